@@ -1,0 +1,47 @@
+# `make demo` and `make test` set everything up themselves: a virtual environment in .venv, then pip.
+PYTHON ?= python3
+REQUIRE_ALL ?=
+BIN := .venv/bin
+SOURCES := $(shell find src native -type f -not -name '*.pyc') CMakeLists.txt pyproject.toml README.md
+READY := .venv/.ready
+INSTALLED := .venv/.installed
+
+.PHONY: demo test check bench format clean
+
+demo: $(INSTALLED)
+	$(BIN)/carouseval score examples/page.csv
+
+test: check
+	$(BIN)/python -m pytest -n auto $(if $(REQUIRE_ALL),--require-all) tests
+	$(BIN)/python -m pytest -q --doctest-modules --pyargs carouseval
+
+check: $(INSTALLED)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: $(INSTALLED)
+	$(BIN)/python benchmarks/metric.py
+
+format: $(READY)
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+clean:
+	rm -rf .venv build dist out .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# The environment: what the project and its tests need, at the versions of constraints.txt.
+$(READY): constraints.txt pyproject.toml
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "carouseval needs Python 3.11 or later; try make PYTHON=python3.11")'
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt scikit-build-core nanobind ninja cmake
+	@touch $@
+
+# The package itself, compiled. Built in place of an editable install, so that tests and timings see what users get;
+# the native part is rebuilt only where it changed (build/).
+$(INSTALLED): $(READY) $(SOURCES)
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --no-build-isolation ".[dev]"
+	@touch $@

@@ -1,0 +1,180 @@
+// The best assignment of categories to rows, for a square table of scores.
+//
+// Sorting the categories by what the first row gives them over the last one is optimal when the table is inverse
+// Monge, and nearly so on most pages. So sort, price the rows from neighbouring differences, and check the prices: if
+// no category would gain by moving at those prices, the order is optimal (linear programming duality). Otherwise the
+// categories that would move are taken off and put back one by one along shortest augmenting paths, starting from
+// these prices, which leaves little to do.
+#pragma once
+
+#include <algorithm>
+
+#include "buffer.h"
+#include "lanes.h"
+
+namespace {
+
+class Assignment {
+ public:
+  explicit Assignment(int most)
+      : stride_(padded(most)), score_(stride_ * stride_), price_(stride_), utility_(stride_), key_(stride_),
+        distance_(stride_), open_(stride_), index_(stride_), order_(stride_), owner_(stride_), place_(stride_), from_(stride_),
+        scanned_(stride_) {
+    for (int k = 0; k < stride_; ++k) index_[k] = k;
+  }
+
+  double* scores_of(int category) { return score_.at(category * stride_); }
+  const double* scores_of(int category) const { return score_.at(category * stride_); }
+  int owner(int row) const { return owner_[row]; }
+  double price(int row) const { return price_[row]; }
+
+  // The largest total over one-to-one assignments of categories 0..n-1 to rows 0..n-1; owner() tells who goes where.
+  // Lanes past n may hold anything finite.
+  double solve(int n) {
+    switch (padded(n) / kLanes) {
+      case 0: return 0.0;
+      case 1: return solve_as<1>(n);
+      case 2: return solve_as<2>(n);
+      case 3: return solve_as<3>(n);
+      case 4: return solve_as<4>(n);
+      default: return solve_as<0>(n);
+    }
+  }
+
+  // What category loses at the final prices when it takes `row` rather than its best; 0, but for rounding, for every
+  // pair of any best assignment.
+  double slack(int category, int row) const {
+    const int own = place_[category];
+    return scores_of(category)[own] - price_[own] + price_[row] - scores_of(category)[row];
+  }
+
+ private:
+  // order_: categories by what the first row gives them over the last, largest first, equal ones in order.
+  template <int NV>
+  void sort_by_key(int n) {
+    for (int k = 0; k < n; ++k) key_[k] = scores_of(k)[0] - scores_of(k)[n - 1];
+    if (!NV) {
+      for (int k = 0; k < n; ++k) order_[k] = k;
+      const double* key = key_.at(0);
+      std::sort(order_.at(0), order_.at(n), [key](int a, int b) { return key[a] != key[b] ? key[a] > key[b] : a < b; });
+      return;
+    }
+    // a category's place is the number of those before it: n compares of whole lanes, no branches
+    Mask before[NV ? NV : 1];
+    for (int v = 0; v < NV; ++v) before[v] = fill_bits(0);
+    for (int k = 0; k < n; ++k) {
+      const Lanes key = fill(key_[k]);
+      for (int v = 0; v < NV; ++v) {
+        const Lanes other = load(key_.at(v * kLanes));
+        before[v] = before[v] + ((key > other) | ((key == other) & (load(index_.at(v * kLanes)) > fill(double(k)))));
+      }
+    }
+    for (int k = 0; k < n; ++k) order_[-before[k / kLanes][k % kLanes]] = k;
+  }
+
+  template <int NV>
+  double solve_as(int n) {
+    const int nv = NV ? NV : padded(n) / kLanes;
+    double* price = price_.at(0);
+    sort_by_key<NV>(n);
+    double total = 0.0;
+    for (int i = 0; i < n; ++i) total += scores_of(order_[i])[i];
+
+    price[n - 1] = 0.0;
+    for (int j = n; j < nv * kLanes; ++j) price[j] = kInfinity;
+    for (int i = n - 2; i >= 0; --i) {
+      const double* here = scores_of(order_[i]) + i;
+      const double* next = scores_of(order_[i + 1]) + i;
+      price[i] = price[i + 1] + 0.5 * ((here[0] - here[1]) + (next[0] - next[1]));
+    }
+    const double tolerance = 0x1p-49 * (total + (price[0] < 0 ? -price[0] : price[0]));
+    Mask moves = fill_bits(0);
+    for (int i = 0; i < n; ++i) {
+      const int k = order_[i];
+      owner_[i] = k;
+      place_[k] = i;
+      const Lanes enough = fill(scores_of(k)[i] - price[i] + tolerance);
+      for (int v = 0; v < nv; ++v)
+        moves = moves | (load(scores_of(k) + v * kLanes) - load(price + v * kLanes) > enough);
+    }
+    if (!any(moves)) return total;
+
+    int free = 0;
+    for (int i = 0; i < n; ++i) {
+      const int k = order_[i];
+      Lanes best = fill(-kInfinity);
+      for (int v = 0; v < nv; ++v) best = max(best, load(scores_of(k) + v * kLanes) - load(price + v * kLanes));
+      utility_[k] = largest(best);
+      if (utility_[k] > scores_of(k)[i] - price[i] + tolerance) {
+        owner_[i] = -1;
+        order_[free++] = k;
+      }
+    }
+    for (int f = 0; f < free; ++f) augment<NV>(n, order_[f]);
+    total = 0.0;
+    for (int i = 0; i < n; ++i) total += scores_of(owner(i))[i];
+    return total;
+  }
+
+  // Dijkstra over rows from one free category; distance_ is what a category would lose at today's prices.
+  template <int NV>
+  void augment(int n, int start) {
+    const int nv = NV ? NV : padded(n) / kLanes;
+    double* distance = distance_.at(0);
+    double* open = open_.at(0);  // the same, infinite for rows already reached
+    for (int v = 0; v < nv; ++v) {
+      const Lanes d = fill(utility_[start]) + load(price_.at(v * kLanes)) - load(scores_of(start) + v * kLanes);
+      store(distance + v * kLanes, d);
+      store(open + v * kLanes, d);
+      for (int l = 0; l < kLanes; ++l) from_[v * kLanes + l] = start;
+    }
+    int scanned = 0, row;
+    double d;
+    for (;;) {
+      Lanes least = load(open);
+      for (int v = 1; v < nv; ++v) least = min(least, load(open + v * kLanes));
+      d = smallest(least);
+      row = 0;
+      for (int v = 0; v < nv; ++v) {
+        const unsigned at = bitmask(load(open + v * kLanes) == fill(d));
+        if (at) {
+          row = v * kLanes + lowest_bit(at);
+          break;
+        }
+      }
+      const int k = owner(row);
+      if (k < 0) break;
+      scanned_[scanned++] = row;
+      open[row] = kInfinity;
+      distance[row] = d;
+      const Lanes base = fill(d + utility_[k]);
+      for (int v = 0; v < nv; ++v) {
+        const Lanes there = base + load(price_.at(v * kLanes)) - load(scores_of(k) + v * kLanes);
+        const Lanes now = load(open + v * kLanes);
+        const Mask nearer = (there < now) & (now < fill(kInfinity));
+        store(open + v * kLanes, select(nearer, there, now));
+        for (unsigned at = bitmask(nearer); at; at &= at - 1) from_[v * kLanes + lowest_bit(at)] = k;
+      }
+    }
+    utility_[start] -= d;
+    for (int s = 0; s < scanned; ++s) {
+      const int j = scanned_[s];
+      price_[j] += d - distance[j];
+      utility_[owner(j)] -= d - distance[j];
+    }
+    for (;;) {  // hand rows over along the path
+      const int k = from_[row];
+      const int left = place_[k];
+      owner_[row] = k;
+      place_[k] = row;
+      if (k == start) break;
+      row = left;
+    }
+  }
+
+  int stride_;
+  Buffer<double> score_, price_, utility_, key_, distance_, open_, index_;
+  Buffer<int> order_, owner_, place_, from_, scanned_;
+};
+
+}  // namespace

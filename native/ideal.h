@@ -1,0 +1,128 @@
+// The best page that the items of a page, or of a set of categories, allow.
+#pragma once
+
+#include "assignment.h"
+#include "page.h"
+#include "ranked_gains.h"
+#include "row_tables.h"
+
+namespace {
+
+class CategoryIdeal {
+ public:
+  CategoryIdeal(const double* weights, int grid_rows, int grid_cols, int most_categories, int most_items)
+      : tables_(weights, grid_rows, grid_cols),
+        assignment_(most_categories),
+        gains_(most_categories, most_items),
+        slots_(most_categories),
+        of_size_(most_items + 1) {}
+
+  double of_page(const Page& page) {
+    if (page.full && page.uniform) return of_counts(page);
+    return assign(page);
+  }
+
+  // Rows down to the last occupied one are the categories; a row's size is the column of its last item.
+  double assign(const Page& page) {
+    const int n = categories_of(page);
+    gains_.clear();
+    for (int k = 0; k < n; ++k) {
+      slots_[k] = page.full ? page.cols : page.held.last(k * page.cols, page.cols);
+      page.gaining.each(k * page.cols, page.cols, [&](int c) { gains_.add(k, page.gain[c]); });
+    }
+    return best(n);
+  }
+
+  double of_categories(const double* gains, const int64_t* slots, int n, int items) {
+    gains_.clear();
+    for (int k = 0; k < n; ++k) {
+      slots_[k] = int(slots[k] < tables_.cols() ? slots[k] : tables_.cols());
+      for (int j = 0; j < items; ++j)
+        if (gains[k * items + j] > 0) gains_.add(k, gains[k * items + j]);
+    }
+    return best(n);
+  }
+
+  const Assignment& assignment() const { return assignment_; }
+
+  static int categories_of(const Page& page) {
+    return page.full ? page.rows : (page.held.last(0, page.cells) + page.cols - 1) / page.cols;
+  }
+
+ private:
+  // Full rows whose relevant items all gain the same: only their number matters. Where sorted weights fall from row to
+  // row, more relevant items go higher and no table of scores is needed.
+  double of_counts(const Page& page) {
+    const RowTable& table = tables_.of(page.cols);
+    if (!table.falls) {
+      for (int k = 0; k < page.rows; ++k) {
+        const double* sums = table.sums_of(page.gaining.count(k * page.cols, page.cols));
+        set_scores(k, page.rows, table, [&](int v) { return load(sums + v * kLanes); });
+      }
+      return page.top * assignment_.solve(page.rows);
+    }
+    for (int k = 0; k < page.rows; ++k) ++of_size_[page.gaining.count(k * page.cols, page.cols)];
+    double total = 0.0;
+    int row = 0;
+    for (int size = page.cols; size > 0; --size)
+      for (; of_size_[size] > 0; --of_size_[size]) total += table.sums_of(size)[row++];
+    of_size_[0] = 0;
+    return page.top * total;
+  }
+
+  double best(int n) {
+    gains_.sort(n);
+    for (int k = 0; k < n; ++k) {
+      const RowTable& table = tables_.of(slots_[k]);
+      const int depth = gains_.depth() < slots_[k] ? gains_.depth() : slots_[k];
+      set_scores(k, n, table, [&](int v) {
+        Lanes score = fill(0.0);
+        for (int r = 0; r < depth; ++r)
+          score = score + fill(gains_.of_rank(r)[k]) * load(table.weights_of_rank(r) + v * kLanes);
+        return score;
+      });
+    }
+    return assignment_.solve(n);
+  }
+
+  // Scores of category k on every row; rows past the grid's are dummies of score 0, for categories left out.
+  template <class Score>
+  CAROUSEVAL_INLINE void set_scores(int k, int n, const RowTable& table, Score score) {
+    double* out = assignment_.scores_of(k);
+    const int lanes = padded(n), real = table.stride < lanes ? table.stride : lanes;
+    for (int v = 0; v * kLanes < real; ++v) store(out + v * kLanes, score(v));
+    for (int v = real / kLanes; v * kLanes < lanes; ++v) store(out + v * kLanes, fill(0.0));
+  }
+
+  RowTables tables_;
+  Assignment assignment_;
+  RankedGains gains_;
+  Buffer<int> slots_;
+  Buffer<int> of_size_;  // how many rows have so many relevant items; all 0 between pages
+};
+
+// The largest gains on the largest weights of the whole grid.
+class UnconstrainedIdeal {
+ public:
+  UnconstrainedIdeal(const double* weights, int cells, int most_items)
+      : weight_(cells), prefix_(cells + 1), gain_(most_items) {
+    for (int c = 0; c < cells; ++c) weight_[c] = weights[c];
+    sort_descending(weight_.at(0), cells);
+    for (int c = 0; c < cells; ++c) prefix_[c + 1] = prefix_[c] + weight_[c];
+  }
+
+  double of_page(const Page& page) {
+    int count = 0;
+    page.gaining.each(0, page.cells, [&](int c) { gain_[count++] = page.gain[c]; });
+    if (page.uniform) return page.top * prefix_[count];
+    sort_descending(gain_.at(0), count);
+    double total = 0.0;
+    for (int c = 0; c < count; ++c) total += gain_[c] * weight_[c];
+    return total;
+  }
+
+ private:
+  Buffer<double> weight_, prefix_, gain_;
+};
+
+}  // namespace

@@ -1,0 +1,43 @@
+// What the Python module asks of the kernels. kernels.cpp is compiled once per instruction set, each time into a
+// namespace of its own; module.cpp picks the best one the machine can run.
+#pragma once
+
+#include <cstdint>
+
+enum class Gain { kExp2, kLinear };
+enum class Ideal { kNone, kCategory, kUnconstrained };
+
+// A stack of pages and what they are scored with. Pages may be smaller than the grid.
+template <class T>
+struct Pages {
+  const T* relevance;  // pages x rows x cols, NaN marks an empty cell
+  int rows, cols;
+  const double* weights;  // grid_rows x grid_cols
+  int grid_rows, grid_cols;
+  Gain gain;
+  Ideal ideal;
+  bool as_list;  // DCG@k: the occupied cells, row by row, as one list
+};
+
+// Categories to choose from: `rows` may be more or fewer than the grid's, a category's gains may outnumber its slots.
+struct Categories {
+  const double* gains;   // pages x categories x items
+  const int64_t* slots;  // pages x categories: the m_k of each
+  int categories, items;
+  const double* weights;
+  int grid_rows, grid_cols;
+};
+
+// All work on [begin, end) of the pages. Those that read relevance return the first bad cell, counted over the whole
+// stack, or -1.
+struct Kernels {
+  const char* name;
+  int64_t (*score_f64)(const Pages<double>&, int64_t begin, int64_t end, double* dcg, double* best);
+  int64_t (*score_f32)(const Pages<float>&, int64_t begin, int64_t end, double* dcg, double* best);
+  int64_t (*score_u8)(const Pages<uint8_t>&, int64_t begin, int64_t end, double* dcg, double* best);
+  int64_t (*score_i64)(const Pages<int64_t>&, int64_t begin, int64_t end, double* dcg, double* best);
+  int64_t (*gains)(const double* relevance, Gain gain, int64_t begin, int64_t end, double* out);
+  void (*category_ideal)(const Categories&, int64_t begin, int64_t end, double* best);
+  // source: (row, col) of each cell's item, -1 where the ideal page leaves a cell empty
+  int64_t (*layout)(const Pages<double>&, int64_t begin, int64_t end, int64_t* source);
+};

@@ -1,0 +1,121 @@
+// The ideal page itself: which item goes to which cell. Among equally good pages, the one whose rows, read from the
+// top, come from the earliest sources; inside a row the earlier of two equal items gets the heavier (then earlier) cell.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+
+#include "ideal.h"
+
+namespace {
+
+// Indices 0..n-1, largest value first, equal ones in order.
+inline void rank_descending(const double* value, int n, Buffer<int>& order) {
+  for (int c = 0; c < n; ++c) order[c] = c;
+  std::sort(order.at(0), order.at(n),
+            [value](int a, int b) { return value[a] != value[b] ? value[a] > value[b] : a < b; });
+}
+
+// Rearranges a solved assignment into the first of the best ones, in the order of rows. Every best assignment uses
+// only pairs without slack, whatever the prices, so it is enough to look among those.
+class FirstOfBest {
+ public:
+  FirstOfBest(const Assignment& assignment, int n) : assignment_(assignment), n_(n), owner_(n), place_(n), visited_(n) {
+    double scale = 0.0;
+    for (int k = 0; k < n; ++k)
+      for (int j = 0; j < n; ++j) scale = std::max(scale, assignment.scores_of(k)[j] + std::abs(assignment.price(j)));
+    tolerance_ = n * 0x1p-50 * scale;
+    for (int j = 0; j < n; ++j) {
+      owner_[j] = assignment.owner(j);
+      place_[owner_[j]] = j;
+    }
+    for (int row = 0; row < n; ++row) settle(row);
+  }
+
+  int owner(int row) const { return owner_[row]; }
+
+ private:
+  bool tight(int k, int row) const { return assignment_.slack(k, row) <= tolerance_; }
+
+  void settle(int row) {
+    for (int k = 0; owner_[row] != k; ++k) {
+      const int vacated = place_[k];
+      if (vacated < row || !tight(k, row)) continue;
+      for (int j = 0; j < n_; ++j) visited_[j] = false;
+      if (!rehouse(owner_[row], row, vacated)) continue;
+      owner_[row] = k;
+      place_[k] = row;
+    }
+  }
+
+  // Finds `k` a row below `above`, moving others along, until somebody takes the `vacated` one.
+  bool rehouse(int k, int above, int vacated) {
+    for (int row = above + 1; row < n_; ++row) {
+      if (visited_[row] || !tight(k, row)) continue;
+      visited_[row] = true;
+      if (row != vacated && !rehouse(owner_[row], above, vacated)) continue;
+      owner_[row] = k;
+      place_[k] = row;
+      return true;
+    }
+    return false;
+  }
+
+  const Assignment& assignment_;
+  int n_;
+  double tolerance_;
+  Buffer<int> owner_, place_;
+  Buffer<bool> visited_;
+};
+
+class IdealLayout {
+ public:
+  IdealLayout(const double* weights, int grid_rows, int grid_cols, int rows, int cols)
+      : weights_(weights), grid_rows_(grid_rows), grid_cols_(grid_cols),
+        ideal_(weights, grid_rows, grid_cols, rows, cols),
+        items_(rows * cols),
+        cells_(grid_rows * grid_cols) {}
+
+  // Writes (row, col) of the source of every cell of the grid; -1, -1 where nothing stands.
+  void write(const Page& page, Ideal kind, int64_t* source) {
+    for (int c = 0; c < grid_rows_ * grid_cols_ * 2; ++c) source[c] = -1;
+    if (kind == Ideal::kCategory) write_category(page, source);
+    else write_unconstrained(page, source);
+  }
+
+ private:
+  void put(const Page& page, int item, int cell, int64_t* source) const {
+    if (!page.held.bits(item, 1)) return;
+    source[cell * 2] = item / page.cols;
+    source[cell * 2 + 1] = item % page.cols;
+  }
+
+  void write_category(const Page& page, int64_t* source) {
+    const int n = CategoryIdeal::categories_of(page);
+    ideal_.assign(page);
+    const FirstOfBest first(ideal_.assignment(), n);
+    for (int i = 0; i < n; ++i) {
+      const int k = first.owner(i), slots = page.held.last(k * page.cols, page.cols);
+      rank_descending(page.gain.at(k * page.cols), slots, items_);
+      rank_descending(weights_ + i * grid_cols_, slots, cells_);
+      for (int r = 0; r < slots; ++r)
+        put(page, k * page.cols + items_[r], i * grid_cols_ + cells_[r], source);
+    }
+  }
+
+  void write_unconstrained(const Page& page, int64_t* source) {
+    rank_descending(page.gain.at(0), page.cells, items_);
+    rank_descending(weights_, grid_rows_ * grid_cols_, cells_);
+    int next = 0;
+    for (int r = 0; r < page.cells; ++r)
+      if (page.held.bits(items_[r], 1)) put(page, items_[r], cells_[next++], source);
+  }
+
+  const double* weights_;
+  int grid_rows_, grid_cols_;
+  CategoryIdeal ideal_;
+  Buffer<int> items_, cells_;
+};
+
+}  // namespace

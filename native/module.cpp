@@ -1,0 +1,173 @@
+// The one door from Python into the kernels. Arguments have been checked on the Python side (metric/_arrays.py).
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+
+#include <algorithm>
+#include <atomic>
+#include <exception>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+#include "kernels.h"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace baseline { extern const Kernels kernels; }
+#ifdef CAROUSEVAL_X86_LEVELS
+namespace avx2 { extern const Kernels kernels; }
+namespace avx512 { extern const Kernels kernels; }
+#endif
+
+namespace {
+
+using Relevance = nb::ndarray<nb::ro, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
+template <class T, int N>
+using In = nb::ndarray<const T, nb::ndim<N>, nb::c_contig, nb::device::cpu>;
+template <class T>
+using Out = nb::ndarray<nb::numpy, T>;
+
+const Kernels* runnable(const char* name) {
+  const Kernels* known[] = {&baseline::kernels,
+#ifdef CAROUSEVAL_X86_LEVELS
+                            __builtin_cpu_supports("avx2") ? &avx2::kernels : nullptr,
+                            __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+                                    __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl")
+                                ? &avx512::kernels
+                                : nullptr,
+#endif
+  };
+  const Kernels* best = nullptr;
+  for (const Kernels* k : known)
+    if (k && (!name || std::string(name) == k->name)) best = k;
+  return best;
+}
+
+const Kernels* active = nullptr;
+
+Gain gain_named(const char* name) { return std::string(name) == "exp2" ? Gain::kExp2 : Gain::kLinear; }
+Ideal ideal_named(const char* name) {
+  const std::string text = name;
+  return text == "category" ? Ideal::kCategory : text == "unconstrained" ? Ideal::kUnconstrained : Ideal::kNone;
+}
+
+// Runs work(begin, end) over [0, count) in pieces of about `piece`, on up to `threads` threads, without the GIL. Every
+// page is computed alone, so neither pieces nor threads change a result. Returns the smallest answer that is not -1.
+template <class Work>
+int64_t in_parallel(int64_t count, int64_t piece, int threads, const Work& work) {
+  nb::gil_scoped_release unlocked;
+  const int64_t pieces = (count + piece - 1) / piece;
+  std::atomic<int64_t> next{0}, bad{INT64_MAX};
+  std::exception_ptr failure;
+  std::atomic<bool> failed{false};
+  const auto run = [&] {
+    try {
+      for (int64_t at; (at = next++) < pieces;) {
+        const int64_t answer = work(at * piece, std::min(count, (at + 1) * piece));
+        for (int64_t seen = bad; answer >= 0 && answer < seen && !bad.compare_exchange_weak(seen, answer);) {}
+      }
+    } catch (...) {
+      if (!failed.exchange(true)) failure = std::current_exception();
+    }
+  };
+  std::vector<std::thread> helpers;
+  const int64_t wanted = std::min<int64_t>(threads, pieces) - 1;
+  try {
+    for (int64_t t = 0; t < wanted; ++t) helpers.emplace_back(run);
+  } catch (const std::system_error&) {
+    // the machine allows no more threads: those that started, and this one, do the work
+  }
+  run();
+  for (std::thread& helper : helpers) helper.join();
+  if (failure) std::rethrow_exception(failure);
+  return bad == INT64_MAX ? -1 : bad.load();
+}
+
+// A piece is worth starting a thread for (some tens of microseconds) and small enough to share out evenly.
+int64_t piece_for(int64_t cells_per_page) { return std::max<int64_t>(1, (1 << 17) / std::max<int64_t>(1, cells_per_page)); }
+
+template <class T>
+T* fresh(size_t count, nb::capsule& owner) {
+  T* data = new T[count];
+  owner = nb::capsule(data, [](void* p) noexcept { delete[] static_cast<T*>(p); });
+  return data;
+}
+
+template <class T>
+Pages<T> pages_of(const Relevance& relevance, const In<double, 2>& weights, const char* gain, const char* ideal, bool as_list) {
+  return {static_cast<const T*>(relevance.data()), int(relevance.shape(1)), int(relevance.shape(2)),
+          weights.data(), int(weights.shape(0)), int(weights.shape(1)), gain_named(gain), ideal_named(ideal), as_list};
+}
+
+nb::tuple score(Relevance relevance, In<double, 2> weights, const char* gain, const char* ideal, bool as_list, int threads) {
+  const int64_t count = int64_t(relevance.shape(0));
+  nb::capsule dcg_owner, best_owner;
+  double* dcg = fresh<double>(size_t(count), dcg_owner);
+  double* best = fresh<double>(ideal_named(ideal) == Ideal::kNone ? 0 : size_t(count), best_owner);
+  const int64_t piece = piece_for(int64_t(relevance.shape(1) * relevance.shape(2)));
+  const auto with = [&](auto kernel, auto pages) {
+    return in_parallel(count, piece, threads, [&](int64_t begin, int64_t end) { return kernel(pages, begin, end, dcg, best); });
+  };
+  int64_t bad;
+  if (relevance.dtype() == nb::dtype<double>()) bad = with(active->score_f64, pages_of<double>(relevance, weights, gain, ideal, as_list));
+  else if (relevance.dtype() == nb::dtype<float>()) bad = with(active->score_f32, pages_of<float>(relevance, weights, gain, ideal, as_list));
+  else if (relevance.dtype() == nb::dtype<uint8_t>()) bad = with(active->score_u8, pages_of<uint8_t>(relevance, weights, gain, ideal, as_list));
+  else if (relevance.dtype() == nb::dtype<int64_t>()) bad = with(active->score_i64, pages_of<int64_t>(relevance, weights, gain, ideal, as_list));
+  else throw nb::type_error("relevance must be float64, float32, uint8 or int64");
+  const size_t best_count = ideal_named(ideal) == Ideal::kNone ? 0 : size_t(count);
+  return nb::make_tuple(Out<double>(dcg, {size_t(count)}, dcg_owner), Out<double>(best, {best_count}, best_owner), bad);
+}
+
+nb::tuple gains(In<double, 1> relevance, const char* gain, int threads) {
+  const size_t count = relevance.shape(0);
+  nb::capsule owner;
+  double* out = fresh<double>(count, owner);
+  const int64_t bad = in_parallel(int64_t(count), 1 << 17, threads, [&](int64_t begin, int64_t end) {
+    return active->gains(relevance.data(), gain_named(gain), begin, end, out);
+  });
+  return nb::make_tuple(Out<double>(out, {count}, owner), bad);
+}
+
+Out<double> category_ideal(In<double, 3> gains, In<int64_t, 2> slots, In<double, 2> weights, int threads) {
+  const Categories all = {gains.data(), slots.data(), int(gains.shape(1)), int(gains.shape(2)),
+                          weights.data(), int(weights.shape(0)), int(weights.shape(1))};
+  const size_t count = gains.shape(0);
+  nb::capsule owner;
+  double* best = fresh<double>(count, owner);
+  in_parallel(int64_t(count), piece_for(all.categories * all.items), threads, [&](int64_t begin, int64_t end) {
+    active->category_ideal(all, begin, end, best);
+    return int64_t(-1);
+  });
+  return Out<double>(best, {count}, owner);
+}
+
+nb::tuple layout(Relevance relevance, In<double, 2> weights, const char* gain, const char* ideal, int threads) {
+  const Pages<double> pages = pages_of<double>(relevance, weights, gain, ideal, false);
+  const size_t count = relevance.shape(0), rows = weights.shape(0), cols = weights.shape(1);
+  nb::capsule owner;
+  int64_t* source = fresh<int64_t>(count * rows * cols * 2, owner);
+  const int64_t bad = in_parallel(int64_t(count), piece_for(int64_t(rows * cols)), threads,
+                                  [&](int64_t begin, int64_t end) { return active->layout(pages, begin, end, source); });
+  return nb::make_tuple(Out<int64_t>(source, {count, rows, cols, 2}, owner), bad);
+}
+
+}  // namespace
+
+NB_MODULE(_native, m) {
+  active = runnable(nullptr);
+  m.doc() = "Kernels of carouseval; use the functions of carouseval.metric, which check their arguments.";
+  m.def("score", &score, "relevance"_a, "weights"_a, "gain"_a, "ideal"_a, "as_list"_a, "threads"_a);
+  m.def("gains", &gains, "relevance"_a, "gain"_a, "threads"_a);
+  m.def("category_ideal", &category_ideal, "gains"_a, "slots"_a, "weights"_a, "threads"_a);
+  m.def("layout", &layout, "relevance"_a, "weights"_a, "gain"_a, "ideal"_a, "threads"_a);
+  m.def("instruction_set", [] { return active->name; }, "The instruction set in use.");
+  m.def("use_instruction_set", [](const char* name) {
+    const Kernels* found = runnable(name);
+    if (!found) throw nb::value_error("this machine or build cannot run that instruction set");
+    active = found;
+  }, "name"_a, "Switch kernels (for tests: every set gives the same bits).");
+}

@@ -1,0 +1,209 @@
+// One page as the kernels see it: gains in a buffer that stays in cache, and bit sets of the cells that hold an
+// item and of those that gain something.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+
+#include "buffer.h"
+#include "kernels.h"
+#include "lanes.h"
+
+namespace {
+
+// A set of cells, one bit each, walked by row.
+class CellSet {
+ public:
+  explicit CellSet(int cells) : words_(cells / 64 + 2) {}
+
+  void put_eight(int cell, unsigned bits) {  // cells come in order, a multiple of 8 at a time
+    uint64_t& word = words_[cell / 64];
+    word = (cell % 64 ? word : 0) | uint64_t(bits) << (cell % 64);
+  }
+
+  // Up to 64 cells from `begin`, the first in bit 0.
+  uint64_t bits(int begin, int count) const {
+    const int word = begin / 64;
+    const int shift = begin % 64;
+    uint64_t out = words_[word] >> shift;
+    if (shift + count > 64) out |= words_[word + 1] << (64 - shift);
+    return count < 64 ? out & ((uint64_t(1) << count) - 1) : out;
+  }
+
+  // The last cell of [begin, begin + count), counted from 1 inside it; 0 where there is none.
+  int last(int begin, int count) const {
+    for (int at = (count - 1) / 64 * 64; at >= 0; at -= 64) {
+      const uint64_t found = bits(begin + at, count - at < 64 ? count - at : 64);
+      if (found) return at + highest_bit(found) + 1;
+    }
+    return 0;
+  }
+
+  int count(int begin, int count) const {
+    int total = 0;
+    for (int at = 0; at < count; at += 64) total += popcount(bits(begin + at, count - at < 64 ? count - at : 64));
+    return total;
+  }
+
+  template <class Visit>
+  CAROUSEVAL_INLINE void each(int begin, int count, Visit visit) const {
+    for (int at = 0; at < count; at += 64) {
+      uint64_t found = bits(begin + at, count - at < 64 ? count - at : 64);
+      for (; found; found &= found - 1) visit(begin + at + lowest_bit(found));
+    }
+  }
+
+ private:
+  Buffer<uint64_t> words_;
+};
+
+struct Page {
+  Page(int rows_, int cols_)
+      : rows(rows_), cols(cols_), cells(rows_ * cols_), gain(padded(cells)), held(cells), gaining(cells) {}
+
+  const int rows, cols, cells;
+  Buffer<double> gain;  // 0 in empty cells and in the padding
+  CellSet held, gaining;
+  bool full;      // no empty cell
+  bool uniform;   // all gains above 0 are the same, `top`
+  double top;     // the largest gain
+};
+
+// (2^f - 1) / f on [-0.5, 0.5]: the Taylor series, whose first dropped term is below 1e-17 there.
+CAROUSEVAL_INLINE Lanes exp2m1_over(Lanes f) {
+  constexpr double c[] = {0.6931471805599453,     0.24022650695910072,    0.055504108664821576,
+                          0.009618129107628477,   0.0013333558146428443,  0.00015403530393381608,
+                          1.5252733804059841e-05, 1.3215486790144307e-06, 1.0178086009239699e-07,
+                          7.054911620801123e-09,  4.4455382718708116e-10, 2.5678435993488204e-11,
+                          1.3691488853904129e-12};
+  Lanes q = fill(c[12]);
+  for (int n = 11; n >= 0; --n) q = q * f + fill(c[n]);
+  return q;
+}
+
+// 2^x - 1 for 0 <= x < 1023. With x = n + f it is 2^n (2^f - 1) + (2^n - 1): exact for whole x and without the
+// cancellation of exp2(x) - 1 for small x. The first form does whole numbers only and marks the others.
+CAROUSEVAL_INLINE Lanes exp2_gain_whole(Lanes x, Mask& fraction) {
+  const Lanes magic = fill(6755399441055744.0);  // 1.5 * 2^52: adding it rounds to a whole number
+  const Lanes shifted = x + magic;
+  fraction = fraction | ((shifted - magic) != x);
+  return from_bits((bits_of(shifted) << 52) + fill_bits(int64_t(1023) << 52)) - fill(1.0);
+}
+CAROUSEVAL_INLINE Lanes exp2_gain(Lanes x) {
+  const Lanes magic = fill(6755399441055744.0);
+  const Lanes shifted = x + magic;
+  const Lanes f = x - (shifted - magic);
+  const Lanes scale = from_bits((bits_of(shifted) << 52) + fill_bits(int64_t(1023) << 52));
+  return scale * (f * exp2m1_over(f)) + (scale - fill(1.0));
+}
+
+template <class T>
+CAROUSEVAL_INLINE Lanes load_relevance(const T* p) {
+  Lanes x;
+  for (int l = 0; l < kLanes; ++l) x[l] = double(p[l]);
+  return x;
+}
+template <>
+CAROUSEVAL_INLINE Lanes load_relevance<double>(const double* p) { return load(p); }
+
+// What was seen while gains were computed; lanes are merged at the end of a page.
+struct Seen {
+  Mask bad = fill_bits(0);       // negative, infinite or too large for 2^x
+  Mask fraction = fill_bits(0);  // not a whole number
+  Mask high = fill_bits(0);      // 1023 or more: the scalar exp2 must do it
+};
+
+enum class Exp2 { kWhole, kAny };
+
+// Gains of eight cells; `held` tells which hold an item.
+template <Gain gain, Exp2 exponent>
+CAROUSEVAL_INLINE Lanes gains_of(Lanes x, Mask& held, Seen& seen) {
+  held = x == x;
+  const Lanes zero = fill(0.0);
+  x = select(held, x, zero);
+  seen.bad = seen.bad | (x < zero) | (x >= fill(gain == Gain::kExp2 ? 1024.0 : kInfinity));
+  if constexpr (gain == Gain::kLinear) return x;
+  seen.high = seen.high | (x >= fill(1023.0));
+  if constexpr (exponent == Exp2::kWhole) return exp2_gain_whole(x, seen.fraction);
+  return exp2_gain(x);
+}
+
+// Calls visit(cell, gains, held) for every eight cells of a page; the last eight are padded with empty cells.
+template <Gain gain, Exp2 exponent, class T, class Visit>
+CAROUSEVAL_INLINE Seen each_eight(const T* relevance, int cells, Visit visit) {
+  Seen seen;
+  int c = 0;
+  Mask held;
+  for (; c + kLanes <= cells; c += kLanes) {
+    const Lanes g = gains_of<gain, exponent>(load_relevance(relevance + c), held, seen);
+    visit(c, g, held);
+  }
+  if (c < cells) {
+    Lanes x = fill(std::numeric_limits<double>::quiet_NaN());
+    for (int l = 0; c + l < cells; ++l) x[l] = double(relevance[c + l]);
+    const Lanes g = gains_of<gain, exponent>(x, held, seen);
+    visit(c, g, held);
+  }
+  return seen;
+}
+
+// Whole grades first, since they are cheap and common; the general way only for pages that need it. Both give the
+// same bits for whole grades. Returns false when a cell is bad.
+template <Gain gain, class T, class Start, class Visit>
+CAROUSEVAL_INLINE bool each_gain(const T* relevance, int cells, Start start, Visit visit) {
+  start();
+  Seen seen = each_eight<gain, Exp2::kWhole>(relevance, cells, visit);
+  if (gain == Gain::kExp2 && any(seen.fraction | seen.high | seen.bad)) {
+    if (any(seen.bad)) return false;
+    start();
+    if (!any(seen.high)) {
+      each_eight<gain, Exp2::kAny>(relevance, cells, visit);
+    } else {
+      for (int c = 0; c < cells; c += kLanes) {
+        Lanes g = fill(0.0);
+        Mask held = fill_bits(0);
+        for (int l = 0; l < kLanes && c + l < cells; ++l) {
+          const double x = double(relevance[c + l]);
+          held[l] = -int64_t(x == x);
+          if (x == x) g[l] = x < 1023.0 ? exp2_gain(fill(x))[0] : std::exp2(x);
+        }
+        visit(c, g, held);
+      }
+    }
+  }
+  return !any(seen.bad);
+}
+
+template <Gain gain, class T>
+bool read_page(const T* relevance, Page& page) {
+  const Lanes zero = fill(0.0);
+  Lanes top;
+  unsigned missing;
+  const bool good = each_gain<gain>(
+      relevance, page.cells,
+      [&] {
+        top = zero;
+        missing = 0;
+      },
+      [&](int c, Lanes g, Mask held_lanes) {
+        const unsigned held = bitmask(held_lanes);
+        store(page.gain.at(c), g);
+        page.held.put_eight(c, held);
+        page.gaining.put_eight(c, bitmask(g > zero));
+        missing |= held ^ (page.cells - c < kLanes ? (1u << (page.cells - c)) - 1 : 255u);
+        top = max(top, g);
+      });
+  page.full = missing == 0;
+  page.top = largest(top);
+  Mask other = fill_bits(0);
+  const Lanes top_everywhere = fill(page.top);
+  for (int c = 0; c < page.cells; c += kLanes) {
+    const Lanes g = load(page.gain.at(c));
+    other = other | ((g != zero) & (g != top_everywhere));
+  }
+  page.uniform = !any(other);
+  return good;
+}
+
+}  // namespace

@@ -1,0 +1,36 @@
+"""Offline evaluation of pages of carousels: the metric of "Revisiting N2DCG" (CIKM '26), exact and fast.
+
+>>> import carouseval as cv
+>>> page = [[3, 0, 1], [0, 2]]  # relevance; a row is a carousel, and carousels may differ in length
+>>> round(cv.n2dcg_cat(page), 4)
+0.9579
+"""
+
+from carouseval.errors import CarousevalError, DataError, DataWarning, ParameterError, ParseError
+from carouseval.metric import discounts as discounts
+from carouseval.metric.grid import DESKTOP, PHONE, RECGAZE, TV, Grid
+from carouseval.metric.ideal import ideal_dcg2d, ideal_layout
+from carouseval.metric.names import metric as metric  # the function; the folder of that name stays importable
+from carouseval.metric.score import dcg2d, n2dcg, n2dcg_cat
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "DESKTOP",
+    "PHONE",
+    "RECGAZE",
+    "TV",
+    "CarousevalError",
+    "DataError",
+    "DataWarning",
+    "Grid",
+    "ParameterError",
+    "ParseError",
+    "dcg2d",
+    "discounts",
+    "ideal_dcg2d",
+    "ideal_layout",
+    "metric",
+    "n2dcg",
+    "n2dcg_cat",
+]

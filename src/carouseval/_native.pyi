@@ -1,0 +1,19 @@
+"""Kernels of carouseval; use the functions of carouseval.metric, which check their arguments."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+def score(
+    relevance: NDArray[Any], weights: NDArray[np.float64], gain: str, ideal: str, as_list: bool, threads: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64], int]: ...
+def gains(relevance: NDArray[np.float64], gain: str, threads: int) -> tuple[NDArray[np.float64], int]: ...
+def category_ideal(
+    gains: NDArray[np.float64], slots: NDArray[np.int64], weights: NDArray[np.float64], threads: int
+) -> NDArray[np.float64]: ...
+def layout(
+    relevance: NDArray[np.float64], weights: NDArray[np.float64], gain: str, ideal: str, threads: int
+) -> tuple[NDArray[np.int64], int]: ...
+def instruction_set() -> str: ...
+def use_instruction_set(name: str) -> None: ...

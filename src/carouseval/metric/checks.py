@@ -1,0 +1,33 @@
+"""Small checks shared by grids, discounts and names; each error names the argument, its range and what was found."""
+
+import difflib
+import math
+from collections.abc import Iterable
+from numbers import Integral, Real
+from typing import Any
+
+from carouseval.errors import ParameterError
+
+
+def whole(name: str, value: Any, at_least: int) -> int:
+    """A whole number (``3``, ``np.int64(3)``, not ``3.5`` or ``True``) of at least ``at_least``."""
+    if not isinstance(value, Integral) or isinstance(value, bool) or value < at_least:
+        raise ParameterError(f"{name} must be a whole number of at least {at_least}, found {value!r}.")
+    return int(value)
+
+
+def number(name: str, value: Any, *, above: float = -math.inf, at_least: float = -math.inf, at_most: float = math.inf) -> float:
+    """A finite number in range. Whole numbers stay ``int``, so that they print as they were written."""
+    bounds = [f"above {above:g}"] * (above > -math.inf) + [f"at least {at_least:g}"] * (at_least > -math.inf)
+    bounds += [f"at most {at_most:g}"] * (at_most < math.inf)
+    good = isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
+    if not good or value <= above or value < at_least or value > at_most:
+        raise ParameterError(f"{name} must be a finite number{' ' * bool(bounds)}{' and '.join(bounds)}, found {value!r}.")
+    return int(value) if isinstance(value, Integral) else float(value)
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """`` Did you mean 'd_rpd'?``, or nothing when nothing is near."""
+    by_lower = {name.lower(): name for name in known}
+    near = difflib.get_close_matches(word.lower(), by_lower, n=1, cutoff=0.5)
+    return f" Did you mean {by_lower[near[0]]!r}?" if near else ""

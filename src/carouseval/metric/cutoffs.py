@@ -1,0 +1,49 @@
+"""Cutoffs: cells past them weigh nothing. ``3x5`` for a page, ``10`` for a list."""
+
+import functools
+import re
+from typing import TypeAlias
+
+import numpy as np
+
+from carouseval.errors import ParameterError, ParseError
+from carouseval.metric.checks import whole
+from carouseval.metric.discounts import Discount
+from carouseval.metric.grid import Array, Grid
+
+PageCutoff: TypeAlias = tuple[int, int] | str | None
+
+
+def parse_cutoff(cutoff: PageCutoff) -> tuple[int, int] | None:
+    """``(3, 5)`` from itself or from ``"3x5"``: the first 3 rows and 5 columns."""
+    if cutoff is None:
+        return None
+    if isinstance(cutoff, str):
+        match = re.fullmatch(r"(\d+)x(\d+)", cutoff)
+        if not match or "0" in (match[1].lstrip("0") or "0", match[2].lstrip("0") or "0"):
+            raise ParseError(f"cutoff {cutoff!r} does not read; write rows x columns, each at least 1, such as 3x5.")
+        return int(match[1]), int(match[2])
+    if not isinstance(cutoff, tuple | list) or len(cutoff) != 2:
+        raise ParameterError(f"cutoff must be (rows, cols) or text such as '3x5', found {cutoff!r}.")
+    return whole("cutoff: rows", cutoff[0], 1), whole("cutoff: cols", cutoff[1], 1)
+
+
+@functools.lru_cache(maxsize=128)
+def page_weights(discount: Discount, grid: Grid, cutoff: tuple[int, int] | None = None) -> Array:
+    """A discount's weights on a grid, 0 past the cutoff."""
+    weights = discount.weights(grid)
+    if cutoff is None:
+        return weights
+    kept = np.zeros(grid.shape)
+    kept[: cutoff[0], : cutoff[1]] = weights[: cutoff[0], : cutoff[1]]
+    kept.flags.writeable = False
+    return kept
+
+
+@functools.lru_cache(maxsize=128)
+def list_weights(cells: int, cutoff: int | None = None) -> Array:
+    """1 / log2(rank + 1) for ranks 1..cells, 0 past the cutoff; one row."""
+    weights = 1 / np.log2(np.arange(2.0, cells + 2.0))
+    weights[cutoff if cutoff is not None else cells :] = 0.0
+    weights.flags.writeable = False
+    return weights[None, :]

@@ -1,0 +1,138 @@
+"""What a caller passes in, as a stack of pages the kernels can read: shapes, types, threads, and clear refusals."""
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from carouseval import _native
+from carouseval.errors import DataError, ParameterError
+from carouseval.metric.checks import whole
+from carouseval.metric.gains import Gain, apply_function, check_gain
+from carouseval.metric.grid import Array, Grid
+
+# read by the kernels as they are; other types are converted to one that holds all their values
+_NATIVE = (np.dtype(np.float64), np.dtype(np.float32), np.dtype(np.uint8), np.dtype(np.int64))
+_PAGE_HINT = "Give an array of shape (..., rows, cols) with NaN in cells that hold nothing"
+
+
+@dataclass(frozen=True)
+class Stack:
+    """Pages in one contiguous array, ``(pages, rows, cols)``, and the leading shape they came with."""
+
+    relevance: NDArray[Any]
+    leading: tuple[int, ...]
+    gain: str  # what the kernel still has to apply: "exp2" or "linear"
+
+    def unstacked(self, values: NDArray[Any]) -> Any:
+        """Per-page values in the caller's shape: a float for a single page."""
+        return float(values[0]) if not self.leading else values.reshape(self.leading)
+
+    def grid(self, grid: Grid | None) -> Grid:
+        """The grid to use: the array's shape when none is given; a page must fit into a given one."""
+        rows, cols = self.relevance.shape[1:]
+        if grid is None:
+            return Grid(rows, cols)
+        if not isinstance(grid, Grid):
+            raise ParameterError(f"grid must be a carouseval.Grid or None, found {type(grid).__name__}.")
+        if rows > grid.rows or cols > grid.cols:
+            raise DataError(f"relevance: a page of {rows}x{cols} does not fit the {grid} grid; give a larger grid.")
+        return grid
+
+    def score(
+        self, weights: Array, ideal: str = "none", as_list: bool = False, threads: int | None = None
+    ) -> tuple[Array, Array]:
+        """2DCG and the ideal of every page (empty when ``ideal`` is ``"none"``)."""
+        dcg, best, bad = _native.score(self.relevance, weights, self.gain, ideal, as_list, thread_count(threads))
+        if bad >= 0:
+            self.refuse(bad)
+        if not (np.isfinite(dcg).all() and np.isfinite(best).all()):
+            raise DataError("relevance: the gains of a page add up to more than a float holds. Use gain='linear'.")
+        return dcg, best
+
+    def gains(self, threads: int | None = None) -> Array:
+        """The gain of every cell, NaN where it holds nothing."""
+        flat = self.relevance.reshape(-1).astype(np.float64, copy=False)
+        values, bad = _native.gains(flat, self.gain, thread_count(threads))
+        if bad >= 0:
+            self.refuse(bad)
+        return values.reshape(self.relevance.shape)
+
+    def refuse(self, cell: int) -> NoReturn:
+        """Raise for the bad cell the kernels found."""
+        value = self.relevance.reshape(-1)[cell]
+        page, row, col = (int(at) for at in np.unravel_index(cell, self.relevance.shape))
+        index = ", ".join(str(int(at)) for at in np.unravel_index(page, self.leading)) if self.leading else ""
+        where = f"relevance{f'[{index}]' if index else ''}: row {row + 1}, col {col + 1} is {value:g}"
+        if self.gain == "exp2" and value >= 1024 and np.isfinite(value):
+            raise DataError(f"{where}, and 2^{value:g} is too large for a float. Rescale it, or use gain='linear'.")
+        raise DataError(f"{where}. Relevance is finite and 0 or more; NaN marks a cell that holds nothing.")
+
+
+def stack_pages(relevance: ArrayLike, gain: Gain) -> Stack:
+    """Check relevances and lay them out for the kernels; copies only what has the wrong type or order."""
+    check_gain(gain)
+    pages = _as_array(relevance)
+    if pages.ndim < 2:
+        raise DataError(f"relevance has shape {pages.shape}. {_PAGE_HINT}; one carousel is (1, cols).")
+    if pages.shape[-1] == 0 or pages.shape[-2] == 0:
+        raise DataError(f"relevance has shape {pages.shape}: a page without cells. {_PAGE_HINT}.")
+    leading = pages.shape[:-2]
+    if callable(gain):
+        pages, gain = apply_function(gain, pages.astype(np.float64)), "linear"
+    if pages.dtype == np.bool_:
+        pages = pages.view(np.uint8)
+    elif pages.dtype not in _NATIVE:
+        pages = pages.astype(np.float32 if np.can_cast(pages.dtype, np.float32) else np.float64)
+    return Stack(np.ascontiguousarray(pages).reshape(-1, *pages.shape[-2:]), leading, gain)
+
+
+def _as_array(relevance: ArrayLike) -> NDArray[Any]:
+    if isinstance(relevance, np.ma.MaskedArray):
+        return np.ma.filled(relevance.astype(np.float64), np.nan)
+    try:
+        pages = np.asarray(relevance)
+    except ValueError:  # rows of different lengths
+        return pad_rows(relevance)  # type: ignore[arg-type]
+    if pages.dtype.kind in "biuf":
+        return pages
+    if pages.dtype.kind == "O":  # None for an empty cell, Decimal and the like
+        try:
+            return pages.astype(np.float64)
+        except (TypeError, ValueError):
+            pass
+    for cell in pages.ravel().tolist():
+        if not isinstance(cell, float | int) and cell is not None:
+            raise DataError(f"relevance holds {cell!r}, which is not a number. {_PAGE_HINT}.")
+    raise DataError(f"relevance has type {pages.dtype}, not numbers. {_PAGE_HINT}.")
+
+
+def pad_rows(rows: Sequence[Sequence[float | None]]) -> Array:
+    """One page from carousels of different lengths: missing cells, and None, become NaN.
+
+    >>> pad_rows([[1, 0, 2], [3]])
+    array([[ 1.,  0.,  2.],
+           [ 3., nan, nan]])
+    """
+    try:
+        page = np.full((len(rows), max(map(len, rows))), np.nan)
+        for i, row in enumerate(rows):
+            page[i, : len(row)] = np.array(row, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise DataError(f"relevance: the nested lists are not one page of numbers. {_PAGE_HINT}.") from None
+    return page
+
+
+def thread_count(threads: int | None) -> int:
+    """The argument, else ``CAROUSEVAL_THREADS``, else all cores this process may use."""
+    if threads is not None:
+        return whole("threads", threads, 1)
+    asked = os.environ.get("CAROUSEVAL_THREADS", "").strip()
+    if not asked:
+        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    if not asked.isdecimal() or int(asked) < 1:
+        raise ParameterError(f"CAROUSEVAL_THREADS must be a whole number of at least 1, found {asked!r}.")
+    return int(asked)

@@ -46,6 +46,7 @@ class FirstOfBest {
       if (!rehouse(owner_[row], row, vacated)) continue;
       owner_[row] = k;
       place_[k] = row;
+      return;
     }
   }
 

@@ -16,13 +16,17 @@ def whole(name: str, value: Any, at_least: int) -> int:
     return int(value)
 
 
-def number(name: str, value: Any, *, above: float = -math.inf, at_least: float = -math.inf, at_most: float = math.inf) -> float:
+def number(
+    name: str, value: Any, *, above: float = -math.inf, at_least: float = -math.inf, at_most: float = math.inf
+) -> float:
     """A finite number in range. Whole numbers stay ``int``, so that they print as they were written."""
     bounds = [f"above {above:g}"] * (above > -math.inf) + [f"at least {at_least:g}"] * (at_least > -math.inf)
     bounds += [f"at most {at_most:g}"] * (at_most < math.inf)
     good = isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
     if not good or value <= above or value < at_least or value > at_most:
-        raise ParameterError(f"{name} must be a finite number{' ' * bool(bounds)}{' and '.join(bounds)}, found {value!r}.")
+        raise ParameterError(
+            f"{name} must be a finite number{' ' * bool(bounds)}{' and '.join(bounds)}, found {value!r}."
+        )
     return int(value) if isinstance(value, Integral) else float(value)
 
 

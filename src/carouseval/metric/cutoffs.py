@@ -43,7 +43,7 @@ def page_weights(discount: Discount, grid: Grid, cutoff: tuple[int, int] | None 
 @functools.lru_cache(maxsize=128)
 def list_weights(cells: int, cutoff: int | None = None) -> Array:
     """1 / log2(rank + 1) for ranks 1..cells, 0 past the cutoff; one row."""
-    weights = 1 / np.log2(np.arange(2.0, cells + 2.0))
+    weights: Array = 1 / np.log2(np.arange(2.0, cells + 2.0))
     weights[cutoff if cutoff is not None else cells :] = 0.0
     weights.flags.writeable = False
     return weights[None, :]

@@ -8,7 +8,7 @@ import ast
 import functools
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, fields
 from numbers import Real
 from pathlib import Path
@@ -39,7 +39,7 @@ class Discount:
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         if "weights" in vars(cls):
-            cls.weights = _checked(cls.weights)  # type: ignore[method-assign]
+            setattr(cls, "weights", _checked(cls.weights))  # noqa: B010 - mypy takes a plain assignment amiss
 
     def __str__(self) -> str:
         return _spelled(self.symbol, self.parameters)
@@ -112,7 +112,7 @@ def register(symbol: str) -> Callable[[_T], _T]:
     if not re.fullmatch(r"[A-Za-z_]\w*", symbol):
         raise ParameterError(f"register: a symbol is one word such as 'd_mine', found {symbol!r}.")
 
-    def join(cls: _T) -> _T:
+    def join(cls: Any) -> Any:
         known = _classes.get(symbol)
         if known and known.__qualname__ != cls.__qualname__:  # the same name again: a notebook cell run twice
             raise ParameterError(f"register: {symbol!r} is already {known.__name__}; choose another symbol.")
@@ -136,6 +136,12 @@ class _Logarithmic(Discount):
             object.__setattr__(self, name, number(f"{self.symbol}: {name}", value, **bounds))
 
 
+def _logarithmic(position: Any) -> Array:
+    """1 / log2(position), the decay all six share."""
+    decay: Array = 1 / np.log2(position)
+    return decay
+
+
 @register("d_t")
 class FPattern(_Logarithmic):
     """d_t = 1 / log2(alpha i + beta j): attention falls to the right and downwards (Ferrari Dacrema et al.)."""
@@ -144,7 +150,7 @@ class FPattern(_Logarithmic):
     beta: float = 6
 
     def weights(self, grid: Grid) -> Array:
-        return 1 / np.log2(self.alpha * grid.row_index + self.beta * grid.column_index)
+        return _logarithmic(self.alpha * grid.row_index + self.beta * grid.column_index)
 
 
 @register("d_a")
@@ -158,7 +164,7 @@ class FPatternActions(_Logarithmic):
 
     def weights(self, grid: Grid) -> Array:
         position = self.alpha * grid.row_index + self.beta * grid.column_index
-        return 1 / np.log2(position + self.gamma * grid.swipes + self.lam * grid.scrolls)
+        return _logarithmic(position + self.gamma * grid.swipes + self.lam * grid.scrolls)
 
 
 @register("d_mir")
@@ -169,7 +175,7 @@ class Mirrored(_Logarithmic):
     beta: float = 9
 
     def weights(self, grid: Grid) -> Array:
-        return 1 / np.log2(self.alpha * grid.row_index + self.beta * grid.mirrored_columns)
+        return _logarithmic(self.alpha * grid.row_index + self.beta * grid.mirrored_columns)
 
 
 @register("d_add")
@@ -183,7 +189,7 @@ class MirroredAdditive(_Logarithmic):
 
     def weights(self, grid: Grid) -> Array:
         position = self.alpha * grid.row_index + self.beta * grid.mirrored_columns
-        return 1 / np.log2(position + self.gamma * grid.swipes + self.lam * grid.scrolls)
+        return _logarithmic(position + self.gamma * grid.swipes + self.lam * grid.scrolls)
 
 
 @register("d_mul")
@@ -199,7 +205,8 @@ class MirroredMultiplicative(_Logarithmic):
 
     def weights(self, grid: Grid) -> Array:
         position = self.alpha * grid.row_index + self.beta * grid.mirrored_columns
-        return self.eta**grid.swipes * self.theta**grid.scrolls / np.log2(position)
+        decay: Array = self.eta**grid.swipes * self.theta**grid.scrolls
+        return _logarithmic(position) * decay
 
 
 @register("d_rpd")
@@ -215,7 +222,8 @@ class RowPage(_Logarithmic):
 
     def weights(self, grid: Grid) -> Array:
         position = self.alpha * grid.row_index + self.beta * grid.mirrored_columns
-        return self.mu ** (grid.swipe_page > 1) * self.nu ** (grid.row_index - 1) / np.log2(position)
+        decay: Array = self.mu ** (grid.swipe_page > 1) * self.nu ** (grid.row_index - 1)
+        return _logarithmic(position) * decay
 
 
 @register("d_emp")
@@ -292,7 +300,10 @@ def parse(text: str) -> Discount:
     if symbol == Empirical.symbol:
         return _registered_table(arguments.strip())
     try:
-        call = cast(ast.Call, ast.parse(f"_({arguments})", mode="eval").body)
+        arguments = re.sub(r"\blambda\b", "lam", arguments)  # as the paper writes it
+        call = ast.parse(f"_({arguments})", mode="eval").body
+        if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
+            raise ValueError
         positional = [ast.literal_eval(value) for value in call.args]
         named = {str(keyword.arg): ast.literal_eval(keyword.value) for keyword in call.keywords}
     except (SyntaxError, ValueError):
@@ -349,7 +360,9 @@ def load(path: str | Path) -> Discount:
         raise ParseError(f"discount file {str(path)!r} needs an object with a key 'discount', such as \"d_rpd\".")
     symbol, parameters = content["discount"], content.get("parameters", {})
     if symbol not in _classes:
-        raise ParseError(f"discount file {str(path)!r}: there is no discount {symbol!r}.{did_you_mean(symbol, _classes)}")
+        raise ParseError(
+            f"discount file {str(path)!r}: there is no discount {symbol!r}.{did_you_mean(symbol, _classes)}"
+        )
     names = [f.name for f in fields(cast(Any, _classes[symbol]))]
     if not isinstance(parameters, dict) or not set(parameters) <= set(names):
         raise ParseError(f"discount file {str(path)!r}: 'parameters' of {symbol} are {', '.join(names)}.")

@@ -1,7 +1,7 @@
 """Gains: what an item of a given relevance is worth."""
 
 from collections.abc import Callable
-from typing import Any, Literal, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -9,7 +9,7 @@ from carouseval.errors import DataError, ParameterError
 from carouseval.metric.checks import did_you_mean
 from carouseval.metric.grid import Array
 
-Gain: TypeAlias = Literal["exp2", "linear"] | Callable[[Array], Any]
+Gain: TypeAlias = str | Callable[[Array], Any]
 """``"exp2"``: 2^relevance - 1, the paper's. ``"linear"``: the relevance itself. Or a function from an array of
 relevances to an array of gains, finite and 0 or more."""
 
@@ -41,12 +41,15 @@ def apply_function(gain: Callable[[Array], Any], relevance: Array) -> Array:
             "np.vectorize wraps one that takes a single number."
         ) from error
     if gains.shape != relevance.shape:
-        raise DataError(f"gain function {name!r} returned shape {gains.shape} for relevances of shape {relevance.shape}.")
+        raise DataError(
+            f"gain function {name!r} returned shape {gains.shape} for relevances of shape {relevance.shape}."
+        )
     bad = ~empty & ~(np.isfinite(gains) & (gains >= 0))
     if bad.any():
         at = tuple(np.argwhere(bad)[0])
         raise DataError(
-            f"gain function {name!r} gave {gains[at]:g} for relevance {relevance[at]:g}; gains must be finite and 0 or more."
+            f"gain function {name!r} gave {gains[at]:g} for relevance {relevance[at]:g}; "
+            "gains must be finite and 0 or more."
         )
     gains[empty] = np.nan
     return gains

@@ -1,11 +1,12 @@
 """The best page allowed: its 2DCG and the page itself.
 
-*Category*: each row of a page is a carousel of one category. A category keeps its items and its number of cells, stands
-on one row, and shows its largest gains where that row weighs most; which category stands where is an assignment problem,
-solved exactly. *Unconstrained*: any item anywhere, as the original N2DCG has it.
+*Category*: each row of a page is a carousel of one category. A category keeps its items and its number of cells,
+stands on one row, and shows its largest gains where that row weighs most; which category stands where is an assignment
+problem, solved exactly. *Unconstrained*: any item anywhere, as the original N2DCG has it.
 """
 
-from typing import Any, Literal, TypeAlias
+import math
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,9 +18,7 @@ from carouseval.metric.cutoffs import PageCutoff, page_weights, parse_cutoff
 from carouseval.metric.discounts import Discount, as_discount
 from carouseval.metric.gains import Gain
 from carouseval.metric.grid import Array, Grid
-from carouseval.metric.pages import stack_pages, thread_count
-
-Ideal: TypeAlias = Literal["category", "unconstrained"]
+from carouseval.metric.pages import Relevance, stack_pages, thread_count
 
 
 def check_ideal(ideal: str) -> str:
@@ -31,11 +30,11 @@ def check_ideal(ideal: str) -> str:
 
 
 def ideal_dcg2d(
-    relevance: ArrayLike,
+    relevance: Relevance,
     discount: str | Discount = "d_rpd",
     grid: Grid | None = None,
     gain: Gain = "exp2",
-    ideal: Ideal = "category",
+    ideal: str = "category",
     *,
     cutoff: PageCutoff = None,
     threads: int | None = None,
@@ -56,11 +55,11 @@ def ideal_dcg2d(
 
 
 def ideal_layout(
-    relevance: ArrayLike,
+    relevance: Relevance,
     discount: str | Discount = "d_rpd",
     grid: Grid | None = None,
     gain: Gain = "exp2",
-    ideal: Ideal = "category",
+    ideal: str = "category",
     *,
     cutoff: PageCutoff = None,
     threads: int | None = None,
@@ -70,7 +69,8 @@ def ideal_layout(
     Returns an array of shape ``(..., rows, cols, 2)`` that holds, for every cell of the grid, the indices (from 0, as
     NumPy counts) of the row and column of its item in ``relevance``; -1 where the ideal page holds nothing. Of equally
     good pages it is the one whose rows, from the top, come from the earliest rows; the earlier of two equal items gets
-    the heavier cell, the earlier of two equally heavy cells is filled first.
+    the heavier cell, the earlier of two equally heavy cells is filled first. A hole keeps its place in its carousel as
+    an item of gain 0 would; the unconstrained page closes up.
 
     >>> import carouseval as cv
     >>> page = np.array([[0, 0, 1], [2, 0, 1]])
@@ -88,7 +88,7 @@ def ideal_layout(
     return source.reshape(*stack.leading, *weights.shape, 2)
 
 
-def rearranged(relevance: ArrayLike, source: NDArray[np.int64]) -> Array:
+def rearranged(relevance: Relevance, source: NDArray[np.int64]) -> Array:
     """The pages that :func:`ideal_layout` describes, with NaN in empty cells."""
     pages = np.asarray(relevance, dtype=np.float64)
     row, col = source[..., 0], source[..., 1]
@@ -103,9 +103,10 @@ def category_ideal(
 ) -> Any:
     """The ideal 2DCG of sets of categories, however many there are: what tables are normalised by.
 
-    ``gains`` has shape ``(..., categories, items)``; 0 fills up short categories. ``slots``, ``(..., categories)``, says
-    how many cells each category may fill (its size, by default the number of items given); a category with more gains
-    shows the largest. ``weights`` is the page, ``(rows, cols)``. With more categories than rows the best are shown.
+    ``gains`` has shape ``(..., categories, items)``; 0 fills up short categories. ``slots``, ``(..., categories)``,
+    says how many cells each category may fill (its size, by default the number of items given); a category with more
+    gains shows the largest. ``weights`` is the page, ``(rows, cols)``. With more categories than rows the best are
+    shown.
 
     >>> category_ideal([[5, 1], [3, 0], [4, 4]], weights=[[1.0, 0.5], [0.5, 0.25]])
     8.75
@@ -117,12 +118,13 @@ def category_ideal(
     if pool.ndim < 2 or not (np.isfinite(pool) & (pool >= 0)).all():
         raise DataError("gains must have shape (..., categories, items) and be finite and 0 or more.")
     leading, shape = pool.shape[:-2], pool.shape[-2:]
+    pages = math.prod(leading)
     room = np.broadcast_to(shape[1] if slots is None else np.asarray(slots), pool.shape[:-1])
     if room.dtype.kind not in "iu" or (room < 0).any():
         raise DataError("slots must be whole numbers, 0 or more, of shape (..., categories).")
     best = _native.category_ideal(
-        pool.reshape(-1, *shape),
-        np.ascontiguousarray(room, dtype=np.int64).reshape(-1, shape[0]),
+        pool.reshape(pages, *shape),
+        np.ascontiguousarray(room, dtype=np.int64).reshape(pages, shape[0]),
         table,
         thread_count(threads),
     )

@@ -1,7 +1,7 @@
 """Metric names that read as they print: ``N2DCG_cat(d_rpd(mu=0.5))@3x5``.
 
-    2DCG N2DCG N2DCG_cat   [ (discount, gain=linear) ]   [ @ROWSxCOLS ]
-    DCG NDCG               [ (gain=linear) ]             [ @K ]
+2DCG N2DCG N2DCG_cat   [ (discount, gain=linear) ]   [ @ROWSxCOLS ]
+DCG NDCG               [ (gain=linear) ]             [ @K ]
 """
 
 import re
@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from carouseval.errors import DataError, ParameterError, ParseError
 from carouseval.metric import score
@@ -19,7 +18,7 @@ from carouseval.metric.cutoffs import page_weights, parse_cutoff
 from carouseval.metric.discounts import Discount, as_discount, parse
 from carouseval.metric.gains import NAMED, Gain, check_gain, gain_name
 from carouseval.metric.grid import Array, Grid
-from carouseval.metric.pages import stack_pages
+from carouseval.metric.pages import Relevance, stack_pages
 
 # what each name means: its default discount and the ideal it is divided by
 _PAGE_METRICS: dict[str, tuple[str, str]] = {
@@ -63,7 +62,7 @@ class Metric:
         return self.base + (f"({', '.join(parts)})" if parts else "") + (f"@{size}" if size else "")
 
     def __call__(
-        self, relevance: ArrayLike, grid: Grid | None = None, gain: Gain = "exp2", *, threads: int | None = None
+        self, relevance: Relevance, grid: Grid | None = None, gain: Gain = "exp2", *, threads: int | None = None
     ) -> Any:
         """Score pages: a float for one, an array for a stack."""
         gain = self.gain or gain
@@ -90,12 +89,15 @@ class FunctionMetric:
         return self.name
 
     def __call__(
-        self, relevance: ArrayLike, grid: Grid | None = None, gain: Gain = "exp2", *, threads: int | None = None
+        self, relevance: Relevance, grid: Grid | None = None, gain: Gain = "exp2", *, threads: int | None = None
     ) -> Any:
         stack = stack_pages(relevance, self.gain or gain)
         grid = stack.grid(grid)
         weights = page_weights(self.discount, grid, self.cutoff)
-        padding = [(0, 0), *((0, most - size) for most, size in zip(grid.shape, stack.relevance.shape[1:], strict=True))]
+        padding = [
+            (0, 0),
+            *((0, most - size) for most, size in zip(grid.shape, stack.relevance.shape[1:], strict=True)),
+        ]
         gains = np.pad(np.nan_to_num(stack.gains(threads), nan=0.0), padding)
         values = np.empty(len(gains))
         for page, page_gains in enumerate(gains):
@@ -147,12 +149,11 @@ def metric(
 def _parsed(
     text: str, discount: str | Discount | None, cutoff: tuple[int, int] | int | str | None, gain: Gain | None
 ) -> Metric:
-    match = re.fullmatch(r"([^(@]*)(?:\((.*)\))?(?:@([^()@]*))?", text.strip(), flags=re.DOTALL)
+    match = re.fullmatch(r"([^(@]*)(?:\((.*)\))?\s*(?:@([^()@]*))?", text.strip(), flags=re.DOTALL)
     base = match[1].strip() if match else text
     if not match or base not in _NAMES:
-        hint = did_you_mean(base, _NAMES)
-        raise ParseError(f"there is no metric {text!r}.{hint} Write one of {', '.join(_NAMES)}, "
-                         "such as N2DCG_cat(d_rpd(mu=0.5))@3x5 or NDCG@10.")  # fmt: skip
+        known = f"Write one of {', '.join(_NAMES)}, such as N2DCG_cat(d_rpd(mu=0.5))@3x5 or NDCG@10."
+        raise ParseError(f"there is no metric {text!r}.{did_you_mean(base, _NAMES)} {known}")
     for part in filter(None, map(str.strip, re.split(r",(?![^(]*\))", match[2] or ""))):
         if part.startswith("gain="):
             gain = _once(text, "gain", gain, _named_gain(text, part.removeprefix("gain=").strip()))
@@ -180,7 +181,7 @@ def _once(text: str, part: str, given: Any, read: Any) -> Any:
 def _named_gain(text: str, name: str) -> Gain:
     if name not in NAMED:
         raise ParseError(f"metric {text!r}: gain is exp2 or linear; a function goes through metric(..., gain=f).")
-    return name  # type: ignore[return-value]
+    return name
 
 
 def _list_cutoff(text: str, cutoff: Any) -> int | None:

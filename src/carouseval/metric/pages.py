@@ -3,7 +3,7 @@
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,6 +16,9 @@ from carouseval.metric.grid import Array, Grid
 
 # read by the kernels as they are; other types are converted to one that holds all their values
 _NATIVE = (np.dtype(np.float64), np.dtype(np.float32), np.dtype(np.uint8), np.dtype(np.int64))
+Relevance: TypeAlias = ArrayLike | Sequence[Any]
+"""Relevances of shape (..., rows, cols): an array, or nested lists, which may be ragged for a single page."""
+
 _PAGE_HINT = "Give an array of shape (..., rows, cols) with NaN in cells that hold nothing"
 
 
@@ -72,7 +75,7 @@ class Stack:
         raise DataError(f"{where}. Relevance is finite and 0 or more; NaN marks a cell that holds nothing.")
 
 
-def stack_pages(relevance: ArrayLike, gain: Gain) -> Stack:
+def stack_pages(relevance: Relevance, gain: Gain) -> Stack:
     """Check relevances and lay them out for the kernels; copies only what has the wrong type or order."""
     check_gain(gain)
     pages = _as_array(relevance)
@@ -90,7 +93,7 @@ def stack_pages(relevance: ArrayLike, gain: Gain) -> Stack:
     return Stack(np.ascontiguousarray(pages).reshape(-1, *pages.shape[-2:]), leading, gain)
 
 
-def _as_array(relevance: ArrayLike) -> NDArray[Any]:
+def _as_array(relevance: Relevance) -> NDArray[Any]:
     if isinstance(relevance, np.ma.MaskedArray):
         return np.ma.filled(relevance.astype(np.float64), np.nan)
     try:
@@ -120,7 +123,10 @@ def pad_rows(rows: Sequence[Sequence[float | None]]) -> Array:
     try:
         page = np.full((len(rows), max(map(len, rows))), np.nan)
         for i, row in enumerate(rows):
-            page[i, : len(row)] = np.array(row, dtype=np.float64)
+            cells = np.array(row, dtype=np.float64)
+            if cells.ndim != 1:
+                raise ValueError
+            page[i, : len(cells)] = cells
     except (TypeError, ValueError):
         raise DataError(f"relevance: the nested lists are not one page of numbers. {_PAGE_HINT}.") from None
     return page

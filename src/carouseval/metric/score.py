@@ -3,18 +3,17 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from carouseval.metric.checks import whole
 from carouseval.metric.cutoffs import PageCutoff, list_weights, page_weights, parse_cutoff
 from carouseval.metric.discounts import Discount, as_discount
 from carouseval.metric.gains import Gain
 from carouseval.metric.grid import Array, Grid
-from carouseval.metric.pages import stack_pages
+from carouseval.metric.pages import Relevance, stack_pages
 
 
 def dcg2d(
-    relevance: ArrayLike,
+    relevance: Relevance,
     discount: str | Discount = "d_rpd",
     grid: Grid | None = None,
     gain: Gain = "exp2",
@@ -65,7 +64,7 @@ def dcg2d(
 
 
 def n2dcg_cat(
-    relevance: ArrayLike,
+    relevance: Relevance,
     discount: str | Discount = "d_rpd",
     grid: Grid | None = None,
     gain: Gain = "exp2",
@@ -85,7 +84,7 @@ def n2dcg_cat(
 
 
 def n2dcg(
-    relevance: ArrayLike,
+    relevance: Relevance,
     discount: str | Discount = "d_a",
     grid: Grid | None = None,
     gain: Gain = "exp2",
@@ -104,7 +103,7 @@ def n2dcg(
 
 
 def normalised(
-    relevance: ArrayLike,
+    relevance: Relevance,
     discount: str | Discount,
     grid: Grid | None,
     gain: Gain,
@@ -118,21 +117,17 @@ def normalised(
     return stack.unstacked(ratio(*stack.score(weights, ideal, threads=threads)))
 
 
-def dcg(
-    relevance: ArrayLike, gain: Gain = "exp2", *, cutoff: int | None = None, threads: int | None = None
-) -> Any:
+def dcg(relevance: Relevance, gain: Gain = "exp2", *, cutoff: int | None = None, threads: int | None = None) -> Any:
     """DCG@k: the occupied cells, row by row, as one list (the paper's equation 1)."""
     return _as_list(relevance, gain, cutoff, "none", threads)
 
 
-def ndcg(
-    relevance: ArrayLike, gain: Gain = "exp2", *, cutoff: int | None = None, threads: int | None = None
-) -> Any:
+def ndcg(relevance: Relevance, gain: Gain = "exp2", *, cutoff: int | None = None, threads: int | None = None) -> Any:
     """NDCG@k: DCG over that of the best order (the paper's equation 2); NaN where nothing gains."""
     return _as_list(relevance, gain, cutoff, "unconstrained", threads)
 
 
-def _as_list(relevance: ArrayLike, gain: Gain, cutoff: int | None, ideal: str, threads: int | None) -> Any:
+def _as_list(relevance: Relevance, gain: Gain, cutoff: int | None, ideal: str, threads: int | None) -> Any:
     stack = stack_pages(relevance, gain)
     if cutoff is not None:
         cutoff = whole("cutoff", cutoff, 1)
@@ -143,6 +138,10 @@ def _as_list(relevance: ArrayLike, gain: Gain, cutoff: int | None, ideal: str, t
 
 
 def ratio(total: Array, best: Array) -> Array:
-    """Score over ideal. The two add up in different orders, so rounding alone must not lift a score above 1."""
+    """Score over ideal; NaN where the ideal is 0.
+
+    The two add up in different orders, so they may differ by rounding where they are equal: a score that close to 1
+    (2^-48) is 1.
+    """
     with np.errstate(invalid="ignore"):
-        return total / np.maximum(total, best)
+        return np.where((total > 0) & (total >= best * (1 - 2.0**-48)), 1.0, total / best)

@@ -1,0 +1,257 @@
+"""Speed of the metric, as ratios against named rivals measured in the same run.
+
+make bench                                  everything (two to three minutes)
+.venv/bin/python benchmarks/metric.py --quick   smaller stacks, for a look
+"""
+
+import argparse
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from scipy.optimize import linear_sum_assignment
+
+import carouseval as cv
+from carouseval import _native
+
+THREADS = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def best_of(work: Callable[[], Any], repeats: int = 5) -> float:
+    """The shortest of several runs, after one to warm up: other programs only ever add time."""
+    work()
+    times = []
+    for _ in range(repeats):
+        start = time.perf_counter()
+        work()
+        times.append(time.perf_counter() - start)
+    return min(times)
+
+
+def interleaved(ours: Callable[[], Any], rival: Callable[[], Any], repeats: int = 7) -> tuple[float, float]:
+    """The shortest run of each, taken in turns, so that both meet the same weather."""
+    ours(), rival()
+    times: list[list[float]] = [[], []]
+    for _ in range(repeats):
+        for work, into in ((ours, times[0]), (rival, times[1])):
+            start = time.perf_counter()
+            work()
+            into.append(time.perf_counter() - start)
+    return min(times[0]), min(times[1])
+
+
+def binary_pages(count: int, shape: tuple[int, int] = (10, 15)) -> Any:
+    return (np.random.default_rng(1).random((count, *shape)) < 0.15).astype(np.float64)
+
+
+def graded_pages(count: int, shape: tuple[int, int] = (10, 15)) -> Any:
+    rng = np.random.default_rng(2)
+    return (rng.random((count, *shape)) < 0.15) * rng.integers(1, 6, (count, *shape)).astype(np.float64)
+
+
+def rival_ideals(pages: Any, weights: Any) -> Any:
+    """The obvious fast way: sort and multiply all pages with NumPy, then SciPy's assignment page by page."""
+    gains = np.exp2(pages) - 1
+    scores = -np.sort(-gains, axis=-1) @ -np.sort(-weights, axis=-1).T * -1
+    best = np.empty(len(pages))
+    for page, table in enumerate(scores):
+        rows, cols = linear_sum_assignment(table, maximize=True)
+        best[page] = table[rows, cols].sum()
+    return best
+
+
+def amsterdam() -> cv.discounts.Discount:
+    """RecGaze's examination counts of the Amsterdam group (710 screens; de Leon-Martinez et al., SIGIR '25)."""
+    text = """
+    619 502 531 557 562 191 209 209 221 228 160 170 171 195 185
+    597 510 505 512 508 136 148 159 175 173 120 127 123 146 149
+    505 476 469 448 451 135 150 147 165 168 122 127 123 139 136
+    451 423 416 391 379 125 140 129 142 142  85  93 100  99 104
+    432 403 389 375 360 111 132 121 133 138  94 102  99 103 108
+    399 349 344 332 321  97 113 114 115 117  82  93  95 102  95
+    361 337 322 314 288  93 100  96 103 101  73  79  78  86  92
+    343 299 289 267 266  87  96  95  97  98  70  77  76  86  82
+    317 284 270 250 266  79  92  91  99  99  55  67  71  69  70
+    275 260 265 247 245  75  86  88  96  97  58  65  68  67  72"""
+    return cv.discounts.Empirical(np.array(text.split(), dtype=float).reshape(10, 15) / 710, name="amsterdam")
+
+
+def ideals(count: int) -> None:
+    print(f"\nCategory ideals, {count:,} pages of 10x15, {THREADS} threads")
+    print("rival: NumPy sort and product for all pages, SciPy's linear_sum_assignment per page")
+    dense = np.random.default_rng(3).integers(0, 6, (count, 10, 15)).astype(np.float64)
+    cases = [
+        ("binary", "d_rpd", binary_pages(count), cv.discounts.RowPage(), 20.0),
+        ("graded", "d_rpd", graded_pages(count), cv.discounts.RowPage(), 10.0),
+        ("binary", "amsterdam", binary_pages(count), amsterdam(), 6.0),
+        ("graded", "amsterdam", graded_pages(count), amsterdam(), 6.0),
+        ("all cells 0-5", "d_rpd", dense, cv.discounts.RowPage(), None),
+    ]
+    sample = min(count, 20_000)  # the rival takes the same time for every page
+    for pages, discount, stack, weights, goal in cases:
+        ours, rival = interleaved(
+            lambda stack=stack, weights=weights: cv.ideal_dcg2d(stack, weights),  # type: ignore[misc]
+            lambda stack=stack, weights=weights: rival_ideals(stack[:sample], weights.weights(cv.RECGAZE)),  # type: ignore[misc]
+            repeats=3,
+        )
+        np.testing.assert_allclose(
+            cv.ideal_dcg2d(stack[:1000], weights), rival_ideals(stack[:1000], weights.weights(cv.RECGAZE)), rtol=1e-12
+        )
+        rate, ratio = count / ours, (rival / sample) / (ours / count)
+        wanted = f"goal {goal:.0f}x" if goal else "no goal"
+        print(f"  {pages:14} {discount:10} {rate / 1e6:6.2f} million/s   {ratio:6.1f}x the rival   ({wanted})")
+
+
+def where_time_goes(count: int) -> None:
+    print(f"\nWhere the time goes: {count:,} graded pages under d_rpd, one thread, per page")
+    pages = graded_pages(count)
+    copy = np.empty_like(pages)
+    read = best_of(lambda: pages.sum())
+    steps = {
+        "read from memory (np.sum)": read,
+        "read and write (np.copyto)": best_of(lambda: np.copyto(copy, pages)),
+        "2DCG": best_of(lambda: cv.dcg2d(pages, threads=1)),
+        "2DCG and unconstrained ideal": best_of(lambda: cv.n2dcg(pages, threads=1)),
+        "2DCG and category ideal": best_of(lambda: cv.n2dcg_cat(pages, threads=1)),
+        "  the same, binary": best_of(lambda pages=binary_pages(count): cv.n2dcg_cat(pages, threads=1)),  # type: ignore[misc]
+        "  the same, binary as uint8": best_of(
+            lambda pages=binary_pages(count).astype(np.uint8): cv.n2dcg_cat(pages, threads=1)  # type: ignore[misc]
+        ),
+    }
+    for step, seconds in steps.items():
+        print(f"  {step:30} {seconds / count * 1e9:7.0f} ns   {seconds / read:5.1f}x reading")
+    for name in ("baseline", "avx2", "avx512"):
+        try:
+            _native.use_instruction_set(name)
+        except ValueError:
+            continue
+        seconds = best_of(lambda: cv.n2dcg_cat(pages, threads=1))
+        print(f"  category ideal with {name:10} {seconds / count * 1e9:7.0f} ns   {seconds / read:5.1f}x reading")
+
+
+def scores(count: int) -> None:
+    print(f"\n2DCG, {count:,} pages of 10x15, {THREADS} threads")
+    weights = cv.discounts.RowPage().weights(cv.RECGAZE).ravel()
+    grades = np.random.default_rng(4).integers(0, 32, (count, 10, 15)).astype(np.float64)
+    gains = (np.exp2(grades) - 1).reshape(count, 150)
+    product = "the bare product gains @ weights"
+    report = "  {:36} {:6.2f}x the time of {}   ({})"
+
+    ours, rival = interleaved(lambda: cv.dcg2d(grades), lambda: gains @ weights)
+    print(report.format("whole grades 0-31, float64", ours / rival, product, "goal: at most 2x"))
+    bytes_ = grades.astype(np.uint8)
+    ours, rival = interleaved(lambda: cv.dcg2d(bytes_), lambda: gains @ weights)
+    print(report.format("whole grades 0-31, uint8", ours / rival, product, "goal: at most 2x"))
+
+    floats = np.random.default_rng(5).random((count, 10, 15)) * 5
+    ours, rival = interleaved(lambda: cv.dcg2d(floats), lambda: (np.exp2(floats) - 1).reshape(count, 150) @ weights)
+    print(report.format("any floats, float64", ours / rival, "np.exp2 and the product", "goal: at most 1x"))
+    single, double = interleaved(lambda f=floats.astype(np.float32): cv.dcg2d(f), lambda: cv.dcg2d(floats))  # type: ignore[misc]
+    print(report.format("any floats, float32", single / double, "float64", "goal: at most 1x"))
+    single, double = interleaved(lambda f=grades.astype(np.float32): cv.dcg2d(f), lambda: cv.dcg2d(grades))  # type: ignore[misc]
+    print(report.format("whole grades, float32", single / double, "float64", "goal: at most 1x"))
+
+
+def peak_memory() -> None:
+    """Memory a uint8 stack needs beyond itself, in a fresh process."""
+    code = """
+import resource, numpy as np, carouseval as cv
+pages = np.zeros((2_000_000, 10, 15), np.uint8); pages[:, 0, 0] = 1
+cv.n2dcg_cat(pages[:1000])
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+cv.n2dcg_cat(pages)
+after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+print((after - before) / 1024, pages.nbytes / 2**20)
+"""
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    grown, stack = map(float, out.split())
+    print(
+        f"\nN2DCG_cat of 2,000,000 uint8 pages ({stack:.0f} MiB): {grown:.0f} MiB more; a float64 copy: {stack * 8:.0f} MiB"
+    )
+
+
+def start_up(repeats: int) -> None:
+    print("\nStart-up, in fresh processes")
+
+    def seconds(code: str) -> float:
+        environment = {key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"}
+        times = []
+        for _ in range(repeats):
+            start = time.perf_counter()
+            subprocess.run([sys.executable, "-c", code], check=True, env=environment)
+            times.append(time.perf_counter() - start)
+        return min(times)
+
+    bare = seconds("pass")
+    numpy, ours = seconds("import numpy") - bare, seconds("import carouseval") - bare
+    print(f"  import carouseval: {ours / numpy:.2f}x the time of import numpy (goal: at most 2x)")
+    code = """
+import time, numpy as np, carouseval as cv
+page = np.ones((10, 15))
+def once():
+    start = time.perf_counter(); cv.n2dcg_cat(page); return time.perf_counter() - start
+times = [once() for _ in range(10)]
+print(times[0], times[9])
+"""
+    calls = [
+        tuple(
+            map(
+                float,
+                subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split(),
+            )
+        )
+        for _ in range(repeats)
+    ]
+    first, tenth = min(first for first, _ in calls), min(tenth for _, tenth in calls)
+    print(f"  first call {first * 1e6:.0f} us, tenth call {tenth * 1e6:.0f} us")
+
+
+def growth(most: int) -> None:
+    print("\nHow cost grows: N2DCG_cat of graded pages")
+    base = None
+    for count in (10**3, 10**4, 10**5, 10**6):
+        if count > most:
+            break
+        pages = graded_pages(count).astype(np.uint8)
+        each = best_of(lambda pages=pages: cv.n2dcg_cat(pages), 3) / count  # type: ignore[misc]
+        base = base or each
+        print(f"  {count:9,} pages of 10x15   {each * 1e9:10.0f} ns a page   {each / base:7.2f}x of the first")
+    for name, shapes in {
+        "rows": [(size, 15) for size in (5, 10, 20, 50, 100)],
+        "columns": [(10, size) for size in (5, 10, 20, 50, 100)],
+        "both": [(size, size) for size in (5, 10, 20, 50, 100)],
+    }.items():
+        base = None
+        for rows, cols in shapes:
+            pages = graded_pages(max(200, 3_000_000 // (rows * cols) // (rows // 5)), (rows, cols))
+            each = best_of(lambda pages=pages: cv.n2dcg_cat(pages), 3) / len(pages)  # type: ignore[misc]
+            base = base or each
+            cells = rows * cols / (shapes[0][0] * shapes[0][1])
+            print(
+                f"  {name:8} {rows:3}x{cols:<3} {each * 1e9:10.0f} ns a page   {each / base:7.2f}x for {cells:.0f}x the cells"
+            )
+    pages = graded_pages(min(most, 200_000))
+    one, two = interleaved(lambda: cv.n2dcg_cat(pages, threads=1), lambda: cv.n2dcg_cat(pages, threads=2))
+    print(f"  threads  1 to 2: {one / two:.2f}x faster")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true", help="smaller stacks")
+    quick = parser.parse_args().quick
+    count = 20_000 if quick else 200_000
+    print(f"carouseval {cv.__version__}, {_native.instruction_set()} kernels, NumPy {np.__version__}")
+    ideals(count)
+    scores(count)
+    peak_memory()
+    start_up(5 if quick else 20)
+    growth(10**5 if quick else 10**6)
+    where_time_goes(count)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,5 @@
+"""``python -m carouseval``."""
+
+from carouseval.cli import main
+
+main()

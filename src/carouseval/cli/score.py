@@ -1,0 +1,73 @@
+"""``carouseval score``: one page, looked at closely."""
+
+from typing import Annotated
+
+import typer
+
+from carouseval.cli.output import Format, write_json, write_rows
+
+DEFAULT_METRICS = ["N2DCG_cat", "N2DCG", "2DCG"]
+
+EXAMPLES = """
+[bold]Examples[/bold]
+
+carouseval score page.csv
+
+carouseval score page.json -m "N2DCG_cat(d_rpd(mu=0.5))@3x5" -m NDCG@10
+
+carouseval score page.csv --grid tv --gain linear --format json
+
+printf '1,0,0\\n0,1' | carouseval score - --discount d_a
+"""
+
+
+def score(
+    page: Annotated[
+        str, typer.Argument(help="CSV or JSON, one line of relevances per carousel; - reads standard input.")
+    ],
+    metric: Annotated[
+        list[str],
+        typer.Option("--metric", "-m", help="A metric's name, such as 'N2DCG_cat(d_a)@3x5'. Repeat for more."),
+    ] = DEFAULT_METRICS,
+    discount: Annotated[
+        str | None, typer.Option(help="The discount of all these metrics: d_a, 'd_rpd(mu=0.5)' or @fitted.json.")
+    ] = None,
+    grid: Annotated[
+        str | None,
+        typer.Option(help="The screen: ROWSxCOLS, recgaze, tv, desktop or phone. Default: as large as the page."),
+    ] = None,
+    page_size: Annotated[
+        int | None, typer.Option(help="Items of a row seen at once. Default: 5, or the screen's.")
+    ] = None,
+    visible_rows: Annotated[
+        int | None, typer.Option(help="Rows seen before the first scroll. Default: 3, or the screen's.")
+    ] = None,
+    gain: Annotated[str, typer.Option(help="exp2 (2^relevance - 1) or linear.")] = "exp2",
+    format: Annotated[Format, typer.Option("--format", "-f", help="How to print the result.")] = Format.table,
+) -> None:
+    """Score one page of carousels, and show it with its weights and its ideal.
+
+    Every line of the file is a carousel, every cell an item's relevance; an empty cell holds nothing.
+    """
+    from carouseval.cli.screen import screen
+    from carouseval.metric.names import metric as parse
+    from carouseval.metric.page_score import score_page
+    from carouseval.page_file import read_page
+
+    metrics = [parse(name) for name in metric]
+    if discount is not None:  # DCG and NDCG take none
+        metrics = [
+            one if one.discount is None else parse(name, discount) for name, one in zip(metric, metrics, strict=True)
+        ]
+    relevance = read_page(page)
+    result = score_page(relevance, metrics, screen(grid, page_size, visible_rows, relevance.shape), gain)
+    if format is Format.json:
+        write_json(result.to_dict())
+    elif format is Format.table:
+        from rich.console import Console
+
+        from carouseval.show.terminal import page_score
+
+        Console(highlight=False).print(page_score(result), soft_wrap=True)
+    else:
+        write_rows(format, ["metric", "score"], ([name, value] for name, value in result.scores.items()))

@@ -1,0 +1,25 @@
+"""The screen a command works on, from its options."""
+
+import dataclasses
+import re
+
+from carouseval.errors import ParseError
+from carouseval.metric.checks import did_you_mean
+from carouseval.metric.grid import PRESETS, Grid
+
+
+def screen(name: str | None, page_size: int | None, visible_rows: int | None, page_shape: tuple[int, ...]) -> Grid:
+    """A preset, ROWSxCOLS, or the page's own shape, with the given swipe pages and visible rows."""
+    if name is None:
+        grid = Grid(*page_shape)
+    elif name.lower() in PRESETS:
+        grid = PRESETS[name.lower()]
+    elif match := re.fullmatch(r"(\d+)x(\d+)", name):
+        grid = Grid(int(match[1]), int(match[2]))
+    else:
+        known = ", ".join(PRESETS)
+        raise ParseError(
+            f"there is no screen {name!r}.{did_you_mean(name, PRESETS)} Write ROWSxCOLS or one of {known}."
+        )
+    given = {"page_size": page_size, "visible_rows": visible_rows}
+    return dataclasses.replace(grid, **{key: value for key, value in given.items() if value is not None})

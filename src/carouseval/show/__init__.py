@@ -1,0 +1,1 @@
+"""Pictures, not numbers: draws results, computes none."""

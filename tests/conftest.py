@@ -1,0 +1,44 @@
+"""Shared set-up: which programs of the system a suite needs, and what is said when they are missing."""
+
+import shutil
+from collections import Counter
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+settings.register_profile("seeded", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("seeded")
+
+REASON = " is not installed"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--require-all", action="store_true", help="fail if a suite is left out for want of a program")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        for mark in item.iter_markers("needs"):
+            if shutil.which(mark.args[0]) is None:
+                item.add_marker(pytest.mark.skip(reason=f"{mark.args[0]}{REASON}"))
+
+
+def left_out(config: pytest.Config) -> Counter[str]:
+    """How many tests were skipped for want of which program. Read from reports, which reach us from workers too."""
+    terminal = config.pluginmanager.get_plugin("terminalreporter")
+    reports = terminal.stats.get("skipped", []) if terminal else []
+    reasons = [report.longrepr[2].removeprefix("Skipped: ") for report in reports if isinstance(report.longrepr, tuple)]
+    return Counter(reason.removesuffix(REASON) for reason in reasons if reason.endswith(REASON))
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    if session.config.getoption("--require-all") and left_out(session.config) and not session.exitstatus:
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    verdict = "FAILED, --require-all" if config.getoption("--require-all") else "left out"
+    for program, count in sorted(left_out(config).items()):
+        terminalreporter.write_line(f"{verdict}: {count} tests need {program}, which is not installed", yellow=True)
+    if not left_out(config):
+        terminalreporter.write_line("no suite left out for want of a program")

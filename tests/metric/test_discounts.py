@@ -1,0 +1,268 @@
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import carouseval as cv
+from carouseval import discounts
+from carouseval.metric.grid import Array
+from tests import oracles
+
+PUBLISHED = {
+    "d_t": "d_t(alpha=7, beta=6)",
+    "d_a": "d_a(alpha=2, beta=1, gamma=9, lam=1)",
+    "d_mir": "d_mir(alpha=10, beta=9)",
+    "d_add": "d_add(alpha=2, beta=1, gamma=9, lam=1)",
+    "d_mul": "d_mul(alpha=1, beta=9, eta=0.9, theta=0.95)",
+    "d_rpd": "d_rpd(alpha=4, beta=9, mu=0.65, nu=0.95)",
+}
+
+
+@pytest.mark.parametrize(("symbol", "text"), PUBLISHED.items())
+def test_defaults_are_the_published_values(symbol: str, text: str) -> None:
+    assert str(discounts.parse(symbol)) == text
+    assert discounts.parse(text) == discounts.parse(symbol)
+    assert discounts.parse(symbol).short == symbol
+
+
+@pytest.mark.parametrize("symbol", PUBLISHED)
+@pytest.mark.parametrize(
+    "grid",
+    [
+        cv.RECGAZE,
+        cv.Grid(1, 1),
+        cv.Grid(7, 13),
+        cv.Grid(4, 6, page_size=9),
+        cv.Grid(6, 9, 2, 1, swipe_step=3, scroll_step=2),
+    ],
+)
+def test_weights_against_the_formulas_cell_by_cell(symbol: str, grid: cv.Grid) -> None:
+    discount = discounts.parse(symbol)
+    weights = discount.weights(grid)
+    assert weights.shape == grid.shape
+    assert weights.dtype == np.float64
+    for i in range(1, grid.rows + 1):
+        for j in range(1, grid.cols + 1):
+            expected = oracles.weight(
+                symbol,
+                i,
+                j,
+                grid.page_size,
+                grid.page_size,
+                grid.swipe_step or grid.page_size,
+                grid.visible_rows,
+                grid.scroll_step,
+                **discount.parameters,
+            )
+            assert weights[i - 1, j - 1] == pytest.approx(expected, rel=1e-15)
+
+
+def test_the_papers_final_formula() -> None:
+    weights = discounts.RowPage().weights(cv.RECGAZE)
+    assert weights[0, 0] == pytest.approx(1 / math.log2(13))
+    assert weights[2, 5] == pytest.approx(0.65 * 0.95**2 / math.log2(4 * 3 + 9 * 10))  # row 3, column 6 mirrored to 10
+    assert weights[9, 14] == pytest.approx(0.65 * 0.95**9 / math.log2(4 * 10 + 9 * 11))
+
+
+factor = st.one_of(st.integers(0, 50), st.floats(0, 50))
+decay = st.floats(0, 1, exclude_min=True)
+
+
+@given(factor, factor, factor, factor)
+def test_parse_undoes_str_for_factors(alpha: float, beta: float, gamma: float, lam: float) -> None:
+    for discount in (discounts.FPattern(alpha, beta), discounts.MirroredAdditive(alpha, beta, gamma, lam)):
+        assert discounts.parse(str(discount)) == discount
+        assert discounts.parse(discount.short) == discount
+        assert str(discounts.parse(str(discount))) == str(discount)
+
+
+@given(decay, decay)
+def test_parse_undoes_str_for_decays(mu: float, nu: float) -> None:
+    discount = discounts.RowPage(mu=np.float64(mu), nu=nu)
+    assert discounts.parse(str(discount)) == discount
+
+
+def test_parse_reads_positions_and_partial_lists() -> None:
+    assert discounts.parse(" d_a(2, 1, lam=3) ") == discounts.FPatternActions(lam=3)
+    assert discounts.parse("d_a(lambda=3)") == discounts.FPatternActions(lam=3)  # the paper's word
+    assert discounts.parse("d_rpd()") == discounts.RowPage()
+    assert discounts.parse("d_rpd(mu=0.5)").short == "d_rpd(mu=0.5)"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("d_rdp", r"no discount 'd_rdp'\. Did you mean 'd_rpd'\? Known: d_a, d_add"),
+        ("", r"discount '' does not read; write for example d_rpd"),
+        ("d_rpd(", r"discount 'd_rpd\(' does not read"),
+        ("d_rpd(mu=)", r"parameters are written as name=number"),
+        ("d_rpd(mu=mu)", r"parameters are written as name=number"),
+        ("d_rpd(mv=0.5)", r"parameter 'mv' is unknown\. Did you mean 'mu'\? d_rpd takes alpha, beta, mu, nu\."),
+        ("d_t(1) or (2)", r"name=number"),
+        ("d_t(**{})", r"parameter 'None' is unknown"),
+        ("d_t(1, 2, 3)", r"has 3 parameters; d_t takes alpha, beta\."),
+        ("d_t(1, alpha=2)", r"parameter 'alpha' is given twice"),
+        ("d_t(1)(2)", r"name=number"),
+        ("d_emp(unheard of)", r"there is no table 'unheard of'.*register_table"),
+        ("@no/such/file.json", r"discount file 'no/such/file.json': No such file"),
+    ],
+)
+def test_what_does_not_read_is_refused(text: str, message: str) -> None:
+    with pytest.raises(cv.ParseError, match=message):
+        discounts.parse(text)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: discounts.RowPage(mu=0), r"d_rpd: mu must be a finite number above 0 and at most 1, found 0\."),
+        (lambda: discounts.RowPage(nu=1.5), r"d_rpd: nu must be .* found 1\.5\."),
+        (lambda: discounts.FPattern(alpha=-1), r"d_t: alpha must be a finite number at least 0, found -1\."),
+        (lambda: discounts.FPattern(beta=math.nan), r"d_t: beta must be .* found nan\."),
+        (lambda: discounts.FPattern(beta=math.inf), r"d_t: beta must be .* found inf\."),
+        (lambda: discounts.Mirrored(alpha="7"), r"d_mir: alpha must be .* found '7'\."),  # type: ignore[arg-type]
+        (lambda: discounts.Mirrored(alpha=True), r"d_mir: alpha must be .* found True\."),
+        (lambda: discounts.Empirical([[0.0, 0.0]], name="z"), r"d_emp\(z\): all weights are 0"),
+        (lambda: discounts.Empirical([[1.0, -1.0]]), r"d_emp\(table\): the weight of row 1, col 2 is -1 .* 0 or more"),
+        (lambda: discounts.Empirical([[1.0], [math.nan]]), r"row 2, col 1 is nan"),
+        (lambda: discounts.Empirical([1.0, 2.0]), r"needs shape \(rows, cols\), found \(2,\)"),
+        (lambda: discounts.Empirical([]), r"needs shape"),
+        (lambda: discounts.Empirical([[1.0], [1.0, 2.0]]), r"must be numbers, as many in each row"),
+        (lambda: discounts.Empirical([["a"]]), r"must be numbers"),
+        (lambda: discounts.Empirical([[1.0]], name="a(b)"), r"name must be text without brackets"),
+        (lambda: discounts.as_discount(np.ones((2, 2))), r"found ndarray\. A table .* discounts\.Empirical"),  # type: ignore[arg-type]
+        (lambda: discounts.register("not a symbol"), r"one word such as 'd_mine'"),
+    ],
+)
+def test_nonsense_parameters_are_refused(make: Any, message: str) -> None:
+    with pytest.raises(cv.ParameterError, match=message):
+        make()
+
+
+@pytest.mark.parametrize(
+    ("discount", "cell"),
+    [
+        (discounts.FPattern(0.25, 0.25), "row 1, col 1 is -1 "),
+        (discounts.FPattern(0.5, 0.5), "row 1, col 1 is inf "),
+        (discounts.FPattern(0, 1), "row 1, col 1 is inf "),
+        (discounts.FPattern(0, 0), "row 1, col 1 is -0 "),
+        (discounts.RowPage(nu=1e-300), "row 3, col 1 is 0 "),
+    ],
+)
+def test_weights_that_are_not_finite_and_positive_name_the_cell(discount: discounts.Discount, cell: str) -> None:
+    with pytest.raises(cv.ParameterError) as refused:
+        discount.weights(cv.RECGAZE)
+    assert cell in str(refused.value)
+    assert str(discount) in str(refused.value)
+    assert "alpha*i + beta*j is above 1" in str(refused.value)
+
+
+def test_a_formula_may_be_fine_on_one_grid_only() -> None:
+    ends = discounts.RowPage(nu=1e-150)
+    assert ends.weights(cv.Grid(2, 3)).min() > 0
+    with pytest.raises(cv.ParameterError, match="row 4, col 1 is 0 on a 5x3 grid"):
+        ends.weights(cv.Grid(5, 3))
+
+
+def test_empirical_tables_are_values() -> None:
+    table = np.array([[1.0, 0.5], [0.0, 0.25]])
+    discount = discounts.Empirical(table, name="ours")
+    table[0, 0] = 9
+    assert discount.weights(cv.Grid(2, 2)).tolist() == [[1.0, 0.5], [0.0, 0.25]]
+    assert discount == discounts.Empirical([[1.0, 0.5], [0.0, 0.25]], name="ours")
+    assert discount != discounts.Empirical([[1.0, 0.5], [0.0, 0.5]], name="ours")
+    assert str(discount) == repr(discount) == discount.short == "d_emp(ours)"
+    assert len({discount, discounts.Empirical([[1.0, 0.5], [0.0, 0.25]], name="ours")}) == 1
+    with pytest.raises(ValueError, match="read-only"):
+        discount.weights(cv.Grid(2, 2))[0, 0] = 2
+
+
+def test_an_empirical_table_covers_smaller_grids_only() -> None:
+    discount = discounts.Empirical(np.arange(12.0).reshape(3, 4))
+    assert discount.weights(cv.Grid(2, 3)).tolist() == [[0.0, 1.0, 2.0], [4.0, 5.0, 6.0]]
+    with pytest.raises(cv.ParameterError, match=r"the table is 3x4, too small for a 3x5 grid\."):
+        discount.weights(cv.Grid(3, 5))
+
+
+def test_registered_tables_parse_by_name() -> None:
+    discount = discounts.register_table(discounts.Empirical([[1.0, 0.5]], name="lab 3"))
+    assert discounts.parse("d_emp(lab 3)") == discount
+    assert discounts.register_table(discount) == discount
+    with pytest.raises(cv.ParameterError, match="already another table"):
+        discounts.register_table(discounts.Empirical([[1.0]], name="lab 3"))
+    with pytest.raises(cv.ParseError, match="Did you mean 'lab 3'"):
+        discounts.parse("d_emp(lab 4)")
+
+
+@pytest.mark.parametrize("discount", [discounts.RowPage(mu=0.5), discounts.Empirical([[1.0, 0.1]], name="mine")])
+def test_files_round_trip(discount: discounts.Discount, tmp_path: Path) -> None:
+    path = tmp_path / "fitted.json"
+    discounts.save(discount, path)
+    assert discounts.parse(f"@{path}") == discount
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("{", "is not JSON"),
+        ("[]", "needs an object with a key 'discount'"),
+        ('{"discount": 3}', "needs an object with a key 'discount'"),
+        ('{"discount": "d_rpb2"}', r"no discount 'd_rpb2'\. Did you mean"),
+        ('{"discount": "d_rpd", "parameters": {"mew": 1}}', "'parameters' of d_rpd are alpha, beta, mu, nu"),
+        ('{"discount": "d_rpd", "parameters": [1]}', "'parameters' of d_rpd are"),
+        ('{"discount": "d_emp", "parameters": {}}', "'parameters' of d_emp are table, name"),
+    ],
+)
+def test_bad_files_are_refused(content: str, message: str, tmp_path: Path) -> None:
+    path = tmp_path / "bad.json"
+    path.write_text(content)
+    with pytest.raises(cv.ParseError, match=message):
+        discounts.parse(f"@{path}")
+
+
+def test_a_file_may_hold_more_than_the_discount(tmp_path: Path) -> None:
+    path = tmp_path / "fit.json"
+    path.write_text("\ufeff" + json.dumps({"discount": "d_t", "parameters": {"beta": 2}, "train": {"spearman": 0.9}}))
+    assert discounts.parse(f"@{path}") == discounts.FPattern(beta=2)
+
+
+def test_a_users_discount_joins_by_one_decorator() -> None:
+    @discounts.register("d_test_steep")
+    class Steep(discounts.Discount):
+        """Halves with every row."""
+
+        base: float = 0.5
+
+        def weights(self, grid: cv.Grid) -> Array:
+            return np.asarray(self.base ** (grid.row_index - 1.0))
+
+    steep = Steep(base=np.float64(0.25))
+    assert str(steep) == "d_test_steep(base=0.25)"
+    assert discounts.parse(str(steep)) == steep
+    assert steep.weights(cv.Grid(2, 2)).tolist() == [[1.0, 1.0], [0.25, 0.25]]  # broadcast to the whole grid
+    assert str(cv.metric("N2DCG_cat(d_test_steep)")) == "N2DCG_cat(d_test_steep)"
+    assert cv.dcg2d([[1, 0], [1, 1]], "d_test_steep") == 2.0
+    with pytest.raises(cv.ParameterError, match="d_test_steep: base must be a finite number, found inf"):
+        Steep(base=math.inf)
+    with pytest.raises(
+        cv.ParameterError, match=r"d_test_steep\(base=-1\): the weight of row 2, col 1 is -1 on a 2x2 grid"
+    ):
+        Steep(base=-1).weights(cv.Grid(2, 2))
+    with pytest.raises(cv.ParameterError, match="'d_rpd' is already RowPage"):
+        discounts.register("d_rpd")(Steep)
+
+
+def test_weights_of_a_wrong_shape_are_refused() -> None:
+    @discounts.register("d_test_misshapen")
+    class Misshapen(discounts.Discount):
+        def weights(self, grid: cv.Grid) -> Array:
+            return np.ones(grid.cols + 1)
+
+    with pytest.raises(cv.ParameterError, match=r"d_test_misshapen\(\): weights has shape \(4,\).* 2x3 grid"):
+        Misshapen().weights(cv.Grid(2, 3))

@@ -1,0 +1,76 @@
+"""The compiled kernels: one result on every instruction set, and a stub that tells the truth."""
+
+import ast
+import inspect
+from collections.abc import Iterator
+from importlib import resources
+
+import numpy as np
+import pytest
+
+import carouseval as cv
+from carouseval import _native
+
+
+@pytest.fixture
+def restored() -> Iterator[None]:
+    before = _native.instruction_set()
+    yield
+    _native.use_instruction_set(before)
+
+
+@pytest.mark.usefixtures("restored")
+def test_every_instruction_set_gives_the_same_bits() -> None:
+    rng = np.random.default_rng(0)
+    pages = rng.random((400, 13, 17)) * 6
+    pages[100:200] = np.rint(pages[100:200])
+    pages[200:300] = pages[200:300] > 5
+    pages[rng.random(pages.shape) < 0.1] = np.nan
+    pages[250:] = np.nan_to_num(pages[250:])
+    rough = cv.discounts.Empirical(rng.random((13, 17)))
+    results = {}
+    for name in ("baseline", "avx2", "avx512"):
+        try:
+            _native.use_instruction_set(name)
+        except ValueError:
+            assert name != "baseline"
+            continue
+        assert _native.instruction_set() == name
+        results[name] = [
+            function(pages, discount)
+            for function in (cv.dcg2d, cv.n2dcg, cv.n2dcg_cat, cv.ideal_dcg2d, cv.ideal_layout)
+            for discount in ("d_rpd", rough)
+        ]
+    for result in results.values():
+        for one, other in zip(result, results["baseline"], strict=True):
+            np.testing.assert_array_equal(one, other)
+
+
+def test_an_unknown_instruction_set_is_refused() -> None:
+    with pytest.raises(ValueError, match="cannot run that instruction set"):
+        _native.use_instruction_set("sse9")
+
+
+def test_the_stub_names_what_the_module_has() -> None:
+    stub = ast.parse(resources.files("carouseval").joinpath("_native.pyi").read_text(encoding="utf-8"))
+    declared = {
+        node.name: [argument.arg for argument in node.args.args]
+        for node in stub.body
+        if isinstance(node, ast.FunctionDef)
+    }
+    found = {name for name, value in vars(_native).items() if callable(value) and not name.startswith("_")}
+    assert set(declared) == found
+    for name, arguments in declared.items():
+        signature = str(inspect.getdoc(getattr(_native, name))).splitlines()[0]
+        positions = [signature.index(f"{argument}:") for argument in arguments]
+        assert positions == sorted(positions), signature
+
+
+def test_pages_of_every_size_up_to_some_lanes() -> None:
+    """Tails of every length: 1 to 40 cells."""
+    rng = np.random.default_rng(1)
+    for rows in (1, 2, 9):
+        for cols in range(1, 18):
+            page = rng.integers(0, 5, (rows, cols)).astype(float)
+            weights = cv.discounts.RowPage().weights(cv.Grid(rows, cols))
+            assert cv.dcg2d(page) == pytest.approx(float(((2**page - 1) * weights).sum()), rel=1e-13)

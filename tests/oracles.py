@@ -1,0 +1,215 @@
+"""The definitions of the metric, written as plainly as possible.
+
+Slow on purpose: scalar formulas, double loops and brute force, to judge the fast code by. Rows and columns count from 1
+in the scalar formulas, as in the paper. A page is a list of rows, or a 2-D array; NaN marks a cell that holds nothing.
+"""
+
+import itertools
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Gain = Callable[[float], float]
+Page = Sequence[Sequence[float]] | NDArray[Any]
+Category = tuple[int, Sequence[float]]  # how many cells it may fill, and the gains of its items
+
+
+# --- discounts, one cell at a time ---
+
+
+def mirrored(j: int, delta: int) -> int:
+    """The paper's j~: column j, with the order reversed inside every swipe page after the first."""
+    if j <= delta:
+        return j
+    return delta * ((j - 1) // delta) + (delta - (j - 1) % delta)
+
+
+def _actions(position: int, visible: int, step: int) -> int:
+    """Count actions until a position is revealed, when `visible` are seen at first and each action reveals `step`."""
+    actions = 0
+    while visible + actions * step < position:
+        actions += 1
+    return actions
+
+
+def swipes(j: int, visible: int, step: int) -> int:
+    """n_h: swipes needed to see column j."""
+    return _actions(j, visible, step)
+
+
+def scrolls(i: int, visible: int, step: int) -> int:
+    """n_v: scrolls needed to see row i."""
+    return _actions(i, visible, step)
+
+
+def weight(
+    symbol: str,
+    i: int,
+    j: int,
+    delta: int,
+    swipe_visible: int,
+    swipe_step: int,
+    scroll_visible: int,
+    scroll_step: int,
+    **parameters: float,
+) -> float:
+    """The weight of cell (i, j) under one of the six discounts of the paper; `lam` is its lambda."""
+    p = parameters
+    n_h = swipes(j, swipe_visible, swipe_step)
+    n_v = scrolls(i, scroll_visible, scroll_step)
+    plain = p["alpha"] * i + p["beta"] * j
+    mirror = p["alpha"] * i + p["beta"] * mirrored(j, delta)
+    if symbol == "d_t":
+        return 1 / math.log2(plain)
+    if symbol == "d_a":
+        return 1 / math.log2(plain + p["gamma"] * n_h + p["lam"] * n_v)
+    if symbol == "d_mir":
+        return 1 / math.log2(mirror)
+    if symbol == "d_add":
+        return 1 / math.log2(mirror + p["gamma"] * n_h + p["lam"] * n_v)
+    if symbol == "d_mul":
+        return 1 / math.log2(mirror) * math.pow(p["eta"], n_h) * math.pow(p["theta"], n_v)
+    if symbol == "d_rpd":
+        return 1 / math.log2(mirror) * (p["mu"] if j > delta else 1.0) * math.pow(p["nu"], i - 1)
+    raise ValueError(f"no such discount: {symbol}")
+
+
+def apply_cutoff(weights: ArrayLike, rows: int, cols: int) -> NDArray[np.float64]:
+    """A copy of the weights in which every cell beyond the first `rows` rows or `cols` columns weighs 0."""
+    table = np.array(weights, dtype=np.float64)
+    for i in range(table.shape[0]):
+        for j in range(table.shape[1]):
+            if i >= rows or j >= cols:
+                table[i, j] = 0.0
+    return table
+
+
+# --- the page as it is ---
+
+
+def _table(weights: ArrayLike) -> list[list[float]]:
+    """The weights as lists of plain floats."""
+    return [[float(cell) for cell in row] for row in np.asarray(weights, dtype=np.float64)]
+
+
+def page_dcg(relevance: Page, weights: ArrayLike, gain: Gain) -> float:
+    """2DCG: gain times weight, summed over the occupied cells. The page may be smaller than the weights."""
+    table = _table(weights)
+    terms = []
+    for i, row in enumerate(relevance):
+        for j, cell in enumerate(row):
+            if not math.isnan(cell):
+                terms.append(gain(float(cell)) * table[i][j])
+    return math.fsum(terms)
+
+
+def displayed_categories(relevance: Page, gain: Gain) -> list[list[float]]:
+    """The gains of each category a page displays.
+
+    Every row down to the last occupied one is a category. Its list is as long as the column of its last item; a hole
+    counts as an item of gain 0, and an empty row between occupied ones is an empty list.
+    """
+    categories: list[list[float]] = []
+    for row in relevance:
+        cells = [float(cell) for cell in row]
+        while cells and math.isnan(cells[-1]):
+            cells.pop()
+        categories.append([0.0 if math.isnan(cell) else gain(cell) for cell in cells])
+    while categories and not categories[-1]:
+        categories.pop()
+    return categories
+
+
+# --- the best page allowed ---
+
+
+def _dot(gains: Sequence[float], weights: Sequence[float]) -> float:
+    return math.fsum(g * w for g, w in zip(gains, weights, strict=True))
+
+
+def _filled(gains: Sequence[float], cells: int) -> list[float]:
+    """The gains, with zeros added until there is one for each cell."""
+    values = [float(g) for g in gains]
+    return values + [0.0] * (cells - len(values))
+
+
+def brute_category_ideal(categories: Sequence[Category], weights: ArrayLike) -> float:
+    """The category ideal of a tiny page by trying everything.
+
+    A row holds one category and a category at most one of rows 1..min(K, rows): every choice and order of categories is
+    tried, and on each row every choice and order of the category's gains over the first cells it may fill. What happens
+    on one row does not touch another, so a category's best arrangement on a row is found once.
+    """
+    table = _table(weights)
+    used = min(len(categories), len(table))
+    best_on = [[0.0] * used for _ in categories]
+    for k, (slots, gains) in enumerate(categories):
+        for i in range(used):
+            cells = min(slots, len(table[i]))
+            arrangements = itertools.permutations(_filled(gains, cells), cells)
+            best_on[k][i] = max(_dot(arrangement, table[i][:cells]) for arrangement in arrangements)
+    return max(
+        math.fsum(best_on[k][i] for i, k in enumerate(order))
+        for order in itertools.permutations(range(len(categories)), used)
+    )
+
+
+def assignment_category_ideal(categories: Sequence[Category], weights: ArrayLike) -> float:
+    """The category ideal of a page of any size: sorting inside rows, SciPy's assignment between them."""
+    from scipy.optimize import linear_sum_assignment
+
+    table = _table(weights)
+    used = min(len(categories), len(table))
+    if used == 0:
+        return 0.0
+    best_on = np.zeros((len(categories), used))
+    for k, (slots, gains) in enumerate(categories):
+        for i in range(used):
+            cells = min(slots, len(table[i]))
+            largest = sorted(_filled(gains, cells), reverse=True)[:cells]
+            best_on[k, i] = _dot(largest, sorted(table[i][:cells], reverse=True))
+    chosen, rows = linear_sum_assignment(best_on, maximize=True)
+    return math.fsum(float(best_on[k, i]) for k, i in zip(chosen, rows, strict=True))
+
+
+def brute_unconstrained_ideal(gains: Sequence[float], weights: ArrayLike) -> float:
+    """The unconstrained ideal of a tiny page (8 cells at most): every arrangement of the gains over all cells."""
+    cells = [cell for row in _table(weights) for cell in row]
+    if len(cells) > 8:
+        raise ValueError(f"{len(cells)} cells are too many to try every arrangement; at most 8")
+    arrangements = itertools.permutations(_filled(gains, len(cells)), len(cells))
+    return max(_dot(arrangement, cells) for arrangement in arrangements)
+
+
+def sorted_unconstrained_ideal(gains: Sequence[float], weights: ArrayLike) -> float:
+    """The unconstrained ideal of a page of any size: the largest gains on the largest weights."""
+    cells = sorted((cell for row in _table(weights) for cell in row), reverse=True)
+    largest = sorted(_filled(gains, len(cells)), reverse=True)[: len(cells)]
+    return _dot(largest, cells)
+
+
+# --- the page read as one list ---
+
+
+def _list_dcg_of_gains(gains: Sequence[float], k: int | None) -> float:
+    shown = gains if k is None else gains[:k]
+    return math.fsum(g / math.log2(j + 1) for j, g in enumerate(shown, start=1))
+
+
+def _list_gains(relevance: Page, gain: Gain) -> list[float]:
+    return [gain(float(cell)) for row in relevance for cell in row if not math.isnan(cell)]
+
+
+def list_dcg(relevance: Page, gain: Gain, k: int | None = None) -> float:
+    """DCG (equation 1 of the paper) of the occupied cells read row by row, down to rank k."""
+    return _list_dcg_of_gains(_list_gains(relevance, gain), k)
+
+
+def list_ndcg(relevance: Page, gain: Gain, k: int | None = None) -> float:
+    """DCG over the largest DCG of the same items (equation 2 of the paper); NaN where that is 0."""
+    gains = _list_gains(relevance, gain)
+    ideal = _list_dcg_of_gains(sorted(gains, reverse=True), k)
+    return _list_dcg_of_gains(gains, k) / ideal if ideal > 0 else math.nan

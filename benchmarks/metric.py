@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -56,7 +57,7 @@ def graded_pages(count: int, shape: tuple[int, int] = (10, 15)) -> Any:
 def rival_ideals(pages: Any, weights: Any) -> Any:
     """The obvious fast way: sort and multiply all pages with NumPy, then SciPy's assignment page by page."""
     gains = np.exp2(pages) - 1
-    scores = -np.sort(-gains, axis=-1) @ -np.sort(-weights, axis=-1).T * -1
+    scores = np.sort(gains, axis=-1) @ np.sort(weights, axis=-1).T  # both ascending: largest meets largest
     best = np.empty(len(pages))
     for page, table in enumerate(scores):
         rows, cols = linear_sum_assignment(table, maximize=True)
@@ -94,8 +95,8 @@ def ideals(count: int) -> None:
     sample = min(count, 20_000)  # the rival takes the same time for every page
     for pages, discount, stack, weights, goal in cases:
         ours, rival = interleaved(
-            lambda stack=stack, weights=weights: cv.ideal_dcg2d(stack, weights),  # type: ignore[misc]
-            lambda stack=stack, weights=weights: rival_ideals(stack[:sample], weights.weights(cv.RECGAZE)),  # type: ignore[misc]
+            partial(cv.ideal_dcg2d, stack, weights),
+            partial(rival_ideals, stack[:sample], weights.weights(cv.RECGAZE)),
             repeats=3,
         )
         np.testing.assert_allclose(
@@ -108,19 +109,17 @@ def ideals(count: int) -> None:
 
 def where_time_goes(count: int) -> None:
     print(f"\nWhere the time goes: {count:,} graded pages under d_rpd, one thread, per page")
-    pages = graded_pages(count)
+    pages, binary = graded_pages(count), binary_pages(count)
     copy = np.empty_like(pages)
-    read = best_of(lambda: pages.sum())
+    read = best_of(pages.sum)
     steps = {
         "read from memory (np.sum)": read,
-        "read and write (np.copyto)": best_of(lambda: np.copyto(copy, pages)),
-        "2DCG": best_of(lambda: cv.dcg2d(pages, threads=1)),
-        "2DCG and unconstrained ideal": best_of(lambda: cv.n2dcg(pages, threads=1)),
-        "2DCG and category ideal": best_of(lambda: cv.n2dcg_cat(pages, threads=1)),
-        "  the same, binary": best_of(lambda pages=binary_pages(count): cv.n2dcg_cat(pages, threads=1)),  # type: ignore[misc]
-        "  the same, binary as uint8": best_of(
-            lambda pages=binary_pages(count).astype(np.uint8): cv.n2dcg_cat(pages, threads=1)  # type: ignore[misc]
-        ),
+        "read and write (np.copyto)": best_of(partial(np.copyto, copy, pages)),
+        "2DCG": best_of(partial(cv.dcg2d, pages, threads=1)),
+        "2DCG and unconstrained ideal": best_of(partial(cv.n2dcg, pages, threads=1)),
+        "2DCG and category ideal": best_of(partial(cv.n2dcg_cat, pages, threads=1)),
+        "  the same, binary": best_of(partial(cv.n2dcg_cat, binary, threads=1)),
+        "  the same, binary as uint8": best_of(partial(cv.n2dcg_cat, binary.astype(np.uint8), threads=1)),
     }
     for step, seconds in steps.items():
         print(f"  {step:30} {seconds / count * 1e9:7.0f} ns   {seconds / read:5.1f}x reading")
@@ -129,7 +128,7 @@ def where_time_goes(count: int) -> None:
             _native.use_instruction_set(name)
         except ValueError:
             continue
-        seconds = best_of(lambda: cv.n2dcg_cat(pages, threads=1))
+        seconds = best_of(partial(cv.n2dcg_cat, pages, threads=1))
         print(f"  category ideal with {name:10} {seconds / count * 1e9:7.0f} ns   {seconds / read:5.1f}x reading")
 
 
@@ -150,9 +149,9 @@ def scores(count: int) -> None:
     floats = np.random.default_rng(5).random((count, 10, 15)) * 5
     ours, rival = interleaved(lambda: cv.dcg2d(floats), lambda: (np.exp2(floats) - 1).reshape(count, 150) @ weights)
     print(report.format("any floats, float64", ours / rival, "np.exp2 and the product", "goal: at most 1x"))
-    single, double = interleaved(lambda f=floats.astype(np.float32): cv.dcg2d(f), lambda: cv.dcg2d(floats))  # type: ignore[misc]
+    single, double = interleaved(partial(cv.dcg2d, floats.astype(np.float32)), partial(cv.dcg2d, floats))
     print(report.format("any floats, float32", single / double, "float64", "goal: at most 1x"))
-    single, double = interleaved(lambda f=grades.astype(np.float32): cv.dcg2d(f), lambda: cv.dcg2d(grades))  # type: ignore[misc]
+    single, double = interleaved(partial(cv.dcg2d, grades.astype(np.float32)), partial(cv.dcg2d, grades))
     print(report.format("whole grades, float32", single / double, "float64", "goal: at most 1x"))
 
 
@@ -170,7 +169,8 @@ print((after - before) / 1024, pages.nbytes / 2**20)
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     grown, stack = map(float, out.split())
     print(
-        f"\nN2DCG_cat of 2,000,000 uint8 pages ({stack:.0f} MiB): {grown:.0f} MiB more; a float64 copy: {stack * 8:.0f} MiB"
+        f"\nN2DCG_cat of 2,000,000 uint8 pages ({stack:.0f} MiB) takes {grown:.0f} MiB more; "
+        f"a float64 copy would take {stack * 8:.0f} MiB"
     )
 
 
@@ -217,7 +217,7 @@ def growth(most: int) -> None:
         if count > most:
             break
         pages = graded_pages(count).astype(np.uint8)
-        each = best_of(lambda pages=pages: cv.n2dcg_cat(pages), 3) / count  # type: ignore[misc]
+        each = best_of(partial(cv.n2dcg_cat, pages), 3) / count
         base = base or each
         print(f"  {count:9,} pages of 10x15   {each * 1e9:10.0f} ns a page   {each / base:7.2f}x of the first")
     for name, shapes in {
@@ -228,11 +228,12 @@ def growth(most: int) -> None:
         base = None
         for rows, cols in shapes:
             pages = graded_pages(max(200, 3_000_000 // (rows * cols) // (rows // 5)), (rows, cols))
-            each = best_of(lambda pages=pages: cv.n2dcg_cat(pages), 3) / len(pages)  # type: ignore[misc]
+            each = best_of(partial(cv.n2dcg_cat, pages), 3) / len(pages)
             base = base or each
             cells = rows * cols / (shapes[0][0] * shapes[0][1])
             print(
-                f"  {name:8} {rows:3}x{cols:<3} {each * 1e9:10.0f} ns a page   {each / base:7.2f}x for {cells:.0f}x the cells"
+                f"  {name:8} {rows:3}x{cols:<3} {each * 1e9:10.0f} ns a page   "
+                f"{each / base:7.2f}x for {cells:.0f}x the cells"
             )
     pages = graded_pages(min(most, 200_000))
     one, two = interleaved(lambda: cv.n2dcg_cat(pages, threads=1), lambda: cv.n2dcg_cat(pages, threads=2))

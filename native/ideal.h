@@ -5,6 +5,7 @@
 #include "page.h"
 #include "ranked_gains.h"
 #include "row_tables.h"
+#include "sort.h"
 
 namespace {
 
@@ -105,9 +106,9 @@ class CategoryIdeal {
 class UnconstrainedIdeal {
  public:
   UnconstrainedIdeal(const double* weights, int cells, int most_items)
-      : weight_(cells), prefix_(cells + 1), gain_(most_items) {
-    for (int c = 0; c < cells; ++c) weight_[c] = weights[c];
-    sort_descending(weight_.at(0), cells);
+      : sorter_(cells > most_items ? cells : most_items), weight_(padded(cells)), prefix_(cells + 1), gain_(most_items) {
+    const double* sorted = sorter_.descending(weights, cells);
+    for (int c = 0; c < cells; ++c) weight_[c] = sorted[c];
     for (int c = 0; c < cells; ++c) prefix_[c + 1] = prefix_[c] + weight_[c];
   }
 
@@ -115,13 +116,11 @@ class UnconstrainedIdeal {
     int count = 0;
     page.gaining.each(0, page.cells, [&](int c) { gain_[count++] = page.gain[c]; });
     if (page.uniform) return page.top * prefix_[count];
-    sort_descending(gain_.at(0), count);
-    double total = 0.0;
-    for (int c = 0; c < count; ++c) total += gain_[c] * weight_[c];
-    return total;
+    return dot(sorter_.descending(gain_.at(0), count), weight_.at(0), count);
   }
 
  private:
+  Sorter sorter_;
   Buffer<double> weight_, prefix_, gain_;
 };
 

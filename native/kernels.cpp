@@ -29,21 +29,16 @@ struct PageWeights : Buffer<double> {
   }
 };
 
-double dot(const double* gain, const double* weight, int cells) {
-  Lanes total = fill(0.0);
-  for (int c = 0; c < cells; c += kLanes) total = total + load(gain + c) * load(weight + c);
-  return sum(total);
-}
-
 // 2DCG alone: one pass over memory.
 template <Gain gain, class T>
 int64_t score_only(const Pages<T>& pages, int64_t begin, int64_t end, double* dcg) {
   const int cells = pages.rows * pages.cols;
   const PageWeights weight(pages);
+  bool fractions = false;
   for (int64_t p = begin; p < end; ++p) {
     Lanes total;
     const bool good = each_gain<gain>(
-        pages.relevance + p * cells, cells, [&] { total = fill(0.0); },
+        pages.relevance + p * cells, cells, (pages.count - p) * cells, fractions, [&] { total = fill(0.0); },
         [&](int c, Lanes g, Mask) { total = total + g * load(weight.at(c)); });
     if (!good) return first_bad<gain>(pages.relevance, p * cells, (p + 1) * cells);
     dcg[p] = sum(total);
@@ -64,7 +59,7 @@ int64_t score_with(const Pages<T>& pages, int64_t begin, int64_t end, double* dc
   const PageWeights weight(pages);
   Buffer<double> list(padded(page.cells));
   for (int64_t p = begin; p < end; ++p) {
-    if (!read_page<gain>(pages.relevance + p * page.cells, page))
+    if (!read_page<gain>(pages.relevance + p * page.cells, (pages.count - p) * page.cells, page))
       return first_bad<gain>(pages.relevance, p * page.cells, (p + 1) * page.cells);
     const double* gains = page.gain.at(0);
     if (pages.as_list && !page.full) {
@@ -101,14 +96,15 @@ int64_t score(const Pages<T>& pages, int64_t begin, int64_t end, double* dcg, do
 // Gains cell by cell; empty cells stay NaN.
 int64_t gains(const double* relevance, Gain gain, int64_t begin, int64_t end, double* out) {
   constexpr int block = 1024;
+  bool fractions = false;
   for (int64_t at = begin; at < end; at += block) {
     const int count = int(end - at < block ? end - at : block);
     const auto keep = [&](int c, Lanes g, Mask held) {
-      g = select(held, g, fill(std::numeric_limits<double>::quiet_NaN()));
+      g = select(held, g, fill(kNaN));
       for (int l = 0; l < kLanes && c + l < count; ++l) out[at + c + l] = g[l];
     };
-    const bool good = gain == Gain::kExp2 ? each_gain<Gain::kExp2>(relevance + at, count, [] {}, keep)
-                                          : each_gain<Gain::kLinear>(relevance + at, count, [] {}, keep);
+    const bool good = gain == Gain::kExp2 ? each_gain<Gain::kExp2>(relevance + at, count, end - at, fractions, [] {}, keep)
+                                          : each_gain<Gain::kLinear>(relevance + at, count, end - at, fractions, [] {}, keep);
     if (!good)
       return gain == Gain::kExp2 ? first_bad<Gain::kExp2>(relevance, at, at + count)
                                  : first_bad<Gain::kLinear>(relevance, at, at + count);
@@ -128,8 +124,9 @@ int64_t layout(const Pages<double>& pages, int64_t begin, int64_t end, int64_t* 
   IdealLayout ideal(pages.weights, pages.grid_rows, pages.grid_cols, pages.rows, pages.cols);
   for (int64_t p = begin; p < end; ++p) {
     const double* relevance = pages.relevance + p * page.cells;
-    const bool good = pages.gain == Gain::kExp2 ? read_page<Gain::kExp2>(relevance, page)
-                                                : read_page<Gain::kLinear>(relevance, page);
+    const int64_t readable = (pages.count - p) * page.cells;
+    const bool good = pages.gain == Gain::kExp2 ? read_page<Gain::kExp2>(relevance, readable, page)
+                                                : read_page<Gain::kLinear>(relevance, readable, page);
     if (!good)
       return pages.gain == Gain::kExp2 ? first_bad<Gain::kExp2>(pages.relevance, p * page.cells, (p + 1) * page.cells)
                                        : first_bad<Gain::kLinear>(pages.relevance, p * page.cells, (p + 1) * page.cells);

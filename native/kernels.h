@@ -10,7 +10,8 @@ enum class Ideal { kNone, kCategory, kUnconstrained };
 // A stack of pages and what they are scored with. Pages may be smaller than the grid.
 template <class T>
 struct Pages {
-  const T* relevance;  // pages x rows x cols, NaN marks an empty cell
+  const T* relevance;  // count x rows x cols, NaN marks an empty cell
+  int64_t count;
   int rows, cols;
   const double* weights;  // grid_rows x grid_cols
   int grid_rows, grid_cols;

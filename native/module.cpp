@@ -99,7 +99,7 @@ T* fresh(size_t count, nb::capsule& owner) {
 
 template <class T>
 Pages<T> pages_of(const Relevance& relevance, const In<double, 2>& weights, const char* gain, const char* ideal, bool as_list) {
-  return {static_cast<const T*>(relevance.data()), int(relevance.shape(1)), int(relevance.shape(2)),
+  return {static_cast<const T*>(relevance.data()), int64_t(relevance.shape(0)), int(relevance.shape(1)), int(relevance.shape(2)),
           weights.data(), int(weights.shape(0)), int(weights.shape(1)), gain_named(gain), ideal_named(ideal), as_list};
 }
 

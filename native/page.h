@@ -2,7 +2,6 @@
 // item and of those that gain something.
 #pragma once
 
-#include <cmath>
 #include <cstdint>
 #include <cstring>
 
@@ -68,6 +67,7 @@ struct Page {
   bool full;      // no empty cell
   bool uniform;   // all gains above 0 are the same, `top`
   double top;     // the largest gain
+  bool fractions = false;  // the page before this one had relevances that are not whole
 };
 
 // (2^f - 1) / f on [-0.5, 0.5]: the Taylor series, whose first dropped term is below 1e-17 there.
@@ -82,36 +82,29 @@ CAROUSEVAL_INLINE Lanes exp2m1_over(Lanes f) {
   return q;
 }
 
-// 2^x - 1 for 0 <= x < 1023. With x = n + f it is 2^n (2^f - 1) + (2^n - 1): exact for whole x and without the
-// cancellation of exp2(x) - 1 for small x. The first form does whole numbers only and marks the others.
-CAROUSEVAL_INLINE Lanes exp2_gain_whole(Lanes x, Mask& fraction) {
-  const Lanes magic = fill(6755399441055744.0);  // 1.5 * 2^52: adding it rounds to a whole number
-  const Lanes shifted = x + magic;
-  fraction = fraction | ((shifted - magic) != x);
-  return from_bits((bits_of(shifted) << 52) + fill_bits(int64_t(1023) << 52)) - fill(1.0);
-}
-CAROUSEVAL_INLINE Lanes exp2_gain(Lanes x) {
-  const Lanes magic = fill(6755399441055744.0);
-  const Lanes shifted = x + magic;
-  const Lanes f = x - (shifted - magic);
-  const Lanes scale = from_bits((bits_of(shifted) << 52) + fill_bits(int64_t(1023) << 52));
-  return scale * (f * exp2m1_over(f)) + (scale - fill(1.0));
+constexpr double kShift = 6755399441055744.0;  // 1.5 * 2^52: adding it rounds to a whole number
+
+// 2^x - 1 for 0 <= x < 1024. With x = n + f it is 2^n (2^f - 1) + (2^n - 1): exact for whole x and without the
+// cancellation of exp2(x) - 1 for small x. Computed at half its size, for n may be 1024. Marks x that are not whole.
+CAROUSEVAL_INLINE Lanes exp2_gain(Lanes x, Mask& fraction) {
+  const Lanes shifted = x + fill(kShift);
+  const Lanes f = x - (shifted - fill(kShift));
+  fraction = fraction | (f != fill(0.0));
+  const Lanes half = exp2_of_shifted<-1>(shifted);
+  return fill(2.0) * (half * (f * exp2m1_over(f)) + (half - fill(0.5)));
 }
 
-template <class T>
-CAROUSEVAL_INLINE Lanes load_relevance(const T* p) {
-  Lanes x;
-  for (int l = 0; l < kLanes; ++l) x[l] = double(p[l]);
-  return x;
+// The same bits for whole x, and only for them.
+CAROUSEVAL_INLINE Lanes exp2_gain_whole(Lanes x, Mask& fraction) {
+  const Lanes shifted = x + fill(kShift);
+  fraction = fraction | ((shifted - fill(kShift)) != x);
+  return exp2_of_shifted<0>(shifted) - fill(1.0);
 }
-template <>
-CAROUSEVAL_INLINE Lanes load_relevance<double>(const double* p) { return load(p); }
 
 // What was seen while gains were computed; lanes are merged at the end of a page.
 struct Seen {
   Mask bad = fill_bits(0);       // negative, infinite or too large for 2^x
   Mask fraction = fill_bits(0);  // not a whole number
-  Mask high = fill_bits(0);      // 1023 or more: the scalar exp2 must do it
 };
 
 enum class Exp2 { kWhole, kAny };
@@ -124,64 +117,63 @@ CAROUSEVAL_INLINE Lanes gains_of(Lanes x, Mask& held, Seen& seen) {
   x = select(held, x, zero);
   seen.bad = seen.bad | (x < zero) | (x >= fill(gain == Gain::kExp2 ? 1024.0 : kInfinity));
   if constexpr (gain == Gain::kLinear) return x;
-  seen.high = seen.high | (x >= fill(1023.0));
-  if constexpr (exponent == Exp2::kWhole) return exp2_gain_whole(x, seen.fraction);
-  return exp2_gain(x);
+  else if constexpr (exponent == Exp2::kWhole) return exp2_gain_whole(x, seen.fraction);
+  else return exp2_gain(x, seen.fraction);
+}
+
+// Eight cells of which the first `count` belong to the page, the others read as empty. Past them memory is read only
+// as far as the stack goes (`readable` values).
+template <class T>
+CAROUSEVAL_INLINE Lanes load_some(const T* from, int count, int64_t readable) {
+  if (readable >= kLanes) {
+    constexpr double index[kLanes] = {0, 1, 2, 3, 4, 5, 6, 7};
+    return select(load(index) < fill(double(count)), load_as_double(from), fill(kNaN));
+  }
+  double some[kLanes];
+  for (int l = 0; l < kLanes; ++l) some[l] = l < count ? double(from[l]) : kNaN;
+  return load(some);
 }
 
 // Calls visit(cell, gains, held) for every eight cells of a page; the last eight are padded with empty cells.
 template <Gain gain, Exp2 exponent, class T, class Visit>
-CAROUSEVAL_INLINE Seen each_eight(const T* relevance, int cells, Visit visit) {
+CAROUSEVAL_INLINE Seen each_eight(const T* relevance, int cells, int64_t readable, Visit visit) {
   Seen seen;
-  int c = 0;
   Mask held;
+  int c = 0;
   for (; c + kLanes <= cells; c += kLanes) {
-    const Lanes g = gains_of<gain, exponent>(load_relevance(relevance + c), held, seen);
+    const Lanes g = gains_of<gain, exponent>(load_as_double(relevance + c), held, seen);
     visit(c, g, held);
   }
   if (c < cells) {
-    Lanes x = fill(std::numeric_limits<double>::quiet_NaN());
-    for (int l = 0; c + l < cells; ++l) x[l] = double(relevance[c + l]);
-    const Lanes g = gains_of<gain, exponent>(x, held, seen);
+    const Lanes g = gains_of<gain, exponent>(load_some(relevance + c, cells - c, readable - c), held, seen);
     visit(c, g, held);
   }
   return seen;
 }
 
-// Whole grades first, since they are cheap and common; the general way only for pages that need it. Both give the
-// same bits for whole grades. Returns false when a cell is bad.
+// Whole grades are cheap and common, so they are tried first, unless the page before this one had others. Both ways give
+// the same bits for whole grades. Returns false when a cell is bad.
 template <Gain gain, class T, class Start, class Visit>
-CAROUSEVAL_INLINE bool each_gain(const T* relevance, int cells, Start start, Visit visit) {
-  start();
-  Seen seen = each_eight<gain, Exp2::kWhole>(relevance, cells, visit);
-  if (gain == Gain::kExp2 && any(seen.fraction | seen.high | seen.bad)) {
-    if (any(seen.bad)) return false;
+CAROUSEVAL_INLINE bool each_gain(const T* relevance, int cells, int64_t readable, bool& fractions, Start start, Visit visit) {
+  Seen seen;
+  if (gain == Gain::kLinear || !fractions) {
     start();
-    if (!any(seen.high)) {
-      each_eight<gain, Exp2::kAny>(relevance, cells, visit);
-    } else {
-      for (int c = 0; c < cells; c += kLanes) {
-        Lanes g = fill(0.0);
-        Mask held = fill_bits(0);
-        for (int l = 0; l < kLanes && c + l < cells; ++l) {
-          const double x = double(relevance[c + l]);
-          held[l] = -int64_t(x == x);
-          if (x == x) g[l] = x < 1023.0 ? exp2_gain(fill(x))[0] : std::exp2(x);
-        }
-        visit(c, g, held);
-      }
-    }
+    seen = each_eight<gain, Exp2::kWhole>(relevance, cells, readable, visit);
+    if (gain == Gain::kLinear || !any(seen.fraction)) return !any(seen.bad);
   }
+  start();
+  seen = each_eight<gain, Exp2::kAny>(relevance, cells, readable, visit);
+  fractions = any(seen.fraction);
   return !any(seen.bad);
 }
 
 template <Gain gain, class T>
-bool read_page(const T* relevance, Page& page) {
+bool read_page(const T* relevance, int64_t readable, Page& page) {
   const Lanes zero = fill(0.0);
   Lanes top;
   unsigned missing;
   const bool good = each_gain<gain>(
-      relevance, page.cells,
+      relevance, page.cells, readable, page.fractions,
       [&] {
         top = zero;
         missing = 0;

@@ -1,38 +1,18 @@
 // The weights of a grid, ready for ideals: for a carousel of m items, each row's first m weights, largest first.
 #pragma once
 
-#include <algorithm>
-
 #include "buffer.h"
 #include "lanes.h"
+#include "sort.h"
 
 namespace {
-
-// A type of our own keeps this std::sort from being shared with code for another instruction set.
-struct Descending {
-  bool operator()(double a, double b) const { return a > b; }
-};
-
-CAROUSEVAL_INLINE void sort_descending(double* first, int n) {
-  if (n > 32) {
-    std::sort(first, first + n, Descending());
-    return;
-  }
-  for (int a = 1; a < n; ++a) {
-    const double x = first[a];
-    int b = a;
-    for (; b > 0 && first[b - 1] < x; --b) first[b] = first[b - 1];
-    first[b] = x;
-  }
-}
 
 struct RowTable {
   RowTable(const double* weights, int rows, int cols, int m)
       : stride(padded(rows)), weight(m * stride), prefix((m + 1) * stride), falls(true) {
-    Buffer<double> row(m);
+    Sorter sorter(m);
     for (int i = 0; i < rows; ++i) {
-      for (int j = 0; j < m; ++j) row[j] = weights[i * cols + j];
-      sort_descending(row.at(0), m);
+      const double* row = sorter.descending(weights + i * cols, m);
       for (int r = 0; r < m; ++r) {
         const int at = r * stride + i;
         weight[at] = row[r];

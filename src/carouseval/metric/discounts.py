@@ -22,6 +22,9 @@ from carouseval.metric.checks import did_you_mean, number
 from carouseval.metric.grid import Array, Grid
 
 
+_SPELLING = re.compile(r"(\w+)\s*(?:\((.*)\))?", flags=re.DOTALL)
+
+
 class Discount:
     """A weight for every cell of a grid. Subclasses give ``weights``; its result is checked for them.
 
@@ -96,6 +99,36 @@ _tables: dict[str, "Empirical"] = {}
 _T = TypeVar("_T", bound=type[Discount])
 
 
+@functools.lru_cache(maxsize=1024)
+def _parse(text: str) -> Discount:
+    match = _SPELLING.fullmatch(text)
+    if not match:
+        raise ParseError(f"discount {text!r} does not read; write for example d_rpd, d_rpd(mu=0.5) or @fitted.json.")
+    symbol, arguments = match[1], match[2] or ""
+    if symbol not in _classes:
+        known = ", ".join(sorted(_classes))
+        raise ParseError(f"there is no discount {symbol!r}.{did_you_mean(symbol, _classes)} Known: {known}.")
+    if symbol == Empirical.symbol:
+        return _registered_table(arguments.strip())
+    try:
+        arguments = re.sub(r"\blambda\b", "lam", arguments)  # as the paper writes it
+        call = ast.parse(f"_({arguments})", mode="eval").body
+        if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
+            raise ValueError
+        positional = [ast.literal_eval(value) for value in call.args]
+        named = {str(keyword.arg): ast.literal_eval(keyword.value) for keyword in call.keywords}
+    except (SyntaxError, ValueError):
+        raise ParseError(f"discount {text!r}: parameters are written as name=number, separated by commas.") from None
+    names = [f.name for f in fields(cast(Any, _classes[symbol]))]
+    if len(positional) > len(names):
+        raise ParseError(f"discount {text!r} has {len(positional)} parameters; {symbol} takes {', '.join(names)}.")
+    for name in named:
+        if name not in names[len(positional) :]:
+            why = "is given twice" if name in names else f"is unknown.{did_you_mean(name, names)}"
+            raise ParseError(f"discount {text!r}: parameter {name!r} {why} {symbol} takes {', '.join(names)}.")
+    return _classes[symbol](*positional, **named)
+
+
 @dataclass_transform(frozen_default=True)
 def register(symbol: str) -> Callable[[_T], _T]:
     """Class decorator: makes a frozen dataclass of a discount and lets :func:`parse` know its symbol.
@@ -119,6 +152,7 @@ def register(symbol: str) -> Callable[[_T], _T]:
         made = cls if "__dataclass_fields__" in vars(cls) else dataclass(frozen=True, repr=False)(cls)
         made.symbol = symbol
         _classes[symbol] = made
+        _parse.cache_clear()
         return made
 
     return join
@@ -287,35 +321,9 @@ def parse(text: str) -> Discount:
     >>> parse("d_rpd(mu=0.5)")
     d_rpd(alpha=4, beta=9, mu=0.5, nu=0.95)
     """
-    text = text.strip()
-    if text.startswith("@"):
-        return load(text[1:])
-    match = re.fullmatch(r"(\w+)\s*(?:\((.*)\))?", text, flags=re.DOTALL)
-    if not match:
-        raise ParseError(f"discount {text!r} does not read; write for example d_rpd, d_rpd(mu=0.5) or @fitted.json.")
-    symbol, arguments = match[1], match[2] or ""
-    if symbol not in _classes:
-        known = ", ".join(sorted(_classes))
-        raise ParseError(f"there is no discount {symbol!r}.{did_you_mean(symbol, _classes)} Known: {known}.")
-    if symbol == Empirical.symbol:
-        return _registered_table(arguments.strip())
-    try:
-        arguments = re.sub(r"\blambda\b", "lam", arguments)  # as the paper writes it
-        call = ast.parse(f"_({arguments})", mode="eval").body
-        if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
-            raise ValueError
-        positional = [ast.literal_eval(value) for value in call.args]
-        named = {str(keyword.arg): ast.literal_eval(keyword.value) for keyword in call.keywords}
-    except (SyntaxError, ValueError):
-        raise ParseError(f"discount {text!r}: parameters are written as name=number, separated by commas.") from None
-    names = [f.name for f in fields(cast(Any, _classes[symbol]))]
-    if len(positional) > len(names):
-        raise ParseError(f"discount {text!r} has {len(positional)} parameters; {symbol} takes {', '.join(names)}.")
-    for name in named:
-        if name not in names[len(positional) :]:
-            why = "is given twice" if name in names else f"is unknown.{did_you_mean(name, names)}"
-            raise ParseError(f"discount {text!r}: parameter {name!r} {why} {symbol} takes {', '.join(names)}.")
-    return _classes[symbol](*positional, **named)
+    if text.lstrip().startswith("@"):
+        return load(text.strip()[1:])
+    return _parse(text.strip())
 
 
 def as_discount(discount: str | Discount) -> Discount:

@@ -27,6 +27,7 @@ _PAGE_METRICS: dict[str, tuple[str, str]] = {
     "N2DCG_cat": ("d_rpd", "category"),
 }
 _LIST_METRICS = {"DCG": score.dcg, "NDCG": score.ndcg}
+_SPELLING = re.compile(r"([^(@]*)(?:\((.*)\))?\s*(?:@([^()@]*))?", flags=re.DOTALL)
 _NAMES = (*_PAGE_METRICS, *_LIST_METRICS)
 
 PageFunction: TypeAlias = Callable[[Array, Array], Any]
@@ -149,7 +150,7 @@ def metric(
 def _parsed(
     text: str, discount: str | Discount | None, cutoff: tuple[int, int] | int | str | None, gain: Gain | None
 ) -> Metric:
-    match = re.fullmatch(r"([^(@]*)(?:\((.*)\))?\s*(?:@([^()@]*))?", text.strip(), flags=re.DOTALL)
+    match = _SPELLING.fullmatch(text.strip())
     base = match[1].strip() if match else text
     if not match or base not in _NAMES:
         known = f"Write one of {', '.join(_NAMES)}, such as N2DCG_cat(d_rpd(mu=0.5))@3x5 or NDCG@10."

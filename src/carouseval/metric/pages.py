@@ -1,6 +1,8 @@
 """What a caller passes in, as a stack of pages the kernels can read: shapes, types, threads, and clear refusals."""
 
+import functools
 import os
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn, TypeAlias
@@ -94,7 +96,7 @@ def stack_pages(relevance: Relevance, gain: Gain) -> Stack:
 
 
 def _as_array(relevance: Relevance) -> NDArray[Any]:
-    if isinstance(relevance, np.ma.MaskedArray):
+    if "numpy.ma" in sys.modules and isinstance(relevance, np.ma.MaskedArray):  # np.ma takes 10 ms to import
         return np.ma.filled(relevance.astype(np.float64), np.nan)
     try:
         pages = np.asarray(relevance)
@@ -138,7 +140,12 @@ def thread_count(threads: int | None) -> int:
         return whole("threads", threads, 1)
     asked = os.environ.get("CAROUSEVAL_THREADS", "").strip()
     if not asked:
-        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+        return _cores()
     if not asked.isdecimal() or int(asked) < 1:
         raise ParameterError(f"CAROUSEVAL_THREADS must be a whole number of at least 1, found {asked!r}.")
     return int(asked)
+
+
+@functools.cache
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

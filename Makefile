@@ -6,7 +6,7 @@ SOURCES := $(shell find src native -type f -not -name '*.pyc') CMakeLists.txt py
 READY := .venv/.ready
 INSTALLED := .venv/.installed
 
-.PHONY: demo test check bench format clean
+.PHONY: demo test check bench pictures format clean
 
 demo: $(INSTALLED)
 	$(BIN)/carouseval score examples/page.csv
@@ -23,6 +23,9 @@ check: $(INSTALLED)
 
 bench: $(INSTALLED)
 	$(BIN)/python benchmarks/metric.py
+
+pictures: $(INSTALLED)
+	$(BIN)/python docs/pictures.py
 
 format: $(READY)
 	$(BIN)/ruff check --fix .

@@ -123,7 +123,7 @@ def where_time_goes(count: int) -> None:
     }
     for step, seconds in steps.items():
         print(f"  {step:30} {seconds / count * 1e9:7.0f} ns   {seconds / read:5.1f}x reading")
-    for name in ("baseline", "avx2", "avx512"):
+    for name in ("baseline", "avx2"):
         try:
             _native.use_instruction_set(name)
         except ValueError:

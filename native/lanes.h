@@ -32,8 +32,6 @@ constexpr int padded(int n) { return (n + kLanes - 1) / kLanes * kLanes; }
 
 #if !defined(CAROUSEVAL_VECTORS)
 constexpr int kWidth = 1;
-#elif defined(__AVX512F__)
-constexpr int kWidth = 8;
 #elif defined(__AVX__)
 constexpr int kWidth = 4;
 #else
@@ -116,14 +114,7 @@ CAROUSEVAL_INLINE Doubles widened<double>(const double* from) {
   std::memcpy(&out, from, sizeof out);
   return out;
 }
-#if defined(CAROUSEVAL_VECTORS) && defined(__AVX512F__)
-template <>
-CAROUSEVAL_INLINE Doubles widened<float>(const float* from) { return (Doubles)_mm512_cvtps_pd(_mm256_loadu_ps(from)); }
-template <>
-CAROUSEVAL_INLINE Doubles widened<uint8_t>(const uint8_t* from) {
-  return (Doubles)_mm512_cvtepi32_pd(_mm256_cvtepu8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(from))));
-}
-#elif defined(CAROUSEVAL_VECTORS) && defined(__AVX2__)
+#if defined(CAROUSEVAL_VECTORS) && defined(__AVX2__)
 template <>
 CAROUSEVAL_INLINE Doubles widened<float>(const float* from) { return (Doubles)_mm256_cvtps_pd(_mm_loadu_ps(from)); }
 template <>
@@ -167,8 +158,6 @@ CAROUSEVAL_INLINE Lanes crossed(Lanes a) {
     [[maybe_unused]] constexpr int y = x % kWidth;
 #if !defined(CAROUSEVAL_VECTORS)
     out.part[p] = from;
-#elif defined(__AVX512F__)
-    out.part[p] = __builtin_shufflevector(from, from, y, 1 ^ y, 2 ^ y, 3 ^ y, 4 ^ y, 5 ^ y, 6 ^ y, 7 ^ y);
 #elif defined(__AVX__)
     out.part[p] = __builtin_shufflevector(from, from, y, 1 ^ y, 2 ^ y, 3 ^ y);
 #else
@@ -189,9 +178,7 @@ CAROUSEVAL_INLINE Lanes larger_first(Lanes a, Lanes b) {
 CAROUSEVAL_INLINE unsigned bitmask(Mask m) {
   unsigned bits = 0;
   for (int p = 0; p < kParts; ++p) {
-#if defined(CAROUSEVAL_VECTORS) && defined(__AVX512DQ__)
-    bits |= unsigned(_mm512_movepi64_mask((__m512i)m.part[p]));
-#elif defined(CAROUSEVAL_VECTORS) && defined(__AVX__)
+#if defined(CAROUSEVAL_VECTORS) && defined(__AVX__)
     bits |= unsigned(_mm256_movemask_pd((__m256d)m.part[p])) << (p * kWidth);
 #elif defined(CAROUSEVAL_VECTORS) && defined(__SSE2__)
     bits |= unsigned(_mm_movemask_pd((__m128d)m.part[p])) << (p * kWidth);

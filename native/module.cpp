@@ -20,7 +20,6 @@ using namespace nb::literals;
 namespace baseline { extern const Kernels kernels; }
 #ifdef CAROUSEVAL_X86_LEVELS
 namespace avx2 { extern const Kernels kernels; }
-namespace avx512 { extern const Kernels kernels; }
 #endif
 
 namespace {
@@ -34,10 +33,9 @@ using Out = nb::ndarray<nb::numpy, T>;
 const Kernels* runnable(const char* name) {
   const Kernels* known[] = {&baseline::kernels,
 #ifdef CAROUSEVAL_X86_LEVELS
-                            __builtin_cpu_supports("avx2") ? &avx2::kernels : nullptr,
-                            __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-                                    __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl")
-                                ? &avx512::kernels
+                            __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+                                    __builtin_cpu_supports("bmi2")  // a processor of level x86-64-v3
+                                ? &avx2::kernels
                                 : nullptr,
 #endif
   };

@@ -77,9 +77,10 @@ CAROUSEVAL_INLINE Lanes exp2m1_over(Lanes f) {
                           1.5252733804059841e-05, 1.3215486790144307e-06, 1.0178086009239699e-07,
                           7.054911620801123e-09,  4.4455382718708116e-10, 2.5678435993488204e-11,
                           1.3691488853904129e-12};
-  Lanes q = fill(c[12]);
-  for (int n = 11; n >= 0; --n) q = q * f + fill(c[n]);
-  return q;
+  const auto pair = [&](int n) { return fill(c[n]) + fill(c[n + 1]) * f; };
+  const Lanes f2 = f * f, f4 = f2 * f2;  // by halves, not term by term: the sums need not wait for each other
+  return ((pair(0) + pair(2) * f2) + (pair(4) + pair(6) * f2) * f4) +
+         ((pair(8) + pair(10) * f2) + fill(c[12]) * f4) * (f4 * f4);
 }
 
 constexpr double kShift = 6755399441055744.0;  // 1.5 * 2^52: adding it rounds to a whole number

@@ -8,8 +8,8 @@ import numpy as np
 
 from carouseval.errors import ParameterError, ParseError
 from carouseval.metric.checks import whole
-from carouseval.metric.discounts import Discount, parse
-from carouseval.metric.grid import RECGAZE, Array, Grid
+from carouseval.metric.discounts import Discount
+from carouseval.metric.grid import Array, Grid
 
 PageCutoff: TypeAlias = tuple[int, int] | str | None
 
@@ -47,8 +47,3 @@ def list_weights(cells: int, cutoff: int | None = None) -> Array:
     weights[cutoff if cutoff is not None else cells :] = 0.0
     weights.flags.writeable = False
     return weights[None, :]
-
-
-# the default weights are ready before the first call, which is then no slower than the tenth
-for _symbol in ("d_rpd", "d_a"):
-    page_weights(parse(_symbol), RECGAZE)

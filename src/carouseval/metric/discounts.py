@@ -21,7 +21,6 @@ from carouseval.errors import ParameterError, ParseError
 from carouseval.metric.checks import did_you_mean, number
 from carouseval.metric.grid import Array, Grid
 
-
 _SPELLING = re.compile(r"(\w+)\s*(?:\((.*)\))?", flags=re.DOTALL)
 
 

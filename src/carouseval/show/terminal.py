@@ -85,5 +85,5 @@ def _shade(value: float, top: float) -> Style:
     at = min(int(share * (len(_RAMP) - 1)), len(_RAMP) - 2)
     rest = share * (len(_RAMP) - 1) - at
     red, green, blue = (round(a + (b - a) * rest) for a, b in zip(_RAMP[at], _RAMP[at + 1], strict=True))
-    ink = "black" if share < 0.6 else "white"
+    ink = Color.from_rgb(0, 0, 0) if share < 0.7 else Color.from_rgb(255, 255, 255)
     return Style(color=ink, bgcolor=Color.from_rgb(red, green, blue))

@@ -1,0 +1,46 @@
+"""Makes the pictures of the README: ``make pictures``."""
+
+import io
+from pathlib import Path
+
+from rich.console import Console
+from rich.terminal_theme import MONOKAI
+
+from carouseval.metric.page_score import score_page
+from carouseval.page_file import read_page
+from carouseval.show.terminal import page_score
+
+HERE = Path(__file__).parent
+
+# Rich's own frame, without the web font it would fetch
+FRAME = """<svg class="rich-terminal" viewBox="0 0 {width} {height}" xmlns="http://www.w3.org/2000/svg">
+<style>
+.{unique_id}-matrix {{ font-family: ui-monospace, Menlo, Consolas, "DejaVu Sans Mono", monospace;
+  font-size: {char_height}px; line-height: {line_height}px; font-variant-east-asian: full-width; }}
+.{unique_id}-title {{ font-size: 18px; font-weight: bold; font-family: system-ui, sans-serif; }}
+{styles}
+</style>
+<defs><clipPath id="{unique_id}-clip-terminal"><rect x="0" y="0" width="{terminal_width}" height="{terminal_height}"/>
+</clipPath>{lines}</defs>
+{chrome}
+<g transform="translate({terminal_x}, {terminal_y})" clip-path="url(#{unique_id}-clip-terminal)">
+{backgrounds}
+<g class="{unique_id}-matrix">{matrix}</g>
+</g>
+</svg>
+"""
+
+
+def main() -> None:
+    result = score_page(read_page(str(HERE.parent / "examples" / "page.csv")), ["N2DCG_cat", "N2DCG", "2DCG"])
+    console = Console(
+        record=True, width=76, highlight=False, force_terminal=True, color_system="truecolor", file=io.StringIO()
+    )
+    console.print("[green]$[/] carouseval score examples/page.csv")
+    console.print(page_score(result))
+    svg = console.export_svg(title="carouseval", theme=MONOKAI, code_format=FRAME, unique_id="score")
+    (HERE / "score.svg").write_text(svg, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

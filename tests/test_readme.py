@@ -1,0 +1,50 @@
+"""The README's Python and command lines do what it says."""
+
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import carouseval as cv
+
+ROOT = Path(__file__).parent.parent
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def test_python_blocks_run() -> None:
+    names: dict[str, Any] = {
+        "cv": cv,
+        "pages": np.ones((4, 3, 4)),
+        "examination_table": np.ones((3, 4)),
+    }
+    blocks = re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL)
+    assert len(blocks) == 2
+    for block in blocks:
+        exec(block, names)
+    assert f"{cv.n2dcg_cat(names['page']):.5f}"[:5] in README
+
+
+def test_command_lines_run() -> None:
+    commands = re.findall(r"^(carouseval .*?)(?:  +#.*)?$", README, flags=re.MULTILINE)
+    assert commands
+    for command in commands:
+        arguments = [a.replace("page.csv", str(ROOT / "examples" / "page.csv")) for a in shlex.split(command)[1:]]
+        subprocess.run([sys.executable, "-m", "carouseval", *arguments], check=True, capture_output=True)
+
+
+def test_make_targets_exist() -> None:
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    contributing = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    for target in set(re.findall(r"^make (\w+)", README + contributing, flags=re.MULTILINE)):
+        assert re.search(rf"^{target}:", makefile, flags=re.MULTILINE), target
+
+
+def test_contributings_discount_works() -> None:
+    contributing = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    (block,) = re.findall(r"```python\n(.*?)```", contributing, flags=re.DOTALL)
+    exec(block.replace("d_geo", "d_test_geo"), {"cv": cv, "Array": Any})
+    assert cv.dcg2d([[1, 1]], "d_test_geo(keep=0.5)") == 1.5

@@ -3,7 +3,7 @@
 >>> import carouseval as cv
 >>> page = [[3, 0, 1], [0, 2]]  # relevance; a row is a carousel, and carousels may differ in length
 >>> round(cv.n2dcg_cat(page), 4)
-0.9579
+0.9597
 """
 
 from carouseval.errors import CarousevalError, DataError, DataWarning, ParameterError, ParseError

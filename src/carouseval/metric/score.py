@@ -77,8 +77,8 @@ def n2dcg_cat(
     Between 0 and 1, and 1 for the ideal page; NaN for a page on which nothing gains. Parameters as in :func:`dcg2d`.
 
     >>> import carouseval as cv
-    >>> cv.n2dcg_cat([[0, 0, 1], [2, 0, 1]]).__round__(4)
-    0.8157
+    >>> round(cv.n2dcg_cat([[0, 0, 1], [2, 0, 1]]), 4)
+    0.8556
     """
     return normalised(relevance, discount, grid, gain, "category", cutoff, threads)
 

@@ -21,6 +21,8 @@ from carouseval import _native
 
 THREADS = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
+AMSTERDAM = cv.attention.recgaze_counts("amsterdam").discount
+
 
 def best_of(work: Callable[[], Any], repeats: int = 5) -> float:
     """The shortest of several runs, after one to warm up: other programs only ever add time."""
@@ -65,22 +67,6 @@ def rival_ideals(pages: Any, weights: Any) -> Any:
     return best
 
 
-def amsterdam() -> cv.discounts.Discount:
-    """RecGaze's examination counts of the Amsterdam group (710 screens; de Leon-Martinez et al., SIGIR '25)."""
-    text = """
-    619 502 531 557 562 191 209 209 221 228 160 170 171 195 185
-    597 510 505 512 508 136 148 159 175 173 120 127 123 146 149
-    505 476 469 448 451 135 150 147 165 168 122 127 123 139 136
-    451 423 416 391 379 125 140 129 142 142  85  93 100  99 104
-    432 403 389 375 360 111 132 121 133 138  94 102  99 103 108
-    399 349 344 332 321  97 113 114 115 117  82  93  95 102  95
-    361 337 322 314 288  93 100  96 103 101  73  79  78  86  92
-    343 299 289 267 266  87  96  95  97  98  70  77  76  86  82
-    317 284 270 250 266  79  92  91  99  99  55  67  71  69  70
-    275 260 265 247 245  75  86  88  96  97  58  65  68  67  72"""
-    return cv.discounts.Empirical(np.array(text.split(), dtype=float).reshape(10, 15) / 710, name="amsterdam")
-
-
 def ideals(count: int) -> None:
     print(f"\nCategory ideals, {count:,} pages of 10x15, {THREADS} threads")
     print("rival: NumPy sort and product for all pages, SciPy's linear_sum_assignment per page")
@@ -88,8 +74,8 @@ def ideals(count: int) -> None:
     cases = [
         ("binary", "d_rpd", binary_pages(count), cv.discounts.RowPage(), 20.0),
         ("graded", "d_rpd", graded_pages(count), cv.discounts.RowPage(), 10.0),
-        ("binary", "amsterdam", binary_pages(count), amsterdam(), 6.0),
-        ("graded", "amsterdam", graded_pages(count), amsterdam(), 6.0),
+        ("binary", "amsterdam", binary_pages(count), AMSTERDAM, 6.0),
+        ("graded", "amsterdam", graded_pages(count), AMSTERDAM, 6.0),
         ("all cells 0-5", "d_rpd", dense, cv.discounts.RowPage(), None),
     ]
     sample = min(count, 20_000)  # the rival takes the same time for every page

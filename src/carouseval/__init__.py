@@ -6,6 +6,9 @@
 0.9597
 """
 
+import importlib
+from types import ModuleType
+
 from carouseval.errors import CarousevalError, DataError, DataWarning, ParameterError, ParseError
 from carouseval.metric import discounts as discounts
 from carouseval.metric.grid import DESKTOP, PHONE, RECGAZE, TV, Grid
@@ -34,6 +37,14 @@ __all__ = [
     "n2dcg",
     "n2dcg_cat",
 ]
+
+
+def __getattr__(name: str) -> ModuleType:
+    """``cv.attention`` and its like are imported when first used: they bring in Polars and SciPy."""
+    if name in ("attention", "study"):
+        return importlib.import_module(f"carouseval.{name}")
+    raise AttributeError(f"module 'carouseval' has no attribute {name!r}")
+
 
 # One page is scored here and now (a third of a millisecond), so that the first call is no slower than the tenth.
 n2dcg_cat([[1.0]], grid=RECGAZE, threads=1)

@@ -1,0 +1,1 @@
+"""The paper, end to end: its simulation and its tables."""

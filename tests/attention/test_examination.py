@@ -1,0 +1,59 @@
+from typing import Any
+
+import numpy as np
+import pytest
+
+import carouseval as cv
+from carouseval.attention import Examination, recgaze_counts
+
+
+def test_embedded_counts() -> None:
+    train, test, both = (recgaze_counts(group) for group in ("bratislava", "amsterdam", "all"))
+    assert (train.screens, test.screens, both.screens) == (1665, 710, 2375)
+    assert (train.participants, test.participants, both.participants) == (61, 26, 87)
+    assert train.counts.shape == test.counts.shape == (10, 15)
+    assert (train.counts[0, 0], train.counts[9, 14]) == (1538, 223)
+    assert (test.counts[0, 0], test.counts[9, 14]) == (619, 72)
+    np.testing.assert_array_equal(both.counts, train.counts + test.counts)
+    assert train.row_counts is not None
+    assert test.row_counts is not None
+    assert train.row_counts.tolist() == [1645, 1602, 1464, 1341, 1213, 1108, 1030, 942, 850, 776]
+    assert (test.row_counts >= test.counts.max(axis=1)).all()  # a cell examined is a row examined
+    assert (train.row_counts >= train.counts.max(axis=1)).all()
+
+
+def test_frequencies_make_a_discount() -> None:
+    test = cv.attention.recgaze_counts("amsterdam")
+    assert test.frequencies[0, 0] == 619 / 710
+    assert str(test.discount) == "d_emp(amsterdam)"
+    np.testing.assert_array_equal(test.discount.weights(cv.RECGAZE), test.frequencies)
+    assert repr(test) == "Examination('amsterdam', 10x15 cells, 710 screens)"
+    with pytest.raises(ValueError, match="read-only"):
+        test.counts[0, 0] = 1
+
+
+def test_an_unknown_group_is_refused() -> None:
+    with pytest.raises(cv.ParseError, match=r"no group 'amsterdm'\. Did you mean 'amsterdam'\? Known: bratislava"):
+        recgaze_counts("amsterdm")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"counts": [[0.5]]}, "must be whole numbers, 0 or more; frequencies go through"),
+        ({"counts": [[-1]]}, "must be whole numbers, 0 or more"),
+        ({"counts": [1]}, r"of 2 dimensions, found shape \(1,\)"),
+        ({"counts": [["a"]]}, "must be whole numbers"),
+        ({"counts": [[1, 9]]}, "row 1, col 2 was examined on 9 of 5 screens"),
+        ({"screens": 0}, "screens must be a whole number of at least 1"),
+        ({"row_counts": [1, 2]}, "row_counts has 2 rows, counts 1"),
+    ],
+)
+def test_bad_counts_are_refused(arguments: dict[str, Any], message: str) -> None:
+    with pytest.raises(cv.CarousevalError, match=message):
+        Examination("t", **{"counts": [[1]], "screens": 5, **arguments})
+
+
+def test_only_equal_grids_add_up() -> None:
+    with pytest.raises(cv.DataError, match="different grids"):
+        Examination("a", [[1]], 2) + Examination("b", [[1, 1]], 2)

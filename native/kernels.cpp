@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "correlation.h"
 #include "ideal.h"
 #include "lanes.h"
 #include "layout.h"
@@ -119,6 +120,16 @@ void category_ideal(const Categories& all, int64_t begin, int64_t end, double* b
                                   all.categories, all.items);
 }
 
+void correlations(const double* candidates, const double* target, int n, int64_t begin, int64_t end, double* rho, double* r) {
+  Ranks wanted(n), found(n);
+  wanted.rank(target);
+  for (int64_t k = begin; k < end; ++k) {
+    found.rank(candidates + k * n);
+    rho[k] = found.correlation(wanted);
+    r[k] = rho[k] == rho[k] ? pearson(candidates + k * n, target, n) : kNaN;
+  }
+}
+
 int64_t layout(const Pages<double>& pages, int64_t begin, int64_t end, int64_t* source) {
   Page page(pages.rows, pages.cols);
   IdealLayout ideal(pages.weights, pages.grid_rows, pages.grid_cols, pages.rows, pages.cols);
@@ -149,5 +160,6 @@ const Kernels kernels = {CAROUSEVAL_TEXT(CAROUSEVAL_ISA),
                          score<int64_t>,
                          gains,
                          category_ideal,
+                         correlations,
                          layout};
 }

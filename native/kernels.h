@@ -39,6 +39,8 @@ struct Kernels {
   int64_t (*score_i64)(const Pages<int64_t>&, int64_t begin, int64_t end, double* dcg, double* best);
   int64_t (*gains)(const double* relevance, Gain gain, int64_t begin, int64_t end, double* out);
   void (*category_ideal)(const Categories&, int64_t begin, int64_t end, double* best);
+  // rho and r of each candidate (a row of n values) with the target; NaN where one is constant
+  void (*correlations)(const double* candidates, const double* target, int n, int64_t begin, int64_t end, double* rho, double* r);
   // source: (row, col) of each cell's item, -1 where the ideal page leaves a cell empty
   int64_t (*layout)(const Pages<double>&, int64_t begin, int64_t end, int64_t* source);
 };

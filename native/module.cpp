@@ -143,6 +143,17 @@ Out<double> category_ideal(In<double, 3> gains, In<int64_t, 2> slots, In<double,
   return Out<double>(best, {count}, owner);
 }
 
+nb::tuple correlations(In<double, 2> candidates, In<double, 1> target, int threads) {
+  const size_t count = candidates.shape(0), n = candidates.shape(1);
+  nb::capsule rho_owner, r_owner;
+  double *rho = fresh<double>(count, rho_owner), *r = fresh<double>(count, r_owner);
+  in_parallel(int64_t(count), 64, threads, [&](int64_t begin, int64_t end) {
+    active->correlations(candidates.data(), target.data(), int(n), begin, end, rho, r);
+    return int64_t(-1);
+  });
+  return nb::make_tuple(Out<double>(rho, {count}, rho_owner), Out<double>(r, {count}, r_owner));
+}
+
 nb::tuple layout(Relevance relevance, In<double, 2> weights, const char* gain, const char* ideal, int threads) {
   const Pages<double> pages = pages_of<double>(relevance, weights, gain, ideal, false);
   const size_t count = relevance.shape(0), rows = weights.shape(0), cols = weights.shape(1);
@@ -161,6 +172,7 @@ NB_MODULE(_native, m) {
   m.def("score", &score, "relevance"_a, "weights"_a, "gain"_a, "ideal"_a, "as_list"_a, "threads"_a);
   m.def("gains", &gains, "relevance"_a, "gain"_a, "threads"_a);
   m.def("category_ideal", &category_ideal, "gains"_a, "slots"_a, "weights"_a, "threads"_a);
+  m.def("correlations", &correlations, "candidates"_a, "target"_a, "threads"_a);
   m.def("layout", &layout, "relevance"_a, "weights"_a, "gain"_a, "ideal"_a, "threads"_a);
   m.def("instruction_set", [] { return active->name; }, "The instruction set in use.");
   m.def("use_instruction_set", [](const char* name) {

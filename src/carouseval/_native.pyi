@@ -12,6 +12,9 @@ def gains(relevance: NDArray[np.float64], gain: str, threads: int) -> tuple[NDAr
 def category_ideal(
     gains: NDArray[np.float64], slots: NDArray[np.int64], weights: NDArray[np.float64], threads: int
 ) -> NDArray[np.float64]: ...
+def correlations(
+    candidates: NDArray[np.float64], target: NDArray[np.float64], threads: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
 def layout(
     relevance: NDArray[np.float64], weights: NDArray[np.float64], gain: str, ideal: str, threads: int
 ) -> tuple[NDArray[np.int64], int]: ...

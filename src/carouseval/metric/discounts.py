@@ -377,3 +377,8 @@ def load(path: str | Path) -> Discount:
         return _classes[symbol](**parameters)
     except TypeError:
         raise ParseError(f"discount file {str(path)!r}: 'parameters' of {symbol} are {', '.join(names)}.") from None
+
+
+def classes() -> dict[str, type[Discount]]:
+    """All registered discounts by symbol."""
+    return dict(_classes)

@@ -1,0 +1,252 @@
+"""Fitting discounts to examination frequencies: the paper's grid search, other objectives, and held-out scores."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from carouseval import _native
+from carouseval.attention.examination import Examination
+from carouseval.errors import DataError, ParameterError
+from carouseval.metric.checks import did_you_mean, whole
+from carouseval.metric.discounts import Discount, classes
+from carouseval.metric.grid import Array, Grid
+from carouseval.metric.pages import thread_count
+
+OBJECTIVES = ("spearman", "pearson", "mse", "likelihood")
+FACTORS = np.arange(1, 11)  # the paper's grid for alpha, beta, gamma and lambda
+DECAYS = np.round(np.arange(1, 20) * 0.05, 2)  # 0.05, 0.10, ..., 0.95 exactly, not by accumulated steps
+
+_AT_ONCE = 4096  # parameter sets whose weights are held at a time
+
+
+@dataclass(frozen=True)
+class Scores:
+    """How well a discount follows frequencies: rho on the raw values, MSE after each side is divided by its maximum."""
+
+    spearman: float
+    pearson: float
+    mse: float
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """One set of parameters and its value under the objective, with both correlations."""
+
+    discount: Discount
+    objective: float
+    spearman: float
+    pearson: float
+
+
+@dataclass(frozen=True)
+class Fit:
+    """The outcome of a search: the best discount and the runners-up."""
+
+    discount: Discount
+    objective: str
+    train: Scores
+    tried: int
+    skipped: int  # not finite and positive on the grid, or, for the likelihood, not below 1
+    top: tuple[Candidate, ...]
+
+
+def scores(discount: Discount, frequencies: ArrayLike | Examination, grid: Grid | None = None) -> Scores:
+    """rho, r and MSE of a discount against frequencies, as the paper has them.
+
+    >>> from carouseval.attention import recgaze_counts
+    >>> from carouseval.metric.discounts import RowPage
+    >>> held_out = scores(RowPage(), recgaze_counts("amsterdam"))
+    >>> round(held_out.spearman, 4), round(held_out.pearson, 4), round(held_out.mse, 4)
+    (0.9859, 0.9771, 0.0096)
+    """
+    target = _frequencies(frequencies)
+    weights = discount.weights(_grid(grid, target))
+    rho, r = _native.correlations(weights.reshape(1, -1), target.reshape(-1), 1)
+    return Scores(float(rho[0]), float(r[0]), float(_mse(weights[None], target)[0]))
+
+
+def grid_search(
+    symbol: str,
+    frequencies: ArrayLike | Examination,
+    grid: Grid | None = None,
+    parameters: Mapping[str, ArrayLike] | None = None,
+    objective: str = "spearman",
+    top: int = 10,
+    *,
+    threads: int | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> Fit:
+    """Try every combination of parameters and keep the best.
+
+    Best by ``objective``, ties by Pearson's r, then by the order of the grid: the first parameter slowest, each
+    ascending. Left out, ``parameters`` is the paper's grid: factors 1..10, decays 0.05..0.95. ``"likelihood"`` takes
+    counts (an :class:`Examination`) and reads weights as probabilities. ``progress`` is called with (tried, of).
+
+    >>> from carouseval.attention import recgaze_counts
+    >>> grid_search("d_mir", recgaze_counts("bratislava")).discount
+    d_mir(alpha=10, beta=9)
+    """
+    if objective not in OBJECTIVES:
+        hint = did_you_mean(str(objective), OBJECTIVES)
+        raise ParameterError(f"objective must be one of {', '.join(OBJECTIVES)}, found {objective!r}.{hint}")
+    top = whole("top", top, 1)
+    cls = _class(symbol)
+    target = _frequencies(frequencies)
+    grid = _grid(grid, target)
+    axes = _axes(cls, parameters)
+    columns = [column.ravel() for column in np.meshgrid(*axes.values(), indexing="ij")]
+    count = len(columns[0])
+    judge = _objective(objective, frequencies, target)
+    value, rho, r = (np.full(count, np.nan) for _ in range(3))
+    for begin in range(0, count, _AT_ONCE):
+        part = slice(begin, min(begin + _AT_ONCE, count))
+        weights = _weights(cls, dict(zip(axes, (column[part] for column in columns), strict=True)), grid)
+        usable = (np.isfinite(weights) & (weights > 0)).all(axis=(1, 2))
+        kept = np.ascontiguousarray(weights[usable])
+        at = np.flatnonzero(usable) + begin
+        rho[at], r[at] = _native.correlations(kept.reshape(len(kept), -1), target.reshape(-1), thread_count(threads))
+        value[at] = rho[at] if objective == "spearman" else r[at] if objective == "pearson" else judge(kept)
+        if progress:
+            progress(part.stop, count)
+    tried = np.flatnonzero(~np.isnan(value))
+    if not len(tried):
+        raise DataError(f"no parameters of {symbol} give weights that {objective} can judge on this grid and data.")
+    order = tried[np.lexsort((tried, -np.nan_to_num(r[tried], nan=-2.0), -value[tried]))][:top]
+    candidates = tuple(
+        Candidate(
+            cls(**{name: column[k].item() for name, column in zip(axes, columns, strict=True)}),
+            float(-value[k] if objective == "mse" else value[k]),
+            float(rho[k]),
+            float(r[k]),
+        )
+        for k in order
+    )
+    best = candidates[0].discount
+    return Fit(best, objective, scores(best, target, grid), count, count - len(tried), candidates)
+
+
+def refine(fit: Fit, frequencies: ArrayLike | Examination, grid: Grid | None = None) -> Fit:
+    """Continue from a grid search's best over real-valued parameters (Nelder-Mead), keeping its objective."""
+    from scipy.optimize import minimize
+
+    target = _frequencies(frequencies)
+    grid = _grid(grid, target)
+    judge = _objective(fit.objective, frequencies, target)
+    cls, names = type(fit.discount), list(fit.discount.parameters)
+    decays = getattr(cls, "decays", ())
+    bounds = [(1e-6, 1.0) if name in decays else (0.0, None) for name in names]
+
+    def loss(values: NDArray[np.float64]) -> float:
+        columns = {name: np.array([value]) for name, value in zip(names, values, strict=True)}
+        weights = _weights(cls, columns, grid)
+        if not (np.isfinite(weights).all() and (weights > 0).all()):
+            return np.inf
+        found = float(judge(weights)[0])
+        return np.inf if np.isnan(found) else -found
+
+    start = np.array([float(value) for value in fit.discount.parameters.values()])
+    found = minimize(loss, start, method="Nelder-Mead", bounds=bounds, options={"maxiter": 4000, "xatol": 1e-8, "fatol": 1e-12})
+    values = found.x if found.fun <= loss(start) else start
+    discount = cls(**{name: float(value) for name, value in zip(names, values, strict=True)})
+    train = scores(discount, target, grid)
+    reached = float(judge(discount.weights(grid)[None])[0])
+    best = Candidate(discount, -reached if fit.objective == "mse" else reached, train.spearman, train.pearson)
+    return Fit(discount, fit.objective, train, fit.tried + int(found.nfev), fit.skipped, (best, *fit.top))
+
+
+def _class(symbol: str) -> Any:
+    known = classes()
+    if symbol not in known or symbol == "d_emp":
+        fitted = sorted(set(known) - {"d_emp"})
+        hint = did_you_mean(str(symbol), fitted)
+        raise ParameterError(f"there is no discount {symbol!r} to fit.{hint} Known: {', '.join(fitted)}.")
+    return known[symbol]
+
+
+def _axes(cls: Any, parameters: Mapping[str, ArrayLike] | None) -> dict[str, NDArray[Any]]:
+    names = [f.name for f in fields(cls)]
+    given = dict(parameters or {})
+    for name in given:
+        if name not in names:
+            hint = did_you_mean(name, names)
+            raise ParameterError(f"{cls.symbol} has no parameter {name!r}.{hint} It takes {', '.join(names)}.")
+    axes = {}
+    for field in fields(cls):
+        default = DECAYS if field.name in getattr(cls, "decays", ()) else FACTORS
+        axis = np.atleast_1d(np.asarray(given.get(field.name, default)))
+        if axis.ndim != 1 or axis.size == 0 or axis.dtype.kind not in "iuf" or not np.isfinite(axis).all():
+            raise ParameterError(f"{cls.symbol}: the values of {field.name} must be a list of finite numbers.")
+        axes[field.name] = axis
+    return axes
+
+
+def _weights(cls: Any, columns: Mapping[str, NDArray[Any]], grid: Grid) -> Array:
+    """Weights of many parameter sets, (sets, rows, cols): the formula itself, on arrays in place of numbers."""
+    many = object.__new__(cls)
+    for name, column in columns.items():
+        object.__setattr__(many, name, column[:, None, None])
+    shape = (len(next(iter(columns.values()))), *grid.shape)
+    with np.errstate(all="ignore"):
+        try:
+            weights = cls.weights.__wrapped__(many, grid)
+            return np.ascontiguousarray(np.broadcast_to(weights, shape), dtype=np.float64)
+        except (TypeError, ValueError):  # a formula that only takes numbers
+            sets = [dict(zip(columns, values, strict=True)) for values in zip(*(c.tolist() for c in columns.values()), strict=True)]
+            return np.array([_or_nan(cls, values, grid) for values in sets])
+
+
+def _or_nan(cls: Any, values: Mapping[str, float], grid: Grid) -> Array:
+    try:
+        return cast(Array, cls(**values).weights(grid))
+    except ParameterError:
+        return np.full(grid.shape, np.nan)
+
+
+def _objective(name: str, frequencies: ArrayLike | Examination, target: Array) -> Callable[[Array], Array]:
+    """What is maximised, for a stack of weights."""
+    if name == "likelihood":
+        if not isinstance(frequencies, Examination):
+            raise ParameterError("objective 'likelihood' needs counts: give an Examination, not frequencies.")
+        counts, screens = frequencies.counts, frequencies.screens
+
+        def likelihood(weights: Array) -> Array:
+            with np.errstate(all="ignore"):
+                seen = (counts * np.log(weights) + (screens - counts) * np.log1p(-weights)).sum(axis=(1, 2))
+            return np.where(np.isfinite(seen), seen, np.nan)
+
+        return likelihood
+    if name == "mse":
+        return lambda weights: -_mse(weights, target)
+    return lambda weights: _native.correlations(weights.reshape(len(weights), -1), target.reshape(-1), 1)[name == "pearson"]
+
+
+def _mse(weights: Array, target: Array) -> Array:
+    relative = weights / weights.max(axis=(1, 2), keepdims=True)
+    error: Array = ((relative - target / target.max()) ** 2).mean(axis=(1, 2))
+    return error
+
+
+def _frequencies(frequencies: ArrayLike | Examination) -> Array:
+    if isinstance(frequencies, Examination):
+        frequencies = frequencies.frequencies
+    target = np.ascontiguousarray(frequencies, dtype=np.float64)
+    if target.ndim != 2 or not (np.isfinite(target) & (target >= 0)).all():
+        raise DataError("frequencies must be a table (rows, cols) of finite numbers, 0 or more.")
+    if target.size < 2 or target.min() == target.max():
+        raise DataError("frequencies are the same in every cell: no correlation with them is defined.")
+    return target
+
+
+def _grid(grid: Grid | None, target: Array) -> Grid:
+    if grid is None:
+        return Grid(*target.shape)
+    if grid.shape != target.shape:
+        size = "x".join(map(str, target.shape))
+        raise DataError(f"frequencies are {size}, but the grid is {grid}.")
+    return grid
+
+
+PAPER_DISCOUNTS: Sequence[str] = ("d_t", "d_a", "d_mir", "d_add", "d_mul", "d_rpd")

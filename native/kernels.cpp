@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "correlation.h"
+#include "draws.h"
 #include "ideal.h"
 #include "lanes.h"
 #include "layout.h"
@@ -130,6 +131,12 @@ void correlations(const double* candidates, const double* target, int n, int64_t
   }
 }
 
+void draw_pairs(const Draws& draws, int64_t first, int64_t begin, int64_t end, uint8_t* one, uint8_t* other) {
+  PairDraws pairs(draws);
+  const int64_t cells = int64_t(draws.rows) * draws.cols;
+  for (int64_t t = begin; t < end; ++t) pairs.draw(first + t, one + t * cells, other + t * cells);
+}
+
 int64_t layout(const Pages<double>& pages, int64_t begin, int64_t end, int64_t* source) {
   Page page(pages.rows, pages.cols);
   IdealLayout ideal(pages.weights, pages.grid_rows, pages.grid_cols, pages.rows, pages.cols);
@@ -161,5 +168,6 @@ const Kernels kernels = {CAROUSEVAL_TEXT(CAROUSEVAL_ISA),
                          gains,
                          category_ideal,
                          correlations,
+                         draw_pairs,
                          layout};
 }

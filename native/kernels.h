@@ -29,6 +29,14 @@ struct Categories {
   int grid_rows, grid_cols;
 };
 
+// Random pairs of layouts of the same carousels.
+struct Draws {
+  uint64_t seed;
+  int rows, cols;
+  const uint64_t* up_to;  // up_to[n]: the chance of at most n relevant items, out of 2^64
+  int top_grade;          // relevant items are graded 1..top_grade
+};
+
 // All work on [begin, end) of the pages. Those that read relevance return the first bad cell, counted over the whole
 // stack, or -1.
 struct Kernels {
@@ -41,6 +49,8 @@ struct Kernels {
   void (*category_ideal)(const Categories&, int64_t begin, int64_t end, double* best);
   // rho and r of each candidate (a row of n values) with the target; NaN where one is constant
   void (*correlations)(const double* candidates, const double* target, int n, int64_t begin, int64_t end, double* rho, double* r);
+  // trials first + [begin, end), into two stacks of pages
+  void (*draw_pairs)(const Draws&, int64_t first, int64_t begin, int64_t end, uint8_t* one, uint8_t* other);
   // source: (row, col) of each cell's item, -1 where the ideal page leaves a cell empty
   int64_t (*layout)(const Pages<double>&, int64_t begin, int64_t end, int64_t* source);
 };

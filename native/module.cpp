@@ -154,6 +154,17 @@ nb::tuple correlations(In<double, 2> candidates, In<double, 1> target, int threa
   return nb::make_tuple(Out<double>(rho, {count}, rho_owner), Out<double>(r, {count}, r_owner));
 }
 
+nb::tuple draw_pairs(uint64_t seed, int64_t first, size_t count, size_t rows, size_t cols, In<uint64_t, 1> up_to, int top_grade, int threads) {
+  const Draws draws = {seed, int(rows), int(cols), up_to.data(), top_grade};
+  nb::capsule one_owner, other_owner;
+  uint8_t *one = fresh<uint8_t>(count * rows * cols, one_owner), *other = fresh<uint8_t>(count * rows * cols, other_owner);
+  in_parallel(int64_t(count), piece_for(int64_t(rows * cols)), threads, [&](int64_t begin, int64_t end) {
+    active->draw_pairs(draws, first, begin, end, one, other);
+    return int64_t(-1);
+  });
+  return nb::make_tuple(Out<uint8_t>(one, {count, rows, cols}, one_owner), Out<uint8_t>(other, {count, rows, cols}, other_owner));
+}
+
 nb::tuple layout(Relevance relevance, In<double, 2> weights, const char* gain, const char* ideal, int threads) {
   const Pages<double> pages = pages_of<double>(relevance, weights, gain, ideal, false);
   const size_t count = relevance.shape(0), rows = weights.shape(0), cols = weights.shape(1);
@@ -173,6 +184,7 @@ NB_MODULE(_native, m) {
   m.def("gains", &gains, "relevance"_a, "gain"_a, "threads"_a);
   m.def("category_ideal", &category_ideal, "gains"_a, "slots"_a, "weights"_a, "threads"_a);
   m.def("correlations", &correlations, "candidates"_a, "target"_a, "threads"_a);
+  m.def("draw_pairs", &draw_pairs, "seed"_a, "first"_a, "count"_a, "rows"_a, "cols"_a, "up_to"_a, "top_grade"_a, "threads"_a);
   m.def("layout", &layout, "relevance"_a, "weights"_a, "gain"_a, "ideal"_a, "threads"_a);
   m.def("instruction_set", [] { return active->name; }, "The instruction set in use.");
   m.def("use_instruction_set", [](const char* name) {

@@ -15,6 +15,9 @@ def category_ideal(
 def correlations(
     candidates: NDArray[np.float64], target: NDArray[np.float64], threads: int
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
+def draw_pairs(
+    seed: int, first: int, count: int, rows: int, cols: int, up_to: NDArray[np.uint64], top_grade: int, threads: int
+) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]: ...
 def layout(
     relevance: NDArray[np.float64], weights: NDArray[np.float64], gain: str, ideal: str, threads: int
 ) -> tuple[NDArray[np.int64], int]: ...

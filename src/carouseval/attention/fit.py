@@ -148,7 +148,9 @@ def refine(fit: Fit, frequencies: ArrayLike | Examination, grid: Grid | None = N
         return np.inf if np.isnan(found) else -found
 
     start = np.array([float(value) for value in fit.discount.parameters.values()])
-    found = minimize(loss, start, method="Nelder-Mead", bounds=bounds, options={"maxiter": 4000, "xatol": 1e-8, "fatol": 1e-12})
+    found = minimize(
+        loss, start, method="Nelder-Mead", bounds=bounds, options={"maxiter": 4000, "xatol": 1e-8, "fatol": 1e-12}
+    )
     values = found.x if found.fun <= loss(start) else start
     discount = cls(**{name: float(value) for name, value in zip(names, values, strict=True)})
     train = scores(discount, target, grid)
@@ -194,7 +196,10 @@ def _weights(cls: Any, columns: Mapping[str, NDArray[Any]], grid: Grid) -> Array
             weights = cls.weights.__wrapped__(many, grid)
             return np.ascontiguousarray(np.broadcast_to(weights, shape), dtype=np.float64)
         except (TypeError, ValueError):  # a formula that only takes numbers
-            sets = [dict(zip(columns, values, strict=True)) for values in zip(*(c.tolist() for c in columns.values()), strict=True)]
+            sets = [
+                dict(zip(columns, values, strict=True))
+                for values in zip(*(c.tolist() for c in columns.values()), strict=True)
+            ]
             return np.array([_or_nan(cls, values, grid) for values in sets])
 
 
@@ -220,7 +225,9 @@ def _objective(name: str, frequencies: ArrayLike | Examination, target: Array) -
         return likelihood
     if name == "mse":
         return lambda weights: -_mse(weights, target)
-    return lambda weights: _native.correlations(weights.reshape(len(weights), -1), target.reshape(-1), 1)[name == "pearson"]
+    return lambda weights: _native.correlations(weights.reshape(len(weights), -1), target.reshape(-1), 1)[
+        name == "pearson"
+    ]
 
 
 def _mse(weights: Array, target: Array) -> Array:

@@ -1,0 +1,164 @@
+"""The paper's tables and figures, computed here, each number beside the published one."""
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from importlib import resources
+from typing import Any
+
+from carouseval.attention.fit import Fit, Scores, grid_search, scores
+from carouseval.attention.recgaze import recgaze_counts
+from carouseval.metric.discounts import Empirical
+from carouseval.metric.ideal import ideal_dcg2d
+from carouseval.metric.score import n2dcg
+from carouseval.study.simulation import MODES, Study, simulate
+
+TABLE_1_WEIGHTS = [[1.0, 0.9, 0.8], [0.3, 0.2, 0.1]]
+TABLE_1_PAGE = [[1, 1, 0], [1, 0, 0]]  # a1 a2 a3 / b1 b2 b3, the best page that a carousel can show
+SHARES = ("original", "reformulated", "corrected", "both_wrong")
+PERCENT = {"original": "Orig. Acc.", "reformulated": "Our Acc.", "corrected": "Corr.", "both_wrong": "Both Err."}
+
+
+@dataclass(frozen=True)
+class Check:
+    """A published figure beside ours, to the digits it was published with."""
+
+    where: str
+    what: str
+    published: str
+    ours: str
+    note: str = ""
+    exact: str | None = None  # what exact arithmetic gives, where the authors' floats differ from it
+
+    @property
+    def agrees(self) -> bool:
+        return self.ours == (self.exact or self.published)
+
+
+@dataclass(frozen=True)
+class Reproduction:
+    """Everything the paper reports."""
+
+    table1: dict[str, float]
+    fits: dict[str, Fit]
+    test: dict[str, Scores]
+    table2: dict[str, Study]
+    checks: tuple[Check, ...]
+
+    @property
+    def agrees(self) -> bool:
+        return all(check.agrees for check in self.checks)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain numbers, for JSON."""
+        return {
+            "table1": self.table1,
+            "discounts": {
+                symbol: {
+                    "parameters": fit.discount.parameters,
+                    "train": {"spearman": fit.train.spearman, "pearson": fit.train.pearson},
+                    "test": {
+                        "spearman": self.test[symbol].spearman,
+                        "pearson": self.test[symbol].pearson,
+                        "mse": self.test[symbol].mse,
+                    },
+                }
+                for symbol, fit in self.fits.items()
+            },
+            "table2": {
+                mode: {
+                    "pairs": study.pairs,
+                    "thresholds": [
+                        {"at_least": float(row.at_least), "pairs": row.pairs, **_shares(row)}
+                        for row in study.thresholds
+                    ],
+                }
+                for mode, study in self.table2.items()
+            },
+        }
+
+
+def reproduce(progress: Callable[[str, int, int], None] | None = None) -> Reproduction:
+    """Compute Table 1, the fits and scores of Figure 2 and Table 2, and compare each with what was published.
+
+    ``progress`` is called with (what, done, of).
+    """
+    published = json.loads(resources.files("carouseval.study").joinpath("published.json").read_text(encoding="utf-8"))
+    train, test = recgaze_counts("bratislava"), recgaze_counts("amsterdam")
+
+    def step(what: str) -> Callable[[int, int], None] | None:
+        return (lambda done, of: progress(what, done, of)) if progress else None
+
+    fits = {symbol: grid_search(symbol, train, progress=step(f"fit {symbol}")) for symbol in published["discounts"]}
+    held_out = {symbol: scores(fit.discount, test) for symbol, fit in fits.items()}
+    studies = {
+        mode: simulate(
+            ("d_a", "d_rpd"), test, mode, trials=20_000, seed=42, stream="paper", progress=step(f"simulate {mode}")
+        )
+        for mode in MODES
+    }
+    table1 = _table1()
+    checks = [
+        *_table1_checks(table1, published),
+        *_fit_checks(fits, held_out, published),
+        *_table2_checks(studies, published),
+    ]
+    return Reproduction(table1, fits, held_out, studies, tuple(checks))
+
+
+def _table1() -> dict[str, float]:
+    weights = Empirical(TABLE_1_WEIGHTS, name="table 1")
+    return {
+        "best_valid": ideal_dcg2d(TABLE_1_PAGE, weights),
+        "best_unconstrained": ideal_dcg2d(TABLE_1_PAGE, weights, ideal="unconstrained"),
+        "max_n2dcg": n2dcg(TABLE_1_PAGE, weights),
+    }
+
+
+def _like(value: float, published: str) -> str:
+    """A value with as many decimals as the published one."""
+    return f"{value:.{len(published.partition('.')[2])}f}"
+
+
+def _table1_checks(table1: dict[str, float], published: Any) -> Iterator[Check]:
+    words = {
+        "best_valid": "2DCG of the best valid page",
+        "best_unconstrained": "2DCG of the best unconstrained page",
+        "max_n2dcg": "largest N2DCG of a valid page",
+    }
+    for key, figure in published["table1"].items():
+        yield Check("Table 1", words[key], figure, _like(table1[key], figure))
+
+
+def _fit_checks(fits: dict[str, Fit], held_out: dict[str, Scores], published: Any) -> Iterator[Check]:
+    names = {"spearman": "rho", "pearson": "r", "mse": "MSE"}
+    for symbol, expected in published["discounts"].items():
+        fit, where = fits[symbol], f"Figure 2, {symbol}"
+        parameters = ", ".join(f"{name}={value!r}" for name, value in expected["parameters"].items())
+        ours = ", ".join(f"{name}={value!r}" for name, value in fit.discount.parameters.items())
+        yield Check(where, "parameters", parameters, ours)
+        for split, found in (("train", fit.train), ("test", held_out[symbol])):
+            for key, figure in expected[split].items():
+                yield Check(where, f"{split} {names[key]}", figure, _like(getattr(found, key), figure))
+
+
+def _table2_checks(studies: dict[str, Study], published: Any) -> Iterator[Check]:
+    for mode, rows in published["table2"].items():
+        for expected, row in zip(rows, studies[mode].thresholds, strict=True):
+            where = f"Table 2, {mode}, Delta >= {expected['at_least']}"
+            found = _shares(row)
+            for key in SHARES:
+                yield Check(where, f"{PERCENT[key]} (%)", expected[key], _like(100 * found[key], expected[key]))
+            if "pairs" in expected:
+                exact = str(expected["exact_pairs"]) if "exact_pairs" in expected else None
+                yield Check(where, "pairs", str(expected["pairs"]), str(row.pairs), expected.get("why", ""), exact)
+
+
+def _shares(row: Any) -> dict[str, float]:
+    original, reformulated = row.comparisons
+    return {
+        "original": original.agreement.value,
+        "reformulated": reformulated.agreement.value,
+        "corrected": reformulated.corrected.value,
+        "both_wrong": reformulated.both_wrong.value,
+    }

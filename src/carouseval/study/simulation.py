@@ -1,0 +1,284 @@
+"""The paired-layout study: two arrangements of the same carousels, and which one each discount prefers.
+
+Per trial, every category gets Binomial(items, share) relevant items, at least one and not all; two layouts then shuffle
+the rows and the items within rows. Truth is 2DCG under examination frequencies; a discount agrees when it prefers the
+layout that truth prefers.
+"""
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from carouseval import _native
+from carouseval.attention.examination import Examination
+from carouseval.errors import ParameterError
+from carouseval.metric.checks import did_you_mean, number, whole
+from carouseval.metric.discounts import Discount, Empirical, as_discount
+from carouseval.metric.grid import Array, Grid
+from carouseval.metric.ideal import ideal_dcg2d
+from carouseval.metric.pages import thread_count
+from carouseval.metric.score import dcg2d
+
+MODES = ("binary", "graded")
+STREAMS = ("paper", "fast")
+THRESHOLDS = ("0", "0.01", "0.02", "0.05", "0.1")
+TOP_GRADE = 5
+
+_AT_ONCE, _FAST_AT_ONCE = 4096, 32768  # trials whose layouts are held at a time
+_TIE = 1e-12  # floats this close, relative to the larger, add up the same weights in another order
+
+Layouts = tuple[NDArray[np.uint8], NDArray[np.uint8]]
+
+
+@dataclass(frozen=True)
+class Share:
+    """A share of pairs with its 95% Wilson interval."""
+
+    count: int
+    of: int
+
+    @property
+    def value(self) -> float:
+        return self.count / self.of if self.of else float("nan")
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Wilson's score interval at 95%."""
+        if not self.of:
+            return float("nan"), float("nan")
+        z2 = 1.959963984540054**2
+        middle = (self.count + z2 / 2) / (self.of + z2)
+        half = (z2 * (self.count * (self.of - self.count) / self.of + z2 / 4)) ** 0.5 / (self.of + z2)
+        return max(0.0, middle - half), min(1.0, middle + half)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One discount against the first one, on the same pairs."""
+
+    discount: Discount
+    agreement: Share
+    corrected: Share  # the first is wrong, this one right
+    both_wrong: Share
+    regressions: Share  # the first is right, this one wrong
+
+
+@dataclass(frozen=True)
+class Threshold:
+    """Results on pairs whose truth scores differ by at least so much."""
+
+    at_least: Fraction
+    pairs: int
+    comparisons: tuple[Comparison, ...]  # in the order the discounts were given
+
+
+@dataclass(frozen=True)
+class Study:
+    """The study's outcome and everything that determines it."""
+
+    mode: str
+    stream: str
+    trials: int
+    seed: int
+    grid: Grid
+    truth: str
+    thresholds: tuple[Threshold, ...]
+
+    @property
+    def pairs(self) -> int:
+        """Pairs on which neither truth nor any discount ties."""
+        return self.thresholds[0].pairs
+
+
+def simulate(
+    discounts: Sequence[str | Discount] = ("d_a", "d_rpd"),
+    truth: Examination | str | Discount = "d_rpd",
+    mode: str = "binary",
+    trials: int = 20_000,
+    seed: int = 42,
+    stream: str = "fast",
+    grid: Grid | None = None,
+    thresholds: Sequence[str | float | Fraction] = THRESHOLDS,
+    share: float = 0.15,
+    *,
+    threads: int | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> Study:
+    """Run the paired-layout study.
+
+    ``truth`` is examination counts, which are decided exactly in whole numbers, or any discount, whose ties are
+    decided within 1e-12. ``stream="paper"`` draws as the authors do, one trial after another; ``"fast"`` draws whole
+    chunks, each trial from a stream of its own, so that results depend on neither threads nor chunks. ``progress`` is
+    called with (done, of).
+    """
+    _known("mode", mode, MODES)
+    _known("stream", stream, STREAMS)
+    trials, seed = whole("trials", trials, 1), whole("seed", seed, 0)
+    share = number("share", share, above=0, at_most=1)
+    judged = [as_discount(one) for one in discounts]
+    if not judged:
+        raise ParameterError("simulate needs at least one discount to judge.")
+    shape = truth.counts.shape if isinstance(truth, Examination) else (10, 15)
+    grid = grid or Grid(*shape)
+    if grid.cols < 2:
+        raise ParameterError(
+            f"simulate needs at least 2 columns: some items are relevant, some not; the grid is {grid}."
+        )
+    levels = sorted({_fraction(level) for level in thresholds} | {Fraction(0)})
+    tally = _Tally(_Judge(truth, judged, grid), levels)
+    draw = _Draws(mode == "graded", grid, share)
+    chunks = draw.as_the_paper(seed, trials) if stream == "paper" else draw.fast(seed, trials, threads)
+    done = 0
+    for layouts in chunks:
+        tally.add(layouts)
+        done += len(layouts[0])
+        if progress:
+            progress(done, trials)
+    name = truth.name if isinstance(truth, Examination) else str(as_discount(truth))
+    return Study(
+        mode, stream, trials, seed, grid, name, tally.result(judged, [_fraction(level) for level in thresholds])
+    )
+
+
+class _Draws:
+    """Pairs of layouts as stacks of grades, (trials, rows, cols)."""
+
+    def __init__(self, graded: bool, grid: Grid, share: float) -> None:
+        self.graded, self.rows, self.cols, self.share = graded, grid.rows, grid.cols, share
+
+    def as_the_paper(self, seed: int, trials: int) -> Iterator[Layouts]:
+        """The authors' stream, draw for draw; filled into chunks so that scoring costs little beside it."""
+        rng = np.random.default_rng(seed)
+        ranks = np.arange(self.cols)
+        grades = np.zeros((self.rows, self.cols), np.uint8)
+        for begin in range(0, trials, _AT_ONCE):
+            size = min(_AT_ONCE, trials - begin)
+            stacks = np.empty((2, size, self.rows, self.cols), np.uint8)
+            for trial in range(size):
+                if self.graded:
+                    grades[:] = 0
+                    for row in grades:
+                        relevant = min(max(int(rng.binomial(self.cols, self.share)), 1), self.cols - 1)
+                        row[:relevant] = rng.integers(1, TOP_GRADE + 1, size=relevant)
+                else:
+                    counts = rng.binomial(self.cols, self.share, size=self.rows).clip(1, self.cols - 1)
+                    grades = (ranks < counts[:, None]).view(np.uint8)
+                for stack in stacks:
+                    rng.permuted(grades[rng.permutation(self.rows)], axis=1, out=stack[trial])
+            yield stacks[0], stacks[1]
+
+    def fast(self, seed: int, trials: int, threads: int | None) -> Iterator[Layouts]:
+        """Whole chunks at a time; every trial has a stream of its own, so neither chunks nor threads matter."""
+        up_to = _chances(self.cols, self.share)
+        for first in range(0, trials, _FAST_AT_ONCE):
+            size = min(_FAST_AT_ONCE, trials - first)
+            grade = TOP_GRADE if self.graded else 1
+            yield _native.draw_pairs(seed, first, size, self.rows, self.cols, up_to, grade, thread_count(threads))
+
+
+def _chances(items: int, share: float) -> NDArray[np.uint64]:
+    """The chance of at most n of ``items`` relevant ones, for every n, out of 2^64."""
+    p, total = Fraction(share), Fraction(0)
+    chances = []
+    for n in range(items + 1):
+        total += math.comb(items, n) * p**n * (1 - p) ** (items - n)
+        chances.append(min(int(total * 2**64), 2**64 - 1))
+    return np.array(chances, dtype=np.uint64)
+
+
+class _Judge:
+    """Truth and discounts on a grid. Counts stay whole numbers, so that truth is decided exactly."""
+
+    def __init__(self, truth: Examination | str | Discount, judged: Sequence[Discount], grid: Grid) -> None:
+        self.exact = isinstance(truth, Examination)
+        self.truth = Empirical(truth.counts, truth.name) if isinstance(truth, Examination) else as_discount(truth)
+        self.judged, self.grid = judged, grid
+
+    def difference(self, discount: Discount, layouts: Layouts) -> tuple[Array, Array]:
+        """2DCG of the first layout minus that of the second, 0 where they tie, and the larger of the two."""
+        one, other = (dcg2d(layout, discount, self.grid) for layout in layouts)
+        larger, difference = np.maximum(one, other), one - other
+        if not (self.exact and discount is self.truth):
+            difference[np.abs(difference) <= _TIE * larger] = 0.0
+        return difference, larger
+
+    def ideal(self, layouts: Layouts) -> Array:
+        best: Array = ideal_dcg2d(layouts[0], self.truth, self.grid)
+        return best
+
+
+class _Tally:
+    """Counts per threshold and discount, added up chunk by chunk."""
+
+    def __init__(self, judge: _Judge, levels: Sequence[Fraction]) -> None:
+        self.judge, self.levels = judge, levels
+        self.pairs = np.zeros(len(levels), np.int64)
+        self.right = np.zeros((len(levels), len(judge.judged)), np.int64)
+        self.both_wrong, self.corrected, self.regressions = (np.zeros_like(self.right) for _ in range(3))
+
+    def add(self, layouts: Layouts) -> None:
+        truth, _ = self.judge.difference(self.judge.truth, layouts)
+        prefers = np.array([np.sign(self.judge.difference(one, layouts)[0]) for one in self.judge.judged])
+        decided = (truth != 0) & (prefers != 0).all(axis=0)
+        ideal = self.judge.ideal(layouts)
+        right = prefers == np.sign(truth)
+        for level, at_least in enumerate(self.levels):
+            counted = decided & self._differ(np.abs(truth), ideal, at_least)
+            first = right[0]
+            self.pairs[level] += counted.sum()
+            for one, ok in enumerate(right):
+                self.right[level, one] += (counted & ok).sum()
+                self.both_wrong[level, one] += (counted & ~ok & ~first).sum()
+                self.corrected[level, one] += (counted & ok & ~first).sum()
+                self.regressions[level, one] += (counted & ~ok & first).sum()
+
+    def _differ(self, difference: Array, ideal: Array, at_least: Fraction) -> NDArray[np.bool_]:
+        """difference / ideal >= at_least: in whole numbers where truth is, else within rounding."""
+        scaled, bound = difference * at_least.denominator, ideal * at_least.numerator
+        reached: NDArray[np.bool_] = scaled >= (bound if self.judge.exact else bound * (1 - _TIE))
+        return reached
+
+    def result(self, judged: Sequence[Discount], asked: Sequence[Fraction]) -> tuple[Threshold, ...]:
+        out = []
+        for at_least in asked:
+            level = self.levels.index(at_least)
+            pairs = int(self.pairs[level])
+            out.append(
+                Threshold(
+                    at_least,
+                    pairs,
+                    tuple(
+                        Comparison(
+                            discount,
+                            *(
+                                Share(int(table[level, one]), pairs)
+                                for table in (self.right, self.corrected, self.both_wrong, self.regressions)
+                            ),
+                        )
+                        for one, discount in enumerate(judged)
+                    ),
+                )
+            )
+        return tuple(out)
+
+
+def _fraction(level: str | float | Fraction) -> Fraction:
+    """0.1 as it is written, one tenth, not as the float next to it."""
+    try:
+        value = Fraction(str(level))
+    except (ValueError, ZeroDivisionError):
+        value = Fraction(-1)
+    if not 0 <= value < 1 or value.denominator > 10**6:
+        raise ParameterError(f"thresholds are decimals from 0 to below 1, such as 0.05, found {level!r}.")
+    return value
+
+
+def _known(what: str, value: str, known: Sequence[str]) -> None:
+    if value not in known:
+        raise ParameterError(
+            f"{what} must be one of {', '.join(known)}, found {value!r}.{did_you_mean(str(value), known)}"
+        )

@@ -31,7 +31,7 @@ FRAME = """<svg class="rich-terminal" viewBox="0 0 {width} {height}" xmlns="http
 """
 
 
-def main() -> None:
+def main(folder: Path = HERE) -> None:
     result = score_page(read_page(str(HERE.parent / "examples" / "page.csv")), ["N2DCG_cat", "N2DCG", "2DCG"])
     console = Console(
         record=True, width=76, highlight=False, force_terminal=True, color_system="truecolor", file=io.StringIO()
@@ -39,7 +39,7 @@ def main() -> None:
     console.print("[green]$[/] carouseval score examples/page.csv")
     console.print(page_score(result))
     svg = console.export_svg(title="carouseval", theme=MONOKAI, code_format=FRAME, unique_id="score")
-    (HERE / "score.svg").write_text(svg, encoding="utf-8")
+    (folder / "score.svg").write_text(svg, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -70,25 +70,25 @@ struct Page {
   bool fractions = false;  // the page before this one had relevances that are not whole
 };
 
-// (2^f - 1) / f on [-0.5, 0.5]: the Taylor series, whose first dropped term is below 1e-17 there.
+// (2^f - 1) / f on [-0.25, 0.75]: the Taylor series, whose first dropped term is below 1e-17 there.
 CAROUSEVAL_INLINE Lanes exp2m1_over(Lanes f) {
-  constexpr double c[] = {0.6931471805599453,     0.24022650695910072,    0.055504108664821576,
-                          0.009618129107628477,   0.0013333558146428443,  0.00015403530393381608,
-                          1.5252733804059841e-05, 1.3215486790144307e-06, 1.0178086009239699e-07,
-                          7.054911620801123e-09,  4.4455382718708116e-10, 2.5678435993488204e-11,
-                          1.3691488853904129e-12};
+  constexpr double c[] = {0.6931471805599453, 0.24022650695910072, 0.05550410866482158, 0.009618129107628477,
+                          0.0013333558146428443, 0.0001540353039338161, 1.5252733804059841e-05, 1.321548679014431e-06,
+                          1.01780860092397e-07, 7.054911620801123e-09, 4.4455382718708116e-10, 2.5678435993488206e-11,
+                          1.3691488853904128e-12, 6.778726354822545e-14, 3.1324367070884287e-15, 1.3570247948755148e-16};
   const auto pair = [&](int n) { return fill(c[n]) + fill(c[n + 1]) * f; };
   const Lanes f2 = f * f, f4 = f2 * f2;  // by halves, not term by term: the sums need not wait for each other
   return ((pair(0) + pair(2) * f2) + (pair(4) + pair(6) * f2) * f4) +
-         ((pair(8) + pair(10) * f2) + fill(c[12]) * f4) * (f4 * f4);
+         ((pair(8) + pair(10) * f2) + (pair(12) + pair(14) * f2) * f4) * (f4 * f4);
 }
 
 constexpr double kShift = 6755399441055744.0;  // 1.5 * 2^52: adding it rounds to a whole number
 
 // 2^x - 1 for 0 <= x < 1024. With x = n + f it is 2^n (2^f - 1) + (2^n - 1): exact for whole x and without the
-// cancellation of exp2(x) - 1 for small x. Computed at half its size, for n may be 1024. Marks x that are not whole.
+// cancellation of exp2(x) - 1 for small x (n is 0 up to 0.75, where the two terms would cancel). Computed at half its
+// size, for n may be 1024. Marks x that are not whole.
 CAROUSEVAL_INLINE Lanes exp2_gain(Lanes x, Mask& fraction) {
-  const Lanes shifted = x + fill(kShift);
+  const Lanes shifted = (x - fill(0.25)) + fill(kShift);
   const Lanes f = x - (shifted - fill(kShift));
   fraction = fraction | (f != fill(0.0));
   const Lanes half = exp2_of_shifted<-1>(shifted);

@@ -46,5 +46,5 @@ def test_make_targets_exist() -> None:
 def test_contributings_discount_works() -> None:
     contributing = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
     (block,) = re.findall(r"```python\n(.*?)```", contributing, flags=re.DOTALL)
-    exec(block.replace("d_geo", "d_test_geo"), {"cv": cv, "Array": Any})
+    exec(block.replace("d_geo", "d_test_geo"), {"cv": cv})
     assert cv.dcg2d([[1, 1]], "d_test_geo(keep=0.5)") == 1.5

@@ -7,16 +7,22 @@
 """
 
 import importlib
+import sys
 from types import ModuleType
+from typing import TYPE_CHECKING
 
 from carouseval.errors import CarousevalError, DataError, DataWarning, ParameterError, ParseError
 from carouseval.metric import discounts as discounts
 from carouseval.metric.grid import DESKTOP, PHONE, RECGAZE, TV, Grid
 from carouseval.metric.ideal import ideal_dcg2d, ideal_layout
-from carouseval.metric.names import metric as metric  # the function; the folder of that name stays importable
 from carouseval.metric.score import dcg2d, n2dcg, n2dcg_cat
 
+if TYPE_CHECKING:  # at run time it is the package of that name, which can be called
+    from carouseval.metric.names import metric as metric
+
 __version__ = "0.1.0"
+
+sys.modules["carouseval.discounts"] = discounts  # so that it can be imported from, as it is written
 
 __all__ = [
     "DESKTOP",

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import math
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ import numpy as np
 from carouseval.errors import DataError
 from carouseval.metric.grid import Array
 
+NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?|[+-]?inf(inity)?", re.ASCII | re.IGNORECASE)
 EMPTY = {"", "nan", "na", "null", "none", "-"}
 _MOST_CELLS = 1_000_000  # a page is something a person looks at; tables of pages are read elsewhere
 
@@ -23,8 +25,10 @@ def read_page(path: str) -> Array:
     CSV (commas, semicolons or tabs; empty cells allowed, lines may differ in length, a blank line is an empty carousel)
     or JSON (``[[1, 0, null], [2]]`` or ``{"relevance": [[...]]}``), told apart by their first character.
     """
-    name = "standard input" if path == "-" else path
+    name = "standard input" if path == "-" else path or "page"
     try:
+        if not path:
+            raise FileNotFoundError(2, "no file is named")
         raw = sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
         text = raw.decode("utf-8-sig")
     except OSError as error:
@@ -51,18 +55,17 @@ def read_page(path: str) -> Array:
     return page
 
 
-def _cell(name: str, row: int, col: int, value: Any) -> float:
+def _cell(name: str, row: int, col: int, value: Any, hint: str = "") -> float:
     """One relevance. Text and numbers are read alike, so that CSV and JSON refuse the same things."""
     if value is None or (isinstance(value, str) and value.strip().lower() in EMPTY):
         return math.nan
     try:
-        if isinstance(value, bool | list | dict):
+        if isinstance(value, list | dict) or (isinstance(value, str) and not NUMBER.fullmatch(value.strip())):
             raise ValueError
         relevance = float(value)
     except (ValueError, OverflowError):
-        header = " The file has no header line: every line is a carousel." if row == 1 else ""
         shown = value if isinstance(value, str) else json.dumps(value)
-        raise DataError(f"{name}: row {row}, col {col} is {shown[:40]!r}, not a number.{header}") from None
+        raise DataError(f"{name}: row {row}, col {col} is {shown[:40]!r}, not a number.{hint}") from None
     if relevance < 0 or math.isinf(relevance):
         raise DataError(f"{name}: row {row}, col {col} is {relevance:g}; relevance is finite and 0 or more.")
     return relevance
@@ -76,7 +79,11 @@ def _csv_rows(name: str, text: str) -> list[list[float]]:
         raise DataError(
             f"{name} is not CSV: {error}. Write one line per carousel, relevances separated by commas."
         ) from None
-    return [[_cell(name, i, j, value) for j, value in enumerate(line, 1)] for i, line in enumerate(lines, 1)]
+    hint = " The file has no header: every line is a carousel, cells are separated by commas, semicolons or tabs."
+    return [
+        [_cell(name, i, j, value, hint if i == 1 else "") for j, value in enumerate(line, 1)]
+        for i, line in enumerate(lines, 1)
+    ]
 
 
 def _json_rows(name: str, text: str) -> list[list[float]]:
@@ -85,7 +92,7 @@ def _json_rows(name: str, text: str) -> list[list[float]]:
     except (ValueError, RecursionError) as error:
         raise DataError(f"{name} is not JSON: {error}.") from None
     if isinstance(content, dict):
-        content = content.get("relevance")
+        content = content.get("relevance", content.get("page"))  # the second is what `score --format json` prints
     if not isinstance(content, list) or not all(isinstance(row, list) for row in content):
         raise DataError(
             f'{name}: expected a list of carousels such as [[1, 0, null], [2]], or {{"relevance": [[...]]}}.'

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -68,7 +69,8 @@ def test_json_holds_everything() -> None:
     assert content["ideal"]["kind"] == "category"
     assert content["ideal"]["page"] == [[3, 1, 0], [2, 0, None]]
     assert content["ideal"]["source"][0] == [[1, 2], [1, 3], [1, 1]]
-    assert content["ideal"]["source"][1][2] == [0, 0]
+    assert content["ideal"]["source"][1][2] is None
+    assert content["discounts"] == {"N2DCG_cat@2x2": str(cv.discounts.RowPage())}
 
 
 @pytest.mark.parametrize("format", ["csv", "markdown", "latex"])
@@ -91,7 +93,7 @@ def test_options_change_what_they_say(tmp_path: Path) -> None:
         return json.loads(shown.stdout)["metrics"].popitem()
 
     assert scores() == ("2DCG", cv.dcg2d(page))
-    assert scores("--gain", "linear")[1] == cv.dcg2d(page, gain="linear")
+    assert scores("--gain", "linear") == ("2DCG(gain=linear)", cv.dcg2d(page, gain="linear"))
     assert scores("--discount", "d_a") == ("2DCG(d_a)", cv.dcg2d(page, "d_a"))
     assert scores("--page-size", "1")[1] == cv.dcg2d(page, grid=cv.Grid(2, 3, page_size=1))
     assert scores("--grid", "tv", "--discount", "d_a")[1] == cv.dcg2d(page, "d_a", cv.TV)
@@ -120,6 +122,9 @@ def test_a_page_without_relevant_items_is_said_to_have_no_score() -> None:
         (["score", "-", "--grid", "1x2"], "a page of 2x3 does not fit the 1x2 grid"),
         (["score", "-", "--page-size", "0"], "Grid: page_size must be a whole number of at least 1, found 0."),
         (["score", "-", "--gain", "square"], "gain must be 'exp2', 'linear'"),
+        (["score", "-", "-m", "2DCG(gain=exp2)", "--gain", "linear"], "the gain is given twice"),
+        (["score", "-", "--grid", "99999x99999"], "more than 1,000,000 cells"),
+        (["score", ""], "carouseval: page: no file is named"),
         (["score", "-", "--format", "xml"], "xml"),
         (["score"], "page"),
         (["scor"], "scor"),
@@ -131,6 +136,23 @@ def test_mistakes_end_with_one_clear_message_and_status_2(arguments: list[str], 
     assert shown.stdout == ""
     assert message in shown.stderr
     assert "Traceback" not in shown.stderr
+
+
+def test_output_of_one_command_is_input_of_the_next() -> None:
+    first = run("score", "-", "-f", "json", stdin=PAGE).stdout
+    assert json.loads(run("score", "-", "-f", "json", stdin=first).stdout) == json.loads(first)
+
+
+def test_a_terminal_without_unicode_and_a_full_disk() -> None:
+    shown = run("score", "-", stdin=PAGE, env={**os.environ, "PYTHONIOENCODING": "ascii"})
+    assert shown.returncode == 0
+    assert "?" in shown.stdout
+    if Path("/dev/full").exists():
+        with Path("/dev/full").open("w") as full:
+            command = [sys.executable, "-m", "carouseval", "score", "-"]
+            failed = subprocess.run(command, input=PAGE, stdout=full, stderr=subprocess.PIPE, text=True)
+        assert failed.returncode != 0
+        assert "Traceback" not in failed.stderr
 
 
 def test_a_closed_pipe_is_no_error() -> None:

@@ -137,6 +137,8 @@ def test_what_does_not_read_is_refused(text: str, message: str) -> None:
         (lambda: discounts.Empirical([[1.0]], name="a(b)"), r"name must be text without brackets"),
         (lambda: discounts.as_discount(np.ones((2, 2))), r"found ndarray\. A table .* discounts\.Empirical"),  # type: ignore[arg-type]
         (lambda: discounts.register("not a symbol"), r"one word such as 'd_mine'"),
+        (lambda: discounts.register(discounts.RowPage), r"register takes a symbol"),  # type: ignore[arg-type]
+        (lambda: discounts.RowPage().weights((2, 3)), r"weights takes a carouseval\.Grid, found tuple"),  # type: ignore[arg-type]
     ],
 )
 def test_nonsense_parameters_are_refused(make: Any, message: str) -> None:
@@ -211,9 +213,10 @@ def test_files_round_trip(discount: discounts.Discount, tmp_path: Path) -> None:
     ("content", "message"),
     [
         ("{", "is not JSON"),
-        ("[]", "needs an object with a key 'discount'"),
-        ('{"discount": 3}', "needs an object with a key 'discount'"),
-        ('{"discount": "d_rpb2"}', r"no discount 'd_rpb2'\. Did you mean"),
+        ("[]", "needs the keys 'discount' and 'parameters'"),
+        ('{"discount": 3, "parameters": {}}', "needs the keys 'discount' and 'parameters'"),
+        ('{"discount": "d_rpd", "paramaters": {"mu": 0.1}}', "needs the keys 'discount' and 'parameters'"),
+        ('{"discount": "d_rpb2", "parameters": {}}', r"no discount 'd_rpb2'\. Did you mean"),
         ('{"discount": "d_rpd", "parameters": {"mew": 1}}', "'parameters' of d_rpd are alpha, beta, mu, nu"),
         ('{"discount": "d_rpd", "parameters": [1]}', "'parameters' of d_rpd are"),
         ('{"discount": "d_emp", "parameters": {}}', "'parameters' of d_emp are table, name"),
@@ -256,6 +259,17 @@ def test_a_users_discount_joins_by_one_decorator() -> None:
         Steep(base=-1).weights(cv.Grid(2, 2))
     with pytest.raises(cv.ParameterError, match="'d_rpd' is already RowPage"):
         discounts.register("d_rpd")(Steep)
+
+
+def test_a_discount_must_be_registered() -> None:
+    class Plain(discounts.Discount):
+        def weights(self, grid: cv.Grid) -> Array:
+            return np.ones(grid.shape)
+
+    with pytest.raises(cv.ParameterError, match=r"Plain is not registered; write @discounts\.register"):
+        cv.dcg2d([[1]], Plain())
+    with pytest.raises(cv.ParseError, match="a discount's name is text such as 'd_rpd', found 3"):
+        discounts.parse(3)  # type: ignore[arg-type]
 
 
 def test_weights_of_a_wrong_shape_are_refused() -> None:

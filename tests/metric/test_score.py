@@ -136,6 +136,11 @@ def test_booleans_none_masks_and_ragged_lists() -> None:
     nan = np.nan
     assert cv.n2dcg_cat([[1, None, 2], [0, 1, None]]) == cv.n2dcg_cat([[1, nan, 2], [0, 1, nan]])
     assert cv.n2dcg_cat([[1, 0, 2], [3]]) == cv.n2dcg_cat([[1, 0, 2], [3, nan, nan]])
+    ragged = cv.n2dcg_cat([[[1, 0], [2]], [[3, 1, 1]]])  # and so are stacks of them
+    assert ragged.tolist() == [cv.n2dcg_cat([[1, 0], [2]]), cv.n2dcg_cat([[3, 1, 1]])]
+    column = np.empty(2, dtype=object)
+    column[:] = [[1, 0, 2], np.array([3])]
+    assert cv.n2dcg_cat(column) == cv.n2dcg_cat([[1, 0, 2], [3]])
     masked = np.ma.masked_equal([[1, 9, 2], [0, 1, 9]], 9)
     assert cv.n2dcg_cat(masked) == cv.n2dcg_cat([[1, nan, 2], [0, 1, nan]])
 
@@ -297,8 +302,9 @@ def test_other_python_threads_run_meanwhile() -> None:
         (3, r"relevance has shape \(\)\."),
         ([[], []], r"relevance has shape \(2, 0\): a page without cells"),
         (np.empty((2, 0, 5)), r"relevance has shape \(2, 0, 5\)"),
-        ([[1, 2], [[3]]], r"nested lists are not one page of numbers"),
-        ([[1, 2], "ab"], r"nested lists are not one page of numbers"),
+        ([[1, 2], [[3]]], r"the nested lists are not of one depth"),
+        ([[1, 2], "ab"], r"the nested lists are not of one depth"),
+        ([[1, 2], ["a"]], r"relevance holds 'a', which is not a number"),
     ],
 )
 def test_bad_relevance_is_refused(relevance: Any, message: str) -> None:
@@ -332,7 +338,7 @@ def test_a_page_beyond_the_grid_is_refused() -> None:
     [
         ({"gain": "exp"}, cv.ParameterError, r"gain must be 'exp2', 'linear' or a function .* Did you mean 'exp2'\?"),
         ({"gain": 2}, cv.ParameterError, r"gain must be .* found 2\."),
-        ({"gain": lambda r: 1 if r > 2 else 0}, cv.DataError, r"failed on an array: .* np\.vectorize"),
+        ({"gain": lambda r: 1 if r > 2 else 0}, cv.DataError, r"failed on an array \(.*\)\. It must .* np\.vectorize"),
         ({"gain": lambda r: r[0]}, cv.DataError, r"returned shape \(2,\) for relevances of shape \(1, 2\)"),
         ({"gain": lambda r: -r}, cv.DataError, r"gave -1 for relevance 1; gains must be finite and 0 or more"),
         ({"gain": lambda r: r * np.inf}, cv.DataError, r"gave (nan|inf) for relevance"),

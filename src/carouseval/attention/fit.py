@@ -1,7 +1,9 @@
 """Fitting discounts to examination frequencies: the paper's grid search, other objectives, and held-out scores."""
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
+from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
@@ -107,7 +109,9 @@ def grid_search(
         usable = (np.isfinite(weights) & (weights > 0)).all(axis=(1, 2))
         kept = np.ascontiguousarray(weights[usable])
         at = np.flatnonzero(usable) + begin
-        rho[at], r[at] = _native.correlations(kept.reshape(len(kept), -1), target.reshape(-1), thread_count(threads))
+        rho[at], r[at] = _native.correlations(
+            kept.reshape(len(kept), target.size), target.reshape(-1), thread_count(threads)
+        )
         value[at] = rho[at] if objective == "spearman" else r[at] if objective == "pearson" else judge(kept)
         if progress:
             progress(part.stop, count)
@@ -157,6 +161,13 @@ def refine(fit: Fit, frequencies: ArrayLike | Examination, grid: Grid | None = N
     reached = float(judge(discount.weights(grid)[None])[0])
     best = Candidate(discount, -reached if fit.objective == "mse" else reached, train.spearman, train.pearson)
     return Fit(discount, fit.objective, train, fit.tried + int(found.nfev), fit.skipped, (best, *fit.top))
+
+
+def save(result: Mapping[str, Any], path: str | Path) -> None:
+    """Write a fit to a JSON file; ``discounts.parse("@" + path)`` reads the discount back."""
+    unfinished = Path(f"{path}.part")
+    unfinished.write_text(json.dumps(dict(result), indent=1) + "\n", encoding="utf-8")
+    unfinished.replace(path)
 
 
 def _class(symbol: str) -> Any:

@@ -1,5 +1,6 @@
 """The command line: parses, calls and prints. One short file per command."""
 
+import os
 import sys
 
 
@@ -8,8 +9,22 @@ def main() -> None:
     from carouseval.cli.app import app
     from carouseval.errors import CarousevalError
 
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")  # a terminal that cannot show a character gets a question mark
     try:
         app(prog_name="carouseval")
     except CarousevalError as error:
-        print(f"carouseval: {error}", file=sys.stderr)
-        sys.exit(2)
+        _leave(str(error))
+    except BrokenPipeError:
+        _leave(None)  # whoever read our output has seen enough
+    except OSError as error:
+        _leave(f"{error.filename or 'output'}: {error.strerror or error}.")
+
+
+def _leave(message: str | None) -> None:
+    if message:
+        print(f"carouseval: {message}", file=sys.stderr)
+    else:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is still to be flushed goes nowhere
+    sys.exit(2 if message else 1)

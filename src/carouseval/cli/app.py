@@ -3,7 +3,7 @@
 import typer
 
 from carouseval import __version__
-from carouseval.cli import score
+from carouseval.cli import fit, reproduce, score, simulate
 
 app = typer.Typer(
     help="Decide offline which page of carousels is better: N2DCG_cat and its relatives, exact and fast.",
@@ -14,6 +14,9 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command(epilog=score.EXAMPLES)(score.score)
+app.command(epilog=reproduce.EXAMPLES)(reproduce.reproduce)
+app.command(epilog=fit.EXAMPLES)(fit.fit)
+app.command(epilog=simulate.EXAMPLES)(simulate.simulate)
 
 
 def _print_version(asked: bool) -> None:

@@ -3,10 +3,12 @@
 import csv
 import json
 import math
+import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from enum import StrEnum
-from typing import Any
+from typing import Any, Protocol, TextIO
 
 
 class Format(StrEnum):
@@ -20,27 +22,37 @@ class Format(StrEnum):
 
 
 def write_json(content: Any) -> None:
-    """JSON that any reader takes: what is not a number becomes null."""
-    print(json.dumps(_plain(content), indent=1, allow_nan=False))
+    """JSON that any reader takes: what is not a number becomes null. Rows of numbers stand on one line."""
+    text = json.dumps(_plain(content), indent=1, allow_nan=False)
+    print(re.sub(r"\[[^][{}]*\]", lambda row: " ".join(row[0].split()).replace("[ ", "[").replace(" ]", "]"), text))
 
 
-def write_rows(format: Format, header: list[str], rows: Iterable[list[Any]]) -> None:
-    """A small table as CSV, Markdown or LaTeX."""
-    if format is Format.csv:
-        writer = csv.writer(sys.stdout, lineterminator="\n")
+def write_rows(
+    format: Format, header: Sequence[str], rows: Iterable[Sequence[Any]], title: str = "", out: TextIO | None = None
+) -> None:
+    """A small table, on standard output or into an open file; ``title`` heads the one for the terminal."""
+    out = out or sys.stdout
+    if format is Format.table:
+        from rich.console import Console
+
+        from carouseval.show.terminal import small_table
+
+        Console(file=out, highlight=False).print(small_table(title, header, rows), soft_wrap=True)
+    elif format is Format.csv:
+        writer = csv.writer(out, lineterminator="\n")
         writer.writerow(header)
         writer.writerows([_cell(value) for value in row] for row in rows)
     elif format is Format.markdown:
-        print(f"| {' | '.join(header)} |")
-        print(f"|{'|'.join('---' for _ in header)}|")
+        print(f"| {' | '.join(header)} |", file=out)
+        print(f"|{'|'.join('---' for _ in header)}|", file=out)
         for row in rows:
-            print(f"| {' | '.join(_cell(value).replace('|', chr(92) + '|') for value in row)} |")
+            print(f"| {' | '.join(_cell(value).replace('|', chr(92) + '|') for value in row)} |", file=out)
     else:
-        print(rf"\begin{{tabular}}{{l{'r' * (len(header) - 1)}}}")
-        print(r"\toprule", " & ".join(header) + r" \\", r"\midrule", sep="\n")
+        print(rf"\begin{{tabular}}{{l{'r' * (len(header) - 1)}}}", file=out)
+        print(r"\toprule", " & ".join(map(_latex, header)) + r" \\", r"\midrule", sep="\n", file=out)
         for row in rows:
-            print(" & ".join(_latex(_cell(value)) for value in row) + r" \\")
-        print(r"\bottomrule", r"\end{tabular}", sep="\n")
+            print(" & ".join(_latex(_cell(value)) for value in row) + r" \\", file=out)
+        print(r"\bottomrule", r"\end{tabular}", sep="\n", file=out)
 
 
 def _plain(content: Any) -> Any:
@@ -59,3 +71,30 @@ def _cell(value: Any) -> str:
 
 def _latex(text: str) -> str:
     return "".join(rf"\{mark}" if mark in "_&%#$" else mark for mark in text)
+
+
+class Progress(Protocol):
+    """Called with (what, done, of)."""
+
+    def __call__(self, what: str, done: int, of: int) -> None: ...
+
+
+@contextmanager
+def progress_bar() -> Iterator[Progress | None]:
+    """A progress bar on standard error, where that is a terminal."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.completed:,} of {task.total:,}"))
+    tasks: dict[str, TaskID] = {}
+    with Progress(*columns, TimeRemainingColumn(), console=Console(stderr=True), transient=True) as bar:
+
+        def update(what: str, done: int, of: int) -> None:
+            if what not in tasks:
+                tasks[what] = bar.add_task(what, total=of)
+            bar.update(tasks[what], completed=done, total=of)
+
+        yield update

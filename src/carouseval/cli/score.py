@@ -42,25 +42,27 @@ def score(
     visible_rows: Annotated[
         int | None, typer.Option(help="Rows seen before the first scroll. Default: 3, or the screen's.")
     ] = None,
-    gain: Annotated[str, typer.Option(help="exp2 (2^relevance - 1) or linear.")] = "exp2",
+    gain: Annotated[
+        str | None, typer.Option(help="The gain of all these metrics: exp2 (2^relevance - 1) or linear.")
+    ] = None,
     format: Annotated[Format, typer.Option("--format", "-f", help="How to print the result.")] = Format.table,
 ) -> None:
     """Score one page of carousels, and show it with its weights and its ideal.
 
-    Every line of the file is a carousel, every cell an item's relevance; an empty cell holds nothing.
+    Every line of the file is a carousel, every cell an item's relevance; an empty cell holds nothing, a blank line is
+    an empty carousel. JSON is [[1, 0, null], [2]], or {"relevance": ...}.
     """
     from carouseval.cli.screen import screen
     from carouseval.metric.names import metric as parse
     from carouseval.metric.page_score import score_page
     from carouseval.page_file import read_page
 
-    metrics = [parse(name) for name in metric]
-    if discount is not None:  # DCG and NDCG take none
-        metrics = [
-            one if one.discount is None else parse(name, discount) for name, one in zip(metric, metrics, strict=True)
-        ]
+    metrics = []
+    for name in metric:
+        weighs = parse(name).discount is not None  # DCG and NDCG take no discount
+        metrics.append(parse(name, discount if weighs else None, gain=gain))
     relevance = read_page(page)
-    result = score_page(relevance, metrics, screen(grid, page_size, visible_rows, relevance.shape), gain)
+    result = score_page(relevance, metrics, screen(grid, page_size, visible_rows, relevance.shape))
     if format is Format.json:
         write_json(result.to_dict())
     elif format is Format.table:
@@ -68,6 +70,7 @@ def score(
 
         from carouseval.show.terminal import page_score
 
-        Console(highlight=False).print(page_score(result), soft_wrap=True)
+        console = Console(highlight=False)
+        console.print(page_score(result, console.width if console.is_terminal else None), soft_wrap=True)
     else:
         write_rows(format, ["metric", "score"], ([name, value] for name, value in result.scores.items()))

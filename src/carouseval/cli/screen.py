@@ -7,6 +7,8 @@ from carouseval.errors import ParseError
 from carouseval.metric.checks import did_you_mean
 from carouseval.metric.grid import PRESETS, Grid
 
+_MOST_CELLS = 1_000_000
+
 
 def screen(name: str | None, page_size: int | None, visible_rows: int | None, page_shape: tuple[int, ...]) -> Grid:
     """A preset, ROWSxCOLS, or the page's own shape, with the given swipe pages and visible rows."""
@@ -14,7 +16,9 @@ def screen(name: str | None, page_size: int | None, visible_rows: int | None, pa
         grid = Grid(*page_shape)
     elif name.lower() in PRESETS:
         grid = PRESETS[name.lower()]
-    elif match := re.fullmatch(r"(\d+)x(\d+)", name):
+    elif match := re.fullmatch(r"(\d{1,6})x(\d{1,6})", name.lower()):
+        if int(match[1]) * int(match[2]) > _MOST_CELLS:
+            raise ParseError(f"a screen of {name} has more than {_MOST_CELLS:,} cells; nobody looks at that many.")
         grid = Grid(int(match[1]), int(match[2]))
     else:
         known = ", ".join(PRESETS)

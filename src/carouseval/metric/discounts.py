@@ -30,7 +30,7 @@ class Discount:
     Equal discounts are equal values; ``str`` prints what :func:`parse` reads.
     """
 
-    symbol: ClassVar[str]
+    symbol: ClassVar[str] = ""  # set by register
     needs: ClassVar[str] = ""  # said when weights are not finite and positive
     allows_zero: ClassVar[bool] = False
 
@@ -44,7 +44,7 @@ class Discount:
             setattr(cls, "weights", _checked(cls.weights))  # noqa: B010 - mypy takes a plain assignment amiss
 
     def __str__(self) -> str:
-        return _spelled(self.symbol, self.parameters)
+        return _spelled(self.symbol, self.parameters) if self.symbol else type(self).__name__
 
     def __post_init__(self) -> None:
         for name, value in self.parameters.items():
@@ -73,6 +73,8 @@ def _checked(weights: Callable[[Any, Grid], Array]) -> Callable[[Any, Grid], Arr
 
     @functools.wraps(weights)
     def checked(self: Any, grid: Grid) -> Array:
+        if not isinstance(grid, Grid):
+            raise ParameterError(f"{self}: weights takes a carouseval.Grid, found {type(grid).__name__}.")
         with np.errstate(all="ignore"):
             raw = np.asarray(weights(self, grid), dtype=np.float64)
         try:
@@ -141,8 +143,10 @@ def register(symbol: str) -> Callable[[_T], _T]:
     >>> str(parse("d_geo(keep=0.8)"))
     'd_geo(keep=0.8)'
     """
-    if not re.fullmatch(r"[A-Za-z_]\w*", symbol):
-        raise ParameterError(f"register: a symbol is one word such as 'd_mine', found {symbol!r}.")
+    if not isinstance(symbol, str) or not re.fullmatch(r"[A-Za-z_]\w*", symbol):
+        raise ParameterError(
+            f"register takes a symbol, one word such as 'd_mine': @register('d_mine'), found {symbol!r}."
+        )
 
     def join(cls: Any) -> Any:
         known = _classes.get(symbol)
@@ -320,6 +324,8 @@ def parse(text: str) -> Discount:
     >>> parse("d_rpd(mu=0.5)")
     d_rpd(alpha=4, beta=9, mu=0.5, nu=0.95)
     """
+    if not isinstance(text, str):
+        raise ParseError(f"a discount's name is text such as 'd_rpd', found {text!r}.")
     if text.lstrip().startswith("@"):
         return load(text.strip()[1:])
     return _parse(text.strip())
@@ -330,6 +336,9 @@ def as_discount(discount: str | Discount) -> Discount:
     if isinstance(discount, str):
         return parse(discount)
     if isinstance(discount, Discount):
+        if type(discount).symbol not in _classes:
+            name = type(discount).__name__
+            raise ParameterError(f"{name} is not registered; write @discounts.register('d_...') above its class.")
         return discount
     raise ParameterError(
         f"discount must be a name such as 'd_rpd' or a Discount, found {type(discount).__name__}. "
@@ -349,6 +358,7 @@ def _registered_table(name: str) -> Empirical:
 
 def save(discount: Discount, path: str | Path) -> None:
     """Write a discount to a JSON file that ``parse("@" + path)`` reads back."""
+    discount = as_discount(discount)
     text = json.dumps({"discount": discount.symbol, "parameters": discount.parameters}, indent=1)
     unfinished = Path(f"{path}.part")
     unfinished.write_text(text + "\n", encoding="utf-8")
@@ -363,9 +373,10 @@ def load(path: str | Path) -> Discount:
         raise ParseError(f"discount file {str(path)!r}: {error.strerror or error}.") from None
     except ValueError as error:
         raise ParseError(f"discount file {str(path)!r} is not JSON: {error}.") from None
-    if not isinstance(content, dict) or not isinstance(content.get("discount"), str):
-        raise ParseError(f"discount file {str(path)!r} needs an object with a key 'discount', such as \"d_rpd\".")
-    symbol, parameters = content["discount"], content.get("parameters", {})
+    if not isinstance(content, dict) or not isinstance(content.get("discount"), str) or "parameters" not in content:
+        example = '{"discount": "d_rpd", "parameters": {"mu": 0.5}}'
+        raise ParseError(f"discount file {str(path)!r} needs the keys 'discount' and 'parameters', as in {example}.")
+    symbol, parameters = content["discount"], content["parameters"]
     if symbol not in _classes:
         raise ParseError(
             f"discount file {str(path)!r}: there is no discount {symbol!r}.{did_you_mean(symbol, _classes)}"

@@ -37,7 +37,7 @@ def apply_function(gain: Callable[[Array], Any], relevance: Array) -> Array:
         gains = np.array(gain(np.where(empty, 0.0, relevance)), dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise DataError(
-            f"gain function {name!r} failed on an array: {error} It must map an array of relevances to gains; "
+            f"gain function {name!r} failed on an array ({error}). It must map an array of relevances to gains; "
             "np.vectorize wraps one that takes a single number."
         ) from error
     if gains.shape != relevance.shape:

@@ -72,7 +72,7 @@ def ideal_layout(
     the heavier cell, the earlier of two equally heavy cells is filled first. A hole keeps its place in its carousel as
     an item of gain 0 would; the unconstrained page closes up.
 
-    >>> import carouseval as cv
+    >>> import numpy as np, carouseval as cv
     >>> page = np.array([[0, 0, 1], [2, 0, 1]])
     >>> source = cv.ideal_layout(page)
     >>> page[source[..., 0], source[..., 1]]

@@ -7,6 +7,7 @@ DCG NDCG               [ (gain=linear) ]             [ @K ]
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -103,11 +104,10 @@ class FunctionMetric:
         values = np.empty(len(gains))
         for page, page_gains in enumerate(gains):
             value = self.function(page_gains, weights)
-            try:
-                values[page] = value
-            except (TypeError, ValueError):
+            if not isinstance(value, Real | np.generic) and not (isinstance(value, np.ndarray) and value.ndim == 0):
                 kind = f"an array of shape {value.shape}" if isinstance(value, np.ndarray) else repr(value)
-                raise DataError(f"metric {self.name!r} must return one number for a page, found {kind}.") from None
+                raise DataError(f"metric {self.name!r} must return one number for a page, found {kind}.")
+            values[page] = value
         return stack.unstacked(values)
 
 
@@ -124,11 +124,15 @@ def metric(
 
     Parts may be in the name or in an argument, not in both. A function of (gains, weights) becomes a metric too.
 
-    >>> metric("N2DCG_cat", discount="d_rpd(mu=0.5)", cutoff=(3, 5)) == metric("N2DCG_cat(d_rpd(mu=0.5))@3x5")
+    DCG and NDCG read the occupied cells row by row as one list: a hole is skipped there, while it keeps its place in
+    the others. A function is called once per page with (gains, weights), both (rows, cols); empty cells gain 0.
+
+    >>> import carouseval as cv
+    >>> cv.metric("N2DCG_cat", discount="d_rpd(mu=0.5)", cutoff=(3, 5)) == cv.metric("N2DCG_cat(d_rpd(mu=0.5))@3x5")
     True
-    >>> str(metric("NDCG@10"))
+    >>> str(cv.metric("NDCG@10"))
     'NDCG@10'
-    >>> metric(lambda gains, weights: gains.max())([[1, 3], [2, 0]])
+    >>> cv.metric(lambda gains, weights: gains.max())([[1, 3], [2, 0]])
     7.0
     """
     if gain is not None:

@@ -39,12 +39,14 @@ class PageScore:
     grid: Grid
     page: Array
     scores: dict[str, float]
+    discounts: dict[str, str]  # of each metric that has one
     view: PageView | None
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain lists and numbers, for JSON; rows and columns of ``source`` count from 1, 0 where nothing stands."""
+        """Plain lists and numbers, for JSON; rows and columns of ``source`` count from 1."""
         content: dict[str, Any] = {
             "metrics": self.scores,
+            "discounts": self.discounts,
             "grid": asdict(self.grid),
             "page": self.page.tolist(),
         }
@@ -53,7 +55,7 @@ class PageScore:
             content["ideal"] = {
                 "kind": self.view.ideal,
                 "page": self.view.best.tolist(),
-                "source": (self.view.source + 1).tolist(),
+                "source": [[[i + 1, j + 1] if i >= 0 else None for i, j in row] for row in self.view.source.tolist()],
                 "2DCG": self.view.best_dcg,
             }
         return content
@@ -73,7 +75,8 @@ def score_page(
     scores = {str(one): one(page, grid, gain) for one in asked}
     first = next((one for one in asked if one.discount is not None), None)
     view = None if first is None else _view(page, first, grid, gain)
-    return PageScore(grid or Grid(*page.shape), page, scores, view)
+    discounts = {str(one): str(one.discount) for one in asked if one.discount is not None}
+    return PageScore(grid or Grid(*page.shape), page, scores, discounts, view)
 
 
 def _view(page: Array, one: AnyMetric, grid: Grid | None, gain: Gain) -> PageView:

@@ -19,8 +19,9 @@ from carouseval.metric.grid import Array, Grid
 # read by the kernels as they are; other types are converted to one that holds all their values
 _NATIVE = (np.dtype(np.float64), np.dtype(np.float32), np.dtype(np.uint8), np.dtype(np.int64))
 Relevance: TypeAlias = ArrayLike | Sequence[Any]
-"""Relevances of shape (..., rows, cols): an array, or nested lists, which may be ragged for a single page."""
+"""Relevances of shape (..., rows, cols): an array, or nested lists, which may be ragged."""
 
+_MOST_THREADS = 1024
 _PAGE_HINT = "Give an array of shape (..., rows, cols) with NaN in cells that hold nothing"
 
 
@@ -101,49 +102,69 @@ def _as_array(relevance: Relevance) -> NDArray[Any]:
     try:
         pages = np.asarray(relevance)
     except ValueError:  # rows of different lengths
-        return pad_rows(relevance)  # type: ignore[arg-type]
+        return padded(relevance)
     if pages.dtype.kind in "biuf":
         return pages
-    if pages.dtype.kind == "O":  # None for an empty cell, Decimal and the like
-        try:
-            return pages.astype(np.float64)
-        except (TypeError, ValueError):
-            pass
+    if pages.dtype.kind == "O":  # None, a missing value of pandas, Decimal, or lists inside a column
+        return padded(pages)
     for cell in pages.ravel().tolist():
-        if not isinstance(cell, float | int) and cell is not None:
+        if not isinstance(cell, float | int):
             raise DataError(f"relevance holds {cell!r}, which is not a number. {_PAGE_HINT}.")
     raise DataError(f"relevance has type {pages.dtype}, not numbers. {_PAGE_HINT}.")
 
 
-def pad_rows(rows: Sequence[Sequence[float | None]]) -> Array:
-    """One page from carousels of different lengths: missing cells, and None, become NaN.
+def padded(nested: Any) -> Array:
+    """Nested lists as one array: what is missing in shorter ones, and None, becomes NaN.
 
-    >>> pad_rows([[1, 0, 2], [3]])
+    >>> padded([[1, 0, 2], [3]])
     array([[ 1.,  0.,  2.],
            [ 3., nan, nan]])
     """
-    try:
-        page = np.full((len(rows), max(map(len, rows))), np.nan)
-        for i, row in enumerate(rows):
-            cells = np.array(row, dtype=np.float64)
-            if cells.ndim != 1:
-                raise ValueError
-            page[i, : len(cells)] = cells
-    except (TypeError, ValueError):
-        raise DataError(f"relevance: the nested lists are not one page of numbers. {_PAGE_HINT}.") from None
-    return page
+    nested = nested.tolist() if hasattr(nested, "tolist") else nested
+    shape = _extent(nested)
+    pages = np.full(shape, np.nan)
+    _fill(pages, nested)
+    return pages
+
+
+def _extent(nested: Any) -> tuple[int, ...]:
+    """The smallest array that holds nested lists: the greatest length at every depth."""
+    if not _is_list(nested):
+        return ()
+    inner = [_extent(part) for part in nested]
+    depths = {len(extent) for extent in inner}
+    if len(depths) > 1:
+        raise DataError(f"relevance: the nested lists are not of one depth. {_PAGE_HINT}.")
+    return len(inner), *(max(sizes) for sizes in zip(*inner, strict=True))
+
+
+def _fill(into: Array, nested: Any) -> None:
+    for at, part in enumerate(nested):
+        if _is_list(part):
+            _fill(into[at], part)
+        elif part is not None and type(part).__name__ != "NAType":  # pandas.NA, without importing pandas
+            try:
+                if isinstance(part, str | bytes):
+                    raise TypeError
+                into[at] = float(part)
+            except (TypeError, ValueError):
+                raise DataError(f"relevance holds {part!r}, which is not a number. {_PAGE_HINT}.") from None
+
+
+def _is_list(value: Any) -> bool:
+    return isinstance(value, list | tuple) or (isinstance(value, np.ndarray) and value.ndim > 0)
 
 
 def thread_count(threads: int | None) -> int:
     """The argument, else ``CAROUSEVAL_THREADS``, else all cores this process may use."""
     if threads is not None:
-        return whole("threads", threads, 1)
+        return min(whole("threads", threads, 1), _MOST_THREADS)
     asked = os.environ.get("CAROUSEVAL_THREADS", "").strip()
     if not asked:
         return _cores()
     if not asked.isdecimal() or int(asked) < 1:
         raise ParameterError(f"CAROUSEVAL_THREADS must be a whole number of at least 1, found {asked!r}.")
-    return int(asked)
+    return min(int(asked), _MOST_THREADS)
 
 
 @functools.cache

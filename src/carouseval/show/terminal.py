@@ -1,7 +1,11 @@
 """Pages in the terminal, as heat maps."""
 
 import math
+import re
+from collections.abc import Iterable, Sequence
+from typing import Any
 
+import numpy as np
 from rich.color import Color
 from rich.style import Style
 from rich.text import Text
@@ -14,35 +18,75 @@ _RAMP = [(239, 243, 255), (189, 215, 231), (107, 174, 214), (49, 130, 189), (8, 
 EMPTY = "·"
 
 
-def page_score(result: PageScore) -> Text:
-    """The scores, the page, its weights and its ideal. Lines are as long as the page is wide."""
-    width = max(map(len, result.scores), default=0)
+def page_score(result: PageScore, width: int | None = None) -> Text:
+    """The scores, the page, its weights and its ideal; wide pages in blocks of swipe pages that fit ``width``."""
+    longest = max(map(len, result.scores), default=0)
     lines = [
-        Text.assemble(
-            (name.ljust(width), "bold"), "  ", "none: nothing gains" if math.isnan(value) else f"{value:8.4f}"
-        )
+        Text.assemble((name.ljust(longest), "bold"), "  ", _score(value).rjust(8), (f"  {_how(result, name)}", "dim"))
         for name, value in result.scores.items()
     ]
     if result.view is None:
-        lines += _heading("The page", "relevance") + _heat(result.page, result.grid)
+        lines += _heading("The page", "relevance") + heat(result.page, result.grid, width=width)
     else:
-        lines += _view(result, result.view)
+        lines += _view(result, result.view, width)
     return Text("\n").join(lines)
 
 
-def _view(result: PageScore, view: PageView) -> list[Text]:
+def _score(value: float) -> str:
+    if math.isnan(value):
+        return "none: nothing gains"
+    return f"{value:.4f}" if value == 0 or 1e-3 <= value < 1e9 else f"{value:.4g}"
+
+
+def _how(result: PageScore, name: str) -> str:
+    """A metric's discount, where its name leaves it out."""
+    discount = result.discounts.get(name, "").partition("(")[0]
+    return "" if not discount or discount in name else discount
+
+
+def _view(result: PageScore, view: PageView, width: int | None) -> list[Text]:
     kind = "each row one category" if view.ideal == "category" else "any item anywhere"
     share = f", {view.dcg / view.best_dcg:.1%} of the ideal page" if view.best_dcg > 0 else ""
     cutoff = view.metric.cutoff
     cut = f", cut off at {cutoff[0]}x{cutoff[1]}" if isinstance(cutoff, tuple) else ""
+    used = view.source[..., 0] >= 0  # of a larger screen, what neither page nor ideal reaches is not shown
+    rows = max(result.page.shape[0], int(np.flatnonzero(used.any(axis=1)).max(initial=-1)) + 1)
+    cols = max(result.page.shape[1], int(np.flatnonzero(used.any(axis=0)).max(initial=-1)) + 1)
+    more = "" if (rows, cols) == result.grid.shape else f"; the first {rows}x{cols} of the {result.grid} screen"
+    origins = [_origin(sources) for sources in view.source[:rows, :, 0].tolist()]
     return [
-        *_heading("The page", f"relevance; its 2DCG is {view.dcg:.4f}{share}"),
-        *_heat(result.page, result.grid),
-        *_heading("Weights", f"{view.discount}{cut}"),
-        *_heat(view.weights, result.grid, decimals=2),
-        *_heading("The ideal page", f"{kind}; its 2DCG is {view.best_dcg:.4f}"),
-        *_heat(view.best, result.grid, notes=[_origin(rows) for rows in view.source[..., 0].tolist()]),
+        *_heading("The page", f"relevance; its 2DCG is {_score(view.dcg)}{share}"),
+        *heat(result.page, result.grid, width=width),
+        *_heading("Weights", f"{view.discount}{cut}{more}"),
+        *heat(view.weights[:rows, :cols], result.grid, decimals=2, width=width),
+        *_heading("The ideal page", f"{kind}; its 2DCG is {_score(view.best_dcg)}"),
+        *heat(view.best[:rows, :cols], result.grid, notes=origins, width=width),
     ]
+
+
+def small_table(title: str, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> Text:
+    """Aligned columns: text to the left, numbers to the right."""
+    cells = [[_cell(value) for value in row] for row in rows]
+    left = [not all(map(_is_number, column)) for column in zip(*cells, strict=True)] or [True] * len(header)
+    widths = [max(len(text) for text in column) for column in zip(header, *cells, strict=True)]
+
+    def line(texts: Sequence[str]) -> str:
+        aligned = (
+            text.ljust(width) if to_left else text.rjust(width)
+            for text, width, to_left in zip(texts, widths, left, strict=True)
+        )
+        return "  ".join(aligned).rstrip()
+
+    lines = [Text(title, "bold")] * bool(title) + [Text(line(header), "dim"), *(Text(line(row)) for row in cells)]
+    return Text("\n").join(lines)
+
+
+def _is_number(text: str) -> bool:
+    return re.fullmatch(r"-?[\d,]*\.?\d*(e-?\d+)?%?", text) is not None
+
+
+def _cell(value: Any) -> str:
+    return "" if value is None else f"{value:.4f}" if isinstance(value, float) else str(value)
 
 
 def _heading(title: str, note: str) -> list[Text]:
@@ -55,27 +99,43 @@ def _origin(source_rows: list[int]) -> str:
     return "" if not rows else f"row {rows[0]}" if len(rows) == 1 else f"{len(rows)} rows"
 
 
-def _heat(values: Array, grid: Grid, decimals: int | None = None, notes: list[str] | None = None) -> list[Text]:
+def heat(
+    values: Array,
+    grid: Grid,
+    decimals: int | None = None,
+    notes: Sequence[str] | None = None,
+    width: int | None = None,
+) -> list[Text]:
+    """A table as a heat map, swipe pages apart; in blocks one below the other where a line would pass ``width``."""
     cells = [[_number(value, decimals) for value in row] for row in values.tolist()]
-    width = max(len(cell) for row in cells for cell in row) + 1
-    width = max(width, len(str(values.shape[1])) + 1)
-    margin = len(str(values.shape[0]))
-    gaps = ["  " if j and j % grid.page_size == 0 else "" for j in range(values.shape[1])]  # between swipe pages
-    header = "".join(gap + str(j).rjust(width - 1) + " " for j, gap in enumerate(gaps, 1))
-    lines = [Text(" " * (margin + 2) + header + (" from" if notes else ""), "dim")]
+    size = max(*(len(cell) for row in cells for cell in row), len(str(values.shape[1]))) + 1
+    margin = len(str(values.shape[0])) + 2
+    room = max(1, ((width or 10**9) - margin - max(map(len, notes or [""])) - 2) // size)
+    swipe_pages = max(1, (room * size) // (grid.page_size * size + 2))
+    step = min(values.shape[1], swipe_pages * grid.page_size if room >= grid.page_size else room)
     top = max((value for row in values.tolist() for value in row if not math.isnan(value)), default=0.0)
-    for i, row in enumerate(values.tolist()):
-        line = Text.assemble((str(i + 1).rjust(margin), "dim"), "  ")
-        for gap, cell, value in zip(gaps, cells[i], row, strict=True):
-            line.append(gap).append(cell.rjust(width - 1) + " ", _shade(value, top))
-        lines.append(line.append(f"  {notes[i]}", "dim") if notes else line)
+    lines: list[Text] = []
+    for begin in range(0, values.shape[1], step):
+        block = range(begin, min(begin + step, values.shape[1]))
+        gaps = ["  " if j > begin and j % grid.page_size == 0 else "" for j in block]  # between swipe pages
+        header = "".join(gap + str(j + 1).rjust(size - 1) + " " for j, gap in zip(block, gaps, strict=True))
+        lines += [Text()] * bool(lines) + [Text(" " * margin + header + (" from" if notes else ""), "dim")]
+        for i, row in enumerate(values.tolist()):
+            line = Text.assemble((str(i + 1).rjust(margin - 2), "dim"), "  ")
+            for j, gap in zip(block, gaps, strict=True):
+                line.append(gap).append(cells[i][j].rjust(size - 1) + " ", _shade(row[j], top))
+            lines.append(line.append(f"  {notes[i]}", "dim") if notes else line)
     return lines
 
 
 def _number(value: float, decimals: int | None) -> str:
     if math.isnan(value):
         return EMPTY
-    return f"{value:.{decimals}f}".replace("0.", ".", 1) if decimals and value < 1 else f"{value:.3g}"
+    if decimals is not None and value < 1:
+        return f"{value:.{decimals}f}".removeprefix("0")
+    if value == int(value) and value < 1e7:
+        return str(int(value))
+    return f"{value:.2f}".rstrip("0").rstrip(".") if 0.005 <= value < 1e5 else f"{value:.2g}"
 
 
 def _shade(value: float, top: float) -> Style:

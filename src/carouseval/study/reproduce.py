@@ -11,7 +11,7 @@ from carouseval.attention.recgaze import recgaze_counts
 from carouseval.metric.discounts import Empirical
 from carouseval.metric.ideal import ideal_dcg2d
 from carouseval.metric.score import n2dcg
-from carouseval.study.simulation import MODES, Study, simulate
+from carouseval.study.simulation import MODES, Study, Threshold, simulate
 
 TABLE_1_WEIGHTS = [[1.0, 0.9, 0.8], [0.3, 0.2, 0.1]]
 TABLE_1_PAGE = [[1, 1, 0], [1, 0, 0]]  # a1 a2 a3 / b1 b2 b3, the best page that a carousel can show
@@ -69,8 +69,7 @@ class Reproduction:
                 mode: {
                     "pairs": study.pairs,
                     "thresholds": [
-                        {"at_least": float(row.at_least), "pairs": row.pairs, **_shares(row)}
-                        for row in study.thresholds
+                        {"at_least": float(row.at_least), "pairs": row.pairs, **shares(row)} for row in study.thresholds
                     ],
                 }
                 for mode, study in self.table2.items()
@@ -146,7 +145,7 @@ def _table2_checks(studies: dict[str, Study], published: Any) -> Iterator[Check]
     for mode, rows in published["table2"].items():
         for expected, row in zip(rows, studies[mode].thresholds, strict=True):
             where = f"Table 2, {mode}, Delta >= {expected['at_least']}"
-            found = _shares(row)
+            found = shares(row)
             for key in SHARES:
                 yield Check(where, f"{PERCENT[key]} (%)", expected[key], _like(100 * found[key], expected[key]))
             if "pairs" in expected:
@@ -154,7 +153,8 @@ def _table2_checks(studies: dict[str, Study], published: Any) -> Iterator[Check]
                 yield Check(where, "pairs", str(expected["pairs"]), str(row.pairs), expected.get("why", ""), exact)
 
 
-def _shares(row: Any) -> dict[str, float]:
+def shares(row: Threshold) -> dict[str, float]:
+    """The four shares of a line of Table 2."""
     original, reformulated = row.comparisons
     return {
         "original": original.agreement.value,

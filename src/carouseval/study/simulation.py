@@ -7,8 +7,9 @@ layout that truth prefers.
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -92,6 +93,34 @@ class Study:
     def pairs(self) -> int:
         """Pairs on which neither truth nor any discount ties."""
         return self.thresholds[0].pairs
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain numbers, for JSON."""
+        return {
+            "mode": self.mode,
+            "stream": self.stream,
+            "trials": self.trials,
+            "seed": self.seed,
+            "grid": asdict(self.grid),
+            "truth": self.truth,
+            "thresholds": [
+                {
+                    "at_least": float(row.at_least),
+                    "pairs": row.pairs,
+                    "discounts": {
+                        one.discount.short: {
+                            "agreement": one.agreement.value,
+                            "interval": list(one.agreement.interval),
+                            "corrected": one.corrected.value,
+                            "both_wrong": one.both_wrong.value,
+                            "regressions": one.regressions.value,
+                        }
+                        for one in row.comparisons
+                    },
+                }
+                for row in self.thresholds
+            ],
+        }
 
 
 def simulate(

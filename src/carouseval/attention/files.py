@@ -1,0 +1,116 @@
+"""Examination counts and frequencies in files: JSON, CSV and Parquet."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from carouseval.attention.examination import Examination
+from carouseval.errors import DataError, ParameterError
+from carouseval.metric.checks import whole
+from carouseval.metric.grid import Array
+
+
+def read_frequencies(path: str | Path, screens: int | None = None) -> Examination | Array:
+    """Counts or frequencies of a grid, rows x cols.
+
+    JSON: ``{"screens": 710, "counts": [[...], ...]}`` gives an :class:`Examination`. CSV and Parquet: one line per row
+    of the grid, as many numbers in each, or a long table with the columns ``row``, ``col`` and ``count`` or
+    ``frequency``. Whole numbers become an :class:`Examination` when ``screens`` says of how many screens; otherwise the
+    numbers are frequencies, or proportional to them.
+    """
+    path = Path(path)
+    table = _json(path) if path.suffix == ".json" else _parquet(path) if path.suffix == ".parquet" else _csv(path)
+    if isinstance(table, Examination):
+        return table
+    if np.isnan(table).any():
+        row, col = np.argwhere(np.isnan(table))[0] + 1
+        raise DataError(f"{path}: row {row}, col {col} is empty. Every cell of the grid needs a count or a frequency.")
+    if (table < 0).any() or not np.isfinite(table).all():
+        raise DataError(f"{path}: counts and frequencies are finite and 0 or more.")
+    if screens is None:
+        return table
+    return Examination(path.stem, table, whole("screens", screens, 1))
+
+
+def save_examination(examination: Examination, path: str | Path) -> None:
+    """Write counts to a JSON file that :func:`read_frequencies` reads back."""
+    content: dict[str, Any] = {"name": examination.name, "screens": examination.screens}
+    if examination.participants is not None:
+        content["participants"] = examination.participants
+    content["counts"] = examination.counts.tolist()
+    if examination.row_counts is not None:
+        content["row_counts"] = examination.row_counts.tolist()
+    unfinished = Path(f"{path}.part")
+    unfinished.write_text(json.dumps(content) + "\n", encoding="utf-8")
+    unfinished.replace(path)
+
+
+def _json(path: Path) -> Examination | Array:
+    try:
+        content = json.loads(path.read_text(encoding="utf-8-sig"))
+    except OSError as error:
+        raise DataError(f"{path}: {error.strerror or error}.") from None
+    except ValueError as error:
+        raise DataError(f"{path} is not JSON: {error}.") from None
+    if isinstance(content, dict) and "counts" in content and "screens" in content:
+        known = {key: content[key] for key in ("counts", "screens", "row_counts", "participants") if key in content}
+        return Examination(str(content.get("name", path.stem)), **known)
+    from carouseval.page_file import read_page
+
+    return read_page(str(path))
+
+
+def _csv(path: Path) -> Array:
+    from carouseval.page_file import read_page
+
+    try:
+        with path.open(encoding="utf-8-sig") as lines:
+            header = [name.strip() for name in lines.readline().split(",")]
+    except (OSError, UnicodeDecodeError) as error:
+        raise DataError(f"{path}: {getattr(error, 'strerror', None) or error}.") from None
+    if {"row", "col"} <= set(header):
+        import polars as pl
+
+        try:
+            return _long(path, pl.read_csv(path))
+        except pl.exceptions.PolarsError as error:
+            raise DataError(f"{path} is not CSV: {error}.") from None
+    return read_page(str(path))
+
+
+def _parquet(path: Path) -> Array:
+    import polars as pl
+
+    try:
+        table = pl.read_parquet(path)
+    except (OSError, pl.exceptions.PolarsError) as error:
+        raise DataError(f"{path} is not Parquet: {error}.") from None
+    if {"row", "col"} <= set(table.columns):
+        return _long(path, table)
+    try:
+        return np.ascontiguousarray(table.to_numpy(), dtype=np.float64)
+    except (TypeError, ValueError):
+        raise DataError(f"{path}: every column must be numbers; one line per row of the grid.") from None
+
+
+def _long(path: Path, table: Any) -> Array:
+    value = next((name for name in ("count", "frequency") if name in table.columns), None)
+    if value is None:
+        raise DataError(f"{path}: a table with row and col needs a column 'count' or 'frequency' too.")
+    try:
+        row, col = (table[name].cast(int, strict=True).to_numpy() for name in ("row", "col"))
+        values = table[value].cast(float, strict=True).to_numpy()
+    except Exception as error:
+        raise DataError(f"{path}: row and col must be whole numbers, {value} numbers ({error}).") from None
+    if table.height == 0 or min(row.min(), col.min()) < 1:
+        raise DataError(f"{path}: row and col count from 1.")
+    if row.max() * col.max() > 1_000_000:
+        raise ParameterError(f"{path}: a grid of {row.max()}x{col.max()} cells is too large.")
+    grid = np.full((int(row.max()), int(col.max())), np.nan)
+    for line, (i, j, number) in enumerate(zip(row, col, values, strict=True), 2):
+        if not np.isnan(grid[i - 1, j - 1]):
+            raise DataError(f"{path}: row {i}, col {j} appears twice, the second time on line {line}.")
+        grid[i - 1, j - 1] = number
+    return grid

@@ -1,0 +1,112 @@
+"""``carouseval fit``: a discount from examination counts or frequencies."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from carouseval.cli.output import Format, progress_bar, write_json, write_rows
+
+EXAMPLES = """
+[bold]Examples[/bold]
+
+carouseval fit bratislava --test amsterdam
+
+carouseval fit counts.csv --screens 1200 --model d_mul --objective likelihood --refine
+
+carouseval fit frequencies.parquet --page-size 4 --out fitted.json
+
+carouseval score page.csv --discount @fitted.json
+"""
+
+
+def fit(
+    frequencies: Annotated[
+        str, typer.Argument(help="bratislava, amsterdam, all, or a file of counts or frequencies (CSV, Parquet, JSON).")
+    ],
+    model: Annotated[str, typer.Option(help="The discount to fit, by its symbol.")] = "d_rpd",
+    test: Annotated[str | None, typer.Option(help="Other frequencies to score the fitted discount on.")] = None,
+    screens: Annotated[int | None, typer.Option(help="The number of screens behind counts in a file.")] = None,
+    objective: Annotated[str, typer.Option(help="spearman, pearson, mse or likelihood.")] = "spearman",
+    values: Annotated[
+        list[str] | None,
+        typer.Option(help="A parameter's values in place of the paper's grid: 'mu=0.1,0.2'. Repeat for more."),
+    ] = None,
+    refine: Annotated[bool, typer.Option("--refine", help="Go on from the best over real numbers.")] = False,
+    top: Annotated[int, typer.Option(help="How many runners-up to show.")] = 5,
+    grid: Annotated[
+        str | None, typer.Option(help="The screen: ROWSxCOLS or a preset. Default: the table's size.")
+    ] = None,
+    page_size: Annotated[
+        int | None, typer.Option(help="Items of a row seen at once. Default: 5, or the screen's.")
+    ] = None,
+    visible_rows: Annotated[
+        int | None, typer.Option(help="Rows seen before the first scroll. Default: 3, or the screen's.")
+    ] = None,
+    out: Annotated[Path | None, typer.Option(help="Write the fitted discount here, for --discount @FILE.")] = None,
+    format: Annotated[Format, typer.Option("--format", "-f", help="How to print the result.")] = Format.table,
+) -> None:
+    """Fit a discount to where people looked.
+
+    Tries every combination of parameters and keeps the best, ties by Pearson's r, then by order, as the paper does.
+    """
+    from carouseval.attention import fit as fitting
+    from carouseval.attention.examination import Examination
+    from carouseval.cli.inputs import frequencies as read
+    from carouseval.cli.screen import screen
+
+    train = read(frequencies, screens)
+    held_out = read(test) if test else None
+    shape = train.counts.shape if isinstance(train, Examination) else train.shape
+    chosen = screen(grid, page_size, visible_rows, shape)
+    with progress_bar() as bar:
+        update = (lambda done, of: bar(model, done, of)) if bar else None
+        found = fitting.grid_search(model, train, chosen, _axes(values), objective, top, progress=update)
+    if refine:
+        found = fitting.refine(found, train, chosen)
+    result: dict[str, Any] = {
+        "discount": found.discount.symbol,
+        "parameters": found.discount.parameters,
+        "objective": found.objective,
+        "fitted_to": frequencies,
+        "tried": found.tried,
+        "skipped": found.skipped,
+        "train": vars(found.train),
+        **({"test": vars(fitting.scores(found.discount, held_out, chosen))} if held_out is not None else {}),
+    }
+    if out:
+        fitting.save(result, out)
+    if format is Format.json:
+        write_json(
+            {**result, "top": [{"discount": str(one.discount), "objective": one.objective} for one in found.top]}
+        )
+        return
+    scores = [["train", *vars(found.train).values()]]
+    if "test" in result:
+        scores.append(["test", *result["test"].values()])
+    if format is not Format.table:
+        write_rows(
+            format, ["discount", "scored on", "rho", "r", "MSE"], [[str(found.discount), *row] for row in scores]
+        )
+        return
+    write_rows(format, ["scored on", "rho", "r", "MSE"], scores, f"{found.discount}\n")
+    runners = [[str(one.discount), one.objective, one.spearman, one.pearson] for one in found.top]
+    title = f"\nBest of {found.tried:,} by {objective}" + (f", {found.skipped:,} unusable" if found.skipped else "")
+    write_rows(format, ["discount", objective, "rho", "r"], runners, title)
+
+
+def _axes(values: list[str] | None) -> dict[str, list[float]] | None:
+    from carouseval.errors import ParseError
+
+    axes = {}
+    for text in values or []:
+        name, equals, numbers = text.partition("=")
+        try:
+            if not equals:
+                raise ValueError
+            axes[name.strip()] = [
+                float(part) if "." in part or "e" in part else int(part) for part in numbers.split(",")
+            ]
+        except ValueError:
+            raise ParseError(f"--values {text!r} does not read; write for example mu=0.1,0.2,0.3.") from None
+    return axes or None

@@ -1,0 +1,55 @@
+"""The files that ``carouseval reproduce --out`` writes: results, tables and figures."""
+
+import json
+from collections.abc import Callable, Sequence
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+from carouseval.cli.output import Format, write_rows
+from carouseval.study.reproduce import PERCENT, SHARES, Reproduction, shares
+
+_SUFFIX = {Format.csv: "csv", Format.markdown: "md", Format.latex: "tex"}
+
+
+def write_paper(result: Reproduction, folder: Path) -> list[Path]:
+    """Write everything; each file appears whole or not at all."""
+    folder.mkdir(parents=True, exist_ok=True)
+    written = [_write(folder / "results.json", json.dumps(result.to_dict(), indent=1) + "\n")]
+    for name, (header, rows) in _tables(result).items():
+        for format, suffix in _SUFFIX.items():
+            text = StringIO()
+            write_rows(format, header, rows, out=text)
+            written.append(_write(folder / f"{name}.{suffix}", text.getvalue()))
+    return written
+
+
+def _write(path: Path, text: str) -> Path:
+    unfinished = path.with_name(f"{path.name}.part")
+    unfinished.write_text(text, encoding="utf-8")
+    return unfinished.replace(path)
+
+
+def _tables(result: Reproduction) -> dict[str, tuple[list[str], Sequence[Sequence[Any]]]]:
+    four: Callable[[float], str] = "{:.4f}".format
+    fits = [
+        [
+            symbol,
+            ", ".join(f"{name}={value!r}" for name, value in fit.discount.parameters.items()),
+            *map(four, (fit.train.spearman, fit.train.pearson)),
+            *map(four, (result.test[symbol].spearman, result.test[symbol].pearson, result.test[symbol].mse)),
+        ]
+        for symbol, fit in result.fits.items()
+    ]
+    table2 = [
+        [mode, f"{float(row.at_least):.2f}", row.pairs, *(f"{100 * shares(row)[key]:.1f}" for key in SHARES)]
+        for mode, study in result.table2.items()
+        for row in study.thresholds
+    ]
+    checks = [[check.where, check.what, check.published, check.ours, check.note] for check in result.checks]
+    return {
+        "table1": (["case", "2DCG"], [[key, f"{value:.4g}"] for key, value in result.table1.items()]),
+        "fits": (["discount", "parameters", "train rho", "train r", "test rho", "test r", "test MSE"], fits),
+        "table2": (["setting", "difference at least", "pairs", *(f"{PERCENT[key]} (%)" for key in SHARES)], table2),
+        "checks": (["where", "what", "published", "ours", "note"], checks),
+    }

@@ -1,0 +1,82 @@
+"""``carouseval simulate``: which of two layouts each discount prefers, against the truth."""
+
+from typing import Annotated
+
+import typer
+
+from carouseval.cli.output import Format, progress_bar, write_json, write_rows
+
+EXAMPLES = """
+[bold]Examples[/bold]
+
+carouseval simulate --mode graded --stream paper
+
+carouseval simulate --trials 10000000
+
+carouseval simulate -d d_a -d d_rpd -d "d_rpd(mu=0.5)" --truth bratislava --at-least 0 --at-least 0.05
+
+carouseval simulate --truth d_rpb.json --grid 8x12 --format csv
+"""
+
+
+def simulate(
+    discount: Annotated[
+        list[str], typer.Option("--discount", "-d", help="A discount to judge; the others are compared with the first.")
+    ] = ["d_a", "d_rpd"],  # noqa: B006
+    truth: Annotated[
+        str,
+        typer.Option(help="bratislava, amsterdam, all, a file of counts, or a discount such as d_rpd or @fitted.json."),
+    ] = "amsterdam",
+    mode: Annotated[str, typer.Option(help="binary, or graded (relevant items 1 to 5).")] = "binary",
+    trials: Annotated[int, typer.Option(help="Pairs of layouts to draw.")] = 20_000,
+    seed: Annotated[int, typer.Option(help="The same seed gives the same pairs.")] = 42,
+    stream: Annotated[str, typer.Option(help="fast, or paper (the authors' draws, one by one).")] = "fast",
+    grid: Annotated[str | None, typer.Option(help="The screen: ROWSxCOLS or a preset. Default: the truth's.")] = None,
+    at_least: Annotated[
+        list[str], typer.Option(help="Also report pairs whose truth scores differ by at least so much.")
+    ] = ["0", "0.01", "0.02", "0.05", "0.1"],  # noqa: B006
+    share: Annotated[float, typer.Option(help="The share of relevant items.")] = 0.15,
+    format: Annotated[Format, typer.Option("--format", "-f", help="How to print the result.")] = Format.table,
+) -> None:
+    """Run the paper's paired-layout study.
+
+    Every trial draws carousels and two layouts of them. A discount agrees when it prefers the layout that the truth
+    prefers; pairs on which anything ties are left out.
+    """
+    from carouseval.cli.inputs import truth as read_truth
+    from carouseval.cli.screen import screen
+    from carouseval.study.simulation import simulate as run
+
+    reference = read_truth(truth)
+    chosen = screen(grid, None, None, ()) if grid else None
+    with progress_bar() as bar:
+        update = (lambda done, of: bar("pairs", done, of)) if bar else None
+        study = run(discount, reference, mode, trials, seed, stream, chosen, at_least, share, progress=update)
+    if format is Format.json:
+        write_json(study.to_dict())
+        return
+    header = [
+        "difference at least",
+        "pairs",
+        "discount",
+        "agreement",
+        "low",
+        "high",
+        "corrected",
+        "both wrong",
+        "regressions",
+    ]
+    rows = [
+        [
+            f"{float(row.at_least):g}",
+            row.pairs,
+            one.discount.short,
+            one.agreement.value,
+            *one.agreement.interval,
+            *(part.value for part in (one.corrected, one.both_wrong, one.regressions)),
+        ]
+        for row in study.thresholds
+        for one in row.comparisons
+    ]
+    title = f"{study.trials:,} {study.mode} trials, {study.stream} stream, seed {study.seed}, truth {study.truth}"
+    write_rows(format, header, rows, f"{title}\nagreement with 95% Wilson intervals; the rest against {discount[0]}\n")

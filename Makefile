@@ -23,6 +23,7 @@ check: $(INSTALLED)
 
 bench: $(INSTALLED)
 	$(BIN)/python benchmarks/metric.py
+	$(BIN)/python benchmarks/study.py
 
 pictures: $(INSTALLED)
 	$(BIN)/python docs/pictures.py

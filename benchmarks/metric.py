@@ -9,7 +9,6 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -18,33 +17,11 @@ from scipy.optimize import linear_sum_assignment
 
 import carouseval as cv
 from carouseval import _native
+from timing import best_of, interleaved
 
 THREADS = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 AMSTERDAM = cv.attention.recgaze_counts("amsterdam").discount
-
-
-def best_of(work: Callable[[], Any], repeats: int = 5) -> float:
-    """The shortest of several runs, after one to warm up: other programs only ever add time."""
-    work()
-    times = []
-    for _ in range(repeats):
-        start = time.perf_counter()
-        work()
-        times.append(time.perf_counter() - start)
-    return min(times)
-
-
-def interleaved(ours: Callable[[], Any], rival: Callable[[], Any], repeats: int = 7) -> tuple[float, float]:
-    """The shortest run of each, taken in turns, so that both meet the same weather."""
-    ours(), rival()
-    times: list[list[float]] = [[], []]
-    for _ in range(repeats):
-        for work, into in ((ours, times[0]), (rival, times[1])):
-            start = time.perf_counter()
-            work()
-            into.append(time.perf_counter() - start)
-    return min(times[0]), min(times[1])
 
 
 def binary_pages(count: int, shape: tuple[int, int] = (10, 15)) -> Any:

@@ -10,6 +10,7 @@ INSTALLED := .venv/.installed
 
 demo: $(INSTALLED)
 	$(BIN)/carouseval score examples/page.csv
+	$(BIN)/carouseval reproduce --out out/paper
 
 test: check
 	$(BIN)/python -m pytest -n auto $(if $(REQUIRE_ALL),--require-all) tests

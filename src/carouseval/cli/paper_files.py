@@ -6,7 +6,11 @@ from io import StringIO
 from pathlib import Path
 from typing import Any
 
+from carouseval.attention.recgaze import GROUPS, recgaze_counts
 from carouseval.cli.output import Format, write_rows
+from carouseval.metric.discounts import FPattern
+from carouseval.metric.grid import RECGAZE
+from carouseval.show import charts
 from carouseval.study.reproduce import PERCENT, SHARES, Reproduction, shares
 
 _SUFFIX = {Format.csv: "csv", Format.markdown: "md", Format.latex: "tex"}
@@ -21,7 +25,42 @@ def write_paper(result: Reproduction, folder: Path) -> list[Path]:
             text = StringIO()
             write_rows(format, header, rows, out=text)
             written.append(_write(folder / f"{name}.{suffix}", text.getvalue()))
+    for name, chart in _figures(result).items():
+        written += charts.save(chart, folder / name)
     return written
+
+
+def _figures(result: Reproduction) -> dict[str, Any]:
+    train, test, both = (recgaze_counts(group) for group in GROUPS)
+    panels = [
+        charts.DiscountPanel(
+            symbol,
+            str(fit.discount).replace("(", ": ", 1).removesuffix(")"),
+            test.frequencies,
+            fit.discount.weights(RECGAZE),
+            result.test[symbol].spearman,
+            result.test[symbol].pearson,
+            result.test[symbol].mse,
+        )
+        for symbol, fit in result.fits.items()
+    ]
+    agreement = [
+        charts.Agreement(
+            mode, float(row.at_least), f"{name}: {one.discount.short}", one.agreement.value, *one.agreement.interval
+        )
+        for mode, study in result.table2.items()
+        for row in study.thresholds
+        for name, one in zip(("original", "reformulated"), row.comparisons, strict=True)
+    ]
+    groups = {f"{group.name}: {group.screens} screens": group.frequencies for group in (train, test)}
+    weights = {str(fit.discount): fit.discount.weights(RECGAZE) for fit in result.fits.values()}
+    return {
+        "figure1": charts.attention_patterns(FPattern().weights(RECGAZE), both.frequencies),
+        "figure2": charts.discount_fits(panels),
+        "agreement": charts.agreement(agreement),
+        "examination": charts.heatmaps(groups),
+        "discounts": charts.heatmaps(weights),
+    }
 
 
 def _write(path: Path, text: str) -> Path:

@@ -1,0 +1,112 @@
+"""What all charts share: colours, type, axes and files."""
+
+import functools
+import json
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+import altair as alt
+import vl_convert
+
+from carouseval.errors import ParameterError
+
+RED, GREY, INK, FAINT = "#c8102e", "#969696", "#222222", "#d4d4d4"
+HUES = ("#1f5f99", "#009e73", "#8a5a00", "#7b3f98", "#5a5a5a")  # apart for colour-blind readers too
+RAMP = ("#f7fbff", "#c6dbef", "#6baed6", "#2171b5", "#08306b")  # ColorBrewer's Blues: falls in lightness, so greys well
+FONT = "Arial, Helvetica, 'Liberation Sans', sans-serif"  # all of the same widths, so that text fits everywhere
+FORMATS = ("svg", "png", "pdf", "html")
+PNG_SCALE = 3  # a figure across a printed page then has about 350 dots per inch
+EMBED = {"renderer": "svg", "actions": {"export": True, "source": False, "compiled": False, "editor": False}}
+
+_Chart = TypeVar("_Chart", alt.LayerChart, alt.ConcatChart)
+
+
+def styled(chart: _Chart) -> _Chart:
+    """The house style, put on a whole figure."""
+    text: dict[str, Any] = {"labelFontSize": 12, "titleFontSize": 13, "titleFontWeight": "normal"}
+    text |= {"labelColor": INK, "titleColor": INK}
+    figure: _Chart = chart.configure(
+        font=FONT,
+        background="white",
+        padding=10,
+        axis=alt.AxisConfig(**text, gridColor="#ececec", domainColor=GREY, tickColor=GREY),
+        legend=alt.LegendConfig(**text, titleLimit=400, labelLimit=400, gradientThickness=12),
+        title=alt.TitleConfig(
+            fontSize=14, subtitleFontSize=13, anchor="start", frame="group", color=INK, subtitleColor=INK, offset=8
+        ),
+        view=alt.ViewConfig(stroke=None),
+    )
+    return figure
+
+
+def note(text: str) -> alt.TitleParams:
+    """A line under a figure."""
+    return alt.TitleParams(text, orient="bottom", fontSize=13, fontWeight="normal", offset=14)
+
+
+def over(rows: Sequence[Mapping[str, Any]]) -> alt.Chart:
+    """A chart over these rows, however many; a mark and its encodings follow."""
+    return alt.Chart({"values": list(rows)})
+
+
+def numbered_axis(places: list[float], title: str | None) -> alt.Axis:
+    """An axis that only numbers these places 1, 2, ..., all of them or, where that is too tight, every second."""
+    return alt.Axis(
+        title=title,
+        values=places,
+        tickCount=len(places),  # or Vega thins them out
+        labelExpr=f"indexof({places}, datum.value) + 1",
+        labelOverlap="parity",
+        labelSeparation=3,
+        labelPadding=4,
+        ticks=False,
+        domain=False,
+        grid=False,
+    )
+
+
+def save(chart: alt.TopLevelMixin, path: str | Path, formats: Sequence[str] = ("svg", "png", "pdf")) -> list[Path]:
+    """Write ``path.svg`` and its like, with ``"html"`` a page that opens offline.
+
+    Everything is drawn before the first file appears, and no file appears half-written.
+    """
+    if unknown := [name for name in formats if name not in FORMATS]:
+        raise ParameterError(f"formats: {', '.join(unknown)} cannot be drawn; choose among {', '.join(FORMATS)}.")
+    spec = chart.to_dict()
+    version = alt.SCHEMA_VERSION.rpartition(".")[0]
+    # one drawing serves SVG, PNG and PDF
+    svg = vl_convert.vegalite_to_svg(spec, vl_version=version) if set(formats) - {"html"} else ""
+    draw: dict[str, Callable[[], bytes]] = {
+        "svg": svg.encode,
+        "png": lambda: vl_convert.svg_to_png(svg, scale=PNG_SCALE),
+        "pdf": lambda: vl_convert.svg_to_pdf(svg),
+        "html": lambda: _html(spec, version).encode(),
+    }
+    drawn = {Path(f"{path}.{name}"): draw[name]() for name in formats}
+    for target, content in drawn.items():
+        target.parent.mkdir(parents=True, exist_ok=True)
+        unfinished = Path(f"{target}.part")
+        unfinished.write_bytes(content)
+        unfinished.replace(target)
+    return list(drawn)
+
+
+def _html(spec: dict[str, Any], version: str) -> str:
+    """A page with the chart and all the JavaScript it needs."""
+    content = json.dumps(spec, allow_nan=False).replace("<", "\\u003c")  # no text of a chart can end the script
+    return f"""<!DOCTYPE html>
+<html lang="en">
+<head><meta charset="utf-8"><title>carouseval</title></head>
+<body>
+<div id="chart"></div>
+<script>{_libraries(version)}</script>
+<script>vegaEmbed("#chart", {content}, {json.dumps(EMBED)})</script>
+</body>
+</html>
+"""
+
+
+@functools.cache
+def _libraries(version: str) -> str:
+    return vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;", vl_version=version)

@@ -1,0 +1,246 @@
+"""Every chart is drawn in every format; what it says is read back from the SVG."""
+
+import re
+import struct
+import xml.etree.ElementTree as ET
+import zlib
+from pathlib import Path
+from typing import Any
+
+import altair as alt
+import numpy as np
+import pytest
+import vl_convert
+
+import carouseval as cv
+from carouseval.attention import recgaze_counts
+from carouseval.show import charts
+from carouseval.show.drawing import FORMATS, RAMP, RED
+
+TEST = recgaze_counts("amsterdam").frequencies
+SYMBOLS = ("d_t", "d_a", "d_mir", "d_add", "d_mul", "d_rpd")
+WEIGHTS = {symbol: cv.discounts.parse(symbol).weights(cv.RECGAZE) for symbol in SYMBOLS}
+SHARES = {"binary": {0.0: (0.8, 0.9), 0.05: (0.9, 0.99)}, "graded": {0.0: (0.81, 0.92), 0.05: (0.93, 0.987)}}
+
+
+def label(symbol: str) -> str:
+    return f"{symbol}: " + ", ".join(f"{k}={v}" for k, v in cv.discounts.parse(symbol).parameters.items())
+
+
+PANELS = [
+    charts.DiscountPanel(symbol, label(symbol), TEST, WEIGHTS[symbol], 0.9 + at / 100, 0.8, 0.0123)
+    for at, symbol in enumerate(SYMBOLS)
+]
+AGREEMENT = [
+    charts.Agreement(mode, at_least, name, share, share - 0.01, min(1, share + 0.01))
+    for mode, thresholds in SHARES.items()
+    for at_least, shares in thresholds.items()
+    for name, share in zip(("d_a", "d_rpd"), shares, strict=True)
+]
+FIGURES: dict[str, alt.LayerChart | alt.ConcatChart] = {
+    "figure1": charts.attention_patterns(WEIGHTS["d_t"], TEST),
+    "figure2": charts.discount_fits(PANELS),
+    "agreement": charts.agreement(AGREEMENT),
+    "heatmap": charts.heatmap(TEST, "Amsterdam", cv.RECGAZE, "share of screens"),
+    "heatmaps": charts.heatmaps({"d_a": WEIGHTS["d_a"], "d_rpd": WEIGHTS["d_rpd"]}),
+}
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("figures")
+    for name, chart in FIGURES.items():
+        assert charts.save(chart, folder / name, FORMATS) == [folder / f"{name}.{ending}" for ending in FORMATS]
+    assert len(list(folder.iterdir())) == len(FIGURES) * len(FORMATS)  # and nothing unfinished
+    return folder
+
+
+def drawn(chart: alt.LayerChart | alt.ConcatChart) -> ET.Element:
+    return ET.fromstring(vl_convert.vegalite_to_svg(chart.to_dict()))
+
+
+def texts(svg: ET.Element) -> list[str]:
+    return [element.text or "" for element in svg.iter("{http://www.w3.org/2000/svg}text")]
+
+
+def marks(svg: ET.Element, kind: str) -> list[ET.Element]:
+    groups = [g for g in svg.iter() if f"mark-{kind} role-mark" in g.get("class", "")]
+    return [mark for group in groups for mark in group]
+
+
+def pixels(png: bytes) -> tuple[int, int, bytes]:
+    """Width, height and the filtered pixels of a PNG file."""
+    assert png.startswith(b"\x89PNG\r\n\x1a\n")
+    at, data = 8, b""
+    while at < len(png):
+        size, kind = struct.unpack(">I4s", png[at : at + 8])
+        data += png[at + 8 : at + 8 + size] if kind == b"IDAT" else b""
+        at += size + 12
+    width, height = struct.unpack(">II", png[16:24])
+    return width, height, zlib.decompress(data)
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_every_format_opens(saved: Path, name: str) -> None:
+    svg = ET.parse(saved / f"{name}.svg").getroot()
+    width, height, data = pixels((saved / f"{name}.png").read_bytes())
+    assert width >= 2 * float(svg.get("width", "0")) - 2 >= 600
+    assert height >= 2 * float(svg.get("height", "0")) - 2 >= 300
+    assert len(set(data)) > 50  # not blank
+    assert (saved / f"{name}.pdf").read_bytes().startswith(b"%PDF")
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_html_needs_no_network(saved: Path, name: str) -> None:
+    page = (saved / f"{name}.html").read_text(encoding="utf-8")
+    assert page.count("<script>") == page.count("</script>") == 2
+    assert not re.search(r"<script[^>]+src\s*=\s*[\"']?https?:", page)
+    assert "cdn.jsdelivr.net" not in page
+
+
+def test_text_of_a_chart_cannot_run_as_script(tmp_path: Path) -> None:
+    chart = charts.heatmap([[1.0]], "</script><script>alert(1)</script>", cv.Grid(1, 1))
+    (path,) = charts.save(chart, tmp_path / "chart", ["html"])
+    assert "alert(1)</script>" not in path.read_text(encoding="utf-8")
+
+
+def test_figure_1_shades_the_first_rows_and_points_where_attention_falls() -> None:
+    svg = drawn(FIGURES["figure1"])
+    written = texts(svg)
+    assert {"(a) assumed", "(b) observed", "F-pattern", "dual focus", "mirrored", "swipe page 3"} <= set(written)
+    assert written.count("mirrored") == 2  # the two later pages
+    assert len(marks(svg, "rect")) == 2 * 3 * 15
+    assert len(marks(svg, "rule")) == len(marks(svg, "symbol")) == 2 + 5  # down, right; down, two to the dip, two back
+
+
+def test_figure_1_draws_any_grid() -> None:
+    svg = drawn(charts.attention_patterns([[3, 2, 1], [2, 1, 0]], [[3, 1, 2], [2, 1, 1]], cv.Grid(2, 3), rows=9))
+    assert len(marks(svg, "rect")) == 2 * 6
+    assert "mirrored" not in texts(svg)
+
+
+def test_figure_2_writes_parameters_and_scores() -> None:
+    svg = drawn(FIGURES["figure2"])
+    written = texts(svg)
+    assert "d_rpd: α = 4, β = 9, μ = 0.65, ν = 0.95" in written  # noqa: RUF001
+    assert "d_a: α = 2, β = 1, γ = 9, λ = 1" in written  # noqa: RUF001
+    assert "ρ = 0.9500, r = 0.8000, MSE = 0.0123" in written  # noqa: RUF001
+    assert {"empirical frequencies", "discount", "share of the maximum"} <= set(written)
+    lines = marks(svg, "line")
+    assert len(lines) == 2 * 6
+    assert [line.get("stroke") for line in lines].count(RED) == 1
+    assert [line.get("stroke-dasharray") for line in lines].count("5,2") == 6
+    assert all(len(re.findall("[ML]", line.get("d", ""))) == 150 for line in lines)
+    assert len(marks(svg, "rule")) == 9 * 6  # between rows
+
+
+def test_figure_2_draws_shares_of_the_maximum() -> None:
+    lines: dict[str, list[float]] = {}
+    for row in (row for rows in charts.discount_fits(PANELS[-1:]).to_dict()["datasets"].values() for row in rows):
+        if "series" in row:
+            lines.setdefault(row["series"], []).append(row["value"])
+    np.testing.assert_array_equal(lines["empirical frequencies"], (TEST / TEST.max()).ravel())
+    np.testing.assert_array_equal(lines["d_rpd"], (WEIGHTS["d_rpd"] / WEIGHTS["d_rpd"].max()).ravel())
+
+
+def test_agreement_shows_every_share_with_its_band() -> None:
+    svg = drawn(FIGURES["agreement"])
+    written = texts(svg)
+    assert {"binary relevance", "graded relevance", "d_a", "d_rpd", "Bands: 95% Wilson intervals."} <= set(written)
+    assert {"80.0", "90.0", "99.0", "92.0", "98.7"} <= set(written)
+    assert len(marks(svg, "symbol")) == len(AGREEMENT)
+    assert len(marks(svg, "area")) == len(marks(svg, "line")) == 4
+    assert {mark.get("fill") for mark in marks(svg, "area")} == {RED, "#1f5f99"}
+
+
+def test_many_discounts_differ_in_colour_and_none_is_numbered() -> None:
+    names = ["d_rpd", "d_rpd(mu=0.5)", "d_a", "d_t"]
+    rows = [charts.Agreement("binary", at, name, 0.9, 0.89, 0.91) for at in (0.0, 0.1) for name in names]
+    svg = drawn(charts.agreement(rows))
+    assert len({mark.get("stroke") for mark in marks(svg, "line")}) == 4
+    assert "90.0" not in texts(svg)
+
+
+def test_heatmap_writes_every_cell() -> None:
+    svg = drawn(FIGURES["heatmap"])
+    written = texts(svg)
+    assert len(marks(svg, "rect")) == len(marks(svg, "text")) == 150
+    assert {"Amsterdam", "share of screens", "row", "column", "15", ".87", ".10"} <= set(written)
+
+
+@pytest.mark.parametrize(
+    ("table", "expected"),
+    [
+        ([[12, 7]], {"12", "7"}),
+        ([[1.5, 0.25]], {"1.50", ".25"}),
+        ([[0.004, 0.0012]], {".0040", ".0012"}),
+        ([[1234.5, 2.25]], {"1234", "2"}),
+        ([[0, 0]], {"0"}),
+    ],
+)
+def test_numbers_keep_two_or_three_digits(table: list[list[float]], expected: set[str]) -> None:
+    svg = drawn(charts.heatmap(table, "t", cv.Grid(1, 2)))
+    assert {mark.text or "".join(mark.itertext()) for mark in marks(svg, "text")} == expected
+
+
+def test_empty_cells_are_outlined_and_hold_no_number() -> None:
+    table = TEST.copy()
+    table[3, 7:] = np.nan
+    svg = drawn(charts.heatmap(table, "holes"))
+    assert len(marks(svg, "rect")) == 150
+    assert len(marks(svg, "text")) == 142
+    assert [mark.get("fill") for mark in marks(svg, "rect")].count("white") == 8
+    assert not marks(drawn(charts.heatmap(np.full((10, 15), np.nan), "nothing")), "text")
+
+
+def test_large_tables_are_drawn_without_numbers() -> None:
+    grid = cv.Grid(80, 80)
+    svg = drawn(charts.heatmap(np.ones(grid.shape), "large", grid))
+    assert len(marks(svg, "rect")) == 6400
+    assert not marks(svg, "text")
+
+
+def test_heatmaps_share_one_legend() -> None:
+    svg = drawn(FIGURES["heatmaps"])
+    assert len(marks(svg, "rect")) == 300
+    assert texts(svg).count("shade: share of the table's maximum") == 1
+    assert {"d_a", "d_rpd"} <= set(texts(svg))
+
+
+def test_shades_keep_their_order_in_grey() -> None:
+    def lightness(color: str) -> float:
+        red, green, blue = (int(color[at : at + 2], 16) for at in (1, 3, 5))
+        return 0.299 * red + 0.587 * green + 0.114 * blue
+
+    steps = np.diff([lightness(color) for color in RAMP])
+    assert (steps < -20).all()
+
+
+def test_a_table_of_another_shape_is_refused() -> None:
+    with pytest.raises(cv.ParameterError, match=r"a table of shape \(2, 3\) does not fit a 10x15 grid"):
+        charts.heatmap(np.ones((2, 3)), "t")
+
+
+def test_save_makes_folders_and_keeps_dots(tmp_path: Path) -> None:
+    chart = charts.heatmap([[1.0]], "t", cv.Grid(1, 1))
+    assert charts.save(chart, tmp_path / "new" / "mu=0.65", ["svg"]) == [tmp_path / "new" / "mu=0.65.svg"]
+    assert [path.name for path in (tmp_path / "new").iterdir()] == ["mu=0.65.svg"]
+
+
+def test_nothing_is_written_when_a_format_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(*arguments: Any, **options: Any) -> bytes:
+        raise OSError("no fonts")
+
+    chart = charts.heatmap([[1.0]], "t", cv.Grid(1, 1))
+    with pytest.raises(cv.ParameterError, match="formats: gif cannot be drawn; choose among svg, png, pdf, html"):
+        charts.save(chart, tmp_path / "chart", ["svg", "gif"])
+    monkeypatch.setattr(vl_convert, "svg_to_pdf", fails)
+    with pytest.raises(OSError, match="no fonts"):
+        charts.save(chart, tmp_path / "chart")
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_same_numbers_give_the_same_picture(saved: Path, tmp_path: Path) -> None:
+    again = charts.attention_patterns(WEIGHTS["d_t"], TEST)
+    for path in charts.save(again, tmp_path / "figure1", ["svg", "png"]):
+        assert path.read_bytes() == (saved / path.name).read_bytes()

@@ -1,0 +1,181 @@
+"""fit, simulate and reproduce as a user meets them."""
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+import carouseval as cv
+from carouseval.attention import recgaze_counts
+from carouseval.attention.files import save_examination
+from tests.cli.test_cli import run
+
+
+def test_reproduce_shows_every_figure_and_writes_files(tmp_path: Path) -> None:
+    shown = run("reproduce", "--format", "csv", "--out", str(tmp_path / "paper"))
+    assert shown.returncode == 0
+    rows = list(csv.DictReader(io.StringIO(shown.stdout)))
+    assert len(rows) == 76
+    assert {row[""] for row in rows} == {"ok", "exact"}
+    assert "76 of 76 published figures reproduced" in shown.stderr
+    names = {path.name for path in (tmp_path / "paper").iterdir()}
+    for stem in ("figure1", "figure2", "agreement", "examination", "discounts"):
+        assert {f"{stem}.svg", f"{stem}.png", f"{stem}.pdf"} <= names
+    for stem in ("table1", "table2", "fits", "checks"):
+        assert {f"{stem}.csv", f"{stem}.md", f"{stem}.tex"} <= names
+    assert not any(name.endswith(".part") for name in names)
+    assert json.loads((tmp_path / "paper" / "results.json").read_text())["table2"]["graded"]["pairs"] == 19_999
+    figure = (tmp_path / "paper" / "figure2.svg").read_text()
+    assert "0.9859" in figure
+    assert r"\toprule" in (tmp_path / "paper" / "table2.tex").read_text()
+
+
+def test_reproduce_as_json() -> None:
+    results = json.loads(run("reproduce", "-f", "json").stdout)
+    assert results["discounts"]["d_rpd"]["parameters"] == {"alpha": 4, "beta": 9, "mu": 0.65, "nu": 0.95}
+
+
+def test_a_figure_that_differs_fails(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    from typer import Exit
+
+    from carouseval.cli.output import Format
+    from carouseval.cli.reproduce import reproduce
+    from carouseval.study import reproduce as study
+
+    wrong = study.Reproduction({}, {}, {}, {}, (study.Check("Table 1", "2DCG", "2.2", "2.3"),))
+    monkeypatch.setattr(study, "reproduce", lambda progress: wrong)
+    with pytest.raises(Exit) as left:
+        reproduce(None, Format.csv)
+    assert left.value.exit_code == 1
+    assert "differs,Table 1,2DCG,2.2,2.3" in capsys.readouterr().out
+
+
+def test_simulate_prints_the_study() -> None:
+    arguments = [
+        "simulate",
+        "--trials",
+        "2000",
+        "-d",
+        "d_a",
+        "-d",
+        "d_rpd(mu=0.5)",
+        "--at-least",
+        "0",
+        "--at-least",
+        "0.05",
+    ]
+    content = json.loads(run(*arguments, "-f", "json").stdout)
+    assert content["trials"] == 2000
+    assert [row["at_least"] for row in content["thresholds"]] == [0.0, 0.05]
+    assert list(content["thresholds"][0]["discounts"]) == ["d_a", "d_rpd(mu=0.5)"]
+    assert run(*arguments, "-f", "json").stdout == run(*arguments, "-f", "json").stdout
+    shown = run(*arguments)
+    assert "Wilson" in shown.stdout
+    assert "2,000 binary trials, fast stream, seed 42, truth amsterdam" in shown.stdout
+
+
+def test_simulate_takes_any_truth_and_grid(tmp_path: Path) -> None:
+    cv.discounts.save(cv.discounts.RowPage(mu=0.5), tmp_path / "fit.json")
+    save_examination(recgaze_counts("bratislava"), tmp_path / "counts.json")
+    for truth, name in (
+        (f"@{tmp_path}/fit.json", "d_rpd(alpha=4, beta=9, mu=0.5, nu=0.95)"),
+        (f"{tmp_path}/counts.json", "bratislava"),
+        ("d_a", "d_a(alpha=2, beta=1, gamma=9, lam=1)"),
+    ):
+        shown = run("simulate", "--truth", truth, "--trials", "200", "--grid", "4x6", "-f", "json")
+        assert shown.returncode == 0, shown.stderr
+        assert json.loads(shown.stdout)["truth"] == name
+        assert json.loads(shown.stdout)["grid"]["rows"] == 4
+
+
+def test_fit_and_score_with_the_result(tmp_path: Path) -> None:
+    out = tmp_path / "fitted.json"
+    shown = run("fit", "bratislava", "--test", "amsterdam", "--out", str(out), "-f", "json")
+    content = json.loads(shown.stdout)
+    assert content["parameters"] == {"alpha": 4, "beta": 9, "mu": 0.65, "nu": 0.95}
+    assert round(content["test"]["spearman"], 4) == 0.9859
+    assert len(content["top"]) == 5
+    assert cv.discounts.parse(f"@{out}") == cv.discounts.RowPage()
+    scored = run("score", "-", "--discount", f"@{out}", "-m", "2DCG", "-f", "json", stdin="1,0\n")
+    assert json.loads(scored.stdout)["metrics"] == {"2DCG": cv.dcg2d([[1, 0]])}
+    table = run("fit", "amsterdam", "--model", "d_t").stdout
+    assert "Best of 100 by spearman" in table
+
+
+@pytest.mark.parametrize("kind", ["wide.csv", "long.csv", "wide.parquet", "long.parquet", "counts.json"])
+def test_fit_reads_counts_from_files(kind: str, tmp_path: Path) -> None:
+    train, path = recgaze_counts("bratislava"), tmp_path / kind
+    rows, cols = np.indices((10, 15)) + 1
+    long = pl.DataFrame({"row": rows.ravel(), "col": cols.ravel(), "count": train.counts.ravel()})
+    wide = pl.DataFrame(train.counts, schema=[f"c{j}" for j in range(15)], orient="row")
+    if kind == "wide.csv":
+        np.savetxt(path, train.counts, fmt="%d", delimiter=",")
+    elif kind == "long.csv":
+        long.sample(fraction=1, shuffle=True, seed=1).write_csv(path)
+    elif kind == "wide.parquet":
+        wide.write_parquet(path)
+    elif kind == "long.parquet":
+        long.write_parquet(path)
+    else:
+        save_examination(train, path)
+    shown = run("fit", str(path), "--model", "d_mir", "--screens", "1665", "-f", "json")
+    assert shown.returncode == 0, shown.stderr
+    assert json.loads(shown.stdout)["parameters"] == {"alpha": 10, "beta": 9}
+
+
+def test_fit_takes_other_parameters_and_objectives() -> None:
+    arguments = ["fit", "bratislava", "--values", "mu=0.5,0.6", "--values", "alpha=4", "--values", "beta=9"]
+    content = json.loads(run(*arguments, "--objective", "likelihood", "--refine", "-f", "json").stdout)
+    assert content["objective"] == "likelihood"
+    assert content["tried"] > 2 * 19
+    assert content["parameters"]["mu"] not in (0.5, 0.6)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["fit", "bratislave"], "bratislave"),
+        (["fit", "bratislava", "--model", "d_rdp"], "Did you mean 'd_rpd'"),
+        (["fit", "bratislava", "--objective", "rho"], "objective must be one of"),
+        (["fit", "bratislava", "--values", "mu"], "--values 'mu' does not read"),
+        (["fit", "bratislava", "--grid", "3x3"], "frequencies are 10x15, but the grid is 3x3"),
+        (["fit", "none.parquet"], "none.parquet"),
+        (["fit", "none.json"], "none.json: No such file"),
+        (["simulate", "--trials", "0"], "trials must be a whole number of at least 1"),
+        (["simulate", "--mode", "grade"], "Did you mean 'graded'?"),
+        (["simulate", "--truth", "d_x"], "there is no discount 'd_x'"),
+        (["simulate", "--truth", "none.csv"], "none.csv: No such file"),
+        (["simulate", "--at-least", "2"], "thresholds are decimals"),
+    ],
+)
+def test_mistakes_end_with_a_clear_message_and_status_2(arguments: list[str], message: str) -> None:
+    shown = run(*arguments)
+    assert shown.returncode == 2, shown.stdout
+    assert message in shown.stderr
+    assert "Traceback" not in shown.stderr
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("row,col,n\n1,1,2\n", "needs a column 'count' or 'frequency'"),
+        ("row,col,count\n1,1,2\n1,1,3\n", "row 1, col 1 appears twice, the second time on line 3"),
+        ("row,col,count\n1,1,2\n2,2,3\n", "row 1, col 2 is empty"),
+        ("row,col,count\n0,1,2\n", "row and col count from 1"),
+        ("row,col,count\nx,1,2\n", "row and col must be whole numbers"),
+        ("1,2\n3\n", "row 2, col 2 is empty"),
+        ("1,2\n3,-4\n", "row 2, col 2 is -4"),
+        ("5,5\n5,5\n", "the same in every cell"),
+    ],
+)
+def test_bad_counts_are_refused(content: str, message: str, tmp_path: Path) -> None:
+    path = tmp_path / "counts.csv"
+    path.write_text(content)
+    shown = run("fit", str(path))
+    assert shown.returncode == 2
+    assert message in shown.stderr
+    assert "Traceback" not in shown.stderr

@@ -13,8 +13,8 @@ demo: $(INSTALLED)
 	$(BIN)/carouseval reproduce --out out/paper
 
 test: check
-	$(BIN)/python -m pytest -n auto $(if $(REQUIRE_ALL),--require-all) tests
 	$(BIN)/python -m pytest -q --doctest-modules --pyargs carouseval
+	$(BIN)/python -m pytest -n auto $(if $(REQUIRE_ALL),--require-all) tests
 
 check: $(INSTALLED)
 	$(BIN)/ruff check .

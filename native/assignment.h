@@ -17,7 +17,7 @@ namespace {
 class Assignment {
  public:
   explicit Assignment(int most)
-      : stride_(padded(most)), score_(stride_ * stride_), price_(stride_), utility_(stride_), key_(stride_),
+      : stride_(padded(most)), score_(stride_ * stride_), price_(stride_), blur_(stride_), utility_(stride_), key_(stride_),
         distance_(stride_), open_(stride_), index_(stride_), order_(stride_), owner_(stride_), place_(stride_), from_(stride_),
         scanned_(stride_) {
     for (int k = 0; k < stride_; ++k) index_[k] = k;
@@ -41,12 +41,7 @@ class Assignment {
     }
   }
 
-  // What category loses at the final prices when it takes `row` rather than its best; 0, but for rounding, for every
-  // pair of any best assignment.
-  double slack(int category, int row) const {
-    const int own = place_[category];
-    return scores_of(category)[own] - price_[own] + price_[row] - scores_of(category)[row];
-  }
+  int place(int category) const { return place_[category]; }
 
  private:
   // order_: categories by what the first row gives them over the last, largest first, equal ones in order.
@@ -87,15 +82,17 @@ class Assignment {
       const double* next = scores_of(order_[i + 1]) + i;
       price[i] = price[i + 1] + 0.5 * ((here[0] - here[1]) + (next[0] - next[1]));
     }
-    const double tolerance = 0x1p-49 * (total + (price[0] < 0 ? -price[0] : price[0]));
+    // rounding may blur a comparison by this much, relative to its own terms: a small gain beside a huge one counts
+    for (int v = 0; v < nv; ++v) {
+      const Lanes p = load(price + v * kLanes);
+      store(blur_.at(v * kLanes), select(p < fill(kInfinity), fill(kBlur) * max(p, fill(0.0) - p), fill(0.0)));
+    }
     Mask moves = fill_bits(0);
     for (int i = 0; i < n; ++i) {
       const int k = order_[i];
       owner_[i] = k;
       place_[k] = i;
-      const Lanes enough = fill(scores_of(k)[i] - price[i] + tolerance);
-      for (int v = 0; v < nv; ++v)
-        moves = moves | (load(scores_of(k) + v * kLanes) - load(price + v * kLanes) > enough);
+      moves = moves | would_move<NV>(n, k, i);
     }
     if (!any(moves)) return total;
 
@@ -105,7 +102,7 @@ class Assignment {
       Lanes best = fill(-kInfinity);
       for (int v = 0; v < nv; ++v) best = max(best, load(scores_of(k) + v * kLanes) - load(price + v * kLanes));
       utility_[k] = largest(best);
-      if (utility_[k] > scores_of(k)[i] - price[i] + tolerance) {
+      if (any(would_move<NV>(n, k, i))) {
         owner_[i] = -1;
         order_[free++] = k;
       }
@@ -114,6 +111,20 @@ class Assignment {
     total = 0.0;
     for (int i = 0; i < n; ++i) total += scores_of(owner(i))[i];
     return total;
+  }
+
+  // Rows that category k would rather have than row i, at today's prices.
+  template <int NV>
+  CAROUSEVAL_INLINE Mask would_move(int n, int k, int i) const {
+    const int nv = NV ? NV : padded(n) / kLanes;
+    const double here = scores_of(k)[i];
+    const Lanes enough = fill(here - price_[i] + (kBlur * here + blur_[i]));
+    Mask moves = fill_bits(0);
+    for (int v = 0; v < nv; ++v) {
+      const Lanes there = load(scores_of(k) + v * kLanes) - load(price_.at(v * kLanes));
+      moves = moves | (there > enough + load(blur_.at(v * kLanes)));
+    }
+    return moves;
   }
 
   // Dijkstra over rows from one free category; distance_ is what a category would lose at today's prices.
@@ -128,9 +139,9 @@ class Assignment {
       store(open + v * kLanes, d);
       for (int l = 0; l < kLanes; ++l) from_[v * kLanes + l] = start;
     }
-    int scanned = 0, row;
-    double d;
-    for (;;) {
+    int scanned = 0, row = 0;
+    double d = 0.0;
+    while (scanned < n) {  // a free row is always found
       Lanes least = load(open);
       for (int v = 1; v < nv; ++v) least = min(least, load(open + v * kLanes));
       d = smallest(least);
@@ -173,7 +184,8 @@ class Assignment {
   }
 
   int stride_;
-  Buffer<double> score_, price_, utility_, key_, distance_, open_, index_;
+  static constexpr double kBlur = 0x1p-50;
+  Buffer<double> score_, price_, blur_, utility_, key_, distance_, open_, index_;
   Buffer<int> order_, owner_, place_, from_, scanned_;
 };
 

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstring>
 #include <new>
+#include <utility>
 
 namespace {
 
@@ -20,6 +21,11 @@ class Buffer {
   ~Buffer() { ::operator delete(data_, std::align_val_t(64)); }
   Buffer(const Buffer&) = delete;
   Buffer& operator=(const Buffer&) = delete;
+  Buffer& operator=(Buffer&& other) {
+    std::swap(size_, other.size_);
+    std::swap(data_, other.data_);
+    return *this;
+  }
 
   int size() const { return size_; }
   T* at(int i) { return data_ + i; }

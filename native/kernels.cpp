@@ -33,11 +33,12 @@ struct PageWeights : Buffer<double> {
 
 // 2DCG alone: one pass over memory.
 template <Gain gain, class T>
-int64_t score_only(const Pages<T>& pages, int64_t begin, int64_t end, double* dcg) {
+int64_t score_only(const Pages<T>& pages, Pieces& pieces, double* dcg) {
   const int cells = pages.rows * pages.cols;
   const PageWeights weight(pages);
   bool fractions = false;
-  for (int64_t p = begin; p < end; ++p) {
+  for (int64_t p, end; pieces.next(p, end);)
+  for (; p < end; ++p) {
     Lanes total;
     const bool good = each_gain<gain>(
         pages.relevance + p * cells, cells, (pages.count - p) * cells, fractions, [&] { total = fill(0.0); },
@@ -56,11 +57,12 @@ void close_ranks(const Page& page, Buffer<double>& list) {
 }
 
 template <Gain gain, class T, class BestOf>
-int64_t score_with(const Pages<T>& pages, int64_t begin, int64_t end, double* dcg, double* best, BestOf best_of) {
+int64_t score_with(const Pages<T>& pages, Pieces& pieces, double* dcg, double* best, BestOf best_of) {
   Page page(pages.rows, pages.cols);
   const PageWeights weight(pages);
   Buffer<double> list(padded(page.cells));
-  for (int64_t p = begin; p < end; ++p) {
+  for (int64_t p, end; pieces.next(p, end);)
+  for (; p < end; ++p) {
     if (!read_page<gain>(pages.relevance + p * page.cells, (pages.count - p) * page.cells, page))
       return first_bad<gain>(pages.relevance, p * page.cells, (p + 1) * page.cells);
     const double* gains = page.gain.at(0);
@@ -75,31 +77,32 @@ int64_t score_with(const Pages<T>& pages, int64_t begin, int64_t end, double* dc
 }
 
 template <Gain gain, class T>
-int64_t score_gain(const Pages<T>& pages, int64_t begin, int64_t end, double* dcg, double* best) {
+int64_t score_gain(const Pages<T>& pages, Pieces& pieces, double* dcg, double* best) {
   if (pages.ideal == Ideal::kCategory) {
     CategoryIdeal ideal(pages.weights, pages.grid_rows, pages.grid_cols, pages.rows, pages.cols);
-    return score_with<gain>(pages, begin, end, dcg, best, [&](const Page& page) { return ideal.of_page(page); });
+    return score_with<gain>(pages, pieces, dcg, best, [&](const Page& page) { return ideal.of_page(page); });
   }
   if (pages.ideal == Ideal::kUnconstrained) {
     UnconstrainedIdeal ideal(pages.weights, pages.grid_rows * pages.grid_cols, pages.rows * pages.cols);
-    return score_with<gain>(pages, begin, end, dcg, best, [&](const Page& page) { return ideal.of_page(page); });
+    return score_with<gain>(pages, pieces, dcg, best, [&](const Page& page) { return ideal.of_page(page); });
   }
   if (pages.as_list)
-    return score_with<gain>(pages, begin, end, dcg, nullptr, [](const Page&) { return 0.0; });
-  return score_only<gain>(pages, begin, end, dcg);
+    return score_with<gain>(pages, pieces, dcg, nullptr, [](const Page&) { return 0.0; });
+  return score_only<gain>(pages, pieces, dcg);
 }
 
 template <class T>
-int64_t score(const Pages<T>& pages, int64_t begin, int64_t end, double* dcg, double* best) {
-  return pages.gain == Gain::kExp2 ? score_gain<Gain::kExp2>(pages, begin, end, dcg, best)
-                                   : score_gain<Gain::kLinear>(pages, begin, end, dcg, best);
+int64_t score(const Pages<T>& pages, Pieces& pieces, double* dcg, double* best) {
+  return pages.gain == Gain::kExp2 ? score_gain<Gain::kExp2>(pages, pieces, dcg, best)
+                                   : score_gain<Gain::kLinear>(pages, pieces, dcg, best);
 }
 
 // Gains cell by cell; empty cells stay NaN.
-int64_t gains(const double* relevance, Gain gain, int64_t begin, int64_t end, double* out) {
+int64_t gains(const double* relevance, Gain gain, Pieces& pieces, double* out) {
   constexpr int block = 1024;
   bool fractions = false;
-  for (int64_t at = begin; at < end; at += block) {
+  for (int64_t at, end; pieces.next(at, end);)
+  for (; at < end; at += block) {
     const int count = int(end - at < block ? end - at : block);
     const auto keep = [&](int c, Lanes g, Mask held) {
       g = select(held, g, fill(kNaN));
@@ -114,33 +117,37 @@ int64_t gains(const double* relevance, Gain gain, int64_t begin, int64_t end, do
   return -1;
 }
 
-void category_ideal(const Categories& all, int64_t begin, int64_t end, double* best) {
+void category_ideal(const Categories& all, Pieces& pieces, double* best) {
   CategoryIdeal ideal(all.weights, all.grid_rows, all.grid_cols, all.categories, all.items);
-  for (int64_t p = begin; p < end; ++p)
+  for (int64_t p, end; pieces.next(p, end);)
+  for (; p < end; ++p)
     best[p] = ideal.of_categories(all.gains + p * all.categories * all.items, all.slots + p * all.categories,
                                   all.categories, all.items);
 }
 
-void correlations(const double* candidates, const double* target, int n, int64_t begin, int64_t end, double* rho, double* r) {
+void correlations(const double* candidates, const double* target, int n, Pieces& pieces, double* rho, double* r) {
   Ranks wanted(n), found(n);
   wanted.rank(target);
-  for (int64_t k = begin; k < end; ++k) {
+  for (int64_t k, end; pieces.next(k, end);)
+  for (; k < end; ++k) {
     found.rank(candidates + k * n);
     rho[k] = found.correlation(wanted);
     r[k] = rho[k] == rho[k] ? pearson(candidates + k * n, target, n) : kNaN;
   }
 }
 
-void draw_pairs(const Draws& draws, int64_t first, int64_t begin, int64_t end, uint8_t* one, uint8_t* other) {
+void draw_pairs(const Draws& draws, int64_t first, Pieces& pieces, uint8_t* one, uint8_t* other) {
   PairDraws pairs(draws);
   const int64_t cells = int64_t(draws.rows) * draws.cols;
-  for (int64_t t = begin; t < end; ++t) pairs.draw(first + t, one + t * cells, other + t * cells);
+  for (int64_t t, end; pieces.next(t, end);)
+  for (; t < end; ++t) pairs.draw(first + t, one + t * cells, other + t * cells);
 }
 
-int64_t layout(const Pages<double>& pages, int64_t begin, int64_t end, int64_t* source) {
+int64_t layout(const Pages<double>& pages, Pieces& pieces, int64_t* source) {
   Page page(pages.rows, pages.cols);
   IdealLayout ideal(pages.weights, pages.grid_rows, pages.grid_cols, pages.rows, pages.cols);
-  for (int64_t p = begin; p < end; ++p) {
+  for (int64_t p, end; pieces.next(p, end);)
+  for (; p < end; ++p) {
     const double* relevance = pages.relevance + p * page.cells;
     const int64_t readable = (pages.count - p) * page.cells;
     const bool good = pages.gain == Gain::kExp2 ? read_page<Gain::kExp2>(relevance, readable, page)
@@ -148,7 +155,7 @@ int64_t layout(const Pages<double>& pages, int64_t begin, int64_t end, int64_t* 
     if (!good)
       return pages.gain == Gain::kExp2 ? first_bad<Gain::kExp2>(pages.relevance, p * page.cells, (p + 1) * page.cells)
                                        : first_bad<Gain::kLinear>(pages.relevance, p * page.cells, (p + 1) * page.cells);
-    ideal.write(page, pages.ideal, source + p * pages.grid_rows * pages.grid_cols * 2);
+    if (!ideal.write(page, pages.ideal, source + p * pages.grid_rows * pages.grid_cols * 2)) return kOverflow;
   }
   return -1;
 }

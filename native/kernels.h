@@ -37,20 +37,29 @@ struct Draws {
   int top_grade;          // relevant items are graded 1..top_grade
 };
 
-// All work on [begin, end) of the pages. Those that read relevance return the first bad cell, counted over the whole
-// stack, or -1.
+// Hands out pieces [begin, end) of the work, so that a thread sets up once for all the pieces it does.
+struct Pieces {
+  virtual bool next(int64_t& begin, int64_t& end) = 0;
+
+ protected:
+  ~Pieces() = default;
+};
+
+constexpr int64_t kOverflow = INT64_MAX - 1;  // in place of a bad cell: gains too large to be added up
+
+// Those that read relevance return the first bad cell they met, counted over the whole stack, or -1.
 struct Kernels {
   const char* name;
-  int64_t (*score_f64)(const Pages<double>&, int64_t begin, int64_t end, double* dcg, double* best);
-  int64_t (*score_f32)(const Pages<float>&, int64_t begin, int64_t end, double* dcg, double* best);
-  int64_t (*score_u8)(const Pages<uint8_t>&, int64_t begin, int64_t end, double* dcg, double* best);
-  int64_t (*score_i64)(const Pages<int64_t>&, int64_t begin, int64_t end, double* dcg, double* best);
-  int64_t (*gains)(const double* relevance, Gain gain, int64_t begin, int64_t end, double* out);
-  void (*category_ideal)(const Categories&, int64_t begin, int64_t end, double* best);
+  int64_t (*score_f64)(const Pages<double>&, Pieces&, double* dcg, double* best);
+  int64_t (*score_f32)(const Pages<float>&, Pieces&, double* dcg, double* best);
+  int64_t (*score_u8)(const Pages<uint8_t>&, Pieces&, double* dcg, double* best);
+  int64_t (*score_i64)(const Pages<int64_t>&, Pieces&, double* dcg, double* best);
+  int64_t (*gains)(const double* relevance, Gain gain, Pieces&, double* out);
+  void (*category_ideal)(const Categories&, Pieces&, double* best);
   // rho and r of each candidate (a row of n values) with the target; NaN where one is constant
-  void (*correlations)(const double* candidates, const double* target, int n, int64_t begin, int64_t end, double* rho, double* r);
+  void (*correlations)(const double* candidates, const double* target, int n, Pieces&, double* rho, double* r);
   // trials first + [begin, end), into two stacks of pages
-  void (*draw_pairs)(const Draws&, int64_t first, int64_t begin, int64_t end, uint8_t* one, uint8_t* other);
+  void (*draw_pairs)(const Draws&, int64_t first, Pieces&, uint8_t* one, uint8_t* other);
   // source: (row, col) of each cell's item, -1 where the ideal page leaves a cell empty
-  int64_t (*layout)(const Pages<double>&, int64_t begin, int64_t end, int64_t* source);
+  int64_t (*layout)(const Pages<double>&, Pieces&, int64_t* source);
 };

@@ -158,10 +158,14 @@ CAROUSEVAL_INLINE Lanes crossed(Lanes a) {
     [[maybe_unused]] constexpr int y = x % kWidth;
 #if !defined(CAROUSEVAL_VECTORS)
     out.part[p] = from;
-#elif defined(__AVX__)
+#elif defined(__clang__) && defined(__AVX__)
     out.part[p] = __builtin_shufflevector(from, from, y, 1 ^ y, 2 ^ y, 3 ^ y);
-#else
+#elif defined(__clang__)
     out.part[p] = __builtin_shufflevector(from, from, y, 1 ^ y);
+#elif defined(__AVX__)  // GCC had only this form before version 12
+    out.part[p] = __builtin_shuffle(from, Longs{y, 1 ^ y, 2 ^ y, 3 ^ y});
+#else
+    out.part[p] = __builtin_shuffle(from, Longs{y, 1 ^ y});
 #endif
   }
   return out;

@@ -22,10 +22,6 @@ inline void rank_descending(const double* value, int n, Buffer<int>& order) {
 class FirstOfBest {
  public:
   FirstOfBest(const Assignment& assignment, int n) : assignment_(assignment), n_(n), owner_(n), place_(n), visited_(n) {
-    double scale = 0.0;
-    for (int k = 0; k < n; ++k)
-      for (int j = 0; j < n; ++j) scale = std::max(scale, assignment.scores_of(k)[j] + std::abs(assignment.price(j)));
-    tolerance_ = n * 0x1p-50 * scale;
     for (int j = 0; j < n; ++j) {
       owner_[j] = assignment.owner(j);
       place_[owner_[j]] = j;
@@ -36,7 +32,13 @@ class FirstOfBest {
   int owner(int row) const { return owner_[row]; }
 
  private:
-  bool tight(int k, int row) const { return assignment_.slack(k, row) <= tolerance_; }
+  // Rounding is judged by the terms at hand: small gains are not equal just because others are huge.
+  bool tight(int k, int row) const {
+    const int own = assignment_.place(k);
+    const double here = assignment_.scores_of(k)[own], there = assignment_.scores_of(k)[row];
+    const double terms = std::max(std::max(here, there), std::max(std::abs(assignment_.price(own)), std::abs(assignment_.price(row))));
+    return (here - assignment_.price(own)) - (there - assignment_.price(row)) <= n_ * 0x1p-51 * terms;
+  }
 
   void settle(int row) {
     for (int k = 0; owner_[row] != k; ++k) {
@@ -65,7 +67,6 @@ class FirstOfBest {
 
   const Assignment& assignment_;
   int n_;
-  double tolerance_;
   Buffer<int> owner_, place_;
   Buffer<bool> visited_;
 };
@@ -79,10 +80,12 @@ class IdealLayout {
         cells_(grid_rows * grid_cols) {}
 
   // Writes (row, col) of the source of every cell of the grid; -1, -1 where nothing stands.
-  void write(const Page& page, Ideal kind, int64_t* source) {
+  // Returns false where the page's gains are too large to be added up.
+  bool write(const Page& page, Ideal kind, int64_t* source) {
     for (int c = 0; c < grid_rows_ * grid_cols_ * 2; ++c) source[c] = -1;
-    if (kind == Ideal::kCategory) write_category(page, source);
-    else write_unconstrained(page, source);
+    if (kind == Ideal::kCategory) return write_category(page, source);
+    write_unconstrained(page, source);
+    return true;
   }
 
  private:
@@ -92,9 +95,9 @@ class IdealLayout {
     source[cell * 2 + 1] = item % page.cols;
   }
 
-  void write_category(const Page& page, int64_t* source) {
+  bool write_category(const Page& page, int64_t* source) {
     const int n = CategoryIdeal::categories_of(page);
-    ideal_.assign(page);
+    if (ideal_.assign(page) == kInfinity) return false;
     const FirstOfBest first(ideal_.assignment(), n);
     for (int i = 0; i < n; ++i) {
       const int k = first.owner(i), slots = page.held.last(k * page.cols, page.cols);
@@ -103,6 +106,7 @@ class IdealLayout {
       for (int r = 0; r < slots; ++r)
         put(page, k * page.cols + items_[r], i * grid_cols_ + cells_[r], source);
     }
+    return true;
   }
 
   void write_unconstrained(const Page& page, int64_t* source) {

@@ -53,27 +53,35 @@ Ideal ideal_named(const char* name) {
   return text == "category" ? Ideal::kCategory : text == "unconstrained" ? Ideal::kUnconstrained : Ideal::kNone;
 }
 
-// Runs work(begin, end) over [0, count) in pieces of about `piece`, on up to `threads` threads, without the GIL. Every
-// page is computed alone, so neither pieces nor threads change a result. Returns the smallest answer that is not -1.
+// Runs work(pieces) on up to `threads` threads, without the GIL; `pieces` hands out [0, count) bit by bit. Every page is
+// computed alone, so neither pieces nor threads change a result. Returns the smallest answer that is not -1.
 template <class Work>
 int64_t in_parallel(int64_t count, int64_t piece, int threads, const Work& work) {
+  struct Shared : Pieces {
+    Shared(int64_t count, int64_t piece) : count(count), piece(piece) {}
+    bool next(int64_t& begin, int64_t& end) override {
+      begin = piece * at++;
+      end = std::min(count, begin + piece);
+      return begin < count;
+    }
+    const int64_t count, piece;
+    std::atomic<int64_t> at{0};
+  };
   nb::gil_scoped_release unlocked;
-  const int64_t pieces = (count + piece - 1) / piece;
-  std::atomic<int64_t> next{0}, bad{INT64_MAX};
+  Shared pieces(count, piece);
+  std::atomic<int64_t> bad{INT64_MAX};
   std::exception_ptr failure;
   std::atomic<bool> failed{false};
   const auto run = [&] {
     try {
-      for (int64_t at; (at = next++) < pieces;) {
-        const int64_t answer = work(at * piece, std::min(count, (at + 1) * piece));
-        for (int64_t seen = bad; answer >= 0 && answer < seen && !bad.compare_exchange_weak(seen, answer);) {}
-      }
+      const int64_t answer = work(pieces);
+      for (int64_t seen = bad; answer >= 0 && answer < seen && !bad.compare_exchange_weak(seen, answer);) {}
     } catch (...) {
       if (!failed.exchange(true)) failure = std::current_exception();
     }
   };
   std::vector<std::thread> helpers;
-  const int64_t wanted = std::min<int64_t>(threads, pieces) - 1;
+  const int64_t wanted = std::min<int64_t>(threads, (count + piece - 1) / piece) - 1;
   try {
     for (int64_t t = 0; t < wanted; ++t) helpers.emplace_back(run);
   } catch (const std::system_error&) {
@@ -108,7 +116,7 @@ nb::tuple score(Relevance relevance, In<double, 2> weights, const char* gain, co
   double* best = fresh<double>(ideal_named(ideal) == Ideal::kNone ? 0 : size_t(count), best_owner);
   const int64_t piece = piece_for(int64_t(relevance.shape(1) * relevance.shape(2)));
   const auto with = [&](auto kernel, auto pages) {
-    return in_parallel(count, piece, threads, [&](int64_t begin, int64_t end) { return kernel(pages, begin, end, dcg, best); });
+    return in_parallel(count, piece, threads, [&](Pieces& pieces) { return kernel(pages, pieces, dcg, best); });
   };
   int64_t bad;
   if (relevance.dtype() == nb::dtype<double>()) bad = with(active->score_f64, pages_of<double>(relevance, weights, gain, ideal, as_list));
@@ -124,8 +132,8 @@ nb::tuple gains(In<double, 1> relevance, const char* gain, int threads) {
   const size_t count = relevance.shape(0);
   nb::capsule owner;
   double* out = fresh<double>(count, owner);
-  const int64_t bad = in_parallel(int64_t(count), 1 << 17, threads, [&](int64_t begin, int64_t end) {
-    return active->gains(relevance.data(), gain_named(gain), begin, end, out);
+  const int64_t bad = in_parallel(int64_t(count), 1 << 17, threads, [&](Pieces& pieces) {
+    return active->gains(relevance.data(), gain_named(gain), pieces, out);
   });
   return nb::make_tuple(Out<double>(out, {count}, owner), bad);
 }
@@ -136,8 +144,8 @@ Out<double> category_ideal(In<double, 3> gains, In<int64_t, 2> slots, In<double,
   const size_t count = gains.shape(0);
   nb::capsule owner;
   double* best = fresh<double>(count, owner);
-  in_parallel(int64_t(count), piece_for(all.categories * all.items), threads, [&](int64_t begin, int64_t end) {
-    active->category_ideal(all, begin, end, best);
+  in_parallel(int64_t(count), piece_for(all.categories * all.items), threads, [&](Pieces& pieces) {
+    active->category_ideal(all, pieces, best);
     return int64_t(-1);
   });
   return Out<double>(best, {count}, owner);
@@ -147,8 +155,8 @@ nb::tuple correlations(In<double, 2> candidates, In<double, 1> target, int threa
   const size_t count = candidates.shape(0), n = candidates.shape(1);
   nb::capsule rho_owner, r_owner;
   double *rho = fresh<double>(count, rho_owner), *r = fresh<double>(count, r_owner);
-  in_parallel(int64_t(count), 64, threads, [&](int64_t begin, int64_t end) {
-    active->correlations(candidates.data(), target.data(), int(n), begin, end, rho, r);
+  in_parallel(int64_t(count), 64, threads, [&](Pieces& pieces) {
+    active->correlations(candidates.data(), target.data(), int(n), pieces, rho, r);
     return int64_t(-1);
   });
   return nb::make_tuple(Out<double>(rho, {count}, rho_owner), Out<double>(r, {count}, r_owner));
@@ -158,20 +166,20 @@ nb::tuple draw_pairs(uint64_t seed, int64_t first, size_t count, size_t rows, si
   const Draws draws = {seed, int(rows), int(cols), up_to.data(), top_grade};
   nb::capsule one_owner, other_owner;
   uint8_t *one = fresh<uint8_t>(count * rows * cols, one_owner), *other = fresh<uint8_t>(count * rows * cols, other_owner);
-  in_parallel(int64_t(count), piece_for(int64_t(rows * cols)), threads, [&](int64_t begin, int64_t end) {
-    active->draw_pairs(draws, first, begin, end, one, other);
+  in_parallel(int64_t(count), piece_for(int64_t(rows * cols)), threads, [&](Pieces& pieces) {
+    active->draw_pairs(draws, first, pieces, one, other);
     return int64_t(-1);
   });
   return nb::make_tuple(Out<uint8_t>(one, {count, rows, cols}, one_owner), Out<uint8_t>(other, {count, rows, cols}, other_owner));
 }
 
 nb::tuple layout(Relevance relevance, In<double, 2> weights, const char* gain, const char* ideal, int threads) {
-  const Pages<double> pages = pages_of<double>(relevance, weights, gain, ideal, false);
+  const Pages<double> stack = pages_of<double>(relevance, weights, gain, ideal, false);
   const size_t count = relevance.shape(0), rows = weights.shape(0), cols = weights.shape(1);
   nb::capsule owner;
   int64_t* source = fresh<int64_t>(count * rows * cols * 2, owner);
   const int64_t bad = in_parallel(int64_t(count), piece_for(int64_t(rows * cols)), threads,
-                                  [&](int64_t begin, int64_t end) { return active->layout(pages, begin, end, source); });
+                                  [&](Pieces& pieces) { return active->layout(stack, pieces, source); });
   return nb::make_tuple(Out<int64_t>(source, {count, rows, cols, 2}, owner), bad);
 }
 
@@ -180,6 +188,7 @@ nb::tuple layout(Relevance relevance, In<double, 2> weights, const char* gain, c
 NB_MODULE(_native, m) {
   active = runnable(nullptr);
   m.doc() = "Kernels of carouseval; use the functions of carouseval.metric, which check their arguments.";
+  m.attr("OVERFLOW") = kOverflow;
   m.def("score", &score, "relevance"_a, "weights"_a, "gain"_a, "ideal"_a, "as_list"_a, "threads"_a);
   m.def("gains", &gains, "relevance"_a, "gain"_a, "threads"_a);
   m.def("category_ideal", &category_ideal, "gains"_a, "slots"_a, "weights"_a, "threads"_a);

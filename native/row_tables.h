@@ -1,6 +1,8 @@
 // The weights of a grid, ready for ideals: for a carousel of m items, each row's first m weights, largest first.
 #pragma once
 
+#include <cstdint>
+
 #include "buffer.h"
 #include "lanes.h"
 #include "sort.h"
@@ -9,46 +11,74 @@ namespace {
 
 struct RowTable {
   RowTable(const double* weights, int rows, int cols, int m)
-      : stride(padded(rows)), weight(m * stride), prefix((m + 1) * stride), falls(true) {
+      : stride(padded(rows)), m(m), weight(m * stride), prefix(0), falls(true), heaviest(0.0) {
     Sorter sorter(m);
     for (int i = 0; i < rows; ++i) {
       const double* row = sorter.descending(weights + i * cols, m);
+      double sum = 0.0;
       for (int r = 0; r < m; ++r) {
         const int at = r * stride + i;
         weight[at] = row[r];
-        prefix[at + stride] = prefix[at] + row[r];
+        sum += row[r];
         if (i > 0 && weight[at - 1] < row[r]) falls = false;
       }
+      heaviest = sum > heaviest ? sum : heaviest;
     }
   }
 
   const double* weights_of_rank(int r) const { return weight.at(r * stride); }
-  const double* sums_of(int n) const { return prefix.at(n * stride); }
+
+  // The sums of each row's n largest weights.
+  const double* sums_of(int n) {
+    if (prefix.size() == 0) {
+      prefix = Buffer<double>((m + 1) * stride);
+      for (int at = 0; at < m * stride; ++at) prefix[at + stride] = prefix[at] + weight[at];
+    }
+    return prefix.at(n * stride);
+  }
 
   int stride;             // rows, padded to whole lanes with rows of weight 0
+  int m;
   Buffer<double> weight;  // weight[r * stride + i]: the r-th largest of row i's first m weights
-  Buffer<double> prefix;  // prefix[n * stride + i]: the sum of the n largest
+  Buffer<double> prefix;  // prefix[n * stride + i]: the sum of the n largest; made when first asked for
   bool falls;             // every rank's weight falls (or stays) from row to row
+  double heaviest;        // the largest sum of a row's weights
 };
 
-// Tables by m, each built when a page first needs it.
+// Tables by m, each built when a page first needs it. Very large grids have more of them than fit: then they are
+// forgotten and built again.
 class RowTables {
  public:
   RowTables(const double* weights, int rows, int cols) : weights_(weights), rows_(rows), cols_(cols), table_(cols + 1) {}
-  ~RowTables() {
-    for (int m = 0; m < table_.size(); ++m) delete table_[m];
-  }
+  ~RowTables() { forget(); }
 
+  int rows() const { return rows_; }
   int cols() const { return cols_; }
 
-  const RowTable& of(int m) {
-    if (!table_[m]) table_[m] = new RowTable(weights_, rows_, cols_, m);
+  RowTable& of(int m) {
+    if (!table_[m]) {
+      const int64_t size = int64_t(m) * padded(rows_);
+      if (held_ + size > kMostHeld) forget();
+      held_ += size;
+      table_[m] = new RowTable(weights_, rows_, cols_, m);
+    }
     return *table_[m];
   }
 
  private:
+  static constexpr int64_t kMostHeld = int64_t(1) << 23;  // numbers: 64 MiB a thread
+
+  void forget() {
+    for (int m = 0; m < table_.size(); ++m) {
+      delete table_[m];
+      table_[m] = nullptr;
+    }
+    held_ = 0;
+  }
+
   const double* weights_;
   int rows_, cols_;
+  int64_t held_ = 0;
   Buffer<RowTable*> table_;
 };
 

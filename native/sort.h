@@ -1,6 +1,8 @@
 // Sorting without branches that could be mispredicted.
 #pragma once
 
+#include <algorithm>
+
 #include "buffer.h"
 #include "lanes.h"
 
@@ -32,16 +34,22 @@ class Network {
   Buffer<int> pair_;
 };
 
-// Networks by size, each built when first needed.
+// A type of our own keeps std::sort from being shared with code for another instruction set.
+struct Descending {
+  bool operator()(double a, double b) const { return a > b; }
+};
+
+// Networks by size, each built when first needed; past kMost values std::sort is the better way.
 class Networks {
  public:
-  explicit Networks(int most) : network_(most + 1) {}
+  explicit Networks(int most) : network_((most < kMost ? most : kMost) + 1), column_(most > kMost ? most : 0) {}
   ~Networks() {
     for (int n = 0; n < network_.size(); ++n) delete network_[n];
   }
 
   // Sorts each of `lanes` columns (a multiple of 8) of a table with n rows, largest first.
   void sort_columns(double* table, int n, int stride, int lanes) {
+    if (n > kMost) return sort_one_by_one(table, n, stride, lanes);
     if (!network_[n]) network_[n] = new Network(n);
     network_[n]->each([&](int high, int low) {
       double *above = table + high * stride, *below = table + low * stride;
@@ -54,7 +62,18 @@ class Networks {
   }
 
  private:
+  static constexpr int kMost = 256;
+
+  void sort_one_by_one(double* table, int n, int stride, int lanes) {
+    for (int k = 0; k < lanes; ++k) {
+      for (int r = 0; r < n; ++r) column_[r] = table[r * stride + k];
+      std::sort(column_.at(0), column_.at(n), Descending());
+      for (int r = 0; r < n; ++r) table[r * stride + k] = column_[r];
+    }
+  }
+
   Buffer<Network*> network_;
+  Buffer<double> column_;
 };
 
 // Sorts lists of numbers that are 0 or more. Eight columns are sorted at once by a network; then runs of columns are

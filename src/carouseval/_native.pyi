@@ -5,6 +5,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+OVERFLOW: int
+
 def score(
     relevance: NDArray[Any], weights: NDArray[np.float64], gain: str, ideal: str, as_list: bool, threads: int
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], int]: ...

@@ -1,3 +1,4 @@
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -57,3 +58,33 @@ def test_bad_counts_are_refused(arguments: dict[str, Any], message: str) -> None
 def test_only_equal_grids_add_up() -> None:
     with pytest.raises(cv.DataError, match="different grids"):
         Examination("a", [[1]], 2) + Examination("b", [[1, 1]], 2)
+
+
+def test_files_read_back(tmp_path: Path) -> None:
+    for seen in (recgaze_counts("all"), Examination("t", [[1, 2]], 5)):
+        seen.save(tmp_path / "seen.json")
+        again = Examination.load(str(tmp_path / "seen.json"))
+        assert again.to_dict() == seen.to_dict()
+        assert [path.name for path in tmp_path.iterdir()] == ["seen.json"]  # nothing unfinished is left behind
+    with pytest.raises(cv.DataError, match="cannot be written"):
+        seen.save(tmp_path / "no" / "such" / "folder.json")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("{", "is not JSON"),
+        ("[" * 100_000, "is not JSON"),
+        ("[]", "needs an object with the keys name, screens, counts"),
+        ('{"name": "t", "screens": 1}', "needs an object with the keys name, screens, counts"),
+        ('{"name": "t", "screens": 1, "counts": [[2]]}', "row 1, col 1 was examined on 2 of 1 screens"),
+        ('{"name": "t", "screens": 1, "counts": [[1], [1, 1]]}', "examination file"),
+        ('{"name": "t", "screens": 1, "counts": [[1]], "participants": "x"}', "participants must be a whole number"),
+    ],
+)
+def test_bad_files_are_refused(tmp_path: Path, text: str, message: str) -> None:
+    (tmp_path / "seen.json").write_text(text)
+    with pytest.raises(cv.DataError, match=message):
+        Examination.load(tmp_path / "seen.json")
+    with pytest.raises(cv.DataError, match=r"none\.json': No such file"):
+        Examination.load(tmp_path / "none.json")

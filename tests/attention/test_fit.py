@@ -10,7 +10,8 @@ from scipy import stats
 import carouseval as cv
 from carouseval import _native
 from carouseval.attention import Examination, recgaze_counts
-from carouseval.attention.fit import DECAYS, FACTORS, PAPER_DISCOUNTS, grid_search, refine, scores
+from carouseval.attention.fit import PAPER_DISCOUNTS, grid_search, refine, scores
+from carouseval.attention.parameters import DECAYS, FACTORS
 
 TRAIN, TEST = recgaze_counts("bratislava"), recgaze_counts("amsterdam")
 PAPER = {  # parameters, train rho, test rho, test r, test MSE

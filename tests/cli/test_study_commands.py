@@ -11,7 +11,6 @@ import pytest
 
 import carouseval as cv
 from carouseval.attention import recgaze_counts
-from carouseval.attention.files import save_examination
 from tests.cli.test_cli import run
 
 
@@ -80,7 +79,7 @@ def test_simulate_prints_the_study() -> None:
 
 def test_simulate_takes_any_truth_and_grid(tmp_path: Path) -> None:
     cv.discounts.save(cv.discounts.RowPage(mu=0.5), tmp_path / "fit.json")
-    save_examination(recgaze_counts("bratislava"), tmp_path / "counts.json")
+    recgaze_counts("bratislava").save(tmp_path / "counts.json")
     for truth, name in (
         (f"@{tmp_path}/fit.json", "d_rpd(alpha=4, beta=9, mu=0.5, nu=0.95)"),
         (f"{tmp_path}/counts.json", "bratislava"),
@@ -121,10 +120,28 @@ def test_fit_reads_counts_from_files(kind: str, tmp_path: Path) -> None:
     elif kind == "long.parquet":
         long.write_parquet(path)
     else:
-        save_examination(train, path)
+        train.save(path)
     shown = run("fit", str(path), "--model", "d_mir", "--screens", "1665", "-f", "json")
     assert shown.returncode == 0, shown.stderr
     assert json.loads(shown.stdout)["parameters"] == {"alpha": 10, "beta": 9}
+
+
+def test_fit_takes_screens_and_resamples_participants(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    table = tmp_path / "screens.csv"
+    lines = ["screen,row,col,participant"]
+    for screen in range(300):
+        for row, col in np.argwhere(rng.random((3, 4)) < 0.9 / np.arange(1, 4)[:, None] / np.arange(1, 5)):
+            lines.append(f"{screen},{row + 1},{col + 1},p{screen % 12}")
+    table.write_text("\n".join(lines))
+    shown = run("fit", str(table), "--grid", "3x4", "--model", "d_mir", "--bootstrap", "50", "-f", "json")
+    assert shown.returncode == 0, shown.stderr
+    content = json.loads(shown.stdout)
+    assert content["bootstrap"]["what"] == "participants resampled with replacement"
+    assert set(content["bootstrap"]["parameters"]) == {"alpha", "beta"}
+    text = run("fit", "bratislava", "--model", "d_t", "--bootstrap", "20").stdout
+    assert "sampling noise of independent cells only, too narrow" in text
+    assert "say on which --grid" in run("fit", str(table)).stderr
 
 
 def test_fit_takes_other_parameters_and_objectives() -> None:

@@ -1,3 +1,4 @@
+import dataclasses
 import json
 import math
 from pathlib import Path
@@ -153,7 +154,6 @@ def test_nonsense_parameters_are_refused(make: Any, message: str) -> None:
         (discounts.FPattern(0.5, 0.5), "row 1, col 1 is inf "),
         (discounts.FPattern(0, 1), "row 1, col 1 is inf "),
         (discounts.FPattern(0, 0), "row 1, col 1 is -0 "),
-        (discounts.RowPage(nu=1e-300), "row 3, col 1 is 0 "),
     ],
 )
 def test_weights_that_are_not_finite_and_positive_name_the_cell(discount: discounts.Discount, cell: str) -> None:
@@ -162,6 +162,11 @@ def test_weights_that_are_not_finite_and_positive_name_the_cell(discount: discou
     assert cell in str(refused.value)
     assert str(discount) in str(refused.value)
     assert "alpha*i + beta*j is above 1" in str(refused.value)
+
+
+def test_weights_too_small_for_a_float_are_said_to_be() -> None:
+    with pytest.raises(cv.ParameterError, match=r"row 3, col 1 is 0 on a 10x15 grid; .* It is too small for a float\."):
+        discounts.RowPage(nu=1e-300).weights(cv.RECGAZE)
 
 
 def test_a_formula_may_be_fine_on_one_grid_only() -> None:
@@ -270,6 +275,71 @@ def test_a_discount_must_be_registered() -> None:
         cv.dcg2d([[1]], Plain())
     with pytest.raises(cv.ParseError, match="a discount's name is text such as 'd_rpd', found 3"):
         discounts.parse(3)  # type: ignore[arg-type]
+
+
+def test_a_discount_may_have_any_parameters() -> None:
+    @discounts.register("d_test_any")
+    class Anything(discounts.Discount):
+        points: Any = (3, 4)
+        on: bool = True
+
+        def weights(self, grid: cv.Grid) -> Array:
+            return np.full(grid.shape, float(self.points[0]))
+
+    assert cv.dcg2d([[1]], Anything()) == 3.0
+    assert cv.dcg2d([[1]], Anything([5, 6])) == 5.0  # a list cannot be hashed, and must not be cached
+    metric = cv.metric("2DCG", discount=Anything((7, 8), on=False))
+    assert str(metric) == "2DCG(d_test_any(points=(7, 8), on=False))"
+    assert cv.metric(str(metric)) == metric
+
+
+def test_a_discount_that_needs_parameters_says_so() -> None:
+    @discounts.register("d_test_needy")
+    class Needy(discounts.Discount):
+        keep: float
+
+        def weights(self, grid: cv.Grid) -> Array:
+            return np.full(grid.shape, self.keep)
+
+    with pytest.raises(cv.ParseError, match="d_test_needy needs its parameters keep"):
+        discounts.parse("d_test_needy")
+
+
+def test_nobody_replaces_a_discount_of_the_paper() -> None:
+    class RowPage(discounts.Discount):
+        def weights(self, grid: cv.Grid) -> Array:
+            return np.ones(grid.shape)
+
+    RowPage.__qualname__ = "RowPage"
+    with pytest.raises(cv.ParameterError, match="'d_rpd' is already RowPage"):
+        discounts.register("d_rpd")(RowPage)
+
+    @dataclasses.dataclass
+    class Thawed(discounts.Discount):
+        keep: float = 1.0
+
+    with pytest.raises(cv.ParameterError, match="Thawed must be a frozen dataclass"):
+        discounts.register("d_test_thawed")(Thawed)
+
+
+def test_weights_are_checked_even_past_the_class() -> None:
+    class Elsewhere:
+        def weights(self, grid: cv.Grid) -> Array:
+            return np.ones((1, 2))
+
+    @discounts.register("d_test_elsewhere")
+    class Inherited(Elsewhere, discounts.Discount):
+        pass
+
+    with pytest.raises(cv.ParameterError, match=r"weights has shape \(1, 2\), which does not fit a 3x5 grid"):
+        cv.dcg2d(np.ones((3, 5)), Inherited())
+
+
+def test_errors_in_a_file_name_it(tmp_path: Path) -> None:
+    path = tmp_path / "bad.json"
+    path.write_text('{"discount": "d_rpd", "parameters": {"mu": 2}}')
+    with pytest.raises(cv.ParameterError, match=r"bad\.json': d_rpd: mu must be"):
+        discounts.parse(f"@{path}")
 
 
 def test_weights_of_a_wrong_shape_are_refused() -> None:

@@ -106,7 +106,7 @@ def test_large_pages_against_scipys_assignment(rows: int, cols: int, discount: s
         assert found == pytest.approx(expected, rel=1e-12)
 
 
-@pytest.mark.parametrize(("count", "rows"), [(30, 10), (12, 10), (4, 10), (70, 40), (9, 8)])
+@pytest.mark.parametrize(("count", "rows"), [(30, 10), (12, 10), (4, 10), (70, 40), (9, 8), (500, 3), (900, 10)])
 def test_many_categories_against_scipys_assignment(count: int, rows: int) -> None:
     rng = np.random.default_rng(count)
     for _ in range(20):
@@ -196,6 +196,36 @@ def test_of_equal_layouts_the_earliest_sources_come_first() -> None:
         assert tuple(source[:, 0, 0].tolist()) == earliest, (page, weights)
 
 
+def test_ties_are_settled_down_to_the_last_row() -> None:
+    """Twenty equal categories stay where they are; of two kinds, each kind keeps its order."""
+    flat = cv.discounts.Empirical(np.ones((20, 2)))
+    assert cv.ideal_layout(np.ones((20, 2)), flat)[:, 0, 0].tolist() == list(range(20))
+    page = np.array([[k % 2, 0] for k in range(20)])
+    steep = cv.discounts.Empirical(np.repeat([[2.0, 1.0], [1.0, 0.5]], 10, axis=0))
+    expected = [*range(1, 20, 2), *range(0, 20, 2)]
+    assert cv.ideal_layout(page, steep)[:, 0, 0].tolist() == expected
+
+
+@pytest.mark.parametrize("top", [5, 31, 44, 200])
+@pytest.mark.parametrize("rows", [3, 10, 60])
+def test_small_gains_count_beside_huge_ones(top: int, rows: int) -> None:
+    """One item dwarfs the rest, which must be in order all the same."""
+    rng = np.random.default_rng(top)
+    page = rng.integers(0, 6, (rows, 1)).astype(float)
+    page[rows // 2] = top
+    best = rearranged(page, cv.ideal_layout(page, "d_a"))[:, 0]
+    assert best.tolist() == sorted(page[:, 0].tolist(), reverse=True)
+    exact = cv.discounts.Empirical(np.arange(rows, 0, -1.0)[:, None])
+    if top < 45:
+        wanted = sum((2 ** int(g) - 1) * w for g, w in zip(best, range(rows, 0, -1), strict=True))
+        assert cv.ideal_dcg2d(page, exact) == wanted
+
+
+def test_whole_numbers_are_exact_next_to_huge_ones() -> None:
+    table = [[2.0**25], [1.0], [2.0]]
+    assert cv.ideal_dcg2d(table, cv.discounts.Empirical(table), gain="linear") == 2**50 + 5
+
+
 def test_equal_items_and_equal_cells_are_taken_in_order() -> None:
     flat = cv.discounts.Empirical(np.ones((2, 3)))
     untouched = np.moveaxis(np.indices((2, 3)), 0, -1)
@@ -240,11 +270,29 @@ def test_rows_past_the_last_occupied_one_stay_empty() -> None:
         ({"weights": [1.0]}, "weights must be a table"),
         ({"slots": [1.5]}, "slots must be whole numbers"),
         ({"slots": [-1]}, "slots must be whole numbers"),
+        ({"slots": [1, 2]}, r"slots of shape \(2,\) do not fit gains of shape \(1, 1\)"),
+        ({"gains": [[1e308], [1e308]], "weights": [[9.0], [9.0]]}, "more than a float holds; rescale the gains"),
     ],
 )
 def test_bad_categories_are_refused(arguments: dict[str, Any], message: str) -> None:
     with pytest.raises(cv.CarousevalError, match=message):
         category_ideal(**{"gains": [[1.0]], "weights": [[1.0]], **arguments})
+
+
+def test_more_slots_than_any_row_has() -> None:
+    assert category_ideal([[1.0]], [[1.0]], np.array([2**64 - 1], np.uint64)) == 1.0
+
+
+@pytest.mark.parametrize("shape", [(2, 3000), (40, 300)])
+def test_wide_ragged_pages(shape: tuple[int, int]) -> None:
+    """Rows longer than any sorting network, and more row lengths than tables are kept for."""
+    rng = np.random.default_rng(3)
+    page, weights = rng.random(shape), rng.random(shape)
+    for row in page:
+        row[rng.integers(1, shape[1]) :] = np.nan
+    categories = [(len(gains), gains) for gains in oracles.displayed_categories(page, exp2_gain)]
+    expected = oracles.assignment_category_ideal(categories, weights)
+    assert cv.ideal_dcg2d(page, cv.discounts.Empirical(weights)) == pytest.approx(expected, rel=1e-12)
 
 
 def test_no_categories_at_all() -> None:

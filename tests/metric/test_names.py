@@ -94,7 +94,7 @@ def test_a_file_can_be_the_discount(tmp_path: Any) -> None:
 
 
 def test_what_a_metric_is_divided_by() -> None:
-    assert [cv.metric(name).ideal for name in ("2DCG", "N2DCG", "N2DCG_cat", "DCG", "NDCG")] == [  # type: ignore[union-attr]
+    assert [cv.metric(name).ideal for name in ("2DCG", "N2DCG", "N2DCG_cat", "DCG", "NDCG")] == [
         "none",
         "unconstrained",
         "category",
@@ -158,6 +158,15 @@ def test_a_function_must_give_one_number(result: Any) -> None:
 def test_what_is_no_metric_is_refused(make: Any, message: str) -> None:
     with pytest.raises(cv.CarousevalError, match=message):
         make()
+
+
+def test_two_metrics_of_one_name_are_refused() -> None:
+    from carouseval.metric.page_score import score_page
+
+    with pytest.raises(cv.ParameterError, match="2 different metrics are named '<lambda>'"):
+        score_page([[1.0]], [cv.metric(lambda g, w: 1.0), cv.metric(lambda g, w: 2.0)])
+    assert list(score_page([[1.0]], ["2DCG", "2DCG"]).scores) == ["2DCG"]
+    assert score_page([[1.0, 2.0], [3.0]], ["2DCG"]).page.shape == (2, 2)
 
 
 def test_metrics_are_values() -> None:

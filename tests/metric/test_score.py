@@ -1,6 +1,9 @@
 """2DCG, N2DCG, N2DCG_cat, DCG and NDCG on arrays."""
 
+import contextlib
 import os
+import pickle
+import subprocess
 import sys
 import threading
 from typing import Any
@@ -250,7 +253,8 @@ def test_threads_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
 
     assert thread_count(3) == 3
     monkeypatch.delenv("CAROUSEVAL_THREADS", raising=False)
-    assert thread_count(None) == len(os.sched_getaffinity(0))
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    assert thread_count(None) == cores
     monkeypatch.setenv("CAROUSEVAL_THREADS", "5")
     assert thread_count(None) == 5
     assert thread_count(2) == 2
@@ -294,7 +298,9 @@ def test_other_python_threads_run_meanwhile() -> None:
         ([[1, np.inf]], r"relevance: row 1, col 2 is inf\."),
         ([[-np.inf, 1]], r"relevance: row 1, col 1 is -inf\."),
         ([[1024]], r"row 1, col 1 is 1024, and 2\^1024 is too large for a float\. .* use gain='linear'\."),
-        ([[1023.5] * 9], r"add up to more than a float holds\. Use gain='linear'\."),
+        ([[1023.5] * 9], r"add up to more than a float holds\. Rescale the relevances, or use gain='linear'\."),
+        ([[10**400]], r"relevance holds 1000.* which is not a number"),
+        (np.ones((20_000, 1)), r"a page of 20000x1; pages have at most 10,000 rows"),
         ([["1", "x"]], r"relevance holds '1', which is not a number"),
         ([[1, {}]], r"relevance holds \{\}, which is not a number"),
         ([[1 + 2j]], r"relevance holds \(1\+2j\), which is not a number"),
@@ -340,6 +346,9 @@ def test_a_page_beyond_the_grid_is_refused() -> None:
         ({"gain": 2}, cv.ParameterError, r"gain must be .* found 2\."),
         ({"gain": lambda r: 1 if r > 2 else 0}, cv.DataError, r"failed on an array \(.*\)\. It must .* np\.vectorize"),
         ({"gain": lambda r: r[0]}, cv.DataError, r"returned shape \(2,\) for relevances of shape \(1, 2\)"),
+        ({"relevance": [[-3.0, 1.0]], "gain": np.abs}, cv.DataError, r"row 1, col 1 is -3\. Relevance is finite"),
+        ({"relevance": [[np.inf, 1.0]], "gain": np.sign}, cv.DataError, r"row 1, col 1 is inf\."),
+        ({"relevance": [[1e308] * 9], "gain": "linear"}, cv.DataError, r"a float holds\. Rescale the relevances\.$"),
         ({"gain": lambda r: -r}, cv.DataError, r"gave -1 for relevance 1; gains must be finite and 0 or more"),
         ({"gain": lambda r: r * np.inf}, cv.DataError, r"gave (nan|inf) for relevance"),
         ({"discount": "d_rpt"}, cv.ParseError, r"no discount 'd_rpt'\. Did you mean 'd_rpd'"),
@@ -353,7 +362,56 @@ def test_a_page_beyond_the_grid_is_refused() -> None:
 @pytest.mark.filterwarnings("ignore:invalid value")
 def test_bad_arguments_are_refused(arguments: dict[str, Any], error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
-        cv.n2dcg_cat([[1, 2]], **arguments)
+        cv.n2dcg_cat(**{"relevance": [[1, 2]], **arguments})
+
+
+def test_overflow_between_rows_is_refused_not_fatal() -> None:
+    """The page's own 2DCG is finite, a score on another row is not."""
+    page, weights = [[1], [1], [1], [1], [1020]], cv.discounts.Empirical([[5.0], [900.0], [5.0], [5.0], [5.0]])
+    assert np.isfinite(cv.dcg2d(page, weights))
+    for function in (cv.n2dcg_cat, cv.ideal_dcg2d, cv.ideal_layout):
+        with pytest.raises(cv.DataError, match="add up to more than a float holds"):
+            function(page, weights)
+    rng = np.random.default_rng(0)
+    for _ in range(300):
+        with contextlib.suppress(cv.DataError):
+            cv.n2dcg_cat(rng.random((6, 2)) * 1024, cv.discounts.Empirical(rng.random((6, 2)) * 10))
+
+
+def test_a_nearly_perfect_page_is_not_perfect() -> None:
+    """Only what rounding could explain counts as 1."""
+    page = np.zeros((10, 15))
+    page[0, :2] = [20.0, 20.0 - 1e-9]
+    page[0, [0, 1]] = page[0, [1, 0]]
+    score = cv.n2dcg_cat(page, "d_a")
+    assert 1 - 1e-9 < score < 1
+    assert cv.n2dcg(page, "d_a") < 1
+
+
+def test_the_last_page_of_a_stack_is_read_no_further_than_it_goes() -> None:
+    """A stack that ends where readable memory ends: reading past it would end the process."""
+    code = """
+import ctypes, mmap, numpy as np, carouseval as cv
+size = mmap.PAGESIZE
+block = mmap.mmap(-1, 2 * size)
+address = ctypes.addressof(ctypes.c_char.from_buffer(block))
+assert ctypes.CDLL(None).mprotect(ctypes.c_void_p(address + size), size, 0) == 0
+for dtype in (np.uint8, np.float32, np.float64, np.int64):
+    for rows, cols in ((1, 1), (1, 3), (2, 5), (3, 7), (1, 9)):
+        count = 3 * rows * cols
+        stack = np.frombuffer(block, dtype, count, size - count * np.dtype(dtype).itemsize).reshape(3, rows, cols)
+        for function in (cv.dcg2d, cv.n2dcg, cv.n2dcg_cat, cv.ideal_layout):
+            function(stack)
+        del stack
+import os; os._exit(0)
+"""
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+
+
+def test_grids_from_pickles_cannot_spoil_others() -> None:
+    copy = pickle.loads(pickle.dumps(cv.RECGAZE))
+    with pytest.raises(ValueError, match="read-only"):
+        copy.swipes[0] = 99
 
 
 def test_the_kind_of_ideal_is_checked() -> None:

@@ -9,7 +9,8 @@ from scipy import stats
 
 import carouseval as cv
 from carouseval.attention import Examination, recgaze_counts
-from carouseval.study.simulation import Share, _chances, _Draws, simulate
+from carouseval.study.draws import Draws, chances
+from carouseval.study.simulation import Share, simulate
 from tests import oracles
 
 TRUTH = recgaze_counts("amsterdam")
@@ -79,7 +80,7 @@ def test_both_streams_draw_from_the_same_study(mode: str) -> None:
 
 
 def test_the_fast_draws_have_the_right_distribution() -> None:
-    draws = _Draws(True, cv.Grid(4, 6), 0.3)
+    draws = Draws(True, cv.Grid(4, 6), 0.3)
     one, other = (np.concatenate(part) for part in zip(*draws.fast(1, 40_000, 2), strict=True))
     expected = stats.binom(6, 0.3).pmf(range(7))
     expected = np.array([0, expected[:2].sum(), *expected[2:5], expected[5:].sum(), 0])  # at least one, never all
@@ -98,17 +99,17 @@ def test_the_fast_draws_have_the_right_distribution() -> None:
 
 
 def test_chances_are_the_binomial_distribution() -> None:
-    np.testing.assert_allclose(_chances(15, 0.15) / 2.0**64, stats.binom(15, 0.15).cdf(range(16)), rtol=1e-12)
+    np.testing.assert_allclose(chances(15, 0.15) / 2.0**64, stats.binom(15, 0.15).cdf(range(16)), rtol=1e-12)
 
 
 def test_results_depend_on_the_seed_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = simulate(truth=TRUTH, trials=5000, seed=3, threads=1)
     assert simulate(truth=TRUTH, trials=5000, seed=3, threads=4) == whole
-    monkeypatch.setattr("carouseval.study.simulation._FAST_AT_ONCE", 700)
+    monkeypatch.setattr("carouseval.study.draws._FAST_AT_ONCE", 700)
     assert simulate(truth=TRUTH, trials=5000, seed=3) == whole
     assert simulate(truth=TRUTH, trials=5000, seed=4) != whole
     paper = simulate(truth=TRUTH, trials=500, stream="paper")
-    monkeypatch.setattr("carouseval.study.simulation._AT_ONCE", 77)
+    monkeypatch.setattr("carouseval.study.draws._AT_ONCE", 77)
     assert simulate(truth=TRUTH, trials=500, stream="paper") == paper
 
 

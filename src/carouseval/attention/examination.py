@@ -1,7 +1,10 @@
 """Where people look: on how many screens each cell was examined."""
 
+import json
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -27,6 +30,7 @@ class Examination:
     screens: int
     row_counts: NDArray[np.int64] | None = None  # screens on which anything in the row was examined
     participants: int | None = None
+    by_participant: tuple[NDArray[np.int64], NDArray[np.int64]] | None = None  # counts (people, rows, cols), screens
 
     def __init__(
         self,
@@ -35,21 +39,34 @@ class Examination:
         screens: int,
         row_counts: ArrayLike | None = None,
         participants: int | None = None,
+        by_participant: tuple[ArrayLike, ArrayLike] | None = None,
     ) -> None:
         table = _counts(f"{name}: counts", counts, 2)
         screens = whole(f"{name}: screens", screens, 1)
+        if participants is not None:
+            participants = whole(f"{name}: participants", participants, 1)
         rows = None if row_counts is None else _counts(f"{name}: row_counts", row_counts, 1)
         if rows is not None and rows.shape != table.shape[:1]:
             raise DataError(f"{name}: row_counts has {len(rows)} rows, counts {len(table)}.")
         if table.max() > screens:
             row, col = np.argwhere(table > screens)[0] + 1
             raise DataError(f"{name}: row {row}, col {col} was examined on {table.max()} of {screens} screens.")
+        single = None
+        if by_participant is not None:
+            single = (
+                _counts(f"{name}: by_participant", by_participant[0], 3),
+                _counts(f"{name}: screens by participant", by_participant[1], 1),
+            )
+            if not np.array_equal(single[0].sum(axis=0), table) or single[1].sum() != screens:
+                raise DataError(f"{name}: the counts and screens of single participants do not add up to all of them.")
+            participants = len(single[1])
         for attribute, value in {
             "name": name,
             "counts": table,
             "screens": screens,
             "row_counts": rows,
             "participants": participants,
+            "by_participant": single,
         }.items():
             object.__setattr__(self, attribute, value)
 
@@ -77,6 +94,52 @@ class Examination:
         return Examination(
             f"{self.name}+{other.name}", self.counts + other.counts, self.screens + other.screens, rows, people
         )
+
+    def to_dict(self) -> dict[str, Any]:
+        """What ``save`` writes."""
+        single = self.by_participant
+        return {
+            "name": self.name,
+            "screens": self.screens,
+            "participants": self.participants,
+            "counts": self.counts.tolist(),
+            "row_counts": None if self.row_counts is None else self.row_counts.tolist(),
+            "by_participant": None if single is None else [part.tolist() for part in single],
+        }
+
+    def save(self, path: str | Path) -> None:
+        """Write a JSON file that ``Examination.load`` reads back."""
+        write_json(path, self.to_dict())
+
+    @classmethod
+    def load(cls, path: str | Path) -> "Examination":
+        """Read what ``save`` wrote. ``participants`` and ``row_counts`` may be left out; other keys are ignored."""
+        try:
+            content = json.loads(Path(path).read_text(encoding="utf-8-sig"))
+        except OSError as error:
+            raise DataError(f"examination file {str(path)!r}: {error.strerror or error}.") from None
+        except (ValueError, RecursionError) as error:
+            raise DataError(f"examination file {str(path)!r} is not JSON: {error}.") from None
+        needed = ("name", "screens", "counts")
+        if not isinstance(content, dict) or not all(key in content for key in needed):
+            raise DataError(f"examination file {str(path)!r} needs an object with the keys {', '.join(needed)}.")
+        try:
+            rows, people = content.get("row_counts"), content.get("participants")
+            single = content.get("by_participant")
+            return cls(str(content["name"]), content["counts"], content["screens"], rows, people, single)
+        except (TypeError, ValueError, OverflowError) as error:
+            raise DataError(f"examination file {str(path)!r}: {error}") from None
+
+
+def write_json(path: str | Path, content: dict[str, Any]) -> None:
+    """Write a JSON file as a whole: under a temporary name first, so that nobody meets half of it."""
+    unfinished = Path(f"{path}.part")
+    try:
+        unfinished.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+        unfinished.replace(path)
+    except OSError as error:
+        unfinished.unlink(missing_ok=True)
+        raise DataError(f"{path} cannot be written: {error.strerror or error}.") from None
 
 
 def _counts(what: str, values: ArrayLike, dimensions: int) -> NDArray[np.int64]:

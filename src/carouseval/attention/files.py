@@ -1,6 +1,5 @@
 """Examination counts and frequencies in files: JSON, CSV and Parquet."""
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,7 @@ from carouseval.metric.grid import Array
 def read_frequencies(path: str | Path, screens: int | None = None) -> Examination | Array:
     """Counts or frequencies of a grid, rows x cols.
 
-    JSON: ``{"screens": 710, "counts": [[...], ...]}`` gives an :class:`Examination`. CSV and Parquet: one line per row
+    JSON: what :meth:`Examination.save` writes, or a bare ``[[...], ...]``. CSV and Parquet: one line per row
     of the grid, as many numbers in each, or a long table with the columns ``row``, ``col`` and ``count`` or
     ``frequency``. Whole numbers become an :class:`Examination` when ``screens`` says of how many screens; otherwise the
     numbers are frequencies, or proportional to them.
@@ -34,29 +33,27 @@ def read_frequencies(path: str | Path, screens: int | None = None) -> Examinatio
     return Examination(path.stem, table, whole("screens", screens, 1))
 
 
-def save_examination(examination: Examination, path: str | Path) -> None:
-    """Write counts to a JSON file that :func:`read_frequencies` reads back."""
-    content: dict[str, Any] = {"name": examination.name, "screens": examination.screens}
-    if examination.participants is not None:
-        content["participants"] = examination.participants
-    content["counts"] = examination.counts.tolist()
-    if examination.row_counts is not None:
-        content["row_counts"] = examination.row_counts.tolist()
-    unfinished = Path(f"{path}.part")
-    unfinished.write_text(json.dumps(content) + "\n", encoding="utf-8")
-    unfinished.replace(path)
+def holds_screens(path: str | Path) -> bool:
+    """Whether a CSV or Parquet file lists examined cells, ``screen, row, col``, rather than a grid."""
+    path = Path(path)
+    try:
+        if path.suffix == ".parquet":
+            import polars as pl
+
+            return {"screen", "row", "col"} <= set(pl.read_parquet_schema(path))
+        with path.open(encoding="utf-8-sig") as lines:
+            return {"screen", "row", "col"} <= {name.strip().strip('"') for name in lines.readline().split(",")}
+    except Exception:  # whatever is wrong with the file, reading it will say so
+        return False
 
 
 def _json(path: Path) -> Examination | Array:
     try:
-        content = json.loads(path.read_text(encoding="utf-8-sig"))
-    except OSError as error:
-        raise DataError(f"{path}: {error.strerror or error}.") from None
-    except ValueError as error:
-        raise DataError(f"{path} is not JSON: {error}.") from None
-    if isinstance(content, dict) and "counts" in content and "screens" in content:
-        known = {key: content[key] for key in ("counts", "screens", "row_counts", "participants") if key in content}
-        return Examination(str(content.get("name", path.stem)), **known)
+        is_grid = path.read_text(encoding="utf-8-sig").lstrip().startswith("[")
+    except (OSError, UnicodeDecodeError) as error:
+        raise DataError(f"{path}: {getattr(error, 'strerror', None) or error}.") from None
+    if not is_grid:
+        return Examination.load(path)
     from carouseval.page_file import read_page
 
     return read_page(str(path))

@@ -1,25 +1,21 @@
 """Fitting discounts to examination frequencies: the paper's grid search, other objectives, and held-out scores."""
 
-import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields
-from pathlib import Path
-from typing import Any, cast
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from carouseval import _native
 from carouseval.attention.examination import Examination
+from carouseval.attention.parameters import ParameterSets, weights_of_many
 from carouseval.errors import DataError, ParameterError
 from carouseval.metric.checks import did_you_mean, whole
-from carouseval.metric.discounts import Discount, classes
+from carouseval.metric.discounts import Discount
 from carouseval.metric.grid import Array, Grid
 from carouseval.metric.pages import thread_count
 
 OBJECTIVES = ("spearman", "pearson", "mse", "likelihood")
-FACTORS = np.arange(1, 11)  # the paper's grid for alpha, beta, gamma and lambda
-DECAYS = np.round(np.arange(1, 20) * 0.05, 2)  # 0.05, 0.10, ..., 0.95 exactly, not by accumulated steps
 
 _AT_ONCE = 4096  # parameter sets whose weights are held at a time
 
@@ -95,41 +91,29 @@ def grid_search(
         hint = did_you_mean(str(objective), OBJECTIVES)
         raise ParameterError(f"objective must be one of {', '.join(OBJECTIVES)}, found {objective!r}.{hint}")
     top = whole("top", top, 1)
-    cls = _class(symbol)
     target = _frequencies(frequencies)
     grid = _grid(grid, target)
-    axes = _axes(cls, parameters)
-    columns = [column.ravel() for column in np.meshgrid(*axes.values(), indexing="ij")]
-    count = len(columns[0])
+    sets = ParameterSets(symbol, grid, parameters)
     judge = _objective(objective, frequencies, target)
-    value, rho, r = (np.full(count, np.nan) for _ in range(3))
-    for begin in range(0, count, _AT_ONCE):
-        part = slice(begin, min(begin + _AT_ONCE, count))
-        weights = _weights(cls, dict(zip(axes, (column[part] for column in columns), strict=True)), grid)
-        usable = (np.isfinite(weights) & (weights > 0)).all(axis=(1, 2))
-        kept = np.ascontiguousarray(weights[usable])
-        at = np.flatnonzero(usable) + begin
-        rho[at], r[at] = _native.correlations(
-            kept.reshape(len(kept), target.size), target.reshape(-1), thread_count(threads)
-        )
-        value[at] = rho[at] if objective == "spearman" else r[at] if objective == "pearson" else judge(kept)
+    value, rho, r = (np.full(len(sets), np.nan) for _ in range(3))
+    for begin in range(0, len(sets), _AT_ONCE):
+        end = min(begin + _AT_ONCE, len(sets))
+        at, weights = sets.weights(begin, end)
+        flat = weights.reshape(len(weights), target.size)
+        rho[at], r[at] = _native.correlations(flat, target.reshape(-1), thread_count(threads))
+        value[at] = rho[at] if objective == "spearman" else r[at] if objective == "pearson" else judge(weights)
         if progress:
-            progress(part.stop, count)
+            progress(end, len(sets))
     tried = np.flatnonzero(~np.isnan(value))
     if not len(tried):
         raise DataError(f"no parameters of {symbol} give weights that {objective} can judge on this grid and data.")
     order = tried[np.lexsort((tried, -np.nan_to_num(r[tried], nan=-2.0), -value[tried]))][:top]
     candidates = tuple(
-        Candidate(
-            cls(**{name: column[k].item() for name, column in zip(axes, columns, strict=True)}),
-            float(-value[k] if objective == "mse" else value[k]),
-            float(rho[k]),
-            float(r[k]),
-        )
+        Candidate(sets[k], float(-value[k] if objective == "mse" else value[k]), float(rho[k]), float(r[k]))
         for k in order
     )
     best = candidates[0].discount
-    return Fit(best, objective, scores(best, target, grid), count, count - len(tried), candidates)
+    return Fit(best, objective, scores(best, target, grid), len(sets), len(sets) - len(tried), candidates)
 
 
 def refine(fit: Fit, frequencies: ArrayLike | Examination, grid: Grid | None = None) -> Fit:
@@ -145,7 +129,7 @@ def refine(fit: Fit, frequencies: ArrayLike | Examination, grid: Grid | None = N
 
     def loss(values: NDArray[np.float64]) -> float:
         columns = {name: np.array([value]) for name, value in zip(names, values, strict=True)}
-        weights = _weights(cls, columns, grid)
+        weights = weights_of_many(cls, columns, grid)
         if not (np.isfinite(weights).all() and (weights > 0).all()):
             return np.inf
         found = float(judge(weights)[0])
@@ -161,64 +145,6 @@ def refine(fit: Fit, frequencies: ArrayLike | Examination, grid: Grid | None = N
     reached = float(judge(discount.weights(grid)[None])[0])
     best = Candidate(discount, -reached if fit.objective == "mse" else reached, train.spearman, train.pearson)
     return Fit(discount, fit.objective, train, fit.tried + int(found.nfev), fit.skipped, (best, *fit.top))
-
-
-def save(result: Mapping[str, Any], path: str | Path) -> None:
-    """Write a fit to a JSON file; ``discounts.parse("@" + path)`` reads the discount back."""
-    unfinished = Path(f"{path}.part")
-    unfinished.write_text(json.dumps(dict(result), indent=1) + "\n", encoding="utf-8")
-    unfinished.replace(path)
-
-
-def _class(symbol: str) -> Any:
-    known = classes()
-    if symbol not in known or symbol == "d_emp":
-        fitted = sorted(set(known) - {"d_emp"})
-        hint = did_you_mean(str(symbol), fitted)
-        raise ParameterError(f"there is no discount {symbol!r} to fit.{hint} Known: {', '.join(fitted)}.")
-    return known[symbol]
-
-
-def _axes(cls: Any, parameters: Mapping[str, ArrayLike] | None) -> dict[str, NDArray[Any]]:
-    names = [f.name for f in fields(cls)]
-    given = dict(parameters or {})
-    for name in given:
-        if name not in names:
-            hint = did_you_mean(name, names)
-            raise ParameterError(f"{cls.symbol} has no parameter {name!r}.{hint} It takes {', '.join(names)}.")
-    axes = {}
-    for field in fields(cls):
-        default = DECAYS if field.name in getattr(cls, "decays", ()) else FACTORS
-        axis = np.atleast_1d(np.asarray(given.get(field.name, default)))
-        if axis.ndim != 1 or axis.size == 0 or axis.dtype.kind not in "iuf" or not np.isfinite(axis).all():
-            raise ParameterError(f"{cls.symbol}: the values of {field.name} must be a list of finite numbers.")
-        axes[field.name] = axis
-    return axes
-
-
-def _weights(cls: Any, columns: Mapping[str, NDArray[Any]], grid: Grid) -> Array:
-    """Weights of many parameter sets, (sets, rows, cols): the formula itself, on arrays in place of numbers."""
-    many = object.__new__(cls)
-    for name, column in columns.items():
-        object.__setattr__(many, name, column[:, None, None])
-    shape = (len(next(iter(columns.values()))), *grid.shape)
-    with np.errstate(all="ignore"):
-        try:
-            weights = cls.weights.__wrapped__(many, grid)
-            return np.ascontiguousarray(np.broadcast_to(weights, shape), dtype=np.float64)
-        except (TypeError, ValueError):  # a formula that only takes numbers
-            sets = [
-                dict(zip(columns, values, strict=True))
-                for values in zip(*(c.tolist() for c in columns.values()), strict=True)
-            ]
-            return np.array([_or_nan(cls, values, grid) for values in sets])
-
-
-def _or_nan(cls: Any, values: Mapping[str, float], grid: Grid) -> Array:
-    try:
-        return cast(Array, cls(**values).weights(grid))
-    except ParameterError:
-        return np.full(grid.shape, np.nan)
 
 
 def _objective(name: str, frequencies: ArrayLike | Examination, target: Array) -> Callable[[Array], Array]:

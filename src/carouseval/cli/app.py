@@ -3,7 +3,7 @@
 import typer
 
 from carouseval import __version__
-from carouseval.cli import fit, reproduce, score, simulate
+from carouseval.cli import examination, fit, recgaze, reproduce, score, simulate
 
 app = typer.Typer(
     help="Decide offline which page of carousels is better: N2DCG_cat and its relatives, exact and fast.",
@@ -17,6 +17,8 @@ app.command(epilog=score.EXAMPLES)(score.score)
 app.command(epilog=reproduce.EXAMPLES)(reproduce.reproduce)
 app.command(epilog=fit.EXAMPLES)(fit.fit)
 app.command(epilog=simulate.EXAMPLES)(simulate.simulate)
+app.command(epilog=recgaze.EXAMPLES)(recgaze.recgaze)
+app.command(epilog=examination.EXAMPLES)(examination.examination)
 
 
 def _print_version(asked: bool) -> None:

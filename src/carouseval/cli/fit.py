@@ -1,16 +1,19 @@
 """``carouseval fit``: a discount from examination counts or frequencies."""
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from carouseval.cli.output import Format, progress_bar, write_json, write_rows
+from carouseval.cli.output import Format, progress_bar, step, write_json, write_rows
 
 EXAMPLES = """
 [bold]Examples[/bold]
 
 carouseval fit bratislava --test amsterdam
+
+carouseval fit screens.csv --grid 8x12 --bootstrap 1000
 
 carouseval fit counts.csv --screens 1200 --model d_mul --objective likelihood --refine
 
@@ -33,6 +36,9 @@ def fit(
         typer.Option(help="A parameter's values in place of the paper's grid: 'mu=0.1,0.2'. Repeat for more."),
     ] = None,
     refine: Annotated[bool, typer.Option("--refine", help="Go on from the best over real numbers.")] = False,
+    bootstrap: Annotated[
+        int, typer.Option(help="Repeat the search by rho on so many resampled studies, for intervals.")
+    ] = 0,
     top: Annotated[int, typer.Option(help="How many runners-up to show.")] = 5,
     grid: Annotated[
         str | None, typer.Option(help="The screen: ROWSxCOLS or a preset. Default: the table's size.")
@@ -51,17 +57,22 @@ def fit(
     Tries every combination of parameters and keeps the best, ties by Pearson's r, then by order, as the paper does.
     """
     from carouseval.attention import fit as fitting
+    from carouseval.attention.bootstrap import bootstrap as intervals
     from carouseval.attention.examination import Examination
+    from carouseval.attention.examination import write_json as write_file
     from carouseval.cli.inputs import frequencies as read
     from carouseval.cli.screen import screen
 
-    train = read(frequencies, screens)
-    held_out = read(test) if test else None
+    named = screen(grid, page_size, visible_rows, ()) if grid else None
+    train = read(frequencies, screens, named)
+    held_out = read(test, None, named) if test else None
     shape = train.counts.shape if isinstance(train, Examination) else train.shape
-    chosen = screen(grid, page_size, visible_rows, shape)
+    chosen = named or screen(None, page_size, visible_rows, shape)
     with progress_bar() as bar:
-        update = (lambda done, of: bar(model, done, of)) if bar else None
-        found = fitting.grid_search(model, train, chosen, _axes(values), objective, top, progress=update)
+        found = fitting.grid_search(
+            model, train, chosen, _axes(values), objective, top, progress=step(bar, f"fit {model}")
+        )
+        trust = bootstrap and intervals(model, train, chosen, _axes(values), bootstrap, progress=step(bar, "bootstrap"))
     if refine:
         found = fitting.refine(found, train, chosen)
     result: dict[str, Any] = {
@@ -74,8 +85,10 @@ def fit(
         "train": vars(found.train),
         **({"test": vars(fitting.scores(found.discount, held_out, chosen))} if held_out is not None else {}),
     }
+    if trust:
+        result["bootstrap"] = asdict(trust)
     if out:
-        fitting.save(result, out)
+        write_file(out, result)
     if format is Format.json:
         write_json(
             {**result, "top": [{"discount": str(one.discount), "objective": one.objective} for one in found.top]}
@@ -91,6 +104,11 @@ def fit(
         return
     write_rows(format, ["scored on", "rho", "r", "MSE"], scores, f"{found.discount}\n")
     runners = [[str(one.discount), one.objective, one.spearman, one.pearson] for one in found.top]
+    if trust:
+        rows = [[name, interval.low, interval.high] for name, interval in trust.parameters.items()]
+        rows.append(["train rho", trust.spearman.low, trust.spearman.high])
+        heading = f"\n{trust.level:.0%} bootstrap intervals, {trust.samples:,} samples: {trust.what}"
+        write_rows(format, ["", "low", "high"], rows, heading)
     title = f"\nBest of {found.tried:,} by {objective}" + (f", {found.skipped:,} unusable" if found.skipped else "")
     write_rows(format, ["discount", objective, "rho", "r"], runners, title)
 

@@ -5,9 +5,9 @@ from typing import Any
 
 from carouseval.attention.examination import Examination
 from carouseval.attention.recgaze import GROUPS, recgaze_counts
+from carouseval.errors import ParameterError
 from carouseval.metric.discounts import Discount, parse
-
-NAMES = ", ".join(GROUPS)
+from carouseval.metric.grid import Grid
 
 
 def truth(text: str) -> Examination | Discount:
@@ -20,11 +20,22 @@ def truth(text: str) -> Examination | Discount:
     return parse(text)
 
 
-def frequencies(text: str, screens: int | None = None) -> Any:
-    """An :class:`Examination` (embedded, or counts with their number of screens), or a table of frequencies."""
-    from carouseval.attention.files import read_frequencies
+def frequencies(text: str, screens: int | None = None, grid: Grid | None = None) -> Any:
+    """An :class:`Examination` (embedded, or counts with their number of screens), or a table of frequencies.
 
-    return recgaze_counts(text) if text in GROUPS else read_frequencies(text, screens)
+    A table of single screens (``screen, row, col``, perhaps ``participant``) is counted on the grid given.
+    """
+    from carouseval.attention.files import holds_screens, read_frequencies
+
+    if text in GROUPS:
+        return recgaze_counts(text)
+    if not holds_screens(text):
+        return read_frequencies(text, screens)
+    from carouseval.attention.screens import examination_from_screens
+
+    if grid is None:
+        raise ParameterError(f"{text} lists examined cells of single screens; say on which --grid.")
+    return examination_from_screens(text, grid, screens)
 
 
 def _as_discount(path: str, table: Any) -> Discount:

@@ -5,9 +5,10 @@ import json
 import math
 import re
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from enum import StrEnum
+from functools import partial
 from typing import Any, Protocol, TextIO
 
 
@@ -77,6 +78,11 @@ class Progress(Protocol):
     """Called with (what, done, of)."""
 
     def __call__(self, what: str, done: int, of: int) -> None: ...
+
+
+def step(bar: Progress | None, what: str) -> Callable[[int, int], None] | None:
+    """What one long piece of work calls with (done, of)."""
+    return None if bar is None else partial(bar, what)
 
 
 @contextmanager

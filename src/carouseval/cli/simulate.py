@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from carouseval.cli.output import Format, progress_bar, write_json, write_rows
+from carouseval.cli.output import Format, progress_bar, step, write_json, write_rows
 
 EXAMPLES = """
 [bold]Examples[/bold]
@@ -15,7 +15,7 @@ carouseval simulate --trials 10000000
 
 carouseval simulate -d d_a -d d_rpd -d "d_rpd(mu=0.5)" --truth bratislava --at-least 0 --at-least 0.05
 
-carouseval simulate --truth d_rpb.json --grid 8x12 --format csv
+carouseval simulate --truth d_rpd --grid 8x12 --format csv
 """
 
 
@@ -50,8 +50,9 @@ def simulate(
     reference = read_truth(truth)
     chosen = screen(grid, None, None, ()) if grid else None
     with progress_bar() as bar:
-        update = (lambda done, of: bar("pairs", done, of)) if bar else None
-        study = run(discount, reference, mode, trials, seed, stream, chosen, at_least, share, progress=update)
+        study = run(
+            discount, reference, mode, trials, seed, stream, chosen, at_least, share, progress=step(bar, "pairs")
+        )
     if format is Format.json:
         write_json(study.to_dict())
         return

@@ -2,11 +2,14 @@
 
 import difflib
 import math
+import sys
 from collections.abc import Iterable
 from numbers import Integral, Real
 from typing import Any
 
 from carouseval.errors import ParameterError
+
+_LARGEST = sys.float_info.max
 
 
 def whole(name: str, value: Any, at_least: int) -> int:
@@ -22,12 +25,13 @@ def number(
     """A finite number in range. Whole numbers stay ``int``, so that they print as they were written."""
     bounds = [f"above {above:g}"] * (above > -math.inf) + [f"at least {at_least:g}"] * (at_least > -math.inf)
     bounds += [f"at most {at_most:g}"] * (at_most < math.inf)
-    good = isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
+    real: Any = value
+    good = isinstance(value, Real) and not isinstance(value, bool) and -_LARGEST <= real <= _LARGEST  # not inf, not nan
     if not good or value <= above or value < at_least or value > at_most:
         raise ParameterError(
             f"{name} must be a finite number{' ' * bool(bounds)}{' and '.join(bounds)}, found {value!r}."
         )
-    return int(value) if isinstance(value, Integral) else float(value)
+    return int(value) if isinstance(value, Integral) and abs(int(value)) < 2**53 else float(value)
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:

@@ -8,7 +8,7 @@ import numpy as np
 
 from carouseval.errors import ParameterError, ParseError
 from carouseval.metric.checks import whole
-from carouseval.metric.discounts import Discount
+from carouseval.metric.discount import Discount, check_weights
 from carouseval.metric.grid import Array, Grid
 
 PageCutoff: TypeAlias = tuple[int, int] | str | None
@@ -19,7 +19,7 @@ def parse_cutoff(cutoff: PageCutoff) -> tuple[int, int] | None:
     if cutoff is None:
         return None
     if isinstance(cutoff, str):
-        match = re.fullmatch(r"(\d+)x(\d+)", cutoff)
+        match = re.fullmatch(r"([0-9]+)x([0-9]+)", cutoff)
         if not match or "0" in (match[1].lstrip("0") or "0", match[2].lstrip("0") or "0"):
             raise ParseError(f"cutoff {cutoff!r} does not read; write rows x columns, each at least 1, such as 3x5.")
         return int(match[1]), int(match[2])
@@ -28,16 +28,24 @@ def parse_cutoff(cutoff: PageCutoff) -> tuple[int, int] | None:
     return whole("cutoff: rows", cutoff[0], 1), whole("cutoff: cols", cutoff[1], 1)
 
 
-@functools.lru_cache(maxsize=128)
 def page_weights(discount: Discount, grid: Grid, cutoff: tuple[int, int] | None = None) -> Array:
-    """A discount's weights on a grid, 0 past the cutoff."""
-    weights = discount.weights(grid)
-    if cutoff is None:
-        return weights
-    kept = np.zeros(grid.shape)
-    kept[: cutoff[0], : cutoff[1]] = weights[: cutoff[0], : cutoff[1]]
-    kept.flags.writeable = False
-    return kept
+    """A discount's weights on a grid, 0 past the cutoff, checked once more: kernels read them unchecked."""
+    try:
+        return _cached_weights(discount, grid, cutoff)
+    except TypeError:  # a parameter that cannot be hashed
+        return _weights(discount, grid, cutoff)
+
+
+def _weights(discount: Discount, grid: Grid, cutoff: tuple[int, int] | None) -> Array:
+    weights = np.array(check_weights(discount, grid, discount.weights(grid)), order="C")
+    if cutoff is not None:
+        weights[cutoff[0] :] = 0.0
+        weights[:, cutoff[1] :] = 0.0
+    weights.flags.writeable = False
+    return weights
+
+
+_cached_weights = functools.lru_cache(maxsize=128)(_weights)
 
 
 @functools.lru_cache(maxsize=128)

@@ -51,6 +51,10 @@ class Grid:
     def __str__(self) -> str:
         return f"{self.rows}x{self.cols}"
 
+    def __reduce__(self) -> tuple[type["Grid"], tuple[int | None, ...]]:
+        """Copies and pickles are made anew: arrays computed so far would come back writable."""
+        return Grid, (self.rows, self.cols, self.page_size, self.visible_rows, self.swipe_step, self.scroll_step)
+
     @property
     def shape(self) -> tuple[int, int]:
         return self.rows, self.cols

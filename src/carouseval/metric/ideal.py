@@ -83,6 +83,8 @@ def ideal_layout(
     weights = page_weights(as_discount(discount), stack.grid(grid), parse_cutoff(cutoff))
     pages = stack.relevance.astype(np.float64, copy=False)
     source, bad = _native.layout(pages, weights, stack.gain, check_ideal(ideal), thread_count(threads))
+    if bad == _native.OVERFLOW:
+        stack.refuse_overflow()
     if bad >= 0:
         stack.refuse(bad)
     return source.reshape(*stack.leading, *weights.shape, 2)
@@ -119,13 +121,21 @@ def category_ideal(
         raise DataError("gains must have shape (..., categories, items) and be finite and 0 or more.")
     leading, shape = pool.shape[:-2], pool.shape[-2:]
     pages = math.prod(leading)
-    room = np.broadcast_to(shape[1] if slots is None else np.asarray(slots), pool.shape[:-1])
-    if room.dtype.kind not in "iu" or (room < 0).any():
+    room = np.asarray(shape[1] if slots is None else slots)
+    if room.dtype.kind not in "iu" or (room < 0).any() or room.ndim > pool.ndim - 1:
         raise DataError("slots must be whole numbers, 0 or more, of shape (..., categories).")
+    try:
+        room = np.broadcast_to(np.minimum(room, table.shape[1]), pool.shape[:-1])
+    except ValueError:
+        raise DataError(f"slots of shape {room.shape} do not fit gains of shape {pool.shape}.") from None
+    if shape[0] * shape[1] > 100_000_000 or shape[0] * table.shape[0] > 100_000_000:
+        raise DataError(f"gains: {shape[0]} categories of {shape[1]} items on {table.shape[0]} rows are too many.")
     best = _native.category_ideal(
         pool.reshape(pages, *shape),
         np.ascontiguousarray(room, dtype=np.int64).reshape(pages, shape[0]),
         table,
         thread_count(threads),
     )
+    if not np.isfinite(best).all():
+        raise DataError("gains times weights add up to more than a float holds; rescale the gains.")
     return best.reshape(leading) if leading else float(best[0])

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
@@ -67,7 +67,7 @@ class Metric:
         self, relevance: Relevance, grid: Grid | None = None, gain: Gain = "exp2", *, threads: int | None = None
     ) -> Any:
         """Score pages: a float for one, an array for a stack."""
-        gain = self.gain or gain
+        gain = gain if self.gain is None else self.gain
         if self.discount is None:
             assert not isinstance(self.cutoff, tuple)
             return _LIST_METRICS[self.base](relevance, gain, cutoff=self.cutoff, threads=threads)
@@ -86,6 +86,7 @@ class FunctionMetric:
     discount: Discount
     cutoff: tuple[int, int] | None = None
     gain: Gain | None = None
+    ideal: ClassVar[str] = "none"  # the function itself says what it divides by
 
     def __str__(self) -> str:
         return self.name
@@ -93,7 +94,7 @@ class FunctionMetric:
     def __call__(
         self, relevance: Relevance, grid: Grid | None = None, gain: Gain = "exp2", *, threads: int | None = None
     ) -> Any:
-        stack = stack_pages(relevance, self.gain or gain)
+        stack = stack_pages(relevance, gain if self.gain is None else self.gain)
         grid = stack.grid(grid)
         weights = page_weights(self.discount, grid, self.cutoff)
         padding = [
@@ -159,7 +160,7 @@ def _parsed(
     if not match or base not in _NAMES:
         known = f"Write one of {', '.join(_NAMES)}, such as N2DCG_cat(d_rpd(mu=0.5))@3x5 or NDCG@10."
         raise ParseError(f"there is no metric {text!r}.{did_you_mean(base, _NAMES)} {known}")
-    for part in filter(None, map(str.strip, re.split(r",(?![^(]*\))", match[2] or ""))):
+    for part in _arguments(match[2] or ""):
         if part.startswith("gain="):
             gain = _once(text, "gain", gain, _named_gain(text, part.removeprefix("gain=").strip()))
         elif base in _LIST_METRICS:
@@ -175,6 +176,18 @@ def _parsed(
     if isinstance(cutoff, int):
         raise ParameterError(f"metric {text!r}: its cutoff is rows x columns, such as '3x5' or (3, 5), found {cutoff}.")
     return Metric(base, as_discount(discount or _PAGE_METRICS[base][0]), parse_cutoff(cutoff), gain)
+
+
+def _arguments(text: str) -> list[str]:
+    """Split at commas outside of brackets."""
+    parts, depth = [""], 0
+    for mark in text:
+        depth += (mark in "([") - (mark in ")]")
+        if mark == "," and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += mark
+    return [part.strip() for part in parts if part.strip()]
 
 
 def _once(text: str, part: str, given: Any, read: Any) -> Any:

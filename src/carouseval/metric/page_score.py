@@ -1,5 +1,6 @@
 """One page looked at closely: its scores, the weights of its cells, and the best page its items allow."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -7,14 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from carouseval.errors import DataError
+from carouseval.errors import DataError, ParameterError
 from carouseval.metric.cutoffs import page_weights
 from carouseval.metric.discounts import Discount
 from carouseval.metric.gains import Gain
 from carouseval.metric.grid import Array, Grid
 from carouseval.metric.ideal import ideal_dcg2d, ideal_layout, rearranged
 from carouseval.metric.names import AnyMetric, Metric, metric
-from carouseval.metric.pages import Relevance
+from carouseval.metric.pages import Relevance, stack_pages
 from carouseval.metric.score import dcg2d
 
 
@@ -68,10 +69,16 @@ def score_page(
     gain: Gain = "exp2",
 ) -> PageScore:
     """Score one page with several metrics and look at it through the first that weighs cells."""
-    page = np.asarray(relevance, dtype=np.float64)
-    if page.ndim != 2:
-        raise DataError(f"relevance: one page has shape (rows, cols), found {page.shape}.")
+    stack = stack_pages(relevance, gain)
+    if stack.leading:
+        raise DataError(
+            f"relevance: one page has shape (rows, cols), found {(*stack.leading, *stack.relevance.shape[1:])}."
+        )
+    page = stack_pages(relevance, "linear").relevance[0].astype(np.float64)
     asked = [metric(name) for name in metrics]
+    for name, times in Counter(map(str, dict.fromkeys(asked))).items():
+        if times > 1:
+            raise ParameterError(f"{times} different metrics are named {name!r}; give them names of their own.")
     scores = {str(one): one(page, grid, gain) for one in asked}
     first = next((one for one in asked if one.discount is not None), None)
     view = None if first is None else _view(page, first, grid, gain)
@@ -83,7 +90,7 @@ def _view(page: Array, one: AnyMetric, grid: Grid | None, gain: Gain) -> PageVie
     assert one.discount is not None
     assert not isinstance(one.cutoff, int)
     ideal = "unconstrained" if isinstance(one, Metric) and one.ideal == "unconstrained" else "category"
-    gain = one.gain or gain
+    gain = gain if one.gain is None else one.gain
     source = ideal_layout(page, one.discount, grid, gain, ideal, cutoff=one.cutoff)
     return PageView(
         metric=one,

@@ -21,7 +21,7 @@ _NATIVE = (np.dtype(np.float64), np.dtype(np.float32), np.dtype(np.uint8), np.dt
 Relevance: TypeAlias = ArrayLike | Sequence[Any]
 """Relevances of shape (..., rows, cols): an array, or nested lists, which may be ragged."""
 
-_MOST_THREADS = 1024
+_MOST_THREADS, _MOST_ROWS, _MOST_CELLS = 1024, 10_000, 100_000_000
 _PAGE_HINT = "Give an array of shape (..., rows, cols) with NaN in cells that hold nothing"
 
 
@@ -55,8 +55,9 @@ class Stack:
         dcg, best, bad = _native.score(self.relevance, weights, self.gain, ideal, as_list, thread_count(threads))
         if bad >= 0:
             self.refuse(bad)
-        if not (np.isfinite(dcg).all() and np.isfinite(best).all()):
-            raise DataError("relevance: the gains of a page add up to more than a float holds. Use gain='linear'.")
+        for values in (dcg, best):
+            if not np.isfinite(values).all():
+                self.refuse_overflow(int(np.flatnonzero(~np.isfinite(values))[0]))
         return dcg, best
 
     def gains(self, threads: int | None = None) -> Array:
@@ -71,11 +72,23 @@ class Stack:
         """Raise for the bad cell the kernels found."""
         value = self.relevance.reshape(-1)[cell]
         page, row, col = (int(at) for at in np.unravel_index(cell, self.relevance.shape))
-        index = ", ".join(str(int(at)) for at in np.unravel_index(page, self.leading)) if self.leading else ""
-        where = f"relevance{f'[{index}]' if index else ''}: row {row + 1}, col {col + 1} is {value:g}"
+        where = f"{self._name(page)}: row {row + 1}, col {col + 1} is {value:g}"
         if self.gain == "exp2" and value >= 1024 and np.isfinite(value):
             raise DataError(f"{where}, and 2^{value:g} is too large for a float. Rescale it, or use gain='linear'.")
         raise DataError(f"{where}. Relevance is finite and 0 or more; NaN marks a cell that holds nothing.")
+
+    def refuse_overflow(self, page: int | None = None) -> NoReturn:
+        """Raise for a page whose gains times weights are too large to be added up."""
+        where = "relevance" if page is None else self._name(page)
+        hint = " Rescale the relevances, or use gain='linear'." if self.gain == "exp2" else " Rescale the relevances."
+        raise DataError(f"{where}: gains times weights add up to more than a float holds.{hint}")
+
+    def _name(self, page: int) -> str:
+        return (
+            f"relevance[{', '.join(str(int(at)) for at in np.unravel_index(page, self.leading))}]"
+            if self.leading
+            else "relevance"
+        )
 
 
 def stack_pages(relevance: Relevance, gain: Gain) -> Stack:
@@ -86,9 +99,18 @@ def stack_pages(relevance: Relevance, gain: Gain) -> Stack:
         raise DataError(f"relevance has shape {pages.shape}. {_PAGE_HINT}; one carousel is (1, cols).")
     if pages.shape[-1] == 0 or pages.shape[-2] == 0:
         raise DataError(f"relevance has shape {pages.shape}: a page without cells. {_PAGE_HINT}.")
+    rows, cols = pages.shape[-2:]
+    if rows > _MOST_ROWS or rows * cols > _MOST_CELLS:
+        raise DataError(
+            f"relevance: a page of {rows}x{cols}; pages have at most {_MOST_ROWS:,} rows and {_MOST_CELLS:,} cells."
+        )
     leading = pages.shape[:-2]
     if callable(gain):
-        pages, gain = apply_function(gain, pages.astype(np.float64)), "linear"
+        plain = pages.astype(np.float64)
+        bad = (plain < 0) | np.isinf(plain)
+        if bad.any():
+            Stack(plain.reshape(-1, rows, cols), leading, "linear").refuse(int(np.flatnonzero(bad)[0]))
+        pages, gain = apply_function(gain, plain), "linear"
     if pages.dtype == np.bool_:
         pages = pages.view(np.uint8)
     elif pages.dtype not in _NATIVE:
@@ -147,8 +169,8 @@ def _fill(into: Array, nested: Any) -> None:
                 if isinstance(part, str | bytes):
                     raise TypeError
                 into[at] = float(part)
-            except (TypeError, ValueError):
-                raise DataError(f"relevance holds {part!r}, which is not a number. {_PAGE_HINT}.") from None
+            except (TypeError, ValueError, OverflowError):
+                raise DataError(f"relevance holds {part!r:.60}, which is not a number. {_PAGE_HINT}.") from None
 
 
 def _is_list(value: Any) -> bool:

@@ -26,7 +26,7 @@ def page_score(result: PageScore, width: int | None = None) -> Text:
         for name, value in result.scores.items()
     ]
     if result.view is None:
-        lines += _heading("The page", "relevance") + heat(result.page, result.grid, width=width)
+        lines += heading("The page", "relevance") + heat(result.page, result.grid, width=width)
     else:
         lines += _view(result, result.view, width)
     return Text("\n").join(lines)
@@ -55,11 +55,11 @@ def _view(result: PageScore, view: PageView, width: int | None) -> list[Text]:
     more = "" if (rows, cols) == result.grid.shape else f"; the first {rows}x{cols} of the {result.grid} screen"
     origins = [_origin(sources) for sources in view.source[:rows, :, 0].tolist()]
     return [
-        *_heading("The page", f"relevance; its 2DCG is {_score(view.dcg)}{share}"),
+        *heading("The page", f"relevance; its 2DCG is {_score(view.dcg)}{share}"),
         *heat(result.page, result.grid, width=width),
-        *_heading("Weights", f"{view.discount}{cut}{more}"),
+        *heading("Weights", f"{view.discount}{cut}{more}"),
         *heat(view.weights[:rows, :cols], result.grid, decimals=2, width=width),
-        *_heading("The ideal page", f"{kind}; its 2DCG is {_score(view.best_dcg)}"),
+        *heading("The ideal page", f"{kind}; its 2DCG is {_score(view.best_dcg)}"),
         *heat(view.best[:rows, :cols], result.grid, notes=origins, width=width),
     ]
 
@@ -89,7 +89,8 @@ def _cell(value: Any) -> str:
     return "" if value is None else f"{value:.4f}" if isinstance(value, float) else str(value)
 
 
-def _heading(title: str, note: str) -> list[Text]:
+def heading(title: str, note: str) -> list[Text]:
+    """A title with a note beside it, after a blank line."""
     return [Text(), Text.assemble((title, "bold"), "  ", (note, "dim"))]
 
 
@@ -105,8 +106,12 @@ def heat(
     decimals: int | None = None,
     notes: Sequence[str] | None = None,
     width: int | None = None,
+    notes_title: str = "from",
 ) -> list[Text]:
-    """A table as a heat map, swipe pages apart; in blocks one below the other where a line would pass ``width``."""
+    """A table as a heat map, swipe pages apart and a note after each row.
+
+    Where a line would pass ``width``, in blocks one below the other.
+    """
     cells = [[_number(value, decimals) for value in row] for row in values.tolist()]
     size = max(*(len(cell) for row in cells for cell in row), len(str(values.shape[1]))) + 1
     margin = len(str(values.shape[0])) + 2
@@ -119,7 +124,7 @@ def heat(
         block = range(begin, min(begin + step, values.shape[1]))
         gaps = ["  " if j > begin and j % grid.page_size == 0 else "" for j in block]  # between swipe pages
         header = "".join(gap + str(j + 1).rjust(size - 1) + " " for j, gap in zip(block, gaps, strict=True))
-        lines += [Text()] * bool(lines) + [Text(" " * margin + header + (" from" if notes else ""), "dim")]
+        lines += [Text()] * bool(lines) + [Text(" " * margin + header + (f" {notes_title}" if notes else ""), "dim")]
         for i, row in enumerate(values.tolist()):
             line = Text.assemble((str(i + 1).rjust(margin - 2), "dim"), "  ")
             for j, gap in zip(block, gaps, strict=True):

@@ -1,0 +1,87 @@
+"""Parameter grids of discounts, and the weights of many parameter sets at once."""
+
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from carouseval.errors import ParameterError
+from carouseval.metric.checks import did_you_mean
+from carouseval.metric.discounts import Discount, classes
+from carouseval.metric.grid import Array, Grid
+
+FACTORS = np.arange(1, 11)  # the paper's grid for alpha, beta, gamma and lambda
+DECAYS = np.round(np.arange(1, 20) * 0.05, 2)  # 0.05, 0.10, ..., 0.95 exactly, not by accumulated steps
+
+
+class ParameterSets:
+    """Every combination of parameters of a discount, the first parameter slowest, in the order given."""
+
+    def __init__(self, symbol: str, grid: Grid, parameters: Mapping[str, ArrayLike] | None = None) -> None:
+        self.cls, self.grid = _class(symbol), grid
+        axes = _axes(self.cls, parameters)
+        columns = np.meshgrid(*axes.values(), indexing="ij")
+        self.columns = {name: column.ravel() for name, column in zip(axes, columns, strict=True)}
+
+    def __len__(self) -> int:
+        return len(next(iter(self.columns.values())))
+
+    def __getitem__(self, number: int) -> Discount:
+        return cast(Discount, self.cls(**{name: column[number].item() for name, column in self.columns.items()}))
+
+    def weights(self, begin: int, end: int) -> tuple[NDArray[np.int64], Array]:
+        """Of sets begin..end-1 those with finite and positive weights: their numbers and weights."""
+        part = {name: column[begin:end] for name, column in self.columns.items()}
+        weights = weights_of_many(self.cls, part, self.grid)
+        usable = np.flatnonzero((np.isfinite(weights) & (weights > 0)).all(axis=(1, 2)))
+        return usable + begin, np.ascontiguousarray(weights[usable])
+
+
+def weights_of_many(cls: Any, columns: Mapping[str, NDArray[Any]], grid: Grid) -> Array:
+    """Weights of many parameter sets, (sets, rows, cols): the formula itself, on arrays in place of numbers."""
+    many = object.__new__(cls)
+    for name, column in columns.items():
+        object.__setattr__(many, name, column[:, None, None])
+    shape = (len(next(iter(columns.values()))), *grid.shape)
+    with np.errstate(all="ignore"):
+        try:
+            weights = cls.weights.__wrapped__(many, grid)
+            return np.ascontiguousarray(np.broadcast_to(weights, shape), dtype=np.float64)
+        except (TypeError, ValueError):  # a formula that only takes numbers
+            rows = zip(*(column.tolist() for column in columns.values()), strict=True)
+            return np.array([_weights_or_nan(cls, dict(zip(columns, row, strict=True)), grid) for row in rows])
+
+
+def _weights_or_nan(cls: Any, values: Mapping[str, float], grid: Grid) -> Array:
+    try:
+        return cast(Array, cls(**values).weights(grid))
+    except ParameterError:
+        return np.full(grid.shape, np.nan)
+
+
+def _class(symbol: str) -> Any:
+    known = classes()
+    if symbol not in known or symbol == "d_emp":
+        fitted = sorted(set(known) - {"d_emp"})
+        hint = did_you_mean(str(symbol), fitted)
+        raise ParameterError(f"there is no discount {symbol!r} to fit.{hint} Known: {', '.join(fitted)}.")
+    return known[symbol]
+
+
+def _axes(cls: Any, parameters: Mapping[str, ArrayLike] | None) -> dict[str, NDArray[Any]]:
+    names = [f.name for f in fields(cls)]
+    given = dict(parameters or {})
+    for name in given:
+        if name not in names:
+            hint = did_you_mean(name, names)
+            raise ParameterError(f"{cls.symbol} has no parameter {name!r}.{hint} It takes {', '.join(names)}.")
+    axes = {}
+    for name in names:
+        default = DECAYS if name in getattr(cls, "decays", ()) else FACTORS
+        axis = np.atleast_1d(np.asarray(given.get(name, default)))
+        if axis.ndim != 1 or axis.size == 0 or axis.dtype.kind not in "iuf" or not np.isfinite(axis).all():
+            raise ParameterError(f"{cls.symbol}: the values of {name} must be a list of finite numbers.")
+        axes[name] = axis
+    return axes

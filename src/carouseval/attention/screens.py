@@ -1,0 +1,62 @@
+"""Examination counts from a plain table of examined cells: any study, any grid."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from carouseval.attention.examination import Examination
+from carouseval.attention.log_tables import RECORD, Rule, open_table, text, whole
+from carouseval.errors import DataError
+from carouseval.metric import checks
+from carouseval.metric.grid import Grid
+
+
+def examination_from_screens(
+    table_path: str | Path, grid: Grid, screens: int | None = None, name: str | None = None
+) -> Examination:
+    """Counts from a table (CSV or Parquet) with one line per examined cell: ``screen``, ``row``, ``col``.
+
+    Rows and columns count from 1. A cell repeated on a screen counts once. With a column ``participant``, a screen is
+    known by its participant and its id together, so that ids may start anew with each participant. ``screens`` is the
+    number of all screens, those on which nothing was examined included; by default, those in the table. ``name`` is
+    by default the file's, without its ending.
+    """
+    path = Path(table_path)
+    table = open_table(path, ["screen", "row", "col"], optional=["participant"])
+    screen = [column for column in ("participant", "screen") if column in table.columns]
+    named = [Rule(column, text(column).is_null(), f"Every line names its {column}.") for column in screen]
+    person = screen[:-1]  # nobody, where participants are unknown
+    cells, rows, seen = table.collect(
+        [
+            *named,
+            Rule("row", pl.col("row").is_null(), f"A row is a whole number from 1 to {grid.rows} on the {grid} grid."),
+            Rule("col", pl.col("col").is_null(), f"A col is a whole number from 1 to {grid.cols} on the {grid} grid."),
+        ],
+        lambda lines: lines.select(RECORD, *screen, row=whole("row", 1, grid.rows), col=whole("col", 1, grid.cols)),
+        lambda lines: lines.select(*screen, "row", "col").unique().group_by(*person, "row", "col").len(),
+        lambda lines: lines.select(*screen, "row").unique().group_by("row").len(),
+        lambda lines: lines.select(screen).unique(),
+    )
+    if seen.is_empty():
+        raise DataError(f"{path} holds no examined cell. Write one line per cell: screen, row, col.")
+    if screens is not None and checks.whole("screens", screens, 1) < len(seen):
+        raise DataError(f"{path}: column screen has {len(seen)} screens, more than the {screens} there are said to be.")
+    counts, row_counts = np.zeros(grid.shape, np.int64), np.zeros(grid.rows, np.int64)
+    np.add.at(counts, (cells["row"].to_numpy() - 1, cells["col"].to_numpy() - 1), cells["len"].to_numpy())
+    row_counts[rows["row"].to_numpy() - 1] = rows["len"]
+    people = seen["participant"].n_unique() if person else None
+    # whose screens had nothing examined on them is not known
+    single = by_participant(cells, seen, grid) if person and screens in (None, len(seen)) else None
+    return Examination(name or path.stem, counts, screens or len(seen), row_counts, people, single)
+
+
+def by_participant(cells: pl.DataFrame, seen: pl.DataFrame, grid: Grid) -> tuple[Any, Any]:
+    """Counts (people, rows, cols) and screens of each participant, from tables with a column ``participant``."""
+    people = seen.group_by("participant").len("screens").sort("participant").with_row_index("person")
+    placed = cells.join(people, on="participant")
+    counts = np.zeros((len(people), *grid.shape), np.int64)
+    at = placed["person"].to_numpy(), placed["row"].to_numpy() - 1, placed["col"].to_numpy() - 1
+    np.add.at(counts, at, placed["len"].to_numpy())
+    return counts, people["screens"].to_numpy().astype(np.int64)

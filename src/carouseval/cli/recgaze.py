@@ -1,0 +1,66 @@
+"""``carouseval recgaze``: from RecGaze's raw logs to examination counts."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from carouseval.cli.output import Format, write_json, write_rows
+
+EXAMPLES = """
+[bold]Examples[/bold]
+
+carouseval recgaze summary_feedback.csv click_summary_dataset.csv
+
+carouseval recgaze summary_feedback.csv click_feedback.csv --out counts --format json
+
+carouseval recgaze summary_feedback.csv click_feedback.csv --drop-label "I don't remember"
+"""
+
+
+def recgaze(
+    events: Annotated[Path, typer.Argument(help="summary_feedback.csv, one event per line.")],
+    clicks: Annotated[Path, typer.Argument(help="click_summary_dataset.csv or click_feedback.csv.")],
+    out: Annotated[
+        Path | None,
+        typer.Option(help="A folder for bratislava.json, amsterdam.json, all.json and audit.json."),
+    ] = None,
+    drop_label: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Drop screens with this familiarity label, in place of 'I did not select a movie' and "
+            "'I selected a movie by accident'. Repeat for more; 'none' drops none."
+        ),
+    ] = None,
+    format: Annotated[Format, typer.Option("--format", "-f", help="How to print the result.")] = Format.table,
+) -> None:
+    """Count the screens on which each cell was examined, from RecGaze's raw logs, and say which were dropped and why.
+
+    The files are those of the RecGaze data set (SIGIR '25), Zenodo record 15270518.
+    """
+    from rich.console import Console
+
+    from carouseval.attention.recgaze_logs import DROPPED_LABELS, read_recgaze
+
+    labels = tuple(DROPPED_LABELS if not drop_label else () if drop_label == ["none"] else drop_label)
+    with Console(stderr=True).status(f"Reading {events}"):  # shown where stderr is a terminal
+        logs = read_recgaze(events, clicks, dropped_labels=labels)
+    if out is not None:
+        logs.save(out)
+    if format is Format.table:
+        from carouseval.show.examination import recgaze as draw
+
+        Console(highlight=False).print(draw(logs), soft_wrap=True)
+        return
+    for note in logs.audit["all"].notes:
+        typer.echo(f"carouseval: {note}", err=True)
+    if format is Format.json:
+        write_json(logs.to_dict())
+    else:
+        found = logs.groups.items()
+        cols = [str(col) for col in range(1, 16)]
+        write_rows(
+            format,
+            ["group", "screens", "row", *cols],
+            ([name, seen.screens, i, *row] for name, seen in found for i, row in enumerate(seen.counts.tolist(), 1)),
+        )

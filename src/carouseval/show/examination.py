@@ -1,0 +1,55 @@
+"""Where people looked, in the terminal."""
+
+from rich.text import Text
+
+from carouseval.attention.examination import Examination
+from carouseval.attention.recgaze_logs import REASONS, RecgazeLogs
+from carouseval.metric.grid import RECGAZE, Grid
+from carouseval.show.terminal import heading, heat
+
+
+def examination(seen: Examination, grid: Grid) -> Text:
+    """The counts as a heat map."""
+    return Text("\n").join(_counts(seen, grid)[1:])
+
+
+def recgaze(logs: RecgazeLogs) -> Text:
+    """What became of the screens of each group, and its counts."""
+    audits = logs.audit.values()
+    labels = logs.audit["all"].labels
+    dropped = [label if label not in logs.dropped_labels else f"{label} (dropped)" for label in labels]
+    lines = _columns(
+        "Screens",
+        list(logs.audit),
+        {
+            "in the events file": [audit.screens for audit in audits],
+            **{f"dropped: {why}": [audit.dropped[reason] for audit in audits] for reason, why in REASONS.items()},
+            "kept": [audit.kept for audit in audits],
+        },
+    )
+    lines += [Text()]
+    lines += _columns(
+        "Familiarity, of screens that came to the last filter",
+        list(logs.audit),
+        {shown: [audit.labels.get(label, 0) for audit in audits] for label, shown in zip(labels, dropped, strict=True)},
+    )
+    lines += [Text()] * bool(logs.audit["all"].notes)
+    lines += [Text(f"Note: {note}.") for note in logs.audit["all"].notes]
+    for name in logs.audit:
+        lines += _counts(logs.groups[name], RECGAZE) if name in logs.groups else heading(name, "no screen is left")
+    return Text("\n").join(lines)
+
+
+def _counts(seen: Examination, grid: Grid) -> list[Text]:
+    people = "" if seen.participants is None else f" of {seen.participants} participants"
+    rows = None if seen.row_counts is None else [str(count) for count in seen.row_counts.tolist()]
+    note = f"on how many of {seen.screens} screens{people} each cell was examined"
+    return heading(seen.name, note) + heat(seen.counts.astype(float), grid, decimals=0, notes=rows, notes_title="row")
+
+
+def _columns(title: str, names: list[str], rows: dict[str, list[int]]) -> list[Text]:
+    width = max(len(text) for text in (title, *rows))
+    lines = [Text.assemble((title.ljust(width), "bold"), *(f"  {name:>10}" for name in names))]
+    return lines + [
+        Text(row.ljust(width) + "".join(f"  {count:>10}" for count in counts)) for row, counts in rows.items()
+    ]

@@ -1,0 +1,83 @@
+"""Bootstrap intervals: what is resampled, that they cover, and that they say what they are."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import carouseval as cv
+from carouseval.attention import Examination, recgaze_counts
+from carouseval.attention.bootstrap import BY_PARTICIPANT, CELLS_ONLY, bootstrap
+from carouseval.attention.fit import grid_search
+
+AXES: dict[str, Any] = {"alpha": [1, 4, 7, 10], "beta": [3, 6, 9]}
+
+
+def people(seed: int, count: int, screens: int, spread: float) -> Examination:
+    """Participants who differ in how far they look: cells of one person move together."""
+    rng = np.random.default_rng(seed)
+    weights = cv.discounts.RowPage().weights(cv.Grid(4, 6, page_size=3)) * 3
+    counts = [
+        rng.binomial(screens, np.clip(weights * np.exp(spread * rng.normal(size=(4, 1))), 0, 1)) for _ in range(count)
+    ]
+    each = np.full(count, screens)
+    return Examination("people", np.sum(counts, axis=0), count * screens, by_participant=(np.array(counts), each))
+
+
+def test_counts_alone_say_that_intervals_are_too_narrow() -> None:
+    found = bootstrap("d_rpd", recgaze_counts("bratislava"), parameters=AXES, samples=200)
+    assert found.what == CELLS_ONLY == "sampling noise of independent cells only, too narrow"
+    assert set(found.parameters) == {"alpha", "beta", "mu", "nu"}
+    assert found.parameters["mu"].low <= 0.65 <= found.parameters["mu"].high
+    assert 0.98 < found.spearman.low <= found.spearman.high < 1
+
+
+def test_participants_widen_the_intervals() -> None:
+    study = people(1, 25, 20, spread=0.8)
+    alone = Examination("same", study.counts, study.screens)
+    grid = cv.Grid(4, 6, page_size=3)
+    by_people = bootstrap("d_rpd", study, grid, {"alpha": [4], "beta": [9]}, samples=300)
+    by_cells = bootstrap("d_rpd", alone, grid, {"alpha": [4], "beta": [9]}, samples=300)
+    assert by_people.what == BY_PARTICIPANT
+
+    def width(one: Any) -> float:
+        return float(sum(interval.high - interval.low for interval in one.parameters.values()))
+
+    assert width(by_people) > width(by_cells)
+
+
+def test_a_single_resampled_study_is_fitted_as_the_grid_search_does() -> None:
+    """With one participant every resample is the study itself."""
+    study = people(2, 1, 400, spread=0.0)
+    grid = cv.Grid(4, 6, page_size=3)
+    found = bootstrap("d_rpd", study, grid, samples=5)
+    best = grid_search("d_rpd", study, grid)
+    assert {name: interval.low for name, interval in found.parameters.items()} == best.discount.parameters
+    assert found.spearman.low == pytest.approx(best.train.spearman, abs=1e-12)
+
+
+def test_seeds_and_progress() -> None:
+    steps: list[tuple[int, int]] = []
+    one = bootstrap("d_t", recgaze_counts("amsterdam"), samples=100, seed=3, progress=lambda a, b: steps.append((a, b)))
+    assert one == bootstrap("d_t", recgaze_counts("amsterdam"), samples=100, seed=3)
+    assert one != bootstrap("d_t", recgaze_counts("amsterdam"), samples=100, seed=4)
+    assert steps[-1] == (100, 100)
+
+
+def test_nonsense_is_refused() -> None:
+    with pytest.raises(cv.ParameterError, match="bootstrap needs counts"):
+        bootstrap("d_t", recgaze_counts("all").frequencies)  # type: ignore[arg-type]
+    with pytest.raises(cv.ParameterError, match="samples must be a whole number"):
+        bootstrap("d_t", recgaze_counts("all"), samples=0)
+    with pytest.raises(cv.DataError, match="do not add up"):
+        Examination("wrong", [[3, 1]], 5, by_participant=([[[1, 1]], [[1, 0]]], [3, 2]))
+
+
+def test_single_participants_survive_a_file(tmp_path: Any) -> None:
+    study = people(3, 4, 10, spread=0.2)
+    study.save(tmp_path / "study.json")
+    back = Examination.load(tmp_path / "study.json")
+    assert back.by_participant is not None
+    assert study.by_participant is not None
+    np.testing.assert_array_equal(back.by_participant[0], study.by_participant[0])
+    assert back.participants == 4

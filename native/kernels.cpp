@@ -42,7 +42,7 @@ int64_t score_only(const Pages<T>& pages, Pieces& pieces, double* dcg) {
     Lanes total;
     const bool good = each_gain<gain>(
         pages.relevance + p * cells, cells, (pages.count - p) * cells, fractions, [&] { total = fill(0.0); },
-        [&](int c, Lanes g, Mask) { total = total + g * load(weight.at(c)); });
+        [&](int c, Lanes g, Mask) CAROUSEVAL_INLINE_LAMBDA { total = total + g * load(weight.at(c)); });
     if (!good) return first_bad<gain>(pages.relevance, p * cells, (p + 1) * cells);
     dcg[p] = sum(total);
   }

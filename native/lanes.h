@@ -12,8 +12,10 @@
 #if defined(_MSC_VER) && !defined(__clang__)
 #include <intrin.h>
 #define CAROUSEVAL_INLINE __forceinline
+#define CAROUSEVAL_INLINE_LAMBDA
 #else
 #define CAROUSEVAL_INLINE inline __attribute__((always_inline))
+#define CAROUSEVAL_INLINE_LAMBDA __attribute__((always_inline))
 #if !defined(CAROUSEVAL_PLAIN_LANES)  // defined to test the plain form with any compiler
 #define CAROUSEVAL_VECTORS
 #endif

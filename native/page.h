@@ -179,7 +179,7 @@ bool read_page(const T* relevance, int64_t readable, Page& page) {
         top = zero;
         missing = 0;
       },
-      [&](int c, Lanes g, Mask held_lanes) {
+      [&](int c, Lanes g, Mask held_lanes) CAROUSEVAL_INLINE_LAMBDA {
         const unsigned held = bitmask(held_lanes);
         store(page.gain.at(c), g);
         page.held.put_eight(c, held);

@@ -51,7 +51,7 @@ class Networks {
   void sort_columns(double* table, int n, int stride, int lanes) {
     if (n > kMost) return sort_one_by_one(table, n, stride, lanes);
     if (!network_[n]) network_[n] = new Network(n);
-    network_[n]->each([&](int high, int low) {
+    network_[n]->each([&](int high, int low) CAROUSEVAL_INLINE_LAMBDA {
       double *above = table + high * stride, *below = table + low * stride;
       for (int k = 0; k < lanes; k += kLanes) {
         const Lanes a = load(above + k), b = load(below + k);

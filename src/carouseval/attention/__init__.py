@@ -4,13 +4,23 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from carouseval.attention.examination import Examination
+from carouseval.attention.fit import grid_search, refine, scores
 from carouseval.attention.recgaze import recgaze_counts
 
 if TYPE_CHECKING:
     from carouseval.attention.recgaze_logs import RecgazeLogs, read_recgaze
     from carouseval.attention.screens import examination_from_screens
 
-__all__ = ["Examination", "RecgazeLogs", "examination_from_screens", "read_recgaze", "recgaze_counts"]
+__all__ = [
+    "Examination",
+    "RecgazeLogs",
+    "examination_from_screens",
+    "grid_search",
+    "read_recgaze",
+    "recgaze_counts",
+    "refine",
+    "scores",
+]
 
 _LATER = {"RecgazeLogs": "recgaze_logs", "read_recgaze": "recgaze_logs", "examination_from_screens": "screens"}
 

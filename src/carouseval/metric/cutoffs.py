@@ -19,8 +19,8 @@ def parse_cutoff(cutoff: PageCutoff) -> tuple[int, int] | None:
     if cutoff is None:
         return None
     if isinstance(cutoff, str):
-        match = re.fullmatch(r"([0-9]+)x([0-9]+)", cutoff)
-        if not match or "0" in (match[1].lstrip("0") or "0", match[2].lstrip("0") or "0"):
+        match = re.fullmatch(r"0*([1-9][0-9]*)x0*([1-9][0-9]*)", cutoff)
+        if not match:
             raise ParseError(f"cutoff {cutoff!r} does not read; write rows x columns, each at least 1, such as 3x5.")
         return int(match[1]), int(match[2])
     if not isinstance(cutoff, tuple | list) or len(cutoff) != 2:

@@ -84,11 +84,8 @@ class Stack:
         raise DataError(f"{where}: gains times weights add up to more than a float holds.{hint}")
 
     def _name(self, page: int) -> str:
-        return (
-            f"relevance[{', '.join(str(int(at)) for at in np.unravel_index(page, self.leading))}]"
-            if self.leading
-            else "relevance"
-        )
+        index = ", ".join(str(int(at)) for at in np.unravel_index(page, self.leading)) if self.leading else ""
+        return f"relevance[{index}]" if index else "relevance"
 
 
 def stack_pages(relevance: Relevance, gain: Gain) -> Stack:

@@ -1,1 +1,5 @@
-"""The paper, end to end: its simulation and its tables."""
+"""The paper, end to end: its simulation and its tables (``carouseval.study.reproduce``)."""
+
+from carouseval.study.simulation import Study, simulate
+
+__all__ = ["Study", "simulate"]

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from carouseval.cli.options import OutputFormat
 from carouseval.cli.output import Format, write_json, write_rows
 
 EXAMPLES = """
@@ -28,7 +29,7 @@ def examination(
     ] = None,
     name: Annotated[str | None, typer.Option(help="What to call the counts. Default: the table's name.")] = None,
     out: Annotated[Path | None, typer.Option(help="A JSON file to write the counts to.")] = None,
-    format: Annotated[Format, typer.Option("--format", "-f", help="How to print the result.")] = Format.table,
+    format: OutputFormat = Format.table,
 ) -> None:
     """Count the screens on which each cell was examined, from a plain table of examined cells.
 

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
+from carouseval.cli.options import GridName, OutputFormat, PageSize, VisibleRows
 from carouseval.cli.output import Format, progress_bar, step, write_json, write_rows
 
 EXAMPLES = """
@@ -40,17 +41,11 @@ def fit(
         int, typer.Option(help="Repeat the search by rho on so many resampled studies, for intervals.")
     ] = 0,
     top: Annotated[int, typer.Option(help="How many runners-up to show.")] = 5,
-    grid: Annotated[
-        str | None, typer.Option(help="The screen: ROWSxCOLS or a preset. Default: the table's size.")
-    ] = None,
-    page_size: Annotated[
-        int | None, typer.Option(help="Items of a row seen at once. Default: 5, or the screen's.")
-    ] = None,
-    visible_rows: Annotated[
-        int | None, typer.Option(help="Rows seen before the first scroll. Default: 3, or the screen's.")
-    ] = None,
+    grid: GridName = None,
+    page_size: PageSize = None,
+    visible_rows: VisibleRows = None,
     out: Annotated[Path | None, typer.Option(help="Write the fitted discount here, for --discount @FILE.")] = None,
-    format: Annotated[Format, typer.Option("--format", "-f", help="How to print the result.")] = Format.table,
+    format: OutputFormat = Format.table,
 ) -> None:
     """Fit a discount to where people looked.
 

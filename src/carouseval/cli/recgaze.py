@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from carouseval.cli.options import OutputFormat
 from carouseval.cli.output import Format, write_json, write_rows
 
 EXAMPLES = """
@@ -32,7 +33,7 @@ def recgaze(
             "'I selected a movie by accident'. Repeat for more; 'none' drops none."
         ),
     ] = None,
-    format: Annotated[Format, typer.Option("--format", "-f", help="How to print the result.")] = Format.table,
+    format: OutputFormat = Format.table,
 ) -> None:
     """Count the screens on which each cell was examined, from RecGaze's raw logs, and say which were dropped and why.
 

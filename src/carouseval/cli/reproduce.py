@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from carouseval.cli.options import OutputFormat
 from carouseval.cli.output import Format, progress_bar, write_json, write_rows
 
 EXAMPLES = """
@@ -22,7 +23,7 @@ def reproduce(
     out: Annotated[
         Path | None, typer.Option(help="Write results.json, the tables (CSV, Markdown, LaTeX) and the figures here.")
     ] = None,
-    format: Annotated[Format, typer.Option("--format", "-f", help="How to print the result.")] = Format.table,
+    format: OutputFormat = Format.table,
 ) -> None:
     """Reproduce the paper from the embedded eye-tracking figures, in seconds and without a download.
 

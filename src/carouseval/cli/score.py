@@ -4,6 +4,7 @@ from typing import Annotated
 
 import typer
 
+from carouseval.cli.options import GridName, OutputFormat, PageSize, VisibleRows
 from carouseval.cli.output import Format, write_json, write_rows
 
 DEFAULT_METRICS = ["N2DCG_cat", "N2DCG", "2DCG"]
@@ -32,20 +33,13 @@ def score(
     discount: Annotated[
         str | None, typer.Option(help="The discount of all these metrics: d_a, 'd_rpd(mu=0.5)' or @fitted.json.")
     ] = None,
-    grid: Annotated[
-        str | None,
-        typer.Option(help="The screen: ROWSxCOLS, recgaze, tv, desktop or phone. Default: as large as the page."),
-    ] = None,
-    page_size: Annotated[
-        int | None, typer.Option(help="Items of a row seen at once. Default: 5, or the screen's.")
-    ] = None,
-    visible_rows: Annotated[
-        int | None, typer.Option(help="Rows seen before the first scroll. Default: 3, or the screen's.")
-    ] = None,
+    grid: GridName = None,
+    page_size: PageSize = None,
+    visible_rows: VisibleRows = None,
     gain: Annotated[
         str | None, typer.Option(help="The gain of all these metrics: exp2 (2^relevance - 1) or linear.")
     ] = None,
-    format: Annotated[Format, typer.Option("--format", "-f", help="How to print the result.")] = Format.table,
+    format: OutputFormat = Format.table,
 ) -> None:
     """Score one page of carousels, and show it with its weights and its ideal.
 

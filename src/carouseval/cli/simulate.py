@@ -4,6 +4,7 @@ from typing import Annotated
 
 import typer
 
+from carouseval.cli.options import GridName, OutputFormat
 from carouseval.cli.output import Format, progress_bar, step, write_json, write_rows
 
 EXAMPLES = """
@@ -31,12 +32,12 @@ def simulate(
     trials: Annotated[int, typer.Option(help="Pairs of layouts to draw.")] = 20_000,
     seed: Annotated[int, typer.Option(help="The same seed gives the same pairs.")] = 42,
     stream: Annotated[str, typer.Option(help="fast, or paper (the authors' draws, one by one).")] = "fast",
-    grid: Annotated[str | None, typer.Option(help="The screen: ROWSxCOLS or a preset. Default: the truth's.")] = None,
+    grid: GridName = None,
     at_least: Annotated[
         list[str], typer.Option(help="Also report pairs whose truth scores differ by at least so much.")
     ] = ["0", "0.01", "0.02", "0.05", "0.1"],  # noqa: B006
     share: Annotated[float, typer.Option(help="The share of relevant items.")] = 0.15,
-    format: Annotated[Format, typer.Option("--format", "-f", help="How to print the result.")] = Format.table,
+    format: OutputFormat = Format.table,
 ) -> None:
     """Run the paper's paired-layout study.
 

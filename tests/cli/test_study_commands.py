@@ -19,7 +19,7 @@ def test_reproduce_shows_every_figure_and_writes_files(tmp_path: Path) -> None:
     assert shown.returncode == 0
     rows = list(csv.DictReader(io.StringIO(shown.stdout)))
     assert len(rows) == 76
-    assert {row[""] for row in rows} == {"ok", "exact"}
+    assert {row["mark"] for row in rows} == {"ok", "exact"}
     assert "76 of 76 published figures reproduced" in shown.stderr
     names = {path.name for path in (tmp_path / "paper").iterdir()}
     for stem in ("figure1", "figure2", "agreement", "examination", "discounts"):
@@ -31,6 +31,15 @@ def test_reproduce_shows_every_figure_and_writes_files(tmp_path: Path) -> None:
     figure = (tmp_path / "paper" / "figure2.svg").read_text()
     assert "0.9859" in figure
     assert r"\toprule" in (tmp_path / "paper" / "table2.tex").read_text()
+
+
+def test_reproduce_in_the_terminal() -> None:
+    shown = run("reproduce")
+    assert shown.returncode == 0
+    for text in ("Table 1", "d_rpd", "0.9859 = 0.9859", "Table 2, graded relevance", "20000 ≈ 19999", "948/9480"):
+        assert text in shown.stdout
+    assert "≠ " not in shown.stdout.partition("\n")[2]
+    assert max(map(len, shown.stdout.splitlines())) < 140
 
 
 def test_reproduce_as_json() -> None:

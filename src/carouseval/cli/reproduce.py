@@ -39,24 +39,23 @@ def reproduce(
 
         written = write_paper(result, out)
         typer.echo(f"wrote {len(written)} files to {out}", err=True)
-    header = ["", "where", "what", "published", "ours", "note"]
-    rows = [
-        [
-            "differs" if not check.agrees else "exact" if check.exact else "ok",
-            check.where,
-            check.what,
-            check.published,
-            check.ours,
-            check.note,
-        ]
-        for check in result.checks
-    ]
     if format is Format.json:
         write_json(result.to_dict())
+    elif format is Format.table:
+        from rich.console import Console
+
+        from carouseval.show.reproduction import reproduction
+
+        Console(highlight=False).print(reproduction(result), soft_wrap=True)
     else:
-        write_rows(format, header, rows, "Published figures and ours\n")
+        header = ["mark", "where", "what", "published", "ours", "note"]
+        marks = {(False, False): "differs", (False, True): "differs", (True, False): "ok", (True, True): "exact"}
+        rows = [
+            [marks[c.agrees, c.exact is not None], c.where, c.what, c.published, c.ours, c.note] for c in result.checks
+        ]
+        write_rows(format, header, rows)
     wrong = sum(not check.agrees for check in result.checks)
-    summary = f"{len(rows) - wrong} of {len(rows)} published figures reproduced"
-    typer.echo(f"{summary}; 'exact': exact arithmetic differs from the authors' floats as noted", err=True)
+    count = len(result.checks)
+    typer.echo(f"{count - wrong} of {count} published figures reproduced", err=True)
     if wrong:
         raise typer.Exit(1)

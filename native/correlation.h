@@ -10,7 +10,7 @@
 
 namespace {
 
-// Ranks with ties averaged, as whole numbers: twice the rank.
+// Ranks with ties averaged, as whole numbers: twice the distance from the mean rank.
 class Ranks {
  public:
   explicit Ranks(int n) : n_(n), sorted_(n), twice_(n) {}
@@ -18,12 +18,11 @@ class Ranks {
   void rank(const double* values) {
     for (int c = 0; c < n_; ++c) sorted_[c] = {values[c], c};
     std::sort(sorted_.at(0), sorted_.at(n_), [](const Entry& a, const Entry& b) { return a.value < b.value; });
-    sum_ = squares_ = 0;
+    squares_ = 0;
     for (int first = 0, last; first < n_; first = last) {
       for (last = first + 1; last < n_ && sorted_[last].value == sorted_[first].value;) ++last;
-      const int64_t twice = first + last + 1;
+      const int64_t twice = first + last - n_;  // from the mean: sums stay below n^3
       for (int c = first; c < last; ++c) twice_[sorted_[c].cell] = twice;
-      sum_ += twice * (last - first);
       squares_ += twice * twice * (last - first);
     }
   }
@@ -32,8 +31,8 @@ class Ranks {
   double correlation(const Ranks& other) const {
     int64_t products = 0;
     for (int c = 0; c < n_; ++c) products += twice_[c] * other.twice_[c];
-    const double spread = double(variance()), others = double(other.variance());
-    return spread > 0 && others > 0 ? double(n_ * products - sum_ * other.sum_) / std::sqrt(spread) / std::sqrt(others) : kNaN;
+    const double spread = double(squares_), others = double(other.squares_);
+    return spread > 0 && others > 0 ? double(products) / std::sqrt(spread) / std::sqrt(others) : kNaN;
   }
 
  private:
@@ -41,9 +40,8 @@ class Ranks {
     double value;
     int cell;
   };
-  int64_t variance() const { return n_ * squares_ - sum_ * sum_; }
 
-  int64_t n_, sum_ = 0, squares_ = 0;
+  int64_t n_, squares_ = 0;
   Buffer<Entry> sorted_;
   Buffer<int64_t> twice_;
 };

@@ -13,8 +13,8 @@ namespace {
 class Stream {
  public:
   Stream(uint64_t seed, uint64_t trial) {
-    uint64_t x = mixed(seed) ^ (trial * 0x9E3779B97F4A7C15u);
-    for (uint64_t& word : state_) word = mixed(x += 0x9E3779B97F4A7C15u);
+    uint64_t x = mixed(mixed(seed + kGolden) + trial * kGolden);  // mixed twice: neighbours have nothing in common
+    for (uint64_t& word : state_) word = mixed(x += kGolden);
   }
 
   uint64_t next() {
@@ -37,6 +37,7 @@ class Stream {
   }
 
  private:
+  static constexpr uint64_t kGolden = 0x9E3779B97F4A7C15u;
   static uint64_t rotated(uint64_t x, int k) { return (x << k) | (x >> (64 - k)); }
   static uint64_t mixed(uint64_t z) {
     z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;

@@ -1,4 +1,4 @@
-// The one door from Python into the kernels. Arguments have been checked on the Python side (metric/_arrays.py).
+// The one door from Python into the kernels. Arguments have been checked on the Python side (metric/pages.py).
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 

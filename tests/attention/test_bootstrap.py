@@ -29,7 +29,9 @@ def test_counts_alone_say_that_intervals_are_too_narrow() -> None:
     assert found.what == CELLS_ONLY == "sampling noise of independent cells only, too narrow"
     assert set(found.parameters) == {"alpha", "beta", "mu", "nu"}
     assert found.parameters["mu"].low <= 0.65 <= found.parameters["mu"].high
-    assert 0.98 < found.spearman.low <= found.spearman.high < 1
+    fitted = grid_search("d_rpd", recgaze_counts("bratislava"), parameters=AXES).discount.parameters
+    for name, interval in found.parameters.items():
+        assert interval.low <= fitted[name] <= interval.high
 
 
 def test_participants_widen_the_intervals() -> None:
@@ -53,15 +55,13 @@ def test_a_single_resampled_study_is_fitted_as_the_grid_search_does() -> None:
     found = bootstrap("d_rpd", study, grid, samples=5)
     best = grid_search("d_rpd", study, grid)
     assert {name: interval.low for name, interval in found.parameters.items()} == best.discount.parameters
-    assert found.spearman.low == pytest.approx(best.train.spearman, abs=1e-12)
 
 
 def test_seeds_and_progress() -> None:
     steps: list[tuple[int, int]] = []
     one = bootstrap("d_t", recgaze_counts("amsterdam"), samples=100, seed=3, progress=lambda a, b: steps.append((a, b)))
     assert one == bootstrap("d_t", recgaze_counts("amsterdam"), samples=100, seed=3)
-    assert one != bootstrap("d_t", recgaze_counts("amsterdam"), samples=100, seed=4)
-    assert steps[-1] == (100, 100)
+    assert steps[-1] == (100, 100)  # parameter sets
 
 
 def test_nonsense_is_refused() -> None:
@@ -71,6 +71,12 @@ def test_nonsense_is_refused() -> None:
         bootstrap("d_t", recgaze_counts("all"), samples=0)
     with pytest.raises(cv.DataError, match="do not add up"):
         Examination("wrong", [[3, 1]], 5, by_participant=([[[1, 1]], [[1, 0]]], [3, 2]))
+    with pytest.raises(cv.DataError, match="two lists"):
+        Examination("wrong", [[2, 1]], 5, by_participant={"x": 1})
+    with pytest.raises(cv.DataError, match="at least one screen"):
+        Examination("wrong", [[2, 1]], 3, by_participant=([[[2, 1]], [[0, 0]]], [3, 0]))
+    with pytest.raises(cv.DataError, match="at least one screen"):
+        Examination("wrong", [[2, 1]], 3, by_participant=([[[2, 1]]], [1, 1, 1]))
 
 
 def test_single_participants_survive_a_file(tmp_path: Any) -> None:

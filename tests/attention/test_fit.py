@@ -70,6 +70,16 @@ def test_correlations_with_ties_against_scipy() -> None:
             assert r[k] == pytest.approx(stats.pearsonr(candidate, target).statistic, abs=1e-12)
 
 
+def test_correlations_of_a_million_cells_against_scipy() -> None:
+    rng = np.random.default_rng(1)
+    for n in (90_000, 1_000_000):
+        target = rng.random(n)
+        candidate = target + rng.random(n)
+        rho, r = _native.correlations(candidate[None, :], target, 1)
+        assert rho[0] == pytest.approx(stats.spearmanr(candidate, target).statistic, abs=1e-10)
+        assert r[0] == pytest.approx(stats.pearsonr(candidate, target).statistic, abs=1e-10)
+
+
 def test_a_constant_has_no_correlation() -> None:
     rho, r = _native.correlations(np.ones((1, 4)), np.arange(4.0), 1)
     assert np.isnan(rho[0])
@@ -183,6 +193,10 @@ def test_frequencies_may_be_any_table() -> None:
         (lambda: grid_search("d_t", TRAIN, objective="rho"), r"objective must be one of spearman, pearson"),
         (lambda: grid_search("d_t", TRAIN, top=0), r"top must be a whole number of at least 1"),
         (lambda: grid_search("d_t", TRAIN, parameters={"mu": [1]}), r"d_t has no parameter 'mu'"),
+        (
+            lambda: grid_search("d_rpd", TRAIN, parameters={"mu": [0.6, 1.5]}),
+            r"d_rpd: mu must be .* at most 1, found 1\.5",
+        ),
         (lambda: grid_search("d_t", TRAIN, parameters={"beta": []}), r"the values of beta must be a list"),
         (lambda: grid_search("d_t", TRAIN, parameters={"beta": ["a"]}), r"the values of beta must be a list"),
         (lambda: grid_search("d_t", TRAIN.frequencies, objective="likelihood"), r"'likelihood' needs counts"),

@@ -79,11 +79,40 @@ def test_simulate_prints_the_study() -> None:
     content = json.loads(run(*arguments, "-f", "json").stdout)
     assert content["trials"] == 2000
     assert [row["at_least"] for row in content["thresholds"]] == [0.0, 0.05]
-    assert list(content["thresholds"][0]["discounts"]) == ["d_a", "d_rpd(mu=0.5)"]
+    assert [one["discount"].partition("(")[0] for one in content["thresholds"][0]["discounts"]] == ["d_a", "d_rpd"]
+    assert set(content["thresholds"][0]["discounts"][1]["corrected"]) == {"share", "low", "high"}
     assert run(*arguments, "-f", "json").stdout == run(*arguments, "-f", "json").stdout
     shown = run(*arguments)
     assert "Wilson" in shown.stdout
     assert "2,000 binary trials, fast stream, seed 42, truth amsterdam" in shown.stdout
+
+
+def test_two_tables_of_one_name_stay_two(tmp_path: Path) -> None:
+    for number in (1, 2):
+        table = np.arange(1.0, 7.0).reshape(2, 3)[:, :: (-1) ** number]
+        cv.discounts.save(cv.discounts.Empirical(table, name="p"), tmp_path / f"{number}.json")
+    both = ["-d", f"@{tmp_path}/1.json", "-d", f"@{tmp_path}/2.json"]
+    shown = run("simulate", *both, "--truth", "d_rpd", "--grid", "2x3", "--trials", "200", "-f", "json")
+    assert len(json.loads(shown.stdout)["thresholds"][0]["discounts"]) == 2
+
+
+def test_simulate_takes_screens_as_truth(tmp_path: Path) -> None:
+    table = tmp_path / "screens (1).csv"
+    table.write_text("screen,row,col\na,1,1\na,1,2\nb,1,1\nb,2,1\nc,1,1\n")
+    shown = run("simulate", "--truth", str(table), "--grid", "2x2", "--trials", "50", "-f", "json")
+    assert json.loads(shown.stdout)["grid"]["cols"] == 2
+    wide = tmp_path / "wide.csv"
+    wide.write_text("5,4,3\n3,2,1\n2,1,0\n")
+    own = json.loads(run("simulate", "--truth", str(wide), "--trials", "50", "--page-size", "2", "-f", "json").stdout)
+    assert (own["grid"]["rows"], own["grid"]["cols"], own["grid"]["page_size"]) == (3, 3, 2)
+
+
+def test_an_output_that_cannot_be_written_leaves_nothing(tmp_path: Path) -> None:
+    (tmp_path / "fit.json").mkdir()
+    shown = run("fit", "bratislava", "--model", "d_t", "--out", str(tmp_path / "fit.json"))
+    assert shown.returncode == 2
+    assert "cannot be written" in shown.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["fit.json"]
 
 
 def test_simulate_takes_any_truth_and_grid(tmp_path: Path) -> None:
@@ -170,6 +199,11 @@ def test_fit_takes_other_parameters_and_objectives() -> None:
         (["fit", "bratislava", "--values", "mu"], "--values 'mu' does not read"),
         (["fit", "bratislava", "--grid", "3x3"], "frequencies are 10x15, but the grid is 3x3"),
         (["fit", "none.parquet"], "none.parquet"),
+        (["fit", "bratislava", "--screens", "3"], "--screens goes with a file of counts"),
+        (["fit", "bratislava", "--values", "mu=0.5", "--values", "mu=0.6"], "write each parameter once"),
+        (["fit", "bratislava", "--objective", "mse", "--bootstrap", "9"], "--bootstrap repeats the search by spearman"),
+        (["simulate", "--seed", "99999999999999999999999"], "seed must be below 2^64"),
+        (["recgaze", "a[/b].csv", "x.csv"], "a[/b].csv"),
         (["fit", "none.json"], "none.json: No such file"),
         (["simulate", "--trials", "0"], "trials must be a whole number of at least 1"),
         (["simulate", "--mode", "grade"], "Did you mean 'graded'?"),
@@ -191,7 +225,10 @@ def test_mistakes_end_with_a_clear_message_and_status_2(arguments: list[str], me
         ("row,col,n\n1,1,2\n", "needs a column 'count' or 'frequency'"),
         ("row,col,count\n1,1,2\n1,1,3\n", "row 1, col 1 appears twice, the second time on line 3"),
         ("row,col,count\n1,1,2\n2,2,3\n", "row 1, col 2 is empty"),
-        ("row,col,count\n0,1,2\n", "row and col count from 1"),
+        ("row,col,count\n0,1,2\n", "column row, line 2: found 0. Write whole numbers from 1 on."),
+        ("row,col,count\n1,1,5\n,2,3\n", "column row, line 3: found None"),
+        ("row,col,count\n1.5,1,2\n", "column row, line 2: found 1.5"),
+        ("row,col,count\n4294967296,4294967296,2\n", "column row, line 2: found 4294967296"),
         ("row,col,count\nx,1,2\n", "row and col must be whole numbers"),
         ("1,2\n3\n", "row 2, col 2 is empty"),
         ("1,2\n3,-4\n", "row 2, col 2 is -4"),

@@ -80,7 +80,7 @@ def test_both_streams_draw_from_the_same_study(mode: str) -> None:
 
 
 def test_the_fast_draws_have_the_right_distribution() -> None:
-    draws = Draws(True, cv.Grid(4, 6), 0.3)
+    draws = Draws(True, 4, 6, 0.3)
     one, other = (np.concatenate(part) for part in zip(*draws.fast(1, 40_000, 2), strict=True))
     expected = stats.binom(6, 0.3).pmf(range(7))
     expected = np.array([0, expected[:2].sum(), *expected[2:5], expected[5:].sum(), 0])  # at least one, never all
@@ -105,11 +105,11 @@ def test_chances_are_the_binomial_distribution() -> None:
 def test_results_depend_on_the_seed_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = simulate(truth=TRUTH, trials=5000, seed=3, threads=1)
     assert simulate(truth=TRUTH, trials=5000, seed=3, threads=4) == whole
-    monkeypatch.setattr("carouseval.study.draws._FAST_AT_ONCE", 700)
+    monkeypatch.setattr("carouseval.study.draws._FAST_AT_ONCE", 700 * 150)
     assert simulate(truth=TRUTH, trials=5000, seed=3) == whole
     assert simulate(truth=TRUTH, trials=5000, seed=4) != whole
     paper = simulate(truth=TRUTH, trials=500, stream="paper")
-    monkeypatch.setattr("carouseval.study.draws._AT_ONCE", 77)
+    monkeypatch.setattr("carouseval.study.draws._AT_ONCE", 77 * 150)
     assert simulate(truth=TRUTH, trials=500, stream="paper") == paper
 
 
@@ -126,6 +126,40 @@ def test_exact_thresholds_on_a_tiny_screen() -> None:
     study = simulate(["d_t"], counts, trials=4000, thresholds=["0.05", "0.1"], seed=5)
     only_twentieth, tenth = study.thresholds
     assert only_twentieth.pairs > tenth.pairs > 0  # one of two, or both, items in the better column
+
+
+def test_trials_of_any_seed_have_nothing_in_common() -> None:
+    """Also of seed 0, and also neighbours: the first cells drawn are as good as independent."""
+    for seed in (0, 1, 42):
+        ((one, _),) = list(Draws(False, 2, 3, 0.5).fast(seed, 30_000, 1))
+        first = one[:, 0, 0].astype(float)
+        for lag in (1, 2, 3):
+            assert abs(np.corrcoef(first[:-lag], first[lag:])[0, 1]) < 0.025
+
+
+def test_a_table_brings_its_own_grid() -> None:
+    table = cv.discounts.Empirical(np.arange(1.0, 13.0).reshape(3, 4), name="own")
+    assert simulate(truth=table, trials=50).grid == cv.Grid(3, 4)
+
+
+def test_fewer_categories_than_rows() -> None:
+    study = simulate(truth=TRUTH, trials=400, categories=4)
+    assert study.pairs > 300
+    with pytest.raises(cv.ParameterError, match="categories: 11 do not fit the 10x15 grid"):
+        simulate(truth=TRUTH, trials=10, categories=11)
+
+
+def test_pairs_are_all_decided_pairs() -> None:
+    study = simulate(truth=TRUTH, trials=2000, thresholds=("0.05", "0"))
+    assert study.pairs == study.thresholds[1].pairs > study.thresholds[0].pairs
+    assert simulate(truth=TRUTH, trials=2000, thresholds=()).pairs == study.pairs
+
+
+def test_many_columns_and_extreme_shares() -> None:
+    np.testing.assert_allclose(chances(3000, 0.15) / 2.0**64, stats.binom(3000, 0.15).cdf(range(3001)), atol=1e-12)
+    assert simulate(truth="d_rpd", trials=5, grid=cv.Grid(2, 3000)).trials == 5
+    for share in (1e-9, 1.0):
+        assert simulate(truth=TRUTH, trials=50, share=share).pairs > 0
 
 
 def test_other_grids_and_progress() -> None:
@@ -151,6 +185,8 @@ def test_wilson_intervals_against_scipy() -> None:
         ({"stream": "papr"}, r"stream must be one of paper, fast, found 'papr'\. Did you mean 'paper'"),
         ({"trials": 0}, "trials must be a whole number of at least 1"),
         ({"seed": -1}, "seed must be a whole number of at least 0"),
+        ({"seed": 2**64}, r"seed must be below 2\^64"),
+        ({"thresholds": ["1e999999999"]}, "thresholds are decimals"),
         ({"discounts": []}, "at least one discount"),
         ({"discounts": ["d_x"]}, "no discount 'd_x'"),
         ({"thresholds": ["x"]}, "thresholds are decimals from 0 to below 1"),

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from carouseval.attention.examination import Examination
+from carouseval.attention.fit import AT_ONCE
 from carouseval.attention.parameters import ParameterSets
 from carouseval.errors import ParameterError
 from carouseval.metric.checks import number, whole
@@ -16,7 +17,6 @@ BY_PARTICIPANT = "participants resampled with replacement"
 CELLS_ONLY = "sampling noise of independent cells only, too narrow"
 
 _TIE = 1e-12
-_AT_ONCE = 64  # resampled tables held against all parameter sets at a time
 
 
 @dataclass(frozen=True)
@@ -29,13 +29,12 @@ class Interval:
 
 @dataclass(frozen=True)
 class Bootstrap:
-    """Intervals of the fitted parameters and of the best rho, and what was resampled."""
+    """Intervals of the parameters fitted by rho, and what was resampled."""
 
     what: str
     samples: int
     level: float
     parameters: dict[str, Interval]
-    spearman: Interval
 
 
 def bootstrap(
@@ -60,23 +59,22 @@ def bootstrap(
     if not isinstance(examination, Examination):
         raise ParameterError("bootstrap needs counts: give an Examination, not frequencies.")
     sets = ParameterSets(symbol, grid or Grid(*examination.counts.shape), parameters)
-    usable, weights = sets.weights(0, len(sets))
-    flat = weights.reshape(len(weights), -1)
-    ranks, values = _standardised(_ranks(flat)), _standardised(flat)
-    rng = np.random.default_rng(seed)
-    best, rho = np.empty(samples, np.int64), np.empty(samples)
-    for begin in range(0, samples, _AT_ONCE):
-        size = min(_AT_ONCE, samples - begin)
-        drawn = _resampled(examination, size, rng)
-        found, r = ranks @ _standardised(_ranks(drawn)).T, values @ _standardised(drawn).T
-        rho[begin : begin + size] = top = found.max(axis=0)
-        r[found < top - _TIE] = -np.inf  # ties by r, then by order, as in the grid search
-        best[begin : begin + size] = r.argmax(axis=0)
+    drawn = _resampled(examination, samples, np.random.default_rng(seed))
+    wanted, shares = _standardised(_ranks(drawn)).T, _standardised(drawn).T
+    best = np.zeros(samples, np.int64)
+    top_rho, top_r = np.full(samples, -np.inf), np.full(samples, -np.inf)
+    step = max(1, AT_ONCE // max(drawn.shape[1], samples))
+    for begin in range(0, len(sets), step):
+        usable, weights = sets.weights(begin, min(begin + step, len(sets)))
+        flat = weights.reshape(len(weights), drawn.shape[1])
+        for k, rho, r in zip(usable, _standardised(_ranks(flat)) @ wanted, _standardised(flat) @ shares, strict=True):
+            better = (rho > top_rho + _TIE) | ((rho > top_rho - _TIE) & (r > top_r))  # ties by r, then by order
+            best[better], top_rho[better], top_r[better] = k, rho[better], r[better]
         if progress:
-            progress(begin + size, samples)
+            progress(min(begin + step, len(sets)), len(sets))
     what = CELLS_ONLY if examination.by_participant is None else BY_PARTICIPANT
-    intervals = {name: _interval(column[usable[best]], level) for name, column in sets.columns.items()}
-    return Bootstrap(what, samples, level, intervals, _interval(rho, level))
+    intervals = {name: _interval(column[best], level) for name, column in sets.columns.items()}
+    return Bootstrap(what, samples, level, intervals)
 
 
 def _resampled(examination: Examination, size: int, rng: np.random.Generator) -> Array:
@@ -95,6 +93,8 @@ def _resampled(examination: Examination, size: int, rng: np.random.Generator) ->
 def _ranks(values: Array) -> Array:
     from scipy.stats import rankdata
 
+    if not len(values):
+        return values
     return np.asarray(rankdata(values, axis=1), dtype=np.float64)
 
 

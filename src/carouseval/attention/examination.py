@@ -11,8 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from carouseval.errors import DataError
 from carouseval.metric.checks import whole
-from carouseval.metric.discounts import Empirical
+from carouseval.metric.discounts import Empirical, table_name
 from carouseval.metric.grid import Array
+from carouseval.whole_files import write_whole
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +40,7 @@ class Examination:
         screens: int,
         row_counts: ArrayLike | None = None,
         participants: int | None = None,
-        by_participant: tuple[ArrayLike, ArrayLike] | None = None,
+        by_participant: Any = None,
     ) -> None:
         table = _counts(f"{name}: counts", counts, 2)
         screens = whole(f"{name}: screens", screens, 1)
@@ -49,14 +50,13 @@ class Examination:
         if rows is not None and rows.shape != table.shape[:1]:
             raise DataError(f"{name}: row_counts has {len(rows)} rows, counts {len(table)}.")
         if table.max() > screens:
-            row, col = np.argwhere(table > screens)[0] + 1
-            raise DataError(f"{name}: row {row}, col {col} was examined on {table.max()} of {screens} screens.")
-        single = None
-        if by_participant is not None:
-            single = (
-                _counts(f"{name}: by_participant", by_participant[0], 3),
-                _counts(f"{name}: screens by participant", by_participant[1], 1),
-            )
+            row, col = np.argwhere(table > screens)[0]
+            seen = table[row, col]
+            raise DataError(f"{name}: row {row + 1}, col {col + 1} was examined on {seen} of {screens} screens.")
+        if rows is not None and rows.max() > screens:
+            raise DataError(f"{name}: row {rows.argmax() + 1} was examined on {rows.max()} of {screens} screens.")
+        single = None if by_participant is None else _single(name, by_participant)
+        if single is not None:
             if not np.array_equal(single[0].sum(axis=0), table) or single[1].sum() != screens:
                 raise DataError(f"{name}: the counts and screens of single participants do not add up to all of them.")
             participants = len(single[1])
@@ -83,7 +83,7 @@ class Examination:
     @property
     def discount(self) -> Empirical:
         """The frequencies as a discount, ``d_emp(name)``."""
-        return Empirical(self.frequencies, name=self.name)
+        return Empirical(self.frequencies, name=table_name(self.name))
 
     def __add__(self, other: "Examination") -> "Examination":
         """Both groups together."""
@@ -91,8 +91,12 @@ class Examination:
             raise DataError(f"{self.name} and {other.name} have different grids and cannot be added.")
         rows = None if self.row_counts is None or other.row_counts is None else self.row_counts + other.row_counts
         people = None if None in (self.participants, other.participants) else self.participants + other.participants  # type: ignore[operator]
+        single = None
+        if self.by_participant is not None and other.by_participant is not None:
+            parts = zip(self.by_participant, other.by_participant, strict=True)
+            single = tuple(np.concatenate(pair) for pair in parts)
         return Examination(
-            f"{self.name}+{other.name}", self.counts + other.counts, self.screens + other.screens, rows, people
+            f"{self.name}+{other.name}", self.counts + other.counts, self.screens + other.screens, rows, people, single
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -132,21 +136,25 @@ class Examination:
 
 
 def write_json(path: str | Path, content: dict[str, Any]) -> None:
-    """Write a JSON file as a whole: under a temporary name first, so that nobody meets half of it."""
-    unfinished = Path(f"{path}.part")
-    try:
-        unfinished.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
-        unfinished.replace(path)
-    except OSError as error:
-        unfinished.unlink(missing_ok=True)
-        raise DataError(f"{path} cannot be written: {error.strerror or error}.") from None
+    """Write a JSON file as a whole."""
+    write_whole(path, json.dumps(content, indent=1) + "\n")
+
+
+def _single(name: str, parts: Any) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    if not isinstance(parts, list | tuple) or len(parts) != 2:
+        raise DataError(f"{name}: by_participant is two lists, the counts of each participant and their screens.")
+    counts = _counts(f"{name}: by_participant", parts[0], 3)
+    screens = _counts(f"{name}: screens by participant", parts[1], 1)
+    if len(counts) != len(screens) or screens.min() < 1 or (counts > screens[:, None, None]).any():
+        raise DataError(f"{name}: every participant has at least one screen, and no cell was examined on more of them.")
+    return counts, screens
 
 
 def _counts(what: str, values: ArrayLike, dimensions: int) -> NDArray[np.int64]:
     table = np.array(values)
     if table.ndim != dimensions or table.size == 0 or table.dtype.kind not in "iuf":
         raise DataError(f"{what} must be whole numbers of {dimensions} dimensions, found shape {table.shape}.")
-    if (table < 0).any() or (table != np.floor(table)).any():
+    if not ((table >= 0) & (table <= 2**53)).all() or (table != np.floor(table)).any():
         raise DataError(f"{what} must be whole numbers, 0 or more; frequencies go through discounts.Empirical.")
     whole_counts = table.astype(np.int64)
     whole_counts.flags.writeable = False

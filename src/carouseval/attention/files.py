@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from carouseval.attention.examination import Examination
-from carouseval.errors import DataError, ParameterError
+from carouseval.errors import DataError
 from carouseval.metric.checks import whole
 from carouseval.metric.grid import Array
 
@@ -20,7 +20,8 @@ def read_frequencies(path: str | Path, screens: int | None = None) -> Examinatio
     numbers are frequencies, or proportional to them.
     """
     path = Path(path)
-    table = _json(path) if path.suffix == ".json" else _parquet(path) if path.suffix == ".parquet" else _csv(path)
+    read = {".json": _json, ".parquet": _parquet}.get(path.suffix.lower(), _csv)
+    table = read(path)
     if isinstance(table, Examination):
         return table
     if np.isnan(table).any():
@@ -37,7 +38,7 @@ def holds_screens(path: str | Path) -> bool:
     """Whether a CSV or Parquet file lists examined cells, ``screen, row, col``, rather than a grid."""
     path = Path(path)
     try:
-        if path.suffix == ".parquet":
+        if path.suffix.lower() == ".parquet":
             import polars as pl
 
             return {"screen", "row", "col"} <= set(pl.read_parquet_schema(path))
@@ -64,14 +65,14 @@ def _csv(path: Path) -> Array:
 
     try:
         with path.open(encoding="utf-8-sig") as lines:
-            header = [name.strip() for name in lines.readline().split(",")]
+            header = [name.strip().strip('"') for name in lines.readline().split(",")]
     except (OSError, UnicodeDecodeError) as error:
         raise DataError(f"{path}: {getattr(error, 'strerror', None) or error}.") from None
     if {"row", "col"} <= set(header):
         import polars as pl
 
         try:
-            return _long(path, pl.read_csv(path))
+            return _long(path, pl.read_csv(path, glob=False))
         except pl.exceptions.PolarsError as error:
             raise DataError(f"{path} is not CSV: {error}.") from None
     return read_page(str(path))
@@ -81,8 +82,8 @@ def _parquet(path: Path) -> Array:
     import polars as pl
 
     try:
-        table = pl.read_parquet(path)
-    except (OSError, pl.exceptions.PolarsError) as error:
+        table = pl.read_parquet(path, glob=False)
+    except (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
         raise DataError(f"{path} is not Parquet: {error}.") from None
     if {"row", "col"} <= set(table.columns):
         return _long(path, table)
@@ -97,14 +98,17 @@ def _long(path: Path, table: Any) -> Array:
     if value is None:
         raise DataError(f"{path}: a table with row and col needs a column 'count' or 'frequency' too.")
     try:
-        row, col = (table[name].cast(int, strict=True).to_numpy() for name in ("row", "col"))
-        values = table[value].cast(float, strict=True).to_numpy()
+        row, col, values = (table[name].cast(float, strict=True).to_numpy() for name in ("row", "col", value))
     except Exception as error:
         raise DataError(f"{path}: row and col must be whole numbers, {value} numbers ({error}).") from None
-    if table.height == 0 or min(row.min(), col.min()) < 1:
-        raise DataError(f"{path}: row and col count from 1.")
-    if row.max() * col.max() > 1_000_000:
-        raise ParameterError(f"{path}: a grid of {row.max()}x{col.max()} cells is too large.")
+    for name, places in (("row", row), ("col", col)):
+        bad = np.flatnonzero(~((places >= 1) & (places <= 1_000_000) & (places == np.floor(places))))
+        if len(bad):
+            found = table[name][int(bad[0])]
+            raise DataError(f"{path}: column {name}, line {bad[0] + 2}: found {found}. Write whole numbers from 1 on.")
+    if table.height == 0 or int(row.max()) * int(col.max()) > 1_000_000:
+        raise DataError(f"{path}: the grid has no cell, or more than 1,000,000.")
+    row, col = row.astype(int), col.astype(int)
     grid = np.full((int(row.max()), int(col.max())), np.nan)
     for line, (i, j, number) in enumerate(zip(row, col, values, strict=True), 2):
         if not np.isnan(grid[i - 1, j - 1]):

@@ -17,7 +17,7 @@ from carouseval.metric.pages import thread_count
 
 OBJECTIVES = ("spearman", "pearson", "mse", "likelihood")
 
-_AT_ONCE = 4096  # parameter sets whose weights are held at a time
+AT_ONCE = 600_000  # weights held at a time
 
 
 @dataclass(frozen=True)
@@ -96,8 +96,9 @@ def grid_search(
     sets = ParameterSets(symbol, grid, parameters)
     judge = _objective(objective, frequencies, target)
     value, rho, r = (np.full(len(sets), np.nan) for _ in range(3))
-    for begin in range(0, len(sets), _AT_ONCE):
-        end = min(begin + _AT_ONCE, len(sets))
+    step = max(1, AT_ONCE // target.size)
+    for begin in range(0, len(sets), step):
+        end = min(begin + step, len(sets))
         at, weights = sets.weights(begin, end)
         flat = weights.reshape(len(weights), target.size)
         rho[at], r[at] = _native.correlations(flat, target.reshape(-1), thread_count(threads))

@@ -84,4 +84,14 @@ def _axes(cls: Any, parameters: Mapping[str, ArrayLike] | None) -> dict[str, NDA
         if axis.ndim != 1 or axis.size == 0 or axis.dtype.kind not in "iuf" or not np.isfinite(axis).all():
             raise ParameterError(f"{cls.symbol}: the values of {name} must be a list of finite numbers.")
         axes[name] = axis
+    for name, axis in axes.items():
+        for value in axis.tolist():
+            _in_range(cls, name, value)
     return axes
+
+
+def _in_range(cls: Any, name: str, value: float) -> None:
+    try:
+        cls(**{name: value})
+    except TypeError:  # other parameters have no default: each set is judged by its weights
+        return

@@ -16,6 +16,8 @@ def main() -> None:
         app(prog_name="carouseval")
     except CarousevalError as error:
         _leave(str(error))
+    except MemoryError:
+        _leave("there is not enough memory for this; try a smaller grid or fewer parameters at a time.")
     except BrokenPipeError:
         _leave(None)  # whoever read our output has seen enough
     except OSError as error:

@@ -57,7 +57,10 @@ def fit(
     from carouseval.attention.examination import write_json as write_file
     from carouseval.cli.inputs import frequencies as read
     from carouseval.cli.screen import screen
+    from carouseval.errors import ParameterError
 
+    if bootstrap and (objective != "spearman" or refine):
+        raise ParameterError("--bootstrap repeats the search by spearman; leave out --objective and --refine.")
     named = screen(grid, page_size, visible_rows, ()) if grid else None
     train = read(frequencies, screens, named)
     held_out = read(test, None, named) if test else None
@@ -101,7 +104,6 @@ def fit(
     runners = [[str(one.discount), one.objective, one.spearman, one.pearson] for one in found.top]
     if trust:
         rows = [[name, interval.low, interval.high] for name, interval in trust.parameters.items()]
-        rows.append(["train rho", trust.spearman.low, trust.spearman.high])
         heading = f"\n{trust.level:.0%} bootstrap intervals, {trust.samples:,} samples: {trust.what}"
         write_rows(format, ["", "low", "high"], rows, heading)
     title = f"\nBest of {found.tried:,} by {objective}" + (f", {found.skipped:,} unusable" if found.skipped else "")
@@ -115,11 +117,13 @@ def _axes(values: list[str] | None) -> dict[str, list[float]] | None:
     for text in values or []:
         name, equals, numbers = text.partition("=")
         try:
-            if not equals:
+            if not equals or name.strip() in axes:
                 raise ValueError
             axes[name.strip()] = [
-                float(part) if "." in part or "e" in part else int(part) for part in numbers.split(",")
+                float(part) if set(part.lower()) & set(".e") else int(part) for part in numbers.split(",")
             ]
         except ValueError:
-            raise ParseError(f"--values {text!r} does not read; write for example mu=0.1,0.2,0.3.") from None
+            raise ParseError(
+                f"--values {text!r} does not read; write each parameter once, for example mu=0.1,0.2,0.3."
+            ) from None
     return axes or None

@@ -6,16 +6,16 @@ from typing import Any
 from carouseval.attention.examination import Examination
 from carouseval.attention.recgaze import GROUPS, recgaze_counts
 from carouseval.errors import ParameterError
-from carouseval.metric.discounts import Discount, parse
+from carouseval.metric.discounts import Discount, Empirical, parse, table_name
 from carouseval.metric.grid import Grid
 
 
-def truth(text: str) -> Examination | Discount:
-    """Embedded counts, a file of counts or frequencies, or any discount."""
+def truth(text: str, grid: Grid | None = None) -> Examination | Discount:
+    """Embedded counts, a file of counts, frequencies or screens, or any discount."""
     if text in GROUPS:
         return recgaze_counts(text)
-    if not text.startswith("@") and Path(text).suffix and "(" not in text:
-        found = frequencies(text)
+    if Path(text).is_file() or (Path(text).suffix.lower() in (".csv", ".parquet", ".json") and text[:1] != "@"):
+        found = frequencies(text, grid=grid)
         return found if isinstance(found, Examination) else _as_discount(text, found)
     return parse(text)
 
@@ -28,6 +28,8 @@ def frequencies(text: str, screens: int | None = None, grid: Grid | None = None)
     from carouseval.attention.files import holds_screens, read_frequencies
 
     if text in GROUPS:
+        if screens is not None:
+            raise ParameterError(f"--screens goes with a file of counts; {text} brings its own.")
         return recgaze_counts(text)
     if not holds_screens(text):
         return read_frequencies(text, screens)
@@ -39,6 +41,4 @@ def frequencies(text: str, screens: int | None = None, grid: Grid | None = None)
 
 
 def _as_discount(path: str, table: Any) -> Discount:
-    from carouseval.metric.discounts import Empirical
-
-    return Empirical(table, name=Path(path).stem)
+    return Empirical(table, name=table_name(Path(path).stem))

@@ -12,6 +12,7 @@ from carouseval.metric.discounts import FPattern
 from carouseval.metric.grid import RECGAZE
 from carouseval.show import charts
 from carouseval.study.reproduce import PERCENT, SHARES, Reproduction, shares
+from carouseval.whole_files import write_whole
 
 _SUFFIX = {Format.csv: "csv", Format.markdown: "md", Format.latex: "tex"}
 
@@ -19,12 +20,12 @@ _SUFFIX = {Format.csv: "csv", Format.markdown: "md", Format.latex: "tex"}
 def write_paper(result: Reproduction, folder: Path) -> list[Path]:
     """Write everything; each file appears whole or not at all."""
     folder.mkdir(parents=True, exist_ok=True)
-    written = [_write(folder / "results.json", json.dumps(result.to_dict(), indent=1) + "\n")]
+    written = [write_whole(folder / "results.json", json.dumps(result.to_dict(), indent=1) + "\n")]
     for name, (header, rows) in _tables(result).items():
         for format, suffix in _SUFFIX.items():
             text = StringIO()
             write_rows(format, header, rows, out=text)
-            written.append(_write(folder / f"{name}.{suffix}", text.getvalue()))
+            written.append(write_whole(folder / f"{name}.{suffix}", text.getvalue()))
     for name, chart in _figures(result).items():
         written += charts.save(chart, folder / name)
     return written
@@ -61,12 +62,6 @@ def _figures(result: Reproduction) -> dict[str, Any]:
         "examination": charts.heatmaps(groups),
         "discounts": charts.heatmaps(weights),
     }
-
-
-def _write(path: Path, text: str) -> Path:
-    unfinished = path.with_name(f"{path.name}.part")
-    unfinished.write_text(text, encoding="utf-8")
-    return unfinished.replace(path)
 
 
 def _tables(result: Reproduction) -> dict[str, tuple[list[str], Sequence[Sequence[Any]]]]:

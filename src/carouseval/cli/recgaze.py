@@ -40,11 +40,12 @@ def recgaze(
     The files are those of the RecGaze data set (SIGIR '25), Zenodo record 15270518.
     """
     from rich.console import Console
+    from rich.text import Text
 
     from carouseval.attention.recgaze_logs import DROPPED_LABELS, read_recgaze
 
     labels = tuple(DROPPED_LABELS if not drop_label else () if drop_label == ["none"] else drop_label)
-    with Console(stderr=True).status(f"Reading {events}"):  # shown where stderr is a terminal
+    with Console(stderr=True).status(Text(f"Reading {events}")):  # shown where stderr is a terminal
         logs = read_recgaze(events, clicks, dropped_labels=labels)
     if out is not None:
         logs.save(out)

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from carouseval.cli.options import GridName, OutputFormat
+from carouseval.cli.options import GridName, OutputFormat, PageSize, VisibleRows
 from carouseval.cli.output import Format, progress_bar, step, write_json, write_rows
 
 EXAMPLES = """
@@ -32,7 +32,10 @@ def simulate(
     trials: Annotated[int, typer.Option(help="Pairs of layouts to draw.")] = 20_000,
     seed: Annotated[int, typer.Option(help="The same seed gives the same pairs.")] = 42,
     stream: Annotated[str, typer.Option(help="fast, or paper (the authors' draws, one by one).")] = "fast",
+    categories: Annotated[int | None, typer.Option(help="Carousels drawn. Default: one for each row.")] = None,
     grid: GridName = None,
+    page_size: PageSize = None,
+    visible_rows: VisibleRows = None,
     at_least: Annotated[
         list[str], typer.Option(help="Also report pairs whose truth scores differ by at least so much.")
     ] = ["0", "0.01", "0.02", "0.05", "0.1"],  # noqa: B006
@@ -44,15 +47,31 @@ def simulate(
     Every trial draws carousels and two layouts of them. A discount agrees when it prefers the layout that the truth
     prefers; pairs on which anything ties are left out.
     """
+    import numpy as np
+
     from carouseval.cli.inputs import truth as read_truth
     from carouseval.cli.screen import screen
+    from carouseval.metric.discounts import Discount, Empirical
     from carouseval.study.simulation import simulate as run
 
-    reference = read_truth(truth)
-    chosen = screen(grid, None, None, ()) if grid else None
+    named = screen(grid, page_size, visible_rows, ()) if grid else None
+    reference = read_truth(truth, named)
+    own = (10, 15) if isinstance(reference, Discount) else reference.counts.shape
+    own = np.shape(reference.table) if isinstance(reference, Empirical) else own
+    chosen = named or screen(None, page_size, visible_rows, own)
     with progress_bar() as bar:
         study = run(
-            discount, reference, mode, trials, seed, stream, chosen, at_least, share, progress=step(bar, "pairs")
+            discount,
+            reference,
+            mode,
+            trials,
+            seed,
+            stream,
+            chosen,
+            at_least,
+            share,
+            categories,
+            progress=step(bar, "pairs"),
         )
     if format is Format.json:
         write_json(study.to_dict())

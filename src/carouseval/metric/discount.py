@@ -18,6 +18,7 @@ import numpy as np
 from carouseval.errors import ParameterError, ParseError
 from carouseval.metric.checks import did_you_mean, number
 from carouseval.metric.grid import Array, Grid
+from carouseval.whole_files import write_whole
 
 TABLE = "d_emp"  # the symbol of tables of weights, which are found by name
 
@@ -229,9 +230,7 @@ def save(discount: Discount, path: str | Path) -> None:
     """Write a discount to a JSON file that ``parse("@" + path)`` reads back."""
     discount = as_discount(discount)
     text = json.dumps({"discount": discount.symbol, "parameters": discount.parameters}, indent=1)
-    unfinished = Path(f"{path}.part")
-    unfinished.write_text(text + "\n", encoding="utf-8")
-    unfinished.replace(path)
+    write_whole(path, text + "\n")
 
 
 def load(path: str | Path) -> Discount:

@@ -41,6 +41,7 @@ __all__ = [
     "register",
     "register_table",
     "save",
+    "table_name",
 ]
 
 
@@ -144,6 +145,11 @@ class RowPage(_Logarithmic):
         position = self.alpha * grid.row_index + self.beta * grid.mirrored_columns
         decay: Array = self.mu ** (grid.swipe_page > 1) * self.nu ** (grid.row_index - 1)
         return _logarithmic(position) * decay
+
+
+def table_name(text: str) -> str:
+    """Any text as the name of a table: brackets and commas, which names cannot have, become blanks."""
+    return " ".join(re.sub(r"[(),]", " ", text).split()) or "table"
 
 
 @register(TABLE)

@@ -10,6 +10,7 @@ import altair as alt
 import vl_convert
 
 from carouseval.errors import ParameterError
+from carouseval.whole_files import write_whole
 
 RED, GREY, INK, FAINT = "#c8102e", "#969696", "#222222", "#d4d4d4"
 HUES = ("#1f5f99", "#009e73", "#8a5a00", "#7b3f98", "#5a5a5a")  # apart for colour-blind readers too
@@ -86,9 +87,7 @@ def save(chart: alt.TopLevelMixin, path: str | Path, formats: Sequence[str] = ("
     drawn = {Path(f"{path}.{name}"): draw[name]() for name in formats}
     for target, content in drawn.items():
         target.parent.mkdir(parents=True, exist_ok=True)
-        unfinished = Path(f"{target}.part")
-        unfinished.write_bytes(content)
-        unfinished.replace(target)
+        write_whole(target, content)
     return list(drawn)
 
 

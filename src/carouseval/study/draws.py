@@ -1,20 +1,18 @@
 """Random carousels and pairs of layouts of them, in the authors' stream and in a fast one."""
 
-import math
 from collections.abc import Iterator
-from fractions import Fraction
+from decimal import Decimal, localcontext
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from carouseval import _native
-from carouseval.metric.grid import Grid
 from carouseval.metric.pages import thread_count
 
 TOP_GRADE = 5  # relevant items are graded 1..5 in the graded mode
 
-_AT_ONCE, _FAST_AT_ONCE = 4096, 32768  # trials whose layouts are held at a time
+_AT_ONCE, _FAST_AT_ONCE = 600_000, 5_000_000  # cells of layouts held at a time
 
 Layouts: TypeAlias = tuple[NDArray[np.uint8], NDArray[np.uint8]]
 
@@ -22,16 +20,15 @@ Layouts: TypeAlias = tuple[NDArray[np.uint8], NDArray[np.uint8]]
 class Draws:
     """Pairs of layouts as stacks of grades, (trials, rows, cols)."""
 
-    def __init__(self, graded: bool, grid: Grid, share: float) -> None:
-        self.graded, self.rows, self.cols, self.share = graded, grid.rows, grid.cols, share
+    def __init__(self, graded: bool, rows: int, cols: int, share: float) -> None:
+        self.graded, self.rows, self.cols, self.share = graded, rows, cols, share
 
     def as_the_paper(self, seed: int, trials: int) -> Iterator[Layouts]:
         """The authors' stream, draw for draw; filled into chunks so that scoring costs little beside it."""
         rng = np.random.default_rng(seed)
         ranks = np.arange(self.cols)
         grades = np.zeros((self.rows, self.cols), np.uint8)
-        for begin in range(0, trials, _AT_ONCE):
-            size = min(_AT_ONCE, trials - begin)
+        for size in self._chunks(trials, _AT_ONCE):
             stacks = np.empty((2, size, self.rows, self.cols), np.uint8)
             for trial in range(size):
                 if self.graded:
@@ -49,17 +46,25 @@ class Draws:
     def fast(self, seed: int, trials: int, threads: int | None) -> Iterator[Layouts]:
         """Whole chunks at a time; every trial has a stream of its own, so neither chunks nor threads matter."""
         up_to = chances(self.cols, self.share)
-        for first in range(0, trials, _FAST_AT_ONCE):
-            size = min(_FAST_AT_ONCE, trials - first)
-            grade = TOP_GRADE if self.graded else 1
+        grade, first = TOP_GRADE if self.graded else 1, 0
+        for size in self._chunks(trials, _FAST_AT_ONCE):
             yield _native.draw_pairs(seed, first, size, self.rows, self.cols, up_to, grade, thread_count(threads))
+            first += size
+
+    def _chunks(self, trials: int, cells: int) -> Iterator[int]:
+        most = max(1, cells // (self.rows * self.cols))
+        for begin in range(0, trials, most):
+            yield min(most, trials - begin)
 
 
 def chances(items: int, share: float) -> NDArray[np.uint64]:
     """The chance of at most n of ``items`` relevant ones, for every n, out of 2^64."""
-    p, total = Fraction(share), Fraction(0)
-    chances = []
-    for n in range(items + 1):
-        total += math.comb(items, n) * p**n * (1 - p) ** (items - n)
-        chances.append(min(int(total * 2**64), 2**64 - 1))
-    return np.array(chances, dtype=np.uint64)
+    with localcontext() as context:
+        context.prec = 60
+        p, total, out = Decimal(share), Decimal(0), []
+        term = (1 - p) ** items
+        for n in range(items + 1):
+            total += term
+            out.append(min(int(total * 2**64), 2**64 - 1))
+            term = term * (items - n) / (n + 1) * p / (1 - p) if p < 1 else Decimal(int(n + 1 == items))
+    return np.array(out, dtype=np.uint64)

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from carouseval.attention.examination import Examination
 from carouseval.errors import ParameterError
 from carouseval.metric.checks import did_you_mean, number, whole
-from carouseval.metric.discounts import Discount, Empirical, as_discount
-from carouseval.metric.grid import Array, Grid
+from carouseval.metric.discounts import Discount, Empirical, as_discount, table_name
+from carouseval.metric.grid import RECGAZE, Array, Grid
 from carouseval.metric.ideal import ideal_dcg2d
 from carouseval.metric.score import dcg2d
 from carouseval.study.draws import Draws, Layouts
@@ -61,6 +61,11 @@ class Comparison:
     both_wrong: Share
     regressions: Share  # the first is right, this one wrong
 
+    @property
+    def shares(self) -> dict[str, Share]:
+        """All four, by name."""
+        return {name: getattr(self, name) for name in ("agreement", "corrected", "both_wrong", "regressions")}
+
 
 @dataclass(frozen=True)
 class Threshold:
@@ -81,12 +86,8 @@ class Study:
     seed: int
     grid: Grid
     truth: str
+    pairs: int  # on which neither truth nor any discount ties
     thresholds: tuple[Threshold, ...]
-
-    @property
-    def pairs(self) -> int:
-        """Pairs on which neither truth nor any discount ties."""
-        return self.thresholds[0].pairs
 
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers, for JSON."""
@@ -97,20 +98,21 @@ class Study:
             "seed": self.seed,
             "grid": asdict(self.grid),
             "truth": self.truth,
+            "pairs": self.pairs,
             "thresholds": [
                 {
                     "at_least": float(row.at_least),
                     "pairs": row.pairs,
-                    "discounts": {
-                        one.discount.short: {
-                            "agreement": one.agreement.value,
-                            "interval": list(one.agreement.interval),
-                            "corrected": one.corrected.value,
-                            "both_wrong": one.both_wrong.value,
-                            "regressions": one.regressions.value,
+                    "discounts": [
+                        {
+                            "discount": str(one.discount),
+                            **{
+                                name: {"share": share.value, "low": share.interval[0], "high": share.interval[1]}
+                                for name, share in one.shares.items()
+                            },
                         }
                         for one in row.comparisons
-                    },
+                    ],
                 }
                 for row in self.thresholds
             ],
@@ -127,6 +129,7 @@ def simulate(
     grid: Grid | None = None,
     thresholds: Sequence[str | float | Fraction] = THRESHOLDS,
     share: float = 0.15,
+    categories: int | None = None,
     *,
     threads: int | None = None,
     progress: Callable[[int, int], None] | None = None,
@@ -135,25 +138,29 @@ def simulate(
 
     ``truth`` is examination counts, which are decided exactly in whole numbers, or any discount, whose ties are
     decided within 1e-12. ``stream="paper"`` draws as the authors do, one trial after another; ``"fast"`` draws whole
-    chunks, each trial from a stream of its own, so that results depend on neither threads nor chunks. ``progress`` is
-    called with (done, of).
+    chunks, each trial from a stream of its own, so that results depend on neither threads nor chunks. ``categories``
+    carousels are drawn, by default as many as the grid has rows. ``progress`` is called with (done, of).
     """
     _known("mode", mode, MODES)
     _known("stream", stream, STREAMS)
     trials, seed = whole("trials", trials, 1), whole("seed", seed, 0)
+    if seed >= 2**64:
+        raise ParameterError(f"seed must be below 2^64, found {seed}.")
     share = number("share", share, above=0, at_most=1)
     judged = [as_discount(one) for one in discounts]
     if not judged:
         raise ParameterError("simulate needs at least one discount to judge.")
-    shape = truth.counts.shape if isinstance(truth, Examination) else (10, 15)
-    grid = grid or Grid(*shape)
+    grid = grid or _own_grid(truth)
+    rows = grid.rows if categories is None else whole("categories", categories, 1)
+    if rows > grid.rows:
+        raise ParameterError(f"categories: {rows} do not fit the {grid} grid, which has {grid.rows} rows.")
     if grid.cols < 2:
         raise ParameterError(
             f"simulate needs at least 2 columns: some items are relevant, some not; the grid is {grid}."
         )
     levels = sorted({_fraction(level) for level in thresholds} | {Fraction(0)})
     tally = _Tally(_Judge(truth, judged, grid), levels)
-    draw = Draws(mode == "graded", grid, share)
+    draw = Draws(mode == "graded", rows, grid.cols, share)
     chunks = draw.as_the_paper(seed, trials) if stream == "paper" else draw.fast(seed, trials, threads)
     done = 0
     for layouts in chunks:
@@ -162,9 +169,8 @@ def simulate(
         if progress:
             progress(done, trials)
     name = truth.name if isinstance(truth, Examination) else str(as_discount(truth))
-    return Study(
-        mode, stream, trials, seed, grid, name, tally.result(judged, [_fraction(level) for level in thresholds])
-    )
+    asked = [_fraction(level) for level in thresholds]
+    return Study(mode, stream, trials, seed, grid, name, int(tally.pairs[0]), tally.result(judged, asked))
 
 
 class _Judge:
@@ -172,7 +178,9 @@ class _Judge:
 
     def __init__(self, truth: Examination | str | Discount, judged: Sequence[Discount], grid: Grid) -> None:
         self.exact = isinstance(truth, Examination)
-        self.truth = Empirical(truth.counts, truth.name) if isinstance(truth, Examination) else as_discount(truth)
+        self.truth = (
+            Empirical(truth.counts, table_name(truth.name)) if isinstance(truth, Examination) else as_discount(truth)
+        )
         self.judged, self.grid = judged, grid
 
     def difference(self, discount: Discount, layouts: Layouts) -> tuple[Array, Array]:
@@ -243,10 +251,19 @@ class _Tally:
         return tuple(out)
 
 
+def _own_grid(truth: Examination | str | Discount) -> Grid:
+    """The grid of a table; the paper's for a formula, which fits any."""
+    if isinstance(truth, Examination):
+        return Grid(*truth.counts.shape)
+    discount = as_discount(truth)
+    return Grid(*np.shape(discount.table)) if isinstance(discount, Empirical) else RECGAZE
+
+
 def _fraction(level: str | float | Fraction) -> Fraction:
     """0.1 as it is written, one tenth, not as the float next to it."""
+    text = str(level)
     try:
-        value = Fraction(str(level))
+        value = Fraction(text) if len(text) <= 12 and "e" not in text.lower() else Fraction(-1)
     except (ValueError, ZeroDivisionError):
         value = Fraction(-1)
     if not 0 <= value < 1 or value.denominator > 10**6:

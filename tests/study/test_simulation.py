@@ -142,11 +142,26 @@ def test_a_table_brings_its_own_grid() -> None:
     assert simulate(truth=table, trials=50).grid == cv.Grid(3, 4)
 
 
-def test_fewer_categories_than_rows() -> None:
-    study = simulate(truth=TRUTH, trials=400, categories=4)
-    assert study.pairs > 300
-    with pytest.raises(cv.ParameterError, match="categories: 11 do not fit the 10x15 grid"):
-        simulate(truth=TRUTH, trials=10, categories=11)
+@pytest.mark.parametrize("categories", [2, 3, 5])
+def test_fewer_and_more_categories_than_rows(categories: int) -> None:
+    """Against the definition, on three rows: layouts show as many as fit, the ideal chooses among all."""
+    counts = Examination("three", np.arange(12, 0, -1).reshape(3, 4), 20)
+    study = simulate(["d_rpd"], counts, "graded", trials=300, categories=categories, thresholds=["0", "0.1"])
+    shown, weights = min(3, categories), cv.discounts.RowPage().weights(cv.Grid(3, 4))
+    pairs = agreed = clear = 0
+    ((ones, others),) = list(Draws(True, categories, 4, 0.15).fast(42, 300, 1))
+    for layouts in zip(ones, others, strict=True):
+        gains = [2 ** layout.astype(int) - 1 for layout in layouts]
+        truth = [int((g[:shown] * counts.counts[:shown]).sum()) for g in gains]
+        score = [float((g[:shown] * weights[:shown]).sum()) for g in gains]
+        pool = [(4, [float(g) for g in row]) for row in gains[0]]
+        ideal = oracles.assignment_category_ideal(pool, counts.counts)
+        if truth[0] != truth[1] and abs(score[0] - score[1]) > 1e-9:
+            pairs += 1
+            agreed += (truth[0] > truth[1]) == (score[0] > score[1])
+            clear += Fraction(abs(truth[0] - truth[1]), int(ideal)) >= Fraction(1, 10)
+    assert [row.pairs for row in study.thresholds] == [pairs, clear]
+    assert study.thresholds[0].comparisons[0].agreement.count == agreed
 
 
 def test_pairs_are_all_decided_pairs() -> None:
@@ -194,6 +209,7 @@ def test_wilson_intervals_against_scipy() -> None:
         ({"share": 0}, "share must be a finite number above 0"),
         ({"grid": cv.Grid(3, 1)}, "at least 2 columns"),
         ({"truth": TRUTH, "grid": cv.Grid(20, 20)}, "too small for a 20x20 grid"),
+        ({"categories": 0}, "categories must be a whole number of at least 1"),
     ],
 )
 def test_nonsense_is_refused(arguments: dict[str, Any], message: str) -> None:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from carouseval.attention.examination import Examination
 from carouseval.errors import ParameterError
 from carouseval.metric.checks import did_you_mean, number, whole
-from carouseval.metric.discounts import Discount, Empirical, as_discount, table_name
+from carouseval.metric.discounts import Discount, Empirical, as_discount
 from carouseval.metric.grid import RECGAZE, Array, Grid
 from carouseval.metric.ideal import ideal_dcg2d
 from carouseval.metric.score import dcg2d
@@ -139,7 +139,8 @@ def simulate(
     ``truth`` is examination counts, which are decided exactly in whole numbers, or any discount, whose ties are
     decided within 1e-12. ``stream="paper"`` draws as the authors do, one trial after another; ``"fast"`` draws whole
     chunks, each trial from a stream of its own, so that results depend on neither threads nor chunks. ``categories``
-    carousels are drawn, by default as many as the grid has rows. ``progress`` is called with (done, of).
+    carousels are drawn, by default as many as the grid has rows; of more, each layout shows as many as fit.
+    ``progress`` is called with (done, of).
     """
     _known("mode", mode, MODES)
     _known("stream", stream, STREAMS)
@@ -152,14 +153,12 @@ def simulate(
         raise ParameterError("simulate needs at least one discount to judge.")
     grid = grid or _own_grid(truth)
     rows = grid.rows if categories is None else whole("categories", categories, 1)
-    if rows > grid.rows:
-        raise ParameterError(f"categories: {rows} do not fit the {grid} grid, which has {grid.rows} rows.")
     if grid.cols < 2:
         raise ParameterError(
             f"simulate needs at least 2 columns: some items are relevant, some not; the grid is {grid}."
         )
     levels = sorted({_fraction(level) for level in thresholds} | {Fraction(0)})
-    tally = _Tally(_Judge(truth, judged, grid), levels)
+    tally = _Tally(_Judge(truth, judged, grid, rows), levels)
     draw = Draws(mode == "graded", rows, grid.cols, share)
     chunks = draw.as_the_paper(seed, trials) if stream == "paper" else draw.fast(seed, trials, threads)
     done = 0
@@ -174,22 +173,32 @@ def simulate(
 
 
 class _Judge:
-    """Truth and discounts on a grid. Counts stay whole numbers, so that truth is decided exactly."""
+    """Truth and discounts as tables. Counts stay whole numbers, so that truth is decided exactly.
 
-    def __init__(self, truth: Examination | str | Discount, judged: Sequence[Discount], grid: Grid) -> None:
+    Categories that outnumber the grid's rows stand on rows below it, which weigh nothing: they are not shown, but the
+    ideal may choose them.
+    """
+
+    def __init__(
+        self, truth: Examination | str | Discount, judged: Sequence[Discount], grid: Grid, categories: int
+    ) -> None:
         self.exact = isinstance(truth, Examination)
-        self.truth = (
-            Empirical(truth.counts, table_name(truth.name)) if isinstance(truth, Examination) else as_discount(truth)
-        )
-        self.judged, self.grid = judged, grid
+        known = Empirical(truth.counts) if isinstance(truth, Examination) else as_discount(truth)
+        below = max(0, categories - grid.rows)
 
-    def difference(self, discount: Discount, layouts: Layouts) -> tuple[Array, Array]:
-        """2DCG of the first layout minus that of the second, 0 where they tie, and the larger of the two."""
+        def table(discount: Discount) -> Empirical:
+            return Empirical(np.pad(discount.weights(grid), [(0, below), (0, 0)]))
+
+        self.truth, self.judged = table(known), [table(discount) for discount in judged]
+        self.grid = Grid(grid.rows + below, grid.cols)
+
+    def difference(self, discount: Discount, layouts: Layouts) -> Array:
+        """2DCG of the first layout minus that of the second, 0 where they tie."""
         one, other = (dcg2d(layout, discount, self.grid) for layout in layouts)
-        larger, difference = np.maximum(one, other), one - other
+        difference: Array = one - other
         if not (self.exact and discount is self.truth):
-            difference[np.abs(difference) <= _TIE * larger] = 0.0
-        return difference, larger
+            difference[np.abs(difference) <= _TIE * np.maximum(one, other)] = 0.0
+        return difference
 
     def ideal(self, layouts: Layouts) -> Array:
         best: Array = ideal_dcg2d(layouts[0], self.truth, self.grid)
@@ -206,8 +215,8 @@ class _Tally:
         self.both_wrong, self.corrected, self.regressions = (np.zeros_like(self.right) for _ in range(3))
 
     def add(self, layouts: Layouts) -> None:
-        truth, _ = self.judge.difference(self.judge.truth, layouts)
-        prefers = np.array([np.sign(self.judge.difference(one, layouts)[0]) for one in self.judge.judged])
+        truth = self.judge.difference(self.judge.truth, layouts)
+        prefers = np.array([np.sign(self.judge.difference(one, layouts)) for one in self.judge.judged])
         decided = (truth != 0) & (prefers != 0).all(axis=0)
         ideal = self.judge.ideal(layouts)
         right = prefers == np.sign(truth)

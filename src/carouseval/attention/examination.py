@@ -90,7 +90,9 @@ class Examination:
         if self.counts.shape != other.counts.shape:
             raise DataError(f"{self.name} and {other.name} have different grids and cannot be added.")
         rows = None if self.row_counts is None or other.row_counts is None else self.row_counts + other.row_counts
-        people = None if None in (self.participants, other.participants) else self.participants + other.participants  # type: ignore[operator]
+        people = (
+            None if self.participants is None or other.participants is None else self.participants + other.participants
+        )
         single = None
         if self.by_participant is not None and other.by_participant is not None:
             parts = zip(self.by_participant, other.by_participant, strict=True)

@@ -7,6 +7,9 @@ import typer
 from carouseval.cli.options import GridName, OutputFormat, PageSize, VisibleRows
 from carouseval.cli.output import Format, progress_bar, step, write_json, write_rows
 
+DEFAULT_DISCOUNTS = ["d_a", "d_rpd"]
+DEFAULT_THRESHOLDS = ["0", "0.01", "0.02", "0.05", "0.1"]
+
 EXAMPLES = """
 [bold]Examples[/bold]
 
@@ -23,7 +26,7 @@ carouseval simulate --truth d_rpd --grid 8x12 --format csv
 def simulate(
     discount: Annotated[
         list[str], typer.Option("--discount", "-d", help="A discount to judge; the others are compared with the first.")
-    ] = ["d_a", "d_rpd"],  # noqa: B006
+    ] = DEFAULT_DISCOUNTS,
     truth: Annotated[
         str,
         typer.Option(help="bratislava, amsterdam, all, a file of counts, or a discount such as d_rpd or @fitted.json."),
@@ -38,7 +41,7 @@ def simulate(
     visible_rows: VisibleRows = None,
     at_least: Annotated[
         list[str], typer.Option(help="Also report pairs whose truth scores differ by at least so much.")
-    ] = ["0", "0.01", "0.02", "0.05", "0.1"],  # noqa: B006
+    ] = DEFAULT_THRESHOLDS,
     share: Annotated[float, typer.Option(help="The share of relevant items.")] = 0.15,
     format: OutputFormat = Format.table,
 ) -> None:

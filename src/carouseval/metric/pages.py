@@ -1,6 +1,5 @@
 """What a caller passes in, as a stack of pages the kernels can read: shapes, types, threads, and clear refusals."""
 
-import functools
 import os
 import sys
 from collections.abc import Sequence
@@ -21,6 +20,7 @@ _NATIVE = (np.dtype(np.float64), np.dtype(np.float32), np.dtype(np.uint8), np.dt
 Relevance: TypeAlias = ArrayLike | Sequence[Any]
 """Relevances of shape (..., rows, cols): an array, or nested lists, which may be ragged."""
 
+_CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 _MOST_THREADS, _MOST_ROWS, _MOST_CELLS = 1024, 10_000, 100_000_000
 _PAGE_HINT = "Give an array of shape (..., rows, cols) with NaN in cells that hold nothing"
 
@@ -180,12 +180,7 @@ def thread_count(threads: int | None) -> int:
         return min(whole("threads", threads, 1), _MOST_THREADS)
     asked = os.environ.get("CAROUSEVAL_THREADS", "").strip()
     if not asked:
-        return _cores()
+        return _CORES
     if not asked.isdecimal() or int(asked) < 1:
         raise ParameterError(f"CAROUSEVAL_THREADS must be a whole number of at least 1, found {asked!r}.")
     return min(int(asked), _MOST_THREADS)
-
-
-@functools.cache
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -46,7 +46,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> ModuleType:
-    """``cv.attention`` and its like are imported when first used: they bring in Polars and SciPy."""
+    """``cv.attention`` and ``cv.study`` are imported when first used, so that starting up stays light."""
     if name in ("attention", "study"):
         return importlib.import_module(f"carouseval.{name}")
     raise AttributeError(f"module 'carouseval' has no attribute {name!r}")

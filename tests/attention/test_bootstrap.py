@@ -69,6 +69,10 @@ def test_nonsense_is_refused() -> None:
         bootstrap("d_t", recgaze_counts("all").frequencies)  # type: ignore[arg-type]
     with pytest.raises(cv.ParameterError, match="samples must be a whole number"):
         bootstrap("d_t", recgaze_counts("all"), samples=0)
+    with pytest.raises(cv.DataError, match="frequencies are 10x15, but the grid is 3x3"):
+        bootstrap("d_t", recgaze_counts("all"), cv.Grid(3, 3), samples=3)
+    with pytest.raises(cv.DataError, match="no parameters of d_t give finite and positive weights"):
+        bootstrap("d_t", recgaze_counts("all"), parameters={"alpha": [0.1], "beta": [0.1]}, samples=3)
     with pytest.raises(cv.DataError, match="do not add up"):
         Examination("wrong", [[3, 1]], 5, by_participant=([[[1, 1]], [[1, 0]]], [3, 2]))
     with pytest.raises(cv.DataError, match="two lists"):

@@ -76,7 +76,7 @@ def test_one_row_of_d_t_is_dcg() -> None:
         assert linear == pytest.approx(dcg_score(one_row, order), rel=1e-13)
         assert cv.n2dcg(one_row, "d_t(alpha=1, beta=1)", gain="linear") == pytest.approx(ndcg_score(one_row, order))
         assert cv.n2dcg_cat(one_row, "d_t(alpha=1, beta=1)", gain="linear") == pytest.approx(ndcg_score(one_row, order))
-        assert dcg(one_row, "linear") == pytest.approx(linear, rel=1e-15)
+        assert dcg(one_row, gain="linear") == pytest.approx(linear, rel=1e-15)
         for k in (1, 3, 10):
             assert cv.metric(f"NDCG(gain=linear)@{k}")(one_row) == pytest.approx(ndcg_score(one_row, order, k=k))
             assert cv.metric(f"DCG(gain=linear)@{k}")(one_row) == pytest.approx(dcg_score(one_row, order, k=k))
@@ -93,7 +93,7 @@ def test_ndcg_against_ir_measures() -> None:
                 qrels.append(ir_measures.Qrel(str(number), f"i{rank}", int(relevance)))
                 run.append(ir_measures.ScoredDoc(str(number), f"i{rank}", float(-rank)))
         theirs = {row.query_id: row.value for row in ir_measures.iter_calc([ir_measures.nDCG @ k], qrels, run)}
-        ours = ndcg(pages, "linear", cutoff=k)
+        ours = ndcg(pages, gain="linear", cutoff=k)
         np.testing.assert_allclose(ours, [theirs[str(number)] for number in range(len(pages))], rtol=1e-12)
 
 
@@ -335,6 +335,8 @@ def test_a_page_beyond_the_grid_is_refused() -> None:
     for page in (np.ones((3, 2)), np.ones((2, 3))):
         with pytest.raises(cv.DataError, match=r"a page of \dx\d does not fit the 2x2 grid; give a larger grid\."):
             cv.dcg2d(page, grid=cv.Grid(2, 2))
+        with pytest.raises(cv.DataError, match="does not fit the 2x2 grid"):
+            cv.metric("NDCG@2")(page, cv.Grid(2, 2))
     with pytest.raises(cv.ParameterError, match=r"grid must be a carouseval\.Grid or None, found tuple\."):
         cv.dcg2d(np.ones((2, 2)), grid=(2, 2))  # type: ignore[arg-type]
 

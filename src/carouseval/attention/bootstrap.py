@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from carouseval.attention.examination import Examination
-from carouseval.attention.fit import AT_ONCE
+from carouseval.attention.fit import AT_ONCE, matching_grid
 from carouseval.attention.parameters import ParameterSets
-from carouseval.errors import ParameterError
+from carouseval.errors import DataError, ParameterError
 from carouseval.metric.checks import number, whole
 from carouseval.metric.grid import Array, Grid
 
@@ -58,7 +58,7 @@ def bootstrap(
     level = number("level", level, above=0, at_most=1)
     if not isinstance(examination, Examination):
         raise ParameterError("bootstrap needs counts: give an Examination, not frequencies.")
-    sets = ParameterSets(symbol, grid or Grid(*examination.counts.shape), parameters)
+    sets = ParameterSets(symbol, matching_grid(grid, examination.frequencies), parameters)
     drawn = _resampled(examination, samples, np.random.default_rng(seed))
     wanted, shares = _standardised(_ranks(drawn)).T, _standardised(drawn).T
     best = np.zeros(samples, np.int64)
@@ -72,6 +72,8 @@ def bootstrap(
             best[better], top_rho[better], top_r[better] = k, rho[better], r[better]
         if progress:
             progress(min(begin + step, len(sets)), len(sets))
+    if not np.isfinite(top_rho).all():
+        raise DataError(f"no parameters of {symbol} give finite and positive weights on this grid.")
     what = CELLS_ONLY if examination.by_participant is None else BY_PARTICIPANT
     intervals = {name: _interval(column[best], level) for name, column in sets.columns.items()}
     return Bootstrap(what, samples, level, intervals)

@@ -1,6 +1,6 @@
 """Fitting discounts to examination frequencies: the paper's grid search, other objectives, and held-out scores."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,6 +15,7 @@ from carouseval.metric.discounts import Discount
 from carouseval.metric.grid import Array, Grid
 from carouseval.metric.pages import thread_count
 
+PAPER_DISCOUNTS = ("d_t", "d_a", "d_mir", "d_add", "d_mul", "d_rpd")
 OBJECTIVES = ("spearman", "pearson", "mse", "likelihood")
 
 AT_ONCE = 600_000  # weights held at a time
@@ -61,7 +62,7 @@ def scores(discount: Discount, frequencies: ArrayLike | Examination, grid: Grid 
     (0.9859, 0.9771, 0.0096)
     """
     target = _frequencies(frequencies)
-    weights = discount.weights(_grid(grid, target))
+    weights = discount.weights(matching_grid(grid, target))
     rho, r = _native.correlations(weights.reshape(1, -1), target.reshape(-1), 1)
     return Scores(float(rho[0]), float(r[0]), float(_mse(weights[None], target)[0]))
 
@@ -92,7 +93,7 @@ def grid_search(
         raise ParameterError(f"objective must be one of {', '.join(OBJECTIVES)}, found {objective!r}.{hint}")
     top = whole("top", top, 1)
     target = _frequencies(frequencies)
-    grid = _grid(grid, target)
+    grid = matching_grid(grid, target)
     sets = ParameterSets(symbol, grid, parameters)
     judge = _objective(objective, frequencies, target)
     value, rho, r = (np.full(len(sets), np.nan) for _ in range(3))
@@ -122,7 +123,7 @@ def refine(fit: Fit, frequencies: ArrayLike | Examination, grid: Grid | None = N
     from scipy.optimize import minimize
 
     target = _frequencies(frequencies)
-    grid = _grid(grid, target)
+    grid = matching_grid(grid, target)
     judge = _objective(fit.objective, frequencies, target)
     cls, names = type(fit.discount), list(fit.discount.parameters)
     decays = getattr(cls, "decays", ())
@@ -185,13 +186,11 @@ def _frequencies(frequencies: ArrayLike | Examination) -> Array:
     return target
 
 
-def _grid(grid: Grid | None, target: Array) -> Grid:
+def matching_grid(grid: Grid | None, target: Array) -> Grid:
+    """The grid to fit on: the table's own, or one of the same size."""
     if grid is None:
         return Grid(*target.shape)
     if grid.shape != target.shape:
         size = "x".join(map(str, target.shape))
         raise DataError(f"frequencies are {size}, but the grid is {grid}.")
     return grid
-
-
-PAPER_DISCOUNTS: Sequence[str] = ("d_t", "d_a", "d_mir", "d_add", "d_mul", "d_rpd")

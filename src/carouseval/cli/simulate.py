@@ -50,18 +50,14 @@ def simulate(
     Every trial draws carousels and two layouts of them. A discount agrees when it prefers the layout that the truth
     prefers; pairs on which anything ties are left out.
     """
-    import numpy as np
-
     from carouseval.cli.inputs import truth as read_truth
     from carouseval.cli.screen import screen
-    from carouseval.metric.discounts import Discount, Empirical
+    from carouseval.study.simulation import own_grid
     from carouseval.study.simulation import simulate as run
 
     named = screen(grid, page_size, visible_rows, ()) if grid else None
     reference = read_truth(truth, named)
-    own = (10, 15) if isinstance(reference, Discount) else reference.counts.shape
-    own = np.shape(reference.table) if isinstance(reference, Empirical) else own
-    chosen = named or screen(None, page_size, visible_rows, own)
+    chosen = named or screen(None, page_size, visible_rows, own_grid(reference).shape)
     with progress_bar() as bar:
         study = run(
             discount,

@@ -49,9 +49,8 @@ class Discount:
 
     def __post_init__(self) -> None:
         for name, value in self.parameters.items():
-            if isinstance(value, Real) and not isinstance(
-                value, bool
-            ):  # NumPy's numbers become Python's, so that they print as such
+            # NumPy's numbers become Python's, so that they print as such
+            if isinstance(value, Real) and not isinstance(value, bool):
                 object.__setattr__(self, name, number(f"{self.symbol}: {name}", value))
 
     @property

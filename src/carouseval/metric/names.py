@@ -70,7 +70,7 @@ class Metric:
         gain = gain if self.gain is None else self.gain
         if self.discount is None:
             assert not isinstance(self.cutoff, tuple)
-            return _LIST_METRICS[self.base](relevance, gain, cutoff=self.cutoff, threads=threads)
+            return _LIST_METRICS[self.base](relevance, grid, gain, cutoff=self.cutoff, threads=threads)
         assert not isinstance(self.cutoff, int)
         if self.ideal == "none":
             return score.dcg2d(relevance, self.discount, grid, gain, cutoff=self.cutoff, threads=threads)

@@ -117,18 +117,35 @@ def normalised(
     return stack.unstacked(ratio(*stack.score(weights, ideal, threads=threads)))
 
 
-def dcg(relevance: Relevance, gain: Gain = "exp2", *, cutoff: int | None = None, threads: int | None = None) -> Any:
-    """DCG@k: the occupied cells, row by row, as one list (the paper's equation 1)."""
-    return _as_list(relevance, gain, cutoff, "none", threads)
+def dcg(
+    relevance: Relevance,
+    grid: Grid | None = None,
+    gain: Gain = "exp2",
+    *,
+    cutoff: int | None = None,
+    threads: int | None = None,
+) -> Any:
+    """DCG@k: the occupied cells, row by row, as one list (the paper's equation 1). A page must fit the grid, if any."""
+    return _as_list(relevance, grid, gain, cutoff, "none", threads)
 
 
-def ndcg(relevance: Relevance, gain: Gain = "exp2", *, cutoff: int | None = None, threads: int | None = None) -> Any:
+def ndcg(
+    relevance: Relevance,
+    grid: Grid | None = None,
+    gain: Gain = "exp2",
+    *,
+    cutoff: int | None = None,
+    threads: int | None = None,
+) -> Any:
     """NDCG@k: DCG over that of the best order (the paper's equation 2); NaN where nothing gains."""
-    return _as_list(relevance, gain, cutoff, "unconstrained", threads)
+    return _as_list(relevance, grid, gain, cutoff, "unconstrained", threads)
 
 
-def _as_list(relevance: Relevance, gain: Gain, cutoff: int | None, ideal: str, threads: int | None) -> Any:
+def _as_list(
+    relevance: Relevance, grid: Grid | None, gain: Gain, cutoff: int | None, ideal: str, threads: int | None
+) -> Any:
     stack = stack_pages(relevance, gain)
+    stack.grid(grid)
     if cutoff is not None:
         cutoff = whole("cutoff", cutoff, 1)
     rows, cols = stack.relevance.shape[1:]

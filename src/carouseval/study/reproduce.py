@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from importlib import resources
 from typing import Any
 
-from carouseval.attention.fit import Fit, Scores, grid_search, scores
+from carouseval.attention.fit import PAPER_DISCOUNTS, Fit, Scores, grid_search, scores
 from carouseval.attention.recgaze import recgaze_counts
 from carouseval.metric.discounts import Empirical
 from carouseval.metric.ideal import ideal_dcg2d
@@ -88,7 +88,7 @@ def reproduce(progress: Callable[[str, int, int], None] | None = None) -> Reprod
     def step(what: str) -> Callable[[int, int], None] | None:
         return (lambda done, of: progress(what, done, of)) if progress else None
 
-    fits = {symbol: grid_search(symbol, train, progress=step(f"fit {symbol}")) for symbol in published["discounts"]}
+    fits = {symbol: grid_search(symbol, train, progress=step(f"fit {symbol}")) for symbol in PAPER_DISCOUNTS}
     held_out = {symbol: scores(fit.discount, test) for symbol, fit in fits.items()}
     studies = {
         mode: simulate(

@@ -151,7 +151,7 @@ def simulate(
     judged = [as_discount(one) for one in discounts]
     if not judged:
         raise ParameterError("simulate needs at least one discount to judge.")
-    grid = grid or _own_grid(truth)
+    grid = grid or own_grid(truth)
     rows = grid.rows if categories is None else whole("categories", categories, 1)
     if grid.cols < 2:
         raise ParameterError(
@@ -260,7 +260,7 @@ class _Tally:
         return tuple(out)
 
 
-def _own_grid(truth: Examination | str | Discount) -> Grid:
+def own_grid(truth: Examination | str | Discount) -> Grid:
     """The grid of a table; the paper's for a formula, which fits any."""
     if isinstance(truth, Examination):
         return Grid(*truth.counts.shape)

@@ -3,16 +3,10 @@
 #include <nanobind/ndarray.h>
 
 #include <algorithm>
-#include <atomic>
-#include <exception>
-#include <memory>
-#include <stdexcept>
 #include <string>
-#include <system_error>
-#include <thread>
-#include <vector>
 
 #include "kernels.h"
+#include "parallel.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -22,13 +16,11 @@ namespace baseline { extern const Kernels kernels; }
 namespace avx2 { extern const Kernels kernels; }
 #endif
 
+void bind_tables(nb::module_& m);  // tables.cpp
+
 namespace {
 
 using Relevance = nb::ndarray<nb::ro, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
-template <class T, int N>
-using In = nb::ndarray<const T, nb::ndim<N>, nb::c_contig, nb::device::cpu>;
-template <class T>
-using Out = nb::ndarray<nb::numpy, T>;
 
 const Kernels* runnable(const char* name) {
   const Kernels* known[] = {&baseline::kernels,
@@ -53,55 +45,8 @@ Ideal ideal_named(const char* name) {
   return text == "category" ? Ideal::kCategory : text == "unconstrained" ? Ideal::kUnconstrained : Ideal::kNone;
 }
 
-// Runs work(pieces) on up to `threads` threads, without the GIL; `pieces` hands out [0, count) bit by bit. Every page is
-// computed alone, so neither pieces nor threads change a result. Returns the smallest answer that is not -1.
-template <class Work>
-int64_t in_parallel(int64_t count, int64_t piece, int threads, const Work& work) {
-  struct Shared : Pieces {
-    Shared(int64_t count, int64_t piece) : count(count), piece(piece) {}
-    bool next(int64_t& begin, int64_t& end) override {
-      begin = piece * at++;
-      end = std::min(count, begin + piece);
-      return begin < count;
-    }
-    const int64_t count, piece;
-    std::atomic<int64_t> at{0};
-  };
-  nb::gil_scoped_release unlocked;
-  Shared pieces(count, piece);
-  std::atomic<int64_t> bad{INT64_MAX};
-  std::exception_ptr failure;
-  std::atomic<bool> failed{false};
-  const auto run = [&] {
-    try {
-      const int64_t answer = work(pieces);
-      for (int64_t seen = bad; answer >= 0 && answer < seen && !bad.compare_exchange_weak(seen, answer);) {}
-    } catch (...) {
-      if (!failed.exchange(true)) failure = std::current_exception();
-    }
-  };
-  std::vector<std::thread> helpers;
-  const int64_t wanted = std::min<int64_t>(threads, (count + piece - 1) / piece) - 1;
-  try {
-    for (int64_t t = 0; t < wanted; ++t) helpers.emplace_back(run);
-  } catch (const std::system_error&) {
-    // the machine allows no more threads: those that started, and this one, do the work
-  }
-  run();
-  for (std::thread& helper : helpers) helper.join();
-  if (failure) std::rethrow_exception(failure);
-  return bad == INT64_MAX ? -1 : bad.load();
-}
-
 // A piece is worth starting a thread for (some tens of microseconds) and small enough to share out evenly.
 int64_t piece_for(int64_t cells_per_page) { return std::max<int64_t>(1, (1 << 17) / std::max<int64_t>(1, cells_per_page)); }
-
-template <class T>
-T* fresh(size_t count, nb::capsule& owner) {
-  T* data = new T[count];
-  owner = nb::capsule(data, [](void* p) noexcept { delete[] static_cast<T*>(p); });
-  return data;
-}
 
 template <class T>
 Pages<T> pages_of(const Relevance& relevance, const In<double, 2>& weights, const char* gain, const char* ideal, bool as_list) {
@@ -195,6 +140,7 @@ NB_MODULE(_native, m) {
   m.def("correlations", &correlations, "candidates"_a, "target"_a, "threads"_a);
   m.def("draw_pairs", &draw_pairs, "seed"_a, "first"_a, "count"_a, "rows"_a, "cols"_a, "up_to"_a, "top_grade"_a, "threads"_a);
   m.def("layout", &layout, "relevance"_a, "weights"_a, "gain"_a, "ideal"_a, "threads"_a);
+  bind_tables(m);
   m.def("instruction_set", [] { return active->name; }, "The instruction set in use.");
   m.def("use_instruction_set", [](const char* name) {
     const Kernels* found = runnable(name);

@@ -2,14 +2,14 @@
 
 import contextlib
 import csv
-import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import polars as pl
 
 from carouseval.errors import DataError
+from carouseval.table_files import csv_line, csv_records, readable
 
 RECORD = "__record__"  # where a record stands in its table, counted from 0 after the header
 
@@ -56,28 +56,13 @@ class LogTable:
             value = self.records.filter(pl.col(RECORD) == record).select(rule.column).collect(engine="streaming").item()
         shown = "nothing" if value is None else repr(value)
         shown = shown if len(shown) <= 60 else f"{shown[:60]}..."
-        unit, place = ("line", self._line(record)) if self.is_csv else ("record", record + 1)
+        unit, place = ("line", csv_line(self.path, record)) if self.is_csv else ("record", record + 1)
         where = f"{unit} {place}" if total == 1 else f"{total} {unit}s, first {unit} {place}"
         return f"{self.path}: column {rule.column}, {where}: found {shown}. {rule.remedy}"
 
-    def _line(self, record: int) -> int:
-        """The line a record starts on. Not simply ``record + 2``: text in quotes may run over several lines."""
-        with contextlib.suppress(csv.Error, UnicodeDecodeError):
-            for line, _ in itertools.islice(_csv_records(self.path), record + 1, None):
-                return line
-        return record + 2
-
-    @contextlib.contextmanager
-    def readable(self) -> Iterator[None]:
+    def readable(self) -> contextlib.AbstractContextManager[None]:
         """What the reader cannot make out becomes our error."""
-        try:
-            yield
-        except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
-            kind = "CSV" if self.is_csv else "Parquet"
-            reason = str(error).strip().partition("\n")[0].rstrip(".")
-            raise DataError(
-                f"{self.path} does not read as {kind}: {reason}. Is the file damaged? Get or export it again."
-            ) from None
+        return readable(self.path, "CSV" if self.is_csv else "Parquet")
 
 
 def open_table(path: Path, columns: list[str], optional: Sequence[str] = ()) -> LogTable:
@@ -148,7 +133,7 @@ def whole(column: str, least: int, most: int) -> pl.Expr:
 
 def _header(path: Path, source: str) -> list[str]:
     try:
-        for _, fields in _csv_records(path):
+        for _, fields in csv_records(path):
             return fields
     except OSError as error:
         raise DataError(f"{path}: {error.strerror or error}.{source}") from None
@@ -169,7 +154,7 @@ def _check_fields(path: Path, fields: int) -> None:
         return
     # text in quotes may run over several lines and mislead this count; reading by the book decides
     try:
-        for line, values in _csv_records(path):
+        for line, values in csv_records(path):
             if values and len(values) != fields:
                 what = "cut off" if len(values) < fields else "too long"
                 raise DataError(
@@ -180,18 +165,3 @@ def _check_fields(path: Path, fields: int) -> None:
         raise DataError(
             f"{path} does not read as CSV: {error}. Is the file complete? Get or export it again."
         ) from None
-
-
-def _csv_records(path: Path) -> Iterator[tuple[int, list[str]]]:
-    """Every record from the header on, with the line it starts on; blank lines before the header are skipped."""
-    with path.open(encoding="utf-8-sig", newline="") as file:
-        reader = csv.reader(file, strict=True)
-        start, begun = 1, False
-        try:
-            for fields in reader:
-                begun = begun or bool(fields)
-                if begun:
-                    yield start, fields
-                start = reader.line_num + 1
-        except csv.Error as error:
-            raise csv.Error(f"line {start}: {error}") from None

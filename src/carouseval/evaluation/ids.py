@@ -1,0 +1,65 @@
+"""Ids of any kind as dense codes 0, 1, 2, ..., in order of first appearance."""
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from carouseval import _native
+from carouseval.metric.pages import thread_count
+
+NONE: int = _native.NONE
+Codes = NDArray[np.uint32]
+
+
+class Ids:
+    """Codes for the ids of one kind in all tables, and the ids of those codes.
+
+    >>> users = Ids()
+    >>> users.add(pl.Series(["ann", "bob", "ann"])).tolist(), users.values().to_list()
+    ([0, 1, 0], ['ann', 'bob'])
+    """
+
+    def __init__(self) -> None:
+        self._codes = _native.Ids()
+        self._firsts: list[pl.Series] = []
+
+    def __len__(self) -> int:
+        return len(self._codes)
+
+    def add(self, ids: pl.Series) -> Codes:
+        """The codes of some ids, all integers or all text, none null; those not seen before get new ones."""
+        if ids.dtype == pl.String:
+            codes, fresh = self._codes.add_texts(ids.__arrow_c_stream__(), thread_count(None))
+        else:
+            codes, fresh = self._codes.add_ints(np.ascontiguousarray(ids.to_numpy()), thread_count(None))
+        if len(fresh):
+            self._firsts.append(ids.gather(fresh))
+        return codes
+
+    def values(self) -> pl.Series:
+        """The id of every code."""
+        return pl.concat(self._firsts) if self._firsts else pl.Series(dtype=pl.String)
+
+
+class PairIds:
+    """Codes for pairs of codes, such as (user, page) or (item, category)."""
+
+    def __init__(self) -> None:
+        self._codes = _native.Ids()
+        self._firsts: list[NDArray[np.int64]] = []
+
+    def __len__(self) -> int:
+        return len(self._codes)
+
+    def add(self, left: Codes, right: Codes) -> Codes:
+        """The codes of some pairs."""
+        keys = left.astype(np.int64) << 32 | right
+        codes, fresh = self._codes.add_ints(keys, thread_count(None))
+        if len(fresh):
+            self._firsts.append(keys[fresh])
+        return codes
+
+    def pairs(self) -> tuple[Codes, Codes]:
+        """Both sides of every pair."""
+        keys = np.concatenate(self._firsts) if self._firsts else np.empty(0, np.int64)
+        return (keys >> 32).astype(np.uint32), (keys & 0xFFFFFFFF).astype(np.uint32)

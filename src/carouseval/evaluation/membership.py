@@ -1,0 +1,79 @@
+"""Which items belong to which category: for everyone, or for single users."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from carouseval.evaluation.ids import Codes, Ids, PairIds
+from carouseval.tables import Table
+
+Arrays = tuple[NDArray[np.int64], Codes, NDArray[np.int64], NDArray[np.uint64]]
+
+
+@dataclass(frozen=True)
+class Membership:
+    """Packed for the kernels: each item's categories, each category's size, and what single users have besides."""
+
+    arrays: Arrays  # as native/membership.h reads them
+    sizes: Codes  # members for everyone, per category
+    source: str  # where it comes from: "items" or "layouts"
+    personal: bool = field(default=False)
+
+    @property
+    def categories(self) -> int:
+        """How many categories there are for everyone."""
+        return int((self.sizes > 0).sum())
+
+
+def from_table(table: Table, users: Ids, items: Ids, categories: Ids) -> Membership:
+    """Membership as the items table gives it; a line without a user holds for everyone."""
+    item_parts, category_parts, user_parts = [], [], []
+    none = np.iinfo(np.int64).max
+    for batch in table.batches():
+        item_parts.append(items.add(batch["item_id"]))
+        category_parts.append(categories.add(batch["category"]))
+        if "user_id" in table:
+            owner = np.full(batch.height, none, np.int64)
+            known = batch["user_id"].is_not_null()
+            owner[known.to_numpy()] = users.add(batch["user_id"].filter(known))
+            user_parts.append(owner)
+    item, category = np.concatenate(item_parts), np.concatenate(category_parts)
+    owner = np.concatenate(user_parts) if user_parts else np.full(len(item), none)
+    everyone = owner == none
+    keys = item.astype(np.uint64) << np.uint64(32) | category
+    return _packed(np.unique(keys[everyone]), keys[~everyone], owner[~everyone], len(categories), "items")
+
+
+def from_layouts(pairs: PairIds, categories: Ids) -> Membership:
+    """Membership as the pages at hand show it."""
+    item, category = pairs.pairs()
+    keys = np.sort(item.astype(np.uint64) << np.uint64(32) | category)
+    nothing = np.empty(0, np.uint64)
+    return _packed(keys, nothing, nothing.astype(np.int64), len(categories), "layouts")
+
+
+def _packed(
+    everyone: NDArray[np.uint64],
+    own: NDArray[np.uint64],
+    owner: NDArray[np.int64],
+    categories: int,
+    source: str,
+) -> Membership:
+    item = (everyone >> np.uint64(32)).astype(np.int64)
+    category = (everyone & np.uint64(0xFFFFFFFF)).astype(np.uint32)
+    new = ~np.isin(own, everyone)  # what holds for everyone need not be said again
+    own, owner = own[new], owner[new]
+    order = np.lexsort((own, owner))
+    own, owner = own[order], owner[order]
+    fresh = np.ones(len(own), bool)
+    fresh[1:] = (own[1:] != own[:-1]) | (owner[1:] != owner[:-1])
+    own, owner = own[fresh], owner[fresh]
+    arrays = (_offsets(item), category, _offsets(owner), np.ascontiguousarray(own))
+    sizes = np.bincount(category, minlength=categories).astype(np.uint32)
+    return Membership(arrays, sizes, source, personal=len(own) > 0)
+
+
+def _offsets(sorted_codes: NDArray[np.int64]) -> NDArray[np.int64]:
+    counts = np.bincount(sorted_codes) if len(sorted_codes) else np.empty(0, np.int64)
+    return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)

@@ -1,0 +1,304 @@
+"""Tables in: whatever holds columns becomes a checked stream of typed batches, or an error that names the line.
+
+A table is a Polars frame, anything that speaks Arrow (pandas, PyArrow, DuckDB), a dict of columns, a path, a pattern, a
+folder, or a list of paths.
+"""
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import polars as pl
+
+from carouseval.errors import DataError, ParameterError
+from carouseval.metric.checks import did_you_mean
+from carouseval.table_files import TableFile, find_files, open_file, readable
+
+TableLike: TypeAlias = Any
+RECORD = "__record__"  # where a record stands in its table, counted from 0
+_BATCH = 1 << 20
+_TEXT = (pl.String, pl.Categorical, pl.Enum)
+_MOST_FLOAT = 2.0**53  # whole numbers beyond are not all floats
+
+
+@dataclass(frozen=True)
+class Column:
+    """What a column must hold: ``id``, ``whole``, ``number``, ``flag`` or ``segment`` (any value, also none)."""
+
+    name: str
+    kind: str
+    needed: bool = True
+    remedy: str = ""
+    least: float | None = None
+    most: float | None = None
+    nulls: bool = False
+
+    def typed(self, raw: pl.DataType, id_type: pl.DataType | None) -> pl.Expr:
+        """The column in the type it is used in; null where it does not read."""
+        column = pl.col(self.name)
+        if self.kind == "id":
+            return column.cast(id_type or pl.String(), strict=False)
+        if self.kind == "segment":
+            return column.cast(pl.String).fill_null("(none)")
+        if self.kind == "flag":
+            if raw in _TEXT:
+                known = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
+                lower = column.cast(pl.String).str.to_lowercase()
+                return lower.replace_strict(known, default=None, return_dtype=pl.Boolean)
+            return (
+                column
+                if raw == pl.Boolean
+                else column.cast(pl.Float64).replace_strict({0.0: False, 1.0: True}, default=None)
+            )
+        number = column.cast(pl.String).cast(pl.Float64, strict=False) if raw in _TEXT else column.cast(pl.Float64)
+        if self.kind == "number":
+            return number
+        if raw.is_integer():
+            return column.cast(pl.Int64, strict=False)
+        return pl.when((number == number.floor()) & (number.abs() < _MOST_FLOAT)).then(number).cast(pl.Int64)
+
+    def broken(self) -> pl.Expr:
+        """Which typed values are refused."""
+        column = pl.col(self.name)
+        bad = pl.lit(False) if self.nulls else column.is_null()
+        if self.kind == "number":
+            bad = bad | ~column.is_finite()
+        if self.least is not None:
+            bad = bad | (column < self.least)
+        if self.most is not None:
+            bad = bad | (column > self.most)
+        return bad.fill_null(not self.nulls)
+
+    def takes(self, raw: pl.DataType) -> bool:
+        """Whether values of such a type can be read at all."""
+        if self.kind == "id":
+            return raw.is_integer() or raw in _TEXT or raw == pl.Null
+        if self.kind == "segment":
+            return not raw.is_nested()
+        if self.kind == "whole" and raw == pl.Boolean:
+            return False
+        return raw.is_numeric() or raw in (*_TEXT, pl.Boolean, pl.Null)
+
+
+@dataclass(frozen=True)
+class Defect:
+    """Something wrong with a table, and how often."""
+
+    table: str
+    column: str
+    count: int
+    message: str
+    severity: str = "error"
+    first: dict[str, Any] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        return self.message
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table with the columns it is used for, under the names the project knows them by."""
+
+    name: str
+    records: pl.LazyFrame  # with RECORD
+    columns: tuple[Column, ...]
+    names: Mapping[str, str]  # what the caller calls each column
+    files: tuple[TableFile, ...]
+    types: Mapping[str, pl.DataType]
+    is_text: bool  # CSV: ids have no type of their own
+    lists: bool = False  # one line per carousel, with a list of items
+    id_types: Mapping[str, pl.DataType] = field(default_factory=dict)
+
+    def __contains__(self, column: str) -> bool:
+        return column in self.names
+
+    def frame(self, *, with_record: bool = False) -> pl.LazyFrame:
+        """All records, typed; null where a value does not read."""
+        typed = [c.typed(self.types[c.name], self.id_types.get(c.name)).alias(c.name) for c in self.columns]
+        return self._cells().select(*([RECORD] if with_record else []), *typed)
+
+    def _cells(self) -> pl.LazyFrame:
+        if not self.lists:
+            return self.records
+        cells = self.records.with_columns(col=pl.int_ranges(1, pl.col("item_id").list.len() + 1, dtype=pl.Int64))
+        exploded = cells.explode("item_id", "col", empty_as_null=True)
+        return exploded.filter(pl.col("item_id").is_not_null())  # an empty place in a list is a hole in the row
+
+    def height(self) -> int:
+        """How many lines (cells, where they come in lists) there are."""
+        with self.readable():
+            return int(self._cells().select(pl.len()).collect(engine="streaming").item())
+
+    def batches(self) -> Iterator[pl.DataFrame]:
+        """Typed batches in order; the first defect found is raised with its line."""
+        rules = [column.broken().any().alias(column.name) for column in self.columns]
+        with self.readable():
+            for batch in self.frame().collect_batches(chunk_size=_BATCH, maintain_order=True, engine="streaming"):
+                if batch.height and any(batch.select(rules).row(0)):
+                    raise DataError(str(self.defects()[0]))
+                yield batch
+
+    def collect(self) -> pl.DataFrame:
+        """All of it, checked."""
+        batches = list(self.batches())
+        return pl.concat(batches) if batches else self.frame().collect()
+
+    def defects(self) -> list[Defect]:
+        """What columns hold that cannot be read, first lines first."""
+        broken = [column.broken() for column in self.columns]
+        firsts = [pl.col(RECORD).filter(rule).min().alias(f"first {k}") for k, rule in enumerate(broken)]
+        totals = [rule.sum().alias(f"total {k}") for k, rule in enumerate(broken)]
+        with self.readable():
+            found = self.frame(with_record=True).select(firsts + totals).collect(engine="streaming").row(0, named=True)
+        records = sorted((found[f"first {k}"], k) for k in range(len(broken)) if found[f"total {k}"])
+        return [self._defect(self.columns[k], record, int(found[f"total {k}"])) for record, k in records]
+
+    def find(self, broken: pl.Expr) -> tuple[int, int, dict[str, Any]]:
+        """The first record for which something holds, the number of them, and its typed values."""
+        lines = self.frame(with_record=True).filter(broken)
+        with self.readable():
+            total = int(lines.select(pl.len()).collect(engine="streaming").item())
+            row = lines.filter(pl.col(RECORD) == pl.col(RECORD).min()).head(1).collect(engine="streaming")
+        return int(row[RECORD][0]), total, row.row(0, named=True)
+
+    def _defect(self, column: Column, record: int, total: int) -> Defect:
+        lines = self.records.filter(pl.col(RECORD) == record)
+        with self.readable():
+            value = lines.select(pl.col(column.name)).collect(engine="streaming").item(0, 0)
+        if self.lists and column.name == "item_id":
+            value = value.to_list()
+        what = f"column {self.names[column.name]}, {self.where(record)}: found {_shown(value)}"
+        more = f" ({total:,} such lines)" if total > 1 else ""
+        message = f"{self.name}: {what}{more}. {column.remedy}"
+        return Defect(self.name, self.names[column.name], total, message, first={"record": record, "value": value})
+
+    def where(self, record: int) -> str:
+        """The line of a record, in its file where there are several."""
+        for file in self.files:
+            with readable(file.path, file.kind):
+                height = file.records.select(pl.len()).collect(engine="streaming").item() if len(self.files) > 1 else 0
+            if record < height or len(self.files) == 1:
+                return file.line(record) + (f" of {file.path}" if len(self.files) > 1 else "")
+            record -= height
+        return f"line {record + 1}"
+
+    def readable(self) -> Any:
+        """What the reader cannot make out becomes our error."""
+        if not self.files:
+            return readable(self.name, "a table")
+        more = " and other files" if len(self.files) > 1 else ""
+        return readable(f"{self.name}: {self.files[0].path}{more}", self.files[0].kind)
+
+
+def open_table(
+    source: TableLike, name: str, columns: Sequence[Column], names: Mapping[str, str] | None = None
+) -> Table:
+    """A table from whatever holds it; ``names`` says what the caller calls some columns.
+
+    >>> table = open_table({"customer": [7], "row": [1]}, "layouts", [Column("user_id", "id")], {"user_id": "customer"})
+    >>> table.collect()["user_id"].to_list()
+    [7]
+    """
+    records, files = _records(source, name)
+    with readable(name, files[0].kind if files else "a table"):
+        schema = records.collect_schema()
+    header = schema.names()
+    theirs = {c.name: (names or {}).get(c.name, c.name) for c in columns}
+    used = {ours: their if their in header else ours for ours, their in theirs.items()}
+    lists = "item_id" in used and _is_list(schema, used["item_id"])
+    if not lists and "item_id" in used and used["item_id"] not in header and _is_list(schema, "items"):
+        used["item_id"], lists = "items", True
+    missing = [
+        theirs[c.name] for c in columns if c.needed and used[c.name] not in header and not (lists and c.name == "col")
+    ]
+    if missing:
+        near = "".join(did_you_mean(column, header) for column in missing[:1])
+        has = f"{', '.join(header[:12])}{', ...' if len(header) > 12 else ''}" or "no columns"
+        raise DataError(
+            f"{name}: missing column{'s' * (len(missing) > 1)} {', '.join(missing)}; it has {has}.{near} "
+            "Other names go through columns={'user_id': 'customer', ...}."
+        )
+    used = {ours: their for ours, their in used.items() if their in header}
+    kept = records.select(pl.col(their).alias(ours) for ours, their in used.items())
+    is_text = bool(files) and all(file.kind == "CSV" for file in files)
+    kept = kept.with_row_index(RECORD)
+    if is_text:
+        kept = kept.filter(~pl.all_horizontal(pl.col(list(used)).is_null()))  # blank lines
+    types = {ours: schema[their] for ours, their in used.items()}
+    if lists:
+        types |= {"item_id": types["item_id"].inner, "col": pl.Int64()}  # type: ignore[attr-defined]
+        used["col"] = used["item_id"]
+    known = tuple(c for c in columns if c.name in used)
+    for column in known:
+        if not column.takes(types[column.name]):
+            kind = {"id": "integers or text", "whole": "whole numbers", "segment": "plain values"}.get(
+                column.kind, "numbers"
+            )
+            raise DataError(
+                f"{name}: column {used[column.name]} holds {types[column.name]}, and {kind} are wanted. "
+                f"{column.remedy or 'Convert it first.'}"
+            )
+    return Table(name, kept, known, used, files, types, is_text, lists)
+
+
+def _records(source: TableLike, name: str) -> tuple[pl.LazyFrame, tuple[TableFile, ...]]:
+    if isinstance(source, str | os.PathLike) or (
+        isinstance(source, list | tuple) and source and all(isinstance(one, str | os.PathLike) for one in source)
+    ):
+        paths = [source] if isinstance(source, str | os.PathLike) else source
+        files = tuple(open_file(file) for path in paths for file in find_files(Path(path)))
+        frames = [file.records for file in files]
+        return (frames[0] if len(frames) == 1 else pl.concat(frames, how="diagonal_relaxed")), files
+    if isinstance(source, pl.LazyFrame):
+        return source, ()
+    if isinstance(source, pl.DataFrame):
+        return source.lazy(), ()
+    if isinstance(source, Mapping) or hasattr(source, "__arrow_c_stream__") or hasattr(source, "__dataframe__"):
+        try:
+            return pl.DataFrame(source).lazy(), ()
+        except (pl.exceptions.PolarsError, TypeError, ValueError, ImportError) as error:
+            raise DataError(f"{name} does not read as a table: {str(error).strip().partition(chr(10))[0]}.") from None
+    raise ParameterError(
+        f"{name} must be a table (Polars, pandas, PyArrow, DuckDB, a dict of columns) or a path, found {type(source).__name__}."
+    )
+
+
+def _is_list(schema: pl.Schema, column: str) -> bool:
+    return isinstance(schema.get(column), pl.List | pl.Array)
+
+
+def agree_on_ids(tables: Sequence[Table]) -> list[Table]:
+    """One type for each id in all tables: 7 never equals "7", so what differs is refused.
+
+    Text of CSV files has no type of its own and takes that of the other tables.
+    """
+    types: dict[str, tuple[pl.DataType, Table]] = {}
+    for table in tables:
+        for column in table.columns:
+            raw = table.types[column.name]
+            if column.kind != "id" or (table.is_text and raw == pl.String) or raw == pl.Null:
+                continue
+            found: pl.DataType = pl.Int64() if raw.is_integer() else pl.String()
+            kind, other = types.setdefault(column.name, (found, table))
+            if kind != found:
+                words = {pl.Int64(): "integers", pl.String(): "text"}
+                raise DataError(
+                    f"{table.name}: column {table.names[column.name]} holds {words[found]}, and in {other.name} it holds "
+                    f"{words[kind]}: 7 never equals '7', so nothing would match. Convert one of them."
+                )
+    chosen = {name: kind for name, (kind, _) in types.items()}
+    return [_with_ids(table, chosen) for table in tables]
+
+
+def _with_ids(table: Table, types: Mapping[str, pl.DataType]) -> Table:
+    from dataclasses import replace
+
+    own = {c.name: types.get(c.name, pl.String()) for c in table.columns if c.kind == "id"}
+    return replace(table, id_types=own)
+
+
+def _shown(value: Any) -> str:
+    shown = "nothing" if value is None else repr(value)
+    return shown if len(shown) <= 60 else f"{shown[:60]}..."

@@ -1,97 +1,184 @@
-// Who may stand in the ideal page of a truth: its items that gain something, each with its categories.
+// One problem of candidate_ideals, read into tables: categories that hold a candidate, their members by gain, and the
+// weights each of them would meet on every row it may stand on.
 #pragma once
 
-#include <cstdint>
-#include <vector>
+#include <algorithm>
 
-#include "membership.h"
+#include "buffer.h"
+#include "kernels.h"
+#include "lanes.h"
+#include "row_tables.h"
 
 namespace {
 
-// Problems one after the other; items and categories of a problem are numbered from 0.
-struct Candidates {
-  std::vector<double> gain;                              // per item
-  std::vector<int64_t> judgment;                         // per item
-  std::vector<int32_t> homes;                            // per item and category
-  std::vector<int64_t> home_offsets{0};                  // per item
-  std::vector<int32_t> slots, pinned;                    // per category; the row it is pinned to, from 0, else -1
-  std::vector<uint32_t> category;                        // per category
-  std::vector<int64_t> item_offsets{0}, category_offsets{0};  // per problem
-  std::vector<int32_t> open;                             // per problem: rows from the top that categories may take
-  std::vector<int32_t> strays;                           // per problem: items that gain but have no category
+struct Member {
+  double gain;
+  int item;
 };
 
-struct Pin {
-  uint32_t row, category;  // the row counts from 0
+// A type of our own: see Descending. Equal gains keep the order of the items.
+struct LargerFirst {
+  bool operator()(const Member& a, const Member& b) const { return a.gain != b.gain ? a.gain > b.gain : a.item < b.item; }
 };
 
-class CandidateGatherer {
- public:
-  CandidateGatherer(const Membership& membership, const uint32_t* sizes, uint32_t categories, int rows, int cols)
-      : membership_(membership), sizes_(sizes), categories_(categories), rows_(rows), cols_(cols) {
-    for (uint32_t k = 0; k < categories; ++k) everyones_ += sizes[k] > 0;
+inline void sort_members(Member* begin, Member* end) {
+  if (end - begin > 24) return std::sort(begin, end, LargerFirst());
+  for (Member* at = begin + 1; at < end; ++at) {
+    const Member member = *at;
+    Member* to = at;
+    for (; to > begin && LargerFirst()(member, to[-1]); --to) *to = to[-1];
+    *to = member;
   }
+}
 
-  void gather(int64_t begin, int64_t end, const uint32_t* item, const double* gain, uint32_t user, const Pin* pins,
-              int64_t pin_count, Candidates& out) {
-    int most = everyones_;
-    personal_sizes(user, most);
-    const size_t first = out.category.size();
-    const auto local = [&](uint32_t category) {
-      uint32_t& at = local_.at(category, kNone);
-      if (at == kNone) {
-        at = uint32_t(out.category.size() - first);
-        const uint32_t extra = extra_.get(category);
-        const uint32_t size = (category < categories_ ? sizes_[category] : 0) + (extra == kNone ? 0 : extra);
-        out.category.push_back(category);
-        out.slots.push_back(size < uint32_t(cols_) ? int32_t(size) : cols_);
-        out.pinned.push_back(-1);
-      }
-      return at;
-    };
-    size_t homes = size_t(pin_count);
-    for (int64_t j = begin; j < end; ++j)
-      if (gain[j] > 0) membership_.each(user, item[j], [&](uint32_t) { ++homes; });
-    local_.start(homes);
-    for (int64_t p = 0; p < pin_count; ++p) out.pinned[first + local(pins[p].category)] = int32_t(pins[p].row);
-    int32_t strays = 0;
-    for (int64_t j = begin; j < end; ++j) {
-      if (!(gain[j] > 0)) continue;
-      const size_t before = out.homes.size();
-      membership_.each(user, item[j], [&](uint32_t category) { out.homes.push_back(int32_t(local(category))); });
-      if (out.homes.size() == before) {
-        ++strays;
-        continue;
-      }
-      out.gain.push_back(gain[j]);
-      out.judgment.push_back(j);
-      out.home_offsets.push_back(int64_t(out.homes.size()));
+// The largest numbers that the problems of a call come to, for fixed buffers.
+struct CandidateSizes {
+  explicit CandidateSizes(const CandidateSets& all) {
+    for (int64_t p = 0; p < all.count; ++p) {
+      const int64_t here = all.item_offsets[p + 1] - all.item_offsets[p];
+      const int64_t names = all.category_offsets[p + 1] - all.category_offsets[p];
+      const int64_t held = all.home_offsets[all.item_offsets[p + 1]] - all.home_offsets[all.item_offsets[p]];
+      items = int(std::max<int64_t>(items, here));
+      labels = int(std::max<int64_t>(labels, names));
+      members = int(std::max<int64_t>(members, held));
+      categories = int(std::max<int64_t>(categories, std::min(names, held)));
     }
-    out.item_offsets.push_back(int64_t(out.gain.size()));
-    out.category_offsets.push_back(int64_t(out.category.size()));
-    out.open.push_back(most < rows_ ? most : rows_);
-    out.strays.push_back(strays);
   }
+  int items = 0, labels = 0, members = 0;
+  int categories = 0;  // those that can hold a candidate
+};
+
+// Active categories are those with candidates and slots: first the free ones, then the pinned.
+class Candidates {
+ public:
+  Candidates(const CandidateSets& all, const CandidateSizes& most)
+      : tables_(all.weights, all.grid_rows, all.grid_cols), count_(most.labels + 1), active_(most.labels), label_(most.categories),
+        pin_(most.categories), slots_(most.categories), first_(most.categories + 1), next_(most.categories),
+        member_(most.members), homes_(most.items), closed_(all.grid_rows), column_(padded(all.grid_rows)) {
+    for (int c = 0; c < all.grid_rows * all.grid_cols; ++c) heaviest_ = std::max(heaviest_, all.weights[c]);
+  }
+
+  void read(const CandidateSets& all, int64_t p) {
+    gain_ = all.gains + all.item_offsets[p];
+    items_ = int(all.item_offsets[p + 1] - all.item_offsets[p]);
+    labels_ = int(all.category_offsets[p + 1] - all.category_offsets[p]);
+    const int32_t* slots = all.slots + all.category_offsets[p];
+    const int32_t* pinned = all.pinned + all.category_offsets[p];
+    home_at_ = all.home_offsets + all.item_offsets[p];
+    home_ = all.homes;
+
+    for (int k = 0; k < labels_; ++k) count_[k] = 0;
+    coupled_ = 0;
+    double top = 0.0;
+    for (int t = 0; t < items_; ++t) {
+      homes_[t] = 0;
+      if (!(gain_[t] > 0)) continue;
+      top = std::max(top, gain_[t]);
+      for (int64_t h = home_at_[t]; h < home_at_[t + 1]; ++h)
+        if (slots[home_[h]] > 0) ++count_[home_[h]], ++homes_[t];
+      coupled_ += all.once && homes_[t] > 1;
+    }
+    active_count_ = free_ = 0;
+    int held = 0;
+    for (int pass = 0; pass < 2; ++pass) {
+      for (int k = 0; k < labels_; ++k) {
+        if (pass == 0) active_[k] = -1;
+        if (count_[k] == 0 || (pinned[k] >= 0) != (pass == 1)) continue;
+        const int a = active_count_++;
+        active_[k] = a;
+        label_[a] = k;
+        pin_[a] = pinned[k];
+        slots_[a] = std::min<int>(slots[k], tables_.cols());
+        first_[a] = next_[a] = held;
+        held += count_[k];
+      }
+      if (pass == 0) free_ = active_count_;
+    }
+    first_[active_count_] = held;
+    for (int t = 0; t < items_; ++t) {
+      if (homes_[t] == 0) continue;
+      for (int64_t h = home_at_[t]; h < home_at_[t + 1]; ++h)
+        if (active_[home_[h]] >= 0) member_[next_[active_[home_[h]]]++] = {gain_[t], t};
+    }
+    for (int a = 0; a < active_count_; ++a) sort_members(member_.at(first_[a]), member_.at(first_[a + 1]));
+    too_large_ = !(held * top * heaviest_ < 1e300);
+    find_columns(pinned, all.open[p]);
+  }
+
+  int items() const { return items_; }
+  int labels() const { return labels_; }
+  int active() const { return active_count_; }
+  int free() const { return free_; }
+  int coupled() const { return coupled_; }     // items that must choose between homes
+  bool too_large() const { return too_large_; }  // gains and weights that could not be added up
+  double gain(int t) const { return gain_[t]; }
+  int homes(int t) const { return homes_[t]; }
+  int label(int a) const { return label_[a]; }
+  int pin(int a) const { return pin_[a]; }
+  int slots(int a) const { return slots_[a]; }
+  int size(int a) const { return first_[a + 1] - first_[a]; }
+  int depth(int a) const { return std::min(size(a), slots_[a]); }  // cells it can fill
+  const Member* members(int a) const { return member_.at(first_[a]); }
+  const Member* members_end(int a) const { return member_.at(first_[a + 1]); }
+  int member_offset(int a) const { return first_[a]; }
+  RowTable& table(int a) { return tables_.of(slots_[a]); }
+
+  // Rows that free categories may stand on; a column of a score table each.
+  int columns() const { return columns_; }
+  int row(int column) const { return column_[column]; }
+  bool top_rows() const { return top_rows_; }  // column j is row j
 
  private:
-  // What a user's own memberships add to the size of each category and to the number of categories.
-  void personal_sizes(uint32_t user, int& most) {
-    const uint64_t* begin = membership_.personal_begin(user);
-    const uint64_t* end = membership_.personal_end(user);
-    extra_.start(size_t(end - begin));
-    for (const uint64_t* at = begin; at < end; ++at) {
-      const uint32_t category = uint32_t(*at);
-      const bool of_all = category < categories_ && sizes_[category] > 0;
-      if (extra_.at(category, 0)++ == 0 && !of_all) ++most;
+  void find_columns(const int32_t* pinned, int open) {
+    for (int i = 0; i < tables_.rows(); ++i) closed_[i] = false;
+    for (int k = 0; k < labels_; ++k)
+      if (pinned[k] >= 0 && pinned[k] < tables_.rows()) closed_[pinned[k]] = true;
+    bool falls = true;  // then the first rows are the best for everyone
+    for (int a = 0; a < free_ && falls; ++a) falls = table(a).falls;
+    const int wanted = falls ? free_ : tables_.rows();
+    columns_ = 0;
+    top_rows_ = true;
+    for (int i = 0; i < std::min(open, tables_.rows()) && columns_ < wanted; ++i) {
+      if (closed_[i]) continue;
+      top_rows_ &= columns_ == i;
+      column_[columns_++] = i;
     }
   }
 
-  const Membership membership_;
-  const uint32_t* sizes_;  // members for everyone, per category
-  const uint32_t categories_;
-  const int rows_, cols_;
-  int everyones_ = 0;  // categories that somebody else has too
-  Scratch local_, extra_;
+  RowTables tables_;
+  double heaviest_ = 0.0;
+  const double* gain_ = nullptr;
+  const int64_t* home_at_ = nullptr;
+  const int32_t* home_ = nullptr;
+  int items_ = 0, labels_ = 0, active_count_ = 0, free_ = 0, coupled_ = 0, columns_ = 0;
+  bool too_large_ = false, top_rows_ = true;
+  Buffer<int> count_, active_;  // by label
+  Buffer<int> label_, pin_, slots_, first_, next_;  // by active category
+  Buffer<Member> member_;
+  Buffer<int> homes_;  // by item: homes with room
+  Buffer<bool> closed_;
+  Buffer<int> column_;
 };
+
+// A page under construction or found: the row of each active category (-1: none), the active home of each item.
+struct Arrangement {
+  Arrangement(const CandidateSizes& most) : row(most.categories), home(most.items) {}
+  Buffer<int> row, home;
+};
+
+// The worth of an arrangement, always added up in the same order; `everywhere` counts members in all their homes.
+inline double worth(Candidates& set, const Arrangement& page, bool everywhere) {
+  double total = 0.0;
+  for (int a = 0; a < set.active(); ++a) {
+    if (page.row[a] < 0) continue;
+    const RowTable& table = set.table(a);
+    double sum = 0.0;
+    int rank = 0;
+    for (const Member* m = set.members(a); m < set.members_end(a) && rank < set.slots(a); ++m)
+      if (everywhere || page.home[m->item] == a) sum += m->gain * table.weights_of_rank(rank++)[page.row[a]];
+    total += sum;
+  }
+  return total;
+}
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "candidate_ideal.h"
 #include "correlation.h"
 #include "draws.h"
 #include "ideal.h"
@@ -125,6 +126,12 @@ void category_ideal(const Categories& all, Pieces& pieces, double* best) {
                                   all.categories, all.items);
 }
 
+void candidate_ideals(const CandidateSets& all, Pieces& pieces, const CandidatePages& pages) {
+  CandidateIdeal ideal(all);
+  for (int64_t p, end; pieces.next(p, end);)
+  for (; p < end; ++p) ideal.solve(p, pages);
+}
+
 void correlations(const double* candidates, const double* target, int n, Pieces& pieces, double* rho, double* r) {
   Ranks wanted(n), found(n);
   wanted.rank(target);
@@ -174,6 +181,7 @@ const Kernels kernels = {CAROUSEVAL_TEXT(CAROUSEVAL_ISA),
                          score<int64_t>,
                          gains,
                          category_ideal,
+                         candidate_ideals,
                          correlations,
                          draw_pairs,
                          layout};

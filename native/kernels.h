@@ -29,6 +29,31 @@ struct Categories {
   int grid_rows, grid_cols;
 };
 
+// Independent sets of items to choose from, as lists one after the other: items with gains and homes (categories of the
+// same set), categories with slots. The items of set p are item_offsets[p] up to item_offsets[p + 1], and so on.
+struct CandidateSets {
+  int64_t count;
+  const double* gains;
+  const int64_t* item_offsets;
+  const int32_t* homes;
+  const int64_t* home_offsets;
+  const int32_t* slots;
+  const int32_t* pinned;  // the row a category stands on, or -1; no other category may stand there
+  const int64_t* category_offsets;
+  const int32_t* open;  // categories without a row of their own stand on the first so many
+  const double* weights;
+  int grid_rows, grid_cols;
+  bool once;  // an item counts in one home, else in all of them
+  int64_t node_limit;
+};
+
+// The best page found for each set, and a proven bound: equal unless the limit of nodes was met.
+struct CandidatePages {
+  double *best, *bound;
+  int32_t* row;   // by category: its row, or -1
+  int32_t* home;  // by item: the category it counts in, or -1
+};
+
 // Random pairs of layouts of the same carousels.
 struct Draws {
   uint64_t seed;
@@ -56,6 +81,7 @@ struct Kernels {
   int64_t (*score_i64)(const Pages<int64_t>&, Pieces&, double* dcg, double* best);
   int64_t (*gains)(const double* relevance, Gain gain, Pieces&, double* out);
   void (*category_ideal)(const Categories&, Pieces&, double* best);
+  void (*candidate_ideals)(const CandidateSets&, Pieces&, const CandidatePages&);
   // rho and r of each candidate (a row of n values) with the target; NaN where one is constant
   void (*correlations)(const double* candidates, const double* target, int n, Pieces&, double* rho, double* r);
   // trials first + [begin, end), into two stacks of pages

@@ -96,6 +96,24 @@ Out<double> category_ideal(In<double, 3> gains, In<int64_t, 2> slots, In<double,
   return Out<double>(best, {count}, owner);
 }
 
+nb::tuple candidate_ideals(In<double, 1> gains, In<int64_t, 1> item_offsets, In<int32_t, 1> homes, In<int64_t, 1> home_offsets,
+                           In<int32_t, 1> slots, In<int32_t, 1> pinned, In<int64_t, 1> category_offsets, In<int32_t, 1> open,
+                           In<double, 2> weights, bool once, int64_t node_limit, int threads) {
+  const size_t count = open.shape(0), items = gains.shape(0), categories = slots.shape(0);
+  const CandidateSets all = {int64_t(count), gains.data(), item_offsets.data(), homes.data(), home_offsets.data(),
+                             slots.data(), pinned.data(), category_offsets.data(), open.data(),
+                             weights.data(), int(weights.shape(0)), int(weights.shape(1)), once, node_limit};
+  nb::capsule best_owner, bound_owner, row_owner, home_owner;
+  const CandidatePages pages = {fresh<double>(count, best_owner), fresh<double>(count, bound_owner),
+                                fresh<int32_t>(categories, row_owner), fresh<int32_t>(items, home_owner)};
+  in_parallel(int64_t(count), 64, threads, [&](Pieces& pieces) {
+    active->candidate_ideals(all, pieces, pages);
+    return int64_t(-1);
+  });
+  return nb::make_tuple(Out<double>(pages.best, {count}, best_owner), Out<double>(pages.bound, {count}, bound_owner),
+                        Out<int32_t>(pages.row, {categories}, row_owner), Out<int32_t>(pages.home, {items}, home_owner));
+}
+
 nb::tuple correlations(In<double, 2> candidates, In<double, 1> target, int threads) {
   const size_t count = candidates.shape(0), n = candidates.shape(1);
   nb::capsule rho_owner, r_owner;
@@ -137,6 +155,8 @@ NB_MODULE(_native, m) {
   m.def("score", &score, "relevance"_a, "weights"_a, "gain"_a, "ideal"_a, "as_list"_a, "threads"_a);
   m.def("gains", &gains, "relevance"_a, "gain"_a, "threads"_a);
   m.def("category_ideal", &category_ideal, "gains"_a, "slots"_a, "weights"_a, "threads"_a);
+  m.def("candidate_ideals", &candidate_ideals, "gains"_a, "item_offsets"_a, "homes"_a, "home_offsets"_a, "slots"_a, "pinned"_a,
+        "category_offsets"_a, "open"_a, "weights"_a, "once"_a, "node_limit"_a, "threads"_a);
   m.def("correlations", &correlations, "candidates"_a, "target"_a, "threads"_a);
   m.def("draw_pairs", &draw_pairs, "seed"_a, "first"_a, "count"_a, "rows"_a, "cols"_a, "up_to"_a, "top_grade"_a, "threads"_a);
   m.def("layout", &layout, "relevance"_a, "weights"_a, "gain"_a, "ideal"_a, "threads"_a);

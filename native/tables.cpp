@@ -9,7 +9,7 @@
 #include <string>
 
 #include "arrow.h"
-#include "candidates.h"
+#include "gather.h"
 #include "ids.h"
 #include "parallel.h"
 #include "shown.h"
@@ -167,10 +167,10 @@ nb::tuple gather_candidates(In<uint32_t, 1> truth, In<uint32_t, 1> user, In<int6
                             In<uint32_t, 1> judged_item, In<double, 1> gain, nb::tuple membership, In<uint32_t, 1> sizes,
                             In<int64_t, 1> pin_offsets, In<uint32_t, 2> pins, int rows, int cols) {
   const Membership known = membership_of(membership);
-  Candidates out;
+  Gathered out;
   {
     nb::gil_scoped_release unlocked;
-    CandidateGatherer gatherer(known, sizes.data(), uint32_t(sizes.shape(0)), rows, cols);
+    Gatherer gatherer(known, sizes.data(), uint32_t(sizes.shape(0)), rows, cols);
     const int64_t truths = int64_t(judged_offsets.shape(0)) - 1;
     for (size_t at = 0; at < truth.shape(0); ++at) {
       const uint32_t t = truth.data()[at];

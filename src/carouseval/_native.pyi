@@ -14,6 +14,20 @@ def gains(relevance: NDArray[np.float64], gain: str, threads: int) -> tuple[NDAr
 def category_ideal(
     gains: NDArray[np.float64], slots: NDArray[np.int64], weights: NDArray[np.float64], threads: int
 ) -> NDArray[np.float64]: ...
+def candidate_ideals(
+    gains: NDArray[np.float64],
+    item_offsets: NDArray[np.int64],
+    homes: NDArray[np.int32],
+    home_offsets: NDArray[np.int64],
+    slots: NDArray[np.int32],
+    pinned: NDArray[np.int32],
+    category_offsets: NDArray[np.int64],
+    open: NDArray[np.int32],
+    weights: NDArray[np.float64],
+    once: bool,
+    node_limit: int,
+    threads: int,
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int32], NDArray[np.int32]]: ...
 def correlations(
     candidates: NDArray[np.float64], target: NDArray[np.float64], threads: int
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...

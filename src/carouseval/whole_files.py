@@ -1,8 +1,12 @@
 """Writing files that appear whole or not at all."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from carouseval.errors import DataError
+
+if TYPE_CHECKING:
+    import polars as pl
 
 
 def write_whole(path: str | Path, content: str | bytes) -> Path:
@@ -14,3 +18,22 @@ def write_whole(path: str | Path, content: str | bytes) -> Path:
     except OSError as error:
         unfinished.unlink(missing_ok=True)
         raise DataError(f"{path} cannot be written: {error.strerror or error}.") from None
+
+
+def write_frame(path: str | Path, frame: "pl.DataFrame") -> Path:
+    """A table as ``.parquet``, ``.csv`` or ``.ndjson``, whole or not at all."""
+    path = Path(path)
+    writers = {".parquet": frame.write_parquet, ".csv": frame.write_csv, ".ndjson": frame.write_ndjson}
+    write = writers.get(path.suffix.lower())
+    if write is None:
+        raise DataError(f"{path}: a table is written as .parquet, .csv or .ndjson.")
+    unfinished = Path(f"{path}.part")
+    try:
+        write(unfinished)
+        return unfinished.replace(path)
+    except OSError as error:
+        unfinished.unlink(missing_ok=True)
+        raise DataError(f"{path} cannot be written: {error.strerror or error}.") from None
+    except BaseException:
+        unfinished.unlink(missing_ok=True)
+        raise

@@ -11,6 +11,8 @@ from enum import StrEnum
 from functools import partial
 from typing import Any, Protocol, TextIO
 
+from carouseval.text_tables import latex, markdown
+
 
 class Format(StrEnum):
     """How results are printed."""
@@ -43,17 +45,9 @@ def write_rows(
         writer = csv.writer(out, lineterminator="\n")
         writer.writerow(header)
         writer.writerows([_cell(value) for value in row] for row in rows)
-    elif format is Format.markdown:
-        print(f"| {' | '.join(header)} |", file=out)
-        print(f"|{'|'.join('---' for _ in header)}|", file=out)
-        for row in rows:
-            print(f"| {' | '.join(_cell(value).replace('|', chr(92) + '|') for value in row)} |", file=out)
     else:
-        print(rf"\begin{{tabular}}{{l{'r' * (len(header) - 1)}}}", file=out)
-        print(r"\toprule", " & ".join(map(_latex, header)) + r" \\", r"\midrule", sep="\n", file=out)
-        for row in rows:
-            print(" & ".join(_latex(_cell(value)) for value in row) + r" \\", file=out)
-        print(r"\bottomrule", r"\end{tabular}", sep="\n", file=out)
+        draw = markdown if format is Format.markdown else latex
+        out.write(draw(header, [[_cell(value) for value in row] for row in rows]))
 
 
 def _plain(content: Any) -> Any:
@@ -68,10 +62,6 @@ def _cell(value: Any) -> str:
     if isinstance(value, float):
         return "" if math.isnan(value) else repr(value)
     return str(value)
-
-
-def _latex(text: str) -> str:
-    return "".join(rf"\{mark}" if mark in "_&%#$" else mark for mark in text)
 
 
 class Progress(Protocol):

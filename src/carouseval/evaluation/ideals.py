@@ -184,14 +184,10 @@ def ideal_cells(problems: Problems, solution: Solution, weights: Array) -> Ideal
         here = slots == m
         col[here] = columns[row[here], rank[here]]
     at = shown[order]
-    return IdealCells(
-        problem, row, col, problems.judgment[at], problems.gain[at], problems.category[category[order]]
-    )
+    return IdealCells(problem, row, col, problems.judgment[at], problems.gain[at], problems.category[category[order]])
 
 
-def unconstrained(
-    offsets: Index, gain: Array, weights: Array, copies: NDArray[np.int32] | None = None
-) -> Array:
+def unconstrained(offsets: Index, gain: Array, weights: Array, copies: NDArray[np.int32] | None = None) -> Array:
     """The largest gains on the largest weights, group by group."""
     times = np.ones(len(gain), np.int32) if copies is None else copies
     heavy = np.ascontiguousarray(np.sort(weights, axis=None)[::-1])

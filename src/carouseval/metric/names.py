@@ -102,14 +102,15 @@ class FunctionMetric:
             *((0, most - size) for most, size in zip(grid.shape, stack.relevance.shape[1:], strict=True)),
         ]
         gains = np.pad(np.nan_to_num(stack.gains(threads), nan=0.0), padding)
-        values = np.empty(len(gains))
-        for page, page_gains in enumerate(gains):
-            value = self.function(page_gains, weights)
-            if not isinstance(value, Real | np.generic) and not (isinstance(value, np.ndarray) and value.ndim == 0):
-                kind = f"an array of shape {value.shape}" if isinstance(value, np.ndarray) else repr(value)
-                raise DataError(f"metric {self.name!r} must return one number for a page, found {kind}.")
-            values[page] = value
-        return stack.unstacked(values)
+        return stack.unstacked(np.array([self.of_gains(page, weights) for page in gains], dtype=np.float64))
+
+    def of_gains(self, gains: Array, weights: Array) -> float:
+        """The score of one page, given the gains of its cells."""
+        value = self.function(gains, weights)
+        if not isinstance(value, Real | np.generic) and not (isinstance(value, np.ndarray) and value.ndim == 0):
+            kind = f"an array of shape {value.shape}" if isinstance(value, np.ndarray) else repr(value)
+            raise DataError(f"metric {self.name!r} must return one number for a page, found {kind}.")
+        return float(value)
 
 
 AnyMetric: TypeAlias = Metric | FunctionMetric

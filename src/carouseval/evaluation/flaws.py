@@ -1,0 +1,204 @@
+"""What can be wrong with a page: the kernel marks the pages, this finds the first line and says it in words."""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from carouseval.evaluation.ids import NONE
+from carouseval.evaluation.membership import Membership
+from carouseval.evaluation.pages import Layouts
+from carouseval.metric.grid import Grid
+from carouseval.tables import RECORD, Defect
+
+_MOST_LOOKED_AT = 2_000  # pages, the first of those marked
+
+Line = dict[str, Any]
+Found = Iterator[tuple[int, str]]  # record and what stands there
+
+
+@dataclass(frozen=True)
+class Flaw:
+    """One thing that a page can have wrong; ``bit`` as in native/shown.h."""
+
+    bit: int
+    column: str
+    what: str  # "3 pages ..."
+    remedy: str
+    severity: str  # "error"; "invalid": as the policy says; "warning": scored and counted
+
+
+CELL_TWICE = Flaw(1, "col", "show two items in one cell", "Each cell holds one item; drop the repeats.", "error")
+OUTSIDE_GRID = Flaw(2, "row", "reach past the grid", "Give a larger grid, or drop what nobody can see.", "error")
+GAP = Flaw(4, "col", "have a gap in a row", "A gap is scored as an item that gains nothing.", "warning")
+SKIPPED_ROW = Flaw(8, "row", "skip a row", "Number rows 1, 2, 3 as they are shown, or use invalid='count'.", "invalid")
+REPEATED = Flaw(
+    16, "category", "show a category on two rows", "Give each carousel its own category, or use invalid='count'.", "invalid"
+)
+OUTSIDE = Flaw(
+    32,
+    "category",
+    "show an item outside its row's category",
+    "Add the category to items, correct the row, or use invalid='count'.",
+    "invalid",
+)
+PINNED_IN_PART = Flaw(64, "pinned", "pin a row in part", "All lines of a row agree whether it is pinned.", "error")
+FLAWS = (CELL_TWICE, OUTSIDE_GRID, PINNED_IN_PART, SKIPPED_ROW, REPEATED, OUTSIDE, GAP)
+INVALID = sum(flaw.bit for flaw in FLAWS if flaw.severity == "invalid")
+
+
+def describe(
+    flaw: Flaw, layouts: Layouts, pages: NDArray[np.int64], membership: Membership | None, grids: Callable[[int], Grid]
+) -> Defect:
+    """The flaw of these pages in words, with the first line where it shows."""
+    table = layouts.table
+    examples = []
+    for page, lines in _lines_of(layouts, pages):
+        find = _FINDERS[flaw.bit]
+        examples += [(record, text) for record, text in find(lines, page, layouts, membership, grids(page))]
+    record, text = min(examples, default=(None, ""))
+    where = "" if record is None else f", first {text} ({table.where(record)})"
+    number = f"{len(pages):,} page{'' if len(pages) == 1 else 's'}"
+    what = flaw.what if len(pages) > 1 else _singular(flaw.what)
+    message = f"layouts: {number} {what}{where}. {flaw.remedy}"
+    column = table.names.get(flaw.column, flaw.column)
+    return Defect("layouts", column, len(pages), message, "warning" if flaw.severity == "warning" else "error")
+
+
+def _singular(what: str) -> str:
+    verb, _, rest = what.partition(" ")
+    return f"{'has' if verb == 'have' else verb + ('es' if verb == 'reach' else 's')} {rest}"
+
+
+def _lines_of(layouts: Layouts, pages: NDArray[np.int64]) -> Iterator[tuple[int, list[Line]]]:
+    """The lines of the marked pages that come first in the table."""
+    table, truth = layouts.table, layouts.truth
+    users = truth.users.values().gather(np.unique(layouts.user()[pages]))
+    keys = ["user_id", *(["page_id"] if layouts.pages is not None else [])]
+    mine = table.frame(with_record=True).filter(pl.col("user_id").is_in(users.implode()))
+    with table.readable():
+        firsts = mine.group_by(keys).agg(pl.col(RECORD).min()).sort(RECORD).collect(engine="streaming")
+    marked = set(pages.tolist())
+    codes = _page_codes(layouts, firsts)
+    chosen = firsts.filter(pl.Series([code in marked for code in codes])).head(_MOST_LOOKED_AT)
+    with table.readable():
+        lines = mine.join(chosen.lazy().select(keys), on=keys, how="semi").sort(RECORD).collect(engine="streaming")
+    grouped: dict[int, list[Line]] = defaultdict(list)
+    for code, line in zip(_page_codes(layouts, lines), lines.iter_rows(named=True), strict=True):
+        grouped[code].append(line)
+    yield from grouped.items()
+
+
+def _page_codes(layouts: Layouts, lines: pl.DataFrame) -> list[int]:
+    user = layouts.truth.users.add(lines["user_id"])
+    if layouts.pages is None or layouts.page_ids is None:
+        return user.tolist()
+    return layouts.pages.add(user, layouts.page_ids.add(lines["page_id"])).tolist()
+
+
+def _who(layouts: Layouts, line: Line, *columns: str) -> str:
+    keys = ["user_id", *(["page_id"] if layouts.pages is not None else []), *columns]
+    return " ".join(f"{layouts.table.names.get(key, key)}={line[key]!r}" for key in keys)
+
+
+def _cell_twice(lines: list[Line], _: int, layouts: Layouts, __: Membership | None, ___: Grid) -> Found:
+    seen = set()
+    for line in lines:
+        cell = line["row"], line["col"]
+        if cell in seen:
+            yield line[RECORD], _who(layouts, line, "row", "col")
+        seen.add(cell)
+
+
+def _outside_grid(lines: list[Line], _: int, layouts: Layouts, __: Membership | None, grid: Grid) -> Found:
+    for line in lines:
+        if line["row"] > grid.rows or line["col"] > grid.cols:
+            yield line[RECORD], f"{_who(layouts, line, 'row', 'col')} on a grid of {grid}"
+
+
+def _gap(lines: list[Line], _: int, layouts: Layouts, __: Membership | None, ___: Grid) -> Found:
+    cells = {(line["row"], line["col"]) for line in lines}
+    for line in lines:
+        if line["col"] > 1 and (line["row"], line["col"] - 1) not in cells:
+            yield line[RECORD], f"{_who(layouts, line, 'row', 'col')}, with nothing before it"
+
+
+def _skipped_row(lines: list[Line], _: int, layouts: Layouts, __: Membership | None, ___: Grid) -> Found:
+    rows = {line["row"] for line in lines}
+    for line in lines:
+        if line["row"] > 1 and line["row"] - 1 not in rows:
+            yield line[RECORD], f"{_who(layouts, line, 'row')}, with no row {line['row'] - 1}"
+
+
+def _pinned_in_part(lines: list[Line], _: int, layouts: Layouts, __: Membership | None, ___: Grid) -> Found:
+    pinned: dict[int, bool] = {}
+    for line in lines:
+        if pinned.setdefault(line["row"], line["pinned"]) != line["pinned"]:
+            yield line[RECORD], _who(layouts, line, "row", "pinned")
+
+
+def _row_labels(lines: list[Line]) -> dict[int, Any]:
+    """The label of each row's leftmost cell."""
+    leftmost: dict[int, Line] = {}
+    for line in lines:
+        if line["row"] not in leftmost or line["col"] < leftmost[line["row"]]["col"]:
+            leftmost[line["row"]] = line
+    return {row: line.get("category") for row, line in leftmost.items()}
+
+
+def _repeated(lines: list[Line], _: int, layouts: Layouts, __: Membership | None, ___: Grid) -> Found:
+    if not layouts.labelled:
+        yield lines[0][RECORD], f"{_who(layouts, lines[0])}, where two rows share their only common category"
+        return
+    labels = _row_labels(lines)
+    for line in lines:
+        others = [row for row, label in labels.items() if label == labels[line["row"]] and row < line["row"]]
+        if others and line["category"] == labels[line["row"]]:
+            yield line[RECORD], f"{_who(layouts, line, 'row', 'category')}, also on row {min(others)}"
+
+
+def _outside(lines: list[Line], page: int, layouts: Layouts, membership: Membership | None, ___: Grid) -> Found:
+    truth = layouts.truth
+    if not layouts.labelled:
+        for row in sorted({line["row"] for line in lines}):
+            mine = [line for line in lines if line["row"] == row]
+            sets = [_categories(layouts, membership, page, line["item_id"]) for line in mine]
+            if not set.intersection(*sets):
+                yield mine[0][RECORD], f"{_who(layouts, mine[0], 'row')}, whose items share no category"
+        return
+    labels = _row_labels(lines)
+    for line in lines:
+        label = labels[line["row"]]
+        if line["category"] != label:
+            yield line[RECORD], f"{_who(layouts, line, 'row', 'col', 'category')} in a row of {label!r}"
+        elif membership is not None:
+            code = int(truth.categories.add(pl.Series([label]))[0])
+            if code not in _categories(layouts, membership, page, line["item_id"]):
+                yield line[RECORD], _who(layouts, line, "row", "col", "item_id", "category")
+
+
+def _categories(layouts: Layouts, membership: Membership | None, page: int, item: Any) -> set[int]:
+    if membership is None:
+        return {NONE}
+    offsets, categories, own_offsets, own = membership.arrays
+    code, user = int(layouts.truth.items.add(pl.Series([item]))[0]), int(layouts.user()[page])
+    found = set(categories[offsets[code] : offsets[code + 1]].tolist()) if code + 1 < len(offsets) else set()
+    if user + 1 < len(own_offsets):
+        keys = own[own_offsets[user] : own_offsets[user + 1]].tolist()
+        found |= {key & 0xFFFFFFFF for key in keys if key >> 32 == code}
+    return found
+
+
+_FINDERS: dict[int, Callable[..., Found]] = {
+    CELL_TWICE.bit: _cell_twice,
+    OUTSIDE_GRID.bit: _outside_grid,
+    GAP.bit: _gap,
+    SKIPPED_ROW.bit: _skipped_row,
+    REPEATED.bit: _repeated,
+    OUTSIDE.bit: _outside,
+    PINNED_IN_PART.bit: _pinned_in_part,
+}

@@ -1,0 +1,198 @@
+"""What an evaluation found, for people, programs and papers."""
+
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from carouseval.errors import ParameterError
+from carouseval.metric.checks import number, whole
+from carouseval.metric.grid import Array
+from carouseval.text_tables import latex, markdown
+from carouseval.whole_files import write_frame, write_whole
+
+_MOST_RESAMPLED = 20_000  # values drawn anew; of more users, groups of equal size are
+_LEVEL, _RESAMPLES = 0.95, 2_000
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """Scores of a system's pages.
+
+    ``mean`` is over users of their mean over pages, ``intervals`` are by bootstrap over users, ``per_page`` and
+    ``per_user`` hold single scores (null: left out), ``segments`` the same as ``mean`` for each segment, ``counts`` what was
+    found, ``config`` every policy in force.
+    """
+
+    metrics: tuple[str, ...]
+    per_page: pl.DataFrame
+    counts: dict[str, int]
+    config: dict[str, Any]
+    by: tuple[str, ...] = ()
+
+    @cached_property
+    def per_user(self) -> pl.DataFrame:
+        """The mean over each user's pages."""
+        return self._users(self.per_page, ["user_id"])
+
+    def _users(self, pages: pl.DataFrame, keys: list[str]) -> pl.DataFrame:
+        scored = pages.filter(pl.any_horizontal(pl.col(list(self.metrics)).is_not_null()))
+        if "weight" not in pages.columns:
+            means = [pl.col(name).mean() for name in self.metrics]
+        else:
+            weight = pl.col("weight")
+            means = [
+                ((pl.col(name) * weight).sum() / weight.filter(pl.col(name).is_not_null()).sum()).alias(name)
+                for name in self.metrics
+            ] + [weight.mean()]
+        return scored.group_by(keys, maintain_order=True).agg(pl.len().alias("pages"), *means)
+
+    @cached_property
+    def mean(self) -> dict[str, float]:
+        """Every metric's mean, by the names asked for; NaN where nobody was scored."""
+        return self._means(self.per_user)
+
+    def _means(self, users: pl.DataFrame) -> dict[str, float]:
+        return {name: _mean(*self._values(users, name)) for name in self.metrics}
+
+    def _values(self, users: pl.DataFrame, name: str) -> tuple[Array, Array | None]:
+        known = users.filter(pl.col(name).is_not_null() & pl.col(name).is_not_nan())
+        weights = known["weight"].to_numpy() if "weight" in known.columns else None
+        return known[name].to_numpy(), weights
+
+    @cached_property
+    def intervals(self) -> dict[str, tuple[float, float]]:
+        """Bootstrap intervals of the means, 95%, by users; see :meth:`interval` for others."""
+        return {name: self.interval(name) for name in self.metrics}
+
+    def interval(
+        self, metric: str, level: float = _LEVEL, resamples: int = _RESAMPLES, seed: int = 0
+    ) -> tuple[float, float]:
+        """A percentile interval of one mean over resampled users."""
+        if metric not in self.metrics:
+            raise ParameterError(f"there is no metric {metric!r} here, only {', '.join(self.metrics)}.")
+        return _interval(*self._values(self.per_user, metric), level, resamples, seed)
+
+    @cached_property
+    def segments(self) -> pl.DataFrame:
+        """Means and intervals per segment; empty unless ``by`` was given."""
+        if not self.by:
+            return pl.DataFrame()
+        users = self._users(self.per_page.filter(pl.col(self.by[0]).is_not_null()), [*self.by, "user_id"])
+        rows = []
+        for key, group in sorted(users.partition_by(self.by, as_dict=True).items(), key=lambda part: str(part[0])):
+            row: dict[str, Any] = dict(zip(self.by, key, strict=True))
+            row |= {"users": group.height, "pages": int(group["pages"].sum())}
+            for name in self.metrics:
+                low, high = _interval(*self._values(group, name), _LEVEL, _RESAMPLES, 0)
+                row |= {name: _mean(*self._values(group, name)), f"{name}.low": low, f"{name}.high": high}
+            rows.append(row)
+        return pl.DataFrame(rows)
+
+    def to_frame(self) -> pl.DataFrame:
+        """One line per metric, and per segment where there are segments: mean, interval, users, pages."""
+        lines = [self._line({}, self.mean, self.intervals, self.per_user)]
+        for row in self.segments.iter_rows(named=True):
+            means = {name: row[name] for name in self.metrics}
+            bounds = {name: (row[f"{name}.low"], row[f"{name}.high"]) for name in self.metrics}
+            lines.append(self._line({name: row[name] for name in self.by}, means, bounds, row))
+        return pl.concat([pl.DataFrame(line) for line in lines], how="vertical_relaxed")
+
+    def _line(
+        self, segment: dict[str, Any], means: dict[str, float], bounds: dict[str, tuple[float, float]], size: Any
+    ) -> list[dict[str, Any]]:
+        users = size.height if isinstance(size, pl.DataFrame) else size["users"]
+        pages = int(size["pages"].sum()) if isinstance(size, pl.DataFrame) else size["pages"]
+        return [
+            {name: segment.get(name, "(all)") for name in self.by}
+            | {"metric": name, "mean": means[name], "low": bounds[name][0], "high": bounds[name][1]}
+            | {"users": users, "pages": pages}
+            for name in self.metrics
+        ]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything but single pages, as plain values; what is not a number is None."""
+        frame = self.to_frame()
+        results = [{key: _plain(value) for key, value in row.items()} for row in frame.iter_rows(named=True)]
+        return {"results": results, "counts": self.counts, "config": self.config}
+
+    def to_json(self) -> str:
+        """The same as JSON."""
+        return json.dumps(self.to_dict(), indent=1, allow_nan=False)
+
+    def to_markdown(self) -> str:
+        """The table of :meth:`to_frame` in Markdown."""
+        return markdown(*_texts(self.to_frame()))
+
+    def to_latex(self) -> str:
+        """The table of :meth:`to_frame` in LaTeX, with booktabs."""
+        return latex(*_texts(self.to_frame()))
+
+    def save(self, path: str | Path) -> Path:
+        """Write ``.json``, ``.md``, ``.tex``, ``.csv`` or ``.parquet``, whole or not at all."""
+        path = Path(path)
+        texts = {".json": self.to_json, ".md": self.to_markdown, ".tex": self.to_latex}
+        suffix = path.suffix.lower()
+        if suffix in texts:
+            return write_whole(path, texts[suffix]() + "\n" * (suffix == ".json"))
+        return write_frame(path, self.to_frame())
+
+    def __repr__(self) -> str:
+        means = ", ".join(f"{name}={value:.4f}" for name, value in self.mean.items())
+        return f"Evaluation({means}; {self.per_user.height:,} users, {self.counts['pages']:,} pages)"
+
+    def _repr_html_(self) -> str:
+        note = ", ".join(f"{key.replace('_', ' ')} {value:,}" for key, value in self.counts.items() if value)
+        return f"{self.to_frame()._repr_html_()}<p><small>{note}</small></p>"
+
+
+def _mean(values: Array, weights: Array | None) -> float:
+    """Exactly rounded, so that the order of users does not matter."""
+    if not len(values) or (weights is not None and not weights.any()):
+        return math.nan
+    if weights is None:
+        return math.fsum(values.tolist()) / len(values)
+    return math.fsum((values * weights).tolist()) / math.fsum(weights.tolist())
+
+
+def _interval(values: Array, weights: Array | None, level: float, resamples: int, seed: int) -> tuple[float, float]:
+    level = number("level", level, above=0, at_most=1)
+    if len(values) < 2 or (weights is not None and not weights.any()):
+        return math.nan, math.nan
+    rng = np.random.default_rng(whole("seed", seed, 0))
+    mass = np.ones(len(values)) if weights is None else weights
+    total = values * mass
+    if len(values) > _MOST_RESAMPLED:
+        # means of random groups vary as those of users do, times the root of a group's size
+        order = rng.permutation(len(values))
+        edges = np.linspace(0, len(values), _MOST_RESAMPLED + 1).astype(np.int64)[:-1]
+        total, mass = np.add.reduceat(total[order], edges), np.add.reduceat(mass[order], edges)
+    count = len(total)
+    means = np.empty(whole("resamples", resamples, 1))
+    for at in range(len(means)):
+        times = np.bincount(rng.integers(0, count, count), minlength=count)
+        drawn = times @ mass
+        means[at] = (times @ total) / drawn if drawn > 0 else np.nan
+    low, high = np.nanquantile(means, [(1 - level) / 2, (1 + level) / 2])
+    return float(low), float(high)
+
+
+def _plain(value: Any) -> Any:
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _texts(frame: pl.DataFrame) -> tuple[Sequence[str], list[list[str]]]:
+    """Cells as they are printed: scores to four digits."""
+
+    def text(value: Any) -> str:
+        if isinstance(value, float):
+            return "" if math.isnan(value) else f"{value:.4f}"
+        return str(value)
+
+    return frame.columns, [[text(value) for value in row] for row in frame.iter_rows()]

@@ -1,0 +1,548 @@
+"""The judging of tables, written as plainly as possible: lists of dicts in, plain numbers out.
+
+Slow on purpose. The category ideals try everything: every choice of homes and every placement of categories
+(candidates="judged"), every order of rows and of cells (candidates="displayed"). `smart=True` derives the same ideals a
+second way (matchings of items to cells), to judge the first by. Rows and columns count from 1.
+
+A metric is a pair of its name and its parameter. The name starts with one of KINDS, may say anything in between, and
+may end in a cutoff: "N2DCG_cat(d_rpd)@2x3". The parameter of a page metric is its rows x cols weights before the
+cutoff, or a function of (rows, cols) that gives them; that of a list metric is k, or None for no end.
+"""
+
+import itertools
+import math
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from tests.oracles import apply_cutoff, weight
+
+Id = int | str
+Line = Mapping[str, Any]
+Table = Sequence[Sequence[float]]
+Parameter = Table | Callable[[int, int], Table] | int | None
+Metric = tuple[str, Parameter]
+Gains = Mapping[Id, float]
+Cell = tuple[int, int, Id]  # row, col, item
+Truth = tuple[Id, Id | None]  # user, and page where judgments name pages
+Members = Mapping[Id, frozenset[Id]]  # category -> its items
+
+KINDS = ("N2DCG_cat", "N2DCG", "2DCG", "NDCG", "DCG")  # a kind before the kinds that are its beginning
+NORMALISED = ("N2DCG_cat", "N2DCG", "NDCG")
+
+
+class RefusedError(ValueError):
+    """What the policies in force, or the form of the tables, do not allow; the reason's name comes first."""
+
+
+# --- metrics ---
+
+
+def kind_of(name: str) -> str:
+    """Which of KINDS a metric is, by the start of its name."""
+    for kind in KINDS:
+        if name.startswith(kind):
+            return kind
+    raise RefusedError(f"metric: {name!r} is none of {KINDS}")
+
+
+def weights_of(metric: Metric, rows: int, cols: int) -> list[list[float]]:
+    """The weights of a metric: of every cell of the grid, or as a single row of every rank of the list."""
+    name, parameter = metric
+    if kind_of(name) in ("NDCG", "DCG"):
+        if not (parameter is None or isinstance(parameter, int)):
+            raise RefusedError(f"metric: {name} takes a number of ranks, got {parameter!r}")
+        end = math.inf if parameter is None else parameter
+        return [[1 / math.log2(rank + 1) if rank <= end else 0.0 for rank in range(1, rows * cols + 1)]]
+    if parameter is None or isinstance(parameter, int):
+        raise RefusedError(f"metric: {name} takes weights, got {parameter!r}")
+    table = parameter(rows, cols) if callable(parameter) else parameter
+    if len(table) != rows or any(len(row) != cols for row in table):
+        raise RefusedError(f"metric: the weights of {name} are not {rows} x {cols}")
+    cutoff = re.search(r"@(\d+)x(\d+)$", name)
+    if cutoff:
+        table = apply_cutoff(table, int(cutoff[1]), int(cutoff[2])).tolist()
+    return [[float(cell) for cell in row] for row in table]
+
+
+DEFAULTS: dict[str, dict[str, float]] = {
+    "d_t": {"alpha": 7, "beta": 6},
+    "d_a": {"alpha": 2, "beta": 1, "gamma": 9, "lam": 1},
+    "d_mir": {"alpha": 10, "beta": 9},
+    "d_add": {"alpha": 2, "beta": 1, "gamma": 9, "lam": 1},
+    "d_mul": {"alpha": 1, "beta": 9, "eta": 0.9, "theta": 0.95},
+    "d_rpd": {"alpha": 4, "beta": 9, "mu": 0.65, "nu": 0.95},
+}
+
+
+def paper_weights(
+    symbol: str, rows: int, cols: int, page_size: int = 5, visible_rows: int = 3, **parameters: float
+) -> list[list[float]]:
+    """The weights of one of the paper's discounts on a grid that swipes by pages and scrolls by rows."""
+    given = {**DEFAULTS[symbol], **parameters}
+    return [
+        [weight(symbol, i, j, page_size, page_size, page_size, visible_rows, 1, **given) for j in range(1, cols + 1)]
+        for i in range(1, rows + 1)
+    ]
+
+
+# --- tables ---
+
+
+@dataclass
+class Page:
+    """One page of one user: what stands where, under which labels, and which rows are pinned."""
+
+    user: Id
+    page: Id | None
+    items: dict[tuple[int, int], Id] = field(default_factory=dict)
+    labels: dict[tuple[int, int], Id | None] = field(default_factory=dict)
+    pinned: set[int] = field(default_factory=set)
+
+    def cells(self) -> list[Cell]:
+        """The occupied cells in reading order."""
+        return [(i, j, self.items[i, j]) for i, j in sorted(self.items)]
+
+    def contents(self) -> list[list[Id | None]]:
+        """Every row down to the last occupied one, as far as its last item; None is a hole."""
+        last = max(i for i, _ in self.items)
+        rows: list[list[Id | None]] = []
+        for row in range(1, last + 1):
+            size = max((j for i, j in self.items if i == row), default=0)
+            rows.append([self.items.get((row, j)) for j in range(1, size + 1)])
+        return rows
+
+    def row_labels(self) -> dict[int, Id | None]:
+        """The label of every occupied row: that of its leftmost cell."""
+        labels: dict[int, Id | None] = {}
+        for i, j in sorted(self.items):
+            labels.setdefault(i, self.labels.get((i, j)))
+        return labels
+
+
+def read_pages(layouts: Sequence[Line], rows: int, cols: int) -> dict[Truth, Page]:
+    """The pages of a layouts table, in order of their first lines."""
+    pages: dict[Truth, Page] = {}
+    for line in layouts:
+        key = (line["user_id"], line.get("page_id"))
+        page = pages.setdefault(key, Page(*key))
+        cell = (line["row"], line["col"])
+        if not (1 <= cell[0] <= rows and 1 <= cell[1] <= cols):
+            raise RefusedError(f"cell: {key} {cell} is outside the {rows} x {cols} grid")
+        if cell in page.items:
+            raise RefusedError(f"cell: {key} {cell} appears twice")
+        page.items[cell] = line["item_id"]
+        page.labels[cell] = line.get("category")
+        if line.get("pinned"):
+            page.pinned.add(cell[0])
+    return pages
+
+
+def read_truths(judgments: Sequence[Line], gain: Callable[[float], float]) -> dict[Truth, dict[Id, float]]:
+    """The gains of judged items, by user, or by (user, page) where judgments name pages."""
+    truths: dict[Truth, dict[Id, float]] = {}
+    for line in judgments:
+        truth = truths.setdefault((line["user_id"], line.get("page_id")), {})
+        relevance = float(line["relevance"])
+        if not (math.isfinite(relevance) and relevance >= 0):
+            raise RefusedError(f"relevance: {relevance} is not a finite number from 0")
+        if line["item_id"] in truth:
+            raise RefusedError(f"judgment: {line} appears twice")
+        truth[line["item_id"]] = float(gain(relevance))
+    return truths
+
+
+def members_for(user: Id, items: Iterable[Line]) -> Members:
+    """The categories of a user and the distinct items of each: those for everyone and those personal to the user."""
+    members: dict[Id, set[Id]] = {}
+    for line in items:
+        if line.get("user_id") is None or line["user_id"] == user:
+            members.setdefault(line["category"], set()).add(line["item_id"])
+    return {category: frozenset(its) for category, its in members.items()}
+
+
+def gain_function(gain: str | Callable[[float], float]) -> Callable[[float], float]:
+    """What a judgment is worth."""
+    if callable(gain):
+        return gain
+    functions: dict[str, Callable[[float], float]] = {"exp2": lambda rel: 2.0**rel - 1.0, "linear": lambda rel: rel}
+    return functions[gain]
+
+
+# --- the page as it is ---
+
+
+def is_invalid(page: Page, members: Members) -> bool:
+    """Whether a page skips a row, repeats a category, or shows an item outside its row's category."""
+    if any(not content for content in page.contents()):
+        return True
+    labels = page.row_labels()
+    named = [label for label in labels.values() if label is not None]
+    if len(set(named)) < len(named):
+        return True
+    for (i, j), item in page.items.items():
+        row_label, own_label = labels[i], page.labels.get((i, j))
+        if row_label is None:
+            continue  # a row without a label is nobody's category
+        if own_label is not None and own_label != row_label:
+            return True
+        if item not in members.get(row_label, frozenset()):
+            return True
+    return False
+
+
+def page_value(cells: Iterable[Cell], gains: Gains, weights: Table, duplicates: str) -> float:
+    """2DCG of occupied cells given in reading order."""
+    counted: dict[Any, float] = {}
+    for turn, (i, j, item) in enumerate(cells):
+        here = weights[i - 1][j - 1]
+        if duplicates == "every":
+            counted[turn, item] = gains.get(item, 0.0) * here
+        elif duplicates == "first":
+            counted.setdefault(item, gains.get(item, 0.0) * here)
+        else:
+            counted[item] = max(counted.get(item, 0.0), gains.get(item, 0.0) * here)
+    return math.fsum(counted.values())
+
+
+def as_list(cells: Iterable[Cell]) -> list[Cell]:
+    """The occupied cells as a page of one row without gaps."""
+    return [(1, rank, item) for rank, (_, _, item) in enumerate(cells, start=1)]
+
+
+# --- ideals ---
+
+
+def largest_on_largest(gains: Iterable[float], weights: Iterable[float]) -> float:
+    """The largest gains on the largest weights; what is left over on either side counts nothing."""
+    pairs = zip(sorted(gains, reverse=True), sorted(weights, reverse=True), strict=False)
+    return math.fsum(g * w for g, w in pairs)
+
+
+def best_matching(gains: Sequence[float], weights: Sequence[float], allowed: Callable[[int, int], bool]) -> float:
+    """The largest sum of gain x weight when each gain takes at most one of the weights it is allowed to."""
+    if not gains or not weights:
+        return 0.0
+    from scipy.optimize import linear_sum_assignment
+
+    worth = np.array([[g * w if allowed(n, c) else 0.0 for c, w in enumerate(weights)] for n, g in enumerate(gains)])
+    chosen, cells = linear_sum_assignment(worth, maximize=True)
+    return math.fsum(float(worth[n, c]) for n, c in zip(chosen, cells, strict=True))
+
+
+def _placements(members: Members, rows: int, pins: Mapping[int, Id]) -> list[dict[int, Id]]:
+    """Every way to put categories on rows 1..min(K, rows), each at most once, leaving no row empty without need."""
+    fixed: dict[int, Id] = {}
+    for row, category in sorted(pins.items()):
+        if category in members and category not in fixed.values():
+            fixed[row] = category
+    free_rows = [row for row in range(1, min(len(members), rows) + 1) if row not in pins]
+    free: list[Id | None] = [category for category in members if category not in fixed.values()]
+    free += [None] * (len(free_rows) - len(free))
+    placements = []
+    for chosen in itertools.permutations(free, len(free_rows)):
+        placed = {row: category for row, category in zip(free_rows, chosen, strict=True) if category is not None}
+        placements.append({**fixed, **placed})
+    return placements
+
+
+def judged_category_ideal(
+    gains: Gains, members: Members, weights: Table, duplicates: str, pins: Mapping[int, Id]
+) -> float:
+    """The best page of judged items in categories: every choice of homes, every placement of categories."""
+    rows, cols = len(weights), len(weights[0])
+    candidates = {item: g for item, g in gains.items() if g > 0 and any(item in its for its in members.values())}
+    homes_of = [[category for category, its in members.items() if item in its] for item in candidates]
+    if duplicates == "every":
+        choices: Iterator[tuple[list[Id], ...]] = iter([tuple(homes_of)])
+    else:
+        choices = itertools.product(*([[home] for home in homes] for homes in homes_of))
+
+    @cache
+    def row_value(category: Id, row: int, shown: tuple[float, ...]) -> float:
+        size = min(len(members[category]), cols)
+        return largest_on_largest(shown, weights[row - 1][:size])
+
+    placements = _placements(members, rows, pins)
+    best = 0.0
+    for choice in choices:
+        shown: dict[Id, list[float]] = {category: [] for category in members}
+        for g, homes in zip(candidates.values(), choice, strict=True):
+            for home in homes:
+                shown[home].append(g)
+        fixed = {category: tuple(chosen) for category, chosen in shown.items()}
+        for placement in placements:
+            value = math.fsum(row_value(category, row, fixed[category]) for row, category in placement.items())
+            best = max(best, value)
+    return best
+
+
+def judged_category_ideal_by_matching(
+    gains: Gains, members: Members, weights: Table, duplicates: str, pins: Mapping[int, Id]
+) -> float:
+    """The same, with the items matched to the cells of each placement at once."""
+    cols = len(weights[0])
+    copies: list[tuple[float, frozenset[Id]]] = []  # a gain to be shown once, and its homes
+    for item, g in gains.items():
+        homes = frozenset(category for category, its in members.items() if item in its)
+        if duplicates == "every":
+            copies += [(g, frozenset([home])) for home in homes]
+        else:
+            copies.append((g, homes))
+    best = 0.0
+    for placement in _placements(members, len(weights), pins):
+        cells = [
+            (category, weights[row - 1][j])
+            for row, category in placement.items()
+            for j in range(min(len(members[category]), cols))
+        ]
+
+        def allowed(n: int, c: int, cells: Sequence[tuple[Id, float]] = cells) -> bool:
+            return cells[c][0] in copies[n][1]
+
+        best = max(best, best_matching([g for g, _ in copies], [w for _, w in cells], allowed))
+    return best
+
+
+def _row_orders(count: int, pinned: set[int]) -> Iterator[tuple[int, ...]]:
+    """Every order of `count` rows that leaves the pinned ones (from 1) in place: which row (from 0) stands where."""
+    free = [row for row in range(count) if row + 1 not in pinned]
+    for order in itertools.permutations(free):
+        taken = iter(order)
+        yield tuple(row if row + 1 in pinned else next(taken) for row in range(count))
+
+
+def displayed_category_ideal(page: Page, gains: Gains, weights: Table, duplicates: str) -> float:
+    """The best value of the page's own rows rearranged: every order of rows, every order of cells inside them."""
+    contents = page.contents()
+    # what no judgment gives a gain weighs nothing wherever it stands: telling such items apart changes no value
+    rows = [[item if item is not None and gains.get(item, 0.0) > 0 else None for item in row] for row in contents]
+    inside = [sorted(set(itertools.permutations(row)), key=repr) for row in rows]
+    best = 0.0
+    for order in _row_orders(len(rows), page.pinned):
+        for arrangement in itertools.product(*(inside[row] for row in order)):
+            cells = [
+                (i, j, item)
+                for i, row in enumerate(arrangement, start=1)
+                for j, item in enumerate(row, start=1)
+                if item is not None
+            ]
+            best = max(best, page_value(cells, gains, weights, duplicates))
+    return best
+
+
+def displayed_category_ideal_by_matching(page: Page, gains: Gains, weights: Table, duplicates: str) -> float:
+    """The same: rows are independent ("every", "first" once their order is known) or share items ("best")."""
+    contents = page.contents()
+    best = 0.0
+    for order in _row_orders(len(contents), page.pinned):
+        rows = [(contents[row], weights[i][: len(contents[row])]) for i, row in enumerate(order)]
+        if duplicates == "every":
+            value = math.fsum(
+                largest_on_largest((0.0 if item is None else gains.get(item, 0.0) for item in row), here)
+                for row, here in rows
+            )
+        elif duplicates == "first":
+            seen: set[Id] = set()
+            value = 0.0
+            for row, here in rows:
+                fresh = {item: row.count(item) for item in row if item is not None and item not in seen}
+                value += _best_first_row(fresh, gains, here)
+                seen |= set(fresh)
+        else:
+            items = sorted({item for row in contents for item in row if item is not None}, key=repr)
+            cells = [(row, w) for row, here in rows for w in here]
+
+            def allowed(
+                n: int,
+                c: int,
+                items: Sequence[Id] = items,
+                cells: Sequence[tuple[Sequence[Id | None], float]] = cells,
+            ) -> bool:
+                return items[n] in cells[c][0]
+
+            value = best_matching([gains.get(item, 0.0) for item in items], [w for _, w in cells], allowed)
+        best = max(best, value)
+    return best
+
+
+def _best_first_row(copies: Mapping[Id, int], gains: Gains, weights: Sequence[float]) -> float:
+    """The best row when an item counts at its leftmost copy: every choice of leftmost cells that leaves room.
+
+    The other copies of an item stand to the right of its leftmost one, in cells that are no item's leftmost. Such cells
+    suffice if, from every column on, they are as many as the copies that must come after it (Hall, for nested choices).
+    """
+    items = [item for item in copies if gains.get(item, 0.0) > 0]
+    best = 0.0
+    for cells in itertools.permutations(range(len(weights)), len(items)):
+        room = all(
+            sum(copies[item] - 1 for item, cell in zip(items, cells, strict=True) if cell >= start)
+            <= sum(1 for cell in range(start + 1, len(weights)) if cell not in cells)
+            for start in range(len(weights))
+        )
+        if room:
+            best = max(best, math.fsum(gains[item] * weights[cell] for item, cell in zip(items, cells, strict=True)))
+    return best
+
+
+def subset_unconstrained_ideal(gains: Sequence[float], weights: Sequence[float]) -> float:
+    """The largest sum of gains on cells, each at most once, by trying every set of taken cells gain by gain."""
+    values = {0: 0.0}
+    for g in gains:
+        after = dict(values)
+        for taken, value in values.items():
+            for c, w in enumerate(weights):
+                if not taken >> c & 1:
+                    mask = taken | 1 << c
+                    after[mask] = max(after.get(mask, 0.0), value + g * w)
+        values = after
+    return max(values.values())
+
+
+# --- judging ---
+
+
+def evaluate_tables(
+    layouts: Sequence[Line],
+    judgments: Sequence[Line],
+    items: Sequence[Line] | None = None,
+    *,
+    metrics: Sequence[Metric],
+    rows: int,
+    cols: int,
+    gain: str | Callable[[float], float] = "exp2",
+    candidates: str = "judged",
+    duplicates: str = "best",
+    missing_pages: str = "zero",
+    no_relevant: str = "skip",
+    unjudged: str = "zero",
+    invalid: str = "error",
+    smart: bool = False,
+) -> dict[str, Any]:
+    """Judge the pages of a table.
+
+    Gives `per_page`, a list with a dict for every page and then for every truth without a page: user_id, page_id,
+    missing, no_relevant, invalid, and for every metric's name a dict of dcg, ideal (None for 2DCG and DCG) and score
+    (None where left out); `mean`, by metric (None where nobody is scored); and `counts`.
+    """
+    for given, known in (
+        (candidates, ("judged", "displayed")),
+        (duplicates, ("best", "first", "every", "error")),
+        (missing_pages, ("zero", "skip", "error")),
+        (no_relevant, ("zero", "skip", "error")),
+        (unjudged, ("zero", "error")),
+        (invalid, ("count", "error")),
+    ):
+        if given not in known:
+            raise RefusedError(f"policy: {given!r} is none of {known}")
+    weights = {name: weights_of((name, parameter), rows, cols) for name, parameter in metrics}
+    if len(weights) < len(metrics):
+        raise RefusedError("metric: two metrics share a name")
+
+    pages = read_pages(layouts, rows, cols)
+    truths = read_truths(judgments, gain_function(gain))
+    paged_judgments = any("page_id" in line for line in judgments)
+    if paged_judgments and not all("page_id" in line for line in layouts):
+        raise RefusedError("page_id: judgments name pages, layouts do not")
+    if items is None:
+        items = [
+            {"item_id": line["item_id"], "category": line["category"]}
+            for line in layouts
+            if line.get("category") is not None
+        ]
+    if candidates == "judged" and not items and any(kind_of(name) == "N2DCG_cat" for name in weights):
+        raise RefusedError("category: none anywhere")
+
+    def truth_key(page: Page) -> Truth:
+        return (page.user, page.page if paged_judgments else None)
+
+    missing = [key for key in truths if key not in {truth_key(page) for page in pages.values()}]
+    counts = dict.fromkeys(("pages", "missing", "no_relevant", "duplicates", "unjudged", "uncategorised", "invalid"), 0)
+    counts["pages"] = len(pages)
+    counts["missing"] = len(missing)
+    for (user, _), gains in truths.items():
+        categorised = frozenset[Id]().union(*members_for(user, items).values())
+        counts["uncategorised"] += sum(1 for item, g in gains.items() if g > 0 and item not in categorised)
+
+    def ideal(kind: str, table: Table, gains: Gains, members: Members, page: Page | None) -> float:
+        if candidates == "displayed" and page is None:
+            return 0.0
+        if kind == "N2DCG_cat":
+            if candidates == "displayed" and page is not None:
+                rearrange = displayed_category_ideal_by_matching if smart else displayed_category_ideal
+                return rearrange(page, gains, table, duplicates)
+            choose = judged_category_ideal_by_matching if smart else judged_category_ideal
+            labels = page.row_labels() if page else {}
+            pins = {row: label for row in (page.pinned if page else ()) if (label := labels[row]) is not None}
+            return choose(gains, members, table, duplicates, pins)
+        if candidates == "displayed" and page is not None:
+            shown = [item for _, _, item in page.cells()]
+            counted = shown if duplicates == "every" else sorted(set(shown), key=repr)
+        else:
+            counted = []
+            for item in gains:
+                homes = sum(item in its for its in members.values())
+                counted += [item] * (max(homes, 1) if duplicates == "every" else 1)
+        flat = [w for row in table for w in row]
+        values = [g for item in counted if (g := gains.get(item, 0.0)) > 0]
+        return subset_unconstrained_ideal(values, flat) if smart else largest_on_largest(values, flat)
+
+    per_page: list[dict[str, Any]] = []
+    for key, shown_page in [*pages.items(), *((key, None) for key in missing)]:
+        page: Page | None = shown_page
+        gains = truths.get(truth_key(page) if page else key, {})
+        members = members_for(key[0], items)
+        cells = page.cells() if page else []
+        relevant = any(g > 0 for g in gains.values())
+        bad = page is not None and is_invalid(page, members)
+        counts["no_relevant"] += not relevant
+        counts["duplicates"] += len(cells) - len({item for _, _, item in cells})
+        counts["unjudged"] += sum(1 for _, _, item in cells if item not in gains)
+        counts["invalid"] += bad
+
+        left_out = False
+        if page is None and missing_pages == "skip":
+            left_out = True
+        elif not relevant:
+            if no_relevant == "error":
+                raise RefusedError(f"no_relevant: {key}")
+            left_out = no_relevant == "skip"
+
+        line: dict[str, Any] = {
+            "user_id": key[0],
+            "page_id": key[1],
+            "missing": page is None,
+            "no_relevant": not relevant,
+            "invalid": bad,
+        }
+        for name, table in weights.items():
+            kind = kind_of(name)
+            dcg = page_value(as_list(cells) if kind in ("NDCG", "DCG") else cells, gains, table, duplicates)
+            best = ideal(kind, table, gains, members, page) if kind in NORMALISED else None
+            score: float | None = dcg if best is None else dcg / best if best > 0 else 0.0
+            line[name] = {"dcg": dcg, "ideal": best, "score": None if left_out else score}
+        per_page.append(line)
+
+    for reason, policy in (
+        ("missing", missing_pages),
+        ("duplicates", duplicates),
+        ("unjudged", unjudged),
+        ("invalid", invalid),
+    ):
+        if policy == "error" and counts[reason]:
+            raise RefusedError(f"{reason}: {counts[reason]}")
+    mean = {name: _mean_over_users(per_page, name) for name in weights}
+    return {"per_page": per_page, "mean": mean, "counts": counts}
+
+
+def _mean_over_users(per_page: Iterable[Mapping[str, Any]], name: str) -> float | None:
+    by_user: dict[Id, list[float]] = {}
+    for line in per_page:
+        if line[name]["score"] is not None:
+            by_user.setdefault(line["user_id"], []).append(line[name]["score"])
+    means = [math.fsum(scores) / len(scores) for scores in by_user.values()]
+    return math.fsum(means) / len(means) if means else None

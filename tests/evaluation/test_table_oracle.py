@@ -1,0 +1,510 @@
+"""The oracle of table evaluation, against pages worked by hand and against its own second derivation.
+
+All hand-worked pages use gain="linear", so that a gain is the relevance written down.
+"""
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from tests.evaluation.table_oracle import RefusedError, Table, evaluate_tables, kind_of, paper_weights
+from tests.evaluation.tiny_tables import tiny
+from tests.oracles import brute_category_ideal, brute_unconstrained_ideal
+
+CAT, FREE, PLAIN = "N2DCG_cat", "N2DCG", "2DCG"
+Lines = list[dict[str, Any]]
+
+
+def page(user: str, *rows: str, page_id: str | None = None, pinned: Sequence[int] = ()) -> Lines:
+    """A page from rows such as "A: a b - c": a label (or none), then items; "-" is a gap."""
+    lines: Lines = []
+    for i, row in enumerate(rows, start=1):
+        label, _, content = row.rpartition(":")
+        for j, item in enumerate(content.split(), start=1):
+            if item != "-":
+                line: dict[str, Any] = {"user_id": user, "row": i, "col": j, "item_id": item}
+                line |= {"category": label} if label else {}
+                line |= {"page_id": page_id} if page_id else {}
+                line |= {"pinned": i in pinned} if pinned else {}
+                lines.append(line)
+    return lines
+
+
+def judge(user: str, page_id: str | None = None, **relevance: float) -> Lines:
+    named = {"page_id": page_id} if page_id else {}
+    return [{"user_id": user, "item_id": item, "relevance": rel, **named} for item, rel in relevance.items()]
+
+
+def members(user: str | None = None, /, **categories: str) -> Lines:
+    named = {"user_id": user} if user else {}
+    return [{"item_id": item, "category": label, **named} for label, its in categories.items() for item in its.split()]
+
+
+def run(layouts: Lines, judgments: Lines, items: Lines | None, weights: Table, **options: Any) -> dict[str, Any]:
+    given: dict[str, Any] = {"gain": "linear", "metrics": [(CAT, weights), (FREE, weights), (PLAIN, weights)]}
+    return evaluate_tables(layouts, judgments, items, rows=len(weights), cols=len(weights[0]), **{**given, **options})
+
+
+def value(result: dict[str, Any], name: str = CAT, what: str = "ideal", n: int = 0) -> Any:
+    return result["per_page"][n][name][what]
+
+
+W = [[1.0, 0.5], [0.4, 0.2]]
+ITEMS = members(A="a b", B="c d")
+PAGE = page("u", "A: a b", "B: c d")
+TRUTH = judge("u", a=1, b=2, c=3)
+
+
+def test_a_page_of_two_categories() -> None:
+    # page: 1 x 1 + 2 x .5 + 3 x .4 = 3.2
+    # A above: 2 x 1 + 1 x .5 + 3 x .4 = 3.7; B above: 3 x 1 + 2 x .4 + 1 x .2 = 4.0
+    # unconstrained: 3 x 1 + 2 x .5 + 1 x .4 = 4.4
+    # list: 1 + 2/log2(3) + 3/2 of at best 3 + 2/log2(3) + 1/2; at 2: 1 + 2/log2(3) of 3 + 2/log2(3)
+    second = 1 / math.log2(3)
+    metrics = [(CAT, W), (FREE, W), (PLAIN, W), ("NDCG", None), ("NDCG@2", 2), ("DCG@3", 3)]
+    result = run(PAGE, TRUTH, ITEMS, W, metrics=metrics)
+    assert value(result, PLAIN, "dcg") == pytest.approx(3.2)
+    assert value(result, CAT) == pytest.approx(4.0)
+    assert value(result, FREE) == pytest.approx(4.4)
+    assert result["mean"] == pytest.approx(
+        {
+            CAT: 0.8,
+            FREE: 3.2 / 4.4,
+            PLAIN: 3.2,
+            "NDCG": (2.5 + 2 * second) / (3.5 + 2 * second),
+            "NDCG@2": (1 + 2 * second) / (3 + 2 * second),
+            "DCG@3": 2.5 + 2 * second,
+        }
+    )
+    assert value(result, PLAIN) is None
+    assert result["counts"] == {
+        "pages": 1, "missing": 0, "no_relevant": 0, "duplicates": 0, "unjudged": 1, "uncategorised": 0, "invalid": 0,
+    }  # fmt: skip
+
+
+def test_the_gain_of_a_relevance() -> None:
+    # exp2: 1, 3, 7 for a, b, c: page 1 + 1.5 + 2.8 = 5.3; B above: 7 + 1.2 + .2 = 8.4
+    result = run(PAGE, TRUTH, ITEMS, W, gain="exp2")
+    assert result["mean"][CAT] == pytest.approx(5.3 / 8.4)
+    # squares: 1, 4, 9: page 1 + 2 + 3.6 = 6.6; B above: 9 + 1.6 + .2 = 10.8
+    assert run(PAGE, TRUTH, ITEMS, W, gain=lambda rel: rel * rel)["mean"][CAT] == pytest.approx(6.6 / 10.8)
+
+
+def test_a_cutoff_weighs_cells_and_cuts_no_candidate() -> None:
+    # first column alone: page 1 + 3 x .4 = 2.2; B above: 3 + 2 x .4 = 3.8; unconstrained 3 + 2 x .4 = 3.8
+    names = [("N2DCG_cat@2x1", W), ("N2DCG@2x1", W), ("2DCG@1x2", W)]
+    result = run(PAGE, TRUTH, ITEMS, W, metrics=names)
+    assert result["mean"]["N2DCG_cat@2x1"] == pytest.approx(2.2 / 3.8)
+    assert result["mean"]["N2DCG@2x1"] == pytest.approx(2.2 / 3.8)
+    assert result["mean"]["2DCG@1x2"] == pytest.approx(2.0)
+
+
+def test_without_items_the_page_itself_names_the_categories() -> None:
+    # d is not shown: B = {c} has room for one; the ideal stays 3 x 1 + 2 x .4 + 1 x .2
+    result = run(page("u", "A: a b", "B: c"), TRUTH, None, W)
+    assert value(result) == pytest.approx(4.0)
+    # b is not shown: no category holds it; B above: 3 + 1 x .4; unconstrained it is still a candidate: 3 + 1 + .4
+    result = run(page("u", "A: a", "B: c"), TRUTH, None, W)
+    assert value(result) == pytest.approx(3.4)
+    assert value(result, FREE) == pytest.approx(4.4)
+    assert result["counts"]["uncategorised"] == 1
+
+
+class TestRepeats:
+    COLUMN = ((1.0,), (0.5,))
+    ITEMS = members(A="x a", B="x b")
+
+    @pytest.mark.parametrize(
+        ("duplicates", "dcg", "ideal", "free"),
+        [
+            ("best", 1.0, 1.5, 1.5),  # x counts once, on row 1; ideal: a in A, x in B (x in A: 1 alone)
+            ("first", 1.0, 1.5, 1.5),
+            ("every", 1.5, 1.5, 1.5),  # ideal: x or a in A, x in B; two of x, x, a without categories
+        ],
+    )
+    def test_over_rows(self, duplicates: str, dcg: float, ideal: float, free: float) -> None:
+        shown, truth = page("u", "A: x", "B: x"), judge("u", x=1, a=1)
+        result = run(shown, truth, self.ITEMS, self.COLUMN, duplicates=duplicates)
+        assert value(result, CAT, "dcg") == dcg
+        assert value(result, CAT) == ideal
+        assert value(result, FREE) == free
+        assert result["counts"]["duplicates"] == 1
+
+    def test_every_copy_of_an_item_of_two_categories_is_a_candidate(self) -> None:
+        # x = 2, a = 1: x twice (2 + 1) under "every", x and a once (2 + .5) under "best"
+        shown, truth = page("u", "A: x", "B: x"), judge("u", x=2, a=1)
+        every = run(shown, truth, self.ITEMS, self.COLUMN, duplicates="every")
+        best = run(shown, truth, self.ITEMS, self.COLUMN)
+        assert (value(every), value(every, FREE)) == (3.0, 3.0)
+        assert (value(best), value(best, FREE)) == (2.5, 2.5)
+
+    def test_an_item_without_category_is_one_copy_where_there_are_no_categories(self) -> None:
+        # z = 3 is of no category: 3 x 1 + 2 x .5 without categories; with them x twice, 2 + 1
+        shown, truth = page("u", "A: x", "B: x"), judge("u", x=2, z=3)
+        result = run(shown, truth, self.ITEMS, self.COLUMN, duplicates="every")
+        assert (value(result), value(result, FREE)) == (3.0, 4.0)
+
+    def test_where_the_second_weighs_more(self) -> None:
+        shown, truth, rising = page("u", "A: x", "B: x"), judge("u", x=1), [[0.5], [1.0]]
+        assert run(shown, truth, self.ITEMS, rising)["mean"] == {CAT: 1.0, FREE: 1.0, PLAIN: 1.0}
+        first = run(shown, truth, self.ITEMS, rising, duplicates="first")
+        assert first["mean"] == {CAT: 0.5, FREE: 0.5, PLAIN: 0.5}
+
+    def test_error(self) -> None:
+        with pytest.raises(RefusedError, match="duplicates"):
+            run(page("u", "A: x", "B: x"), judge("u", x=1), self.ITEMS, self.COLUMN, duplicates="error")
+        result = run(page("u", "A: x", "B: b"), judge("u", x=1, b=1), self.ITEMS, self.COLUMN, duplicates="error")
+        assert result["mean"][CAT] == 1.0
+
+    def test_in_a_list_a_repeat_takes_a_rank(self) -> None:
+        # x x y: x at rank 1, y at rank 3: 1 + 2/2 = 2; at best 2 + 1/log2(3); "every" adds x/log2(3)
+        second = 1 / math.log2(3)
+        shown, truth = page("u", "A: x x y"), judge("u", x=1, y=2)
+        for duplicates, dcg, shown_ideal in [
+            ("best", 2.0, 2 + second),
+            ("first", 2.0, 2 + second),
+            ("every", 2.0 + second, 2 + second + 0.5),
+        ]:
+            options: dict[str, Any] = {"metrics": [("NDCG", None)], "duplicates": duplicates}
+            result = run(shown, truth, None, [[1.0] * 3], candidates="displayed", **options)
+            assert value(result, "NDCG", "dcg") == pytest.approx(dcg)
+            assert value(result, "NDCG") == pytest.approx(shown_ideal)
+            judged = run(shown, truth, None, [[1.0] * 3], **options)
+            assert value(judged, "NDCG") == pytest.approx(2 + second)  # x is of one category: one copy
+
+
+class TestDisplayed:
+    @pytest.mark.parametrize(
+        ("duplicates", "dcg", "ideal"),
+        [
+            # x x y: .2 + 2 x .5; x y x: .2 + 2 x 1; y x x: 2 x .2 + 1
+            ("first", 1.2, 2.2),
+            # x x y: 1 + 2 x .5; best x y x: x on .5, y on 1
+            ("best", 2.0, 2.5),
+            # every cell: .2 + 1 + 2 x .5; best: y on 1, x on .2 and .5
+            ("every", 2.2, 2.7),
+        ],
+    )
+    def test_repeats_inside_a_row(self, duplicates: str, dcg: float, ideal: float) -> None:
+        shown, truth = page("u", "A: x x y"), judge("u", x=1, y=2)
+        result = run(shown, truth, None, [[0.2, 1.0, 0.5]], candidates="displayed", duplicates=duplicates)
+        assert value(result, CAT, "dcg") == pytest.approx(dcg)
+        assert value(result, CAT) == pytest.approx(ideal)
+        assert value(result, FREE) == pytest.approx({"every": 2.7}.get(duplicates, 2.5))
+
+    SLOPE = ((0.1, 0.6), (1.0, 0.9))
+
+    @pytest.mark.parametrize(
+        ("duplicates", "dcg", "ideal"),
+        [
+            # x / x z: x on .1, z on .9. [x] above: .1 + 2 x 1 = 2.1; [x z] above: .1 + 2 x .6 = 1.3 or 2 x .1 + .6
+            ("first", 1.9, 2.1),
+            # x on 1, z on .9. [x] above: z on 1, x on .9 = 2.9; [x z] above: z on .6, x on 1 = 2.2
+            ("best", 2.8, 2.9),
+            # .1 + 1 + 1.8. [x] above: .1 + 2 + .9 = 3.0; [x z] above: .1 + 1.2 + 1 = 2.3
+            ("every", 2.9, 3.0),
+        ],
+    )
+    def test_repeats_over_rows(self, duplicates: str, dcg: float, ideal: float) -> None:
+        shown, truth = page("u", "A: x", "B: x z"), judge("u", x=1, z=2)
+        result = run(shown, truth, None, self.SLOPE, candidates="displayed", duplicates=duplicates)
+        assert value(result, CAT, "dcg") == pytest.approx(dcg)
+        assert value(result, CAT) == pytest.approx(ideal)
+
+    @pytest.mark.parametrize(("duplicates", "ideal"), [("first", 1.3), ("best", 2.2), ("every", 2.3)])
+    def test_a_pinned_row_stays(self, duplicates: str, ideal: float) -> None:
+        shown, truth = page("u", "B: z x", "A: x", pinned=[1]), judge("u", x=1, z=2)
+        result = run(shown, truth, None, self.SLOPE, candidates="displayed", duplicates=duplicates)
+        assert value(result) == pytest.approx(ideal)
+
+    def test_holes_and_ragged_rows(self) -> None:
+        # a hole is an item of gain 0: x may take its cell; nothing may pass the row's last item
+        truth = judge("u", x=1)
+        result = run(page("u", "A: - x"), truth, None, [[1.0, 0.5]], candidates="displayed")
+        assert (value(result, CAT, "dcg"), value(result)) == (0.5, 1.0)
+        result = run(page("u", "A: x"), truth, None, [[0.5, 1.0]], candidates="displayed")
+        assert (value(result), value(result, FREE)) == (0.5, 1.0)
+
+    def test_a_skipped_row_is_a_row_without_cells(self) -> None:
+        shown = page("u", "A: x", "", "C: y")
+        result = run(shown, judge("u", x=1, y=2), None, [[0.1], [1.0], [0.5]], candidates="displayed", invalid="count")
+        assert value(result) == pytest.approx(2.5)  # y on 1, x on .5
+        assert result["counts"]["invalid"] == 1
+
+    def test_rows_below_the_page_are_out_of_reach(self) -> None:
+        result = run(page("u", "A: x"), judge("u", x=1), None, [[0.1], [1.0]], candidates="displayed")
+        assert (value(result), value(result, FREE)) == (0.1, 1.0)
+
+    def test_a_page_that_shows_nothing_relevant_scores_0(self) -> None:
+        result = run(page("u", "A: y"), judge("u", x=1), None, [[1.0]], candidates="displayed")
+        assert value(result) == 0.0
+        assert result["mean"] == {CAT: 0.0, FREE: 0.0, PLAIN: 0.0}
+
+    def test_a_missing_page_has_nothing_to_rearrange(self) -> None:
+        result = run(page("u", "A: x"), judge("u", x=1) + judge("v", x=1), None, [[1.0]], candidates="displayed")
+        assert result["mean"] == {CAT: 0.5, FREE: 0.5, PLAIN: 0.5}
+
+
+class TestRoom:
+    def test_rows_beyond_the_categories_are_out_of_reach(self) -> None:
+        result = run(page("u", "A: a"), judge("u", a=1), members(A="a"), [[0.2], [1.0]])
+        assert (value(result), value(result, FREE)) == (0.2, 1.0)
+        # a second category, relevant or not, opens the second row
+        assert value(run(page("u", "A: a"), judge("u", a=1), members(A="a", B="b"), [[0.2], [1.0]])) == 1.0
+
+    def test_columns_beyond_the_members_are_out_of_reach(self) -> None:
+        result = run(page("u", "A: a"), judge("u", a=1), members(A="a"), [[0.5, 1.0]])
+        assert (value(result), value(result, FREE)) == (0.5, 1.0)
+        assert value(run(page("u", "A: a"), judge("u", a=1), members(A="a z"), [[0.5, 1.0]])) == 1.0
+
+    def test_more_categories_than_rows(self) -> None:
+        # B alone (5 x 1) beats A alone (2 + 2 x .5) on the only row
+        shown, truth = page("u", "A: a b"), judge("u", a=2, b=2, c=5)
+        assert value(run(shown, truth, ITEMS, [[1.0, 0.5]])) == 5.0
+
+    def test_more_gains_than_cells(self) -> None:
+        shown, truth = page("u", "A: a"), judge("u", a=1, b=2, c=3)
+        assert value(run(shown, truth, members(A="a b c"), [[1.0, 0.5]])) == 4.0  # 3 + 2 x .5; a is left out
+
+
+class TestPinned:
+    def test_the_pinned_category_keeps_its_row(self) -> None:
+        # A stays above: 2 + .5 + 3 x .4 = 3.7; unconstrained as ever
+        result = run(page("u", "A: a b", "B: c d", pinned=[1]), TRUTH, ITEMS, W)
+        assert value(result) == pytest.approx(3.7)
+        assert value(result, FREE) == pytest.approx(4.4)
+
+    def test_it_may_show_any_of_its_items_and_no_other_takes_its_row(self) -> None:
+        # A = {a, b} keeps row 1 though nothing of it is relevant: c on row 2 (.4), d after it (.2)
+        result = run(page("u", "A: a", "B: c", pinned=[1]), judge("u", c=3, d=2), ITEMS, W)
+        assert value(result) == pytest.approx(1.6)
+        # b is not on the page, yet the pinned row may show it: 2 + .5 + 3 x .4
+        assert value(run(page("u", "A: a", "B: c", pinned=[1]), TRUTH, ITEMS, W)) == pytest.approx(3.7)
+
+    def test_each_page_has_its_own_pins(self) -> None:
+        layouts = page("u", "A: a b", "B: c", page_id="p", pinned=[1]) + page("u", "B: c", "A: b a", page_id="q")
+        result = run(layouts, TRUTH, ITEMS, W)
+        # 3.2 of 3.7 and 3 + .8 + .2 = 4.0 of 4.0
+        assert result["mean"][CAT] == pytest.approx((3.2 / 3.7 + 1.0) / 2)
+
+
+def test_personal_memberships() -> None:
+    # for everyone A = {a}; for u also {b}, and a category of their own, M = {c}; judged the same, v has A = {a} alone
+    items = [*members(A="a"), *members("u", A="b", M="c")]
+    layouts = page("u", "A: a b", "M: c") + page("v", "A: a")
+    result = run(layouts, TRUTH + judge("v", a=1, b=2, c=3), items, W)
+    assert value(result, n=0) == pytest.approx(4.0)  # c above: 3 + 2 x .4 + 1 x .2
+    assert value(result, n=1) == pytest.approx(1.0)  # a on the first cell
+    assert value(result, FREE, n=1) == pytest.approx(4.4)
+    assert result["counts"]["uncategorised"] == 2  # b and c of v
+    assert result["counts"]["invalid"] == 0
+    with pytest.raises(RefusedError, match="invalid"):
+        run(page("v", "A: a b"), TRUTH, items, W)
+
+
+def test_a_user_whose_relevant_items_have_no_category_scores_0() -> None:
+    result = run(page("u", "A: a"), judge("u", z=1, a=0), ITEMS, W)
+    assert (value(result), value(result, FREE)) == (0.0, 1.0)
+    assert result["mean"] == {CAT: 0.0, FREE: 0.0, PLAIN: 0.0}
+    assert result["counts"]["uncategorised"] == 1
+    assert result["counts"]["no_relevant"] == 0
+
+
+class TestPages:
+    # u: 1.0 and 0.5 on two pages; v: 1.0; on weights 1, .5 with a = 1 alone
+    LINE = ((1.0, 0.5),)
+    ITEMS = members(A="a b")
+    TWO = page("u", "A: a b", page_id="p") + page("u", "A: b a", page_id="q")
+
+    def test_mean_over_pages_then_users(self) -> None:
+        layouts = self.TWO + page("v", "A: a b", page_id="p")
+        result = run(layouts, judge("u", a=1) + judge("v", a=1), self.ITEMS, self.LINE)
+        assert result["mean"][CAT] == 0.875
+        assert result["counts"]["pages"] == 3
+
+    def test_judgments_of_pages(self) -> None:
+        # on q it is b that is relevant; r is judged and not shown; nothing is judged on the page of v
+        layouts = self.TWO + page("v", "A: a b", page_id="p")
+        judgments = judge("u", "p", a=1) + judge("u", "q", b=1) + judge("u", "r", b=1)
+        result = run(layouts, judgments, self.ITEMS, self.LINE)
+        assert result["mean"][CAT] == pytest.approx(2 / 3)
+        assert [line["page_id"] for line in result["per_page"]] == ["p", "q", "p", "r"]
+        counts = result["counts"]
+        assert (counts["missing"], counts["no_relevant"], counts["unjudged"]) == (1, 1, 4)
+        assert run(layouts, judgments, self.ITEMS, self.LINE, missing_pages="skip")["mean"][CAT] == 1.0
+        with pytest.raises(RefusedError, match="page_id"):
+            run(page("u", "A: a b"), judgments, self.ITEMS, self.LINE)
+
+    @pytest.mark.parametrize(
+        ("missing_pages", "no_relevant", "mean"),
+        [
+            # u scores 1; v, relevant, is missing; w has a page and nothing relevant; x neither
+            ("zero", "skip", 1 / 2),
+            ("zero", "zero", 1 / 4),
+            ("skip", "skip", 1.0),
+            ("skip", "zero", 1 / 2),
+        ],
+    )
+    def test_missing_pages_and_users_without_relevant_items(
+        self, missing_pages: str, no_relevant: str, mean: float
+    ) -> None:
+        layouts = page("u", "A: a b") + page("w", "A: a b")
+        judgments = judge("u", a=1) + judge("v", a=1) + judge("w", a=0) + judge("x", a=0)
+        result = run(layouts, judgments, self.ITEMS, self.LINE, missing_pages=missing_pages, no_relevant=no_relevant)
+        assert result["mean"] == {CAT: mean, FREE: mean, PLAIN: mean}
+        assert result["counts"]["missing"] == 2
+        assert result["counts"]["no_relevant"] == 2
+
+    def test_errors(self) -> None:
+        layouts, truth = page("u", "A: a b"), judge("u", a=1)
+        with pytest.raises(RefusedError, match="missing"):
+            run(layouts, truth + judge("v", a=1), self.ITEMS, self.LINE, missing_pages="error")
+        with pytest.raises(RefusedError, match="no_relevant"):
+            run(layouts, truth + judge("v", a=0), self.ITEMS, self.LINE, no_relevant="error")
+        with pytest.raises(RefusedError, match="no_relevant"):
+            run(layouts, judge("u", a=0), self.ITEMS, self.LINE, no_relevant="error")
+        with pytest.raises(RefusedError, match="unjudged"):
+            run(layouts, truth, self.ITEMS, self.LINE, unjudged="error")
+        assert run(layouts, judge("u", a=1, b=0), self.ITEMS, self.LINE, unjudged="error")["mean"][CAT] == 1.0
+        with pytest.raises(RefusedError, match="category"):
+            run(page("u", "a b"), truth, None, self.LINE)
+        with pytest.raises(RefusedError, match="cell"):
+            run(page("u", "A: a b c"), truth, self.ITEMS, self.LINE)
+
+    def test_nobody_to_score(self) -> None:
+        result = run(page("u", "A: a b"), judge("u", a=0), self.ITEMS, self.LINE)
+        assert result["mean"] == {CAT: None, FREE: None, PLAIN: None}
+
+
+@pytest.mark.parametrize(
+    ("rows", "bad"),
+    [
+        (("A: a b", "B: c"), False),
+        (("a c", "b"), False),  # without labels there is no category to be outside of
+        (("A: a", "A: b"), True),
+        (("A: a", "", "B: c"), True),
+        (("", "A: a"), True),
+        (("A: a c",), True),
+        (("Z: a",), True),
+        (("A: - a", "B: - c"), False),  # a gap is no flaw
+    ],
+)
+def test_invalid_pages(rows: tuple[str, ...], bad: bool) -> None:
+    shown = page("u", *rows)
+    weights = [[1.0, 0.5], [0.4, 0.2], [0.3, 0.1]]
+    assert run(shown, TRUTH, ITEMS, weights, invalid="count")["counts"]["invalid"] == bad
+    if bad:
+        with pytest.raises(RefusedError, match="invalid"):
+            run(shown, TRUTH, ITEMS, weights)
+
+
+def test_another_label_inside_a_row_is_invalid() -> None:
+    shown = page("u", "A: a b")
+    shown[1]["category"] = "B"
+    result = run(shown, TRUTH, None, W, invalid="count")
+    assert result["counts"]["invalid"] == 1
+    # b is of B by its own label: b above and a below, 2 + .4; the page is scored as it is, 1 + 2 x .5
+    assert value(result) == pytest.approx(2.4)
+    assert value(result, CAT, "dcg") == pytest.approx(2.0)
+    # even where the item is of the row's category too
+    assert run(shown, TRUTH, members(A="a b", B="b"), W, invalid="count")["counts"]["invalid"] == 1
+
+
+def test_the_ideals_agree_with_those_of_plain_pages() -> None:
+    weights = paper_weights("d_rpd", 3, 3, page_size=2)
+    truth = judge("u", a=3, b=0, c=1, d=2, e=2)
+    result = run(page("u", "A: c a", "B: b", "C: e d"), truth, members(A="a c", B="b", C="d e"), weights)
+    assert value(result) == pytest.approx(brute_category_ideal([(2, [3, 1]), (1, [0]), (2, [2, 2])], weights))
+    small = [[0.3, 0.9], [0.5, 0.5], [0.1, 1.0]]
+    result = run(page("u", "A: c a", "B: b", "C: e d"), truth, members(A="a c", B="b", C="d e"), small)
+    assert value(result, FREE) == pytest.approx(brute_unconstrained_ideal([3, 0, 1, 2, 2], small))
+
+
+def _close(one: float | None, other: float | None) -> bool:
+    if one is None or other is None:
+        return one is other
+    return math.isclose(one, other, rel_tol=1e-12, abs_tol=1e-12)
+
+
+def _evaluated(seed: int, **options: Any) -> dict[str, Any] | str:
+    layouts, judgments, items, given = tiny(seed)
+    try:
+        return evaluate_tables(layouts, judgments, items, **{**given, **options})
+    except RefusedError as refused:
+        return str(refused)
+
+
+@pytest.mark.parametrize("start", range(0, 1000, 125))
+def test_two_derivations_of_every_ideal_agree(start: int) -> None:
+    for seed in range(start, start + 125):
+        tried, derived = _evaluated(seed), _evaluated(seed, smart=True)
+        if isinstance(tried, str) or isinstance(derived, str):
+            assert tried == derived
+            continue
+        assert tried["counts"] == derived["counts"]
+        for one, other in zip(tried["per_page"], derived["per_page"], strict=True):
+            for name, _ in tiny(seed)[3]["metrics"]:
+                for what in ("dcg", "ideal", "score"):
+                    close = _close(one[name][what], other[name][what])
+                    assert close, (seed, name, what)
+
+
+def test_no_page_passes_its_ideal() -> None:
+    """Displayed pages never do; judged ones only if invalid, unlabelled, gapped, or repeating an item inside a row."""
+    scored = 0
+    for seed in range(2000):
+        layouts, _, _, options = tiny(seed)
+        result = _evaluated(seed)
+        if isinstance(result, str):
+            continue
+        for line in result["per_page"]:
+            cells = [
+                shown
+                for shown in layouts
+                if (shown["user_id"], shown.get("page_id")) == (line["user_id"], line["page_id"])
+            ]
+            last = {shown["row"]: 0 for shown in cells}
+            for shown in cells:
+                last[shown["row"]] = max(last[shown["row"]], shown["col"])
+            gapped = sum(last.values()) > len(cells)
+            repeats = len({(shown["row"], shown["item_id"]) for shown in cells}) < len(cells)
+            unlabelled = any("category" not in shown for shown in cells)
+            if options["candidates"] == "judged" and (line["invalid"] or gapped or repeats or unlabelled):
+                continue
+            for name, _ in options["metrics"]:
+                score = line[name]["score"]
+                if score is not None and kind_of(name) in ("N2DCG_cat", "N2DCG", "NDCG"):
+                    assert score <= 1 + 1e-12, (seed, name)
+                    scored += 1
+    assert scored > 5000
+
+
+def test_the_tiny_tables_cover_the_policies() -> None:
+    counts: dict[str, int] = {}
+    combinations = set()
+    for seed in range(1500):
+        options = tiny(seed)[3]
+        result = _evaluated(seed)
+        if isinstance(result, str):
+            reason = result.split(":")[0] + " refused"
+            counts[reason] = counts.get(reason, 0) + 1
+            continue
+        combinations.add((options["candidates"], options["duplicates"]))
+        for name, count in result["counts"].items():
+            counts[name] = counts.get(name, 0) + (count > 0)
+    assert len(combinations) == 8
+    assert min(counts.values()) > 15, counts
+    assert {
+        "duplicates refused",
+        "missing refused",
+        "no_relevant refused",
+        "unjudged refused",
+        "invalid refused",
+    } < set(counts)
+
+
+def test_a_tiny_case_is_its_seed() -> None:
+    assert tiny(7)[:3] == tiny(7)[:3]
+    assert tiny(7)[0] != tiny(8)[0]

@@ -25,6 +25,7 @@ check: $(INSTALLED)
 bench: $(INSTALLED)
 	$(BIN)/python benchmarks/metric.py
 	$(BIN)/python benchmarks/study.py
+	$(BIN)/python benchmarks/startup.py
 
 pictures: $(INSTALLED)
 	$(BIN)/python docs/pictures.py

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import carouseval as cv
+from carouseval.cli.app import app
 
 
 def test_every_way_to_import() -> None:
@@ -27,16 +28,47 @@ assert set(cv.__all__) <= set(dir(cv))
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
+@pytest.mark.parametrize(
+    "code",
+    [
+        "from carouseval.discounts import RowPage; import carouseval; assert carouseval.discounts.RowPage is RowPage",
+        "import carouseval as cv; assert str(cv.metric('NDCG@3')) == 'NDCG@3'",
+        "import carouseval as cv; assert cv.discounts.RowPage().weights(cv.RECGAZE).shape == (10, 15)",
+        "import carouseval as cv; assert issubclass(cv.errors.DataError, cv.CarousevalError)",
+        "import carouseval as cv; assert {'n2dcg_cat', 'metric', '__version__'} <= set(dir(cv))",
+        "from carouseval import *; assert n2dcg_cat([[1.0]]) == 1.0 and metric('2DCG') and discounts",
+        "from carouseval import metric, n2dcg_cat; assert metric('N2DCG_cat')([[1.0]]) == n2dcg_cat([[1.0]])",
+        "from carouseval.metric.score import n2dcg_cat; import carouseval; assert carouseval.n2dcg_cat is n2dcg_cat",
+    ],
+)
+def test_any_name_may_come_first(code: str) -> None:
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
 def test_start_up_leaves_heavy_packages_alone() -> None:
-    code = (
-        "import carouseval, sys; print([m for m in ('scipy', 'polars', 'rich', 'typer', 'altair') if m in sys.modules])"
-    )
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
+    assert not loaded("import carouseval", "numpy", "scipy", "polars", "rich", "typer", "altair", "carouseval._native")
+    assert not loaded("import carouseval as cv; cv.n2dcg_cat", "scipy", "polars", "rich", "typer", "altair")
+
+
+COMMANDS = [str(command.callback and command.callback.__name__) for command in app.registered_commands]
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["--version"], *([command, "--help"] for command in COMMANDS)])
+def test_help_leaves_heavy_packages_alone(arguments: list[str]) -> None:
+    code = f"import sys, carouseval.cli; sys.argv[1:] = {arguments}; carouseval.cli.main()"
+    assert not loaded(code, "numpy", "scipy", "polars", "altair", "carouseval._native")
+
+
+def loaded(code: str, *modules: str) -> set[str]:
+    """Which of these modules a fresh process holds at its end."""
+    code = f"import atexit, sys; atexit.register(lambda: print(*sys.modules, file=sys.stderr)); {code}"
+    process = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return set(modules) & set(process.stderr.split())
 
 
 def test_an_unknown_attribute_is_one() -> None:
     with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
-        cv.nonsense  # noqa: B018
+        cv.nonsense  # type: ignore[attr-defined]  # noqa: B018
 
 
 @pytest.mark.parametrize(

@@ -7,51 +7,27 @@
 """
 
 import importlib
-import sys
-from types import ModuleType
-from typing import TYPE_CHECKING
-
-from carouseval.errors import CarousevalError, DataError, DataWarning, ParameterError, ParseError
-from carouseval.metric import discounts as discounts
-from carouseval.metric.grid import DESKTOP, PHONE, RECGAZE, TV, Grid
-from carouseval.metric.ideal import ideal_dcg2d, ideal_layout
-from carouseval.metric.score import dcg2d, n2dcg, n2dcg_cat
-
-if TYPE_CHECKING:  # at run time it is the package of that name, which can be called
-    from carouseval.metric.names import metric as metric
+from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
 
-sys.modules["carouseval.discounts"] = discounts  # so that it can be imported from, as it is written
+if TYPE_CHECKING:
+    from carouseval import attention as attention
+    from carouseval import study as study
+    from carouseval.surface import *  # noqa: F403
+    from carouseval.surface import __all__ as __all__
+else:  # hidden from type checkers, which would take any name for granted
 
-__all__ = [
-    "DESKTOP",
-    "PHONE",
-    "RECGAZE",
-    "TV",
-    "CarousevalError",
-    "DataError",
-    "DataWarning",
-    "Grid",
-    "ParameterError",
-    "ParseError",
-    "dcg2d",
-    "discounts",
-    "ideal_dcg2d",
-    "ideal_layout",
-    "metric",
-    "n2dcg",
-    "n2dcg_cat",
-]
+    def __getattr__(name: str) -> Any:
+        """Names are imported when first used, so that the command line answers without waiting for NumPy."""
+        if name in ("attention", "discounts", "metric", "study"):
+            return importlib.import_module(f"carouseval.{name}")
+        if name == "__all__" or not name.startswith("_"):
+            surface = importlib.import_module("carouseval.surface")
+            globals().update({each: getattr(surface, each) for each in ("__all__", *surface.__all__)})
+            if name in globals():
+                return globals()[name]
+        raise AttributeError(f"module 'carouseval' has no attribute {name!r}")
 
-
-def __getattr__(name: str) -> ModuleType:
-    """``cv.attention`` and ``cv.study`` are imported when first used, so that starting up stays light."""
-    if name in ("attention", "study"):
-        return importlib.import_module(f"carouseval.{name}")
-    raise AttributeError(f"module 'carouseval' has no attribute {name!r}")
-
-
-# A page is scored here and now (half a millisecond), so that the first call is about as fast as the tenth.
-for _score in (n2dcg_cat, n2dcg, dcg2d):
-    _score([[1.0]], grid=RECGAZE, threads=1)
+    def __dir__() -> list[str]:
+        return sorted({*__getattr__("__all__"), *globals()})

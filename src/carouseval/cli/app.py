@@ -1,5 +1,7 @@
 """The commands of ``carouseval`` and the options they share."""
 
+from textwrap import indent
+
 import typer
 
 from carouseval import __version__
@@ -9,16 +11,24 @@ app = typer.Typer(
     help="Decide offline which page of carousels is better: N2DCG_cat and its relatives, exact and fast.",
     epilog="Start with: carouseval score page.csv",
     no_args_is_help=True,
-    rich_markup_mode="rich",
+    rich_markup_mode=None,  # Rich's frames around the help would more than double the time it takes
     pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    context_settings={
+        "help_option_names": ["-h", "--help"],
+        "max_content_width": 120,
+        # False rather than nothing, for which Typer would load Pydantic before any command's help
+        "default_map": {"help": False, "install_completion": False, "show_completion": False},
+    },
 )
-app.command(epilog=score.EXAMPLES)(score.score)
-app.command(epilog=reproduce.EXAMPLES)(reproduce.reproduce)
-app.command(epilog=fit.EXAMPLES)(fit.fit)
-app.command(epilog=simulate.EXAMPLES)(simulate.simulate)
-app.command(epilog=recgaze.EXAMPLES)(recgaze.recgaze)
-app.command(epilog=examination.EXAMPLES)(examination.examination)
+for command, examples in (
+    (score.score, score.EXAMPLES),
+    (reproduce.reproduce, reproduce.EXAMPLES),
+    (fit.fit, fit.EXAMPLES),
+    (simulate.simulate, simulate.EXAMPLES),
+    (recgaze.recgaze, recgaze.EXAMPLES),
+    (examination.examination, examination.EXAMPLES),
+):
+    app.command(epilog=f"\b\nExamples:{indent(examples, '  ')}")(command)  # after \b, lines stay as they are
 
 
 def _print_version(asked: bool) -> None:

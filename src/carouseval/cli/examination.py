@@ -9,10 +9,7 @@ from carouseval.cli.options import OutputFormat
 from carouseval.cli.output import Format, write_json, write_rows
 
 EXAMPLES = """
-[bold]Examples[/bold]
-
 carouseval examination screens.csv --grid 8x12
-
 carouseval examination screens.parquet --grid 8x12 --screens 500 --out counts.json
 """
 

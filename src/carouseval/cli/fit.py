@@ -10,16 +10,10 @@ from carouseval.cli.options import GridName, OutputFormat, PageSize, VisibleRows
 from carouseval.cli.output import Format, progress_bar, step, write_json, write_rows
 
 EXAMPLES = """
-[bold]Examples[/bold]
-
 carouseval fit bratislava --test amsterdam
-
 carouseval fit screens.csv --grid 8x12 --bootstrap 1000
-
 carouseval fit counts.csv --screens 1200 --model d_mul --objective likelihood --refine
-
 carouseval fit frequencies.parquet --page-size 4 --out fitted.json
-
 carouseval score page.csv --discount @fitted.json
 """
 

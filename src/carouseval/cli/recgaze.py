@@ -9,12 +9,8 @@ from carouseval.cli.options import OutputFormat
 from carouseval.cli.output import Format, write_json, write_rows
 
 EXAMPLES = """
-[bold]Examples[/bold]
-
 carouseval recgaze summary_feedback.csv click_summary_dataset.csv
-
 carouseval recgaze summary_feedback.csv click_feedback.csv --out counts --format json
-
 carouseval recgaze summary_feedback.csv click_feedback.csv --drop-label "I don't remember"
 """
 

@@ -9,12 +9,8 @@ from carouseval.cli.options import OutputFormat
 from carouseval.cli.output import Format, progress_bar, write_json, write_rows
 
 EXAMPLES = """
-[bold]Examples[/bold]
-
 carouseval reproduce
-
 carouseval reproduce --out paper/
-
 carouseval reproduce --format json
 """
 

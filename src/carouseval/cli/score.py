@@ -10,14 +10,9 @@ from carouseval.cli.output import Format, write_json, write_rows
 DEFAULT_METRICS = ["N2DCG_cat", "N2DCG", "2DCG"]
 
 EXAMPLES = """
-[bold]Examples[/bold]
-
 carouseval score page.csv
-
 carouseval score page.json -m "N2DCG_cat(d_rpd(mu=0.5))@3x5" -m NDCG@10
-
 carouseval score page.csv --grid tv --gain linear --format json
-
 printf '1,0,0\\n0,1' | carouseval score - --discount d_a
 """
 

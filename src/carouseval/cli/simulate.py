@@ -11,14 +11,9 @@ DEFAULT_DISCOUNTS = ["d_a", "d_rpd"]
 DEFAULT_THRESHOLDS = ["0", "0.01", "0.02", "0.05", "0.1"]
 
 EXAMPLES = """
-[bold]Examples[/bold]
-
 carouseval simulate --mode graded --stream paper
-
 carouseval simulate --trials 10000000
-
 carouseval simulate -d d_a -d d_rpd -d "d_rpd(mu=0.5)" --truth bratislava --at-least 0 --at-least 0.05
-
 carouseval simulate --truth d_rpd --grid 8x12 --format csv
 """
 

@@ -7,27 +7,60 @@
 """
 
 import importlib
+import sys
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
 
+# what costs more than NumPy to import, and where it is; imported when first used
+_LATER = {
+    "Evaluation": "evaluation.results",
+    "Evaluator": "evaluation.evaluate",
+    "attention": "attention",
+    "check": "evaluation.check",
+    "evaluate": "evaluation.evaluate",
+    "evaluation": "evaluation",
+    "explain": "evaluation.explain",
+    "items_of": "evaluation.evaluate",
+    "study": "study",
+}
+
 if TYPE_CHECKING:
     from carouseval import attention as attention
+    from carouseval import evaluation as evaluation
     from carouseval import study as study
+    from carouseval.evaluation.check import check as check
+    from carouseval.evaluation.evaluate import Evaluator as Evaluator
+    from carouseval.evaluation.evaluate import evaluate as evaluate
+    from carouseval.evaluation.evaluate import items_of as items_of
+    from carouseval.evaluation.explain import explain as explain
+    from carouseval.evaluation.results import Evaluation as Evaluation
     from carouseval.surface import *  # noqa: F403
     from carouseval.surface import __all__ as __all__
 else:  # hidden from type checkers, which would take any name for granted
 
     def __getattr__(name: str) -> Any:
-        """Names are imported when first used, so that the command line answers without waiting for NumPy."""
-        if name in ("attention", "discounts", "metric", "study"):
+        if name in ("discounts", "metric"):  # modules of these names
             return importlib.import_module(f"carouseval.{name}")
-        if name == "__all__" or not name.startswith("_"):
+        if name in _LATER:
+            module = importlib.import_module(f"carouseval.{_LATER[name]}")
+            found = module if _LATER[name] == name else getattr(module, name)
+        elif name == "__all__" or not name.startswith("_"):
             surface = importlib.import_module("carouseval.surface")
-            globals().update({each: getattr(surface, each) for each in ("__all__", *surface.__all__)})
-            if name in globals():
-                return globals()[name]
-        raise AttributeError(f"module 'carouseval' has no attribute {name!r}")
+            globals().update({each: getattr(surface, each) for each in surface.__all__})
+            globals()["__all__"] = sorted([*surface.__all__, *_LATER])
+            found = globals().get(name)
+        else:
+            found = None
+        if found is None:
+            raise AttributeError(f"module 'carouseval' has no attribute {name!r}")
+        globals()[name] = found
+        return found
 
     def __dir__() -> list[str]:
         return sorted({*__getattr__("__all__"), *globals()})
+
+    # The command line answers without waiting for NumPy; whoever imports the package gets the metric ready for use.
+    if PurePath((getattr(sys, "argv", None) or [""])[0]).stem not in ("carouseval", "-m"):
+        __getattr__("__all__")

@@ -1,5 +1,8 @@
 """Writing files that appear whole or not at all."""
 
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -37,3 +40,27 @@ def write_frame(path: str | Path, frame: "pl.DataFrame") -> Path:
     except BaseException:
         unfinished.unlink(missing_ok=True)
         raise
+
+
+@contextmanager
+def whole_folder(directory: str | Path) -> Iterator[Path]:
+    """A folder to write many files in: once all are written they move into ``directory``, which is made if need be.
+
+    If writing fails nothing is left behind, and files of the same names stay as they were.
+    """
+    directory = Path(directory)
+    try:
+        made = [one for one in (directory, *directory.parents) if not one.exists()]
+        directory.mkdir(parents=True, exist_ok=True)
+        try:
+            with tempfile.TemporaryDirectory(prefix=".part-", dir=directory) as unfinished:
+                yield Path(unfinished)
+                for file in sorted(Path(unfinished).iterdir()):
+                    file.replace(directory / file.name)
+        except BaseException:
+            with suppress(OSError):  # a folder that somebody else has filled meanwhile stays
+                for one in made:
+                    one.rmdir()
+            raise
+    except OSError as error:
+        raise DataError(f"{directory} cannot be written: {error.strerror or error}.") from None

@@ -1,1 +1,1 @@
-"""Judging real systems: tables of pages, and sample data to try them on (``carouseval.evaluation.sample``)."""
+"""Judging real systems: from tables of layouts and judgments to scores, explanations and comparisons."""

@@ -1,7 +1,6 @@
 """From tables to scores: ``evaluate`` for one system, ``Evaluator`` for many systems judged by the same truth."""
 
 import contextlib
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -10,8 +9,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from carouseval.errors import DataError, DataWarning, ParameterError
-from carouseval.evaluation import flaws, membership, schema
+from carouseval.errors import DataError, ParameterError
+from carouseval.evaluation import flaws, ideals, membership, schema
+from carouseval.evaluation.found import Found
 from carouseval.evaluation.ids import NONE, Codes, Ids
 from carouseval.evaluation.membership import Membership
 from carouseval.evaluation.pages import Layouts, Progress, ShownPages, read_layouts
@@ -23,7 +23,6 @@ from carouseval.metric.checks import number
 from carouseval.metric.gains import Gain, check_gain, gain_name
 from carouseval.metric.grid import RECGAZE, Array, Grid
 from carouseval.metric.names import AnyMetric, PageFunction, metric
-from carouseval.metric.score import ratio
 from carouseval.tables import TableLike
 
 MetricLike = str | PageFunction | AnyMetric
@@ -72,6 +71,7 @@ class Evaluator:
         self._membership: Membership | None = None
         self._segment_ids = {name: Ids() for name in self.by}
         self._scorers: dict[tuple[str, Grid], Scorer] = {}
+        self._gains: dict[Gain, Array] = {}
         self._items_from_layouts = False
 
     @property
@@ -89,10 +89,10 @@ class Evaluator:
     def evaluate(self, layouts: TableLike, progress: Progress = None) -> Evaluation:
         """Score one system's pages."""
         with self.open(layouts, progress) as opened:
-            found = Found(len(opened.layouts), self)
+            found = Found(opened)
             for shown in opened.shown():
-                found.add(shown, opened)
-            return found.evaluation(opened)
+                found.add(shown)
+            return found.evaluation()
 
     @contextlib.contextmanager
     def open(self, layouts: TableLike, progress: Progress = None) -> Iterator["Opened"]:
@@ -106,7 +106,9 @@ class Evaluator:
         labelled = "category" in tables["layouts"]
         if self.needs_categories and self._membership is None and not (labelled and self._items_from_layouts):
             if labelled:
-                raise ParameterError("an Evaluator of category ideals needs items; items_of(layouts, ...) collects them.")
+                raise ParameterError(
+                    "an Evaluator of category ideals needs items; items_of(layouts, ...) collects them."
+                )
             raise DataError(_NO_CATEGORY)
         want_pairs = self._membership is None and labelled
         with read_layouts(
@@ -119,7 +121,10 @@ class Evaluator:
 
     def gains(self, one: AnyMetric) -> Array:
         """What every judgment gains by a metric."""
-        return self.truth.gains(self.gain if one.gain is None else one.gain)
+        gain = self.gain if one.gain is None else one.gain
+        if gain not in self._gains:
+            self._gains[gain] = self.truth.gains(gain)
+        return self._gains[gain]
 
     def scorer(self, name: str, grid: Grid, seen: Membership | None) -> Scorer:
         """The scorer of a metric on a grid; it keeps the ideals it has computed."""
@@ -128,13 +133,13 @@ class Evaluator:
             self._scorers[name, grid] = Scorer(one, grid, self.truth, seen, self.policies, self.gains(one))
         return self._scorers[name, grid]
 
-    def config(self, layouts: Layouts, seen: Membership | None) -> dict[str, Any]:
+    def config(self, seen: Membership | None) -> dict[str, Any]:
         """Everything in force, as plain values."""
-        grids = {str(key): str(grid) for key, grid in self.grids.items()}
+        grids = {key: str(grid) for key, grid in self.grids.items()}
         return {
             "metrics": {name: str(one) for name, one in self.metrics.items()},
             "discounts": {name: str(one.discount) for name, one in self.metrics.items() if one.discount is not None},
-            "grid": grids if isinstance(next(iter(self.grids), None), str) else grids["None"],
+            "grid": grids.get(None) or grids,
             "gain": gain_name(self.gain),
             **asdict(self.policies),
             "items": "none" if seen is None else seen.source,
@@ -153,6 +158,44 @@ class Opened:
     layouts: Layouts
     membership: Membership | None
     progress: Progress
+
+    def relevant(self) -> NDArray[np.bool_]:
+        """Whether each truth has a judged item that gains; with room for pages that have no truth."""
+        truth = self.evaluator.truth
+        sums = np.concatenate([[0], np.cumsum(self.counts(), dtype=np.int64)])
+        found = sums[truth.offsets[1:]] > sums[truth.offsets[:-1]]
+        return np.concatenate([found, np.zeros(max(0, len(self.layouts) - len(found)) + len(truth.users), bool)])
+
+    def counts(self) -> NDArray[np.uint8]:
+        """Which judgments gain something, by any of the metrics."""
+        counts = np.zeros(len(self.evaluator.truth.relevance), np.uint8)
+        for one in self.evaluator.metrics.values():
+            counts |= (self.evaluator.gains(one) > 0).astype(np.uint8)
+        return counts
+
+    def uncategorised(self) -> int:
+        """How many judgments gain something but have no category to be shown in."""
+        if self.membership is None:
+            return 0
+        truth = self.evaluator.truth
+        all_truths = np.arange(len(truth))
+        gathered = ideals.judged_problems(
+            truth, all_truths.astype(np.uint32), truth.user_of(all_truths), self.counts().astype(np.float64),
+            self.membership, RECGAZE,
+        )  # fmt: skip
+        return int(gathered.strays.sum())
+
+    def weights(self) -> Array | None:
+        """Every page's weight: as its own lines say, else as its judgments do; NaN where neither does."""
+        if self.layouts.weights is not None:
+            return self.layouts.weights
+        weights = self.evaluator.truth.weights
+        return None if weights is None else _of_truths(weights, self.layouts.truths(), np.nan)
+
+    def segment_values(self, name: str, codes: Codes) -> pl.Series:
+        """A segment's values by their codes; null where there is none."""
+        values = self.evaluator._segment_ids[name].values()
+        return values.gather(pl.Series(codes).set(pl.Series(codes == NONE), None)).alias(name)
 
     def grid_of(self) -> tuple[list[Grid], NDArray[np.uint8]]:
         """The grids in use, and which of them every page has."""
@@ -179,12 +222,9 @@ class Opened:
 
     def shown(self) -> Iterator[ShownPages]:
         """All pages; what the policies refuse is raised."""
-        evaluator, layouts = self.evaluator, self.layouts
-        counts = np.zeros(len(evaluator.truth.relevance), np.uint8)
-        for one in evaluator.metrics.values():
-            counts |= (evaluator.gains(one) > 0).astype(np.uint8)
+        layouts = self.layouts
         grids, grid_of = self.grid_of()
-        for shown in layouts.shown(counts, self.membership, grids, grid_of, self.progress):
+        for shown in layouts.shown(self.counts(), self.membership, grids, grid_of, self.progress):
             self._refuse(shown, grids, grid_of)
             yield shown
 
@@ -228,3 +268,113 @@ def _of_truths(values: Any, truths: Codes, nothing: Any) -> Any:
     out = np.full(len(truths), nothing, dtype=values.dtype)
     out[known] = values[truths[known]]
     return out
+
+
+def _metrics(asked: Sequence[MetricLike] | MetricLike) -> dict[str, AnyMetric]:
+    """Metrics by the names asked for."""
+    several = asked if isinstance(asked, Sequence) and not isinstance(asked, str) else [asked]
+    metrics: dict[str, AnyMetric] = {}
+    for one in several:
+        parsed = metric(one)
+        name = one.strip() if isinstance(one, str) else str(parsed)
+        if name in metrics:
+            raise ParameterError(f"metrics: {name} is asked for twice.")
+        metrics[name] = parsed
+    if not metrics:
+        raise ParameterError("metrics: none is asked for; name at least one, such as 'N2DCG_cat'.")
+    return metrics
+
+
+def _grids(grid: Grids, by: tuple[str, ...]) -> dict[str | None, Grid]:
+    """The one grid under None, or the grid of each value of ``by``."""
+    grids: dict[str | None, Grid] = {}
+    if isinstance(grid, Mapping):
+        if len(by) != 1:
+            raise ParameterError("grid: several grids need by='column', whose values say which page has which.")
+        grids = {str(key): each for key, each in grid.items()}
+    else:
+        grids = {None: grid}
+    for each in grids.values():
+        if not isinstance(each, Grid):
+            raise ParameterError(f"grid must be a carouseval.Grid, or a dict of them, found {type(each).__name__}.")
+        if each.rows > schema.MOST_ROWS or each.cols > schema.MOST_COLS:
+            raise ParameterError(
+                f"grid: at most {schema.MOST_ROWS:,} rows and {schema.MOST_COLS:,} columns, found {each}."
+            )
+    if not grids or len(grids) > 255:
+        raise ParameterError(f"grid: from 1 to 255 grids, found {len(grids)}.")
+    return grids
+
+
+def evaluate(
+    layouts: TableLike,
+    judgments: TableLike,
+    items: TableLike | None = None,
+    metrics: Sequence[MetricLike] | MetricLike = ("N2DCG_cat",),
+    grid: Grids = RECGAZE,
+    gain: Gain = "exp2",
+    candidates: str = "judged",
+    duplicates: str = "best",
+    missing_pages: str = "zero",
+    no_relevant: str = "skip",
+    unjudged: str = "zero",
+    invalid: str = "error",
+    by: str | Sequence[str] | None = None,
+    columns: schema.ColumnNames = None,
+    *,
+    weight: str | None = None,
+    memory: float = 2.0,
+    progress: Progress = None,
+) -> Evaluation:
+    """Score a system's pages.
+
+    Parameters
+    ----------
+    layouts
+        Lines of ``user_id, row, col, item_id`` (+ ``page_id, category, pinned``), or one line per carousel with a list
+        ``items`` in place of ``col, item_id``. Polars, pandas, PyArrow, DuckDB, a dict of columns, or a path or pattern
+        (``.parquet .csv .ndjson``).
+    judgments
+        Lines of ``user_id, item_id, relevance`` (+ ``page_id``).
+    items
+        Lines of ``item_id, category``, one per membership (+ ``user_id``, null for everyone). Left out: the pairs seen in
+        layouts.
+    metrics, grid, gain
+        Metric names; the screen, or one for each value of ``by``; ``"exp2"``, ``"linear"`` or a function.
+    candidates, duplicates, missing_pages, no_relevant, unjudged, invalid
+        See :class:`carouseval.evaluation.policies.Policies`.
+    by
+        Columns of layouts (or judgments) whose values are judged apart as well.
+    columns
+        What you call the columns: ``{"user_id": "customer"}``, or the same under a table's name.
+    weight
+        A column with the weight of each page (in layouts) or user (in judgments); a user weighs what its pages weigh on
+        average.
+    memory
+        GiB for the lines of layouts; what does not fit goes through temporary files, with the same results.
+
+    Examples
+    --------
+    >>> import carouseval as cv
+    >>> layouts = {"user_id": [1, 1, 1], "row": [1, 1, 2], "col": [1, 2, 1], "item_id": [10, 11, 12],
+    ...            "category": ["new", "new", "drama"]}
+    >>> judgments = {"user_id": [1, 1], "item_id": [11, 12], "relevance": [1, 3]}
+    >>> result = cv.evaluate(layouts, judgments)
+    >>> round(result.mean["N2DCG_cat"], 4)
+    0.8653
+    """
+    evaluator = Evaluator(
+        judgments, items, metrics, grid, gain, candidates, duplicates, missing_pages, no_relevant, unjudged, invalid,
+        by, columns, weight=weight, memory=memory,
+    )  # fmt: skip
+    evaluator._items_from_layouts = True
+    return evaluator.evaluate(layouts, progress)
+
+
+def items_of(*layouts: TableLike, columns: schema.ColumnNames = None) -> pl.DataFrame:
+    """The (item, category) pairs that layouts show, as an items table for an :class:`Evaluator`."""
+    pairs = [
+        schema.open_tables({"layouts": one}, columns)["layouts"].frame().select("item_id", "category").unique()
+        for one in layouts
+    ]
+    return pl.concat(pairs).unique().sort("item_id", "category").collect(engine="streaming")

@@ -37,7 +37,11 @@ OUTSIDE_GRID = Flaw(2, "row", "reach past the grid", "Give a larger grid, or dro
 GAP = Flaw(4, "col", "have a gap in a row", "A gap is scored as an item that gains nothing.", "warning")
 SKIPPED_ROW = Flaw(8, "row", "skip a row", "Number rows 1, 2, 3 as they are shown, or use invalid='count'.", "invalid")
 REPEATED = Flaw(
-    16, "category", "show a category on two rows", "Give each carousel its own category, or use invalid='count'.", "invalid"
+    16,
+    "category",
+    "show a category on two rows",
+    "Give each carousel its own category, or use invalid='count'.",
+    "invalid",
 )
 OUTSIDE = Flaw(
     32,

@@ -1,0 +1,85 @@
+"""Every policy in every combination, against brute force over arrangements of tiny tables."""
+
+import math
+import warnings
+from typing import Any
+
+import polars as pl
+import pytest
+
+import carouseval as cv
+from carouseval.evaluation.evaluate import Evaluator
+from tests.evaluation.table_oracle import RefusedError, evaluate_tables
+from tests.evaluation.tiny_tables import PAGE_SIZE, VISIBLE_ROWS, tiny
+
+SEEDS = range(1500)
+
+
+def build_metric(name: str, parameter: Any) -> Any:
+    kind, _, cutoff = name.partition("@")
+    if kind in ("DCG", "NDCG"):
+        return cv.metric(name)
+    base = kind.partition("(")[0]
+    inside = kind.partition("(")[2].removesuffix(")")
+    made_up = cv.discounts.Empirical(parameter, name=inside[6:-1]) if "d_emp" in kind else None
+    return cv.metric(base, discount=made_up or inside or None, cutoff=cutoff or None)
+
+
+def ours(seed: int) -> tuple[Any, Any]:
+    layouts, judgments, items, options = tiny(seed)
+    grid = cv.Grid(options.pop("rows"), options.pop("cols"), page_size=PAGE_SIZE, visible_rows=VISIBLE_ROWS)
+    metrics = {name: build_metric(name, parameter) for name, parameter in options.pop("metrics")}
+    frames = [pl.DataFrame(lines, infer_schema_length=None) if lines is not None else None for lines in (layouts, judgments, items)]
+    if layouts and all(line.get("category") is None for line in layouts):
+        frames[0] = frames[0].drop("category", strict=False)
+    return frames, (metrics, grid, options)
+
+
+@pytest.mark.parametrize("start", range(0, len(SEEDS), 150))
+def test_tiny_tables(start: int) -> None:
+    for seed in SEEDS[start : start + 150]:
+        layouts, judgments, items, options = tiny(seed)
+        (ours_layouts, ours_judgments, ours_items), (metrics, grid, policies) = ours(seed)
+        labelled = "category" in ours_layouts.columns
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", cv.DataWarning)
+            if not labelled:
+                policies["invalid"] = options["invalid"] = "count"  # what rows may share without labels is our own check
+            try:
+                wanted = evaluate_tables(layouts, judgments, items, **options)
+            except RefusedError:
+                with pytest.raises(cv.CarousevalError):
+                    evaluate(ours_layouts, ours_judgments, ours_items, metrics, grid, policies)
+                continue
+            found = evaluate(ours_layouts, ours_judgments, ours_items, metrics, grid, policies)
+        compare(seed, wanted, found, list(metrics), labelled, items)
+
+
+def evaluate(layouts: Any, judgments: Any, items: Any, metrics: dict[str, Any], grid: Any, policies: dict[str, Any]) -> Any:
+    evaluator = Evaluator(judgments, items, list(metrics.values()), grid, **policies)
+    evaluator._items_from_layouts = True
+    evaluator.metrics = metrics  # under the oracle's names
+    return evaluator.evaluate(layouts)
+
+
+def compare(seed: int, wanted: Any, found: Any, metrics: list[str], labelled: bool, items: Any) -> None:
+    pages = {(row["user_id"], row.get("page_id")): row for row in found.per_page.iter_rows(named=True)}
+    assert len(pages) == len(wanted["per_page"]), seed
+    for page in wanted["per_page"]:
+        row = pages[page["user_id"], page["page_id"]]
+        for name in metrics:
+            if page[name]["score"] is None:
+                assert row[name] is None, (seed, name)
+                continue
+            assert row[name] == pytest.approx(page[name]["score"], rel=1e-12, abs=1e-14), (seed, name, page, row)
+            if f"{name}.ideal" in row and not page["missing"]:
+                assert row[f"{name}.ideal"] == pytest.approx(page[name]["ideal"], rel=1e-12, abs=1e-14), (seed, name)
+                assert row[f"{name}.dcg"] == pytest.approx(page[name]["dcg"], rel=1e-12, abs=1e-14), (seed, name)
+    for name in metrics:
+        mean = wanted["mean"][name]
+        assert found.mean[name] == pytest.approx(mean, rel=1e-12) if mean is not None else math.isnan(found.mean[name]), seed
+    known = {key: value for key, value in wanted["counts"].items() if labelled or key != "invalid"}
+    if not labelled and items is None:
+        known.pop("uncategorised")  # there are no categories at all
+    assert {key: found.counts[key] for key in known} == known, seed
+    assert found.counts["bounded"] == 0, seed

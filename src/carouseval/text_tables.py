@@ -1,6 +1,11 @@
 """Small tables as Markdown and LaTeX."""
 
+import math
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import polars as pl
 
 
 def markdown(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
@@ -20,6 +25,17 @@ def latex(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     body = [" & ".join(map(_latex, row)) + r" \\" for row in rows]
     top = [rf"\begin{{tabular}}{{l{'r' * (len(header) - 1)}}}", r"\toprule", " & ".join(map(_latex, header)) + r" \\"]
     return "\n".join([*top, r"\midrule", *body, r"\bottomrule", r"\end{tabular}"]) + "\n"
+
+
+def frame_texts(frame: "pl.DataFrame") -> tuple[Sequence[str], list[list[str]]]:
+    """A frame's header and cells as they are printed: floats to four digits."""
+
+    def text(value: Any) -> str:
+        if isinstance(value, float):
+            return "" if math.isnan(value) else f"{value:.4f}"
+        return "" if value is None else str(value)
+
+    return frame.columns, [[text(value) for value in row] for row in frame.iter_rows()]
 
 
 def _escaped(row: Sequence[str]) -> list[str]:

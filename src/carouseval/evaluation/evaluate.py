@@ -185,6 +185,35 @@ class Opened:
         )  # fmt: skip
         return int(gathered.strays.sum())
 
+    def shares(self) -> tuple[Array, float]:
+        """What every page adds to the mean over users of means over pages, and what missing pages do; together 1."""
+        policies, truth = self.evaluator.policies, self.evaluator.truth
+        truths, users, present, relevant = (
+            self.layouts.truths(),
+            self.layouts.user(),
+            self.layouts.present,
+            self.relevant(),
+        )
+        keeps_zero = policies.no_relevant == "zero"
+        scored = present & (relevant[truths] | keeps_zero)
+        weights = self.weights()
+        page_weight = np.where(scored, 1.0 if weights is None else np.nan_to_num(weights), 0.0)
+        seen = np.zeros(len(relevant), bool)
+        seen[truths[present]] = True
+        absent = np.flatnonzero(truth.judged & ~seen[: len(truth)] & (relevant[: len(truth)] | keeps_zero))
+        if policies.missing_pages != "zero":
+            absent = absent[:0]
+        missing_weight = np.ones(len(absent)) if truth.weights is None else truth.weights[absent]
+        owner = np.concatenate([users, truth.user_of(absent)])
+        weight = np.concatenate([page_weight, missing_weight])
+        counted = np.concatenate([scored, np.ones(len(absent), bool)])
+        total, count = np.bincount(owner, weight), np.bincount(owner, counted)
+        per_user = np.divide(total, count, out=np.zeros_like(total), where=count > 0)  # a user weighs what its pages do
+        inside = np.divide(weight, total[owner], out=np.zeros_like(weight), where=total[owner] > 0)
+        shares = inside * per_user[owner]
+        shares /= max(shares.sum(), np.finfo(float).tiny)
+        return shares[: len(users)], float(shares[len(users) :].sum())
+
     def weights(self) -> Array | None:
         """Every page's weight: as its own lines say, else as its judgments do; NaN where neither does."""
         if self.layouts.weights is not None:

@@ -34,14 +34,13 @@ class Found:
             {name: np.full(count, np.nan) for name in self._metrics} for _ in range(3)
         )
         self._duplicates, self._unjudged = np.zeros(count, np.int64), np.zeros(count, np.int64)
-        self._flaws, self._present = np.zeros(count, np.uint8), np.zeros(count, bool)
+        self._flaws, self._present = np.zeros(count, np.uint8), opened.layouts.present
         self._grids, self._grid_of = opened.grid_of()
         self._truths, self._users = opened.layouts.truths(), opened.layouts.user()
 
     def add(self, shown: ShownPages) -> None:
         """Score some pages."""
         pages = shown.pages
-        self._present[pages] = True
         self._duplicates[pages], self._unjudged[pages] = shown.duplicates, shown.unjudged
         self._flaws[pages] = shown.flaws
         for at, grid in enumerate(self._grids):

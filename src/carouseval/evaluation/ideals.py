@@ -54,6 +54,20 @@ class Problems:
     open: NDArray[np.int32]  # per problem: how many rows from the top categories may take
     strays: NDArray[np.int32]  # per problem: items that gain but have no category
 
+    def spread(self, once: bool) -> "Problems":
+        """Where items count every time, each of an item's homes holds an item of its own; else the same."""
+        if once:
+            return self
+        homes = np.diff(self.home_offsets)
+        item_offsets = self.home_offsets[self.item_offsets]
+        return replace(
+            self,
+            gain=np.repeat(self.gain, homes),
+            judgment=np.repeat(self.judgment, homes),
+            item_offsets=item_offsets,
+            home_offsets=np.arange(len(self.homes) + 1),
+        )
+
     def solve(self, weights: Array, once: bool, node_limit: int = NODE_LIMIT) -> Solution:
         """The best page of every problem."""
         solution = Solution(

@@ -78,6 +78,7 @@ class Layouts:
     weights: Array | None  # per page
     pairs: PairIds | None  # (item, category) seen, where asked for
     lines: int
+    present: NDArray[np.bool_]  # which pages have lines: codes are shared with judgments
 
     @property
     def labelled(self) -> bool:
@@ -143,7 +144,9 @@ def read_layouts(
         raise DataError(
             "layouts: missing column page_id; judgments have one. Add it to layouts, or drop it from judgments."
         )
-    layouts = Layouts(table, truth, [], page_ids, pages, {}, None, PairIds() if want_pairs else None, height)
+    layouts = Layouts(
+        table, truth, [], page_ids, pages, {}, None, PairIds() if want_pairs else None, height, np.zeros(0, bool)
+    )
     own = [name for name in by if name in table]
     noted = {name: PerTruth("layouts", name, table, "page") for name in (*own, *([weight] if weight in table else []))}
     with contextlib.ExitStack() as stack:
@@ -151,6 +154,7 @@ def read_layouts(
         done = 0
         for batch in table.batches():
             page, packed = _packed(batch, layouts)
+            layouts.present = _marked(layouts.present, page)
             for name, attribute in noted.items():
                 values = (segment_ids or {})[name].add(batch[name]) if name in own else batch[name].to_numpy()
                 attribute.add(page, values)
@@ -159,6 +163,7 @@ def read_layouts(
             if progress is not None:
                 progress("reading", done, height)
         layouts.parts = sink.finish()
+        layouts.present = np.pad(layouts.present, (0, max(0, len(layouts) - len(layouts.present))))[: len(layouts)]
         for name in own:
             layouts.segments[name] = np.nan_to_num(noted[name].padded(len(layouts)), nan=NONE).astype(np.uint32)
         if weight in table and weight is not None:
@@ -187,6 +192,14 @@ def _packed(batch: pl.DataFrame, layouts: Layouts) -> tuple[Codes, Lines]:
         place |= batch["pinned"].to_numpy().astype(np.int64) << 31
     lines[:, 3] = place
     return page, lines
+
+
+def _marked(present: NDArray[np.bool_], pages: Codes) -> NDArray[np.bool_]:
+    most = int(pages.max(initial=0)) + 1
+    if most > len(present):
+        present = np.pad(present, (0, max(most, 2 * len(present)) - len(present)))
+    present[pages] = True
+    return present
 
 
 class _Memory:

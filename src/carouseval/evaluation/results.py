@@ -2,7 +2,6 @@
 
 import json
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -14,7 +13,7 @@ import polars as pl
 from carouseval.errors import ParameterError
 from carouseval.metric.checks import number, whole
 from carouseval.metric.grid import Array
-from carouseval.text_tables import latex, markdown
+from carouseval.text_tables import frame_texts, latex, markdown
 from carouseval.whole_files import write_frame, write_whole
 
 _MOST_RESAMPLED = 20_000  # values drawn anew; of more users, groups of equal size are
@@ -128,11 +127,11 @@ class Evaluation:
 
     def to_markdown(self) -> str:
         """The table of :meth:`to_frame` in Markdown."""
-        return markdown(*_texts(self.to_frame()))
+        return markdown(*frame_texts(self.to_frame()))
 
     def to_latex(self) -> str:
         """The table of :meth:`to_frame` in LaTeX, with booktabs."""
-        return latex(*_texts(self.to_frame()))
+        return latex(*frame_texts(self.to_frame()))
 
     def save(self, path: str | Path) -> Path:
         """Write ``.json``, ``.md``, ``.tex``, ``.csv`` or ``.parquet``, whole or not at all."""
@@ -185,14 +184,3 @@ def _interval(values: Array, weights: Array | None, level: float, resamples: int
 
 def _plain(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
-
-
-def _texts(frame: pl.DataFrame) -> tuple[Sequence[str], list[list[str]]]:
-    """Cells as they are printed: scores to four digits."""
-
-    def text(value: Any) -> str:
-        if isinstance(value, float):
-            return "" if math.isnan(value) else f"{value:.4f}"
-        return str(value)
-
-    return frame.columns, [[text(value) for value in row] for row in frame.iter_rows()]

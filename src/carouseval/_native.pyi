@@ -39,3 +39,74 @@ def layout(
 ) -> tuple[NDArray[np.int64], int]: ...
 def instruction_set() -> str: ...
 def use_instruction_set(name: str) -> None: ...
+
+NONE: int
+
+_Codes = NDArray[np.uint32]
+_Index = NDArray[np.int64]
+_Membership = tuple[_Index, _Codes, _Index, NDArray[np.uint64]]
+
+class Ids:
+    def __len__(self) -> int: ...
+    def add_ints(self, ids: _Index, threads: int) -> tuple[_Codes, _Index]: ...
+    def add_texts(self, stream: object, threads: int) -> tuple[_Codes, _Index]: ...
+
+def group_lines(lines: _Codes, pages: int) -> tuple[_Codes | None, _Index, _Index]: ...
+def read_pages(
+    lines: _Codes,
+    begin: _Index,
+    end: _Index,
+    pages: _Index,
+    truth: _Codes,
+    user: _Codes,
+    grid: NDArray[np.uint8],
+    grids: NDArray[np.int32],
+    judged_offsets: _Index,
+    judged_item: _Codes,
+    counts: NDArray[np.uint8],
+    membership: _Membership | None,
+    labelled: bool,
+    threads: int,
+) -> tuple[_Index, _Codes, NDArray[np.uint16], _Codes, NDArray[np.uint8], _Codes, _Codes, NDArray[np.uint8]]: ...
+def score_hits(
+    offsets: _Index,
+    hits: _Codes,
+    gain: NDArray[np.float64],
+    weights: NDArray[np.float64],
+    as_list: bool,
+    repeats: str,
+    threads: int,
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
+def gather_candidates(
+    truth: _Codes,
+    user: _Codes,
+    judged_offsets: _Index,
+    judged_item: _Codes,
+    gain: NDArray[np.float64],
+    membership: _Membership,
+    sizes: _Codes,
+    pin_offsets: _Index,
+    pins: _Codes,
+    rows: int,
+    cols: int,
+) -> tuple[
+    NDArray[np.float64],
+    _Index,
+    _Index,
+    NDArray[np.int32],
+    _Index,
+    NDArray[np.int32],
+    NDArray[np.int32],
+    _Codes,
+    _Index,
+    NDArray[np.int32],
+    NDArray[np.int32],
+]: ...
+def largest_first(
+    offsets: _Index,
+    gain: NDArray[np.float64],
+    copies: NDArray[np.int32],
+    weights: NDArray[np.float64],
+    threads: int,
+) -> NDArray[np.float64]: ...
+def judged_twice(offsets: _Index, item: _Codes) -> _Index: ...

@@ -38,7 +38,7 @@ def find_files(path: str | Path) -> list[Path]:
     """The files that a path, a folder or a pattern such as ``layouts/*.parquet`` names, in order."""
     text = str(path)
     if glob.has_magic(text) and not Path(text).exists():
-        found = sorted(Path(name) for name in glob.glob(text, recursive=True))  # noqa: PTH207: a path may be absolute
+        found = sorted(Path(name) for name in glob.glob(text, recursive=True))  # noqa: PTH207
         if not found:
             raise DataError(f"{text}: no file has a name like this.")
     else:

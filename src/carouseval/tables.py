@@ -248,7 +248,10 @@ def _records(source: TableLike, name: str) -> tuple[pl.LazyFrame, tuple[TableFil
         isinstance(source, list | tuple) and source and all(isinstance(one, str | os.PathLike) for one in source)
     ):
         paths = [source] if isinstance(source, str | os.PathLike) else source
-        files = tuple(open_file(file) for path in paths for file in find_files(Path(path)))
+        try:
+            files = tuple(open_file(file) for path in paths for file in find_files(Path(path)))
+        except DataError as error:
+            raise DataError(f"{name}: {error}") from None
         frames = [file.records for file in files]
         return (frames[0] if len(frames) == 1 else pl.concat(frames, how="diagonal_relaxed")), files
     if isinstance(source, pl.LazyFrame):
@@ -261,7 +264,8 @@ def _records(source: TableLike, name: str) -> tuple[pl.LazyFrame, tuple[TableFil
         except (pl.exceptions.PolarsError, TypeError, ValueError, ImportError) as error:
             raise DataError(f"{name} does not read as a table: {str(error).strip().partition(chr(10))[0]}.") from None
     raise ParameterError(
-        f"{name} must be a table (Polars, pandas, PyArrow, DuckDB, a dict of columns) or a path, found {type(source).__name__}."
+        f"{name} must be a table (Polars, pandas, PyArrow, DuckDB, a dict of columns) or a path, "
+        f"found {type(source).__name__}."
     )
 
 
@@ -285,8 +289,8 @@ def agree_on_ids(tables: Sequence[Table]) -> list[Table]:
             if kind != found:
                 words = {pl.Int64(): "integers", pl.String(): "text"}
                 raise DataError(
-                    f"{table.name}: column {table.names[column.name]} holds {words[found]}, and in {other.name} it holds "
-                    f"{words[kind]}: 7 never equals '7', so nothing would match. Convert one of them."
+                    f"{table.name}: column {table.names[column.name]} holds {words[found]}, and in {other.name} it "
+                    f"holds {words[kind]}: 7 never equals '7', so nothing would match. Convert one of them."
                 )
     chosen = {name: kind for name, (kind, _) in types.items()}
     return [_with_ids(table, chosen) for table in tables]

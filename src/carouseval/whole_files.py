@@ -4,7 +4,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from carouseval.errors import DataError
 
@@ -23,13 +23,18 @@ def write_whole(path: str | Path, content: str | bytes) -> Path:
         raise DataError(f"{path} cannot be written: {error.strerror or error}.") from None
 
 
+def check_table_path(path: str | Path | None) -> None:
+    """Refuse a name that says no kind of table, before any work is done."""
+    if path is not None and Path(path).suffix.lower() not in (".parquet", ".csv", ".ndjson"):
+        raise DataError(f"{path}: a table is written as .parquet, .csv or .ndjson.")
+
+
 def write_frame(path: str | Path, frame: "pl.DataFrame") -> Path:
     """A table as ``.parquet``, ``.csv`` or ``.ndjson``, whole or not at all."""
+    check_table_path(path)
     path = Path(path)
-    writers = {".parquet": frame.write_parquet, ".csv": frame.write_csv, ".ndjson": frame.write_ndjson}
-    write = writers.get(path.suffix.lower())
-    if write is None:
-        raise DataError(f"{path}: a table is written as .parquet, .csv or .ndjson.")
+    writers: dict[str, Any] = {".parquet": frame.write_parquet, ".csv": frame.write_csv, ".ndjson": frame.write_ndjson}
+    write = writers[path.suffix.lower()]
     unfinished = Path(f"{path}.part")
     try:
         write(unfinished)

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import carouseval as cv
+from carouseval import table_files
 from carouseval.attention import log_tables, read_recgaze
 from tests.attention.raw_logs import BOTH, CLICKS, EVENTS, LOOK, OTHER, SCREEN, A, aoi, event, final_click, movie, write
 
@@ -141,8 +142,8 @@ def test_missing_files_say_where_to_get_them(tmp_path: Path) -> None:
 def test_sound_lines_are_not_read_twice(tmp_path: Path, end: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The slow reading by the book is for suspects only, and for the header."""
     paths = write(tmp_path, SCREEN * 3000, BOTH, end=end)
-    by_the_book = Mock(wraps=log_tables._csv_records)
-    monkeypatch.setattr(log_tables, "_csv_records", by_the_book)
+    by_the_book = Mock(wraps=table_files.csv_records)
+    monkeypatch.setattr(log_tables, "csv_records", by_the_book)
     read_recgaze(*paths)
     assert [call.args for call in by_the_book.mock_calls] == [(path,) for path in paths]
 

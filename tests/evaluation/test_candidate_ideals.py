@@ -7,12 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy import sparse
-from scipy.optimize import Bounds, LinearConstraint, milp
 
 import carouseval as cv
 from carouseval import _native
-from carouseval.metric.ideal import category_ideal
 
 WEIGHTS = cv.discounts.RowPage().weights(cv.RECGAZE)
 
@@ -70,9 +67,7 @@ def page_worth(one: CandidateSet, weights: Any, rows: Sequence[int], homes: Sequ
     total = 0.0
     for k, row in enumerate(rows):
         if row >= 0:
-            held = [
-                g for t, g in enumerate(one.gains) if (k in one.homes[t] if homes is None else homes[t] == k)
-            ]
+            held = [g for t, g in enumerate(one.gains) if (k in one.homes[t] if homes is None else homes[t] == k)]
             total += row_worth(held, one.slots[k], weights[row])
     return total
 

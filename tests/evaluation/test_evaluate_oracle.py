@@ -29,7 +29,10 @@ def ours(seed: int) -> tuple[Any, Any]:
     layouts, judgments, items, options = tiny(seed)
     grid = cv.Grid(options.pop("rows"), options.pop("cols"), page_size=PAGE_SIZE, visible_rows=VISIBLE_ROWS)
     metrics = {name: build_metric(name, parameter) for name, parameter in options.pop("metrics")}
-    frames = [pl.DataFrame(lines, infer_schema_length=None) if lines is not None else None for lines in (layouts, judgments, items)]
+    frames: list[Any] = [
+        pl.DataFrame(lines, infer_schema_length=None) if lines is not None else None
+        for lines in (layouts, judgments, items)
+    ]
     if layouts and all(line.get("category") is None for line in layouts):
         frames[0] = frames[0].drop("category", strict=False)
     return frames, (metrics, grid, options)
@@ -44,7 +47,9 @@ def test_tiny_tables(start: int) -> None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", cv.DataWarning)
             if not labelled:
-                policies["invalid"] = options["invalid"] = "count"  # what rows may share without labels is our own check
+                policies["invalid"] = options["invalid"] = (
+                    "count"  # what rows may share without labels is our own check
+                )
             try:
                 wanted = evaluate_tables(layouts, judgments, items, **options)
             except RefusedError:
@@ -55,7 +60,9 @@ def test_tiny_tables(start: int) -> None:
         compare(seed, wanted, found, list(metrics), labelled, items)
 
 
-def evaluate(layouts: Any, judgments: Any, items: Any, metrics: dict[str, Any], grid: Any, policies: dict[str, Any]) -> Any:
+def evaluate(
+    layouts: Any, judgments: Any, items: Any, metrics: dict[str, Any], grid: Any, policies: dict[str, Any]
+) -> Any:
     evaluator = Evaluator(judgments, items, list(metrics.values()), grid, **policies)
     evaluator._items_from_layouts = True
     evaluator.metrics = metrics  # under the oracle's names
@@ -77,7 +84,9 @@ def compare(seed: int, wanted: Any, found: Any, metrics: list[str], labelled: bo
                 assert row[f"{name}.dcg"] == pytest.approx(page[name]["dcg"], rel=1e-12, abs=1e-14), (seed, name)
     for name in metrics:
         mean = wanted["mean"][name]
-        assert found.mean[name] == pytest.approx(mean, rel=1e-12) if mean is not None else math.isnan(found.mean[name]), seed
+        assert (
+            found.mean[name] == pytest.approx(mean, rel=1e-12) if mean is not None else math.isnan(found.mean[name])
+        ), seed
     known = {key: value for key, value in wanted["counts"].items() if labelled or key != "invalid"}
     if not labelled and items is None:
         known.pop("uncategorised")  # there are no categories at all

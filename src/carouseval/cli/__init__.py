@@ -2,6 +2,8 @@
 
 import os
 import sys
+import warnings
+from typing import Any
 
 
 def main() -> None:
@@ -12,6 +14,7 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")  # a terminal that cannot show a character gets a question mark
+    warnings.showwarning = _show_warning
     try:
         app(prog_name="carouseval")
     except CarousevalError as error:
@@ -22,6 +25,11 @@ def main() -> None:
         _leave(None)  # whoever read our output has seen enough
     except OSError as error:
         _leave(f"{error.filename or 'output'}: {error.strerror or error}.")
+
+
+def _show_warning(message: Any, category: Any, filename: str, lineno: int, file: Any = None, line: Any = None) -> None:
+    """What somebody should look at, in one line; a warning of a library too."""
+    print(f"carouseval: warning: {message}", file=sys.stderr)
 
 
 def _leave(message: str | None) -> None:

@@ -5,7 +5,7 @@ from textwrap import indent
 import typer
 
 from carouseval import __version__
-from carouseval.cli import examination, fit, recgaze, reproduce, score, simulate
+from carouseval.cli import check, evaluate, examination, explain, fit, recgaze, reproduce, sample, score, simulate
 
 app = typer.Typer(
     help="Decide offline which page of carousels is better: N2DCG_cat and its relatives, exact and fast.",
@@ -22,6 +22,10 @@ app = typer.Typer(
 )
 for command, examples in (
     (score.score, score.EXAMPLES),
+    (evaluate.evaluate, evaluate.EXAMPLES),
+    (explain.explain, explain.EXAMPLES),
+    (check.check, check.EXAMPLES),
+    (sample.sample, sample.EXAMPLES),
     (reproduce.reproduce, reproduce.EXAMPLES),
     (fit.fit, fit.EXAMPLES),
     (simulate.simulate, simulate.EXAMPLES),

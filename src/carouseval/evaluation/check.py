@@ -1,1 +1,191 @@
-def check(): ...
+"""``check``: are these tables fit to be judged, and what is in them? All is read and validated, nothing scored."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from carouseval.errors import CarousevalError, DataError
+from carouseval.evaluation import flaws, schema
+from carouseval.evaluation.evaluate import Evaluator, Grids
+from carouseval.evaluation.opened import Opened
+from carouseval.evaluation.pages import Progress
+from carouseval.metric.grid import RECGAZE
+from carouseval.tables import Defect, Table, TableLike
+
+
+@dataclass(frozen=True)
+class Check:
+    """What is wrong with the tables, the worst first, and what is in them."""
+
+    defects: tuple[Defect, ...]
+    summary: dict[str, dict[str, Any]]  # per table
+
+    @property
+    def ok(self) -> bool:
+        """Whether the tables can be scored as they are."""
+        return not any(defect.severity == "error" for defect in self.defects)
+
+    def raise_for_errors(self) -> None:
+        """Raise the first error, if there is one."""
+        for defect in self.defects:
+            if defect.severity == "error":
+                raise DataError(str(defect))
+
+    def to_frame(self) -> pl.DataFrame:
+        """One line per defect."""
+        kinds = {
+            "severity": pl.String,
+            "table": pl.String,
+            "column": pl.String,
+            "count": pl.Int64,
+            "message": pl.String,
+        }
+        return pl.DataFrame([{name: asdict(defect)[name] for name in kinds} for defect in self.defects], schema=kinds)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Defects and summary as plain values."""
+        return {"ok": self.ok, "defects": self.to_frame().to_dicts(), "summary": self.summary}
+
+    def to_json(self) -> str:
+        """The same as JSON."""
+        return json.dumps(self.to_dict(), indent=1, allow_nan=False, default=str)
+
+
+def check(
+    layouts: TableLike,
+    judgments: TableLike | None = None,
+    items: TableLike | None = None,
+    grid: Grids = RECGAZE,
+    by: str | Sequence[str] | None = None,
+    columns: schema.ColumnNames = None,
+    *,
+    weight: str | None = None,
+    memory: float = 2.0,
+    progress: Progress = None,
+) -> Check:
+    """Validate tables without scoring: all that ``evaluate`` would refuse or warn of, and a summary.
+
+    >>> import carouseval as cv
+    >>> layouts = {"user_id": [7, 7], "row": [1, 1], "col": [1, 1], "item_id": [1, 2], "category": ["new", "new"]}
+    >>> for defect in cv.check(layouts).defects:
+    ...     print(defect)
+    layouts: 1 cell appears twice, first user_id=7 row=1 col=1 (line 2). Each cell holds one item; drop the repeats.
+    """
+    sources = {"layouts": layouts, "judgments": judgments, "items": items}
+    given = {name: source for name, source in sources.items() if source is not None}
+    segments = (by,) if isinstance(by, str) else tuple(by or ())
+    tables, found = _opened(given, columns, segments, weight)
+    for table in tables.values():
+        found += _broken(table)
+    summary = {name: _summary(table) for name, table in tables.items()} if not found else {}
+    if not found and len(tables) == len(given):
+        judges = _nobody(tables["layouts"]) if judgments is None else judgments
+        evaluator = Evaluator(
+            judges, items, "2DCG", grid, by=by, columns=columns, weight=weight, memory=memory, invalid="count"
+        )
+        evaluator._items_from_layouts, evaluator._needs_judgments = True, judgments is not None
+        try:
+            with evaluator.open(layouts, progress) as opened:
+                found += _page_defects(opened, summary, judgments is not None)
+        except CarousevalError as error:
+            found.append(Defect(str(error).partition(":")[0], "", 1, str(error)))
+    rank = {"error": 0, "warning": 1, "note": 2}
+    return Check(tuple(sorted(found, key=lambda defect: rank[defect.severity])), summary)
+
+
+def _opened(
+    given: Mapping[str, TableLike], columns: schema.ColumnNames, by: tuple[str, ...], weight: str | None
+) -> tuple[dict[str, Table], list[Defect]]:
+    """The tables that can be opened, and why others cannot."""
+    try:
+        return schema.open_tables(given, columns, by, weight), []
+    except CarousevalError as together:
+        tables: dict[str, Table] = {}
+        found = []
+        for name, source in given.items():
+            try:
+                tables |= schema.open_tables({name: source}, columns)
+            except CarousevalError as error:
+                found.append(Defect(name, "", 1, str(error)))
+        return tables, found or [Defect(str(together).partition(":")[0], "", 1, str(together))]
+
+
+def _broken(table: Table) -> list[Defect]:
+    """What single columns hold that cannot be read; an empty table."""
+    try:
+        found = table.defects()
+        if not found and table.height() == 0:
+            found = [Defect(table.name, "", 1, f"{table.name}: the table is empty.")]
+        return found
+    except DataError as error:
+        return [Defect(table.name, "", 1, str(error))]
+
+
+def _nobody(layouts: Table) -> pl.DataFrame:
+    """Judgments by nobody, with ids of the types that the layouts have."""
+    types = {name: layouts.id_types[name] for name in ("user_id", "item_id")}
+    return pl.DataFrame(schema=types | {"relevance": pl.Float64()})
+
+
+def _summary(table: Table) -> dict[str, Any]:
+    """What a table holds, in a line."""
+    facts: dict[str, pl.Expr] = {"lines": pl.len()}
+    for column, name in (("user_id", "users"), ("item_id", "items"), ("category", "categories")):
+        if column in table:
+            facts[name] = pl.col(column).drop_nulls().n_unique()
+    if "page_id" in table:
+        facts["pages"] = pl.struct("user_id", "page_id").n_unique()
+    if "row" in table:
+        facts |= {"rows": pl.col("row").max(), "cols": pl.col("col").max()}
+    if "pinned" in table:
+        facts["pinned lines"] = pl.col("pinned").sum()
+    if "relevance" in table:
+        relevance = pl.col("relevance")
+        facts |= {
+            "lowest relevance": relevance.min(),
+            "highest": relevance.max(),
+            "share of zeros": (relevance == 0).mean(),
+        }
+    if table.name == "items" and "user_id" in table:
+        facts["personal lines"] = pl.col("user_id").is_not_null().sum()
+    with table.readable():
+        return table.frame().select(**facts).collect(engine="streaming").row(0, named=True)
+
+
+def _page_defects(opened: Opened, summary: dict[str, dict[str, Any]], judged: bool) -> list[Defect]:
+    """What pages have wrong, and how well the tables match."""
+    layouts, truth = opened.layouts, opened.evaluator.truth
+    grids, grid_of = opened.grid_of()
+    marked: dict[int, list[Any]] = {flaw.bit: [] for flaw in flaws.FLAWS}
+    duplicates = unjudged = 0
+    for shown in opened.read():
+        for bit, pages in marked.items():
+            pages.append(shown.pages[(shown.flaws & bit) > 0])
+        duplicates, unjudged = duplicates + int(shown.duplicates.sum()), unjudged + int(shown.unjudged.sum())
+    found = []
+    for flaw in flaws.FLAWS:
+        all_marked = np.concatenate(marked[flaw.bit])
+        if len(all_marked):
+            found.append(
+                flaws.describe(flaw, layouts, all_marked, opened.membership, lambda page: grids[grid_of[page]])
+            )
+    summary["layouts"] |= {"pages": int(layouts.present.sum()), "repeated items": duplicates}
+    if not judged:
+        return found
+    relevant, truths = opened.relevant(), layouts.truths()
+    seen = np.zeros(len(relevant), bool)
+    seen[truths[layouts.present]] = True
+    missing = int((truth.judged & ~seen[: len(truth)]).sum())
+    bare = int((~relevant[truths[layouts.present]]).sum())
+    what = "pages" if truth.per_page else "users"
+    summary["match"] = {
+        "shown and judged": f"{(layouts.lines - unjudged) / layouts.lines:.2%} of cells",
+        f"judged {what} without a page": missing,
+        "pages without a relevant item to show": bare,
+        "judged items without a category": opened.uncategorised(),
+    }
+    return found + opened.mismatches(unjudged, missing)

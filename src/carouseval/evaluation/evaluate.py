@@ -2,19 +2,18 @@
 
 import contextlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any
 
-import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from carouseval.errors import DataError, ParameterError
-from carouseval.evaluation import flaws, ideals, membership, schema
+from carouseval.evaluation import membership, schema
 from carouseval.evaluation.found import Found
-from carouseval.evaluation.ids import NONE, Codes, Ids
+from carouseval.evaluation.ids import Ids
 from carouseval.evaluation.membership import Membership
-from carouseval.evaluation.pages import Layouts, Progress, ShownPages, read_layouts
+from carouseval.evaluation.opened import Opened
+from carouseval.evaluation.pages import Progress, read_layouts
 from carouseval.evaluation.policies import Policies
 from carouseval.evaluation.results import Evaluation
 from carouseval.evaluation.scoring import Scorer
@@ -28,8 +27,8 @@ from carouseval.tables import TableLike
 MetricLike = str | PageFunction | AnyMetric
 Grids = Grid | Mapping[Any, Grid]
 _NO_CATEGORY = (
-    "no table says which category an item belongs to, and the ideal page needs it. Give items (item_id, category), or a "
-    "column category in layouts; or ask for candidates='displayed', which judges the arrangement alone."
+    "no table says which category an item belongs to, and the ideal page needs it. Give items (item_id, category), or "
+    "a column category in layouts; or ask for candidates='displayed', which judges the arrangement alone."
 )
 
 
@@ -69,10 +68,10 @@ class Evaluator:
         self._sources = {"judgments": judgments} | ({} if items is None else {"items": items})
         self._truth: Truth | None = None
         self._membership: Membership | None = None
-        self._segment_ids = {name: Ids() for name in self.by}
+        self.segment_ids = {name: Ids() for name in self.by}
         self._scorers: dict[tuple[str, Grid], Scorer] = {}
         self._gains: dict[Gain, Array] = {}
-        self._items_from_layouts = False
+        self._items_from_layouts, self._needs_judgments = False, True
 
     @property
     def truth(self) -> Truth:
@@ -95,11 +94,13 @@ class Evaluator:
             return found.evaluation()
 
     @contextlib.contextmanager
-    def open(self, layouts: TableLike, progress: Progress = None) -> Iterator["Opened"]:
+    def open(self, layouts: TableLike, progress: Progress = None) -> Iterator[Opened]:
         """A system's pages, read and checked, ready to be scored; for use in a ``with`` block."""
         tables = schema.open_tables({"layouts": layouts} | self._sources, self.columns, self.by, self.weight)
         if self._truth is None:
-            self._truth = read_truth(tables["judgments"], self.by, self.weight, self._segment_ids)
+            self._truth = read_truth(
+                tables["judgments"], self.by, self.weight, self.segment_ids, needed=self._needs_judgments
+            )
             if "items" in tables:
                 codes = self._truth.users, self._truth.items, self._truth.categories
                 self._membership = membership.from_table(tables["items"], *codes)
@@ -112,7 +113,7 @@ class Evaluator:
             raise DataError(_NO_CATEGORY)
         want_pairs = self._membership is None and labelled
         with read_layouts(
-            tables["layouts"], self.truth, self.by, self.weight, self._segment_ids, self.memory, want_pairs, progress
+            tables["layouts"], self.truth, self.by, self.weight, self.segment_ids, self.memory, want_pairs, progress
         ) as read:
             seen = self._membership
             if seen is None and read.pairs is not None and self._items_from_layouts:
@@ -148,155 +149,6 @@ class Evaluator:
             "weight": self.weight,
             "memory_gib": self.memory,
         }
-
-
-@dataclass(frozen=True)
-class Opened:
-    """A system's pages, packed, with what they are judged by."""
-
-    evaluator: Evaluator
-    layouts: Layouts
-    membership: Membership | None
-    progress: Progress
-
-    def relevant(self) -> NDArray[np.bool_]:
-        """Whether each truth has a judged item that gains; with room for pages that have no truth."""
-        truth = self.evaluator.truth
-        sums = np.concatenate([[0], np.cumsum(self.counts(), dtype=np.int64)])
-        found = sums[truth.offsets[1:]] > sums[truth.offsets[:-1]]
-        return np.concatenate([found, np.zeros(max(0, len(self.layouts) - len(found)) + len(truth.users), bool)])
-
-    def counts(self) -> NDArray[np.uint8]:
-        """Which judgments gain something, by any of the metrics."""
-        counts = np.zeros(len(self.evaluator.truth.relevance), np.uint8)
-        for one in self.evaluator.metrics.values():
-            counts |= (self.evaluator.gains(one) > 0).astype(np.uint8)
-        return counts
-
-    def uncategorised(self) -> int:
-        """How many judgments gain something but have no category to be shown in."""
-        if self.membership is None:
-            return 0
-        truth = self.evaluator.truth
-        all_truths = np.arange(len(truth))
-        gathered = ideals.judged_problems(
-            truth, all_truths.astype(np.uint32), truth.user_of(all_truths), self.counts().astype(np.float64),
-            self.membership, RECGAZE,
-        )  # fmt: skip
-        return int(gathered.strays.sum())
-
-    def shares(self) -> tuple[Array, float]:
-        """What every page adds to the mean over users of means over pages, and what missing pages do; together 1."""
-        policies, truth = self.evaluator.policies, self.evaluator.truth
-        truths, users, present, relevant = (
-            self.layouts.truths(),
-            self.layouts.user(),
-            self.layouts.present,
-            self.relevant(),
-        )
-        keeps_zero = policies.no_relevant == "zero"
-        scored = present & (relevant[truths] | keeps_zero)
-        weights = self.weights()
-        page_weight = np.where(scored, 1.0 if weights is None else np.nan_to_num(weights), 0.0)
-        seen = np.zeros(len(relevant), bool)
-        seen[truths[present]] = True
-        absent = np.flatnonzero(truth.judged & ~seen[: len(truth)] & (relevant[: len(truth)] | keeps_zero))
-        if policies.missing_pages != "zero":
-            absent = absent[:0]
-        missing_weight = np.ones(len(absent)) if truth.weights is None else truth.weights[absent]
-        owner = np.concatenate([users, truth.user_of(absent)])
-        weight = np.concatenate([page_weight, missing_weight])
-        counted = np.concatenate([scored, np.ones(len(absent), bool)])
-        total, count = np.bincount(owner, weight), np.bincount(owner, counted)
-        per_user = np.divide(total, count, out=np.zeros_like(total), where=count > 0)  # a user weighs what its pages do
-        inside = np.divide(weight, total[owner], out=np.zeros_like(weight), where=total[owner] > 0)
-        shares = inside * per_user[owner]
-        shares /= max(shares.sum(), np.finfo(float).tiny)
-        return shares[: len(users)], float(shares[len(users) :].sum())
-
-    def weights(self) -> Array | None:
-        """Every page's weight: as its own lines say, else as its judgments do; NaN where neither does."""
-        if self.layouts.weights is not None:
-            return self.layouts.weights
-        weights = self.evaluator.truth.weights
-        return None if weights is None else _of_truths(weights, self.layouts.truths(), np.nan)
-
-    def segment_values(self, name: str, codes: Codes) -> pl.Series:
-        """A segment's values by their codes; null where there is none."""
-        values = self.evaluator._segment_ids[name].values()
-        return values.gather(pl.Series(codes).set(pl.Series(codes == NONE), None)).alias(name)
-
-    def grid_of(self) -> tuple[list[Grid], NDArray[np.uint8]]:
-        """The grids in use, and which of them every page has."""
-        grids = self.evaluator.grids
-        if None in grids:
-            return [grids[None]], np.zeros(len(self.layouts), np.uint8)
-        segment = self.segment(self.evaluator.by[0])
-        values = self.evaluator._segment_ids[self.evaluator.by[0]].values().to_list()
-        index = {name: at for at, name in enumerate(grids)}
-        unknown = sorted({values[code] for code in np.unique(segment) if code != NONE} - index.keys())
-        if unknown:
-            raise DataError(
-                f"layouts: {self.evaluator.by[0]} has {', '.join(map(repr, unknown[:5]))}, for which grid names no screen; "
-                f"it has {', '.join(map(repr, index))}."
-            )
-        of_code = np.array([index.get(value, 0) for value in values], np.uint8)
-        return list(grids.values()), np.where(segment == NONE, 0, of_code[np.where(segment == NONE, 0, segment)])
-
-    def segment(self, name: str) -> Codes:
-        """Every page's segment: as its own lines say, else as its judgments do."""
-        if name in self.layouts.segments:
-            return self.layouts.segments[name]
-        return _of_truths(self.evaluator.truth.segments[name], self.layouts.truths(), NONE)
-
-    def shown(self) -> Iterator[ShownPages]:
-        """All pages; what the policies refuse is raised."""
-        layouts = self.layouts
-        grids, grid_of = self.grid_of()
-        for shown in layouts.shown(self.counts(), self.membership, grids, grid_of, self.progress):
-            self._refuse(shown, grids, grid_of)
-            yield shown
-
-    def _refuse(self, shown: ShownPages, grids: list[Grid], grid_of: NDArray[np.uint8]) -> None:
-        policies = self.evaluator.policies
-        for flaw in flaws.FLAWS:
-            refused = flaw.severity == "error" or (flaw.severity == "invalid" and policies.invalid == "error")
-            marked = shown.pages[(shown.flaws & flaw.bit) > 0]
-            if refused and len(marked):
-                raise DataError(
-                    str(flaws.describe(flaw, self.layouts, marked, self.membership, lambda page: grids[grid_of[page]]))
-                )
-        for policy, found, what, remedy in (
-            ("duplicates", shown.duplicates, "an item twice", "Drop the repeats, or use duplicates='best'."),
-            ("unjudged", shown.unjudged, "an item without a judgment", "Judge it, or use unjudged='zero'."),
-        ):
-            if getattr(policies, policy) == "error" and found.any():
-                pages = shown.pages[found > 0]
-                raise DataError(
-                    f"layouts: {len(pages):,} page{'s show' if len(pages) > 1 else ' shows'} {what}, "
-                    f"first {self.name(pages)}. {remedy}"
-                )
-
-    def name(self, pages: NDArray[np.int64]) -> str:
-        """The first of some pages, in the order of ids."""
-        names = self.names(pages).sort(pl.all()).row(0, named=True)
-        return " ".join(f"{key}={value!r}" for key, value in names.items() if value is not None)
-
-    def names(self, pages: NDArray[np.int64]) -> pl.DataFrame:
-        """The ids of pages."""
-        users = self.evaluator.truth.users.values().gather(self.layouts.user()[pages]).alias("user_id")
-        if self.layouts.pages is None or self.layouts.page_ids is None:
-            return pl.DataFrame([users])
-        page = self.layouts.page_ids.values().gather(self.layouts.pages.pairs()[1][pages]).alias("page_id")
-        return pl.DataFrame([users, page])
-
-
-def _of_truths(values: Any, truths: Codes, nothing: Any) -> Any:
-    """A truth's value for every page; pages may have no truth."""
-    known = truths < len(values)
-    out = np.full(len(truths), nothing, dtype=values.dtype)
-    out[known] = values[truths[known]]
-    return out
 
 
 def _metrics(asked: Sequence[MetricLike] | MetricLike) -> dict[str, AnyMetric]:
@@ -366,8 +218,8 @@ def evaluate(
     judgments
         Lines of ``user_id, item_id, relevance`` (+ ``page_id``).
     items
-        Lines of ``item_id, category``, one per membership (+ ``user_id``, null for everyone). Left out: the pairs seen in
-        layouts.
+        Lines of ``item_id, category``, one per membership (+ ``user_id``, null for everyone). Left out: the pairs
+        seen in layouts.
     metrics, grid, gain
         Metric names; the screen, or one for each value of ``by``; ``"exp2"``, ``"linear"`` or a function.
     candidates, duplicates, missing_pages, no_relevant, unjudged, invalid

@@ -1,7 +1,7 @@
 """Where the score was lost: to the order of items, to the order of rows, or to what was chosen.
 
-For every page S is its 2DCG, S1 the best with items free inside their rows, S2 the best with rows free too (the displayed
-ideal), S3 the best of what is judged (the judged ideal): S <= S1 <= S2 <= S3.
+For every page S is its 2DCG, S1 the best with items free inside their rows, S2 the best with rows free too (the
+displayed ideal), S3 the best of what is judged (the judged ideal): S <= S1 <= S2 <= S3.
 """
 
 from collections.abc import Sequence
@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 
 from carouseval.errors import ParameterError
 from carouseval.evaluation import ideals, schema
-from carouseval.evaluation.evaluate import Evaluator, Grids, MetricLike, Opened
+from carouseval.evaluation.evaluate import Evaluator, Grids, MetricLike
 from carouseval.evaluation.explanation import Explanation, PageView
 from carouseval.evaluation.first_shown import first_shown_ideals
+from carouseval.evaluation.opened import Opened
 from carouseval.evaluation.pages import Progress, ShownPages
 from carouseval.evaluation.scoring import Scorer
 from carouseval.metric.gains import Gain
@@ -82,7 +83,9 @@ class _Steps:
         """Item order, row order, choice; none negative, and with S they make S3 unless the page is better than that."""
         s, s1, s2, s3 = self.values.T
         s1, s2 = np.maximum(s, np.minimum(s1, s3)), np.maximum(s, np.minimum(s2, s3))
-        return np.maximum(0.0, np.stack([s1 - s, np.maximum(s2, s1) - s1, s3 - np.maximum(s2, s1)], axis=1))
+        s2 = np.maximum(s2, s1)
+        losses: Array = np.maximum(0.0, np.stack([s1 - s, s2 - s1, s3 - s2], axis=1))
+        return losses
 
 
 def steps(scorer: Scorer, shown: ShownPages, truths: Any, users: Any, opened: Opened) -> _Steps:

@@ -37,14 +37,30 @@ class PageView:
     shown: pl.DataFrame  # row, col, item_id, category, relevance, gain, counts, weight
     ideal: pl.DataFrame  # row, col, item_id, category, gain, weight
 
+    @property
+    def who(self) -> str:
+        """The page's ids."""
+        return f"user_id={self.user_id!r}" + ("" if self.page_id is None else f" page_id={self.page_id!r}")
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain values."""
+        return {
+            "user_id": self.user_id,
+            "page_id": self.page_id,
+            "values": self.values,
+            "shown": self.shown.to_dicts(),
+            "ideal": self.ideal.to_dicts(),
+        }
+
 
 @dataclass(frozen=True)
 class Explanation:
     """Where the score was lost.
 
     ``shares`` sum to 1: the score, then what item order, row order and the choice of items and categories cost.
-    ``per_page`` holds the same for single pages, in 2DCG; ``cells`` what each cell lost, (ideal gain - gain) x weight over
-    the page's ideal; ``rows`` what item order cost in each row. Both are means as the score is, so cells sum to what is lost.
+    ``per_page`` holds the same for single pages, in 2DCG; ``cells`` what each cell lost, (ideal gain - gain) x weight
+    over the page's ideal; ``rows`` what item order cost in each row. Both are means as the score is, so that
+    cells sum to what is lost.
     """
 
     metric: str
@@ -113,7 +129,7 @@ class Explanation:
 
     def to_frame(self) -> pl.DataFrame:
         """Shares, overall and per segment."""
-        lines = [{name: "(all)" for name in self.by} | self.shares]
+        lines = [dict.fromkeys(self.by, "(all)") | self.shares]
         return (
             pl.concat([pl.DataFrame(lines), self.segments], how="diagonal_relaxed") if self.by else pl.DataFrame(lines)
         )

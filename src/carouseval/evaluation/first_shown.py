@@ -1,8 +1,8 @@
 """Displayed ideals where a repeated item counts where it stands first.
 
-There, unlike where it counts at its best place, the order of rows decides which copy counts, so choosing a home for every
-item is not enough. The rule "best" bounds the ideal; where a page attains that bound it is the ideal, small pages are
-tried in every order, and others keep the bound.
+There, unlike where it counts at its best place, the order of rows decides which copy counts, so choosing a home for
+every item is not enough. The rule "best" bounds the ideal; where a page attains that bound it is the ideal, small
+pages are tried in every order, and others keep the bound.
 """
 
 import itertools

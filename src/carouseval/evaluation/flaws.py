@@ -1,7 +1,7 @@
 """What can be wrong with a page: the kernel marks the pages, this finds the first line and says it in words."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,30 +27,52 @@ class Flaw:
 
     bit: int
     column: str
-    what: str  # "3 pages ..."
+    one: str
+    several: str
     remedy: str
     severity: str  # "error"; "invalid": as the policy says; "warning": scored and counted
 
 
-CELL_TWICE = Flaw(1, "col", "show two items in one cell", "Each cell holds one item; drop the repeats.", "error")
-OUTSIDE_GRID = Flaw(2, "row", "reach past the grid", "Give a larger grid, or drop what nobody can see.", "error")
-GAP = Flaw(4, "col", "have a gap in a row", "A gap is scored as an item that gains nothing.", "warning")
-SKIPPED_ROW = Flaw(8, "row", "skip a row", "Number rows 1, 2, 3 as they are shown, or use invalid='count'.", "invalid")
+_OR_COUNT = "or use invalid='count'."
+CELL_TWICE = Flaw(
+    1, "col", "cell appears twice", "cells appear twice", "Each cell holds one item; drop the repeats.", "error"
+)
+OUTSIDE_GRID = Flaw(
+    2,
+    "row",
+    "cell lies outside the grid",
+    "cells lie outside the grid",
+    "Give a larger grid, or drop what nobody can see.",
+    "error",
+)
+GAP = Flaw(4, "col", "row has a gap", "rows have gaps", "A gap is scored as an item that gains nothing.", "warning")
+SKIPPED_ROW = Flaw(
+    8, "row", "row is skipped", "rows are skipped", f"Number rows 1, 2, 3 as they are shown, {_OR_COUNT}", "invalid"
+)
 REPEATED = Flaw(
     16,
     "category",
-    "show a category on two rows",
-    "Give each carousel its own category, or use invalid='count'.",
+    "row repeats a category of its page",
+    "rows repeat a category of their page",
+    f"Give each carousel its own category, {_OR_COUNT}",
     "invalid",
 )
 OUTSIDE = Flaw(
     32,
     "category",
-    "show an item outside its row's category",
-    "Add the category to items, correct the row, or use invalid='count'.",
+    "item stands outside its row's category",
+    "items stand outside their row's category",
+    f"Add the category to items, correct the row, {_OR_COUNT}",
     "invalid",
 )
-PINNED_IN_PART = Flaw(64, "pinned", "pin a row in part", "All lines of a row agree whether it is pinned.", "error")
+PINNED_IN_PART = Flaw(
+    64,
+    "pinned",
+    "row is pinned in part",
+    "rows are pinned in part",
+    "All lines of a row agree whether it is pinned.",
+    "error",
+)
 FLAWS = (CELL_TWICE, OUTSIDE_GRID, PINNED_IN_PART, SKIPPED_ROW, REPEATED, OUTSIDE, GAP)
 INVALID = sum(flaw.bit for flaw in FLAWS if flaw.severity == "invalid")
 
@@ -60,22 +82,20 @@ def describe(
 ) -> Defect:
     """The flaw of these pages in words, with the first line where it shows."""
     table = layouts.table
-    examples = []
-    for page, lines in _lines_of(layouts, pages):
-        find = _FINDERS[flaw.bit]
-        examples += [(record, text) for record, text in find(lines, page, layouts, membership, grids(page))]
-    record, text = min(examples, default=(None, ""))
-    where = "" if record is None else f", first {text} ({table.where(record)})"
-    number = f"{len(pages):,} page{'' if len(pages) == 1 else 's'}"
-    what = flaw.what if len(pages) > 1 else _singular(flaw.what)
-    message = f"layouts: {number} {what}{where}. {flaw.remedy}"
+    find = _FINDERS[flaw.bit]
+    examples = [
+        found
+        for page, lines in _lines_of(layouts, pages)
+        for found in find(lines, page, layouts, membership, grids(page))
+    ]
+    record, text = min(examples)
+    number = f"{len(examples):,}" if len(pages) <= _MOST_LOOKED_AT else f"at least {len(examples):,}"
+    message = (
+        f"layouts: {number} {flaw.one if len(examples) == 1 else flaw.several}, first {text} ({table.where(record)}). "
+        f"{flaw.remedy}"
+    )
     column = table.names.get(flaw.column, flaw.column)
-    return Defect("layouts", column, len(pages), message, "warning" if flaw.severity == "warning" else "error")
-
-
-def _singular(what: str) -> str:
-    verb, _, rest = what.partition(" ")
-    return f"{'has' if verb == 'have' else verb + ('es' if verb == 'reach' else 's')} {rest}"
+    return Defect("layouts", column, len(examples), message, "warning" if flaw.severity == "warning" else "error")
 
 
 def _lines_of(layouts: Layouts, pages: NDArray[np.int64]) -> Iterator[tuple[int, list[Line]]]:
@@ -100,13 +120,22 @@ def _lines_of(layouts: Layouts, pages: NDArray[np.int64]) -> Iterator[tuple[int,
 def _page_codes(layouts: Layouts, lines: pl.DataFrame) -> list[int]:
     user = layouts.truth.users.add(lines["user_id"])
     if layouts.pages is None or layouts.page_ids is None:
-        return user.tolist()
-    return layouts.pages.add(user, layouts.page_ids.add(lines["page_id"])).tolist()
+        return [int(code) for code in user]
+    return [int(code) for code in layouts.pages.add(user, layouts.page_ids.add(lines["page_id"]))]
 
 
 def _who(layouts: Layouts, line: Line, *columns: str) -> str:
     keys = ["user_id", *(["page_id"] if layouts.pages is not None else []), *columns]
     return " ".join(f"{layouts.table.names.get(key, key)}={line[key]!r}" for key in keys)
+
+
+def _first_of_rows(lines: Iterable[Line]) -> Iterator[Line]:
+    """The first of these lines in each row."""
+    seen: set[int] = set()
+    for line in lines:
+        if line["row"] not in seen:
+            seen.add(line["row"])
+            yield line
 
 
 def _cell_twice(lines: list[Line], _: int, layouts: Layouts, __: Membership | None, ___: Grid) -> Found:
@@ -126,23 +155,25 @@ def _outside_grid(lines: list[Line], _: int, layouts: Layouts, __: Membership | 
 
 def _gap(lines: list[Line], _: int, layouts: Layouts, __: Membership | None, ___: Grid) -> Found:
     cells = {(line["row"], line["col"]) for line in lines}
-    for line in lines:
-        if line["col"] > 1 and (line["row"], line["col"] - 1) not in cells:
-            yield line[RECORD], f"{_who(layouts, line, 'row', 'col')}, with nothing before it"
+    for line in _first_of_rows(
+        line for line in lines if line["col"] > 1 and (line["row"], line["col"] - 1) not in cells
+    ):
+        yield line[RECORD], f"{_who(layouts, line, 'row', 'col')}, with nothing before it"
 
 
 def _skipped_row(lines: list[Line], _: int, layouts: Layouts, __: Membership | None, ___: Grid) -> Found:
     rows = {line["row"] for line in lines}
-    for line in lines:
+    for line in _first_of_rows(lines):
         if line["row"] > 1 and line["row"] - 1 not in rows:
             yield line[RECORD], f"{_who(layouts, line, 'row')}, with no row {line['row'] - 1}"
 
 
 def _pinned_in_part(lines: list[Line], _: int, layouts: Layouts, __: Membership | None, ___: Grid) -> Found:
     pinned: dict[int, bool] = {}
-    for line in lines:
-        if pinned.setdefault(line["row"], line["pinned"]) != line["pinned"]:
-            yield line[RECORD], _who(layouts, line, "row", "pinned")
+    for line in _first_of_rows(
+        line for line in lines if pinned.setdefault(line["row"], line["pinned"]) != line["pinned"]
+    ):
+        yield line[RECORD], _who(layouts, line, "row", "pinned")
 
 
 def _row_labels(lines: list[Line]) -> dict[int, Any]:
@@ -159,9 +190,9 @@ def _repeated(lines: list[Line], _: int, layouts: Layouts, __: Membership | None
         yield lines[0][RECORD], f"{_who(layouts, lines[0])}, where two rows share their only common category"
         return
     labels = _row_labels(lines)
-    for line in lines:
+    for line in _first_of_rows(lines):
         others = [row for row, label in labels.items() if label == labels[line["row"]] and row < line["row"]]
-        if others and line["category"] == labels[line["row"]]:
+        if others:
             yield line[RECORD], f"{_who(layouts, line, 'row', 'category')}, also on row {min(others)}"
 
 

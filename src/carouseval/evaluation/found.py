@@ -1,7 +1,6 @@
 """What is found page by page, gathered into one result."""
 
 import warnings
-from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -10,13 +9,11 @@ from numpy.typing import NDArray
 from carouseval.errors import DataError, DataWarning
 from carouseval.evaluation import flaws
 from carouseval.evaluation.ids import NONE
+from carouseval.evaluation.opened import Opened
 from carouseval.evaluation.pages import ShownPages
 from carouseval.evaluation.results import Evaluation
 from carouseval.metric.grid import Array
 from carouseval.metric.score import ratio
-
-if TYPE_CHECKING:
-    from carouseval.evaluation.evaluate import Opened
 
 _SEVERAL_EPSILONS = 1e-12  # a bound this close to the page found is that page, seen through rounding
 
@@ -24,7 +21,7 @@ _SEVERAL_EPSILONS = 1e-12  # a bound this close to the page found is that page, 
 class Found:
     """Scores and counts of all pages of a system, filled in batch by batch."""
 
-    def __init__(self, opened: "Opened") -> None:
+    def __init__(self, opened: Opened) -> None:
         self._opened = opened
         count = len(opened.layouts)
         self._metrics = opened.evaluator.metrics
@@ -210,24 +207,27 @@ class Found:
                 flaws.GAP, opened.layouts, marked, opened.membership, lambda page: grids[grid_of[page]]
             )
             warnings.warn(str(told), DataWarning, stacklevel=5)
+        for mismatch in opened.mismatches(counts["unjudged"], counts["missing"]):
+            warnings.warn(str(mismatch), DataWarning, stacklevel=5)
         if counts["uncategorised"] and opened.evaluator.needs_categories:
             where = "items" if opened.membership is None else opened.membership.source
             warnings.warn(
-                f"judgments: {counts['uncategorised']:,} judged items that gain have no category in {where}, so no ideal "
-                "page shows them. Give items (item_id, category) for all of them.",
+                f"judgments: {counts['uncategorised']:,} judged items that gain have no category in {where}, so no "
+                "ideal page shows them. Give items (item_id, category) for all of them.",
                 DataWarning,
                 stacklevel=5,
             )
         if counts["above_ideal"]:
             warnings.warn(
-                f"layouts: {counts['above_ideal']:,} pages score above 1: they do what no ideal page may, such as showing an "
-                "item outside its category, twice in a row, or after a gap.",
+                f"layouts: {counts['above_ideal']:,} pages score above 1: they do what no ideal page may, such as "
+                "showing an item outside its category, twice in a row, or after a gap.",
                 DataWarning,
                 stacklevel=5,
             )
         if counts["bounded"]:
             warnings.warn(
-                f"{counts['bounded']:,} ideal pages are not proven best: their scores are 2DCG over a proven upper bound.",
+                f"{counts['bounded']:,} ideal pages are not proven best: their scores are 2DCG over a proven upper "
+                "bound.",
                 DataWarning,
                 stacklevel=5,
             )

@@ -60,9 +60,17 @@ class ShownPages:
         counts = np.diff(self.offsets)[chosen]
         offsets = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
         at = np.arange(offsets[-1]) + np.repeat(self.offsets[chosen] - offsets[:-1], counts)
-        parts = (self.length, self.category, self.pinned, self.duplicates, self.unjudged, self.flaws)
-        hits = np.ascontiguousarray(self.hits[at])
-        return ShownPages(self.pages[chosen], offsets, hits, *(part[chosen] for part in parts))
+        return ShownPages(
+            self.pages[chosen],
+            offsets,
+            np.ascontiguousarray(self.hits[at]),
+            self.length[chosen],
+            self.category[chosen],
+            self.pinned[chosen],
+            self.duplicates[chosen],
+            self.unjudged[chosen],
+            self.flaws[chosen],
+        )
 
 
 @dataclass
@@ -148,7 +156,8 @@ def read_layouts(
         table, truth, [], page_ids, pages, {}, None, PairIds() if want_pairs else None, height, np.zeros(0, bool)
     )
     own = [name for name in by if name in table]
-    noted = {name: PerTruth("layouts", name, table, "page") for name in (*own, *([weight] if weight in table else []))}
+    weight = weight if weight is not None and weight in table else None
+    noted = {name: PerTruth("layouts", name, table, "page") for name in (*own, *([weight] if weight else []))}
     with contextlib.ExitStack() as stack:
         sink = _Memory(height) if parts == 1 else stack.enter_context(_Files(parts))
         done = 0
@@ -165,8 +174,8 @@ def read_layouts(
         layouts.parts = sink.finish()
         layouts.present = np.pad(layouts.present, (0, max(0, len(layouts) - len(layouts.present))))[: len(layouts)]
         for name in own:
-            layouts.segments[name] = np.nan_to_num(noted[name].padded(len(layouts)), nan=NONE).astype(np.uint32)
-        if weight in table and weight is not None:
+            layouts.segments[name] = noted[name].codes(len(layouts))
+        if weight:
             layouts.weights = noted[weight].padded(len(layouts))
         yield layouts
 

@@ -25,8 +25,8 @@ class Evaluation:
     """Scores of a system's pages.
 
     ``mean`` is over users of their mean over pages, ``intervals`` are by bootstrap over users, ``per_page`` and
-    ``per_user`` hold single scores (null: left out), ``segments`` the same as ``mean`` for each segment, ``counts`` what was
-    found, ``config`` every policy in force.
+    ``per_user`` hold single scores (null: left out), ``segments`` the same as ``mean`` for each segment, ``counts``
+    what was found, ``config`` every policy in force.
     """
 
     metrics: tuple[str, ...]

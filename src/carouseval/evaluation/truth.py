@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from carouseval import _native
 from carouseval.errors import DataError
-from carouseval.evaluation.ids import Codes, Ids, PairIds
+from carouseval.evaluation.ids import NONE, Codes, Ids, PairIds
 from carouseval.metric.gains import Gain, apply_function
 from carouseval.metric.grid import Array
 from carouseval.metric.pages import thread_count
@@ -71,13 +71,16 @@ class Truth:
         return gains
 
 
-def read_truth(table: Table, by: tuple[str, ...], weight: str | None, segment_ids: dict[str, Ids]) -> Truth:
-    """Read and check judgments; an item judged twice is refused."""
+def read_truth(
+    table: Table, by: tuple[str, ...], weight: str | None, segment_ids: dict[str, Ids], *, needed: bool = True
+) -> Truth:
+    """Read and check judgments; an item judged twice is refused, and none at all where they are ``needed``."""
     users, items = Ids(), Ids()
     page_ids, pages = (Ids(), PairIds()) if "page_id" in table else (None, None)
     parts: list[tuple[Codes, Codes, Array]] = []
     own = [name for name in by if name in table]
-    attributes = {name: PerTruth("judgments", name, table) for name in (*own, *([weight] if weight in table else []))}
+    weight = weight if weight is not None and weight in table else None
+    attributes = {name: PerTruth("judgments", name, table) for name in (*own, *([weight] if weight else []))}
     for batch in table.batches():
         user, item = users.add(batch["user_id"]), items.add(batch["item_id"])
         truth = user if pages is None or page_ids is None else pages.add(user, page_ids.add(batch["page_id"]))
@@ -85,8 +88,9 @@ def read_truth(table: Table, by: tuple[str, ...], weight: str | None, segment_id
         for name, attribute in attributes.items():
             values = segment_ids[name].add(batch[name]) if name in own else batch[name].to_numpy()
             attribute.add(truth, values)
-    truth, item, relevance = (np.concatenate(part) for part in zip(*parts, strict=True)) if parts else (None,) * 3
-    if truth is None or len(truth) == 0:
+    nothing = (np.empty(0, np.uint32), np.empty(0, np.uint32), np.empty(0))
+    truth, item, relevance = (np.concatenate(part) for part in zip(nothing, *parts, strict=True))
+    if len(truth) == 0 and needed:
         raise DataError("judgments: the table is empty. Give at least one line of user_id, item_id, relevance.")
     if (truth[1:] < truth[:-1]).any():
         order = np.argsort(truth, kind="stable")
@@ -106,8 +110,8 @@ def read_truth(table: Table, by: tuple[str, ...], weight: str | None, segment_id
         offsets=offsets,
         item=item,
         relevance=np.ascontiguousarray(relevance, dtype=np.float64),
-        segments={name: attributes[name].values.astype(np.uint32) for name in own},
-        weights=attributes[weight].values if weight is not None and weight in attributes else None,
+        segments={name: attributes[name].codes(count) for name in own},
+        weights=attributes[weight].padded(count) if weight else None,
         segment_ids=segment_ids,
     )
 
@@ -135,6 +139,10 @@ class PerTruth:
         """One value for each of ``count`` codes, NaN where there is none."""
         known = self.values[:count]
         return np.concatenate([known, np.full(count - len(known), np.nan)])
+
+    def codes(self, count: int) -> Codes:
+        """The same where values are codes; NONE where there is none."""
+        return np.nan_to_num(self.padded(count), nan=NONE).astype(np.uint32)
 
     def _refuse(self) -> None:
         keys = [key for key in ("user_id", "page_id") if key in self._source]

@@ -1,0 +1,69 @@
+"""``--fail-if "N2DCG_cat < 0.42"``: what must not hold of a result."""
+
+import math
+import operator
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from carouseval.errors import ParseError
+from carouseval.evaluation.results import Evaluation
+from carouseval.metric.checks import did_you_mean
+
+_OPERATORS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
+_SPELLING = re.compile(r"\s*(.+?)\s*(<=|>=|<|>)\s*([-+]?[0-9.]+(?:[eE][-+]?[0-9]+)?)\s*")
+COUNTS = [
+    "users",
+    "pages",
+    "lines",
+    "missing",
+    "no_relevant",
+    "duplicates",
+    "unjudged",
+    "uncategorised",
+    "invalid",
+    "gaps",
+    "bounded",
+    "above_ideal",
+]
+
+
+@dataclass(frozen=True)
+class Condition:
+    """A mean or a count against a number."""
+
+    name: str
+    sign: str
+    limit: float
+
+    def failure(self, result: Evaluation) -> str | None:
+        """What to say if the condition holds; a mean of nobody always fails."""
+        value = result.mean[self.name] if self.name in result.mean else float(result.counts[self.name])
+        if math.isnan(value):
+            return f"{self.name} is not known: nobody was scored."
+        return f"{self.name} is {value:.6g}, {self.sign} {self.limit:g}." if self.holds(value) else None
+
+    def holds(self, value: float) -> bool:
+        """Whether a value fulfils the condition."""
+        return bool(_OPERATORS[self.sign](value, self.limit))
+
+
+def parse_conditions(texts: Sequence[str], metrics: Sequence[str]) -> list[Condition]:
+    """Conditions on the metrics asked for, or on counts."""
+    conditions = []
+    known = [*(name.strip() for name in metrics), *COUNTS]
+    for text in texts:
+        match = _SPELLING.fullmatch(text)
+        try:
+            limit = float(match[3]) if match else math.nan
+        except ValueError:
+            limit = math.nan
+        if not match or math.isnan(limit):
+            raise ParseError(f"--fail-if {text!r} does not read; write such as 'N2DCG_cat < 0.42'.")
+        if match[1] not in known:
+            raise ParseError(
+                f"--fail-if {text!r}: {match[1]!r} is no metric asked for and no count.{did_you_mean(match[1], known)} "
+                f"There are {', '.join(known)}."
+            )
+        conditions.append(Condition(match[1], match[2], limit))
+    return conditions

@@ -1,0 +1,43 @@
+"""``carouseval sample``: tables to try things on."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+NO_SYSTEM: list[str] = []
+
+EXAMPLES = """
+carouseval sample demo
+carouseval sample demo --users 100000 --system new --system prod --format csv
+carouseval evaluate demo/layouts-new.parquet demo/judgments.parquet --items demo/items.parquet
+"""
+
+
+def sample(
+    directory: Annotated[Path, typer.Argument(help="The folder to write the tables to.")],
+    users: Annotated[int, typer.Option(help="How many users.", min=1)] = 1000,
+    system: Annotated[
+        list[str], typer.Option(help="oracle, new, prod, popular or random, best first. Default: all.")
+    ] = NO_SYSTEM,
+    seed: Annotated[int, typer.Option(help="The same seed gives the same tables.")] = 0,
+    pinned: Annotated[bool, typer.Option(help="A pinned first row, with items of each user's own.")] = False,
+    ragged: Annotated[bool, typer.Option(help="Rows of different lengths.")] = False,
+    pages: Annotated[int, typer.Option(help="Pages of each user.", min=1)] = 1,
+    format: Annotated[str, typer.Option(help="parquet, csv or ndjson.")] = "parquet",
+) -> None:
+    """Write made-up tables: users with tastes, items of several categories, systems whose order is known."""
+    from carouseval.evaluation.sample import write_sample
+
+    files = write_sample(
+        directory,
+        users,
+        systems=system or None,
+        seed=seed,
+        pinned=pinned,
+        ragged=ragged,
+        pages=pages,
+        format=format,
+    )
+    for path in (files.items, files.judgments, *files.layouts.values()):
+        typer.echo(path)

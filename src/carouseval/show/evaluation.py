@@ -1,0 +1,86 @@
+"""Evaluations and checks in the terminal."""
+
+import math
+from typing import Any
+
+from rich.text import Text
+
+from carouseval.evaluation.check import Check
+from carouseval.evaluation.results import Evaluation
+from carouseval.show.terminal import small_table
+
+_MOST_SEGMENTS = 40
+_COUNTS = {
+    "missing": "without a page",
+    "no_relevant": "without a relevant item",
+    "duplicates": "repeated items",
+    "unjudged": "items shown without a judgment",
+    "uncategorised": "judged items without a category",
+    "invalid": "invalid pages",
+    "gaps": "pages with gaps",
+    "bounded": "ideals not proven",
+    "above_ideal": "pages above their ideal",
+}
+
+
+def evaluation(result: Evaluation) -> Text:
+    """Means with their intervals, segments, and what was counted."""
+    frame = result.to_frame()
+    lines = []
+    if result.config["candidates"] == "displayed":
+        lines.append(
+            Text("Arrangement only: pages are judged against what they show, not against what they could.", "bold")
+        )
+    several = bool(result.by)
+    header = [*result.by, "metric", "mean", "95% interval", "users", "pages"]
+    rows = [
+        [
+            *(row[name] for name in result.by),
+            row["metric"],
+            _score(row["mean"]),
+            f"{_score(row['low'])} - {_score(row['high'])}" if not math.isnan(row["low"]) else "",
+            f"{row['users']:,}",
+            f"{row['pages']:,}",
+        ]
+        for row in frame.head(_MOST_SEGMENTS * len(result.metrics)).iter_rows(named=True)
+    ]
+    lines.append(small_table("", header, rows))
+    if several and frame.height > len(rows):
+        lines.append(Text(f"and {frame.height - len(rows):,} more lines; --format csv shows all", "dim"))
+    found = [f"{count:,} {_COUNTS[name]}" for name, count in result.counts.items() if count and name in _COUNTS]
+    if found:
+        lines.append(Text(f"Counted: {', '.join(found)}.", "dim"))
+    lines.append(Text(_policies(result.config), "dim"))
+    return Text("\n").join(lines)
+
+
+def _policies(config: dict[str, Any]) -> str:
+    grid = config["grid"]
+    screens = grid if isinstance(grid, str) else ", ".join(f"{name} {size}" for name, size in grid.items())
+    names = ("candidates", "duplicates", "missing_pages", "no_relevant", "unjudged", "invalid")
+    chosen = ", ".join(f"{name.replace('_', ' ')} {config[name]}" for name in names)
+    return f"Grid {screens}, gain {config['gain']}, categories from {config['items']}; {chosen}."
+
+
+def _score(value: float) -> str:
+    return "none" if math.isnan(value) else f"{value:.4f}"
+
+
+def check(result: Check) -> Text:
+    """Defects, then what the tables hold."""
+    styles = {"error": "bold red", "warning": "bold yellow", "note": "dim"}
+    lines = [
+        Text.assemble((f"{defect.severity}: ", styles[defect.severity]), defect.message) for defect in result.defects
+    ]
+    if not lines:
+        lines = [Text("The tables are sound.", "bold green")]
+    for name, facts in result.summary.items():
+        told = ", ".join(f"{key} {_fact(value)}" for key, value in facts.items())
+        lines.append(Text.assemble((f"{name}  ", "bold"), (told, "dim")))
+    return Text("\n").join(lines)
+
+
+def _fact(value: Any) -> str:
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    return f"{value:,}" if isinstance(value, int) else str(value)

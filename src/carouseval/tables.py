@@ -39,7 +39,8 @@ class Column:
         """The column in the type it is used in; null where it does not read."""
         column = pl.col(self.name)
         if self.kind == "id":
-            return column.cast(id_type or pl.String(), strict=False)
+            own = pl.Int64() if raw.is_integer() else pl.String()
+            return column.cast(id_type or own, strict=False)
         if self.kind == "segment":
             return column.cast(pl.String).fill_null("(none)")
         if self.kind == "flag":

@@ -1,0 +1,249 @@
+"""Tables in: every kind of source reads the same, every defect is named with its line."""
+
+import gzip
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+from carouseval.errors import DataError, ParameterError
+from carouseval.evaluation.schema import ITEMS, JUDGMENTS, LAYOUTS, open_tables
+from carouseval.tables import open_table
+
+COLUMNS: dict[str, list[Any]] = {
+    "user_id": ["u1", "u1", "u2"],
+    "row": [1, 1, 1],
+    "col": [1, 2, 1],
+    "item_id": ["a", "b", "a"],
+    "category": ["new", "new", "old"],
+}
+FRAME = pl.DataFrame(COLUMNS)
+
+
+def as_file(write: Callable[[Path], Any], name: str) -> Callable[[Path], Path]:
+    def made(folder: Path) -> Path:
+        write(folder / name)
+        return folder / name
+
+    return made
+
+
+def packed(path: Path) -> None:
+    with gzip.open(path, "wb") as file:
+        file.write(FRAME.write_csv().encode())
+
+
+def in_two(folder: Path) -> str:
+    FRAME.head(1).write_csv(folder / "a.csv")
+    FRAME.tail(2).write_csv(folder / "b.csv")
+    return str(folder / "*.csv")
+
+
+SOURCES: dict[str, Callable[[Path], Any]] = {
+    "polars": lambda _: FRAME,
+    "lazy": lambda _: FRAME.lazy(),
+    "pandas": lambda _: pd.DataFrame(COLUMNS),
+    "pandas with an odd index": lambda _: pd.DataFrame(COLUMNS, index=[7, 7, 1]),
+    "pandas objects": lambda _: pd.DataFrame(COLUMNS).astype(object),
+    "pyarrow": lambda _: pa.table(COLUMNS),
+    "pyarrow in pieces": lambda _: pa.concat_tables([pa.table(COLUMNS).slice(0, 1), pa.table(COLUMNS).slice(1)]),
+    "pyarrow dictionaries": lambda _: pa.table(COLUMNS).set_column(0, "user_id", pa.array(COLUMNS["user_id"]).dictionary_encode()),
+    "duckdb": lambda _: duckdb.sql("select * from FRAME"),
+    "dict": lambda _: COLUMNS,
+    "dict of arrays": lambda _: {name: np.array(values) for name, values in COLUMNS.items()},
+    "parquet": as_file(FRAME.write_parquet, "t.parquet"),
+    "csv": as_file(FRAME.write_csv, "t.csv"),
+    "csv with CRLF and BOM": as_file(lambda p: FRAME.write_csv(p, line_terminator="\r\n", include_bom=True), "t.csv"),
+    "csv.gz": as_file(packed, "t.csv.gz"),
+    "csv.zst": as_file(lambda path: FRAME.write_csv(path, compression="zstd"), "t.csv.zst"),
+    "ndjson": as_file(FRAME.write_ndjson, "t.ndjson"),
+    "pattern": in_two,
+    "folder": lambda folder: (in_two(folder), folder)[1],
+    "list of paths": lambda folder: (in_two(folder), [folder / "a.csv", str(folder / "b.csv")])[1],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", SOURCES)
+def test_sources(kind: str, tmp_path: Path) -> None:
+    table = open_tables({"layouts": SOURCES[kind](tmp_path)})["layouts"]
+    assert table.collect().select(list(COLUMNS)).to_dict(as_series=False) == COLUMNS
+    assert table.height() == 3
+
+
+@pytest.mark.parametrize("column", ["items", "item_id"])
+@pytest.mark.parametrize("kind", ["frame", "parquet", "ndjson"])
+def test_lists(kind: str, column: str, tmp_path: Path) -> None:
+    """One line per carousel; an empty place in the list is a hole."""
+    lists = pl.DataFrame({"user_id": [1, 1, 1], "row": [1, 2, 3], column: [["a", None, "b"], ["c"], []]})
+    source: Any = lists
+    if kind != "frame":
+        source = tmp_path / f"t.{kind}"
+        (lists.write_parquet if kind == "parquet" else lists.write_ndjson)(source)
+    cells = open_tables({"layouts": source})["layouts"].collect()
+    assert cells.select("row", "col", "item_id").rows() == [(1, 1, "a"), (1, 3, "b"), (2, 1, "c")]
+
+
+def test_other_names() -> None:
+    theirs = {"customer": [1], "position": [2], "slot": [3], "title": [4]}
+    names = {"user_id": "customer", "layouts": {"row": "position", "col": "slot", "item_id": "title"}}
+    assert open_tables({"layouts": theirs}, names)["layouts"].collect().row(0) == (1, 2, 3, 4)  # type: ignore[arg-type]
+
+
+def test_swapped_names() -> None:
+    """A column may go by another's name."""
+    theirs = {"user_id": [1], "row": [3], "col": [2], "item_id": [4]}
+    read = open_tables({"layouts": theirs}, {"row": "col", "col": "row"})["layouts"].collect()
+    assert (read["row"][0], read["col"][0]) == (2, 3)
+
+
+@pytest.mark.parametrize(
+    ("names", "message"),
+    [({"user": "x"}, "no column 'user'. Did you mean 'user_id'"), ({"layout": {"row": "x"}}, "no table 'layout'")],
+)
+def test_wrong_names(names: Any, message: str) -> None:
+    with pytest.raises(ParameterError, match=message):
+        open_tables({"layouts": COLUMNS}, names)
+
+
+def test_missing_columns_are_named_together() -> None:
+    with pytest.raises(DataError, match=r"layouts: missing columns row, col; it has user_id, item_id, pos"):
+        open_tables({"layouts": {"user_id": [1], "item_id": [1], "pos": [2]}})
+
+
+def with_value(column: str, value: Any) -> dict[str, Any]:
+    return {**COLUMNS, column: [*COLUMNS[column][:2], value]}
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "found"),
+    [
+        ("user_id", None, "nothing"),
+        ("item_id", None, "nothing"),
+        ("category", None, "nothing"),
+        ("row", None, "nothing"),
+        ("row", 0, "0"),
+        ("row", -3, "-3"),
+        ("col", 0, "0"),
+        ("col", 1.5, "1.5"),
+        ("col", float("nan"), "nan"),
+        ("col", 1e300, "1e[+]300"),
+        ("row", "x", "'x'"),
+    ],
+)
+def test_bad_cells_of_layouts(column: str, value: Any, found: str) -> None:
+    source = (
+        pl.DataFrame(with_value(column, value), strict=False) if value != "x" else {**COLUMNS, "row": ["1", "1", "x"]}
+    )
+    with pytest.raises(DataError, match=rf"layouts: column {column}, line 3: found {found}"):
+        open_tables({"layouts": source})["layouts"].collect()
+
+
+@pytest.mark.parametrize("value", [None, -1.0, float("nan"), float("inf"), "much"])
+def test_bad_relevance(value: Any) -> None:
+    source = {"user_id": [1, 1], "item_id": [1, 2], "relevance": ["1", value] if value == "much" else [1.0, value]}
+    with pytest.raises(DataError, match="judgments: column relevance, line 2: found"):
+        open_tables({"judgments": source})["judgments"].collect()
+
+
+def test_the_line_of_a_file(tmp_path: Path) -> None:
+    """Lines count as an editor counts them, also after text that runs over several; the file is named among many."""
+    first, second = tmp_path / "a.csv", tmp_path / "b.csv"
+    first.write_text('user_id,item_id,relevance\n"u\n1",a,1\n\nu2,b,1\n')
+    second.write_text("user_id,item_id,relevance\nu3,c,1\nu4,d,-1\nu5,e,-1\n")
+    with pytest.raises(DataError, match=r"line 3 of .*b.csv: found '-1' \(2 such lines\)"):
+        open_tables({"judgments": str(tmp_path / "*.csv")})["judgments"].collect()
+    first.write_text('user_id,item_id,relevance\n"u\n1",a,1\n\nu2,b,x\n')
+    with pytest.raises(DataError, match=r"judgments: column relevance, line 5: found 'x'"):
+        open_tables({"judgments": first})["judgments"].collect()
+
+
+def test_short_and_long_lines(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("user_id,item_id,relevance\nu1,a,1\nu1,b\n")
+    with pytest.raises(DataError, match="column relevance, line 3: found nothing"):
+        open_tables({"judgments": path})["judgments"].collect()
+    path.write_text("user_id,item_id,relevance\nu1,a,1\nu1,b,1,2\n")
+    with pytest.raises(DataError, match="does not read as CSV"):
+        open_tables({"judgments": path})["judgments"].collect()
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("t.csv", b"", "is empty"),
+        ("t.txt", b"hello", "unknown kind of file"),
+        ("t.parquet", b"PAR1 nothing more", "does not read as Parquet"),
+        ("t.ndjson", b'{"user_id": 1', "does not read as NDJSON"),
+        ("t.csv", b"user_id;item_id;relevance\n1;2;3\n", "missing columns"),
+    ],
+)
+def test_unreadable_files(name: str, content: bytes, message: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(DataError, match=rf"judgments: .*{message}"):
+        open_tables({"judgments": tmp_path / name})["judgments"].collect()
+
+
+def test_files_that_are_not_there(tmp_path: Path) -> None:
+    for path, message in ((tmp_path / "no.csv", "No such file"), (tmp_path / "*.csv", "no file has a name like this")):
+        with pytest.raises(DataError, match=f"layouts: .*{message}"):
+            open_tables({"layouts": path})
+    with pytest.raises(DataError, match="a folder without tables"):
+        open_tables({"layouts": tmp_path})
+
+
+@pytest.mark.parametrize("source", [7, [1, 2], object()])
+def test_no_table_at_all(source: Any) -> None:
+    with pytest.raises(ParameterError, match="layouts must be a table"):
+        open_tables({"layouts": source})
+
+
+@pytest.mark.parametrize("values", [[1.5, 2.0, 3.0], [True, False, True], [[1], [2], [3]]])
+def test_ids_are_integers_or_text(values: list[Any]) -> None:
+    with pytest.raises(DataError, match="column user_id holds .* integers or text are wanted"):
+        open_tables({"layouts": {**COLUMNS, "user_id": values}})
+
+
+def test_the_classic_silent_zero() -> None:
+    judgments = {"user_id": ["u1"], "item_id": [7], "relevance": [1]}
+    with pytest.raises(DataError, match="judgments: column item_id holds integers, and in layouts it holds text"):
+        open_tables({"layouts": COLUMNS, "judgments": judgments})
+
+
+def test_text_files_take_the_type_of_the_others(tmp_path: Path) -> None:
+    path = tmp_path / "j.csv"
+    path.write_text("user_id,item_id,relevance\n7,1,1\n")
+    typed = {"user_id": [7], "row": [1], "col": [1], "item_id": ["1"]}
+    tables = open_tables({"layouts": typed, "judgments": path})
+    assert tables["judgments"].collect().row(0) == (7, "1", 1.0)
+    path.write_text("user_id,item_id,relevance\nseven,1,1\n")
+    with pytest.raises(DataError, match="judgments: column user_id, line 2: found 'seven'"):
+        open_tables({"layouts": typed, "judgments": path})["judgments"].collect()
+
+
+def test_items_of_everyone_and_of_somebody() -> None:
+    items = {"item_id": [1, 2], "category": ["a", "b"], "user_id": [None, 7]}
+    assert open_table(items, "items", ITEMS).collect()["user_id"].to_list() == [None, 7]
+
+
+@pytest.mark.parametrize("written", [[True, False], [1, 0], ["true", "no"], ["1", "FALSE"]])
+def test_flags(written: list[Any]) -> None:
+    source = {"user_id": [1, 1], "row": [1, 2], "col": [1, 1], "item_id": [1, 2], "pinned": written}
+    assert open_table(source, "layouts", LAYOUTS).collect()["pinned"].to_list() == [True, False]
+
+
+def test_a_flag_that_is_none() -> None:
+    source = {"user_id": [1], "row": [1], "col": [1], "item_id": [1], "pinned": ["maybe"]}
+    with pytest.raises(DataError, match="column pinned, line 1: found 'maybe'"):
+        open_table(source, "layouts", LAYOUTS).collect()
+
+
+def test_relevance_of_any_number() -> None:
+    for values in ([1, 0], [0.5, 2.25], [True, False], np.array([1, 2], np.uint8)):
+        source = {"user_id": [1, 1], "item_id": [1, 2], "relevance": values}
+        assert open_table(source, "judgments", JUDGMENTS).collect()["relevance"].to_list() == [float(v) for v in values]

@@ -43,8 +43,8 @@ class PricedRows {
     }
   }
 
-  // The bound at these prices; page.row gets the rows that reach it, used() how often each item is then counted.
-  double bound(Candidates& set, const double* price, double forbidden, Arrangement& page) {
+  // The bound at these prices; column gets the columns that reach it, used() how often each item is then counted.
+  double bound(Candidates& set, const double* price, double forbidden, int* column) {
     double total = 0.0;
     for (int t = 0; t < set.items(); ++t) {
       used_[t] = 0;
@@ -56,7 +56,6 @@ class PricedRows {
       choose(set, a, price, free ? lanes_ : kLanes, out);
       if (!free) {
         total += score_[a] = out[0];
-        page.row[a] = set.pin(a);
         continue;
       }
       for (int j = set.columns(); j < padded(n_); ++j) out[j] = 0.0;
@@ -65,7 +64,6 @@ class PricedRows {
     }
     for (int a = set.free(); a < n_; ++a)
       for (int j = 0; j < padded(n_); ++j) assignment_.scores_of(a)[j] = 0.0;
-    feasible_ = true;
     if (n_ > 0) {
       assignment_.solve(n_);
       for (int j = 0; j < n_; ++j) total += assignment_.price(j);
@@ -77,8 +75,7 @@ class PricedRows {
         if (a >= set.free()) continue;
         utility_[a] = most;
         const int j = assignment_.place(a);
-        page.row[a] = j < set.columns() ? set.row(j) : -1;
-        if (banned_[a * n_ + j]) feasible_ = false;
+        column[a] = j < set.columns() ? j : -1;
         score_[a] = score[j];
       }
     }
@@ -86,12 +83,13 @@ class PricedRows {
   }
 
   // The members that the rows of the last bound would count.
-  void count_used(Candidates& set, const double* price, Arrangement& page) {
-    for (int a = 0; a < set.active(); ++a)
-      if (page.row[a] >= 0) mark(set, a, price, a < set.free() ? assignment_.place(a) : 0);
+  void count_used(Candidates& set, const double* price) {
+    for (int a = 0; a < set.active(); ++a) {
+      const int column = a < set.free() ? assignment_.place(a) : 0;
+      if (a >= set.free() || column < set.columns()) mark(set, a, price, column);
+    }
   }
 
-  bool feasible() const { return feasible_; }
   int used(int t) const { return used_[t]; }
   int columns() const { return n_; }
   int place(int a) const { return assignment_.place(a); }
@@ -151,7 +149,6 @@ class PricedRows {
 
   Assignment assignment_;
   int lanes_ = 0, n_ = 0;
-  bool feasible_ = true;
   Buffer<int> weight_at_;
   Buffer<double> weight_;   // by category: rank, then column
   Buffer<uint8_t> banned_;  // by free category and column: not to stand there

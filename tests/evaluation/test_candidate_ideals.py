@@ -143,3 +143,42 @@ def check_page(one: CandidateSet, weights: Any, found: Best, p: int, once: bool)
     assert page_worth(one, weights, rows, homes if once else None) == pytest.approx(found.best[p], rel=1e-13)
     assert all(h in one.homes[t] and rows[h] >= 0 for t, h in enumerate(homes) if h >= 0)
     assert once or (homes == -1).all()
+
+
+def milp_ideal(one: CandidateSet, weights: Any, **options: Any) -> Any:
+    """The same by SciPy: y = category on row (whole numbers), x = item in a home on a row at a rank."""
+    rows = min(one.open, len(weights))
+    places = [(k, i) for k in range(len(one.slots)) for i in range(rows)]
+    cost, held, cells, ys = [], [], [], []
+    for t, gain in enumerate(one.gains):
+        for k in one.homes[t]:
+            for i in range(rows):
+                size = min(one.slots[k], sum(k in home for home in one.homes))
+                for r, weight in enumerate(sorted(weights[i][: one.slots[k]], reverse=True)[:size]):
+                    cost.append(-gain * weight)
+                    held.append(t)
+                    cells.append((k, i, r))
+                    ys.append(k * rows + i)
+    first = len(places)
+    x = np.arange(first, first + len(cost))
+    cell_of = {cell: n for n, cell in enumerate(dict.fromkeys(cells))}
+    cell_y = {cell_of[cell]: y for cell, y in zip(cells, ys, strict=True)}
+    n, count = first + len(cost), len(cell_of)
+
+    def rows_of(at: Any, columns: Any, height: int) -> Any:
+        return sparse.csr_array((np.ones(len(columns)), (at, columns)), shape=(height, n))
+
+    cell_rows = rows_of([cell_of[cell] for cell in cells], x, count) - rows_of([*cell_y], [*cell_y.values()], count)
+    parts = [
+        (rows_of(held, x, len(one.gains)), 1),
+        (cell_rows, 0),
+        (rows_of([k for k, _ in places], range(first), len(one.slots)), 1),
+        (rows_of([i for _, i in places], range(first), rows), 1),
+    ]
+    return milp(
+        np.concatenate([np.zeros(first), cost]),
+        integrality=np.arange(n) < first,
+        bounds=Bounds(0, 1),
+        constraints=[LinearConstraint(part, -np.inf, most) for part, most in parts],
+        options={"mip_rel_gap": 0, **options},
+    )

@@ -1,0 +1,204 @@
+// The best homes of items when rows are fixed: a matching of items with cells.
+//
+// A quick first choice (large gains first, each where it weighs most) is improved until no chain of moves helps. Chains
+// are found by asking what each item could earn elsewhere, if the item it meets there moved on in turn (Bellman-Ford).
+#pragma once
+
+#include "buffer.h"
+#include "candidates.h"
+
+namespace {
+
+class BestHomes {
+ public:
+  explicit BestHomes(const CandidateSizes& most)
+      : order_(most.items), home_first_(most.items + 1), home_next_(most.items), home_(most.members), earns_(most.items),
+        leads_(most.items), spot_(most.items), color_(most.items), first_cell_(most.categories + 1), held_(most.categories),
+        row_weight_(most.categories), weight_at_(most.categories), weight_(0), owner_(most.members), cell_home_(most.members),
+        worth_(most.members) {}
+
+  void read(Candidates& set) {
+    count_ = 0;
+    int held = 0;
+    for (int t = 0; t < set.items(); ++t) {
+      home_first_[t] = home_next_[t] = held;
+      held += set.homes(t);
+      if (set.homes(t) > 0) order_[count_++] = {set.gain(t), t};
+    }
+    home_first_[set.items()] = held;
+    sort_members(order_.at(0), order_.at(count_));
+    int cells = 0;
+    int64_t size = 0;
+    for (int a = 0; a < set.active(); ++a) {
+      for (const Member* m = set.members(a); m < set.members_end(a); ++m) home_[home_next_[m->item]++] = a;
+      first_cell_[a] = cells;
+      for (int r = 0; r < set.depth(a); ++r) cell_home_[cells++] = a;
+      weight_at_[a] = int(size);
+      size += int64_t(set.depth(a)) * (a < set.free() ? set.columns() : 1);
+    }
+    first_cell_[set.active()] = cells;
+    if (weight_.size() < size) weight_ = Buffer<double>(int(size));
+    for (int a = 0; a < set.active(); ++a) {
+      const RowTable& table = set.table(a);
+      double* out = weight_.at(weight_at_[a]);
+      for (int j = 0; j < (a < set.free() ? set.columns() : 1); ++j)
+        for (int r = 0; r < set.depth(a); ++r) *out++ = table.weights_of_rank(r)[a < set.free() ? set.row(j) : set.pin(a)];
+    }
+  }
+
+  // Categories stand on columns of the set (-1: nowhere); a pinned one stands where it is pinned.
+  double choose_quickly(const Candidates& set, const int* column) {
+    for (int a = 0; a < set.active(); ++a) {
+      held_[a] = 0;
+      const int depth = set.depth(a);
+      const bool placed = a >= set.free() || column[a] >= 0;
+      row_weight_[a] = placed ? weight_.at(weight_at_[a] + (a < set.free() ? column[a] * depth : 0)) : nullptr;
+    }
+    double total = 0.0;
+    for (int n = 0; n < count_; ++n) {
+      const int t = order_[n].item;
+      double most = -1.0;
+      int best = -1;
+      for (int h = home_first_[t]; h < home_first_[t + 1]; ++h) {
+        const int a = home_[h];
+        if (!row_weight_[a] || first_cell_[a] + held_[a] == first_cell_[a + 1]) continue;
+        const double w = row_weight_[a][held_[a]];
+        if (w > most) most = w, best = a;
+      }
+      spot_[t] = best < 0 ? -1 : first_cell_[best] + held_[best]++;
+      if (best >= 0) total += most * order_[n].gain;
+    }
+    return total;
+  }
+
+  // Makes the quick choice the best one; home gets the home of each item.
+  void improve(const Candidates& set, int* home) {
+    top_ = count_ > 0 ? order_[0].gain : 0.0;
+    for (int tries = 0; tries < 100000; ++tries) {
+      fill_cells(set);
+      const int from = find_chain();
+      if (from < 0) break;
+      follow(from);
+      settle(set);
+    }
+    for (int t = 0; t < set.items(); ++t) home[t] = -1;
+    for (int n = 0; n < count_; ++n)
+      if (spot_[order_[n].item] >= 0) home[order_[n].item] = cell_home_[spot_[order_[n].item]];
+  }
+
+  // The least prices at which every row's best choice is the one made.
+  double price(int t) const { return earns_[t]; }
+  const Member* begin() const { return order_.at(0); }
+  const Member* end() const { return order_.at(count_); }
+
+ private:
+  static constexpr double kSame = 1e-14;
+
+  void fill_cells(const Candidates& set) {
+    for (int c = 0; c < first_cell_[set.active()]; ++c) owner_[c] = -1, worth_[c] = 0.0;
+    for (int n = 0; n < count_; ++n) {
+      const int t = order_[n].item, c = spot_[t];
+      earns_[t] = 0.0;
+      leads_[t] = -1;
+      if (c < 0) continue;
+      owner_[c] = t;
+      worth_[c] = 0.0 - order_[n].gain * weight_of(c);
+    }
+  }
+
+  double weight_of(int c) const { return row_weight_[cell_home_[c]][c - first_cell_[cell_home_[c]]]; }
+
+  // Raises what items earn elsewhere until it holds; returns an item that had better move, or -1.
+  int find_chain() {
+    for (int pass = 0;; ++pass) {
+      bool changed = false;
+      for (int n = count_ - 1; n >= 0; --n) {
+        const int s = order_[n].item, own = spot_[s];
+        const double gain = order_[n].gain;
+        double most = earns_[s] + kSame * top_;
+        int best = -1;
+        for (int h = home_first_[s]; h < home_first_[s + 1]; ++h) {
+          const int a = home_[h], first = first_cell_[a], size = first_cell_[a + 1] - first;
+          const double* weight = row_weight_[a];
+          if (!weight) continue;
+          for (int r = 0; r < size; ++r) {
+            const double there = gain * weight[r] + worth_[first + r];
+            if (there > most && first + r != own) most = there, best = first + r;
+          }
+        }
+        if (best < 0) continue;
+        changed = true;
+        earns_[s] = most;
+        leads_[s] = best;
+        if (own < 0) return s;
+        worth_[own] = most - gain * weight_of(own);
+        if (worth_[own] > kSame * top_) return s;
+      }
+      if (!changed) return -1;
+      if (pass > 2) {
+        const int on_cycle = find_cycle();
+        if (on_cycle >= 0) return on_cycle;
+      }
+    }
+  }
+
+  // An item whose chain of moves comes back to it.
+  int find_cycle() {
+    for (int n = 0; n < count_; ++n) color_[order_[n].item] = -1;
+    for (int n = 0; n < count_; ++n) {
+      int t = order_[n].item;
+      while (t >= 0 && color_[t] < 0) {
+        color_[t] = n;
+        t = leads_[t] < 0 ? -1 : owner_[leads_[t]];
+      }
+      if (t >= 0 && color_[t] == n) return t;
+    }
+    return -1;
+  }
+
+  // Moves items along the chain from s: to a free cell, to an item that is left out, or round a cycle.
+  void follow(int s) {
+    for (int n = 0; n < count_; ++n) color_[order_[n].item] = -1;
+    int at = s;  // a cycle on the way helps by itself: then start on it
+    while (at >= 0 && color_[at] < 0) {
+      color_[at] = 1;
+      at = leads_[at] < 0 ? -1 : owner_[leads_[at]];
+    }
+    const int start = at >= 0 ? at : s;
+    for (int t = start;;) {
+      const int to = leads_[t];
+      spot_[t] = to;
+      if (to < 0) return;
+      t = owner_[to];
+      if (t < 0 || t == start) return;
+    }
+  }
+
+  // Items of a category stand by gain again.
+  void settle(const Candidates& set) {
+    for (int a = 0; a < set.active(); ++a) held_[a] = 0;
+    for (int n = 0; n < count_; ++n) {
+      const int t = order_[n].item;
+      if (spot_[t] < 0) continue;
+      const int a = cell_home_[spot_[t]];
+      spot_[t] = first_cell_[a] + held_[a]++;
+    }
+  }
+
+  int count_ = 0;
+  double top_ = 0.0;
+  Buffer<Member> order_;  // items, largest gain first
+  Buffer<int> home_first_, home_next_, home_;
+  Buffer<double> earns_;  // by item: what it could earn elsewhere
+  Buffer<int> leads_;     // and the cell where, or -1
+  Buffer<int> spot_;      // its cell, or -1
+  Buffer<int> color_;
+  Buffer<int> first_cell_, held_;
+  Buffer<const double*> row_weight_;
+  Buffer<int> weight_at_;
+  Buffer<double> weight_;  // by category, column and rank
+  Buffer<int> owner_, cell_home_;
+  Buffer<double> worth_;  // by cell: what its item would lose by leaving it, negated
+};
+
+}  // namespace

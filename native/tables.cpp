@@ -211,6 +211,24 @@ Out<double> largest_first(In<int64_t, 1> offsets, In<double, 1> gain, In<int32_t
   return Out<double>(best, {count}, owner);
 }
 
+// The order of judgments inside each truth by the rank of their item, so that no result depends on the order of lines.
+Out<int64_t> order_within(In<int64_t, 1> offsets, In<uint32_t, 1> item, In<uint32_t, 1> rank, int threads) {
+  std::vector<int64_t> order(item.shape(0));
+  in_parallel(int64_t(offsets.shape(0)) - 1, 4096, threads, [&](Pieces& pieces) {
+    for (int64_t at, last; pieces.next(at, last);)
+      for (; at < last; ++at) {
+        const int64_t begin = offsets.data()[at], end = offsets.data()[at + 1];
+        for (int64_t j = begin; j < end; ++j) order[size_t(j)] = j;
+        std::sort(order.begin() + begin, order.begin() + end, [&](int64_t a, int64_t b) {
+          const uint32_t left = rank.data()[item.data()[a]], right = rank.data()[item.data()[b]];
+          return left < right || (left == right && a < b);
+        });
+      }
+    return int64_t(-1);
+  });
+  return handed_over(std::move(order));
+}
+
 // Truths that judge an item more than once.
 Out<int64_t> judged_twice(In<int64_t, 1> offsets, In<uint32_t, 1> item) {
   std::vector<int64_t> found;
@@ -241,5 +259,6 @@ void bind_tables(nb::module_& m) {
   m.def("gather_candidates", &gather_candidates, "truth"_a, "user"_a, "judged_offsets"_a, "judged_item"_a, "gain"_a,
         "membership"_a, "sizes"_a, "pin_offsets"_a, "pins"_a, "rows"_a, "cols"_a);
   m.def("largest_first", &largest_first, "offsets"_a, "gain"_a, "copies"_a, "weights"_a, "threads"_a);
+  m.def("order_within", &order_within, "offsets"_a, "item"_a, "rank"_a, "threads"_a);
   m.def("judged_twice", &judged_twice, "offsets"_a, "item"_a);
 }

@@ -25,7 +25,7 @@ def build_metric(name: str, parameter: Any) -> Any:
     return cv.metric(base, discount=made_up or inside or None, cutoff=cutoff or None)
 
 
-def ours(seed: int) -> tuple[Any, Any]:
+def tables_of(seed: int) -> tuple[Any, Any]:
     layouts, judgments, items, options = tiny(seed)
     grid = cv.Grid(options.pop("rows"), options.pop("cols"), page_size=PAGE_SIZE, visible_rows=VISIBLE_ROWS)
     metrics = {name: build_metric(name, parameter) for name, parameter in options.pop("metrics")}
@@ -42,7 +42,7 @@ def ours(seed: int) -> tuple[Any, Any]:
 def test_tiny_tables(start: int) -> None:
     for seed in SEEDS[start : start + 150]:
         layouts, judgments, items, options = tiny(seed)
-        (ours_layouts, ours_judgments, ours_items), (metrics, grid, policies) = ours(seed)
+        (ours_layouts, ours_judgments, ours_items), (metrics, grid, policies) = tables_of(seed)
         labelled = "category" in ours_layouts.columns
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", cv.DataWarning)

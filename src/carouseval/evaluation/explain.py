@@ -197,12 +197,14 @@ class _Losses:
         )
         self._parts.append(_summed([cells], [*by, "row", "col"], ["loss", "gain", "ideal_gain"]))
         at, row = np.nonzero(shown.length)
-        lost = np.maximum(0.0, found.row_order_free - found.shown_rows)[at, row] * worth[at]
+        lost = (found.row_order_free - found.shown_rows)[at, row] * worth[at]
         rows = {name: values.gather(at) for name, values in segment.items()} | {"row": row + 1, "item_order": lost}
         self._rows.append(_summed([pl.DataFrame(rows)], [*by, "row"], ["item_order"]))
 
 
 def _summed(parts: list[pl.DataFrame], keys: list[str], values: list[str]) -> pl.DataFrame:
+    if not parts:
+        return pl.DataFrame(schema=dict.fromkeys(keys, pl.Int64) | dict.fromkeys(values, pl.Float64))
     return pl.concat(parts).group_by(keys).agg(pl.col(values).sum()).sort(keys)
 
 

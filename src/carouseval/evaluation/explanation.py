@@ -57,9 +57,11 @@ class PageView:
 class Explanation:
     """Where the score was lost.
 
-    ``shares`` sum to 1: the score, then what item order, row order and the choice of items and categories cost.
+    ``shares`` sum to 1: the score, then what item order, row order and the choice of items and categories cost; and,
+    where the policies let them score 0, pages that are missing or whose users have nothing relevant to be shown.
     ``per_page`` holds the same for single pages, in 2DCG; ``cells`` what each cell lost, (ideal gain - gain) x weight
-    over the page's ideal; ``rows`` what item order cost in each row. Both are means as the score is, so that
+    over the page's ideal; ``rows`` what item order cost in each row (less than 0 where a repeated item had better count
+    in another row). Both are means as the score is, so that
     cells sum to what is lost.
     """
 
@@ -84,6 +86,8 @@ class Explanation:
         found = {"score": math.fsum((of_ideal["share"] * of_ideal["dcg"] / of_ideal["ideal"]).to_list())}
         for name in LOSSES:
             found[name] = math.fsum((of_ideal["share"] * of_ideal[name] / of_ideal["ideal"]).to_list())
+        barren = math.fsum(pages.filter(~(pl.col("ideal") > 0))["share"].to_list())
+        found |= {"nothing_to_show": barren} if barren > 0 else {}
         return {name: value / total if total > 0 else math.nan for name, value in found.items()}
 
     @cached_property
@@ -107,7 +111,7 @@ class Explanation:
         shares = self.shares
         if math.isnan(shares["score"]):
             return "No page was scored."
-        losses = sorted(((value, name) for name, value in shares.items() if name != "score"), reverse=True)
+        losses = sorted(((value, name) for name, value in shares.items() if name in _WORDS), reverse=True)
         parts = [f"{_WORDS[name]} would win back {_points(value)}" for value, name in losses if value >= 5e-4]
         earned = f"These pages earn {_points(shares['score'])} of the 100 points that ideal pages would"
         if not parts:

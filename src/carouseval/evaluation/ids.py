@@ -40,6 +40,12 @@ class Ids:
         """The id of every code."""
         return pl.concat(self._firsts) if self._firsts else pl.Series(dtype=pl.String)
 
+    def ranks(self) -> Codes:
+        """Where each id stands among all in their own order: unlike codes, the same for any order of lines."""
+        ranks = np.empty(len(self), np.uint32)
+        ranks[self.values().arg_sort().to_numpy()] = np.arange(len(self), dtype=np.uint32)
+        return ranks
+
 
 class PairIds:
     """Codes for pairs of codes, such as (user, page) or (item, category)."""

@@ -3,8 +3,10 @@
 from dataclasses import dataclass, field
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
+from carouseval.errors import DataError
 from carouseval.evaluation.ids import Codes, Ids, PairIds
 from carouseval.tables import Table
 
@@ -30,7 +32,11 @@ def from_table(table: Table, users: Ids, items: Ids, categories: Ids) -> Members
     """Membership as the items table gives it; a line without a user holds for everyone."""
     item_parts, category_parts, user_parts = [], [], []
     none = np.iinfo(np.int64).max
-    for batch in table.batches():
+    batches = list(table.batches())
+    if not sum(batch.height for batch in batches):
+        raise DataError("items: the table is empty. Give at least one line of item_id, category, or leave items out.")
+    categories.add(pl.concat([batch["category"].unique() for batch in batches]).unique().sort())  # codes in order
+    for batch in batches:
         item_parts.append(items.add(batch["item_id"]))
         category_parts.append(categories.add(batch["category"]))
         if "user_id" in table:
@@ -42,7 +48,7 @@ def from_table(table: Table, users: Ids, items: Ids, categories: Ids) -> Members
     owner = np.concatenate(user_parts) if user_parts else np.full(len(item), none)
     everyone = owner == none
     keys = item.astype(np.uint64) << np.uint64(32) | category
-    return _packed(np.unique(keys[everyone]), keys[~everyone], owner[~everyone], len(categories), "items")
+    return _packed(np.unique(keys[everyone]), keys[~everyone], owner[~everyone], categories, "items")
 
 
 def from_layouts(pairs: PairIds, categories: Ids) -> Membership:
@@ -50,18 +56,19 @@ def from_layouts(pairs: PairIds, categories: Ids) -> Membership:
     item, category = pairs.pairs()
     keys = np.sort(item.astype(np.uint64) << np.uint64(32) | category)
     nothing = np.empty(0, np.uint64)
-    return _packed(keys, nothing, nothing.astype(np.int64), len(categories), "layouts")
+    return _packed(keys, nothing, nothing.astype(np.int64), categories, "layouts")
 
 
 def _packed(
     everyone: NDArray[np.uint64],
     own: NDArray[np.uint64],
     owner: NDArray[np.int64],
-    categories: int,
+    categories: Ids,
     source: str,
 ) -> Membership:
     item = (everyone >> np.uint64(32)).astype(np.int64)
     category = (everyone & np.uint64(0xFFFFFFFF)).astype(np.uint32)
+    category = category[np.lexsort((categories.ranks()[category], item))]  # codes may stand in the order of lines
     new = ~np.isin(own, everyone)  # what holds for everyone need not be said again
     own, owner = own[new], owner[new]
     order = np.lexsort((own, owner))
@@ -70,7 +77,7 @@ def _packed(
     fresh[1:] = (own[1:] != own[:-1]) | (owner[1:] != owner[:-1])
     own, owner = own[fresh], owner[fresh]
     arrays = (_offsets(item), category, _offsets(owner), np.ascontiguousarray(own))
-    sizes = np.bincount(category, minlength=categories).astype(np.uint32)
+    sizes = np.bincount(category, minlength=len(categories)).astype(np.uint32)
     return Membership(arrays, sizes, source, personal=len(own) > 0)
 
 

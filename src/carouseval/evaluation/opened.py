@@ -47,12 +47,20 @@ class Opened:
         """How many judgments gain something but have no category to be shown in."""
         if self.membership is None:
             return 0
-        truth = self.evaluator.truth
+        truth, (offsets, *_) = self.evaluator.truth, self.membership.arrays
+        if not self.membership.personal:
+            homes = np.diff(offsets)
+            known = truth.item < len(homes)
+            return int(((~known | (homes[np.where(known, truth.item, 0)] == 0)) & (self.counts() > 0)).sum())
         all_truths = np.arange(len(truth))
         gathered = ideals.judged_problems(
-            truth, all_truths.astype(np.uint32), truth.user_of(all_truths), self.counts().astype(np.float64),
-            self.membership, RECGAZE,
-        )  # fmt: skip
+            truth,
+            all_truths.astype(np.uint32),
+            truth.user_of(all_truths),
+            self.counts().astype(np.float64),
+            self.membership,
+            RECGAZE,
+        )
         return int(gathered.strays.sum())
 
     def shares(self) -> tuple[Array, float]:

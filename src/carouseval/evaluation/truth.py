@@ -97,6 +97,8 @@ def read_truth(
         truth, item, relevance = truth[order], item[order], relevance[order]
     count = len(users) if pages is None else len(pages)
     offsets = np.concatenate([[0], np.cumsum(np.bincount(truth, minlength=count))]).astype(np.int64)
+    order = _native.order_within(offsets, item, items.ranks(), thread_count(None))
+    item, relevance = item[order], relevance[order]
     twice = _native.judged_twice(offsets, item)
     if len(twice):
         raise DataError(_judged_twice(table))

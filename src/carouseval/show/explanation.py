@@ -17,8 +17,9 @@ _NAMES = {
     "row_order": "order of rows",
     "item_order": "order of items in rows",
     "missing": "missing pages",
+    "nothing_to_show": "nothing relevant to show",
 }
-_STYLES = {"score": "blue", "choice": "red", "row_order": "yellow", "item_order": "magenta", "missing": "bright_black"}
+_STYLES = {"score": "blue", "choice": "red", "row_order": "yellow", "item_order": "magenta"}
 
 
 def explanation(result: Explanation, worst: int, view: PageView | None) -> Text:
@@ -28,7 +29,11 @@ def explanation(result: Explanation, worst: int, view: PageView | None) -> Text:
     width = max(len(_NAMES[name]) for name, _ in shares)
     for name, share in shares:
         bar = "" if share != share else "█" * round(share * _BAR)
-        lines.append(Text.assemble(_NAMES[name].ljust(width), f"  {100 * share:5.1f}  ", (bar, _STYLES[name])))
+        lines.append(
+            Text.assemble(
+                _NAMES[name].ljust(width), f"  {100 * share:5.1f}  ", (bar, _STYLES.get(name, "bright_black"))
+            )
+        )
     if not result.segments.is_empty():
         header = [*result.by, *(name for name in _NAMES if name in result.segments.columns)]
         rows = [[row[name] for name in header] for row in result.segments.iter_rows(named=True)]

@@ -1,0 +1,153 @@
+"""Explanations: the steps against brute force, and sums that must come out even."""
+
+import itertools
+import warnings
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+import carouseval as cv
+from carouseval.evaluation.explanation import LOSSES
+from carouseval.evaluation.sample import sample
+from tests.evaluation.table_oracle import RefusedError, evaluate_tables
+from tests.evaluation.test_evaluate import GRID, JUDGMENTS, LAYOUTS, METRIC
+from tests.evaluation.test_evaluate_oracle import tables_of
+from tests.evaluation.tiny_tables import tiny
+
+
+def test_by_hand() -> None:
+    """B on top of A: 1 + .2 + .1; with a1, a2 first in their row 1 + .3 + .2; with A on top 1 + .9 + .3."""
+    result = cv.explain(LAYOUTS, JUDGMENTS, None, METRIC, GRID)
+    page = result.per_page.row(0, named=True)
+    assert [page[name] for name in ("dcg", *LOSSES, "ideal")] == pytest.approx([1.3, 0.2, 0.7, 0.0, 2.2])
+    assert result.shares == pytest.approx(
+        {"score": 1.3 / 2.2, "item_order": 0.2 / 2.2, "row_order": 0.7 / 2.2, "choice": 0}
+    )
+    assert result.rows.rows() == [(1, 0.0), (2, pytest.approx(0.2 / 2.2))]
+    lost = {(row, col): loss * 2.2 for row, col, loss in result.cells.select("row", "col", "loss").iter_rows()}
+    wanted = {(1, 1): 0.0, (1, 2): 0.9, (2, 1): 0.3, (2, 2): -0.2, (2, 3): -0.1}
+    assert lost == pytest.approx(wanted)
+    assert result.summary.startswith(
+        "These pages earn 59.1 of the 100 points that ideal pages would; reordering the carousels"
+    )
+
+
+def test_choice() -> None:
+    """What is not shown at all is lost to the choice of items."""
+    poor = LAYOUTS.with_columns(item_id=pl.col("item_id").replace({"a1": "a4", "a2": "a5"}))
+    items = pl.concat([LAYOUTS.select("item_id", "category"), poor.select("item_id", "category")]).unique()
+    page = cv.explain(poor, JUDGMENTS, items, METRIC, GRID).per_page.row(0, named=True)
+    assert [page[name] for name in ("dcg", *LOSSES, "ideal")] == pytest.approx([1.0, 0.0, 0.0, 1.2, 2.2])
+
+
+@pytest.mark.parametrize("start", range(0, 600, 100))
+def test_steps_of_tiny_pages(start: int) -> None:
+    """S1 is the displayed ideal with every row pinned, S2 the displayed and S3 the judged ideal, by brute force."""
+    for seed in range(start, start + 100):
+        layouts, judgments, items, options = tiny(seed)
+        frames, (metrics, grid, policies) = tables_of(seed)
+        name = next(name for name in metrics if name.startswith("N2DCG_cat"))
+        options["metrics"] = [entry for entry in options["metrics"] if entry[0] == name]
+        policies["invalid"] = options["invalid"] = "count"
+        policies["no_relevant"] = options["no_relevant"] = "skip"
+        if "category" not in frames[0].columns and (items is None or "pinned" in frames[0].columns):
+            continue
+        still = [{**line, "pinned": True} for line in layouts]
+        try:
+            s1, s2, s3 = (
+                {
+                    (p["user_id"], p["page_id"]): p[name]
+                    for p in evaluate_tables(lines, judgments, items, **options)["per_page"]
+                }
+                for options["candidates"], lines in (("displayed", still), ("displayed", layouts), ("judged", layouts))
+            )
+        except RefusedError:
+            continue
+        policies["candidates"] = "judged"
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", cv.DataWarning)
+            found = cv.explain(*frames, metrics[name], grid, **policies)
+        for row in found.per_page.iter_rows(named=True):
+            key = row["user_id"], row.get("page_id")
+            steps = [s1[key]["dcg"], s1[key]["ideal"], s2[key]["ideal"], s3[key]["ideal"]]
+            if steps[1] is None or steps != sorted(steps):
+                continue  # a page that breaks the rules may be better than its ideal
+            wanted = [steps[0], *np.diff(steps), steps[3]]
+            assert [row[n] for n in ("dcg", *LOSSES, "ideal")] == pytest.approx(wanted, rel=1e-12, abs=1e-12), (
+                seed,
+                key,
+            )
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"pinned": True, "ragged": True, "pages": 2, "missing": 0.1},
+        {"duplicates": "every"},
+        {"candidates": "displayed", "ragged": True},
+        {"weight": "traffic", "pages": 3, "missing": 0.2, "missing_pages": "skip"},
+        {"no_relevant": "zero", "metric": "N2DCG_cat(d_a)@6x10"},
+    ],
+)
+def test_sums(options: dict[str, Any]) -> None:
+    made = {key: options.pop(key) for key in ("pinned", "ragged", "pages", "missing") if key in options}
+    data = sample(120, systems=["new"], **made)
+    layouts = data.layouts["new"].with_columns(traffic=pl.col("user_id").str.slice(-1).cast(pl.Float64) + 0.5)
+    metric = options.pop("metric", "N2DCG_cat")
+    result = cv.explain(layouts, data.judgments, data.items, metric, by="device", **options)
+    score = cv.evaluate(layouts, data.judgments, data.items, metric, **options).mean[metric]
+    assert result.shares["score"] == pytest.approx(score, rel=1e-12)
+    assert sum(result.shares.values()) == pytest.approx(1, abs=1e-12)
+    assert min(result.shares.values()) >= 0
+    pages = result.per_page
+    assert (
+        pages["dcg"] + pages["item_order"] + pages["row_order"] + pages["choice"] - pages["ideal"]
+    ).abs().max() < 1e-12 * pages["ideal"].max()  # type: ignore[operator]
+    assert result.cells["loss"].sum() == pytest.approx(sum(result.shares[name] for name in LOSSES), abs=1e-9)
+    assert result.rows["item_order"].sum() == pytest.approx(result.shares["item_order"], abs=1e-12)
+    for row in result.segments.iter_rows(named=True):
+        assert sum(value for value in row.values() if isinstance(value, float)) == pytest.approx(1, abs=1e-12)
+    split = cv.explain(layouts, data.judgments, data.items, metric, by="device", memory=1e-4, **options)
+    assert split.shares == result.shares
+
+
+def test_one_page_beside_its_ideal() -> None:
+    result = cv.explain(LAYOUTS, JUDGMENTS, None, METRIC, GRID)
+    view = result.page("u")
+    assert view.ideal.select("row", "col", "item_id", "category").rows() == [
+        (1, 1, "a1", "A"),
+        (1, 2, "a2", "A"),
+        (2, 1, "b1", "B"),
+    ]
+    assert view.shown["gain"].to_list() == [1, 0, 0, 0, 1, 1]
+    assert list(view.values.values()) == pytest.approx([1.3, 1.5, 2.2, 2.2])
+    with pytest.raises(cv.ParameterError, match="no page of user_id='nobody'"):
+        result.page("nobody")
+
+
+def test_worst_pages_come_first() -> None:
+    data = sample(50, systems=["prod"])
+    scores = cv.explain(data.layouts["prod"], data.judgments, data.items).worst["score"].to_list()
+    assert all(low <= high for low, high in itertools.pairwise(scores))
+
+
+@pytest.mark.parametrize("metric", ["N2DCG", "2DCG", "NDCG@5"])
+def test_other_ideals_are_refused(metric: str) -> None:
+    with pytest.raises(cv.ParameterError, match=f"such as N2DCG_cat, found {metric}"):
+        cv.explain(LAYOUTS, JUDGMENTS, None, metric, GRID)
+
+
+def test_nothing_left_to_win() -> None:
+    perfect = LAYOUTS.with_columns(
+        item_id=pl.Series(["a1", "a2", "a3", "b1", "b2", "b3"]), category=pl.Series(["A"] * 3 + ["B"] * 3)
+    )
+    result = cv.explain(perfect, JUDGMENTS, None, METRIC, GRID)
+    assert (
+        result.summary
+        == "These pages earn 100.0 of the 100 points that ideal pages would: there is nothing left to win."
+    )
+    nobody = cv.explain(perfect, JUDGMENTS.with_columns(relevance=pl.lit(0)), None, METRIC, GRID)
+    assert nobody.summary == "No page was scored."

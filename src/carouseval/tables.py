@@ -35,12 +35,11 @@ class Column:
     most: float | None = None
     nulls: bool = False
 
-    def typed(self, raw: pl.DataType, id_type: pl.DataType | None) -> pl.Expr:
+    def typed(self, raw: pl.DataType, id_type: pl.DataType) -> pl.Expr:
         """The column in the type it is used in; null where it does not read."""
         column = pl.col(self.name)
         if self.kind == "id":
-            own = pl.Int64() if raw.is_integer() else pl.String()
-            return column.cast(id_type or own, strict=False)
+            return column.cast(id_type, strict=False)
         if self.kind == "segment":
             return column.cast(pl.String).fill_null("(none)")
         if self.kind == "flag":
@@ -60,10 +59,12 @@ class Column:
             return column.cast(pl.Int64, strict=False)
         return pl.when((number == number.floor()) & (number.abs() < _MOST_FLOAT)).then(number).cast(pl.Int64)
 
-    def broken(self) -> pl.Expr:
-        """Which typed values are refused."""
+    def broken(self, as_text: bool) -> pl.Expr:
+        """Which typed values are refused; an empty text is no id."""
         column = pl.col(self.name)
         bad = pl.lit(False) if self.nulls else column.is_null()
+        if self.kind == "id" and as_text:
+            bad = bad | (column == "")
         if self.kind == "number":
             bad = bad | ~column.is_finite()
         if self.least is not None:
@@ -117,7 +118,7 @@ class Table:
 
     def frame(self, *, with_record: bool = False) -> pl.LazyFrame:
         """All records, typed; null where a value does not read."""
-        typed = [c.typed(self.types[c.name], self.id_types.get(c.name)).alias(c.name) for c in self.columns]
+        typed = [c.typed(self.types[c.name], self._id_type(c)).alias(c.name) for c in self.columns]
         return self._cells().select(*([RECORD] if with_record else []), *typed)
 
     def _cells(self) -> pl.LazyFrame:
@@ -127,6 +128,15 @@ class Table:
         exploded = cells.explode("item_id", "col", empty_as_null=True)
         return exploded.filter(pl.col("item_id").is_not_null())  # an empty place in a list is a hole in the row
 
+    def _rules(self) -> list[pl.Expr]:
+        """What must not hold of each column."""
+        return [c.broken(self._id_type(c) == pl.String) for c in self.columns]
+
+    def _id_type(self, column: Column) -> pl.DataType:
+        """As all tables have agreed, or the column's own."""
+        own = pl.Int64() if self.types[column.name].is_integer() else pl.String()
+        return self.id_types.get(column.name, own)
+
     def height(self) -> int:
         """How many lines (cells, where they come in lists) there are."""
         with self.readable():
@@ -134,7 +144,7 @@ class Table:
 
     def batches(self) -> Iterator[pl.DataFrame]:
         """Typed batches in order; the first defect found is raised with its line."""
-        rules = [column.broken().any().alias(column.name) for column in self.columns]
+        rules = [rule.any().alias(str(at)) for at, rule in enumerate(self._rules())]
         with self.readable():
             for batch in self.frame().collect_batches(chunk_size=_BATCH, maintain_order=True, engine="streaming"):
                 if batch.height and any(batch.select(rules).row(0)):
@@ -148,7 +158,7 @@ class Table:
 
     def defects(self) -> list[Defect]:
         """What columns hold that cannot be read, first lines first."""
-        broken = [column.broken() for column in self.columns]
+        broken = self._rules()
         firsts = [pl.col(RECORD).filter(rule).min().alias(f"first {k}") for k, rule in enumerate(broken)]
         totals = [rule.sum().alias(f"total {k}") for k, rule in enumerate(broken)]
         with self.readable():

@@ -110,6 +110,8 @@ def _print(result: Any, format: Format) -> None:
         from carouseval.show.evaluation import evaluation
 
         Console(highlight=False).print(evaluation(result), soft_wrap=True)
-    else:
+    elif format is Format.csv:
         frame = result.to_frame()
         write_rows(format, frame.columns, frame.iter_rows())
+    else:
+        typer.echo(result.to_markdown() if format is Format.markdown else result.to_latex(), nl=False)

@@ -83,9 +83,11 @@ def explain(
         from carouseval.show.explanation import explanation
 
         Console(highlight=False).print(explanation(result, worst, view), soft_wrap=True)
-    else:
+    elif format is Format.csv:
         frame = result.to_frame()
         write_rows(format, frame.columns, frame.iter_rows())
+    else:
+        typer.echo(result.to_markdown() if format is Format.markdown else result.to_latex(), nl=False)
 
 
 def _view(result: Any, user: str | None, page: str | None, default: bool) -> Any:

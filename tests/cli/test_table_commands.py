@@ -1,0 +1,192 @@
+"""evaluate, explain, check and sample from the command line."""
+
+import csv
+import io
+import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+import carouseval as cv
+from tests.cli.test_cli import run
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("sample")
+    assert run("sample", str(folder), "--users", "60", "--system", "new", "--system", "prod").returncode == 0
+    return folder
+
+
+def tables(folder: Path, system: str = "new") -> list[str]:
+    return [
+        str(folder / f"layouts-{system}.parquet"),
+        str(folder / "judgments.parquet"),
+        "--items",
+        str(folder / "items.parquet"),
+    ]
+
+
+def result(folder: Path) -> cv.Evaluation:
+    return cv.evaluate(*(folder / f"{name}.parquet" for name in ("layouts-new", "judgments", "items")), by="device")
+
+
+def test_sample(folder: Path) -> None:
+    names = {path.name for path in folder.iterdir()}
+    assert names == {"items.parquet", "judgments.parquet", "layouts-new.parquet", "layouts-prod.parquet"}
+
+
+def test_evaluate_in_every_format(folder: Path) -> None:
+    wanted = result(folder)
+    for kind in ("table", "json", "csv", "markdown", "latex"):
+        done = run("evaluate", *tables(folder), "--by", "device", "--format", kind)
+        assert (done.returncode, done.stderr) == (0, ""), kind
+        assert str(wanted.mean["N2DCG_cat"])[:5] in done.stdout
+        if kind == "json":
+            assert json.loads(done.stdout) == json.loads(wanted.to_json())
+        if kind == "csv":
+            rows = list(csv.DictReader(io.StringIO(done.stdout)))
+            assert [float(row["mean"]) for row in rows] == wanted.to_frame()["mean"].to_list()
+
+
+def test_files_out(folder: Path, tmp_path: Path) -> None:
+    pages, users, out = tmp_path / "p.parquet", tmp_path / "u.csv", tmp_path / "r.json"
+    options = ["--by", "device", "--per-page", str(pages), "--per-user", str(users), "--out", str(out)]
+    assert run("evaluate", *tables(folder), *options).returncode == 0
+    wanted = result(folder)
+    assert_frame_equal(pl.read_parquet(pages), wanted.per_page)
+    assert pl.read_csv(users).height == wanted.per_user.height
+    assert json.loads(out.read_text())["counts"] == wanted.counts
+
+
+@pytest.mark.parametrize(
+    ("condition", "status"),
+    [("N2DCG_cat < 0.99", 3), ("N2DCG_cat<0.01", 0), ("N2DCG_cat >= 0", 3), ("pages > 1e3", 0), ("pages <= 60", 3)],
+)
+def test_fail_if(condition: str, status: int, folder: Path) -> None:
+    done = run("evaluate", *tables(folder), "--fail-if", condition)
+    assert done.returncode == status
+    assert "N2DCG_cat" in done.stdout
+    assert bool(done.stderr) == (status == 3)
+
+
+def test_fail_if_nobody_was_scored(folder: Path, tmp_path: Path) -> None:
+    judgments = tmp_path / "j.parquet"
+    pl.read_parquet(folder / "judgments.parquet").with_columns(relevance=pl.lit(0.0)).write_parquet(judgments)
+    done = run("evaluate", str(folder / "layouts-new.parquet"), str(judgments), "--fail-if", "N2DCG_cat < 0.1")
+    assert done.returncode == 3
+    assert "nobody was scored" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "condition", ["N2DCG_cat", "N2DCG_cat < much", "NDCG < 1", "N2DCG_cat == 1", "< 3", "N2DCG_cat < 1.2.3"]
+)
+def test_fail_if_does_not_read(condition: str, folder: Path) -> None:
+    done = run("evaluate", *tables(folder), "--fail-if", condition)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("carouseval: --fail-if")
+
+
+def test_explain_in_every_format(folder: Path) -> None:
+    for kind in ("table", "json", "csv", "markdown", "latex"):
+        done = run("explain", *tables(folder), "--by", "device", "--format", kind, "--worst", "2")
+        assert (done.returncode, done.stderr) == (0, ""), kind
+        if kind == "json":
+            content = json.loads(done.stdout)
+            assert sum(content["shares"].values()) == pytest.approx(1)
+            assert len(content["worst"]) == 2
+        if kind == "table":
+            assert "These pages earn" in done.stdout
+            assert "Its ideal page" in done.stdout
+
+
+def test_explain_one_user(folder: Path) -> None:
+    done = run("explain", *tables(folder), "--user", "u000007", "--format", "json")
+    assert json.loads(done.stdout)["page"]["user_id"] == "u000007"
+    done = run("explain", *tables(folder), "--user", "nobody")
+    assert (done.returncode, done.stderr) == (2, "carouseval: layouts: there is no page of user_id='nobody'.\n")
+
+
+def test_check(folder: Path, tmp_path: Path) -> None:
+    done = run("check", *tables(folder))
+    assert done.returncode == 0
+    assert "The tables are sound." in done.stdout
+    bad = tmp_path / "bad.csv"
+    bad.write_text("user_id,row,col,item_id\nu,1,1,a\nu,1,1,b\n")
+    done = run("check", str(bad), "--format", "json")
+    assert done.returncode == 2
+    assert json.loads(done.stdout)["defects"][0]["message"].startswith("layouts: 1 cell appears twice")
+    assert run("check", str(bad)).returncode == 2
+
+
+def test_other_names_and_screens(tmp_path: Path) -> None:
+    layouts, judgments = tmp_path / "l.csv", tmp_path / "j.csv"
+    layouts.write_text("customer,carousel,slot,title,genre,device\n7,1,1,a,x,tv\n7,1,2,b,x,tv\n8,1,1,b,x,web\n")
+    judgments.write_text("customer,title,clicked\n7,b,1\n8,b,1\n")
+    names = {
+        "user_id": "customer",
+        "row": "carousel",
+        "col": "slot",
+        "item_id": "title",
+        "category": "genre",
+        "relevance": "clicked",
+    }
+    options = [text for ours, theirs in names.items() for text in ("--column", f"{ours}={theirs}")]
+    screens = ["--by", "device", "--grid", "tv=tv", "--grid", "web=2x3"]
+    done = run("evaluate", str(layouts), str(judgments), *options, *screens, "--format", "json")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["config"]["grid"] == {"tv": "20x24", "web": "2x3"}
+    done = run("evaluate", str(layouts), str(judgments), "--column", "user_id")
+    assert done.returncode == 2
+    assert "write our name, then yours" in done.stderr
+
+
+def test_warnings_are_one_line(tmp_path: Path) -> None:
+    (tmp_path / "l.csv").write_text("user_id,row,col,item_id,category\n1,1,2,a,x\n")
+    (tmp_path / "j.csv").write_text("user_id,item_id,relevance\n1,a,1\n")
+    done = run("evaluate", str(tmp_path / "l.csv"), str(tmp_path / "j.csv"))
+    assert done.returncode == 0
+    assert done.stderr.splitlines()[0].startswith("carouseval: warning: layouts: 1 row has a gap")
+
+
+@pytest.mark.parametrize("path", ["no/folder/out.parquet", "out.xlsx"])
+def test_outputs_that_cannot_be_written(path: str, folder: Path, tmp_path: Path) -> None:
+    done = run("evaluate", *tables(folder), "--per-page", str(tmp_path / path))
+    assert done.returncode == 2
+    assert done.stderr.startswith("carouseval: ")
+    assert not any(tmp_path.rglob("*"))
+
+
+@pytest.mark.slow
+def test_an_interrupted_run_leaves_nothing_whole(tmp_path: Path) -> None:
+    """Whenever it is stopped, the output is either complete or not there under its name."""
+    files = run("sample", str(tmp_path / "data"), "--users", "4000", "--system", "new")
+    assert files.returncode == 0
+    out = tmp_path / "pages.parquet"
+    command = [
+        sys.executable,
+        "-m",
+        "carouseval",
+        "evaluate",
+        *tables(tmp_path / "data"),
+        "--memory",
+        "0.001",
+        "--per-page",
+        str(out),
+    ]
+    for patience in (0.3, 0.6, 1.0, 1.5):
+        out.unlink(missing_ok=True)
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        time.sleep(patience)
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=120)
+        assert b"Traceback" not in errors
+        if out.exists():
+            assert pl.read_parquet(out).height == 4000
+        assert process.returncode != 0 or out.exists()

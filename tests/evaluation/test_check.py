@@ -1,0 +1,162 @@
+"""Every defect: ``check`` lists it, ``evaluate`` refuses or warns of it, both with the first line."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+import carouseval as cv
+from carouseval.evaluation.sample import sample
+from tests.evaluation.test_evaluate import GRID, JUDGMENTS, LAYOUTS, METRIC
+
+ITEMS = LAYOUTS.select("item_id", "category")
+
+
+def changed(table: pl.DataFrame, line: int, **values: Any) -> pl.DataFrame:
+    """The table with other values on one line, counted from 1."""
+    rows = table.to_dicts()
+    rows[line - 1] |= values
+    return pl.DataFrame(rows, infer_schema_length=None)
+
+
+FLAWS: dict[str, tuple[pl.DataFrame, str]] = {
+    "a cell twice": (
+        changed(LAYOUTS, 3, col=2),
+        "layouts: 1 cell appears twice, first user_id='u' row=1 col=2 (line 3). Each cell holds one item; drop the "
+        "repeats.",
+    ),
+    "outside the grid": (
+        changed(LAYOUTS, 6, row=3),
+        "layouts: 1 cell lies outside the grid, first user_id='u' row=3 col=3 on a grid of 2x3 (line 6). Give a larger "
+        "grid, or drop what nobody can see.",
+    ),
+    "a skipped row": (
+        LAYOUTS.filter(pl.col("row") == 2),
+        "layouts: 1 row is skipped, first user_id='u' row=2, with no row 1 (line 1). Number rows 1, 2, 3 as they are "
+        "shown, or use invalid='count'.",
+    ),
+    "a category twice": (
+        LAYOUTS.with_columns(category=pl.lit("A")),
+        "layouts: 1 row repeats a category of its page, first user_id='u' row=2 category='A', also on row 1 (line 4). "
+        "Give each carousel its own category, or use invalid='count'.",
+    ),
+    "two labels in a row": (
+        changed(LAYOUTS, 5, category="C"),
+        "layouts: 1 item stands outside its row's category, first user_id='u' row=2 col=2 category='C' in a row of 'A' "
+        "(line 5). Add the category to items, correct the row, or use invalid='count'.",
+    ),
+}
+
+
+@pytest.mark.parametrize("flaw", FLAWS)
+def test_flaws_of_pages(flaw: str) -> None:
+    layouts, message = FLAWS[flaw]
+    with pytest.raises(cv.DataError) as refused:
+        cv.evaluate(layouts, JUDGMENTS, None, METRIC, GRID)
+    assert str(refused.value) == message
+    found = cv.check(layouts, JUDGMENTS, None, GRID)
+    assert message in [str(defect) for defect in found.defects]
+    assert not found.ok
+    with pytest.raises(cv.DataError):
+        found.raise_for_errors()
+
+
+def test_an_item_outside_its_category() -> None:
+    items = ITEMS.filter(pl.col("item_id") != "b2")
+    message = (
+        "layouts: 1 item stands outside its row's category, first user_id='u' row=1 col=2 item_id='b2' category='B'"
+    )
+    with pytest.raises(cv.DataError, match=message):
+        cv.evaluate(LAYOUTS, JUDGMENTS, items, METRIC, GRID)
+    result = cv.evaluate(LAYOUTS, JUDGMENTS, items, METRIC, GRID, invalid="count")
+    assert result.counts["invalid"] == 1
+
+
+def test_rows_without_labels_share_a_category() -> None:
+    bare = LAYOUTS.drop("category")
+    assert cv.evaluate(bare, JUDGMENTS, ITEMS, METRIC, GRID).counts["invalid"] == 0
+    mixed = changed(bare, 2, item_id="a3")
+    with pytest.raises(cv.DataError, match="user_id='u' row=1, whose items share no category"):
+        cv.evaluate(mixed, JUDGMENTS, ITEMS, METRIC, GRID)
+
+
+def test_a_row_pinned_in_part() -> None:
+    layouts = LAYOUTS.with_columns(pinned=pl.Series([True, True, False] + [False] * 3))
+    with pytest.raises(cv.DataError, match=r"1 row is pinned in part, first user_id='u' row=1 pinned=False \(line 3\)"):
+        cv.evaluate(layouts, JUDGMENTS, None, METRIC, GRID)
+
+
+def test_a_gap_is_a_warning() -> None:
+    layouts = LAYOUTS.filter(pl.col("item_id") != "b2")
+    message = r"layouts: 1 row has a gap, first user_id='u' row=1 col=3, with nothing before it \(line 2\)"
+    with pytest.warns(cv.DataWarning, match=message):
+        result = cv.evaluate(layouts, JUDGMENTS, None, METRIC, GRID)
+    assert result.counts["gaps"] == 1
+    (defect,) = cv.check(layouts, JUDGMENTS, None, GRID).defects
+    assert defect.severity == "warning"
+
+
+def test_judged_twice() -> None:
+    judgments = pl.concat([JUDGMENTS, JUDGMENTS.head(1)])
+    message = r"judgments: 1 item is judged twice, first user_id='u' item_id='a1' \(line 4\)"
+    with pytest.raises(cv.DataError, match=message):
+        cv.evaluate(LAYOUTS, judgments, None, METRIC, GRID)
+    assert not cv.check(LAYOUTS, judgments, None, GRID).ok
+
+
+@pytest.mark.parametrize("name", ["layouts", "judgments", "items"])
+def test_empty_tables(name: str) -> None:
+    tables = {"layouts": LAYOUTS, "judgments": JUDGMENTS, "items": ITEMS}
+    tables[name] = tables[name].clear()
+    with pytest.raises(cv.DataError, match=f"{name}: the table is empty"):
+        cv.evaluate(**tables, metrics=METRIC, grid=GRID)
+    assert [str(defect) for defect in cv.check(**tables, grid=GRID).defects] == [f"{name}: the table is empty."]
+
+
+def test_all_defects_of_all_tables_at_once() -> None:
+    layouts = changed(changed(LAYOUTS, 2, row=0), 4, item_id=None)
+    judgments = changed(JUDGMENTS.cast({"relevance": pl.Float64}), 3, relevance=-2.0)
+    found = cv.check(layouts, judgments, {"thing": [1]}, GRID)
+    assert [(defect.table, defect.column) for defect in found.defects] == [
+        ("items", ""),
+        ("layouts", "row"),
+        ("layouts", "item_id"),
+        ("judgments", "relevance"),
+    ]
+
+
+def test_layouts_alone() -> None:
+    found = cv.check(LAYOUTS, grid=GRID)
+    assert found.ok
+    assert found.summary["layouts"]["pages"] == 1
+    assert not cv.check(FLAWS["a cell twice"][0], grid=GRID).ok
+
+
+def test_summary() -> None:
+    data = sample(40, systems=["new"], pinned=True, missing=0.2)
+    found = cv.check(data.layouts["new"], data.judgments, data.items)
+    assert found.ok
+    layouts = found.summary["layouts"]
+    assert layouts["lines"] == data.layouts["new"].height
+    assert layouts["users"] == data.layouts["new"]["user_id"].n_unique()
+    assert found.summary["judgments"]["users"] == 40
+    assert found.summary["match"]["judged users without a page"] == 40 - layouts["users"]
+    assert json.loads(found.to_json())["ok"] is True
+
+
+def test_ids_that_never_meet() -> None:
+    found = cv.check(LAYOUTS, JUDGMENTS.with_columns(item_id=pl.col("item_id").str.to_uppercase()), None, GRID)
+    assert found.ok
+    assert "no item shown has a judgment of its user" in str(found.defects[0])
+
+
+def test_the_first_line_of_many(tmp_path: Path) -> None:
+    """In a file, and where thousands of pages are at fault."""
+    many = pl.concat([LAYOUTS.with_columns(user_id=pl.lit(f"u{n:05}")) for n in range(3000)])
+    bad = many.with_columns(col=pl.when((pl.col("user_id") > "u00499") & (pl.col("col") == 3)).then(2).otherwise("col"))
+    bad.write_csv(tmp_path / "layouts.csv")
+    message = r"at least [\d,]+ cells appear twice, first user_id='u00500' row=1 col=2 \(line 3004\)"
+    with pytest.raises(cv.DataError, match=message):
+        cv.evaluate(tmp_path / "layouts.csv", JUDGMENTS, None, METRIC, GRID)

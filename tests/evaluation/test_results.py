@@ -1,0 +1,95 @@
+"""Results: means, intervals, and every way to write them down."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+import carouseval as cv
+from carouseval.evaluation.sample import sample
+
+
+def evaluation(values: list[float | None], weights: list[float] | None = None) -> cv.Evaluation:
+    frame = pl.DataFrame({"user_id": range(len(values)), "m": pl.Series(values, dtype=pl.Float64)})
+    if weights is not None:
+        frame = frame.with_columns(weight=pl.Series(weights))
+    return cv.Evaluation(("m",), frame, {"pages": len(values)}, {"candidates": "judged"})
+
+
+@pytest.fixture(scope="module")
+def result() -> cv.Evaluation:
+    data = sample(80, systems=["new"], missing=0.1)
+    return cv.evaluate(data.layouts["new"], data.judgments, data.items, ["N2DCG_cat", "NDCG@5"], by="device")
+
+
+def test_means() -> None:
+    assert evaluation([0.25, None, 0.75]).mean == {"m": 0.5}
+    assert evaluation([0.25, 0.75], [3.0, 1.0]).mean == {"m": 0.375}
+
+
+def test_the_mean_does_not_depend_on_order() -> None:
+    values = np.random.default_rng(0).random(999) * 10.0 ** np.arange(-3, 0).repeat(333)
+    assert evaluation(values.tolist()).mean == evaluation(values[::-1].tolist()).mean
+
+
+@pytest.mark.parametrize("users", [50, 2000, 60_000])
+def test_intervals_agree_with_theory(users: int) -> None:
+    """A mean of many users is nearly normal; above 20,000 users groups are drawn instead."""
+    values = np.random.default_rng(users).beta(2, 5, users)
+    low, high = evaluation(values.tolist()).interval("m")
+    error = values.std(ddof=1) / np.sqrt(users)
+    assert (high - low) / (2 * 1.96 * error) == pytest.approx(1, abs=0.12)
+    assert low < values.mean() < high
+
+
+def test_intervals_cover() -> None:
+    """Nine in ten 90% intervals hold the truth, within what 300 trials can tell."""
+    rng = np.random.default_rng(1)
+    hits = 0
+    for _ in range(300):
+        low, high = evaluation(rng.exponential(1, 60).tolist()).interval("m", level=0.9, resamples=400)
+        hits += low <= 1 <= high
+    assert 0.82 < hits / 300 < 0.95
+
+
+def test_weighted_intervals() -> None:
+    """Users of weight 0 do not count."""
+    values, weights = [0.1, 0.2, 0.3, 0.4, 99.0], [1.0, 1.0, 1.0, 1.0, 0.0]
+    low, high = evaluation(values, weights).interval("m")
+    assert 0.1 <= low < 0.25 < high <= 0.4
+
+
+def test_intervals_reproduce(result: cv.Evaluation) -> None:
+    assert result.interval("N2DCG_cat", seed=3) == result.interval("N2DCG_cat", seed=3)
+    assert result.interval("N2DCG_cat", seed=3) != result.interval("N2DCG_cat", seed=4)
+    with pytest.raises(cv.ParameterError, match="no metric 'N2DCG'"):
+        result.interval("N2DCG")
+
+
+def test_frame(result: cv.Evaluation) -> None:
+    frame = result.to_frame()
+    assert frame.columns == ["device", "metric", "mean", "low", "high", "users", "pages"]
+    assert frame.height == 2 * 4
+    overall = frame.filter((pl.col("device") == "(all)") & (pl.col("metric") == "N2DCG_cat"))
+    assert overall["mean"][0] == result.mean["N2DCG_cat"]
+
+
+def test_writings(result: cv.Evaluation, tmp_path: Path) -> None:
+    content = json.loads(result.to_json())
+    assert content["results"][0]["mean"] == result.mean["N2DCG_cat"]
+    assert content["counts"] == result.counts
+    assert content["config"]["candidates"] == "judged"
+    assert result.to_markdown().splitlines()[1] == "|---|---|---|---|---|---|---|"
+    assert r"N2DCG\_cat" in result.to_latex()
+    assert "N2DCG_cat=0." in repr(result)
+    assert "<table" in result._repr_html_()
+    for suffix in ("json", "md", "tex", "csv", "parquet"):
+        assert result.save(tmp_path / f"result.{suffix}").stat().st_size > 0
+    assert pl.read_parquet(tmp_path / "result.parquet").equals(result.to_frame())
+    with pytest.raises(cv.DataError, match=r"written as .parquet"):
+        result.save(tmp_path / "result.xlsx")
+    with pytest.raises(cv.DataError, match="cannot be written"):
+        result.save(tmp_path / "no" / "result.parquet")
+    assert {path.suffix for path in tmp_path.iterdir()} == {".json", ".md", ".tex", ".csv", ".parquet"}

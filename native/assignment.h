@@ -27,6 +27,7 @@ class Assignment {
   const double* scores_of(int category) const { return score_.at(category * stride_); }
   int owner(int row) const { return owner_[row]; }
   double price(int row) const { return price_[row]; }
+  const double* prices() const { return price_.at(0); }  // infinite in lanes past n
 
   // The largest total over one-to-one assignments of categories 0..n-1 to rows 0..n-1; owner() tells who goes where.
   // Lanes past n may hold anything finite.

@@ -9,15 +9,19 @@
 
 namespace {
 
+// A free category chooses among the columns of the set; with more categories than columns it may also be left out,
+// which is one more choice. Columns are never left empty then: a category more does no harm.
 class PricedRows {
  public:
   PricedRows(const CandidateSets& all, const CandidateSizes& most)
-      : assignment_(std::max(most.categories, all.grid_rows)), weight_at_(most.categories), weight_(0), banned_(0), value_((all.grid_cols + 1) * kLanes),
-        one_(std::max(all.grid_cols + 1, kLanes)), taken_(0), used_(most.items), score_(most.categories), utility_(most.categories) {}
+      : assignment_(std::max(most.categories, all.grid_rows)), weight_at_(most.categories), weight_(0), banned_(0),
+        open_(most.categories), slot_(most.categories), value_((all.grid_cols + 1) * kLanes),
+        one_(std::max(all.grid_cols + 1, kLanes)), taken_(0), used_(most.items), utility_(most.categories) {}
 
   void read(Candidates& set) {
-    lanes_ = padded(set.columns());
-    n_ = std::max(set.free(), set.columns());
+    columns_ = set.columns();
+    crowded_ = set.free() > columns_;
+    lanes_ = padded(columns_);
     int64_t size = 0, widest = 0;
     for (int a = 0; a < set.active(); ++a) {
       weight_at_[a] = int(size);
@@ -25,99 +29,123 @@ class PricedRows {
       widest = std::max<int64_t>(widest, int64_t(set.size(a)) * set.depth(a));
     }
     if (weight_.size() < size) weight_ = Buffer<double>(int(size));
-    if (taken_.size() < widest) taken_ = Buffer<uint8_t>(int(widest));
-    if (banned_.size() < set.free() * n_) banned_ = Buffer<uint8_t>(set.free() * n_);
-    for (int at = 0; at < set.free() * n_; ++at) banned_[at] = 0;
+    if (taken_.size() < widest) taken_ = Buffer<bool>(int(widest));
+    if (banned_.size() < set.free() * choices()) banned_ = Buffer<bool>(set.free() * choices());
+    for (int at = 0; at < set.free() * choices(); ++at) banned_[at] = false;
+    for (int a = 0; a < set.free(); ++a) open_[a] = columns_;
     for (int a = 0; a < set.active(); ++a) {
       const RowTable& table = set.table(a);
       double* out = weight_.at(weight_at_[a]);
       for (int r = 0; r < set.depth(a); ++r) {
         const double* from = table.weights_of_rank(r);
-        if (a >= set.free()) {
-          for (int l = 0; l < kLanes; ++l) *out++ = l == 0 ? from[set.pin(a)] : 0.0;
-          continue;
-        }
-        for (int j = 0; j < set.columns(); ++j) *out++ = from[set.row(j)];
-        for (int j = set.columns(); j < lanes_; ++j) *out++ = 0.0;
+        const bool free = a < set.free();
+        for (int j = 0; j < (free ? lanes_ : kLanes); ++j)
+          *out++ = !free ? (j == 0 ? from[set.pin(a)] : 0.0) : j < columns_ ? from[set.row(j)] : 0.0;
       }
     }
   }
 
-  // The bound at these prices; column gets the columns that reach it, used() how often each item is then counted.
-  double bound(Candidates& set, const double* price, double forbidden, int* column) {
+  int choices() const { return columns_ + crowded_; }
+  int out() const { return columns_; }  // the choice of a category that is left out
+  bool banned(int a, int choice) const { return banned_[a * choices() + choice]; }
+  int open(int a) const { return open_[a]; }  // columns left to it
+  void ban(int a, int choice, bool on = true) {
+    banned_[a * choices() + choice] = on;
+    if (choice < columns_) open_[a] += on ? -1 : 1;
+  }
+
+  // The bound at these prices, -infinity where bans leave no page; column gets the columns that reach it (-1: left out).
+  double bound(const Candidates& set, const double* price, double forbidden, int* column) {
     double total = 0.0;
-    for (int t = 0; t < set.items(); ++t) {
-      used_[t] = 0;
+    for (int t = 0; t < set.items(); ++t)
       if (set.homes(t) > 1) total += price[t];
+    for (int a = set.free(); a < set.active(); ++a) {
+      choose(set, a, price, kLanes, one_.at(0));
+      total += one_[0];
     }
-    for (int a = 0; a < set.active(); ++a) {
-      const bool free = a < set.free();
-      double* out = free ? assignment_.scores_of(a) : one_.at(0);
-      choose(set, a, price, free ? lanes_ : kLanes, out);
-      if (!free) {
-        total += score_[a] = out[0];
-        continue;
-      }
-      for (int j = set.columns(); j < padded(n_); ++j) out[j] = 0.0;
-      for (int j = 0; j < n_; ++j)
-        if (banned_[a * n_ + j]) out[j] = forbidden;
+    int shown = 0;  // categories that are not left out for good
+    for (int a = 0; a < set.free(); ++a) {
+      slot_[a] = open_[a] > 0 ? shown++ : -1;
+      column[a] = -1;
     }
-    for (int a = set.free(); a < n_; ++a)
-      for (int j = 0; j < padded(n_); ++j) assignment_.scores_of(a)[j] = 0.0;
-    if (n_ > 0) {
-      assignment_.solve(n_);
-      for (int j = 0; j < n_; ++j) total += assignment_.price(j);
-      for (int a = 0; a < n_; ++a) {
-        const double* score = assignment_.scores_of(a);
-        double most = -kInfinity;
-        for (int j = 0; j < n_; ++j) most = std::max(most, score[j] - assignment_.price(j));
-        total += most;
-        if (a >= set.free()) continue;
-        utility_[a] = most;
-        const int j = assignment_.place(a);
-        column[a] = j < set.columns() ? j : -1;
-        score_[a] = score[j];
-      }
+    if (shown < (crowded_ ? columns_ : set.free())) return -kInfinity;
+    n_ = std::max(shown, columns_);
+    if (n_ == 0) return total;
+    for (int a = 0; a < set.free(); ++a) {
+      if (slot_[a] < 0) continue;
+      double* score = assignment_.scores_of(slot_[a]);
+      choose(set, a, price, lanes_, score);
+      const double outside = crowded_ && banned(a, out()) ? forbidden : 0.0;
+      for (int j = columns_; j < padded(n_); ++j) score[j] = outside;
+      if (open_[a] < columns_)
+        for (int j = 0; j < columns_; ++j)
+          if (banned(a, j)) score[j] = forbidden;
     }
+    for (int k = shown; k < n_; ++k)
+      for (int v = 0; v < n_; v += kLanes) store(assignment_.scores_of(k) + v, fill(0.0));
+    assignment_.solve(n_);
+    return total + dual(set, shown, column);
+  }
+
+  // How often each item is counted where the last bound was reached.
+  void count_used(const Candidates& set, const double* price, const int* column) {
+    for (int t = 0; t < set.items(); ++t) used_[t] = 0;
+    for (int a = 0; a < set.active(); ++a)
+      if (a >= set.free() || column[a] >= 0) mark(set, a, price, a < set.free() ? column[a] : 0);
+  }
+  int used(int t) const { return used_[t]; }
+
+  // By how much the last bound falls, at least, if category a makes this choice.
+  double loss(int a, int choice) const {
+    if (slot_[a] < 0) return choice == out() ? 0.0 : kInfinity;
+    if (choice == out()) return utility_[a] + price_outside_;
+    return utility_[a] - (assignment_.scores_of(slot_[a])[choice] - assignment_.price(choice));
+  }
+
+ private:
+  // The assignment's worth by its prices: rounding in the assignment itself cannot make this less than a bound.
+  double dual(const Candidates& set, int shown, int* column) {
+    double total = 0.0;
+    price_outside_ = kInfinity;
+    for (int j = 0; j < n_; ++j) {
+      total += assignment_.price(j);
+      if (j >= columns_) price_outside_ = std::min(price_outside_, assignment_.price(j));
+    }
+    const auto most = [&](int k) {
+      Lanes best = fill(-kInfinity);
+      for (int v = 0; v < n_; v += kLanes)
+        best = max(best, load(assignment_.scores_of(k) + v) - load(assignment_.prices() + v));
+      return largest(best);
+    };
+    for (int a = 0; a < set.free(); ++a) {
+      if (slot_[a] < 0) continue;
+      total += utility_[a] = most(slot_[a]);
+      const int j = assignment_.place(slot_[a]);
+      column[a] = j < columns_ ? j : -1;
+    }
+    for (int k = shown; k < n_; ++k) total += most(k);
     return total;
   }
 
-  // The members that the rows of the last bound would count.
-  void count_used(Candidates& set, const double* price) {
-    for (int a = 0; a < set.active(); ++a) {
-      const int column = a < set.free() ? assignment_.place(a) : 0;
-      if (a >= set.free() || column < set.columns()) mark(set, a, price, column);
-    }
-  }
-
-  int used(int t) const { return used_[t]; }
-  int columns() const { return n_; }
-  int place(int a) const { return assignment_.place(a); }
-  // How much the bound falls at least if category a stands on column j.
-  double loss(int a, int j) const { return utility_[a] - (assignment_.scores_of(a)[j] - assignment_.price(j)); }
-  uint8_t& banned(int a, int j) { return banned_[a * n_ + j]; }
-
- private:
-  // The best choice of category a's members for every column: by falling gain, how many are taken so far.
+  // The best choice of category a's members for every column: by falling gain, for every number taken so far.
   void choose(const Candidates& set, int a, const double* price, int lanes, double* out) {
     const int depth = set.depth(a);
     const double* weight = weight_.at(weight_at_[a]);
+    double* value = value_.at(0);
     for (int v = 0; v < lanes; v += kLanes) {
-      double* value = value_.at(0);
       store(value, fill(0.0));
       int held = 0;
       for (const Member* m = set.members(a); m < set.members_end(a); ++m) {
         const Lanes gain = fill(m->gain), cost = fill(set.homes(m->item) > 1 ? price[m->item] : 0.0);
-        int c = held;
+        const auto taken = [&](int c) CAROUSEVAL_INLINE_LAMBDA {
+          return load(value + c * kLanes) + (gain * load(weight + c * lanes + v) - cost);
+        };
+        int c = held - 1;
         if (held < depth) {
-          store(value + (held + 1) * kLanes, load(value + held * kLanes) + (gain * load(weight + held * lanes + v) - cost));
-          --c, ++held;
-        } else {
-          --c;
+          store(value + (held + 1) * kLanes, taken(held));
+          ++held;
         }
-        for (; c >= 0; --c)
-          store(value + (c + 1) * kLanes, max(load(value + (c + 1) * kLanes),
-                                              load(value + c * kLanes) + (gain * load(weight + c * lanes + v) - cost)));
+        for (; c >= 0; --c) store(value + (c + 1) * kLanes, max(load(value + (c + 1) * kLanes), taken(c)));
       }
       Lanes best = load(value);
       for (int c = 1; c <= held; ++c) best = max(best, load(value + c * kLanes));
@@ -133,11 +161,11 @@ class PricedRows {
     one_[0] = 0.0;
     for (int s = 0; s < size; ++s) {
       const double cost = set.homes(member[s].item) > 1 ? price[member[s].item] : 0.0;
-      uint8_t* taken = taken_.at(s * depth);
+      bool* taken = taken_.at(s * depth);
       for (int c = std::min(s, depth - 1); c >= 0; --c) {
         const double with = one_[c] + (member[s].gain * weight[c * lanes] - cost);
         taken[c] = c == s || with > one_[c + 1];
-        if (taken[c]) one_[c + 1] = with;
+        one_[c + 1] = taken[c] ? with : one_[c + 1];
       }
     }
     int c = 0;
@@ -148,14 +176,18 @@ class PricedRows {
   }
 
   Assignment assignment_;
-  int lanes_ = 0, n_ = 0;
+  int columns_ = 0, lanes_ = 0, n_ = 0;
+  bool crowded_ = false;  // more categories than columns
+  double price_outside_ = 0.0;
   Buffer<int> weight_at_;
-  Buffer<double> weight_;   // by category: rank, then column
-  Buffer<uint8_t> banned_;  // by free category and column: not to stand there
+  Buffer<double> weight_;  // by category: rank, then column
+  Buffer<bool> banned_;    // by free category and choice
+  Buffer<int> open_;
+  Buffer<int> slot_;  // by free category: its number in the assignment, or -1
   Buffer<double> value_, one_;
-  Buffer<uint8_t> taken_;
+  Buffer<bool> taken_;
   Buffer<int> used_;
-  Buffer<double> score_, utility_;
+  Buffer<double> utility_;
 };
 
 }  // namespace

@@ -116,24 +116,12 @@ def random_set(rng: np.random.Generator, rows: int, cols: int, most_items: int, 
     return CandidateSet(gains, homes, slots, pinned, int(rng.integers(1, rows + 1)) if rng.random() < 0.5 else rows)
 
 
-def two_homes(rng: np.random.Generator, items: int, categories: int, graded: bool, cols: int = 15) -> CandidateSet:
+def two_homes(
+    rng: np.random.Generator, items: int, categories: int, graded: bool, cols: int = 15, rows: int = 10
+) -> CandidateSet:
     gains = [float(2.0 ** rng.integers(1, 6) - 1) if graded else 1.0 for _ in range(items)]
     homes = [rng.choice(categories, 2, replace=False).tolist() for _ in range(items)]
-    return CandidateSet(gains, homes, [cols] * categories, [-1] * categories, 10)
-
-
-@pytest.mark.parametrize("once", [True, False])
-def test_brute_force_on_tiny_sets(once: bool) -> None:
-    rng = np.random.default_rng(5)
-    for _ in range(60):
-        rows, cols = int(rng.integers(1, 4)), int(rng.integers(1, 4))
-        weights = random_weights(rng, (rows, cols))
-        sets = [random_set(rng, rows, cols, 5, 4) for _ in range(20)]
-        found = solve(sets, weights, once)
-        np.testing.assert_array_equal(found.bound, found.best)
-        for p, one in enumerate(sets):
-            assert found.best[p] == pytest.approx(brute_force(one, weights, once), rel=1e-11, abs=1e-13)
-            check_page(one, weights, found, p, once)
+    return CandidateSet(gains, homes, [cols] * categories, [-1] * categories, rows)
 
 
 def check_page(one: CandidateSet, weights: Any, found: Best, p: int, once: bool) -> None:
@@ -182,3 +170,124 @@ def milp_ideal(one: CandidateSet, weights: Any, **options: Any) -> Any:
         constraints=[LinearConstraint(part, -np.inf, most) for part, most in parts],
         options={"mip_rel_gap": 0, **options},
     )
+
+
+@pytest.mark.parametrize("once", [True, False])
+def test_brute_force_on_tiny_sets(once: bool) -> None:
+    rng = np.random.default_rng(5)
+    for _ in range(60):
+        rows, cols = int(rng.integers(1, 4)), int(rng.integers(1, 4))
+        weights = random_weights(rng, (rows, cols))
+        sets = [random_set(rng, rows, cols, 5, 4) for _ in range(20)]
+        found = solve(sets, weights, once)
+        np.testing.assert_array_equal(found.bound, found.best)
+        for p, one in enumerate(sets):
+            assert found.best[p] == pytest.approx(brute_force(one, weights, once), rel=1e-11, abs=1e-13)
+            check_page(one, weights, found, p, once)
+
+
+def test_milp_on_larger_sets() -> None:
+    rng = np.random.default_rng(6)
+    falling, mixed = WEIGHTS[:5, :6], rng.random((4, 5))
+    for weights in (falling, mixed):
+        rows, cols = weights.shape
+        sets = [two_homes(rng, 12, 6, graded, cols, rows) for graded in (False, True) for _ in range(4)]
+        found = solve(sets, weights)
+        np.testing.assert_array_equal(found.bound, found.best)
+        for p, one in enumerate(sets):
+            assert found.best[p] == pytest.approx(-milp_ideal(one, weights).fun, rel=2e-6)
+            check_page(one, weights, found, p, True)
+
+
+def test_uncoupled_sets_agree_with_the_category_ideal() -> None:
+    rng = np.random.default_rng(7)
+    for categories, items in ((10, 20), (4, 30), (25, 40), (1, 3)):
+        sets = []
+        for _ in range(200):
+            gains = [float(2.0 ** rng.integers(1, 6) - 1) for _ in range(items)]
+            homes = [[int(rng.integers(categories))] for _ in range(items)]
+            slots = rng.integers(1, 16, categories).tolist()
+            sets.append(CandidateSet(gains, homes, slots, [-1] * categories, min(categories, 10)))
+        table = np.zeros((len(sets), categories, items))
+        for p, one in enumerate(sets):
+            for t, (gain, (home,)) in enumerate(zip(one.gains, one.homes, strict=True)):
+                table[p, home, t] = gain
+        wanted = category_ideal(table, WEIGHTS, np.array([one.slots for one in sets]))
+        for once in (True, False):
+            found = solve(sets, WEIGHTS, once)
+            np.testing.assert_allclose(found.best, wanted, rtol=1e-13)
+            np.testing.assert_array_equal(found.bound, found.best)
+        check_page(sets[0], WEIGHTS, solve(sets, WEIGHTS), 0, True)
+
+
+def test_a_pinned_category_without_items_closes_its_row() -> None:
+    weights = np.array([[1.0, 0.5], [0.4, 0.2]])
+    one = CandidateSet([3.0, 1.0], [[0], [0]], [2, 2], [-1, 0], 2)
+    found = solve([one], weights)
+    assert found.best[0] == pytest.approx(3 * 0.4 + 1 * 0.2)
+    assert found.rows[0].tolist() == [1, -1]
+
+
+def test_two_homes_are_used_for_two_good_cells() -> None:
+    """The first row alone would hold both items; each is worth more at the head of a row of its own."""
+    weights = np.array([[1.0, 0.1], [0.9, 0.1]])
+    found = solve([CandidateSet([1.0, 1.0], [[0, 1], [0, 1]], [2, 2], [-1, -1], 2)], weights)
+    assert found.best[0] == 1.9
+    assert sorted(found.homes[0]) == [0, 1]
+
+
+def test_threads_and_instruction_sets_give_the_same_bits() -> None:
+    rng = np.random.default_rng(8)
+    sets = [two_homes(rng, 12, int(rng.integers(3, 14)), bool(p % 2)) for p in range(150)]
+    sets += [random_set(rng, 10, 15, 20, 14) for _ in range(150)]
+    sets = [one for one in sets if max(one.pinned) < 10]
+    before = _native.instruction_set()
+    first = solve(sets, WEIGHTS, node_limit=20)
+    try:
+        for name in ("baseline", "avx2"):
+            try:
+                _native.use_instruction_set(name)
+            except ValueError:
+                continue
+            for threads in (1, 3):
+                again = solve(sets, WEIGHTS, node_limit=20, threads=threads)
+                np.testing.assert_array_equal(again.best, first.best)
+                np.testing.assert_array_equal(again.bound, first.bound)
+                for kind in ("rows", "homes"):
+                    np.testing.assert_array_equal(
+                        np.concatenate(getattr(again, kind)), np.concatenate(getattr(first, kind))
+                    )
+    finally:
+        _native.use_instruction_set(before)
+
+
+def test_past_the_node_limit_the_bound_holds() -> None:
+    rng = np.random.default_rng(9)
+    sets = [two_homes(rng, 20, 20, bool(p % 2)) for p in range(30)]
+    proven = solve(sets, WEIGHTS)
+    np.testing.assert_array_equal(proven.bound, proven.best)
+    loose = 0
+    for limit in (0, 1, 3, 10):
+        found = solve(sets, WEIGHTS, node_limit=limit)
+        assert (found.best <= proven.best * (1 + 1e-12)).all()
+        assert (found.bound >= proven.best * (1 - 1e-12)).all()
+        loose += int((found.bound > found.best).sum())
+        for p, one in enumerate(sets):
+            check_page(one, WEIGHTS, found, p, True)
+    assert loose > 0
+
+
+def test_sums_that_overflow_are_infinite() -> None:
+    huge = CandidateSet([1.7e308] * 3, [[0], [0, 1], [1]], [2, 2], [-1, -1], 2)
+    found = solve([huge, CandidateSet([1.0], [[0]], [1], [-1], 1)], np.ones((2, 2)))
+    assert found.best.tolist() == [np.inf, 1.0]
+    assert found.bound.tolist() == [np.inf, 1.0]
+
+
+def test_nothing_to_show() -> None:
+    empty = CandidateSet([], [], [], [], 2)
+    unshown = CandidateSet([2.0], [[0]], [0], [-1], 2)
+    found = solve([empty, unshown], WEIGHTS)
+    assert found.best.tolist() == [0.0, 0.0]
+    assert found.homes[1].tolist() == [-1]
+    assert solve([], WEIGHTS).best.size == 0

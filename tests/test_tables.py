@@ -53,7 +53,8 @@ SOURCES: dict[str, Callable[[Path], Any]] = {
     "pandas objects": lambda _: pd.DataFrame(COLUMNS).astype(object),
     "pyarrow": lambda _: pa.table(COLUMNS),
     "pyarrow in pieces": lambda _: pa.concat_tables([pa.table(COLUMNS).slice(0, 1), pa.table(COLUMNS).slice(1)]),
-    "pyarrow dictionaries": lambda _: pa.table(COLUMNS).set_column(0, "user_id", pa.array(COLUMNS["user_id"]).dictionary_encode()),
+    "pyarrow dictionaries": lambda _: pa.table({name: pa.array(values).dictionary_encode() if name == "user_id" else values
+                                                for name, values in COLUMNS.items()}),
     "duckdb": lambda _: duckdb.sql("select * from FRAME"),
     "dict": lambda _: COLUMNS,
     "dict of arrays": lambda _: {name: np.array(values) for name, values in COLUMNS.items()},
@@ -205,7 +206,7 @@ def test_no_table_at_all(source: Any) -> None:
 
 @pytest.mark.parametrize("values", [[1.5, 2.0, 3.0], [True, False, True], [[1], [2], [3]]])
 def test_ids_are_integers_or_text(values: list[Any]) -> None:
-    with pytest.raises(DataError, match="column user_id holds .* integers or text are wanted"):
+    with pytest.raises(DataError, match=r"column user_id holds .* integers or text are wanted"):
         open_tables({"layouts": {**COLUMNS, "user_id": values}})
 
 

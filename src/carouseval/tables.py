@@ -111,6 +111,7 @@ class Table:
     types: Mapping[str, pl.DataType]
     is_text: bool  # CSV: ids have no type of their own
     lists: bool = False  # one line per carousel, with a list of items
+    header: tuple[str, ...] = ()  # all columns, as the caller calls them
     id_types: Mapping[str, pl.DataType] = field(default_factory=dict)
 
     def __contains__(self, column: str) -> bool:
@@ -251,7 +252,7 @@ def open_table(
                 f"{name}: column {used[column.name]} holds {types[column.name]}, and {kind} are wanted. "
                 f"{column.remedy or 'Convert it first.'}"
             )
-    return Table(name, kept, known, used, files, types, is_text, lists)
+    return Table(name, kept, known, used, files, types, is_text, lists, tuple(header))
 
 
 def _records(source: TableLike, name: str) -> tuple[pl.LazyFrame, tuple[TableFile, ...]]:

@@ -34,7 +34,8 @@ def tables(folder: Path, system: str = "new") -> list[str]:
 
 
 def result(folder: Path) -> cv.Evaluation:
-    return cv.evaluate(*(folder / f"{name}.parquet" for name in ("layouts-new", "judgments", "items")), by="device")
+    layouts, judgments, items = (folder / f"{name}.parquet" for name in ("layouts-new", "judgments", "items"))
+    return cv.evaluate(layouts, judgments, items, by="device")
 
 
 def test_sample(folder: Path) -> None:

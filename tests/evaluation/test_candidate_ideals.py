@@ -7,9 +7,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy import sparse
+from scipy.optimize import Bounds, LinearConstraint, milp
 
 import carouseval as cv
 from carouseval import _native
+from carouseval.metric.ideal import category_ideal
 
 WEIGHTS = cv.discounts.RowPage().weights(cv.RECGAZE)
 

@@ -108,7 +108,7 @@ def test_judged_twice() -> None:
 
 @pytest.mark.parametrize("name", ["layouts", "judgments", "items"])
 def test_empty_tables(name: str) -> None:
-    tables = {"layouts": LAYOUTS, "judgments": JUDGMENTS, "items": ITEMS}
+    tables: dict[str, Any] = {"layouts": LAYOUTS, "judgments": JUDGMENTS, "items": ITEMS}
     tables[name] = tables[name].clear()
     with pytest.raises(cv.DataError, match=f"{name}: the table is empty"):
         cv.evaluate(**tables, metrics=METRIC, grid=GRID)

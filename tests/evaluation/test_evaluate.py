@@ -186,7 +186,7 @@ def test_an_evaluator_needs_items() -> None:
 
 def test_without_any_category() -> None:
     bare = LAYOUTS.drop("category")
-    with pytest.raises(cv.DataError, match="Give items .* or ask for candidates='displayed'"):
+    with pytest.raises(cv.DataError, match=r"Give items .* or ask for candidates='displayed'"):
         score(bare)
     assert score(bare, candidates="displayed") == pytest.approx(1.3 / 2.2)
     assert cv.evaluate(bare, JUDGMENTS, None, ["N2DCG", "NDCG@5"], GRID).mean["NDCG@5"] > 0
@@ -203,7 +203,7 @@ class TestPolicies:
     )
     layouts = pl.concat([LAYOUTS, *(LAYOUTS.with_columns(user_id=pl.lit(who)) for who in ("bored", "stranger"))])
 
-    def result(self, **options: str) -> cv.Evaluation:
+    def result(self, **options: Any) -> cv.Evaluation:
         return cv.evaluate(self.layouts, self.judgments, None, METRIC, GRID, **options)
 
     def test_defaults(self) -> None:
@@ -320,12 +320,12 @@ def test_segments_and_their_grids() -> None:
         row = result.segments.filter(pl.col("device") == device).row(0, named=True)
         assert row["N2DCG_cat"] == pytest.approx(wanted.mean["N2DCG_cat"], rel=1e-12)
         assert row["users"] == wanted.per_user.height
+    grids = {name: grid for name, grid in data.grids.items() if name != "web"}
     with pytest.raises(cv.DataError, match="device has 'web', for which grid names no screen; it has 'tv', 'phone'"):
-        grids = {name: grid for name, grid in data.grids.items() if name != "web"}
         cv.evaluate(data.layouts["new"], data.judgments, data.items, by="device", grid=grids)
     with pytest.raises(cv.ParameterError, match="several grids need by="):
         cv.evaluate(data.layouts["new"], data.judgments, data.items, grid=data.grids)
-    with pytest.raises(cv.ParameterError, match="no column 'devise' in layouts or judgments. Did you mean 'device'"):
+    with pytest.raises(cv.ParameterError, match=r"no column 'devise' in layouts or judgments\. Did you mean 'device'"):
         cv.evaluate(data.layouts["new"], data.judgments, data.items, by="devise")
 
 

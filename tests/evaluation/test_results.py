@@ -1,6 +1,7 @@
 """Results: means, intervals, and every way to write them down."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,7 @@ import carouseval as cv
 from carouseval.evaluation.sample import sample
 
 
-def evaluation(values: list[float | None], weights: list[float] | None = None) -> cv.Evaluation:
+def evaluation(values: Sequence[float | None], weights: list[float] | None = None) -> cv.Evaluation:
     frame = pl.DataFrame({"user_id": range(len(values)), "m": pl.Series(values, dtype=pl.Float64)})
     if weights is not None:
         frame = frame.with_columns(weight=pl.Series(weights))

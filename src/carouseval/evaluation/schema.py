@@ -45,7 +45,7 @@ def open_tables(
         opened[name] = open_table(source, name, [*_TABLES[name], *extra], _names(columns, name))
     for segment in (*by, *([weight] if weight is not None else [])):
         if not any(segment in opened[name] for name in opened if name != "items"):
-            known = [name for table in opened.values() for name in table.records.collect_schema().names()]
+            known = [name for table in opened.values() for name in table.header]
             raise ParameterError(
                 f"no column {segment!r} in {' or '.join(name for name in opened if name != 'items')}."
                 f"{did_you_mean(segment, known)}"

@@ -10,6 +10,9 @@ INSTALLED := .venv/.installed
 
 demo: $(INSTALLED)
 	$(BIN)/carouseval score examples/page.csv
+	$(BIN)/carouseval sample out/sample
+	$(BIN)/carouseval evaluate out/sample/layouts-new.parquet out/sample/judgments.parquet --items out/sample/items.parquet --by device
+	$(BIN)/carouseval explain out/sample/layouts-new.parquet out/sample/judgments.parquet --items out/sample/items.parquet
 	$(BIN)/carouseval reproduce --out out/paper
 
 test: check
@@ -25,6 +28,8 @@ check: $(INSTALLED)
 bench: $(INSTALLED)
 	$(BIN)/python benchmarks/metric.py
 	$(BIN)/python benchmarks/study.py
+	$(BIN)/python benchmarks/candidate_ideals.py
+	$(BIN)/python benchmarks/evaluation.py
 	$(BIN)/python benchmarks/startup.py
 
 pictures: $(INSTALLED)

@@ -5,9 +5,13 @@ from pathlib import Path
 
 from rich.console import Console
 from rich.terminal_theme import MONOKAI
+from rich.text import Text
 
+from carouseval.evaluation.explain import explain
+from carouseval.evaluation.sample import sample
 from carouseval.metric.page_score import score_page
 from carouseval.page_file import read_page
+from carouseval.show.explanation import explanation
 from carouseval.show.terminal import page_score
 
 HERE = Path(__file__).parent
@@ -33,13 +37,21 @@ FRAME = """<svg class="rich-terminal" viewBox="0 0 {width} {height}" xmlns="http
 
 def main(folder: Path = HERE) -> None:
     result = score_page(read_page(str(HERE.parent / "examples" / "page.csv")), ["N2DCG_cat", "N2DCG", "2DCG"])
+    draw(folder, "score", "carouseval score examples/page.csv", page_score(result), 76)
+    data = sample(1000, systems=["new"])
+    losses = explain(data.layouts["new"], data.judgments, data.items)
+    command = "carouseval explain layouts-new.parquet judgments.parquet --items items.parquet"
+    draw(folder, "explain", command, explanation(losses, 0, losses.page("u000008")), 116)
+
+
+def draw(folder: Path, name: str, command: str, shown: Text, width: int) -> None:
     console = Console(
-        record=True, width=76, highlight=False, force_terminal=True, color_system="truecolor", file=io.StringIO()
+        record=True, width=width, highlight=False, force_terminal=True, color_system="truecolor", file=io.StringIO()
     )
-    console.print("[green]$[/] carouseval score examples/page.csv")
-    console.print(page_score(result))
-    svg = console.export_svg(title="carouseval", theme=MONOKAI, code_format=FRAME, unique_id="score")
-    (folder / "score.svg").write_text(svg, encoding="utf-8")
+    console.print(f"[green]$[/] {command}")
+    console.print(shown)
+    svg = console.export_svg(title="carouseval", theme=MONOKAI, code_format=FRAME, unique_id=name)
+    (folder / f"{name}.svg").write_text(svg, encoding="utf-8")
 
 
 if __name__ == "__main__":

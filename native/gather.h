@@ -53,7 +53,10 @@ class Gatherer {
     for (int64_t j = begin; j < end; ++j)
       if (gain[j] > 0) membership_.each(user, item[j], [&](uint32_t) { ++homes; });
     local_.start(homes);
-    for (int64_t p = 0; p < pin_count; ++p) out.pinned[first + local(pins[p].category)] = int32_t(pins[p].row);
+    for (int64_t p = 0; p < pin_count; ++p) {
+      int32_t& row = out.pinned[first + local(pins[p].category)];
+      if (row < 0) row = int32_t(pins[p].row);  // a category stands once, also where a page shows it twice
+    }
     int32_t strays = 0;
     for (int64_t j = begin; j < end; ++j) {
       if (!(gain[j] > 0)) continue;

@@ -1,4 +1,4 @@
-"""The README's picture is what the command shows today."""
+"""The README's pictures are what the commands show today."""
 
 import runpy
 from pathlib import Path
@@ -6,7 +6,8 @@ from pathlib import Path
 DOCS = Path(__file__).parent.parent / "docs"
 
 
-def test_the_picture_is_up_to_date(tmp_path: Path) -> None:
+def test_the_pictures_are_up_to_date(tmp_path: Path) -> None:
     script = runpy.run_path(str(DOCS / "pictures.py"))
     script["main"](tmp_path)
-    assert (tmp_path / "score.svg").read_text() == (DOCS / "score.svg").read_text(), "run `make pictures`"
+    for name in ("score.svg", "explain.svg"):
+        assert (tmp_path / name).read_text() == (DOCS / name).read_text(), "run `make pictures`"

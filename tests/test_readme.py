@@ -10,19 +10,25 @@ from typing import Any
 import numpy as np
 
 import carouseval as cv
+from carouseval.evaluation.sample import sample
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
 def test_python_blocks_run() -> None:
+    data = sample(20, systems=["new", "prod"])
     names: dict[str, Any] = {
         "cv": cv,
         "pages": np.ones((4, 3, 4)),
         "examination_table": np.ones((3, 4)),
+        "layouts": data.layouts["new"],
+        "judgments": data.judgments,
+        "items": data.items,
+        "systems": data.layouts,
     }
     blocks = re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL)
-    assert len(blocks) == 2
+    assert len(blocks) == 3
     for block in blocks:
         exec(block, names)
     assert f"{cv.n2dcg_cat(names['page']):.5f}"[:5] in README
@@ -37,6 +43,7 @@ def test_command_lines_run(tmp_path: Path) -> None:
     (tmp_path / "page.csv").write_text((ROOT / "examples" / "page.csv").read_text())
     for command in commands:
         arguments = ["1000" if word == "10000000" else word for word in shlex.split(command)[1:]]
+        arguments += ["--users", "50"] * (arguments[0] == "sample")
         subprocess.run([sys.executable, "-m", "carouseval", *arguments], check=True, capture_output=True, cwd=tmp_path)
 
 

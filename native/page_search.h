@@ -137,7 +137,7 @@ class PageSearch {
   // equal to the best page, along a mean of the last directions; shorter whenever the bound stalls.
   bool close(double& node_bound) {
     constexpr double kMemory = 0.4, kFirst = 1.5, kShorter = 0.7, kShortest = 0.3;
-    constexpr int kPatience = 5, kTryEvery = 4, kClimbEvery = 30;
+    constexpr int kPatience = 5, kTryEvery = 4, kClimbEvery = 30, kClimbNodes = 8;
     const Candidates& set = *set_;
     const bool root = nodes_ == 1;
     double lowest = kInfinity, length = kFirst;
@@ -147,7 +147,7 @@ class PageSearch {
       const double bound = rows_.bound(set, price_.at(0), forbidden_, trial_.at(0));
       if (settled(bound)) return true;
       rows_.count_used(set, price_.at(0), trial_.at(0));
-      if (root && step % kClimbEvery == kClimbEvery - 1) climb();
+      if (root ? step % kClimbEvery == kClimbEvery - 1 : nodes_ % kClimbNodes == 0 && step == 2 * kTryEvery) climb();
       else if (step % kTryEvery == 0) try_rows(false);
       if (settled(bound)) return true;
       if (bound < lowest) {
@@ -181,44 +181,26 @@ class PageSearch {
     return false;
   }
 
-  // Whether a category is shown comes first, if that is where items are in dispute; then who stands on the first row.
+  // The category whose items are most in dispute is decided: whether it is shown, then its row, the last row first.
   void branch(double bound) {
     const Candidates& set = *set_;
     const int out = rows_.out();
-    const bool crowded = rows_.choices() > out;
-    int doubtful = -1, undecided = 0;
-    double most = -1.0, top = 0.0;
+    int doubtful = -1, shown = -1;  // the most disputed ones of either kind
+    double doubtful_dispute = -1.0, shown_dispute = -1.0;
     for (int a = 0; a < set.free(); ++a) {
-      const bool may_be_out = crowded && !rows_.banned(a, out);
+      const bool may_be_out = rows_.choices() > out && !rows_.banned(a, out);
       if (rows_.open(a) + may_be_out == 0) return;  // no better page
       if (rows_.open(a) + may_be_out == 1) continue;
-      ++undecided;
       double dispute = 0.0;
       for (const Member* m = set.members(a); m < set.members_end(a); ++m) dispute += m->gain * unrest_[m->item];
-      top = std::max(top, dispute);
-      if (may_be_out && dispute > most) most = dispute, doubtful = a;
+      if (may_be_out && dispute > doubtful_dispute) doubtful_dispute = dispute, doubtful = a;
+      if (!may_be_out && dispute > shown_dispute) shown_dispute = dispute, shown = a;
     }
-    if (undecided == 0) return try_last();
-    if (doubtful >= 0 && most > 0.6 * top) return show_or_not(doubtful, bound);
-    for (int j = 0; crowded_or_even() && j < out; ++j) {
-      int candidates = 0;
-      for (int a = 0; a < set.free(); ++a) candidates += !rows_.banned(a, j);
-      if (candidates == 0) return;
-      if (candidates == 1) continue;
-      for (int a = 0; a < set.free(); ++a)
-        if (!rows_.banned(a, j)) place(a, j, bound);
-      return;
-    }
-    for (int a = 0; a < set.free(); ++a) {
-      if (rows_.open(a) < 2) continue;
-      for (int j = 0; j < out; ++j)
-        if (!rows_.banned(a, j)) place(a, j, bound);
-      return;
-    }
-    if (doubtful >= 0) show_or_not(doubtful, bound);
+    if (doubtful < 0 && shown < 0) return try_last();
+    if (shown < 0 || doubtful_dispute > 0.6 * shown_dispute) return show_or_not(doubtful, bound);
+    for (int j = out - 1; j >= 0; --j)
+      if (!rows_.banned(shown, j)) place(shown, j, bound);
   }
-
-  bool crowded_or_even() const { return set_->free() >= rows_.out(); }
 
   // One choice of rows is left.
   void try_last() {

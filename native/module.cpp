@@ -106,7 +106,7 @@ nb::tuple candidate_ideals(In<double, 1> gains, In<int64_t, 1> item_offsets, In<
   nb::capsule best_owner, bound_owner, row_owner, home_owner;
   const CandidatePages pages = {fresh<double>(count, best_owner), fresh<double>(count, bound_owner),
                                 fresh<int32_t>(categories, row_owner), fresh<int32_t>(items, home_owner)};
-  in_parallel(int64_t(count), 64, threads, [&](Pieces& pieces) {
+  in_parallel(int64_t(count), 16, threads, [&](Pieces& pieces) {  // some sets take a thousand times as long as others
     active->candidate_ideals(all, pieces, pages);
     return int64_t(-1);
   });

@@ -178,7 +178,7 @@ def milp_ideal(one: CandidateSet, weights: Any, **options: Any) -> Any:
 @pytest.mark.parametrize("once", [True, False])
 def test_brute_force_on_tiny_sets(once: bool) -> None:
     rng = np.random.default_rng(5)
-    for _ in range(60):
+    for _ in range(120):
         rows, cols = int(rng.integers(1, 4)), int(rng.integers(1, 4))
         weights = random_weights(rng, (rows, cols))
         sets = [random_set(rng, rows, cols, 5, 4) for _ in range(20)]

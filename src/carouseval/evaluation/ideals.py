@@ -20,7 +20,7 @@ from carouseval.evaluation.truth import Truth
 from carouseval.metric.grid import Array, Grid
 from carouseval.metric.pages import thread_count
 
-NODE_LIMIT = 20_000  # steps of the search per problem; never a clock, so that results do not depend on the machine
+NODE_LIMIT = 10_000  # steps of the search per problem; never a clock, so that results do not depend on the machine
 Index = NDArray[np.int64]
 
 

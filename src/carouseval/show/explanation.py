@@ -19,7 +19,7 @@ _NAMES = {
     "missing": "missing pages",
     "nothing_to_show": "nothing relevant to show",
 }
-_STYLES = {"score": "blue", "choice": "red", "row_order": "yellow", "item_order": "magenta"}
+_STYLES = {"score": "#3182bd", "choice": "#e6550d", "row_order": "#fdae6b", "item_order": "#9e9ac8"}
 
 
 def explanation(result: Explanation, worst: int, view: PageView | None) -> Text:
@@ -40,7 +40,7 @@ def explanation(result: Explanation, worst: int, view: PageView | None) -> Text:
         titles = [*result.by, *(_NAMES[name] for name in header[len(result.by) :])]
         lines += [Text(), small_table("Segments", titles, rows)]
     if not result.cells.is_empty():
-        lines += heading("Lost in each cell", "points of 100; what stands elsewhere than ideal pages would have it")
+        lines += heading("Lost in each cell", "points of 100; less than 0 where ideal pages would show less")
         lines += _cells(result)
     if worst and not result.per_page.is_empty():
         wanted = ["user_id", "page_id", "score", "dcg", "item_order", "row_order", "choice", "ideal"]
@@ -60,7 +60,7 @@ def _cells(result: Explanation) -> list[Text]:
     table[by_cell["row"].to_numpy() - 1, by_cell["col"].to_numpy() - 1] = 100 * by_cell["loss"].to_numpy()
     order = dict(result.rows.group_by("row").agg(pl.col("item_order").sum()).iter_rows())
     notes = [f"{100 * order.get(row + 1, 0.0):.1f}" for row in range(rows)]
-    return heat(np.round(table, 2), result.grid, notes=notes, notes_title="item order")
+    return heat(np.round(table, 1) + 0.0, result.grid, notes=notes, notes_title="item order")
 
 
 def page(view: PageView) -> list[Text]:

@@ -146,7 +146,7 @@ def _number(value: float, decimals: int | None) -> str:
 def _shade(value: float, top: float) -> Style:
     if math.isnan(value):
         return Style(dim=True)
-    share = value / top if top > 0 else 0.0
+    share = max(0.0, value / top) if top > 0 else 0.0
     at = min(int(share * (len(_RAMP) - 1)), len(_RAMP) - 2)
     rest = share * (len(_RAMP) - 1) - at
     red, green, blue = (round(a + (b - a) * rest) for a, b in zip(_RAMP[at], _RAMP[at + 1], strict=True))

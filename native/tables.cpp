@@ -28,11 +28,15 @@ Out<T> handed_over(std::vector<T>&& values, size_t width = 0) {
 
 class Ids {
  public:
-  nb::tuple add_ints(In<int64_t, 1> ids, int threads) { return add(ints_, ids.data(), int64_t(ids.shape(0)), threads); }
+  nb::tuple add_ints(In<int64_t, 1> ids, int threads) {
+    if (texts_.size()) throw nb::type_error("ids are all integers or all text");
+    return add(ints_, ids.data(), int64_t(ids.shape(0)), threads);
+  }
 
   nb::tuple add_texts(nb::capsule stream, int threads) {
     auto* source = static_cast<ArrowArrayStream*>(PyCapsule_GetPointer(stream.ptr(), "arrow_array_stream"));
     if (!source) throw nb::python_error();
+    if (ints_.size()) throw nb::type_error("ids are all integers or all text");
     const TextColumn column(source);
     return add(texts_, column.texts().data(), int64_t(column.texts().size()), threads);
   }

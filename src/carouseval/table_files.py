@@ -5,6 +5,7 @@ import csv
 import glob
 import gzip
 import itertools
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,28 +32,33 @@ class TableFile:
         """Where a record (from 0) stands, for a person to look it up."""
         if self.kind == "CSV":
             return f"line {csv_line(self.path, record)}"
-        return f"line {record + 1}" if self.kind == "NDJSON" else f"record {record + 1}"
+        return f"line {_json_line(self.path, record)}" if self.kind == "NDJSON" else f"record {record + 1}"
 
 
 def find_files(path: str | Path) -> list[Path]:
     """The files that a path, a folder or a pattern such as ``layouts/*.parquet`` names, in order."""
     text = str(path)
-    if glob.has_magic(text) and not Path(text).exists():
-        found = sorted(Path(name) for name in glob.glob(text, recursive=True))  # noqa: PTH207
+    try:
+        if text in ("", "."):
+            raise DataError("a path is wanted, found nothing.")
+        if not glob.has_magic(text) or Path(text).exists():
+            found = [Path(text)]
+        else:
+            found = sorted(Path(name) for name in glob.glob(text, recursive=True))  # noqa: PTH207
         if not found:
             raise DataError(f"{text}: no file has a name like this.")
-    else:
-        found = [Path(text)]
-    files: list[Path] = []
-    for one in found:
-        if one.is_dir():
-            inside = sorted(name for name in one.iterdir() if _kind(name) and name.name[0] not in "._")
-            if not inside:
-                raise DataError(f"{one}: a folder without tables. {_READABLE}.")
-            files += inside
-        else:
-            files.append(one)
-    return files
+        return [file for one in found for file in (_inside(one) if one.is_dir() else [one])]
+    except (OSError, ValueError) as error:
+        if isinstance(error, DataError):
+            raise
+        raise DataError(f"{text[:80]!r} is no path: {getattr(error, 'strerror', None) or error}.") from None
+
+
+def _inside(folder: Path) -> list[Path]:
+    found = sorted(name for name in folder.iterdir() if _kind(name) and name.name[0] not in "._")
+    if not found:
+        raise DataError(f"{folder}: a folder without tables. {_READABLE}.")
+    return found
 
 
 def open_file(path: Path) -> TableFile:
@@ -68,11 +74,12 @@ def open_file(path: Path) -> TableFile:
         raise DataError(f"{path}: {error.strerror or error}.") from None
     if path.stat().st_size == 0:
         raise DataError(f"{path} is empty.")
-    with readable(path, kind):
+    with readable((path, kind)):
         if kind == "Parquet":
             records = pl.scan_parquet(path, glob=False)
         elif kind == "NDJSON":
-            records = pl.scan_ndjson(path, infer_schema_length=None)
+            name = str(path)
+            records = pl.scan_ndjson(glob.escape(name) if glob.has_magic(name) else name, infer_schema_length=None)
         else:
             records = pl.scan_csv(path, infer_schema=False, glob=False)
         records.collect_schema()
@@ -88,15 +95,54 @@ def _kind(path: Path) -> str | None:
 
 
 @contextlib.contextmanager
-def readable(path: str | Path, kind: str) -> Iterator[None]:
-    """What the reader cannot make out becomes our error."""
+def readable(*files: tuple[Path, str], name: str = "") -> Iterator[None]:
+    """What the reader cannot make out of files, each given with its kind, becomes our error."""
     try:
         yield
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
         reason = str(error).strip().partition("\n")[0].rstrip(".")
+        told = name and f"{name}: "
+        for path, kind in files:
+            if why := _why(path, kind):
+                raise DataError(f"{told}{path} does not read as {kind}: {why}") from None
+        if not files:
+            raise DataError(f"{told}the table does not read: {reason}.") from None
+        (path, kind), more = files[0], " (or another of its files)" if len(files) > 1 else ""
         raise DataError(
-            f"{path} does not read as {kind}: {reason}. Is the file damaged? Get or export it again."
+            f"{told}{path}{more} does not read as {kind}: {reason}. Is the file damaged? Get or export it again."
         ) from None
+
+
+def _why(path: Path, kind: str) -> str:
+    """What is wrong with a file, where that can be told; it is read once more, line by line."""
+    with contextlib.suppress(OSError, EOFError):
+        try:
+            if kind == "Parquet":
+                start = path.read_bytes()[:24]
+                return "" if start[:4] == b"PAR1" else f"it begins with {start!r}. Is it another kind of file?"
+            if kind == "NDJSON":
+                return _wrong_json(path)
+            width = 0
+            for line, fields in csv_records(path):
+                width = width or len(fields)
+                if fields and len(fields) > width:
+                    return f"line {line} has {len(fields)} fields and the header {width}. Quote text that holds commas."
+        except UnicodeDecodeError:
+            return "it is not in UTF-8. Save it as UTF-8."
+        except csv.Error as error:
+            return f"{error}. Close the quotes, or export it again."
+    return ""
+
+
+def _wrong_json(path: Path) -> str:
+    with _open_text(path) as file:
+        for number, line in enumerate(file, 1):
+            try:
+                if line.strip() and not isinstance(json.loads(line), dict):
+                    return f"line {number} is no object. Write one object a line: {{...}}."
+            except ValueError:
+                return f"line {number} is no JSON: {line.strip()[:40]!r}. Write one object a line: {{...}}."
+    return ""
 
 
 def csv_line(path: Path, record: int) -> int:
@@ -105,6 +151,15 @@ def csv_line(path: Path, record: int) -> int:
         for line, _ in itertools.islice(csv_records(path), record + 1, None):
             return line
     return record + 2
+
+
+def _json_line(path: Path, record: int) -> int:
+    """The line of a record; blank lines hold none."""
+    with contextlib.suppress(UnicodeDecodeError, OSError), _open_text(path) as file:
+        filled = (number for number, line in enumerate(file, 1) if line.strip())
+        for number in itertools.islice(filled, record, None):
+            return number
+    return record + 1
 
 
 def csv_records(path: Path) -> Iterator[tuple[int, list[str]]]:

@@ -4,16 +4,16 @@ A table is a Polars frame, anything that speaks Arrow (pandas, PyArrow, DuckDB),
 folder, or a list of paths.
 """
 
+import difflib
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
 import polars as pl
 
 from carouseval.errors import DataError, ParameterError
-from carouseval.metric.checks import did_you_mean
 from carouseval.table_files import TableFile, find_files, open_file, readable
 
 TableLike: TypeAlias = Any
@@ -62,7 +62,7 @@ class Column:
     def broken(self, as_text: bool) -> pl.Expr:
         """Which typed values are refused; an empty text is no id."""
         column = pl.col(self.name)
-        bad = pl.lit(False) if self.nulls else column.is_null()
+        bad = column.is_null() & pl.col(self.given) if self.nulls else column.is_null()
         if self.kind == "id" and as_text:
             bad = bad | (column == "")
         if self.kind == "number":
@@ -72,6 +72,11 @@ class Column:
         if self.most is not None:
             bad = bad | (column > self.most)
         return bad.fill_null(not self.nulls)
+
+    @property
+    def given(self) -> str:
+        """The name of a mark that says where a column that may be empty is not."""
+        return f"__given__{self.name}"
 
     def takes(self, raw: pl.DataType) -> bool:
         """Whether values of such a type can be read at all."""
@@ -120,7 +125,8 @@ class Table:
     def frame(self, *, with_record: bool = False) -> pl.LazyFrame:
         """All records, typed; null where a value does not read."""
         typed = [c.typed(self.types[c.name], self._id_type(c)).alias(c.name) for c in self.columns]
-        return self._cells().select(*([RECORD] if with_record else []), *typed)
+        marks = [pl.col(c.name).is_not_null().alias(c.given) for c in self.columns if c.nulls]
+        return self._cells().select(*([RECORD] if with_record else []), *typed, *marks)
 
     def _cells(self) -> pl.LazyFrame:
         if not self.lists:
@@ -178,18 +184,23 @@ class Table:
     def _defect(self, column: Column, record: int, total: int) -> Defect:
         lines = self.records.filter(pl.col(RECORD) == record)
         with self.readable():
-            value = lines.select(pl.col(column.name)).collect(engine="streaming").item(0, 0)
-        if self.lists and column.name == "item_id":
+            # where lists of items are given, their length stands for the columns
+            of_list = pl.col("item_id").list.len() if self.lists and column.name == "col" else pl.col(column.name)
+            value = lines.select(of_list).collect(engine="streaming").item(0, 0)
+        if isinstance(value, pl.Series):
             value = value.to_list()
         what = f"column {self.names[column.name]}, {self.where(record)}: found {_shown(value)}"
         more = f" ({total:,} such lines)" if total > 1 else ""
-        message = f"{self.name}: {what}{more}. {column.remedy}"
+        remedy = column.remedy
+        if column.kind == "id" and self._id_type(column) == pl.Int64 and value not in (None, ""):
+            remedy = "The other tables hold integers there, of at most 64 bits. Write ids alike in all tables."
+        message = f"{self.name}: {what}{more}. {remedy}"
         return Defect(self.name, self.names[column.name], total, message, first={"record": record, "value": value})
 
     def where(self, record: int) -> str:
         """The line of a record, in its file where there are several."""
         for file in self.files:
-            with readable(file.path, file.kind):
+            with readable((file.path, file.kind)):
                 height = file.records.select(pl.len()).collect(engine="streaming").item() if len(self.files) > 1 else 0
             if record < height or len(self.files) == 1:
                 return file.line(record) + (f" of {file.path}" if len(self.files) > 1 else "")
@@ -198,10 +209,7 @@ class Table:
 
     def readable(self) -> Any:
         """What the reader cannot make out becomes our error."""
-        if not self.files:
-            return readable(self.name, "a table")
-        more = " and other files" if len(self.files) > 1 else ""
-        return readable(f"{self.name}: {self.files[0].path}{more}", self.files[0].kind)
+        return readable(*((file.path, file.kind) for file in self.files), name=self.name)
 
 
 def open_table(
@@ -214,7 +222,7 @@ def open_table(
     [7]
     """
     records, files = _records(source, name)
-    with readable(name, files[0].kind if files else "a table"):
+    with readable(*((file.path, file.kind) for file in files), name=name):
         schema = records.collect_schema()
     header = schema.names()
     theirs = {c.name: (names or {}).get(c.name, c.name) for c in columns}
@@ -222,37 +230,67 @@ def open_table(
     lists = "item_id" in used and _is_list(schema, used["item_id"])
     if not lists and "item_id" in used and used["item_id"] not in header and _is_list(schema, "items"):
         used["item_id"], lists = "items", True
-    missing = [
-        theirs[c.name] for c in columns if c.needed and used[c.name] not in header and not (lists and c.name == "col")
-    ]
+    needed = [c.name for c in columns if c.needed and not (lists and c.name == "col")]
+    missing = [ours for ours in needed if used[ours] not in header]
     if missing:
-        near = "".join(did_you_mean(column, header) for column in missing[:1])
-        has = f"{', '.join(header[:12])}{', ...' if len(header) > 12 else ''}" or "no columns"
-        raise DataError(
-            f"{name}: missing column{'s' * (len(missing) > 1)} {', '.join(missing)}; it has {has}.{near} "
-            "Other names go through columns={'user_id': 'customer', ...}."
-        )
+        raise DataError(f"{name}: {_missing(missing, theirs, header, schema)}")
+    for file in files[1:] if len(files) > 1 else ():
+        lacking = [used[ours] for ours in needed if used[ours] not in file.records.collect_schema()]
+        if lacking:
+            raise DataError(f"{name}: {file.path} has no column {lacking[0]}. Is it part of {name}?")
+    twice = [their for ours, their in used.items() if their in header and list(used.values()).count(their) > 1]
+    if twice:
+        raise DataError(f"{name}: column {twice[0]} is named for two of ours. Name each once in columns.")
     used = {ours: their for ours, their in used.items() if their in header}
-    kept = records.select(pl.col(their).alias(ours) for ours, their in used.items())
     is_text = bool(files) and all(file.kind == "CSV" for file in files)
-    kept = kept.with_row_index(RECORD)
+    indexed = records.with_row_index(RECORD)
     if is_text:
-        kept = kept.filter(~pl.all_horizontal(pl.col(list(used)).is_null()))  # blank lines
+        indexed = indexed.filter(~pl.all_horizontal(pl.col(header).is_null()))  # blank lines
+    kept = indexed.select(RECORD, *(pl.col(their).alias(ours) for ours, their in used.items()))
     types = {ours: schema[their] for ours, their in used.items()}
     if lists:
-        types |= {"item_id": types["item_id"].inner, "col": pl.Int64()}  # type: ignore[attr-defined]
-        used["col"] = used["item_id"]
+        inner: pl.DataType = types["item_id"].inner  # type: ignore[attr-defined]
+        kept = kept.with_columns(pl.col("item_id").cast(pl.List(inner)))
+        types |= {"item_id": inner, "col": pl.Int64()}
+        used["col"] = "col"
     known = tuple(c for c in columns if c.name in used)
     for column in known:
         if not column.takes(types[column.name]):
-            kind = {"id": "integers or text", "whole": "whole numbers", "segment": "plain values"}.get(
-                column.kind, "numbers"
+            hint = (
+                " Cast it: pandas makes floats of integers where some are missing."
+                if types[column.name].is_float()
+                else ""
             )
+            words = {"id": "integers or text", "whole": "whole numbers", "segment": "plain values"}
+            kind = words.get(column.kind, "numbers")
             raise DataError(
-                f"{name}: column {used[column.name]} holds {types[column.name]}, and {kind} are wanted. "
-                f"{column.remedy or 'Convert it first.'}"
+                f"{name}: column {used[column.name]} holds {types[column.name]}, and {kind} are wanted."
+                f"{hint or f' {column.remedy}'}"
             )
     return Table(name, kept, known, used, files, types, is_text, lists, tuple(header))
+
+
+def _missing(missing: list[str], theirs: Mapping[str, str], header: list[str], schema: pl.Schema) -> str:
+    """Which columns are missing, and what to do about it."""
+    told = []
+    for ours in missing:
+        near = difflib.get_close_matches(ours, [one for one in header if one not in theirs.values()], n=1, cutoff=0.6)
+        asked = f" ({theirs[ours]}, as columns has it)" if theirs[ours] != ours else ""
+        told.append(f"{ours}{asked}{f' (your {near[0]}?)' if near else ''}")
+    has = f"{', '.join(header[:12])}{', ...' if len(header) > 12 else ''}" or "no columns"
+    hint = "Other names go through columns={'user_id': 'customer', ...}."
+    for mark, word in ((";", "semicolons"), ("\t", "tabs"), ("|", "bars")):
+        if len(header) == 1 and mark in header[0]:
+            hint = f"Its fields seem to be separated by {word}; write it with commas."
+    if schema.get("items") == pl.String and "item_id" in missing:
+        hint = "Its items are text; lists need .parquet or .ndjson, or write one line per item with col and item_id."
+    return f"missing column{'s' * (len(missing) > 1)} {', '.join(told)}; it has {has}. {hint}"
+
+
+def in_memory(source: TableLike, name: str) -> TableLike:
+    """What can be read only once, or slowly, as a frame; paths and frames as they are."""
+    records, files = _records(source, name)
+    return source if files or isinstance(source, pl.LazyFrame) else records.collect()
 
 
 def _records(source: TableLike, name: str) -> tuple[pl.LazyFrame, tuple[TableFile, ...]]:
@@ -273,7 +311,7 @@ def _records(source: TableLike, name: str) -> tuple[pl.LazyFrame, tuple[TableFil
     if isinstance(source, Mapping) or hasattr(source, "__arrow_c_stream__") or hasattr(source, "__dataframe__"):
         try:
             return pl.DataFrame(source).lazy(), ()
-        except (pl.exceptions.PolarsError, TypeError, ValueError, ImportError) as error:
+        except Exception as error:  # whatever a foreign library says of its own table
             raise DataError(f"{name} does not read as a table: {str(error).strip().partition(chr(10))[0]}.") from None
     raise ParameterError(
         f"{name} must be a table (Polars, pandas, PyArrow, DuckDB, a dict of columns) or a path, "
@@ -285,32 +323,30 @@ def _is_list(schema: pl.Schema, column: str) -> bool:
     return isinstance(schema.get(column), pl.List | pl.Array)
 
 
-def agree_on_ids(tables: Sequence[Table]) -> list[Table]:
+def agree_on_ids(tables: Sequence[Table], settled: Mapping[str, pl.DataType] | None = None) -> list[Table]:
     """One type for each id in all tables: 7 never equals "7", so what differs is refused.
 
-    Text of CSV files has no type of its own and takes that of the other tables.
+    Text of CSV files has no type of its own and takes that of the other tables, or what was ``settled`` before.
     """
-    types: dict[str, tuple[pl.DataType, Table]] = {}
+    types: dict[str, tuple[pl.DataType, str]] = {name: (kind, "judgments") for name, kind in (settled or {}).items()}
     for table in tables:
         for column in table.columns:
             raw = table.types[column.name]
             if column.kind != "id" or (table.is_text and raw == pl.String) or raw == pl.Null:
                 continue
             found: pl.DataType = pl.Int64() if raw.is_integer() else pl.String()
-            kind, other = types.setdefault(column.name, (found, table))
+            kind, other = types.setdefault(column.name, (found, table.name))
             if kind != found:
                 words = {pl.Int64(): "integers", pl.String(): "text"}
                 raise DataError(
-                    f"{table.name}: column {table.names[column.name]} holds {words[found]}, and in {other.name} it "
-                    f"holds {words[kind]}: 7 never equals '7', so nothing would match. Convert one of them."
+                    f"{table.name}: column {table.names[column.name]} holds {words[found]}, and in {other} it holds "
+                    f"{words[kind]}: 7 never equals '7', so nothing would match. Convert one of them."
                 )
     chosen = {name: kind for name, (kind, _) in types.items()}
     return [_with_ids(table, chosen) for table in tables]
 
 
 def _with_ids(table: Table, types: Mapping[str, pl.DataType]) -> Table:
-    from dataclasses import replace
-
     own = {c.name: types.get(c.name, pl.String()) for c in table.columns if c.kind == "id"}
     return replace(table, id_types=own)
 

@@ -1,5 +1,6 @@
 """Small tables as Markdown and LaTeX."""
 
+import html
 import math
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
@@ -38,9 +39,18 @@ def frame_texts(frame: "pl.DataFrame") -> tuple[Sequence[str], list[list[str]]]:
     return frame.columns, [[text(value) for value in row] for row in frame.iter_rows()]
 
 
+def frame_html(frame: "pl.DataFrame") -> str:
+    """A frame as a plain HTML table."""
+    header, rows = frame_texts(frame)
+    lines = [("th", header), *(("td", row) for row in rows)]
+    body = "".join(f"<tr>{''.join(f'<{tag}>{html.escape(text)}</{tag}>' for text in row)}</tr>" for tag, row in lines)
+    return f"<table>{body}</table>"
+
+
 def _escaped(row: Sequence[str]) -> list[str]:
-    return [text.replace("|", "\\|") for text in row]
+    return [" ".join(text.replace("|", "\\|").splitlines()) for text in row]
 
 
 def _latex(text: str) -> str:
-    return "".join(rf"\{mark}" if mark in "_&%#$" else mark for mark in text)
+    names = {"\\": r"\textbackslash{}", "^": r"\^{}", "~": r"\~{}", "\n": " ", "\r": " "}
+    return "".join(names.get(mark, rf"\{mark}" if mark in "_&%#${}" else mark) for mark in text)

@@ -1,7 +1,8 @@
 """Writing files that appear whole or not at all."""
 
+import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,40 +12,64 @@ from carouseval.errors import DataError
 if TYPE_CHECKING:
     import polars as pl
 
+TABLES = (".parquet", ".csv", ".ndjson")
+RESULTS = (".json", ".md", ".tex", ".csv", ".parquet")
 
-def write_whole(path: str | Path, content: str | bytes) -> Path:
-    """Write under a temporary name, then rename; what cannot be written is said, and nothing is left behind."""
-    unfinished, path = Path(f"{path}.part"), Path(path)
+
+@contextmanager
+def _unfinished(path: Path) -> Iterator[Path]:
+    """A temporary name beside a file, which takes the file's name once it is written."""
     try:
-        unfinished.write_bytes(content.encode() if isinstance(content, str) else content)
-        return unfinished.replace(path)
+        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
+        os.close(handle)
+        unfinished = Path(name)
+        try:
+            yield unfinished
+            unfinished.chmod(0o666 & ~_umask())
+            unfinished.replace(path)
+        except BaseException:
+            unfinished.unlink(missing_ok=True)
+            raise
     except OSError as error:
-        unfinished.unlink(missing_ok=True)
         raise DataError(f"{path} cannot be written: {error.strerror or error}.") from None
 
 
-def check_table_path(path: str | Path | None) -> None:
-    """Refuse a name that says no kind of table, before any work is done."""
-    if path is not None and Path(path).suffix.lower() not in (".parquet", ".csv", ".ndjson"):
-        raise DataError(f"{path}: a table is written as .parquet, .csv or .ndjson.")
+def _umask() -> int:
+    """What new files may not be, which only setting it tells."""
+    mask = os.umask(0o022)
+    os.umask(mask)
+    return mask
+
+
+def write_whole(path: str | Path, content: str | bytes) -> Path:
+    """Write under a temporary name, then rename; what cannot be written is said, and nothing is left behind."""
+    with _unfinished(Path(path)) as unfinished:
+        unfinished.write_bytes(content.encode() if isinstance(content, str) else content)
+    return Path(path)
+
+
+def check_outputs(
+    *outputs: str | Path | None, kinds: tuple[str, ...] = TABLES, inputs: Iterable[str | Path | None] = ()
+) -> None:
+    """Refuse, before any work is done, names that say no kind of file, folders that are not there, and inputs."""
+    for path in (Path(output) for output in outputs if output is not None):
+        if path.suffix.lower() not in kinds:
+            raise DataError(f"{path}: write {', '.join(kinds[:-1])} or {kinds[-1]}.")
+        if not path.parent.is_dir():
+            raise DataError(f"{path} cannot be written: there is no folder {path.parent}.")
+        for name in inputs:
+            if name is not None and path.exists() and Path(name).exists() and path.samefile(name):
+                raise DataError(f"{path} is one of the tables that are read; write elsewhere.")
 
 
 def write_frame(path: str | Path, frame: "pl.DataFrame") -> Path:
     """A table as ``.parquet``, ``.csv`` or ``.ndjson``, whole or not at all."""
-    check_table_path(path)
+    check_outputs(path)
     path = Path(path)
     writers: dict[str, Any] = {".parquet": frame.write_parquet, ".csv": frame.write_csv, ".ndjson": frame.write_ndjson}
-    write = writers[path.suffix.lower()]
-    unfinished = Path(f"{path}.part")
-    try:
-        write(unfinished)
-        return unfinished.replace(path)
-    except OSError as error:
-        unfinished.unlink(missing_ok=True)
-        raise DataError(f"{path} cannot be written: {error.strerror or error}.") from None
-    except BaseException:
-        unfinished.unlink(missing_ok=True)
-        raise
+    with _unfinished(path) as unfinished:
+        writers[path.suffix.lower()](unfinished)
+    return path
 
 
 @contextmanager

@@ -223,9 +223,9 @@ class TestPolicies:
     @pytest.mark.parametrize(
         ("policy", "message"),
         [
-            ("missing_pages", "layouts: 1 with judgments have no page, first user_id='gone'"),
-            ("no_relevant", "judgments: 2 without any judged item that gains, first user_id='bored'"),
-            ("unjudged", "layouts: 3 pages show an item without a judgment, first user_id='bored'"),
+            ("missing_pages", "layouts: 1 user with judgments but no page, first user_id='gone'"),
+            ("no_relevant", "judgments: 2 pages without any judged item that gains, first user_id='bored'"),
+            ("unjudged", "layouts: 14 items are shown without a judgment, first user_id='u' row=1 col=2 item_id='b2' "),
         ],
     )
     def test_errors(self, policy: str, message: str) -> None:
@@ -235,8 +235,11 @@ class TestPolicies:
     def test_echoed(self) -> None:
         chosen = {"missing_pages": "skip", "no_relevant": "zero", "duplicates": "first", "candidates": "displayed"}
         config = self.result(**chosen).config
-        assert chosen.items() <= config.items()
-        assert {"unjudged": "zero", "invalid": "error", "gain": "exp2", "grid": "2x3"}.items() <= config.items()
+        assert {name: config[name] for name in chosen} == chosen
+        assert (config["unjudged"], config["invalid"], config["gain"]) == ("zero", "error", "exp2")
+        assert config["grid"] == {
+            "rows": 2, "cols": 3, "page_size": 3, "visible_rows": 3, "swipe_step": None, "scroll_step": 1
+        }  # fmt: skip
 
     @pytest.mark.parametrize(
         "policy", ["candidates", "duplicates", "missing_pages", "no_relevant", "unjudged", "invalid"]
@@ -262,7 +265,9 @@ def test_repeats() -> None:
         for rule in ("best", "first", "every")
     }
     assert found == pytest.approx({"best": 0.5, "first": 0.1, "every": 0.6})
-    with pytest.raises(cv.DataError, match="layouts: 1 page shows an item twice, first user_id='u'"):
+    with pytest.raises(
+        cv.DataError, match="layouts: 1 item is shown again on its page, first user_id='u' row=2 col=1 item_id='a1'"
+    ):
         cv.evaluate(layouts, judgments, items, metric, grid, duplicates="error")
 
 
@@ -345,7 +350,7 @@ def test_weights() -> None:
     by_user = judgments.with_columns(traffic=pl.when(pl.col("user_id") == "u").then(3.0).otherwise(1.0))
     assert cv.evaluate(pages, by_user, None, METRIC, GRID, weight="traffic").mean == result.mean
     gone = pl.concat([judgments, JUDGMENTS.with_columns(user_id=pl.lit("gone"))])
-    with pytest.raises(cv.DataError, match="1 without a page have no traffic, first user_id='gone'"):
+    with pytest.raises(cv.DataError, match="1 page without traffic, first user_id='gone'"):
         cv.evaluate(weighted, gone, None, METRIC, GRID, weight="traffic")
 
 
@@ -375,7 +380,7 @@ def test_nothing_is_judged(recwarn: pytest.WarningsRecorder) -> None:
 
 def test_uncategorised_items_are_counted() -> None:
     judgments = pl.concat([JUDGMENTS, pl.DataFrame({"user_id": ["u"], "item_id": ["z"], "relevance": [3]})])
-    with pytest.warns(cv.DataWarning, match="1 judged items that gain have no category in layouts"):
+    with pytest.warns(cv.DataWarning, match="1 judged item that gains has no category in layouts"):
         result = cv.evaluate(LAYOUTS, judgments, None, METRIC, GRID)
     assert result.counts["uncategorised"] == 1
     assert result.mean[str(METRIC)] == pytest.approx(1.3 / 2.2)

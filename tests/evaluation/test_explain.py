@@ -69,7 +69,7 @@ def test_steps_of_tiny_pages(start: int) -> None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", cv.DataWarning)
             found = cv.explain(frames[0], frames[1], frames[2], metrics[name], grid, **policies)
-        for row in found.per_page.iter_rows(named=True):
+        for row in found.per_page.filter(pl.col("ideal").is_not_null()).iter_rows(named=True):
             key = row["user_id"], row.get("page_id")
             steps = [s1[key]["dcg"], s1[key]["ideal"], s2[key]["ideal"], s3[key]["ideal"]]
             if steps[1] is None or steps != sorted(steps):
@@ -103,7 +103,7 @@ def test_sums(options: dict[str, Any]) -> None:
     assert result.shares["score"] == pytest.approx(score, rel=1e-12)
     assert sum(result.shares.values()) == pytest.approx(1, abs=1e-12)
     assert min(result.shares.values()) >= 0
-    pages = result.per_page
+    pages = result.per_page.filter(pl.col("ideal").is_not_null())
     parts = pages.select("dcg", *LOSSES).to_numpy().sum(axis=1)
     np.testing.assert_allclose(parts, pages["ideal"].to_numpy(), rtol=1e-12)
     assert result.cells["loss"].sum() == pytest.approx(sum(result.shares[name] for name in LOSSES), abs=1e-9)
@@ -136,7 +136,7 @@ def test_worst_pages_come_first() -> None:
 
 @pytest.mark.parametrize("metric", ["N2DCG", "2DCG", "NDCG@5"])
 def test_other_ideals_are_refused(metric: str) -> None:
-    with pytest.raises(cv.ParameterError, match=f"such as N2DCG_cat, found {metric}"):
+    with pytest.raises(cv.ParameterError, match=f"explain works with N2DCG_cat, .* found {metric}"):
         cv.explain(LAYOUTS, JUDGMENTS, None, metric, GRID)
 
 
@@ -150,4 +150,4 @@ def test_nothing_left_to_win() -> None:
         == "These pages earn 100.0 of the 100 points that ideal pages would: there is nothing left to win."
     )
     nobody = cv.explain(perfect, JUDGMENTS.with_columns(relevance=pl.lit(0)), None, METRIC, GRID)
-    assert nobody.summary == "No page was scored."
+    assert nobody.summary == "No page was scored, so there is nothing to explain."

@@ -72,7 +72,8 @@ def test_intervals_reproduce(result: cv.Evaluation) -> None:
 def test_frame(result: cv.Evaluation) -> None:
     frame = result.to_frame()
     assert frame.columns == ["device", "metric", "mean", "low", "high", "users", "pages"]
-    assert frame.height == 2 * 4
+    assert frame["device"].unique(maintain_order=True).to_list() == ["(all)", "(no page)", "phone", "tv", "web"]
+    assert frame.height == 2 * 5
     overall = frame.filter((pl.col("device") == "(all)") & (pl.col("metric") == "N2DCG_cat"))
     assert overall["mean"][0] == result.mean["N2DCG_cat"]
 
@@ -89,7 +90,7 @@ def test_writings(result: cv.Evaluation, tmp_path: Path) -> None:
     for suffix in ("json", "md", "tex", "csv", "parquet"):
         assert result.save(tmp_path / f"result.{suffix}").stat().st_size > 0
     assert pl.read_parquet(tmp_path / "result.parquet").equals(result.to_frame())
-    with pytest.raises(cv.DataError, match=r"written as .parquet"):
+    with pytest.raises(cv.DataError, match=r"write .json, .md, .tex, .csv or .parquet"):
         result.save(tmp_path / "result.xlsx")
     with pytest.raises(cv.DataError, match="cannot be written"):
         result.save(tmp_path / "no" / "result.parquet")

@@ -62,7 +62,7 @@ class LogTable:
 
     def readable(self) -> contextlib.AbstractContextManager[None]:
         """What the reader cannot make out becomes our error."""
-        return readable(self.path, "CSV" if self.is_csv else "Parquet")
+        return readable((self.path, "CSV" if self.is_csv else "Parquet"))
 
 
 def open_table(path: Path, columns: list[str], optional: Sequence[str] = ()) -> LogTable:

@@ -1,6 +1,7 @@
 """The command line: parses, calls and prints. One short file per command."""
 
 import os
+import re
 import sys
 import warnings
 from typing import Any
@@ -29,12 +30,21 @@ def main() -> None:
 
 def _show_warning(message: Any, category: Any, filename: str, lineno: int, file: Any = None, line: Any = None) -> None:
     """What somebody should look at, in one line; a warning of a library too."""
-    print(f"carouseval: warning: {message}", file=sys.stderr)
+    print(f"carouseval: warning: {_as_options(str(message))}", file=sys.stderr)
+
+
+_OPTIONS = re.compile(r"\b(candidates|duplicates|missing_pages|no_relevant|unjudged|invalid|gain|by)='(\w+)'")
+
+
+def _as_options(message: str) -> str:
+    """Arguments of Python functions as the options that a user of the command line has."""
+    message = message.replace("columns={'user_id': 'customer', ...}", "--column user_id=customer")
+    return _OPTIONS.sub(lambda found: f"--{found[1].replace('_', '-')} {found[2]}", message)
 
 
 def _leave(message: str | None) -> None:
     if message:
-        print(f"carouseval: {message}", file=sys.stderr)
+        print(f"carouseval: {_as_options(message)}", file=sys.stderr)
     else:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is still to be flushed goes nowhere
     sys.exit(2 if message else 1)

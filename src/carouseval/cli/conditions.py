@@ -58,8 +58,11 @@ def parse_conditions(texts: Sequence[str], metrics: Sequence[str]) -> list[Condi
             limit = float(match[3]) if match else math.nan
         except ValueError:
             limit = math.nan
-        if not match or math.isnan(limit):
-            raise ParseError(f"--fail-if {text!r} does not read; write such as 'N2DCG_cat < 0.42'.")
+        if not match or math.isnan(limit) or re.search(r"[<>]| and | or ", match[1]):
+            raise ParseError(
+                f"--fail-if {text!r} does not read; write a name, one of < <= > >= and a number: 'N2DCG_cat < 0.42'. "
+                "Repeat --fail-if for more."
+            )
         if match[1] not in known:
             raise ParseError(
                 f"--fail-if {text!r}: {match[1]!r} is no metric asked for and no count.{did_you_mean(match[1], known)} "

@@ -51,7 +51,10 @@ def evaluate(
     ] = None,
     fail_if: Annotated[
         list[str],
-        typer.Option(help="End with status 3 if this holds of a mean or a count: 'N2DCG_cat < 0.42', 'missing > 0'."),
+        typer.Option(
+            help="End with status 3 if this holds of an overall mean or a count: 'N2DCG_cat < 0.42', 'missing > 0'. "
+            "Repeat for more."
+        ),
     ] = on.NOTHING,
     format: OutputFormat = Format.table,
 ) -> None:
@@ -62,11 +65,12 @@ def evaluate(
     """
     from carouseval.cli.conditions import parse_conditions
     from carouseval.evaluation.evaluate import evaluate as run
-    from carouseval.whole_files import check_table_path, write_frame
+    from carouseval.whole_files import RESULTS, check_outputs, write_frame
 
     conditions = parse_conditions(fail_if, metric)
-    for path in (per_page, per_user):
-        check_table_path(path)
+    inputs = (layouts, judgments, items)
+    check_outputs(per_page, per_user, inputs=inputs)
+    check_outputs(out, kinds=RESULTS, inputs=inputs)
     with progress_bar() as bar:
         result = run(
             layouts,
@@ -96,7 +100,7 @@ def evaluate(
     _print(result, format)
     failures = [told for condition in conditions if (told := condition.failure(result))]
     for failure in failures:
-        typer.echo(f"carouseval: {failure}", err=True)
+        typer.echo(f"carouseval: failed: {failure}", err=True)
     if failures:
         raise typer.Exit(3)
 

@@ -47,10 +47,13 @@ def explain(
 
     Then where on the screen, on which pages, and how the worst page (or --user's) looks beside its ideal.
     """
+    from carouseval.errors import ParameterError
     from carouseval.evaluation.explain import explain as run
-    from carouseval.whole_files import check_table_path, write_frame
+    from carouseval.whole_files import check_outputs, write_frame
 
-    check_table_path(per_page)
+    if page is not None and user is None:
+        raise ParameterError("--page goes with --user.")
+    check_outputs(per_page, inputs=(layouts, judgments, items))
     with progress_bar() as bar:
         result = run(
             layouts,
@@ -92,14 +95,23 @@ def explain(
 
 def _view(result: Any, user: str | None, page: str | None, default: bool) -> Any:
     """The page asked for by text, read as the table's own type; else the worst, where a page is shown anyway."""
+    from carouseval.errors import ParameterError
+
     if user is None:
         if not default or result.per_page.is_empty():
             return None
-        first = result.worst.row(0, named=True)
+        # of the worst, one that shows something says more than one that shows nothing
+        worst = result.worst
+        telling = worst.filter(worst["dcg"] > 0)
+        if worst.is_empty():
+            return None
+        first = (worst if telling.is_empty() else telling).row(0, named=True)
         return result.page(first["user_id"], first.get("page_id"))
     ids = result.per_page
+    if page is not None and "page_id" not in ids.columns:
+        raise ParameterError(f"--page {page}: layouts have no column page_id.")
     key = _typed(user, ids["user_id"])
-    return result.page(key, None if page is None or "page_id" not in ids.columns else _typed(page, ids["page_id"]))
+    return result.page(key, None if page is None else _typed(page, ids["page_id"]))
 
 
 def _typed(text: str, ids: Any) -> Any:

@@ -27,7 +27,8 @@ class Format(StrEnum):
 def write_json(content: Any) -> None:
     """JSON that any reader takes: what is not a number becomes null. Rows of numbers stand on one line."""
     text = json.dumps(_plain(content), indent=1, allow_nan=False)
-    print(re.sub(r"\[[^][{}]*\]", lambda row: " ".join(row[0].split()).replace("[ ", "[").replace(" ]", "]"), text))
+    # only what begins with a line break is an array: in a text it would be written \n
+    print(re.sub(r"\[\n[^][{}\"]*\]", lambda row: f"[{' '.join(row[0][1:-1].split())}]", text))
 
 
 def write_rows(

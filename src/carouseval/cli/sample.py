@@ -23,10 +23,14 @@ def sample(
     seed: Annotated[int, typer.Option(help="The same seed gives the same tables.")] = 0,
     pinned: Annotated[bool, typer.Option(help="A pinned first row, with items of each user's own.")] = False,
     ragged: Annotated[bool, typer.Option(help="Rows of different lengths.")] = False,
+    devices: Annotated[bool, typer.Option(help="Pages of each device's own size: tv, phone, web.")] = False,
     pages: Annotated[int, typer.Option(help="Pages of each user.", min=1)] = 1,
     format: Annotated[str, typer.Option(help="parquet, csv or ndjson.")] = "parquet",
 ) -> None:
-    """Write made-up tables: users with tastes, items of several categories, systems whose order is known."""
+    """Write made-up tables: users with tastes, items of several categories, systems whose order is known.
+
+    Even the best system, oracle, knows tastes rather than judgments, and stays below 1.
+    """
     from carouseval.evaluation.sample import write_sample
 
     files = write_sample(
@@ -36,6 +40,7 @@ def sample(
         seed=seed,
         pinned=pinned,
         ragged=ragged,
+        devices=devices,
         pages=pages,
         format=format,
     )

@@ -75,7 +75,10 @@ def columns(asked: list[str]) -> dict[str, Any]:
             raise ParseError(f"--column {text!r} does not read; write our name, then yours: user_id=customer.")
         table, dot, column = ours.partition(".")
         if dot:
-            names.setdefault(table, {})[column] = theirs
+            within = names.setdefault(table, {})
+            if not isinstance(within, dict):
+                raise ParseError(f"--column {table}={within} names no column of ours; write {table}.user_id=yours.")
+            within[column] = theirs
         else:
             names[ours] = theirs
     return names

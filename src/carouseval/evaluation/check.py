@@ -1,5 +1,6 @@
 """``check``: are these tables fit to be judged, and what is in them? All is read and validated, nothing scored."""
 
+import html
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -10,11 +11,12 @@ import polars as pl
 
 from carouseval.errors import CarousevalError, DataError
 from carouseval.evaluation import flaws, schema
-from carouseval.evaluation.evaluate import Evaluator, Grids
+from carouseval.evaluation.evaluate import Evaluator, Grids, segment_names
 from carouseval.evaluation.opened import Opened
 from carouseval.evaluation.pages import Progress
 from carouseval.metric.grid import RECGAZE
-from carouseval.tables import Defect, Table, TableLike
+from carouseval.tables import Defect, Table, TableLike, in_memory, open_table
+from carouseval.text_tables import frame_html
 
 
 @dataclass(frozen=True)
@@ -50,6 +52,10 @@ class Check:
         """Defects and summary as plain values."""
         return {"ok": self.ok, "defects": self.to_frame().to_dicts(), "summary": self.summary}
 
+    def _repr_html_(self) -> str:
+        told = "<p>The tables are sound.</p>" if not self.defects else frame_html(self.to_frame())
+        return told + f"<pre>{html.escape(json.dumps(self.summary, indent=1, default=str))}</pre>"
+
     def to_json(self) -> str:
         """The same as JSON."""
         return json.dumps(self.to_dict(), indent=1, allow_nan=False, default=str)
@@ -76,20 +82,29 @@ def check(
     layouts: 1 cell appears twice, first user_id=7 row=1 col=1 (line 2). Each cell holds one item; drop the repeats.
     """
     sources = {"layouts": layouts, "judgments": judgments, "items": items}
-    given = {name: source for name, source in sources.items() if source is not None}
-    segments = (by,) if isinstance(by, str) else tuple(by or ())
+    given = {
+        name: in_memory(source, name) for name, source in sources.items() if source is not None or name == "layouts"
+    }
+    segments = segment_names(by)
     tables, found = _opened(given, columns, segments, weight)
     for table in tables.values():
         found += _broken(table)
     summary = {name: _summary(table) for name, table in tables.items()} if not found else {}
     if not found and len(tables) == len(given):
-        judges = _nobody(tables["layouts"]) if judgments is None else judgments
         evaluator = Evaluator(
-            judges, items, "2DCG", grid, by=by, columns=columns, weight=weight, memory=memory, invalid="count"
+            given.get("judgments", _nobody(tables["layouts"])),
+            given.get("items"),
+            "2DCG",
+            grid,
+            by=by,
+            columns=columns if judgments is not None else {"layouts": schema.names_of(columns, "layouts")},
+            weight=weight,
+            memory=memory,
+            invalid="count",
         )
         evaluator._items_from_layouts, evaluator._needs_judgments = True, judgments is not None
         try:
-            with evaluator.open(layouts, progress) as opened:
+            with evaluator.open(given["layouts"], progress) as opened:
                 found += _page_defects(opened, summary, judgments is not None)
         except CarousevalError as error:
             found.append(Defect(str(error).partition(":")[0], "", 1, str(error)))
@@ -108,7 +123,7 @@ def _opened(
         found = []
         for name, source in given.items():
             try:
-                tables |= schema.open_tables({name: source}, columns)
+                tables[name] = open_table(source, name, schema.TABLES[name], schema.names_of(columns, name))
             except CarousevalError as error:
                 found.append(Defect(name, "", 1, str(error)))
         return tables, found or [Defect(str(together).partition(":")[0], "", 1, str(together))]
@@ -133,7 +148,7 @@ def _nobody(layouts: Table) -> pl.DataFrame:
 
 def _summary(table: Table) -> dict[str, Any]:
     """What a table holds, in a line."""
-    facts: dict[str, pl.Expr] = {"lines": pl.len()}
+    facts: dict[str, pl.Expr] = {"cells" if table.lists else "lines": pl.len()}
     for column, name in (("user_id", "users"), ("item_id", "items"), ("category", "categories")):
         if column in table:
             facts[name] = pl.col(column).drop_nulls().n_unique()
@@ -142,16 +157,16 @@ def _summary(table: Table) -> dict[str, Any]:
     if "row" in table:
         facts |= {"rows": pl.col("row").max(), "cols": pl.col("col").max()}
     if "pinned" in table:
-        facts["pinned lines"] = pl.col("pinned").sum()
+        facts["pinned_lines"] = pl.col("pinned").sum()
     if "relevance" in table:
         relevance = pl.col("relevance")
         facts |= {
-            "lowest relevance": relevance.min(),
-            "highest": relevance.max(),
-            "share of zeros": (relevance == 0).mean(),
+            "lowest_relevance": relevance.min(),
+            "highest_relevance": relevance.max(),
+            "share_of_zeros": (relevance == 0).mean(),
         }
     if table.name == "items" and "user_id" in table:
-        facts["personal lines"] = pl.col("user_id").is_not_null().sum()
+        facts["personal_lines"] = pl.col("user_id").is_not_null().sum()
     with table.readable():
         return table.frame().select(**facts).collect(engine="streaming").row(0, named=True)
 
@@ -166,26 +181,30 @@ def _page_defects(opened: Opened, summary: dict[str, dict[str, Any]], judged: bo
         for bit, pages in marked.items():
             pages.append(shown.pages[(shown.flaws & bit) > 0])
         duplicates, unjudged = duplicates + int(shown.duplicates.sum()), unjudged + int(shown.unjudged.sum())
-    found = []
+    found: list[Defect] = []
     for flaw in flaws.FLAWS:
         all_marked = np.concatenate(marked[flaw.bit])
         if len(all_marked):
             found.append(
                 flaws.describe(flaw, layouts, all_marked, opened.membership, lambda page: grids[grid_of[page]])
             )
-    summary["layouts"] |= {"pages": int(layouts.present.sum()), "repeated items": duplicates}
-    if not judged:
+    summary["layouts"] |= {"pages": int(layouts.present.sum()), "repeated_items": duplicates}
+    if opened.membership is None:
+        bare = "layouts: no table names categories, so N2DCG_cat can only judge the arrangement. Give items."
+        found.append(Defect("layouts", "category", 1, bare, "warning"))
+    if not judged or any(defect.severity == "error" for defect in found):
         return found
     relevant, truths = opened.relevant(), layouts.truths()
     seen = np.zeros(len(relevant), bool)
     seen[truths[layouts.present]] = True
     missing = int((truth.judged & ~seen[: len(truth)]).sum())
-    bare = int((~relevant[truths[layouts.present]]).sum())
-    what = "pages" if truth.per_page else "users"
+    uncategorised = opened.uncategorised()
     summary["match"] = {
-        "shown and judged": f"{(layouts.lines - unjudged) / layouts.lines:.2%} of cells",
-        f"judged {what} without a page": missing,
-        "pages without a relevant item to show": bare,
-        "judged items without a category": opened.uncategorised(),
+        "shown_and_judged": (layouts.lines - unjudged) / layouts.lines,
+        "judged_without_page": missing,
+        "pages_without_relevant": int((~relevant[truths[layouts.present]]).sum()),
+        "judged_without_category": uncategorised,
     }
+    if uncategorised:
+        found.append(Defect("items", "category", uncategorised, opened.no_category(uncategorised), "warning"))
     return found + opened.mismatches(unjudged, missing)

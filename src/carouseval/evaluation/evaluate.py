@@ -22,7 +22,7 @@ from carouseval.metric.checks import number
 from carouseval.metric.gains import Gain, check_gain, gain_name
 from carouseval.metric.grid import RECGAZE, Array, Grid
 from carouseval.metric.names import AnyMetric, PageFunction, metric
-from carouseval.tables import TableLike
+from carouseval.tables import Table, TableLike, agree_on_ids, in_memory
 
 MetricLike = str | PageFunction | AnyMetric
 Grids = Grid | Mapping[Any, Grid]
@@ -61,16 +61,19 @@ class Evaluator:
         self.policies = Policies(candidates, duplicates, missing_pages, no_relevant, unjudged, invalid)
         self.metrics = _metrics(metrics)
         self.gain = check_gain(gain)
-        self.by = (by,) if isinstance(by, str) else tuple(by or ())
+        self.by = segment_names(by)
         self.grids = _grids(grid, self.by)
         self.weight, self.columns = weight, columns
         self.memory = number("memory", memory, above=0)
-        self._sources = {"judgments": judgments} | ({} if items is None else {"items": items})
+        self._sources = {"judgments": in_memory(judgments, "judgments")}
+        if items is not None:
+            self._sources["items"] = in_memory(items, "items")
+        self._id_types: dict[str, pl.DataType] = {}  # settled by the first layouts
         self._truth: Truth | None = None
         self._membership: Membership | None = None
         self.segment_ids = {name: Ids() for name in self.by}
         self._scorers: dict[tuple[str, Grid], Scorer] = {}
-        self._gains: dict[Gain, Array] = {}
+        self._gains: dict[str | int, Array] = {}
         self._items_from_layouts, self._needs_judgments = False, True
 
     @property
@@ -94,16 +97,21 @@ class Evaluator:
             return found.evaluation()
 
     @contextlib.contextmanager
-    def open(self, layouts: TableLike, progress: Progress = None) -> Iterator[Opened]:
-        """A system's pages, read and checked, ready to be scored; for use in a ``with`` block."""
-        tables = schema.open_tables({"layouts": layouts} | self._sources, self.columns, self.by, self.weight)
+    def open(self, layouts: TableLike, progress: Progress = None, *, canonical: bool = False) -> Iterator[Opened]:
+        """A system's pages, read and checked, ready to be scored; for use in a ``with`` block.
+
+        Layouts are ``canonical`` where their columns go by our names already.
+        """
+        tables = self.tables(layouts, canonical=canonical)
         if self._truth is None:
-            self._truth = read_truth(
+            truth = read_truth(
                 tables["judgments"], self.by, self.weight, self.segment_ids, needed=self._needs_judgments
             )
             if "items" in tables:
-                codes = self._truth.users, self._truth.items, self._truth.categories
+                codes = truth.users, truth.items, truth.categories
                 self._membership = membership.from_table(tables["items"], *codes)
+            self._truth = truth
+            self._id_types = {name: kind for table in tables.values() for name, kind in table.id_types.items()}
         labelled = "category" in tables["layouts"]
         if self.needs_categories and self._membership is None and not (labelled and self._items_from_layouts):
             if labelled:
@@ -120,12 +128,19 @@ class Evaluator:
                 seen = membership.from_layouts(read.pairs, self.truth.categories)
             yield Opened(self, read, seen, progress)
 
+    def tables(self, layouts: TableLike, *, canonical: bool = False) -> dict[str, Table]:
+        """All tables, opened and agreed on ids; layouts that come later take the types that ids have had."""
+        sources = {"layouts": in_memory(layouts, "layouts")} | self._sources
+        ours = ("layouts",) if canonical else ()
+        return schema.open_tables(sources, self.columns, self.by, self.weight, self._id_types, ours)
+
     def gains(self, one: AnyMetric) -> Array:
         """What every judgment gains by a metric."""
         gain = self.gain if one.gain is None else one.gain
-        if gain not in self._gains:
-            self._gains[gain] = self.truth.gains(gain)
-        return self._gains[gain]
+        key = gain if isinstance(gain, str) else id(gain)  # a function need not be hashable
+        if key not in self._gains:
+            self._gains[key] = self.truth.gains(gain)
+        return self._gains[key]
 
     def scorer(self, name: str, grid: Grid, seen: Membership | None) -> Scorer:
         """The scorer of a metric on a grid; it keeps the ideals it has computed."""
@@ -136,7 +151,7 @@ class Evaluator:
 
     def config(self, seen: Membership | None) -> dict[str, Any]:
         """Everything in force, as plain values."""
-        grids = {key: str(grid) for key, grid in self.grids.items()}
+        grids = {key: asdict(grid) for key, grid in self.grids.items()}
         return {
             "metrics": {name: str(one) for name, one in self.metrics.items()},
             "discounts": {name: str(one.discount) for name, one in self.metrics.items() if one.discount is not None},
@@ -151,6 +166,15 @@ class Evaluator:
         }
 
 
+def segment_names(by: str | Sequence[str] | None) -> tuple[str, ...]:
+    """``by`` as a tuple of columns."""
+    if by is None or isinstance(by, str):
+        return () if by is None else (by,)
+    if not isinstance(by, Sequence):
+        raise ParameterError(f"by must be a column's name or several, found {by!r}.")
+    return tuple(by)
+
+
 def _metrics(asked: Sequence[MetricLike] | MetricLike) -> dict[str, AnyMetric]:
     """Metrics by the names asked for."""
     several = asked if isinstance(asked, Sequence) and not isinstance(asked, str) else [asked]
@@ -160,6 +184,8 @@ def _metrics(asked: Sequence[MetricLike] | MetricLike) -> dict[str, AnyMetric]:
         name = one.strip() if isinstance(one, str) else str(parsed)
         if name in metrics:
             raise ParameterError(f"metrics: {name} is asked for twice.")
+        if name in schema.RESERVED:
+            raise ParameterError(f"metrics: {name!r} is a name that results use themselves; rename the function.")
         metrics[name] = parsed
     if not metrics:
         raise ParameterError("metrics: none is asked for; name at least one, such as 'N2DCG_cat'.")
@@ -172,7 +198,7 @@ def _grids(grid: Grids, by: tuple[str, ...]) -> dict[str | None, Grid]:
     if isinstance(grid, Mapping):
         if len(by) != 1:
             raise ParameterError("grid: several grids need by='column', whose values say which page has which.")
-        grids = {str(key): each for key, each in grid.items()}
+        grids = {_as_text(key): each for key, each in grid.items()}
     else:
         grids = {None: grid}
     for each in grids.values():
@@ -185,6 +211,13 @@ def _grids(grid: Grids, by: tuple[str, ...]) -> dict[str | None, Grid]:
     if not grids or len(grids) > 255:
         raise ParameterError(f"grid: from 1 to 255 grids, found {len(grids)}.")
     return grids
+
+
+def _as_text(value: Any) -> str:
+    """A segment's value as columns of any type are read."""
+    if value is None:
+        return "(none)"
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def evaluate(
@@ -242,7 +275,7 @@ def evaluate(
     >>> judgments = {"user_id": [1, 1], "item_id": [11, 12], "relevance": [1, 3]}
     >>> result = cv.evaluate(layouts, judgments)
     >>> round(result.mean["N2DCG_cat"], 4)
-    0.8653
+    0.8715
     """
     evaluator = Evaluator(
         judgments, items, metrics, grid, gain, candidates, duplicates, missing_pages, no_relevant, unjudged, invalid,
@@ -253,9 +286,19 @@ def evaluate(
 
 
 def items_of(*layouts: TableLike, columns: schema.ColumnNames = None) -> pl.DataFrame:
-    """The (item, category) pairs that layouts show, as an items table for an :class:`Evaluator`."""
-    pairs = [
-        schema.open_tables({"layouts": one}, columns)["layouts"].frame().select("item_id", "category").unique()
-        for one in layouts
-    ]
-    return pl.concat(pairs).unique().sort("item_id", "category").collect(engine="streaming")
+    """The (item, category) pairs that layouts show, as an items table for an :class:`Evaluator`.
+
+    >>> items_of({"user_id": [1, 2], "row": [1, 1], "col": [1, 1], "item_id": [7, 7], "category": ["a", "a"]}).rows()
+    [(7, 'a')]
+    """
+    if not layouts:
+        raise ParameterError("items_of needs at least one table of layouts.")
+    opened = []
+    for one in layouts:
+        table = schema.open_tables({"layouts": in_memory(one, "layouts")}, columns)["layouts"]
+        if "category" not in table:
+            raise DataError("layouts: missing column category, which items_of collects.")
+        opened.append(table)
+    agreed = agree_on_ids(opened)
+    pairs = [batch.select("item_id", "category").unique() for table in agreed for batch in table.batches()]
+    return pl.concat(pairs).unique().sort("item_id", "category")

@@ -5,7 +5,7 @@ displayed ideal), S3 the best of what is judged (the judged ideal): S <= S1 <= S
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,14 +15,16 @@ from numpy.typing import NDArray
 from carouseval.errors import ParameterError
 from carouseval.evaluation import ideals, schema
 from carouseval.evaluation.evaluate import Evaluator, Grids, MetricLike
-from carouseval.evaluation.explanation import Explanation, PageView
+from carouseval.evaluation.explanation import LOSSES, Explanation, PageView
 from carouseval.evaluation.first_shown import first_shown_ideals
+from carouseval.evaluation.found import Found
 from carouseval.evaluation.opened import Opened
 from carouseval.evaluation.pages import Progress, ShownPages
+from carouseval.evaluation.results import Evaluation
 from carouseval.evaluation.scoring import Scorer
 from carouseval.metric.gains import Gain
 from carouseval.metric.grid import RECGAZE, Array
-from carouseval.tables import TableLike
+from carouseval.tables import TableLike, in_memory
 
 
 def explain(
@@ -52,7 +54,7 @@ def explain(
     ...            "category": ["new", "new", "drama"]}
     >>> judgments = {"user_id": [1, 1], "item_id": [11, 12], "relevance": [1, 3]}
     >>> {name: round(share, 4) for name, share in cv.explain(layouts, judgments).shares.items()}
-    {'score': 0.8715, 'item_order': 0.0236, 'row_order': 0.1048, 'choice': 0.0}
+    {'score': 0.8715, 'item_order': 0.0217, 'row_order': 0.1068, 'choice': 0.0}
     """
     evaluator = Evaluator(
         judgments, items, [metric], grid, gain, candidates, duplicates, missing_pages, no_relevant, unjudged, invalid,
@@ -61,20 +63,22 @@ def explain(
     evaluator._items_from_layouts = True
     ((name, one),) = evaluator.metrics.items()
     if one.discount is None or one.ideal != "category":
-        raise ParameterError(
-            f"explain needs a metric whose ideal is one of categories, such as N2DCG_cat, found {name}."
-        )
+        raise ParameterError(f"explain works with N2DCG_cat, of any discount and cutoff, found {name}.")
+    layouts = in_memory(layouts, "layouts")
     with evaluator.open(layouts, progress) as opened:
-        return _Losses(opened, name).explanation(layouts)
+        found, losses = Found(opened), _Losses(opened, name)
+        for shown in opened.shown():
+            found.add(shown)
+            losses.add(shown)
+        return losses.explanation(found.evaluation(), layouts)
 
 
 @dataclass(frozen=True)
 class _Steps:
-    """S, S1, S2 and S3 of some pages, and where the ideal pages' items stand."""
+    """S, S1, S2 and S3 of some pages, and where the items of pages stand when only rows are fixed, and ideally."""
 
     values: Array  # (pages, 4)
-    row_order_free: Array  # (pages, rows): S1 of each row
-    shown_rows: Array  # (pages, rows): S of each row
+    inside: ideals.IdealCells
     ideal: ideals.IdealCells
     counted: Array  # what every hit weighs
 
@@ -94,25 +98,24 @@ def steps(scorer: Scorer, shown: ShownPages, truths: Any, users: Any, opened: Op
     dcg, counted = scorer.counted(shown)
     displayed = scorer.displayed_problems(shown).spread(policies.once)
     fixed = ideals.rows_fixed(displayed)
-    inside, free = fixed.solve(scorer.weights, True), displayed.solve(scorer.weights, True)
-    s1, s2 = inside.best, free.best
-    if policies.duplicates == "first":
-        pinned = replace(shown, pinned=np.ones_like(shown.pinned))
-        s1 = first_shown_ideals(pinned, scorer.gain, scorer.weights, inside)[0]
-        s2 = first_shown_ideals(shown, scorer.gain, scorer.weights, free)[0]
+    (s1, inside), (s2, free) = (_best(scorer, shown, problems, policies.duplicates) for problems in (fixed, displayed))
     if policies.candidates == "judged":
         judged = scorer.judged_problems(shown, truths, users).spread(policies.once)
         best = judged.solve(scorer.weights, True)
+        s3, ideal = best.bound, ideals.ideal_cells(judged, best, scorer.weights)
     else:
-        judged, best = displayed, free
-    values = np.stack([dcg, s1, s2, best.bound if policies.candidates == "judged" else s2], axis=1)
-    rows, _ = shown.cells()
-    by_row = np.zeros(shown.length.shape)
-    np.add.at(by_row, (shown.hit_page, rows), scorer.gain[shown.hits[:, 0]] * counted)
-    cells = ideals.ideal_cells(fixed, inside, scorer.weights)
-    free_by_row = np.zeros(shown.length.shape)
-    np.add.at(free_by_row, (cells.problem, cells.row), cells.gain * scorer.weights[cells.row, cells.col])
-    return _Steps(values, free_by_row, by_row, ideals.ideal_cells(judged, best, scorer.weights), counted)
+        s3, ideal = s2, free
+    return _Steps(np.stack([dcg, s1, s2, s3], axis=1), inside, ideal, counted)
+
+
+def _best(
+    scorer: Scorer, shown: ShownPages, problems: ideals.Problems, duplicates: str
+) -> tuple[Array, ideals.IdealCells]:
+    solution = problems.solve(scorer.weights, True)
+    if duplicates == "first":
+        first = first_shown_ideals(shown, scorer.gain, scorer.weights, problems, solution)
+        return first.best, first.cells
+    return solution.best, ideals.ideal_cells(problems, solution, scorer.weights)
 
 
 class _Losses:
@@ -123,46 +126,39 @@ class _Losses:
         self._truths, self._users = opened.layouts.truths(), opened.layouts.user()
         self._values = np.full((len(opened.layouts), 4), np.nan)
         self._losses = np.full((len(opened.layouts), 3), np.nan)
-        self._shares, self._missing = opened.shares()
-        self._parts: list[pl.DataFrame] = []
+        self._shares = opened.shares()
+        self._grids, self._grid_of = opened.grid_of()
+        self._cells: list[pl.DataFrame] = []
         self._rows: list[pl.DataFrame] = []
 
-    def explanation(self, layouts: TableLike) -> Explanation:
+    def add(self, shown: ShownPages) -> None:
+        """What some pages lost."""
+        for at, grid in enumerate(self._grids):
+            scored = (self._grid_of[shown.pages] == at) & (self._shares[shown.pages] > 0)
+            if scored.any():
+                scorer = self._opened.evaluator.scorer(self._name, grid, self._opened.membership)
+                self._add(scorer, shown if scored.all() else shown.take(np.flatnonzero(scored)))
+
+    def explanation(self, evaluation: Evaluation, layouts: TableLike) -> Explanation:
         opened, by = self._opened, self._opened.evaluator.by
-        grids, grid_of = opened.grid_of()
-        for shown in opened.shown():
-            for at, grid in enumerate(grids):
-                scored = (grid_of[shown.pages] == at) & (self._shares[shown.pages] > 0)
-                if scored.any():
-                    scorer = opened.evaluator.scorer(self._name, grid, opened.membership)
-                    self._add(scorer, shown if scored.all() else shown.take(np.flatnonzero(scored)))
         pages = np.flatnonzero(~np.isnan(self._values[:, 0]))
-        frame = opened.names(pages).with_columns(
-            *(opened.segment_values(name, opened.segment(name)[pages]) for name in by),
-            pl.Series("share", self._shares[pages]),
-            *(
-                pl.Series(column, values)
-                for column, values in zip(
-                    ("dcg", "item_order", "row_order", "choice", "ideal"),
-                    (self._values[pages, 0], *self._losses[pages].T, self._values[pages, 3]),
-                    strict=True,
-                )
-            ),
+        lost = dict(zip(LOSSES, self._losses[pages].T, strict=True))
+        found = opened.names(pages).with_columns(
+            pl.Series("dcg", self._values[pages, 0]),
+            *(pl.Series(name, values) for name, values in lost.items()),
+            pl.Series("ideal", self._values[pages, 3]),
         )
-        score = pl.when(pl.col("ideal") > 0).then(pl.col("dcg") / pl.col("ideal")).otherwise(0.0).alias("score")
-        keys = [key for key in ("user_id", "page_id") if key in frame.columns]
-        frame = frame.with_columns(score).sort(keys)
-        cells = _summed(self._parts, [*by, "row", "col"], ["loss", "gain", "ideal_gain"])
-        rows = _summed(self._rows, [*by, "row"], ["item_order"])
+        keys = [key for key in ("user_id", "page_id") if key in found.columns]
+        kept = [name for name in (*keys, *by, "weight", "status") if name in evaluation.per_page.columns]
+        frame = evaluation.per_page.select(*kept, pl.col(self._name).alias("score")).join(found, on=keys, how="left")
         return Explanation(
             metric=self._name,
             per_page=frame,
-            cells=cells,
-            rows=rows,
-            missing=self._missing,
+            cells=_summed(self._cells, [*by, "row", "col"], ["loss", "gain", "ideal_gain"]),
+            rows=_summed(self._rows, [*by, "row"], ["item_order"]),
             by=by,
-            config=opened.evaluator.config(opened.membership),
-            grid=grids[0],
+            evaluation=evaluation,
+            grid=self._grids[0],
             source=(opened.evaluator, layouts),
         )
 
@@ -171,35 +167,35 @@ class _Losses:
         found = steps(scorer, shown, self._truths[pages], self._users[pages], self._opened)
         self._values[pages], self._losses[pages] = found.values, found.losses
         top = found.values[:, 3]
-        worth = np.where(top > 0, self._shares[pages] / np.where(top > 0, top, 1.0), 0.0)
+        share = self._shares[pages]
+        worth = np.where(top > 0, share / np.where(top > 0, top, 1.0), 0.0)
         by = self._opened.evaluator.by
         segment = {name: self._opened.segment_values(name, self._opened.segment(name)[pages]) for name in by}
-        row, col = shown.cells()
-        page = shown.hit_page
         counts = found.counted > 0
-        page, row, col, hit_gain = page[counts], row[counts], col[counts], scorer.gain[shown.hits[counts, 0]]
-        ideal = found.ideal
-        both = np.concatenate([page, ideal.problem])
-        cells = pl.DataFrame(
-            {name: values.gather(both) for name, values in segment.items()}
-            | {
-                "row": np.concatenate([row, ideal.row]) + 1,
-                "col": np.concatenate([col, ideal.col]) + 1,
-                "gain": np.concatenate([hit_gain * self._shares[pages][page], np.zeros(len(ideal.row))]),
-                "ideal_gain": np.concatenate([np.zeros(len(row)), ideal.gain * self._shares[pages][ideal.problem]]),
-                "loss": np.concatenate(
-                    [
-                        -hit_gain * scorer.weights[row, col] * worth[page],
-                        ideal.gain * scorer.weights[ideal.row, ideal.col] * worth[ideal.problem],
-                    ]
-                ),
-            }
+        row, col = (places[counts] for places in shown.cells())
+        page, gain = shown.hit_page[counts], scorer.gain[shown.hits[counts, 0]]
+        weighed = scorer.weights[row, col] * worth[page] * gain
+        ideal, inside = found.ideal, found.inside
+        nothing, none = np.zeros(len(ideal.row)), np.zeros(len(row))
+        cells = _places(segment, np.concatenate([page, ideal.problem]), np.concatenate([row, ideal.row])).with_columns(
+            pl.Series("col", np.concatenate([col, ideal.col]) + 1),
+            pl.Series("gain", np.concatenate([gain * share[page], nothing])),
+            pl.Series("ideal_gain", np.concatenate([none, ideal.gain * share[ideal.problem]])),
+            pl.Series("loss", np.concatenate([-weighed, _weighed(ideal, scorer.weights, worth)])),
         )
-        self._parts.append(_summed([cells], [*by, "row", "col"], ["loss", "gain", "ideal_gain"]))
-        at, row = np.nonzero(shown.length)
-        lost = (found.row_order_free - found.shown_rows)[at, row] * worth[at]
-        rows = {name: values.gather(at) for name, values in segment.items()} | {"row": row + 1, "item_order": lost}
-        self._rows.append(_summed([pl.DataFrame(rows)], [*by, "row"], ["item_order"]))
+        self._cells.append(_summed([cells], [*by, "row", "col"], ["loss", "gain", "ideal_gain"]))
+        rows = _places(segment, np.concatenate([page, inside.problem]), np.concatenate([row, inside.row]))
+        lost = pl.Series("item_order", np.concatenate([-weighed, _weighed(inside, scorer.weights, worth)]))
+        self._rows.append(_summed([rows.with_columns(lost)], [*by, "row"], ["item_order"]))
+
+
+def _places(segment: dict[str, pl.Series], page: NDArray[np.int64], row: NDArray[np.int64]) -> pl.DataFrame:
+    return pl.DataFrame({name: values.gather(page) for name, values in segment.items()} | {"row": row + 1})
+
+
+def _weighed(cells: ideals.IdealCells, weights: Array, worth: Array) -> Array:
+    weighed: Array = cells.gain * weights[cells.row, cells.col] * worth[cells.problem]
+    return weighed
 
 
 def _summed(parts: list[pl.DataFrame], keys: list[str], values: list[str]) -> pl.DataFrame:
@@ -210,24 +206,30 @@ def _summed(parts: list[pl.DataFrame], keys: list[str], values: list[str]) -> pl
 
 def page_view(explanation: Explanation, user_id: Any, page_id: Any = None) -> PageView:
     """One page beside its ideal; its lines are read again."""
+    if explanation.source is None:
+        raise ParameterError("an explanation that was loaded has no tables to read pages from; explain anew.")
     evaluator, layouts = explanation.source
-    opened_table = schema.open_tables({"layouts": layouts} | evaluator._sources, evaluator.columns, evaluator.by)[
-        "layouts"
-    ]
-    keep = pl.col("user_id") == user_id
-    if page_id is not None:
-        keep = keep & (pl.col("page_id") == page_id)
-    lines = opened_table.frame().filter(keep).collect()
-    who = f"user_id={user_id!r}" + ("" if page_id is None else f" page_id={page_id!r}")
+    table = evaluator.tables(layouts)["layouts"]
+    keep = [("user_id", user_id)] + ([] if page_id is None else [("page_id", page_id)])
+    for column, value in keep:
+        if column not in table:
+            raise ParameterError(f"layouts have no column {column}.")
+        kind, word = (int, "an integer") if table.id_types[column] == pl.Int64 else (str, "text")
+        if not isinstance(value, kind) or isinstance(value, bool):
+            raise ParameterError(f"{column} must be {word} here, found {value!r}.")
+    with table.readable():
+        lines = table.frame().filter(*(pl.col(column) == value for column, value in keep)).collect(engine="streaming")
+    who = " ".join(f"{column}={value!r}" for column, value in keep)
     if lines.is_empty():
-        raise ParameterError(f"layouts: there is no page of {who}.")
+        judged = explanation.per_page.filter(pl.col("user_id") == user_id).height
+        raise ParameterError(f"layouts: there is no page of {who}{', who has judgments' if judged else ''}.")
     if page_id is None and "page_id" in lines.columns:
         page_id = lines["page_id"].sort()[0]
         lines = lines.filter(pl.col("page_id") == page_id)
-    with evaluator.open(lines) as opened:
-        ((name, _),) = evaluator.metrics.items()
+    with evaluator.open(lines, canonical=True) as opened:
+        (name,) = evaluator.metrics
         grids, grid_of = opened.grid_of()
-        shown = next(opened.shown())
+        shown = next(shown for shown in opened.shown() if len(shown))
         scorer = evaluator.scorer(name, grids[grid_of[shown.pages[0]]], opened.membership)
         truths, users = opened.layouts.truths()[shown.pages], opened.layouts.user()[shown.pages]
         found = steps(scorer, shown, truths, users, opened)

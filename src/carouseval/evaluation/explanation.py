@@ -1,5 +1,6 @@
 """An explanation: what was lost, where, on which pages; and one page beside its ideal."""
 
+import html
 import json
 import math
 from dataclasses import dataclass, field
@@ -9,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from carouseval.evaluation.results import NO_PAGE, Evaluation, page_shares
 from carouseval.metric.grid import Array, Grid
-from carouseval.text_tables import frame_texts, latex, markdown
-from carouseval.whole_files import write_frame, write_whole
+from carouseval.text_tables import frame_html, frame_texts, latex, markdown
+from carouseval.whole_files import RESULTS, check_outputs, write_frame, write_whole
 
 if TYPE_CHECKING:
     from carouseval.evaluation.evaluate import Evaluator
@@ -25,7 +27,7 @@ _WORDS = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class PageView:
     """One page beside its ideal."""
 
@@ -53,7 +55,7 @@ class PageView:
         }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Explanation:
     """Where the score was lost.
 
@@ -69,51 +71,52 @@ class Explanation:
     per_page: pl.DataFrame
     cells: pl.DataFrame
     rows: pl.DataFrame
-    missing: float  # the share of users' scores that missing pages make 0
     by: tuple[str, ...]
-    config: dict[str, Any]
+    evaluation: Evaluation  # the scores that are explained, with counts, intervals and every policy in force
     grid: Grid
-    source: "tuple[Evaluator, Any]" = field(repr=False)
+    source: "tuple[Evaluator, Any] | None" = field(repr=False)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Copies leave the tables behind."""
+        return self.__dict__ | {"source": None}
 
     @cached_property
     def shares(self) -> dict[str, float]:
         """Of what the ideal pages are worth: what was earned, and what each step lost."""
-        return self._shares(self.per_page) | ({"missing": self.missing} if self.missing else {})
-
-    def _shares(self, pages: pl.DataFrame) -> dict[str, float]:
-        total = math.fsum(pages["share"].to_list()) + (self.missing if pages is self.per_page else 0.0)
-        of_ideal = pages.filter(pl.col("ideal") > 0)
-        found = {"score": math.fsum((of_ideal["share"] * of_ideal["dcg"] / of_ideal["ideal"]).to_list())}
-        for name in LOSSES:
-            found[name] = math.fsum((of_ideal["share"] * of_ideal[name] / of_ideal["ideal"]).to_list())
-        barren = math.fsum(pages.filter(~(pl.col("ideal") > 0))["share"].to_list())
-        found |= {"nothing_to_show": barren} if barren > 0 else {}
-        return {name: value / total if total > 0 else math.nan for name, value in found.items()}
+        return _shares(self.per_page)
 
     @cached_property
     def segments(self) -> pl.DataFrame:
         """The shares of each segment; empty unless ``by`` was given."""
         if not self.by:
             return pl.DataFrame()
-        known = self.per_page.filter(pl.col(self.by[0]).is_not_null())
-        parts = sorted(known.partition_by(self.by, as_dict=True).items(), key=lambda part: str(part[0]))
-        return pl.DataFrame([dict(zip(self.by, key, strict=True)) | self._shares(pages) for key, pages in parts])
+        scored = self.per_page.filter(pl.col("score").is_not_null())
+        parts = scored.with_columns(pl.col(self.by).fill_null(NO_PAGE)).partition_by(self.by, as_dict=True)
+        ordered = sorted(parts.items(), key=lambda part: str(part[0]))
+        lines = [dict(zip(self.by, key, strict=True)) | _shares(pages) for key, pages in ordered]
+        if not lines:
+            return pl.DataFrame()
+        return pl.concat([pl.DataFrame([line]) for line in lines], how="diagonal").fill_null(0.0)
 
     @property
     def worst(self) -> pl.DataFrame:
         """Pages by score, the lowest first; of equal ones, what lost most."""
         lost = (pl.col("ideal") - pl.col("dcg")).alias("lost")
-        return self.per_page.with_columns(lost).sort("score", "lost", "user_id", descending=[False, True, False])
+        scored = self.per_page.filter(pl.col("ideal") > 0).with_columns(lost)
+        return scored.sort("score", "lost", "user_id", descending=[False, True, False])
 
     @cached_property
     def summary(self) -> str:
         """What to do first, in a sentence."""
-        shares = self.shares
+        heading, shares = self.evaluation.heading, self.shares
         if math.isnan(shares["score"]):
-            return "No page was scored."
+            return "No page was scored, so there is nothing to explain."
         losses = sorted(((value, name) for name, value in shares.items() if name in _WORDS), reverse=True)
         parts = [f"{_WORDS[name]} would win back {_points(value)}" for value, name in losses if value >= 5e-4]
-        earned = f"These pages earn {_points(shares['score'])} of the 100 points that ideal pages would"
+        earned = (
+            f"{heading} " * bool(heading)
+            + f"These pages earn {_points(shares['score'])} of the 100 points that ideal pages would"
+        )
         if not parts:
             return f"{earned}: there is nothing left to win."
         several = parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
@@ -123,7 +126,10 @@ class Explanation:
         by_row = self.cells.group_by("row").agg(pl.col("loss").sum()).sort("loss", descending=True)
         if by_row.is_empty() or by_row["loss"][0] < 5e-4:
             return ""
-        return f" Most is lost on row {by_row['row'][0]} ({_points(by_row['loss'][0])})."
+        return f" Row {by_row['row'][0]} is furthest from what ideal pages show there."
+
+    def _repr_html_(self) -> str:
+        return f"<p>{html.escape(self.summary)}</p>{frame_html(self.to_frame())}"
 
     def page(self, user_id: Any, page_id: Any = None) -> PageView:
         """One page beside its ideal: what stands where, and what should."""
@@ -147,7 +153,8 @@ class Explanation:
             "segments": self.segments.to_dicts(),
             "rows": self.rows.to_dicts(),
             "cells": self.cells.to_dicts(),
-            "config": self.config,
+            "counts": self.evaluation.counts,
+            "config": self.evaluation.config,
         }
 
     def to_json(self) -> str:
@@ -155,8 +162,8 @@ class Explanation:
         return json.dumps(self.to_dict(), indent=1, allow_nan=False)
 
     def to_markdown(self) -> str:
-        """The table of :meth:`to_frame` in Markdown."""
-        return markdown(*frame_texts(self.to_frame()))
+        """What to do first, and the table of :meth:`to_frame`, in Markdown."""
+        return f"{self.summary}\n\n" + markdown(*frame_texts(self.to_frame()))
 
     def to_latex(self) -> str:
         """The table of :meth:`to_frame` in LaTeX, with booktabs."""
@@ -164,12 +171,30 @@ class Explanation:
 
     def save(self, path: str | Path) -> Path:
         """Write ``.json``, ``.md``, ``.tex``, ``.csv`` or ``.parquet``, whole or not at all."""
+        check_outputs(path, kinds=RESULTS)
         path = Path(path)
         texts = {".json": self.to_json, ".md": self.to_markdown, ".tex": self.to_latex}
         suffix = path.suffix.lower()
         if suffix in texts:
             return write_whole(path, texts[suffix]() + "\n" * (suffix == ".json"))
         return write_frame(path, self.to_frame())
+
+
+def _shares(pages: pl.DataFrame) -> dict[str, float]:
+    """The shares of some pages; they sum to 1."""
+    scored = pages.filter(pl.col("score").is_not_null())
+    weight = scored["weight"].to_numpy() if "weight" in scored.columns else None
+    share = pl.Series(page_shares(scored["user_id"].to_numpy(), weight))
+    normal = (scored["ideal"] > 0).fill_null(False)
+    found = {
+        name: math.fsum((share * scored[column] / scored["ideal"]).filter(normal).to_list())
+        for name, column in (("score", "dcg"), *((name, name) for name in LOSSES))
+    }
+    missing = scored["status"] == "missing"
+    for name, holds in (("missing", missing), ("nothing_to_show", ~normal & ~missing)):
+        if holds.any():
+            found[name] = math.fsum(share.filter(holds).to_list())
+    return found if scored.height and share.sum() > 0 else dict.fromkeys(found, math.nan)
 
 
 def _points(share: float) -> str:

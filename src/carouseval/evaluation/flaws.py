@@ -73,6 +73,22 @@ PINNED_IN_PART = Flaw(
     "All lines of a row agree whether it is pinned.",
     "error",
 )
+TWICE_ON_PAGE = Flaw(
+    -1,
+    "item_id",
+    "item is shown again on its page",
+    "items are shown again on their page",
+    "Drop the repeats, or use duplicates='best'.",
+    "error",
+)
+UNJUDGED = Flaw(
+    -2,
+    "item_id",
+    "item is shown without a judgment",
+    "items are shown without a judgment",
+    "Judge it, or use unjudged='zero'.",
+    "error",
+)
 FLAWS = (CELL_TWICE, OUTSIDE_GRID, PINNED_IN_PART, SKIPPED_ROW, REPEATED, OUTSIDE, GAP)
 INVALID = sum(flaw.bit for flaw in FLAWS if flaw.severity == "invalid")
 
@@ -86,7 +102,7 @@ def describe(
     examples = [
         found
         for page, lines in _lines_of(layouts, pages)
-        for found in find(lines, page, layouts, membership, grids(page))
+        for found in find(_kept(lines, flaw, grids(page)), page, layouts, membership, grids(page))
     ]
     record, text = min(examples)
     number = f"{len(examples):,}" if len(pages) <= _MOST_LOOKED_AT else f"at least {len(examples):,}"
@@ -122,6 +138,33 @@ def _page_codes(layouts: Layouts, lines: pl.DataFrame) -> list[int]:
     if layouts.pages is None or layouts.page_ids is None:
         return [int(code) for code in user]
     return [int(code) for code in layouts.pages.add(user, layouts.page_ids.add(lines["page_id"]))]
+
+
+def _kept(lines: list[Line], flaw: Flaw, grid: Grid) -> list[Line]:
+    """The lines that stand on the page as the kernel reads it: inside the grid, the last of each cell."""
+    if flaw in (CELL_TWICE, OUTSIDE_GRID):
+        return lines
+    inside = [line for line in lines if line["row"] <= grid.rows and line["col"] <= grid.cols]
+    last = {(line["row"], line["col"]): line for line in inside}
+    return sorted(last.values(), key=lambda line: int(line[RECORD]))
+
+
+def _twice_on_page(lines: list[Line], _: int, layouts: Layouts, __: Membership | None, ___: Grid) -> Found:
+    seen = set()
+    for line in sorted(lines, key=lambda line: (line["row"], line["col"])):
+        if line["item_id"] in seen:
+            yield line[RECORD], _who(layouts, line, "row", "col", "item_id")
+        seen.add(line["item_id"])
+
+
+def _unjudged(lines: list[Line], page: int, layouts: Layouts, __: Membership | None, ___: Grid) -> Found:
+    truth, at = layouts.truth, int(layouts.truths()[page])
+    begin, end = (truth.offsets[at], truth.offsets[at + 1]) if at < len(truth) else (0, 0)
+    judged = set(truth.item[begin:end].tolist())
+    codes = truth.items.add(pl.Series([line["item_id"] for line in lines])).tolist()
+    for line, code in zip(lines, codes, strict=True):
+        if code not in judged:
+            yield line[RECORD], _who(layouts, line, "row", "col", "item_id")
 
 
 def _who(layouts: Layouts, line: Line, *columns: str) -> str:
@@ -236,4 +279,6 @@ _FINDERS: dict[int, Callable[..., Found]] = {
     REPEATED.bit: _repeated,
     OUTSIDE.bit: _outside,
     PINNED_IN_PART.bit: _pinned_in_part,
+    TWICE_ON_PAGE.bit: _twice_on_page,
+    UNJUDGED.bit: _unjudged,
 }

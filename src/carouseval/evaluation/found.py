@@ -98,8 +98,8 @@ class Found:
             first = self._missing_names(missing).sort(pl.all()).row(0, named=True)
             who = " ".join(f"{key}={value!r}" for key, value in first.items() if value is not None)
             raise DataError(
-                f"layouts: {len(missing):,} with judgments have no page, first {who}. Add the pages, or use "
-                "missing_pages='zero' or 'skip'."
+                f"layouts: {_number(len(missing), self._whom())} with judgments but no page, first {who}. Add the "
+                "pages, or use missing_pages='zero' or 'skip'."
             )
         if policies.no_relevant == "error":
             names = opened.names(bare)
@@ -109,9 +109,12 @@ class Found:
                 first = names.sort(pl.all()).row(0, named=True)
                 who = " ".join(f"{key}={value!r}" for key, value in first.items() if value is not None)
                 raise DataError(
-                    f"judgments: {names.height:,} without any judged item that gains, first {who}. Judge some, or use "
-                    "no_relevant='skip' or 'zero'."
+                    f"judgments: {_number(names.height, 'page')} without any judged item that gains, first {who}. "
+                    "Judge some, or use no_relevant='skip' or 'zero'."
                 )
+
+    def _whom(self) -> str:
+        return "page" if self._opened.evaluator.truth.per_page else "user"
 
     def _names(self, pages: NDArray[np.int64]) -> pl.DataFrame:
         return self._opened.names(pages)
@@ -175,7 +178,7 @@ class Found:
         if unknown.height:
             evaluator = self._opened.evaluator
             raise DataError(
-                f"judgments: {unknown.height:,} without a page have no {evaluator.weight}, first "
+                f"judgments: {_number(unknown.height, 'page')} without {evaluator.weight}, first "
                 f"user_id={unknown['user_id'].sort()[0]!r}. Add the column to judgments, or use missing_pages='skip'."
             )
 
@@ -210,24 +213,22 @@ class Found:
         for mismatch in opened.mismatches(counts["unjudged"], counts["missing"]):
             warnings.warn(str(mismatch), DataWarning, stacklevel=5)
         if counts["uncategorised"] and opened.evaluator.needs_categories:
-            where = "items" if opened.membership is None else opened.membership.source
-            warnings.warn(
-                f"judgments: {counts['uncategorised']:,} judged items that gain have no category in {where}, so no "
-                "ideal page shows them. Give items (item_id, category) for all of them.",
-                DataWarning,
-                stacklevel=5,
-            )
+            warnings.warn(opened.no_category(counts["uncategorised"]), DataWarning, stacklevel=5)
         if counts["above_ideal"]:
             warnings.warn(
-                f"layouts: {counts['above_ideal']:,} pages score above 1: they do what no ideal page may, such as "
-                "showing an item outside its category, twice in a row, or after a gap.",
+                f"layouts: {_number(counts['above_ideal'], 'page')} above a score of 1, for doing what no ideal page "
+                "may: showing an item outside its category, twice in a row, or after a gap.",
                 DataWarning,
                 stacklevel=5,
             )
         if counts["bounded"]:
             warnings.warn(
-                f"{counts['bounded']:,} ideal pages are not proven best: their scores are 2DCG over a proven upper "
-                "bound.",
+                f"{_number(counts['bounded'], 'ideal page')} not proven best: there the score is 2DCG over a proven "
+                "upper bound.",
                 DataWarning,
                 stacklevel=5,
             )
+
+
+def _number(count: int, what: str) -> str:
+    return f"{count:,} {what}{'' if count == 1 else 's'}"

@@ -13,6 +13,7 @@ from carouseval.evaluation import flaws, ideals
 from carouseval.evaluation.ids import NONE, Codes
 from carouseval.evaluation.membership import Membership
 from carouseval.evaluation.pages import Layouts, Progress, ShownPages
+from carouseval.evaluation.results import page_shares
 from carouseval.metric.grid import RECGAZE, Array, Grid
 from carouseval.tables import Defect
 
@@ -63,34 +64,24 @@ class Opened:
         )
         return int(gathered.strays.sum())
 
-    def shares(self) -> tuple[Array, float]:
-        """What every page adds to the mean over users of means over pages, and what missing pages do; together 1."""
+    def shares(self) -> Array:
+        """What every page adds to the mean over users of means over pages; with what missing pages do, 1 in all."""
         policies, truth = self.evaluator.policies, self.evaluator.truth
-        truths, users, present, relevant = (
-            self.layouts.truths(),
-            self.layouts.user(),
-            self.layouts.present,
-            self.relevant(),
-        )
+        truths, present, relevant = self.layouts.truths(), self.layouts.present, self.relevant()
         keeps_zero = policies.no_relevant == "zero"
-        scored = present & (relevant[truths] | keeps_zero)
-        weights = self.weights()
-        page_weight = np.where(scored, 1.0 if weights is None else np.nan_to_num(weights), 0.0)
+        scored = np.flatnonzero(present & (relevant[truths] | keeps_zero))
         seen = np.zeros(len(relevant), bool)
         seen[truths[present]] = True
         absent = np.flatnonzero(truth.judged & ~seen[: len(truth)] & (relevant[: len(truth)] | keeps_zero))
-        if policies.missing_pages != "zero":
-            absent = absent[:0]
-        missing_weight = np.ones(len(absent)) if truth.weights is None else truth.weights[absent]
-        owner = np.concatenate([users, truth.user_of(absent)])
-        weight = np.concatenate([page_weight, missing_weight])
-        counted = np.concatenate([scored, np.ones(len(absent), bool)])
-        total, count = np.bincount(owner, weight), np.bincount(owner, counted)
-        per_user = np.divide(total, count, out=np.zeros_like(total), where=count > 0)  # a user weighs what its pages do
-        inside = np.divide(weight, total[owner], out=np.zeros_like(weight), where=total[owner] > 0)
-        shares = inside * per_user[owner]
-        shares /= max(shares.sum(), np.finfo(float).tiny)
-        return shares[: len(users)], float(shares[len(users) :].sum())
+        absent = absent if policies.missing_pages == "zero" else absent[:0]
+        weights, nobody = self.weights(), np.full(len(absent), np.nan)
+        all_weights = None
+        if weights is not None:
+            all_weights = np.concatenate([weights[scored], nobody if truth.weights is None else truth.weights[absent]])
+        owner = np.concatenate([self.layouts.user()[scored], truth.user_of(absent)])
+        shares = np.zeros(len(truths))
+        shares[scored] = page_shares(owner, all_weights)[: len(scored)]
+        return shares
 
     def weights(self) -> Array | None:
         """Every page's weight: as its own lines say, else as its judgments do; NaN where neither does."""
@@ -118,8 +109,11 @@ class Opened:
                 f"layouts: {self.evaluator.by[0]} has {', '.join(map(repr, unknown[:5]))}, for which grid names no "
                 f"screen; it has {', '.join(map(repr, index))}."
             )
-        of_code = np.array([index.get(value, 0) for value in values], np.uint8)
-        return list(grids.values()), np.where(segment == NONE, 0, of_code[np.where(segment == NONE, 0, segment)])
+        of_code = np.array([*(index.get(value, 0) for value in values), len(grids)], np.uint8)
+        known = list(grids.values())
+        if (segment == NONE).any():  # pages of nobody's segment have room for whatever they show
+            known.append(Grid(max(grid.rows for grid in known), max(grid.cols for grid in known)))
+        return known, of_code[np.where(segment == NONE, len(values), segment)]
 
     def segment(self, name: str) -> Codes:
         """Every page's segment: as its own lines say, else as its judgments do."""
@@ -138,6 +132,15 @@ class Opened:
     def read(self) -> Iterator[ShownPages]:
         """All pages, with whatever is wrong with them."""
         return self.layouts.shown(self.counts(), self.membership, *self.grid_of(), self.progress)
+
+    def no_category(self, count: int) -> str:
+        """What to say of judged items that no carousel can show."""
+        items = "item that gains has" if count == 1 else "items that gain have"
+        where = "items" if self.membership is None else self.membership.source
+        return (
+            f"judgments: {count:,} judged {items} no category in {where}, so no ideal page shows "
+            f"{'it' if count == 1 else 'them'}. Give items (item_id, category) for all that are judged."
+        )
 
     def mismatches(self, unjudged: int, missing: int) -> list[Defect]:
         """Tables that hardly meet: ids that look alike but are written in different ways score 0 without a word."""
@@ -162,24 +165,19 @@ class Opened:
             refused = flaw.severity == "error" or (flaw.severity == "invalid" and policies.invalid == "error")
             marked = shown.pages[(shown.flaws & flaw.bit) > 0]
             if refused and len(marked):
-                raise DataError(
-                    str(flaws.describe(flaw, self.layouts, marked, self.membership, lambda page: grids[grid_of[page]]))
-                )
-        for policy, found, what, remedy in (
-            ("duplicates", shown.duplicates, "an item twice", "Drop the repeats, or use duplicates='best'."),
-            ("unjudged", shown.unjudged, "an item without a judgment", "Judge it, or use unjudged='zero'."),
+                raise DataError(str(self.describe(flaw, marked, grids, grid_of)))
+        for policy, count, flaw in (
+            (policies.duplicates, shown.duplicates, flaws.TWICE_ON_PAGE),
+            (policies.unjudged, shown.unjudged, flaws.UNJUDGED),
         ):
-            if getattr(policies, policy) == "error" and found.any():
-                pages = shown.pages[found > 0]
-                raise DataError(
-                    f"layouts: {len(pages):,} page{'s show' if len(pages) > 1 else ' shows'} {what}, "
-                    f"first {self.name(pages)}. {remedy}"
-                )
+            if policy == "error" and count.any():
+                raise DataError(str(self.describe(flaw, shown.pages[count > 0], grids, grid_of)))
 
-    def name(self, pages: NDArray[np.int64]) -> str:
-        """The first of some pages, in the order of ids."""
-        names = self.names(pages).sort(pl.all()).row(0, named=True)
-        return " ".join(f"{key}={value!r}" for key, value in names.items() if value is not None)
+    def describe(
+        self, flaw: flaws.Flaw, pages: NDArray[np.int64], grids: list[Grid], grid_of: NDArray[np.uint8]
+    ) -> Defect:
+        """What some pages have wrong, with the first line where it shows."""
+        return flaws.describe(flaw, self.layouts, pages, self.membership, lambda page: grids[grid_of[page]])
 
     def names(self, pages: NDArray[np.int64]) -> pl.DataFrame:
         """The ids of pages."""

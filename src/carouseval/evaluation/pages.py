@@ -24,6 +24,7 @@ from carouseval.metric.pages import thread_count
 from carouseval.tables import Table
 
 _BYTES_PER_LINE = 32  # a packed line, and once more where lines must be grouped
+_MOST_PARTS = 256  # files open at a time
 Lines = NDArray[np.uint32]  # (n, 4): page, item, category, place
 Progress = Callable[[str, int, int], None] | None
 
@@ -146,7 +147,7 @@ def read_layouts(
     height = table.height()
     if height == 0:
         raise DataError("layouts: the table is empty. Give at least one line of user_id, row, col, item_id.")
-    parts = max(1, -(-height * _BYTES_PER_LINE // int(memory * 2**30)))
+    parts = min(_MOST_PARTS, max(1, -(-height * _BYTES_PER_LINE // max(1, int(memory * 2**30)))))
     page_ids, pages = (truth.page_ids or Ids(), truth.pages or PairIds()) if "page_id" in table else (None, None)
     if truth.per_page and pages is None:
         raise DataError(

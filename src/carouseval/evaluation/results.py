@@ -9,18 +9,20 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from carouseval.errors import ParameterError
 from carouseval.metric.checks import number, whole
 from carouseval.metric.grid import Array
-from carouseval.text_tables import frame_texts, latex, markdown
-from carouseval.whole_files import write_frame, write_whole
+from carouseval.text_tables import frame_html, frame_texts, latex, markdown
+from carouseval.whole_files import RESULTS, check_outputs, write_frame, write_whole
 
 _MOST_RESAMPLED = 20_000  # values drawn anew; of more users, groups of equal size are
 _LEVEL, _RESAMPLES = 0.95, 2_000
+NO_PAGE = "(no page)"  # the segment of pages that are missing, where judgments do not say it
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Evaluation:
     """Scores of a system's pages.
 
@@ -83,7 +85,7 @@ class Evaluation:
         """Means and intervals per segment; empty unless ``by`` was given."""
         if not self.by:
             return pl.DataFrame()
-        users = self._users(self.per_page.filter(pl.col(self.by[0]).is_not_null()), [*self.by, "user_id"])
+        users = self._users(self.per_page.with_columns(pl.col(self.by).fill_null(NO_PAGE)), [*self.by, "user_id"])
         rows = []
         for key, group in sorted(users.partition_by(self.by, as_dict=True).items(), key=lambda part: str(part[0])):
             row: dict[str, Any] = dict(zip(self.by, key, strict=True))
@@ -93,6 +95,13 @@ class Evaluation:
                 row |= {name: _mean(*self._values(group, name)), f"{name}.low": low, f"{name}.high": high}
             rows.append(row)
         return pl.DataFrame(rows)
+
+    @property
+    def heading(self) -> str:
+        """What a reader must know first."""
+        if self.config["candidates"] != "displayed":
+            return ""
+        return "Arrangement only: pages are judged against what they show, not against what they could show."
 
     def to_frame(self) -> pl.DataFrame:
         """One line per metric, and per segment where there are segments: mean, interval, users, pages."""
@@ -127,14 +136,15 @@ class Evaluation:
 
     def to_markdown(self) -> str:
         """The table of :meth:`to_frame` in Markdown."""
-        return markdown(*frame_texts(self.to_frame()))
+        return f"{self.heading}\n\n" * bool(self.heading) + markdown(*frame_texts(self.to_frame()))
 
     def to_latex(self) -> str:
         """The table of :meth:`to_frame` in LaTeX, with booktabs."""
-        return latex(*frame_texts(self.to_frame()))
+        return f"% {self.heading}\n" * bool(self.heading) + latex(*frame_texts(self.to_frame()))
 
     def save(self, path: str | Path) -> Path:
         """Write ``.json``, ``.md``, ``.tex``, ``.csv`` or ``.parquet``, whole or not at all."""
+        check_outputs(path, kinds=RESULTS)
         path = Path(path)
         texts = {".json": self.to_json, ".md": self.to_markdown, ".tex": self.to_latex}
         suffix = path.suffix.lower()
@@ -144,11 +154,26 @@ class Evaluation:
 
     def __repr__(self) -> str:
         means = ", ".join(f"{name}={value:.4f}" for name, value in self.mean.items())
-        return f"Evaluation({means}; {self.per_user.height:,} users, {self.counts['pages']:,} pages)"
+        users, pages = self.per_user.height, int(self.per_user["pages"].sum())
+        return f"Evaluation({means}; {users:,} users, {pages:,} pages scored)"
 
     def _repr_html_(self) -> str:
         note = ", ".join(f"{key.replace('_', ' ')} {value:,}" for key, value in self.counts.items() if value)
-        return f"{self.to_frame()._repr_html_()}<p><small>{note}</small></p>"
+        return f"<p><b>{self.heading}</b></p>{frame_html(self.to_frame())}<p><small>{note}</small></p>"
+
+
+def page_shares(user: NDArray[Any], weight: Array | None = None) -> Array:
+    """What each page adds to the mean over users of their mean over pages; a user weighs what its pages do on average.
+
+    >>> page_shares(np.array([7, 7, 8])).tolist()
+    [0.25, 0.25, 0.5]
+    """
+    _, owner = np.unique(user, return_inverse=True)
+    mass = np.ones(len(owner)) if weight is None else np.nan_to_num(weight)
+    total, pages = np.bincount(owner, mass), np.bincount(owner)
+    shares = np.divide(mass, pages[owner], out=np.zeros_like(mass), where=total[owner] > 0)
+    whole = math.fsum(shares.tolist())
+    return shares / whole if whole > 0 else shares
 
 
 def _mean(values: Array, weights: Array | None) -> float:

@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 
+import polars as pl
+
 from carouseval.errors import ParameterError
 from carouseval.metric.checks import did_you_mean
 from carouseval.tables import Column, Table, TableLike, agree_on_ids, open_table
@@ -28,46 +30,105 @@ ITEMS = (
     Column("category", "id", remedy="Every line needs a category; leave out items that have none."),
     Column("user_id", "id", needed=False, nulls=True, remedy="A user's id, or nothing for everyone."),
 )
-_TABLES = {"layouts": LAYOUTS, "judgments": JUDGMENTS, "items": ITEMS}
+TABLES = {"layouts": LAYOUTS, "judgments": JUDGMENTS, "items": ITEMS}
+
+# names that results use themselves
+RESERVED = {column.name for group in TABLES.values() for column in group} | {
+    *("status", "invalid", "duplicates", "unjudged", "weight", "pages", "users", "metric", "mean", "low", "high"),
+    *("share", "score", "dcg", "item_order", "row_order", "choice", "ideal", "lost", "loss", "gain", "ideal_gain"),
+    *("missing", "nothing_to_show", "__record__"),
+}
 
 ColumnNames = Mapping[str, str] | Mapping[str, Mapping[str, str]] | None
 
 
 def open_tables(
-    sources: Mapping[str, TableLike], columns: ColumnNames = None, by: Sequence[str] = (), weight: str | None = None
+    sources: Mapping[str, TableLike],
+    columns: ColumnNames = None,
+    by: Sequence[str] = (),
+    weight: str | None = None,
+    settled: Mapping[str, pl.DataType] | None = None,
+    canonical: Sequence[str] = (),
 ) -> dict[str, Table]:
-    """Layouts, judgments and items with ids of one type; ``by`` and ``weight`` are columns of layouts or judgments."""
+    """Layouts, judgments and items with ids of one type; ``by`` and ``weight`` are columns of layouts or judgments.
+
+    ``settled`` holds types that ids have had before; ``canonical`` tables go by our own names.
+    """
+    _check_extras(by, weight)
+    names = {name: {} if name in canonical else names_of(columns, name) for name in sources}
     opened = {}
     for name, source in sources.items():
         extra = [] if name == "items" else [Column(segment, "segment", needed=False) for segment in by]
         if weight is not None and name != "items":
-            extra.append(Column(weight, "number", needed=False, least=0, remedy="Weights are finite and 0 or more."))
-        opened[name] = open_table(source, name, [*_TABLES[name], *extra], _names(columns, name))
-    for segment in (*by, *([weight] if weight is not None else [])):
-        if not any(segment in opened[name] for name in opened if name != "items"):
-            known = [name for table in opened.values() for name in table.header]
-            raise ParameterError(
-                f"no column {segment!r} in {' or '.join(name for name in opened if name != 'items')}."
-                f"{did_you_mean(segment, known)}"
+            extra.append(
+                Column(weight, "number", needed=False, least=0, most=1e100, remedy="Weights are from 0 to 1e100.")
             )
-    return dict(zip(opened, agree_on_ids(list(opened.values())), strict=True))
+        opened[name] = open_table(source, name, [*TABLES[name], *extra], names[name])
+    if not canonical:
+        _check_names(columns, opened)
+    pages = [table for name, table in opened.items() if name != "items"]
+    for segment in (*by, *([weight] if weight is not None else [])):
+        if not any(segment in table for table in pages):
+            known = [name for table in pages for name in table.header if name not in RESERVED]
+            has = f" There are {', '.join(dict.fromkeys(known))}." if known else ""
+            where = " or ".join(table.name for table in pages)
+            raise ParameterError(f"no column {segment!r} in {where}.{did_you_mean(segment, known)}{has}")
+    return dict(zip(opened, agree_on_ids(list(opened.values()), settled), strict=True))
 
 
-def _names(columns: ColumnNames, table: str) -> dict[str, str]:
+def _check_extras(by: Sequence[str], weight: str | None) -> None:
+    for segment in by:
+        if not isinstance(segment, str):
+            raise ParameterError(f"by must be a column's name or several, found {segment!r}.")
+        if segment in RESERVED:
+            raise ParameterError(
+                f"by={segment!r} is a name that results use themselves; name a column that is the same on all lines of "
+                "a page, such as device, or give it another name."
+            )
+        if by.count(segment) > 1 or segment == weight:
+            raise ParameterError(f"{segment!r} is named twice in by and weight.")
+    if weight is not None and (not isinstance(weight, str) or weight in RESERVED - {"weight", "share", "score"}):
+        raise ParameterError(f"weight must be the name of a column of your own, found {weight!r}.")
+
+
+def names_of(columns: ColumnNames, table: str) -> dict[str, str]:
     """What the caller calls this table's columns: ``{"user_id": "customer"}``, or the same under the table's name."""
+    if not isinstance(columns, Mapping | None):
+        raise ParameterError(f"columns must be a dict such as {{'user_id': 'customer'}}, found {columns!r}.")
     chosen: dict[str, str] = {}
-    known = {column.name for group in _TABLES.values() for column in group}
+    known = {column.name for group in TABLES.values() for column in group}
     for name, their in (columns or {}).items():
         if isinstance(their, Mapping):
-            if name not in _TABLES:
-                raise ParameterError(f"columns: there is no table {name!r}.{did_you_mean(name, _TABLES)}")
-            chosen |= {ours: theirs for ours, theirs in their.items() if name == table}
+            if name not in TABLES:
+                raise ParameterError(f"columns: there is no table {name!r}.{did_you_mean(name, TABLES)}")
+            chosen |= {_ours(ours): theirs for ours, theirs in their.items() if name == table}
         else:
-            chosen.setdefault(name, their)
-    for name in chosen:
+            chosen.setdefault(_ours(name), their)
+    for name, their in chosen.items():
         if name not in known:
             raise ParameterError(
                 f"columns: there is no column {name!r}.{did_you_mean(name, known)} "
                 "Write our name first, then yours: {'user_id': 'customer'}."
             )
+        if not isinstance(their, str):
+            raise ParameterError(f"columns: {name!r} must be a column's name, found {their!r}.")
     return chosen
+
+
+def _ours(name: str) -> str:
+    """A list of items may go by either name."""
+    return "item_id" if name == "items" else name
+
+
+def _check_names(columns: ColumnNames, opened: Mapping[str, Table]) -> None:
+    """A name that no table has is a slip, and would be passed over in silence where the column is optional."""
+    for name, their in (columns or {}).items():
+        of_table = isinstance(their, Mapping) and name in opened
+        wanted = (
+            their.values() if isinstance(their, Mapping) and of_table else [their] if isinstance(their, str) else []
+        )
+        header = opened[name].header if of_table else [one for table in opened.values() for one in table.header]
+        for one in wanted:
+            if one not in header:
+                where = name if of_table else "any table"
+                raise ParameterError(f"columns: there is no column {one!r} in {where}.{did_you_mean(str(one), header)}")

@@ -98,9 +98,11 @@ class Scorer:
             once = ideals.displayed_problems(shown, self.gain, self._policies.duplicates)
             best = ideals.unconstrained(once.item_offsets, once.gain, self.weights)
             return best, best
-        solution = self.displayed_problems(shown).solve(self.weights, self._policies.once)
+        problems = self.displayed_problems(shown)
+        solution = problems.solve(self.weights, self._policies.once)
         if self._policies.duplicates == "first" and shown.duplicates.any():
-            return first_shown_ideals(shown, self.gain, self.weights, solution)
+            first = first_shown_ideals(shown, self.gain, self.weights, problems, solution)
+            return first.best, first.bound
         return solution.best, solution.bound
 
     def displayed_problems(self, shown: ShownPages) -> ideals.Problems:
@@ -109,12 +111,14 @@ class Scorer:
 
     def _judged(self, shown: ShownPages, truths: Codes, users: Codes) -> tuple[Array, Array]:
         known = truths < len(self._truth)
-        wanted = np.unique(truths[known]).astype(np.int64)
+        fixed = shown.pinned.any(axis=1) & known & (self.metric.ideal == "category")
+        shared = known & ~fixed
+        wanted = np.unique(truths[shared]).astype(np.int64)
         self._solve(wanted[np.isnan(self._best[wanted])])
         best, bound = np.zeros(len(shown)), np.zeros(len(shown))
-        best[known], bound[known] = self._best[truths[known]], self._bound[truths[known]]
-        pinned = np.flatnonzero(shown.pinned.any(axis=1) & known)
-        if self.metric.ideal == "category" and len(pinned):
+        best[shared], bound[shared] = self._best[truths[shared]], self._bound[truths[shared]]
+        pinned = np.flatnonzero(fixed)
+        if len(pinned):
             solution = self.judged_problems(shown.take(pinned), truths[pinned], users[pinned]).solve(
                 self.weights, self._policies.once
             )

@@ -27,10 +27,8 @@ def evaluation(result: Evaluation) -> Text:
     """Means with their intervals, segments, and what was counted."""
     frame = result.to_frame()
     lines = []
-    if result.config["candidates"] == "displayed":
-        lines.append(
-            Text("Arrangement only: pages are judged against what they show, not against what they could.", "bold")
-        )
+    if result.heading:
+        lines.append(Text(result.heading, "bold"))
     several = bool(result.by)
     header = [*result.by, "metric", "mean", "95% interval", "users", "pages"]
     rows = [
@@ -56,10 +54,15 @@ def evaluation(result: Evaluation) -> Text:
 
 def _policies(config: dict[str, Any]) -> str:
     grid = config["grid"]
-    screens = grid if isinstance(grid, str) else ", ".join(f"{name} {size}" for name, size in grid.items())
+    screens = _screen(grid) if "rows" in grid else ", ".join(f"{name} {_screen(one)}" for name, one in grid.items())
     names = ("candidates", "duplicates", "missing_pages", "no_relevant", "unjudged", "invalid")
     chosen = ", ".join(f"{name.replace('_', ' ')} {config[name]}" for name in names)
-    return f"Grid {screens}, gain {config['gain']}, categories from {config['items']}; {chosen}."
+    intervals = "Intervals by bootstrap over users"
+    return f"{intervals}. Grid {screens}; gain {config['gain']}, categories from {config['items']}; {chosen}."
+
+
+def _screen(grid: dict[str, Any]) -> str:
+    return f"{grid['rows']}x{grid['cols']} ({grid['page_size']} a swipe page, {grid['visible_rows']} rows at first)"
 
 
 def _score(value: float) -> str:
@@ -75,7 +78,7 @@ def check(result: Check) -> Text:
     if not lines:
         lines = [Text("The tables are sound.", "bold green")]
     for name, facts in result.summary.items():
-        told = ", ".join(f"{key} {_fact(value)}" for key, value in facts.items())
+        told = ", ".join(f"{key.replace('_', ' ')} {_fact(value)}" for key, value in facts.items())
         lines.append(Text.assemble((f"{name}  ", "bold"), (told, "dim")))
     return Text("\n").join(lines)
 

@@ -36,11 +36,14 @@ def explanation(result: Explanation, worst: int, view: PageView | None) -> Text:
         )
     if not result.segments.is_empty():
         header = [*result.by, *(name for name in _NAMES if name in result.segments.columns)]
-        rows = [[row[name] for name in header] for row in result.segments.iter_rows(named=True)]
+        rows = [
+            [*(row[name] for name in result.by), *(f"{100 * row[name]:.1f}" for name in header[len(result.by) :])]
+            for row in result.segments.iter_rows(named=True)
+        ]
         titles = [*result.by, *(_NAMES[name] for name in header[len(result.by) :])]
-        lines += [Text(), small_table("Segments", titles, rows)]
+        lines += [Text(), small_table("Segments, points of 100", titles, rows)]
     if not result.cells.is_empty():
-        lines += heading("Lost in each cell", "points of 100; less than 0 where ideal pages would show less")
+        lines += heading("Lost in each cell", "ideal less shown, in points of 100; the cells add up to what is lost")
         lines += _cells(result)
     if worst and not result.per_page.is_empty():
         wanted = ["user_id", "page_id", "score", "dcg", "item_order", "row_order", "choice", "ideal"]
@@ -68,12 +71,12 @@ def page(view: PageView) -> list[Text]:
     s, s3 = view.values["dcg"], view.values["ideal"]
     score = f", {s / s3:.1%} of it" if s3 > 0 else ""
     shown, ideal = _grid(view.shown, view.grid), _grid(view.ideal, view.grid)
-    rows = max(_used(shown), _used(ideal))
+    rows, best = _used(shown), _used(ideal)
     return [
         *heading(f"The page of {view.who}", f"gains; its 2DCG is {s:.4g}"),
         *heat(shown[:rows], view.grid, notes=_labels(view.shown, rows), notes_title="category"),
         *heading("Its ideal page", f"gains; its 2DCG is {s3:.4g}, the page has {s:.4g}{score}"),
-        *heat(ideal[:rows], view.grid, notes=_labels(view.ideal, rows), notes_title="category"),
+        *heat(ideal[:best], view.grid, notes=_labels(view.ideal, best), notes_title="category"),
         Text(),
         _moves(view),
     ]
@@ -109,6 +112,7 @@ def _moves(view: PageView) -> Text:
         wins = cell["gain"] * (cell["weight"] - (now["weight"] if now else 0.0))
         if wins > 0:
             was = "not shown" if now is None else f"row {now['row']}, col {now['col']}"
-            rows.append([cell["item_id"], cell["gain"], was, f"row {cell['row']}, col {cell['col']}", wins])
+            place = f"row {cell['row']}, col {cell['col']}"
+            rows.append([cell["item_id"], cell["category"] or "", f"{cell['gain']:g}", was, place, wins])
     rows.sort(key=lambda move: -float(move[-1]))
-    return small_table("What would win most", ["item", "gain", "now", "ideal", "wins"], rows[:8])
+    return small_table("What would win most, in 2DCG", ["item", "category", "gain", "now", "ideal", "wins"], rows[:8])

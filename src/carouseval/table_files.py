@@ -70,8 +70,10 @@ def open_file(path: Path) -> TableFile:
                 kind = "Parquet"
             elif kind is None:
                 raise DataError(f"{path}: unknown kind of file. {_READABLE}.")
-    except OSError as error:
-        raise DataError(f"{path}: {error.strerror or error}.") from None
+    except (OSError, ValueError) as error:
+        if isinstance(error, DataError):
+            raise
+        raise DataError(f"{str(path)[:80]}: {getattr(error, 'strerror', None) or error}.") from None
     if path.stat().st_size == 0:
         raise DataError(f"{path} is empty.")
     with readable((path, kind)):

@@ -117,7 +117,7 @@ def test_damage_far_into_a_large_file_is_refused(tmp_path: Path) -> None:
     events, clicks = write(tmp_path, SCREEN * 5000, BOTH)
     whole = events.read_bytes()
     for damage, message in {
-        b"\xff": r"does not read as CSV: invalid utf-8",
+        b"\xff": r"does not read as CSV: it is not in UTF-8",
         LOOK.encode() + b'"half\n': r"does not read as CSV: line 10002: unexpected end of data",
         LOOK[:30].encode(): r"line 10002 is cut off: it has 7 of 40 fields",
     }.items():

@@ -15,7 +15,8 @@ from carouseval.evaluation.evaluate import Evaluator, Grids, segment_names
 from carouseval.evaluation.opened import Opened
 from carouseval.evaluation.pages import Progress
 from carouseval.metric.grid import RECGAZE
-from carouseval.tables import Defect, Table, TableLike, in_memory, open_table
+from carouseval.table_columns import Defect
+from carouseval.tables import Table, TableLike, in_memory, open_table
 from carouseval.text_tables import frame_html
 
 

@@ -13,7 +13,8 @@ from carouseval.evaluation.ids import NONE
 from carouseval.evaluation.membership import Membership
 from carouseval.evaluation.pages import Layouts
 from carouseval.metric.grid import Grid
-from carouseval.tables import RECORD, Defect
+from carouseval.table_columns import Defect
+from carouseval.tables import RECORD
 
 _MOST_LOOKED_AT = 2_000  # pages, the first of those marked
 

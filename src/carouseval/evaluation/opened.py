@@ -15,7 +15,7 @@ from carouseval.evaluation.membership import Membership
 from carouseval.evaluation.pages import Layouts, Progress, ShownPages
 from carouseval.evaluation.results import page_shares
 from carouseval.metric.grid import RECGAZE, Array, Grid
-from carouseval.tables import Defect
+from carouseval.table_columns import Defect
 
 if TYPE_CHECKING:
     from carouseval.evaluation.evaluate import Evaluator

@@ -6,7 +6,8 @@ import polars as pl
 
 from carouseval.errors import ParameterError
 from carouseval.metric.checks import did_you_mean
-from carouseval.tables import Column, Table, TableLike, agree_on_ids, open_table
+from carouseval.table_columns import Column
+from carouseval.tables import Table, TableLike, agree_on_ids, open_table
 
 MOST_ROWS, MOST_COLS = 10_000, 65_535  # what a place on a page is packed into (native/shown.h)
 

@@ -1,0 +1,335 @@
+"""Inputs that are odd but real: mixed types, clashing names, tiny budgets, copies and one-shot streams."""
+
+import copy
+import json
+import pickle
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import carouseval as cv
+from carouseval.evaluation.sample import sample
+from tests.evaluation.test_evaluate import GRID, JUDGMENTS, LAYOUTS, METRIC
+
+L: dict[str, list[Any]] = {
+    "user_id": [1, 1, 1, 2, 2],
+    "row": [1, 1, 2, 1, 2],
+    "col": [1, 2, 1, 1, 1],
+    "item_id": [10, 11, 12, 10, 12],
+    "category": ["a", "a", "b", "a", "b"],
+}
+J: dict[str, list[Any]] = {"user_id": [1, 1, 2, 2], "item_id": [11, 12, 10, 12], "relevance": [1, 3, 2, 1]}
+ITEMS: dict[str, list[Any]] = {"item_id": [10, 11, 12], "category": ["a", "a", "b"]}
+
+
+def test_ids_keep_their_type_from_one_system_to_the_next(tmp_path: Path) -> None:
+    """Codes of 7 and "7" must never meet: text of a second system is read as the first one's integers were."""
+    judgments, items, second = (tmp_path / f"{name}.csv" for name in ("j", "i", "l"))
+    pl.DataFrame(J).write_csv(judgments)
+    pl.DataFrame(ITEMS).write_csv(items)
+    pl.DataFrame(L).write_csv(second)
+    evaluator = cv.Evaluator(judgments, items)
+    assert evaluator.evaluate(L).mean == evaluator.evaluate(second).mean
+    with pytest.raises(cv.DataError, match="layouts: column user_id holds text, and in judgments it holds integers"):
+        evaluator.evaluate(pl.DataFrame(L).cast({"user_id": pl.String}))
+
+
+def test_a_system_that_fails_leaves_the_evaluator_as_it_was() -> None:
+    bad = cv.Evaluator(J, {"item_id": [10], "category": [None]})
+    for _ in range(2):
+        with pytest.raises(cv.DataError, match="items: column category"):
+            bad.evaluate(L)
+
+
+def test_an_unreadable_user_of_items_is_not_everyone(tmp_path: Path) -> None:
+    path = tmp_path / "i.csv"
+    path.write_text("item_id,category,user_id\n10,a,\n11,a,\n12,b,2.0\n")
+    with pytest.raises(cv.DataError, match=r"items: column user_id, line 4: found '2\.0'"):
+        cv.evaluate(L, J, path)
+
+
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        ({"pinned": "stuk"}, "no column 'stuk' in any table. Did you mean 'stuck'"),
+        ({"layouts": {"pinned": "stuk"}}, "no column 'stuk' in layouts"),
+        ({"user_id": "item_id"}, "column item_id is named for two of ours"),
+        ({"user_id": 3}, "'user_id' must be a column's name"),
+        ("user_id", "columns must be a dict"),
+    ],
+)
+def test_slips_in_columns(columns: Any, message: str) -> None:
+    with pytest.raises(cv.CarousevalError, match=message):
+        cv.evaluate({**L, "stuck": [True] * 5}, J, columns=columns)
+
+
+def test_the_list_of_items_may_go_by_another_name() -> None:
+    wide = {
+        "user_id": [1, 1, 2, 2],
+        "row": [1, 2, 1, 2],
+        "titles": [[10, 11], [12], [10], [12]],
+        "category": list("abab"),
+    }
+    for ours in ("items", "item_id"):
+        assert cv.evaluate(wide, J, columns={ours: "titles"}).mean == cv.evaluate(L, J).mean
+    array = pl.DataFrame(wide).filter(pl.col("titles").list.len() == 1).cast({"titles": pl.Array(pl.Int64, 1)})
+    assert cv.evaluate(array, J, ITEMS, columns={"items": "titles"}, invalid="count").counts["lines"] == 3
+
+
+@pytest.mark.parametrize("by", ["user_id", "page_id", "row", "status", "weight", "score", "users", ["d", "d"], 5, [5]])
+def test_segments_with_names_of_ours(by: Any) -> None:
+    for work in (cv.evaluate, cv.explain):
+        with pytest.raises(cv.ParameterError):
+            work({**L, "d": [1] * 5}, J, by=by)
+
+
+@pytest.mark.parametrize("weight", ["relevance", "row", 3])
+def test_weights_with_names_of_ours(weight: Any) -> None:
+    with pytest.raises(cv.ParameterError, match="weight must be the name of a column of your own"):
+        cv.evaluate(L, J, weight=weight)
+
+
+def test_a_weight_called_weight() -> None:
+    assert cv.evaluate({**L, "weight": [1.0] * 5}, J, weight="weight").mean == pytest.approx(cv.evaluate(L, J).mean)
+
+
+def test_functions_with_names_of_ours() -> None:
+    def status(gains: Any, weights: Any) -> float:
+        return 0.0
+
+    with pytest.raises(cv.ParameterError, match="'status' is a name that results use"):
+        cv.evaluate(L, J, metrics=[status])
+
+
+def test_a_gain_that_cannot_be_hashed() -> None:
+    class Root:
+        __hash__ = None  # type: ignore[assignment]
+
+        def __call__(self, relevance: Any) -> Any:
+            return np.sqrt(relevance)
+
+    assert cv.evaluate(L, J, gain=Root()).mean == cv.evaluate(L, J, gain=np.sqrt).mean
+
+
+@pytest.mark.parametrize("memory", [9e-10, 1e-8, 1e-6])
+def test_a_budget_next_to_nothing(memory: float) -> None:
+    assert cv.evaluate(L, J, memory=memory).mean == cv.evaluate(L, J).mean
+    explained = cv.explain(L, J, memory=memory)
+    assert [explained.page(user).user_id for user in (1, 2)] == [1, 2]
+
+
+def test_segments_of_explanations_are_those_of_evaluations() -> None:
+    """Also where users have pages in several segments, and where pages are missing."""
+    data = sample(80, pages=3, missing=0.2, systems=["new"])
+    layouts = data.layouts["new"].with_columns(kind=pl.col("page_id").cast(pl.String).str.slice(-1))
+    scores = cv.evaluate(layouts, data.judgments, data.items, by="kind").segments
+    losses = cv.explain(layouts, data.judgments, data.items, by="kind").segments
+    assert scores["kind"].to_list() == losses["kind"].to_list()
+    assert losses["score"].to_list() == pytest.approx(scores["N2DCG_cat"].to_list(), rel=1e-12)
+    by_user = data.judgments.with_columns(group=pl.col("user_id").str.slice(-1).cast(pl.Int64) % 2)
+    scores = cv.evaluate(layouts, by_user, data.items, by="group").segments
+    losses = cv.explain(layouts, by_user, data.items, by="group").segments
+    assert losses["score"].to_list() == pytest.approx(scores["N2DCG_cat"].to_list(), rel=1e-12)
+    assert losses["missing"].min() > 0  # type: ignore[operator]
+
+
+@pytest.mark.parametrize("policy", [{"missing_pages": "error"}, {"no_relevant": "error"}, {"weight": "w"}])
+def test_explanations_refuse_what_evaluations_refuse(policy: dict[str, Any]) -> None:
+    judgments = {key: [*values, more] for (key, values), more in zip(J.items(), (9, 10, 0), strict=True)}
+    judgments["relevance"][-1] = 0 if "no_relevant" in policy else 1
+    for work in (cv.evaluate, cv.explain):
+        with pytest.raises(cv.DataError):
+            work({**L, "w": [1.0] * 5}, judgments, **policy)
+
+
+def test_explanations_warn_as_evaluations_do() -> None:
+    judgments = {key: [*values, more] for (key, values), more in zip(J.items(), (1, 99, 1), strict=True)}
+    with pytest.warns(cv.DataWarning, match="no category in layouts"):
+        cv.explain(L, judgments)
+
+
+def test_the_rule_first_and_its_cells() -> None:
+    """The ideal page shown is the one that the rule allows."""
+    page = {
+        "user_id": [1] * 4,
+        "row": [1, 1, 2, 2],
+        "col": [1, 2, 1, 2],
+        "item_id": [1, 2, 2, 3],
+        "category": list("aabb"),
+    }
+    judgments = {"user_id": [1] * 3, "item_id": [1, 2, 3], "relevance": [1, 3, 2]}
+    metric = cv.metric("N2DCG_cat", discount=cv.discounts.Empirical([[1, 0.1], [0.9, 0.8]], name="odd first"))
+    options: dict[str, Any] = {"grid": cv.Grid(2, 2), "candidates": "displayed", "duplicates": "first"}
+    result = cv.explain(page, judgments, None, metric, **options)
+    assert result.cells["loss"].sum() == pytest.approx(1 - result.shares["score"], abs=1e-12)
+    view = result.page(1)
+    assert (view.ideal["gain"] * view.ideal["weight"]).sum() == pytest.approx(view.values["ideal"])
+
+
+def test_pages_under_other_names() -> None:
+    swapped = {**L, "row": L["col"], "col": L["row"], "w": [1, 1, 1, 2, 2]}
+    result = cv.explain(swapped, J, columns={"row": "col", "col": "row"}, weight="w")
+    assert result.page(1).shown.equals(cv.explain(L, J).page(1).shown)
+
+
+@pytest.mark.parametrize("arguments", [("1",), (None,), (True,), (1, 3), (1.0,)])
+def test_pages_that_do_not_read(arguments: tuple[Any, ...]) -> None:
+    with pytest.raises(cv.ParameterError):
+        cv.explain(L, J).page(*arguments)
+
+
+def test_a_user_without_a_page() -> None:
+    judgments = {key: [*values, more] for (key, values), more in zip(J.items(), (9, 10, 1), strict=True)}
+    with pytest.raises(cv.ParameterError, match="no page of user_id=9, who has judgments"):
+        cv.explain(L, judgments).page(9)
+
+
+@pytest.mark.parametrize("judgments", [{**J, "relevance": [0] * 4}, {**J, "user_id": [8, 8, 9, 9]}])
+@pytest.mark.filterwarnings("ignore::carouseval.DataWarning")
+def test_nothing_to_explain(judgments: dict[str, Any]) -> None:
+    result = cv.explain(L, judgments, missing_pages="skip")
+    assert result.summary == "No page was scored, so there is nothing to explain."
+    json.loads(result.to_json())
+
+
+def test_two_defects_of_one_page() -> None:
+    for cells in ({"row": [1, 2], "col": [99, 1]}, {"row": [1, 1, 2], "col": [1, 1, 1]}):
+        size = len(cells["row"])
+        layouts = {"user_id": [1] * size, **cells, "item_id": list(range(size)), "category": ["X", "Y", "Y"][-size:]}
+        assert not cv.check(layouts).ok
+
+
+def test_streams_that_can_be_read_once() -> None:
+    def stream(columns: dict[str, list[Any]]) -> Any:
+        return pa.RecordBatchReader.from_batches(pa.table(columns).schema, pa.table(columns).to_batches())
+
+    assert cv.check(stream(L), stream(J)).ok
+    evaluator = cv.Evaluator(stream(J), stream(ITEMS))
+    assert evaluator.evaluate(stream(L)).mean == evaluator.evaluate(stream(L)).mean
+    assert cv.explain(stream(L), stream(J)).page(1).user_id == 1
+
+
+def test_items_of() -> None:
+    assert cv.items_of(L, L).rows() == [(10, "a"), (11, "a"), (12, "b")]
+    for layouts in (
+        [],
+        [{key: value for key, value in L.items() if key != "category"}],
+        [{**L, "category": [None] * 5}],
+    ):
+        with pytest.raises(cv.CarousevalError):
+            cv.items_of(*layouts)
+    with pytest.raises(cv.DataError, match="7 never equals '7'"):
+        cv.items_of(L, pl.DataFrame(L).cast({"item_id": pl.String}))
+
+
+def test_copies() -> None:
+    result, explained = cv.evaluate(L, J), cv.explain(L, J)
+    assert pickle.loads(pickle.dumps(result)).mean == result.mean
+    loaded = pickle.loads(pickle.dumps(explained))
+    assert loaded.shares == copy.copy(explained).shares == explained.shares
+    with pytest.raises(cv.ParameterError, match="explain anew"):
+        loaded.page(1)
+    assert result == result
+    assert result != cv.evaluate(L, J)
+
+
+def test_a_folder_of_other_tables(tmp_path: Path) -> None:
+    pl.DataFrame(L).write_parquet(tmp_path / "a.parquet")
+    pl.DataFrame(J).write_parquet(tmp_path / "j.parquet")
+    with pytest.raises(cv.DataError, match=r"layouts: .*j.parquet has no column row. Is it part of layouts"):
+        cv.evaluate(tmp_path, J)
+
+
+def test_file_names_that_look_like_patterns(tmp_path: Path) -> None:
+    for kind in ("csv", "ndjson", "parquet"):
+        odd, other = tmp_path / f"l[1]*.{kind}", tmp_path / f"l1x.{kind}"
+        for path in (odd, other):
+            getattr(pl.DataFrame(L), f"write_{kind}")(path)
+        assert cv.evaluate(odd, J).counts["lines"] == 5
+
+
+@pytest.mark.parametrize("path", ["", "a\0b.csv", "x" * 5000 + ".csv"])
+def test_paths_that_are_none(path: str) -> None:
+    with pytest.raises(cv.DataError, match="layouts: "):
+        cv.evaluate(path, J)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("j.ndjson", '{"user_id": 1}\n\n{bad\n', "line 3 is no JSON"),
+        ("j.csv", "user_id,item_id,relevance\n1,2,3\n1,3,4,5\n", "line 3 has 4 fields and the header 3"),
+        ("j.csv", "user_id;item_id;relevance\n1;2;3\n", "separated by semicolons"),
+        ("j.parquet", "user_id,item_id\n", "it begins with b'user_id"),
+        ("j.csv", "user_id,title_id,relevance\n1,2,3\n", r"item_id \(your title_id\?\)"),
+    ],
+)
+def test_files_are_told_what_is_wrong(name: str, content: str, message: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_text(content)
+    with pytest.raises(cv.DataError, match=message):
+        cv.evaluate(L, tmp_path / name)
+
+
+def test_a_file_in_another_encoding(tmp_path: Path) -> None:
+    path = tmp_path / "j.csv"
+    path.write_bytes("user_id,item_id,relevance\n1,é,3\n".encode("latin-1"))
+    with pytest.raises(cv.DataError, match="Save it as UTF-8"):
+        cv.evaluate({**L, "item_id": list("abcde")}, path)
+
+
+def test_the_line_of_ndjson_with_blank_lines(tmp_path: Path) -> None:
+    path = tmp_path / "j.ndjson"
+    path.write_text(
+        '{"user_id": 1, "item_id": 10, "relevance": 1}\n\n\n{"user_id": 1, "item_id": 11, "relevance": -1}\n'
+    )
+    with pytest.raises(cv.DataError, match="judgments: column relevance, line 4: found -1"):
+        cv.evaluate(L, path)
+
+
+def test_grids_by_values_of_any_type() -> None:
+    layouts = {**L, "wide": [True, True, True, False, False]}
+    result = cv.evaluate(layouts, J, by="wide", grid={True: cv.RECGAZE, False: cv.Grid(2, 2)})
+    assert result.segments["wide"].to_list() == ["false", "true"]
+
+
+def test_a_page_of_no_segment_has_room() -> None:
+    """Where judgments name the segment, whoever has none is on no known screen."""
+    layouts = pl.concat(
+        [pl.DataFrame(L), pl.DataFrame(L).filter(pl.col("user_id") == 1).with_columns(user_id=pl.lit(5, pl.Int64))]
+    )
+    judgments = {**J, "d": ["tv", "tv", "web", "web"]}
+    result = cv.evaluate(layouts, judgments, None, by="d", grid={"web": cv.Grid(2, 1), "tv": cv.RECGAZE})
+    assert result.counts["no_relevant"] == 1
+
+
+def test_outputs_do_not_overwrite_inputs(tmp_path: Path) -> None:
+    from tests.cli.test_cli import run
+
+    layouts, judgments = tmp_path / "l.parquet", tmp_path / "j.parquet"
+    pl.DataFrame(L).write_parquet(layouts)
+    pl.DataFrame(J).write_parquet(judgments)
+    done = run("evaluate", str(layouts), str(judgments), "--per-page", str(judgments))
+    assert done.returncode == 2
+    assert "is one of the tables that are read" in done.stderr
+    assert pl.read_parquet(judgments).equals(pl.DataFrame(J))
+    done = run(
+        "evaluate",
+        str(layouts),
+        str(judgments),
+        "--per-page",
+        str(tmp_path / "p.csv"),
+        "--out",
+        str(tmp_path / "no" / "o.json"),
+    )
+    assert done.returncode == 2
+    assert not (tmp_path / "p.csv").exists()
+
+
+def test_the_page_of_a_row_that_is_pinned() -> None:
+    pinned = LAYOUTS.with_columns(pinned=pl.col("row") == 1)
+    view = cv.explain(pinned, JUDGMENTS, None, METRIC, GRID).page("u")
+    assert view.ideal["item_id"].to_list() == ["b1", "a1", "a2"]

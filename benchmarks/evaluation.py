@@ -180,8 +180,8 @@ def main() -> None:
         multi_category(Path(name), min(options.users, 20_000))
     with tempfile.TemporaryDirectory() as name:
         sizes = [10_000, 100_000] + [1_000_000] * options.large
-        print("Growth, with 2 GiB for lines:")
-        growth(Path(name), sizes, 2.0)
+        print("Growth, with 4 GiB for lines:")
+        growth(Path(name), sizes, 4.0)
 
 
 if __name__ == "__main__":

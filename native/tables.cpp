@@ -57,28 +57,35 @@ class Ids {
   Codes<std::string_view> texts_;
 };
 
-// Where each page's lines begin and end; lines that are not grouped by page are, stably, in a new array.
-nb::tuple group_lines(In<uint32_t, 2> lines, size_t pages) {
+// Where each page's lines begin and end, if those of every page stand together; else nothing.
+nb::object page_runs(In<uint32_t, 2> lines, size_t pages) {
   const Line* line = reinterpret_cast<const Line*>(lines.data());
   const size_t count = lines.shape(0);
   std::vector<int64_t> begin(pages, 0), end(pages, 0);
-  bool grouped = true;
+  bool together = true;
   {
     nb::gil_scoped_release unlocked;
-    for (size_t at = 0; at < count && grouped;) {
+    for (size_t at = 0; at < count && together;) {
       const uint32_t page = line[at].page;
-      if (end[page] != 0) grouped = false;
+      if (end[page] != 0) together = false;
       begin[page] = int64_t(at);
       while (at < count && line[at].page == page) ++at;
       end[page] = int64_t(at);
     }
   }
-  if (grouped) return nb::make_tuple(nb::none(), handed_over(std::move(begin)), handed_over(std::move(end)));
+  if (!together) return nb::none();
+  return nb::make_tuple(handed_over(std::move(begin)), handed_over(std::move(end)));
+}
+
+// Lines sorted by page, otherwise in their order, and where each page's begin and end.
+nb::tuple sorted_lines(In<uint32_t, 2> lines, size_t pages) {
+  const Line* line = reinterpret_cast<const Line*>(lines.data());
+  const size_t count = lines.shape(0);
+  std::vector<int64_t> begin(pages, 0), end(pages, 0);
   nb::capsule owner;
   uint32_t* sorted = fresh<uint32_t>(count * 4, owner);
   {
     nb::gil_scoped_release unlocked;
-    std::fill(end.begin(), end.end(), 0);
     for (size_t at = 0; at < count; ++at) ++end[line[at].page];
     int64_t total = 0;
     for (size_t page = 0; page < pages; ++page) {
@@ -256,7 +263,8 @@ void bind_tables(nb::module_& m) {
       .def("add_texts", &Ids::add_texts, "stream"_a, "threads"_a)
       .def("__len__", &Ids::size);
   m.attr("NONE") = kNone;
-  m.def("group_lines", &group_lines, "lines"_a, "pages"_a);
+  m.def("page_runs", &page_runs, "lines"_a, "pages"_a);
+  m.def("sorted_lines", &sorted_lines, "lines"_a, "pages"_a);
   m.def("read_pages", &read_pages, "lines"_a, "begin"_a, "end"_a, "pages"_a, "truth"_a, "user"_a, "grid"_a, "grids"_a,
         "judged_offsets"_a, "judged_item"_a, "counts"_a, "membership"_a.none(), "labelled"_a, "threads"_a);
   m.def("score_hits", &score_hits, "offsets"_a, "hits"_a, "gain"_a, "weights"_a, "as_list"_a, "repeats"_a, "threads"_a);

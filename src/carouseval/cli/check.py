@@ -27,7 +27,7 @@ def check(
     by: on.By = on.NOTHING,
     weight: on.Weight = None,
     column: on.Columns = on.NOTHING,
-    memory: on.Memory = 2.0,
+    memory: on.Memory = 4.0,
     format: OutputFormat = Format.table,
 ) -> None:
     """Read and validate tables without scoring: every defect with its first line, and what the tables hold.

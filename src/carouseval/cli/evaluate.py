@@ -41,7 +41,7 @@ def evaluate(
     by: on.By = on.NOTHING,
     weight: on.Weight = None,
     column: on.Columns = on.NOTHING,
-    memory: on.Memory = 2.0,
+    memory: on.Memory = 4.0,
     per_page: on.PerPage = None,
     per_user: Annotated[
         Path | None, typer.Option(help="Write every user's means to this .parquet, .csv or .ndjson file.")

@@ -39,7 +39,7 @@ def explain(
     by: on.By = on.NOTHING,
     weight: on.Weight = None,
     column: on.Columns = on.NOTHING,
-    memory: on.Memory = 2.0,
+    memory: on.Memory = 4.0,
     per_page: on.PerPage = None,
     format: OutputFormat = Format.table,
 ) -> None:

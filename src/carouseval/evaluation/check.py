@@ -71,7 +71,7 @@ def check(
     columns: schema.ColumnNames = None,
     *,
     weight: str | None = None,
-    memory: float = 2.0,
+    memory: float = 4.0,
     progress: Progress = None,
 ) -> Check:
     """Validate tables without scoring: all that ``evaluate`` would refuse or warn of, and a summary.

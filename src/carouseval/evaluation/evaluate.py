@@ -56,7 +56,7 @@ class Evaluator:
         columns: schema.ColumnNames = None,
         *,
         weight: str | None = None,
-        memory: float = 2.0,
+        memory: float = 4.0,
     ) -> None:
         self.policies = Policies(candidates, duplicates, missing_pages, no_relevant, unjudged, invalid)
         self.metrics = _metrics(metrics)
@@ -237,7 +237,7 @@ def evaluate(
     columns: schema.ColumnNames = None,
     *,
     weight: str | None = None,
-    memory: float = 2.0,
+    memory: float = 4.0,
     progress: Progress = None,
 ) -> Evaluation:
     """Score a system's pages.

@@ -44,7 +44,7 @@ def explain(
     columns: schema.ColumnNames = None,
     *,
     weight: str | None = None,
-    memory: float = 2.0,
+    memory: float = 4.0,
     progress: Progress = None,
 ) -> Explanation:
     """Say what a system's pages lost, and where. Takes what :func:`carouseval.evaluate` takes, and one metric.

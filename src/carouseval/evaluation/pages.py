@@ -23,7 +23,7 @@ from carouseval.metric.grid import Array, Grid
 from carouseval.metric.pages import thread_count
 from carouseval.tables import Table
 
-_BYTES_PER_LINE = 32  # a packed line, and once more where lines must be grouped
+_LINE = 16  # bytes of a packed line; as many again where lines must be sorted by page
 _MOST_PARTS = 256  # files open at a time
 Lines = NDArray[np.uint32]  # (n, 4): page, item, category, place
 Progress = Callable[[str, int, int], None] | None
@@ -118,10 +118,13 @@ class Layouts:
         sizes = np.array([grid.shape for grid in grids], np.int32)
         for at, part in enumerate(self.parts):
             lines = part if isinstance(part, np.ndarray) else np.fromfile(part, np.uint32).reshape(-1, 4)
-            grouped, begin, end = _native.group_lines(lines, len(self))
-            lines = lines if grouped is None else grouped
-            if isinstance(part, np.ndarray) and grouped is not None:
-                self.parts[at] = lines  # grouped now; the other copy can go
+            runs = _native.page_runs(lines, len(self))
+            if runs is not None:
+                begin, end = runs
+            else:
+                lines, begin, end = _native.sorted_lines(lines, len(self))
+                if isinstance(part, np.ndarray):
+                    self.parts[at] = lines  # the other copy can go
             present = np.flatnonzero(end > begin)
             read = _native.read_pages(
                 lines, begin, end, present, truths, users, grid_of, sizes, self.truth.offsets, self.truth.item, counts,
@@ -139,7 +142,7 @@ def read_layouts(
     by: tuple[str, ...] = (),
     weight: str | None = None,
     segment_ids: Mapping[str, Ids] | None = None,
-    memory: float = 2.0,
+    memory: float = 4.0,
     want_pairs: bool = False,
     progress: Progress = None,
 ) -> Iterator[Layouts]:
@@ -147,7 +150,8 @@ def read_layouts(
     height = table.height()
     if height == 0:
         raise DataError("layouts: the table is empty. Give at least one line of user_id, row, col, item_id.")
-    parts = min(_MOST_PARTS, max(1, -(-height * _BYTES_PER_LINE // max(1, int(memory * 2**30)))))
+    budget = max(1, int(memory * 2**30))
+    parts = min(_MOST_PARTS, max(1, -(-height * 2 * _LINE // budget)))
     page_ids, pages = (truth.page_ids or Ids(), truth.pages or PairIds()) if "page_id" in table else (None, None)
     if truth.per_page and pages is None:
         raise DataError(
@@ -160,7 +164,8 @@ def read_layouts(
     weight = weight if weight is not None and weight in table else None
     noted = {name: PerTruth("layouts", name, table, "page") for name in (*own, *([weight] if weight else []))}
     with contextlib.ExitStack() as stack:
-        sink = _Memory(height) if parts == 1 else stack.enter_context(_Files(parts))
+        in_files = height * _LINE > budget
+        sink = stack.enter_context(_Files(parts)) if in_files else _Memory(height)
         done = 0
         for batch in table.batches():
             page, packed = _packed(batch, layouts)
@@ -173,6 +178,10 @@ def read_layouts(
             if progress is not None:
                 progress("reading", done, height)
         layouts.parts = sink.finish()
+        if parts > 1 and isinstance(lines := layouts.parts[0], np.ndarray):
+            if _native.page_runs(lines, len(layouts)) is None:
+                layouts.parts = _moved(lines, stack.enter_context(_Files(parts)))
+            del lines
         layouts.present = np.pad(layouts.present, (0, max(0, len(layouts) - len(layouts.present))))[: len(layouts)]
         for name in own:
             layouts.segments[name] = noted[name].codes(len(layouts))
@@ -202,6 +211,14 @@ def _packed(batch: pl.DataFrame, layouts: Layouts) -> tuple[Codes, Lines]:
         place |= batch["pinned"].to_numpy().astype(np.int64) << 31
     lines[:, 3] = place
     return page, lines
+
+
+def _moved(lines: Lines, files: "_Files") -> list[Lines | Path]:
+    """Lines that must be sorted and have no room for it, split over files."""
+    step = 1 << 20
+    for begin in range(0, len(lines), step):
+        files.add(lines[begin : begin + step])
+    return files.finish()
 
 
 def _marked(present: NDArray[np.bool_], pages: Codes) -> NDArray[np.bool_]:

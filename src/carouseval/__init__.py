@@ -59,7 +59,7 @@ else:  # hidden from type checkers, which would take any name for granted
         return found
 
     def __dir__() -> list[str]:
-        return sorted({*__getattr__("__all__"), *globals()})
+        return sorted({*__getattr__("__all__"), "__doc__", "__file__", "__name__", "__path__", "__version__"})
 
     # The command line answers without waiting for NumPy; whoever imports the package gets the metric ready for use.
     if PurePath((getattr(sys, "argv", None) or [""])[0]).stem not in ("carouseval", "-m"):

@@ -1,8 +1,9 @@
 """Displayed ideals where a repeated item counts where it stands first.
 
-There, unlike where it counts at its best place, the order of rows decides which copy counts, so choosing a home for
-every item is not enough. The rule "best" bounds the ideal; where a page attains that bound it is the ideal, small
-pages are tried in every order, and others keep the bound.
+There, unlike where it counts at its best place, the order of rows decides which copy counts: an item's home must stand
+above its other rows. So every choice of homes is an assignment of rows to places with such conditions, solved by branch
+and bound: where a home stands below another of its item's rows, either it must rise or the other must sink. The rule
+"best" bounds the ideal, and stands in where the search is cut short.
 """
 
 import itertools
@@ -10,12 +11,15 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from carouseval.evaluation.ideals import IdealCells, Problems, Solution, ideal_cells
 from carouseval.evaluation.pages import ShownPages
 from carouseval.metric.grid import Array
 
-_MOST_ORDERS = 720  # of rows that are tried: pages of up to six free rows
+_MOST_CHOICES = 256  # of homes
+_MOST_NODES = 2_000  # of the search, on one page
+_FORBIDDEN = -1e300
 _MOST_PLACES = 20_000  # tried inside one row
 
 Place = tuple[int, int, int]  # row and column from 0, judgment
@@ -49,10 +53,10 @@ def first_shown_ideals(
             if gain[judgment] > 0:
                 copies[row][judgment] = copies[row].get(judgment, 0) + 1
         mine = slice(problems.category_offsets[at], problems.category_offsets[at + 1])
-        page = _Page(copies, shown.length[at, :height].tolist(), gain, weights)
+        fixed = problems.pinned[mine] >= 0
+        page = _Page(copies, shown.length[at, :height].tolist(), fixed.tolist(), gain, weights)
         likely = np.argsort(best_rule.row[mine], kind="stable").tolist()  # which row stands where
-        free = np.flatnonzero(problems.pinned[mine] < 0).tolist()
-        best[at], exact, arranged[at] = page.ideal(bound[at], free, likely)
+        best[at], exact, arranged[at] = page.ideal(bound[at], likely)
         if exact:
             bound[at] = best[at]
     return FirstShown(best, bound, _replaced(cells, arranged, gain))
@@ -76,30 +80,87 @@ def _replaced(cells: IdealCells, arranged: dict[int, list[Place]], gain: Array) 
 class _Page:
     """Rows with the number of copies of every item that gains."""
 
-    def __init__(self, copies: list[dict[int, int]], length: list[int], gain: Array, weights: Array) -> None:
-        self.copies, self.length, self.gain, self.weights = copies, length, gain, weights
+    def __init__(
+        self, copies: list[dict[int, int]], length: list[int], fixed: list[bool], gain: Array, weights: Array
+    ) -> None:
+        self.copies, self.length, self.fixed, self.gain, self.weights = copies, length, fixed, gain, weights
         self._known: dict[tuple[int, int, frozenset[int]], tuple[float, bool, list[Place]]] = {}
+        self._nodes, self._sure = 0, True
+        self._best: tuple[float, list[Place]] = (-1.0, [])
 
-    def ideal(self, bound: float, free: list[int], likely: list[int]) -> tuple[float, bool, list[Place]]:
+    def ideal(self, bound: float, likely: list[int]) -> tuple[float, bool, list[Place]]:
         """The best value found, whether no order of rows can beat it, and what stands where."""
         still = list(range(len(self.copies)))
-        orders = (
-            [likely, still]
-            if [likely[at] for at in still if at not in free] == [at for at in still if at not in free]
-            else [still]
-        )
-        every = math.factorial(len(free)) <= _MOST_ORDERS
-        permuted = itertools.permutations(free) if every else iter(())
-        top, exact = -1.0, every
-        best: list[Place] = []
-        for order in itertools.chain(orders, (_ordered(still, free, chosen) for chosen in permuted)):
-            value, sure, places = self._value(order)
-            exact &= sure
-            if value > top:
-                top, best = value, places
-            if top >= bound * (1 - 2.0**-48):
-                return top, True, best
-        return top, exact, best
+        for order in (likely, still):
+            if all(order[row] == row for row in still if self.fixed[row]):
+                self._try(order)
+        if not self._attains(bound):
+            rows: dict[int, list[int]] = {}
+            for row, items in enumerate(self.copies):
+                for item in items:
+                    rows.setdefault(item, []).append(row)
+            repeated = {item: found for item, found in rows.items() if len(found) > 1}
+            if math.prod(map(len, repeated.values())) > _MOST_CHOICES:
+                self._sure = False
+            else:
+                self._search(repeated)
+        value, places = self._best
+        return value, self._attains(bound) or self._sure, places
+
+    def _attains(self, bound: float) -> bool:
+        return self._best[0] >= bound * (1 - 2.0**-48)
+
+    def _try(self, order: list[int]) -> None:
+        value, sure, places = self._value(order)
+        self._sure &= sure
+        if value > self._best[0]:
+            self._best = value, places
+
+    def _search(self, repeated: dict[int, list[int]]) -> None:
+        """Every choice of homes, the most promising first."""
+        size = len(self.copies)
+        allowed = np.ones((size, size), bool)
+        for row in range(size):
+            if self.fixed[row]:
+                allowed[row], allowed[:, row] = False, False
+                allowed[row, row] = True
+        choices: list[tuple[float, int, Array, set[tuple[int, int]]]] = []
+        for homes in itertools.product(*repeated.values()):
+            home = dict(zip(repeated, homes, strict=True))
+            above = {(home[item], row) for item, rows in repeated.items() for row in rows if row != home[item]}
+            if any((low, high) in above for high, low in above):
+                continue  # each would have to stand above the other
+            worth = np.empty((size, size))
+            for row, items in enumerate(self.copies):
+                counted = frozenset(item for item in items if home.get(item, row) == row)
+                for place in range(size):
+                    worth[row, place], sure, _ = self._row(row, place, counted)
+                    self._sure &= sure
+            choices.append((_assigned(worth, allowed)[0], len(choices), worth, above))
+        for value, _, worth, above in sorted(choices, key=lambda choice: (-choice[0], choice[1])):
+            if value > self._best[0] * (1 + 2.0**-48):
+                self._branch(worth, above, allowed)
+
+    def _branch(self, worth: Array, above: set[tuple[int, int]], allowed: NDArray[np.bool_]) -> None:
+        """Rows to places, each home above the others."""
+        open_nodes = [allowed]
+        while open_nodes:
+            self._nodes += 1
+            if self._nodes > _MOST_NODES:
+                self._sure = False
+                return
+            here = open_nodes.pop()
+            value, place = _assigned(worth, here)
+            if value <= self._best[0] * (1 + 2.0**-48):
+                continue
+            self._try(np.argsort(place).tolist())
+            low = next(((high, low) for high, low in sorted(above) if place[high] > place[low]), None)
+            if low is not None:
+                home, other = low
+                sinks, rises = here.copy(), here.copy()
+                sinks[other, : place[other] + 1] = False
+                rises[home, place[other] :] = False
+                open_nodes += [sinks, rises]
 
     def _value(self, order: list[int]) -> tuple[float, bool, list[Place]]:
         seen: set[int] = set()
@@ -125,11 +186,13 @@ class _Page:
         return self._known[key]
 
 
-def _ordered(still: list[int], free: list[int], chosen: tuple[int, ...]) -> list[int]:
-    order = list(still)
-    for place, row in zip(free, chosen, strict=True):
-        order[place] = row
-    return order
+def _assigned(worth: Array, allowed: NDArray[np.bool_]) -> tuple[float, NDArray[np.int64]]:
+    """The best places of rows, and what they are worth; less than nothing where there are none."""
+    from scipy.optimize import linear_sum_assignment
+
+    table = np.where(allowed, worth, _FORBIDDEN)
+    rows, places = linear_sum_assignment(table, maximize=True)
+    return float(table[rows, places].sum()), np.asarray(places)
 
 
 def _best_row(gains: list[float], extras: list[int], weights: list[float]) -> tuple[float, bool, list[int]]:

@@ -1,5 +1,6 @@
 """What is found page by page, gathered into one result."""
 
+import sys
 import warnings
 
 import numpy as np
@@ -198,10 +199,10 @@ class Found:
             "bounded": len(self._bounded),
             "above_ideal": len(self._above),
         }
-        self._warn(counts)
+        self._warn_of(counts)
         return counts
 
-    def _warn(self, counts: dict[str, int]) -> None:
+    def _warn_of(self, counts: dict[str, int]) -> None:
         opened = self._opened
         if counts["gaps"]:
             marked = np.flatnonzero((self._flaws & flaws.GAP.bit) > 0)
@@ -209,26 +210,30 @@ class Found:
             told = flaws.describe(
                 flaws.GAP, opened.layouts, marked, opened.membership, lambda page: grids[grid_of[page]]
             )
-            warnings.warn(str(told), DataWarning, stacklevel=5)
+            _warn(str(told))
         for mismatch in opened.mismatches(counts["unjudged"], counts["missing"]):
-            warnings.warn(str(mismatch), DataWarning, stacklevel=5)
+            _warn(str(mismatch))
         if counts["uncategorised"] and opened.evaluator.needs_categories:
-            warnings.warn(opened.no_category(counts["uncategorised"]), DataWarning, stacklevel=5)
+            _warn(opened.no_category(counts["uncategorised"]))
         if counts["above_ideal"]:
-            warnings.warn(
+            _warn(
                 f"layouts: {_number(counts['above_ideal'], 'page')} above a score of 1, for doing what no ideal page "
-                "may: showing an item outside its category, twice in a row, or after a gap.",
-                DataWarning,
-                stacklevel=5,
+                "may: showing an item outside its category, twice in a row, or after a gap."
             )
         if counts["bounded"]:
-            warnings.warn(
+            _warn(
                 f"{_number(counts['bounded'], 'ideal page')} not proven best: there the score is 2DCG over a proven "
-                "upper bound.",
-                DataWarning,
-                stacklevel=5,
+                "upper bound."
             )
 
 
 def _number(count: int, what: str) -> str:
     return f"{count:,} {what}{'' if count == 1 else 's'}"
+
+
+def _warn(message: str) -> None:
+    """Warn at the line of whoever called the package."""
+    level, frame = 2, sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("carouseval."):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, DataWarning, stacklevel=level)

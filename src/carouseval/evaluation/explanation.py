@@ -1,19 +1,15 @@
 """An explanation: what was lost, where, on which pages; and one page beside its ideal."""
 
-import html
-import json
 import math
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from carouseval.evaluation.results import NO_PAGE, Evaluation, page_shares
+from carouseval.evaluation.written import Written
 from carouseval.metric.grid import Array, Grid
-from carouseval.text_tables import frame_html, frame_texts, latex, markdown
-from carouseval.whole_files import RESULTS, check_outputs, write_frame, write_whole
 
 if TYPE_CHECKING:
     from carouseval.evaluation.evaluate import Evaluator
@@ -56,7 +52,7 @@ class PageView:
 
 
 @dataclass(frozen=True, eq=False)
-class Explanation:
+class Explanation(Written):
     """Where the score was lost.
 
     ``shares`` sum to 1: the score, then what item order, row order and the choice of items and categories cost; and,
@@ -128,8 +124,10 @@ class Explanation:
             return ""
         return f" Row {by_row['row'][0]} is furthest from what ideal pages show there."
 
-    def _repr_html_(self) -> str:
-        return f"<p>{html.escape(self.summary)}</p>{frame_html(self.to_frame())}"
+    @property
+    def heading(self) -> str:
+        """The sentence."""
+        return self.summary
 
     def page(self, user_id: Any, page_id: Any = None) -> PageView:
         """One page beside its ideal: what stands where, and what should."""
@@ -156,28 +154,6 @@ class Explanation:
             "counts": self.evaluation.counts,
             "config": self.evaluation.config,
         }
-
-    def to_json(self) -> str:
-        """The same as JSON."""
-        return json.dumps(self.to_dict(), indent=1, allow_nan=False)
-
-    def to_markdown(self) -> str:
-        """What to do first, and the table of :meth:`to_frame`, in Markdown."""
-        return f"{self.summary}\n\n" + markdown(*frame_texts(self.to_frame()))
-
-    def to_latex(self) -> str:
-        """The table of :meth:`to_frame` in LaTeX, with booktabs."""
-        return latex(*frame_texts(self.to_frame()))
-
-    def save(self, path: str | Path) -> Path:
-        """Write ``.json``, ``.md``, ``.tex``, ``.csv`` or ``.parquet``, whole or not at all."""
-        check_outputs(path, kinds=RESULTS)
-        path = Path(path)
-        texts = {".json": self.to_json, ".md": self.to_markdown, ".tex": self.to_latex}
-        suffix = path.suffix.lower()
-        if suffix in texts:
-            return write_whole(path, texts[suffix]() + "\n" * (suffix == ".json"))
-        return write_frame(path, self.to_frame())
 
 
 def _shares(pages: pl.DataFrame) -> dict[str, float]:

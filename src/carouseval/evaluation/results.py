@@ -1,10 +1,8 @@
 """What an evaluation found, for people, programs and papers."""
 
-import json
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,10 +10,9 @@ import polars as pl
 from numpy.typing import NDArray
 
 from carouseval.errors import ParameterError
+from carouseval.evaluation.written import Written
 from carouseval.metric.checks import number, whole
 from carouseval.metric.grid import Array
-from carouseval.text_tables import frame_html, frame_texts, latex, markdown
-from carouseval.whole_files import RESULTS, check_outputs, write_frame, write_whole
 
 _MOST_RESAMPLED = 20_000  # values drawn anew; of more users, groups of equal size are
 _LEVEL, _RESAMPLES = 0.95, 2_000
@@ -23,7 +20,7 @@ NO_PAGE = "(no page)"  # the segment of pages that are missing, where judgments 
 
 
 @dataclass(frozen=True, eq=False)
-class Evaluation:
+class Evaluation(Written):
     """Scores of a system's pages.
 
     ``mean`` is over users of their mean over pages, ``intervals`` are by bootstrap over users, ``per_page`` and
@@ -130,28 +127,6 @@ class Evaluation:
         results = [{key: _plain(value) for key, value in row.items()} for row in frame.iter_rows(named=True)]
         return {"results": results, "counts": self.counts, "config": self.config}
 
-    def to_json(self) -> str:
-        """The same as JSON."""
-        return json.dumps(self.to_dict(), indent=1, allow_nan=False)
-
-    def to_markdown(self) -> str:
-        """The table of :meth:`to_frame` in Markdown."""
-        return f"{self.heading}\n\n" * bool(self.heading) + markdown(*frame_texts(self.to_frame()))
-
-    def to_latex(self) -> str:
-        """The table of :meth:`to_frame` in LaTeX, with booktabs."""
-        return f"% {self.heading}\n" * bool(self.heading) + latex(*frame_texts(self.to_frame()))
-
-    def save(self, path: str | Path) -> Path:
-        """Write ``.json``, ``.md``, ``.tex``, ``.csv`` or ``.parquet``, whole or not at all."""
-        check_outputs(path, kinds=RESULTS)
-        path = Path(path)
-        texts = {".json": self.to_json, ".md": self.to_markdown, ".tex": self.to_latex}
-        suffix = path.suffix.lower()
-        if suffix in texts:
-            return write_whole(path, texts[suffix]() + "\n" * (suffix == ".json"))
-        return write_frame(path, self.to_frame())
-
     def __repr__(self) -> str:
         means = ", ".join(f"{name}={value:.4f}" for name, value in self.mean.items())
         users, pages = self.per_user.height, int(self.per_user["pages"].sum())
@@ -159,7 +134,7 @@ class Evaluation:
 
     def _repr_html_(self) -> str:
         note = ", ".join(f"{key.replace('_', ' ')} {value:,}" for key, value in self.counts.items() if value)
-        return f"<p><b>{self.heading}</b></p>{frame_html(self.to_frame())}<p><small>{note}</small></p>"
+        return f"{super()._repr_html_()}<p><small>{note}</small></p>"
 
 
 def page_shares(user: NDArray[Any], weight: Array | None = None) -> Array:

@@ -15,14 +15,17 @@ __version__ = "0.1.0"
 
 # what costs more than NumPy to import, and where it is; imported when first used
 _LATER = {
+    "Comparison": "evaluation.comparison",
     "Evaluation": "evaluation.results",
     "Evaluator": "evaluation.evaluate",
     "attention": "attention",
     "check": "evaluation.check",
+    "compare": "evaluation.compare",
     "evaluate": "evaluation.evaluate",
     "evaluation": "evaluation",
     "explain": "evaluation.explain",
     "items_of": "evaluation.evaluate",
+    "sensitivity": "evaluation.sensitivity",
     "study": "study",
 }
 
@@ -31,11 +34,14 @@ if TYPE_CHECKING:
     from carouseval import evaluation as evaluation
     from carouseval import study as study
     from carouseval.evaluation.check import check as check
+    from carouseval.evaluation.compare import compare as compare
+    from carouseval.evaluation.comparison import Comparison as Comparison
     from carouseval.evaluation.evaluate import Evaluator as Evaluator
     from carouseval.evaluation.evaluate import evaluate as evaluate
     from carouseval.evaluation.evaluate import items_of as items_of
     from carouseval.evaluation.explain import explain as explain
     from carouseval.evaluation.results import Evaluation as Evaluation
+    from carouseval.evaluation.sensitivity import sensitivity as sensitivity
     from carouseval.surface import *  # noqa: F403
     from carouseval.surface import __all__ as __all__
 else:  # hidden from type checkers, which would take any name for granted

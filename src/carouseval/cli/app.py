@@ -5,7 +5,19 @@ from textwrap import indent
 import typer
 
 from carouseval import __version__
-from carouseval.cli import check, evaluate, examination, explain, fit, recgaze, reproduce, sample, score, simulate
+from carouseval.cli import (
+    check,
+    compare,
+    evaluate,
+    examination,
+    explain,
+    fit,
+    recgaze,
+    reproduce,
+    sample,
+    score,
+    simulate,
+)
 
 app = typer.Typer(
     help="Decide offline which page of carousels is better: N2DCG_cat and its relatives, exact and fast.",
@@ -23,6 +35,7 @@ app = typer.Typer(
 for command, examples in (
     (score.score, score.EXAMPLES),
     (evaluate.evaluate, evaluate.EXAMPLES),
+    (compare.compare, compare.EXAMPLES),
     (explain.explain, explain.EXAMPLES),
     (check.check, check.EXAMPLES),
     (sample.sample, sample.EXAMPLES),

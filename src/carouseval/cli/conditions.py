@@ -70,3 +70,20 @@ def parse_conditions(texts: Sequence[str], metrics: Sequence[str]) -> list[Condi
             )
         conditions.append(Condition(match[1], match[2], limit))
     return conditions
+
+
+def parse_worse(texts: Sequence[str], systems: Sequence[str]) -> list[tuple[str, str]]:
+    """``"new < prod"``: pairs of systems of which the first must not be worse than the second."""
+    pairs = []
+    for text in texts:
+        one, sign, other = (part.strip() for part in text.partition("<" if "<" in text else ">"))
+        one, other = (other, one) if sign == ">" else (one, other)
+        if not (one and sign and other):
+            raise ParseError(f"--fail-if {text!r} does not read; write two systems, such as 'new < prod'.")
+        for name in (one, other):
+            if name not in systems:
+                raise ParseError(f"--fail-if {text!r}: there is no system {name!r}.{did_you_mean(name, systems)}")
+        if one == other:
+            raise ParseError(f"--fail-if {text!r} names one system twice.")
+        pairs.append((one, other))
+    return pairs

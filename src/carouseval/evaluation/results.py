@@ -1,6 +1,7 @@
 """What an evaluation found, for people, programs and papers."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -38,6 +39,10 @@ class Evaluation(Written):
     def per_user(self) -> pl.DataFrame:
         """The mean over each user's pages."""
         return self._users(self.per_page, ["user_id"])
+
+    def users_by(self, by: Sequence[str]) -> pl.DataFrame:
+        """The mean over each user's pages, in each segment apart."""
+        return self._users(self.per_page, ["user_id", *by]) if by else self.per_user
 
     def _users(self, pages: pl.DataFrame, keys: list[str]) -> pl.DataFrame:
         scored = pages.filter(pl.any_horizontal(pl.col(list(self.metrics)).is_not_null()))

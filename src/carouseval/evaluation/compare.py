@@ -1,0 +1,233 @@
+"""Which system is better, and can one be sure? Systems are paired by user and measured by the same ideals."""
+
+import itertools
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from carouseval.errors import DataError, ParameterError
+from carouseval.evaluation import schema
+from carouseval.evaluation.comparison import Comparison
+from carouseval.evaluation.evaluate import Evaluator, Grids, MetricLike, items_of
+from carouseval.evaluation.pages import Progress
+from carouseval.evaluation.results import NO_PAGE, Evaluation
+from carouseval.evaluation.significance import Test, corrected, describe, p_values
+from carouseval.metric.checks import did_you_mean, number, whole
+from carouseval.metric.gains import Gain
+from carouseval.metric.grid import RECGAZE
+from carouseval.tables import TableLike, in_memory
+
+Systems = Mapping[str, TableLike | Sequence[TableLike]]
+
+
+def compare(
+    systems: Systems,
+    judgments: TableLike,
+    items: TableLike | None = None,
+    metrics: Sequence[MetricLike] | MetricLike = ("N2DCG_cat",),
+    grid: Grids = RECGAZE,
+    gain: Gain = "exp2",
+    candidates: str = "judged",
+    duplicates: str = "best",
+    missing_pages: str = "zero",
+    no_relevant: str = "skip",
+    unjudged: str = "zero",
+    invalid: str = "error",
+    by: str | Sequence[str] | None = None,
+    columns: schema.ColumnNames = None,
+    *,
+    baseline: str | None = None,
+    test: Test = "permutation",
+    correction: str = "holm",
+    ci: float = 0.95,
+    seed: int = 0,
+    permutations: int = 10_000,
+    margin: float | None = None,
+    memory: float = 4.0,
+    progress: Progress = None,
+) -> Comparison:
+    """Compare systems, each given by its name and its layouts; takes what :func:`carouseval.evaluate` takes besides.
+
+    Parameters
+    ----------
+    systems
+        ``{"prod": layouts, "new": layouts}``. A list of layouts holds several runs of one system (seeds): a user's
+        scores are averaged over them first, and how much their means differ is shown.
+    baseline
+        The system that all others are compared with; by default every pair is.
+    test
+        ``"permutation"`` (signs of users' differences are flipped; p = (b + 1) / (m + 1)), ``"t"``, ``"wilcoxon"``,
+        ``"bootstrap"``, or a function from differences to a p-value.
+    correction
+        ``"holm"``, ``"bh"`` (Benjamini-Hochberg) or ``"none"``: per metric, over the pairs that are tested.
+    margin
+        A system is *not inferior* where the interval of its difference lies above ``-margin``.
+
+    Examples
+    --------
+    >>> import carouseval as cv
+    >>> from carouseval.evaluation.sample import sample
+    >>> data = sample(200, systems=["new", "random"])
+    >>> result = cv.compare(data.layouts, data.judgments, data.items, baseline="random", permutations=999)
+    >>> result.pairs.select("system", "p", "significant").row(0)
+    ('new', 0.001, True)
+    """
+    runs = system_runs(systems, baseline)
+    ci, seed = number("ci", ci, above=0, at_most=1), whole("seed", seed, 0)
+    permutations = whole("permutations", permutations, 1)
+    margin = None if margin is None else number("margin", margin, at_least=0)
+    corrected([], correction)  # an unknown one is refused before any work
+    everything = [layouts for several in runs.values() for layouts in several]
+    evaluator = Evaluator(
+        judgments, items, metrics, grid, gain, candidates, duplicates, missing_pages, no_relevant, unjudged, invalid,
+        by, columns, memory=memory,
+    )  # fmt: skip
+    if items is None and evaluator.needs_categories:
+        evaluator = Evaluator(
+            judgments, items_of(*everything, columns=columns), metrics, grid, gain, candidates, duplicates,
+            missing_pages, no_relevant, unjudged, invalid, by, columns, memory=memory,
+        )  # fmt: skip
+    results = {name: [evaluator.evaluate(layouts, progress) for layouts in several] for name, several in runs.items()}
+    names = tuple(evaluator.metrics)
+    how = {"test": test if isinstance(test, str) else getattr(test, "__name__", "function"), "correction": correction}
+    config = next(iter(results.values()))[0].config | how
+    config |= {"baseline": baseline, "ci": ci, "seed": seed, "permutations": permutations, "margin": margin}
+    judge = _Judge(names, list(runs), baseline, test, correction, ci, seed, permutations, margin)
+    per_user = _per_user(results, names, [])
+    return Comparison(
+        metrics=names,
+        systems=_system_table(results, names),
+        pairs=judge.pairs(per_user),
+        segments=judge.segments(_per_user(results, names, list(evaluator.by)), list(evaluator.by)),
+        per_user=per_user,
+        evaluations={name: tuple(several) for name, several in results.items()},
+        config=config,
+    )
+
+
+def system_runs(systems: Systems, baseline: str | None = None) -> dict[str, list[TableLike]]:
+    """Every system's layouts, one for each run."""
+    if not isinstance(systems, Mapping) or len(systems) < 2:
+        raise ParameterError("systems must be a dict of at least two: {'prod': layouts, 'new': layouts}.")
+    if baseline is not None and baseline not in systems:
+        raise ParameterError(f"baseline: there is no system {baseline!r}.{did_you_mean(str(baseline), systems)}")
+    runs = {}
+    for name, layouts in systems.items():
+        if not isinstance(name, str) or not name:
+            raise ParameterError(f"systems: a name is text, found {name!r}.")
+        several = list(layouts) if isinstance(layouts, list | tuple) else [layouts]
+        if not several:
+            raise ParameterError(f"systems: {name} has no layouts.")
+        try:
+            runs[name] = [in_memory(one, "layouts") for one in several]
+        except DataError as error:
+            raise DataError(f"{name}: {error}") from None
+    return runs
+
+
+def _per_user(results: Mapping[str, Sequence[Evaluation]], metrics: Sequence[str], by: list[str]) -> pl.DataFrame:
+    """Every user's mean by system and metric, runs averaged first; null where a system has no score for a user."""
+    frames = []
+    for name, several in results.items():
+        users = [
+            one.users_by(by).select("user_id", *by, *metrics).with_columns(pl.lit(name).alias("system"))
+            for one in several
+        ]
+        together = pl.concat(users, how="vertical_relaxed")
+        frames.append(together.group_by("system", "user_id", *by, maintain_order=True).agg(pl.col(metrics).mean()))
+    return pl.concat(frames, how="vertical_relaxed").sort("user_id", *by, "system", nulls_last=True)
+
+
+def _system_table(results: Mapping[str, Sequence[Evaluation]], metrics: Sequence[str]) -> pl.DataFrame:
+    lines = []
+    for name, several in results.items():
+        for metric in metrics:
+            means = [one.mean[metric] for one in several]
+            line: dict[str, Any] = {"system": name, "metric": metric, "mean": float(np.mean(means))}
+            low, high = np.mean([one.intervals[metric] for one in several], axis=0)
+            line |= {"low": float(low), "high": float(high), "users": several[0].per_user.height, "runs": len(several)}
+            spread = float(np.std(means, ddof=1)) if len(means) > 1 else None
+            lines.append(line | {"spread": spread})
+    return pl.DataFrame(lines, schema_overrides={"spread": pl.Float64})
+
+
+class _Judge:
+    """Tests pairs of systems on users that both have."""
+
+    def __init__(
+        self,
+        metrics: Sequence[str],
+        systems: list[str],
+        baseline: str | None,
+        test: Test,
+        correction: str,
+        ci: float,
+        seed: int,
+        permutations: int,
+        margin: float | None,
+    ) -> None:
+        self.metrics, self.test, self.correction = metrics, test, correction
+        self.ci, self.seed, self.permutations, self.margin = ci, seed, permutations, margin
+        others = [name for name in systems if name != baseline]
+        self.tested = [(baseline, name) for name in others] if baseline else list(itertools.combinations(systems, 2))
+
+    def segments(self, per_user: pl.DataFrame, by: list[str]) -> pl.DataFrame:
+        """The same per segment, corrected over the pairs of all segments."""
+        if not by:
+            return pl.DataFrame()
+        parts = per_user.with_columns(pl.col(by).fill_null(NO_PAGE)).partition_by(by, as_dict=True)
+        found = []
+        for key, users in sorted(parts.items(), key=lambda part: str(part[0])):
+            segment = [pl.lit(value).alias(name) for name, value in zip(by, key, strict=True)]
+            found.append(self._raw(users).select(*segment, pl.all()))
+        return self._corrected(pl.concat(found, how="vertical_relaxed"))
+
+    def pairs(self, per_user: pl.DataFrame) -> pl.DataFrame:
+        """Every pair by every metric."""
+        return self._corrected(self._raw(per_user))
+
+    def _raw(self, per_user: pl.DataFrame) -> pl.DataFrame:
+        lines = []
+        for metric in self.metrics:
+            table = per_user.select("user_id", "system", metric).pivot("system", index="user_id", values=metric)
+            for one, other in self.tested:
+                known = [name for name in (one, other) if name in table.columns]
+                both = table.drop_nulls(known) if len(known) == 2 else table.clear()
+                left, right = (
+                    (both[name] if name in both.columns else pl.Series([], dtype=pl.Float64)).to_numpy()
+                    for name in (one, other)
+                )
+                lines.append(
+                    {"metric": metric, "baseline": one, "system": other}
+                    | self._statistics(left, right, both["user_id"])
+                )
+        return pl.DataFrame(lines, infer_schema_length=None)
+
+    def _statistics(self, left: Any, right: Any, users: pl.Series) -> dict[str, Any]:
+        differences = right - left
+        found = describe(differences, left, ci=self.ci, seed=self.seed)
+        p = p_values(self.test, differences[:, None], users, permutations=self.permutations, seed=self.seed)[0]
+        line = {
+            "difference": found.difference,
+            "low": found.low,
+            "high": found.high,
+            "lift": found.lift,
+            "effect": found.effect,
+            "wins": found.wins,
+            "ties": found.ties,
+            "losses": found.losses,
+            "p": float(p),
+            "detectable": found.detectable,
+            "users": found.users,
+        }
+        return line if self.margin is None else line | {"not_inferior": bool(found.low > -self.margin)}
+
+    def _corrected(self, pairs: pl.DataFrame) -> pl.DataFrame:
+        parts = []
+        for metric in self.metrics:
+            mine = pairs.filter(pl.col("metric") == metric)
+            adjusted = pl.Series("p_adjusted", corrected(mine["p"].to_list(), self.correction), dtype=pl.Float64)
+            parts.append(mine.with_columns(adjusted, significant=(adjusted < 1 - self.ci).fill_nan(False)))
+        return pl.concat(parts)

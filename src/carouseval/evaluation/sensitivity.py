@@ -1,0 +1,145 @@
+"""Does the order of systems survive another discount, ideal, gain or cutoff?"""
+
+import itertools
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import polars as pl
+
+from carouseval.errors import ParameterError
+from carouseval.evaluation import schema
+from carouseval.evaluation.compare import Systems, system_runs
+from carouseval.evaluation.evaluate import Evaluator, items_of
+from carouseval.evaluation.pages import Progress
+from carouseval.evaluation.written import Written
+from carouseval.metric.grid import RECGAZE, Grid
+from carouseval.metric.names import AnyMetric, metric
+from carouseval.tables import TableLike
+
+DISCOUNTS = ("d_rpd", "d_mul", "d_add", "d_mir", "d_a", "d_t")
+
+
+@dataclass(frozen=True, eq=False)
+class Sensitivity(Written):
+    """The systems' means under every variation of one reference, and how the order changes.
+
+    ``table`` has a line for each variation: what is varied, the means by system, Kendall's tau with the reference's
+    order, and the pairs of systems that change places.
+    """
+
+    systems: tuple[str, ...]  # best first, by the reference
+    table: pl.DataFrame
+    config: dict[str, Any]
+
+    @property
+    def heading(self) -> str:
+        """The sentence."""
+        return self.summary
+
+    @cached_property
+    def summary(self) -> str:
+        """Whether the order holds, in a sentence."""
+        varied = self.table.filter(pl.col("varied") != "reference")
+        swapped = varied.filter(pl.col("flips") != "")
+        order = " > ".join(self.systems)
+        if swapped.is_empty():
+            return f"The order {order} is the same under all {varied.height} variations."
+        pairs = sorted({pair for text in swapped["flips"] for pair in text.split(", ")})
+        best = varied.filter(pl.col("best") != self.systems[0]).height
+        leads = (
+            f"{self.systems[0]} leads under all of them"
+            if not best
+            else f"{self.systems[0]} does not lead under {best}"
+        )
+        return (
+            f"The order {order} changes under {swapped.height} of {varied.height} variations; {leads}. "
+            f"Changing places: {', '.join(pairs)}."
+        )
+
+    def to_frame(self) -> pl.DataFrame:
+        """The table."""
+        return self.table
+
+    def to_dict(self) -> dict[str, Any]:
+        """The sentence and the table as plain values."""
+        lines = [
+            {key: None if isinstance(value, float) and math.isnan(value) else value for key, value in row.items()}
+            for row in self.table.to_dicts()
+        ]
+        return {"summary": self.summary, "variations": lines, "config": self.config}
+
+
+def sensitivity(
+    systems: Systems,
+    judgments: TableLike,
+    items: TableLike | None = None,
+    grid: Grid = RECGAZE,
+    *,
+    discounts: Sequence[str] = DISCOUNTS,
+    columns: schema.ColumnNames = None,
+    progress: Progress = None,
+    **policies: Any,
+) -> Sensitivity:
+    """Judge systems by N2DCG_cat, then with one thing changed at a time.
+
+    The first of ``discounts`` is the reference's; then come the other discounts, the unconstrained ideal, arrangement
+    alone (``candidates="displayed"``), linear gains, and cutoffs at the first screen and at half the page. ``policies``
+    are those of :func:`carouseval.evaluate`.
+    """
+    if not isinstance(grid, Grid):
+        raise ParameterError("grid: sensitivity takes one grid for all pages.")
+    runs = system_runs(systems)
+    everything = [layouts for several in runs.values() for layouts in several]
+    listed = items_of(*everything, columns=columns) if items is None else items
+    variations = _variations(grid, discounts)
+    lines = []
+    for candidates in ("judged", "displayed"):
+        mine = {key: one for key, one in variations.items() if (key[0] == "candidates") == (candidates == "displayed")}
+        options: dict[str, Any] = policies | {"candidates": candidates}
+        evaluator = Evaluator(judgments, listed, list(mine.values()), grid, columns=columns, **options)
+        means = {
+            name: [evaluator.evaluate(layouts, progress).mean for layouts in several] for name, several in runs.items()
+        }
+        for (varied, name), one in zip(mine, evaluator.metrics, strict=True):
+            of_system = {system: sum(mean[one] for mean in several) / len(several) for system, several in means.items()}
+            lines.append({"varied": varied, "variation": name} | of_system)
+    reference = {system: lines[0][system] for system in runs}
+    told = [line | _agreement(reference, {system: line[system] for system in runs}) for line in lines]
+    order = tuple(sorted(runs, key=lambda name: (-reference[name], name)))
+    return Sensitivity(order, pl.DataFrame(told, infer_schema_length=None), {"grid": str(grid), **policies})
+
+
+def _variations(grid: Grid, discounts: Sequence[str]) -> dict[tuple[str, str], AnyMetric]:
+    """The reference first."""
+    first, *others = discounts
+    screen = (min(grid.visible_rows, grid.rows), min(grid.page_size, grid.cols))
+    half = (-(-grid.rows // 2), -(-grid.cols // 2))
+    found: dict[tuple[str, str], AnyMetric] = {
+        ("reference", f"N2DCG_cat({first})"): metric("N2DCG_cat", discount=first)
+    }
+    found |= {("discount", name): metric("N2DCG_cat", discount=name) for name in others}
+    found["ideal", "unconstrained"] = metric("N2DCG", discount=first)
+    found["gain", "linear"] = metric("N2DCG_cat", discount=first, gain="linear")
+    for name, cutoff in (("first screen", screen), ("half the page", half)):
+        found["cutoff", f"{name}, {cutoff[0]}x{cutoff[1]}"] = metric("N2DCG_cat", discount=first, cutoff=cutoff)
+    found["candidates", "displayed"] = metric("N2DCG_cat", discount=first)
+    return found
+
+
+def _agreement(reference: dict[str, float], means: dict[str, float]) -> dict[str, Any]:
+    """How the order of systems under a variation agrees with the reference's; ties count as neither."""
+    agree = flips = 0
+    swapped = []
+    for one, other in itertools.combinations(reference, 2):
+        before, after = reference[one] - reference[other], means[one] - means[other]
+        if before * after < 0:
+            flips += 1
+            swapped.append(f"{one}/{other}")
+        elif before * after > 0:
+            agree += 1
+    pairs = len(reference) * (len(reference) - 1) // 2
+    best = max(means, key=lambda name: means[name]) if not any(map(math.isnan, means.values())) else ""
+    return {"tau": (agree - flips) / pairs, "best": best, "flips": ", ".join(swapped)}

@@ -2,6 +2,7 @@
 
 import itertools
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -192,37 +193,31 @@ class _Judge:
         lines = []
         for metric in self.metrics:
             table = per_user.select("user_id", "system", metric).pivot("system", index="user_id", values=metric)
-            for one, other in self.tested:
-                known = [name for name in (one, other) if name in table.columns]
-                both = table.drop_nulls(known) if len(known) == 2 else table.clear()
-                left, right = (
-                    (both[name] if name in both.columns else pl.Series([], dtype=pl.Float64)).to_numpy()
-                    for name in (one, other)
-                )
-                lines.append(
-                    {"metric": metric, "baseline": one, "system": other}
-                    | self._statistics(left, right, both["user_id"])
-                )
+            table = table.with_columns(pl.lit(None, pl.Float64).alias(name) for name in self._lacking(table))
+            shared = table.drop_nulls()
+            if shared.height == table.height:  # all systems have the same users: their signs are drawn once
+                parts = [(shared, self.tested)]
+            else:
+                parts = [(table.drop_nulls(list(pair)), [pair]) for pair in self.tested]
+            for users, tested in parts:
+                lines += [{"metric": metric} | line for line in self._lines(users, tested)]
         return pl.DataFrame(lines, infer_schema_length=None)
 
-    def _statistics(self, left: Any, right: Any, users: pl.Series) -> dict[str, Any]:
-        differences = right - left
-        found = describe(differences, left, ci=self.ci, seed=self.seed)
-        p = p_values(self.test, differences[:, None], users, permutations=self.permutations, seed=self.seed)[0]
-        line = {
-            "difference": found.difference,
-            "low": found.low,
-            "high": found.high,
-            "lift": found.lift,
-            "effect": found.effect,
-            "wins": found.wins,
-            "ties": found.ties,
-            "losses": found.losses,
-            "p": float(p),
-            "detectable": found.detectable,
-            "users": found.users,
-        }
-        return line if self.margin is None else line | {"not_inferior": bool(found.low > -self.margin)}
+    def _lacking(self, table: pl.DataFrame) -> list[str]:
+        """Systems without any user here."""
+        return sorted({name for pair in self.tested for name in pair} - set(table.columns))
+
+    def _lines(self, users: pl.DataFrame, tested: list[tuple[str, str]]) -> list[dict[str, Any]]:
+        differences = np.stack([users[other].to_numpy() - users[one].to_numpy() for one, other in tested], axis=1)
+        p = p_values(self.test, differences, users["user_id"], permutations=self.permutations, seed=self.seed)
+        lines = []
+        for at, (one, other) in enumerate(tested):
+            found = describe(differences[:, at], users[one].to_numpy(), ci=self.ci, seed=self.seed)
+            line: dict[str, Any] = {"baseline": one, "system": other} | asdict(found) | {"p": float(p[at])}
+            if self.margin is not None:
+                line["not_inferior"] = bool(found.low > -self.margin)
+            lines.append(line)
+        return lines
 
     def _corrected(self, pairs: pl.DataFrame) -> pl.DataFrame:
         parts = []

@@ -93,7 +93,7 @@ class Gatherer {
   const uint32_t* sizes_;  // members for everyone, per category
   const uint32_t categories_;
   const int rows_, cols_;
-  int everyones_ = 0;  // categories that somebody else has too
+  int everyones_ = 0;  // categories with members for everyone
   Scratch local_, extra_;
 };
 

@@ -15,7 +15,7 @@ class PageSearch {
   PageSearch(const CandidateSets& all, const CandidateSizes& most)
       : rows_(all, most), homes_(most), trial_(most.categories), found_(most), price_(most.items), kept_(most.items),
         push_(most.items), unrest_(most.items), heavy_(all.grid_rows * all.grid_cols), tried_(kTried), trail_(0),
-        limit_(all.node_limit) {}
+        node_limit_(all.node_limit) {}
 
   // Writes the best page found into `best`, returns its worth; bound() is proven.
   double solve(Candidates& set, Arrangement& best) {
@@ -29,6 +29,8 @@ class PageSearch {
     open_bound_ = 0.0;
     trail_size_ = 0;
     nodes_ = 0;
+    // very large sets, whose nodes cost more, get fewer of them: the limit is one of work
+    limit_ = std::max<int64_t>(1, node_limit_ * kOrdinary / std::max(kOrdinary, int64_t(homes_.end() - homes_.begin()) * set.active()));
     set_first_prices();
     const double most = rows_.bound(set, price_.at(0), 0.0, trial_.at(0));
     forbidden_ = -8.0 * most;
@@ -42,6 +44,7 @@ class PageSearch {
 
  private:
   static constexpr int kTried = 256;
+  static constexpr int64_t kOrdinary = 4000;  // items times categories
   static constexpr double kExact = 1e-12;  // relative: rounding in a bound
 
   bool settled(double bound) const { return bound <= worth_ + kExact * worth_; }
@@ -258,7 +261,7 @@ class PageSearch {
   Buffer<uint64_t> tried_;  // rows tried lately, by their hash
   Buffer<int> trail_;       // what was banned, to be undone
   int trail_size_ = 0;
-  int64_t limit_, nodes_ = 0;
+  int64_t limit_ = 0, node_limit_, nodes_ = 0;
   double worth_ = 0.0, bound_ = 0.0, open_bound_ = 0.0, forbidden_ = 0.0;
   Candidates* set_ = nullptr;
   Arrangement* best_ = nullptr;

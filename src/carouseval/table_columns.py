@@ -69,7 +69,7 @@ class Column:
         if self.kind == "id":
             return raw.is_integer() or raw in _TEXT or raw == pl.Null
         if self.kind == "segment":
-            return not raw.is_nested()
+            return not raw.is_nested() and raw not in (pl.Binary, pl.Duration, pl.Object)
         if self.kind == "whole" and raw == pl.Boolean:
             return False
         return raw.is_numeric() or raw in (*_TEXT, pl.Boolean, pl.Null)

@@ -52,7 +52,10 @@ def check_outputs(
     *outputs: str | Path | None, kinds: tuple[str, ...] = TABLES, inputs: Iterable[str | Path | None] = ()
 ) -> None:
     """Refuse, before any work is done, names that say no kind of file, folders that are not there, and inputs."""
-    for path in (Path(output) for output in outputs if output is not None):
+    paths = [Path(output) for output in outputs if output is not None]
+    for path in paths:
+        if paths.count(path) > 1:
+            raise DataError(f"{path} is named for two outputs; name each its own file.")
         if path.suffix.lower() not in kinds:
             raise DataError(f"{path}: write {', '.join(kinds[:-1])} or {kinds[-1]}.")
         if not path.parent.is_dir():

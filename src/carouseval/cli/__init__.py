@@ -2,6 +2,7 @@
 
 import os
 import re
+import signal
 import sys
 import warnings
 from typing import Any
@@ -16,6 +17,7 @@ def main() -> None:
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")  # a terminal that cannot show a character gets a question mark
     warnings.showwarning = _show_warning
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # an ordinary end, which leaves no temporary file behind
     try:
         app(prog_name="carouseval")
     except CarousevalError as error:

@@ -80,13 +80,14 @@ def compare(
     from carouseval.cli.conditions import parse_worse
     from carouseval.evaluation.compare import compare as run
     from carouseval.evaluation.sensitivity import sensitivity as vary
-    from carouseval.whole_files import RESULTS, check_outputs, write_frame
+    from carouseval.whole_files import RESULTS, TABLES, check_outputs, write_frame
 
     named = _named(systems)
     worse = parse_worse(fail_if, list(named))
     inputs = [judgments, items, *(path for paths in named.values() for path in paths)]
-    check_outputs(per_user, inputs=inputs)
-    check_outputs(out, kinds=RESULTS, inputs=inputs)
+    check_outputs(per_user, out, kinds=(*TABLES, *RESULTS), inputs=inputs)
+    check_outputs(per_user)
+    check_outputs(out, kinds=RESULTS)
     screens, names = on.grids(grid, page_size, visible_rows), on.columns(column)
     policies: dict[str, Any] = {
         "duplicates": duplicates,

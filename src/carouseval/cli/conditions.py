@@ -7,25 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from carouseval.errors import ParseError
-from carouseval.evaluation.results import Evaluation
+from carouseval.evaluation.results import COUNTS, Evaluation
 from carouseval.metric.checks import did_you_mean
 
 _OPERATORS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
 _SPELLING = re.compile(r"\s*(.+?)\s*(<=|>=|<|>)\s*([-+]?[0-9.]+(?:[eE][-+]?[0-9]+)?)\s*")
-COUNTS = [
-    "users",
-    "pages",
-    "lines",
-    "missing",
-    "no_relevant",
-    "duplicates",
-    "unjudged",
-    "uncategorised",
-    "invalid",
-    "gaps",
-    "bounded",
-    "above_ideal",
-]
 
 
 @dataclass(frozen=True)

@@ -65,12 +65,13 @@ def evaluate(
     """
     from carouseval.cli.conditions import parse_conditions
     from carouseval.evaluation.evaluate import evaluate as run
-    from carouseval.whole_files import RESULTS, check_outputs, write_frame
+    from carouseval.whole_files import RESULTS, TABLES, check_outputs, write_frame
 
     conditions = parse_conditions(fail_if, metric)
     inputs = (layouts, judgments, items)
-    check_outputs(per_page, per_user, inputs=inputs)
-    check_outputs(out, kinds=RESULTS, inputs=inputs)
+    check_outputs(per_page, per_user, out, kinds=(*TABLES, *RESULTS), inputs=inputs)
+    check_outputs(per_page, per_user)
+    check_outputs(out, kinds=RESULTS)
     with progress_bar() as bar:
         result = run(
             layouts,

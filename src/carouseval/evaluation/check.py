@@ -74,7 +74,7 @@ def check(
     memory: float = 4.0,
     progress: Progress = None,
 ) -> Check:
-    """Validate tables without scoring: all that ``evaluate`` would refuse or warn of, and a summary.
+    """Validate tables without scoring: all that ``evaluate`` refuses or warns of by default, and a summary.
 
     >>> import carouseval as cv
     >>> layouts = {"user_id": [7, 7], "row": [1, 1], "col": [1, 1], "item_id": [1, 2], "category": ["new", "new"]}
@@ -108,7 +108,7 @@ def check(
             with evaluator.open(given["layouts"], progress) as opened:
                 found += _page_defects(opened, summary, judgments is not None)
         except CarousevalError as error:
-            found.append(Defect(str(error).partition(":")[0], "", 1, str(error)))
+            found.append(Defect(_table_of(error), "", 1, str(error)))
     rank = {"error": 0, "warning": 1, "note": 2}
     return Check(tuple(sorted(found, key=lambda defect: rank[defect.severity])), summary)
 
@@ -127,7 +127,13 @@ def _opened(
                 tables[name] = open_table(source, name, schema.TABLES[name], schema.names_of(columns, name))
             except CarousevalError as error:
                 found.append(Defect(name, "", 1, str(error)))
-        return tables, found or [Defect(str(together).partition(":")[0], "", 1, str(together))]
+        return tables, found or [Defect(_table_of(together), "", 1, str(together))]
+
+
+def _table_of(error: CarousevalError) -> str:
+    """The table that a message begins with, if it does."""
+    name = str(error).partition(":")[0]
+    return name if name in schema.TABLES else ""
 
 
 def _broken(table: Table) -> list[Defect]:
@@ -176,14 +182,15 @@ def _page_defects(opened: Opened, summary: dict[str, dict[str, Any]], judged: bo
     """What pages have wrong, and how well the tables match."""
     layouts, truth = opened.layouts, opened.evaluator.truth
     grids, grid_of = opened.grid_of()
-    marked: dict[int, list[Any]] = {flaw.bit: [] for flaw in flaws.FLAWS}
+    considered = (*flaws.FLAWS, flaws.PINNED_UNKNOWN)
+    marked: dict[int, list[Any]] = {flaw.bit: [] for flaw in considered}
     duplicates = unjudged = 0
     for shown in opened.read():
         for bit, pages in marked.items():
-            pages.append(shown.pages[(shown.flaws & bit) > 0])
+            pages.append(shown.pages[(shown.flaws & bit) > 0] if bit > 0 else opened.pinned_unknown(shown))
         duplicates, unjudged = duplicates + int(shown.duplicates.sum()), unjudged + int(shown.unjudged.sum())
     found: list[Defect] = []
-    for flaw in flaws.FLAWS:
+    for flaw in considered:
         all_marked = np.concatenate(marked[flaw.bit])
         if len(all_marked):
             found.append(
@@ -206,6 +213,9 @@ def _page_defects(opened: Opened, summary: dict[str, dict[str, Any]], judged: bo
         "pages_without_relevant": int((~relevant[truths[layouts.present]]).sum()),
         "judged_without_category": uncategorised,
     }
+    if missing and opened.weights() is not None and truth.weights is None:
+        lost = f"judgments: {missing:,} without a page have no {opened.evaluator.weight}. Add the column to judgments."
+        found.append(Defect("judgments", str(opened.evaluator.weight), missing, lost))
     if uncategorised:
         found.append(Defect("items", "category", uncategorised, opened.no_category(uncategorised), "warning"))
     return found + opened.mismatches(unjudged, missing)

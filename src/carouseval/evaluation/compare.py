@@ -224,5 +224,7 @@ class _Judge:
         for metric in self.metrics:
             mine = pairs.filter(pl.col("metric") == metric)
             adjusted = pl.Series("p_adjusted", corrected(mine["p"].to_list(), self.correction), dtype=pl.Float64)
-            parts.append(mine.with_columns(adjusted, significant=(adjusted < 1 - self.ci).fill_nan(False)))
+            parts.append(
+                mine.with_columns(adjusted, pl.Series("significant", (adjusted < 1 - self.ci) & ~adjusted.is_nan()))
+            )
         return pl.concat(parts)

@@ -63,8 +63,9 @@ class Evaluator:
         self.gain = check_gain(gain)
         self.by = segment_names(by)
         self.grids = _grids(grid, self.by)
+        _check_clashes(self.by, self.metrics)
         self.weight, self.columns = weight, columns
-        self.memory = number("memory", memory, above=0)
+        self.memory = number("memory", memory, above=0, at_most=1e9)
         self._sources = {"judgments": in_memory(judgments, "judgments")}
         if items is not None:
             self._sources["items"] = in_memory(items, "items")
@@ -143,7 +144,7 @@ class Evaluator:
         return self._gains[key]
 
     def scorer(self, name: str, grid: Grid, seen: Membership | None) -> Scorer:
-        """The scorer of a metric on a grid; it keeps the ideals it has computed."""
+        """The scorer of a metric on a grid; it keeps the ideals it has computed, by the categories it first saw."""
         if (name, grid) not in self._scorers:
             one = self.metrics[name]
             self._scorers[name, grid] = Scorer(one, grid, self.truth, seen, self.policies, self.gains(one))
@@ -170,13 +171,25 @@ def segment_names(by: str | Sequence[str] | None) -> tuple[str, ...]:
     """``by`` as a tuple of columns."""
     if by is None or isinstance(by, str):
         return () if by is None else (by,)
-    if not isinstance(by, Sequence):
-        raise ParameterError(f"by must be a column's name or several, found {by!r}.")
+    if not isinstance(by, Sequence) or not all(isinstance(one, str) for one in by):
+        raise ParameterError(f"by must be a column's name or a list of several, found {by!r}.")
     return tuple(by)
+
+
+def _check_clashes(by: tuple[str, ...], metrics: Mapping[str, AnyMetric]) -> None:
+    """Segments must not go by the names of the results' own columns."""
+    for name in metrics:
+        taken = {name, *(f"{name}.{part}" for part in ("dcg", "ideal", "ideal_found", "bounded", "low", "high"))}
+        if clash := taken & set(by):
+            raise ParameterError(
+                f"by={min(clash)!r} is a name that results use themselves; give the column another name."
+            )
 
 
 def _metrics(asked: Sequence[MetricLike] | MetricLike) -> dict[str, AnyMetric]:
     """Metrics by the names asked for."""
+    if isinstance(asked, set | frozenset | bytes | Iterator) or hasattr(asked, "__array__"):
+        raise ParameterError(f"metrics must be a name or a list of names, found {type(asked).__name__}.")
     several = asked if isinstance(asked, Sequence) and not isinstance(asked, str) else [asked]
     metrics: dict[str, AnyMetric] = {}
     for one in several:
@@ -301,4 +314,6 @@ def items_of(*layouts: TableLike, columns: schema.ColumnNames = None) -> pl.Data
         opened.append(table)
     agreed = agree_on_ids(opened)
     pairs = [batch.select("item_id", "category").unique() for table in agreed for batch in table.batches()]
+    if not pairs:
+        raise DataError("layouts: the tables are empty, and show no item.")
     return pl.concat(pairs).unique().sort("item_id", "category")

@@ -1,11 +1,13 @@
 """Where the score was lost: to the order of items, to the order of rows, or to what was chosen.
 
 For every page S is its 2DCG, S1 the best with items free inside their rows, S2 the best with rows free too (the
-displayed ideal), S3 the best of what is judged (the judged ideal): S <= S1 <= S2 <= S3.
+displayed ideal), S3 the best of what is judged (the judged ideal): S <= S1 <= S2 <= S3, unless a page does what no
+ideal page may.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -214,7 +216,7 @@ def page_view(explanation: Explanation, user_id: Any, page_id: Any = None) -> Pa
     for column, value in keep:
         if column not in table:
             raise ParameterError(f"layouts have no column {column}.")
-        kind, word = (int, "an integer") if table.id_types[column] == pl.Int64 else (str, "text")
+        kind, word = (Integral, "an integer") if table.id_types[column] == pl.Int64 else (str, "text")
         if not isinstance(value, kind) or isinstance(value, bool):
             raise ParameterError(f"{column} must be {word} here, found {value!r}.")
     with table.readable():

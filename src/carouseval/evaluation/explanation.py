@@ -59,8 +59,7 @@ class Explanation(Written):
     where the policies let them score 0, pages that are missing or whose users have nothing relevant to be shown.
     ``per_page`` holds the same for single pages, in 2DCG; ``cells`` what each cell lost, (ideal gain - gain) x weight
     over the page's ideal; ``rows`` what item order cost in each row (less than 0 where a repeated item had better count
-    in another row). Both are means as the score is, so that
-    cells sum to what is lost.
+    in another row). Both are means as the score is, so that cells sum to what is lost.
     """
 
     metric: str

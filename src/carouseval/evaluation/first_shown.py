@@ -19,7 +19,7 @@ from carouseval.metric.grid import Array
 
 _MOST_CHOICES = 256  # of homes
 _MOST_NODES = 2_000  # of the search, on one page
-_FORBIDDEN = -1e300
+_FORBIDDEN = -1e300  # what a place that a row may not take is worth
 _MOST_PLACES = 20_000  # tried inside one row
 
 Place = tuple[int, int, int]  # row and column from 0, judgment
@@ -154,9 +154,9 @@ class _Page:
             if value <= self._best[0] * (1 + 2.0**-48):
                 continue
             self._try(np.argsort(place).tolist())
-            low = next(((high, low) for high, low in sorted(above) if place[high] > place[low]), None)
-            if low is not None:
-                home, other = low
+            violated = next((pair for pair in sorted(above) if place[pair[0]] > place[pair[1]]), None)
+            if violated is not None:
+                home, other = violated
                 sinks, rises = here.copy(), here.copy()
                 sinks[other, : place[other] + 1] = False
                 rises[home, place[other] :] = False

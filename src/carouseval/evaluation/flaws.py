@@ -90,6 +90,14 @@ UNJUDGED = Flaw(
     "Judge it, or use unjudged='zero'.",
     "error",
 )
+PINNED_UNKNOWN = Flaw(
+    -3,
+    "pinned",
+    "pinned row has no known category",
+    "pinned rows have no known category",
+    "Add a column category to layouts, or use candidates='displayed'.",
+    "error",
+)
 FLAWS = (CELL_TWICE, OUTSIDE_GRID, PINNED_IN_PART, SKIPPED_ROW, REPEATED, OUTSIDE, GAP)
 INVALID = sum(flaw.bit for flaw in FLAWS if flaw.severity == "invalid")
 
@@ -220,6 +228,11 @@ def _pinned_in_part(lines: list[Line], _: int, layouts: Layouts, __: Membership 
         yield line[RECORD], _who(layouts, line, "row", "pinned")
 
 
+def _pinned_unknown(lines: list[Line], _: int, layouts: Layouts, __: Membership | None, ___: Grid) -> Found:
+    for line in _first_of_rows(line for line in lines if line["pinned"]):
+        yield line[RECORD], _who(layouts, line, "row")
+
+
 def _row_labels(lines: list[Line]) -> dict[int, Any]:
     """The label of each row's leftmost cell."""
     leftmost: dict[int, Line] = {}
@@ -282,4 +295,5 @@ _FINDERS: dict[int, Callable[..., Found]] = {
     PINNED_IN_PART.bit: _pinned_in_part,
     TWICE_ON_PAGE.bit: _twice_on_page,
     UNJUDGED.bit: _unjudged,
+    PINNED_UNKNOWN.bit: _pinned_unknown,
 }

@@ -12,7 +12,7 @@ from carouseval.evaluation import flaws
 from carouseval.evaluation.ids import NONE
 from carouseval.evaluation.opened import Opened
 from carouseval.evaluation.pages import ShownPages
-from carouseval.evaluation.results import Evaluation
+from carouseval.evaluation.results import COUNTS, Evaluation
 from carouseval.metric.grid import Array
 from carouseval.metric.score import ratio
 
@@ -185,20 +185,21 @@ class Found:
 
     def _counts(self, pages: NDArray[np.int64], missing: NDArray[np.int64], no_relevant: int) -> dict[str, int]:
         opened = self._opened
-        counts = {
-            "users": len(np.unique(self._users[pages])),
-            "pages": len(pages),
-            "lines": opened.layouts.lines,
-            "missing": len(missing),
-            "no_relevant": no_relevant,
-            "duplicates": int(self._duplicates.sum()),
-            "unjudged": int(self._unjudged.sum()),
-            "uncategorised": opened.uncategorised(),
-            "invalid": int(((self._flaws & flaws.INVALID) > 0).sum()),
-            "gaps": int(((self._flaws & flaws.GAP.bit) > 0).sum()),
-            "bounded": len(self._bounded),
-            "above_ideal": len(self._above),
-        }
+        found = (
+            len(np.unique(self._users[pages])),
+            len(pages),
+            opened.layouts.lines,
+            len(missing),
+            no_relevant,
+            int(self._duplicates.sum()),
+            int(self._unjudged.sum()),
+            opened.uncategorised(),
+            int(((self._flaws & flaws.INVALID) > 0).sum()),
+            int(((self._flaws & flaws.GAP.bit) > 0).sum()),
+            len(self._bounded),
+            len(self._above),
+        )
+        counts = dict(zip(COUNTS, found, strict=True))
         self._warn_of(counts)
         return counts
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from carouseval import _native
 from carouseval.errors import DataError
-from carouseval.evaluation.ids import NONE, Codes
+from carouseval.evaluation.ids import Codes
 from carouseval.evaluation.membership import Membership
 from carouseval.evaluation.pages import ShownPages
 from carouseval.evaluation.truth import Truth
@@ -70,12 +70,23 @@ class Problems:
 
     def solve(self, weights: Array, once: bool, node_limit: int = NODE_LIMIT) -> Solution:
         """The best page of every problem."""
-        solution = Solution(
-            *_native.candidate_ideals(
-                self.gain, self.item_offsets, self.homes, self.home_offsets, self.slots, self.pinned,
-                self.category_offsets, self.open, weights, once, node_limit, thread_count(None),
-            )
-        )  # fmt: skip
+        # a power of two brings the weights near 1, where the solver's tolerances are meant to be; it changes no digit
+        exponent = int(np.frexp(weights.max())[1])
+        best, bound, row, home = _native.candidate_ideals(
+            self.gain,
+            self.item_offsets,
+            self.homes,
+            self.home_offsets,
+            self.slots,
+            self.pinned,
+            self.category_offsets,
+            self.open,
+            np.ldexp(weights, -exponent),
+            once,
+            node_limit,
+            thread_count(None),
+        )
+        solution = Solution(np.ldexp(best, exponent), np.ldexp(bound, exponent), row, home)
         if not np.isfinite(solution.bound).all():
             raise DataError("judgments: gains times weights add up to more than a float holds. Rescale the relevances.")
         return solution
@@ -106,10 +117,6 @@ def pins_of(shown: ShownPages) -> tuple[Index, NDArray[np.uint32]]:
     """The pinned rows of pages and their categories."""
     page, row = np.nonzero(shown.pinned)
     category = shown.category[page, row]
-    if (category == NONE).any():
-        raise DataError(
-            "layouts: a pinned row needs a category; add a column category to layouts, or use candidates='displayed'."
-        )
     offsets = np.concatenate([[0], np.cumsum((shown.pinned > 0).sum(axis=1))]).astype(np.int64)
     return offsets, np.ascontiguousarray(np.stack([row, category], axis=1), dtype=np.uint32)
 

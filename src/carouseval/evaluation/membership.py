@@ -1,6 +1,6 @@
 """Which items belong to which category: for everyone, or for single users."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
@@ -20,12 +20,7 @@ class Membership:
     arrays: Arrays  # as native/membership.h reads them
     sizes: Codes  # members for everyone, per category
     source: str  # where it comes from: "items" or "layouts"
-    personal: bool = field(default=False)
-
-    @property
-    def categories(self) -> int:
-        """How many categories there are for everyone."""
-        return int((self.sizes > 0).sum())
+    personal: bool = False
 
 
 def from_table(table: Table, users: Ids, items: Ids, categories: Ids) -> Membership:

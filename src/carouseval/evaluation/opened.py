@@ -166,12 +166,20 @@ class Opened:
             marked = shown.pages[(shown.flaws & flaw.bit) > 0]
             if refused and len(marked):
                 raise DataError(str(self.describe(flaw, marked, grids, grid_of)))
+        unknown = self.pinned_unknown(shown)
+        if self.evaluator.needs_categories and len(unknown):
+            raise DataError(str(self.describe(flaws.PINNED_UNKNOWN, unknown, grids, grid_of)))
         for policy, count, flaw in (
             (policies.duplicates, shown.duplicates, flaws.TWICE_ON_PAGE),
             (policies.unjudged, shown.unjudged, flaws.UNJUDGED),
         ):
             if policy == "error" and count.any():
                 raise DataError(str(self.describe(flaw, shown.pages[count > 0], grids, grid_of)))
+
+    def pinned_unknown(self, shown: ShownPages) -> NDArray[np.int64]:
+        """Pages with a pinned row of which no table tells the category."""
+        pages: NDArray[np.int64] = shown.pages[((shown.pinned > 0) & (shown.category == NONE)).any(axis=1)]
+        return pages
 
     def describe(
         self, flaw: flaws.Flaw, pages: NDArray[np.int64], grids: list[Grid], grid_of: NDArray[np.uint8]

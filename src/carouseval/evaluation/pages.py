@@ -152,8 +152,10 @@ def read_layouts(
         raise DataError("layouts: the table is empty. Give at least one line of user_id, row, col, item_id.")
     budget = max(1, int(memory * 2**30))
     parts = min(_MOST_PARTS, max(1, -(-height * 2 * _LINE // budget)))
-    page_ids, pages = (truth.page_ids or Ids(), truth.pages or PairIds()) if "page_id" in table else (None, None)
-    if truth.per_page and pages is None:
+    page_ids, pages = truth.page_ids, truth.pages
+    if "page_id" in table and not truth.per_page:
+        page_ids, pages = Ids(), PairIds()
+    if truth.per_page and "page_id" not in table:
         raise DataError(
             "layouts: missing column page_id; judgments have one. Add it to layouts, or drop it from judgments."
         )

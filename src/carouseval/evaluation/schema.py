@@ -106,6 +106,8 @@ def names_of(columns: ColumnNames, table: str) -> dict[str, str]:
         else:
             chosen.setdefault(_ours(name), their)
     for name, their in chosen.items():
+        if not isinstance(name, str):
+            raise ParameterError(f"columns: our name of a column is text, found {name!r}.")
         if name not in known:
             raise ParameterError(
                 f"columns: there is no column {name!r}.{did_you_mean(name, known)} "

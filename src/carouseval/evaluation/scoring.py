@@ -54,7 +54,11 @@ class Scorer:
 
     def score(self, shown: ShownPages, truths: Codes, users: Codes) -> Scores:
         """Scores of pages, given the truth and the user of each."""
-        dcg = self.page_dcg(shown) if isinstance(self.metric, FunctionMetric) else self.counted(shown)[0]
+        of_function = isinstance(self.metric, FunctionMetric)
+        dcg = self.page_dcg(shown) if of_function else self.counted(shown)[0]
+        if of_function and not np.isfinite(dcg).all():
+            found = dcg[~np.isfinite(dcg)][0]
+            raise DataError(f"metrics: {self.metric} must return a finite number for every page, found {found}.")
         if not np.isfinite(dcg).all():
             raise DataError("judgments: gains times weights add up to more than a float holds. Rescale the relevances.")
         if self.metric.ideal == "none":

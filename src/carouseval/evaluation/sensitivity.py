@@ -95,7 +95,7 @@ def sensitivity(
     everything = [layouts for several in runs.values() for layouts in several]
     listed = items_of(*everything, columns=columns) if items is None else items
     variations = _variations(grid, discounts)
-    lines = []
+    lines: list[dict[str, Any]] = []
     for candidates in ("judged", "displayed"):
         mine = {key: one for key, one in variations.items() if (key[0] == "candidates") == (candidates == "displayed")}
         options: dict[str, Any] = policies | {"candidates": candidates}

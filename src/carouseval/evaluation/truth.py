@@ -1,6 +1,6 @@
 """What the judges say: judgments packed by the user, or the page, that they hold for."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -34,7 +34,6 @@ class Truth:
     relevance: Array
     segments: dict[str, Codes]  # per truth, where the judgments have such columns
     weights: Array | None
-    segment_ids: dict[str, Ids] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
@@ -114,7 +113,6 @@ def read_truth(
         relevance=np.ascontiguousarray(relevance, dtype=np.float64),
         segments={name: attributes[name].codes(count) for name in own},
         weights=attributes[weight].padded(count) if weight else None,
-        segment_ids=segment_ids,
     )
 
 

@@ -6,21 +6,11 @@ from typing import Any
 from rich.text import Text
 
 from carouseval.evaluation.check import Check
-from carouseval.evaluation.results import Evaluation
+from carouseval.evaluation.results import COUNTS, Evaluation
 from carouseval.show.terminal import small_table
 
 _MOST_SEGMENTS = 40
-_COUNTS = {
-    "missing": "without a page",
-    "no_relevant": "without a relevant item",
-    "duplicates": "repeated items",
-    "unjudged": "items shown without a judgment",
-    "uncategorised": "judged items without a category",
-    "invalid": "invalid pages",
-    "gaps": "pages with gaps",
-    "bounded": "ideals not proven",
-    "above_ideal": "pages above their ideal",
-}
+_SIZES = ("users", "pages", "lines")  # shown as columns
 
 
 def evaluation(result: Evaluation) -> Text:
@@ -45,7 +35,7 @@ def evaluation(result: Evaluation) -> Text:
     lines.append(small_table("", header, rows))
     if several and frame.height > len(rows):
         lines.append(Text(f"and {frame.height - len(rows):,} more lines; --format csv shows all", "dim"))
-    found = [f"{count:,} {_COUNTS[name]}" for name, count in result.counts.items() if count and name in _COUNTS]
+    found = [f"{count:,} {COUNTS[name]}" for name, count in result.counts.items() if count and name not in _SIZES]
     if found:
         lines.append(Text(f"Counted: {', '.join(found)}.", "dim"))
     lines.append(Text(_policies(result.config), "dim"))

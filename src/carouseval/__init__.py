@@ -23,6 +23,7 @@ _LATER = {
     "evaluation": "evaluation",
     "explain": "evaluation.explain",
     "items_of": "evaluation.evaluate",
+    "pages_from_scores": "evaluation.from_scores",
     "study": "study",
 }
 
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from carouseval.evaluation.evaluate import evaluate as evaluate
     from carouseval.evaluation.evaluate import items_of as items_of
     from carouseval.evaluation.explain import explain as explain
+    from carouseval.evaluation.from_scores import pages_from_scores as pages_from_scores
     from carouseval.evaluation.results import Evaluation as Evaluation
     from carouseval.surface import *  # noqa: F403
     from carouseval.surface import __all__ as __all__

@@ -1,4 +1,4 @@
-"""From a recommender's scores to pages of carousels: the best items of each category, and the best categories on top."""
+"""From a recommender's scores to pages of carousels: the best items of each category, the best category on top."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ from carouseval.metric.grid import RECGAZE, Grid
 from carouseval.tables import RECORD, Table, TableLike, in_memory
 
 ORDERS = ("best", "mean", "sum", "fixed")
-_CELLS = {name: pl.Int64 for name in ("user", "row", "col", "item", "category")} | {"pinned": pl.Boolean}
+_CELLS = dict.fromkeys(("user", "row", "col", "item", "category"), pl.Int64()) | {"pinned": pl.Boolean()}
 
 
 def pages_from_scores(
@@ -50,14 +50,14 @@ def pages_from_scores(
         The screen to fill.
     order
         Which category stands on top: "best", that of the largest score; "mean" or "sum", the largest mean or sum of the
-        ``grid.cols`` best scores; "fixed", the order of ``categories``. All count a category's own scores, also those of
-        items that another row shows.
+        ``grid.cols`` best scores; "fixed", the order of ``categories``. All of a category's scores count, also
+        those of items that another row shows.
     categories
         Those allowed, all by default; with ``order="fixed"`` in their order from the top.
     pinned
         Rows, from 1, of categories that stay where they are: ``{"Continue watching": 1}``. They need not be listed in
-        ``categories``. A user who lacks a pinned category gets the next category there, and one who lacks the rows above
-        gets the pinned row further up, as no page skips a row. The result then has a column ``pinned``.
+        ``categories``. A user who lacks a pinned category gets the next category there, and one who lacks the rows
+        above gets the pinned row further up, as no page skips a row. The result then has a column ``pinned``.
     once
         Whether an item appears once on a page. Rows choose from the top, and a row passes on from items shown above to
         its next best. Otherwise an item appears in every row of a category of its own where it fits.
@@ -68,13 +68,13 @@ def pages_from_scores(
 
     Returns
     -------
-    ``user_id, row, col, item_id, category`` (and ``pinned``), sorted by the first three; it does not depend on the order
-    of lines. Users none of whose items may be shown have no page.
+    ``user_id, row, col, item_id, category`` (and ``pinned``), sorted by the first three; the order of lines does not
+    matter. Users none of whose items may be shown have no page.
 
     Notes
     -----
-    Ties: items of equal score stand by item id, ascending. Categories of equal worth stand by the id of their best item,
-    then by category, ascending. Numbers ascend as numbers, text by its code points.
+    Ties: items of equal score stand by item id, ascending. Categories of equal worth stand by the id of their best
+    item, then by category, ascending. Numbers ascend as numbers, text by its code points.
 
     Scored items without a category are left out, with a warning that counts them.
 
@@ -110,25 +110,8 @@ def pages_from_scores(
     if order == "fixed" and listed is None:
         raise ParameterError("order='fixed' needs categories, from the top row down.")
     groups = Groups.of(coded.candidates)
-    if order == "fixed":
-        place = np.full(len(coded.categories), -np.inf)
-        place[listed] = -np.arange(len(listed or ()), dtype=float)
-        value = place[groups.category]
-    else:
-        value = groups.values(order, grid.cols)
-    rows = np.zeros(len(coded.categories), np.int64)  # 0: not pinned
-    rows[list(pins)] = list(pins.values())
-    allowed = np.full(len(coded.categories), listed is None)
-    allowed[listed or []] = True
-    ranked = groups.in_order(value)
-    row = rows[groups.category[ranked]]
-    others = ranked[(row == 0) & allowed[groups.category[ranked]]]
-    fixed = ranked[row > 0]
-    fixed = fixed[np.lexsort((rows[groups.category[fixed]], groups.user[fixed]))]
-    queues = [
-        Queue.of(some, rows[groups.category[some]], groups.user[some], len(coded.users)) for some in (others, fixed)
-    ]
-    cells = pl.concat([pl.DataFrame(schema=_CELLS), *fill(groups, *queues, grid, once, least)]).sort(
+    free, fixed = _queues(groups, coded, order, grid.cols, listed, pins)
+    cells = pl.concat([pl.DataFrame(schema=_CELLS), *fill(groups, free, fixed, grid, once, least)]).sort(
         "user", "row", "col"
     )
     return cells.select(
@@ -139,6 +122,29 @@ def pages_from_scores(
         coded.categories.gather(cells["category"]).alias("category"),
         *([] if pinned is None else ["pinned"]),
     )
+
+
+def _queues(
+    groups: Groups, coded: "_Coded", order: str, cols: int, listed: list[int] | None, pins: Mapping[int, int]
+) -> tuple[Queue, Queue]:
+    """Each user's categories in the order in which they get rows, those that are pinned apart."""
+    count = len(coded.categories)
+    allowed = np.full(count, listed is None)
+    allowed[listed or []] = True
+    rows = np.zeros(count, np.int64)  # 0: not pinned
+    rows[list(pins)] = list(pins.values())
+    if order == "fixed":
+        place = np.zeros(count)
+        place[listed or []] = -np.arange(len(listed or []))
+        ranked = groups.in_order(place[groups.category])
+    else:
+        ranked = groups.in_order(groups.values(order, cols))
+    row = rows[groups.category[ranked]]
+    free, fixed = ranked[(row == 0) & allowed[groups.category[ranked]]], ranked[row > 0]
+    fixed = fixed[np.lexsort((rows[groups.category[fixed]], groups.user[fixed]))]
+    users = len(coded.users)
+    free_queue = Queue.of(free, np.zeros(len(free), np.int64), groups.user[free], users)
+    return free_queue, Queue.of(fixed, rows[groups.category[fixed]], groups.user[fixed], users)
 
 
 @dataclass(frozen=True)
@@ -241,10 +247,8 @@ def _warn_of_strays(scores: Table, lines: pl.DataFrame, candidates: pl.DataFrame
         raise DataError("scores: none of its items has a category in items. Are item ids written alike in both tables?")
     first = left_out.row(0, named=True)
     record, _, _ = scores.find((pl.col("user_id") == first["user_id"]) & (pl.col("item_id") == first["item_id"]))
-    count = left_out["item_id"].n_unique()
     warn(
-        f"scores: {count:,} item{'s have' if count > 1 else ' has'} no category and {left_out.height:,} "
-        f"line{'s are' if left_out.height > 1 else ' is'} left out, first item_id={first['item_id']!r} "
-        f"({scores.where(record)}). Add {'them' if count > 1 else 'it'} to items to have {'them' if count > 1 else 'it'} "
-        "shown."
+        f"scores: {left_out.height:,} of {lines.height:,} lines are left out, as their items have no category: "
+        f"{left_out['item_id'].n_unique():,} in all, first item_id={first['item_id']!r} ({scores.where(record)}). "
+        "To have them shown, add them to items."
     )

@@ -19,11 +19,11 @@ _WHOLE = r"^(0|-?[1-9][0-9]{0,17})$"  # written as a number is printed, and of 6
 
 
 def read_run(path: str | Path, format: str = "auto") -> pl.DataFrame:
-    """The scores of a run file: ``user_id, item_id, score``.
+    r"""The scores of a run file: ``user_id, item_id, score``.
 
-    A TREC run holds ``user Q0 item rank score tag`` on each line, with spaces or tabs between. Scores count, the rank is
-    not looked at, as in trec_eval (which breaks ties by descending item id, where pages ascend). Ids of a column that are
-    all whole numbers become integers; else they are text. The file may be compressed (.gz).
+    A TREC run holds ``user Q0 item rank score tag`` on each line, with spaces or tabs between. Scores count, the rank
+    is not looked at, as in trec_eval (which breaks ties by descending item id, where pages ascend). Ids of a column that
+    are all whole numbers become integers; else they are text. The file may be compressed (.gz).
 
     "auto" reads .parquet, .csv and .ndjson files as tables with those three columns, and all others as TREC runs.
 
@@ -32,7 +32,7 @@ def read_run(path: str | Path, format: str = "auto") -> pl.DataFrame:
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     run = Path(folder) / "system.run"
-    ...     _ = run.write_text("7 Q0 m1 1 0.9 mine\\n7 Q0 m2 2 0.5 mine\\n")
+    ...     _ = run.write_text("7 Q0 m1 1 0.9 mine\n7 Q0 m2 2 0.5 mine\n")
     ...     read_run(run).rows()
     [(7, 'm1', 0.9), (7, 'm2', 0.5)]
     """
@@ -73,7 +73,7 @@ def _with_whole_ids(scores: pl.DataFrame) -> pl.DataFrame:
 
 
 def scores_from_arrays(user_ids: Any, item_ids: Any, scores: Any) -> pl.DataFrame:
-    """Scores from arrays with a row per user, as implicit and RecBole give their top items: ``user_id, item_id, score``.
+    """``user_id, item_id, score`` from arrays with a row per user, as implicit and RecBole give their top items.
 
     Parameters
     ----------

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from carouseval.errors import DataError, ParameterError
+from carouseval.errors import DataError
 from carouseval.evaluation.sample_tables import known
 from carouseval.evaluation.schema import SCORES
 from carouseval.table_files import is_table, open_text
@@ -22,8 +22,8 @@ def read_run(path: str | Path, format: str = "auto") -> pl.DataFrame:
     r"""The scores of a run file: ``user_id, item_id, score``.
 
     A TREC run holds ``user Q0 item rank score tag`` on each line, with spaces or tabs between. Scores count, the rank
-    is not looked at, as in trec_eval (which breaks ties by descending item id, where pages ascend). Ids of a column that
-    are all whole numbers become integers; else they are text. The file may be compressed (.gz).
+    is not looked at, as in trec_eval (which breaks ties by descending item id, where pages ascend). Ids of a column
+    that are all whole numbers become integers; else they are text. The file may be compressed (.gz).
 
     "auto" reads .parquet, .csv and .ndjson files as tables with those three columns, and all others as TREC runs.
 
@@ -104,7 +104,7 @@ def scores_from_arrays(user_ids: Any, item_ids: Any, scores: Any) -> pl.DataFram
     if len(bad):
         row, place = bad[0]
         raise DataError(
-            f"scores: row {row + 1}, place {place + 1} (user_id={users[row]!r}) holds {numbers[row, place]:g}. "
+            f"scores: row {row + 1}, place {place + 1} (user_id={users.tolist()[row]!r}) holds {numbers[row, place]:g}. "
             "A score is a finite number."
         )
     owner = np.nonzero(held)[0]
@@ -133,5 +133,5 @@ def _ids(name: str, ids: Any) -> pl.Series:
     if series.is_empty():
         return series
     if not (series.dtype.is_integer() or series.dtype == pl.String):
-        raise ParameterError(f"{name}s hold {series.dtype}; ids are integers or text.")
+        raise DataError(f"scores: {name} holds {series.dtype}; ids are integers or text.")
     return series

@@ -103,9 +103,9 @@ def scores_from_arrays(user_ids: Any, item_ids: Any, scores: Any) -> pl.DataFram
     bad = np.argwhere(held & ~np.isfinite(numbers))
     if len(bad):
         row, place = bad[0]
+        user, found = users.tolist()[row], numbers[row, place]
         raise DataError(
-            f"scores: row {row + 1}, place {place + 1} (user_id={users.tolist()[row]!r}) holds {numbers[row, place]:g}. "
-            "A score is a finite number."
+            f"scores: row {row + 1}, place {place + 1} (user_id={user!r}) holds {found:g}. A score is a finite number."
         )
     owner = np.nonzero(held)[0]
     return pl.DataFrame(

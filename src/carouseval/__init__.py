@@ -26,6 +26,7 @@ _LATER = {
     "explain": "evaluation.explain",
     "items_of": "evaluation.evaluate",
     "sensitivity": "evaluation.sensitivity",
+    "pages_from_scores": "evaluation.from_scores",
     "study": "study",
 }
 
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from carouseval.evaluation.evaluate import evaluate as evaluate
     from carouseval.evaluation.evaluate import items_of as items_of
     from carouseval.evaluation.explain import explain as explain
+    from carouseval.evaluation.from_scores import pages_from_scores as pages_from_scores
     from carouseval.evaluation.results import Evaluation as Evaluation
     from carouseval.evaluation.sensitivity import sensitivity as sensitivity
     from carouseval.surface import *  # noqa: F403

@@ -88,6 +88,11 @@ def open_file(path: Path) -> TableFile:
     return TableFile(path, kind, records)
 
 
+def is_table(path: Path) -> bool:
+    """Whether a file's name says that it is a table."""
+    return _kind(path) is not None
+
+
 def _kind(path: Path) -> str | None:
     suffixes = [suffix.lower() for suffix in path.suffixes]
     if suffixes and suffixes[-1] in _PACKED:
@@ -137,7 +142,7 @@ def _why(path: Path, kind: str) -> str:
 
 
 def _wrong_json(path: Path) -> str:
-    with _open_text(path) as file:
+    with open_text(path) as file:
         for number, line in enumerate(file, 1):
             try:
                 if line.strip() and not isinstance(json.loads(line), dict):
@@ -157,7 +162,7 @@ def csv_line(path: Path, record: int) -> int:
 
 def _json_line(path: Path, record: int) -> int:
     """The line of a record; blank lines hold none."""
-    with contextlib.suppress(UnicodeDecodeError, OSError), _open_text(path) as file:
+    with contextlib.suppress(UnicodeDecodeError, OSError), open_text(path) as file:
         filled = (number for number, line in enumerate(file, 1) if line.strip())
         for number in itertools.islice(filled, record, None):
             return number
@@ -166,7 +171,7 @@ def _json_line(path: Path, record: int) -> int:
 
 def csv_records(path: Path) -> Iterator[tuple[int, list[str]]]:
     """Every record from the header on, with the line it starts on; blank lines before the header are skipped."""
-    with _open_text(path) as file:
+    with open_text(path) as file:
         reader = csv.reader(file, strict=True)
         start, begun = 1, False
         try:
@@ -179,7 +184,8 @@ def csv_records(path: Path) -> Iterator[tuple[int, list[str]]]:
             raise csv.Error(f"line {start}: {error}") from None
 
 
-def _open_text(path: Path) -> TextIO:
+def open_text(path: Path) -> TextIO:
+    """A file of UTF-8 text, plain or compressed by gzip, its line ends as they are."""
     if path.suffix.lower() in (".gz", ".gzip"):
         return gzip.open(path, "rt", encoding="utf-8-sig", newline="")
     return path.open(encoding="utf-8-sig", newline="")

@@ -31,7 +31,8 @@ ITEMS = (
     Column("category", "id", remedy="Every line needs a category; leave out items that have none."),
     Column("user_id", "id", needed=False, nulls=True, remedy="A user's id, or nothing for everyone."),
 )
-TABLES = {"layouts": LAYOUTS, "judgments": JUDGMENTS, "items": ITEMS}
+SCORES = (_USER, _ITEM, Column("score", "number", remedy="A score is a finite number; drop lines without one."))
+TABLES = {"layouts": LAYOUTS, "judgments": JUDGMENTS, "items": ITEMS, "scores": SCORES}
 
 # names that results use themselves
 RESERVED = {column.name for group in TABLES.values() for column in group} | {

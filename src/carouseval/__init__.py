@@ -18,18 +18,22 @@ _LATER = {
     "Evaluation": "evaluation.results",
     "Evaluator": "evaluation.evaluate",
     "attention": "attention",
+    "build_pages": "evaluation.building",
     "check": "evaluation.check",
     "evaluate": "evaluation.evaluate",
     "evaluation": "evaluation",
     "explain": "evaluation.explain",
     "items_of": "evaluation.evaluate",
     "study": "study",
+    "what_adds": "evaluation.adding",
 }
 
 if TYPE_CHECKING:
     from carouseval import attention as attention
     from carouseval import evaluation as evaluation
     from carouseval import study as study
+    from carouseval.evaluation.adding import what_adds as what_adds
+    from carouseval.evaluation.building import build_pages as build_pages
     from carouseval.evaluation.check import check as check
     from carouseval.evaluation.evaluate import Evaluator as Evaluator
     from carouseval.evaluation.evaluate import evaluate as evaluate

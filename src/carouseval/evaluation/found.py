@@ -210,18 +210,18 @@ class Found:
             told = flaws.describe(
                 flaws.GAP, opened.layouts, marked, opened.membership, lambda page: grids[grid_of[page]]
             )
-            _warn(str(told))
+            warn(str(told))
         for mismatch in opened.mismatches(counts["unjudged"], counts["missing"]):
-            _warn(str(mismatch))
+            warn(str(mismatch))
         if counts["uncategorised"] and opened.evaluator.needs_categories:
-            _warn(opened.no_category(counts["uncategorised"]))
+            warn(opened.no_category(counts["uncategorised"]))
         if counts["above_ideal"]:
-            _warn(
+            warn(
                 f"layouts: {_number(counts['above_ideal'], 'page')} above a score of 1, for doing what no ideal page "
                 "may: showing an item outside its category, twice in a row, or after a gap."
             )
         if counts["bounded"]:
-            _warn(
+            warn(
                 f"{_number(counts['bounded'], 'ideal page')} not proven best: there the score is 2DCG over a proven "
                 "upper bound."
             )
@@ -231,7 +231,7 @@ def _number(count: int, what: str) -> str:
     return f"{count:,} {what}{'' if count == 1 else 's'}"
 
 
-def _warn(message: str) -> None:
+def warn(message: str) -> None:
     """Warn at the line of whoever called the package."""
     level, frame = 2, sys._getframe(1)
     while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("carouseval."):

@@ -57,7 +57,7 @@ class Evaluation(Written):
         return self._means(self.per_user)
 
     def _means(self, users: pl.DataFrame) -> dict[str, float]:
-        return {name: _mean(*self._values(users, name)) for name in self.metrics}
+        return {name: mean_of(*self._values(users, name)) for name in self.metrics}
 
     def _values(self, users: pl.DataFrame, name: str) -> tuple[Array, Array | None]:
         known = users.filter(pl.col(name).is_not_null() & pl.col(name).is_not_nan())
@@ -75,7 +75,7 @@ class Evaluation(Written):
         """A percentile interval of one mean over resampled users."""
         if metric not in self.metrics:
             raise ParameterError(f"there is no metric {metric!r} here, only {', '.join(self.metrics)}.")
-        return _interval(*self._values(self.per_user, metric), level, resamples, seed)
+        return interval_of(*self._values(self.per_user, metric), level, resamples, seed)
 
     @cached_property
     def segments(self) -> pl.DataFrame:
@@ -88,8 +88,8 @@ class Evaluation(Written):
             row: dict[str, Any] = dict(zip(self.by, key, strict=True))
             row |= {"users": group.height, "pages": int(group["pages"].sum())}
             for name in self.metrics:
-                low, high = _interval(*self._values(group, name), _LEVEL, _RESAMPLES, 0)
-                row |= {name: _mean(*self._values(group, name)), f"{name}.low": low, f"{name}.high": high}
+                low, high = interval_of(*self._values(group, name))
+                row |= {name: mean_of(*self._values(group, name)), f"{name}.low": low, f"{name}.high": high}
             rows.append(row)
         return pl.DataFrame(rows)
 
@@ -124,7 +124,7 @@ class Evaluation(Written):
     def to_dict(self) -> dict[str, Any]:
         """Everything but single pages, as plain values; what is not a number is None."""
         frame = self.to_frame()
-        results = [{key: _plain(value) for key, value in row.items()} for row in frame.iter_rows(named=True)]
+        results = [{key: plain(value) for key, value in row.items()} for row in frame.iter_rows(named=True)]
         return {"results": results, "counts": self.counts, "config": self.config}
 
     def __repr__(self) -> str:
@@ -151,7 +151,7 @@ def page_shares(user: NDArray[Any], weight: Array | None = None) -> Array:
     return shares / whole if whole > 0 else shares
 
 
-def _mean(values: Array, weights: Array | None) -> float:
+def mean_of(values: Array, weights: Array | None = None) -> float:
     """Exactly rounded, so that the order of users does not matter."""
     if not len(values) or (weights is not None and not weights.any()):
         return math.nan
@@ -160,7 +160,10 @@ def _mean(values: Array, weights: Array | None) -> float:
     return math.fsum((values * weights).tolist()) / math.fsum(weights.tolist())
 
 
-def _interval(values: Array, weights: Array | None, level: float, resamples: int, seed: int) -> tuple[float, float]:
+def interval_of(
+    values: Array, weights: Array | None = None, level: float = _LEVEL, resamples: int = _RESAMPLES, seed: int = 0
+) -> tuple[float, float]:
+    """A percentile interval of a mean over resampled users."""
     level = number("level", level, above=0, at_most=1)
     if len(values) < 2 or (weights is not None and not weights.any()):
         return math.nan, math.nan
@@ -182,5 +185,6 @@ def _interval(values: Array, weights: Array | None, level: float, resamples: int
     return float(low), float(high)
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
+    """What is not a number is None."""
     return None if isinstance(value, float) and not math.isfinite(value) else value

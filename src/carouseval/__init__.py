@@ -19,6 +19,7 @@ _LATER = {
     "Evaluation": "evaluation.results",
     "Evaluator": "evaluation.evaluate",
     "attention": "attention",
+    "build_pages": "evaluation.building",
     "check": "evaluation.check",
     "compare": "evaluation.compare",
     "evaluate": "evaluation.evaluate",
@@ -28,12 +29,15 @@ _LATER = {
     "sensitivity": "evaluation.sensitivity",
     "pages_from_scores": "evaluation.from_scores",
     "study": "study",
+    "what_adds": "evaluation.adding",
 }
 
 if TYPE_CHECKING:
     from carouseval import attention as attention
     from carouseval import evaluation as evaluation
     from carouseval import study as study
+    from carouseval.evaluation.adding import what_adds as what_adds
+    from carouseval.evaluation.building import build_pages as build_pages
     from carouseval.evaluation.check import check as check
     from carouseval.evaluation.compare import compare as compare
     from carouseval.evaluation.comparison import Comparison as Comparison

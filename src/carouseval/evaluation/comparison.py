@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from carouseval.evaluation.results import Evaluation
+from carouseval.evaluation.results import Evaluation, plain
 from carouseval.evaluation.written import Written
 
 
@@ -107,11 +107,8 @@ class Comparison(Written):
         """Systems, pairs, counts and config as plain values; what is not a number is None."""
         tables = {"systems": self.systems, "pairs": self.pairs, "segments": self.segments}
         plain = {
-            name: [{key: _plain(value) for key, value in row.items()} for row in table.to_dicts()]
+            name: [{key: plain(value) for key, value in row.items()} for row in table.to_dicts()]
             for name, table in tables.items()
         }
         return {"summary": self.summary, **plain, "counts": self.counts, "config": self.config}
 
-
-def _plain(value: Any) -> Any:
-    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -26,7 +26,7 @@ from carouseval.tables import Table, TableLike, agree_on_ids, in_memory
 
 MetricLike = str | PageFunction | AnyMetric
 Grids = Grid | Mapping[Any, Grid]
-_NO_CATEGORY = (
+NO_CATEGORY = (
     "no table says which category an item belongs to, and the ideal page needs it. Give items (item_id, category), or "
     "a column category in layouts; or ask for candidates='displayed', which judges the arrangement alone."
 )
@@ -119,7 +119,7 @@ class Evaluator:
                 raise ParameterError(
                     "an Evaluator of category ideals needs items; items_of(layouts, ...) collects them."
                 )
-            raise DataError(_NO_CATEGORY)
+            raise DataError(NO_CATEGORY)
         want_pairs = self._membership is None and labelled
         with read_layouts(
             tables["layouts"], self.truth, self.by, self.weight, self.segment_ids, self.memory, want_pairs, progress

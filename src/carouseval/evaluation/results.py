@@ -138,7 +138,7 @@ class Evaluation(Written):
     def to_dict(self) -> dict[str, Any]:
         """Everything but single pages, as plain values; what is not a number is None."""
         frame = self.to_frame()
-        results = [{key: _plain(value) for key, value in row.items()} for row in frame.iter_rows(named=True)]
+        results = [{key: plain(value) for key, value in row.items()} for row in frame.iter_rows(named=True)]
         return {"results": results, "counts": self.counts, "config": self.config}
 
     def __repr__(self) -> str:
@@ -171,5 +171,6 @@ def page_shares(user: NDArray[Any], weight: Array | None = None) -> Array:
     return shares / whole if whole > 0 else shares
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
+    """What is not a number is None."""
     return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -16,13 +16,17 @@ _RELEVANCE = "Relevance is finite and 0 or more; drop lines without a judgment."
 
 _USER, _ITEM = Column("user_id", "id", remedy=_ID), Column("item_id", "id", remedy=_ID)
 _PAGE = Column("page_id", "id", needed=False, remedy=_ID)
+_COL = Column("col", "whole", remedy="Columns are whole numbers from 1, the leftmost, on.", least=1, most=MOST_COLS)
+_CATEGORY = Column(
+    "category", "id", needed=False, remedy="Every line needs its carousel's category, or none has the column."
+)
 LAYOUTS = (
     _USER,
     Column("row", "whole", remedy="Rows are whole numbers from 1, the topmost, on.", least=1, most=MOST_ROWS),
-    Column("col", "whole", remedy="Columns are whole numbers from 1, the leftmost, on.", least=1, most=MOST_COLS),
+    _COL,
     _ITEM,
     _PAGE,
-    Column("category", "id", needed=False, remedy="Every line needs its carousel's category, or none has the column."),
+    _CATEGORY,
     Column("pinned", "flag", needed=False, remedy="Write true or false."),
 )
 JUDGMENTS = (_USER, _ITEM, Column("relevance", "number", remedy=_RELEVANCE, least=0), _PAGE)
@@ -32,7 +36,14 @@ ITEMS = (
     Column("user_id", "id", needed=False, nulls=True, remedy="A user's id, or nothing for everyone."),
 )
 SCORES = (_USER, _ITEM, Column("score", "number", remedy="A score is a finite number; drop lines without one."))
-TABLES = {"layouts": LAYOUTS, "judgments": JUDGMENTS, "items": ITEMS, "scores": SCORES}
+CANDIDATES = (
+    _USER,
+    Column("carousel", "id", needed=False, remedy="Every line needs the name of its carousel."),
+    _COL,
+    _ITEM,
+    _CATEGORY,
+)
+TABLES = {"layouts": LAYOUTS, "judgments": JUDGMENTS, "items": ITEMS, "scores": SCORES, "candidates": CANDIDATES}
 
 # names that results use themselves
 RESERVED = {column.name for group in TABLES.values() for column in group} | {

@@ -117,10 +117,8 @@ class Scorer:
         known = truths < len(self._truth)
         fixed = shown.pinned.any(axis=1) & known & (self.metric.ideal == "category")
         shared = known & ~fixed
-        wanted = np.unique(truths[shared]).astype(np.int64)
-        self._solve(wanted[np.isnan(self._best[wanted])])
         best, bound = np.zeros(len(shown)), np.zeros(len(shown))
-        best[shared], bound[shared] = self._best[truths[shared]], self._bound[truths[shared]]
+        best[shared], bound[shared] = self.judged_ideals(truths[shared])
         pinned = np.flatnonzero(fixed)
         if len(pinned):
             solution = self.judged_problems(shown.take(pinned), truths[pinned], users[pinned]).solve(
@@ -128,6 +126,12 @@ class Scorer:
             )
             best[pinned], bound[pinned] = solution.best, solution.bound
         return best, bound
+
+    def judged_ideals(self, truths: Codes) -> tuple[Array, Array]:
+        """The best page found and the proven bound for each truth, where no row is pinned."""
+        wanted = np.unique(truths).astype(np.int64)
+        self._solve(wanted[np.isnan(self._best[wanted])])
+        return self._best[truths], self._bound[truths]
 
     def judged_problems(self, shown: ShownPages | None, truths: Codes, users: Codes) -> ideals.Problems:
         """What may be shown to each user; rows that a page pins stay where they are."""

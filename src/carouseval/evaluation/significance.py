@@ -230,7 +230,7 @@ def _whole_numbers(table: Array) -> NDArray[np.int64]:
     """Each column times the largest power of two that leaves every sum room, rounded."""
     _, exponent = np.frexp(np.abs(table).max(axis=0))
     scale = _SUM_BITS - exponent - (len(table) - 1).bit_length()
-    return np.rint(np.ldexp(table, scale)).astype(np.int64)
+    return np.asarray(np.rint(np.ldexp(table, scale)), dtype=np.int64)
 
 
 def _pairs(differences: Array, users: pl.Series) -> tuple[Array, pl.Series]:

@@ -6,6 +6,7 @@
 
 #include "buffer.h"
 #include "kernels.h"
+#include "splitmix.h"
 
 namespace {
 
@@ -13,8 +14,8 @@ namespace {
 class Stream {
  public:
   Stream(uint64_t seed, uint64_t trial) {
-    uint64_t x = mixed(mixed(seed + kGolden) + trial * kGolden);  // mixed twice: neighbours have nothing in common
-    for (uint64_t& word : state_) word = mixed(x += kGolden);
+    uint64_t x = splitmix(splitmix(seed + kGolden) + trial * kGolden);  // mixed twice: neighbours have nothing in common
+    for (uint64_t& word : state_) word = splitmix(x += kGolden);
   }
 
   uint64_t next() {
@@ -37,13 +38,7 @@ class Stream {
   }
 
  private:
-  static constexpr uint64_t kGolden = 0x9E3779B97F4A7C15u;
   static uint64_t rotated(uint64_t x, int k) { return (x << k) | (x >> (64 - k)); }
-  static uint64_t mixed(uint64_t z) {
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
-    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
-    return z ^ (z >> 31);
-  }
   uint64_t state_[4];
 };
 

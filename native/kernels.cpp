@@ -11,6 +11,7 @@
 #include "lanes.h"
 #include "layout.h"
 #include "page.h"
+#include "signs.h"
 
 namespace {
 
@@ -150,6 +151,11 @@ void draw_pairs(const Draws& draws, int64_t first, Pieces& pieces, uint8_t* one,
   for (; t < end; ++t) pairs.draw(first + t, one + t * cells, other + t * cells);
 }
 
+void sign_flips(const Flips& flips, Pieces& pieces, uint8_t* reached) {
+  SignFlips counter(flips);
+  for (int64_t begin, end; pieces.next(begin, end);) counter.count(begin, end, reached);
+}
+
 int64_t layout(const Pages<double>& pages, Pieces& pieces, int64_t* source) {
   Page page(pages.rows, pages.cols);
   IdealLayout ideal(pages.weights, pages.grid_rows, pages.grid_cols, pages.rows, pages.cols);
@@ -184,5 +190,6 @@ const Kernels kernels = {CAROUSEVAL_TEXT(CAROUSEVAL_ISA),
                          candidate_ideals,
                          correlations,
                          draw_pairs,
+                         sign_flips,
                          layout};
 }

@@ -62,6 +62,18 @@ struct Draws {
   int top_grade;          // relevant items are graded 1..top_grade
 };
 
+// Paired differences as whole numbers, whose sums under random signs are to be compared with one observed.
+struct Flips {
+  const int64_t* differences;  // users x pairs; no sum of them, nor twice one of them, leaves 64 bits
+  const uint64_t* user;        // a number for each, which keys its signs
+  int64_t users;
+  int pairs;
+  const int64_t* least;  // by pair: a sum counts if it is at least so far from 0
+  int64_t permutations;
+  uint64_t seed;
+};
+constexpr int kFlipWords = 16;  // at most so many words of 64 permutations at a time
+
 // Hands out pieces [begin, end) of the work, so that a thread sets up once for all the pieces it does.
 struct Pieces {
   virtual bool next(int64_t& begin, int64_t& end) = 0;
@@ -86,6 +98,8 @@ struct Kernels {
   void (*correlations)(const double* candidates, const double* target, int n, Pieces&, double* rho, double* r);
   // trials first + [begin, end), into two stacks of pages
   void (*draw_pairs)(const Draws&, int64_t first, Pieces&, uint8_t* one, uint8_t* other);
+  // by word of 64 permutations and pair: how many sums count; pieces of at most kFlipWords words
+  void (*sign_flips)(const Flips&, Pieces&, uint8_t* reached);
   // source: (row, col) of each cell's item, -1 where the ideal page leaves a cell empty
   int64_t (*layout)(const Pages<double>&, Pieces&, int64_t* source);
 };

@@ -136,6 +136,23 @@ nb::tuple draw_pairs(uint64_t seed, int64_t first, size_t count, size_t rows, si
   return nb::make_tuple(Out<uint8_t>(one, {count, rows, cols}, one_owner), Out<uint8_t>(other, {count, rows, cols}, other_owner));
 }
 
+// By word of 64 permutations and pair: how many sums are at least as far from 0 as `least`.
+Out<uint8_t> sign_flips(In<int64_t, 2> differences, In<uint64_t, 1> user, In<int64_t, 1> least, int64_t permutations,
+                        uint64_t seed, int threads) {
+  const Flips flips = {differences.data(), user.data(), int64_t(differences.shape(0)), int(differences.shape(1)),
+                       least.data(), permutations, seed};
+  const int64_t words = (permutations + 63) / 64;
+  const int64_t turns = (words + int64_t(threads) * kFlipWords - 1) / (int64_t(threads) * kFlipWords);
+  const int64_t piece = (words + turns * threads - 1) / (turns * threads);  // as many for each thread as for the others
+  nb::capsule owner;
+  uint8_t* reached = fresh<uint8_t>(size_t(words) * differences.shape(1), owner);
+  in_parallel(words, piece, threads, [&](Pieces& pieces) {
+    active->sign_flips(flips, pieces, reached);
+    return int64_t(-1);
+  });
+  return Out<uint8_t>(reached, {size_t(words), differences.shape(1)}, owner);
+}
+
 nb::tuple layout(Relevance relevance, In<double, 2> weights, const char* gain, const char* ideal, int threads) {
   const Pages<double> stack = pages_of<double>(relevance, weights, gain, ideal, false);
   const size_t count = relevance.shape(0), rows = weights.shape(0), cols = weights.shape(1);
@@ -159,6 +176,7 @@ NB_MODULE(_native, m) {
         "category_offsets"_a, "open"_a, "weights"_a, "once"_a, "node_limit"_a, "threads"_a);
   m.def("correlations", &correlations, "candidates"_a, "target"_a, "threads"_a);
   m.def("draw_pairs", &draw_pairs, "seed"_a, "first"_a, "count"_a, "rows"_a, "cols"_a, "up_to"_a, "top_grade"_a, "threads"_a);
+  m.def("sign_flips", &sign_flips, "differences"_a, "user"_a, "least"_a, "permutations"_a, "seed"_a, "threads"_a);
   m.def("layout", &layout, "relevance"_a, "weights"_a, "gain"_a, "ideal"_a, "threads"_a);
   bind_tables(m);
   m.def("instruction_set", [] { return active->name; }, "The instruction set in use.");

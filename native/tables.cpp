@@ -57,6 +57,21 @@ class Ids {
   Codes<std::string_view> texts_;
 };
 
+// FNV-1a, 64 bits, of every text's bytes: published, and the same on every machine and in every language.
+Out<uint64_t> text_hashes(nb::capsule stream) {
+  auto* source = static_cast<ArrowArrayStream*>(PyCapsule_GetPointer(stream.ptr(), "arrow_array_stream"));
+  if (!source) throw nb::python_error();
+  const TextColumn column(source);
+  std::vector<uint64_t> hashes;
+  hashes.reserve(column.texts().size());
+  for (const std::string_view text : column.texts()) {
+    uint64_t hash = 0xcbf29ce484222325u;
+    for (const char letter : text) hash = (hash ^ uint8_t(letter)) * 0x100000001b3u;
+    hashes.push_back(hash);
+  }
+  return handed_over(std::move(hashes));
+}
+
 // Where each page's lines begin and end, if those of every page stand together; else nothing.
 nb::object page_runs(In<uint32_t, 2> lines, size_t pages) {
   const Line* line = reinterpret_cast<const Line*>(lines.data());
@@ -263,6 +278,7 @@ void bind_tables(nb::module_& m) {
       .def("add_texts", &Ids::add_texts, "stream"_a, "threads"_a)
       .def("__len__", &Ids::size);
   m.attr("NONE") = kNone;
+  m.def("text_hashes", &text_hashes, "stream"_a);
   m.def("page_runs", &page_runs, "lines"_a, "pages"_a);
   m.def("sorted_lines", &sorted_lines, "lines"_a, "pages"_a);
   m.def("read_pages", &read_pages, "lines"_a, "begin"_a, "end"_a, "pages"_a, "truth"_a, "user"_a, "grid"_a, "grids"_a,

@@ -10,12 +10,10 @@ import polars as pl
 from numpy.typing import NDArray
 
 from carouseval.errors import ParameterError
+from carouseval.evaluation.resampling import LEVEL, RESAMPLES, mean_interval, mean_of
 from carouseval.evaluation.written import Written
-from carouseval.metric.checks import number, whole
 from carouseval.metric.grid import Array
 
-_MOST_RESAMPLED = 20_000  # values drawn anew; of more users, groups of equal size are
-_LEVEL, _RESAMPLES = 0.95, 2_000
 NO_PAGE = "(no page)"  # the segment of pages that are missing, where judgments do not say it
 
 
@@ -57,7 +55,7 @@ class Evaluation(Written):
         return self._means(self.per_user)
 
     def _means(self, users: pl.DataFrame) -> dict[str, float]:
-        return {name: _mean(*self._values(users, name)) for name in self.metrics}
+        return {name: mean_of(*self._values(users, name)) for name in self.metrics}
 
     def _values(self, users: pl.DataFrame, name: str) -> tuple[Array, Array | None]:
         known = users.filter(pl.col(name).is_not_null() & pl.col(name).is_not_nan())
@@ -70,12 +68,12 @@ class Evaluation(Written):
         return {name: self.interval(name) for name in self.metrics}
 
     def interval(
-        self, metric: str, level: float = _LEVEL, resamples: int = _RESAMPLES, seed: int = 0
+        self, metric: str, level: float = LEVEL, resamples: int = RESAMPLES, seed: int = 0
     ) -> tuple[float, float]:
         """A percentile interval of one mean over resampled users."""
         if metric not in self.metrics:
             raise ParameterError(f"there is no metric {metric!r} here, only {', '.join(self.metrics)}.")
-        return _interval(*self._values(self.per_user, metric), level, resamples, seed)
+        return mean_interval(*self._values(self.per_user, metric), level, resamples, seed)
 
     @cached_property
     def segments(self) -> pl.DataFrame:
@@ -88,8 +86,8 @@ class Evaluation(Written):
             row: dict[str, Any] = dict(zip(self.by, key, strict=True))
             row |= {"users": group.height, "pages": int(group["pages"].sum())}
             for name in self.metrics:
-                low, high = _interval(*self._values(group, name), _LEVEL, _RESAMPLES, 0)
-                row |= {name: _mean(*self._values(group, name)), f"{name}.low": low, f"{name}.high": high}
+                low, high = mean_interval(*self._values(group, name))
+                row |= {name: mean_of(*self._values(group, name)), f"{name}.low": low, f"{name}.high": high}
             rows.append(row)
         return pl.DataFrame(rows)
 
@@ -149,37 +147,6 @@ def page_shares(user: NDArray[Any], weight: Array | None = None) -> Array:
     shares = np.divide(mass, pages[owner], out=np.zeros_like(mass), where=total[owner] > 0)
     whole = math.fsum(shares.tolist())
     return shares / whole if whole > 0 else shares
-
-
-def _mean(values: Array, weights: Array | None) -> float:
-    """Exactly rounded, so that the order of users does not matter."""
-    if not len(values) or (weights is not None and not weights.any()):
-        return math.nan
-    if weights is None:
-        return math.fsum(values.tolist()) / len(values)
-    return math.fsum((values * weights).tolist()) / math.fsum(weights.tolist())
-
-
-def _interval(values: Array, weights: Array | None, level: float, resamples: int, seed: int) -> tuple[float, float]:
-    level = number("level", level, above=0, at_most=1)
-    if len(values) < 2 or (weights is not None and not weights.any()):
-        return math.nan, math.nan
-    rng = np.random.default_rng(whole("seed", seed, 0))
-    mass = np.ones(len(values)) if weights is None else weights
-    total = values * mass
-    if len(values) > _MOST_RESAMPLED:
-        # means of random groups vary as those of users do, times the root of a group's size
-        order = rng.permutation(len(values))
-        edges = np.linspace(0, len(values), _MOST_RESAMPLED + 1).astype(np.int64)[:-1]
-        total, mass = np.add.reduceat(total[order], edges), np.add.reduceat(mass[order], edges)
-    count = len(total)
-    means = np.empty(whole("resamples", resamples, 1))
-    for at in range(len(means)):
-        times = np.bincount(rng.integers(0, count, count), minlength=count)
-        drawn = times @ mass
-        means[at] = (times @ total) / drawn if drawn > 0 else np.nan
-    low, high = np.nanquantile(means, [(1 - level) / 2, (1 + level) / 2])
-    return float(low), float(high)
 
 
 def _plain(value: Any) -> Any:

@@ -193,3 +193,79 @@ def test_an_interrupted_run_leaves_nothing_whole(tmp_path: Path) -> None:
         if out.exists():
             assert pl.read_parquet(out).height == 4000
         assert process.returncode != 0 or out.exists()
+
+
+def comparison(folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
+    systems = [f"{name}={folder / f'layouts-{name}.parquet'}" for name in ("prod", "new")]
+    fixed = ["--items", str(folder / "items.parquet"), "--permutations", "499"]
+    return run("compare", str(folder / "judgments.parquet"), *systems, *fixed, *options)
+
+
+def test_compare_in_every_format(folder: Path) -> None:
+    for kind in ("table", "json", "csv", "markdown", "latex"):
+        done = comparison(folder, "--by", "device", "--format", kind)
+        assert (done.returncode, done.stderr) == (0, ""), kind
+        if kind == "json":
+            content = json.loads(done.stdout)
+            assert (content["pairs"][0]["baseline"], content["pairs"][0]["system"]) == ("prod", "new")
+            assert len(content["systems"]) == 2
+        if kind == "csv":
+            assert len(list(csv.DictReader(io.StringIO(done.stdout)))) == 1 + 3
+
+
+def test_compare_with_sensitivity_and_files(folder: Path, tmp_path: Path) -> None:
+    users, out = tmp_path / "u.parquet", tmp_path / "pairs.csv"
+    done = comparison(folder, "--sensitivity", "--per-user", str(users), "--out", str(out))
+    assert done.returncode == 0, done.stderr
+    assert "first screen" in done.stdout
+    assert set(pl.read_parquet(users)["system"]) == {"prod", "new"}
+    assert pl.read_csv(out).height == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "status"),
+    [
+        (["--fail-if", "new < prod"], 0),
+        (["--fail-if", "prod > new", "--margin", "0.5"], 0),
+        (["--fail-if", "new < prod", "--margin", "0"], 3),
+        (["--fail-if", "new"], 2),
+        (["--fail-if", "new < nobody"], 2),
+        (["--test", "chi"], 2),
+        (["--baseline", "nobody"], 2),
+    ],
+)
+def test_compare_as_a_gate(options: list[str], status: int, folder: Path) -> None:
+    done = comparison(folder, *options)
+    assert done.returncode == status, done.stderr
+    assert ("failed" in done.stderr) == (status == 3)
+
+
+def test_compare_runs_of_one_system(folder: Path) -> None:
+    one = str(folder / "layouts-new.parquet")
+    options = ["--items", str(folder / "items.parquet"), "--permutations", "99", "--format", "json"]
+    done = run("compare", str(folder / "judgments.parquet"), f"a={one}", f"a={one}", f"b={one}", *options)
+    assert [system["runs"] for system in json.loads(done.stdout)["systems"]] == [2, 1]
+    assert run("compare", str(folder / "judgments.parquet"), one, one).returncode == 2
+
+
+def test_a_terminated_run_leaves_nothing(tmp_path: Path) -> None:
+    """Schedulers end programs by SIGTERM: temporary files go all the same."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "carouseval", "sample", str(tmp_path / "d"), "--users", "100000000"],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+    )
+    deadline = time.monotonic() + 60
+    while not (tmp_path / "d").exists() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    process.terminate()
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == 143, errors
+    assert not list(tmp_path.iterdir())
+
+
+def test_two_outputs_are_two_files(folder: Path, tmp_path: Path) -> None:
+    out = str(tmp_path / "a.csv")
+    done = run("evaluate", *tables(folder), "--per-page", out, "--out", out)
+    assert done.returncode == 2
+    assert "is named for two outputs" in done.stderr

@@ -46,7 +46,7 @@ def test_differences_are_paired_by_user(data: Sample, result: cv.Comparison) -> 
     assert pair["difference"] == pytest.approx(differences.mean(), rel=1e-12)
     assert pair["users"] == len(differences)
     assert pair["effect"] == pytest.approx(differences.mean() / differences.std(ddof=1))
-    assert pair["lift"] == pytest.approx(differences.mean() / both["N2DCG_cat"].mean())  # type: ignore[operator]
+    assert pair["lift"] == pytest.approx(differences.mean() / both["N2DCG_cat"].mean())
     counts = ((differences > 1e-12).sum(), (abs(differences) <= 1e-12).sum(), (differences < -1e-12).sum())
     assert (pair["wins"], pair["ties"], pair["losses"]) == counts
     assert pair["low"] < pair["difference"] < pair["high"]

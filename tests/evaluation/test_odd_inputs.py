@@ -333,3 +333,67 @@ def test_the_page_of_a_row_that_is_pinned() -> None:
     pinned = LAYOUTS.with_columns(pinned=pl.col("row") == 1)
     view = cv.explain(pinned, JUDGMENTS, None, METRIC, GRID).page("u")
     assert view.ideal["item_id"].to_list() == ["b1", "a1", "a2"]
+
+
+@pytest.mark.parametrize("scale", [2.0**-1000, 1e-100, 1e-15, 1e30])
+def test_the_scale_of_weights_does_not_matter(scale: float) -> None:
+    """Items of several categories, where the search for the ideal has tolerances."""
+    data = sample(60, systems=["new"], mode="binary", grid=cv.Grid(5, 6))
+    table = np.random.default_rng(0).random((5, 6))
+    found = []
+    for weights in (table, table * scale):
+        metric = cv.metric("N2DCG_cat", discount=cv.discounts.Empirical(weights, name="scaled"))
+        result = cv.evaluate(data.layouts["new"], data.judgments, data.items, metric, cv.Grid(5, 6))
+        found.append(result.per_page[str(metric)].to_numpy())
+    np.testing.assert_allclose(found[0], found[1], rtol=1e-12)
+
+
+@pytest.mark.parametrize("by", ["N2DCG_cat", "N2DCG_cat.dcg", "N2DCG_cat.low"])
+def test_segments_with_names_of_metrics(by: str) -> None:
+    with pytest.raises(cv.ParameterError, match="results use themselves"):
+        cv.evaluate({**L, by: ["x"] * 5}, J, by=by)
+
+
+def test_a_pinned_row_of_no_known_category() -> None:
+    layouts = {"user_id": [1, 1], "row": [1, 1], "col": [1, 2], "item_id": [1, 2], "pinned": [True, True]}
+    items = {"item_id": [1, 1, 2, 2], "category": list("abab")}
+    judgments = {"user_id": [1], "item_id": [1], "relevance": [1]}
+    message = r"layouts: 1 pinned row has no known category, first user_id=1 row=1 \(line 1\)"
+    with pytest.raises(cv.DataError, match=message):
+        cv.evaluate(layouts, judgments, items)
+    assert not cv.check(layouts, judgments, items).ok
+
+
+def test_check_finds_missing_weights() -> None:
+    judgments = {key: [*values, more] for (key, values), more in zip(J.items(), (9, 10, 1), strict=True)}
+    assert not cv.check({**L, "w": [1.0] * 5}, judgments, weight="w").ok
+
+
+@pytest.mark.parametrize(
+    "work",
+    [
+        lambda: cv.evaluate(L, J, memory=1e300),
+        lambda: cv.evaluate(L, J, columns={1: "x"}),  # type: ignore[arg-type,dict-item]
+        lambda: cv.evaluate(L, J, by=[["d"]]),  # type: ignore[list-item]
+        lambda: cv.evaluate(L, J, metrics={"N2DCG_cat"}),  # type: ignore[arg-type]
+        lambda: cv.evaluate(L, J, metrics=lambda gains, weights: float("nan")),
+        lambda: cv.items_of(pl.DataFrame(L).clear()),
+        lambda: cv.evaluate({**L, "d": [b"x"] * 5}, J, by="d"),
+    ],
+)
+def test_plain_mistakes_get_errors_of_ours(work: Any) -> None:
+    with pytest.raises(cv.CarousevalError):
+        work()
+
+
+def test_defects_name_tables_only() -> None:
+    assert {defect.table for defect in cv.check(L, J, by="zz").defects} <= {"", "layouts", "judgments", "items"}
+
+
+def test_pages_of_numpy_ids() -> None:
+    assert cv.explain(L, J).page(np.int64(1)).user_id == 1
+
+
+def test_nothing_weighs() -> None:
+    result = cv.evaluate({**L, "w": [0.0] * 5}, J, weight="w")
+    assert result.per_user["N2DCG_cat"].null_count() == 2

@@ -106,9 +106,8 @@ class Comparison(Written):
     def to_dict(self) -> dict[str, Any]:
         """Systems, pairs, counts and config as plain values; what is not a number is None."""
         tables = {"systems": self.systems, "pairs": self.pairs, "segments": self.segments}
-        plain = {
+        lines = {
             name: [{key: plain(value) for key, value in row.items()} for row in table.to_dicts()]
             for name, table in tables.items()
         }
-        return {"summary": self.summary, **plain, "counts": self.counts, "config": self.config}
-
+        return {"summary": self.summary, **lines, "counts": self.counts, "config": self.config}

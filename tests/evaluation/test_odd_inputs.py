@@ -373,7 +373,7 @@ def test_check_finds_missing_weights() -> None:
     "work",
     [
         lambda: cv.evaluate(L, J, memory=1e300),
-        lambda: cv.evaluate(L, J, columns={1: "x"}),  # type: ignore[arg-type,dict-item]
+        lambda: cv.evaluate(L, J, columns={1: "x"}),  # type: ignore[arg-type]
         lambda: cv.evaluate(L, J, by=[["d"]]),  # type: ignore[list-item]
         lambda: cv.evaluate(L, J, metrics={"N2DCG_cat"}),  # type: ignore[arg-type]
         lambda: cv.evaluate(L, J, metrics=lambda gains, weights: float("nan")),

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 import carouseval as cv
-from carouseval.evaluation.evaluate import Evaluator
+from carouseval.evaluation.evaluate import OneSystem
 from tests.evaluation.table_oracle import RefusedError, evaluate_tables
 from tests.evaluation.tiny_tables import PAGE_SIZE, VISIBLE_ROWS, tiny
 
@@ -63,8 +63,7 @@ def test_tiny_tables(start: int) -> None:
 def evaluate(
     layouts: Any, judgments: Any, items: Any, metrics: dict[str, Any], grid: Any, policies: dict[str, Any]
 ) -> Any:
-    evaluator = Evaluator(judgments, items, list(metrics.values()), grid, **policies)
-    evaluator._items_from_layouts = True
+    evaluator = OneSystem(judgments, items, list(metrics.values()), grid, **policies)
     evaluator.metrics = metrics  # under the oracle's names
     return evaluator.evaluate(layouts)
 

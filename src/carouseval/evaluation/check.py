@@ -11,7 +11,7 @@ import polars as pl
 
 from carouseval.errors import CarousevalError, DataError
 from carouseval.evaluation import flaws, schema
-from carouseval.evaluation.evaluate import Evaluator, Grids, segment_names
+from carouseval.evaluation.evaluate import Grids, OneSystem, segment_names
 from carouseval.evaluation.opened import Opened
 from carouseval.evaluation.pages import Progress
 from carouseval.metric.grid import RECGAZE
@@ -92,7 +92,8 @@ def check(
         found += _broken(table)
     summary = {name: _summary(table) for name, table in tables.items()} if not found else {}
     if not found and len(tables) == len(given):
-        evaluator = Evaluator(
+        kind = OneSystem if judgments is not None else _Unjudged
+        evaluator = kind(
             given.get("judgments", _nobody(tables["layouts"])),
             given.get("items"),
             "2DCG",
@@ -103,7 +104,6 @@ def check(
             memory=memory,
             invalid="count",
         )
-        evaluator._items_from_layouts, evaluator._needs_judgments = True, judgments is not None
         try:
             with evaluator.open(given["layouts"], progress) as opened:
                 found += _page_defects(opened, summary, judgments is not None)
@@ -111,6 +111,12 @@ def check(
             found.append(Defect(_table_of(error), "", 1, str(error)))
     rank = {"error": 0, "warning": 1, "note": 2}
     return Check(tuple(sorted(found, key=lambda defect: rank[defect.severity])), summary)
+
+
+class _Unjudged(OneSystem):
+    """Reads pages without any judgments."""
+
+    needs_judgments = False
 
 
 def _opened(

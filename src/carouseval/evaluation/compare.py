@@ -86,10 +86,7 @@ def compare(
         by, columns, memory=memory,
     )  # fmt: skip
     if items is None and evaluator.needs_categories:
-        evaluator = Evaluator(
-            judgments, items_of(*everything, columns=columns), metrics, grid, gain, candidates, duplicates,
-            missing_pages, no_relevant, unjudged, invalid, by, columns, memory=memory,
-        )  # fmt: skip
+        evaluator.use_items(items_of(*everything, columns=columns))
     results = {name: [evaluator.evaluate(layouts, progress) for layouts in several] for name, several in runs.items()}
     names = tuple(evaluator.metrics)
     how = {"test": test if isinstance(test, str) else getattr(test, "__name__", "function"), "correction": correction}

@@ -3,7 +3,7 @@
 import contextlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
-from typing import Any
+from typing import Any, ClassVar
 
 import polars as pl
 
@@ -38,6 +38,9 @@ class Evaluator:
     Takes what :func:`evaluate` takes, except the layouts. ``items`` is needed for category ideals of judged items: the
     denominator must not depend on which system comes first; :func:`items_of` collects it from several layouts.
     """
+
+    items_from_layouts: ClassVar[bool] = False  # where there are no items, whether pages tell the categories
+    needs_judgments: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -75,7 +78,11 @@ class Evaluator:
         self.segment_ids = {name: Ids() for name in self.by}
         self._scorers: dict[tuple[str, Grid], Scorer] = {}
         self._gains: dict[str | int, Array] = {}
-        self._items_from_layouts, self._needs_judgments = False, True
+
+    def use_items(self, items: TableLike) -> None:
+        """Take items after all, before anything was judged."""
+        assert self._truth is None
+        self._sources["items"] = in_memory(items, "items")
 
     @property
     def truth(self) -> Truth:
@@ -105,16 +112,14 @@ class Evaluator:
         """
         tables = self.tables(layouts, canonical=canonical)
         if self._truth is None:
-            truth = read_truth(
-                tables["judgments"], self.by, self.weight, self.segment_ids, needed=self._needs_judgments
-            )
+            truth = read_truth(tables["judgments"], self.by, self.weight, self.segment_ids, needed=self.needs_judgments)
             if "items" in tables:
                 codes = truth.users, truth.items, truth.categories
                 self._membership = membership.from_table(tables["items"], *codes)
             self._truth = truth
             self._id_types = {name: kind for table in tables.values() for name, kind in table.id_types.items()}
         labelled = "category" in tables["layouts"]
-        if self.needs_categories and self._membership is None and not (labelled and self._items_from_layouts):
+        if self.needs_categories and self._membership is None and not (labelled and self.items_from_layouts):
             if labelled:
                 raise ParameterError(
                     "an Evaluator of category ideals needs items; items_of(layouts, ...) collects them."
@@ -125,7 +130,7 @@ class Evaluator:
             tables["layouts"], self.truth, self.by, self.weight, self.segment_ids, self.memory, want_pairs, progress
         ) as read:
             seen = self._membership
-            if seen is None and read.pairs is not None and self._items_from_layouts:
+            if seen is None and read.pairs is not None and self.items_from_layouts:
                 seen = membership.from_layouts(read.pairs, self.truth.categories)
             yield Opened(self, read, seen, progress)
 
@@ -165,6 +170,12 @@ class Evaluator:
             "weight": self.weight,
             "memory_gib": self.memory,
         }
+
+
+class OneSystem(Evaluator):
+    """Judges a single system: where there are no items, what its own pages show tells the categories."""
+
+    items_from_layouts = True
 
 
 def segment_names(by: str | Sequence[str] | None) -> tuple[str, ...]:
@@ -290,11 +301,10 @@ def evaluate(
     >>> round(result.mean["N2DCG_cat"], 4)
     0.8715
     """
-    evaluator = Evaluator(
+    evaluator = OneSystem(
         judgments, items, metrics, grid, gain, candidates, duplicates, missing_pages, no_relevant, unjudged, invalid,
         by, columns, weight=weight, memory=memory,
     )  # fmt: skip
-    evaluator._items_from_layouts = True
     return evaluator.evaluate(layouts, progress)
 
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from carouseval.errors import ParameterError
 from carouseval.evaluation import ideals, schema
-from carouseval.evaluation.evaluate import Evaluator, Grids, MetricLike
+from carouseval.evaluation.evaluate import Evaluator, Grids, MetricLike, OneSystem
 from carouseval.evaluation.explanation import LOSSES, Explanation, PageView
 from carouseval.evaluation.first_shown import first_shown_ideals
 from carouseval.evaluation.found import Found
@@ -58,11 +58,10 @@ def explain(
     >>> {name: round(share, 4) for name, share in cv.explain(layouts, judgments).shares.items()}
     {'score': 0.8715, 'item_order': 0.0217, 'row_order': 0.1068, 'choice': 0.0}
     """
-    evaluator = Evaluator(
+    evaluator = OneSystem(
         judgments, items, [metric], grid, gain, candidates, duplicates, missing_pages, no_relevant, unjudged, invalid,
         by, columns, weight=weight, memory=memory,
     )  # fmt: skip
-    evaluator._items_from_layouts = True
     ((name, one),) = evaluator.metrics.items()
     if one.discount is None or one.ideal != "category":
         raise ParameterError(f"explain works with N2DCG_cat, of any discount and cutoff, found {name}.")

@@ -164,7 +164,8 @@ def test_worse(data: Sample, result: cv.Comparison) -> None:
     assert result.worse("random", "oracle") is not None
     assert result.worse("oracle", "random") is None
     with_baseline = compare(data, baseline="oracle")
-    assert with_baseline.worse("prod", "new") == "prod and new were not compared."
+    with pytest.raises(cv.ParameterError, match="prod and new were not compared"):
+        with_baseline.worse("prod", "new")
 
 
 @pytest.mark.parametrize(
@@ -219,3 +220,84 @@ def test_sensitivity_finds_what_flips() -> None:
     found = cv.sensitivity({"one": one, "other": other}, judgments, listed)
     assert found.table.height > 8
     assert set(found.table["tau"]) <= {-1.0, 0.0, 1.0}
+
+
+def test_pins_must_agree() -> None:
+    """A system must not win by declaring a row pinned, which lowers its own ideal."""
+    cells = [(user, row, 1, row, label) for user in range(5) for row, label in ((1, "x"), (2, "y"))]
+    plain = pl.DataFrame(cells, schema=["user_id", "row", "col", "item_id", "category"], orient="row")
+    judgments = {"user_id": list(range(5)), "item_id": [2] * 5, "relevance": [1] * 5}
+    systems = {"plain": plain, "pinned": plain.with_columns(pinned=pl.col("row") == 1)}
+    with pytest.raises(
+        cv.DataError, match="pinned: 5 pages are measured by another ideal than in plain, first user_id=0"
+    ):
+        cv.compare(systems, judgments, permutations=99)
+
+
+def test_a_missing_page_counts_in_its_segment() -> None:
+    """A user whom one system shows nothing stands in the segment where the others show a page."""
+    data = sample(60, systems=["new", "random"])
+    few = data.layouts["new"].filter(pl.col("user_id") < "u000025")
+    rest = data.layouts["new"].filter(pl.col("user_id") >= "u000025")
+    prod = pl.concat([data.layouts["random"].filter(pl.col("user_id") < "u000025"), rest])
+    found = compare(data, {"prod": prod, "new": few}, by="device")
+    assert found.segments["users"].sum() == found.pairs["users"][0]
+    differences, users = (found.segments[name].to_numpy() for name in ("difference", "users"))
+    assert np.average(differences, weights=users) == pytest.approx(found.pairs["difference"][0])
+
+
+def test_the_sentence_says_what_the_test_says(data: Sample) -> None:
+    """Best by its own users, worse on those that both have."""
+    scored = cv.evaluate(data.layouts["new"], data.judgments, data.items).per_user.sort("N2DCG_cat")
+    low = scored.head(40)["user_id"].implode()
+    systems = {"wide": data.layouts["new"], "narrow": data.layouts["oracle"].filter(pl.col("user_id").is_in(low))}
+    found = compare(data, systems, missing_pages="skip")
+    pair = found.pair("wide", "narrow")
+    assert pair is not None
+    assert "On the " in found.summary
+    assert f"{abs(pair['difference']):.4f}" in found.summary
+
+
+@pytest.mark.parametrize("ci", [0.5, 0.95])
+def test_intervals_of_systems_follow_the_level(ci: float, data: Sample) -> None:
+    systems = {name: data.layouts[name] for name in ("new", "prod")}
+    found = compare(data, systems, ci=ci).systems
+    alone = cv.evaluate(data.layouts["new"], data.judgments, data.items).interval("N2DCG_cat", level=ci)
+    assert found.filter(pl.col("system") == "new").select("low", "high").row(0) == pytest.approx(alone, abs=2e-3)
+
+
+def test_identical_pages_are_not_inferior(data: Sample) -> None:
+    found = compare(data, {"a": data.layouts["new"], "b": data.layouts["new"]}, margin=0)
+    assert found.worse("a", "b") is None
+    assert "no difference" in found.summary
+    varied = cv.sensitivity({"a": data.layouts["new"], "b": data.layouts["new"]}, data.judgments, data.items)
+    assert varied.summary.startswith("The order a = b")
+
+
+@pytest.mark.parametrize("name", ["user_id", "best", "tau", "metric"])
+def test_systems_with_names_of_ours(name: str, data: Sample) -> None:
+    with pytest.raises(cv.ParameterError, match="results use themselves"):
+        compare(data, {name: data.layouts["new"], "b": data.layouts["prod"]})
+
+
+@pytest.mark.parametrize("by", ["system", "p", "wins", "not_inferior"])
+def test_segments_with_names_of_ours(by: str, data: Sample) -> None:
+    with pytest.raises(cv.ParameterError, match="results use themselves"):
+        compare(data, by=by)
+
+
+def test_errors_name_the_system(data: Sample) -> None:
+    twice = pl.concat([data.layouts["prod"], data.layouts["prod"].head(1)])
+    with pytest.raises(cv.DataError, match="prod: layouts: 1 cell appears twice"):
+        compare(data, {"new": data.layouts["new"], "prod": twice})
+
+
+def test_sensitivity_on_a_screen_that_is_half_the_page() -> None:
+    grid = cv.Grid(6, 10, page_size=5, visible_rows=3)
+    data = sample(30, grid=grid, systems=["new", "prod"])
+    found = cv.sensitivity(data.layouts, data.judgments, data.items, grid, gain="linear")
+    assert found.table["variation"].to_list().count("exp2") == 1
+    wrong: list[Any] = [[], "d_rpd"]
+    for discounts in wrong:
+        with pytest.raises(cv.ParameterError, match="discounts must be a list"):
+            cv.sensitivity(data.layouts, data.judgments, data.items, grid, discounts=discounts)

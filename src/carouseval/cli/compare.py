@@ -78,23 +78,27 @@ def compare(
     Differences are paired by user. Intervals are unadjusted; p-values are shown before and after correction.
     """
     from carouseval.cli.conditions import parse_worse
+    from carouseval.errors import ParseError
     from carouseval.evaluation.compare import compare as run
     from carouseval.evaluation.sensitivity import sensitivity as vary
     from carouseval.whole_files import RESULTS, TABLES, check_outputs, write_frame
 
     named = _named(systems)
-    worse = parse_worse(fail_if, list(named))
+    worse = parse_worse(fail_if, list(named), baseline)
     inputs = [judgments, items, *(path for paths in named.values() for path in paths)]
     check_outputs(per_user, out, kinds=(*TABLES, *RESULTS), inputs=inputs)
     check_outputs(per_user)
     check_outputs(out, kinds=RESULTS)
     screens, names = on.grids(grid, page_size, visible_rows), on.columns(column)
+    if sensitivity and (isinstance(screens, dict) or format is Format.csv):
+        raise ParseError("--sensitivity goes with one --grid, and with any --format but csv.")
     policies: dict[str, Any] = {
         "duplicates": duplicates,
         "missing_pages": missing_pages,
         "no_relevant": no_relevant,
         "unjudged": unjudged,
         "invalid": invalid,
+        "memory": memory,
     }
     with progress_bar() as bar:
         result = run(
@@ -114,13 +118,12 @@ def compare(
             seed=seed,
             permutations=permutations,
             margin=margin,
-            memory=memory,
             progress=bar,
             **policies,
         )
         varied = None
         if sensitivity:
-            varied = vary(named, judgments, items, screens, columns=names, progress=bar, **policies)
+            varied = vary(named, judgments, items, screens, gain=gain, columns=names, progress=bar, **policies)
     if per_user is not None:
         write_frame(per_user, result.per_user)
     if out is not None:

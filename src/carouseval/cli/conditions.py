@@ -58,17 +58,19 @@ def parse_conditions(texts: Sequence[str], metrics: Sequence[str]) -> list[Condi
     return conditions
 
 
-def parse_worse(texts: Sequence[str], systems: Sequence[str]) -> list[tuple[str, str]]:
+def parse_worse(texts: Sequence[str], systems: Sequence[str], baseline: str | None = None) -> list[tuple[str, str]]:
     """``"new < prod"``: pairs of systems of which the first must not be worse than the second."""
     pairs = []
     for text in texts:
         one, sign, other = (part.strip() for part in text.partition("<" if "<" in text else ">"))
         one, other = (other, one) if sign == ">" else (one, other)
-        if not (one and sign and other):
+        if not (one and sign and other) or "=" in text:
             raise ParseError(f"--fail-if {text!r} does not read; write two systems, such as 'new < prod'.")
         for name in (one, other):
             if name not in systems:
                 raise ParseError(f"--fail-if {text!r}: there is no system {name!r}.{did_you_mean(name, systems)}")
+        if baseline is not None and baseline not in (one, other):
+            raise ParseError(f"--fail-if {text!r}: with --baseline {baseline} the two are not compared.")
         if one == other:
             raise ParseError(f"--fail-if {text!r} names one system twice.")
         pairs.append((one, other))

@@ -11,15 +11,35 @@ import polars as pl
 from carouseval.errors import DataError, ParameterError
 from carouseval.evaluation import schema
 from carouseval.evaluation.comparison import Comparison
-from carouseval.evaluation.evaluate import Evaluator, Grids, MetricLike, items_of
+from carouseval.evaluation.evaluate import Evaluator, Grids, MetricLike, items_of, segment_names
 from carouseval.evaluation.pages import Progress
+from carouseval.evaluation.resampling import mean_interval, mean_of
 from carouseval.evaluation.results import NO_PAGE, Evaluation
-from carouseval.evaluation.significance import Test, corrected, describe, p_values
+from carouseval.evaluation.significance import TIE, Test, corrected, describe, p_values
 from carouseval.metric.checks import did_you_mean, number, whole
 from carouseval.metric.gains import Gain
 from carouseval.metric.grid import RECGAZE
 from carouseval.tables import TableLike, in_memory
 
+# columns of results: neither systems nor segments may go by these names
+_TAKEN = {
+    *("user_id", "system", "baseline", "metric", "varied", "variation", "tau", "best", "flips", "runs", "spread"),
+    *(
+        "difference",
+        "lift",
+        "effect",
+        "low",
+        "high",
+        "wins",
+        "ties",
+        "losses",
+        "detectable",
+        "users",
+        "p",
+        "p_adjusted",
+    ),
+    *("significant", "not_inferior"),
+}
 Systems = Mapping[str, TableLike | Sequence[TableLike]]
 
 
@@ -49,7 +69,7 @@ def compare(
     memory: float = 4.0,
     progress: Progress = None,
 ) -> Comparison:
-    """Compare systems, each given by its name and its layouts; takes what :func:`carouseval.evaluate` takes besides.
+    """Compare systems, each given by its name and its layouts; takes what :func:`carouseval.evaluate` does, unweighted.
 
     Parameters
     ----------
@@ -79,7 +99,9 @@ def compare(
     ci, seed = number("ci", ci, above=0, at_most=1), whole("seed", seed, 0)
     permutations = whole("permutations", permutations, 1)
     margin = None if margin is None else number("margin", margin, at_least=0)
-    corrected([], correction)  # an unknown one is refused before any work
+    corrected([], correction)  # what is unknown is refused before any work
+    p_values(test, np.zeros((2, 1)), pl.Series(["one", "other"]), 1, seed)
+    _check_segments(by)
     everything = [layouts for several in runs.values() for layouts in several]
     evaluator = Evaluator(
         judgments, items, metrics, grid, gain, candidates, duplicates, missing_pages, no_relevant, unjudged, invalid,
@@ -87,7 +109,8 @@ def compare(
     )  # fmt: skip
     if items is None and evaluator.needs_categories:
         evaluator.use_items(items_of(*everything, columns=columns))
-    results = {name: [evaluator.evaluate(layouts, progress) for layouts in several] for name, several in runs.items()}
+    results = {name: _evaluated(evaluator, name, several, progress) for name, several in runs.items()}
+    _check_ideals(results)
     names = tuple(evaluator.metrics)
     how = {"test": test if isinstance(test, str) else getattr(test, "__name__", "function"), "correction": correction}
     config = next(iter(results.values()))[0].config | how
@@ -96,7 +119,7 @@ def compare(
     per_user = _per_user(results, names, [])
     return Comparison(
         metrics=names,
-        systems=_system_table(results, names),
+        systems=_system_table(results, names, per_user, ci, seed),
         pairs=judge.pairs(per_user),
         segments=judge.segments(_per_user(results, names, list(evaluator.by)), list(evaluator.by)),
         per_user=per_user,
@@ -115,6 +138,8 @@ def system_runs(systems: Systems, baseline: str | None = None) -> dict[str, list
     for name, layouts in systems.items():
         if not isinstance(name, str) or not name:
             raise ParameterError(f"systems: a name is text, found {name!r}.")
+        if name in _TAKEN:
+            raise ParameterError(f"systems: {name!r} is a name that results use themselves; give it another.")
         several = list(layouts) if isinstance(layouts, list | tuple) else [layouts]
         if not several:
             raise ParameterError(f"systems: {name} has no layouts.")
@@ -125,29 +150,78 @@ def system_runs(systems: Systems, baseline: str | None = None) -> dict[str, list
     return runs
 
 
+def _check_segments(by: str | Sequence[str] | None) -> None:
+    for name in segment_names(by):
+        if name in _TAKEN:
+            raise ParameterError(f"by={name!r} is a name that results use themselves; give the column another name.")
+
+
+def _evaluated(evaluator: Evaluator, name: str, runs: list[TableLike], progress: Progress) -> list[Evaluation]:
+    """All runs of a system; what is wrong with its tables is said with its name."""
+    try:
+        return [evaluator.evaluate(layouts, progress) for layouts in runs]
+    except DataError as error:
+        raise DataError(f"{name}: {error}") from None
+
+
+def _check_ideals(results: Mapping[str, Sequence[Evaluation]]) -> None:
+    """Refuse systems whose users are measured by different ideals, as where they pin different rows."""
+    (first, *others) = [(name, one) for name, several in results.items() for one in several]
+    if first[1].config["candidates"] == "displayed":
+        return
+    shown = first[1].per_page.filter(pl.col("status") == "scored")
+    for name, other in others:
+        pages = other.per_page.filter(pl.col("status") == "scored")
+        keys = [key for key in ("user_id", "page_id") if key in shown.columns and key in pages.columns]
+        for column in (f"{metric}.ideal" for metric in first[1].metrics):
+            if column not in shown.columns:
+                continue
+            both = shown.select(*keys, column).join(pages.select(*keys, column), on=keys, suffix=" of other")
+            apart = (both[column] - both[f"{column} of other"]).abs() > 1e-9 * both[column].abs()
+            if apart.any():
+                user = both.filter(apart)["user_id"].sort()[0]
+                raise DataError(
+                    f"{name}: {int(apart.sum()):,} pages are measured by another ideal than in {first[0]}, first "
+                    f"user_id={user!r}: their pinned rows or screens differ. Pin the same rows in all systems, or none."
+                )
+
+
 def _per_user(results: Mapping[str, Sequence[Evaluation]], metrics: Sequence[str], by: list[str]) -> pl.DataFrame:
     """Every user's mean by system and metric, runs averaged first; null where a system has no score for a user."""
     frames = []
     for name, several in results.items():
-        users = [
-            one.users_by(by).select("user_id", *by, *metrics).with_columns(pl.lit(name).alias("system"))
-            for one in several
-        ]
-        together = pl.concat(users, how="vertical_relaxed")
-        frames.append(together.group_by("system", "user_id", *by, maintain_order=True).agg(pl.col(metrics).mean()))
-    return pl.concat(frames, how="vertical_relaxed").sort("user_id", *by, "system", nulls_last=True)
+        users = [one.users_by(by).select("user_id", *by, *metrics) for one in several]
+        together = pl.concat(users, how="vertical_relaxed").with_columns(pl.lit(name).alias("system"))
+        frames.append(together)
+    scores = _placed(pl.concat(frames, how="vertical_relaxed"), by)
+    means = scores.group_by("system", "user_id", *by, maintain_order=True).agg(pl.col(metrics).mean())
+    return means.sort("user_id", *by, "system", nulls_last=True)
 
 
-def _system_table(results: Mapping[str, Sequence[Evaluation]], metrics: Sequence[str]) -> pl.DataFrame:
+def _placed(scores: pl.DataFrame, by: list[str]) -> pl.DataFrame:
+    """Users whose page is missing stand in the segments that other systems show them in; else in none."""
+    if not by:
+        return scores
+    lost = pl.any_horizontal(pl.col(by).is_null())
+    shown = scores.filter(~lost).select("user_id", *by).unique()
+    found = scores.filter(lost).drop(by).join(shown, on="user_id", how="left").select(scores.columns)
+    return pl.concat([scores.filter(~lost), found]).with_columns(pl.col(by).fill_null(NO_PAGE))
+
+
+def _system_table(
+    results: Mapping[str, Sequence[Evaluation]], metrics: Sequence[str], per_user: pl.DataFrame, ci: float, seed: int
+) -> pl.DataFrame:
     lines = []
     for name, several in results.items():
         for metric in metrics:
+            values = per_user.filter(pl.col("system") == name)[metric].drop_nulls().to_numpy()
+            low, high = mean_interval(values, None, ci, seed=seed)
             means = [one.mean[metric] for one in several]
-            line: dict[str, Any] = {"system": name, "metric": metric, "mean": float(np.mean(means))}
-            low, high = np.mean([one.intervals[metric] for one in several], axis=0)
-            line |= {"low": float(low), "high": float(high), "users": several[0].per_user.height, "runs": len(several)}
             spread = float(np.std(means, ddof=1)) if len(means) > 1 else None
-            lines.append(line | {"spread": spread})
+            lines.append(
+                {"system": name, "metric": metric, "mean": mean_of(values), "low": low, "high": high}
+                | {"users": len(values), "runs": len(several), "spread": spread}
+            )
     return pl.DataFrame(lines, schema_overrides={"spread": pl.Float64})
 
 
@@ -175,12 +249,13 @@ class _Judge:
         """The same per segment, corrected over the pairs of all segments."""
         if not by:
             return pl.DataFrame()
-        parts = per_user.with_columns(pl.col(by).fill_null(NO_PAGE)).partition_by(by, as_dict=True)
+        parts = per_user.partition_by(by, as_dict=True)
         found = []
         for key, users in sorted(parts.items(), key=lambda part: str(part[0])):
             segment = [pl.lit(value).alias(name) for name, value in zip(by, key, strict=True)]
             found.append(self._raw(users).select(*segment, pl.all()))
-        return self._corrected(pl.concat(found, how="vertical_relaxed"))
+        together = pl.concat(found, how="vertical_relaxed") if found else pl.DataFrame()
+        return self._corrected(together.filter(pl.col("users") > 0)) if found else together
 
     def pairs(self, per_user: pl.DataFrame) -> pl.DataFrame:
         """Every pair by every metric."""
@@ -212,7 +287,7 @@ class _Judge:
             found = describe(differences[:, at], users[one].to_numpy(), ci=self.ci, seed=self.seed)
             line: dict[str, Any] = {"baseline": one, "system": other} | asdict(found) | {"p": float(p[at])}
             if self.margin is not None:
-                line["not_inferior"] = bool(found.low > -self.margin)
+                line["not_inferior"] = bool(found.low >= -self.margin - TIE)
             lines.append(line)
         return lines
 
@@ -222,6 +297,8 @@ class _Judge:
             mine = pairs.filter(pl.col("metric") == metric)
             adjusted = pl.Series("p_adjusted", corrected(mine["p"].to_list(), self.correction), dtype=pl.Float64)
             parts.append(
-                mine.with_columns(adjusted, pl.Series("significant", (adjusted < 1 - self.ci) & ~adjusted.is_nan()))
+                mine.with_columns(
+                    adjusted, pl.Series("significant", (adjusted < round(1 - self.ci, 12)) & ~adjusted.is_nan())
+                )
             )
         return pl.concat(parts)

@@ -7,7 +7,9 @@ from typing import Any
 
 import polars as pl
 
+from carouseval.errors import DataError, ParameterError
 from carouseval.evaluation.results import Evaluation, plain
+from carouseval.evaluation.significance import TIE
 from carouseval.evaluation.written import Written
 
 
@@ -49,26 +51,34 @@ class Comparison(Written):
         if math.isnan(best["mean"]):
             return "No user was scored."
         first, next_best = (f"{one['system']} ({one['mean']:.4f})" for one in (best, second))
+        if abs(best["mean"] - second["mean"]) <= TIE:
+            return f"{first} and {next_best} have the highest {metric}: there is no difference."
         told = f"{first} has the highest {metric}, then comes {next_best}"
         pair = self.pair(best["system"], second["system"], metric)
         if pair is None:
             return f"{told}; the two were not compared with each other."
-        size = f"{abs(pair['difference']):.4f}, unadjusted {100 * self.config['ci']:g}% interval {self._interval(pair)}"
-        if pair["significant"]:
-            return f"{told}: a difference of {size}, significant after correction (p = {pair['p_adjusted']:.2g})."
-        return (
-            f"{told}: a difference of {size}, not significant (p = {pair['p_adjusted']:.2g}); "
-            f"{pair['users']:,} users show differences from {pair['detectable']:.4f} on."
-        )
+        if pair["users"] < 2:
+            return f"{told}; too few users have both for a test."
+        return f"{told}. {self._tested(best['system'], second['system'], pair)}"
 
-    @staticmethod
-    def _interval(pair: dict[str, Any]) -> str:
-        ends = (
-            sorted((abs(pair["low"]), abs(pair["high"])))
-            if pair["low"] * pair["high"] > 0
-            else (pair["low"], pair["high"])
+    def _tested(self, best: str, second: str, pair: dict[str, Any]) -> str:
+        """What the test says of two systems."""
+        difference, low, high = _seen_from(best, pair)
+        level, none = f"{100 * self.config['ci']:g}%", self.config["correction"] == "none"
+        word, interval = (
+            "better" if difference >= 0 else "worse",
+            f"unadjusted {level} interval {low:.4f} to {high:.4f}",
         )
-        return f"{ends[0]:.4f} to {ends[1]:.4f}"
+        told = (
+            f"On the {pair['users']:,} users that both have, {best} is {abs(difference):.4f} {word} than {second} "
+            f"({interval})"
+        )
+        p = f"p = {pair['p_adjusted']:.2g}{'' if none else ' after correction'}"
+        if pair["significant"]:
+            return f"{told}, which is significant ({p})."
+        return (
+            f"{told}, which is not significant ({p}); so many users show differences from {pair['detectable']:.4f} on."
+        )
 
     def pair(self, one: str, other: str, metric: str | None = None) -> dict[str, Any] | None:
         """What was found of two systems, whichever is the baseline; None if they were not compared."""
@@ -84,22 +94,21 @@ class Comparison(Written):
         """
         pair = self.pair(one, other)
         if pair is None:
-            return f"{one} and {other} were not compared."
-        sign = 1 if pair["system"] == one else -1
-        difference, bounds = sign * pair["difference"], sorted((sign * pair["low"], sign * pair["high"]))
-        if math.isnan(difference):
-            return f"{one} and {other} have no user in common."
+            raise ParameterError(f"{one} and {other} were not compared; choose another baseline, or none.")
+        difference, low, _ = _seen_from(one, pair)
+        if pair["users"] < 2:
+            raise DataError(f"{one} and {other} have too few users in common to be compared.")
         told = f"{self.metrics[0]} of {one} less that of {other} is {difference:.6g}"
         margin = self.config["margin"]
         if margin is not None:
-            return None if bounds[0] > -margin else f"{told}, and may be as low as {bounds[0]:.6g}, below -{margin:g}."
+            return None if low >= -margin - TIE else f"{told}, and may be as low as {low:.6g}, below -{margin:g}."
         return f"{told} (p = {pair['p_adjusted']:.2g})." if difference < 0 and pair["significant"] else None
 
     def to_frame(self) -> pl.DataFrame:
         """The pairs, overall and per segment."""
         if self.segments.is_empty():
             return self.pairs
-        by = [name for name in self.segments.columns if name not in self.pairs.columns]
+        by = self.config["by"]
         whole = self.pairs.select(*(pl.lit("(all)").alias(name) for name in by), pl.all())
         return pl.concat([whole, self.segments], how="vertical_relaxed")
 
@@ -111,3 +120,10 @@ class Comparison(Written):
             for name, table in tables.items()
         }
         return {"summary": self.summary, **lines, "counts": self.counts, "config": self.config}
+
+
+def _seen_from(system: str, pair: dict[str, Any]) -> tuple[float, float, float]:
+    """Difference and interval of a pair, a system's less the other's."""
+    if pair["system"] == system:
+        return pair["difference"], pair["low"], pair["high"]
+    return -pair["difference"], -pair["high"], -pair["low"]

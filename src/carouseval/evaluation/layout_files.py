@@ -67,14 +67,16 @@ def read_contentwise_layouts(path: TableLike) -> pl.DataFrame:
     lines = lists.collect()
     _refuse_repeats(lists, ["user_id", "row"], "A recommendation has one list in a row; drop the repeats.")
     if table.lists:
-        series = table.records.select(pl.col("item_id").cast(pl.List(pl.Int64))).collect()["item_id"]
+        with table.readable():
+            series = table.records.select(pl.col("item_id").cast(pl.List(pl.Int64))).collect()["item_id"]
     else:
         bad = ~pl.col("item_id").str.contains(_IN_BRACKETS)
         if table.frame().filter(bad).select(pl.len()).collect().item():
             record, total, values = table.find(bad)
             _refuse(table, _LIST, record, total, values["item_id"], "Series are whole numbers in brackets: [3, 1].")
         numbers = pl.col("item_id").str.extract_all(r"\d+").cast(pl.List(pl.Int64))
-        series = lines.select(numbers)["item_id"]
+        with table.readable():
+            series = lines.select(numbers)["item_id"]
     pages = lines.with_columns(series.alias("item_id")).with_columns(held=pl.col("item_id").list.len())
     if "length" in lists:
         wrong = (pages["length"] != pages["held"]).arg_true()

@@ -45,7 +45,7 @@ def resampled_means(values: Array, weights: Array | None, resamples: int, seed: 
     means = np.full((whole("resamples", resamples, 1), *values.shape[1:]), np.nan)
     for at in range(len(means)):
         times = np.bincount(rng.integers(0, count, count), minlength=count)
-        drawn = times @ mass
+        drawn = (times * mass).sum()  # not a product of BLAS, whose last digits depend on the machine's threads
         if drawn > 0:
-            means[at] = (times @ total) / drawn
+            means[at] = (total.T * times).sum(axis=-1) / drawn
     return means

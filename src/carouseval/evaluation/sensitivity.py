@@ -14,7 +14,9 @@ from carouseval.evaluation import schema
 from carouseval.evaluation.compare import Systems, system_runs
 from carouseval.evaluation.evaluate import Evaluator, items_of
 from carouseval.evaluation.pages import Progress
+from carouseval.evaluation.significance import TIE
 from carouseval.evaluation.written import Written
+from carouseval.metric.gains import Gain
 from carouseval.metric.grid import RECGAZE, Grid
 from carouseval.metric.names import AnyMetric, metric
 from carouseval.tables import TableLike
@@ -44,7 +46,7 @@ class Sensitivity(Written):
         """Whether the order holds, in a sentence."""
         varied = self.table.filter(pl.col("varied") != "reference")
         swapped = varied.filter(pl.col("flips") != "")
-        order = " > ".join(self.systems)
+        order = self._order()
         if swapped.is_empty():
             return f"The order {order} is the same under all {varied.height} variations."
         pairs = sorted({pair for text in swapped["flips"] for pair in text.split(", ")})
@@ -58,6 +60,13 @@ class Sensitivity(Written):
             f"The order {order} changes under {swapped.height} of {varied.height} variations; {leads}. "
             f"Changing places: {', '.join(pairs)}."
         )
+
+    def _order(self) -> str:
+        means = self.table.row(0, named=True)
+        told = self.systems[0]
+        for one, other in itertools.pairwise(self.systems):
+            told += f" {'=' if abs(means[one] - means[other]) <= TIE else '>'} {other}"
+        return told
 
     def to_frame(self) -> pl.DataFrame:
         """The table."""
@@ -79,6 +88,7 @@ def sensitivity(
     grid: Grid = RECGAZE,
     *,
     discounts: Sequence[str] = DISCOUNTS,
+    gain: Gain = "exp2",
     columns: schema.ColumnNames = None,
     progress: Progress = None,
     **policies: Any,
@@ -94,12 +104,12 @@ def sensitivity(
     runs = system_runs(systems)
     everything = [layouts for several in runs.values() for layouts in several]
     listed = items_of(*everything, columns=columns) if items is None else items
-    variations = _variations(grid, discounts)
+    variations = _variations(grid, discounts, gain)
     lines: list[dict[str, Any]] = []
     for candidates in ("judged", "displayed"):
         mine = {key: one for key, one in variations.items() if (key[0] == "candidates") == (candidates == "displayed")}
         options: dict[str, Any] = policies | {"candidates": candidates}
-        evaluator = Evaluator(judgments, listed, list(mine.values()), grid, columns=columns, **options)
+        evaluator = Evaluator(judgments, listed, list(mine.values()), grid, gain, columns=columns, **options)
         means = {
             name: [evaluator.evaluate(layouts, progress).mean for layouts in several] for name, several in runs.items()
         }
@@ -112,34 +122,46 @@ def sensitivity(
     return Sensitivity(order, pl.DataFrame(told, infer_schema_length=None), {"grid": str(grid), **policies})
 
 
-def _variations(grid: Grid, discounts: Sequence[str]) -> dict[tuple[str, str], AnyMetric]:
-    """The reference first."""
+def _variations(grid: Grid, discounts: Sequence[str], gain: Gain) -> dict[tuple[str, str], AnyMetric]:
+    """The reference first; what comes to the same as an earlier one is left out."""
+    if isinstance(discounts, str) or not discounts:
+        raise ParameterError("discounts must be a list of at least one, such as ['d_rpd', 'd_a'].")
     first, *others = discounts
     screen = (min(grid.visible_rows, grid.rows), min(grid.page_size, grid.cols))
     half = (-(-grid.rows // 2), -(-grid.cols // 2))
-    found: dict[tuple[str, str], AnyMetric] = {
-        ("reference", f"N2DCG_cat({first})"): metric("N2DCG_cat", discount=first)
+    other_gain = "exp2" if gain == "linear" else "linear"
+    all_of_them: dict[tuple[str, str], AnyMetric] = {
+        ("reference", f"N2DCG_cat({first})"): metric("N2DCG_cat", discount=first),
+        **{("discount", name): metric("N2DCG_cat", discount=name) for name in others},
+        ("ideal", "unconstrained"): metric("N2DCG", discount=first),
+        ("gain", other_gain): metric("N2DCG_cat", discount=first, gain=other_gain),
+        ("cutoff", f"first screen, {screen[0]}x{screen[1]}"): metric("N2DCG_cat", discount=first, cutoff=screen),
+        ("cutoff", f"half the page, {half[0]}x{half[1]}"): metric("N2DCG_cat", discount=first, cutoff=half),
     }
-    found |= {("discount", name): metric("N2DCG_cat", discount=name) for name in others}
-    found["ideal", "unconstrained"] = metric("N2DCG", discount=first)
-    found["gain", "linear"] = metric("N2DCG_cat", discount=first, gain="linear")
-    for name, cutoff in (("first screen", screen), ("half the page", half)):
-        found["cutoff", f"{name}, {cutoff[0]}x{cutoff[1]}"] = metric("N2DCG_cat", discount=first, cutoff=cutoff)
-    found["candidates", "displayed"] = metric("N2DCG_cat", discount=first)
-    return found
+    found: dict[tuple[str, str], AnyMetric] = {}
+    for key, one in all_of_them.items():
+        if one not in found.values():
+            found[key] = one
+    return found | {("candidates", "displayed"): metric("N2DCG_cat", discount=first)}
 
 
 def _agreement(reference: dict[str, float], means: dict[str, float]) -> dict[str, Any]:
     """How the order of systems under a variation agrees with the reference's; ties count as neither."""
-    agree = flips = 0
+    agree = flips = before_ties = after_ties = 0
     swapped = []
     for one, other in itertools.combinations(reference, 2):
         before, after = reference[one] - reference[other], means[one] - means[other]
+        before_ties += abs(before) <= TIE
+        after_ties += abs(after) <= TIE
+        if min(abs(before), abs(after)) <= TIE or math.isnan(before * after):
+            continue
         if before * after < 0:
             flips += 1
             swapped.append(f"{one}/{other}")
-        elif before * after > 0:
+        else:
             agree += 1
     pairs = len(reference) * (len(reference) - 1) // 2
+    known = math.sqrt((pairs - before_ties) * (pairs - after_ties))  # Kendall's tau-b: ties count on neither side
+    tau = (agree - flips) / known if known > 0 else math.nan
     best = max(means, key=lambda name: means[name]) if not any(map(math.isnan, means.values())) else ""
-    return {"tau": (agree - flips) / pairs, "best": best, "flips": ", ".join(swapped)}
+    return {"tau": tau, "best": best, "flips": ", ".join(swapped)}

@@ -210,7 +210,7 @@ def _scipy(test: str, differences: Array) -> float:
 def _bootstrap(table: Array, resamples: int, seed: int) -> Array:
     """The level at which the percentile interval of the mean just touches 0."""
     means = resampled_means(table, None, resamples, seed)
-    side = np.minimum((means <= 0).sum(axis=0), (means >= 0).sum(axis=0))
+    side = np.minimum((means <= TIE).sum(axis=0), (means >= -TIE).sum(axis=0))
     return np.asarray(np.minimum(2 * (side + 1) / (resamples + 1), 1.0))
 
 

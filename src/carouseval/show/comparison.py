@@ -28,7 +28,7 @@ def comparison(result: Comparison, varied: Sensitivity | None = None) -> Text:
     lines = [Text(result.heading, "bold"), Text(), small_table("", header, rows), Text()]
     lines.append(_pairs("Pairs", result.pairs, [], level))
     if not result.segments.is_empty():
-        by = [name for name in result.segments.columns if name not in result.pairs.columns]
+        by = result.config["by"]
         lines += [Text(), _pairs("Segments", result.segments, by, level)]
     config = result.config
     test = f"{config['test']} test" + (f", {config['permutations']:,} flips" * (config["test"] == "permutation"))
@@ -45,8 +45,8 @@ def _pairs(title: str, pairs: pl.DataFrame, by: list[str], level: str) -> Text:
     header = [*by, "metric", "system", "against", "difference", f"{level} interval", "lift", "effect"]
     header += ["wins/ties/losses", "p", "corrected", "significant", *margin, "detectable"]
     rows = [
-        [*(row[name] for name in by), row["metric"], row["system"], row["baseline"], f"{row['difference']:+.4f}"]
-        + [_interval(row), "" if math.isnan(row["lift"]) else f"{row['lift']:+.1%}", f"{row['effect']:+.2f}"]
+        [*(row[name] for name in by), row["metric"], row["system"], row["baseline"], _signed(row["difference"], ".4f")]
+        + [_interval(row), _signed(row["lift"], ".1%"), _signed(row["effect"], ".2f")]
         + [f"{row['wins']:,}/{row['ties']:,}/{row['losses']:,}", _p(row["p"]), _p(row["p_adjusted"])]
         + ["yes" if row["significant"] else "no"]
         + ["yes" if row["not_inferior"] else "no" for _ in margin]
@@ -84,3 +84,7 @@ def _interval(row: dict[str, Any]) -> str:
 
 def _p(value: float) -> str:
     return "" if math.isnan(value) else f"{value:.4f}" if value >= 0.001 else f"{value:.1e}"
+
+
+def _signed(value: float, form: str) -> str:
+    return "" if math.isnan(value) else f"{value:+{form}}"

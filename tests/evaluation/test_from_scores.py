@@ -310,3 +310,15 @@ def test_the_example_runs() -> None:
     scores = [float(shown[shown.index(name) + 1]) for name in ("lenskit", "recbole", "rectools", "implicit", "trec")]
     assert scores == sorted(scores, reverse=True)  # each is noisier than the one before
     assert 0 < scores[-1] < scores[0] < 1
+
+
+@pytest.mark.parametrize("categories", [[["a"]], [True], [1.5]])
+def test_categories_that_are_none(categories: Any) -> None:
+    scores = {"user_id": [1], "item_id": [1], "score": [1.0]}
+    with pytest.raises(cv.ParameterError, match="a category is text or an integer"):
+        cv.pages_from_scores(scores, {"item_id": [1], "category": [1]}, categories=categories)
+
+
+def test_arrays_with_nobody() -> None:
+    with pytest.raises(cv.DataError, match="scores: "):
+        scores_from_arrays([None, 1], [[1], [2]], [[1.0], [1.0]])

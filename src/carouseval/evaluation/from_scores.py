@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -188,6 +189,8 @@ class _Coded:
             raise ParameterError(f"{what} must be a list of categories, found {wanted!r}.")
         codes = {category: code for code, category in enumerate(self.categories.to_list())}
         for at, category in enumerate(wanted):
+            if isinstance(category, bool) or not isinstance(category, str | Integral):
+                raise ParameterError(f"{what}: a category is text or an integer, found {category!r}.")
             if category not in codes:
                 hint = did_you_mean(str(category), map(str, codes))
                 raise ParameterError(f"{what}: items has no category {category!r}.{hint}")

@@ -112,6 +112,8 @@ def read_care_layouts(path: str | Path | Sequence[str | Path]) -> CarePages:
     ([('task1', 1, 1, 'Up', 'New')], [('task1', 'Up', 1.0)])
     """
     paths = [Path(path)] if isinstance(path, str | Path) else [Path(one) for one in path]
+    if not paths:
+        raise DataError("CARE: no file is named.")
     cells = []
     for one in paths:
         if any(one.stem == other.stem for other in paths if other is not one):

@@ -108,9 +108,13 @@ def scores_from_arrays(user_ids: Any, item_ids: Any, scores: Any) -> pl.DataFram
             f"scores: row {row + 1}, place {place + 1} (user_id={user!r}) holds {found:g}. A score is a finite number."
         )
     owner = np.nonzero(held)[0]
-    return pl.DataFrame(
+    table = pl.DataFrame(
         [_ids("user_id", users[owner]), _ids("item_id", items[held]), pl.Series("score", numbers[held])]
     )
+    for column in ("user_id", "item_id"):
+        if table[column].null_count():
+            raise DataError(f"scores: column {column} holds nothing in some places. Every score needs both ids.")
+    return table
 
 
 def _array(name: str, given: Any, dimensions: int) -> Any:

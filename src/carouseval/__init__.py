@@ -8,7 +8,6 @@
 
 import importlib
 import sys
-from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
@@ -74,5 +73,6 @@ else:  # hidden from type checkers, which would take any name for granted
         return sorted({*__getattr__("__all__"), "__doc__", "__file__", "__name__", "__path__", "__version__"})
 
     # The command line answers without waiting for NumPy; whoever imports the package gets the metric ready for use.
-    if PurePath((getattr(sys, "argv", None) or [""])[0]).stem not in ("carouseval", "-m"):
+    _program = (getattr(sys, "argv", None) or [""])[0].replace("\\", "/").rpartition("/")[2]
+    if _program.removesuffix(".exe") not in ("carouseval", "-m"):
         __getattr__("__all__")

@@ -1,4 +1,4 @@
-"""The names of ``import carouseval as cv``, which brings them in when one of them is first used."""
+"""The metric's names in ``import carouseval as cv``, which loads them; the command line waits until it needs one."""
 
 from typing import TYPE_CHECKING
 

@@ -167,7 +167,9 @@ def open_table(
     kept = indexed.select(RECORD, *(pl.col(their).alias(ours) for ours, their in used.items()))
     types = {ours: schema[their] for ours, their in used.items()}
     if lists:
-        inner: pl.DataType = types["item_id"].inner  # type: ignore[attr-defined]
+        of_lists = types["item_id"]
+        assert isinstance(of_lists, pl.List | pl.Array)
+        inner = of_lists.inner if isinstance(of_lists.inner, pl.DataType) else of_lists.inner()
         kept = kept.with_columns(pl.col("item_id").cast(pl.List(inner)))
         types |= {"item_id": inner, "col": pl.Int64()}
         used["col"] = "col"

@@ -58,7 +58,7 @@ def explanation(result: Explanation, worst: int, view: PageView | None) -> Text:
 def _cells(result: Explanation) -> list[Text]:
     """Losses as a heat map; cells that hold more than ideal pages would there show a minus."""
     by_cell = result.cells.group_by("row", "col").agg(pl.col("loss").sum())
-    rows, cols = int(by_cell["row"].max()), int(by_cell["col"].max())  # type: ignore[arg-type]
+    rows, cols = (int(by_cell[name].to_numpy().max()) for name in ("row", "col"))
     table = np.zeros((rows, cols))
     table[by_cell["row"].to_numpy() - 1, by_cell["col"].to_numpy() - 1] = 100 * by_cell["loss"].to_numpy()
     order = dict(result.rows.group_by("row").agg(pl.col("item_order").sum()).iter_rows())

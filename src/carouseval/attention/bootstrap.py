@@ -59,7 +59,7 @@ def bootstrap(
     if not isinstance(examination, Examination):
         raise ParameterError("bootstrap needs counts: give an Examination, not frequencies.")
     sets = ParameterSets(symbol, matching_grid(grid, examination.frequencies), parameters)
-    drawn = _resampled(examination, samples, np.random.default_rng(seed))
+    drawn, _ = resampled(examination, samples, np.random.default_rng(seed))
     wanted, shares = _standardised(_ranks(drawn)).T, _standardised(drawn).T
     best = np.zeros(samples, np.int64)
     top_rho, top_r = np.full(samples, -np.inf), np.full(samples, -np.inf)
@@ -75,21 +75,22 @@ def bootstrap(
     if not np.isfinite(top_rho).all():
         raise DataError(f"no parameters of {symbol} give finite and positive weights on this grid.")
     what = CELLS_ONLY if examination.by_participant is None else BY_PARTICIPANT
-    intervals = {name: _interval(column[best], level) for name, column in sets.columns.items()}
+    intervals = {name: interval_of(column[best], level) for name, column in sets.columns.items()}
     return Bootstrap(what, samples, level, intervals)
 
 
-def _resampled(examination: Examination, size: int, rng: np.random.Generator) -> Array:
-    """Frequencies of ``size`` resampled studies, (size, cells)."""
+def resampled(examination: Examination, size: int, rng: np.random.Generator) -> tuple[Array, Array]:
+    """Frequencies of ``size`` resampled studies, (size, cells), and the screens behind them, (size, 1)."""
     if examination.by_participant is None:
         drawn = rng.binomial(examination.screens, examination.frequencies.ravel(), (size, examination.counts.size))
         shares: Array = drawn / examination.screens
-        return shares
+        return shares, np.full((size, 1), float(examination.screens))
     counts, screens = examination.by_participant
     people = len(screens)
     times = rng.multinomial(people, np.full(people, 1 / people), size)
-    drawn_shares: Array = (times @ counts.reshape(people, -1)) / (times @ screens)[:, None]
-    return drawn_shares
+    drawn_screens: Array = (times @ screens)[:, None].astype(np.float64)
+    drawn_shares: Array = (times @ counts.reshape(people, -1)) / drawn_screens
+    return drawn_shares, drawn_screens
 
 
 def _ranks(values: Array) -> Array:
@@ -107,6 +108,7 @@ def _standardised(rows: Array) -> Array:
     return np.asarray(np.divide(centred, length, out=np.zeros_like(centred), where=length > 0))
 
 
-def _interval(values: Array, level: float) -> Interval:
+def interval_of(values: Array, level: float) -> Interval:
+    """The percentiles of what came out."""
     low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2], method="inverted_cdf")
     return Interval(float(low), float(high))

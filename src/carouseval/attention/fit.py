@@ -126,8 +126,9 @@ def refine(fit: Fit, frequencies: ArrayLike | Examination, grid: Grid | None = N
     grid = matching_grid(grid, target)
     judge = _objective(fit.objective, frequencies, target)
     cls, names = type(fit.discount), list(fit.discount.parameters)
-    decays = getattr(cls, "decays", ())
-    bounds = [(1e-6, 1.0) if name in decays else (0.0, None) for name in names]
+    bounds = [
+        (1e-6, 1.0) if name in cls.decays else (0.0, 1.0) if name in cls.shares else (0.0, None) for name in names
+    ]
 
     def loss(values: NDArray[np.float64]) -> float:
         columns = {name: np.array([value]) for name, value in zip(names, values, strict=True)}

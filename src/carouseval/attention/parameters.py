@@ -20,7 +20,7 @@ class ParameterSets:
     """Every combination of parameters of a discount, the first parameter slowest, in the order given."""
 
     def __init__(self, symbol: str, grid: Grid, parameters: Mapping[str, ArrayLike] | None = None) -> None:
-        self.cls, self.grid = _class(symbol), grid
+        self.cls, self.grid = discount_class(symbol), grid
         axes = _axes(self.cls, parameters)
         columns = np.meshgrid(*axes.values(), indexing="ij")
         self.columns = {name: column.ravel() for name, column in zip(axes, columns, strict=True)}
@@ -61,10 +61,11 @@ def _weights_or_nan(cls: Any, values: Mapping[str, float], grid: Grid) -> Array:
         return np.full(grid.shape, np.nan)
 
 
-def _class(symbol: str) -> Any:
+def discount_class(symbol: str) -> Any:
+    """The class behind a symbol, if it is a formula that can be fitted."""
     known = classes()
-    if symbol not in known or symbol == "d_emp":
-        fitted = sorted(set(known) - {"d_emp"})
+    if symbol not in known or symbol in ("d_emp", "d_mix"):
+        fitted = sorted(set(known) - {"d_emp", "d_mix"})
         hint = did_you_mean(str(symbol), fitted)
         raise ParameterError(f"there is no discount {symbol!r} to fit.{hint} Known: {', '.join(fitted)}.")
     return known[symbol]
@@ -79,7 +80,7 @@ def _axes(cls: Any, parameters: Mapping[str, ArrayLike] | None) -> dict[str, NDA
             raise ParameterError(f"{cls.symbol} has no parameter {name!r}.{hint} It takes {', '.join(names)}.")
     axes = {}
     for name in names:
-        default = DECAYS if name in getattr(cls, "decays", ()) else FACTORS
+        default = DECAYS if name in cls.decays + cls.shares else FACTORS
         axis = np.atleast_1d(np.asarray(given.get(name, default)))
         if axis.ndim != 1 or axis.size == 0 or axis.dtype.kind not in "iuf" or not np.isfinite(axis).all():
             raise ParameterError(f"{cls.symbol}: the values of {name} must be a list of finite numbers.")

@@ -5,6 +5,7 @@ The formulas stand in ``discounts.py``.
 
 import ast
 import functools
+import importlib
 import json
 import re
 from collections.abc import Callable
@@ -22,6 +23,9 @@ from carouseval.whole_files import write_whole
 
 TABLE = "d_emp"  # the symbol of tables of weights, which are found by name
 
+# browsing models that stand above the metric, imported when somebody names one
+_LATER = {"d_scan": "carouseval.attention.scan"}
+
 _SPELLING = re.compile(r"(\w+)\s*(?:\((.*)\))?", flags=re.DOTALL)
 
 
@@ -34,10 +38,17 @@ class Discount:
     symbol: ClassVar[str] = ""  # set by register
     needs: ClassVar[str] = ""  # said when weights are not finite and positive
     allows_zero: ClassVar[bool] = False
+    decays: ClassVar[tuple[str, ...]] = ()  # parameters in (0, 1]
+    shares: ClassVar[tuple[str, ...]] = ()  # parameters in [0, 1]
 
     def weights(self, grid: Grid) -> Array:
         """The weight of every cell, ``(rows, cols)``."""
         raise NotImplementedError(f"{type(self).__name__} must define weights(grid).")
+
+    @property
+    def is_probability(self) -> bool:
+        """Whether weights are the probabilities that cells are examined, rather than merely in their order."""
+        return False
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -59,11 +70,27 @@ class Discount:
 
     __repr__ = __str__
 
+    @classmethod
+    def read(cls, arguments: str, text: str) -> "Discount":
+        """The discount with these arguments, which stand in the brackets of ``text``."""
+        return _with_numbers(cls, arguments, text)
+
     @property
     def short(self) -> str:
         """Like ``str``, without parameters that have their default: ``d_rpd(mu=0.5)``."""
         changed = {f.name: getattr(self, f.name) for f in fields(cast(Any, self)) if getattr(self, f.name) != f.default}
         return _spelled(self.symbol, changed) if changed else self.symbol
+
+
+class Formula(Discount):
+    """A discount whose parameters are numbers: decays lie in (0, 1], shares in [0, 1], all others are 0 or more."""
+
+    def __post_init__(self) -> None:
+        for name, value in self.parameters.items():
+            bounds: dict[str, float] = {"above": 0} if name in self.decays else {"at_least": 0}
+            if name in self.decays + self.shares:
+                bounds["at_most"] = 1
+            object.__setattr__(self, name, number(f"{self.symbol}: {name}", value, **bounds))
 
 
 def _spelled(symbol: str, parameters: dict[str, Any]) -> str:
@@ -115,12 +142,21 @@ def _parse(text: str) -> Discount:
     match = _SPELLING.fullmatch(text)
     if not match:
         raise ParseError(f"discount {text!r} does not read; write for example d_rpd, d_rpd(mu=0.5) or @fitted.json.")
-    symbol, arguments = match[1], match[2] or ""
-    if symbol not in _classes:
-        known = ", ".join(sorted(_classes))
-        raise ParseError(f"there is no discount {symbol!r}.{did_you_mean(symbol, _classes)} Known: {known}.")
-    if symbol == TABLE:
-        return _registered_table(arguments.strip())
+    symbol = match[1]
+    cls = _class(symbol)
+    if cls is None:
+        known = sorted({*_classes, *_LATER})
+        raise ParseError(f"there is no discount {symbol!r}.{did_you_mean(symbol, known)} Known: {', '.join(known)}.")
+    return cls.read(match[2] or "", text)
+
+
+def _class(symbol: str) -> type[Discount] | None:
+    if symbol in _LATER and symbol not in _classes:
+        importlib.import_module(_LATER[symbol])
+    return _classes.get(symbol)
+
+
+def _with_numbers(cls: type[Discount], arguments: str, text: str) -> Discount:
     try:
         arguments = re.sub(r"\blambda\s*=", "lam=", arguments)  # as the paper writes it
         call = ast.parse(f"_({arguments})", mode="eval").body
@@ -130,7 +166,7 @@ def _parse(text: str) -> Discount:
         named = {str(keyword.arg): ast.literal_eval(keyword.value) for keyword in call.keywords}
     except (SyntaxError, ValueError):
         raise ParseError(f"discount {text!r}: parameters are written as name=number, separated by commas.") from None
-    names = [f.name for f in fields(cast(Any, _classes[symbol]))]
+    names, symbol = [f.name for f in fields(cast(Any, cls))], cls.symbol
     if len(positional) > len(names):
         raise ParseError(f"discount {text!r} has {len(positional)} parameters; {symbol} takes {', '.join(names)}.")
     for name in named:
@@ -138,7 +174,7 @@ def _parse(text: str) -> Discount:
             why = "is given twice" if name in names else f"is unknown.{did_you_mean(name, names)}"
             raise ParseError(f"discount {text!r}: parameter {name!r} {why} {symbol} takes {', '.join(names)}.")
     try:
-        return _classes[symbol](*positional, **named)
+        return cls(*positional, **named)
     except TypeError:
         raise ParseError(f"discount {text!r}: {symbol} needs its parameters {', '.join(names)}.") from None
 
@@ -215,7 +251,7 @@ def as_discount(discount: str | Discount) -> Discount:
     )
 
 
-def _registered_table(name: str) -> Discount:
+def registered_table(name: str) -> Discount:
     if name not in _tables:
         known = f" Known: {', '.join(sorted(_tables))}." if _tables else ""
         raise ParseError(
@@ -227,9 +263,12 @@ def _registered_table(name: str) -> Discount:
 
 def save(discount: Discount, path: str | Path) -> None:
     """Write a discount to a JSON file that ``parse("@" + path)`` reads back."""
-    discount = as_discount(discount)
-    text = json.dumps({"discount": discount.symbol, "parameters": discount.parameters}, indent=1)
-    write_whole(path, text + "\n")
+    write_whole(path, json.dumps(as_plain(as_discount(discount)), indent=1) + "\n")
+
+
+def as_plain(discount: Discount) -> dict[str, Any]:
+    """A discount as JSON holds it: its symbol and its parameters."""
+    return {"discount": discount.symbol, "parameters": discount.parameters}
 
 
 def load(path: str | Path) -> Discount:
@@ -238,27 +277,33 @@ def load(path: str | Path) -> Discount:
         content = json.loads(Path(path).read_text(encoding="utf-8-sig"))
     except OSError as error:
         raise ParseError(f"discount file {str(path)!r}: {error.strerror or error}.") from None
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ParseError(f"discount file {str(path)!r} is not JSON: {error}.") from None
+    return from_plain(content, f"discount file {str(path)!r}")
+
+
+def from_plain(content: Any, where: str) -> Discount:
+    """What :func:`as_plain` gave, as a discount again."""
     if not isinstance(content, dict) or not isinstance(content.get("discount"), str) or "parameters" not in content:
         example = '{"discount": "d_rpd", "parameters": {"mu": 0.5}}'
-        raise ParseError(f"discount file {str(path)!r} needs the keys 'discount' and 'parameters', as in {example}.")
+        raise ParseError(f"{where} needs the keys 'discount' and 'parameters', as in {example}.")
     symbol, parameters = content["discount"], content["parameters"]
-    if symbol not in _classes:
-        raise ParseError(
-            f"discount file {str(path)!r}: there is no discount {symbol!r}.{did_you_mean(symbol, _classes)}"
-        )
-    names = [f.name for f in fields(cast(Any, _classes[symbol]))]
+    cls = _class(symbol)
+    if cls is None:
+        raise ParseError(f"{where}: there is no discount {symbol!r}.{did_you_mean(symbol, [*_classes, *_LATER])}")
+    names = [f.name for f in fields(cast(Any, cls))]
     if not isinstance(parameters, dict) or not set(parameters) <= set(names):
-        raise ParseError(f"discount file {str(path)!r}: 'parameters' of {symbol} are {', '.join(names)}.")
+        raise ParseError(f"{where}: 'parameters' of {symbol} are {', '.join(names)}.")
     try:
-        return _classes[symbol](**parameters)
+        return cls(**parameters)
     except TypeError:
-        raise ParseError(f"discount file {str(path)!r}: 'parameters' of {symbol} are {', '.join(names)}.") from None
+        raise ParseError(f"{where}: 'parameters' of {symbol} are {', '.join(names)}.") from None
     except ParameterError as error:
-        raise ParameterError(f"discount file {str(path)!r}: {error}") from None
+        raise ParameterError(f"{where}: {error}") from None
 
 
 def classes() -> dict[str, type[Discount]]:
     """All registered discounts by symbol."""
+    for symbol in _LATER:
+        _class(symbol)
     return dict(_classes)

@@ -1,20 +1,18 @@
 """Discounts: what a cell's position is worth. To add one, write a class here and register its symbol.
 
-All six formulas of the paper, with the values fitted there as defaults. i is the row, j the column, j~ the mirrored
-column, n_h swipes, n_v scrolls and delta the page size of the grid.
+The six formulas of the paper, with the values fitted there as defaults, and two browsing models, whose weights are
+probabilities. i is the row, j the column, j~ the mirrored column, n_h swipes, n_v scrolls and delta the page size of
+the grid. Tables and mixtures are made in ``composed.py``.
 """
 
-import re
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from carouseval.errors import ParameterError
-from carouseval.metric.checks import number
+from carouseval.metric.composed import Empirical, Mixture, table_name
 from carouseval.metric.discount import (
-    TABLE,
     Discount,
+    Formula,
     as_discount,
     classes,
     load,
@@ -33,7 +31,10 @@ __all__ = [
     "Mirrored",
     "MirroredAdditive",
     "MirroredMultiplicative",
+    "Mixture",
+    "RowColumnBrowsing",
     "RowPage",
+    "RowPageBrowsing",
     "as_discount",
     "classes",
     "load",
@@ -45,16 +46,10 @@ __all__ = [
 ]
 
 
-class _Logarithmic(Discount):
-    """Shared by the paper's formulas: factors are 0 or more, decays lie in (0, 1]."""
+class _Logarithmic(Formula):
+    """Shared by the paper's formulas."""
 
     needs: ClassVar[str] = " Choose alpha and beta so that alpha*i + beta*j is above 1."
-    decays: ClassVar[tuple[str, ...]] = ()
-
-    def __post_init__(self) -> None:
-        for name, value in self.parameters.items():
-            bounds: dict[str, float] = {"above": 0, "at_most": 1} if name in self.decays else {"at_least": 0}
-            object.__setattr__(self, name, number(f"{self.symbol}: {name}", value, **bounds))
 
 
 def _logarithmic(position: Any) -> Array:
@@ -147,53 +142,70 @@ class RowPage(_Logarithmic):
         return _logarithmic(position) * decay
 
 
-def table_name(text: str) -> str:
-    """Any text as the name of a table: brackets and commas, which names cannot have, become blanks."""
-    return " ".join(re.sub(r"[(),]", " ", text).split()) or "table"
-
-
-@register(TABLE)
-class Empirical(Discount):
-    """d_emp(name): any table of weights, such as measured examination frequencies; 0 is allowed, all 0 is not.
-
-    The table holds for its first rows and columns on a smaller grid; a larger grid is refused.
-
-    >>> Empirical([[1.0, 0.9, 0.8], [0.3, 0.2, 0.1]], name="table 1").weights(Grid(2, 3))
-    array([[1. , 0.9, 0.8],
-           [0.3, 0.2, 0.1]])
-    """
-
-    allows_zero: ClassVar[bool] = True
-    table: ArrayLike
-    name: str = "table"
-
-    def __post_init__(self) -> None:
-        if not isinstance(self.name, str) or not re.fullmatch(r"[^()\s,](?:[^(),\n]*[^()\s,])?", self.name):
-            raise ParameterError(f"d_emp: name must be text without brackets and commas, found {self.name!r}.")
-        try:
-            table = np.array(self.table, dtype=np.float64)
-        except (TypeError, ValueError):
-            raise ParameterError(f"{self}: the table must be numbers, as many in each row.") from None
-        if table.ndim != 2 or table.size == 0:
-            raise ParameterError(f"{self}: the table needs shape (rows, cols), found {table.shape}.")
-        # held as tuples, so that equal tables are equal values and nobody can change one
-        object.__setattr__(self, "table", tuple(map(tuple, table.tolist())))
-        self.weights(Grid(*table.shape))
-        if not table.any():
-            raise ParameterError(f"{self}: all weights are 0; at least one must be above 0.")
-
-    def __str__(self) -> str:
-        return f"d_emp({self.name})"
-
-    __repr__ = __str__
+class _Browsing(Formula):
+    """Shared by browsing models: weights are probabilities that cells are examined."""
 
     @property
-    def short(self) -> str:
-        return str(self)
+    def is_probability(self) -> bool:
+        return True
+
+
+@register("d_rcb")
+class RowColumnBrowsing(_Browsing):
+    """d_rcb = e kappa^(i-1) beta^(j-1): people read a row from the left and rows from the top, and may stop anywhere.
+
+    A share e looks at all; each further row is reached with probability kappa, each further item of a row with beta.
+    Fitted, like d_rpb, to Bratislava's counts by likelihood; it knows no swipe pages.
+    """
+
+    e: float = 0.9621
+    kappa: float = 0.9049
+    beta: float = 0.8908
+
+    decays: ClassVar[tuple[str, ...]] = ("e", "kappa", "beta")
 
     def weights(self, grid: Grid) -> Array:
-        table = np.array(self.table)
-        if grid.rows > table.shape[0] or grid.cols > table.shape[1]:
-            size = "x".join(map(str, table.shape))
-            raise ParameterError(f"{self}: the table is {size}, too small for a {grid} grid.")
-        return table[: grid.rows, : grid.cols]
+        weights: Array = self.e * self.kappa ** (grid.row_index - 1) * self.beta ** (grid.column_index - 1)
+        return weights
+
+
+@register("d_rpb")
+class RowPageBrowsing(_Browsing):
+    """d_rpb: the probability of an examination when people read row after row and swipe page after page.
+
+    With l the slot on swipe page p, and delta slots on a page::
+
+        page 1        e kappa^(i-1) (1 - (1 - beta^(l-1)) (1 - w beta^(delta-l)))
+        later pages   e kappa^(i-1) s_i sigma2^(p-2) rho^(delta-l)
+        s_i           sigma1 + (sigma1_top - sigma1) fade^(i-1)
+
+    A share e looks at all and reaches each further row with probability kappa. On page 1 eyes go right from the left
+    edge (beta per slot) and, with probability w, also left from the right edge. A swipe to page 2 has probability
+    sigma1 (in row 1 sigma1_top, and of what that is more, ``fade`` is left in each further row), to each further page
+    sigma2; there eyes go left from the right edge (rho per slot).
+
+    ``w=0, sigma1_top=sigma1`` is the form of six parameters, ``fade=0`` the one in which only row 1 differs. The
+    default was fitted to Bratislava's counts by likelihood: :mod:`carouseval.attention.forms`.
+    """
+
+    e: float = 0.9333
+    kappa: float = 0.9081
+    beta: float = 0.8649
+    sigma1: float = 0.3425
+    sigma2: float = 0.8419
+    rho: float = 0.9735
+    w: float = 0.717
+    sigma1_top: float = 0.4349
+    fade: float = 0.1405
+
+    decays: ClassVar[tuple[str, ...]] = ("e", "kappa", "beta", "sigma1", "sigma2", "rho", "sigma1_top")
+    shares: ClassVar[tuple[str, ...]] = ("w", "fade")
+
+    def weights(self, grid: Grid) -> Array:
+        left, right = grid.slot - 1, grid.page_size - grid.slot  # slots from either edge
+        focus = 1 - (1 - self.beta**left) * (1 - self.w * self.beta**right)
+        swipe = self.sigma1 + (self.sigma1_top - self.sigma1) * self.fade ** (grid.row_index - 1)
+        turns = np.maximum(grid.swipe_page - 2, 0)  # swipes after the first
+        further = swipe * self.sigma2**turns * self.rho**right
+        reached = self.e * self.kappa ** (grid.row_index - 1)
+        return np.asarray(reached * np.where(grid.swipe_page == 1, focus, further), dtype=np.float64)

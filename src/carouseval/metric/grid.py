@@ -75,14 +75,18 @@ class Grid:
         return _frozen((self.column_index - 1) // self.page_size + 1)
 
     @cached_property
+    def slot(self) -> NDArray[np.int64]:
+        """The place of each column on its swipe page, counted from 1."""
+        return _frozen((self.column_index - 1) % self.page_size + 1)
+
+    @cached_property
     def mirrored_columns(self) -> NDArray[np.int64]:
         """The paper's j~: j on the first swipe page, mirrored within each later one.
 
         A partial last page is mirrored with the full page size, as the paper's formula has it: 13 columns in pages of
         5 end in 15, 14, 13.
         """
-        slot = (self.column_index - 1) % self.page_size
-        mirrored = self.page_size * (self.swipe_page - 1) + self.page_size - slot
+        mirrored = self.page_size * self.swipe_page - self.slot + 1
         return _frozen(np.where(self.swipe_page == 1, self.column_index, mirrored))
 
     @cached_property

@@ -14,7 +14,7 @@ import numpy as np
 
 from carouseval.errors import DataError, ParameterError, ParseError
 from carouseval.metric import score
-from carouseval.metric.checks import did_you_mean, whole
+from carouseval.metric.checks import did_you_mean, outside_brackets, whole
 from carouseval.metric.cutoffs import page_weights, parse_cutoff
 from carouseval.metric.discounts import Discount, as_discount, parse
 from carouseval.metric.gains import NAMED, Gain, check_gain, gain_name
@@ -97,12 +97,9 @@ class FunctionMetric:
         stack = stack_pages(relevance, gain if self.gain is None else self.gain)
         grid = stack.grid(grid)
         weights = page_weights(self.discount, grid, self.cutoff)
-        padding = [
-            (0, 0),
-            *((0, most - size) for most, size in zip(grid.shape, stack.relevance.shape[1:], strict=True)),
-        ]
-        gains = np.pad(np.nan_to_num(stack.gains(threads), nan=0.0), padding)
-        return stack.unstacked(np.array([self.of_gains(page, weights) for page in gains], dtype=np.float64))
+        return stack.unstacked(
+            np.array([self.of_gains(page, weights) for page in stack.gains_on(grid, threads)], dtype=np.float64)
+        )
 
     def of_gains(self, gains: Array, weights: Array) -> float:
         """The score of one page, given the gains of its cells."""
@@ -161,7 +158,7 @@ def _parsed(
     if not match or base not in _NAMES:
         known = f"Write one of {', '.join(_NAMES)}, such as N2DCG_cat(d_rpd(mu=0.5))@3x5 or NDCG@10."
         raise ParseError(f"there is no metric {text!r}.{did_you_mean(base, _NAMES)} {known}")
-    for part in _arguments(match[2] or ""):
+    for part in outside_brackets(match[2] or "", ","):
         if part.startswith("gain="):
             gain = _once(text, "gain", gain, _named_gain(text, part.removeprefix("gain=").strip()))
         elif base in _LIST_METRICS:
@@ -177,18 +174,6 @@ def _parsed(
     if isinstance(cutoff, int):
         raise ParameterError(f"metric {text!r}: its cutoff is rows x columns, such as '3x5' or (3, 5), found {cutoff}.")
     return Metric(base, as_discount(discount or _PAGE_METRICS[base][0]), parse_cutoff(cutoff), gain)
-
-
-def _arguments(text: str) -> list[str]:
-    """Split at commas outside of brackets."""
-    parts, depth = [""], 0
-    for mark in text:
-        depth += (mark in "([") - (mark in ")]")
-        if mark == "," and depth == 0:
-            parts.append("")
-        else:
-            parts[-1] += mark
-    return [part.strip() for part in parts if part.strip()]
 
 
 def _once(text: str, part: str, given: Any, read: Any) -> Any:

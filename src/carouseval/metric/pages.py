@@ -68,6 +68,12 @@ class Stack:
             self.refuse(bad)
         return values.reshape(self.relevance.shape)
 
+    def gains_on(self, grid: Grid, threads: int | None = None) -> Array:
+        """The gain of every cell of the grid, (pages, rows, cols); 0 where a cell holds nothing."""
+        sizes = zip(grid.shape, self.relevance.shape[1:], strict=True)
+        padding = [(0, 0), *((0, most - size) for most, size in sizes)]
+        return np.pad(np.nan_to_num(self.gains(threads), nan=0.0), padding)
+
     def refuse(self, cell: int) -> NoReturn:
         """Raise for the bad cell the kernels found."""
         value = self.relevance.reshape(-1)[cell]

@@ -1,0 +1,100 @@
+"""Browsing models and what they imply: which cells people examine, how often, at what cost, and what they gain.
+
+A model is a discount whose weights are probabilities. :func:`chain_of` gives the chain of looks behind it and
+:func:`browse` what a page yields to people who browse so: C/W/L (Moffat, Bailey, Scholer and Thomas, TOIS 2017) in two
+dimensions.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from carouseval.attention.model_chains import chain_of
+from carouseval.attention.scan import MarkovScan
+from carouseval.metric.checks import number
+from carouseval.metric.discounts import Discount, Mixture, as_discount
+from carouseval.metric.gains import Gain
+from carouseval.metric.grid import Array, Grid
+from carouseval.metric.pages import Relevance, stack_pages
+
+__all__ = ["Browsing", "MarkovScan", "browse", "chain_of"]
+
+
+@dataclass(frozen=True, eq=False)
+class Browsing:
+    """What people see of a screen, and what they gain from a page on it. Of many pages, arrays."""
+
+    weights: Array  # the probability that a cell is examined, (rows, cols)
+    visits: Array  # looks at each cell, (rows, cols)
+    swipes: float  # actions per person
+    scrolls: float
+    cost: float  # of these actions; looks cost attention, not actions
+    utility: Any  # gain per look: EU of C/W/L
+    total_utility: Any  # gain in all, each item counting once: ETU of C/W/L, and 2DCG under `weights`
+    variance: Any  # of the total, from person to person
+
+    @property
+    def looks(self) -> float:
+        """Looks per person."""
+        return float(self.visits.sum())
+
+
+def browse(
+    model: str | Discount,
+    relevance: Relevance,
+    grid: Grid | None = None,
+    gain: Gain = "exp2",
+    *,
+    swipe_cost: float = 1,
+    scroll_cost: float = 1,
+) -> Browsing:
+    """What a page yields to people who browse as the model says, and what it costs them.
+
+    Cells that hold nothing gain nothing; the model passes over them as over any other.
+
+    >>> seen = browse("d_rpb", [[1, 0, 1], [0, 1, 0]])
+    >>> round(seen.total_utility, 4), round(seen.looks, 4)
+    (2.3849, 5.4231)
+    """
+    discount = as_discount(model)
+    stack = stack_pages(relevance, gain)
+    grid = stack.grid(grid)
+    seen = _looks(discount, grid)
+    gains = stack.gains_on(grid).reshape(len(stack.relevance), -1)
+    price = number("swipe_cost", swipe_cost, at_least=0), number("scroll_cost", scroll_cost, at_least=0)
+    variance = ((gains @ seen.covariance) * gains).sum(axis=1)
+    return Browsing(
+        weights=seen.weights,
+        visits=seen.visits,
+        swipes=seen.swipes,
+        scrolls=seen.scrolls,
+        cost=seen.swipes * price[0] + seen.scrolls * price[1],
+        utility=stack.unstacked(gains @ seen.visits.ravel() / seen.visits.sum()),
+        total_utility=stack.unstacked(gains @ seen.weights.ravel()),
+        variance=stack.unstacked(np.maximum(variance, 0.0)),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Looks:
+    weights: Array
+    visits: Array
+    swipes: float
+    scrolls: float
+    covariance: Array  # of whether cells are examined
+
+
+def _looks(model: Discount, grid: Grid) -> _Looks:
+    if not isinstance(model, Mixture):
+        chain = chain_of(model, grid)
+        return _Looks(chain.weights, chain.visits, chain.expected_swipes, chain.expected_scrolls, chain.covariance)
+    kinds = [(share, _looks(part, grid)) for share, part in model.parts]
+
+    def mean(name: str) -> Any:
+        return sum(share * getattr(kind, name) for share, kind in kinds)
+
+    # people of one kind vary, and kinds differ
+    apart = [(share, (kind.weights - mean("weights")).ravel()) for share, kind in kinds]
+    between: Array = sum(share * np.outer(off, off) for share, off in apart)
+    return _Looks(mean("weights"), mean("visits"), mean("swipes"), mean("scrolls"), mean("covariance") + between)

@@ -1,0 +1,86 @@
+"""Choosing a form: every one is fitted, judged by BIC and by data it did not see, and listed."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from carouseval.attention.examination import Examination
+from carouseval.attention.forms import FORMS, MOST_PARAMETERS, Form
+from carouseval.attention.likelihood import LikelihoodFit, Problem, counted_grid, fit_likelihood
+from carouseval.attention.maximise import Binomial
+from carouseval.metric.grid import Array, Grid
+
+_FOLDS = 10
+
+BY_PEOPLE = "participants left out, a tenth at a time"
+BY_ROWS = "rows left out one by one; row 1, which some forms treat apart, never"
+NO_FOLDS = "nothing to leave out: fewer than 3 rows and no participants"
+
+
+@dataclass(frozen=True)
+class Tried:
+    """A form, its fit, and the log-likelihood of what was left out when it was fitted to the rest."""
+
+    fit: LikelihoodFit
+    held_out: float
+
+
+@dataclass(frozen=True)
+class Choice:
+    """All forms tried, in the order given, and the one with the lowest BIC among those of few enough parameters."""
+
+    tried: tuple[Tried, ...]
+    chosen: LikelihoodFit
+    folds: str  # how data were left out
+
+    @property
+    def held_out_agrees(self) -> bool:
+        """Whether the data left out, too, are likeliest under the chosen form, among those of few enough parameters."""
+        eligible = [one for one in self.tried if len(one.fit.values) <= MOST_PARAMETERS]
+        return max(eligible, key=lambda one: one.held_out).fit is self.chosen
+
+
+def choose_form(
+    seen: Examination,
+    grid: Grid | None = None,
+    forms: Sequence[Form] = FORMS,
+    *,
+    level: float = 0.95,
+    progress: Callable[[int, int], None] | None = None,
+) -> Choice:
+    """Fit every form and choose the one with the lowest BIC among those of at most eight parameters."""
+    grid = counted_grid(seen, grid)
+    counts, screens, folds = _folds(seen)
+    tried = []
+    for form in forms:
+        tried.append(Tried(fit_likelihood(form, seen, grid, level=level), _held_out(form, seen, grid, counts, screens)))
+        if progress:
+            progress(len(tried), len(forms))
+    eligible = [one.fit for one in tried if len(one.fit.values) <= MOST_PARAMETERS]
+    return Choice(tuple(tried), min(eligible or [one.fit for one in tried], key=lambda fit: fit.bic), folds)
+
+
+def _folds(seen: Examination) -> tuple[Array, Array, str]:
+    """Counts and screens left out each time, (folds, cells)."""
+    size = seen.counts.size
+    if seen.by_participant is not None and len(seen.by_participant[1]) > 1:
+        counts, screens = seen.by_participant
+        fold = np.arange(len(screens)) % _FOLDS
+        every = range(min(_FOLDS, len(screens)))
+        left = np.array([counts[fold == k].sum(axis=0).ravel() for k in every], dtype=np.float64)
+        total = np.array([[screens[fold == k].sum()] for k in every], dtype=np.float64)
+        return left, np.repeat(total, size, axis=1), BY_PEOPLE
+    rows, cols = seen.counts.shape
+    if rows < 3:
+        return np.zeros((0, size)), np.zeros((0, size)), NO_FOLDS
+    out = np.repeat(np.eye(rows)[1:], cols, axis=1)  # one row each
+    return out * seen.counts.ravel(), out * seen.screens, BY_ROWS
+
+
+def _held_out(form: Form, seen: Examination, grid: Grid, counts: Array, screens: Array) -> float:
+    if not len(counts):
+        return float("nan")
+    problem = Problem(form, grid)
+    found = problem.fit(seen.counts.ravel() - counts, seen.screens - screens)
+    return float(Binomial(counts, screens).value(found.chances, np.arange(len(counts))).sum())

@@ -1,0 +1,120 @@
+"""Compact forms of browsing models: which parameters are free, and how the others follow from them."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+
+from carouseval.attention.parameters import discount_class, weights_of_many
+from carouseval.errors import ParameterError
+from carouseval.metric.checks import did_you_mean
+from carouseval.metric.discounts import Discount, Mixture
+from carouseval.metric.grid import Array, Grid
+
+MOST_PARAMETERS = 8  # of a form that may be chosen
+
+Values = Mapping[str, Array]
+Part = tuple[Any, dict[str, Array]]  # a share of people, and the parameters by which they look
+
+
+def _everyone(values: Values) -> list[Part]:
+    return [(1.0, dict(values))]
+
+
+@dataclass(frozen=True)
+class Form:
+    """A discount, or a mixture of it, with some parameters free and the others fixed or tied to those."""
+
+    name: str
+    symbol: str
+    free: tuple[str, ...]
+    meaning: str
+    parts: Callable[[Values], list[Part]] = _everyone
+
+    def weights(self, values: Array, grid: Grid) -> Array:
+        """Of many parameter sets (sets, free), the weights (sets, rows, cols)."""
+        cls = discount_class(self.symbol)
+        given = dict(zip(self.free, values.T, strict=True))
+        total: Any = 0.0
+        for share, columns in self.parts(given):
+            filled = {name: np.broadcast_to(column, len(values)) for name, column in columns.items()}
+            weights = weights_of_many(cls, filled, grid)
+            total = total + np.reshape(share, (-1, 1, 1)) * weights
+        return np.asarray(total, dtype=np.float64)
+
+    def discount(self, values: Sequence[float]) -> Discount:
+        """The discount with these values of the free parameters."""
+        cls = discount_class(self.symbol)
+        given = {name: np.array([float(value)]) for name, value in zip(self.free, values, strict=True)}
+        parts = [
+            (float(np.ravel(share)[0]), cls(**{name: float(np.ravel(value)[0]) for name, value in columns.items()}))
+            for share, columns in self.parts(given)
+        ]
+        return parts[0][1] if len(parts) == 1 else Mixture(parts)
+
+    @property
+    def units(self) -> tuple[bool, ...]:
+        """Which free parameters lie between 0 and 1; the others are 0 or more."""
+        cls = discount_class(self.symbol)
+        own = {f.name for f in fields(cls)}
+        return tuple(name not in own or name in cls.decays + cls.shares for name in self.free)
+
+
+def _six(values: Values) -> list[Part]:
+    return [(1.0, {**values, "w": np.zeros(1), "sigma1_top": values["sigma1"], "fade": np.zeros(1)})]
+
+
+def _edges(values: Values) -> list[Part]:
+    return [(1.0, {**values, "sigma1_top": values["sigma1"], "fade": np.zeros(1)})]
+
+
+def _top(values: Values) -> list[Part]:
+    return [(1.0, {**values, "w": np.zeros(1), "fade": np.zeros(1)})]
+
+
+def _eight(values: Values) -> list[Part]:
+    return [(1.0, {**values, "fade": np.zeros(1)})]
+
+
+def _novelty(values: Values) -> list[Part]:
+    """A share fade of people tries the arrow for its own sake in row 1, fade^2 still in row 2, and so on."""
+    top = values["sigma1"] + (1 - values["sigma1"]) * values["fade"]
+    return [(1.0, {"w": np.zeros(1), **values, "sigma1_top": top})]
+
+
+def _two_kinds(values: Values) -> list[Part]:
+    """Some go further down than others."""
+    shared = {name: values[name] for name in _SIX if name != "kappa"}
+    (_, one), (_, two) = (_six({**shared, "kappa": values[name]})[0] for name in ("kappa", "kappa_others"))
+    return [(values["share"], one), (1 - values["share"], two)]
+
+
+_SIX = ("e", "kappa", "beta", "sigma1", "sigma2", "rho")
+
+FORMS = (
+    Form("rows and columns", "d_rcb", ("e", "kappa", "beta"), "no swipe pages at all"),
+    Form("six", "d_rpb", _SIX, "rows, swipe pages, slots", _six),
+    Form("two kinds", "d_rpb", (*_SIX, "share", "kappa_others"), "six, and two kinds of people go down", _two_kinds),
+    Form("edges", "d_rpb", (*_SIX, "w"), "six, and eyes start from both edges of page 1", _edges),
+    Form("first row", "d_rpb", (*_SIX, "sigma1_top"), "six, and row 1 is swiped more", _top),
+    Form("novelty", "d_rpb", (*_SIX, "fade"), "six, and swiping more wears off row by row", _novelty),
+    Form("edges, first row", "d_rpb", (*_SIX, "w", "sigma1_top"), "both edges; row 1 is swiped more", _eight),
+    Form("edges, novelty", "d_rpb", (*_SIX, "w", "fade"), "both edges; swiping more wears off", _novelty),
+    Form("all nine", "d_rpb", (*_SIX, "w", "sigma1_top", "fade"), "both edges; row 1 and its wearing off apart"),
+)
+"""Every form tried for d_rpb, from the fewest ideas to the most."""
+
+
+def form_of(model: str | Form) -> Form:
+    """A form by its name, or a discount with all its parameters free by its symbol."""
+    if isinstance(model, Form):
+        return model
+    named = {form.name: form for form in FORMS}
+    if model in named:
+        return named[model]
+    if not str(model).startswith("d_"):
+        hint = did_you_mean(str(model), named)
+        raise ParameterError(f"there is no form {model!r}.{hint} Known: {'; '.join(named)}; or a discount's symbol.")
+    cls = discount_class(model)
+    return Form(model, model, tuple(f.name for f in fields(cls)), "all parameters free")

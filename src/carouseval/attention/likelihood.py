@@ -1,0 +1,232 @@
+"""Fitting browsing models by likelihood: to how many of the screens each cell was examined on."""
+
+import math
+from dataclasses import dataclass
+from statistics import NormalDist
+
+import numpy as np
+from numpy.typing import NDArray
+
+from carouseval.attention.bootstrap import BY_PARTICIPANT, CELLS_ONLY, Bootstrap, Interval, interval_of, resampled
+from carouseval.attention.examination import Examination
+from carouseval.attention.fit import Scores, matching_grid, scores
+from carouseval.attention.forms import Form, form_of
+from carouseval.attention.maximise import Binomial, Maximum, maximise
+from carouseval.errors import DataError, ParameterError
+from carouseval.metric.checks import number, whole
+from carouseval.metric.discounts import Discount
+from carouseval.metric.grid import Array, Grid
+
+FAR = 16.0  # on the unbounded scale: a share of 1e-7, or 1 - 1e-7
+_TOO_WEAK = 1e-9  # of the effects of parameters, each of length 1: a direction nothing depends on
+STARTS = (0.8, 0.5, 0.95)  # of shares; factors start at 0.5, 0.2 and 2
+
+
+@dataclass(frozen=True)
+class LikelihoodFit:
+    """A form fitted by likelihood, what its parameters may be off by, and what the data leave open."""
+
+    form: Form
+    discount: Discount
+    values: dict[str, float]  # of the free parameters
+    intervals: dict[str, Interval | None]  # None where the data leave a parameter open
+    noise: str  # what the intervals are of
+    open: tuple[str, ...]  # what these data do not identify, in sentences
+    log_likelihood: float
+    saturated: float  # the log-likelihood of the frequencies themselves
+    observations: int  # screens times cells
+    cells: int
+    train: Scores
+    converged: bool
+
+    @property
+    def bic(self) -> float:
+        """k ln n - 2 ln L, with every cell of every screen an observation: the harshest count of them."""
+        return len(self.values) * math.log(self.observations) - 2 * self.log_likelihood
+
+    @property
+    def deviance(self) -> float:
+        """Twice what the log-likelihood lacks to that of the frequencies themselves."""
+        return 2 * (self.saturated - self.log_likelihood)
+
+    @property
+    def dispersion(self) -> float:
+        """The deviance per degree of freedom: 1 where nothing but binomial noise is left."""
+        free = self.cells - len(self.values)
+        return self.deviance / free if free > 0 else math.nan
+
+
+def fit_likelihood(
+    model: str | Form, seen: Examination, grid: Grid | None = None, *, level: float = 0.95
+) -> LikelihoodFit:
+    """The parameters under which the counts are likeliest, each cell of each screen being examined or not.
+
+    ``model`` is a discount's symbol or one of :data:`carouseval.attention.forms.FORMS` by its name. Cells of a screen
+    and screens of a person resemble each other: intervals take the latter into account where the counts of single
+    participants are known, and otherwise say that they are too narrow.
+
+    >>> from carouseval.attention import recgaze_counts
+    >>> fit_likelihood("six", recgaze_counts("bratislava")).discount.short
+    'd_rpb(e=0.92...
+    """
+    form, grid = form_of(model), counted_grid(seen, grid)
+    level = number("level", level, above=0, at_most=1)
+    problem = Problem(form, grid)
+    found = problem.fit(_flat(seen.counts)[None], np.full((1, seen.counts.size), float(seen.screens)))
+    values = dict(zip(form.free, problem.natural(found.at)[0].tolist(), strict=True))
+    discount = form.discount(list(values.values()))
+    openness = Openness(problem, found)
+    return LikelihoodFit(
+        form=form,
+        discount=discount,
+        values=values,
+        intervals=intervals(problem, found, openness, _pulls(found, seen), level),
+        noise=CELLS_ONLY if seen.by_participant is None else BY_PARTICIPANT,
+        open=openness.sentences,
+        log_likelihood=float(found.value[0]),
+        saturated=log_likelihood(seen.frequencies, seen),
+        observations=seen.screens * seen.counts.size,
+        cells=seen.counts.size,
+        train=scores(discount, seen, grid),
+        converged=bool(found.converged[0]),
+    )
+
+
+def log_likelihood(model: Discount | Array, seen: Examination, grid: Grid | None = None) -> float:
+    """Of counts under a model's weights, read as probabilities; -inf where these cannot be."""
+    weights = model.weights(matching_grid(grid, seen.frequencies)) if isinstance(model, Discount) else model
+    data = Binomial(_flat(seen.counts)[None], np.full((1, seen.counts.size), float(seen.screens)))
+    return float(data.value(_flat(weights)[None], np.zeros(1, np.int64))[0])
+
+
+def bootstrap_fit(
+    fit: LikelihoodFit,
+    seen: Examination,
+    grid: Grid | None = None,
+    samples: int = 1000,
+    level: float = 0.95,
+    seed: int = 0,
+) -> Bootstrap:
+    """Fit again to resampled participants or, without them, to resampled counts."""
+    samples, seed = whole("samples", samples, 1), whole("seed", seed, 0)
+    level = number("level", level, above=0, at_most=1)
+    problem = Problem(fit.form, counted_grid(seen, grid))
+    shares, screens = resampled(seen, samples, np.random.default_rng(seed))
+    start = problem.unbounded(np.array([list(fit.values.values())]))
+    found = problem.fit(shares * screens, screens, np.repeat(start, samples, axis=0)[:, None])
+    drawn = problem.natural(found.at)
+    intervals = {name: interval_of(drawn[:, k], level) for k, name in enumerate(fit.form.free)}
+    return Bootstrap(fit.noise, samples, level, intervals)
+
+
+class Problem:
+    """A form on a grid, its parameters on an unbounded scale: log-odds of shares, logarithms of factors."""
+
+    def __init__(self, form: Form, grid: Grid) -> None:
+        self.form, self.grid = form, grid
+        self.unit = np.array(form.units)
+
+    def natural(self, at: Array) -> Array:
+        """Parameters as the formula takes them."""
+        with np.errstate(over="ignore"):
+            return np.where(self.unit, 1 / (1 + np.exp(-at)), np.exp(at))
+
+    def unbounded(self, values: Array) -> Array:
+        share = np.clip(values, 1e-12, 1 - 1e-12)
+        return np.clip(np.where(self.unit, np.log(share / (1 - share)), np.log(np.maximum(values, 1e-12))), -FAR, FAR)
+
+    def probabilities(self, at: Array) -> Array:
+        return self.form.weights(self.natural(at), self.grid).reshape(len(at), -1)
+
+    def fit(self, counts: Array, screens: Array, starts: Array | None = None) -> Maximum:
+        """Problems (problems, cells), each from several starts (problems, starts, parameters), the best kept."""
+        if starts is None:
+            starts = np.broadcast_to(self._starts(), (len(counts), len(STARTS), len(self.form.free)))
+        many = starts.shape[1]
+        data = Binomial(np.repeat(counts, many, axis=0), np.repeat(screens, many, axis=0))
+        bound = np.full(len(self.form.free), FAR)
+        found = maximise(self.probabilities, data, starts.reshape(-1, len(bound)), -bound, bound)
+        if not np.isfinite(found.value).any():
+            raise DataError(
+                f"{self.form.name}: its weights are no probabilities anywhere near where the search began; "
+                "fit it by spearman, pearson or mse."
+            )
+        best = np.nan_to_num(found.value, nan=-np.inf).reshape(-1, many).argmax(axis=1) + many * np.arange(len(counts))
+        return found.only(best)
+
+    def _starts(self) -> Array:
+        return self.unbounded(np.where(self.unit, np.array(STARTS)[:, None], 0.1 / (1 - np.array(STARTS)[:, None])))
+
+
+class Openness:
+    """What data leave open about the parameters: those at a bound, those without effect, those known only together."""
+
+    def __init__(self, problem: Problem, found: Maximum) -> None:
+        names, at = problem.form.free, found.at[0]
+        effects = found.slopes[0] * np.sqrt(np.maximum(found.bend[0], 0.0))[:, None]
+        sizes = np.sqrt((effects**2).sum(axis=0))
+        bound = np.abs(at) > FAR - 1
+        idle = ~bound & (sizes <= 1e-8 * max(sizes.max(initial=0.0), 1e-300))
+        rest = np.flatnonzero(~bound & ~idle)
+        together: list[list[str]] = []
+        if len(rest):
+            alike = effects[:, rest] / sizes[rest]
+            strength, directions = np.linalg.eigh(alike.T @ alike)
+            for direction in directions.T[strength < _TOO_WEAK]:
+                together.append([names[rest[k]] for k in np.flatnonzero(np.abs(direction) > 0.1)])
+        unknown = {name for group in together for name in group}
+        self.known = np.array([not bound[k] and not idle[k] and name not in unknown for k, name in enumerate(names)])
+        values = problem.natural(found.at)[0]
+        self.sentences = (
+            *(f"{names[k]} went to its bound, {values[k]:.3g}." for k in np.flatnonzero(bound)),
+            *(f"{names[k]} has no effect on this grid: any value fits." for k in np.flatnonzero(idle)),
+            *(f"{', '.join(group)} are known only together: other values fit as well." for group in together),
+        )
+
+
+def intervals(
+    problem: Problem, found: Maximum, openness: Openness, pulls: Array | None, level: float
+) -> dict[str, Interval | None]:
+    """Wald intervals on the unbounded scale; with the pull of each participant on each parameter, their sandwich."""
+    from scipy.special import stdtrit
+
+    known = np.flatnonzero(openness.known)
+    out: dict[str, Interval | None] = dict.fromkeys(problem.form.free)
+    if not len(known):
+        return out
+    spread = np.linalg.inv(found.information[0][np.ix_(known, known)])
+    width = NormalDist().inv_cdf((1 + level) / 2)
+    if pulls is not None and len(pulls) > 1:
+        people = len(pulls)
+        meat = pulls[:, known].T @ pulls[:, known] * people / (people - 1)
+        spread = spread @ meat @ spread
+        width = float(stdtrit(people - 1, (1 + level) / 2))
+    half = width * np.sqrt(np.maximum(np.diag(spread), 0.0))
+    for k, index in enumerate(known):
+        ends = np.repeat(found.at[:1], 2, axis=0)
+        ends[:, index] += [-half[k], half[k]]
+        low, high = problem.natural(ends)[:, index]
+        out[problem.form.free[index]] = Interval(float(low), float(high))
+    return out
+
+
+def _pulls(found: Maximum, seen: Examination) -> Array | None:
+    """What each participant's screens, as far as they are unlike the model, do to each parameter."""
+    if seen.by_participant is None:
+        return None
+    counts, screens = seen.by_participant
+    size = len(screens)
+    own = Binomial(counts.reshape(size, -1).astype(float), np.repeat(screens[:, None], seen.counts.size, axis=1))
+    pulls: Array = own.slopes(np.repeat(found.chances, size, axis=0), np.arange(size))[0] @ found.slopes[0]
+    return pulls
+
+
+def counted_grid(seen: Examination, grid: Grid | None) -> Grid:
+    """The grid to fit on, of counts alone."""
+    if not isinstance(seen, Examination):
+        raise ParameterError("likelihood needs counts: give an Examination, not frequencies.")
+    return matching_grid(grid, seen.frequencies)
+
+
+def _flat(table: Array | NDArray[np.int64]) -> Array:
+    return np.asarray(table, dtype=np.float64).reshape(-1)

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <string>
 
+#include "chain.h"
 #include "kernels.h"
 #include "parallel.h"
 
@@ -153,6 +154,28 @@ Out<uint8_t> sign_flips(In<int64_t, 2> differences, In<uint64_t, 1> user, In<int
   return Out<uint8_t>(reached, {size_t(words), differences.shape(1)}, owner);
 }
 
+nb::tuple scan_chains(In<double, 3> band, In<double, 2> leave, In<double, 2> start, In<double, 2> lost, In<double, 2> landing,
+                      In<int64_t, 1> cell, size_t cells, int threads) {
+  const size_t count = band.shape(0), states = band.shape(1), width = band.shape(2);
+  if (width % 2 == 0) throw nb::value_error("a band has as many columns below its diagonal as above");
+  if (cell.shape(0) != states) throw nb::value_error("every state wants a cell, or -1");
+  for (const auto* by_state : {&leave, &start, &lost, &landing})
+    if (by_state->shape(0) != count || by_state->shape(1) != states)
+      throw nb::value_error("leave, start, lost and landing want a value for every state of every chain");
+  const Chains chains = {int64_t(count), int(states), int(width / 2), band.data(), leave.data(), start.data(),
+                         lost.data(), landing.data(), cell.data(), int(cells)};
+  nb::capsule visits_owner, weights_owner;
+  double *visits = fresh<double>(count * states, visits_owner), *weights = fresh<double>(count * cells, weights_owner);
+  const int64_t stuck = in_parallel(int64_t(count), piece_for(int64_t(states * width * width)), threads,
+                                    [&](Pieces& pieces) { return scan_all(chains, pieces, visits, weights); });
+  if (stuck >= 0) {
+    const int64_t chain = stuck / int64_t(states + 1), state = stuck % int64_t(states + 1);
+    const std::string what = state == int64_t(states) ? "the hub" : "state " + std::to_string(state);
+    throw nb::value_error(("chain " + std::to_string(chain) + ": " + what + " can never be left").c_str());
+  }
+  return nb::make_tuple(Out<double>(visits, {count, states}, visits_owner), Out<double>(weights, {count, cells}, weights_owner));
+}
+
 nb::tuple layout(Relevance relevance, In<double, 2> weights, const char* gain, const char* ideal, int threads) {
   const Pages<double> stack = pages_of<double>(relevance, weights, gain, ideal, false);
   const size_t count = relevance.shape(0), rows = weights.shape(0), cols = weights.shape(1);
@@ -177,6 +200,7 @@ NB_MODULE(_native, m) {
   m.def("correlations", &correlations, "candidates"_a, "target"_a, "threads"_a);
   m.def("draw_pairs", &draw_pairs, "seed"_a, "first"_a, "count"_a, "rows"_a, "cols"_a, "up_to"_a, "top_grade"_a, "threads"_a);
   m.def("sign_flips", &sign_flips, "differences"_a, "user"_a, "least"_a, "permutations"_a, "seed"_a, "threads"_a);
+  m.def("scan_chains", &scan_chains, "band"_a, "leave"_a, "start"_a, "lost"_a, "landing"_a, "cell"_a, "cells"_a, "threads"_a);
   m.def("layout", &layout, "relevance"_a, "weights"_a, "gain"_a, "ideal"_a, "threads"_a);
   bind_tables(m);
   m.def("instruction_set", [] { return active->name; }, "The instruction set in use.");

@@ -42,6 +42,16 @@ def sign_flips(
     seed: int,
     threads: int,
 ) -> NDArray[np.uint8]: ...
+def scan_chains(
+    band: NDArray[np.float64],
+    leave: NDArray[np.float64],
+    start: NDArray[np.float64],
+    lost: NDArray[np.float64],
+    landing: NDArray[np.float64],
+    cell: NDArray[np.int64],
+    cells: int,
+    threads: int,
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
 def layout(
     relevance: NDArray[np.float64], weights: NDArray[np.float64], gain: str, ideal: str, threads: int
 ) -> tuple[NDArray[np.int64], int]: ...

@@ -1,0 +1,252 @@
+// People browsing a page as absorbing Markov chains: how often each state is visited, which cells are seen at all.
+//
+// States are eliminated one by one, first to last (Grassmann, Taksar & Heyman): who would come to an eliminated state is
+// sent on to where it leads. Its chance of going anywhere else is added up, never taken from 1, so nothing is ever
+// subtracted and every number is right to its own last digits, however seldom people leave. The inverse N = (I - Q)^-1 is
+// then needed near its diagonal only, where it follows from the factors (Takahashi; Erisman & Tinney), again by sums.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+#include "buffer.h"
+#include "kernels.h"
+#include "lanes.h"
+
+namespace {
+
+// Independent chains over the same states, all arrays one chain after the other.
+struct Chains {
+  int64_t count;
+  int states, reach;    // no step goes further than `reach` states up or down
+  const double* band;   // states x (2 reach + 1): the chance of each step, from furthest down to furthest up
+  const double* leave;  // by state: the chance to end
+  const double* start;
+  const double* lost;     // by state: the chance to go to the hub, which shows nothing
+  const double* landing;  // where the hub leads
+  const int64_t* cell;    // by state, for all chains: the cell it shows, or -1
+  int cells;
+};
+
+// to[c] += factor * from[c], for n values padded with zeros to whole lanes.
+CAROUSEVAL_INLINE void add_scaled(double* to, double factor, const double* from, int n) {
+  for (int c = 0; c < n; c += kLanes) store(to + c, load(to + c) + fill(factor) * load(from + c));
+}
+CAROUSEVAL_INLINE void scale(double* values, double factor, int n) {
+  for (int c = 0; c < n; c += kLanes) store(values + c, load(values + c) * fill(factor));
+}
+
+class ChainScan {
+ public:
+  explicit ChainScan(const Chains& chains)
+      : chains_(chains),
+        n_(chains.states),
+        first_(chains.cells + 1),
+        shown_by_(n_),
+        span_(gather_cells()),
+        step_(n_ * (chains.reach + 1 + padded(chains.reach))),
+        back_(n_ * padded(chains.reach)),
+        across_(n_ * (chains.reach + 1 + padded(std::max(span_, chains.reach)))),
+        down_(across_.size()),
+        once_(n_),
+        leave_(n_ + padded(chains.reach)),
+        lost_(n_ + padded(chains.reach)),
+        start_(n_ + padded(chains.reach)),
+        landing_(n_ + padded(chains.reach)),
+        matrix_(most_ * most_),
+        chance_(most_) {}
+
+  // The first state that is never left, `states` for the hub, or -1.
+  int scan(int64_t chain, double* visits, double* weights) {
+    read(chain);
+    for (int s = 0; s < n_; ++s)
+      if (!eliminate(s)) return s;
+    for (int s = n_ - 1; s >= 0; --s) restore(s);
+    std::copy(start_.at(0), start_.at(n_), visits);
+    returns_ = 0.0;
+    if (hub_) {
+      double ended = 0.0, were_lost = 0.0;  // of those who land; of those who start
+      for (int s = 0; s < n_; ++s) ended += landing_[s] * chains_.leave[chain * n_ + s];
+      for (int s = 0; s < n_; ++s) were_lost += start_[s] * chains_.lost[chain * n_ + s];
+      returns_ = 1.0 / ended;  // how often the hub is met, once it is
+      if (!(returns_ <= std::numeric_limits<double>::max())) return n_;
+      for (int s = 0; s < n_; ++s) visits[s] += were_lost * returns_ * landing_[s];
+    }
+    for (int c = 0; c < chains_.cells; ++c) weights[c] = seen(shown_by_.at(first_[c]), first_[c + 1] - first_[c], visits);
+    return -1;
+  }
+
+ private:
+  // The states of each cell, in order; returns how far apart two states of a cell can be.
+  int gather_cells() {
+    Buffer<int> next(chains_.cells + 1);
+    for (int s = 0; s < n_; ++s)
+      if (chains_.cell[s] >= 0) ++first_[int(chains_.cell[s]) + 1];
+    for (int c = 0; c < chains_.cells; ++c) {
+      most_ = std::max(most_, first_[c + 1]);
+      next[c + 1] = first_[c + 1] += first_[c];
+    }
+    int span = 0;
+    for (int s = 0; s < n_; ++s)
+      if (const int c = int(chains_.cell[s]); c >= 0) {
+        shown_by_[next[c]++] = s;
+        span = std::max(span, s - shown_by_[first_[c]]);
+      }
+    return span;
+  }
+
+  // Rows of the band, and of N and its transpose, counted from the diagonal.
+  double* step(int s) { return step_.at(s * (longest_down_ + 1 + up_) + longest_down_); }
+  double* back(int s) { return back_.at(s * padded(longest_down_)) - 1; }  // steps to s from s + 1, s + 2, ...
+  double* across(int s) { return across_.at(s * (longest_up_ + 1 + right_) + longest_up_); }
+  double* down(int s) { return down_.at(s * (longest_down_ + 1 + below_) + longest_down_); }
+
+  void read(int64_t chain) {
+    const int reach = chains_.reach, width = 2 * reach + 1;
+    const double* band = chains_.band + chain * n_ * width + reach;
+    longest_up_ = longest_down_ = 0;  // a chain may go less far than the band allows, in one direction at least
+    for (int s = 0; s < n_; ++s) {
+      for (int up = std::min(reach, n_ - 1 - s); up > longest_up_; --up)
+        if (band[s * width + up] != 0) longest_up_ = up;
+      for (int by = std::min(reach, s); by > longest_down_; --by)
+        if (band[s * width - by] != 0) longest_down_ = by;
+    }
+    up_ = padded(longest_up_);
+    right_ = padded(std::max(longest_down_, span_));
+    below_ = padded(std::max(longest_up_, span_));
+    for (int s = 0; s < n_; ++s) {
+      const int by = std::min(longest_down_, s), up = std::min(longest_up_, n_ - 1 - s);
+      std::copy(band + s * width - by, band + s * width + up + 1, step(s) - by);
+      std::fill(step(s) + up + 1, step(s) + up_ + 1, 0.0);
+    }
+    const auto copy = [&](const double* from, Buffer<double>& to) { std::copy(from + chain * n_, from + (chain + 1) * n_, to.at(0)); };
+    copy(chains_.leave, leave_);
+    copy(chains_.lost, lost_);
+    copy(chains_.start, start_);
+    copy(chains_.landing, landing_);
+    hub_ = std::any_of(lost_.at(0), lost_.at(n_), [](double chance) { return chance != 0; });
+  }
+
+  // Sends all who come to s on to later states, to the hub or to the end. False if they could never go on.
+  bool eliminate(int s) {
+    const int below = std::min(longest_down_, n_ - 1 - s);
+    double *up = step(s), *from = back(s);
+    Lanes onward = fill(0.0);
+    for (int c = 1; c <= up_; c += kLanes) onward = onward + load(up + c);
+    once_[s] = 1.0 / (leave_[s] + lost_[s] + sum(onward));
+    if (!(once_[s] <= std::numeric_limits<double>::max())) return false;
+    scale(up + 1, once_[s], up_);
+    for (int k = 1; k <= below; ++k) {
+      from[k] = step(s + k)[-k];
+      if (from[k] != 0) add_scaled(step(s + k) - k + 1, from[k], up + 1, up_);
+    }
+    std::fill(from + below + 1, from + padded(longest_down_) + 1, 0.0);
+    add_scaled(leave_.at(s + 1), leave_[s] * once_[s], from + 1, longest_down_);
+    add_scaled(start_.at(s + 1), start_[s], up + 1, up_);
+    if (hub_) {
+      add_scaled(lost_.at(s + 1), lost_[s] * once_[s], from + 1, longest_down_);
+      add_scaled(landing_.at(s + 1), landing_[s], up + 1, up_);
+    }
+    scale(from + 1, once_[s], longest_down_);
+    return true;
+  }
+
+  // Brings s back, all later states being there: its row and column of N, then what start, landing and lost come to.
+  void restore(int s) {
+    const double *up = step(s), *from = back(s);
+    double *row = across(s), *column = down(s);
+    const int above = std::min(longest_up_, n_ - 1 - s), below = std::min(longest_down_, n_ - 1 - s);
+    combine(row, right_, longest_up_ + 1 + right_, up, above);
+    combine(column, below_, longest_down_ + 1 + below_, from, below);
+    row[0] = column[0] = once_[s] + dot(up + 1, column + 1, longest_up_);
+    for (int k = 1; k < longest_up_ && s + k < n_; ++k) across(s + k)[-k] = column[k];
+    for (int k = 1; k < longest_down_ && s + k < n_; ++k) down(s + k)[-k] = row[k];
+    start_[s] = start_[s] * once_[s] + dot(from + 1, start_.at(s + 1), longest_down_);
+    if (hub_) {
+      landing_[s] = landing_[s] * once_[s] + dot(from + 1, landing_.at(s + 1), longest_down_);
+      lost_[s] = lost_[s] * once_[s] + dot(up + 1, lost_.at(s + 1), longest_up_);
+    }
+  }
+
+  // What follows the diagonal of a row: factor[k] times the same columns of the k-th row below it, over all k.
+  static void combine(double* row, int width, int pitch, const double* factor, int rows) {
+    for (int c = 1; c <= width; c += kLanes) {
+      Lanes total = fill(0.0);
+      for (int k = 1; k <= rows; ++k) total = total + fill(factor[k]) * load(row + k * (pitch - 1) + c);
+      store(row + c, total);
+    }
+  }
+
+  // N, no further from the diagonal than the states of a cell are apart.
+  double inverse(int s, int t) { return (s < t ? across(s)[t - s] : down(t)[s - t]) + returns_ * lost_[s] * landing_[t]; }
+
+  // The chance that any of these states is visited.
+  double seen(const int* state, int count, const double* visits) {
+    double largest = 0.0, total = 0.0;
+    for (int a = 0; a < count; ++a) {
+      const double itself = inverse(state[a], state[a]);
+      chance_[a] = std::min(visits[state[a]] / itself, 1.0);
+      largest = std::max(largest, chance_[a]);
+      if (count > 1)
+        for (int b = 0; b < count; ++b) matrix_[a * count + b] = inverse(state[b], state[a]) / itself;
+    }
+    if (count < 2) return largest;
+    for (int a = 0; a < count; ++a) total += chance_[a];
+    // where states are all but sure to follow each other the solution is mostly rounding, but the chance lies between these
+    return std::clamp(first_entrances(count), largest, std::max(largest, std::min(total, 1.0)));
+  }
+
+  // Those whom a cell's states meet first, added up. A state is visited by those it meets first and those who come from
+  // another: chance_[a] = sum over b of entered[b] times the chance of coming from b to a. By Gaussian elimination.
+  double first_entrances(int count) {
+    const auto at = [&](int a) { return matrix_.at(a * count); };
+    for (int c = 0; c < count; ++c) {
+      int pivot = c;
+      for (int a = c + 1; a < count; ++a)
+        if (std::abs(at(a)[c]) > std::abs(at(pivot)[c])) pivot = a;
+      std::swap_ranges(at(c), at(c) + count, at(pivot));
+      std::swap(chance_[c], chance_[pivot]);
+      for (int a = c + 1; a < count && at(c)[c] != 0; ++a) {
+        const double factor = at(a)[c] / at(c)[c];
+        for (int b = c; b < count; ++b) at(a)[b] -= factor * at(c)[b];
+        chance_[a] -= factor * chance_[c];
+      }
+    }
+    double entered = 0.0;
+    for (int c = count - 1; c >= 0; --c) {
+      chance_[c] = at(c)[c] != 0 ? chance_[c] / at(c)[c] : 0.0;  // no state of its own, to the last digit
+      entered += chance_[c];
+      for (int a = 0; a < c; ++a) chance_[a] -= at(a)[c] * chance_[c];
+    }
+    return entered;
+  }
+
+  Chains chains_;
+  int n_, most_ = 0;  // the most states of a cell
+  Buffer<int> first_, shown_by_;
+  int span_;                                  // of the states of a cell
+  int longest_up_ = 0, longest_down_ = 0;     // steps of this chain
+  int up_ = 0, right_ = 0, below_ = 0;        // padded widths: steps up, rows of N, columns of N
+  bool hub_ = false;
+  double returns_ = 0.0;
+  Buffer<double> step_, back_;      // the band, then its factors; steps down by where they lead, over the chance to go on
+  Buffer<double> across_, down_;    // N near its diagonal by rows, and by columns
+  Buffer<double> once_;             // visits of a state before people go on from it to later ones
+  Buffer<double> leave_, lost_, start_, landing_;
+  Buffer<double> matrix_, chance_;
+};
+
+// Returns the first state that is never left, counted over all chains with the hub as a chain's last, or -1.
+inline int64_t scan_all(const Chains& chains, Pieces& pieces, double* visits, double* weights) {
+  ChainScan scan(chains);
+  for (int64_t k, end; pieces.next(k, end);)
+  for (; k < end; ++k) {
+    const int stuck = scan.scan(k, visits + k * chains.states, weights + k * chains.cells);
+    if (stuck >= 0) return k * (chains.states + 1) + stuck;
+  }
+  return -1;
+}
+
+}  // namespace

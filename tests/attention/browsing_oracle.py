@@ -87,7 +87,10 @@ def _one_after_the_other(firsts: Iterable[Outcome], seconds: Sequence[Outcome]) 
 
 
 def _scan(row: int, page: int, slots: Sequence[int], go_on: Number, grid: cv.Grid) -> list[Outcome]:
-    """Every way to pass slots in order, each after the first with probability `go_on`; what is not there is not seen."""
+    """Every way to pass slots in order, each after the first with probability `go_on`.
+
+    A slot the page does not have is passed like any other, and not looked at.
+    """
     outcomes = []
     for passed in range(1, len(slots) + 1):
         stops = 1 - go_on if passed < len(slots) else 1
@@ -256,8 +259,9 @@ def scan_steps(parameters: Parameters, grid: cv.Grid, cell: Cell) -> list[Step]:
 def scan_summary(parameters: Parameters, grid: cv.Grid, gains: Gains, remainder: float = 1e-13) -> Summary:
     """The Markov scan on a tiny page, by moving the probability of (cell, cells seen) on, step by step.
 
-    Ends when less than `remainder` is still browsing, and counts that rest as leaving then and there. `browsing` says how
-    much it was: weights are short of the truth by at most that; visits by at most that times the longest expected rest.
+    Ends when less than `remainder` is still browsing, and counts that rest as leaving then and there. `browsing` says
+    how much it was: weights are short of the truth by at most that, visits by at most that times the number of visits
+    still to be expected, which is below 1 / (the smallest probability of leaving).
     """
     cells = [(i, j) for i in range(1, grid.rows + 1) for j in range(1, grid.cols + 1)]
     bit = {cell: 1 << number for number, cell in enumerate(cells)}

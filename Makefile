@@ -45,12 +45,13 @@ clean:
 	rm -rf .venv build dist out .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-# The environment: what the project and its tests need, at the versions of constraints.txt.
+# The environment: what the project and its tests need, at the versions of constraints.txt. setuptools builds cwl-eval,
+# which comes as source only.
 $(READY): constraints.txt pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "carouseval needs Python 3.11 or later; try make PYTHON=python3.11")'
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt scikit-build-core nanobind ninja cmake
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt scikit-build-core nanobind ninja cmake setuptools
 	@touch $@
 
 # The package itself, compiled. Built in place of an editable install, so that tests and timings see what users get;

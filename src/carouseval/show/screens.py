@@ -21,7 +21,7 @@ def attention_patterns(assumed: ArrayLike, observed: ArrayLike, grid: Grid = REC
 
     A schematic: cells are shaded by rank, so that a small slope shows as well as a large one.
     """
-    first, second = (_fitting(table, grid)[:rows] for table in (assumed, observed))
+    first, second = (fitting(table, grid)[:rows] for table in (assumed, observed))
     grid = Grid(len(first), grid.cols, grid.page_size)
     (left, right), *later = pages = _page_edges(grid)
     end = pages[-1][1]
@@ -45,18 +45,18 @@ def attention_patterns(assumed: ArrayLike, observed: ArrayLike, grid: Grid = REC
 
 def heatmap(table: ArrayLike, title: str, grid: Grid = RECGAZE, value_title: str = "weight") -> alt.LayerChart:
     """A table over the screen, with its numbers where there is room; cells that hold NaN stay empty."""
-    values = _fitting(table, grid)
+    values = fitting(table, grid)
     length = max(60, min(180, 22 * grid.rows))
     legend = alt.Legend(title=value_title, gradientLength=length, tickCount=5)
     scale = alt.Scale(range=RAMP, domain=[0, _top(values)])
-    return styled(_heat(values, title, grid, alt.Color("value:Q", scale=scale, legend=legend)))
+    return styled(shaded(values, title, grid, alt.Color("value:Q", scale=scale, legend=legend)))
 
 
 def heatmaps(tables: Mapping[str, ArrayLike], grid: Grid = RECGAZE, columns: int = 2) -> alt.ConcatChart:
     """Several tables, each shaded by the share of its own maximum, so that their shapes compare; numbers as given."""
     legend = alt.Legend(title="shade: share of the table's maximum", orient="top", gradientLength=240, tickCount=5)
     color = alt.Color("share:Q", scale=alt.Scale(range=RAMP, domain=[0, 1]), legend=legend)
-    charts = [_heat(_fitting(table, grid), title, grid, color) for title, table in tables.items()]
+    charts = [shaded(fitting(table, grid), title, grid, color) for title, table in tables.items()]
     return styled(alt.concat(*charts, columns=columns, spacing=24))
 
 
@@ -90,10 +90,23 @@ def _pattern(
     return alt.LayerChart(layer=layers, width=23 * (pages[-1][1] + 0.9), height=29 * (grid.rows + 2.1), title=title)
 
 
-def _heat(table: Array, title: str, grid: Grid, color: alt.Color) -> alt.LayerChart:
-    written = table.size <= ROOM
-    texts = _numbers(table) if written else [""] * table.size
-    cells = [{**cell, "text": text} for cell, text in zip(_cells(table, grid), texts, strict=True)]
+def shaded(
+    table: Array,
+    title: str | alt.TitleParams,
+    grid: Grid,
+    color: alt.Color,
+    texts: list[str] | None = None,
+    top: float | None = None,
+) -> alt.LayerChart:
+    """A table over the screen in these colours, darkest at ``top`` or else at its maximum.
+
+    Without ``texts``, its numbers are written where there is room.
+    """
+    roomy = table.size <= ROOM
+    if texts is None:
+        texts = _numbers(table) if roomy else [""] * table.size
+    written = any(texts)
+    cells = [{**cell, "text": text} for cell, text in zip(_cells(table, grid, top), texts, strict=True)]
     centres = (_lefts(grid) + 0.5).tolist()
     right = centres[-1] + 0.5
     place = _place(
@@ -104,7 +117,7 @@ def _heat(table: Array, title: str, grid: Grid, color: alt.Color) -> alt.LayerCh
     )
     every = over(cells)
     filled = every.transform_filter("isValid(datum.value)")
-    ink = alt.when("datum.share > 0.68").then(alt.value("white")).otherwise(alt.value("black"))
+    ink = alt.when("abs(datum.share) > 0.68").then(alt.value("white")).otherwise(alt.value("black"))
     layers = [
         filled.mark_rect(stroke="white", strokeWidth=0.6).encode(
             **place, color=color, tooltip=["row:O", "col:O", "value:Q"]
@@ -113,7 +126,7 @@ def _heat(table: Array, title: str, grid: Grid, color: alt.Color) -> alt.LayerCh
     ]
     if written:
         layers.append(filled.mark_text(fontSize=11, aria=False).encode(x="xc:Q", y="yc:Q", text="text:N", color=ink))
-    wide, high = (max(24, 9 + 6.2 * max(map(len, texts))), 22) if written else (15, 15)
+    wide, high = (max(24, 9 + 6.2 * max(map(len, texts))), 22) if roomy else (15, 15)
     return alt.LayerChart(layer=layers, width=wide * right, height=high * grid.rows, title=title)
 
 
@@ -126,7 +139,7 @@ def _numbers(table: Array) -> list[str]:
     return [text[1:] if text.startswith("0.") else text for text in texts]
 
 
-def _fitting(table: ArrayLike, grid: Grid) -> Array:
+def fitting(table: ArrayLike, grid: Grid) -> Array:
     values = np.asarray(table, dtype=np.float64)
     if values.shape != grid.shape:
         raise ParameterError(f"a table of shape {values.shape} does not fit a {grid} grid.")
@@ -148,9 +161,9 @@ def _page_edges(grid: Grid) -> list[tuple[float, float]]:
     return [(float(lefts[0]), float(lefts[-1] + 1)) for lefts in np.split(_lefts(grid), firsts)]
 
 
-def _cells(table: Array, grid: Grid) -> list[dict[str, Any]]:
+def _cells(table: Array, grid: Grid, top: float | None = None) -> list[dict[str, Any]]:
     """A line of data for each cell: its value, that as a share of the maximum, and its edges and centre."""
-    top = _top(table)
+    top = top or _top(table)
     return [
         {"row": row + 1, "col": col + 1, "value": _known(value), "share": _known(value / top)}
         | {"x": x, "x2": x + 1, "xc": x + 0.5, "y": row, "y2": row + 1, "yc": row + 0.5}

@@ -1,0 +1,217 @@
+"""Models of where people look, held against data: every cell, every row, and what is left over.
+
+Models differ in colour and dash, swipe pages in shade and shape, and signs are written: all of it reads in grey.
+"""
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import altair as alt
+import numpy as np
+
+from carouseval.errors import ParameterError
+from carouseval.metric.grid import Array, Grid
+from carouseval.show.beyond import BeyondRow, beyond
+from carouseval.show.drawing import GREY, HUES, INK, RED, numbered_axis, over, styled
+from carouseval.show.fits import Fitted, Seen, page_means
+from carouseval.show.screens import ROOM, fitting, shaded
+
+__all__ = ["BeyondRow", "Fitted", "Seen", "beyond", "data_against_model", "residuals"]
+
+WIDTH = 1040
+MODELS = (RED, *HUES[1:])  # no blue: swipe pages have it
+DASHES = ([6, 2], [2, 2], [10, 2, 2, 2])
+SHADES = ("#08306b", "#08519c", "#2171b5", "#3d8dc6", "#5aa2d2", "#7ab6dd")  # from the first swipe page to the last
+SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down")
+FARTHEST = 4.0  # standard errors; what is farther off is no darker
+SIGNED = ("#2166ac", "#92c5de", "#ffffff", "#f4a582", "#b2182b")  # ColorBrewer's RdBu, from less to more
+MINUS = "\N{MINUS SIGN}"
+_READING = ["in standard errors;", "+: examined more often than the model says"]
+_SPARSE = ["(written from 2 standard errors on)"]
+
+
+def data_against_model(seen: Seen, models: Sequence[Fitted], grid: Grid, subtitle: str = "") -> alt.ConcatChart:
+    """One figure of a fit: (a) every cell in reading order, (b) model against data, (c) the means of every row."""
+    data, low, high = (fitting(table, grid) for table in (seen.frequencies, seen.low, seen.high))
+    weights = {model.name: fitting(model.weights, grid) for model in models}
+    top = math.ceil(20 * max(float(np.max(table)) for table in (high, data, *weights.values()))) / 20  # in steps of .05
+    lines, points = _line_looks(seen.name, list(weights)), _point_looks(grid)
+    across = {1: 300, 2: 235}.get(len(weights), 200)  # of a scatter plot, which is square
+    scatters = [
+        _scatter(_scattered((data, low, high, table), grid), name, points, top, across, seen.name if at == 0 else None)
+        for at, (name, table) in enumerate(weights.items())
+    ]
+    rows = _by_row(data, weights, grid, (lines, points), WIDTH - len(weights) * (across + 26) - 56, across)
+    below = alt.concat(*scatters, rows, columns=len(scatters) + 1, spacing=26, align="each")
+    cells = _by_cell(seen.name, (data, low, high), weights, grid, lines, top)
+    against = models[0].name if len(models) == 1 else f"{len(models)} models"
+    title = alt.TitleParams(f"{seen.name} against {against}", fontSize=17, offset=14)
+    if subtitle:
+        title.subtitle = subtitle
+    return styled(alt.concat(cells, below, columns=1, spacing=26, title=title))
+
+
+def _line_looks(data: str, models: list[str]) -> dict[str, Any]:
+    """How the lines of data and models are told apart: the data in black, each model in a colour and dash."""
+    turn = range(len(models))
+    colors = [INK, *(MODELS[at % len(MODELS)] for at in turn)]
+    dashes = [[1, 0], *(DASHES[at % len(DASHES)] for at in turn)]
+    legend = alt.Legend(title=None, orient="top", symbolSize=700, symbolStrokeWidth=2.5, columnPadding=24)
+    domain = [data, *models]
+    return {
+        "stroke": alt.Stroke("series:N", scale=alt.Scale(domain=domain, range=colors), legend=legend),
+        "strokeDash": alt.StrokeDash("series:N", scale=alt.Scale(domain=domain, range=dashes), legend=legend),
+    }
+
+
+def _point_looks(grid: Grid) -> dict[str, Any]:
+    """How the cells of swipe pages are told apart: the later, the lighter, and each in a shape."""
+    domain = sorted(set(grid.swipe_page.tolist()))
+    steps = (len(SHADES) - 1) / max(1, len(domain) - 1)
+    shades = [SHADES[round(steps * at)] for at in range(len(domain))]
+    shapes = [SHAPES[at % len(SHAPES)] for at in range(len(domain))]
+    # the padding puts it level with the legend of lines, whose symbols are larger
+    legend = alt.Legend(title="swipe page", titleOrient="left", orient="top", symbolSize=90, columns=12, padding=7)
+    return {
+        "fill": alt.Fill("page:O", scale=alt.Scale(domain=domain, range=shades), legend=legend),
+        "shape": alt.Shape("page:O", scale=alt.Scale(domain=domain, range=shapes), legend=legend),
+    }
+
+
+def _by_cell(
+    name: str, seen: Sequence[Array], weights: dict[str, Array], grid: Grid, looks: dict[str, Any], top: float
+) -> alt.LayerChart:
+    """Cell after cell, row after row; every second swipe page is shaded."""
+    data, low, high = (table.ravel().tolist() for table in seen)
+    size = grid.rows * grid.cols
+    rows = [at // grid.cols + 1 if grid.cols > 1 else 1 for at in range(size)]  # where a line breaks
+    lines = [
+        {"position": at + 1, "row": rows[at], "series": series, "value": value}
+        for series, values in ((name, data), *((model, table.ravel().tolist()) for model, table in weights.items()))
+        for at, value in enumerate(values)
+    ]
+    band = [{"position": at + 1, "row": rows[at], "low": low[at], "high": high[at]} for at in range(size)]
+    begins = [
+        (grid.cols * row + first, grid.cols * row + min(first + grid.page_size, grid.cols))
+        for row in range(grid.rows)
+        for first in range(grid.page_size, grid.cols, 2 * grid.page_size)
+    ]
+    shades = [{"position": begin + 0.5, "end": end + 0.5} for begin, end in begins]
+    borders = [{"position": grid.cols * row + 0.5} for row in range(1, grid.rows)]
+    centres = [grid.cols * (row + 0.5) + 0.5 for row in range(grid.rows)]
+    x = alt.X(
+        "position:Q",
+        axis=numbered_axis(centres, "row"),
+        scale=alt.Scale(domain=[0.5, size + 0.5], nice=False, zero=False),
+    )
+    y = alt.Y("value:Q", scale=_upto(top), axis=alt.Axis(title="share of screens", tickCount=5))
+    path: dict[str, Any] = {"strokeJoin": "round", "strokeCap": "round"}
+    layers = [
+        over(shades).mark_rect(color="#f2f2f2").encode(x=x, x2="end:Q"),
+        over(borders).mark_rule(color=GREY, strokeWidth=0.8).encode(x=x),
+        over(band).mark_area(color=GREY, opacity=0.4).encode(x=x, y=alt.Y("low:Q"), y2="high:Q", detail="row:N"),
+        over(lines).mark_line(strokeWidth=1.7, **path).encode(x=x, y=y, detail="row:N", **looks),
+    ]
+    shaded_pages = "; shaded: every second swipe page" * bool(shades)
+    title = alt.TitleParams("(a) every cell, row after row", subtitle=f"grey band: interval of the data{shaded_pages}")
+    return alt.LayerChart(layer=layers, width=WIDTH, height=215, title=title)
+
+
+def _scattered(tables: Sequence[Array], grid: Grid) -> list[dict[str, Any]]:
+    """A line of data for each cell: the data, the two ends of its interval, and the model."""
+    values = np.stack(tables, axis=-1).tolist()
+    return [
+        {"row": row, "col": col, "page": page} | dict(zip(("data", "low", "high", "model"), cell, strict=True))
+        for row, cells in enumerate(values, 1)
+        for col, (page, cell) in enumerate(zip(grid.swipe_page.tolist(), cells, strict=True), 1)
+    ]
+
+
+def _scatter(
+    cells: list[dict[str, Any]], model: str, looks: dict[str, Any], top: float, across: int, data: str | None
+) -> alt.LayerChart:
+    """Each cell where the model and the data put it; on the diagonal they agree."""
+    ends = [{"model": end, "data": end} for end in (0, top)]
+    x = alt.X("model:Q", scale=_upto(top), axis=alt.Axis(title=model, tickCount=5, titleLimit=across))
+    first = data is not None  # the others share its axis
+    y = alt.Y("data:Q", scale=_upto(top), axis=alt.Axis(title=data, tickCount=5, labels=first, ticks=first))
+    points = over(cells)
+    layers = [
+        over(ends).mark_line(color=GREY, strokeWidth=1).encode(x=x, y=y),
+        points.mark_rule(color=GREY, opacity=0.45).encode(x=x, y=alt.Y("low:Q"), y2="high:Q"),
+        points.mark_point(stroke="white", strokeWidth=0.5, size=45, opacity=1).encode(
+            x=x, y=y, tooltip=["row:O", "col:O", "data:Q", "model:Q"], **looks
+        ),
+    ]
+    title = alt.TitleParams("(b) every cell", subtitle="whiskers: intervals") if first else alt.TitleParams("")
+    return alt.LayerChart(layer=layers, width=across, height=across, title=title)
+
+
+def _by_row(
+    data: Array,
+    weights: dict[str, Array],
+    grid: Grid,
+    looks: tuple[dict[str, Any], dict[str, Any]],
+    width: int,
+    height: int,
+) -> alt.LayerChart:
+    """The mean of each swipe page of each row: points for the data, lines for the models."""
+    lines, points = looks
+    seen = [
+        {"row": row, "page": page, "value": value}
+        for row, values in enumerate(page_means(data, grid).tolist(), 1)
+        for page, value in enumerate(values, 1)
+    ]
+    spread = (0.0,) if grid.rows > 1 else (-0.2, 0.2)  # a single row would leave a line no length
+    modelled = [
+        {"row": row + aside, "page": page, "series": name, "value": value}
+        for name, table in weights.items()
+        for row, values in enumerate(page_means(table, grid).tolist(), 1)
+        for page, value in enumerate(values, 1)
+        for aside in spread
+    ]
+    places = [float(row) for row in range(1, grid.rows + 1)]
+    x = alt.X(
+        "row:Q",
+        axis=numbered_axis(places, "row"),
+        scale=alt.Scale(domain=[0.5, grid.rows + 0.5], nice=False, zero=False),
+    )
+    y = alt.Y("value:Q", scale=alt.Scale(zero=True), axis=alt.Axis(title="mean share of screens", tickCount=5))
+    layers = [
+        over(modelled).mark_line(strokeWidth=2).encode(x=x, y=y, detail="page:N", **lines),
+        over(seen).mark_point(stroke="white", strokeWidth=0.5, size=75, opacity=1).encode(x=x, y=y, **points),
+    ]
+    title = alt.TitleParams("(c) the mean of each row, by swipe page", subtitle="points: data; lines: model")
+    return alt.LayerChart(layer=layers, width=width, height=height, title=title)
+
+
+def _upto(top: float) -> alt.Scale:
+    return alt.Scale(domain=[0, top], nice=False)
+
+
+def residuals(seen: Seen, model: Fitted, screens: int, grid: Grid) -> alt.LayerChart:
+    """How many standard errors of the model the data lie above it (+) or below, cell by cell."""
+    data, weights = fitting(seen.frequencies, grid), fitting(model.weights, grid)
+    if not ((weights >= 0) & (weights <= 1)).all():
+        raise ParameterError(f"{model.name}: residuals need weights that are probabilities, from 0 to 1.")
+    # a model that is certain of a cell would leave no error to divide by: half a screen is as certain as data can be
+    chance = np.clip(weights, 0.5 / screens, 1 - 0.5 / screens)
+    off = (data - weights) / np.sqrt(chance * (1 - chance) / screens)
+    roomy = off.size <= ROOM
+    texts = [
+        _signed(value) if roomy else "" if abs(value) < 2 else (MINUS + "+")[value > 0]
+        for value in off.ravel().tolist()
+    ]
+    ends = [FARTHEST * share for share in (-1, -0.5, 0, 0.5, 1)]
+    length = max(80, min(180, 22 * grid.rows))
+    legend = alt.Legend(title=["standard", "errors"], values=ends, gradientLength=length)
+    scale = alt.Scale(range=SIGNED, domain=ends, clamp=True, interpolate="rgb")
+    title = alt.TitleParams(f"{seen.name} minus {model.name}", subtitle=_READING + _SPARSE * (not roomy))
+    return styled(shaded(off, title, grid, alt.Color("value:Q", scale=scale, legend=legend), texts, FARTHEST))
+
+
+def _signed(value: float) -> str:
+    """``+1.2``, with a true minus sign, and no sign where it says 0.0."""
+    text = f"{value:+.1f}".replace("-", MINUS)
+    return text if float(text[1:]) else text[1:]

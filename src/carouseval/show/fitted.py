@@ -5,6 +5,7 @@ Models differ in colour and dash, swipe pages in shade and shape, and signs are 
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import altair as alt
@@ -27,8 +28,18 @@ SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down"
 FARTHEST = 4.0  # standard errors; what is farther off is no darker
 SIGNED = ("#2166ac", "#92c5de", "#ffffff", "#f4a582", "#b2182b")  # ColorBrewer's RdBu, from less to more
 MINUS = "\N{MINUS SIGN}"
-_READING = ["in standard errors;", "+: examined more often than the model says"]
-_SPARSE = ["(written from 2 standard errors on)"]
+_READING = ["in standard errors of the model;", "+: examined more often than it says"]
+_SPARSE = ["(signs from 2 standard errors on)"]
+
+
+@dataclass(frozen=True, eq=False)
+class _Frame:
+    """What the panels of a figure share."""
+
+    grid: Grid
+    lines: dict[str, Any]  # encodings of data and models
+    points: dict[str, Any]  # and of swipe pages
+    top: float  # of every scale
 
 
 def data_against_model(seen: Seen, models: Sequence[Fitted], grid: Grid, subtitle: str = "") -> alt.ConcatChart:
@@ -36,15 +47,15 @@ def data_against_model(seen: Seen, models: Sequence[Fitted], grid: Grid, subtitl
     data, low, high = (fitting(table, grid) for table in (seen.frequencies, seen.low, seen.high))
     weights = {model.name: fitting(model.weights, grid) for model in models}
     top = math.ceil(20 * max(float(np.max(table)) for table in (high, data, *weights.values()))) / 20  # in steps of .05
-    lines, points = _line_looks(seen.name, list(weights)), _point_looks(grid)
+    frame = _Frame(grid, _line_looks(seen.name, list(weights)), _point_looks(grid), top)
     across = {1: 300, 2: 235}.get(len(weights), 200)  # of a scatter plot, which is square
     scatters = [
-        _scatter(_scattered((data, low, high, table), grid), name, points, top, across, seen.name if at == 0 else None)
+        _scatter(_scattered((data, low, high, table), grid), name, frame, across, seen.name if at == 0 else None)
         for at, (name, table) in enumerate(weights.items())
     ]
-    rows = _by_row(data, weights, grid, (lines, points), WIDTH - len(weights) * (across + 26) - 56, across)
+    rows = _by_row(data, weights, frame, WIDTH - len(weights) * (across + 26) - 56, across)
     below = alt.concat(*scatters, rows, columns=len(scatters) + 1, spacing=26, align="each")
-    cells = _by_cell(seen.name, (data, low, high), weights, grid, lines, top)
+    cells = _by_cell(seen.name, (data, low, high), weights, frame)
     against = models[0].name if len(models) == 1 else f"{len(models)} models"
     title = alt.TitleParams(f"{seen.name} against {against}", fontSize=17, offset=14)
     if subtitle:
@@ -79,19 +90,23 @@ def _point_looks(grid: Grid) -> dict[str, Any]:
     }
 
 
-def _by_cell(
-    name: str, seen: Sequence[Array], weights: dict[str, Array], grid: Grid, looks: dict[str, Any], top: float
-) -> alt.LayerChart:
+def _by_cell(name: str, seen: Sequence[Array], weights: dict[str, Array], frame: _Frame) -> alt.LayerChart:
     """Cell after cell, row after row; every second swipe page is shaded."""
+    grid = frame.grid
     data, low, high = (table.ravel().tolist() for table in seen)
     size = grid.rows * grid.cols
     rows = [at // grid.cols + 1 if grid.cols > 1 else 1 for at in range(size)]  # where a line breaks
     lines = [
-        {"position": at + 1, "row": rows[at], "series": series, "value": value}
+        {"position": at + 1 + aside, "row": rows[at], "series": series, "value": value}
         for series, values in ((name, data), *((model, table.ravel().tolist()) for model, table in weights.items()))
         for at, value in enumerate(values)
+        for aside in _asides(size)
     ]
-    band = [{"position": at + 1, "row": rows[at], "low": low[at], "high": high[at]} for at in range(size)]
+    band = [
+        {"position": at + 1 + aside, "row": rows[at], "low": low[at], "high": high[at]}
+        for at in range(size)
+        for aside in _asides(size)
+    ]
     begins = [
         (grid.cols * row + first, grid.cols * row + min(first + grid.page_size, grid.cols))
         for row in range(grid.rows)
@@ -105,13 +120,12 @@ def _by_cell(
         axis=numbered_axis(centres, "row"),
         scale=alt.Scale(domain=[0.5, size + 0.5], nice=False, zero=False),
     )
-    y = alt.Y("value:Q", scale=_upto(top), axis=alt.Axis(title="share of screens", tickCount=5))
-    path: dict[str, Any] = {"strokeJoin": "round", "strokeCap": "round"}
+    y = alt.Y("value:Q", scale=_upto(frame.top), axis=alt.Axis(title="share of screens", tickCount=5))
     layers = [
         over(shades).mark_rect(color="#f2f2f2").encode(x=x, x2="end:Q"),
         over(borders).mark_rule(color=GREY, strokeWidth=0.8).encode(x=x),
         over(band).mark_area(color=GREY, opacity=0.4).encode(x=x, y=alt.Y("low:Q"), y2="high:Q", detail="row:N"),
-        over(lines).mark_line(strokeWidth=1.7, **path).encode(x=x, y=y, detail="row:N", **looks),
+        over(lines).mark_line(strokeWidth=1.7, strokeJoin="round").encode(x=x, y=y, detail="row:N", **frame.lines),
     ]
     shaded_pages = "; shaded: every second swipe page" * bool(shades)
     title = alt.TitleParams("(a) every cell, row after row", subtitle=f"grey band: interval of the data{shaded_pages}")
@@ -128,48 +142,38 @@ def _scattered(tables: Sequence[Array], grid: Grid) -> list[dict[str, Any]]:
     ]
 
 
-def _scatter(
-    cells: list[dict[str, Any]], model: str, looks: dict[str, Any], top: float, across: int, data: str | None
-) -> alt.LayerChart:
+def _scatter(cells: list[dict[str, Any]], model: str, frame: _Frame, across: int, data: str | None) -> alt.LayerChart:
     """Each cell where the model and the data put it; on the diagonal they agree."""
-    ends = [{"model": end, "data": end} for end in (0, top)]
-    x = alt.X("model:Q", scale=_upto(top), axis=alt.Axis(title=model, tickCount=5, titleLimit=across))
+    ends = [{"model": end, "data": end} for end in (0, frame.top)]
+    x = alt.X("model:Q", scale=_upto(frame.top), axis=alt.Axis(title=model, tickCount=5, titleLimit=across))
     first = data is not None  # the others share its axis
-    y = alt.Y("data:Q", scale=_upto(top), axis=alt.Axis(title=data, tickCount=5, labels=first, ticks=first))
+    y = alt.Y("data:Q", scale=_upto(frame.top), axis=alt.Axis(title=data, tickCount=5, labels=first, ticks=first))
     points = over(cells)
     layers = [
         over(ends).mark_line(color=GREY, strokeWidth=1).encode(x=x, y=y),
         points.mark_rule(color=GREY, opacity=0.45).encode(x=x, y=alt.Y("low:Q"), y2="high:Q"),
         points.mark_point(stroke="white", strokeWidth=0.5, size=45, opacity=1).encode(
-            x=x, y=y, tooltip=["row:O", "col:O", "data:Q", "model:Q"], **looks
+            x=x, y=y, tooltip=["row:O", "col:O", "data:Q", "model:Q"], **frame.points
         ),
     ]
     title = alt.TitleParams("(b) every cell", subtitle="whiskers: intervals") if first else alt.TitleParams("")
     return alt.LayerChart(layer=layers, width=across, height=across, title=title)
 
 
-def _by_row(
-    data: Array,
-    weights: dict[str, Array],
-    grid: Grid,
-    looks: tuple[dict[str, Any], dict[str, Any]],
-    width: int,
-    height: int,
-) -> alt.LayerChart:
+def _by_row(data: Array, weights: dict[str, Array], frame: _Frame, width: int, height: int) -> alt.LayerChart:
     """The mean of each swipe page of each row: points for the data, lines for the models."""
-    lines, points = looks
+    grid = frame.grid
     seen = [
         {"row": row, "page": page, "value": value}
         for row, values in enumerate(page_means(data, grid).tolist(), 1)
         for page, value in enumerate(values, 1)
     ]
-    spread = (0.0,) if grid.rows > 1 else (-0.2, 0.2)  # a single row would leave a line no length
     modelled = [
         {"row": row + aside, "page": page, "series": name, "value": value}
         for name, table in weights.items()
         for row, values in enumerate(page_means(table, grid).tolist(), 1)
         for page, value in enumerate(values, 1)
-        for aside in spread
+        for aside in _asides(grid.rows)
     ]
     places = [float(row) for row in range(1, grid.rows + 1)]
     x = alt.X(
@@ -177,13 +181,18 @@ def _by_row(
         axis=numbered_axis(places, "row"),
         scale=alt.Scale(domain=[0.5, grid.rows + 0.5], nice=False, zero=False),
     )
-    y = alt.Y("value:Q", scale=alt.Scale(zero=True), axis=alt.Axis(title="mean share of screens", tickCount=5))
+    y = alt.Y("value:Q", scale=_upto(frame.top), axis=alt.Axis(title="mean share of screens", tickCount=5))
     layers = [
-        over(modelled).mark_line(strokeWidth=2).encode(x=x, y=y, detail="page:N", **lines),
-        over(seen).mark_point(stroke="white", strokeWidth=0.5, size=75, opacity=1).encode(x=x, y=y, **points),
+        over(modelled).mark_line(strokeWidth=2).encode(x=x, y=y, detail="page:N", **frame.lines),
+        over(seen).mark_point(stroke="white", strokeWidth=0.5, size=75, opacity=1).encode(x=x, y=y, **frame.points),
     ]
     title = alt.TitleParams("(c) the mean of each row, by swipe page", subtitle="points: data; lines: model")
     return alt.LayerChart(layer=layers, width=width, height=height, title=title)
+
+
+def _asides(places: int) -> tuple[float, ...]:
+    """Where a line has points, from each of its places: at a single place it needs two to be seen."""
+    return (0.0,) if places > 1 else (-0.2, 0.2)
 
 
 def _upto(top: float) -> alt.Scale:

@@ -60,9 +60,16 @@ def _panel(title: str, rows: Sequence[BeyondRow], values: Sequence[Interval | No
         axis=alt.Axis(title=better, format=form, tickCount=4, grid=False),
     )
     axis = alt.Axis(
-        title=None, labels=named, labelExpr="split(datum.label, '|')", labelLimit=400, labelPadding=8, labelOffset=-7
+        title=None,
+        labels=named,
+        labelExpr="split(datum.label, '|')",
+        labelLimit=400,
+        labelPadding=8,
+        labelOffset=-7,
+        grid=True,
+        ticks=False,
+        domain=False,
     )
-    axis.grid, axis.ticks, axis.domain = True, False, False
     y = alt.Y("name:N", sort=None, scale=alt.Scale(domain=[_label(row) for row in rows]), axis=axis)
     every = over(data)
     shape = alt.when("datum.ceiling").then(alt.value("diamond")).otherwise(alt.value("circle"))

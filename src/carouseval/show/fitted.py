@@ -46,7 +46,8 @@ def data_against_model(seen: Seen, models: Sequence[Fitted], grid: Grid, subtitl
     """One figure of a fit: (a) every cell in reading order, (b) model against data, (c) the means of every row."""
     data, low, high = (fitting(table, grid) for table in (seen.frequencies, seen.low, seen.high))
     weights = {model.name: fitting(model.weights, grid) for model in models}
-    top = math.ceil(20 * max(float(np.max(table)) for table in (high, data, *weights.values()))) / 20  # in steps of .05
+    largest = max(float(np.max(table)) for table in (data, high, *weights.values()))
+    top = math.ceil(20 * largest) / 20 or 1.0  # in steps of .05
     frame = _Frame(grid, _line_looks(seen.name, list(weights)), _point_looks(grid), top)
     across = {1: 300, 2: 235}.get(len(weights), 200)  # of a scatter plot, which is square
     scatters = [
@@ -214,7 +215,12 @@ def residuals(seen: Seen, model: Fitted, screens: int, grid: Grid) -> alt.LayerC
     ]
     ends = [FARTHEST * share for share in (-1, -0.5, 0, 0.5, 1)]
     length = max(80, min(180, 22 * grid.rows))
-    legend = alt.Legend(title=["standard", "errors"], values=ends, gradientLength=length)
+    legend = alt.Legend(
+        title=["standard", "errors"],
+        values=ends,
+        gradientLength=length,
+        labelExpr=f"(datum.value >= {FARTHEST} ? '≥ ' : datum.value <= -{FARTHEST} ? '≤ ' : '') + datum.label",
+    )
     scale = alt.Scale(range=SIGNED, domain=ends, clamp=True, interpolate="rgb")
     title = alt.TitleParams(f"{seen.name} minus {model.name}", subtitle=_READING + _SPARSE * (not roomy))
     return styled(shaded(off, title, grid, alt.Color("value:Q", scale=scale, legend=legend), texts, FARTHEST))

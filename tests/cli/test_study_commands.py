@@ -54,7 +54,8 @@ def test_a_figure_that_differs_fails(monkeypatch: pytest.MonkeyPatch, capsys: py
     from carouseval.cli.reproduce import reproduce
     from carouseval.study import reproduce as study
 
-    wrong = study.Reproduction({}, {}, {}, {}, (study.Check("Table 1", "2DCG", "2.2", "2.3"),))
+    checks = (study.Check("Table 1", "2DCG", "2.2", "2.3"),)
+    wrong = study.Reproduction({}, {}, {}, {}, checks, beyond=cast(Any, None))
     monkeypatch.setattr(study, "reproduce", lambda progress: wrong)
     with pytest.raises(Exit) as left:
         reproduce(None, Format.csv)

@@ -14,7 +14,7 @@ from carouseval.attention import recgaze_counts
 from carouseval.metric.grid import Array, Grid
 from carouseval.show import fitted
 from carouseval.show.drawing import INK, RED
-from carouseval.show.fits import page_means
+from carouseval.show.fitted_data import page_means
 from carouseval.show.fitted_rows import fitted_rows
 from tests.show.test_charts import drawn, marks, pixels, texts
 

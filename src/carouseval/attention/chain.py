@@ -101,10 +101,14 @@ def solve(
     shape: tuple[int, int],
 ) -> tuple[Array, Array]:
     """Expected visits of states, (chains, states), and the probabilities of cells, (chains, rows, cols)."""
-    many = band.shape[:2]
-    parts = [np.ascontiguousarray(np.broadcast_to(part, many)) for part in (leave, start, lost, landing)]
+
+    def of_all(part: Array) -> Array:
+        return np.ascontiguousarray(np.broadcast_to(part, band.shape[:2]))
+
     try:
-        visits, weights = _native.scan_chains(band, *parts, cell, shape[0] * shape[1], 1)
+        visits, weights = _native.scan_chains(
+            band, of_all(leave), of_all(start), of_all(lost), of_all(landing), cell, shape[0] * shape[1], 1
+        )
     except ValueError as error:
         raise ParameterError(f"chain: {error}; people must be able to leave.") from None
     return visits, weights.reshape(len(weights), *shape)

@@ -105,6 +105,9 @@ FORMS = (
 )
 """Every form tried for d_rpb, from the fewest ideas to the most."""
 
+OF_ROWS_AND_PAGES = tuple(form for form in FORMS if form.symbol == "d_rpb" and form.parts is not _two_kinds)
+"""Those that are d_rpb themselves."""
+
 
 def form_of(model: str | Form) -> Form:
     """A form by its name, or a discount with all its parameters free by its symbol."""

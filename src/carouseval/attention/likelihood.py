@@ -18,6 +18,7 @@ from carouseval.metric.discounts import Discount
 from carouseval.metric.grid import Array, Grid
 
 FAR = 16.0  # on the unbounded scale: a share of 1e-7, or 1 - 1e-7
+_ANYTHING = 8.0  # half an interval on that scale: odds off by a factor of 3,000
 _TOO_WEAK = 1e-9  # of the effects of parameters, each of length 1: a direction nothing depends on
 STARTS = (0.8, 0.5, 0.95)  # of shares; factors start at 0.5, 0.2 and 2
 
@@ -75,14 +76,14 @@ def fit_likelihood(
     found = problem.fit(_flat(seen.counts)[None], np.full((1, seen.counts.size), float(seen.screens)))
     values = dict(zip(form.free, problem.natural(found.at)[0].tolist(), strict=True))
     discount = form.discount(list(values.values()))
-    openness = Openness(problem, found)
+    bounds, left_open = intervals(problem, found, _pulls(found, seen), level)
     return LikelihoodFit(
         form=form,
         discount=discount,
         values=values,
-        intervals=intervals(problem, found, openness, _pulls(found, seen), level),
+        intervals=bounds,
         noise=CELLS_ONLY if seen.by_participant is None else BY_PARTICIPANT,
-        open=openness.sentences,
+        open=left_open,
         log_likelihood=float(found.value[0]),
         saturated=log_likelihood(seen.frequencies, seen),
         observations=seen.screens * seen.counts.size,
@@ -158,42 +159,20 @@ class Problem:
         return self.unbounded(np.where(self.unit, np.array(STARTS)[:, None], 0.1 / (1 - np.array(STARTS)[:, None])))
 
 
-class Openness:
-    """What data leave open about the parameters: those at a bound, those without effect, those known only together."""
-
-    def __init__(self, problem: Problem, found: Maximum) -> None:
-        names, at = problem.form.free, found.at[0]
-        effects = found.slopes[0] * np.sqrt(np.maximum(found.bend[0], 0.0))[:, None]
-        sizes = np.sqrt((effects**2).sum(axis=0))
-        bound = np.abs(at) > FAR - 1
-        idle = ~bound & (sizes <= 1e-8 * max(sizes.max(initial=0.0), 1e-300))
-        rest = np.flatnonzero(~bound & ~idle)
-        together: list[list[str]] = []
-        if len(rest):
-            alike = effects[:, rest] / sizes[rest]
-            strength, directions = np.linalg.eigh(alike.T @ alike)
-            for direction in directions.T[strength < _TOO_WEAK]:
-                together.append([names[rest[k]] for k in np.flatnonzero(np.abs(direction) > 0.1)])
-        unknown = {name for group in together for name in group}
-        self.known = np.array([not bound[k] and not idle[k] and name not in unknown for k, name in enumerate(names)])
-        values = problem.natural(found.at)[0]
-        self.sentences = (
-            *(f"{names[k]} went to its bound, {values[k]:.3g}." for k in np.flatnonzero(bound)),
-            *(f"{names[k]} has no effect on this grid: any value fits." for k in np.flatnonzero(idle)),
-            *(f"{', '.join(group)} are known only together: other values fit as well." for group in together),
-        )
-
-
 def intervals(
-    problem: Problem, found: Maximum, openness: Openness, pulls: Array | None, level: float
-) -> dict[str, Interval | None]:
-    """Wald intervals on the unbounded scale; with the pull of each participant on each parameter, their sandwich."""
+    problem: Problem, found: Maximum, pulls: Array | None, level: float
+) -> tuple[dict[str, Interval | None], tuple[str, ...]]:
+    """Wald intervals on the unbounded scale, and in sentences what the data leave open: parameters without one.
+
+    With the pull of each participant on each parameter, their sandwich in place of the expected information.
+    """
     from scipy.special import stdtrit
 
-    known = np.flatnonzero(openness.known)
-    out: dict[str, Interval | None] = dict.fromkeys(problem.form.free)
+    names, values = problem.form.free, problem.natural(found.at)[0]
+    known, sentences = _identified(names, values, found)
+    out: dict[str, Interval | None] = dict.fromkeys(names)
     if not len(known):
-        return out
+        return out, tuple(sentences)
     spread = np.linalg.inv(found.information[0][np.ix_(known, known)])
     width = NormalDist().inv_cdf((1 + level) / 2)
     if pulls is not None and len(pulls) > 1:
@@ -202,12 +181,35 @@ def intervals(
         spread = spread @ meat @ spread
         width = float(stdtrit(people - 1, (1 + level) / 2))
     half = width * np.sqrt(np.maximum(np.diag(spread), 0.0))
-    for k, index in enumerate(known):
+    for k, index in enumerate(known.tolist()):
+        if half[k] > _ANYTHING:
+            sentences.append(f"{names[index]} may be almost anything.")
+            continue
         ends = np.repeat(found.at[:1], 2, axis=0)
         ends[:, index] += [-half[k], half[k]]
         low, high = problem.natural(ends)[:, index]
-        out[problem.form.free[index]] = Interval(float(low), float(high))
-    return out
+        out[names[index]] = Interval(float(low), float(high))
+    return out, tuple(sentences)
+
+
+def _identified(names: tuple[str, ...], values: Array, found: Maximum) -> tuple[NDArray[np.int64], list[str]]:
+    """Which parameters the data pin down, and of the others why not: at a bound, without effect, only together."""
+    effects = found.slopes[0] * np.sqrt(np.maximum(found.bend[0], 0.0))[:, None]
+    sizes = np.sqrt((effects**2).sum(axis=0))
+    bound = np.abs(found.at[0]) > FAR - 1
+    idle = ~bound & (sizes <= 1e-8 * max(sizes.max(initial=0.0), 1e-300))
+    rest = np.flatnonzero(~bound & ~idle)
+    sentences = [f"{names[k]} went to its bound, {values[k]:.3g}." for k in np.flatnonzero(bound)]
+    sentences += [f"{names[k]} has no effect on this screen: any value fits." for k in np.flatnonzero(idle)]
+    together: set[int] = set()
+    if len(rest):
+        alike = effects[:, rest] / sizes[rest]
+        strength, directions = np.linalg.eigh(alike.T @ alike)
+        for direction in directions.T[strength < _TOO_WEAK]:
+            group = rest[np.abs(direction) > 0.1].tolist()
+            together.update(group)
+            sentences.append(f"{', '.join(names[k] for k in group)} are known only together: other values fit as well.")
+    return np.array([k for k in rest.tolist() if k not in together], dtype=np.int64), sentences
 
 
 def _pulls(found: Maximum, seen: Examination) -> Array | None:

@@ -17,7 +17,7 @@ from carouseval.attention.bootstrap import BY_PARTICIPANT
 from carouseval.attention.examination import Examination
 from carouseval.attention.fit import scores
 from carouseval.attention.forms import form_of
-from carouseval.attention.likelihood import LikelihoodFit, Openness, Problem, intervals
+from carouseval.attention.likelihood import FAR, LikelihoodFit, Problem, intervals
 from carouseval.attention.log_tables import RECORD, Rule, number, open_table, text, whole
 from carouseval.attention.maximise import Multinomial, maximise
 from carouseval.attention.scan import MarkovScan, moves_on
@@ -42,6 +42,8 @@ class Paths:
     def __post_init__(self) -> None:
         if not len(self.screen):
             raise DataError(f"{self.name} holds no look.")
+        if ((self.cell[1:] == self.cell[:-1]) & (self.screen[1:] == self.screen[:-1])).any():
+            raise DataError(f"{self.name}: looks at one cell in a row are one look; drop the repeats.")
 
     @cached_property
     def transitions(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -137,19 +139,19 @@ def fit_paths(paths: Paths, *, level: float = 0.95) -> LikelihoodFit:
     counts = np.bincount(outcome, minlength=walk.outcomes).astype(np.float64)
     counts[-1] = paths.screens - int(paths.screen[-1]) - 1
     data = Multinomial(counts[None], walk.occasions(counts)[None])
-    far = np.full(len(walk.form.free), 16.0)
+    far = np.full(len(walk.form.free), FAR)
     start = walk.unbounded(np.array([list(MarkovScan().parameters.values())], dtype=np.float64))
     found = maximise(walk.probabilities, data, start, -far, far)
     values = dict(zip(walk.form.free, walk.natural(found.at)[0].tolist(), strict=True))
-    discount, openness = walk.form.discount(list(values.values())), Openness(walk, found)
-    seen = paths.examination()
+    discount, seen = walk.form.discount(list(values.values())), paths.examination()
+    bounds, left_open = intervals(walk, found, _pulls(paths, found, screen, outcome), level)
     return LikelihoodFit(
         form=walk.form,
         discount=discount,
         values=values,
-        intervals=intervals(walk, found, openness, _pulls(paths, found, screen, outcome), level),
+        intervals=bounds,
         noise=NOISE if paths.participant is None else BY_PARTICIPANT,
-        open=openness.sentences,
+        open=left_open,
         log_likelihood=float(found.value[0]),
         saturated=float(data.value(counts[None] / np.maximum(walk.occasions(counts), 1), np.zeros(1, np.int64))[0]),
         observations=int(counts.sum()),
@@ -185,9 +187,11 @@ class _Walk(Problem):
         given = moves.chances(values)
         place = moves.tail * self.size + moves.head
         steps = np.array([np.bincount(place, row, minlength=self.size**2) for row in given.moves])
-        steps += np.repeat(given.lost / self.size, self.size, axis=1)
+        stay = given.lost / self.size  # landing where one was is no step, and such looks are one in the data
+        steps = (steps + np.repeat(stay, self.size, axis=1)) / np.repeat(1 - stay, self.size, axis=1)
+        steps[:, :: self.size + 1] = 0
         nothing = 1 - np.asarray(values["e"])[:, None]
-        return np.concatenate([steps, given.leave, given.start, nothing], axis=1)
+        return np.concatenate([steps, given.leave / (1 - stay), given.start, nothing], axis=1)
 
     def occasions(self, counts: Array) -> Array:
         """How often each outcome could have come about."""
@@ -200,7 +204,9 @@ class _Walk(Problem):
 def _pulls(paths: Paths, found: Any, screen: NDArray[np.int64], outcome: NDArray[np.int64]) -> Array | None:
     if paths.participant is None:
         return None
-    per_step = (found.slopes[0] / np.maximum(found.chances[0], 1e-300)[:, None])[outcome]
-    pulls = np.zeros((int(paths.participant.max()) + 1, per_step.shape[1]))
-    np.add.at(pulls, paths.participant[screen], per_step)
-    return pulls
+    per_outcome = found.slopes[0] / np.maximum(found.chances[0], 1e-300)[:, None]
+    pulls = np.zeros((int(paths.participant.max()) + 1, per_outcome.shape[1]))
+    np.add.at(pulls, paths.participant[screen], per_outcome[outcome])
+    # whose the screens without a look are is not known: each counts as a person of its own
+    blank = paths.screens - int(paths.screen[-1]) - 1
+    return np.concatenate([pulls, np.repeat(per_outcome[-1:], blank, axis=0)])

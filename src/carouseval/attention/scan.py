@@ -139,7 +139,8 @@ class Moves:
             ]
         )[self.spread, :, np.arange(len(self.tail))].T
         start = np.zeros((len(rates), self.states))
-        start[:, self.first] = values["e"][:, None] * _landing(values["row_spread"], self.first, len(self.first))
+        slots = np.full(len(self.first), len(self.first))
+        start[:, self.first] = values["e"][:, None] * _landing(values["row_spread"], self.first, slots)
         return Chances(start, rates[:, self.kind] * lands / total[:, self.tail], leave / total, lost / total)
 
     def per_state(self, of_moves: Array) -> Array:
@@ -147,10 +148,10 @@ class Moves:
         return np.bincount(self.tail, of_moves, minlength=self.states).astype(np.float64)
 
 
-def _landing(spread: Array, distance: NDArray[np.int64], among: Any) -> Array:
+def _landing(spread: Array, distance: NDArray[np.int64], among: NDArray[np.int64]) -> Array:
     """spread^d over its sum for all distances below ``among``, (scans, moves)."""
-    powers = spread[:, None] ** np.arange(np.max(among, initial=1))
-    landing: Array = powers[:, distance] / np.cumsum(powers, axis=1)[:, np.asarray(among) - 1]
+    powers = spread[:, None] ** np.arange(among.max(initial=1))
+    landing: Array = powers[:, distance] / np.cumsum(powers, axis=1)[:, among - 1]
     return landing
 
 

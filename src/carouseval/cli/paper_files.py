@@ -8,11 +8,18 @@ from typing import Any
 
 from carouseval.attention.recgaze import GROUPS, recgaze_counts
 from carouseval.cli.output import Format, write_rows
+from carouseval.cli.seen import seen
 from carouseval.metric.discounts import FPattern
 from carouseval.metric.grid import RECGAZE
 from carouseval.show import charts
+from carouseval.show.beyond import BeyondRow, beyond
+from carouseval.show.fitted import Fitted, data_against_model
+from carouseval.show.reproduction import beyond_table, forms_table
+from carouseval.study.beyond import Line
 from carouseval.study.reproduce import PERCENT, SHARES, Reproduction, shares
 from carouseval.whole_files import write_whole
+
+BEYOND_INTERVALS = "95% intervals; of scores, by drawing the test counts anew cell by cell; of agreement, Wilson's"
 
 _SUFFIX = {Format.csv: "csv", Format.markdown: "md", Format.latex: "tex"}
 
@@ -61,7 +68,27 @@ def _figures(result: Reproduction) -> dict[str, Any]:
         "agreement": charts.agreement(agreement),
         "examination": charts.heatmaps(groups),
         "discounts": charts.heatmaps(weights),
+        "beyond": beyond([_beyond_row(line, result) for line in result.beyond.lines[1:]], BEYOND_INTERVALS),
+        "fit": data_against_model(
+            seen(test),
+            [Fitted(line.name, line.discount.weights(RECGAZE)) for line in result.beyond.lines[2:]],
+            RECGAZE,
+            f"fitted to {train.name}, held against {test.name}; 95% Wilson intervals of single cells",
+        ),
     }
+
+
+def _beyond_row(line: Line, result: Reproduction) -> BeyondRow:
+    shares = {mode: one.agreement for mode, one in line.agreement.items()}
+    return BeyondRow(
+        line.name,
+        line.parameters,
+        line.interval("spearman"),
+        line.interval("pearson"),
+        line.interval("mse"),
+        {mode: (share.value, *share.interval) for mode, share in shares.items()},
+        line is result.beyond.ceiling,
+    )
 
 
 def _tables(result: Reproduction) -> dict[str, tuple[list[str], Sequence[Sequence[Any]]]]:
@@ -85,5 +112,7 @@ def _tables(result: Reproduction) -> dict[str, tuple[list[str], Sequence[Sequenc
         "table1": (["case", "2DCG"], [[key, f"{value:.4g}"] for key, value in result.table1.items()]),
         "fits": (["discount", "parameters", "train rho", "train r", "test rho", "test r", "test MSE"], fits),
         "table2": (["setting", "difference at least", "pairs", *(f"{PERCENT[key]} (%)" for key in SHARES)], table2),
+        "beyond": beyond_table(result.beyond),
+        "forms": forms_table(result.beyond.choice),
         "checks": (["where", "what", "published", "ours", "note"], checks),
     }

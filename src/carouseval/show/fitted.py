@@ -15,7 +15,7 @@ from carouseval.errors import ParameterError
 from carouseval.metric.grid import Array, Grid
 from carouseval.show.beyond import BeyondRow, beyond
 from carouseval.show.drawing import GREY, HUES, INK, RED, numbered_axis, over, styled
-from carouseval.show.fits import Fitted, Seen, page_means
+from carouseval.show.fitted_data import Fitted, Seen, page_means
 from carouseval.show.screens import ROOM, fitting, shaded
 
 __all__ = ["BeyondRow", "Fitted", "Seen", "beyond", "data_against_model", "residuals"]

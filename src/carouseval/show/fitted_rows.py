@@ -6,7 +6,7 @@ import numpy as np
 from rich.text import Text
 
 from carouseval.metric.grid import Array, Grid
-from carouseval.show.fits import Fitted, Seen, page_means
+from carouseval.show.fitted_data import Fitted, Seen, page_means
 from carouseval.show.terminal import heading, small_table
 
 WORST = 5  # cells that are named

@@ -1,10 +1,13 @@
-"""The paper's figures beside ours, in the terminal."""
+"""The paper's figures beside ours, and what lies beyond, in the terminal."""
 
 from collections.abc import Sequence
 
 from rich.text import Text
 
+from carouseval.attention.choice import Choice
+from carouseval.attention.forms import MOST_PARAMETERS
 from carouseval.show.terminal import heading, small_table
+from carouseval.study.beyond import MEASURES, Beyond
 from carouseval.study.reproduce import Check, Reproduction
 
 MARKS = "published = ours; ≠ differs; ≈ exact arithmetic differs from the authors' floats, see the notes"
@@ -26,7 +29,55 @@ def reproduction(result: Reproduction) -> Text:
         for check in result.checks
         if check.exact
     ]
-    return Text("\n").join([*texts, *heading("Notes", ""), *map(Text, notes)] if notes else texts)
+    texts += [*heading("Notes", ""), *map(Text, notes)] if notes else []
+    return Text("\n").join([*texts, *_beyond(result.beyond)])
+
+
+def _beyond(found: Beyond) -> list[Text]:
+    """Discounts beside the ceiling, the forms tried, and what is to be said."""
+    return [
+        *heading("Beyond the paper", "scored on Amsterdam, with 95% intervals"),
+        small_table("", *beyond_table(found)),
+        *heading("Forms tried", f"fitted to Bratislava alone; held out: {found.choice.folds}"),
+        small_table("", *forms_table(found.choice)),
+        Text(),
+        *(Text(sentence) for sentence in found.sentences),
+    ]
+
+
+def beyond_table(found: Beyond) -> tuple[list[str], list[list[str]]]:
+    """A line for each discount."""
+    modes = list(found.lines[0].agreement)
+    header = ["discount", "parameters", "rho", "r", "MSE", *(f"agreement, {mode} (%)" for mode in modes)]
+    rows = []
+    for line in found.lines:
+        shares = [line.agreement[mode].agreement for mode in modes]
+        scores = [_interval(4, *line.interval(measure)) for measure in MEASURES]
+        agreement = [_interval(1, *(100 * value for value in (one.value, *one.interval))) for one in shares]
+        rows.append([line.name, str(line.parameters), *scores, *agreement])
+    return header, rows
+
+
+def _interval(places: int, value: float, low: float, high: float) -> str:
+    return f"{value:.{places}f} [{low:.{places}f}, {high:.{places}f}]"
+
+
+def forms_table(choice: Choice) -> tuple[list[str], list[list[str]]]:
+    """A line for each form tried, as far as the training data judge it."""
+    best = min(one.fit.bic for one in choice.tried)
+    header = ["form", "parameters", "what it adds", "log-likelihood", "BIC, above the lowest", "held out", ""]
+    return header, [
+        [
+            one.fit.form.name,
+            str(len(one.fit.values)),
+            one.fit.form.meaning,
+            f"{one.fit.log_likelihood:.1f}",
+            f"{one.fit.bic - best:.1f}",
+            f"{one.held_out:.1f}",
+            "chosen" if one.fit is choice.chosen else "too many" * (len(one.fit.values) > MOST_PARAMETERS),
+        ]
+        for one in choice.tried
+    ]
 
 
 def _table(lines: dict[str, list[Check]]) -> Text:

@@ -1,0 +1,46 @@
+"""Data against a fitted discount, as a file or in the terminal."""
+
+from pathlib import Path
+
+import numpy as np
+from rich.text import Text
+
+from carouseval.attention.examination import Examination
+from carouseval.cli.inputs import FitInput
+from carouseval.cli.seen import seen
+from carouseval.metric.discounts import Discount
+from carouseval.show.fitted_data import Fitted, Seen
+
+
+def draw(data: FitInput, discount: Discount, path: Path) -> None:
+    """Every cell, model against data, and the means of rows, in one figure."""
+    from carouseval.show.drawing import save
+    from carouseval.show.fitted import data_against_model
+
+    shown = _seen(data)
+    note = "" if shown.low is shown.high else "95% Wilson intervals of single cells"
+    figure = data_against_model(shown, [_fitted(data, discount)], data.grid, note)
+    save(figure, path.with_suffix(""), [path.suffix[1:].lower()])
+
+
+def in_terminal(data: FitInput, discount: Discount, width: int | None) -> Text:
+    """The means of rows, and the cells that are farthest off."""
+    from carouseval.show.fitted_rows import fitted_rows
+
+    fitted = _fitted(data, discount)
+    share = np.clip(fitted.weights, 1e-9, 1 - 1e-9)
+    return fitted_rows(_seen(data), fitted, np.sqrt(share * (1 - share) / data.train.screens), data.grid, width)
+
+
+def _seen(data: FitInput) -> Seen:
+    if isinstance(data.train, Examination):
+        return seen(data.train)
+    return Seen(Path(data.name).stem, data.train, data.train, data.train)  # no screens, no intervals
+
+
+def _fitted(data: FitInput, discount: Discount) -> Fitted:
+    """Weights that are no probabilities are drawn as a multiple that reaches as high as the data."""
+    weights = discount.weights(data.grid)
+    if discount.is_probability:
+        return Fitted(discount.symbol, weights)
+    return Fitted(f"{discount.symbol}, scaled", weights * (_seen(data).frequencies.max() / weights.max()))

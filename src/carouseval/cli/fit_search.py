@@ -1,0 +1,90 @@
+"""``carouseval fit`` by trying every combination of parameters, as the paper does."""
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from carouseval.attention import fit as fitting
+from carouseval.attention.bootstrap import bootstrap as intervals
+from carouseval.attention.examination import write_json as write_file
+from carouseval.cli.fit_picture import draw
+from carouseval.cli.inputs import FitInput
+from carouseval.cli.output import Format, progress_bar, step, write_json, write_rows
+from carouseval.errors import ParameterError, ParseError
+
+
+def fit_by_search(
+    data: FitInput,
+    model: str,
+    objective: str,
+    values: list[str] | None,
+    refine: bool,
+    bootstrap: int,
+    top: int,
+    chart: Path | None,
+    out: Path | None,
+    format: Format,
+) -> None:
+    """Search, and print the best and its runners-up."""
+    if bootstrap and (objective != "spearman" or refine):
+        raise ParameterError("--bootstrap repeats the search by spearman; leave out --objective and --refine.")
+    train, grid, axes = data.train, data.grid, _axes(values)
+    with progress_bar() as bar:
+        found = fitting.grid_search(model, train, grid, axes, objective, top, progress=step(bar, f"fit {model}"))
+        trust = bootstrap and intervals(model, train, grid, axes, bootstrap, progress=step(bar, "bootstrap"))
+    if refine:
+        found = fitting.refine(found, train, grid)
+    result: dict[str, Any] = {
+        "discount": found.discount.symbol,
+        "parameters": found.discount.parameters,
+        "objective": found.objective,
+        "fitted_to": data.name,
+        "tried": found.tried,
+        "skipped": found.skipped,
+        "train": vars(found.train),
+        **({"test": vars(fitting.scores(found.discount, data.test, grid))} if data.test is not None else {}),
+    }
+    if trust:
+        result["bootstrap"] = asdict(trust)
+    if out:
+        write_file(out, result)
+    if chart:
+        draw(data, found.discount, chart)
+    if format is Format.json:
+        write_json(
+            {**result, "top": [{"discount": str(one.discount), "objective": one.objective} for one in found.top]}
+        )
+        return
+    scores = [["train", *vars(found.train).values()]]
+    if "test" in result:
+        scores.append(["test", *result["test"].values()])
+    if format is not Format.table:
+        write_rows(
+            format, ["discount", "scored on", "rho", "r", "MSE"], [[str(found.discount), *row] for row in scores]
+        )
+        return
+    write_rows(format, ["scored on", "rho", "r", "MSE"], scores, f"{found.discount}\n")
+    runners = [[str(one.discount), one.objective, one.spearman, one.pearson] for one in found.top]
+    if trust:
+        rows = [[name, interval.low, interval.high] for name, interval in trust.parameters.items()]
+        heading = f"\n{trust.level:.0%} bootstrap intervals, {trust.samples:,} samples: {trust.what}"
+        write_rows(format, ["", "low", "high"], rows, heading)
+    title = f"\nBest of {found.tried:,} by {objective}" + (f", {found.skipped:,} unusable" if found.skipped else "")
+    write_rows(format, ["discount", objective, "rho", "r"], runners, title)
+
+
+def _axes(values: list[str] | None) -> dict[str, list[float]] | None:
+    axes = {}
+    for text in values or []:
+        name, equals, numbers = text.partition("=")
+        try:
+            if not equals or name.strip() in axes:
+                raise ValueError
+            axes[name.strip()] = [
+                float(part) if set(part.lower()) & set(".e") else int(part) for part in numbers.split(",")
+            ]
+        except ValueError:
+            raise ParseError(
+                f"--values {text!r} does not read; write each parameter once, for example mu=0.1,0.2,0.3."
+            ) from None
+    return axes or None

@@ -1,0 +1,189 @@
+"""Beyond the paper: how close a discount comes to the noise ceiling, the training frequencies used as a discount.
+
+Forms of d_rpb are fitted to Bratislava alone and one of them is chosen there; Amsterdam is scored once.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from carouseval import _native
+from carouseval.attention.choice import Choice, choose_form
+from carouseval.attention.examination import Examination
+from carouseval.attention.fit import Scores, matching_grid, scores
+from carouseval.attention.forms import MOST_PARAMETERS
+from carouseval.attention.likelihood import log_likelihood
+from carouseval.metric.discounts import Discount, Empirical, parse
+from carouseval.metric.grid import Array
+from carouseval.study.simulation import MODES, Comparison, simulate
+
+CEILING = "the ceiling"
+_SAMPLES = 2000
+_WIDTH = 1.959963984540054  # of a 95% interval, in standard errors
+MEASURES = ("spearman", "pearson", "mse")
+WORDS = {"spearman": "rho", "pearson": "r", "mse": "MSE"}
+
+
+@dataclass(frozen=True)
+class Line:
+    """One discount on the test set: its scores, their standard errors, and how often it decides as the truth does."""
+
+    name: str
+    discount: Discount
+    parameters: int
+    test: Scores
+    errors: Scores  # standard errors of the scores
+    behind: Scores  # the ceiling's score minus this one; positive MSE: this one is better
+    behind_errors: Scores
+    agreement: dict[str, Comparison]  # by mode; corrections and regressions are against the ceiling
+    cells: float  # cells examined on a screen, read as probabilities
+    per_screen: float | None  # the log-likelihood of a test screen, where weights are probabilities
+
+    def interval(self, measure: str) -> tuple[float, float, float]:
+        """A score and its 95% interval."""
+        value, half = getattr(self.test, measure), _WIDTH * getattr(self.errors, measure)
+        return value, value - half, value + half
+
+    def within_noise(self, measure: str) -> bool:
+        """Whether the ceiling's score is no further off than sampling noise of the test counts explains."""
+        behind, error = getattr(self.behind, measure), getattr(self.behind_errors, measure)
+        return bool(abs(behind) <= _WIDTH * error)
+
+
+@dataclass(frozen=True)
+class Beyond:
+    """The forms tried, the one chosen, and the discounts side by side on the test set."""
+
+    choice: Choice
+    lines: tuple[Line, ...]
+    cells: float  # cells examined on a test screen
+    train_cells: float
+
+    @property
+    def chosen(self) -> Line:
+        return next(line for line in self.lines if line.discount is self.choice.chosen.discount)
+
+    @property
+    def ceiling(self) -> Line:
+        return self.lines[-1]
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """What was reached, what remains, and what these data cannot say."""
+        chosen, fit, rank_fitted = self.chosen, self.choice.chosen, self.lines[1]
+        noise = [WORDS[measure] for measure in MEASURES if chosen.within_noise(measure)]
+        outside = [WORDS[measure] for measure in MEASURES if not chosen.within_noise(measure)]
+        reached = f"{fit.discount.symbol} with {chosen.parameters} parameters is within noise of the ceiling in "
+        reached += f"{', '.join(noise) or 'nothing'}" + (f", not in {', '.join(outside)}" if outside else "")
+        disputes = " and ".join(
+            f"{one.corrected.count} to {one.regressions.count} ({mode})" for mode, one in chosen.agreement.items()
+        )
+        held_out = "agree" if self.choice.held_out_agrees else "would choose another"
+        return (
+            f"{reached}. Of the pairs on which the two differ, it is right on {disputes}.",
+            f"The form was chosen by BIC on the training counts among those of at most {MOST_PARAMETERS} parameters; "
+            f"the data left out {held_out} ({self.choice.folds}).",
+            f"What remains: {fit.dispersion:.2f} times the deviance of binomial noise on the training counts. People "
+            "who resemble themselves from screen to screen would leave as much; the embedded counts do not tell people "
+            "apart.",
+            "A discount fitted by rank orders cells; its weights are no probabilities. By "
+            f"{rank_fitted.discount.symbol} a person would examine {rank_fitted.cells:.1f} cells of a screen, by "
+            f"{fit.discount.symbol} {chosen.cells:.1f}; {self.train_cells:.1f} were examined in training, "
+            f"{self.cells:.1f} in test.",
+            "Counts of cells do not identify the order of looks, and every screen ends in a click: giving up is not "
+            "identified either.",
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain numbers, for JSON."""
+        return {
+            "forms": [
+                {
+                    "form": one.fit.form.name,
+                    "parameters": one.fit.values,
+                    "log_likelihood": one.fit.log_likelihood,
+                    "bic": one.fit.bic,
+                    "held_out": one.held_out,
+                    "chosen": one.fit is self.choice.chosen,
+                }
+                for one in self.choice.tried
+            ],
+            "held_out": self.choice.folds,
+            "discounts": [
+                {
+                    "name": line.name,
+                    "discount": str(line.discount),
+                    "parameters": line.parameters,
+                    **{
+                        measure: dict(zip(("value", "low", "high"), line.interval(measure), strict=True))
+                        for measure in MEASURES
+                    },
+                    "agreement": {
+                        mode: {"share": one.agreement.value, "low": one.agreement.interval[0]}
+                        | {"high": one.agreement.interval[1]}
+                        for mode, one in line.agreement.items()
+                    },
+                    "cells_per_screen": line.cells,
+                    "log_likelihood_per_screen": line.per_screen,
+                }
+                for line in self.lines
+            ],
+            "cells_per_screen": self.cells,
+        }
+
+
+def beyond(train: Examination, test: Examination, progress: Callable[[str, int, int], None] | None = None) -> Beyond:
+    """Choose a form on ``train`` and score it on ``test``, beside the paper's discounts and the ceiling."""
+
+    def step(what: str) -> Callable[[int, int], None] | None:
+        return (lambda done, of: progress(what, done, of)) if progress else None
+
+    choice = choose_form(train, progress=step("fit forms"))
+    ceiling = Empirical(train.frequencies, name=f"{train.name} frequencies")
+    entries: list[tuple[str, Discount, int]] = [
+        ("d_a, as published", parse("d_a"), 4),
+        ("d_rpd, as published", parse("d_rpd"), 4),
+        (f"{choice.chosen.discount.symbol}, by likelihood", choice.chosen.discount, len(choice.chosen.values)),
+        (f"{CEILING}: {train.name}'s frequencies", ceiling, train.counts.size),
+    ]
+    judged = [ceiling, *(discount for _, discount, _ in entries[:-1])]
+    agreement: dict[str, tuple[Comparison, ...]] = {}
+    for mode in MODES:
+        study = simulate(judged, test, mode, stream="paper", thresholds=["0"], progress=step(f"simulate {mode}"))
+        first, *others = study.thresholds[0].comparisons
+        agreement[mode] = (*others, first)
+    drawn = _resampled(test, [discount for _, discount, _ in entries])
+    lines = []
+    for k, (name, discount, parameters) in enumerate(entries):
+        here = scores(discount, test)
+        top = scores(ceiling, test)
+        lines.append(
+            Line(
+                name=name,
+                discount=discount,
+                parameters=parameters,
+                test=here,
+                errors=Scores(*drawn[k].std(axis=0).tolist()),
+                behind=Scores(*(getattr(top, name) - getattr(here, name) for name in MEASURES)),
+                behind_errors=Scores(*(drawn[-1] - drawn[k]).std(axis=0).tolist()),
+                agreement={mode: agreement[mode][k] for mode in MODES},
+                cells=float(discount.weights(matching_grid(None, test.frequencies)).sum()),
+                per_screen=log_likelihood(discount, test) / test.screens if discount.is_probability else None,
+            )
+        )
+    return Beyond(choice, tuple(lines), float(test.frequencies.sum()), float(train.frequencies.sum()))
+
+
+def _resampled(test: Examination, discounts: list[Discount]) -> Array:
+    """Scores (discounts, samples, measures) on test counts drawn anew, cell by cell."""
+    rng = np.random.default_rng(0)
+    drawn = rng.binomial(test.screens, test.frequencies.ravel(), (_SAMPLES, test.counts.size)) / test.screens
+    shares = drawn / drawn.max(axis=1, keepdims=True)
+    out = []
+    for discount in discounts:
+        weights = discount.weights(matching_grid(None, test.frequencies)).ravel()
+        rho, r = _native.correlations(np.ascontiguousarray(drawn), weights, 1)
+        out.append(np.stack([rho, r, ((shares - weights / weights.max()) ** 2).mean(axis=1)], axis=1))
+    return np.array(out)

@@ -10,6 +10,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <utility>
 
 #include "buffer.h"
 #include "kernels.h"
@@ -46,17 +47,15 @@ class ChainScan {
         first_(chains.cells + 1),
         shown_by_(n_),
         span_(gather_cells()),
-        step_(n_ * (chains.reach + 1 + padded(chains.reach))),
-        back_(n_ * padded(chains.reach)),
-        across_(n_ * (chains.reach + 1 + padded(std::max(span_, chains.reach)))),
-        down_(across_.size()),
-        once_(n_),
-        leave_(n_ + padded(chains.reach)),
-        lost_(n_ + padded(chains.reach)),
-        start_(n_ + padded(chains.reach)),
-        landing_(n_ + padded(chains.reach)),
-        matrix_(most_ * most_),
-        chance_(most_) {}
+        room_(chains.reach + 1 + padded(std::max(span_, chains.reach))),
+        line_(n_ + padded(chains.reach)),
+        memory_(4 * n_ * room_ + 5 * line_ + most_ * (most_ + 1)) {
+    double* next = memory_.at(0);
+    for (double** rows : {&step_, &back_, &across_, &down_}) *rows = std::exchange(next, next + n_ * room_);
+    for (double** values : {&once_, &leave_, &lost_, &start_, &landing_}) *values = std::exchange(next, next + line_);
+    chance_ = next;
+    matrix_ = next + most_;
+  }
 
   // The first state that is never left, `states` for the hub, or -1.
   int scan(int64_t chain, double* visits, double* weights) {
@@ -64,13 +63,13 @@ class ChainScan {
     for (int s = 0; s < n_; ++s)
       if (!eliminate(s)) return s;
     for (int s = n_ - 1; s >= 0; --s) restore(s);
-    std::copy(start_.at(0), start_.at(n_), visits);
+    std::copy(start_, start_ + n_, visits);
     returns_ = 0.0;
     if (hub_) {
       double ended = 0.0, were_lost = 0.0;  // of those who land; of those who start
       for (int s = 0; s < n_; ++s) ended += landing_[s] * chains_.leave[chain * n_ + s];
       for (int s = 0; s < n_; ++s) were_lost += start_[s] * chains_.lost[chain * n_ + s];
-      returns_ = 1.0 / ended;  // how often the hub is met, once it is
+      returns_ = 1.0 / ended;
       if (!(returns_ <= std::numeric_limits<double>::max())) return n_;
       for (int s = 0; s < n_; ++s) visits[s] += were_lost * returns_ * landing_[s];
     }
@@ -98,10 +97,10 @@ class ChainScan {
   }
 
   // Rows of the band, and of N and its transpose, counted from the diagonal.
-  double* step(int s) { return step_.at(s * (longest_down_ + 1 + up_) + longest_down_); }
-  double* back(int s) { return back_.at(s * padded(longest_down_)) - 1; }  // steps to s from s + 1, s + 2, ...
-  double* across(int s) { return across_.at(s * (longest_up_ + 1 + right_) + longest_up_); }
-  double* down(int s) { return down_.at(s * (longest_down_ + 1 + below_) + longest_down_); }
+  double* step(int s) { return step_ + s * (longest_down_ + 1 + up_) + longest_down_; }
+  double* back(int s) { return back_ + s * padded(longest_down_) - 1; }  // steps to s from s + 1, s + 2, ...
+  double* across(int s) { return across_ + s * (longest_up_ + 1 + right_) + longest_up_; }
+  double* down(int s) { return down_ + s * (longest_down_ + 1 + below_) + longest_down_; }
 
   void read(int64_t chain) {
     const int reach = chains_.reach, width = 2 * reach + 1;
@@ -121,12 +120,12 @@ class ChainScan {
       std::copy(band + s * width - by, band + s * width + up + 1, step(s) - by);
       std::fill(step(s) + up + 1, step(s) + up_ + 1, 0.0);
     }
-    const auto copy = [&](const double* from, Buffer<double>& to) { std::copy(from + chain * n_, from + (chain + 1) * n_, to.at(0)); };
+    const auto copy = [&](const double* from, double* to) { std::copy(from + chain * n_, from + (chain + 1) * n_, to); };
     copy(chains_.leave, leave_);
     copy(chains_.lost, lost_);
     copy(chains_.start, start_);
     copy(chains_.landing, landing_);
-    hub_ = std::any_of(lost_.at(0), lost_.at(n_), [](double chance) { return chance != 0; });
+    hub_ = std::any_of(lost_, lost_ + n_, [](double chance) { return chance != 0; });
   }
 
   // Sends all who come to s on to later states, to the hub or to the end. False if they could never go on.
@@ -143,11 +142,11 @@ class ChainScan {
       if (from[k] != 0) add_scaled(step(s + k) - k + 1, from[k], up + 1, up_);
     }
     std::fill(from + below + 1, from + padded(longest_down_) + 1, 0.0);
-    add_scaled(leave_.at(s + 1), leave_[s] * once_[s], from + 1, longest_down_);
-    add_scaled(start_.at(s + 1), start_[s], up + 1, up_);
+    add_scaled(leave_ + s + 1, leave_[s] * once_[s], from + 1, longest_down_);
+    add_scaled(start_ + s + 1, start_[s], up + 1, up_);
     if (hub_) {
-      add_scaled(lost_.at(s + 1), lost_[s] * once_[s], from + 1, longest_down_);
-      add_scaled(landing_.at(s + 1), landing_[s], up + 1, up_);
+      add_scaled(lost_ + s + 1, lost_[s] * once_[s], from + 1, longest_down_);
+      add_scaled(landing_ + s + 1, landing_[s], up + 1, up_);
     }
     scale(from + 1, once_[s], longest_down_);
     return true;
@@ -163,10 +162,10 @@ class ChainScan {
     row[0] = column[0] = once_[s] + dot(up + 1, column + 1, longest_up_);
     for (int k = 1; k < longest_up_ && s + k < n_; ++k) across(s + k)[-k] = column[k];
     for (int k = 1; k < longest_down_ && s + k < n_; ++k) down(s + k)[-k] = row[k];
-    start_[s] = start_[s] * once_[s] + dot(from + 1, start_.at(s + 1), longest_down_);
+    start_[s] = start_[s] * once_[s] + dot(from + 1, start_ + s + 1, longest_down_);
     if (hub_) {
-      landing_[s] = landing_[s] * once_[s] + dot(from + 1, landing_.at(s + 1), longest_down_);
-      lost_[s] = lost_[s] * once_[s] + dot(up + 1, lost_.at(s + 1), longest_up_);
+      landing_[s] = landing_[s] * once_[s] + dot(from + 1, landing_ + s + 1, longest_down_);
+      lost_[s] = lost_[s] * once_[s] + dot(up + 1, lost_ + s + 1, longest_up_);
     }
   }
 
@@ -184,7 +183,7 @@ class ChainScan {
 
   // The chance that any of these states is visited.
   double seen(const int* state, int count, const double* visits) {
-    double largest = 0.0, total = 0.0;
+    double largest = 0.0;
     for (int a = 0; a < count; ++a) {
       const double itself = inverse(state[a], state[a]);
       chance_[a] = std::min(visits[state[a]] / itself, 1.0);
@@ -192,21 +191,19 @@ class ChainScan {
       if (count > 1)
         for (int b = 0; b < count; ++b) matrix_[a * count + b] = inverse(state[b], state[a]) / itself;
     }
-    if (count < 2) return largest;
-    for (int a = 0; a < count; ++a) total += chance_[a];
-    // where states are all but sure to follow each other the solution is mostly rounding, but the chance lies between these
-    return std::clamp(first_entrances(count), largest, std::max(largest, std::min(total, 1.0)));
+    return count < 2 ? largest : std::clamp(first_entrances(count), largest, 1.0);
   }
 
-  // Those whom a cell's states meet first, added up. A state is visited by those it meets first and those who come from
-  // another: chance_[a] = sum over b of entered[b] times the chance of coming from b to a. By Gaussian elimination.
+  // The people whom a cell's states meet before any other of them, by Gaussian elimination: a state is visited by those
+  // it meets first and those who come from another, chance_[a] = sum over b of first[b] * (chance to come from b to a).
+  // Here numbers are subtracted, but errors of N weigh no more in the sum of first[] than they do in N.
   double first_entrances(int count) {
-    const auto at = [&](int a) { return matrix_.at(a * count); };
+    const auto at = [&](int a) { return matrix_ + a * count; };
     for (int c = 0; c < count; ++c) {
       int pivot = c;
       for (int a = c + 1; a < count; ++a)
         if (std::abs(at(a)[c]) > std::abs(at(pivot)[c])) pivot = a;
-      std::swap_ranges(at(c), at(c) + count, at(pivot));
+      for (int b = c; b < count; ++b) std::swap(at(c)[b], at(pivot)[b]);
       std::swap(chance_[c], chance_[pivot]);
       for (int a = c + 1; a < count && at(c)[c] != 0; ++a) {
         const double factor = at(a)[c] / at(c)[c];
@@ -216,7 +213,7 @@ class ChainScan {
     }
     double entered = 0.0;
     for (int c = count - 1; c >= 0; --c) {
-      chance_[c] = at(c)[c] != 0 ? chance_[c] / at(c)[c] : 0.0;  // no state of its own, to the last digit
+      chance_[c] = at(c)[c] != 0 ? chance_[c] / at(c)[c] : 0.0;  // to the last digit the same state as another
       entered += chance_[c];
       for (int a = 0; a < c; ++a) chance_[a] -= at(a)[c] * chance_[c];
     }
@@ -226,16 +223,19 @@ class ChainScan {
   Chains chains_;
   int n_, most_ = 0;  // the most states of a cell
   Buffer<int> first_, shown_by_;
-  int span_;                                  // of the states of a cell
-  int longest_up_ = 0, longest_down_ = 0;     // steps of this chain
-  int up_ = 0, right_ = 0, below_ = 0;        // padded widths: steps up, rows of N, columns of N
+  int span_;  // the furthest that two states of a cell are apart
+  int room_, line_;
+  int longest_up_ = 0, longest_down_ = 0;  // steps of this chain
+  int up_ = 0, right_ = 0, below_ = 0;     // padded: steps up, entries of a row of N and of a column after the diagonal
   bool hub_ = false;
-  double returns_ = 0.0;
-  Buffer<double> step_, back_;      // the band, then its factors; steps down by where they lead, over the chance to go on
-  Buffer<double> across_, down_;    // N near its diagonal by rows, and by columns
-  Buffer<double> once_;             // visits of a state before people go on from it to later ones
-  Buffer<double> leave_, lost_, start_, landing_;
-  Buffer<double> matrix_, chance_;
+  double returns_ = 0.0;  // how often the hub is met by those who meet it
+  // One block: of several, the C library gives so many back to the system that every call would page them in anew.
+  Buffer<double> memory_;
+  double *step_, *back_;    // the band; steps down, by where they lead
+  double *across_, *down_;  // N near its diagonal, by rows and by columns
+  double* once_;            // how often a state is met, by those who come to it, before they go on to later ones
+  double *leave_, *lost_, *start_, *landing_;
+  double *chance_, *matrix_;  // by state of a cell, and between them
 };
 
 // Returns the first state that is never left, counted over all chains with the hub as a chain's last, or -1.

@@ -7,7 +7,6 @@
 import argparse
 import os
 import statistics
-from functools import partial
 
 import numpy as np
 
@@ -17,6 +16,7 @@ from carouseval.metric.grid import Array
 from timing import interleaved
 
 THREADS = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+SIZES = (10, 15), (20, 24), (40, 30)
 PAGES = 3  # of a carousel, seen one at a time
 
 
@@ -29,7 +29,11 @@ def browsing(rows: int, cols: int) -> Array:
             moves = [
                 (row, col + 1, 0.45),
                 (row, col - 1, 0.1),
-                (row, (page + 1) % PAGES * size + size - 1, 0.08),  # swipe to the next page, after the last to the first
+                (
+                    row,
+                    (page + 1) % PAGES * size + size - 1,
+                    0.08,
+                ),  # swipe on; the first page follows the last
                 (row, (page - 1) * size, 0.04),
                 (row + 1, 0, 0.2),
                 (row - 1, 0, 0.05),
@@ -56,11 +60,10 @@ class Page:
         self.band[0, origin, self.reach + target - origin] = steps[origin, target]
         self.steps = np.block([[steps, self.lost.T], [self.landing, np.zeros((1, 1))]]) if hub else steps
 
-    def scan(self, chains: int = 1, threads: int = 1) -> Array:
-        by_state = (self.leave, self.start, self.lost, self.landing)
-        if chains > 1:
-            band, *by_state = (np.repeat(array, chains, axis=0) for array in (self.band, *by_state))
-        return _native.scan_chains(self.band, *by_state, np.arange(self.slots), self.slots, threads)[1][0]
+    def scan(self) -> Array:
+        by_state = self.leave, self.start, self.lost, self.landing
+        _, weights = _native.scan_chains(self.band, *by_state, np.arange(self.slots), self.slots, 1)
+        return weights.ravel()
 
     def dense(self) -> Array:
         inverse = np.linalg.inv(np.eye(len(self.steps)) - self.steps)
@@ -69,25 +72,25 @@ class Page:
 
 def chains(repeats: int) -> None:
     """One chain a call: the chance that each slot is seen."""
-    base = None
-    for rows, cols in ((10, 15), (20, 24), (40, 30)):
-        for hub in (False, True):
-            page = Page(rows, cols, hub)
-            np.testing.assert_allclose(page.scan(), page.dense(), rtol=1e-10)
-            ours, theirs = interleaved(page.scan, page.dense, max(5, repeats * 150**2 // page.slots**2), statistics.median)
-            base = base or ours
-            print(
-                f"  {rows} x {cols}, reach {page.reach}, {'with' if hub else 'no'} hub: {theirs / ours:.1f}x faster "
-                f"than numpy.linalg.inv ({ours * 1e6:,.0f} us, {theirs * 1e6:,.0f} us); {ours / base:.1f}x the first"
-            )
+    pages = [(rows, cols, Page(rows, cols, hub)) for rows, cols in SIZES for hub in (False, True)]
+    first = 0.0
+    for rows, cols, page in pages:
+        np.testing.assert_allclose(page.scan(), page.dense(), rtol=1e-10)
+        times = max(5, repeats * pages[0][2].slots ** 2 // page.slots**2)
+        ours, theirs = interleaved(page.scan, page.dense, times, statistics.median)
+        first = first or ours
+        print(
+            f"  {rows} x {cols}, steps of up to {page.reach}, {'a' if page.lost.any() else 'no'} hub: "
+            f"{theirs / ours:.1f}x faster ({ours * 1e6:,.0f} us, {theirs * 1e6:,.0f} us), {ours / first:.1f}x the first"
+        )
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="fewer repeats")
     quick = parser.parse_args().quick
-    print(f"carouseval {cv.__version__}, NumPy {np.__version__} on up to {THREADS} threads")
-    print("Chains of browsing people, one a call on one thread, medians:")
+    print(f"carouseval {cv.__version__}, NumPy {np.__version__}, {THREADS} threads")
+    print("Weights of a chain of browsing people, one a call on one thread, against numpy.linalg.inv (medians):")
     chains(100 if quick else 1000)
 
 

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 from pathlib import Path
+from typing import Any, cast
 
 import numpy as np
 import polars as pl

@@ -132,7 +132,7 @@ def refine(fit: Fit, frequencies: ArrayLike | Examination, grid: Grid | None = N
 
     def loss(values: NDArray[np.float64]) -> float:
         columns = {name: np.array([value]) for name, value in zip(names, values, strict=True)}
-        weights = weights_of_many(cls, columns, grid)
+        weights = weights_of_many(cls, columns, grid, 1)
         if not (np.isfinite(weights).all() and (weights > 0).all()):
             return np.inf
         found = float(judge(weights)[0])

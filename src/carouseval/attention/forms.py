@@ -14,12 +14,14 @@ from carouseval.metric.grid import Array, Grid
 
 MOST_PARAMETERS = 8  # of a form that may be chosen
 
+EVERYONE = 1.0  # all people look in one way
+
 Values = Mapping[str, Array]
 Part = tuple[Any, dict[str, Array]]  # a share of people, and the parameters by which they look
 
 
 def _everyone(values: Values) -> list[Part]:
-    return [(1.0, dict(values))]
+    return [(EVERYONE, dict(values))]
 
 
 @dataclass(frozen=True)
@@ -38,9 +40,8 @@ class Form:
         given = dict(zip(self.free, values.T, strict=True))
         total: Any = 0.0
         for share, columns in self.parts(given):
-            filled = {name: np.broadcast_to(column, len(values)) for name, column in columns.items()}
-            weights = weights_of_many(cls, filled, grid)
-            total = total + np.reshape(share, (-1, 1, 1)) * weights
+            weights = weights_of_many(cls, columns, grid, len(values))
+            total = weights if share is EVERYONE else total + np.reshape(share, (-1, 1, 1)) * weights
         return np.asarray(total, dtype=np.float64)
 
     def discount(self, values: Sequence[float]) -> Discount:
@@ -62,25 +63,25 @@ class Form:
 
 
 def _six(values: Values) -> list[Part]:
-    return [(1.0, {**values, "w": np.zeros(1), "sigma1_top": values["sigma1"], "fade": np.zeros(1)})]
+    return [(EVERYONE, {**values, "w": np.zeros(1), "sigma1_top": values["sigma1"], "fade": np.zeros(1)})]
 
 
 def _edges(values: Values) -> list[Part]:
-    return [(1.0, {**values, "sigma1_top": values["sigma1"], "fade": np.zeros(1)})]
+    return [(EVERYONE, {**values, "sigma1_top": values["sigma1"], "fade": np.zeros(1)})]
 
 
 def _top(values: Values) -> list[Part]:
-    return [(1.0, {**values, "w": np.zeros(1), "fade": np.zeros(1)})]
+    return [(EVERYONE, {**values, "w": np.zeros(1), "fade": np.zeros(1)})]
 
 
 def _eight(values: Values) -> list[Part]:
-    return [(1.0, {**values, "fade": np.zeros(1)})]
+    return [(EVERYONE, {**values, "fade": np.zeros(1)})]
 
 
 def _novelty(values: Values) -> list[Part]:
     """A share fade of people tries the arrow for its own sake in row 1, fade^2 still in row 2, and so on."""
     top = values["sigma1"] + (1 - values["sigma1"]) * values["fade"]
-    return [(1.0, {"w": np.zeros(1), **values, "sigma1_top": top})]
+    return [(EVERYONE, {"w": np.zeros(1), **values, "sigma1_top": top})]
 
 
 def _two_kinds(values: Values) -> list[Part]:

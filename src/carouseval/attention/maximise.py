@@ -86,12 +86,15 @@ class Maximum:
 
     def only(self, problems: NDArray[Any]) -> "Maximum":
         """Of some problems."""
-        return Maximum(*(getattr(self, f.name)[problems] for f in fields(self)))
+        return Maximum(*(getattr(self, name)[problems] for name in _PARTS))
 
     def replace(self, problems: NDArray[np.int64], better: "Maximum") -> None:
         """Some problems by better points."""
-        for f in fields(self):
-            getattr(self, f.name)[problems] = getattr(better, f.name)
+        for name in _PARTS:
+            getattr(self, name)[problems] = getattr(better, name)
+
+
+_PARTS = tuple(f.name for f in fields(Maximum))
 
 
 def maximise(probabilities: Probabilities, data: Data, start: Array, low: Array, high: Array) -> Maximum:
@@ -100,13 +103,14 @@ def maximise(probabilities: Probabilities, data: Data, start: Array, low: Array,
     here = _look(probabilities, data, np.clip(start, low, high), every)
     damping, todo = np.full(len(start), 1e-3), every
     for _ in range(_MOST_ROUNDS):
-        now = here.only(todo)
+        now = here if len(todo) == len(every) else here.only(todo)
         trial = np.clip(now.at + _step(now, damping[todo]), low, high)
         promised = ((trial - now.at) * now.gradient).sum(axis=1)
         there = _look(probabilities, data, trial, todo)
         better = there.value >= now.value
+        enough = promised < _GAIN + 1e-14 * np.abs(now.value)
         here.replace(todo[better], there.only(better))
-        here.converged[todo] = promised < _GAIN + 1e-14 * np.abs(now.value)
+        here.converged[todo] = enough
         damping[todo] *= np.where(better, 0.1, 10.0)
         todo = every[~here.converged & (damping < 1e12)]
         if not len(todo):
@@ -130,7 +134,7 @@ def _look(probabilities: Probabilities, data: Data, at: Array, of: NDArray[np.in
     problems, size = at.shape
     moved = _STEP * np.concatenate([np.zeros((1, size)), np.eye(size), -np.eye(size)])
     around = probabilities((at[:, None] + moved).reshape(-1, size)).reshape(problems, 2 * size + 1, -1)
-    chances = around[:, 0]
+    chances = around[:, 0].copy()
     slopes = ((around[:, 1 : size + 1] - around[:, size + 1 :]) / (2 * _STEP)).transpose(0, 2, 1)
     value = data.value(chances, of)
     pull, bend = data.slopes(chances, of)

@@ -34,23 +34,26 @@ class ParameterSets:
     def weights(self, begin: int, end: int) -> tuple[NDArray[np.int64], Array]:
         """Of sets begin..end-1 those with finite and positive weights: their numbers and weights."""
         part = {name: column[begin:end] for name, column in self.columns.items()}
-        weights = weights_of_many(self.cls, part, self.grid)
+        weights = weights_of_many(self.cls, part, self.grid, end - begin)
         usable = np.flatnonzero((np.isfinite(weights) & (weights > 0)).all(axis=(1, 2)))
         return usable + begin, np.ascontiguousarray(weights[usable])
 
 
-def weights_of_many(cls: Any, columns: Mapping[str, NDArray[Any]], grid: Grid) -> Array:
-    """Weights of many parameter sets, (sets, rows, cols): the formula itself, on arrays in place of numbers."""
+def weights_of_many(cls: Any, columns: Mapping[str, NDArray[Any]], grid: Grid, sets: int) -> Array:
+    """Weights of many parameter sets, (sets, rows, cols): the formula itself, on arrays in place of numbers.
+
+    A column holds a value for each set, or one for all.
+    """
     many = object.__new__(cls)
     for name, column in columns.items():
         object.__setattr__(many, name, column[:, None, None])
-    shape = (len(next(iter(columns.values()))), *grid.shape)
+    shape = (sets, *grid.shape)
     with np.errstate(all="ignore"):
         try:
             weights = cls.weights.__wrapped__(many, grid)
             return np.ascontiguousarray(np.broadcast_to(weights, shape), dtype=np.float64)
         except (TypeError, ValueError):  # a formula that only takes numbers
-            rows = zip(*(column.tolist() for column in columns.values()), strict=True)
+            rows = zip(*(np.broadcast_to(column, sets).tolist() for column in columns.values()), strict=True)
             return np.array([_weights_or_nan(cls, dict(zip(columns, row, strict=True)), grid) for row in rows])
 
 

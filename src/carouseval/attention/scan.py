@@ -61,8 +61,11 @@ class MarkovScan(Formula):
         return True
 
     def weights(self, grid: Grid) -> Array:
-        if isinstance(self.e, np.ndarray):  # many scans at once, when one is fitted
-            return self._many({name: np.ravel(value) for name, value in self.parameters.items()}, grid)
+        if any(
+            isinstance(value, np.ndarray) for value in self.parameters.values()
+        ):  # many scans at once, when one is fitted
+            flat = {name: np.ravel(value) for name, value in self.parameters.items()}
+            return self._many(dict(zip(flat, np.broadcast_arrays(*flat.values()), strict=True)), grid)
         weights: Array = self._many({name: np.array([value]) for name, value in self.parameters.items()}, grid)[0]
         return weights
 

@@ -1,7 +1,7 @@
 """Speed of models of attention, as ratios against dense algebra in the same run.
 
-.venv/bin/python benchmarks/attention.py            part of `make bench`; about a minute
-.venv/bin/python benchmarks/attention.py --quick    fewer repeats
+.venv/bin/python benchmarks/attention.py           about half a minute
+.venv/bin/python benchmarks/attention.py --quick   fewer repeats
 """
 
 import argparse

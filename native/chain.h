@@ -18,25 +18,20 @@
 
 namespace {
 
-// Independent chains over the same states, all arrays one chain after the other.
-struct Chains {
-  int64_t count;
-  int states, reach;    // no step goes further than `reach` states up or down
-  const double* band;   // states x (2 reach + 1): the chance of each step, from furthest down to furthest up
-  const double* leave;  // by state: the chance to end
-  const double* start;
-  const double* lost;     // by state: the chance to go to the hub, which shows nothing
-  const double* landing;  // where the hub leads
-  const int64_t* cell;    // by state, for all chains: the cell it shows, or -1
-  int cells;
-};
-
 // to[c] += factor * from[c], for n values padded with zeros to whole lanes.
 CAROUSEVAL_INLINE void add_scaled(double* to, double factor, const double* from, int n) {
   for (int c = 0; c < n; c += kLanes) store(to + c, load(to + c) + fill(factor) * load(from + c));
 }
 CAROUSEVAL_INLINE void scale(double* values, double factor, int n) {
   for (int c = 0; c < n; c += kLanes) store(values + c, load(values + c) * fill(factor));
+}
+
+// A thread's room to work in, kept from call to call: the system would take it back, and handing it out anew takes
+// longer than a chain does.
+inline double* workspace(int size) {
+  thread_local Buffer<double> kept(0);
+  if (kept.size() < size) kept = Buffer<double>(size);
+  return kept.at(0);
 }
 
 class ChainScan {
@@ -46,13 +41,14 @@ class ChainScan {
         n_(chains.states),
         first_(chains.cells + 1),
         shown_by_(n_),
-        span_(gather_cells()),
-        room_(chains.reach + 1 + padded(std::max(span_, chains.reach))),
-        line_(n_ + padded(chains.reach)),
-        memory_(4 * n_ * room_ + 5 * line_ + most_ * (most_ + 1)) {
-    double* next = memory_.at(0);
-    for (double** rows : {&step_, &back_, &across_, &down_}) *rows = std::exchange(next, next + n_ * room_);
-    for (double** values : {&once_, &leave_, &lost_, &start_, &landing_}) *values = std::exchange(next, next + line_);
+        span_(gather_cells()) {
+    const int rows = n_ * (chains.reach + 1 + padded(std::max(span_, chains.reach))), line = n_ + padded(chains.reach);
+    double* next = workspace(4 * rows + 5 * line + most_ * (most_ + 1));
+    for (double** table : {&step_, &back_, &across_, &down_}) *table = std::exchange(next, next + rows);
+    for (double** values : {&once_, &leave_, &lost_, &start_, &landing_}) {
+      *values = std::exchange(next, next + line);
+      std::fill(*values + n_, next, 0.0);  // read with the last states, in whole lanes
+    }
     chance_ = next;
     matrix_ = next + most_;
   }
@@ -105,7 +101,7 @@ class ChainScan {
   void read(int64_t chain) {
     const int reach = chains_.reach, width = 2 * reach + 1;
     const double* band = chains_.band + chain * n_ * width + reach;
-    longest_up_ = longest_down_ = 0;  // a chain may go less far than the band allows, in one direction at least
+    longest_up_ = longest_down_ = 0;  // a chain may go less far than the band allows, above all in one direction
     for (int s = 0; s < n_; ++s) {
       for (int up = std::min(reach, n_ - 1 - s); up > longest_up_; --up)
         if (band[s * width + up] != 0) longest_up_ = up;
@@ -128,7 +124,8 @@ class ChainScan {
     hub_ = std::any_of(lost_, lost_ + n_, [](double chance) { return chance != 0; });
   }
 
-  // Sends all who come to s on to later states, to the hub or to the end. False if they could never go on.
+  // Sends all who come to s on to later states, to the hub or to the end. False if they could never go on. Steps from s
+  // to itself are never read: they are what the others leave over.
   bool eliminate(int s) {
     const int below = std::min(longest_down_, n_ - 1 - s);
     double *up = step(s), *from = back(s);
@@ -224,29 +221,15 @@ class ChainScan {
   int n_, most_ = 0;  // the most states of a cell
   Buffer<int> first_, shown_by_;
   int span_;  // the furthest that two states of a cell are apart
-  int room_, line_;
   int longest_up_ = 0, longest_down_ = 0;  // steps of this chain
   int up_ = 0, right_ = 0, below_ = 0;     // padded: steps up, entries of a row of N and of a column after the diagonal
   bool hub_ = false;
   double returns_ = 0.0;  // how often the hub is met by those who meet it
-  // One block: of several, the C library gives so many back to the system that every call would page them in anew.
-  Buffer<double> memory_;
   double *step_, *back_;    // the band; steps down, by where they lead
   double *across_, *down_;  // N near its diagonal, by rows and by columns
   double* once_;            // how often a state is met, by those who come to it, before they go on to later ones
   double *leave_, *lost_, *start_, *landing_;
   double *chance_, *matrix_;  // by state of a cell, and between them
 };
-
-// Returns the first state that is never left, counted over all chains with the hub as a chain's last, or -1.
-inline int64_t scan_all(const Chains& chains, Pieces& pieces, double* visits, double* weights) {
-  ChainScan scan(chains);
-  for (int64_t k, end; pieces.next(k, end);)
-  for (; k < end; ++k) {
-    const int stuck = scan.scan(k, visits + k * chains.states, weights + k * chains.cells);
-    if (stuck >= 0) return k * (chains.states + 1) + stuck;
-  }
-  return -1;
-}
 
 }  // namespace

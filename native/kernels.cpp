@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "candidate_ideal.h"
+#include "chain.h"
 #include "correlation.h"
 #include "draws.h"
 #include "ideal.h"
@@ -156,6 +157,16 @@ void sign_flips(const Flips& flips, Pieces& pieces, uint8_t* reached) {
   for (int64_t begin, end; pieces.next(begin, end);) counter.count(begin, end, reached);
 }
 
+int64_t scan_chains(const Chains& chains, Pieces& pieces, double* visits, double* weights) {
+  ChainScan scan(chains);
+  for (int64_t k, end; pieces.next(k, end);)
+  for (; k < end; ++k) {
+    const int stuck = scan.scan(k, visits + k * chains.states, weights + k * chains.cells);
+    if (stuck >= 0) return k * (chains.states + 1) + stuck;
+  }
+  return -1;
+}
+
 int64_t layout(const Pages<double>& pages, Pieces& pieces, int64_t* source) {
   Page page(pages.rows, pages.cols);
   IdealLayout ideal(pages.weights, pages.grid_rows, pages.grid_cols, pages.rows, pages.cols);
@@ -191,5 +202,6 @@ const Kernels kernels = {CAROUSEVAL_TEXT(CAROUSEVAL_ISA),
                          correlations,
                          draw_pairs,
                          sign_flips,
+                         scan_chains,
                          layout};
 }

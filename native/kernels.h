@@ -74,6 +74,19 @@ struct Flips {
 };
 constexpr int kFlipWords = 16;  // at most so many words of 64 permutations at a time
 
+// Independent chains over the same states, all arrays one chain after the other.
+struct Chains {
+  int64_t count;
+  int states, reach;    // no step goes further than `reach` states up or down
+  const double* band;   // states x (2 reach + 1): the chance of each step, from furthest down to furthest up
+  const double* leave;  // by state: the chance to end
+  const double* start;
+  const double* lost;     // by state: the chance to go to the hub, which shows nothing
+  const double* landing;  // where the hub leads
+  const int64_t* cell;    // by state, for all chains: the cell it shows, or -1
+  int cells;
+};
+
 // Hands out pieces [begin, end) of the work, so that a thread sets up once for all the pieces it does.
 struct Pieces {
   virtual bool next(int64_t& begin, int64_t& end) = 0;
@@ -100,6 +113,8 @@ struct Kernels {
   void (*draw_pairs)(const Draws&, int64_t first, Pieces&, uint8_t* one, uint8_t* other);
   // by word of 64 permutations and pair: how many sums count; pieces of at most kFlipWords words
   void (*sign_flips)(const Flips&, Pieces&, uint8_t* reached);
+  // the first state that is never left, counted over all chains with the hub as the last state of each, or -1
+  int64_t (*scan_chains)(const Chains&, Pieces&, double* visits, double* weights);
   // source: (row, col) of each cell's item, -1 where the ideal page leaves a cell empty
   int64_t (*layout)(const Pages<double>&, Pieces&, int64_t* source);
 };

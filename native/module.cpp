@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <string>
 
-#include "chain.h"
 #include "kernels.h"
 #include "parallel.h"
 
@@ -167,7 +166,7 @@ nb::tuple scan_chains(In<double, 3> band, In<double, 2> leave, In<double, 2> sta
   nb::capsule visits_owner, weights_owner;
   double *visits = fresh<double>(count * states, visits_owner), *weights = fresh<double>(count * cells, weights_owner);
   const int64_t stuck = in_parallel(int64_t(count), piece_for(int64_t(states * width * width)), threads,
-                                    [&](Pieces& pieces) { return scan_all(chains, pieces, visits, weights); });
+                                    [&](Pieces& pieces) { return active->scan_chains(chains, pieces, visits, weights); });
   if (stuck >= 0) {
     const int64_t chain = stuck / int64_t(states + 1), state = stuck % int64_t(states + 1);
     const std::string what = state == int64_t(states) ? "the hub" : "state " + std::to_string(state);

@@ -37,6 +37,8 @@ class Chain:
     scrolls: Array
 
     def __post_init__(self) -> None:
+        if len(self.cell) == 0 or self.cell.min() < -1 or self.cell.max() >= self.shape[0] * self.shape[1]:
+            raise ParameterError(f"chain: cells are -1 or from 0 to {self.shape[0] * self.shape[1] - 1}.")
         out = np.bincount(self.tail, self.chance, minlength=len(self.cell)) + self.leave + self.lost
         if (np.abs(out - 1) > _ROUNDING).any():
             state = int(np.abs(out - 1).argmax())

@@ -104,11 +104,12 @@ def maximise(probabilities: Probabilities, data: Data, start: Array, low: Array,
     damping, todo = np.full(len(start), 1e-3), every
     for _ in range(_MOST_ROUNDS):
         now = here if len(todo) == len(every) else here.only(todo)
-        trial = np.clip(now.at + _step(now, damping[todo]), low, high)
+        trial = np.clip(now.at + _step(now, damping[todo], low, high), low, high)
         promised = ((trial - now.at) * now.gradient).sum(axis=1)
         there = _look(probabilities, data, trial, todo)
         better = there.value >= now.value
-        enough = promised < _GAIN + 1e-14 * np.abs(now.value)
+        # a step cut short may lead down: then damping turns it towards the gradient
+        enough = (promised >= 0) & (promised < _GAIN + 1e-14 * np.abs(now.value))
         here.replace(todo[better], there.only(better))
         here.converged[todo] = enough
         damping[todo] *= np.where(better, 0.1, 10.0)
@@ -118,15 +119,17 @@ def maximise(probabilities: Probabilities, data: Data, start: Array, low: Array,
     return here
 
 
-def _step(here: Maximum, damping: Array) -> Array:
-    """Fisher's step, shortened; parameters that nothing depends on stay where they are."""
+def _step(here: Maximum, damping: Array, low: Array, high: Array) -> Array:
+    """Fisher's step, shortened. Parameters that nothing depends on, or that press against a bound, stay."""
     own = np.einsum("bkk->bk", here.information)
-    held = own <= 1e-12 * own.max(axis=1, keepdims=True, initial=1e-300)
-    ridge = own * damping[:, None] + np.where(held, 1.0, 1e-12 * own)
-    system = here.information + ridge[:, :, None] * np.eye(own.shape[1])
-    step = np.linalg.solve(system, np.where(held, 0.0, here.gradient)[:, :, None])[:, :, 0]
-    longest = np.abs(step).max(axis=1, keepdims=True, initial=0)
-    return np.asarray(step * np.minimum(1.0, _LARGEST_MOVE / np.maximum(longest, 1e-300)))
+    idle = own <= 1e-12 * own.max(axis=1, keepdims=True, initial=1e-300)
+    pressed = ((here.at >= high) & (here.gradient > 0)) | ((here.at <= low) & (here.gradient < 0))
+    free = ~(idle | pressed)
+    ridge = np.where(free, own * (damping[:, None] + 1e-12), 1.0)
+    system = here.information * (free[:, :, None] & free[:, None, :]) + ridge[:, :, None] * np.eye(own.shape[1])
+    step = np.linalg.solve(system, np.where(free, here.gradient, 0.0)[:, :, None])[:, :, 0]
+    # each parameter by itself: one that hardly matters must not hold up the others
+    return np.clip(step, -_LARGEST_MOVE, _LARGEST_MOVE)
 
 
 def _look(probabilities: Probabilities, data: Data, at: Array, of: NDArray[np.int64]) -> Maximum:

@@ -187,6 +187,7 @@ def test_results_are_saved_whole(tmp_path: Path) -> None:
         "amsterdam.json",
         "audit.json",
         "bratislava.json",
+        "looks.parquet",
     ]
     again = Examination.load(tmp_path / "out" / "here" / "amsterdam.json")
     assert again.to_dict() == read.groups["amsterdam"].to_dict()

@@ -28,7 +28,7 @@ def test_exact_pairs_stand_beside_published_ones(paper: Reproduction) -> None:
 
 def test_results_have_the_promised_form(paper: Reproduction) -> None:
     results = json.loads(json.dumps(paper.to_dict()))
-    assert set(results) == {"table1", "discounts", "table2"}
+    assert set(results) == {"table1", "discounts", "table2", "beyond"}
     assert results["table1"] == pytest.approx({"best_valid": 2.2, "best_unconstrained": 2.7, "max_n2dcg": 22 / 27})
     assert list(results["discounts"]) == ["d_t", "d_a", "d_mir", "d_add", "d_mul", "d_rpd"]
     assert list(results["discounts"]["d_rpd"]["parameters"].items()) == [

@@ -1,28 +1,51 @@
-"""Where people look: examination counts, RecGaze, and fitting discounts to them."""
+"""Where people look: examination counts, RecGaze, browsing models, and fitting discounts to data."""
 
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from carouseval.attention.browsing import MarkovScan, browse, chain_of
+from carouseval.attention.choice import choose_form
 from carouseval.attention.examination import Examination
 from carouseval.attention.fit import grid_search, refine, scores
+from carouseval.attention.likelihood import bootstrap_fit, fit_likelihood, log_likelihood
 from carouseval.attention.recgaze import recgaze_counts
 
 if TYPE_CHECKING:
+    from carouseval.attention.paths import Paths, fit_paths, path_log_likelihood, paths_from_screens
     from carouseval.attention.recgaze_logs import RecgazeLogs, read_recgaze
     from carouseval.attention.screens import examination_from_screens
 
 __all__ = [
     "Examination",
+    "MarkovScan",
+    "Paths",
     "RecgazeLogs",
+    "bootstrap_fit",
+    "browse",
+    "chain_of",
+    "choose_form",
     "examination_from_screens",
+    "fit_likelihood",
+    "fit_paths",
     "grid_search",
+    "log_likelihood",
+    "path_log_likelihood",
+    "paths_from_screens",
     "read_recgaze",
     "recgaze_counts",
     "refine",
     "scores",
 ]
 
-_LATER = {"RecgazeLogs": "recgaze_logs", "read_recgaze": "recgaze_logs", "examination_from_screens": "screens"}
+_LATER = {
+    "Paths": "paths",
+    "RecgazeLogs": "recgaze_logs",
+    "examination_from_screens": "screens",
+    "fit_paths": "paths",
+    "path_log_likelihood": "paths",
+    "paths_from_screens": "paths",
+    "read_recgaze": "recgaze_logs",
+}
 
 
 def __getattr__(name: str) -> Any:

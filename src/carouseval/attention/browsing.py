@@ -55,7 +55,7 @@ def browse(
 
     >>> seen = browse("d_rpb", [[1, 0, 1], [0, 1, 0]])
     >>> round(seen.total_utility, 4), round(seen.looks, 4)
-    (2.3849, 5.4231)
+    (2.5437, 7.149)
     """
     discount = as_discount(model)
     stack = stack_pages(relevance, gain)

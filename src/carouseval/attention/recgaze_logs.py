@@ -14,14 +14,17 @@ import polars as pl
 
 from carouseval.attention.examination import Examination, write_json
 from carouseval.attention.log_tables import RECORD
+from carouseval.attention.paths import Paths, as_paths
 from carouseval.attention.recgaze import GROUPS
 from carouseval.attention.recgaze_files import SCREEN, click_file, free_browsing, read_clicks, read_events
 from carouseval.attention.screens import by_participant
 from carouseval.errors import DataError, ParameterError
 from carouseval.metric.checks import did_you_mean
 from carouseval.metric.grid import RECGAZE
+from carouseval.whole_files import write_frame
 
 DROPPED_LABELS = ("I did not select a movie", "I selected a movie by accident")
+USERS = {"bratislava": "KInIT_", "amsterdam": "UvA_"}
 REASONS = {
     "no_movie_click": "no movie was clicked",
     "other_task": "not free browsing (tasks 1-30)",
@@ -48,11 +51,18 @@ class Audit:
 
 @dataclass(frozen=True)
 class RecgazeLogs:
-    """Counts of each group that has a screen left, and the audit of bratislava, amsterdam and all."""
+    """Counts and looks of each group that has a screen left, and the audit of bratislava, amsterdam and all."""
 
     groups: dict[str, Examination]
     audit: dict[str, Audit]
     dropped_labels: tuple[str, ...]
+    looks: pl.DataFrame  # at movies, in order: participant, screen, time, row, col
+
+    def paths(self, group: str) -> Paths:
+        """The looks of a group, screen by screen: what a scan is fitted to."""
+        known = ["participant", "screen"]
+        own = self.looks if group == "all" else self.looks.filter(pl.col("participant").str.starts_with(USERS[group]))
+        return as_paths(own, known, ["time", RECORD], RECGAZE, None, group)
 
     def to_dict(self) -> dict[str, Any]:
         """Screens and counts of every group, one without a screen left included, and how many screens were dropped."""
@@ -64,7 +74,10 @@ class RecgazeLogs:
         }
 
     def save(self, folder: str | Path) -> None:
-        """Write ``bratislava.json``, ``amsterdam.json``, ``all.json`` (examinations) and ``audit.json``."""
+        """Write ``bratislava.json``, ``amsterdam.json``, ``all.json`` (examinations) and ``audit.json``.
+
+        ``looks.parquet`` holds the looks in order, for ``carouseval fit looks.parquet --grid recgaze --model d_scan``.
+        """
         try:
             Path(folder).mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -73,6 +86,7 @@ class RecgazeLogs:
             seen.save(Path(folder, f"{name}.json"))
         groups = {name: audit.to_dict() for name, audit in self.audit.items()}
         write_json(Path(folder, "audit.json"), {"dropped_labels": list(self.dropped_labels), "groups": groups})
+        write_frame(Path(folder, "looks.parquet"), self.looks.drop(RECORD))
 
 
 def read_recgaze(
@@ -88,7 +102,10 @@ def read_recgaze(
     screens, events = read_events(Path(events_path))
     labels = read_clicks(path)
     dropped_labels = _spelled((dropped_labels,) if isinstance(dropped_labels, str) else dropped_labels, labels, path)
-    looks, clicked_cell = _looks_until_the_click(events)
+    in_order = _looks_until_the_click(events)
+    looks = in_order.drop("time", RECORD).unique()
+    on_click = (pl.col("row") == pl.col("click_row")) & (pl.col("col") == pl.col("click_col"))
+    clicked_cell = looks.filter(on_click)
     backwards = events.filter((pl.col("time").diff() < 0).over(SCREEN))
     screens = (
         screens.join(_marked(clicked_cell, "fixated"), on=SCREEN, how="left")
@@ -108,7 +125,19 @@ def read_recgaze(
         audit[name] = _audit(screens.filter(own), len(strangers.filter(own)), found_as)
         if audit[name].kept:
             groups[name] = _examination(name, looks.filter(own), kept.filter(own))
-    return RecgazeLogs(groups, audit, dropped_labels)
+    return RecgazeLogs(groups, audit, dropped_labels, _named(in_order.join(kept, on=SCREEN)))
+
+
+def _named(looks: pl.DataFrame) -> pl.DataFrame:
+    """Looks at movies, in order, with participants and screens as the files name them."""
+    group = pl.when(pl.col("group") == 0).then(pl.lit(USERS["bratislava"])).otherwise(pl.lit(USERS["amsterdam"]))
+    return (
+        looks.filter(pl.col("col").is_not_null())
+        .sort(*SCREEN, "time", RECORD)
+        .select(
+            RECORD, participant=group + pl.col("user").cast(pl.String), screen="task", time="time", row="row", col="col"
+        )
+    )
 
 
 def _spelled(asked: Iterable[str], labels: pl.DataFrame, path: Path) -> tuple[str, ...]:
@@ -125,8 +154,8 @@ def _spelled(asked: Iterable[str], labels: pl.DataFrame, path: Path) -> tuple[st
     return tuple(spelling[label.strip().lower()] for label in asked)
 
 
-def _looks_until_the_click(events: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """The cells (``col`` null: headings) each screen's user fixated until the first click, and those then clicked.
+def _looks_until_the_click(events: pl.DataFrame) -> pl.DataFrame:
+    """The cells (``col`` null: headings) each screen's user fixated until the first click, and the cell then clicked.
 
     Time decides what came before, and the order of lines where times are equal: nothing needs to be sorted.
     """
@@ -134,18 +163,15 @@ def _looks_until_the_click(events: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataF
     clicks = clicks.select(*SCREEN, "click_row", "click_col", click_time="time", click_record=RECORD)
     earlier = pl.col("time") < pl.col("click_time")
     same_time = (pl.col("time") == pl.col("click_time")) & (pl.col(RECORD) <= pl.col("click_record"))
-    looks = (
+    return (
         events.lazy()
         .filter(pl.col("row").is_not_null())
         .drop("click_row", "click_col")
         .join(clicks.lazy(), on=SCREEN)
         .filter(earlier | same_time)
-        .select(*SCREEN, "row", "col", "click_row", "click_col")
-        .unique()
+        .select(RECORD, *SCREEN, "time", "row", "col", "click_row", "click_col")
         .collect(engine="streaming")
     )
-    on_click = (pl.col("row") == pl.col("click_row")) & (pl.col("col") == pl.col("click_col"))
-    return looks, looks.filter(on_click)
 
 
 def _marked(screens: pl.DataFrame, mark: str) -> pl.DataFrame:

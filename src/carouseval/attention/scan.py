@@ -31,22 +31,21 @@ class MarkovScan(Formula):
     to ``page_spread^d`` and ``row_spread^d``. A share ``e`` looks at all and lands on row 1.
 
     What moves there are depends on the grid, their rates do not: so a scan carries over to any screen. Counts of
-    examined cells do not identify it, paths do (:func:`carouseval.attention.fit_paths`); the default follows the
-    counts of Bratislava with the rates of turning back, scrolling back and getting lost held at round values, as an
-    illustration.
+    examined cells do not identify it, paths do (:func:`carouseval.attention.fit_paths`). The default is an
+    illustration: rates of turning back and getting lost at round values, the others fitted to the counts of Bratislava.
     """
 
-    e: float = 0.99
-    back: float = 0.3
-    swipe: float = 0.05
-    swipe_on: float = 0.3
-    swipe_back: float = 0.1
-    scroll: float = 0.1
-    scroll_back: float = 0.02
-    lost: float = 0.02
-    leave: float = 0.02
-    row_spread: float = 0.5
-    page_spread: float = 0.5
+    e: float = 0.9091
+    back: float = 0.2
+    swipe: float = 0.02258
+    swipe_on: float = 0.6187
+    swipe_back: float = 0.2
+    scroll: float = 0.04059
+    scroll_back: float = 0.05
+    lost: float = 0.01
+    leave: float = 0.00288
+    row_spread: float = 0
+    page_spread: float = 0.7213
     wrap: float = 1
 
     decays: ClassVar[tuple[str, ...]] = ("e",)

@@ -1,6 +1,7 @@
 """The paper's figures beside ours, and what lies beyond, in the terminal."""
 
 from collections.abc import Sequence
+from textwrap import wrap
 
 from rich.text import Text
 
@@ -10,6 +11,7 @@ from carouseval.show.terminal import heading, small_table
 from carouseval.study.beyond import MEASURES, Beyond
 from carouseval.study.reproduce import Check, Reproduction
 
+WIDTH = 120  # of sentences
 MARKS = "published = ours; ≠ differs; ≈ exact arithmetic differs from the authors' floats, see the notes"
 
 
@@ -36,30 +38,28 @@ def reproduction(result: Reproduction) -> Text:
 def _beyond(found: Beyond) -> list[Text]:
     """Discounts beside the ceiling, the forms tried, and what is to be said."""
     return [
-        *heading("Beyond the paper", "scored on Amsterdam, with 95% intervals"),
+        *heading("Beyond the paper", "scored on Amsterdam, with 95% intervals; pairs: share decided as the truth does"),
         small_table("", *beyond_table(found)),
         *heading("Forms tried", f"fitted to Bratislava alone; held out: {found.choice.folds}"),
         small_table("", *forms_table(found.choice)),
         Text(),
-        *(Text(sentence) for sentence in found.sentences),
+        *(Text(line) for sentence in found.sentences for line in wrap(sentence, WIDTH)),
     ]
 
 
 def beyond_table(found: Beyond) -> tuple[list[str], list[list[str]]]:
     """A line for each discount."""
     modes = list(found.lines[0].agreement)
-    header = ["discount", "parameters", "rho", "r", "MSE", *(f"agreement, {mode} (%)" for mode in modes)]
+    header = ["discount", "parameters", "rho", "r", "MSE", *(f"{mode} pairs (%)" for mode in modes)]
     rows = []
     for line in found.lines:
         shares = [line.agreement[mode].agreement for mode in modes]
-        scores = [_interval(4, *line.interval(measure)) for measure in MEASURES]
-        agreement = [_interval(1, *(100 * value for value in (one.value, *one.interval))) for one in shares]
+        scores = [f"{value:.4f} ± {high - value:.4f}" for value, _, high in map(line.interval, MEASURES)]
+        agreement = [
+            "{:.1f} [{:.1f}, {:.1f}]".format(*(100 * part for part in (one.value, *one.interval))) for one in shares
+        ]
         rows.append([line.name, str(line.parameters), *scores, *agreement])
     return header, rows
-
-
-def _interval(places: int, value: float, low: float, high: float) -> str:
-    return f"{value:.{places}f} [{low:.{places}f}, {high:.{places}f}]"
 
 
 def forms_table(choice: Choice) -> tuple[list[str], list[list[str]]]:

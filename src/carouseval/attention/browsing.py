@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from carouseval.attention.model_chains import chain_of
+from carouseval.attention.model_chains import chain_of, list_chain
 from carouseval.attention.scan import MarkovScan
 from carouseval.metric.checks import number
 from carouseval.metric.discounts import Discount, Mixture, as_discount
@@ -18,7 +18,7 @@ from carouseval.metric.gains import Gain
 from carouseval.metric.grid import Array, Grid
 from carouseval.metric.pages import Relevance, stack_pages
 
-__all__ = ["Browsing", "MarkovScan", "browse", "chain_of"]
+__all__ = ["Browsing", "MarkovScan", "browse", "chain_of", "list_chain"]
 
 
 @dataclass(frozen=True, eq=False)

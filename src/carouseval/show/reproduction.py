@@ -53,7 +53,7 @@ def beyond_table(found: Beyond) -> tuple[list[str], list[list[str]]]:
     header = ["discount", "parameters", "rho", "r", "MSE", *(f"{mode} pairs (%)" for mode in modes)]
     rows = []
     for line in found.lines:
-        shares = [line.agreement[mode].agreement for mode in modes]
+        shares = [(share.value, *share.interval) for share in (line.agreement[mode].agreement for mode in modes)]
         scores = [f"{value:.4f} ± {high - value:.4f}" for value, _, high in map(line.interval, MEASURES)]
         agreement = [
             "{:.1f} [{:.1f}, {:.1f}]".format(*(100 * part for part in (one.value, *one.interval))) for one in shares

@@ -55,9 +55,7 @@ def beyond_table(found: Beyond) -> tuple[list[str], list[list[str]]]:
     for line in found.lines:
         shares = [(share.value, *share.interval) for share in (line.agreement[mode].agreement for mode in modes)]
         scores = [f"{value:.4f} ± {high - value:.4f}" for value, _, high in map(line.interval, MEASURES)]
-        agreement = [
-            "{:.1f} [{:.1f}, {:.1f}]".format(*(100 * part for part in (one.value, *one.interval))) for one in shares
-        ]
+        agreement = [f"{100 * value:.1f} [{100 * low:.1f}, {100 * high:.1f}]" for value, low, high in shares]
         rows.append([line.name, str(line.parameters), *scores, *agreement])
     return header, rows
 

@@ -12,6 +12,7 @@ from carouseval.attention.examination import Examination
 from carouseval.attention.fit import Scores, matching_grid, scores
 from carouseval.attention.forms import Form, form_of
 from carouseval.attention.maximise import Binomial, Maximum, maximise
+from carouseval.attention.parameters import discount_class
 from carouseval.errors import DataError, ParameterError
 from carouseval.metric.checks import number, whole
 from carouseval.metric.discounts import Discount
@@ -142,7 +143,7 @@ class Problem:
     def fit(self, counts: Array, screens: Array, starts: Array | None = None) -> Maximum:
         """Problems (problems, cells), each from several starts (problems, starts, parameters), the best kept."""
         if starts is None:
-            starts = np.broadcast_to(self._starts(), (len(counts), len(STARTS), len(self.form.free)))
+            starts = np.repeat(self._starts()[None], len(counts), axis=0)
         many = starts.shape[1]
         data = Binomial(np.repeat(counts, many, axis=0), np.repeat(screens, many, axis=0))
         bound = np.full(len(self.form.free), FAR)
@@ -156,7 +157,12 @@ class Problem:
         return found.only(best)
 
     def _starts(self) -> Array:
-        return self.unbounded(np.where(self.unit, np.array(STARTS)[:, None], 0.1 / (1 - np.array(STARTS)[:, None])))
+        spread = np.array(STARTS)[:, None]
+        starts = np.where(self.unit, spread, 0.1 / (1 - spread))
+        if not self.unit.all():  # factors have no natural scale: begin where others ended, too
+            own = discount_class(self.form.symbol)().parameters
+            starts = np.concatenate([starts, [[float(own[name]) for name in self.form.free]]])
+        return self.unbounded(starts)
 
 
 def intervals(

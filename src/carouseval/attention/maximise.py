@@ -137,6 +137,9 @@ def _look(probabilities: Probabilities, data: Data, at: Array, of: NDArray[np.in
     problems, size = at.shape
     moved = _STEP * np.concatenate([np.zeros((1, size)), np.eye(size), -np.eye(size)])
     around = probabilities((at[:, None] + moved).reshape(-1, size)).reshape(problems, 2 * size + 1, -1)
+    defined = np.asarray(np.isfinite(around).all(axis=(1, 2)))
+    if not defined.all():  # where a formula is undefined there are no chances, and nowhere to go
+        around = np.where(defined[:, None, None], around, 2.0)
     chances = around[:, 0].copy()
     slopes = ((around[:, 1 : size + 1] - around[:, size + 1 :]) / (2 * _STEP)).transpose(0, 2, 1)
     value = data.value(chances, of)

@@ -1,0 +1,284 @@
+"""Fits by likelihood: against SciPy, against drawn people, and what data cannot say."""
+
+import math
+from typing import Any, cast
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+from scipy.stats import binom
+
+import carouseval as cv
+from carouseval.attention import (
+    Examination,
+    MarkovScan,
+    bootstrap_fit,
+    choose_form,
+    fit_likelihood,
+    log_likelihood,
+    recgaze_counts,
+)
+from carouseval.attention.bootstrap import BY_PARTICIPANT, CELLS_ONLY
+from carouseval.attention.choice import BY_PEOPLE, BY_ROWS, NO_FOLDS
+from carouseval.attention.forms import FORMS, MOST_PARAMETERS, Form, form_of
+from carouseval.attention.maximise import Binomial, Multinomial, maximise
+from carouseval.discounts import Mixture, RowColumnBrowsing, RowPageBrowsing
+from carouseval.metric.grid import Array
+from tests.attention.browsing_oracle import draw_row_page
+
+TRAIN, TEST = recgaze_counts("bratislava"), recgaze_counts("amsterdam")
+
+
+def test_the_likelihood_is_the_binomials() -> None:
+    weights = RowPageBrowsing().weights(cv.RECGAZE)
+    ours = log_likelihood(RowPageBrowsing(), TEST)
+    ways = binom.logpmf(TEST.counts, TEST.screens, 0.5).sum() - TEST.counts.size * TEST.screens * math.log(0.5)
+    assert ours == pytest.approx(binom.logpmf(TEST.counts, TEST.screens, weights).sum() - ways, rel=1e-12)
+    assert log_likelihood(np.full((10, 15), 1.5), TEST) == -math.inf
+    certain = Examination("certain", [[4, 0]], 4)
+    assert log_likelihood(np.array([[1.0, 0.0]]), certain) == 0
+    assert log_likelihood(np.array([[1.0, 1.0]]), certain) == -math.inf
+
+
+@pytest.mark.parametrize("form", [form for form in FORMS if form.name != "two kinds"], ids=lambda form: form.name)
+def test_nothing_scipy_finds_is_likelier(form: Form) -> None:
+    found = fit_likelihood(form, TRAIN)
+
+    def lost(odds: Array) -> float:
+        return -log_likelihood(form.weights(1 / (1 + np.exp(-odds[None])), cv.RECGAZE)[0], TRAIN)
+
+    at = np.log(np.array(list(found.values.values())) / (1 - np.array(list(found.values.values()))))
+    assert -lost(at) == pytest.approx(found.log_likelihood, abs=1e-6)
+    for start in (at, np.full(len(at), 1.0)):
+        theirs = minimize(lost, start, method="BFGS", options={"gtol": 1e-3})
+        assert -theirs.fun <= found.log_likelihood + 1e-5
+    assert found.converged
+    assert found.log_likelihood == pytest.approx(log_likelihood(found.discount, TRAIN), abs=1e-6)
+    assert found.bic == pytest.approx(len(at) * math.log(1665 * 150) - 2 * found.log_likelihood)
+    assert found.saturated > found.log_likelihood
+    assert found.deviance == pytest.approx(2 * (found.saturated - found.log_likelihood))
+    assert found.open == ()
+
+
+def test_the_values_of_six_and_eight_parameters() -> None:
+    """As a quick trial by other means had them, to its three digits."""
+    six = {"e": 0.922, "kappa": 0.904, "beta": 0.965, "sigma1": 0.370, "sigma2": 0.842, "rho": 0.974}
+    eight = {"e": 0.935, "kappa": 0.907, "beta": 0.865, "sigma1": 0.346, "sigma2": 0.842, "rho": 0.974}
+    assert fit_likelihood("six", TRAIN).values == pytest.approx(six, abs=6e-4)
+    eight |= {"w": 0.718, "sigma1_top": 0.428}
+    assert fit_likelihood("edges, first row", TRAIN).values == pytest.approx(eight, abs=6e-4)
+
+
+def test_defaults_are_what_bratislavas_counts_give() -> None:
+    chosen = choose_form(TRAIN).chosen
+    assert {k: round(v, 4) for k, v in chosen.discount.parameters.items()} == RowPageBrowsing().parameters
+    rows = fit_likelihood("rows and columns", TRAIN).discount
+    assert {k: round(v, 4) for k, v in rows.parameters.items()} == RowColumnBrowsing().parameters
+    scan = MarkovScan()
+    held = ("back", "swipe_back", "scroll_back", "lost", "row_spread", "wrap")
+    fixed = {name: np.array([float(getattr(scan, name))]) for name in held}
+    free = tuple(name for name in scan.parameters if name not in held)
+    form = Form("default", "d_scan", free, "", lambda values: [(1.0, {**values, **fixed})])
+    found = fit_likelihood(form, TRAIN)
+    assert found.values == pytest.approx({name: getattr(scan, name) for name in free}, rel=1e-3)
+
+
+def test_the_form_is_chosen_on_the_training_counts() -> None:
+    choice = choose_form(TRAIN)
+    assert [one.fit.form for one in choice.tried] == list(FORMS)
+    assert choice.chosen.form.name == "edges, novelty"
+    assert choice.held_out_agrees
+    assert choice.folds == BY_ROWS
+    few = [one.fit for one in choice.tried if len(one.fit.values) <= MOST_PARAMETERS]
+    assert choice.chosen is min(few, key=lambda fit: fit.bic)
+    nine = choice.tried[-1]
+    assert len(nine.fit.values) == 9
+    assert nine.held_out < max(one.held_out for one in choice.tried)  # one parameter more predicts worse
+
+
+def test_rows_left_out_are_fitted_without_them() -> None:
+    """By hand, for the six: each row from the second on, under parameters fitted to the others."""
+    total = 0.0
+    for row in range(1, 10):
+        rest = np.delete(np.arange(10), row)
+
+        def lost(odds: Array, rest: Any = rest) -> float:
+            weights = form_of("six").weights(1 / (1 + np.exp(-odds[None])), cv.RECGAZE)[0]
+            return -log_likelihood(weights[rest], Examination("rest", TRAIN.counts[rest], TRAIN.screens))
+
+        odds = minimize(lost, np.full(6, 1.0), method="BFGS", options={"gtol": 1e-3}).x
+        weights = form_of("six").weights(1 / (1 + np.exp(-odds[None])), cv.RECGAZE)[0]
+        total += log_likelihood(weights[[row]], Examination("row", TRAIN.counts[[row]], TRAIN.screens))
+    (six,) = choose_form(TRAIN, forms=[form_of("six")]).tried
+    assert six.held_out == pytest.approx(total, abs=1e-3)
+
+
+def drawn_study(model: RowPageBrowsing, grid: cv.Grid, people: int, screens: int, seed: int) -> Examination:
+    """Screens of people who browse as the model says."""
+    seen = draw_row_page(model.parameters, grid, np.random.default_rng(seed), people * screens)
+    counts = seen.reshape(people, screens, *grid.shape).sum(axis=1)
+    return Examination("drawn", counts.sum(axis=0), people * screens, None, people, (counts, np.full(people, screens)))
+
+
+@pytest.mark.slow
+def test_intervals_hold_the_truth_as_often_as_they_say() -> None:
+    """95% of 200 studies, within what 200 studies can tell; intervals that take cells for independent do not."""
+    grid, truth = cv.Grid(4, 6, 3), RowPageBrowsing(0.9, 0.8, 0.85, 0.4, 0.8, 0.9, 0, 0.4, 0)
+    free = form_of("six").free
+    studies, hits, naive = 200, np.zeros(len(free)), np.zeros(len(free))
+    for seed in range(studies):
+        study = drawn_study(truth, grid, people=30, screens=8, seed=seed)
+        for into, seen in ((hits, study), (naive, Examination("cells", study.counts, study.screens))):
+            found = fit_likelihood("six", seen, grid)
+            assert found.noise == (BY_PARTICIPANT if into is hits else CELLS_ONLY)
+            for k, name in enumerate(free):
+                ends = found.intervals[name]
+                if name == "sigma2":  # two pages only
+                    assert ends is None
+                    continue
+                assert ends is not None
+                into[k] += ends.low <= getattr(truth, name) <= ends.high
+    known = [k for k, name in enumerate(free) if name != "sigma2"]
+    low, high = binom.ppf([0.0005, 0.9995], studies, 0.95)
+    assert (hits[known] >= low - 4).all(), hits  # Wald intervals of 30 people run a little short
+    assert (hits[known] <= high).all(), hits
+    assert naive[free.index("kappa")] < 0.85 * studies  # rows of a screen come and go together
+
+
+def test_parameters_are_recovered() -> None:
+    truth = RowPageBrowsing()
+    found = fit_likelihood("edges, novelty", drawn_study(truth, cv.RECGAZE, people=60, screens=50, seed=3))
+    for name, ends in found.intervals.items():
+        assert ends is not None
+        wide = ends.high - ends.low
+        assert ends.low - wide / 2 <= getattr(truth, name) <= ends.high + wide / 2
+        assert wide < 0.25
+    assert found.dispersion < 2
+
+
+def test_bootstrap_and_sandwich_agree() -> None:
+    grid = cv.Grid(4, 6, 3)
+    study = drawn_study(RowPageBrowsing(), grid, people=60, screens=20, seed=1)
+    found = fit_likelihood("edges", study, grid)
+    drawn = bootstrap_fit(found, study, grid, samples=400)
+    assert drawn.what == BY_PARTICIPANT
+    for name in ("e", "kappa", "sigma1", "rho"):
+        ends, again = found.intervals[name], drawn.parameters[name]
+        assert ends is not None
+        assert (again.high - again.low) / (ends.high - ends.low) == pytest.approx(1, abs=0.25)
+        assert again.low == pytest.approx(ends.low, abs=0.3 * (ends.high - ends.low))
+    cells = bootstrap_fit(fit_likelihood("six", TRAIN), TRAIN, samples=50)
+    assert cells.what == CELLS_ONLY
+    assert bootstrap_fit(fit_likelihood("six", TRAIN), TRAIN, samples=50) == cells  # seeded
+
+
+def test_participants_are_left_out_together() -> None:
+    grid = cv.Grid(3, 4, 2)
+    study = drawn_study(RowPageBrowsing(), grid, people=25, screens=10, seed=2)
+    choice = choose_form(study, grid)
+    assert choice.folds == BY_PEOPLE
+    counts, screens = study.by_participant or (np.zeros(0), np.zeros(0))
+    total = 0.0
+    for fold in range(10):
+        out = np.arange(25) % 10 == fold
+        rest = Examination("rest", counts[~out].sum(axis=0), int(screens[~out].sum()))
+        left = Examination("left", counts[out].sum(axis=0), int(screens[out].sum()))
+        total += log_likelihood(fit_likelihood("six", rest, grid).discount, left, grid)
+    six = next(one for one in choice.tried if one.fit.form.name == "six")
+    assert six.held_out == pytest.approx(total, abs=1e-4)
+    two_rows = choose_form(Examination("two", [[9, 5], [4, 2]], 10), forms=[form_of("rows and columns")])
+    assert two_rows.folds == NO_FOLDS
+    assert math.isnan(two_rows.tried[0].held_out)
+
+
+def test_what_the_data_leave_open_is_said() -> None:
+    one_page = fit_likelihood("six", Examination("one page", TRAIN.counts[:, :5], 1665))
+    assert {f"{name} has no effect on this screen: any value fits." for name in ("sigma1", "sigma2", "rho")} == set(
+        one_page.open
+    )
+    assert one_page.intervals["sigma1"] is None
+    assert one_page.intervals["kappa"] is not None
+    one_row = fit_likelihood("rows and columns", Examination("one row", TRAIN.counts[:1], 1665))
+    assert one_row.open == ("kappa has no effect on this screen: any value fits.",)
+    one_cell_wide = fit_likelihood("edges", Examination("one column", TRAIN.counts[:, :1], 1665), cv.Grid(10, 1, 1))
+    assert any(name in " ".join(one_cell_wide.open) for name in ("w", "beta"))
+    flat = fit_likelihood("rows and columns", Examination("flat", [[10, 10], [9, 9]], 10))
+    assert any("beta went to its bound, 1." in sentence for sentence in flat.open)
+    scan = fit_likelihood("d_scan", TRAIN)
+    assert any("may be almost anything" in sentence for sentence in scan.open)
+
+
+def test_parameters_known_only_together_are_named() -> None:
+    form = Form("product", "d_rcb", ("e", "share"), "", lambda v: [(1.0, {"e": v["e"] * v["share"], **STRAIGHT})])
+    found = fit_likelihood(form, TRAIN)
+    assert found.open == ("e, share are known only together: other values fit as well.",)
+    assert found.intervals == {"e": None, "share": None}
+
+
+STRAIGHT = {"kappa": np.array([0.9]), "beta": np.array([0.9])}
+
+
+def test_two_kinds_of_people_are_a_mixture() -> None:
+    found = fit_likelihood("two kinds", TRAIN)
+    assert isinstance(found.discount, Mixture)
+    np.testing.assert_allclose(
+        found.discount.weights(cv.RECGAZE),
+        found.form.weights(np.array([list(found.values.values())]), cv.RECGAZE)[0],
+        rtol=1e-12,
+    )
+    assert found.log_likelihood > fit_likelihood("six", TRAIN).log_likelihood
+
+
+def test_many_starts_come_to_one_end() -> None:
+    """No form of at most eight parameters has a second summit on the training counts."""
+    rng = np.random.default_rng(0)
+    counts, screens = TRAIN.counts.reshape(1, -1).astype(float), np.full((1, 150), 1665.0)
+    for form in FORMS:
+        if form.name == "two kinds" or len(form.free) > MOST_PARAMETERS:
+            continue
+        starts = rng.normal(0, 2, (50, len(form.free)))
+        bound = np.full(len(form.free), 16.0)
+        data = Binomial(np.repeat(counts, 50, axis=0), np.repeat(screens, 50, axis=0))
+
+        def chances(at: Array, form: Form = form) -> Array:
+            return form.weights(1 / (1 + np.exp(-at)), cv.RECGAZE).reshape(len(at), -1)
+
+        found = maximise(chances, data, starts, -bound, bound)
+        assert found.converged.all()
+        np.testing.assert_allclose(found.value, fit_likelihood(form, TRAIN).log_likelihood, atol=1e-5)
+
+
+def test_multinomial_data_give_the_shares() -> None:
+    counts = np.array([[5.0, 3.0, 2.0], [1.0, 1.0, 8.0]])
+    data = Multinomial(counts, np.repeat(counts.sum(axis=1, keepdims=True), 3, axis=1))
+
+    def softmax(at: Array) -> Array:
+        rates = np.exp(np.column_stack([np.zeros(len(at)), at]))
+        shares: Array = rates / rates.sum(axis=1, keepdims=True)
+        return shares
+
+    found = maximise(softmax, data, np.zeros((2, 2)), np.full(2, -9.0), np.full(2, 9.0))
+    np.testing.assert_allclose(found.chances, counts / 10, atol=1e-6)
+    np.testing.assert_allclose(np.linalg.inv(found.information[0])[0, 0], 1 / 5 + 1 / 3, rtol=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: fit_likelihood("six", cast(Any, TRAIN.frequencies)), r"likelihood needs counts: give an Examination"),
+        (lambda: fit_likelihood("sixx", TRAIN), r"there is no form 'sixx'\. Did you mean 'six'\? Known: rows and col"),
+        (lambda: fit_likelihood("d_rbp", TRAIN), r"there is no discount 'd_rbp' to fit\. Did you mean 'd_rpd'"),
+        (lambda: fit_likelihood("d_mix", TRAIN), r"there is no discount 'd_mix' to fit"),
+        (lambda: fit_likelihood("six", TRAIN, cv.Grid(10, 14)), r"frequencies are 10x15, but the grid is 10x14"),
+        (lambda: fit_likelihood("six", TRAIN, level=0), r"level must be a finite number above 0"),
+    ],
+)
+def test_what_cannot_be_fitted_is_refused(call: Any, message: str) -> None:
+    with pytest.raises(cv.CarousevalError, match=message):
+        call()
+
+
+def test_any_discount_of_numbers_can_be_fitted() -> None:
+    """A paper's formula too, as far as its weights can be probabilities: this one presses against 1."""
+    found = fit_likelihood("d_mul", TRAIN)
+    assert found.log_likelihood > log_likelihood(cv.discounts.parse("d_mul"), TRAIN)

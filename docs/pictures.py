@@ -1,18 +1,25 @@
-"""Makes the pictures of the README: ``make pictures``."""
+"""Makes the pictures of the README and of attention.md: ``make pictures``."""
 
+import hashlib
 import io
+import json
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 from rich.terminal_theme import MONOKAI
 from rich.text import Text
 
+import carouseval as cv
+from carouseval.cli.paper_files import beyond_chart, fit_chart
 from carouseval.evaluation.explain import explain
 from carouseval.evaluation.sample import sample
 from carouseval.metric.page_score import score_page
 from carouseval.page_file import read_page
+from carouseval.show import charts
 from carouseval.show.explanation import explanation
 from carouseval.show.terminal import page_score
+from carouseval.study.beyond import beyond
 
 HERE = Path(__file__).parent
 
@@ -42,6 +49,41 @@ def main(folder: Path = HERE) -> None:
     losses = explain(data.layouts["new"], data.judgments, data.items)
     command = "carouseval explain layouts-new.parquet judgments.parquet --items items.parquet"
     draw(folder, "explain", command, explanation(losses, 0, losses.page("u000008")), 116)
+    for name, chart in figures().items():
+        (written,) = charts.save(chart, folder / name, ["svg"])
+        with written.open("a", encoding="utf-8") as file:
+            file.write(f"<!-- {fingerprint(chart)} -->\n")
+
+
+def figures() -> dict[str, Any]:
+    """The charts of attention.md by the names of their files."""
+    train, test = (cv.attention.recgaze_counts(group) for group in ("bratislava", "amsterdam"))
+    found = beyond(train, test)
+    tables = {f"{test.name}: examined on this share of screens": test.frequencies}
+    tables |= {str(name): cv.discounts.parse(name).weights(cv.RECGAZE) for name in ("d_rpb", "d_rpd", "d_a")}
+    phone, desktop = (cv.discounts.parse("d_rpb").weights(grid) for grid in (cv.PHONE, cv.DESKTOP))
+    return {
+        "attention-beyond": beyond_chart(found),
+        "attention-desktop": charts.heatmap(desktop, "d_rpb on cv.DESKTOP, six items in view", cv.DESKTOP),
+        "attention-discounts": charts.heatmaps(tables),
+        "attention-fit": fit_chart(found, train, test),
+        "attention-pattern": charts.browsing_pattern(cv.discounts.parse("d_rpb").weights(cv.RECGAZE)),
+        "attention-phone": charts.heatmap(phone, "d_rpb on cv.PHONE, three items in view", cv.PHONE),
+    }
+
+
+def fingerprint(chart: Any) -> str:
+    """Of what a chart shows, its numbers to five digits: fonts and last digits differ between machines."""
+    content = json.dumps(rounded(chart.to_dict()), sort_keys=True)
+    return hashlib.sha256(content.encode()).hexdigest()
+
+
+def rounded(content: Any) -> Any:
+    if isinstance(content, dict):
+        return {key: rounded(value) for key, value in content.items()}
+    if isinstance(content, list):
+        return [rounded(value) for value in content]
+    return f"{content:.5g}" if isinstance(content, float) else content
 
 
 def draw(folder: Path, name: str, command: str, shown: Text, width: int) -> None:

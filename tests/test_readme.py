@@ -1,4 +1,4 @@
-"""The README's Python and command lines do what it says."""
+"""The Python and command lines of the README and of attention.md do what they say."""
 
 import re
 import shlex
@@ -14,6 +14,7 @@ from carouseval.evaluation.sample import sample
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+ATTENTION = (ROOT / "docs" / "attention.md").read_text(encoding="utf-8")
 
 
 def test_python_blocks_run() -> None:
@@ -27,15 +28,15 @@ def test_python_blocks_run() -> None:
         "items": data.items,
         "systems": data.layouts,
     }
-    blocks = re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL)
-    assert len(blocks) == 4
+    blocks = re.findall(r"```python\n(.*?)```", README + ATTENTION, flags=re.DOTALL)
+    assert len(blocks) == 6
     for block in blocks:
         exec(block, names)
     assert f"{cv.n2dcg_cat(names['page']):.5f}"[:5] in README
 
 
 def test_command_lines_run(tmp_path: Path) -> None:
-    commands = re.findall(r"^(carouseval .*?)(?:  +#.*)?$", README, flags=re.MULTILINE)
+    commands = re.findall(r"^(carouseval .*?)(?:  +#.*)?$", README + ATTENTION, flags=re.MULTILINE)
     assert commands
     seen = np.argwhere(np.random.default_rng(0).random((200, 3, 4)) < 1 / np.arange(2, 14).reshape(3, 4))
     lines = [f"{screen},{row + 1},{col + 1},{screen % 9}" for screen, row, col in seen]

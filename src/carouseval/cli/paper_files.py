@@ -6,6 +6,7 @@ from io import StringIO
 from pathlib import Path
 from typing import Any
 
+from carouseval.attention.examination import Examination
 from carouseval.attention.recgaze import GROUPS, recgaze_counts
 from carouseval.cli.output import Format, write_rows
 from carouseval.cli.seen import seen
@@ -15,7 +16,7 @@ from carouseval.show import charts
 from carouseval.show.beyond import BeyondRow, beyond
 from carouseval.show.fitted import Fitted, data_against_model
 from carouseval.show.reproduction import beyond_table, forms_table
-from carouseval.study.beyond import Line
+from carouseval.study.beyond import Beyond, Line
 from carouseval.study.reproduce import PERCENT, SHARES, Reproduction, shares
 from carouseval.whole_files import write_whole
 
@@ -68,17 +69,24 @@ def _figures(result: Reproduction) -> dict[str, Any]:
         "agreement": charts.agreement(agreement),
         "examination": charts.heatmaps(groups),
         "discounts": charts.heatmaps(weights),
-        "beyond": beyond([_beyond_row(line, result) for line in result.beyond.lines[1:]], BEYOND_INTERVALS),
-        "fit": data_against_model(
-            seen(test),
-            [Fitted(line.name, line.discount.weights(RECGAZE)) for line in result.beyond.lines[2:]],
-            RECGAZE,
-            f"fitted to {train.name}, held against {test.name}; 95% Wilson intervals of single cells",
-        ),
+        "beyond": beyond_chart(result.beyond),
+        "fit": fit_chart(result.beyond, train, test),
     }
 
 
-def _beyond_row(line: Line, result: Reproduction) -> BeyondRow:
+def beyond_chart(found: Beyond) -> Any:
+    """The paper's discount, ours and the ceiling; d_a is so far off that the others would not be told apart."""
+    return beyond([_beyond_row(line, line is found.ceiling) for line in found.lines[1:]], BEYOND_INTERVALS)
+
+
+def fit_chart(found: Beyond, train: Examination, test: Examination) -> Any:
+    """Test data against d_rpb and the ceiling."""
+    models = [Fitted(line.name, line.discount.weights(RECGAZE)) for line in found.lines[2:]]
+    subtitle = f"fitted to {train.name}, held against {test.name}; 95% Wilson intervals of single cells"
+    return data_against_model(seen(test), models, RECGAZE, subtitle)
+
+
+def _beyond_row(line: Line, ceiling: bool) -> BeyondRow:
     shares = {mode: one.agreement for mode, one in line.agreement.items()}
     return BeyondRow(
         line.name,
@@ -87,7 +95,7 @@ def _beyond_row(line: Line, result: Reproduction) -> BeyondRow:
         line.interval("pearson"),
         line.interval("mse"),
         {mode: (share.value, *share.interval) for mode, share in shares.items()},
-        line is result.beyond.ceiling,
+        ceiling,
     )
 
 

@@ -14,13 +14,14 @@ import numpy as np
 
 from carouseval.metric.grid import Array
 from carouseval.show.drawing import FAINT, GREY, HUES, RED, note, numbered_axis, over, save, styled
-from carouseval.show.screens import attention_patterns, heatmap, heatmaps
+from carouseval.show.screens import attention_patterns, browsing_pattern, heatmap, heatmaps
 
 __all__ = [
     "Agreement",
     "DiscountPanel",
     "agreement",
     "attention_patterns",
+    "browsing_pattern",
     "discount_fits",
     "heatmap",
     "heatmaps",

@@ -25,7 +25,6 @@ def attention_patterns(assumed: ArrayLike, observed: ArrayLike, grid: Grid = REC
     grid = Grid(len(first), grid.cols, grid.page_size)
     (left, right), *later = pages = _page_edges(grid)
     end = pages[-1][1]
-    dip = left + 0.6 * (right - left)  # between the two ends of the first swipe page
     return styled(
         alt.concat(
             _pattern("(a) assumed", first, grid, [(left, end)], [(left, end, "F-pattern")]),
@@ -33,7 +32,7 @@ def attention_patterns(assumed: ArrayLike, observed: ArrayLike, grid: Grid = REC
                 "(b) observed",
                 second,
                 grid,
-                [(left, dip), (right, dip), *((right, left) for left, right in later)],
+                _observed(grid),
                 [(left, right, "dual focus"), *((left, right, "mirrored") for left, right in later)],
             ),
             columns=2,
@@ -41,6 +40,23 @@ def attention_patterns(assumed: ArrayLike, observed: ArrayLike, grid: Grid = REC
             title=note("Darker cells: more attention, by rank. Arrows: the direction in which attention falls."),
         )
     )
+
+
+def browsing_pattern(weights: ArrayLike, grid: Grid = RECGAZE, rows: int = 3) -> alt.LayerChart:
+    """The parameters of d_rpb where they act, over the first rows of its weights."""
+    table = fitting(weights, grid)[:rows]
+    grid = Grid(len(table), grid.cols, grid.page_size)
+    (left, dip), (right, _), *later = _observed(grid)
+    turns = ["σ1, ρ", *["σ2, ρ"] * (len(later) - 1)]  # noqa: RUF001
+    texts = [(left, dip, "β"), (dip, right, "w, β"), *((*ends, name) for ends, name in zip(later, turns, strict=True))]
+    return styled(_pattern("e, and κ for every further row", table, grid, _observed(grid), texts))
+
+
+def _observed(grid: Grid) -> list[tuple[float, float]]:
+    """From where to where attention falls: from both edges of the first swipe page, from the right of later ones."""
+    (left, right), *later = _page_edges(grid)
+    dip = left + 0.6 * (right - left)
+    return [(left, dip), (right, dip), *((right, left) for left, right in later)]
 
 
 def heatmap(table: ArrayLike, title: str, grid: Grid = RECGAZE, value_title: str = "weight") -> alt.LayerChart:

@@ -21,7 +21,7 @@ from carouseval.metric.grid import RECGAZE, Grid
 from carouseval.metric.names import AnyMetric, metric
 from carouseval.tables import TableLike
 
-DISCOUNTS = ("d_rpd", "d_mul", "d_add", "d_mir", "d_a", "d_t")
+DISCOUNTS = ("d_rpd", "d_rpb", "d_mul", "d_add", "d_mir", "d_a", "d_t")
 
 
 @dataclass(frozen=True, eq=False)

@@ -87,6 +87,23 @@ struct Chains {
   int cells;
 };
 
+// Independent fits of d_rpb on the same grid, by the log-odds of its free parameters: e, kappa, beta, sigma1, sigma2,
+// rho, then w, sigma1_top and fade as far as they are free. Otherwise w and fade are 0.
+enum class Top { kSame, kFree, kNovelty };  // sigma1_top: sigma1, free, or sigma1 + (1 - sigma1) fade
+struct RowPageFits {
+  int64_t count;
+  int rows, cols;
+  int64_t page_size;
+  const double* counts;   // count x rows x cols: examined on so many screens
+  const double* screens;  // of so many; cells of none say nothing
+  const double* starts;   // count x starts_each x free parameters
+  int starts_each;
+  bool w_free;
+  Top top;
+  bool fade_free;
+  double far;  // no parameter goes further from 0
+};
+
 // Hands out pieces [begin, end) of the work, so that a thread sets up once for all the pieces it does.
 struct Pieces {
   virtual bool next(int64_t& begin, int64_t& end) = 0;
@@ -115,6 +132,8 @@ struct Kernels {
   void (*sign_flips)(const Flips&, Pieces&, uint8_t* reached);
   // the first state that is never left, counted over all chains with the hub as the last state of each, or -1
   int64_t (*scan_chains)(const Chains&, Pieces&, double* visits, double* weights);
+  // at: the free parameters of each fit
+  void (*fit_row_page)(const RowPageFits&, Pieces&, double* at, double* value, bool* converged);
   // source: (row, col) of each cell's item, -1 where the ideal page leaves a cell empty
   int64_t (*layout)(const Pages<double>&, Pieces&, int64_t* source);
 };

@@ -1,21 +1,23 @@
 """Fitting browsing models by likelihood: to how many of the screens each cell was examined on."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import NDArray
 
+from carouseval import _native
 from carouseval.attention.bootstrap import BY_PARTICIPANT, CELLS_ONLY, Bootstrap, Interval, interval_of, resampled
 from carouseval.attention.examination import Examination
 from carouseval.attention.fit import Scores, matching_grid, scores
-from carouseval.attention.forms import Form, form_of
-from carouseval.attention.maximise import Binomial, Maximum, maximise
+from carouseval.attention.forms import Form, RowPageTies, form_of
+from carouseval.attention.maximise import Binomial, Maximum, look, maximise
 from carouseval.errors import DataError, ParameterError
 from carouseval.metric.checks import number, whole
 from carouseval.metric.discounts import Discount
 from carouseval.metric.grid import Array, Grid
+from carouseval.metric.pages import thread_count
 
 FAR = 16.0  # on the unbounded scale: a share of 1e-7, or 1 - 1e-7
 _ANYTHING = 8.0  # half an interval on that scale: odds off by a factor of 3,000
@@ -143,17 +145,33 @@ class Problem:
         """Problems (problems, cells), each from several starts (problems, starts, parameters), the best kept."""
         if starts is None:
             starts = np.broadcast_to(self._starts(), (len(counts), len(STARTS), len(self.form.free)))
-        many = starts.shape[1]
-        data = Binomial(np.repeat(counts, many, axis=0), np.repeat(screens, many, axis=0))
-        bound = np.full(len(self.form.free), FAR)
-        found = maximise(self.probabilities, data, starts.reshape(-1, len(bound)), -bound, bound)
+        ties = self.form.ties
+        found = (
+            self._climb(counts, screens, starts) if ties is None else self._kernel(ties, counts, screens, starts)
+        )
         if not np.isfinite(found.value).any():
             raise DataError(
                 f"{self.form.name}: its weights are no probabilities anywhere near where the search began; "
                 "fit it by spearman, pearson or mse."
             )
+        return found
+
+    def _climb(self, counts: Array, screens: Array, starts: Array) -> Maximum:
+        many = starts.shape[1]
+        data = Binomial(np.repeat(counts, many, axis=0), np.repeat(screens, many, axis=0))
+        bound = np.full(len(self.form.free), FAR)
+        found = maximise(self.probabilities, data, starts.reshape(-1, len(bound)), -bound, bound)
         best = np.nan_to_num(found.value, nan=-np.inf).reshape(-1, many).argmax(axis=1) + many * np.arange(len(counts))
         return found.only(best)
+
+    def _kernel(self, ties: RowPageTies, counts: Array, screens: Array, starts: Array) -> Maximum:
+        """What ``_climb`` finds, a hundred times as fast."""
+        grid, screens = self.grid, np.ascontiguousarray(np.broadcast_to(screens, counts.shape))
+        at, _, converged = _native.fit_row_page(
+            counts, screens, np.ascontiguousarray(starts), *grid.shape, grid.page_size, *ties, FAR, thread_count(None)
+        )
+        found = look(self.probabilities, Binomial(counts, screens), at, np.arange(len(at)))
+        return replace(found, converged=converged)
 
     def _starts(self) -> Array:
         return self.unbounded(np.where(self.unit, np.array(STARTS)[:, None], 0.1 / (1 - np.array(STARTS)[:, None])))
@@ -180,15 +198,14 @@ def intervals(
         meat = pulls[:, known].T @ pulls[:, known] * people / (people - 1)
         spread = spread @ meat @ spread
         width = float(stdtrit(people - 1, (1 + level) / 2))
-    half = width * np.sqrt(np.maximum(np.diag(spread), 0.0))
-    for k, index in enumerate(known.tolist()):
+    half = np.zeros(len(names))
+    half[known] = width * np.sqrt(np.maximum(np.diag(spread), 0.0))
+    low, high = problem.natural(np.stack([found.at[0] - half, found.at[0] + half])).tolist()
+    for k in known.tolist():
         if half[k] > _ANYTHING:
-            sentences.append(f"{names[index]} may be almost anything.")
-            continue
-        ends = np.repeat(found.at[:1], 2, axis=0)
-        ends[:, index] += [-half[k], half[k]]
-        low, high = problem.natural(ends)[:, index]
-        out[names[index]] = Interval(float(low), float(high))
+            sentences.append(f"{names[k]} may be almost anything.")
+        else:
+            out[names[k]] = Interval(low[k], high[k])
     return out, tuple(sentences)
 
 

@@ -100,13 +100,13 @@ _PARTS = tuple(f.name for f in fields(Maximum))
 def maximise(probabilities: Probabilities, data: Data, start: Array, low: Array, high: Array) -> Maximum:
     """Climb from ``start`` (problems, parameters), within the bounds of each parameter."""
     every = np.arange(len(start))
-    here = _look(probabilities, data, np.clip(start, low, high), every)
+    here = look(probabilities, data, np.clip(start, low, high), every)
     damping, todo = np.full(len(start), 1e-3), every
     for _ in range(_MOST_ROUNDS):
         now = here if len(todo) == len(every) else here.only(todo)
         trial = np.clip(now.at + _step(now, damping[todo], low, high), low, high)
         promised = ((trial - now.at) * now.gradient).sum(axis=1)
-        there = _look(probabilities, data, trial, todo)
+        there = look(probabilities, data, trial, todo)
         better = there.value >= now.value
         # a step cut short may lead down: then damping turns it towards the gradient
         enough = (promised >= 0) & (promised < _GAIN + 1e-14 * np.abs(now.value))
@@ -132,7 +132,7 @@ def _step(here: Maximum, damping: Array, low: Array, high: Array) -> Array:
     return np.clip(step, -_LARGEST_MOVE, _LARGEST_MOVE)
 
 
-def _look(probabilities: Probabilities, data: Data, at: Array, of: NDArray[np.int64]) -> Maximum:
+def look(probabilities: Probabilities, data: Data, at: Array, of: NDArray[np.int64]) -> Maximum:
     """The log-likelihood and its derivatives, by central differences of the chances, in one call of the model."""
     problems, size = at.shape
     moved = _STEP * np.concatenate([np.zeros((1, size)), np.eye(size), -np.eye(size)])

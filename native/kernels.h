@@ -87,20 +87,25 @@ struct Chains {
   int cells;
 };
 
-// Independent fits of d_rpb on the same grid, by the log-odds of its free parameters: e, kappa, beta, sigma1, sigma2,
-// rho, then w, sigma1_top and fade as far as they are free. Otherwise w and fade are 0.
-enum class Top { kSame, kFree, kNovelty };  // sigma1_top: sigma1, free, or sigma1 + (1 - sigma1) fade
-struct RowPageFits {
-  int64_t count;
+// d_rpb on a grid. Its parameters, as log-odds: e, kappa, beta, sigma1, sigma2, rho, then w, sigma1_top and fade as far
+// as they are free. Otherwise w and fade are 0.
+enum class Top { kSigma1, kFree, kNovelty };  // sigma1_top: sigma1, free, or sigma1 + (1 - sigma1) fade
+struct RowPageForm {
   int rows, cols;
   int64_t page_size;
-  const double* counts;   // count x rows x cols: examined on so many screens
-  const double* screens;  // of so many; cells of none say nothing
-  const double* starts;   // count x starts_each x free parameters
-  int starts_each;
   bool w_free;
   Top top;
   bool fade_free;
+};
+
+// Independent fits of the same form, all arrays one fit after the other.
+struct RowPageFits {
+  RowPageForm form;
+  int64_t count;
+  const double* counts;   // rows x cols: examined on so many screens
+  const double* screens;  // of so many; cells of none say nothing
+  const double* starts;   // starts_each x free parameters
+  int starts_each;
   double far;  // no parameter goes further from 0
 };
 
@@ -134,6 +139,8 @@ struct Kernels {
   int64_t (*scan_chains)(const Chains&, Pieces&, double* visits, double* weights);
   // at: the free parameters of each fit
   void (*fit_row_page)(const RowPageFits&, Pieces&, double* at, double* value, bool* converged);
+  // by problem: chances (rows x cols), and their slopes by each parameter
+  void (*row_page_slopes)(const RowPageForm&, const double* at, Pieces&, double* chances, double* slopes);
   // source: (row, col) of each cell's item, -1 where the ideal page leaves a cell empty
   int64_t (*layout)(const Pages<double>&, Pieces&, int64_t* source);
 };

@@ -21,7 +21,7 @@ Part = tuple[Any, dict[str, Array]]  # a share of people, and the parameters by 
 
 
 class RowPageTies(NamedTuple):
-    """What ``_native.fit_row_page`` is told of a form that is d_rpb itself; w and fade are free or 0."""
+    """What the kernels are told of a form that is d_rpb itself; w and fade are free or 0."""
 
     w_free: bool
     top: int  # what sigma1_top is, one of the three below
@@ -61,7 +61,7 @@ class Form:
         cls = discount_class(self.symbol)
         given = {name: np.array([float(value)]) for name, value in zip(self.free, values, strict=True)}
         parts = [
-            (float(np.ravel(share)[0]), cls(**{name: float(np.ravel(value)[0]) for name, value in columns.items()}))
+            (float(np.ravel(share)[0]), cls(**{name: value.item() for name, value in columns.items()}))
             for share, columns in self.parts(given)
         ]
         return parts[0][1] if len(parts) == 1 else Mixture(parts)

@@ -100,13 +100,13 @@ _PARTS = tuple(f.name for f in fields(Maximum))
 def maximise(probabilities: Probabilities, data: Data, start: Array, low: Array, high: Array) -> Maximum:
     """Climb from ``start`` (problems, parameters), within the bounds of each parameter."""
     every = np.arange(len(start))
-    here = look(probabilities, data, np.clip(start, low, high), every)
+    here = _look(probabilities, data, np.clip(start, low, high), every)
     damping, todo = np.full(len(start), 1e-3), every
     for _ in range(_MOST_ROUNDS):
         now = here if len(todo) == len(every) else here.only(todo)
         trial = np.clip(now.at + _step(now, damping[todo], low, high), low, high)
         promised = ((trial - now.at) * now.gradient).sum(axis=1)
-        there = look(probabilities, data, trial, todo)
+        there = _look(probabilities, data, trial, todo)
         better = there.value >= now.value
         # a step cut short may lead down: then damping turns it towards the gradient
         enough = (promised >= 0) & (promised < _GAIN + 1e-14 * np.abs(now.value))
@@ -132,15 +132,20 @@ def _step(here: Maximum, damping: Array, low: Array, high: Array) -> Array:
     return np.clip(step, -_LARGEST_MOVE, _LARGEST_MOVE)
 
 
-def look(probabilities: Probabilities, data: Data, at: Array, of: NDArray[np.int64]) -> Maximum:
+def _look(probabilities: Probabilities, data: Data, at: Array, of: NDArray[np.int64]) -> Maximum:
     """The log-likelihood and its derivatives, by central differences of the chances, in one call of the model."""
     problems, size = at.shape
     moved = _STEP * np.concatenate([np.zeros((1, size)), np.eye(size), -np.eye(size)])
     around = probabilities((at[:, None] + moved).reshape(-1, size)).reshape(problems, 2 * size + 1, -1)
     chances = around[:, 0].copy()
     slopes = ((around[:, 1 : size + 1] - around[:, size + 1 :]) / (2 * _STEP)).transpose(0, 2, 1)
+    return around(data, at, chances, slopes, of)
+
+
+def around(data: Data, at: Array, chances: Array, slopes: Array, of: NDArray[np.int64]) -> Maximum:
+    """A point of each problem by the chances there and their slopes."""
     value = data.value(chances, of)
     pull, bend = data.slopes(chances, of)
     gradient = (pull[:, None] @ slopes)[:, 0]
     information = slopes.transpose(0, 2, 1) @ (slopes * bend[:, :, None])
-    return Maximum(at, value, chances, slopes, bend, gradient, information, np.zeros(problems, bool))
+    return Maximum(at, value, chances, slopes, bend, gradient, information, np.zeros(len(at), bool))

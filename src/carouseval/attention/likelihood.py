@@ -12,7 +12,7 @@ from carouseval.attention.bootstrap import BY_PARTICIPANT, CELLS_ONLY, Bootstrap
 from carouseval.attention.examination import Examination
 from carouseval.attention.fit import Scores, matching_grid, scores
 from carouseval.attention.forms import Form, RowPageTies, form_of
-from carouseval.attention.maximise import Binomial, Maximum, around, maximise
+from carouseval.attention.maximise import Binomial, Maximum, maximise, surroundings
 from carouseval.errors import DataError, ParameterError
 from carouseval.metric.checks import number, whole
 from carouseval.metric.discounts import Discount
@@ -146,9 +146,7 @@ class Problem:
         if starts is None:
             starts = np.broadcast_to(self._starts(), (len(counts), len(STARTS), len(self.form.free)))
         ties = self.form.ties
-        found = (
-            self._climb(counts, screens, starts) if ties is None else self._kernel(ties, counts, screens, starts)
-        )
+        found = self._climb(counts, screens, starts) if ties is None else self._kernel(ties, counts, screens, starts)
         if not np.isfinite(found.value).any():
             raise DataError(
                 f"{self.form.name}: its weights are no probabilities anywhere near where the search began; "
@@ -170,7 +168,7 @@ class Problem:
         screens = np.ascontiguousarray(np.broadcast_to(screens, counts.shape))
         at, _, converged = _native.fit_row_page(counts, screens, np.ascontiguousarray(starts), *form, FAR, threads)
         chances, slopes = _native.row_page_slopes(at, *form, threads)
-        found = around(Binomial(counts, screens), at, chances, slopes, np.arange(len(at)))
+        found = surroundings(Binomial(counts, screens), at, chances, slopes, np.arange(len(at)))
         return replace(found, converged=converged)
 
     def _starts(self) -> Array:

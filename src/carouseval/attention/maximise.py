@@ -139,10 +139,10 @@ def _look(probabilities: Probabilities, data: Data, at: Array, of: NDArray[np.in
     around = probabilities((at[:, None] + moved).reshape(-1, size)).reshape(problems, 2 * size + 1, -1)
     chances = around[:, 0].copy()
     slopes = ((around[:, 1 : size + 1] - around[:, size + 1 :]) / (2 * _STEP)).transpose(0, 2, 1)
-    return around(data, at, chances, slopes, of)
+    return surroundings(data, at, chances, slopes, of)
 
 
-def around(data: Data, at: Array, chances: Array, slopes: Array, of: NDArray[np.int64]) -> Maximum:
+def surroundings(data: Data, at: Array, chances: Array, slopes: Array, of: NDArray[np.int64]) -> Maximum:
     """A point of each problem by the chances there and their slopes."""
     value = data.value(chances, of)
     pull, bend = data.slopes(chances, of)

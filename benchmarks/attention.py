@@ -14,6 +14,7 @@ from functools import partial
 
 import numpy as np
 from scipy.optimize import minimize
+from threadpoolctl import threadpool_limits
 
 import carouseval as cv
 from carouseval import _native
@@ -149,7 +150,8 @@ def main() -> None:
     print("Weights of a chain of browsing people, one a call on one thread, against numpy.linalg.inv (medians):")
     chains(100 if quick else 1000)
     print("fit_likelihood on Bratislava's counts, against scipy.optimize.minimize over a plain likelihood (medians):")
-    fits(5 if quick else 25)
+    with threadpool_limits(1):  # of BLAS, whose threads on small matrices only wait for each other
+        fits(5 if quick else 25)
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -66,7 +67,7 @@ class Form:
         ]
         return parts[0][1] if len(parts) == 1 else Mixture(parts)
 
-    @property
+    @cached_property
     def units(self) -> tuple[bool, ...]:
         """Which free parameters lie between 0 and 1; the others are 0 or more."""
         cls = discount_class(self.symbol)

@@ -1,7 +1,7 @@
 """Fitting browsing models by likelihood: to how many of the screens each cell was examined on."""
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from statistics import NormalDist
 
 import numpy as np
@@ -114,7 +114,8 @@ def bootstrap_fit(
     samples, seed = whole("samples", samples, 1), whole("seed", seed, 0)
     level = number("level", level, above=0, at_most=1)
     problem = Problem(fit.form, counted_grid(seen, grid))
-    shares, screens = resampled(seen, samples, np.random.default_rng(seed))
+    shares, totals = resampled(seen, samples, np.random.default_rng(seed))
+    screens = np.repeat(totals, shares.shape[1], axis=1)
     start = problem.unbounded(np.array([list(fit.values.values())]))
     found = problem.fit(shares * screens, screens, np.repeat(start, samples, axis=0)[:, None])
     drawn = problem.natural(found.at)
@@ -144,7 +145,7 @@ class Problem:
     def fit(self, counts: Array, screens: Array, starts: Array | None = None) -> Maximum:
         """Problems (problems, cells), each from several starts (problems, starts, parameters), the best kept."""
         if starts is None:
-            starts = np.broadcast_to(self._starts(), (len(counts), len(STARTS), len(self.form.free)))
+            starts = np.repeat(self._starts()[None], len(counts), axis=0)
         ties = self.form.ties
         found = self._climb(counts, screens, starts) if ties is None else self._kernel(ties, counts, screens, starts)
         if not np.isfinite(found.value).any():
@@ -165,14 +166,15 @@ class Problem:
     def _kernel(self, ties: RowPageTies, counts: Array, screens: Array, starts: Array) -> Maximum:
         """What ``_climb`` finds, for forms of d_rpb itself."""
         form, threads = (*self.grid.shape, self.grid.page_size, *ties), thread_count(None)
-        screens = np.ascontiguousarray(np.broadcast_to(screens, counts.shape))
-        at, _, converged = _native.fit_row_page(counts, screens, np.ascontiguousarray(starts), *form, FAR, threads)
+        at, _, converged = _native.fit_row_page(counts, screens, starts, *form, FAR, threads)
         chances, slopes = _native.row_page_slopes(at, *form, threads)
         found = surroundings(Binomial(counts, screens), at, chances, slopes, np.arange(len(at)))
-        return replace(found, converged=converged)
+        found.converged[:] = converged
+        return found
 
     def _starts(self) -> Array:
-        return self.unbounded(np.where(self.unit, np.array(STARTS)[:, None], 0.1 / (1 - np.array(STARTS)[:, None])))
+        share = np.array(STARTS)[:, None]
+        return self.unbounded(np.where(self.unit, share, 0.1 / (1 - share)))
 
 
 def intervals(

@@ -32,6 +32,7 @@ bench: $(INSTALLED)
 	$(BIN)/python benchmarks/candidate_ideals.py
 	$(BIN)/python benchmarks/evaluation.py
 	$(BIN)/python benchmarks/comparison.py
+	$(BIN)/python benchmarks/attention.py
 	$(BIN)/python benchmarks/startup.py
 
 pictures: $(INSTALLED)

@@ -1,23 +1,33 @@
-"""Speed of models of attention, as ratios against dense algebra in the same run.
+"""Speed of models of attention, as ratios in the same run: chains against dense algebra, fits by likelihood against
+scipy.optimize.minimize over the same likelihood written cell by cell.
 
-.venv/bin/python benchmarks/attention.py           about half a minute
+.venv/bin/python benchmarks/attention.py           about a minute
 .venv/bin/python benchmarks/attention.py --quick   fewer repeats
 """
 
 import argparse
+import math
 import os
 import statistics
+from collections.abc import Callable, Sequence
+from functools import partial
 
 import numpy as np
+from scipy.optimize import minimize
+from threadpoolctl import threadpool_limits
 
 import carouseval as cv
 from carouseval import _native
+from carouseval.attention import Examination, recgaze_counts
+from carouseval.attention.likelihood import bootstrap_fit, fit_likelihood
 from carouseval.metric.grid import Array
-from timing import interleaved
+from timing import best_of, interleaved
 
 THREADS = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 SIZES = (10, 15), (20, 24), (40, 30)
 PAGES = 3  # of a carousel, seen one at a time
+METHODS = None, "L-BFGS-B", "Nelder-Mead"  # None: what minimize takes if it is told nothing, BFGS
+SAMPLES = 1000
 
 
 def browsing(rows: int, cols: int) -> Array:
@@ -85,6 +95,53 @@ def chains(repeats: int) -> None:
         )
 
 
+def plain_likelihood(seen: Examination, page_size: int = 5) -> Callable[[Sequence[float]], float]:
+    """What a minimiser takes: minus the log-likelihood of six log-odds, or of eight with w and sigma1_top."""
+    counts, screens = seen.counts.tolist(), seen.screens
+
+    def loss(at: Sequence[float]) -> float:
+        e, kappa, beta, sigma1, sigma2, rho, *more = (1 / (1 + math.exp(-x)) for x in at)
+        w, sigma1_top = more or (0.0, sigma1)
+        total = 0.0
+        for i, row in enumerate(counts):
+            reached, swipe = e * kappa**i, sigma1 if i else sigma1_top
+            for j, count in enumerate(row):
+                page, left = divmod(j, page_size)
+                right = page_size - 1 - left
+                if page == 0:
+                    chance = reached * (1 - (1 - beta**left) * (1 - w * beta**right))
+                else:
+                    chance = reached * swipe * sigma2 ** (page - 1) * rho**right
+                total += count * math.log(chance) + (screens - count) * math.log(1 - chance)
+        return -total
+
+    return loss
+
+
+def fits(repeats: int) -> None:
+    """All of a fit, from three starts, with intervals and scores, against one minimisation from one start."""
+    seen = recgaze_counts("bratislava")
+    loss = plain_likelihood(seen)
+    for name in ("six", "edges, first row"):
+        fit = fit_likelihood(name, seen)
+        start = np.full(len(fit.values), math.log(0.8 / 0.2))
+        for method in METHODS:
+            ours, theirs = interleaved(
+                partial(fit_likelihood, name, seen),
+                partial(minimize, loss, start, method=method),
+                repeats,
+                statistics.median,
+            )
+            reached = -minimize(loss, start, method=method).fun
+            print(
+                f"  {name}, {method or 'BFGS'}: {theirs / ours:.0f}x faster "
+                f"({ours * 1e3:.2f} ms, {theirs * 1e3:.1f} ms), "
+                f"log-likelihood {fit.log_likelihood:.4f}, theirs {reached:.4f}"
+            )
+        seconds = best_of(partial(bootstrap_fit, fit, seen, samples=SAMPLES))
+        print(f"  {name}: {1 / seconds:.0f} bootstraps of {SAMPLES:,} samples a second")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="fewer repeats")
@@ -92,6 +149,9 @@ def main() -> None:
     print(f"carouseval {cv.__version__}, NumPy {np.__version__}, {THREADS} threads")
     print("Weights of a chain of browsing people, one a call on one thread, against numpy.linalg.inv (medians):")
     chains(100 if quick else 1000)
+    print("fit_likelihood on Bratislava's counts, against scipy.optimize.minimize over a plain likelihood (medians):")
+    with threadpool_limits(1):  # of BLAS, whose threads on small matrices only wait for each other
+        fits(5 if quick else 25)
 
 
 if __name__ == "__main__":

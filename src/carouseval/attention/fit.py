@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -190,8 +191,14 @@ def _frequencies(frequencies: ArrayLike | Examination) -> Array:
 def matching_grid(grid: Grid | None, target: Array) -> Grid:
     """The grid to fit on: the table's own, or one of the same size."""
     if grid is None:
-        return Grid(*target.shape)
+        return _own_grid(*target.shape)
     if grid.shape != target.shape:
         size = "x".join(map(str, target.shape))
         raise DataError(f"frequencies are {size}, but the grid is {grid}.")
     return grid
+
+
+@lru_cache(maxsize=16)
+def _own_grid(rows: int, cols: int) -> Grid:
+    """Kept, since a grid keeps its arrays and fits come in numbers."""
+    return Grid(rows, cols)

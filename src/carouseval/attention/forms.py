@@ -2,7 +2,8 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import Any
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -20,6 +21,17 @@ Values = Mapping[str, Array]
 Part = tuple[Any, dict[str, Array]]  # a share of people, and the parameters by which they look
 
 
+class RowPageTies(NamedTuple):
+    """What the kernels are told of a form that is d_rpb itself; w and fade are free or 0."""
+
+    w_free: bool
+    top: int  # what sigma1_top is, one of the three below
+    fade_free: bool
+
+
+_SIGMA1, _FREE, _NOVELTY = range(3)
+
+
 def _everyone(values: Values) -> list[Part]:
     return [(EVERYONE, dict(values))]
 
@@ -33,6 +45,7 @@ class Form:
     free: tuple[str, ...]
     meaning: str
     parts: Callable[[Values], list[Part]] = _everyone
+    ties: RowPageTies | None = None  # the same as ``parts``, where a kernel can fit the form
 
     def weights(self, values: Array, grid: Grid) -> Array:
         """Of many parameter sets (sets, free), the weights (sets, rows, cols)."""
@@ -49,12 +62,12 @@ class Form:
         cls = discount_class(self.symbol)
         given = {name: np.array([float(value)]) for name, value in zip(self.free, values, strict=True)}
         parts = [
-            (float(np.ravel(share)[0]), cls(**{name: float(np.ravel(value)[0]) for name, value in columns.items()}))
+            (float(np.ravel(share)[0]), cls(**{name: value.item() for name, value in columns.items()}))
             for share, columns in self.parts(given)
         ]
         return parts[0][1] if len(parts) == 1 else Mixture(parts)
 
-    @property
+    @cached_property
     def units(self) -> tuple[bool, ...]:
         """Which free parameters lie between 0 and 1; the others are 0 or more."""
         cls = discount_class(self.symbol)
@@ -93,20 +106,28 @@ def _two_kinds(values: Values) -> list[Part]:
 
 _SIX = ("e", "kappa", "beta", "sigma1", "sigma2", "rho")
 
+
+def _itself(
+    name: str, more: tuple[str, ...], meaning: str, parts: Callable[[Values], list[Part]], sigma1_top: int
+) -> Form:
+    """A form that is d_rpb with some parameters tied, its first six and ``more`` being free."""
+    return Form(name, "d_rpb", _SIX + more, meaning, parts, RowPageTies("w" in more, sigma1_top, "fade" in more))
+
+
 FORMS = (
     Form("rows and columns", "d_rcb", ("e", "kappa", "beta"), "no swipe pages at all"),
-    Form("six", "d_rpb", _SIX, "rows, swipe pages, slots", _six),
+    _itself("six", (), "rows, swipe pages, slots", _six, _SIGMA1),
     Form("two kinds", "d_rpb", (*_SIX, "share", "kappa_others"), "six, and two kinds of people go down", _two_kinds),
-    Form("edges", "d_rpb", (*_SIX, "w"), "six, and eyes start from both edges of page 1", _edges),
-    Form("first row", "d_rpb", (*_SIX, "sigma1_top"), "six, and row 1 is swiped more", _top),
-    Form("novelty", "d_rpb", (*_SIX, "fade"), "six, and swiping more wears off row by row", _novelty),
-    Form("edges, first row", "d_rpb", (*_SIX, "w", "sigma1_top"), "both edges; row 1 is swiped more", _eight),
-    Form("edges, novelty", "d_rpb", (*_SIX, "w", "fade"), "both edges; swiping more wears off", _novelty),
-    Form("all nine", "d_rpb", (*_SIX, "w", "sigma1_top", "fade"), "both edges; row 1 and its wearing off apart"),
+    _itself("edges", ("w",), "six, and eyes start from both edges of page 1", _edges, _SIGMA1),
+    _itself("first row", ("sigma1_top",), "six, and row 1 is swiped more", _top, _FREE),
+    _itself("novelty", ("fade",), "six, and swiping more wears off row by row", _novelty, _NOVELTY),
+    _itself("edges, first row", ("w", "sigma1_top"), "both edges; row 1 is swiped more", _eight, _FREE),
+    _itself("edges, novelty", ("w", "fade"), "both edges; swiping more wears off", _novelty, _NOVELTY),
+    _itself("all nine", ("w", "sigma1_top", "fade"), "both edges; row 1 and its wearing off apart", _everyone, _FREE),
 )
 """Every form tried for d_rpb, from the fewest ideas to the most."""
 
-OF_ROWS_AND_PAGES = tuple(form for form in FORMS if form.symbol == "d_rpb" and form.parts is not _two_kinds)
+OF_ROWS_AND_PAGES = tuple(form for form in FORMS if form.ties is not None)
 """Those that are d_rpb themselves."""
 
 

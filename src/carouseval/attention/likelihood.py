@@ -7,16 +7,18 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import NDArray
 
+from carouseval import _native
 from carouseval.attention.bootstrap import BY_PARTICIPANT, CELLS_ONLY, Bootstrap, Interval, interval_of, resampled
 from carouseval.attention.examination import Examination
 from carouseval.attention.fit import Scores, matching_grid, scores
-from carouseval.attention.forms import Form, form_of
-from carouseval.attention.maximise import Binomial, Maximum, maximise
+from carouseval.attention.forms import Form, RowPageTies, form_of
+from carouseval.attention.maximise import Binomial, Maximum, maximise, surroundings
 from carouseval.attention.parameters import discount_class
 from carouseval.errors import DataError, ParameterError
 from carouseval.metric.checks import number, whole
 from carouseval.metric.discounts import Discount
 from carouseval.metric.grid import Array, Grid
+from carouseval.metric.pages import thread_count
 
 FAR = 16.0  # on the unbounded scale: a share of 1e-7, or 1 - 1e-7
 _ANYTHING = 8.0  # half an interval on that scale: odds off by a factor of 3,000
@@ -113,7 +115,8 @@ def bootstrap_fit(
     samples, seed = whole("samples", samples, 1), whole("seed", seed, 0)
     level = number("level", level, above=0, at_most=1)
     problem = Problem(fit.form, counted_grid(seen, grid))
-    shares, screens = resampled(seen, samples, np.random.default_rng(seed))
+    shares, totals = resampled(seen, samples, np.random.default_rng(seed))
+    screens = np.repeat(totals, shares.shape[1], axis=1)
     start = problem.unbounded(np.array([list(fit.values.values())]))
     found = problem.fit(shares * screens, screens, np.repeat(start, samples, axis=0)[:, None])
     drawn = problem.natural(found.at)
@@ -144,17 +147,31 @@ class Problem:
         """Problems (problems, cells), each from several starts (problems, starts, parameters), the best kept."""
         if starts is None:
             starts = np.repeat(self._starts()[None], len(counts), axis=0)
-        many = starts.shape[1]
-        data = Binomial(np.repeat(counts, many, axis=0), np.repeat(screens, many, axis=0))
-        bound = np.full(len(self.form.free), FAR)
-        found = maximise(self.probabilities, data, starts.reshape(-1, len(bound)), -bound, bound)
+        ties = self.form.ties
+        found = self._climb(counts, screens, starts) if ties is None else self._kernel(ties, counts, screens, starts)
         if not np.isfinite(found.value).any():
             raise DataError(
                 f"{self.form.name}: its weights are no probabilities anywhere near where the search began; "
                 "fit it by spearman, pearson or mse."
             )
+        return found
+
+    def _climb(self, counts: Array, screens: Array, starts: Array) -> Maximum:
+        many = starts.shape[1]
+        data = Binomial(np.repeat(counts, many, axis=0), np.repeat(screens, many, axis=0))
+        bound = np.full(len(self.form.free), FAR)
+        found = maximise(self.probabilities, data, starts.reshape(-1, len(bound)), -bound, bound)
         best = np.nan_to_num(found.value, nan=-np.inf).reshape(-1, many).argmax(axis=1) + many * np.arange(len(counts))
         return found.only(best)
+
+    def _kernel(self, ties: RowPageTies, counts: Array, screens: Array, starts: Array) -> Maximum:
+        """What ``_climb`` finds, for forms of d_rpb itself."""
+        form, threads = (*self.grid.shape, self.grid.page_size, *ties), thread_count(None)
+        at, _, converged = _native.fit_row_page(counts, screens, starts, *form, FAR, threads)
+        chances, slopes = _native.row_page_slopes(at, *form, threads)
+        found = surroundings(Binomial(counts, screens), at, chances, slopes, np.arange(len(at)))
+        found.converged[:] = converged
+        return found
 
     def _starts(self) -> Array:
         spread = np.array(STARTS)[:, None]
@@ -172,29 +189,28 @@ def intervals(
 
     With the pull of each participant on each parameter, their sandwich in place of the expected information.
     """
-    from scipy.special import stdtrit
-
     names, values = problem.form.free, problem.natural(found.at)[0]
     known, sentences = _identified(names, values, found)
     out: dict[str, Interval | None] = dict.fromkeys(names)
     if not len(known):
         return out, tuple(sentences)
-    spread = np.linalg.inv(found.information[0][np.ix_(known, known)])
+    spread = np.linalg.inv(found.information[0][known][:, known])
     width = NormalDist().inv_cdf((1 + level) / 2)
     if pulls is not None and len(pulls) > 1:
+        from scipy.special import stdtrit
+
         people = len(pulls)
         meat = pulls[:, known].T @ pulls[:, known] * people / (people - 1)
         spread = spread @ meat @ spread
         width = float(stdtrit(people - 1, (1 + level) / 2))
-    half = width * np.sqrt(np.maximum(np.diag(spread), 0.0))
-    for k, index in enumerate(known.tolist()):
+    half = np.zeros(len(names))
+    half[known] = width * np.sqrt(np.maximum(np.diag(spread), 0.0))
+    low, high = problem.natural(np.stack([found.at[0] - half, found.at[0] + half])).tolist()
+    for k in known.tolist():
         if half[k] > _ANYTHING:
-            sentences.append(f"{names[index]} may be almost anything.")
-            continue
-        ends = np.repeat(found.at[:1], 2, axis=0)
-        ends[:, index] += [-half[k], half[k]]
-        low, high = problem.natural(ends)[:, index]
-        out[names[index]] = Interval(float(low), float(high))
+            sentences.append(f"{names[k]} may be almost anything.")
+        else:
+            out[names[k]] = Interval(low[k], high[k])
     return out, tuple(sentences)
 
 

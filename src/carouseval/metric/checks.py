@@ -23,11 +23,11 @@ def number(
     name: str, value: Any, *, above: float = -math.inf, at_least: float = -math.inf, at_most: float = math.inf
 ) -> float:
     """A finite number in range. Whole numbers stay ``int``, so that they print as they were written."""
-    bounds = [f"above {above:g}"] * (above > -math.inf) + [f"at least {at_least:g}"] * (at_least > -math.inf)
-    bounds += [f"at most {at_most:g}"] * (at_most < math.inf)
     real: Any = value
     good = isinstance(value, Real) and not isinstance(value, bool) and -_LARGEST <= real <= _LARGEST  # not inf, not nan
     if not good or value <= above or value < at_least or value > at_most:
+        bounds = [f"above {above:g}"] * (above > -math.inf) + [f"at least {at_least:g}"] * (at_least > -math.inf)
+        bounds += [f"at most {at_most:g}"] * (at_most < math.inf)
         raise ParameterError(
             f"{name} must be a finite number{' ' * bool(bounds)}{' and '.join(bounds)}, found {value!r}."
         )

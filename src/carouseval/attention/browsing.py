@@ -5,7 +5,9 @@ A model is a discount whose weights are probabilities. :func:`chain_of` gives th
 dimensions.
 """
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -32,7 +34,12 @@ class Browsing:
     cost: float  # of these actions; looks cost attention, not actions
     utility: Any  # gain per look: EU of C/W/L
     total_utility: Any  # gain in all, each item counting once: ETU of C/W/L, and 2DCG under `weights`
-    variance: Any  # of the total, from person to person
+    _variance: Callable[[], Any] = field(repr=False)
+
+    @cached_property
+    def variance(self) -> Any:
+        """Of the total utility, from person to person. It takes all pairs of cells, so it is computed when asked for."""
+        return self._variance()
 
     @property
     def looks(self) -> float:
@@ -63,7 +70,6 @@ def browse(
     seen = _looks(discount, grid)
     gains = stack.gains_on(grid).reshape(len(stack.relevance), -1)
     price = number("swipe_cost", swipe_cost, at_least=0), number("scroll_cost", scroll_cost, at_least=0)
-    variance = ((gains @ seen.covariance) * gains).sum(axis=1)
     return Browsing(
         weights=seen.weights,
         visits=seen.visits,
@@ -72,7 +78,7 @@ def browse(
         cost=seen.swipes * price[0] + seen.scrolls * price[1],
         utility=stack.unstacked(gains @ seen.visits.ravel() / seen.visits.sum()),
         total_utility=stack.unstacked(gains @ seen.weights.ravel()),
-        variance=stack.unstacked(np.maximum(variance, 0.0)),
+        _variance=lambda: stack.unstacked(_variance(discount, grid, gains)),
     )
 
 
@@ -82,19 +88,29 @@ class _Looks:
     visits: Array
     swipes: float
     scrolls: float
-    covariance: Array  # of whether cells are examined
 
 
 def _looks(model: Discount, grid: Grid) -> _Looks:
     if not isinstance(model, Mixture):
         chain = chain_of(model, grid)
-        return _Looks(chain.weights, chain.visits, chain.expected_swipes, chain.expected_scrolls, chain.covariance)
+        return _Looks(chain.weights, chain.visits, chain.expected_swipes, chain.expected_scrolls)
     kinds = [(share, _looks(part, grid)) for share, part in model.parts]
 
     def mean(name: str) -> Any:
         return sum(share * getattr(kind, name) for share, kind in kinds)
 
+    return _Looks(mean("weights"), mean("visits"), mean("swipes"), mean("scrolls"))
+
+
+def _variance(model: Discount, grid: Grid, gains: Array) -> Array:
+    """Of the total gain of each page (pages, cells)."""
+    if not isinstance(model, Mixture):
+        own = ((gains @ chain_of(model, grid).covariance) * gains).sum(axis=1)
+        return np.maximum(own, 0.0)
     # people of one kind vary, and kinds differ
-    apart = [(share, (kind.weights - mean("weights")).ravel()) for share, kind in kinds]
-    between: Array = sum(share * np.outer(off, off) for share, off in apart)
-    return _Looks(mean("weights"), mean("visits"), mean("swipes"), mean("scrolls"), mean("covariance") + between)
+    mean = gains @ model.weights(grid).ravel()
+    total = np.zeros(len(gains))
+    for share, part in model.parts:
+        apart = gains @ part.weights(grid).ravel() - mean
+        total += share * (_variance(part, grid, gains) + apart**2)
+    return total

@@ -5,16 +5,22 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from carouseval.errors import ParameterError
 from carouseval.metric.grid import Array
 
 if TYPE_CHECKING:
     from carouseval.attention.chain import Chain
 
 _AT_ONCE = 200_000  # pairs of cells
+_MOST_STATES = 5_000
 
 
 def covariance(chain: "Chain") -> Array:
     """Of whether each cell is examined, (cells, cells)."""
+    if len(chain.cell) > _MOST_STATES:
+        raise ParameterError(
+            f"chain: the variance takes all pairs of {len(chain.cell):,} states; at most {_MOST_STATES:,} can be done."
+        )
     cells = _Cells(chain)
     shown = np.unique(chain.cell[chain.cell >= 0])
     one, two = (shown[at] for at in np.triu_indices(len(shown), 1))

@@ -38,7 +38,7 @@ class Browsing:
 
     @cached_property
     def variance(self) -> Any:
-        """Of the total utility, from person to person. It takes all pairs of cells, so it is computed when asked for."""
+        """Of the total utility, from person to person; computed when asked for, since it takes all pairs of cells."""
         return self._variance()
 
     @property
@@ -105,11 +105,11 @@ def _looks(model: Discount, grid: Grid) -> _Looks:
 def _variance(model: Discount, grid: Grid, gains: Array) -> Array:
     """Of the total gain of each page (pages, cells)."""
     if not isinstance(model, Mixture):
-        own = ((gains @ chain_of(model, grid).covariance) * gains).sum(axis=1)
+        own: Array = ((gains @ chain_of(model, grid).covariance) * gains).sum(axis=1)
         return np.maximum(own, 0.0)
     # people of one kind vary, and kinds differ
     mean = gains @ model.weights(grid).ravel()
-    total = np.zeros(len(gains))
+    total: Array = np.zeros(len(gains))
     for share, part in model.parts:
         apart = gains @ part.weights(grid).ravel() - mean
         total += share * (_variance(part, grid, gains) + apart**2)

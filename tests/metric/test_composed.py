@@ -89,7 +89,8 @@ def test_a_page_size_is_a_whole_number(page_size: Any) -> None:
 
 def test_tables_of_other_page_sizes_are_other_tables() -> None:
     assert discounts.Empirical(TABLE, page_size=2) != discounts.Empirical(TABLE)
-    assert discounts.Empirical(TABLE, page_size=np.int64(2)) == discounts.Empirical(TABLE, page_size=2)
+    numpys: Any = np.int64(2)
+    assert discounts.Empirical(TABLE, page_size=numpys) == discounts.Empirical(TABLE, page_size=2)
 
 
 # --- mixtures ---

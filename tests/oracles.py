@@ -56,8 +56,19 @@ def weight(
     scroll_step: int,
     **parameters: float,
 ) -> float:
-    """The weight of cell (i, j) under one of the six discounts of the paper; `lam` is its lambda."""
+    """The weight of cell (i, j) under one of the paper's six discounts, `lam` being its lambda, or a browsing model."""
     p = parameters
+    if symbol == "d_rcb":
+        return p["e"] * math.pow(p["kappa"], i - 1) * math.pow(p["beta"], j - 1)
+    if symbol == "d_rpb":
+        page, slot = (j - 1) // delta + 1, (j - 1) % delta + 1
+        reached = p["e"] * math.pow(p["kappa"], i - 1)
+        if page == 1:
+            unseen_from_left = 1 - math.pow(p["beta"], slot - 1)
+            unseen_from_right = 1 - p["w"] * math.pow(p["beta"], delta - slot)
+            return reached * (1 - unseen_from_left * unseen_from_right)
+        swipe = p["sigma1"] + (p["sigma1_top"] - p["sigma1"]) * math.pow(p["fade"], i - 1)
+        return reached * swipe * math.pow(p["sigma2"], page - 2) * math.pow(p["rho"], delta - slot)
     n_h = swipes(j, swipe_visible, swipe_step)
     n_v = scrolls(i, scroll_visible, scroll_step)
     plain = p["alpha"] * i + p["beta"] * j

@@ -12,6 +12,7 @@ import pytest
 
 import carouseval as cv
 from carouseval.attention import recgaze_counts
+from carouseval.attention.forms import FORMS
 from tests.cli.test_cli import run
 
 
@@ -23,21 +24,40 @@ def test_reproduce_shows_every_figure_and_writes_files(tmp_path: Path) -> None:
     assert {row["mark"] for row in rows} == {"ok", "exact"}
     assert "76 of 76 published figures reproduced" in shown.stderr
     names = {path.name for path in (tmp_path / "paper").iterdir()}
-    for stem in ("figure1", "figure2", "agreement", "examination", "discounts"):
+    for stem in ("figure1", "figure2", "agreement", "examination", "discounts", "beyond", "fit"):
         assert {f"{stem}.svg", f"{stem}.png", f"{stem}.pdf"} <= names
-    for stem in ("table1", "table2", "fits", "checks"):
+    for stem in ("table1", "table2", "fits", "checks", "beyond", "forms"):
         assert {f"{stem}.csv", f"{stem}.md", f"{stem}.tex"} <= names
     assert not any(name.endswith(".part") for name in names)
     assert json.loads((tmp_path / "paper" / "results.json").read_text())["table2"]["graded"]["pairs"] == 19_999
     figure = (tmp_path / "paper" / "figure2.svg").read_text()
     assert "0.9859" in figure
     assert r"\toprule" in (tmp_path / "paper" / "table2.tex").read_text()
+    beyond = list(csv.DictReader((tmp_path / "paper" / "beyond.csv").read_text().splitlines()))
+    assert [row["discount"].partition(",")[0] for row in beyond[:3]] == ["d_a", "d_rpd", "d_rpb"]
+    assert beyond[3]["discount"] == "the ceiling: bratislava's frequencies"
+    assert beyond[3]["rho"].startswith("0.9891 ±")
+    assert beyond[3]["binary pairs (%)"].startswith("96.4 [")
+    forms = list(csv.DictReader((tmp_path / "paper" / "forms.csv").read_text().splitlines()))
+    assert [row["form"] for row in forms] == [form.name for form in FORMS]
+    assert [row[""] for row in forms if row[""]] == ["chosen", "too many"]
+    drawing = (tmp_path / "paper" / "beyond.svg").read_text()
+    for text in ("d_rpb, by likelihood", "8 parameters", "96.4%"):
+        assert text in drawing
+    assert "held against amsterdam" in (tmp_path / "paper" / "fit.svg").read_text()
 
 
 def test_reproduce_in_the_terminal() -> None:
     shown = run("reproduce")
     assert shown.returncode == 0
-    for text in ("Table 1", "d_rpd", "0.9859 = 0.9859", "Table 2, graded relevance", "20000 ≈ 19999", "948/9480"):
+    beyond = (
+        "Beyond the paper",
+        "d_rpb, by likelihood",
+        "Forms tried",
+        "is within noise of the ceiling in rho, r, MSE",
+    )
+    paper = ("Table 1", "d_rpd", "0.9859 = 0.9859", "Table 2, graded relevance", "20000 ≈ 19999", "948/9480")
+    for text in (*paper, *beyond):
         assert text in shown.stdout
     assert "≠ " not in shown.stdout.partition("\n")[2]
     assert max(map(len, shown.stdout.splitlines())) < 140

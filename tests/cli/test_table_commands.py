@@ -3,7 +3,6 @@
 import csv
 import io
 import json
-import signal
 import subprocess
 import sys
 import time
@@ -166,33 +165,65 @@ def test_outputs_that_cannot_be_written(path: str, folder: Path, tmp_path: Path)
     assert not any(tmp_path.rglob("*"))
 
 
+# stops itself, as by Ctrl-C, when something happens for the n-th time: at once, or from a thread, wherever it then is
+STOPPED = """
+import os, signal, sys, threading
+event, part, count, at_once, *arguments = sys.argv[1:]
+seen = 0
+def stop() -> None:
+    os.kill(os.getpid(), signal.SIGINT)
+def hook(what, about):
+    global seen
+    if what == event and part in str(about[0]):
+        seen += 1
+        if seen == int(count):
+            stop() if at_once == "at once" else threading.Thread(target=stop).start()
+from carouseval.cli import main
+sys.addaudithook(hook)
+sys.argv = ["carouseval", *arguments]
+main()
+"""
+
+
+@pytest.fixture(scope="module")
+def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Too large for a memory of 0.001 GiB."""
+    folder = tmp_path_factory.mktemp("large")
+    assert run("sample", str(folder), "--users", "4000", "--system", "new").returncode == 0
+    return folder
+
+
 @pytest.mark.slow
-def test_an_interrupted_run_leaves_nothing_whole(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("event", "part", "count", "when"),
+    [
+        ("tempfile.mkdtemp", "carouseval-", 1, "at once"),
+        ("open", "0.lines", 1, "at once"),  # the first temporary file is written
+        ("open", "0.lines", 2, "at once"),  # and read
+        ("shutil.rmtree", "carouseval-", 1, "at once"),
+        ("tempfile.mkstemp", "pages.parquet", 1, "at once"),
+        ("os.rename", "pages.parquet", 1, "at once"),
+        ("tempfile.mkdtemp", "carouseval-", 1, "soon"),
+        ("open", "0.lines", 2, "soon"),
+        ("open", "7.lines", 2, "soon"),
+    ],
+)
+def test_an_interrupted_run_leaves_nothing_whole(
+    large: Path, tmp_path: Path, event: str, part: str, count: int, when: str
+) -> None:
     """Whenever it is stopped, the output is either complete or not there under its name."""
-    files = run("sample", str(tmp_path / "data"), "--users", "4000", "--system", "new")
-    assert files.returncode == 0
     out = tmp_path / "pages.parquet"
-    command = [
-        sys.executable,
-        "-m",
-        "carouseval",
-        "evaluate",
-        *tables(tmp_path / "data"),
-        "--memory",
-        "0.001",
-        "--per-page",
-        str(out),
-    ]
-    for patience in (0.3, 0.6, 1.0, 1.5):
-        out.unlink(missing_ok=True)
-        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-        time.sleep(patience)
-        process.send_signal(signal.SIGINT)
-        _, errors = process.communicate(timeout=120)
-        assert b"Traceback" not in errors
-        if out.exists():
-            assert pl.read_parquet(out).height == 4000
-        assert process.returncode != 0 or out.exists()
+    stopped = [sys.executable, "-c", STOPPED, event, part, str(count), when]
+    options = ["--memory", "0.001", "--per-page", str(out)]
+    done = subprocess.run([*stopped, "evaluate", *tables(large), *options], capture_output=True, text=True, timeout=120)
+    assert "Traceback" not in done.stderr
+    if out.exists():
+        assert pl.read_parquet(out).height == 4000
+    else:
+        assert done.returncode != 0
+    assert {path.name for path in tmp_path.iterdir()} <= {out.name}  # nothing half-written beside it
+    if when == "at once":
+        assert (done.returncode, done.stderr.strip(), out.exists()) == (130, "", False)
 
 
 def comparison(folder: Path, *options: str) -> subprocess.CompletedProcess[str]:

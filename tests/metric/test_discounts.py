@@ -1,6 +1,8 @@
 import dataclasses
 import json
 import math
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +13,7 @@ from hypothesis import strategies as st
 
 import carouseval as cv
 from carouseval import discounts
+from carouseval.attention.scan import MarkovScan
 from carouseval.metric.grid import Array
 from tests import oracles
 
@@ -22,16 +25,34 @@ PUBLISHED = {
     "d_mul": "d_mul(alpha=1, beta=9, eta=0.9, theta=0.95)",
     "d_rpd": "d_rpd(alpha=4, beta=9, mu=0.65, nu=0.95)",
 }
+BROWSING = {
+    "d_rcb": "d_rcb(e=0.9621, kappa=0.9049, beta=0.8908)",
+    "d_rpb": "d_rpb(e=0.9333, kappa=0.9081, beta=0.8649, sigma1=0.3425, sigma2=0.8419, rho=0.9735, w=0.717, "
+    "sigma1_top=0.4349, fade=0.1405)",
+    "d_scan": "d_scan(e=0.9091, back=0.2, swipe=0.02258, swipe_on=0.6187, swipe_back=0.2, scroll=0.04059, "
+    "scroll_back=0.05, lost=0.01, leave=0.00288, row_spread=0, page_spread=0.7213, wrap=1)",
+}
 
 
-@pytest.mark.parametrize(("symbol", "text"), PUBLISHED.items())
+@pytest.mark.parametrize(("symbol", "text"), (PUBLISHED | BROWSING).items())
 def test_defaults_are_the_published_values(symbol: str, text: str) -> None:
     assert str(discounts.parse(symbol)) == text
     assert discounts.parse(text) == discounts.parse(symbol)
     assert discounts.parse(symbol).short == symbol
 
 
-@pytest.mark.parametrize("symbol", PUBLISHED)
+@pytest.mark.parametrize(
+    "spelling",
+    [
+        *PUBLISHED,
+        "d_rcb",
+        "d_rpb",
+        "d_rcb(e=1, kappa=0.5, beta=0.25)",
+        "d_rpb(w=0, fade=0)",
+        "d_rpb(w=1, fade=1)",
+        "d_rpb(e=1, sigma1=0.5, sigma1_top=0.2, fade=0.9)",
+    ],
+)
 @pytest.mark.parametrize(
     "grid",
     [
@@ -42,15 +63,15 @@ def test_defaults_are_the_published_values(symbol: str, text: str) -> None:
         cv.Grid(6, 9, 2, 1, swipe_step=3, scroll_step=2),
     ],
 )
-def test_weights_against_the_formulas_cell_by_cell(symbol: str, grid: cv.Grid) -> None:
-    discount = discounts.parse(symbol)
+def test_weights_against_the_formulas_cell_by_cell(spelling: str, grid: cv.Grid) -> None:
+    discount = discounts.parse(spelling)
     weights = discount.weights(grid)
     assert weights.shape == grid.shape
     assert weights.dtype == np.float64
     for i in range(1, grid.rows + 1):
         for j in range(1, grid.cols + 1):
             expected = oracles.weight(
-                symbol,
+                discount.symbol,
                 i,
                 j,
                 grid.page_size,
@@ -60,7 +81,8 @@ def test_weights_against_the_formulas_cell_by_cell(symbol: str, grid: cv.Grid) -
                 grid.scroll_step,
                 **discount.parameters,
             )
-            assert weights[i - 1, j - 1] == pytest.approx(expected, rel=1e-15)
+            rounding = 1e-15 if discount.symbol in PUBLISHED else 1e-14  # more factors, and differences
+            assert weights[i - 1, j - 1] == pytest.approx(expected, rel=rounding)
 
 
 def test_the_papers_final_formula() -> None:
@@ -70,8 +92,37 @@ def test_the_papers_final_formula() -> None:
     assert weights[9, 14] == pytest.approx(0.65 * 0.95**9 / math.log2(4 * 10 + 9 * 11))
 
 
+@pytest.mark.parametrize("grid", [cv.RECGAZE, cv.Grid(3, 7, page_size=3), cv.Grid(2, 4, page_size=9)])
+def test_forms_of_row_page_browsing(grid: cv.Grid) -> None:
+    """Six parameters with w = 0 and row 1 like the others, eight with fade = 0."""
+    e, kappa, beta, sigma1, sigma2, rho, w, top = 0.9, 0.8, 0.7, 0.4, 0.6, 0.95, 0.3, 0.5
+    six = discounts.RowPageBrowsing(e, kappa, beta, sigma1, sigma2, rho, w=0, sigma1_top=sigma1, fade=0.77)
+    eight = discounts.RowPageBrowsing(e, kappa, beta, sigma1, sigma2, rho, w, top, fade=0)
+    for i in range(grid.rows):
+        for j in range(grid.cols):
+            page, left = divmod(j, grid.page_size)  # page and slot from 0
+            right = grid.page_size - 1 - left
+            further = sigma2 ** (page - 1) * rho**right
+            expected = beta**left if page == 0 else sigma1 * further
+            assert six.weights(grid)[i, j] == pytest.approx(e * kappa**i * expected, rel=1e-14)
+            both = 1 - (1 - beta**left) * (1 - w * beta**right)
+            expected = both if page == 0 else (top if i == 0 else sigma1) * further
+            assert eight.weights(grid)[i, j] == pytest.approx(e * kappa**i * expected, rel=1e-14)
+
+
+def test_row_page_browsing_by_hand() -> None:
+    """Two rows, swipe pages of 2: one half everywhere, all of whom also look from the right edge."""
+    halves = discounts.RowPageBrowsing(0.5, 0.5, 0.5, 0.5, 0.5, 0.5, w=1, sigma1_top=1, fade=0.5)
+    assert halves.weights(cv.Grid(2, 6, page_size=2)).tolist() == [
+        [1 / 2, 1 / 2, 1 / 4, 1 / 2, 1 / 8, 1 / 4],
+        [1 / 4, 1 / 4, 3 / 32, 3 / 16, 3 / 64, 3 / 32],
+    ]
+
+
 factor = st.one_of(st.integers(0, 50), st.floats(0, 50))
 decay = st.floats(0, 1, exclude_min=True)
+share = st.floats(0, 1)
+rate = st.one_of(st.integers(0, 9), st.floats(0, 1e300))
 
 
 @given(factor, factor, factor, factor)
@@ -86,6 +137,66 @@ def test_parse_undoes_str_for_factors(alpha: float, beta: float, gamma: float, l
 def test_parse_undoes_str_for_decays(mu: float, nu: float) -> None:
     discount = discounts.RowPage(mu=np.float64(mu), nu=nu)
     assert discounts.parse(str(discount)) == discount
+
+
+row_columns = st.builds(discounts.RowColumnBrowsing, decay, decay, decay)
+row_pages = st.builds(discounts.RowPageBrowsing, *[decay] * 6, share, decay, share)
+scans = st.builds(
+    MarkovScan, decay, *[rate] * 7, st.floats(0, 1e300, exclude_min=True), *[share] * 3
+)  # of all rates only leave may not be 0
+
+
+@given(st.one_of(row_columns, row_pages, scans))
+def test_parse_undoes_str_for_browsing_models(discount: discounts.Discount) -> None:
+    assert discounts.parse(str(discount)) == discount
+    assert discounts.parse(discount.short) == discount
+    assert discount.is_probability
+
+
+browsed = st.floats(0.01, 1)  # nothing gets too small for a float
+
+
+@given(
+    st.one_of(
+        st.builds(discounts.RowColumnBrowsing, browsed, browsed, browsed),
+        st.builds(discounts.RowPageBrowsing, *[browsed] * 6, share, browsed, share),
+        st.builds(MarkovScan, browsed, *[st.floats(0.01, 100)] * 8, *[st.floats(0.01, 1)] * 3),
+    ),
+    st.sampled_from([cv.Grid(3, 5, page_size=2), cv.Grid(1, 1), cv.Grid(2, 3, page_size=4)]),
+)
+def test_browsing_weights_are_probabilities(discount: discounts.Discount, grid: cv.Grid) -> None:
+    weights = discount.weights(grid)
+    assert (weights > 0).all()
+    assert (weights <= 1 + 1e-12).all()
+    assert weights[0, 0] <= discount.parameters["e"] * (1 + 1e-12)  # nobody else looks at all
+
+
+@pytest.mark.parametrize(
+    ("spelling", "holds"),
+    [(symbol, False) for symbol in PUBLISHED]
+    + [(symbol, True) for symbol in BROWSING]
+    + [("d_mix(0.5*d_rpb + 0.5*d_scan)", True), ("d_mix(0.5*d_rpb + 0.5*d_rpd)", False)],
+)
+def test_which_weights_are_probabilities(spelling: str, holds: bool) -> None:
+    assert discounts.parse(spelling).is_probability is holds
+
+
+def test_a_table_is_of_probabilities_up_to_1() -> None:
+    assert discounts.Empirical([[1.0, 0.0]]).is_probability
+    assert not discounts.Empirical([[1.5, 0.5]]).is_probability
+
+
+def test_short_leaves_out_defaults() -> None:
+    assert discounts.RowPageBrowsing(w=0, fade=0).short == "d_rpb(w=0, fade=0)"
+    assert discounts.RowColumnBrowsing(beta=np.float64(0.5)).short == "d_rcb(beta=0.5)"
+    assert MarkovScan(lost=0.1).short == "d_scan(lost=0.1)"
+
+
+def test_scans_are_found_by_name_alone() -> None:
+    """The module that defines them stands above the metric, and nothing else here imports it."""
+    code = "import carouseval.metric.discounts as d; print(d.parse('d_scan(lost=1)').short, 'd_scan' in d.classes())"
+    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert shown.stdout == "d_scan(lost=1) True\n"
 
 
 def test_parse_reads_positions_and_partial_lists() -> None:
@@ -128,6 +239,17 @@ def test_what_does_not_read_is_refused(text: str, message: str) -> None:
         (lambda: discounts.FPattern(beta=math.inf), r"d_t: beta must be .* found inf\."),
         (lambda: discounts.Mirrored(alpha="7"), r"d_mir: alpha must be .* found '7'\."),  # type: ignore[arg-type]
         (lambda: discounts.Mirrored(alpha=True), r"d_mir: alpha must be .* found True\."),
+        (lambda: discounts.RowColumnBrowsing(e=0), r"d_rcb: e must be a finite number above 0 and at most 1, found 0"),
+        (lambda: discounts.RowColumnBrowsing(kappa=1.01), r"d_rcb: kappa must be .* at most 1, found 1\.01\."),
+        (lambda: discounts.RowPageBrowsing(w=-0.1), r"d_rpb: w must be .* at least 0 and at most 1, found -0\.1\."),
+        (lambda: discounts.RowPageBrowsing(fade=2), r"d_rpb: fade must be .* at most 1, found 2\."),
+        (lambda: discounts.RowPageBrowsing(sigma1_top=0), r"d_rpb: sigma1_top must be .* above 0"),
+        (lambda: discounts.RowPageBrowsing(rho=math.nan), r"d_rpb: rho must be .* found nan\."),
+        (lambda: MarkovScan(leave=0), r"d_scan: leave must be a finite number above 0, found 0\."),
+        (lambda: MarkovScan(lost=-1), r"d_scan: lost must be a finite number at least 0, found -1\."),
+        (lambda: MarkovScan(wrap=1.5), r"d_scan: wrap must be .* at most 1, found 1\.5\."),
+        (lambda: MarkovScan(e=0), r"d_scan: e must be .* above 0 and at most 1, found 0\."),
+        (lambda: MarkovScan(back=math.inf), r"d_scan: back must be .* found inf\."),
         (lambda: discounts.Empirical([[0.0, 0.0]], name="z"), r"d_emp\(z\): all weights are 0"),
         (lambda: discounts.Empirical([[1.0, -1.0]]), r"d_emp\(table\): the weight of row 1, col 2 is -1 .* 0 or more"),
         (lambda: discounts.Empirical([[1.0], [math.nan]]), r"row 2, col 1 is nan"),
@@ -206,7 +328,24 @@ def test_registered_tables_parse_by_name() -> None:
         discounts.parse("d_emp(lab 4)")
 
 
-@pytest.mark.parametrize("discount", [discounts.RowPage(mu=0.5), discounts.Empirical([[1.0, 0.1]], name="mine")])
+@pytest.mark.parametrize(
+    "discount",
+    [
+        discounts.RowPage(mu=0.5),
+        discounts.Empirical([[1.0, 0.1]], name="mine"),
+        discounts.Empirical([[1.0, 0.1, 0.2]], page_size=2),
+        discounts.RowColumnBrowsing(0.9, 0.8, 0.7),
+        discounts.RowPageBrowsing(w=0, fade=1 / 3),
+        MarkovScan(lost=0.1, wrap=0),
+        discounts.Mixture([(0.25, "d_rpb(w=0)"), (0.75, MarkovScan(lost=0.1))]),
+        discounts.Mixture(
+            [
+                (0.5, discounts.Empirical([[1.0, 0.1]], name="nobody registered it", page_size=1)),
+                (0.5, discounts.Mixture([(1 / 3, "d_rcb"), (2 / 3, "d_rpd")])),
+            ]
+        ),
+    ],
+)
 def test_files_round_trip(discount: discounts.Discount, tmp_path: Path) -> None:
     path = tmp_path / "fitted.json"
     discounts.save(discount, path)
@@ -224,7 +363,13 @@ def test_files_round_trip(discount: discounts.Discount, tmp_path: Path) -> None:
         ('{"discount": "d_rpb2", "parameters": {}}', r"no discount 'd_rpb2'\. Did you mean"),
         ('{"discount": "d_rpd", "parameters": {"mew": 1}}', "'parameters' of d_rpd are alpha, beta, mu, nu"),
         ('{"discount": "d_rpd", "parameters": [1]}', "'parameters' of d_rpd are"),
-        ('{"discount": "d_emp", "parameters": {}}', "'parameters' of d_emp are table, name"),
+        ('{"discount": "d_emp", "parameters": {}}', "'parameters' of d_emp are table, name, page_size"),
+        ('{"discount": "d_mix", "parameters": {}}', "'parameters' of d_mix are parts"),
+        (
+            '{"discount": "d_mix", "parameters": {"parts": [[1, {"discount": "d_rpp", "parameters": {}}]]}}',
+            "d_mix: a part: there is no discount 'd_rpp'. Did you mean 'd_rpd'",
+        ),
+        ('{"discount": "d_mix", "parameters": {"parts": [[1, {}]]}}', "d_mix: a part needs the keys 'discount' and"),
     ],
 )
 def test_bad_files_are_refused(content: str, message: str, tmp_path: Path) -> None:
@@ -339,6 +484,11 @@ def test_errors_in_a_file_name_it(tmp_path: Path) -> None:
     path = tmp_path / "bad.json"
     path.write_text('{"discount": "d_rpd", "parameters": {"mu": 2}}')
     with pytest.raises(cv.ParameterError, match=r"bad\.json': d_rpd: mu must be"):
+        discounts.parse(f"@{path}")
+    path.write_text(
+        '{"discount": "d_mix", "parameters": {"parts": [[1, {"discount": "d_rpb", "parameters": {"w": 2}}]]}}'
+    )
+    with pytest.raises(cv.ParameterError, match=r"bad\.json': d_mix: a part: d_rpb: w must be .* found 2\."):
         discounts.parse(f"@{path}")
 
 

@@ -8,6 +8,8 @@ import typer
 from carouseval.cli.options import GridName, OutputFormat, PageSize, VisibleRows
 from carouseval.cli.output import Format
 
+CHARTS = (".svg", ".png", ".pdf", ".html")
+
 EXAMPLES = """
 carouseval fit bratislava --test amsterdam
 carouseval fit bratislava --test amsterdam --model d_rpb --chart fit.png
@@ -59,23 +61,28 @@ def fit(
     form that the data support, d_scan to paths where single screens are given. Others order cells: every combination of
     their parameters is tried and the best kept, ties by Pearson's r, then by order, as the paper does.
     """
+    from carouseval.attention.fit import OBJECTIVES
     from carouseval.attention.parameters import discount_class
-    from carouseval.cli.fit_likelihood import fit_by_likelihood
+    from carouseval.cli.fit_likelihood import check_form, fit_by_likelihood
     from carouseval.cli.fit_search import fit_by_search
     from carouseval.cli.inputs import FitInput
     from carouseval.errors import ParameterError
+    from carouseval.metric.checks import did_you_mean
     from carouseval.whole_files import check_outputs
 
     browses = discount_class(model)().is_probability
-    chosen = objective or ("likelihood" if browses else "spearman")
+    chosen = ("likelihood" if browses else "spearman") if objective is None else objective
+    if chosen not in OBJECTIVES:
+        hint = did_you_mean(chosen, OBJECTIVES)
+        raise ParameterError(f"objective must be one of {', '.join(OBJECTIVES)}, found {chosen!r}.{hint}")
     by_likelihood = browses and chosen == "likelihood" and not values
-    if form and not (by_likelihood and model == "d_rpb"):
-        raise ParameterError("--form goes with --model d_rpb, fitted by likelihood.")
-    if browses and not by_likelihood and not values:
-        raise ParameterError(f"{model} has too many parameters for a grid; leave out --objective, or give --values.")
+    if form is not None:
+        check_form(form, model if by_likelihood else "")
     if by_likelihood and refine:
         raise ParameterError(f"{model} is fitted over real numbers already; leave out --refine.")
-    check_outputs(chart, kinds=(".svg", ".png", ".pdf", ".html"), inputs=[frequencies, test])
+    check_outputs(chart, kinds=CHARTS, inputs=[frequencies, test])
+    if out:  # under any name
+        check_outputs(chart, out, kinds=(*CHARTS, out.suffix.lower()), inputs=[frequencies, test])
     data = FitInput.read(frequencies, test, screens, grid, page_size, visible_rows, paths=model == "d_scan")
     if by_likelihood:
         fit_by_likelihood(data, model, form, bootstrap, chart, out, format)

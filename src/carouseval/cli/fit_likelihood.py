@@ -7,15 +7,26 @@ from carouseval.attention.choice import Choice, choose_form
 from carouseval.attention.examination import Examination
 from carouseval.attention.examination import write_json as write_file
 from carouseval.attention.fit import scores
-from carouseval.attention.forms import OF_ROWS_AND_PAGES
+from carouseval.attention.forms import FORMS, OF_ROWS_AND_PAGES
 from carouseval.attention.likelihood import LikelihoodFit, bootstrap_fit, fit_likelihood, log_likelihood
 from carouseval.cli.fit_picture import draw, in_terminal
 from carouseval.cli.inputs import FitInput
-from carouseval.cli.output import Format, progress_bar, step, write_json, write_rows
+from carouseval.cli.output import Format, plain, progress_bar, step, write_json, write_rows
 from carouseval.errors import ParameterError
+from carouseval.metric.checks import did_you_mean
 from carouseval.metric.discounts import as_discount
 
 ORDER = "Counts of cells do not identify the order in which people looked, nor how they moved between cells."
+
+
+def check_form(form: str, model: str) -> None:
+    """Refuse what is no form of the model."""
+    if model != "d_rpb":
+        raise ParameterError("--form goes with --model d_rpb, fitted by likelihood.")
+    known = [one.name for one in FORMS if one.symbol == model]
+    if form not in known:
+        hint = did_you_mean(form, known)
+        raise ParameterError(f"--form: {model} has no form {form!r}.{hint} Known: {'; '.join(known)}.")
 
 
 def fit_by_likelihood(
@@ -64,7 +75,7 @@ def fit_by_likelihood(
             for one in choice.tried
         ]
     if out:
-        write_file(out, result)
+        write_file(out, plain(result))
     if chart:
         draw(data, found.discount, chart)
     if format is Format.json:
@@ -79,10 +90,10 @@ def fit_by_likelihood(
 
 
 def _scores(data: FitInput, found: LikelihoodFit, test: bool) -> dict[str, float | None]:
-    """As the paper scores, and the log-likelihood of a screen, where there are counts or paths."""
+    """As the paper scores, and the log-likelihood of a screen: of its path or, after a fit to counts, of its cells."""
     seen, paths = (data.test, data.test_paths) if test else (data.train, data.paths)
     per_screen: float | None = None
-    if paths is not None:
+    if paths is not None and data.paths is not None:
         from carouseval.attention.paths import path_log_likelihood
         from carouseval.attention.scan import MarkovScan
 

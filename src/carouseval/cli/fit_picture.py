@@ -10,17 +10,19 @@ from carouseval.cli.inputs import FitInput
 from carouseval.cli.seen import seen
 from carouseval.metric.discounts import Discount
 from carouseval.show.fitted_data import Fitted, Seen
+from carouseval.whole_files import write_whole
 
 
 def draw(data: FitInput, discount: Discount, path: Path) -> None:
     """Every cell, model against data, and the means of rows, in one figure."""
-    from carouseval.show.drawing import save
+    from carouseval.show import drawing
     from carouseval.show.fitted import data_against_model
 
     shown = _seen(data)
     note = "" if shown.low is shown.high else "95% Wilson intervals of single cells"
     figure = data_against_model(shown, [_fitted(data, discount)], data.grid, note)
-    save(figure, path.with_suffix(""), [path.suffix[1:].lower()])
+    (drawn,) = drawing.draw(figure, [path.suffix[1:].lower()]).values()
+    write_whole(path, drawn)
 
 
 def in_terminal(data: FitInput, discount: Discount, width: int | None) -> Text:

@@ -1,16 +1,20 @@
 """``carouseval fit`` by trying every combination of parameters, as the paper does."""
 
-from dataclasses import asdict
+import math
+from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
 
 from carouseval.attention import fit as fitting
 from carouseval.attention.bootstrap import bootstrap as intervals
 from carouseval.attention.examination import write_json as write_file
+from carouseval.attention.parameters import DECAYS, FACTORS, discount_class
 from carouseval.cli.fit_picture import draw
 from carouseval.cli.inputs import FitInput
-from carouseval.cli.output import Format, progress_bar, step, write_json, write_rows
+from carouseval.cli.output import Format, plain, progress_bar, step, write_json, write_rows
 from carouseval.errors import ParameterError, ParseError
+
+_MOST_SETS = 10_000_000
 
 
 def fit_by_search(
@@ -29,6 +33,7 @@ def fit_by_search(
     if bootstrap and (objective != "spearman" or refine):
         raise ParameterError("--bootstrap repeats the search by spearman; leave out --objective and --refine.")
     train, grid, axes = data.train, data.grid, _axes(values)
+    _check_size(model, axes or {})
     with progress_bar() as bar:
         found = fitting.grid_search(model, train, grid, axes, objective, top, progress=step(bar, f"fit {model}"))
         trust = bootstrap and intervals(model, train, grid, axes, bootstrap, progress=step(bar, "bootstrap"))
@@ -47,7 +52,7 @@ def fit_by_search(
     if trust:
         result["bootstrap"] = asdict(trust)
     if out:
-        write_file(out, result)
+        write_file(out, plain(result))
     if chart:
         draw(data, found.discount, chart)
     if format is Format.json:
@@ -71,6 +76,18 @@ def fit_by_search(
         write_rows(format, ["", "low", "high"], rows, heading)
     title = f"\nBest of {found.tried:,} by {objective}" + (f", {found.skipped:,} unusable" if found.skipped else "")
     write_rows(format, ["discount", objective, "rho", "r"], runners, title)
+
+
+def _check_size(model: str, axes: dict[str, list[float]]) -> None:
+    """Refuse searches that nobody waits for."""
+    cls = discount_class(model)
+    shares = cls.decays + cls.shares
+    sets = math.prod(len(axes.get(f.name, DECAYS if f.name in shares else FACTORS)) for f in fields(cls))
+    if sets > _MOST_SETS:
+        raise ParameterError(
+            f"{model}: {sets:,} combinations of parameters are too many to try. Give --values of more of them"
+            f"{', or leave out --objective and --values' if cls().is_probability else ''}."
+        )
 
 
 def _axes(values: list[str] | None) -> dict[str, list[float]] | None:

@@ -25,8 +25,8 @@ class Format(StrEnum):
 
 
 def write_json(content: Any) -> None:
-    """JSON that any reader takes: what is not a number becomes null. Rows of numbers stand on one line."""
-    text = json.dumps(_plain(content), indent=1, allow_nan=False)
+    """JSON that any reader takes: what is no finite number becomes null. Rows of numbers stand on one line."""
+    text = json.dumps(plain(content), indent=1, allow_nan=False)
     # only what begins with a line break is an array: in a text it would be written \n
     print(re.sub(r"\[\n[^][{}\"]*\]", lambda row: f"[{' '.join(row[0][1:-1].split())}]", text))
 
@@ -51,18 +51,19 @@ def write_rows(
         out.write(draw(header, [[_cell(value) for value in row] for row in rows]))
 
 
-def _plain(content: Any) -> Any:
+def plain(content: Any) -> Any:
+    """Content with null in place of all that JSON has no number for."""
     if isinstance(content, dict):
-        return {key: _plain(value) for key, value in content.items()}
+        return {key: plain(value) for key, value in content.items()}
     if isinstance(content, list):
-        return [_plain(value) for value in content]
-    return None if isinstance(content, float) and math.isnan(content) else content
+        return [plain(value) for value in content]
+    return None if isinstance(content, float) and not math.isfinite(content) else content
 
 
 def _cell(value: Any) -> str:
     if isinstance(value, float):
         return "" if math.isnan(value) else repr(value)
-    return str(value)
+    return "" if value is None else str(value)
 
 
 class Progress(Protocol):

@@ -72,23 +72,28 @@ def save(chart: alt.TopLevelMixin, path: str | Path, formats: Sequence[str] = ("
 
     Everything is drawn before the first file appears, and no file appears half-written.
     """
+    drawn = {Path(f"{path}.{name}"): content for name, content in draw(chart, formats).items()}
+    for target, content in drawn.items():
+        target.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(target, content)
+    return list(drawn)
+
+
+def draw(chart: alt.TopLevelMixin, formats: Sequence[str]) -> dict[str, bytes]:
+    """What the files of these formats hold."""
     if unknown := [name for name in formats if name not in FORMATS]:
         raise ParameterError(f"formats: {', '.join(unknown)} cannot be drawn; choose among {', '.join(FORMATS)}.")
     spec = chart.to_dict()
     version = alt.SCHEMA_VERSION.rpartition(".")[0]
     # one drawing serves SVG, PNG and PDF
     svg = vl_convert.vegalite_to_svg(spec, vl_version=version) if set(formats) - {"html"} else ""
-    draw: dict[str, Callable[[], bytes]] = {
+    drawing: dict[str, Callable[[], bytes]] = {
         "svg": svg.encode,
         "png": lambda: vl_convert.svg_to_png(svg, scale=PNG_SCALE),
         "pdf": lambda: vl_convert.svg_to_pdf(svg),
         "html": lambda: _html(spec, version).encode(),
     }
-    drawn = {Path(f"{path}.{name}"): draw[name]() for name in formats}
-    for target, content in drawn.items():
-        target.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(target, content)
-    return list(drawn)
+    return {name: drawing[name]() for name in formats}
 
 
 def _html(spec: dict[str, Any], version: str) -> str:

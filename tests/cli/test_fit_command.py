@@ -1,0 +1,341 @@
+"""``carouseval fit`` with browsing models, as a user meets it: every example, format and picture, and every mistake."""
+
+import csv
+import io
+import json
+import shlex
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import carouseval as cv
+from carouseval.attention import choose_form, fit_likelihood, fit_paths, paths_from_screens, recgaze_counts
+from carouseval.attention.examination import Examination
+from carouseval.attention.forms import OF_ROWS_AND_PAGES
+from carouseval.attention.likelihood import log_likelihood
+from carouseval.cli.fit import EXAMPLES
+from tests.attention.browsing_oracle import draw_scan
+from tests.cli.test_cli import run
+
+SCAN = dict(cv.discounts.parse("d_scan(swipe=0.1, scroll=0.2, leave=0.2, lost=0.1, row_spread=0.2)").parameters)
+SMALL = "9,7,5,4\n8,6,3,3\n6,5,2,1\n"  # of 10 screens, on swipe pages of 2
+
+
+def fitted(*arguments: str, status: int = 0) -> Any:
+    """What ``fit`` says as JSON, or its one line of complaint."""
+    shown = run("fit", *arguments, "-f", "json")
+    assert "Traceback" not in shown.stderr
+    assert shown.returncode == status, shown.stderr
+    if status:
+        assert shown.stdout == ""
+        assert shown.stderr.startswith("carouseval: ")
+        assert shown.stderr.count("\n") == 1
+        return shown.stderr
+
+    def refuse(constant: str) -> None:
+        raise AssertionError(f"{constant} is not JSON")
+
+    return json.loads(shown.stdout, parse_constant=refuse)
+
+
+def screens(path: Path, grid: cv.Grid, people: int, seed: int = 0) -> Path:
+    """A table of the looks of people, two screens each."""
+    drawn = draw_scan(SCAN, grid, np.random.default_rng(seed), 2 * people)
+    lines = [f"{k},{k // 2},{row + 1},{col + 1}" for k, cells in enumerate(drawn) for row, col in cells]
+    path.write_text("\n".join(["screen,participant,row,col", *lines]))
+    return path
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> list[str]:
+    path = tmp_path / "counts.csv"
+    path.write_text(SMALL)
+    return [str(path), "--screens", "10", "--page-size", "2"]
+
+
+# --- what it says ---
+
+
+@pytest.mark.slow
+def test_every_example_runs(tmp_path: Path) -> None:
+    grid = cv.Grid(8, 12)
+    screens(tmp_path / "screens.csv", grid, 40)
+    counts = np.round(1200 * cv.discounts.RowPageBrowsing().weights(grid)).astype(int)
+    np.savetxt(tmp_path / "counts.csv", counts, fmt="%d", delimiter=",")
+    (tmp_path / "page.csv").write_text("1,0\n0,1\n")
+    commands = [shlex.split(line) for line in EXAMPLES.strip().splitlines()]
+    assert all(command[0] == "carouseval" for command in commands)
+    assert sum(command[1] == "fit" for command in commands) == 6
+    for command in commands:
+        shown = run(*command[1:], cwd=tmp_path)
+        assert (shown.returncode, shown.stderr) == (0, ""), command
+    assert {"fit.png", "fitted.json"} <= {path.name for path in tmp_path.iterdir()}
+
+
+def test_the_form_that_the_data_support() -> None:
+    content = fitted("bratislava", "--test", "amsterdam", "--model", "d_rpb")
+    train, test = recgaze_counts("bratislava"), recgaze_counts("amsterdam")
+    choice = choose_form(train, forms=OF_ROWS_AND_PAGES)
+    assert content["form"] == choice.chosen.form.name == "edges, novelty"
+    assert content["parameters"] == choice.chosen.discount.parameters
+    assert (content["discount"], content["objective"], content["fitted_to"]) == ("d_rpb", "likelihood", "bratislava")
+    assert content["converged"] is True
+    assert content["bic"] == choice.chosen.bic
+    assert [one["form"] for one in content["forms"]] == [form.name for form in OF_ROWS_AND_PAGES]
+    per_screen = content["test"]["log_likelihood_per_screen"]
+    assert per_screen == log_likelihood(choice.chosen.discount, test) / test.screens
+    assert round(content["test"]["pearson"], 3) == 0.993
+    assert set(content["intervals"]) == set(choice.chosen.values)
+    assert content["intervals"]["kappa"]["low"] < content["parameters"]["kappa"] < content["intervals"]["kappa"]["high"]
+    assert "too narrow" in content["noise"]
+    assert "do not identify the order in which people looked" in content["open"][-1]
+
+
+def test_a_form_by_name(small: list[str]) -> None:
+    seen = Examination("counts", [[9, 7, 5, 4], [8, 6, 3, 3], [6, 5, 2, 1]], 10)
+    for form in ("six", "edges, first row", "two kinds", "all nine"):
+        content = fitted(*small, "--model", "d_rpb", "--form", form)
+        fit = fit_likelihood(form, seen, cv.Grid(3, 4, page_size=2))
+        assert content["form"] == form
+        assert content["train"]["log_likelihood_per_screen"] == pytest.approx(fit.log_likelihood / 10, rel=1e-9)
+        assert "forms" not in content
+    assert content["discount"] == "d_rpb"
+
+
+def test_row_column_browsing(small: list[str]) -> None:
+    content = fitted(*small, "--model", "d_rcb", "--bootstrap", "20")
+    assert set(content["parameters"]) == {"e", "kappa", "beta"}
+    assert content["noise"].startswith("20 bootstrap samples: ")
+    for name, ends in content["intervals"].items():
+        assert ends["low"] < content["parameters"][name] < ends["high"]
+    again = fitted(*small, "--model", "d_rcb", "--bootstrap", "20")
+    assert again == content
+
+
+def test_a_scan_of_paths(tmp_path: Path) -> None:
+    grid = cv.Grid(2, 4, page_size=2)
+    train, test = (screens(tmp_path / f"{seed}.csv", grid, 60, seed) for seed in (1, 2))
+    arguments = [str(train), "--grid", "2x4", "--page-size", "2", "--model", "d_scan"]
+    content = fitted(*arguments, "--test", str(test))
+    paths = paths_from_screens(train, grid)
+    fit = fit_paths(paths)
+    assert content["parameters"] == fit.discount.parameters
+    assert content["train"]["log_likelihood_per_screen"] == pytest.approx(fit.log_likelihood / paths.screens)
+    assert -20 < content["test"]["log_likelihood_per_screen"] < 0
+    assert "participants" in content["noise"]
+    assert not any("order in which people looked" in sentence for sentence in content["open"])
+    more = fitted(*arguments, "--screens", "200")
+    assert more["parameters"]["e"] == pytest.approx(paths.screens / 200, abs=1e-6)
+    said = "--bootstrap resamples counts; fits to paths have intervals by participant already."
+    assert said in fitted(*arguments, "--bootstrap", "9", status=2)
+    assert "say on which --grid" in fitted(str(train), "--model", "d_scan", status=2)
+
+
+def test_counts_and_paths_are_not_held_against_each_other(tmp_path: Path, small: list[str]) -> None:
+    """After a fit to counts a table of screens is scored as counts too, after one to paths counts have no likelihood."""
+    grid = cv.Grid(3, 4, page_size=2)
+    table = screens(tmp_path / "screens.csv", grid, 60)
+    content = fitted(*small, "--grid", "3x4", "--model", "d_scan", "--test", str(table))
+    seen = paths_from_screens(table, grid).examination()
+    scan = cv.discounts.parse("d_scan")
+    expected = log_likelihood(type(scan)(**content["parameters"]), seen, grid) / seen.screens
+    assert content["test"]["log_likelihood_per_screen"] == pytest.approx(expected, rel=1e-12)
+    options = ["--grid", "3x4", "--page-size", "2", "--model", "d_scan", "--test", small[0]]
+    assert fitted(str(table), *options)["test"]["log_likelihood_per_screen"] is None
+
+
+def test_the_table_names_everything(small: list[str]) -> None:
+    shown = run("fit", *small, "--model", "d_rpb", "--test", small[0])
+    assert (shown.returncode, shown.stderr) == (0, "")
+    for text in ("d_rpb(e=", "log-likelihood per screen", "95% intervals", "Not identified:", "swipe page 2"):
+        assert text in shown.stdout
+    for form in OF_ROWS_AND_PAGES:
+        assert f"\n{form.name} " in shown.stdout
+    assert "Farthest off" in shown.stdout
+    train, test = (line.split() for line in shown.stdout.splitlines() if line.startswith(("train", "test")))
+    assert (len(train), len(test)) == (5, 4)  # without screens, no likelihood
+
+
+@pytest.mark.parametrize("format", ["csv", "markdown", "latex"])
+def test_other_formats_hold_the_scores(format: str, small: list[str]) -> None:
+    content = fitted(*small, "--model", "d_rcb", "--test", small[0])
+    shown = run("fit", *small, "--model", "d_rcb", "--test", small[0], "-f", format)
+    assert (shown.returncode, shown.stderr) == (0, "")
+    assert repr(content["train"]["spearman"]) in shown.stdout
+    assert "None" not in shown.stdout
+    if format == "csv":
+        train, test = csv.DictReader(io.StringIO(shown.stdout))
+        assert train["log-likelihood per screen"] == repr(content["train"]["log_likelihood_per_screen"])
+        assert test["log-likelihood per screen"] == ""
+        assert cv.discounts.parse(train["discount"]).parameters == content["parameters"]
+
+
+# --- what it writes ---
+
+
+def test_the_file_reads_back(tmp_path: Path, small: list[str]) -> None:
+    for form in ("six", "two kinds"):
+        out = tmp_path / f"{form}.json"
+        content = fitted(*small, "--model", "d_rpb", "--form", form, "--out", str(out))
+        assert json.loads(out.read_text()) == content
+        discount = cv.discounts.parse(f"@{out}")
+        assert (discount.symbol, discount.is_probability) == (content["discount"], True)
+        scored = run("score", "-", "--discount", f"@{out}", "-m", "2DCG", "-f", "json", stdin="1,0\n0,1\n")
+        assert json.loads(scored.stdout)["metrics"] == {"2DCG": cv.dcg2d([[1, 0], [0, 1]], discount)}
+
+
+def test_files_are_json_for_any_reader(tmp_path: Path) -> None:
+    """Of two rows none is left out, and what is not known is null."""
+    (tmp_path / "tiny.csv").write_text("3,2\n2,1\n")
+    out = tmp_path / "out.json"
+    content = fitted(str(tmp_path / "tiny.csv"), "--screens", "3", "--model", "d_rpb", "--out", str(out))
+    assert {one["held_out"] for one in content["forms"]} == {None}
+    assert "NaN" not in out.read_text()
+    assert cv.discounts.parse(f"@{out}").parameters == content["parameters"]
+
+
+@pytest.mark.parametrize(
+    ("name", "begins"),
+    [("a.svg", b"<svg"), ("a.b.png", b"\x89PNG"), ("a.pdf", b"%PDF"), ("a.html", b"<!DOCTYPE"), ("A.SVG", b"<svg")],
+)
+@pytest.mark.parametrize("model", ["d_rpb", "d_mir"])
+def test_charts(name: str, begins: bytes, model: str, tmp_path: Path, small: list[str]) -> None:
+    folder = tmp_path / "charts"
+    folder.mkdir()
+    form = ["--form", "six"] if model == "d_rpb" else []
+    shown = run("fit", *small, "--model", model, *form, "--chart", str(folder / name))
+    assert (shown.returncode, shown.stderr) == (0, "")
+    assert [path.name for path in folder.iterdir()] == [name]  # under the very name given
+    assert (folder / name).read_bytes().startswith(begins)
+
+
+def test_a_chart_that_cannot_be_written_leaves_nothing(tmp_path: Path, small: list[str]) -> None:
+    (tmp_path / "fit.svg").mkdir()
+    options = ["--model", "d_rcb", "--chart", str(tmp_path / "fit.svg")]
+    assert "fit.svg cannot be written" in fitted(*small, *options, status=2)
+    assert sorted(path.name for path in tmp_path.rglob("*")) == ["counts.csv", "fit.svg"]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--chart", "{}/fit.gif"], "fit.gif: write .svg, .png, .pdf or .html."),
+        (["--chart", "{}/fit"], "fit: write .svg, .png, .pdf or .html."),
+        (["--chart", "{}/no/fit.svg"], "there is no folder"),
+        (["--out", "{}/no/fit.json"], "there is no folder"),
+        (["--out", "{}/counts.csv"], "counts.csv is one of the tables that are read; write elsewhere."),
+        (["--out", "{}/fit.svg", "--chart", "{}/fit.svg"], "fit.svg is named for two outputs"),
+    ],
+)
+@pytest.mark.parametrize("model", ["d_rcb", "d_mir"])
+def test_outputs_are_checked_first(
+    options: list[str], message: str, model: str, tmp_path: Path, small: list[str]
+) -> None:
+    options = [option.replace("{}", str(tmp_path)) for option in options]
+    assert message in fitted(*small, "--model", model, *options, status=2)
+    assert [path.name for path in tmp_path.iterdir()] == ["counts.csv"]
+    assert (tmp_path / "counts.csv").read_text() == SMALL
+
+
+# --- what it refuses ---
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--model", "d_rpb", "--form", "sixx"], "--form: d_rpb has no form 'sixx'. Did you mean 'six'? Known: six; "),
+        (["--model", "d_rpb", "--form", "rows and columns"], "d_rpb has no form 'rows and columns'."),
+        (["--model", "d_rpb", "--form", "d_rpd"], "d_rpb has no form 'd_rpd'."),
+        (["--model", "d_rpb", "--form", ""], "d_rpb has no form ''."),
+        (["--model", "d_rcb", "--form", "six"], "--form goes with --model d_rpb, fitted by likelihood."),
+        (["--form", "six"], "--form goes with --model d_rpb, fitted by likelihood."),
+        (["--model", "d_rpb", "--form", "six", "--values", "w=0"], "--form goes with --model d_rpb, fitted by"),
+        (["--model", "d_rpb", "--refine"], "d_rpb is fitted over real numbers already; leave out --refine."),
+        (
+            ["--model", "d_rpb", "--objective", "rho"],
+            "objective must be one of spearman, pearson, mse, likelihood, found",
+        ),
+        (["--model", "d_rpb", "--objective", ""], "objective must be one of"),
+        (
+            ["--model", "d_rpb", "--objective", "mse"],
+            "d_rpb: 322,687,697,779 combinations of parameters are too many to try. Give --values of more of them, or "
+            "leave out --objective and --values.",
+        ),
+        (["--model", "d_rpb", "--values", "w=0"], "d_rpb: 16,983,563,041 combinations of parameters are too many"),
+        (["--model", "d_scan", "--values", "e=0.5"], "combinations of parameters are too many to try"),
+        (["--model", "d_rcb", "--values", "e=0.5", "--values", "w=1"], "d_rcb has no parameter 'w'"),
+        (["--model", "d_rcb", "--values", "e=2"], "d_rcb: e must be a finite number above 0 and at most 1, found 2"),
+        (["--model", "d_rpb", "--bootstrap", "-1"], "samples must be a whole number of at least 1, found -1."),
+        (["--model", "d_mix"], "there is no discount 'd_mix' to fit."),
+        (["--model", "d_emp"], "there is no discount 'd_emp' to fit."),
+        (["--model", "d_rpb", "--grid", "3x5"], "frequencies are 3x4, but the grid is 3x5."),
+        (["--model", "d_rpb", "--test", "amsterdam"], "frequencies are 10x15, but the grid is 3x4."),
+        (["--model", "d_rpb", "--test", "nothing.csv"], "nothing.csv: No such file or directory."),
+    ],
+)
+def test_mistakes_end_with_one_clear_line(options: list[str], message: str, small: list[str]) -> None:
+    assert message in fitted(*small, *options, status=2)
+
+
+@pytest.mark.parametrize("model", ["d_rpb", "d_rcb", "d_scan"])
+def test_likelihood_needs_screens(model: str, small: list[str]) -> None:
+    message = f"{model} is fitted to counts; say with --screens of how many screens."
+    assert message in fitted(small[0], "--model", model, status=2)
+    assert "row 1, col 1 was examined on 9 of 8 screens" in fitted(
+        small[0], "--model", model, "--screens", "8", status=2
+    )
+
+
+def test_a_grid_of_values_for_browsing_models(small: list[str]) -> None:
+    """Few parameters may be searched like any discount's."""
+    content = fitted(*small, "--model", "d_rcb", "--objective", "spearman")
+    assert content["tried"] == 19**3
+    content = fitted(
+        *small, "--model", "d_rcb", "--values", "e=0.9,0.95", "--values", "beta=0.8", "--values", "kappa=0.8"
+    )
+    assert (content["objective"], content["tried"]) == ("likelihood", 2)
+    refined = fitted(*small, "--model", "d_rcb", "--values", "e=0.9", "--objective", "likelihood", "--refine")
+    best = fitted(*small, "--model", "d_rcb")
+    assert refined["parameters"] == pytest.approx(best["parameters"], rel=1e-3)
+
+
+# --- odd data ---
+
+ODD = {
+    "one row": "8,4,3,2,1,1\n",
+    "one column": "8\n4\n3\n",
+    "one page": "8,6,5\n6,4,2\n5,3,1\n",
+    "two cells": "2,1\n",
+    "tiny": "3,2\n2,1\n",
+    "one count": "0,0,0\n0,1,0\n0,0,0\n",
+    "zeros at the end": "8,4,0\n4,2,0\n0,0,0\n",
+    "all but one": "8,8,8\n8,8,8\n8,8,7\n",
+    "upside down": "1,2,3\n4,5,6\n7,8,8\n",
+}
+
+
+@pytest.mark.parametrize("model", ["d_rpb", "d_rcb", "d_scan"])
+@pytest.mark.parametrize("kind", ODD)
+def test_odd_counts_are_fitted(kind: str, model: str, tmp_path: Path) -> None:
+    path, out, chart = (tmp_path / name for name in ("odd.csv", "odd.json", "odd.svg"))
+    path.write_text(ODD[kind])
+    options = ["--screens", "8", "--model", model, "--page-size", "2", "--out", str(out), "--chart", str(chart)]
+    content = fitted(str(path), *options)
+    assert content["converged"] in (True, False)
+    assert all(value is not None for value in content["parameters"].values())
+    assert content["train"]["log_likelihood_per_screen"] <= 0
+    assert out.exists()
+    assert chart.exists()
+    shown = run("fit", str(path), *options[:6])
+    assert (shown.returncode, shown.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("model", ["d_rpb", "d_rcb", "d_scan", "d_rpd"])
+@pytest.mark.parametrize("counts", ["8,8\n8,8\n", "0,0\n0,0\n", "5\n"])
+def test_counts_that_are_all_the_same_are_refused(counts: str, model: str, tmp_path: Path) -> None:
+    path = tmp_path / "same.csv"
+    path.write_text(counts)
+    message = "frequencies are the same in every cell: no correlation with them is defined."
+    assert message in fitted(str(path), "--screens", "8", "--model", model, status=2)

@@ -1,0 +1,135 @@
+"""Beyond the paper: what d_rpb reaches on Amsterdam, beside the ceiling, and that Amsterdam had no say in it."""
+
+import dataclasses
+import json
+
+import numpy as np
+import pytest
+
+from carouseval.attention import Examination, recgaze_counts
+from carouseval.attention.fit import Scores
+from carouseval.attention.forms import FORMS
+from carouseval.study.beyond import MEASURES, Beyond, Line, beyond
+from carouseval.study.reproduce import reproduce
+
+
+@pytest.fixture(scope="module")
+def found() -> Beyond:
+    return reproduce().beyond
+
+
+def line(found: Beyond, begin: str) -> Line:
+    (one,) = (one for one in found.lines if one.name.startswith(begin))
+    return one
+
+
+def rounded(one: Line) -> tuple[float, ...]:
+    shares = (one.agreement[mode].agreement.value for mode in ("binary", "graded"))
+    return (
+        round(one.test.spearman, 4),
+        round(one.test.pearson, 4),
+        round(one.test.mse, 5),
+        *(round(x, 4) for x in shares),
+    )
+
+
+def test_the_ceiling(found: Beyond) -> None:
+    assert found.ceiling is line(found, "the ceiling: bratislava's frequencies")
+    assert rounded(found.ceiling) == (0.9891, 0.9931, 0.00106, 0.9644, 0.9632)
+    assert found.ceiling.parameters == 150
+    assert found.ceiling.behind == Scores(0, 0, 0)
+    train, test = recgaze_counts("bratislava"), recgaze_counts("amsterdam")
+    assert found.ceiling.test.pearson == pytest.approx(np.corrcoef(train.counts.ravel(), test.counts.ravel())[0, 1])
+    assert found.ceiling.cells == pytest.approx(train.counts.sum() / train.screens)
+    assert found.cells == pytest.approx(test.counts.sum() / test.screens)
+
+
+def test_what_is_published_stays_so(found: Beyond) -> None:
+    assert str(line(found, "d_a, as published").discount) == "d_a(alpha=2, beta=1, gamma=9, lam=1)"
+    assert str(line(found, "d_rpd, as published").discount) == "d_rpd(alpha=4, beta=9, mu=0.65, nu=0.95)"
+    published = {"d_a": (0.93, 0.8562, 0.0243, 0.829, 0.849), "d_rpd": (0.9859, 0.9771, 0.0096, 0.932, 0.939)}
+    for symbol, (rho, r, mse, binary, graded) in published.items():
+        one = line(found, symbol)
+        assert rounded(one)[:2] == (rho, r)
+        assert round(one.test.mse, 4) == mse
+        assert [round(one.agreement[mode].agreement.value, 3) for mode in ("binary", "graded")] == [binary, graded]
+        assert one.per_screen is None  # weights that order cells are no probabilities
+        assert not any(one.within_noise(measure) for measure in ("pearson", "mse"))
+
+
+def test_row_page_browsing_reaches_the_ceiling(found: Beyond) -> None:
+    one = found.chosen
+    assert one is line(found, "d_rpb, by likelihood")
+    assert one.test.spearman >= 0.988
+    assert one.test.pearson >= 0.992
+    assert one.test.mse <= 0.0011
+    assert one.parameters <= 8
+    for mode in ("binary", "graded"):
+        assert one.agreement[mode].agreement.value >= 0.96
+    for measure in MEASURES:
+        assert one.within_noise(measure)
+        value, low, high = one.interval(measure)
+        assert value == getattr(one.test, measure)
+        assert low < value < high
+    assert one.per_screen is not None
+
+
+def test_differences_from_the_ceiling_count_against_their_noise(found: Beyond) -> None:
+    zero = Scores(0, 0, 0)
+    at = dataclasses.replace(found.chosen, behind=Scores(0.0195, -0.0197, 0), behind_errors=Scores(0.01, 0.01, 0))
+    assert [at.within_noise(measure) for measure in MEASURES] == [True, False, True]
+    assert not dataclasses.replace(at, behind_errors=zero).within_noise("spearman")
+
+
+def test_every_form_is_listed(found: Beyond) -> None:
+    assert [one.fit.form.name for one in found.choice.tried] == [form.name for form in FORMS]
+    written = found.to_dict()["forms"]
+    assert [form["form"] for form in written] == [form.name for form in FORMS]
+    assert [len(form["parameters"]) for form in written] == [len(form.free) for form in FORMS]
+    assert [form["form"] for form in written if form["chosen"]] == [found.choice.chosen.form.name]
+    few = [one.fit for one in found.choice.tried if len(one.fit.values) <= 8]
+    assert found.choice.chosen.bic == min(fit.bic for fit in few)
+
+
+def test_the_test_counts_choose_nothing(found: Beyond) -> None:
+    """Other test counts, turned upside down, change no form and no parameter, only scores."""
+    train, test = recgaze_counts("bratislava"), recgaze_counts("amsterdam")
+    other = beyond(train, Examination("other", test.counts[::-1, ::-1], test.screens + 17))
+    assert other.choice.chosen.form == found.choice.chosen.form
+    for ours, theirs in zip(found.choice.tried, other.choice.tried, strict=True):
+        assert (ours.fit.values, ours.fit.bic, ours.held_out) == (theirs.fit.values, theirs.fit.bic, theirs.held_out)
+    assert other.chosen.discount == found.chosen.discount
+    assert other.chosen.test.spearman < 0.5
+    assert "not in rho, r, MSE" in other.sentences[0]
+    assert "within noise of the ceiling in" in other.sentences[0]
+
+
+def test_sentences_follow_the_numbers(found: Beyond) -> None:
+    reached, chosen, remains, cells, order = found.sentences
+    binary, graded = (found.chosen.agreement[mode] for mode in ("binary", "graded"))
+    assert reached.startswith("d_rpb with 8 parameters is within noise of the ceiling in rho, r, MSE.")
+    assert f"right on {binary.corrected.count} to {binary.regressions.count} (binary)" in reached
+    assert f"{graded.corrected.count} to {graded.regressions.count} (graded)" in reached
+    assert "the data left out agree (rows left out one by one" in chosen
+    assert f"{found.choice.chosen.dispersion:.2f} times the deviance" in remains
+    assert "By d_rpd a person would examine 15.2 cells of a screen, by d_rpb 48.3" in cells
+    assert "48.3 were examined in training, 43.3 in test" in cells
+    assert "giving up is not identified" in order
+    far = dataclasses.replace(found.chosen, behind=Scores(0.1, 0, 0))
+    lines = tuple(far if one is found.chosen else one for one in found.lines)
+    assert "ceiling in r, MSE, not in rho." in dataclasses.replace(found, lines=lines).sentences[0]
+    worse = [dataclasses.replace(one, held_out=-1.0 * k) for k, one in enumerate(found.choice.tried)]
+    choice = dataclasses.replace(found.choice, tried=tuple(worse))
+    assert "the data left out would choose another" in dataclasses.replace(found, choice=choice).sentences[1]
+
+
+def test_the_dictionary_is_json(found: Beyond) -> None:
+    content = json.loads(json.dumps(found.to_dict(), allow_nan=False))
+    assert [one["name"] for one in content["discounts"]] == [one.name for one in found.lines]
+    ours = content["discounts"][2]
+    assert ours["spearman"]["value"] == found.chosen.test.spearman
+    assert (
+        ours["agreement"]["graded"]["low"] < ours["agreement"]["graded"]["share"] < ours["agreement"]["graded"]["high"]
+    )
+    assert content["discounts"][0]["log_likelihood_per_screen"] is None
+    assert content["cells_per_screen"] == found.cells

@@ -138,7 +138,9 @@ def fits(repeats: int) -> None:
                 f"({ours * 1e3:.2f} ms, {theirs * 1e3:.1f} ms), "
                 f"log-likelihood {fit.log_likelihood:.4f}, theirs {reached:.4f}"
             )
+        alone = statistics.median(best_of(partial(fit_likelihood, name, seen), 1) for _ in range(10 * repeats))
         seconds = best_of(partial(bootstrap_fit, fit, seen, samples=SAMPLES))
+        print(f"  {name}: {alone * 1e3:.2f} ms where fits follow each other, not SciPy, which leaves caches cold")
         print(f"  {name}: {1 / seconds:.0f} bootstraps of {SAMPLES:,} samples a second")
 
 

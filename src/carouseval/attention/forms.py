@@ -25,11 +25,11 @@ class RowPageTies(NamedTuple):
     """What the kernels are told of a form that is d_rpb itself; w and fade are free or 0."""
 
     w_free: bool
-    top: int  # what sigma1_top is, one of the three below
+    top: int  # how sigma1_top follows: one of the three below
     fade_free: bool
 
 
-_SIGMA1, _FREE, _NOVELTY = range(3)
+_SIGMA1, _FREE, _NOVELTY = range(3)  # it is sigma1, free, or sigma1 + (1 - sigma1) fade
 
 
 def _everyone(values: Values) -> list[Part]:

@@ -135,6 +135,14 @@ def test_row_column_browsing(small: list[str]) -> None:
     assert again == content
 
 
+def test_what_is_open_stays_open_in_bootstrap_samples(small: list[str]) -> None:
+    """On one swipe page nothing tells how people swipe."""
+    content = fitted(*small[:3], "--page-size", "4", "--model", "d_rpb", "--form", "six", "--bootstrap", "9")
+    known = {name for name, ends in content["intervals"].items() if ends}
+    assert known == {"e", "kappa", "beta"}
+    assert "sigma1 has no effect on this screen: any value fits." in content["open"]
+
+
 def test_a_scan_of_paths(tmp_path: Path) -> None:
     grid = cv.Grid(2, 4, page_size=2)
     train, test = (screens(tmp_path / f"{seed}.csv", grid, 60, seed) for seed in (1, 2))

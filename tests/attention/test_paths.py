@@ -1,5 +1,6 @@
 """Paths of looks: read from tables, against counting by hand; their likelihood, against a loop; and scans recovered."""
 
+import contextlib
 import json
 import math
 from collections import Counter
@@ -240,9 +241,11 @@ SCAN = {
 }
 
 
-def drawn(grid: cv.Grid, people: int, seed: int) -> tuple[list[list[tuple[int, int]]], int]:
+def drawn(
+    grid: cv.Grid, people: int, seed: int, changed: dict[str, float] | None = None
+) -> tuple[list[list[tuple[int, int]]], int]:
     """The looks of people drawn, counted from 1, and how many did not look at all."""
-    paths = draw_scan(SCAN, grid, np.random.default_rng(seed), people)
+    paths = draw_scan(SCAN | (changed or {}), grid, np.random.default_rng(seed), people)
     there = [[(row + 1, col + 1) for row, col in path] for path in paths if path]
     return there, people - len(there)
 
@@ -282,26 +285,45 @@ def test_what_cannot_be_has_no_likelihood() -> None:
 
 @pytest.mark.parametrize("people", [None, 60])
 def test_a_scan_is_recovered_from_the_paths_of_people(people: int | None) -> None:
-    grid = cv.Grid(3, 6, page_size=3)
+    grid = cv.Grid(2, 6, page_size=2)  # of fewer than three swipe pages, swipe_on and wrap are known only together
     screens, blank = drawn(grid, 3000, seed=4)
     owner = None if people is None else np.arange(len(screens)) % people
     paths = as_paths(screens, blank, grid, participant=owner)
     fit = fit_paths(paths, level=0.999)
     assert fit.converged
-    assert fit.open == ("wrap went to its bound, 1.",)
     assert fit.values["e"] == pytest.approx(len(screens) / 3000, abs=1e-6)
     for name, ends in fit.intervals.items():
-        if name != "wrap":
+        if name != "wrap":  # at its bound in truth, where it has no interval around it
             assert ends is not None
             assert ends.low < SCAN[name] < ends.high, name
             assert ends.high / ends.low < 1.6, name  # not for want of knowing anything
-    assert fit.values["wrap"] > 0.999
+    assert fit.values["wrap"] > 0.8
     assert isinstance(fit.discount, MarkovScan)
     assert fit.log_likelihood == pytest.approx(path_log_likelihood(fit.discount, paths), rel=1e-12)
     assert fit.log_likelihood > path_log_likelihood(MarkovScan(**SCAN), paths)
     assert fit.saturated > fit.log_likelihood
     said = "participants resampled" if people else "screens independent of each other, too narrow"
     assert said in fit.noise
+
+
+@pytest.mark.xfail(strict=True, reason="the search begins at the bound of wrap, where its slope is 0, and stays there")
+def test_people_who_never_swipe_from_the_last_page_to_the_first() -> None:
+    screens, blank = drawn(cv.Grid(2, 6, page_size=2), 2000, seed=5, changed={"wrap": 0})
+    paths = as_paths(screens, blank, cv.Grid(2, 6, page_size=2))
+    fit = fit_paths(paths)
+    assert fit.log_likelihood > path_log_likelihood(MarkovScan(**SCAN | {"wrap": 0}), paths) - 1
+    assert fit.values["wrap"] < 0.1
+
+
+@pytest.mark.xfail(strict=True, reason="a path that cannot be makes every value -inf, and the first step the last")
+def test_one_screen_that_begins_elsewhere_does_not_spoil_the_others() -> None:
+    """A scan begins on row 1, page 1; a screen that does not is refused, or weighs no more than others."""
+    screens, blank = drawn(GRID, 1000, seed=6)
+    usual = fit_paths(as_paths(screens, blank))
+    with contextlib.suppress(cv.DataError):
+        fit = fit_paths(as_paths([*screens, [(2, 1), (2, 2)]], blank))
+        assert math.isfinite(fit.log_likelihood)
+        assert fit.values["leave"] == pytest.approx(usual.values["leave"], rel=0.05)
 
 
 def test_nothing_nearby_is_likelier() -> None:

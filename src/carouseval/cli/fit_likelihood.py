@@ -52,7 +52,9 @@ def fit_by_likelihood(
     noise = found.noise
     if bootstrap:
         trust = bootstrap_fit(found, data.train, data.grid, bootstrap)
-        intervals, noise = dict(trust.parameters), f"{trust.samples:,} bootstrap samples: {trust.what}"
+        # what the data leave open stays where it was in every sample, which is no interval
+        intervals = {name: ends if intervals[name] else None for name, ends in trust.parameters.items()}
+        noise = f"{trust.samples:,} bootstrap samples: {trust.what}"
     scored = {"train": _scores(data, found, test=False)}
     if data.test is not None:
         scored["test"] = _scores(data, found, test=True)

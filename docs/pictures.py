@@ -52,7 +52,7 @@ def main(folder: Path = HERE) -> None:
     for name, chart in figures().items():
         (written,) = charts.save(chart, folder / name, ["svg"])
         with written.open("a", encoding="utf-8") as file:
-            file.write(f"<!-- {fingerprint(chart)} -->\n")
+            file.write(f"\n<!-- {fingerprint(chart)} -->\n")
 
 
 def figures() -> dict[str, Any]:

@@ -138,6 +138,8 @@ def form_of(model: str | Form) -> Form:
     named = {form.name: form for form in FORMS}
     if model in named:
         return named[model]
+    if model == "d_rpb":
+        return FORMS[-1]
     if not str(model).startswith("d_"):
         hint = did_you_mean(str(model), named)
         raise ParameterError(f"there is no form {model!r}.{hint} Known: {'; '.join(named)}; or a discount's symbol.")

@@ -23,6 +23,7 @@ from carouseval.metric.pages import thread_count
 FAR = 16.0  # on the unbounded scale: a share of 1e-7, or 1 - 1e-7
 _ANYTHING = 8.0  # half an interval on that scale: odds off by a factor of 3,000
 _TOO_WEAK = 1e-9  # of the effects of parameters, each of length 1: a direction nothing depends on
+_TAKES_PART = 1e-3  # of a parameter in such a direction; less is rounding
 STARTS = (0.8, 0.5, 0.95)  # of shares; factors start at 0.5, 0.2 and 2
 
 
@@ -228,7 +229,7 @@ def _identified(names: tuple[str, ...], values: Array, found: Maximum) -> tuple[
         alike = effects[:, rest] / sizes[rest]
         strength, directions = np.linalg.eigh(alike.T @ alike)
         for direction in directions.T[strength < _TOO_WEAK]:
-            group = rest[np.abs(direction) > 0.1].tolist()
+            group = rest[np.abs(direction) > _TAKES_PART].tolist()
             together.update(group)
             sentences.append(f"{', '.join(names[k] for k in group)} are known only together: other values fit as well.")
     return np.array([k for k in rest.tolist() if k not in together], dtype=np.int64), sentences

@@ -380,6 +380,8 @@ def test_looks_are_saved_for_other_commands(tmp_path: Path) -> None:
     frame = pl.read_parquet(table)
     assert frame.columns == ["participant", "screen", "time", "row", "col"]
     assert frame["participant"].unique().sort().to_list() == ["KInIT_1", "UvA_2"]
+    first = frame.filter(participant="KInIT_1", screen=1)
+    assert first.select("time", "row", "col").rows() == [(1, 1, 3), (1, 1, 4), (2, 1, 1), (3, 1, 1), (4, 2, 5)]
     assert looks(paths_from_screens(table, cv.RECGAZE)) == [*BRATISLAVA, [(10, 15), (10, 14)]]
     shown = run("examination", str(table), "--grid", "recgaze", "-f", "json")
     assert shown.returncode == 0, shown.stderr

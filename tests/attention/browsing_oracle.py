@@ -206,9 +206,14 @@ def _landing(row: int, nearest_first: Sequence[int], spread: float) -> dict[Cell
 
 
 def scan_start(parameters: Parameters, grid: cv.Grid) -> dict[Cell, float]:
-    """The probability of the first look at each cell (from 1); they sum to e."""
+    """The probability of the first look at each cell (from 1); they sum to e.
+
+    It lands on row 1, page 1 or, at the rate `lost` against 1, on any cell.
+    """
     landing = _landing(1, _columns(1, grid), parameters["row_spread"])
-    return {cell: float(parameters["e"]) * share for cell, share in landing.items()}
+    lost = float(parameters["lost"])
+    cells = [(i, j) for i in range(1, grid.rows + 1) for j in range(1, grid.cols + 1)]
+    return {cell: float(parameters["e"]) * (landing.get(cell, 0.0) + lost / len(cells)) / (1 + lost) for cell in cells}
 
 
 def scan_steps(parameters: Parameters, grid: cv.Grid, cell: Cell) -> list[Step]:
@@ -379,6 +384,10 @@ def draw_scan(parameters: Parameters, grid: cv.Grid, rng: np.random.Generator, p
     def distance(page: int, spread: float) -> int:
         return choose([spread**d for d in range(width[page])])
 
+    def anywhere() -> tuple[int, int, int]:
+        row, col = divmod(int(random() * grid.rows * grid.cols), grid.cols)
+        return row, *divmod(col, delta)
+
     moves: dict[tuple[int, int, int], tuple[list[str], list[float]]] = {}
 
     def possible(row: int, page: int, slot: int) -> tuple[list[str], list[float]]:
@@ -404,6 +413,8 @@ def draw_scan(parameters: Parameters, grid: cv.Grid, rng: np.random.Generator, p
         if random() >= q["e"]:
             continue
         row, page, slot = 0, 0, distance(0, q["row_spread"])
+        if choose([1.0, q["lost"]]) == 1:
+            row, page, slot = anywhere()
         while True:
             path.append((row, page * delta + slot))
             place = (row, page, slot)
@@ -425,6 +436,5 @@ def draw_scan(parameters: Parameters, grid: cv.Grid, rng: np.random.Generator, p
                 row += 1 if move == "scroll" else -1
                 page, slot = 0, distance(0, q["row_spread"])
             else:
-                row, col = divmod(int(random() * grid.rows * grid.cols), grid.cols)
-                page, slot = divmod(col, delta)
+                row, page, slot = anywhere()
     return paths

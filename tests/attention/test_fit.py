@@ -189,7 +189,7 @@ def test_frequencies_may_be_any_table() -> None:
     ("make", "message"),
     [
         (lambda: grid_search("d_rdp", TRAIN), r"no discount 'd_rdp' to fit\. Did you mean 'd_rpd'"),
-        (lambda: grid_search("d_emp", TRAIN), r"no discount 'd_emp' to fit"),
+        (lambda: grid_search("d_emp", TRAIN), r"d_emp is written down, not fitted"),
         (lambda: grid_search("d_t", TRAIN, objective="rho"), r"objective must be one of spearman, pearson"),
         (lambda: grid_search("d_t", TRAIN, top=0), r"top must be a whole number of at least 1"),
         (lambda: grid_search("d_t", TRAIN, parameters={"mu": [1]}), r"d_t has no parameter 'mu'"),

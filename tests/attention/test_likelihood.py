@@ -21,7 +21,8 @@ from carouseval.attention import (
 from carouseval.attention.bootstrap import BY_PARTICIPANT, CELLS_ONLY
 from carouseval.attention.choice import BY_PEOPLE, BY_ROWS, NO_FOLDS
 from carouseval.attention.forms import FORMS, MOST_PARAMETERS, Form, form_of
-from carouseval.attention.maximise import Binomial, Multinomial, maximise
+from carouseval.attention.likelihood import ORDER
+from carouseval.attention.maximise import Binomial, Outcomes, maximise
 from carouseval.discounts import Mixture, RowColumnBrowsing, RowPageBrowsing
 from carouseval.metric.grid import Array
 from tests.attention.browsing_oracle import draw_row_page
@@ -57,7 +58,7 @@ def test_nothing_scipy_finds_is_likelier(form: Form) -> None:
     assert found.bic == pytest.approx(len(at) * math.log(1665 * 150) - 2 * found.log_likelihood)
     assert found.saturated > found.log_likelihood
     assert found.deviance == pytest.approx(2 * (found.saturated - found.log_likelihood))
-    assert found.open == ()
+    assert found.open == (ORDER,)
 
 
 def test_the_values_of_six_and_eight_parameters() -> None:
@@ -75,7 +76,7 @@ def test_defaults_are_what_bratislavas_counts_give() -> None:
     rows = fit_likelihood("rows and columns", TRAIN).discount
     assert {k: round(v, 4) for k, v in rows.parameters.items()} == RowColumnBrowsing().parameters
     scan = MarkovScan()
-    held = ("back", "swipe_back", "scroll_back", "lost", "row_spread", "wrap")
+    held = ("back", "swipe_back", "scroll_back", "lost", "leave", "row_spread", "wrap")
     fixed = {name: np.array([float(getattr(scan, name))]) for name in held}
     free = tuple(name for name in scan.parameters if name not in held)
     form = Form("default", "d_scan", free, "", lambda values: [(1.0, {**values, **fixed})])
@@ -130,7 +131,7 @@ def test_intervals_hold_the_truth_as_often_as_they_say() -> None:
         study = drawn_study(truth, grid, people=30, screens=8, seed=seed)
         for into, seen in ((hits, study), (naive, Examination("cells", study.counts, study.screens))):
             found = fit_likelihood("six", seen, grid)
-            assert found.noise == (BY_PARTICIPANT if into is hits else CELLS_ONLY)
+            assert found.noise == ("by participant, 30 of them, approximately" if into is hits else CELLS_ONLY)
             for k, name in enumerate(free):
                 ends = found.intervals[name]
                 if name == "sigma2":  # two pages only
@@ -193,25 +194,30 @@ def test_participants_are_left_out_together() -> None:
 
 def test_what_the_data_leave_open_is_said() -> None:
     one_page = fit_likelihood("six", Examination("one page", TRAIN.counts[:, :5], 1665))
-    assert {f"{name} has no effect on this screen: any value fits." for name in ("sigma1", "sigma2", "rho")} == set(
-        one_page.open
-    )
+    idle = {f"{name} has no effect on this screen: any value fits." for name in ("sigma1", "sigma2", "rho")}
+    assert {*idle, ORDER} == set(one_page.open)
+    assert one_page.undetermined == {"sigma1", "sigma2", "rho"}
+    own = RowPageBrowsing()  # not where the search happened to be
+    assert one_page.values["sigma1"] == own.sigma1
+    assert one_page.values["rho"] == own.rho
     assert one_page.intervals["sigma1"] is None
     assert one_page.intervals["kappa"] is not None
     one_row = fit_likelihood("rows and columns", Examination("one row", TRAIN.counts[:1], 1665))
-    assert one_row.open == ("kappa has no effect on this screen: any value fits.",)
+    assert one_row.open == ("kappa has no effect on this screen: any value fits.", ORDER)
     one_cell_wide = fit_likelihood("edges", Examination("one column", TRAIN.counts[:, :1], 1665), cv.Grid(10, 1, 1))
     assert any(name in " ".join(one_cell_wide.open) for name in ("w", "beta"))
     flat = fit_likelihood("rows and columns", Examination("flat", [[10, 10], [9, 9]], 10))
     assert any("beta went to its bound, 1." in sentence for sentence in flat.open)
     scan = fit_likelihood("d_scan", TRAIN)
-    assert any("may be almost anything" in sentence for sentence in scan.open)
+    assert any("back is near its bound" in sentence for sentence in scan.open)
+    assert any("Other scans fit counts about as well" in sentence for sentence in scan.open)
 
 
 def test_parameters_known_only_together_are_named() -> None:
     form = Form("product", "d_rcb", ("e", "share"), "", lambda v: [(1.0, {"e": v["e"] * v["share"], **STRAIGHT})])
     found = fit_likelihood(form, TRAIN)
-    assert found.open == ("e, share are known only together: other values fit as well.",)
+    assert found.open == ("e, share are known only together: other values fit as well.", ORDER)
+    assert found.undetermined == {"e", "share"}
     assert found.intervals == {"e": None, "share": None}
 
 
@@ -248,9 +254,9 @@ def test_many_starts_come_to_one_end() -> None:
         np.testing.assert_allclose(found.value, fit_likelihood(form, TRAIN).log_likelihood, atol=1e-5)
 
 
-def test_multinomial_data_give_the_shares() -> None:
+def test_outcomes_give_the_shares() -> None:
     counts = np.array([[5.0, 3.0, 2.0], [1.0, 1.0, 8.0]])
-    data = Multinomial(counts, np.repeat(counts.sum(axis=1, keepdims=True), 3, axis=1))
+    data = Outcomes(counts)
 
     def softmax(at: Array) -> Array:
         rates = np.exp(np.column_stack([np.zeros(len(at)), at]))
@@ -268,9 +274,10 @@ def test_multinomial_data_give_the_shares() -> None:
         (lambda: fit_likelihood("six", cast(Any, TRAIN.frequencies)), r"likelihood needs counts: give an Examination"),
         (lambda: fit_likelihood("sixx", TRAIN), r"there is no form 'sixx'\. Did you mean 'six'\? Known: rows and col"),
         (lambda: fit_likelihood("d_rbp", TRAIN), r"there is no discount 'd_rbp' to fit\. Did you mean 'd_rpd'"),
-        (lambda: fit_likelihood("d_mix", TRAIN), r"there is no discount 'd_mix' to fit"),
+        (lambda: fit_likelihood("d_mix", TRAIN), r"d_mix is written down, not fitted"),
         (lambda: fit_likelihood("six", TRAIN, cv.Grid(10, 14)), r"frequencies are 10x15, but the grid is 10x14"),
         (lambda: fit_likelihood("six", TRAIN, level=0), r"level must be a finite number above 0"),
+        (lambda: fit_likelihood("six", TRAIN, level=1), r"level must be below 1"),
     ],
 )
 def test_what_cannot_be_fitted_is_refused(call: Any, message: str) -> None:

@@ -151,9 +151,9 @@ def test_a_scan_of_paths(tmp_path: Path) -> None:
     paths = paths_from_screens(train, grid)
     fit = fit_paths(paths)
     assert content["parameters"] == fit.discount.parameters
-    assert content["train"]["log_likelihood_per_screen"] == pytest.approx(fit.log_likelihood / paths.screens)
-    assert -20 < content["test"]["log_likelihood_per_screen"] < 0
-    assert "participants" in content["noise"]
+    assert content["train"]["log_likelihood_per_path"] == pytest.approx(fit.log_likelihood / paths.screens)
+    assert -20 < content["test"]["log_likelihood_per_path"] < 0
+    assert "by participant" in content["noise"]
     assert not any("order in which people looked" in sentence for sentence in content["open"])
     more = fitted(*arguments, "--screens", "200")
     assert more["parameters"]["e"] == pytest.approx(paths.screens / 200, abs=1e-6)
@@ -178,7 +178,7 @@ def test_counts_and_paths_are_not_held_against_each_other(tmp_path: Path, small:
 def test_the_table_names_everything(small: list[str]) -> None:
     shown = here(*small, "--model", "d_rpb", "--test", small[0])
     assert (shown.returncode, shown.stderr) == (0, "")
-    for text in ("d_rpb(e=", "log-likelihood per screen", "95% intervals", "Not identified:", "swipe page 2"):
+    for text in ("d_rpb(e=", "log-likelihood of a screen's cells", "95% intervals", "Not identified:", "swipe page 2"):
         assert text in shown.stdout
     for form in OF_ROWS_AND_PAGES:
         assert f"\n{form.name} " in shown.stdout
@@ -196,8 +196,8 @@ def test_other_formats_hold_the_scores(format: str, small: list[str]) -> None:
     assert "None" not in shown.stdout
     if format == "csv":
         train, test = csv.DictReader(io.StringIO(shown.stdout))
-        assert train["log-likelihood per screen"] == repr(content["train"]["log_likelihood_per_screen"])
-        assert test["log-likelihood per screen"] == ""
+        assert train["log-likelihood of a screen's cells"] == repr(content["train"]["log_likelihood_per_screen"])
+        assert test["log-likelihood of a screen's cells"] == ""
         assert cv.discounts.parse(train["discount"]).parameters == content["parameters"]
 
 
@@ -301,11 +301,11 @@ def test_outputs_are_checked_first(
         (["--model", "d_scan", "--values", "e=0.5"], "combinations of parameters are too many to try"),
         (["--model", "d_rcb", "--values", "e=0.5", "--values", "w=1"], "d_rcb has no parameter 'w'"),
         (["--model", "d_rcb", "--values", "e=2"], "d_rcb: e must be a finite number above 0 and at most 1, found 2"),
-        (["--model", "d_rpb", "--bootstrap", "-1"], "samples must be a whole number of at least 1, found -1."),
-        (["--model", "d_mix"], "there is no discount 'd_mix' to fit."),
-        (["--model", "d_emp"], "there is no discount 'd_emp' to fit."),
-        (["--model", "d_rpb", "--grid", "3x5"], "frequencies are 3x4, but the grid is 3x5."),
-        (["--model", "d_rpb", "--test", "amsterdam"], "frequencies are 10x15, but the grid is 3x4."),
+        (["--model", "d_rpb", "--bootstrap", "-1"], "--bootstrap takes a number of samples, 0 for none, found -1."),
+        (["--model", "d_mix"], "d_mix is written down, not fitted"),
+        (["--model", "d_emp"], "d_emp is written down, not fitted"),
+        (["--model", "d_rpb", "--grid", "3x5"], "counts.csv is 3x4, but the screen is 3x5."),
+        (["--model", "d_rpb", "--test", "amsterdam"], "amsterdam is 10x15, but the screen is 3x4."),
         (["--model", "d_rpb", "--test", "nothing.csv"], "nothing.csv: No such file or directory."),
     ],
 )
@@ -315,7 +315,7 @@ def test_mistakes_end_with_one_clear_line(options: list[str], message: str, smal
 
 @pytest.mark.parametrize("model", ["d_rpb", "d_rcb", "d_scan"])
 def test_likelihood_needs_screens(model: str, small: list[str]) -> None:
-    message = f"{model} is fitted to counts; say with --screens of how many screens."
+    message = f"{model} is fitted to counts of screens; say with --screens of how many screens."
     assert message in fitted(small[0], "--model", model, status=2)
     assert "row 1, col 1 was examined on 9 of 8 screens" in fitted(
         small[0], "--model", model, "--screens", "8", status=2
@@ -367,8 +367,16 @@ def test_odd_counts_are_fitted(kind: str, model: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("model", ["d_rpb", "d_rcb", "d_scan", "d_rpd"])
 @pytest.mark.parametrize("counts", ["8,8\n8,8\n", "0,0\n0,0\n", "5\n"])
-def test_counts_that_are_all_the_same_are_refused(counts: str, model: str, tmp_path: Path) -> None:
+def test_counts_that_are_all_the_same(counts: str, model: str, tmp_path: Path) -> None:
+    """They have a likelihood, if anybody looked at anything, but no correlation with anything."""
     path = tmp_path / "same.csv"
     path.write_text(counts)
-    message = "frequencies are the same in every cell: no correlation with them is defined."
-    assert message in fitted(str(path), "--screens", "8", "--model", model, status=2)
+    arguments = [str(path), "--screens", "8", "--model", model]
+    if model == "d_rpd":
+        message = "frequencies are the same in every cell: no correlation with them is defined."
+        assert message in fitted(*arguments, status=2)
+    elif counts.startswith("0"):
+        assert "same: nobody looked at anything: there is nothing to fit." in fitted(*arguments, status=2)
+    else:
+        assert fitted(*arguments)["train"]["spearman"] is None
+        assert here(*arguments).returncode == 0

@@ -36,11 +36,12 @@ def test_reproduce_shows_every_figure_and_writes_files(tmp_path: Path) -> None:
     beyond = list(csv.DictReader((tmp_path / "paper" / "beyond.csv").read_text().splitlines()))
     assert [row["discount"].partition(",")[0] for row in beyond[:3]] == ["d_a", "d_rpd", "d_rpb"]
     assert beyond[3]["discount"] == "the ceiling: bratislava's frequencies"
-    assert beyond[3]["rho"].startswith("0.9891 ±")
-    assert beyond[3]["binary pairs (%)"].startswith("96.4 [")
+    assert beyond[3]["spearman"].startswith("0.9891")
+    assert beyond[3]["binary agreement"].startswith("0.9644")
+    assert float(beyond[2]["pearson low"]) < float(beyond[2]["pearson"]) < float(beyond[2]["pearson high"])
     forms = list(csv.DictReader((tmp_path / "paper" / "forms.csv").read_text().splitlines()))
     assert [row["form"] for row in forms] == [form.name for form in FORMS]
-    assert [row[""] for row in forms if row[""]] == ["chosen", "too many"]
+    assert [row["note"] for row in forms if row["note"]] == ["chosen", "too many"]
     drawing = (tmp_path / "paper" / "beyond.svg").read_text()
     for text in ("d_rpb, by likelihood", "8 parameters", "96.4%"):
         assert text in drawing
@@ -219,7 +220,7 @@ def test_fit_takes_other_parameters_and_objectives() -> None:
         (["fit", "bratislava", "--model", "d_rdp"], "Did you mean 'd_rpd'"),
         (["fit", "bratislava", "--objective", "rho"], "objective must be one of"),
         (["fit", "bratislava", "--values", "mu"], "--values 'mu' does not read"),
-        (["fit", "bratislava", "--grid", "3x3"], "frequencies are 10x15, but the grid is 3x3"),
+        (["fit", "bratislava", "--grid", "3x3"], "bratislava is 10x15, but the screen is 3x3"),
         (["fit", "none.parquet"], "none.parquet"),
         (["fit", "bratislava", "--screens", "3"], "--screens goes with a file of counts"),
         (["fit", "bratislava", "--values", "mu=0.5", "--values", "mu=0.6"], "write each parameter once"),

@@ -48,9 +48,11 @@ def test_smaller_swipe_pages_are_means_of_neighbours() -> None:
 
 
 def test_a_partial_last_page_is_known_as_far_as_it_goes() -> None:
-    """Three columns in pages of 2: of page 2 the left half alone, which stands for what lies right of it."""
-    weights = carried(cv.Grid(1, 6, page_size=3), [[0.9, 0.6, 0.3]])
-    np.testing.assert_allclose(weights, [[0.9, 0.75, 0.6, 0.3, 0.3, 0.3]], rtol=1e-14)
+    """Three columns in pages of 2: of page 2 the left half alone; nothing is known right of it."""
+    weights = carried(cv.Grid(1, 5, page_size=3), [[0.9, 0.6, 0.3]])
+    np.testing.assert_allclose(weights, [[0.9, 0.75, 0.6, 0.3, 0.3]], rtol=1e-14)
+    with pytest.raises(cv.ParameterError, match=r"1x3, too small for a 1x6 grid, in swipe pages of 2 and 3 items"):
+        carried(cv.Grid(1, 6, page_size=3), [[0.9, 0.6, 0.3]])
 
 
 @given(st.integers(1, 4), st.integers(1, 5), st.integers(1, 3), st.integers(0, 2**32 - 1))
@@ -73,7 +75,7 @@ def test_carried_over_tables_against_straight_lines(own: int, other: int, pages:
 )
 def test_too_few_rows_or_swipe_pages_are_refused(grid: cv.Grid, size: str) -> None:
     message = (
-        rf"d_emp\(table\): the table is 2x4, too small for a {size} grid\. A browsing model such as d_rpb fits any\."
+        rf"d_emp\(table\): the table is 2x4, too small for a {size} grid.*\. A browsing model such as d_rpb fits any\."
     )
     with pytest.raises(cv.ParameterError, match=message):
         carried(grid)
@@ -163,7 +165,7 @@ def test_a_mixture_of_tables_by_name() -> None:
     [
         ("d_mix(0.5*d_rpb + 0.6*d_rcb)", r"d_mix: the shares of all parts add up to 1\.1; they must add up to 1\."),
         ("d_mix(0.5*d_rpb)", r"add up to 0\.5; they must add up to 1"),
-        ("d_mix", r"add up to 0; they must add up to 1"),
+        ("d_mix", r"d_mix needs shares and discounts, as in"),
         ("d_mix(1.5*d_rpb)", r"d_mix: a share must be a finite number above 0 and at most 1, found 1\.5\."),
         ("d_mix(0*d_rpb + 1*d_rcb)", r"a share must be .* found 0\.0\."),
         ("d_mix(-0.5*d_rpb + 1*d_rcb)", r"a share must be .* found -0\.5\."),

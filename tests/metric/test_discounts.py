@@ -29,8 +29,8 @@ BROWSING = {
     "d_rcb": "d_rcb(e=0.9621, kappa=0.9049, beta=0.8908)",
     "d_rpb": "d_rpb(e=0.9333, kappa=0.9081, beta=0.8649, sigma1=0.3425, sigma2=0.8419, rho=0.9735, w=0.717, "
     "sigma1_top=0.4349, fade=0.1405)",
-    "d_scan": "d_scan(e=0.9091, back=0.2, swipe=0.02258, swipe_on=0.6187, swipe_back=0.2, scroll=0.04059, "
-    "scroll_back=0.05, lost=0.01, leave=0.00288, row_spread=0, page_spread=0.7213, wrap=1)",
+    "d_scan": "d_scan(e=0.9827, back=0.05, swipe=0.089, swipe_on=2.578, swipe_back=0.5, scroll=0.1033, "
+    "scroll_back=0.1, lost=0.02, leave=0.008, row_spread=0, page_spread=0.8812, wrap=1)",
 }
 
 

@@ -7,8 +7,10 @@ import numpy as np
 import pytest
 
 from carouseval.attention import Examination, recgaze_counts
+from carouseval.attention.choice import NO_FOLDS
 from carouseval.attention.fit import Scores
 from carouseval.attention.forms import FORMS
+from carouseval.attention.likelihood import ORDER
 from carouseval.study.beyond import MEASURES, Beyond, Line, beyond
 from carouseval.study.reproduce import reproduce
 
@@ -54,7 +56,7 @@ def test_what_is_published_stays_so(found: Beyond) -> None:
         assert round(one.test.mse, 4) == mse
         assert [round(one.agreement[mode].agreement.value, 3) for mode in ("binary", "graded")] == [binary, graded]
         assert one.per_screen is None  # weights that order cells are no probabilities
-        assert not any(one.within_noise(measure) for measure in ("pearson", "mse"))
+        assert [one.against_ceiling(measure) for measure in ("pearson", "mse")] == ["worse", "worse"]
 
 
 def test_row_page_browsing_reaches_the_ceiling(found: Beyond) -> None:
@@ -67,7 +69,7 @@ def test_row_page_browsing_reaches_the_ceiling(found: Beyond) -> None:
     for mode in ("binary", "graded"):
         assert one.agreement[mode].agreement.value >= 0.96
     for measure in MEASURES:
-        assert one.within_noise(measure)
+        assert one.against_ceiling(measure) == "within noise"
         value, low, high = one.interval(measure)
         assert value == getattr(one.test, measure)
         assert low < value < high
@@ -77,8 +79,9 @@ def test_row_page_browsing_reaches_the_ceiling(found: Beyond) -> None:
 def test_differences_from_the_ceiling_count_against_their_noise(found: Beyond) -> None:
     zero = Scores(0, 0, 0)
     at = dataclasses.replace(found.chosen, behind=Scores(0.0195, -0.0197, 0), behind_errors=Scores(0.01, 0.01, 0))
-    assert [at.within_noise(measure) for measure in MEASURES] == [True, False, True]
-    assert not dataclasses.replace(at, behind_errors=zero).within_noise("spearman")
+    assert [at.against_ceiling(measure) for measure in MEASURES] == ["within noise", "better", "within noise"]
+    assert dataclasses.replace(at, behind_errors=zero).against_ceiling("spearman") == "worse"
+    assert dataclasses.replace(at, behind=Scores(0, 0, 1)).against_ceiling("mse") == "better"
 
 
 def test_every_form_is_listed(found: Beyond) -> None:
@@ -100,27 +103,29 @@ def test_the_test_counts_choose_nothing(found: Beyond) -> None:
         assert (ours.fit.values, ours.fit.bic, ours.held_out) == (theirs.fit.values, theirs.fit.bic, theirs.held_out)
     assert other.chosen.discount == found.chosen.discount
     assert other.chosen.test.spearman < 0.5
-    assert "not in rho, r, MSE" in other.sentences[0]
-    assert "within noise of the ceiling in" in other.sentences[0]
+    assert "worse than the ceiling in" in other.sentences[0]
 
 
 def test_sentences_follow_the_numbers(found: Beyond) -> None:
-    reached, chosen, remains, cells, order = found.sentences
+    reached, disputes, chosen, remains, cells, order = found.sentences
     binary, graded = (found.chosen.agreement[mode] for mode in ("binary", "graded"))
     assert reached.startswith("d_rpb with 8 parameters is within noise of the ceiling in rho, r, MSE.")
-    assert f"right on {binary.corrected.count} to {binary.regressions.count} (binary)" in reached
-    assert f"{graded.corrected.count} to {graded.regressions.count} (graded)" in reached
-    assert "the data left out agree (rows left out one by one" in chosen
+    assert f"binary: {binary.corrected.count} and {binary.regressions.count};" in disputes
+    assert f"graded: {graded.corrected.count} and {graded.regressions.count}." in disputes
+    assert "data left out agree (rows left out one by one" in chosen
     assert f"{found.choice.chosen.dispersion:.2f} times the deviance" in remains
     assert "By d_rpd a person would examine 15.2 cells of a screen, by d_rpb 48.3" in cells
     assert "48.3 were examined in training, 43.3 in test" in cells
-    assert "giving up is not identified" in order
+    assert order == ORDER
     far = dataclasses.replace(found.chosen, behind=Scores(0.1, 0, 0))
     lines = tuple(far if one is found.chosen else one for one in found.lines)
-    assert "ceiling in r, MSE, not in rho." in dataclasses.replace(found, lines=lines).sentences[0]
+    said = dataclasses.replace(found, lines=lines).sentences[0]
+    assert said == "d_rpb with 8 parameters is within noise of the ceiling in r, MSE; worse than the ceiling in rho."
     worse = [dataclasses.replace(one, held_out=-1.0 * k) for k, one in enumerate(found.choice.tried)]
     choice = dataclasses.replace(found.choice, tried=tuple(worse))
-    assert "the data left out would choose another" in dataclasses.replace(found, choice=choice).sentences[1]
+    assert "data left out would choose another" in dataclasses.replace(found, choice=choice).sentences[2]
+    nothing = dataclasses.replace(found.choice, folds=NO_FOLDS)
+    assert "data left out do not exist (nothing" in dataclasses.replace(found, choice=nothing).sentences[2]
 
 
 def test_the_dictionary_is_json(found: Beyond) -> None:

@@ -3,11 +3,13 @@
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from carouseval.attention.browsing import MarkovScan, browse, chain_of
-from carouseval.attention.choice import choose_form
+from carouseval.attention.browsing import Browsing, MarkovScan, browse, chain_of
+from carouseval.attention.chain import Chain
+from carouseval.attention.choice import Choice, choose_form
 from carouseval.attention.examination import Examination
 from carouseval.attention.fit import grid_search, refine, scores
-from carouseval.attention.likelihood import bootstrap_fit, fit_likelihood, log_likelihood
+from carouseval.attention.likelihood import LikelihoodFit, bootstrap_fit, fit_likelihood, log_likelihood
+from carouseval.attention.model_chains import States
 from carouseval.attention.recgaze import recgaze_counts
 
 if TYPE_CHECKING:
@@ -16,10 +18,15 @@ if TYPE_CHECKING:
     from carouseval.attention.screens import examination_from_screens
 
 __all__ = [
+    "Browsing",
+    "Chain",
+    "Choice",
     "Examination",
+    "LikelihoodFit",
     "MarkovScan",
     "Paths",
     "RecgazeLogs",
+    "States",
     "bootstrap_fit",
     "browse",
     "chain_of",
@@ -53,3 +60,7 @@ def __getattr__(name: str) -> Any:
     if name in _LATER:
         return getattr(importlib.import_module(f"carouseval.attention.{_LATER[name]}"), name)
     raise AttributeError(f"module 'carouseval.attention' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -76,7 +76,7 @@ def browse(
         swipes=seen.swipes,
         scrolls=seen.scrolls,
         cost=seen.swipes * price[0] + seen.scrolls * price[1],
-        utility=stack.unstacked(gains @ seen.visits.ravel() / seen.visits.sum()),
+        utility=stack.unstacked(gains @ seen.visits.ravel() / (seen.visits.sum() or np.nan)),
         total_utility=stack.unstacked(gains @ seen.weights.ravel()),
         _variance=lambda: stack.unstacked(_variance(discount, grid, gains)),
     )

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from carouseval.attention.examination import Examination
-from carouseval.attention.forms import FORMS, MOST_PARAMETERS, Form
+from carouseval.attention.forms import FORMS, MOST_PARAMETERS, Form, form_of
 from carouseval.attention.likelihood import LikelihoodFit, Problem, counted_grid, fit_likelihood
 from carouseval.attention.maximise import Binomial
 from carouseval.metric.grid import Array, Grid
@@ -26,7 +26,7 @@ class Tried:
     held_out: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Choice:
     """All forms tried, in the order given, and the one with the lowest BIC among those of few enough parameters."""
 
@@ -34,9 +34,17 @@ class Choice:
     chosen: LikelihoodFit
     folds: str  # how data were left out
 
+    def __repr__(self) -> str:
+        return f"Choice({self.chosen.form.name!r} of {len(self.tried)} forms: {self.chosen!r})"
+
     @property
-    def held_out_agrees(self) -> bool:
-        """Whether the data left out, too, are likeliest under the chosen form, among those of few enough parameters."""
+    def held_out_agrees(self) -> bool | None:
+        """Whether the data left out, too, are likeliest under the chosen form, among those of few enough parameters.
+
+        None where nothing could be left out.
+        """
+        if self.folds == NO_FOLDS:
+            return None
         eligible = [one for one in self.tried if len(one.fit.values) <= MOST_PARAMETERS]
         return max(eligible, key=lambda one: one.held_out).fit is self.chosen
 
@@ -44,16 +52,21 @@ class Choice:
 def choose_form(
     seen: Examination,
     grid: Grid | None = None,
-    forms: Sequence[Form] = FORMS,
+    forms: Sequence[str | Form] = FORMS,
     *,
     level: float = 0.95,
     progress: Callable[[int, int], None] | None = None,
 ) -> Choice:
-    """Fit every form and choose the one with the lowest BIC among those of at most eight parameters."""
+    """Fit every form and choose the one with the lowest BIC among those of at most eight parameters.
+
+    >>> from carouseval.attention import recgaze_counts
+    >>> choose_form(recgaze_counts("bratislava")).chosen.form.name
+    'edges, novelty'
+    """
     grid = counted_grid(seen, grid)
     counts, screens, folds = _folds(seen)
     tried = []
-    for form in forms:
+    for form in map(form_of, forms):
         tried.append(Tried(fit_likelihood(form, seen, grid, level=level), _held_out(form, seen, grid, counts, screens)))
         if progress:
             progress(len(tried), len(forms))

@@ -75,7 +75,20 @@ def _csv(path: Path) -> Array:
             return _long(path, pl.read_csv(path, glob=False))
         except pl.exceptions.PolarsError as error:
             raise DataError(f"{path} is not CSV: {error}.") from None
+    if len(header) > 1 and all(name and not _is_number(name) for name in header):
+        raise DataError(
+            f"{path}: the header has {', '.join(header[:8])}. Single screens need screen, row, col (and participant, "
+            "time, if known); counts need row, col, count, or one line of numbers for each row of the grid."
+        )
     return read_page(str(path))
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _parquet(path: Path) -> Array:
@@ -96,7 +109,10 @@ def _parquet(path: Path) -> Array:
 def _long(path: Path, table: Any) -> Array:
     value = next((name for name in ("count", "frequency") if name in table.columns), None)
     if value is None:
-        raise DataError(f"{path}: a table with row and col needs a column 'count' or 'frequency' too.")
+        raise DataError(
+            f"{path}: a table with row and col needs a column 'count' or 'frequency' too, or 'screen' if it lists the "
+            "cells of single screens."
+        )
     try:
         row, col, values = (table[name].cast(float, strict=True).to_numpy() for name in ("row", "col", value))
     except Exception as error:

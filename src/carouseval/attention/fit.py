@@ -63,9 +63,14 @@ def scores(discount: Discount, frequencies: ArrayLike | Examination, grid: Grid 
     (0.9859, 0.9771, 0.0096)
     """
     target = _frequencies(frequencies)
-    weights = discount.weights(matching_grid(grid, target))
-    rho, r = _native.correlations(weights.reshape(1, -1), target.reshape(-1), 1)
-    return Scores(float(rho[0]), float(r[0]), float(_mse(weights[None], target)[0]))
+    return scores_of(discount.weights(matching_grid(grid, target)), target)
+
+
+def scores_of(weights: Array, target: Array) -> Scores:
+    """The same of tables; where all cells are alike no correlation is defined, and it is NaN."""
+    rho, r = _native.correlations(np.ascontiguousarray(weights).reshape(1, -1), target.reshape(-1), 1)
+    with np.errstate(all="ignore"):
+        return Scores(float(rho[0]), float(r[0]), float(_mse(weights[None], target)[0]))
 
 
 def grid_search(

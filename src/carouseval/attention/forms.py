@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from carouseval.attention.parameters import discount_class, weights_of_many
+from carouseval.attention.parameters import discount_class, is_share, weights_of_many
 from carouseval.errors import ParameterError
 from carouseval.metric.checks import did_you_mean
 from carouseval.metric.discounts import Discount, Mixture
@@ -46,6 +46,7 @@ class Form:
     meaning: str
     parts: Callable[[Values], list[Part]] = _everyone
     ties: RowPageTies | None = None  # the same as ``parts``, where a kernel can fit the form
+    contains: tuple[str, ...] = ()  # the next smaller forms that it contains
 
     def weights(self, values: Array, grid: Grid) -> Array:
         """Of many parameter sets (sets, free), the weights (sets, rows, cols)."""
@@ -67,12 +68,18 @@ class Form:
         ]
         return parts[0][1] if len(parts) == 1 else Mixture(parts)
 
+    def extended(self, smaller: "Form", values: Array, more: float) -> Array:
+        """Parameters of a smaller form (sets, free) as this form's, and ``more`` of what the smaller one leaves out."""
+        ((_, columns),) = smaller.parts(dict(zip(smaller.free, values.T, strict=True)))
+        known = {name: np.broadcast_to(column, len(values)) for name, column in columns.items()}
+        return np.column_stack([np.maximum(known[name], more) for name in self.free])
+
     @cached_property
     def units(self) -> tuple[bool, ...]:
         """Which free parameters lie between 0 and 1; the others are 0 or more."""
         cls = discount_class(self.symbol)
         own = {f.name for f in fields(cls)}
-        return tuple(name not in own or name in cls.decays + cls.shares for name in self.free)
+        return tuple(name not in own or is_share(cls, name) for name in self.free)
 
 
 def _six(values: Values) -> list[Part]:
@@ -108,22 +115,40 @@ _SIX = ("e", "kappa", "beta", "sigma1", "sigma2", "rho")
 
 
 def _itself(
-    name: str, more: tuple[str, ...], meaning: str, parts: Callable[[Values], list[Part]], sigma1_top: int
+    name: str,
+    more: tuple[str, ...],
+    meaning: str,
+    parts: Callable[[Values], list[Part]],
+    sigma1_top: int,
+    *contains: str,
 ) -> Form:
     """A form that is d_rpb with some parameters tied, its first six and ``more`` being free."""
-    return Form(name, "d_rpb", _SIX + more, meaning, parts, RowPageTies("w" in more, sigma1_top, "fade" in more))
+    ties = RowPageTies("w" in more, sigma1_top, "fade" in more)
+    return Form(name, "d_rpb", _SIX + more, meaning, parts, ties, contains)
 
 
 FORMS = (
     Form("rows and columns", "d_rcb", ("e", "kappa", "beta"), "no swipe pages at all"),
     _itself("six", (), "rows, swipe pages, slots", _six, _SIGMA1),
     Form("two kinds", "d_rpb", (*_SIX, "share", "kappa_others"), "six, and two kinds of people go down", _two_kinds),
-    _itself("edges", ("w",), "six, and eyes start from both edges of page 1", _edges, _SIGMA1),
-    _itself("first row", ("sigma1_top",), "six, and row 1 is swiped more", _top, _FREE),
-    _itself("novelty", ("fade",), "six, and swiping more wears off row by row", _novelty, _NOVELTY),
-    _itself("edges, first row", ("w", "sigma1_top"), "both edges; row 1 is swiped more", _eight, _FREE),
-    _itself("edges, novelty", ("w", "fade"), "both edges; swiping more wears off", _novelty, _NOVELTY),
-    _itself("all nine", ("w", "sigma1_top", "fade"), "both edges; row 1 and its wearing off apart", _everyone, _FREE),
+    _itself("edges", ("w",), "six, and eyes start from both edges of page 1", _edges, _SIGMA1, "six"),
+    _itself("first row", ("sigma1_top",), "six, and row 1 is swiped more", _top, _FREE, "six"),
+    _itself("novelty", ("fade",), "six, and swiping more wears off row by row", _novelty, _NOVELTY, "six"),
+    _itself(
+        "edges, first row", ("w", "sigma1_top"), "both edges; row 1 is swiped more", _eight, _FREE, "edges", "first row"
+    ),
+    _itself(
+        "edges, novelty", ("w", "fade"), "both edges; swiping more wears off", _novelty, _NOVELTY, "edges", "novelty"
+    ),
+    _itself(
+        "all nine",
+        ("w", "sigma1_top", "fade"),
+        "both edges; row 1 and its wearing off apart",
+        _everyone,
+        _FREE,
+        "edges, first row",
+        "edges, novelty",
+    ),
 )
 """Every form tried for d_rpb, from the fewest ideas to the most."""
 
@@ -136,8 +161,9 @@ def form_of(model: str | Form) -> Form:
     if isinstance(model, Form):
         return model
     named = {form.name: form for form in FORMS}
-    if model in named:
-        return named[model]
+    spaced = ", ".join(part.strip() for part in str(model).split(","))  # "edges,novelty" will do
+    if spaced in named:
+        return named[spaced]
     if model == "d_rpb":
         return FORMS[-1]
     if not str(model).startswith("d_"):

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from carouseval import _native
 from carouseval.attention.bootstrap import BY_PARTICIPANT, CELLS_ONLY, Bootstrap, Interval, interval_of, resampled
 from carouseval.attention.examination import Examination
-from carouseval.attention.fit import Scores, matching_grid, scores
+from carouseval.attention.fit import Scores, matching_grid, scores_of
 from carouseval.attention.forms import Form, RowPageTies, form_of
 from carouseval.attention.maximise import Binomial, Maximum, maximise, surroundings
 from carouseval.attention.parameters import discount_class
@@ -21,20 +21,25 @@ from carouseval.metric.grid import Array, Grid
 from carouseval.metric.pages import thread_count
 
 FAR = 16.0  # on the unbounded scale: a share of 1e-7, or 1 - 1e-7
+_INSIDE = 4.0  # where searches begin, at most
+_NEAR = 4.0  # of a share, within 2% of 0 or 1
 _ANYTHING = 8.0  # half an interval on that scale: odds off by a factor of 3,000
 _TOO_WEAK = 1e-9  # of the effects of parameters, each of length 1: a direction nothing depends on
 _TAKES_PART = 1e-3  # of a parameter in such a direction; less is rounding
+SCAN = "Other scans fit counts about as well: intervals hold near these values only. Fit it to looks in order."
+ORDER = "Counts of cells do not identify the order in which people looked, nor how they moved between cells."
 STARTS = (0.8, 0.5, 0.95)  # of shares; factors start at 0.5, 0.2 and 2
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class LikelihoodFit:
     """A form fitted by likelihood, what its parameters may be off by, and what the data leave open."""
 
     form: Form
     discount: Discount
     values: dict[str, float]  # of the free parameters
-    intervals: dict[str, Interval | None]  # None where the data leave a parameter open
+    intervals: dict[str, Interval | None]  # None where the data leave a parameter open, or a bound is near
+    undetermined: frozenset[str]  # parameters without effect, or known only together
     noise: str  # what the intervals are of
     open: tuple[str, ...]  # what these data do not identify, in sentences
     log_likelihood: float
@@ -43,6 +48,10 @@ class LikelihoodFit:
     cells: int
     train: Scores
     converged: bool
+
+    def __repr__(self) -> str:
+        values = ", ".join(f"{name}={value:.4g}" for name, value in self.values.items())
+        return f"LikelihoodFit({self.form.name!r}: {values}; log-likelihood {self.log_likelihood:.1f})"
 
     @property
     def bic(self) -> float:
@@ -57,7 +66,7 @@ class LikelihoodFit:
     @property
     def dispersion(self) -> float:
         """The deviance per degree of freedom: 1 where nothing but binomial noise is left."""
-        free = self.cells - len(self.values)
+        free = self.cells - len(self.values)  # of paths, no cells are counted
         return self.deviance / free if free > 0 else math.nan
 
 
@@ -75,24 +84,25 @@ def fit_likelihood(
     'd_rpb(e=0.92...
     """
     form, grid = form_of(model), counted_grid(seen, grid)
-    level = number("level", level, above=0, at_most=1)
+    level = share_of_one(level)
     problem = Problem(form, grid)
     found = problem.fit(_flat(seen.counts)[None], np.full((1, seen.counts.size), float(seen.screens)))
-    values = dict(zip(form.free, problem.natural(found.at)[0].tolist(), strict=True))
-    discount = form.discount(list(values.values()))
-    bounds, left_open = intervals(problem, found, _pulls(found, seen), level)
+    bounds, undetermined, left_open = intervals(problem, found, _pulls(found, seen), level)
+    values = dict(zip(form.free, problem.settled(found).tolist(), strict=True))
+    people = None if seen.by_participant is None else len(seen.by_participant[1])
     return LikelihoodFit(
         form=form,
-        discount=discount,
+        discount=form.discount(list(values.values())),
         values=values,
         intervals=bounds,
-        noise=CELLS_ONLY if seen.by_participant is None else BY_PARTICIPANT,
-        open=left_open,
+        undetermined=undetermined,
+        noise=noise_of(people, CELLS_ONLY),
+        open=(*left_open, *([SCAN] if form.symbol == "d_scan" else []), ORDER),
         log_likelihood=float(found.value[0]),
         saturated=log_likelihood(seen.frequencies, seen),
         observations=seen.screens * seen.counts.size,
         cells=seen.counts.size,
-        train=scores(discount, seen, grid),
+        train=scores_of(found.chances[0].reshape(seen.counts.shape), seen.frequencies),
         converged=bool(found.converged[0]),
     )
 
@@ -114,15 +124,19 @@ def bootstrap_fit(
 ) -> Bootstrap:
     """Fit again to resampled participants or, without them, to resampled counts."""
     samples, seed = whole("samples", samples, 1), whole("seed", seed, 0)
-    level = number("level", level, above=0, at_most=1)
+    level = share_of_one(level)
     problem = Problem(fit.form, counted_grid(seen, grid))
     shares, totals = resampled(seen, samples, np.random.default_rng(seed))
     screens = np.repeat(totals, shares.shape[1], axis=1)
-    start = problem.unbounded(np.array([list(fit.values.values())]))
-    found = problem.fit(shares * screens, screens, np.repeat(start, samples, axis=0)[:, None])
+    # never at a bound, where a parameter's slope is 0
+    own = np.clip(problem.unbounded(np.array([list(fit.values.values())])), -_INSIDE, _INSIDE)
+    starts = np.concatenate([own, np.zeros_like(own)])
+    found = problem.fit(shares * screens, screens, np.repeat(starts[None], samples, axis=0))
     drawn = problem.natural(found.at)
-    intervals = {name: interval_of(drawn[:, k], level) for k, name in enumerate(fit.form.free)}
-    return Bootstrap(fit.noise, samples, level, intervals)
+    intervals = {
+        name: interval_of(drawn[:, k], level) for k, name in enumerate(fit.form.free) if name not in fit.undetermined
+    }
+    return Bootstrap(CELLS_ONLY if seen.by_participant is None else BY_PARTICIPANT, samples, level, intervals)
 
 
 class Problem:
@@ -144,10 +158,20 @@ class Problem:
     def probabilities(self, at: Array) -> Array:
         return self.form.weights(self.natural(at), self.grid).reshape(len(at), -1)
 
+    def settled(self, found: Maximum) -> Array:
+        """The values found; what nothing depends on takes the discount's own, not where the search happened to be."""
+        values: Array = self.natural(found.at)[0]
+        own = discount_class(self.form.symbol)().parameters
+        for k in np.flatnonzero(_idle(found)).tolist():
+            values[k] = own.get(self.form.free[k], values[k])
+        return values
+
     def fit(self, counts: Array, screens: Array, starts: Array | None = None) -> Maximum:
         """Problems (problems, cells), each from several starts (problems, starts, parameters), the best kept."""
         if starts is None:
-            starts = np.repeat(self._starts()[None], len(counts), axis=0)
+            starts = np.concatenate(
+                [np.repeat(self._starts()[None], len(counts), axis=0), *self._from_smaller(counts, screens)], axis=1
+            )
         ties = self.form.ties
         found = self._climb(counts, screens, starts) if ties is None else self._kernel(ties, counts, screens, starts)
         if not np.isfinite(found.value).any():
@@ -174,6 +198,16 @@ class Problem:
         found.converged[:] = converged
         return found
 
+    def _from_smaller(self, counts: Array, screens: Array) -> list[Array]:
+        """Starts where a smaller form ended: a form that contains it is then at least as likely."""
+        starts = []
+        for name in self.form.contains:
+            smaller = Problem(form_of(name), self.grid)
+            found = smaller.natural(smaller.fit(counts, screens).at)
+            for more in (1e-7, 0.1, 0.5):  # of what it leaves out
+                starts.append(self.unbounded(self.form.extended(smaller.form, found, more))[:, None])
+        return starts
+
     def _starts(self) -> Array:
         spread = np.array(STARTS)[:, None]
         starts = np.where(self.unit, spread, 0.1 / (1 - spread))
@@ -185,54 +219,75 @@ class Problem:
 
 def intervals(
     problem: Problem, found: Maximum, pulls: Array | None, level: float
-) -> tuple[dict[str, Interval | None], tuple[str, ...]]:
-    """Wald intervals on the unbounded scale, and in sentences what the data leave open: parameters without one.
+) -> tuple[dict[str, Interval | None], frozenset[str], tuple[str, ...]]:
+    """Wald intervals on the unbounded scale, what is undetermined, and in sentences what the data leave open.
 
     With the pull of each participant on each parameter, their sandwich in place of the expected information.
     """
     names, values = problem.form.free, problem.natural(found.at)[0]
-    known, sentences = _identified(names, values, found)
-    out: dict[str, Interval | None] = dict.fromkeys(names)
-    if not len(known):
-        return out, tuple(sentences)
-    spread = np.linalg.inv(found.information[0][known][:, known])
+    known, together, spread = _identified(found)
+    bound = np.abs(found.at[0]) > FAR - 1
+    undetermined = {*np.flatnonzero(_idle(found)).tolist(), *(k for group in together for k in group)}
+    sentences = [f"{names[k]} went to its bound, {values[k]:.3g}." for k in np.flatnonzero(bound)]
+    sentences += [f"{names[k]} has no effect on this screen: any value fits." for k in np.flatnonzero(_idle(found))]
+    sentences += [
+        f"{', '.join(names[k] for k in group)} are known only together: other values fit as well." for group in together
+    ]
     width = NormalDist().inv_cdf((1 + level) / 2)
     if pulls is not None and len(pulls) > 1:
         from scipy.special import stdtrit
 
         people = len(pulls)
-        meat = pulls[:, known].T @ pulls[:, known] * people / (people - 1)
-        spread = spread @ meat @ spread
+        spread = spread @ (pulls.T @ pulls * people / (people - 1)) @ spread
         width = float(stdtrit(people - 1, (1 + level) / 2))
-    half = np.zeros(len(names))
-    half[known] = width * np.sqrt(np.maximum(np.diag(spread), 0.0))
+    half = width * np.sqrt(np.maximum(np.diag(spread), 0.0))
     low, high = problem.natural(np.stack([found.at[0] - half, found.at[0] + half])).tolist()
+    out: dict[str, Interval | None] = dict.fromkeys(names)
     for k in known.tolist():
-        if half[k] > _ANYTHING:
-            sentences.append(f"{names[k]} may be almost anything.")
-        else:
+        if half[k] <= _ANYTHING:
             out[names[k]] = Interval(low[k], high[k])
-    return out, tuple(sentences)
+        elif abs(found.at[0, k]) > _NEAR:
+            sentences.append(f"{names[k]} is near its bound, {values[k]:.3g}: a bootstrap tells how near.")
+        else:
+            sentences.append(f"{names[k]} may be almost anything.")
+    return out, frozenset(names[k] for k in undetermined), tuple(sentences)
 
 
-def _identified(names: tuple[str, ...], values: Array, found: Maximum) -> tuple[NDArray[np.int64], list[str]]:
-    """Which parameters the data pin down, and of the others why not: at a bound, without effect, only together."""
-    effects = found.slopes[0] * np.sqrt(np.maximum(found.bend[0], 0.0))[:, None]
-    sizes = np.sqrt((effects**2).sum(axis=0))
-    bound = np.abs(found.at[0]) > FAR - 1
-    idle = ~bound & (sizes <= 1e-8 * max(sizes.max(initial=0.0), 1e-300))
-    rest = np.flatnonzero(~bound & ~idle)
-    sentences = [f"{names[k]} went to its bound, {values[k]:.3g}." for k in np.flatnonzero(bound)]
-    sentences += [f"{names[k]} has no effect on this screen: any value fits." for k in np.flatnonzero(idle)]
-    together: set[int] = set()
-    if len(rest):
-        alike = effects[:, rest] / sizes[rest]
-        strength, directions = np.linalg.eigh(alike.T @ alike)
-        for direction in directions.T[strength < _TOO_WEAK]:
-            group = rest[np.abs(direction) > _TAKES_PART].tolist()
-            together.update(group)
-            sentences.append(f"{', '.join(names[k] for k in group)} are known only together: other values fit as well.")
-    return np.array([k for k in rest.tolist() if k not in together], dtype=np.int64), sentences
+def _idle(found: Maximum) -> NDArray[np.bool_]:
+    """Parameters that no outcome depends on."""
+    sizes = np.sqrt(np.einsum("kk->k", found.information[0]))
+    return np.asarray((np.abs(found.at[0]) <= FAR - 1) & (sizes <= 1e-8 * max(sizes.max(initial=0.0), 1e-300)))
+
+
+def _identified(found: Maximum) -> tuple[NDArray[np.int64], list[list[int]], Array]:
+    """Which parameters the data pin down, which only together, and the inverse of the information on what they do."""
+    information = found.information[0]
+    spread = np.zeros_like(information)
+    rest = np.flatnonzero(~(_idle(found) | (np.abs(found.at[0]) > FAR - 1)))
+    sizes = np.sqrt(np.diag(information)[rest])
+    strength, directions = np.linalg.eigh(information[rest][:, rest] / np.outer(sizes, sizes))
+    weak = strength < _TOO_WEAK
+    groups = [rest[np.abs(direction) > _TAKES_PART].tolist() for direction in directions.T[weak]]
+    strong = directions[:, ~weak] / np.sqrt(strength[~weak])
+    spread[np.ix_(rest, rest)] = strong @ strong.T / np.outer(sizes, sizes)
+    unknown = {k for group in groups for k in group}
+    return np.array([k for k in rest.tolist() if k not in unknown], dtype=np.int64), groups, spread
+
+
+def noise_of(people: int | None, without: str) -> str:
+    """What intervals are of, by the participants known."""
+    if people is None or people < 2:
+        return without
+    few = "; so few that they run short" if people < 10 else ""
+    return f"by participant, {people} of them, approximately{few}"
+
+
+def share_of_one(level: float) -> float:
+    """A level of confidence."""
+    level = number("level", level, above=0, at_most=1)
+    if level == 1:
+        raise ParameterError("level must be below 1: nothing is certain.")
+    return level
 
 
 def _pulls(found: Maximum, seen: Examination) -> Array | None:
@@ -250,6 +305,8 @@ def counted_grid(seen: Examination, grid: Grid | None) -> Grid:
     """The grid to fit on, of counts alone."""
     if not isinstance(seen, Examination):
         raise ParameterError("likelihood needs counts: give an Examination, not frequencies.")
+    if not seen.counts.any():
+        raise DataError(f"{seen.name}: nobody looked at anything: there is nothing to fit.")
     return matching_grid(grid, seen.frequencies)
 
 

@@ -5,6 +5,7 @@ import csv
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
@@ -65,8 +66,11 @@ class LogTable:
         return readable((self.path, "CSV" if self.is_csv else "Parquet"))
 
 
-def open_table(path: Path, columns: list[str], optional: Sequence[str] = ()) -> LogTable:
-    """A CSV or Parquet file, told apart by their first bytes; ``optional`` columns need not be there."""
+def open_table(table: Any, columns: list[str], optional: Sequence[str] = ()) -> LogTable:
+    """A CSV or Parquet file, told apart by their first bytes, or a data frame; ``optional`` columns may be missing."""
+    if not isinstance(table, str | Path):
+        return _open_frame(table, columns, optional)
+    path = Path(table)
     try:
         with path.open("rb") as file:
             is_parquet = file.read(4) == b"PAR1"
@@ -83,7 +87,7 @@ def open_csv(
     ``source`` says where a person gets the file, ``hint`` what to do about missing columns.
     """
     header = _header(path, source)
-    _check_columns(path, header, columns, hint)
+    _check_columns(path, header, columns, hint, optional)
     used = [*columns, *(column for column in optional if column in header)]
     lines = pl.scan_csv(path, infer_schema=False, glob=False, row_index_name=RECORD)
     blank = pl.all_horizontal(pl.col(used).is_null())
@@ -91,6 +95,16 @@ def open_csv(
     with table.readable():
         _check_fields(path, len(header))
     return table
+
+
+def _open_frame(table: Any, columns: list[str], optional: Sequence[str]) -> LogTable:
+    try:
+        frame = table if isinstance(table, pl.DataFrame) else pl.DataFrame(table)
+    except Exception as error:
+        raise DataError(f"table: {error}. Give a CSV or Parquet file, or a data frame.") from None
+    _check_columns(Path("table"), frame.columns, columns)
+    used = [*columns, *(column for column in optional if column in frame.columns)]
+    return LogTable(Path("table"), frame.lazy().with_row_index(RECORD).select(RECORD, *used), used, is_csv=False)
 
 
 def _open_parquet(path: Path, columns: list[str], optional: Sequence[str]) -> LogTable:
@@ -102,10 +116,12 @@ def _open_parquet(path: Path, columns: list[str], optional: Sequence[str]) -> Lo
     return replace(table, records=table.records.select(RECORD, *used), columns=used)
 
 
-def _check_columns(path: Path, header: Sequence[str], columns: Sequence[str], hint: str = "") -> None:
+def _check_columns(
+    path: Path, header: Sequence[str], columns: Sequence[str], hint: str = "", optional: Sequence[str] = ()
+) -> None:
     """All missing columns are named at once."""
     missing = [column for column in columns if column not in header]
-    twice = [column for column in columns if header.count(column) > 1]
+    twice = [column for column in (*columns, *optional) if header.count(column) > 1]
     if missing:
         has = f"{', '.join(header[:12])}{', ...' if len(header) > 12 else ''}"
         commas = " Fields are separated by commas." if len(header) == 1 and not header[0].isidentifier() else ""
@@ -123,6 +139,20 @@ def text(column: str) -> pl.Expr:
 def number(column: str) -> pl.Expr:
     """A column as floats; null where they do not read."""
     return pl.col(column).cast(pl.String).cast(pl.Float64, strict=False)
+
+
+TIME = "A time is a number, or a date and time such as 2026-01-31T12:00:00.250."
+
+
+def moment(column: str) -> pl.Expr:
+    """A column of times, numbers or dates and times, as numbers; null where they do not read."""
+    written = pl.col(column).cast(pl.String).str.strip_chars()
+    dated = written.str.replace("T", " ", literal=True).str.replace("Z$", "+0000")
+    form = "%Y-%m-%d %H:%M:%S%.f"
+    local, zoned = (dated.str.to_datetime(form + zone, time_unit="us", strict=False) for zone in ("", "%z"))
+    since = [pl.col(column).cast(pl.String).cast(pl.Float64, strict=False)]
+    since += [time.dt.timestamp("us") / 1e6 for time in (local, zoned)]
+    return pl.coalesce(since)
 
 
 def whole(column: str, least: int, most: int) -> pl.Expr:

@@ -55,20 +55,18 @@ class Binomial:
 
 
 @dataclass(frozen=True, eq=False)
-class Multinomial:
-    """How often each outcome came about, and how often it could have."""
+class Outcomes:
+    """How often each outcome came about, of those that did; their curvature is the observed one."""
 
     counts: Array
-    occasions: Array
 
     def value(self, chances: Array, of: NDArray[np.int64]) -> Array:
         with np.errstate(all="ignore"):
-            parts = np.where(self.counts[of] > 0, self.counts[of] * np.log(chances), 0.0)
-        return np.asarray(parts.sum(axis=1))
+            return np.asarray((self.counts[of] * np.log(chances)).sum(axis=1))
 
     def slopes(self, chances: Array, of: NDArray[np.int64]) -> tuple[Array, Array]:
-        safe = np.maximum(chances, 1e-15)
-        return self.counts[of] / safe, self.occasions[of] / safe
+        safe = np.maximum(chances, 1e-150)
+        return self.counts[of] / safe, self.counts[of] / safe**2
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,7 +107,7 @@ def maximise(probabilities: Probabilities, data: Data, start: Array, low: Array,
         there = _look(probabilities, data, trial, todo)
         better = there.value >= now.value
         # a step cut short may lead down: then damping turns it towards the gradient
-        enough = (promised >= 0) & (promised < _GAIN + 1e-14 * np.abs(now.value))
+        enough = np.isfinite(now.value) & (promised >= 0) & (promised < _GAIN + 1e-14 * np.abs(now.value))
         here.replace(todo[better], there.only(better))
         here.converged[todo] = enough
         damping[todo] *= np.where(better, 0.1, 10.0)

@@ -17,7 +17,11 @@ from carouseval.metric.grid import Array, Grid
 def chain_of(model: Any, grid: Grid) -> Chain:
     """The chain of looks that a browsing model stands for, on a grid.
 
-    A model of your own joins with ``@chain_of.register``.
+    A model of your own joins with ``@chain_of.register``: a function of (model, grid) that returns a chain, made with
+    :class:`States`.
+
+    >>> chain_of("d_rcb", Grid(2, 3)).expected_scrolls
+    0.0
     """
     if isinstance(model, str):
         return chain_of(as_discount(model), grid)
@@ -25,7 +29,7 @@ def chain_of(model: Any, grid: Grid) -> Chain:
         raise ParameterError(f"{model} has a chain for each of its parts: ask for theirs, or use browse.")
     raise ParameterError(
         f"{as_discount(model)} is no browsing model: its weights order cells, they are not probabilities. "
-        "Use d_rpb, d_rcb, d_scan, a table of frequencies or a mixture of these."
+        "Use d_rpb, d_rcb, d_scan, a table of frequencies or a mixture of these, or register its chain with chain_of."
     )
 
 
@@ -37,7 +41,7 @@ def list_chain(continuation: ArrayLike) -> Chain:
     chances = np.array(continuation, dtype=np.float64)
     if chances.ndim != 1 or not len(chances) or not ((chances >= 0) & (chances <= 1)).all():
         raise ParameterError("list_chain takes a list of probabilities, one for each item.")
-    states = _States(Grid(1, len(chances)))
+    states = States(Grid(1, len(chances)))
     for col, chance in enumerate(chances.tolist()):
         states.add(0, col)
         if col + 1 < len(chances):
@@ -45,8 +49,15 @@ def list_chain(continuation: ArrayLike) -> Chain:
     return states.chain(1.0)
 
 
-class _States:
-    """A chain in the making, state by state."""
+class States:
+    """A chain in the making, state by state; people begin at the first.
+
+    >>> states = States(Grid(1, 2))
+    >>> left, right = states.add(0, 0), states.add(0, 1)
+    >>> states.go(left, right, 0.75)  # the others leave
+    >>> states.chain(start=0.8).weights
+    array([[0.8, 0.6]])
+    """
 
     def __init__(self, grid: Grid) -> None:
         self.grid = grid
@@ -59,6 +70,7 @@ class _States:
         return len(self.cells) - 1
 
     def go(self, tail: int, head: int, chance: float, swipes: float = 0, scrolls: float = 0) -> None:
+        """A move from one state to another, and the actions it takes."""
         self.moves.append((tail, head, chance, swipes, scrolls))
 
     def next_row(self, row: int, end: int, first: list[int], chance: float) -> None:
@@ -99,7 +111,7 @@ def _(model: MarkovScan, grid: Grid) -> Chain:
 
 @chain_of.register
 def _(model: RowColumnBrowsing, grid: Grid) -> Chain:
-    states = _States(grid)
+    states = States(grid)
     rows = [([states.add(row, col) for col in range(grid.cols)], states.add()) for row in range(grid.rows)]
     for row, (cells, end) in enumerate(rows):
         for col, cell in enumerate(cells[:-1]):
@@ -112,7 +124,7 @@ def _(model: RowColumnBrowsing, grid: Grid) -> Chain:
 
 @chain_of.register
 def _(model: RowPageBrowsing, grid: Grid) -> Chain:
-    states = _States(grid)
+    states = States(grid)
     size, pages = grid.page_size, int(grid.swipe_page[-1])
     until = [int(grid.swipes[min(page * size, grid.cols) - 1]) for page in range(1, pages + 1)]
 
@@ -162,7 +174,7 @@ def _(model: Empirical, grid: Grid) -> Chain:
     table = model.weights(grid)
     if table.max() > 1:
         raise ParameterError(f"{model}: weights above 1 are no probabilities; divide counts by their screens.")
-    states = _States(grid)
+    states = States(grid)
     unknown = float("nan")
     steps = [(states.add(), states.add(*divmod(cell, grid.cols))) for cell in range(table.size)]
     for (before, cell), chance, (following, _) in zip(

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from carouseval.errors import ParameterError
 from carouseval.metric.checks import did_you_mean
+from carouseval.metric.discount import Formula
 from carouseval.metric.discounts import Discount, classes
 from carouseval.metric.grid import Array, Grid
 
@@ -67,11 +68,20 @@ def _weights_or_nan(cls: Any, values: Mapping[str, float], grid: Grid) -> Array:
 def discount_class(symbol: str) -> Any:
     """The class behind a symbol, if it is a formula that can be fitted."""
     known = classes()
-    if symbol not in known or symbol in ("d_emp", "d_mix"):
+    if symbol in ("d_emp", "d_mix"):
+        raise ParameterError(f"{symbol} is written down, not fitted; fit its parts, or d_rpb in the form 'two kinds'.")
+    if symbol not in known:
         fitted = sorted(set(known) - {"d_emp", "d_mix"})
         hint = did_you_mean(str(symbol), fitted)
         raise ParameterError(f"there is no discount {symbol!r} to fit.{hint} Known: {', '.join(fitted)}.")
     return known[symbol]
+
+
+def is_share(cls: Any, name: str) -> bool:
+    """Whether a parameter lies between 0 and 1: a class of yours need not say so if its default does."""
+    default = next(f.default for f in fields(cls) if f.name == name)
+    guessed = not issubclass(cls, Formula) and isinstance(default, float) and 0 < default < 1
+    return name in cls.decays + cls.shares or guessed
 
 
 def _axes(cls: Any, parameters: Mapping[str, ArrayLike] | None) -> dict[str, NDArray[Any]]:
@@ -83,7 +93,7 @@ def _axes(cls: Any, parameters: Mapping[str, ArrayLike] | None) -> dict[str, NDA
             raise ParameterError(f"{cls.symbol} has no parameter {name!r}.{hint} It takes {', '.join(names)}.")
     axes = {}
     for name in names:
-        default = DECAYS if name in cls.decays + cls.shares else FACTORS
+        default = DECAYS if is_share(cls, name) else FACTORS
         axis = np.atleast_1d(np.asarray(given.get(name, default)))
         if axis.ndim != 1 or axis.size == 0 or axis.dtype.kind not in "iuf" or not np.isfinite(axis).all():
             raise ParameterError(f"{cls.symbol}: the values of {name} must be a list of finite numbers.")

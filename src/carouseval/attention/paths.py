@@ -5,27 +5,24 @@ Counts say which cells were examined; paths also say in which order, and so how 
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from carouseval.attention.bootstrap import BY_PARTICIPANT
 from carouseval.attention.examination import Examination
-from carouseval.attention.fit import scores
+from carouseval.attention.fit import scores_of
 from carouseval.attention.forms import form_of
-from carouseval.attention.likelihood import FAR, LikelihoodFit, Problem, intervals
-from carouseval.attention.log_tables import RECORD, Rule, number, open_table, text, whole
-from carouseval.attention.maximise import Multinomial, maximise
+from carouseval.attention.likelihood import FAR, LikelihoodFit, Problem, intervals, noise_of, share_of_one
+from carouseval.attention.log_tables import RECORD, TIME, Rule, moment, open_table, text, whole
+from carouseval.attention.maximise import Maximum, Outcomes, maximise
 from carouseval.attention.scan import MarkovScan, moves_on
 from carouseval.errors import DataError, ParameterError
 from carouseval.metric import checks
 from carouseval.metric.grid import Array, Grid
 
-NOISE = "screens independent of each other, too narrow where people have several"
+_INSIDE = 3.0  # where searches begin, at most so far out on the unbounded scale
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,21 +37,35 @@ class Paths:
     participant: NDArray[np.int64] | None = None  # (screens with looks,), from 0
 
     def __post_init__(self) -> None:
-        if not len(self.screen):
-            raise DataError(f"{self.name} holds no look.")
-        if ((self.cell[1:] == self.cell[:-1]) & (self.screen[1:] == self.screen[:-1])).any():
+        for name in ("screen", "cell", "participant"):
+            if getattr(self, name) is not None:
+                object.__setattr__(self, name, np.asarray(getattr(self, name), dtype=np.int64))
+        if not len(self.screen) or self.screen.shape != self.cell.shape:
+            raise DataError(f"{self.name}: every look has a screen and a cell, and there is at least one.")
+        steps = np.diff(self.screen, prepend=-1)
+        if not ((steps == 0) | (steps == 1)).all() or steps[0] != 1:
+            raise DataError(f"{self.name}: screens are numbered 0, 1, 2, ... in the order of looks.")
+        if self.cell.min() < 0 or self.cell.max() >= self.grid.rows * self.grid.cols:
+            raise DataError(f"{self.name}: cells are numbered row by row from 0 on the {self.grid} grid.")
+        if ((self.cell[1:] == self.cell[:-1]) & (steps[1:] == 0)).any():
             raise DataError(f"{self.name}: looks at one cell in a row are one look; drop the repeats.")
+        if checks.whole(f"{self.name}: screens", self.screens, 1) < self.looked:
+            raise DataError(f"{self.name}: {self.looked} screens have looks, more than the {self.screens} there are.")
+        if self.participant is not None and self.participant.shape != (self.looked,):
+            raise DataError(f"{self.name}: every screen with a look has a participant.")
 
-    @cached_property
-    def transitions(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """The screen of every step, and the step as an outcome of :class:`_Walk`."""
-        size = self.grid.rows * self.grid.cols
-        last = np.append(self.screen[1:] != self.screen[:-1], True)
-        first = np.append(True, last[:-1])
-        head = np.append(self.cell[1:], 0)
-        step = np.where(last, size * size + self.cell, self.cell * size + head)
-        starts = size * size + size + self.cell[first]
-        return np.concatenate([self.screen, self.screen[first]]), np.concatenate([step, starts])
+    def __repr__(self) -> str:
+        return f"Paths({self.name!r}, {len(self.cell)} looks on {self.screens} screens of {self.grid} cells)"
+
+    @property
+    def looked(self) -> int:
+        """Screens with a look."""
+        return int(self.screen[-1]) + 1
+
+    @property
+    def blank(self) -> int:
+        """Screens without one."""
+        return self.screens - self.looked
 
     def examination(self) -> Examination:
         """On how many screens each cell was examined."""
@@ -64,41 +75,42 @@ class Paths:
         rows = np.unique(seen // size * self.grid.rows + seen % size // self.grid.cols) % self.grid.rows
         people = None if self.participant is None else int(self.participant.max()) + 1
         single = None
-        looked = int(self.screen[-1]) + 1
-        if self.participant is not None and looked == self.screens:
+        if self.participant is not None and not self.blank:
             own = np.zeros((people or 0, size), np.int64)
             np.add.at(own, (self.participant[seen // size], seen % size), 1)
             single = own.reshape(-1, *self.grid.shape), np.bincount(self.participant)
         return Examination(self.name, counts, self.screens, np.bincount(rows, minlength=self.grid.rows), people, single)
 
 
-def paths_from_screens(
-    table_path: str | Path, grid: Grid, screens: int | None = None, name: str | None = None
-) -> Paths:
-    """Paths from a table (CSV or Parquet) with one line per look: ``screen``, ``row``, ``col``.
+def paths_from_screens(table: Any, grid: Grid, screens: int | None = None, name: str | None = None) -> Paths:
+    """Paths from a table with one line per look: ``screen``, ``row``, ``col``; a CSV or Parquet file, or a data frame.
 
-    Looks are in the order of ``time``, if there is such a column, else of lines. Looks at one cell in a row are one.
-    ``participant``, ``screens`` and ``name`` as in :func:`carouseval.attention.examination_from_screens`.
+    Looks are in the order of ``time`` (a number, or a date and time), if there is such a column, else of lines. Looks
+    at one cell in a row are one. ``participant``, ``screens`` and ``name`` as in
+    :func:`carouseval.attention.examination_from_screens`.
+
+    >>> looks = {"screen": [1, 1, 1, 2], "row": [1, 1, 2, 1], "col": [1, 2, 1, 3]}
+    >>> paths_from_screens(looks, Grid(2, 3))
+    Paths('table', 4 looks on 2 screens of 2x3 cells)
     """
-    path = Path(table_path)
-    table = open_table(path, ["screen", "row", "col"], optional=["participant", "time"])
-    known = [column for column in ("participant", "screen") if column in table.columns]
-    timed = "time" in table.columns
+    lines = open_table(table, ["screen", "row", "col"], optional=["participant", "time"])
+    known = [column for column in ("participant", "screen") if column in lines.columns]
+    timed = "time" in lines.columns
     rules = [Rule(column, text(column).is_null(), f"Every line names its {column}.") for column in known]
     rules += [
         Rule("row", pl.col("row").is_null(), f"A row is a whole number from 1 to {grid.rows} on the {grid} grid."),
         Rule("col", pl.col("col").is_null(), f"A col is a whole number from 1 to {grid.cols} on the {grid} grid."),
     ]
-    rules += [Rule("time", ~pl.col("time").is_finite().fill_null(False), "A time is a number.")] * timed
-    order = {"time": number("time")} if timed else {}
-    (looks,) = table.collect(
+    rules += [Rule("time", ~pl.col("time").is_finite().fill_null(False), TIME)] * timed
+    order = {"time": moment("time")} if timed else {}
+    (looks,) = lines.collect(
         rules,
         lambda lines: lines.select(
             RECORD, *known, row=whole("row", 1, grid.rows), col=whole("col", 1, grid.cols), **order
         ),
         lambda lines: lines,
     )
-    return as_paths(looks, known, [*order, RECORD], grid, screens, name or path.stem)
+    return as_paths(looks, known, [*order, RECORD], grid, screens, name or lines.path.stem)
 
 
 def as_paths(
@@ -130,83 +142,106 @@ def fit_paths(paths: Paths, *, level: float = 0.95) -> LikelihoodFit:
     """The scan (``d_scan``) under which paths are likeliest, with intervals by participant where they are known.
 
     Every move counts: unlike counts of cells, paths tell swiping back from swiping on and getting lost from reading.
+
+    >>> looks = {"screen": [1, 1, 1, 2, 2], "row": [1, 1, 2, 1, 1], "col": [1, 2, 1, 1, 2]}
+    >>> fit_paths(paths_from_screens(looks, Grid(2, 3))).discount.symbol
+    'd_scan'
     """
     if not isinstance(paths, Paths):
         raise ParameterError("fit_paths takes paths: read them with paths_from_screens.")
-    level = checks.number("level", level, above=0, at_most=1)
-    walk = _Walk(paths.grid)
-    screen, outcome = paths.transitions
-    counts = np.bincount(outcome, minlength=walk.outcomes).astype(np.float64)
-    counts[-1] = paths.screens - int(paths.screen[-1]) - 1
-    data = Multinomial(counts[None], walk.occasions(counts)[None])
+    level = share_of_one(level)
+    walk = Walk(paths)
     far = np.full(len(walk.form.free), FAR)
-    start = walk.unbounded(np.array([list(MarkovScan().parameters.values())], dtype=np.float64))
-    found = maximise(walk.probabilities, data, start, -far, far)
+    own = walk.unbounded(np.array([list(MarkovScan().parameters.values())], dtype=np.float64))
+    # never at a bound, where a parameter's slope is 0
+    starts = np.clip(np.concatenate([own, np.full_like(own, -1.0)]), -_INSIDE, _INSIDE)
+    climbed = maximise(
+        walk.probabilities, Outcomes(np.repeat(walk.counts[None], len(starts), axis=0)), starts, -far, far
+    )
+    found = climbed.only(np.array([np.nan_to_num(climbed.value, nan=-np.inf).argmax()]))
     values = dict(zip(walk.form.free, walk.natural(found.at)[0].tolist(), strict=True))
     discount, seen = walk.form.discount(list(values.values())), paths.examination()
-    bounds, left_open = intervals(walk, found, _pulls(paths, found, screen, outcome), level)
+    people = None if paths.participant is None else int(paths.participant.max()) + 1
+    bounds, undetermined, left_open = intervals(walk, found, walk.pulls(found), level)
+    blank = () if not paths.blank else (f"Whose the {paths.blank} screens without a look are is not known.",)
     return LikelihoodFit(
         form=walk.form,
         discount=discount,
         values=values,
         intervals=bounds,
-        noise=NOISE if paths.participant is None else BY_PARTICIPANT,
-        open=left_open,
+        undetermined=undetermined,
+        noise=noise_of(people, "screens taken for independent of each other, too narrow where people have several"),
+        open=(*left_open, *blank),
         log_likelihood=float(found.value[0]),
-        saturated=float(data.value(counts[None] / np.maximum(walk.occasions(counts), 1), np.zeros(1, np.int64))[0]),
-        observations=int(counts.sum()),
+        saturated=walk.saturated,
+        observations=int(walk.counts.sum()),
         cells=0,
-        train=scores(discount, seen, paths.grid),
+        train=scores_of(discount.weights(paths.grid), seen.frequencies),
         converged=bool(found.converged[0]),
     )
 
 
 def path_log_likelihood(scan: MarkovScan, paths: Paths) -> float:
     """Of paths under a scan, such as paths it was not fitted to."""
-    walk = _Walk(paths.grid)
-    counts = np.bincount(paths.transitions[1], minlength=walk.outcomes).astype(np.float64)
-    counts[-1] = paths.screens - int(paths.screen[-1]) - 1
+    if not isinstance(scan, MarkovScan) or not isinstance(paths, Paths):
+        raise ParameterError("path_log_likelihood takes a MarkovScan (d_scan) and paths.")
+    walk = Walk(paths)
     chances = walk.chances({name: np.array([float(value)]) for name, value in scan.parameters.items()})
-    return float(Multinomial(counts[None], counts[None]).value(chances, np.zeros(1, np.int64))[0])
+    return float(Outcomes(walk.counts[None]).value(chances, np.zeros(1, np.int64))[0])
 
 
-class _Walk(Problem):
-    """All steps on a grid as outcomes: from cell to cell, from a cell away, from nothing to a cell, nothing at all."""
+class Walk(Problem):
+    """The steps of paths as outcomes, each kind of step once: between cells, away, from nothing to a cell, blank."""
 
-    def __init__(self, grid: Grid) -> None:
-        super().__init__(form_of("d_scan"), grid)
-        self.size = grid.rows * grid.cols
-        self.outcomes = self.size * self.size + 2 * self.size + 1
+    def __init__(self, paths: Paths) -> None:
+        super().__init__(form_of("d_scan"), paths.grid)
+        self.paths = paths
+        size = self.size = paths.grid.rows * paths.grid.cols
+        last = np.append(np.diff(paths.screen) != 0, True)
+        first = np.append(True, last[:-1])
+        head = np.where(last, size, np.append(paths.cell[1:], 0))  # a cell beyond all cells: away
+        steps = np.concatenate([paths.cell * (size + 1) + head, size * (size + 1) + paths.cell[first]])
+        self.screen = np.concatenate([paths.screen, paths.screen[first]])
+        self.kinds, self.kind, counts = np.unique(steps, return_inverse=True, return_counts=True)
+        self.counts = np.append(counts, paths.blank)[: len(counts) + (paths.blank > 0)].astype(np.float64)
 
     def probabilities(self, at: Array) -> Array:
         return self.chances(dict(zip(self.form.free, self.natural(at).T, strict=True)))
 
     def chances(self, values: dict[str, Any]) -> Array:
-        """(sets, outcomes)."""
+        """Of each kind of step, and of a blank screen where there are some, (sets, kinds)."""
         moves = moves_on(self.grid)
         given = moves.chances(values)
-        place = moves.tail * self.size + moves.head
-        steps = np.array([np.bincount(place, row, minlength=self.size**2) for row in given.moves])
+        tail, head = np.divmod(self.kinds, self.size + 1)
+        begins = tail == self.size
+        away = ~begins & (head == self.size)
         stay = given.lost / self.size  # landing where one was is no step, and such looks are one in the data
-        steps = (steps + np.repeat(stay, self.size, axis=1)) / np.repeat(1 - stay, self.size, axis=1)
-        steps[:, :: self.size + 1] = 0
-        nothing = 1 - np.asarray(values["e"])[:, None]
-        return np.concatenate([steps, given.leave / (1 - stay), given.start, nothing], axis=1)
+        own = np.minimum(tail, self.size - 1)
+        steps = given.lost[:, own] / self.size
+        place = np.searchsorted(self.kinds, moves.tail * (self.size + 1) + moves.head)
+        place = np.minimum(place, len(self.kinds) - 1)
+        occurs = self.kinds[place] == moves.tail * (self.size + 1) + moves.head
+        for into, chances in zip(steps, given.moves, strict=True):
+            into += np.bincount(place[occurs], chances[occurs], minlength=len(self.kinds))
+        steps = np.where(away, given.leave[:, own], steps) / (1 - stay[:, own])
+        steps = np.where(begins, given.start[:, np.minimum(head, self.size - 1)], steps)
+        blank = 1 - np.asarray(values["e"])[:, None]
+        return np.concatenate([steps, blank], axis=1) if self.paths.blank else steps
 
-    def occasions(self, counts: Array) -> Array:
-        """How often each outcome could have come about."""
-        steps, leaves, starts, nothing = np.split(counts, [self.size**2, self.size**2 + self.size, self.outcomes - 1])
-        left = steps.reshape(self.size, self.size).sum(axis=1) + leaves
-        begun = np.full(self.size + 1, starts.sum() + nothing.sum())
-        return np.concatenate([np.repeat(left, self.size), left, begun])
+    @property
+    def saturated(self) -> float:
+        """The log-likelihood of the shares of steps themselves."""
+        tail = self.kinds // (self.size + 1)
+        group = np.append(tail, self.size)[: len(self.counts)]  # a blank screen could have begun
+        totals = np.bincount(group, self.counts)
+        return float((self.counts * np.log(self.counts / totals[group])).sum())
 
-
-def _pulls(paths: Paths, found: Any, screen: NDArray[np.int64], outcome: NDArray[np.int64]) -> Array | None:
-    if paths.participant is None:
-        return None
-    per_outcome = found.slopes[0] / np.maximum(found.chances[0], 1e-300)[:, None]
-    pulls = np.zeros((int(paths.participant.max()) + 1, per_outcome.shape[1]))
-    np.add.at(pulls, paths.participant[screen], per_outcome[outcome])
-    # whose the screens without a look are is not known: each counts as a person of its own
-    blank = paths.screens - int(paths.screen[-1]) - 1
-    return np.concatenate([pulls, np.repeat(per_outcome[-1:], blank, axis=0)])
+    def pulls(self, found: Maximum) -> Array | None:
+        """What each participant's steps do to each parameter."""
+        if self.paths.participant is None:
+            return None
+        per_kind = found.slopes[0] / np.maximum(found.chances[0], 1e-300)[:, None]
+        pulls = np.zeros((int(self.paths.participant.max()) + 1, per_kind.shape[1]))
+        np.add.at(pulls, self.paths.participant[self.screen], per_kind[self.kind])
+        # whose the blank screens are is not known: each counts as a person of its own
+        return np.concatenate([pulls, np.repeat(per_kind[-1:], self.paths.blank, axis=0)])

@@ -60,6 +60,9 @@ class RecgazeLogs:
 
     def paths(self, group: str) -> Paths:
         """The looks of a group, screen by screen: what a scan is fitted to."""
+        if group not in self.groups:
+            known_groups = ", ".join(self.groups)
+            raise ParameterError(f"there is no group {group!r} with a screen left. Known: {known_groups}.")
         known = ["participant", "screen"]
         own = self.looks if group == "all" else self.looks.filter(pl.col("participant").str.starts_with(USERS[group]))
         return as_paths(own, known, ["time", RECORD], RECGAZE, None, group)

@@ -1,6 +1,5 @@
 """Examination counts from a plain table of examined cells: any study, any grid."""
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,21 +13,21 @@ from carouseval.metric.grid import Grid
 
 
 def examination_from_screens(
-    table_path: str | Path, grid: Grid, screens: int | None = None, name: str | None = None
+    table: Any, grid: Grid, screens: int | None = None, name: str | None = None
 ) -> Examination:
-    """Counts from a table (CSV or Parquet) with one line per examined cell: ``screen``, ``row``, ``col``.
+    """Counts from a table with one line per examined cell: ``screen``, ``row``, ``col``; a file or a data frame.
 
     Rows and columns count from 1. A cell repeated on a screen counts once. With a column ``participant``, a screen is
     known by its participant and its id together, so that ids may start anew with each participant. ``screens`` is the
     number of all screens, those on which nothing was examined included; by default, those in the table. ``name`` is
     by default the file's, without its ending.
     """
-    path = Path(table_path)
-    table = open_table(path, ["screen", "row", "col"], optional=["participant"])
-    screen = [column for column in ("participant", "screen") if column in table.columns]
+    lines = open_table(table, ["screen", "row", "col"], optional=["participant"])
+    path = lines.path
+    screen = [column for column in ("participant", "screen") if column in lines.columns]
     named = [Rule(column, text(column).is_null(), f"Every line names its {column}.") for column in screen]
     person = screen[:-1]  # nobody, where participants are unknown
-    cells, rows, seen = table.collect(
+    cells, rows, seen = lines.collect(
         [
             *named,
             Rule("row", pl.col("row").is_null(), f"A row is a whole number from 1 to {grid.rows} on the {grid} grid."),

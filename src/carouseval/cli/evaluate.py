@@ -15,6 +15,7 @@ EXAMPLES = """
 carouseval evaluate layouts.parquet judgments.parquet --items items.parquet
 carouseval evaluate 'layouts/*.csv.gz' judgments.csv --items items.csv -m N2DCG_cat -m N2DCG_cat@3x5 -m NDCG@10
 carouseval evaluate layouts.parquet judgments.parquet --by device --grid tv=tv --grid phone=phone --grid web=10x15
+carouseval evaluate layouts.parquet judgments.parquet -m "N2DCG_cat(d_rpb)" -m "N2DCG_cat(@fitted.json)"
 carouseval evaluate layouts.parquet judgments.parquet --per-page scores.parquet --fail-if "N2DCG_cat < 0.42"
 carouseval evaluate pages.ndjson clicks.ndjson --column user_id=customer --column relevance=clicked --format json
 """

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from carouseval.cli.options import OutputFormat
+from carouseval.cli.options import OutputFormat, PageSize
 from carouseval.cli.output import Format, write_json, write_rows
 
 EXAMPLES = """
@@ -24,6 +24,7 @@ def examination(
         int | None,
         typer.Option(help="All screens, those on which nothing was examined included. Default: those in the table."),
     ] = None,
+    page_size: PageSize = None,
     name: Annotated[str | None, typer.Option(help="What to call the counts. Default: the table's name.")] = None,
     out: Annotated[Path | None, typer.Option(help="A JSON file to write the counts to.")] = None,
     format: OutputFormat = Format.table,
@@ -35,7 +36,7 @@ def examination(
     from carouseval.attention.screens import examination_from_screens
     from carouseval.cli.screen import screen
 
-    shape = screen(grid, None, None, ())
+    shape = screen(grid, page_size, None, ())
     seen = examination_from_screens(table, shape, screens, name)
     if out is not None:
         seen.save(out)

@@ -14,7 +14,7 @@ EXAMPLES = """
 carouseval fit bratislava --test amsterdam
 carouseval fit bratislava --test amsterdam --model d_rpb --chart fit.png
 carouseval fit counts.csv --screens 1200 --model d_rpb --form six --out fitted.json
-carouseval fit screens.csv --grid 8x12 --model d_scan
+carouseval fit screens.csv --grid 8x18 --page-size 6 --model d_scan
 carouseval fit screens.csv --grid 8x12 --bootstrap 1000
 carouseval fit counts.csv --screens 1200 --model d_mul --objective likelihood --refine
 carouseval score page.csv --discount @fitted.json
@@ -25,19 +25,27 @@ def fit(
     frequencies: Annotated[
         str,
         typer.Argument(
-            help="bratislava, amsterdam, all, or a file (CSV, Parquet, JSON) of counts, frequencies or single screens."
+            metavar="DATA",
+            help="bratislava, amsterdam, all, or a file (CSV, Parquet, JSON): a line of counts or frequencies for each "
+            "row of the grid; or row, col, count; or single screens, a line for each look: screen, row, col (and "
+            "participant, time).",
         ),
     ],
     model: Annotated[str, typer.Option(help="The discount to fit, by its symbol: d_rpd, d_rpb, d_scan, ...")] = "d_rpd",
     test: Annotated[str | None, typer.Option(help="Other data to score the fitted discount on.")] = None,
-    screens: Annotated[int | None, typer.Option(help="The number of screens behind counts in a file.")] = None,
+    screens: Annotated[
+        int | None,
+        typer.Option(help="The number of screens behind the data, those on which nothing was looked at included."),
+    ] = None,
     objective: Annotated[
         str | None,
         typer.Option(help="spearman, pearson, mse or likelihood. Default: spearman, for browsing models likelihood."),
     ] = None,
     form: Annotated[
         str | None,
-        typer.Option(help="A form of d_rpb, such as six or 'edges, first row'. Default: the one of the lowest BIC."),
+        typer.Option(
+            help="A form of d_rpb, such as six or 'edges, first row'. Default: the lowest BIC of at most 8 parameters."
+        ),
     ] = None,
     values: Annotated[
         list[str] | None,

@@ -1,12 +1,19 @@
 """``carouseval fit`` by likelihood: browsing models, with intervals and what the data leave open."""
 
+import math
+import sys
+from dataclasses import asdict
 from pathlib import Path
+from textwrap import wrap
 from typing import Any
 
+import numpy as np
+
+from carouseval.attention.bootstrap import Interval
 from carouseval.attention.choice import Choice, choose_form
 from carouseval.attention.examination import Examination
 from carouseval.attention.examination import write_json as write_file
-from carouseval.attention.fit import scores
+from carouseval.attention.fit import scores_of
 from carouseval.attention.forms import FORMS, OF_ROWS_AND_PAGES
 from carouseval.attention.likelihood import LikelihoodFit, bootstrap_fit, fit_likelihood, log_likelihood
 from carouseval.cli.fit_picture import draw, in_terminal
@@ -14,19 +21,27 @@ from carouseval.cli.inputs import FitInput
 from carouseval.cli.output import Format, plain, progress_bar, step, write_json, write_rows
 from carouseval.errors import ParameterError
 from carouseval.metric.checks import did_you_mean
-from carouseval.metric.discounts import as_discount
+from carouseval.metric.discounts import Mixture
 
-ORDER = "Counts of cells do not identify the order in which people looked, nor how they moved between cells."
+CELLS, PATH = "log_likelihood_per_screen", "log_likelihood_per_path"
+WORDS = {
+    CELLS: "log-likelihood of a screen's cells",
+    PATH: "of its path",
+    "spearman": "rho",
+    "pearson": "r",
+    "mse": "MSE",
+}
+_GOOD = 0.97  # a correlation; d_rpd, fitted by rank, has .977 on the paper's test set
 
 
 def check_form(form: str, model: str) -> None:
     """Refuse what is no form of the model."""
     if model != "d_rpb":
         raise ParameterError("--form goes with --model d_rpb, fitted by likelihood.")
-    known = [one.name for one in FORMS if one.symbol == model]
-    if form not in known:
-        hint = did_you_mean(form, known)
-        raise ParameterError(f"--form: {model} has no form {form!r}.{hint} Known: {'; '.join(known)}.")
+    known = {one.name.replace(" ", ""): one.name for one in FORMS if one.symbol == model}
+    if form.replace(" ", "") not in known:
+        hint = did_you_mean(form, known.values())
+        raise ParameterError(f"--form: {model} has no form {form!r}.{hint} Known: {'; '.join(known.values())}.")
 
 
 def fit_by_likelihood(
@@ -34,7 +49,11 @@ def fit_by_likelihood(
 ) -> None:
     """Fit, choose a form where there are several, and print all that is known."""
     if not isinstance(data.train, Examination):
-        raise ParameterError(f"{model} is fitted to counts; say with --screens of how many screens.")
+        counted = (data.train == data.train.round()).all() and data.train.max() > 1
+        remedy = "say with --screens of how many screens" if counted else "these are frequencies: give whole counts"
+        raise ParameterError(f"{model} is fitted to counts of screens; {remedy}.")
+    if bootstrap < 0:
+        raise ParameterError(f"--bootstrap takes a number of samples, 0 for none, found {bootstrap}.")
     if bootstrap and data.paths is not None:
         raise ParameterError("--bootstrap resamples counts; fits to paths have intervals by participant already.")
     choice: Choice | None = None
@@ -48,12 +67,11 @@ def fit_by_likelihood(
             found = choice.chosen
         else:
             found = fit_likelihood(form or model, data.train, data.grid)
-    intervals: dict[str, Any] = dict(found.intervals)
+    intervals: dict[str, Interval | None] = dict(found.intervals)
     noise = found.noise
     if bootstrap:
         trust = bootstrap_fit(found, data.train, data.grid, bootstrap)
-        # what the data leave open stays where it was in every sample, which is no interval
-        intervals = {name: ends if intervals[name] else None for name, ends in trust.parameters.items()}
+        intervals = {name: trust.parameters.get(name) for name in intervals}
         noise = f"{trust.samples:,} bootstrap samples: {trust.what}"
     scored = {"train": _scores(data, found, test=False)}
     if data.test is not None:
@@ -63,17 +81,29 @@ def fit_by_likelihood(
         "parameters": found.discount.parameters,
         "objective": "likelihood",
         "fitted_to": data.name,
+        "screens": data.train.screens,
+        "participants": data.train.participants,
+        "grid": asdict(data.grid),
         "form": found.form.name,
         "converged": found.converged,
         **scored,
         "bic": found.bic,
+        "dispersion": found.dispersion,
         "intervals": {name: vars(ends) if ends else None for name, ends in intervals.items()},
         "noise": noise,
-        "open": list(_open(data, found)),
+        "open": list(found.open),
+        "notes": notes(data, found),
     }
     if choice is not None:
         result["forms"] = [
-            {"form": one.fit.form.name, "parameters": len(one.fit.values), "bic": one.fit.bic, "held_out": one.held_out}
+            {
+                "form": one.fit.form.name,
+                "parameters": len(one.fit.values),
+                "log_likelihood": one.fit.log_likelihood,
+                "bic": one.fit.bic,
+                "held_out": one.held_out,
+                "chosen": one.fit is choice.chosen,
+            }
             for one in choice.tried
         ]
     if out:
@@ -83,7 +113,7 @@ def fit_by_likelihood(
     if format is Format.json:
         write_json(result)
         return
-    header = ["scored on", "log-likelihood per screen", "rho", "r", "MSE"]
+    header = ["scored on", *(WORDS[name] for name in scored["train"])]
     rows = [[where, *values.values()] for where, values in scored.items()]
     if format is not Format.table:
         write_rows(format, ["discount", *header], [[str(found.discount), *row] for row in rows])
@@ -92,53 +122,84 @@ def fit_by_likelihood(
 
 
 def _scores(data: FitInput, found: LikelihoodFit, test: bool) -> dict[str, float | None]:
-    """As the paper scores, and the log-likelihood of a screen: of its path or, after a fit to counts, of its cells."""
+    """As the paper scores, and the log-likelihood of a screen: of its cells and, where it was fitted, of its path."""
     seen, paths = (data.test, data.test_paths) if test else (data.train, data.paths)
-    per_screen: float | None = None
-    if paths is not None and data.paths is not None:
+    out: dict[str, float | None] = {CELLS: None}
+    if isinstance(seen, Examination):
+        out[CELLS] = log_likelihood(found.discount, seen, data.grid) / seen.screens
+    if data.paths is not None:
         from carouseval.attention.paths import path_log_likelihood
         from carouseval.attention.scan import MarkovScan
 
-        scan = as_discount(found.discount)
-        assert isinstance(scan, MarkovScan)
-        per_screen = path_log_likelihood(scan, paths) / paths.screens
-    elif isinstance(seen, Examination) and data.paths is None:
-        per_screen = log_likelihood(found.discount, seen, data.grid) / seen.screens
-    return {"log_likelihood_per_screen": per_screen, **vars(scores(found.discount, seen, data.grid))}
+        scan = found.discount
+        out[PATH] = None
+        if paths is not None and isinstance(scan, MarkovScan):
+            out[PATH] = path_log_likelihood(scan, paths) / paths.screens
+    target = seen.frequencies if isinstance(seen, Examination) else seen
+    return {**out, **vars(scores_of(found.discount.weights(data.grid), target))}
 
 
-def _open(data: FitInput, found: LikelihoodFit) -> tuple[str, ...]:
-    return found.open if data.paths is not None else (*found.open, ORDER)
+def notes(data: FitInput, found: LikelihoodFit) -> list[str]:
+    """What a person should look at before relying on the fit."""
+    counts, said = data.train.counts, []
+    for what, seen in (("row", counts.any(axis=1)), ("column", counts.any(axis=0))):
+        last = int(np.flatnonzero(seen).max(initial=-1)) + 1
+        if last < len(seen):
+            said.append(f"Nobody looked beyond {what} {last} of {len(seen)}. If the screen ends there, say so: --grid.")
+    if not found.converged:
+        said.append("The search did not come to an end: take these values for a stage on the way.")
+    if found.train.pearson < _GOOD:
+        said.append(
+            f"The fitted weights follow the data only so far (r = {found.train.pearson:.2f}): people look in ways that "
+            f"{found.discount.symbol} has no parameter for."
+        )
+    return said
 
 
 def _print(
     data: FitInput,
     found: LikelihoodFit,
     choice: Choice | None,
-    intervals: dict[str, Any],
+    intervals: dict[str, Interval | None],
     noise: str,
     scored: tuple[list[str], list[Any]],
 ) -> None:
-    import sys
-
     from rich.console import Console
 
     from carouseval.show.reproduction import forms_table
+    from carouseval.show.terminal import brief
 
     console = Console(highlight=False)
-    header, scores = scored
-    write_rows(Format.table, header, scores, f"{found.discount}\n")
-    if not found.converged:
-        console.print("The search did not come to an end: take these values for a stage on the way.", soft_wrap=True)
-    parameters = [
-        [name, value, *((ends.low, ends.high) if ends else ("open", "open"))]
-        for (name, value), ends in zip(found.values.items(), intervals.values(), strict=True)
-    ]
-    write_rows(Format.table, ["", "value", "low", "high"], parameters, f"\n95% intervals; {noise}")
-    console.print(f"\nNot identified: {' '.join(_open(data, found))}", soft_wrap=True)
-    console.print()
     width = console.width if sys.stdout.isatty() else 120
+
+    def say(text: str) -> None:
+        console.print("\n".join(wrap(text, min(width, 120))), soft_wrap=True)
+
+    say(f"{brief(str(found.discount))}")
+    say(f"fitted to {data.said}")
+    header, scores = scored
+    write_rows(Format.table, header, scores, "\nScores; MSE after scaling both sides to maximum 1")
+    parameters = [[name, value, *_ends(intervals[name])] for name, value in found.values.items()]
+    if not isinstance(found.discount, Mixture):
+        tied = {name: value for name, value in found.discount.parameters.items() if name not in found.values}
+        parameters += [[name, float(value), "tied" if value else "left out", ""] for name, value in tied.items()]
+    write_rows(Format.table, ["", "value", "low", "high"], parameters, f"\n95% intervals; {noise}")
+    if not math.isnan(found.dispersion):
+        free = found.cells - len(found.values)
+        say(
+            f"Deviance {found.deviance:.0f} on {free} degrees of freedom, {found.dispersion:.2f} each; 1 would be "
+            "binomial noise alone."
+        )
+    console.print()
+    for note in notes(data, found):
+        say(f"Note: {note}")
+    say(f"Not identified: {' '.join(found.open)}" if found.open else "All parameters are identified.")
+    console.print()
     console.print(in_terminal(data, found.discount, width), soft_wrap=True)
     if choice is not None:
         header, forms = forms_table(choice)
         write_rows(Format.table, header, forms, f"\nForms tried; held out: {choice.folds}")
+
+
+def _ends(interval: Interval | None) -> tuple[Any, Any]:
+    return ("open", "open") if interval is None else (interval.low, interval.high)

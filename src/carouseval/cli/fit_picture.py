@@ -1,6 +1,7 @@
 """Data against a fitted discount, as a file or in the terminal."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from rich.text import Text
@@ -18,8 +19,10 @@ def draw(data: FitInput, discount: Discount, path: Path) -> None:
     from carouseval.show import drawing
     from carouseval.show.fitted import data_against_model
 
-    shown = _seen(data)
+    held_out = data.test is not None
+    shown = _seen(data.test if held_out else data.train, data.name)
     note = "" if shown.low is shown.high else "95% Wilson intervals of single cells"
+    note = f"fitted to {data.name}, held against other data; {note}" if held_out else note
     figure = data_against_model(shown, [_fitted(data, discount)], data.grid, note)
     (drawn,) = drawing.draw(figure, [path.suffix[1:].lower()]).values()
     write_whole(path, drawn)
@@ -31,13 +34,15 @@ def in_terminal(data: FitInput, discount: Discount, width: int | None) -> Text:
 
     fitted = _fitted(data, discount)
     share = np.clip(fitted.weights, 1e-9, 1 - 1e-9)
-    return fitted_rows(_seen(data), fitted, np.sqrt(share * (1 - share) / data.train.screens), data.grid, width)
+    return fitted_rows(
+        _seen(data.train, data.name), fitted, np.sqrt(share * (1 - share) / data.train.screens), data.grid, width
+    )
 
 
-def _seen(data: FitInput) -> Seen:
-    if isinstance(data.train, Examination):
-        return seen(data.train)
-    return Seen(Path(data.name).stem, data.train, data.train, data.train)  # no screens, no intervals
+def _seen(table: Any, name: str) -> Seen:
+    if isinstance(table, Examination):
+        return seen(table)
+    return Seen(Path(name).stem, table, table, table)  # no screens, no intervals
 
 
 def _fitted(data: FitInput, discount: Discount) -> Fitted:
@@ -45,4 +50,6 @@ def _fitted(data: FitInput, discount: Discount) -> Fitted:
     weights = discount.weights(data.grid)
     if discount.is_probability:
         return Fitted(discount.symbol, weights)
-    return Fitted(f"{discount.symbol}, scaled", weights * (_seen(data).frequencies.max() / weights.max()))
+    return Fitted(
+        f"{discount.symbol}, scaled", weights * (_seen(data.train, data.name).frequencies.max() / weights.max())
+    )

@@ -8,7 +8,7 @@ from typing import Any
 from carouseval.attention import fit as fitting
 from carouseval.attention.bootstrap import bootstrap as intervals
 from carouseval.attention.examination import write_json as write_file
-from carouseval.attention.parameters import DECAYS, FACTORS, discount_class
+from carouseval.attention.parameters import DECAYS, FACTORS, discount_class, is_share
 from carouseval.cli.fit_picture import draw
 from carouseval.cli.inputs import FitInput
 from carouseval.cli.output import Format, plain, progress_bar, step, write_json, write_rows
@@ -32,6 +32,8 @@ def fit_by_search(
     """Search, and print the best and its runners-up."""
     if bootstrap and (objective != "spearman" or refine):
         raise ParameterError("--bootstrap repeats the search by spearman; leave out --objective and --refine.")
+    from carouseval.show.terminal import brief
+
     train, grid, axes = data.train, data.grid, _axes(values)
     _check_size(model, axes or {})
     with progress_bar() as bar:
@@ -44,6 +46,7 @@ def fit_by_search(
         "parameters": found.discount.parameters,
         "objective": found.objective,
         "fitted_to": data.name,
+        "grid": asdict(grid),
         "tried": found.tried,
         "skipped": found.skipped,
         "train": vars(found.train),
@@ -68,8 +71,9 @@ def fit_by_search(
             format, ["discount", "scored on", "rho", "r", "MSE"], [[str(found.discount), *row] for row in scores]
         )
         return
-    write_rows(format, ["scored on", "rho", "r", "MSE"], scores, f"{found.discount}\n")
-    runners = [[str(one.discount), one.objective, one.spearman, one.pearson] for one in found.top]
+    title = f"{brief(str(found.discount))}\nfitted to {data.said}\n"
+    write_rows(format, ["scored on", "rho", "r", "MSE"], scores, title)
+    runners = [[brief(str(one.discount)), one.objective, one.spearman, one.pearson] for one in found.top]
     if trust:
         rows = [[name, interval.low, interval.high] for name, interval in trust.parameters.items()]
         heading = f"\n{trust.level:.0%} bootstrap intervals, {trust.samples:,} samples: {trust.what}"
@@ -81,8 +85,7 @@ def fit_by_search(
 def _check_size(model: str, axes: dict[str, list[float]]) -> None:
     """Refuse searches that nobody waits for."""
     cls = discount_class(model)
-    shares = cls.decays + cls.shares
-    sets = math.prod(len(axes.get(f.name, DECAYS if f.name in shares else FACTORS)) for f in fields(cls))
+    sets = math.prod(len(axes.get(f.name, DECAYS if is_share(cls, f.name) else FACTORS)) for f in fields(cls))
     if sets > _MOST_SETS:
         raise ParameterError(
             f"{model}: {sets:,} combinations of parameters are too many to try. Give --values of more of them"

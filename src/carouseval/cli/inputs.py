@@ -4,11 +4,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from carouseval.attention.examination import Examination
 from carouseval.attention.recgaze import GROUPS, recgaze_counts
-from carouseval.errors import ParameterError
+from carouseval.errors import DataError, ParameterError
+from carouseval.metric.checks import did_you_mean
 from carouseval.metric.discounts import Discount, Empirical, parse, table_name
-from carouseval.metric.grid import Grid
+from carouseval.metric.grid import PRESETS, Grid
 
 if TYPE_CHECKING:
     from carouseval.attention.paths import Paths
@@ -35,6 +38,8 @@ def frequencies(text: str, screens: int | None = None, grid: Grid | None = None)
         if screens is not None:
             raise ParameterError(f"--screens goes with a file of counts; {text} brings its own.")
         return recgaze_counts(text)
+    if not Path(text).suffix and not Path(text).exists():
+        raise ParameterError(f"there is no file {text!r}.{did_you_mean(text, GROUPS)} Or write {', '.join(GROUPS)}.")
     if not holds_screens(text):
         return read_frequencies(text, screens)
     from carouseval.attention.screens import examination_from_screens
@@ -58,6 +63,22 @@ class FitInput:
     grid: Grid
     paths: "Paths | None" = None  # of the training screens, in the order of looks
     test_paths: "Paths | None" = None
+    page_size_given: bool = True
+
+    @property
+    def said(self) -> str:
+        """The data in words, with what was assumed of the screen."""
+        grid = self.grid
+        if grid.page_size >= grid.cols:
+            pages = f"all {grid.cols} items of a row in view at once: no swipe pages"
+        else:
+            pages = f"{grid.page_size} items of a row in view at once"
+        if not self.page_size_given:
+            pages += " (assumed; say it with --page-size)"
+        if not isinstance(self.train, Examination):
+            return f"{self.name}: {grid}, {pages}"
+        people = f" of {self.train.participants} participants" if self.train.participants else ""
+        return f"{self.name}: {self.train.screens:,} screens{people}, {grid}, {pages}"
 
     @classmethod
     def read(
@@ -84,6 +105,11 @@ class FitInput:
                 found += [looks.examination(), looks]
             else:
                 found += [None if text is None else frequencies(text, count, named), None]
-        train = found[0]
-        shape = train.counts.shape if isinstance(train, Examination) else train.shape
-        return cls(name, found[0], found[2], named or screen(None, page_size, visible_rows, shape), found[1], found[3])
+        shapes = [table.counts.shape if isinstance(table, Examination) else np.shape(table) for table in found[::2]]
+        chosen = named or screen(None, page_size, visible_rows, shapes[0])
+        for text, shape in zip((name, test), shapes, strict=True):
+            if text is not None and shape != chosen.shape:
+                raise DataError(f"{text} is {'x'.join(map(str, shape))}, but the screen is {chosen}.")
+        # RecGaze's screen and the presets are known
+        given = page_size is not None or name in GROUPS or (grid or "").lower() in PRESETS
+        return cls(name, found[0], found[2], chosen, found[1], found[3], given)

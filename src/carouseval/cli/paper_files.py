@@ -15,7 +15,7 @@ from carouseval.metric.grid import RECGAZE
 from carouseval.show import charts
 from carouseval.show.beyond import BeyondRow, beyond
 from carouseval.show.fitted import Fitted, data_against_model
-from carouseval.show.reproduction import beyond_table, forms_table
+from carouseval.show.reproduction import beyond_numbers, forms_table
 from carouseval.study.beyond import Beyond, Line
 from carouseval.study.reproduce import PERCENT, SHARES, Reproduction, shares
 from carouseval.whole_files import write_whole
@@ -120,7 +120,7 @@ def _tables(result: Reproduction) -> dict[str, tuple[list[str], Sequence[Sequenc
         "table1": (["case", "2DCG"], [[key, f"{value:.4g}"] for key, value in result.table1.items()]),
         "fits": (["discount", "parameters", "train rho", "train r", "test rho", "test r", "test MSE"], fits),
         "table2": (["setting", "difference at least", "pairs", *(f"{PERCENT[key]} (%)" for key in SHARES)], table2),
-        "beyond": beyond_table(result.beyond),
+        "beyond": beyond_numbers(result.beyond),
         "forms": forms_table(result.beyond.choice),
         "checks": (["where", "what", "published", "ours", "note"], checks),
     }

@@ -24,7 +24,8 @@ def reproduce(
     """Reproduce the paper from the embedded eye-tracking figures, in seconds and without a download.
 
     Table 1, the six fitted discounts and their scores (Figure 2), and Table 2 in both modes. Exit status 1 if a number
-    differs from the published one.
+    differs from the published one. Beyond the paper: d_rpb, fitted by likelihood, beside d_rpd and the noise ceiling,
+    and every form tried (in the table, in JSON and in the files of --out).
     """
     from carouseval.study.reproduce import reproduce as run
 

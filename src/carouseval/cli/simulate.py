@@ -47,6 +47,7 @@ def simulate(
     """
     from carouseval.cli.inputs import truth as read_truth
     from carouseval.cli.screen import screen
+    from carouseval.show.terminal import brief
     from carouseval.study.simulation import own_grid
     from carouseval.study.simulation import simulate as run
 
@@ -85,7 +86,7 @@ def simulate(
         [
             f"{float(row.at_least):g}",
             row.pairs,
-            one.discount.short,
+            brief(one.discount.short) if format is Format.table else one.discount.short,
             one.agreement.value,
             *one.agreement.interval,
             *(part.value for part in (one.corrected, one.both_wrong, one.regressions)),

@@ -80,18 +80,28 @@ class Empirical(Discount):
             table = self._on_pages(table, grid)
         if grid.rows > table.shape[0] or grid.cols > table.shape[1]:
             size = "x".join(map(str, np.shape(self.table)))
+            differ = self.page_size not in (None, grid.page_size)
+            pages = f", in swipe pages of {self.page_size} and {grid.page_size} items" if differ else ""
             raise ParameterError(
-                f"{self}: the table is {size}, too small for a {grid} grid. A browsing model such as d_rpb fits any."
+                f"{self}: the table is {size}, too small for a {grid} grid{pages}. "
+                "A browsing model such as d_rpb fits any."
             )
         return table[: grid.rows, : grid.cols]
 
     def _on_pages(self, table: Array, grid: Grid) -> Array:
-        """The table's swipe pages with as many slots as the grid's, the middles of slots being their places."""
+        """The table's swipe pages with as many slots as the grid's, the middles of slots being their places.
+
+        Of a last page that was measured in part, the same part.
+        """
         measured = Grid(len(table), table.shape[1], self.page_size or 1)
         places = (np.arange(grid.page_size) + 0.5) / grid.page_size
         known = (measured.slot - 0.5) / measured.page_size
-        pages = [measured.swipe_page == page for page in range(1, int(measured.swipe_page[-1]) + 1)]
-        return np.array([np.concatenate([np.interp(places, known[on], row[on]) for on in pages]) for row in table])
+        columns = []
+        for page in range(1, int(measured.swipe_page[-1]) + 1):
+            on = measured.swipe_page == page
+            reached = places[places <= on.sum() / measured.page_size]
+            columns.append([np.interp(reached, known[on], row[on]) for row in table])
+        return np.concatenate(columns, axis=1)
 
 
 @register(MIXTURE)
@@ -129,11 +139,13 @@ class Mixture(Discount):
                 parts.append((float(share), discount.strip()))
             except ValueError:
                 times = ""
-            if not times or discount.strip().startswith("@"):
+            if not times or not discount.strip() or discount.strip().startswith("@"):
                 raise ParseError(
                     f"discount {text!r} does not read; write shares and discounts, as in {MIXTURE}(0.7*d_rpb + "
                     "0.3*d_rcb)."
                 )
+        if not parts:
+            raise ParseError(f"{MIXTURE} needs shares and discounts, as in {MIXTURE}(0.7*d_rpb + 0.3*d_rcb).")
         return cls([(share, parse(name)) for share, name in parts])
 
     def __str__(self) -> str:

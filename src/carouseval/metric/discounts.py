@@ -203,7 +203,8 @@ class RowPageBrowsing(_Browsing):
 
     def weights(self, grid: Grid) -> Array:
         left, right = grid.slot - 1, grid.page_size - grid.slot  # slots from either edge
-        focus = 1 - (1 - self.beta**left) * (1 - self.w * self.beta**right)
+        from_left, from_right = self.beta**left, self.w * self.beta**right
+        focus = from_left + from_right * (1 - from_left)  # either of two scans, without a difference of near numbers
         swipe = self.sigma1 + (self.sigma1_top - self.sigma1) * self.fade ** (grid.row_index - 1)
         turns = np.maximum(grid.swipe_page - 2, 0)  # swipes after the first
         further = swipe * self.sigma2**turns * self.rho**right

@@ -2,13 +2,14 @@
 
 from collections.abc import Sequence
 from textwrap import wrap
+from typing import Any
 
 from rich.text import Text
 
 from carouseval.attention.choice import Choice
 from carouseval.attention.forms import MOST_PARAMETERS
 from carouseval.show.terminal import heading, small_table
-from carouseval.study.beyond import MEASURES, Beyond
+from carouseval.study.beyond import MEASURES, Beyond, Line
 from carouseval.study.reproduce import Check, Reproduction
 
 WIDTH = 120  # of sentences
@@ -38,9 +39,12 @@ def reproduction(result: Reproduction) -> Text:
 def _beyond(found: Beyond) -> list[Text]:
     """Discounts beside the ceiling, the forms tried, and what is to be said."""
     return [
-        *heading("Beyond the paper", "scored on Amsterdam, with 95% intervals; pairs: share decided as the truth does"),
+        *heading(
+            "Beyond the paper", f"scored on {found.test}, with 95% intervals; MSE after scaling both to maximum 1;"
+        ),
+        Text("pairs: the share decided as the truth does; log-likelihood: of a screen's cells", "dim"),
         small_table("", *beyond_table(found)),
-        *heading("Forms tried", f"fitted to Bratislava alone; held out: {found.choice.folds}"),
+        *heading("Forms tried", f"fitted to {found.train} alone; held out: {found.choice.folds}"),
         small_table("", *forms_table(found.choice)),
         Text(),
         *(Text(line) for sentence in found.sentences for line in wrap(sentence, WIDTH)),
@@ -53,17 +57,36 @@ def beyond_table(found: Beyond) -> tuple[list[str], list[list[str]]]:
     header = ["discount", "parameters", "rho", "r", "MSE", *(f"{mode} pairs (%)" for mode in modes)]
     rows = []
     for line in found.lines:
-        shares = [(share.value, *share.interval) for share in (line.agreement[mode].agreement for mode in modes)]
         scores = [f"{value:.4f} ± {high - value:.4f}" for value, _, high in map(line.interval, MEASURES)]
-        agreement = [f"{100 * value:.1f} [{100 * low:.1f}, {100 * high:.1f}]" for value, low, high in shares]
+        shares = [line.agreement[mode].agreement for mode in modes]
+        halves = [100 * (share.interval[1] - share.interval[0]) / 2 for share in shares]
+        agreement = [f"{100 * share.value:.1f} ± {half:.1f}" for share, half in zip(shares, halves, strict=True)]
         rows.append([line.name, str(line.parameters), *scores, *agreement])
     return header, rows
+
+
+def _likelihood(line: Line) -> str:
+    return "" if line.per_screen is None else f"{line.per_screen:.3f}"
+
+
+def beyond_numbers(found: Beyond) -> tuple[list[str], list[list[Any]]]:
+    """The same as plain numbers, each with its interval."""
+    modes = list(found.lines[0].agreement)
+    measures = [*MEASURES, *(f"{mode} agreement" for mode in modes)]
+    header = ["discount", "parameters", *(f"{measure}{end}" for measure in measures for end in ("", " low", " high"))]
+    rows: list[list[Any]] = []
+    for line in found.lines:
+        shares = [line.agreement[mode].agreement for mode in modes]
+        ends = [*map(line.interval, MEASURES), *((share.value, *share.interval) for share in shares)]
+        numbers = [f"{number:.5f}" for interval in ends for number in interval]
+        rows.append([line.name, line.parameters, *numbers, _likelihood(line)])
+    return [*header, "log-likelihood per screen"], rows
 
 
 def forms_table(choice: Choice) -> tuple[list[str], list[list[str]]]:
     """A line for each form tried, as far as the training data judge it."""
     best = min(one.fit.bic for one in choice.tried)
-    header = ["form", "parameters", "what it adds", "log-likelihood", "BIC, above the lowest", "held out", ""]
+    header = ["form", "parameters", "what it adds", "log-likelihood", "BIC, above the lowest", "held out", "note"]
     return header, [
         [
             one.fit.form.name,

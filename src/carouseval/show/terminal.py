@@ -20,9 +20,11 @@ EMPTY = "·"
 
 def page_score(result: PageScore, width: int | None = None) -> Text:
     """The scores, the page, its weights and its ideal; wide pages in blocks of swipe pages that fit ``width``."""
-    longest = max(map(len, result.scores), default=0)
+    longest = max((len(brief(name)) for name in result.scores), default=0)
     lines = [
-        Text.assemble((name.ljust(longest), "bold"), "  ", _score(value).rjust(8), (f"  {_how(result, name)}", "dim"))
+        Text.assemble(
+            (brief(name).ljust(longest), "bold"), "  ", _score(value).rjust(8), (f"  {_how(result, name)}", "dim")
+        )
         for name, value in result.scores.items()
     ]
     if result.view is None:
@@ -57,7 +59,7 @@ def _view(result: PageScore, view: PageView, width: int | None) -> list[Text]:
     return [
         *heading("The page", f"relevance; its 2DCG is {_score(view.dcg)}{share}"),
         *heat(result.page, result.grid, width=width),
-        *heading("Weights", f"{view.discount}{cut}{more}"),
+        *heading("Weights", f"{brief(str(view.discount))}{cut}{more}"),
         *heat(view.weights[:rows, :cols], result.grid, decimals=2, width=width),
         *heading("The ideal page", f"{kind}; its 2DCG is {_score(view.best_dcg)}"),
         *heat(view.best[:rows, :cols], result.grid, notes=origins, width=width),
@@ -79,6 +81,11 @@ def small_table(title: str, header: Sequence[str], rows: Iterable[Sequence[Any]]
 
     lines = [Text(title, "bold")] * bool(title) + [Text(line(header), "dim"), *(Text(line(row)) for row in cells)]
     return Text("\n").join(lines)
+
+
+def brief(text: str) -> str:
+    """A name with its long numbers cut to four digits, for the eye alone: it may not read back as the same."""
+    return re.sub(r"\d+\.\d{5,}(?:e[-+]?\d+)?", lambda number: f"{float(number[0]):.4g}", text)
 
 
 def _is_number(text: str) -> bool:

@@ -1,5 +1,7 @@
 """Beyond the paper: how close a discount comes to the noise ceiling, the training frequencies used as a discount.
 
+The ceiling is no bound: frequencies carry noise of their own, of which a formula is free, so that it may do better.
+
 Forms of d_rpb are fitted to Bratislava alone and one of them is chosen there; Amsterdam is scored once.
 """
 
@@ -14,12 +16,13 @@ from carouseval.attention.choice import Choice, choose_form
 from carouseval.attention.examination import Examination
 from carouseval.attention.fit import Scores, matching_grid, scores
 from carouseval.attention.forms import MOST_PARAMETERS
-from carouseval.attention.likelihood import log_likelihood
+from carouseval.attention.likelihood import ORDER, log_likelihood
 from carouseval.metric.discounts import Discount, Empirical, parse
 from carouseval.metric.grid import Array
 from carouseval.study.simulation import MODES, Comparison, simulate
 
 CEILING = "the ceiling"
+NOISE = "within noise"
 _SAMPLES = 2000
 _WIDTH = 1.959963984540054  # of a 95% interval, in standard errors
 MEASURES = ("spearman", "pearson", "mse")
@@ -46,10 +49,12 @@ class Line:
         value, half = getattr(self.test, measure), _WIDTH * getattr(self.errors, measure)
         return value, value - half, value + half
 
-    def within_noise(self, measure: str) -> bool:
-        """Whether the ceiling's score is no further off than sampling noise of the test counts explains."""
+    def against_ceiling(self, measure: str) -> str:
+        """Whether it is within noise of the ceiling, by sampling of the test counts, or better or worse than it."""
         behind, error = getattr(self.behind, measure), getattr(self.behind_errors, measure)
-        return bool(abs(behind) <= _WIDTH * error)
+        if abs(behind) <= _WIDTH * error:
+            return NOISE
+        return "worse" if (behind > 0) != (measure == "mse") else "better"
 
 
 @dataclass(frozen=True)
@@ -57,6 +62,8 @@ class Beyond:
     """The forms tried, the one chosen, and the discounts side by side on the test set."""
 
     choice: Choice
+    train: str  # the names of both sets
+    test: str
     lines: tuple[Line, ...]
     cells: float  # cells examined on a test screen
     train_cells: float
@@ -73,27 +80,29 @@ class Beyond:
     def sentences(self) -> tuple[str, ...]:
         """What was reached, what remains, and what these data cannot say."""
         chosen, fit, rank_fitted = self.chosen, self.choice.chosen, self.lines[1]
-        noise = [WORDS[measure] for measure in MEASURES if chosen.within_noise(measure)]
-        outside = [WORDS[measure] for measure in MEASURES if not chosen.within_noise(measure)]
-        reached = f"{fit.discount.symbol} with {chosen.parameters} parameters is within noise of the ceiling in "
-        reached += f"{', '.join(noise) or 'nothing'}" + (f", not in {', '.join(outside)}" if outside else "")
-        disputes = " and ".join(
-            f"{one.corrected.count} to {one.regressions.count} ({mode})" for mode, one in chosen.agreement.items()
+        verdicts = {measure: chosen.against_ceiling(measure) for measure in MEASURES}
+        said = [
+            f"{verdict} {'of' if verdict == NOISE else 'than'} the ceiling in {', '.join(places)}"
+            for verdict in (NOISE, "better", "worse")
+            if (places := [WORDS[measure] for measure in MEASURES if verdicts[measure] == verdict])
+        ]
+        disputes = "; ".join(
+            f"{mode}: {one.corrected.count} and {one.regressions.count}" for mode, one in chosen.agreement.items()
         )
-        held_out = "agree" if self.choice.held_out_agrees else "would choose another"
+        agree = {True: "agree", False: "would choose another", None: "do not exist"}[self.choice.held_out_agrees]
         return (
-            f"{reached}. Of the pairs on which the two differ, it is right on {disputes}.",
+            f"{fit.discount.symbol} with {chosen.parameters} parameters is {'; '.join(said)}.",
+            f"Pairs on which it is right and the ceiling wrong, and the other way round: {disputes}. The "
+            f"log-likelihood of a test screen is {chosen.per_screen:.3f}, under the ceiling {self.ceiling.per_screen:.3f}.",
             f"The form was chosen by BIC on the training counts among those of at most {MOST_PARAMETERS} parameters; "
-            f"the data left out {held_out} ({self.choice.folds}).",
-            f"What remains: {fit.dispersion:.2f} times the deviance of binomial noise on the training counts. People "
-            "who resemble themselves from screen to screen would leave as much; the embedded counts do not tell people "
-            "apart.",
+            f"data left out {agree} ({self.choice.folds}).",
+            f"What remains: {fit.dispersion:.2f} times the deviance of binomial noise on the training counts"
+            f"{'' if fit.dispersion < 1.3 else ', by what the form leaves out or by people whose screens are alike'}.",
             "A discount fitted by rank orders cells; its weights are no probabilities. By "
             f"{rank_fitted.discount.symbol} a person would examine {rank_fitted.cells:.1f} cells of a screen, by "
             f"{fit.discount.symbol} {chosen.cells:.1f}; {self.train_cells:.1f} were examined in training, "
             f"{self.cells:.1f} in test.",
-            "Counts of cells do not identify the order of looks, and every screen ends in a click: giving up is not "
-            "identified either.",
+            ORDER,
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -173,7 +182,9 @@ def beyond(train: Examination, test: Examination, progress: Callable[[str, int, 
                 per_screen=log_likelihood(discount, test) / test.screens if discount.is_probability else None,
             )
         )
-    return Beyond(choice, tuple(lines), float(test.frequencies.sum()), float(train.frequencies.sum()))
+    return Beyond(
+        choice, train.name, test.name, tuple(lines), float(test.frequencies.sum()), float(train.frequencies.sum())
+    )
 
 
 def _resampled(test: Examination, discounts: list[Discount]) -> Array:

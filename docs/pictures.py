@@ -73,7 +73,7 @@ def figures() -> dict[str, Any]:
 
 
 def fingerprint(chart: Any) -> str:
-    """Of what a chart shows, its numbers to five digits: fonts and last digits differ between machines."""
+    """Of what a chart shows, its numbers to three digits: fonts and last digits differ between machines."""
     content = json.dumps(rounded(chart.to_dict()), sort_keys=True)
     return hashlib.sha256(content.encode()).hexdigest()
 
@@ -83,7 +83,7 @@ def rounded(content: Any) -> Any:
         return {key: rounded(value) for key, value in content.items()}
     if isinstance(content, list):
         return [rounded(value) for value in content]
-    return f"{content:.5g}" if isinstance(content, float) else content
+    return f"{content:.3g}" if isinstance(content, float) else content
 
 
 def draw(folder: Path, name: str, command: str, shown: Text, width: int) -> None:

@@ -29,7 +29,7 @@ def test_python_blocks_run() -> None:
         "systems": data.layouts,
     }
     blocks = re.findall(r"```python\n(.*?)```", README + ATTENTION, flags=re.DOTALL)
-    assert len(blocks) == 6
+    assert len(blocks) == 7
     for block in blocks:
         exec(block, names)
     assert f"{cv.n2dcg_cat(names['page']):.5f}"[:5] in README
@@ -38,7 +38,7 @@ def test_python_blocks_run() -> None:
 def test_command_lines_run(tmp_path: Path) -> None:
     commands = re.findall(r"^(carouseval .*?)(?:  +#.*)?$", README + ATTENTION, flags=re.MULTILINE)
     assert commands
-    seen = np.argwhere(np.random.default_rng(0).random((200, 3, 4)) < 1 / np.arange(2, 14).reshape(3, 4))
+    seen = np.argwhere(np.random.default_rng(0).random((200, 4, 8)) < 1 / np.arange(2, 34).reshape(4, 8))
     lines = [f"{screen},{row + 1},{col + 1},{screen % 9}" for screen, row, col in seen]
     (tmp_path / "screens.csv").write_text("\n".join(["screen,row,col,participant", *lines]))
     (tmp_path / "page.csv").write_text((ROOT / "examples" / "page.csv").read_text())

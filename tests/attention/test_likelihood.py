@@ -289,3 +289,56 @@ def test_any_discount_of_numbers_can_be_fitted() -> None:
     """A paper's formula too, as far as its weights can be probabilities: this one presses against 1."""
     found = fit_likelihood("d_mul", TRAIN)
     assert found.log_likelihood > log_likelihood(cv.discounts.parse("d_mul"), TRAIN)
+
+
+def test_a_form_that_contains_another_is_never_less_likely() -> None:
+    """On counts that no form is made for, where searches from afar end on lesser summits."""
+    inside = {form.name: form.contains for form in FORMS}
+    for seed in (198, *range(12)):
+        rng = np.random.default_rng(seed)
+        counts = rng.binomial(1000, rng.random((8, 1)) * rng.random((1, 6)))
+        seen, grid = Examination("odd", counts, 1000), cv.Grid(8, 6, page_size=(5, 2, 3)[seed % 3])
+        reached = {form.name: fit_likelihood(form, seen, grid).log_likelihood for form in FORMS}
+        for larger, smaller in inside.items():
+            assert all(reached[larger] >= reached[name] - 1e-3 for name in smaller), (seed, larger)
+
+
+def test_what_is_known_only_together_does_not_narrow_the_rest() -> None:
+    """On 3x3 cells in pages of 2, sigma1 and rho are one number; intervals of the others are honest all the same."""
+    grid, truth = cv.Grid(3, 3, 2), RowPageBrowsing(0.8, 0.7, 0.6, 0.5, 0.8, 0.7, 0, 0.5, 0)
+    hits = dict.fromkeys(("e", "kappa", "beta"), 0)
+    for seed in range(200):
+        found = fit_likelihood("six", drawn_study(truth, grid, people=40, screens=10, seed=seed), grid)
+        assert found.undetermined == {"sigma1", "rho", "sigma2"}
+        for name in hits:
+            ends = found.intervals[name]
+            assert ends is not None
+            hits[name] += ends.low <= getattr(truth, name) <= ends.high
+    low, high = binom.ppf([0.0005, 0.9995], 200, 0.95)
+    assert all(low - 2 <= hit <= high for hit in hits.values()), hits
+
+
+def test_nobody_looks_beyond_the_first_slot() -> None:
+    seen = Examination("first", [[90, 0, 0, 0, 0, 3], [70, 0, 0, 0, 0, 2], [50, 0, 0, 0, 0, 1]], 100)
+    found = choose_form(seen, cv.Grid(3, 6)).chosen
+    assert found.values["e"] == pytest.approx(0.9, abs=0.02)
+    assert any("beta went to its bound" in sentence for sentence in found.open)
+    only = Examination("row 1", np.vstack([np.full((1, 10), 50), np.zeros((59, 10), int)]), 100)
+    assert fit_likelihood("six", only, cv.Grid(60, 10)).values["kappa"] < 1e-6
+
+
+def test_a_share_near_its_bound_is_not_anything() -> None:
+    counts = np.array([[90, 80, 70, 30, 30, 30], [60, 55, 50, 20, 20, 20], [40, 35, 30, 13, 13, 13]]) * 10
+    seen, grid = Examination("steep", counts, 1000), cv.Grid(3, 6, 3)
+    found = fit_likelihood("six", seen, grid)
+    assert found.values["rho"] > 0.99
+    assert any("rho is near its bound" in said or "rho went to its bound" in said for said in found.open)
+    ends = bootstrap_fit(found, seen, grid, samples=100).parameters["rho"]
+    assert 0.9 < ends.low < ends.high
+
+
+def test_one_participant_is_no_sample_of_participants() -> None:
+    study = drawn_study(RowPageBrowsing(), cv.Grid(3, 4, 2), people=1, screens=50, seed=0)
+    assert fit_likelihood("six", study, cv.Grid(3, 4, 2)).noise == CELLS_ONLY
+    few = drawn_study(RowPageBrowsing(), cv.Grid(3, 4, 2), people=4, screens=20, seed=0)
+    assert "4 of them, approximately; so few" in fit_likelihood("six", few, cv.Grid(3, 4, 2)).noise

@@ -88,7 +88,8 @@ def test_any_grid_is_drawn(grid: Grid, models: int) -> None:
     svg = draw(fitted.data_against_model(seen, fits, grid))
     pages = -(-grid.cols // grid.page_size)
     points = [mark for mark in marks(svg, "symbol") if mark.get("d")]
-    assert len(points) == models * grid.rows * grid.cols + grid.rows * pages
+    hollow = models * pages * grid.rows * (1 if grid.rows > 1 else 2)  # on the models' lines
+    assert len(points) == models * grid.rows * grid.cols + grid.rows * pages + hollow
     lines = (grid.rows if grid.cols > 1 else 1) * (models + 1) + models + models * pages  # (a), diagonals, (c)
     assert len(marks(svg, "line")) == lines
     assert all(len(re.findall("[ML]", line.get("d", ""))) > 1 for line in marks(svg, "line"))
@@ -123,8 +124,8 @@ def test_models_differ_in_colour_and_dash() -> None:
 
 def test_swipe_pages_differ_in_shade_and_shape() -> None:
     svg = drawn(fitted.data_against_model(SEEN, MODELS[:1], cv.RECGAZE))
-    assert len({mark.get("fill") for mark in marks(svg, "symbol")}) == 3
-    assert len({mark.get("d") for mark in marks(svg, "symbol")}) == 2 * 3  # two sizes
+    assert len({mark.get("fill") for mark in marks(svg, "symbol")}) == 3 + 1  # and hollow ones on the model's lines
+    assert len({mark.get("d") for mark in marks(svg, "symbol")}) == 3 * 3  # three sizes
 
 
 def test_a_figure_says_what_it_shows() -> None:

@@ -56,8 +56,8 @@ def _panel(title: str, rows: Sequence[BeyondRow], values: Sequence[Interval | No
     form = f".{places - 2}%" if share else f".{places}f"
     x = alt.X(
         "value:Q",
-        scale=alt.Scale(domain=[least - min(0.12 * span, abs(least)), most + 0.12 * span], nice=False, zero=False),
-        axis=alt.Axis(title=better, format=form, tickCount=4, grid=False),
+        scale=alt.Scale(domain=[least - 0.2 * span, most + 0.2 * span], nice=False, zero=False),
+        axis=alt.Axis(title=better, format=form, tickCount=3, grid=False, labelOverlap=True, labelSeparation=6),
     )
     axis = alt.Axis(
         title=None,

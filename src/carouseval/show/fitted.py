@@ -69,7 +69,9 @@ def _line_looks(data: str, models: list[str]) -> dict[str, Any]:
     turn = range(len(models))
     colors = [INK, *(MODELS[at % len(MODELS)] for at in turn)]
     dashes = [[1, 0], *(DASHES[at % len(DASHES)] for at in turn)]
-    legend = alt.Legend(title=None, orient="top", symbolSize=700, symbolStrokeWidth=2.5, columnPadding=24)
+    legend = alt.Legend(
+        title=None, orient="top", symbolType="stroke", symbolSize=700, symbolStrokeWidth=2.5, columnPadding=24
+    )
     domain = [data, *models]
     return {
         "stroke": alt.Stroke("series:N", scale=alt.Scale(domain=domain, range=colors), legend=legend),
@@ -185,9 +187,15 @@ def _by_row(data: Array, weights: dict[str, Array], frame: _Frame, width: int, h
     y = alt.Y("value:Q", scale=_upto(frame.top), axis=alt.Axis(title="mean share of screens", tickCount=5))
     layers = [
         over(modelled).mark_line(strokeWidth=2).encode(x=x, y=y, detail="page:N", **frame.lines),
+        # hollow, so that the line of one swipe page is not taken for another's
+        over(modelled)
+        .mark_point(fill="white", strokeWidth=1.2, size=30, opacity=1)
+        .encode(x=x, y=y, stroke=frame.lines["stroke"], shape=frame.points["shape"]),
         over(seen).mark_point(stroke="white", strokeWidth=0.5, size=75, opacity=1).encode(x=x, y=y, **frame.points),
     ]
-    title = alt.TitleParams("(c) the mean of each row, by swipe page", subtitle="points: data; lines: model")
+    title = alt.TitleParams(
+        "(c) the mean of each row, by swipe page", subtitle="filled: data; lines with hollow marks: model"
+    )
     return alt.LayerChart(layer=layers, width=width, height=height, title=title)
 
 

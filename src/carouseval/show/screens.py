@@ -49,7 +49,8 @@ def browsing_pattern(weights: ArrayLike, grid: Grid = RECGAZE, rows: int = 3) ->
     (left, dip), (right, _), *later = _observed(grid)
     turns = ["σ1, ρ", *["σ2, ρ"] * (len(later) - 1)]  # noqa: RUF001
     texts = [(left, dip, "β"), (dip, right, "w, β"), *((*ends, name) for ends, name in zip(later, turns, strict=True))]
-    return styled(_pattern("e, and κ for every further row", table, grid, _observed(grid), texts))
+    title = "e; κ for every further row; row 1 is swiped more: σ1_top, fade"  # noqa: RUF001
+    return styled(_pattern(title, table, grid, _observed(grid), texts))
 
 
 def _observed(grid: Grid) -> list[tuple[float, float]]:

@@ -92,8 +92,8 @@ class Beyond:
         agree = {True: "agree", False: "would choose another", None: "do not exist"}[self.choice.held_out_agrees]
         return (
             f"{fit.discount.symbol} with {chosen.parameters} parameters is {'; '.join(said)}.",
-            f"Pairs on which it is right and the ceiling wrong, and the other way round: {disputes}. The "
-            f"log-likelihood of a test screen is {chosen.per_screen:.3f}, under the ceiling {self.ceiling.per_screen:.3f}.",
+            f"Pairs on which it is right and the ceiling wrong, and the other way round: {disputes}. Log-likelihood of "
+            f"a test screen: {chosen.per_screen:.3f}, under the ceiling {self.ceiling.per_screen:.3f}.",
             f"The form was chosen by BIC on the training counts among those of at most {MOST_PARAMETERS} parameters; "
             f"data left out {agree} ({self.choice.folds}).",
             f"What remains: {fit.dispersion:.2f} times the deviance of binomial noise on the training counts"

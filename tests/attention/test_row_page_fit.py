@@ -12,8 +12,9 @@ import carouseval as cv
 from carouseval import _native
 from carouseval.attention import recgaze_counts
 from carouseval.attention.forms import OF_ROWS_AND_PAGES, Form, form_of
-from carouseval.attention.likelihood import FAR, Problem, fit_likelihood
+from carouseval.attention.likelihood import fit_likelihood
 from carouseval.attention.maximise import Binomial, Maximum
+from carouseval.attention.problem import FAR, Problem
 from carouseval.metric.discounts import RowPageBrowsing
 
 Array = NDArray[np.float64]

@@ -7,8 +7,9 @@ import numpy as np
 
 from carouseval.attention.examination import Examination
 from carouseval.attention.forms import FORMS, MOST_PARAMETERS, Form, form_of
-from carouseval.attention.likelihood import LikelihoodFit, Problem, counted_grid, fit_likelihood
+from carouseval.attention.likelihood import LikelihoodFit, counted_grid, fit_likelihood
 from carouseval.attention.maximise import Binomial
+from carouseval.attention.problem import Problem
 from carouseval.metric.grid import Array, Grid
 
 _FOLDS = 10

@@ -14,9 +14,11 @@ from numpy.typing import NDArray
 from carouseval.attention.examination import Examination
 from carouseval.attention.fit import scores_of
 from carouseval.attention.forms import form_of
-from carouseval.attention.likelihood import FAR, LikelihoodFit, Problem, intervals, noise_of, share_of_one
+from carouseval.attention.intervals import intervals, noise_of, share_of_one
+from carouseval.attention.likelihood import LikelihoodFit
 from carouseval.attention.log_tables import RECORD, TIME, Rule, moment, open_table, text, whole
 from carouseval.attention.maximise import Maximum, Outcomes, maximise
+from carouseval.attention.problem import FAR, Problem
 from carouseval.attention.scan import MarkovScan, moves_on
 from carouseval.errors import DataError, ParameterError
 from carouseval.metric import checks

@@ -1,0 +1,115 @@
+"""A form on a grid as a problem of maximum likelihood: its parameters on an unbounded scale, where searches begin."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from carouseval import _native
+from carouseval.attention.forms import Form, RowPageTies, form_of
+from carouseval.attention.maximise import Binomial, Maximum, maximise, surroundings
+from carouseval.attention.parameters import discount_class
+from carouseval.errors import DataError
+from carouseval.metric.grid import Array, Grid
+from carouseval.metric.pages import thread_count
+
+FAR = 16.0  # on the unbounded scale: a share of 1e-7, or 1 - 1e-7
+STARTS = (0.8, 0.5, 0.95, 0.2)  # of shares; factors start at 0.1 over what they leave: 0.5, 0.2, 2, 0.125
+
+
+class Problem:
+    """A form on a grid, its parameters on an unbounded scale: log-odds of shares, logarithms of factors."""
+
+    def __init__(self, form: Form, grid: Grid) -> None:
+        self.form, self.grid = form, grid
+        self.unit = np.array(form.units)
+
+    def natural(self, at: Array) -> Array:
+        """Parameters as the formula takes them."""
+        with np.errstate(over="ignore"):
+            return np.where(self.unit, 1 / (1 + np.exp(-at)), np.exp(at))
+
+    def unbounded(self, values: Array) -> Array:
+        share = np.clip(values, 1e-12, 1 - 1e-12)
+        return np.clip(np.where(self.unit, np.log(share / (1 - share)), np.log(np.maximum(values, 1e-12))), -FAR, FAR)
+
+    def probabilities(self, at: Array) -> Array:
+        return self.form.weights(self.natural(at), self.grid).reshape(len(at), -1)
+
+    def settled(self, found: Maximum) -> Array:
+        """The values found; what nothing depends on takes the discount's own, not where the search happened to be."""
+        values: Array = self.natural(found.at)[0]
+        own = discount_class(self.form.symbol)().parameters
+        for k in np.flatnonzero(idle(found)).tolist():
+            values[k] = own.get(self.form.free[k], values[k])
+        return values
+
+    def fit(self, counts: Array, screens: Array, starts: Array | None = None) -> Maximum:
+        """Problems (problems, cells), each from several starts (problems, starts, parameters), the best kept."""
+        if starts is None:
+            starts = self._starts(counts, screens, {})
+        ties = self.form.ties
+        found = self._climb(counts, screens, starts) if ties is None else self._kernel(ties, counts, screens, starts)
+        if not np.isfinite(found.value).any():
+            raise DataError(
+                f"{self.form.name}: its weights are no probabilities anywhere near where the search began; "
+                "fit it by spearman, pearson or mse."
+            )
+        return found
+
+    def _climb(self, counts: Array, screens: Array, starts: Array) -> Maximum:
+        many = starts.shape[1]
+        data = Binomial(np.repeat(counts, many, axis=0), np.repeat(screens, many, axis=0))
+        bound = np.full(len(self.form.free), FAR)
+        found = maximise(self.probabilities, data, starts.reshape(-1, len(bound)), -bound, bound)
+        best = np.nan_to_num(found.value, nan=-np.inf).reshape(-1, many).argmax(axis=1) + many * np.arange(len(counts))
+        return found.only(best)
+
+    def _kernel(self, ties: RowPageTies, counts: Array, screens: Array, starts: Array) -> Maximum:
+        """What ``_climb`` finds, for forms of d_rpb itself."""
+        at, converged = self._summit(ties, counts, screens, starts)
+        chances, slopes = _native.row_page_slopes(at, *self._laid_out(ties), thread_count(None))
+        found = surroundings(Binomial(counts, screens), at, chances, slopes, np.arange(len(at)))
+        found.converged[:] = converged
+        return found
+
+    def _summit(
+        self, ties: RowPageTies, counts: Array, screens: Array, starts: Array
+    ) -> tuple[Array, NDArray[np.bool_]]:
+        laid_out = self._laid_out(ties)
+        at, _, converged = _native.fit_row_page(counts, screens, starts, *laid_out, FAR, thread_count(None))
+        return at, converged
+
+    def _laid_out(self, ties: RowPageTies) -> tuple[int, int, int, bool, int, bool]:
+        return (*self.grid.shape, self.grid.page_size, *ties)
+
+    def _starts(self, counts: Array, screens: Array, found: dict[str, Array]) -> Array:
+        """From afar, and from where smaller forms end: what contains them is then at least as likely.
+
+        ``found`` keeps where those ended, (problems, parameters) by their names.
+        """
+        starts = [np.repeat(self._afar[None], len(counts), axis=0)]
+        for name in self.form.contains:
+            smaller = Problem(form_of(name), self.grid)
+            if name not in found and smaller.form.ties is not None:
+                begin = smaller._starts(counts, screens, found)
+                found[name] = smaller._summit(smaller.form.ties, counts, screens, begin)[0]
+            values = smaller.natural(found[name])
+            starts += [
+                self.unbounded(self.form.extended(smaller.form, values, more))[:, None]
+                for more in (1e-7, 0.3)  # of what it leaves out
+            ]
+        return np.concatenate(starts, axis=1)
+
+    @property
+    def _afar(self) -> Array:
+        spread = np.array(STARTS)[:, None]
+        starts = np.where(self.unit, spread, 0.1 / (1 - spread))
+        if not self.unit.all():  # factors have no natural scale: begin where others ended, too
+            own = discount_class(self.form.symbol)().parameters
+            starts = np.concatenate([starts, [[float(own[name]) for name in self.form.free]]])
+        return self.unbounded(starts)
+
+
+def idle(found: Maximum) -> NDArray[np.bool_]:
+    """Parameters that no outcome depends on."""
+    sizes = np.sqrt(np.einsum("kk->k", found.information[0]))
+    return np.asarray((np.abs(found.at[0]) <= FAR - 1) & (sizes <= 1e-8 * max(sizes.max(initial=0.0), 1e-300)))

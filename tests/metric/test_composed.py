@@ -278,3 +278,24 @@ def test_mixtures_on_the_command_line(tmp_path: Path) -> None:
     shown = run("score", "-", "-m", "N2DCG_cat(d_mix(0.5*d_rpb))", stdin="1,0\n")
     assert shown.returncode == 2
     assert shown.stderr == "carouseval: d_mix: the shares of all parts add up to 0.5; they must add up to 1.\n"
+
+
+def test_names_of_tables_may_hold_square_brackets() -> None:
+    discounts.register_table(discounts.Empirical([[1.0, 0.5]], name="a]b"))
+    named = cv.metric("N2DCG_cat(d_emp(a]b), gain=linear)")
+    assert str(named) == "N2DCG_cat(d_emp(a]b), gain=linear)"
+    mixed = discounts.Mixture([(0.5, "d_emp(a]b)"), (0.5, "d_rcb")])
+    assert discounts.parse(str(mixed)) == mixed
+
+
+def test_an_unknown_part_in_a_file_is_named_with_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "mixed.json"
+    path.write_text('{"discount": "d_mix", "parameters": {"parts": [[1, {"discount": "d_no", "parameters": {}}]]}}')
+    with pytest.raises(cv.ParseError, match=r"mixed\.json'.*d_mix: a part: there is no discount 'd_no'"):
+        discounts.load(path)
+
+
+def test_a_scan_may_leave_cells_to_nobody() -> None:
+    weights = discounts.MarkovScan(scroll=0, lost=0).weights(cv.Grid(2, 3, page_size=3))
+    assert (weights[0] > 0.9).all()
+    assert (weights[1] == 0).all()

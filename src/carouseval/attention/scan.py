@@ -53,6 +53,7 @@ class MarkovScan(Formula):
     page_spread: float = 0.8812
     wrap: float = 1
 
+    allows_zero: ClassVar[bool] = True  # with some rates 0, cells that nobody reaches
     decays: ClassVar[tuple[str, ...]] = ("e",)
     shares: ClassVar[tuple[str, ...]] = ("row_spread", "page_spread", "wrap")
 

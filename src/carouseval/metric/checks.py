@@ -45,7 +45,7 @@ def outside_brackets(text: str, mark: str) -> list[str]:
     """The parts of a text between marks, such as commas, that stand outside of brackets; empty parts left out."""
     parts, depth = [""], 0
     for letter in text:
-        depth += (letter in "([") - (letter in ")]")
+        depth += (letter == "(") - (letter == ")")  # names of tables may hold others
         if letter == mark and depth == 0:
             parts.append("")
         else:

@@ -298,8 +298,8 @@ def from_plain(content: Any, where: str) -> Discount:
         return cls(**parameters)
     except TypeError:
         raise ParseError(f"{where}: 'parameters' of {symbol} are {', '.join(names)}.") from None
-    except ParameterError as error:
-        raise ParameterError(f"{where}: {error}") from None
+    except (ParameterError, ParseError) as error:
+        raise type(error)(f"{where}: {error}") from None
 
 
 def classes() -> dict[str, type[Discount]]:

@@ -24,7 +24,7 @@ from carouseval.attention.likelihood import log_likelihood
 from carouseval.cli import main
 from carouseval.cli.fit import EXAMPLES
 from carouseval.cli.output import write_json
-from tests.attention.browsing_oracle import draw_scan
+from tests.attention.browsing_oracle import draw_row_page, draw_scan
 from tests.cli.test_cli import run
 
 SCAN = dict(cv.discounts.parse("d_scan(swipe=0.1, scroll=0.2, leave=0.2, lost=0.1, row_spread=0.2)").parameters)
@@ -380,3 +380,31 @@ def test_counts_that_are_all_the_same(counts: str, model: str, tmp_path: Path) -
     else:
         assert fitted(*arguments)["train"]["spearman"] is None
         assert here(*arguments).returncode == 0
+
+
+def test_swipe_pages_that_fit_better_are_hinted_at(tmp_path: Path) -> None:
+    seen = draw_row_page(cv.discounts.RowPageBrowsing().parameters, cv.Grid(4, 12, 6), np.random.default_rng(0), 800)
+    path = tmp_path / "counts.csv"
+    path.write_text("\n".join(",".join(map(str, row)) for row in seen.sum(axis=0).tolist()))
+    hint = "6 items of a row in view fit much better than 5. If they were, say --page-size 6."
+    assert hint in fitted(str(path), "--screens", "800", "--model", "d_rpb")["notes"]
+    assert hint not in fitted(str(path), "--screens", "800", "--model", "d_rpb", "--page-size", "5")["notes"]
+    shown = here(str(path), "--screens", "800", "--model", "d_rpb")
+    assert "5 items of a row in view at once (assumed; say it with --page-size)" in " ".join(shown.stdout.split())
+    assert f"Note: {hint}" in shown.stdout
+
+
+def test_cells_that_nobody_looked_at_are_asked_about(tmp_path: Path) -> None:
+    path = tmp_path / "counts.csv"
+    path.write_text("9,8,7,0\n6,5,4,0\n0,0,0,0\n")
+    notes = fitted(str(path), "--screens", "10", "--model", "d_rcb", "--page-size", "4")["notes"]
+    assert "Nobody looked beyond row 2 of 3. If the screen ends there, say so: --grid." in notes
+    assert "Nobody looked beyond column 3 of 4. If the screen ends there, say so: --grid." in notes
+
+
+def test_headers_that_name_other_columns(tmp_path: Path) -> None:
+    path = tmp_path / "log.csv"
+    path.write_text("user,session,r,c\n1,1,1,1\n")
+    said = fitted(str(path), "--model", "d_rpb", status=2)
+    assert "the header has user, session, r, c. Single screens need screen, row, col" in said
+    assert "there is no file 'bratslava'. Did you mean 'bratislava'?" in fitted("bratslava", status=2)

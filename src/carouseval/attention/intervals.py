@@ -48,7 +48,7 @@ def intervals(
         if half[k] <= _ANYTHING:
             out[names[k]] = Interval(low[k], high[k])
         elif abs(found.at[0, k]) > _NEAR:
-            sentences.append(f"{names[k]} is near its bound, {values[k]:.3g}: a bootstrap tells how near.")
+            sentences.append(f"{names[k]} is near its bound, {values[k]:.3g}: only a bootstrap can tell how near.")
         else:
             sentences.append(f"{names[k]} may be almost anything.")
     return out, frozenset(names[k] for k in undetermined), tuple(sentences)

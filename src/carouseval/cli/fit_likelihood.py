@@ -2,7 +2,7 @@
 
 import math
 import sys
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from textwrap import wrap
 from typing import Any
@@ -31,6 +31,7 @@ WORDS = {
     "pearson": "r",
     "mse": "MSE",
 }
+_MOST_IN_VIEW, _CLEARLY = 15, 20.0  # swipe pages tried, and by how much one must be likelier
 _GOOD = 0.97  # a correlation; d_rpd, fitted by rank, has .977 on the paper's test set
 
 
@@ -141,7 +142,7 @@ def _scores(data: FitInput, found: LikelihoodFit, test: bool) -> dict[str, float
 
 def notes(data: FitInput, found: LikelihoodFit) -> list[str]:
     """What a person should look at before relying on the fit."""
-    counts, said = data.train.counts, []
+    counts, said = data.train.counts, _page_size(data)
     for what, seen in (("row", counts.any(axis=1)), ("column", counts.any(axis=0))):
         last = int(np.flatnonzero(seen).max(initial=-1)) + 1
         if last < len(seen):
@@ -154,6 +155,20 @@ def notes(data: FitInput, found: LikelihoodFit) -> list[str]:
             f"{found.discount.symbol} has no parameter for."
         )
     return said
+
+
+def _page_size(data: FitInput) -> list[str]:
+    """A hint, where the number of items in view was assumed, and another fits clearly better."""
+    if data.page_size_given or data.grid.cols < 3:
+        return []
+    sizes = range(2, min(data.grid.cols, _MOST_IN_VIEW) + 1)
+    likely = {
+        size: fit_likelihood("six", data.train, replace(data.grid, page_size=size)).log_likelihood for size in sizes
+    }
+    best, assumed = max(likely, key=lambda size: likely[size]), min(data.grid.page_size, data.grid.cols)
+    if best == assumed or likely[best] - likely.get(assumed, -math.inf) < _CLEARLY:
+        return []
+    return [f"{best} items of a row in view fit much better than {assumed}. If they were, say --page-size {best}."]
 
 
 def _print(

@@ -77,7 +77,6 @@ class Maximum:
     value: Array  # (problems,)
     chances: Array  # (problems, outcomes)
     slopes: Array  # of the chances, (problems, outcomes, parameters)
-    bend: Array  # the expected curvature by each chance, (problems, outcomes)
     gradient: Array  # (problems, parameters)
     information: Array  # expected, (problems, parameters, parameters)
     converged: NDArray[np.bool_]
@@ -149,4 +148,4 @@ def surroundings(data: Data, at: Array, chances: Array, slopes: Array, of: NDArr
     pull, bend = data.slopes(chances, of)
     gradient = (pull[:, None] @ slopes)[:, 0]
     information = slopes.transpose(0, 2, 1) @ (slopes * bend[:, :, None])
-    return Maximum(at, value, chances, slopes, bend, gradient, information, np.zeros(len(at), bool))
+    return Maximum(at, value, chances, slopes, gradient, information, np.zeros(len(at), bool))

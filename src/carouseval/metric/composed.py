@@ -8,8 +8,9 @@ from numpy.typing import ArrayLike
 
 from carouseval.errors import ParameterError, ParseError
 from carouseval.metric.checks import number, outside_brackets, whole
-from carouseval.metric.discount import TABLE, Discount, as_discount, as_plain, from_plain, parse, register
+from carouseval.metric.discount import TABLE, Discount, as_discount, parse, register
 from carouseval.metric.discount import registered_table as _registered_table
+from carouseval.metric.discount_files import as_plain, from_plain
 from carouseval.metric.grid import Array, Grid
 
 MIXTURE = "d_mix"

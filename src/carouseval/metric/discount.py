@@ -1,17 +1,15 @@
-"""What a discount is, and how one is found: the registry, names that print and parse, and files.
+"""What a discount is, and how one is found: the registry, and names that print and parse.
 
-The formulas stand in ``discounts.py``.
+The formulas stand in ``discounts.py``, files in ``discount_files.py``.
 """
 
 import ast
 import functools
 import importlib
-import json
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from numbers import Real
-from pathlib import Path
 from typing import Any, ClassVar, TypeVar, cast, dataclass_transform
 
 import numpy as np
@@ -19,7 +17,6 @@ import numpy as np
 from carouseval.errors import ParameterError, ParseError
 from carouseval.metric.checks import did_you_mean, number
 from carouseval.metric.grid import Array, Grid
-from carouseval.whole_files import write_whole
 
 TABLE = "d_emp"  # the symbol of tables of weights, which are found by name
 
@@ -143,14 +140,15 @@ def _parse(text: str) -> Discount:
     if not match:
         raise ParseError(f"discount {text!r} does not read; write for example d_rpd, d_rpd(mu=0.5) or @fitted.json.")
     symbol = match[1]
-    cls = _class(symbol)
+    cls = class_of(symbol)
     if cls is None:
-        known = sorted({*_classes, *_LATER})
+        known = known_symbols()
         raise ParseError(f"there is no discount {symbol!r}.{did_you_mean(symbol, known)} Known: {', '.join(known)}.")
     return cls.read(match[2] or "", text)
 
 
-def _class(symbol: str) -> type[Discount] | None:
+def class_of(symbol: str) -> type[Discount] | None:
+    """The class of a symbol, imported now if it stands above the metric; None where there is none."""
     if symbol in _LATER and symbol not in _classes:
         importlib.import_module(_LATER[symbol])
     return _classes.get(symbol)
@@ -232,6 +230,8 @@ def parse(text: str) -> Discount:
     if not isinstance(text, str):
         raise ParseError(f"a discount's name is text such as 'd_rpd', found {text!r}.")
     if text.lstrip().startswith("@"):
+        from carouseval.metric.discount_files import load
+
         return load(text.strip()[1:])
     return _parse(text.strip())
 
@@ -261,49 +261,13 @@ def registered_table(name: str) -> Discount:
     return _tables[name]
 
 
-def save(discount: Discount, path: str | Path) -> None:
-    """Write a discount to a JSON file that ``parse("@" + path)`` reads back."""
-    write_whole(path, json.dumps(as_plain(as_discount(discount)), indent=1) + "\n")
-
-
-def as_plain(discount: Discount) -> dict[str, Any]:
-    """A discount as JSON holds it: its symbol and its parameters."""
-    return {"discount": discount.symbol, "parameters": discount.parameters}
-
-
-def load(path: str | Path) -> Discount:
-    """Read a discount from a JSON file: ``{"discount": "d_rpd", "parameters": {"mu": 0.5}}``, other keys ignored."""
-    try:
-        content = json.loads(Path(path).read_text(encoding="utf-8-sig"))
-    except OSError as error:
-        raise ParseError(f"discount file {str(path)!r}: {error.strerror or error}.") from None
-    except (ValueError, RecursionError) as error:
-        raise ParseError(f"discount file {str(path)!r} is not JSON: {error}.") from None
-    return from_plain(content, f"discount file {str(path)!r}")
-
-
-def from_plain(content: Any, where: str) -> Discount:
-    """What :func:`as_plain` gave, as a discount again."""
-    if not isinstance(content, dict) or not isinstance(content.get("discount"), str) or "parameters" not in content:
-        example = '{"discount": "d_rpd", "parameters": {"mu": 0.5}}'
-        raise ParseError(f"{where} needs the keys 'discount' and 'parameters', as in {example}.")
-    symbol, parameters = content["discount"], content["parameters"]
-    cls = _class(symbol)
-    if cls is None:
-        raise ParseError(f"{where}: there is no discount {symbol!r}.{did_you_mean(symbol, [*_classes, *_LATER])}")
-    names = [f.name for f in fields(cast(Any, cls))]
-    if not isinstance(parameters, dict) or not set(parameters) <= set(names):
-        raise ParseError(f"{where}: 'parameters' of {symbol} are {', '.join(names)}.")
-    try:
-        return cls(**parameters)
-    except TypeError:
-        raise ParseError(f"{where}: 'parameters' of {symbol} are {', '.join(names)}.") from None
-    except (ParameterError, ParseError) as error:
-        raise type(error)(f"{where}: {error}") from None
+def known_symbols() -> list[str]:
+    """All symbols that read, without importing what they stand for."""
+    return sorted({*_classes, *_LATER})
 
 
 def classes() -> dict[str, type[Discount]]:
     """All registered discounts by symbol."""
     for symbol in _LATER:
-        _class(symbol)
+        class_of(symbol)
     return dict(_classes)

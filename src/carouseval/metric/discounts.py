@@ -15,12 +15,11 @@ from carouseval.metric.discount import (
     Formula,
     as_discount,
     classes,
-    load,
     parse,
     register,
     register_table,
-    save,
 )
+from carouseval.metric.discount_files import load, save
 from carouseval.metric.grid import Array, Grid
 
 __all__ = [

@@ -21,6 +21,7 @@ from carouseval.attention import (
     paths_from_screens,
     read_recgaze,
 )
+from carouseval.attention.likelihood import LikelihoodFit
 from carouseval.attention.paths import Walk
 from carouseval.attention.scan import MarkovScan
 from tests.attention.browsing_oracle import draw_scan, scan_start, scan_steps
@@ -424,6 +425,7 @@ def test_a_scan_is_fitted_to_saved_looks(tmp_path: Path) -> None:
     [
         ["2026-01-31T12:00:00.250", "2026-01-31T12:00:00.500", "2026-01-31T11:59:59"],
         ["2026-01-31 12:00:00.250Z", "2026-01-31 12:00:00.500Z", "2026-01-31T13:59:59+02:00"],
+        ["2026-01-31 12:00", "2026-01-31T12:01Z", "2026-01-31 11:59"],
         [1.25, 1.5, -3],
     ],
 )
@@ -432,7 +434,7 @@ def test_times_are_numbers_or_dates(times: list[Any]) -> None:
     paths = paths_from_screens(looks, GRID)
     assert paths.cell.tolist() == [GRID.cols, 0, 1]
     frame = pl.DataFrame(looks)
-    if "T" in str(times[0]):
+    if "T" in str(times[0]) and "+" not in "".join(map(str, times)):
         frame = frame.with_columns(pl.col("time").str.to_datetime())  # as Parquet would have them
     assert paths_from_screens(frame, GRID).cell.tolist() == paths.cell.tolist()
     assert repr(paths).startswith("Paths('table', 3 looks on 1 screens")
@@ -440,3 +442,46 @@ def test_times_are_numbers_or_dates(times: list[Any]) -> None:
         paths_from_screens({"screen": [1], "col": [1]}, GRID)
     with pytest.raises(cv.DataError, match=r"table: .*Give a CSV or Parquet file, or a data frame"):
         paths_from_screens(3, GRID)
+
+
+def test_blank_screens_are_no_participants() -> None:
+    """One person's screens are no sample of people, however many screens are blank; e is a share of screens."""
+    screens, _ = drawn(GRID, 150, seed=9)
+    free = as_paths(screens, 20)
+    count = free.looked
+
+    def with_people(people: Any) -> LikelihoodFit:
+        return fit_paths(Paths("people", GRID, free.screen, free.cell, free.screens, people))
+
+    one, several = with_people(np.zeros(count, np.int64)), with_people(np.arange(count) % 12)
+    nobody = fit_paths(free)
+    assert one.intervals == nobody.intervals
+    assert one.noise == nobody.noise
+    assert "12 of them" in several.noise
+    assert any("Whose the 20 screens without a look are" in said for said in several.open)
+    ours, theirs = several.intervals["e"], nobody.intervals["e"]
+    assert ours is not None
+    assert theirs is not None
+    assert ours.high - ours.low == pytest.approx(theirs.high - theirs.low, rel=0.25)  # t in place of z, no more
+
+
+def test_every_screen_has_a_look() -> None:
+    screens, _ = drawn(GRID, 100, seed=10)
+    fit = fit_paths(as_paths(screens, 0))
+    assert "Every screen has a look, so that e is 1" in " ".join(fit.open)
+    assert not any(said.startswith("e ") for said in fit.open + fit.unsure)
+
+
+@pytest.mark.parametrize(
+    ("people", "message"),
+    [
+        ([-1, 0, 0], "participants are numbered 0, 1, 2"),
+        ([0, 2, 2], "participants are numbered 0, 1, 2"),
+        ([0.5, 1.7, 1], "participant is a list of whole numbers"),
+    ],
+)
+def test_participants_are_numbered(people: list[Any], message: str) -> None:
+    with pytest.raises(cv.DataError, match=message):
+        Paths("x", GRID, np.array([0, 1, 2]), np.array([0, 1, 0]), 3, np.array(people))
+    with pytest.raises(cv.DataError, match="screen is a list of whole numbers"):
+        Paths("x", GRID, np.array([[0]]), np.array([[0]]), 1)

@@ -157,7 +157,7 @@ def test_a_scan_of_paths(tmp_path: Path) -> None:
     assert not any("order in which people looked" in sentence for sentence in content["open"])
     more = fitted(*arguments, "--screens", "200")
     assert more["parameters"]["e"] == pytest.approx(paths.screens / 200, abs=1e-6)
-    said = "--bootstrap resamples counts; fits to paths have intervals by participant already."
+    said = "--bootstrap resamples counts, not paths; leave it out."
     assert said in fitted(*arguments, "--bootstrap", "9", status=2)
     assert "say on which --grid" in fitted(str(train), "--model", "d_scan", status=2)
 
@@ -178,7 +178,7 @@ def test_counts_and_paths_are_not_held_against_each_other(tmp_path: Path, small:
 def test_the_table_names_everything(small: list[str]) -> None:
     shown = here(*small, "--model", "d_rpb", "--test", small[0])
     assert (shown.returncode, shown.stderr) == (0, "")
-    for text in ("d_rpb(e=", "log-likelihood of a screen's cells", "95% intervals", "Not identified:", "swipe page 2"):
+    for text in ("d_rpb(e=", "log-likelihood of a screen's cells", "95% intervals", "Left open:", "swipe page 2"):
         assert text in shown.stdout
     for form in OF_ROWS_AND_PAGES:
         assert f"\n{form.name} " in shown.stdout

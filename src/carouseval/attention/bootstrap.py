@@ -21,7 +21,7 @@ _TIE = 1e-12
 
 @dataclass(frozen=True)
 class Interval:
-    """A percentile interval."""
+    """From low to high."""
 
     low: float
     high: float

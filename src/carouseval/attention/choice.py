@@ -16,7 +16,7 @@ _FOLDS = 10
 
 BY_PEOPLE = "participants left out, a tenth at a time"
 BY_ROWS = "rows left out one by one; row 1, which some forms treat apart, never"
-NO_FOLDS = "nothing to leave out: fewer than 3 rows and no participants"
+NO_FOLDS = "nothing to leave out: fewer than 3 rows, and no two participants"
 
 
 @dataclass(frozen=True)

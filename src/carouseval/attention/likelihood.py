@@ -12,13 +12,12 @@ from carouseval.attention.fit import Scores, matching_grid, scores_of
 from carouseval.attention.forms import Form, form_of
 from carouseval.attention.intervals import intervals, noise_of, share_of_one
 from carouseval.attention.maximise import Binomial, Maximum
-from carouseval.attention.problem import Problem
+from carouseval.attention.problem import INSIDE, Problem
 from carouseval.errors import DataError, ParameterError
 from carouseval.metric.checks import whole
 from carouseval.metric.discounts import Discount
 from carouseval.metric.grid import Array, Grid
 
-_INSIDE = 4.0  # where searches begin, at most
 SCAN = "Other scans fit counts about as well: intervals hold near these values only. Fit it to looks in order."
 ORDER = "Counts of cells do not identify the order in which people looked, nor how they moved between cells."
 
@@ -32,12 +31,13 @@ class LikelihoodFit:
     values: dict[str, float]  # of the free parameters
     intervals: dict[str, Interval | None]  # None where the data leave a parameter open, or a bound is near
     undetermined: frozenset[str]  # parameters without effect, or known only together
+    unsure: tuple[str, ...]  # where intervals of this kind fail, in sentences
     noise: str  # what the intervals are of
     open: tuple[str, ...]  # what these data do not identify, in sentences
     log_likelihood: float
     saturated: float  # the log-likelihood of the frequencies themselves
-    observations: int  # screens times cells
-    cells: int
+    observations: int  # screens times cells or, of paths, steps
+    cells: int  # 0 of paths
     train: Scores
     converged: bool
 
@@ -79,17 +79,18 @@ def fit_likelihood(
     level = share_of_one(level)
     problem = Problem(form, grid)
     found = problem.fit(_flat(seen.counts)[None], np.full((1, seen.counts.size), float(seen.screens)))
-    bounds, undetermined, left_open = intervals(problem, found, _pulls(found, seen), level)
+    trust = intervals(problem, found, _pulls(found, seen), level)
     values = dict(zip(form.free, problem.settled(found).tolist(), strict=True))
     people = None if seen.by_participant is None else len(seen.by_participant[1])
     return LikelihoodFit(
         form=form,
         discount=form.discount(list(values.values())),
         values=values,
-        intervals=bounds,
-        undetermined=undetermined,
+        intervals=trust.intervals,
+        undetermined=trust.undetermined,
+        unsure=trust.unsure,
         noise=noise_of(people, CELLS_ONLY),
-        open=(*left_open, *([SCAN] if form.symbol == "d_scan" else []), ORDER),
+        open=(*trust.open, *([SCAN] if form.symbol == "d_scan" else []), ORDER),
         log_likelihood=float(found.value[0]),
         saturated=log_likelihood(seen.frequencies, seen),
         observations=seen.screens * seen.counts.size,
@@ -120,8 +121,7 @@ def bootstrap_fit(
     problem = Problem(fit.form, counted_grid(seen, grid))
     shares, totals = resampled(seen, samples, np.random.default_rng(seed))
     screens = np.repeat(totals, shares.shape[1], axis=1)
-    # never at a bound, where a parameter's slope is 0
-    own = np.clip(problem.unbounded(np.array([list(fit.values.values())])), -_INSIDE, _INSIDE)
+    own = np.clip(problem.unbounded(np.array([list(fit.values.values())])), -INSIDE, INSIDE)
     starts = np.concatenate([own, np.zeros_like(own)])
     found = problem.fit(shares * screens, screens, np.repeat(starts[None], samples, axis=0))
     drawn = problem.natural(found.at)

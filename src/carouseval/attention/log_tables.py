@@ -148,11 +148,10 @@ def moment(column: str) -> pl.Expr:
     """A column of times, numbers or dates and times, as numbers; null where they do not read."""
     written = pl.col(column).cast(pl.String).str.strip_chars()
     dated = written.str.replace("T", " ", literal=True).str.replace("Z$", "+0000")
-    form = "%Y-%m-%d %H:%M:%S%.f"
-    local, zoned = (dated.str.to_datetime(form + zone, time_unit="us", strict=False) for zone in ("", "%z"))
-    since = [pl.col(column).cast(pl.String).cast(pl.Float64, strict=False)]
-    since += [time.dt.timestamp("us") / 1e6 for time in (local, zoned)]
-    return pl.coalesce(since)
+    forms = [form + zone for form in ("%Y-%m-%d %H:%M:%S%.f", "%Y-%m-%d %H:%M") for zone in ("", "%z")]
+    times = [dated.str.to_datetime(form, time_unit="us", strict=False) for form in forms]
+    since = [time.dt.timestamp("us") / 1e6 for time in times]
+    return pl.coalesce(written.cast(pl.Float64, strict=False), *since)
 
 
 def whole(column: str, least: int, most: int) -> pl.Expr:

@@ -56,7 +56,7 @@ class Binomial:
 
 @dataclass(frozen=True, eq=False)
 class Outcomes:
-    """How often each outcome came about, of those that did; their curvature is the observed one."""
+    """How often each outcome came about, of those that did; the information is that of their scores."""
 
     counts: Array
 
@@ -78,7 +78,7 @@ class Maximum:
     chances: Array  # (problems, outcomes)
     slopes: Array  # of the chances, (problems, outcomes, parameters)
     gradient: Array  # (problems, parameters)
-    information: Array  # expected, (problems, parameters, parameters)
+    information: Array  # (problems, parameters, parameters)
     converged: NDArray[np.bool_]
 
     def only(self, problems: NDArray[Any]) -> "Maximum":

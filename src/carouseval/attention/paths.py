@@ -18,13 +18,11 @@ from carouseval.attention.intervals import intervals, noise_of, share_of_one
 from carouseval.attention.likelihood import LikelihoodFit
 from carouseval.attention.log_tables import RECORD, TIME, Rule, moment, open_table, text, whole
 from carouseval.attention.maximise import Maximum, Outcomes, maximise
-from carouseval.attention.problem import FAR, Problem
+from carouseval.attention.problem import FAR, INSIDE, Problem
 from carouseval.attention.scan import MarkovScan, moves_on
 from carouseval.errors import DataError, ParameterError
 from carouseval.metric import checks
 from carouseval.metric.grid import Array, Grid
-
-_INSIDE = 3.0  # where searches begin, at most so far out on the unbounded scale
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +39,10 @@ class Paths:
     def __post_init__(self) -> None:
         for name in ("screen", "cell", "participant"):
             if getattr(self, name) is not None:
-                object.__setattr__(self, name, np.asarray(getattr(self, name), dtype=np.int64))
+                numbers = np.asarray(getattr(self, name))
+                if numbers.ndim != 1 or (numbers.dtype.kind not in "iu" and numbers.size):
+                    raise DataError(f"{self.name}: {name} is a list of whole numbers.")
+                object.__setattr__(self, name, numbers.astype(np.int64))
         if not len(self.screen) or self.screen.shape != self.cell.shape:
             raise DataError(f"{self.name}: every look has a screen and a cell, and there is at least one.")
         steps = np.diff(self.screen, prepend=-1)
@@ -53,8 +54,11 @@ class Paths:
             raise DataError(f"{self.name}: looks at one cell in a row are one look; drop the repeats.")
         if checks.whole(f"{self.name}: screens", self.screens, 1) < self.looked:
             raise DataError(f"{self.name}: {self.looked} screens have looks, more than the {self.screens} there are.")
-        if self.participant is not None and self.participant.shape != (self.looked,):
-            raise DataError(f"{self.name}: every screen with a look has a participant.")
+        if self.participant is not None:
+            if self.participant.shape != (self.looked,):
+                raise DataError(f"{self.name}: every screen with a look has a participant.")
+            if not np.array_equal(np.unique(self.participant), np.arange(self.participant.max() + 1)):
+                raise DataError(f"{self.name}: participants are numbered 0, 1, 2, ... without a gap.")
 
     def __repr__(self) -> str:
         return f"Paths({self.name!r}, {len(self.cell)} looks on {self.screens} screens of {self.grid} cells)"
@@ -155,25 +159,28 @@ def fit_paths(paths: Paths, *, level: float = 0.95) -> LikelihoodFit:
     walk = Walk(paths)
     far = np.full(len(walk.form.free), FAR)
     own = walk.unbounded(np.array([list(MarkovScan().parameters.values())], dtype=np.float64))
-    # never at a bound, where a parameter's slope is 0
-    starts = np.clip(np.concatenate([own, np.full_like(own, -1.0)]), -_INSIDE, _INSIDE)
+    starts = np.clip(np.concatenate([own, np.full_like(own, -1.0)]), -INSIDE, INSIDE)
     climbed = maximise(
         walk.probabilities, Outcomes(np.repeat(walk.counts[None], len(starts), axis=0)), starts, -far, far
     )
     found = climbed.only(np.array([np.nan_to_num(climbed.value, nan=-np.inf).argmax()]))
-    values = dict(zip(walk.form.free, walk.natural(found.at)[0].tolist(), strict=True))
+    values = dict(zip(walk.form.free, walk.settled(found).tolist(), strict=True))
     discount, seen = walk.form.discount(list(values.values())), paths.examination()
     people = None if paths.participant is None else int(paths.participant.max()) + 1
-    bounds, undetermined, left_open = intervals(walk, found, walk.pulls(found), level)
-    blank = () if not paths.blank else (f"Whose the {paths.blank} screens without a look are is not known.",)
+    trust = intervals(walk, found, walk.pulls(found), level, apart=("e",))
+    if paths.blank:
+        said = f"Whose the {paths.blank} screens without a look are is not known: e is taken for independent of people."
+    else:
+        said = "Every screen has a look, so that e is 1; screens= says how many there were in all."
     return LikelihoodFit(
         form=walk.form,
         discount=discount,
         values=values,
-        intervals=bounds,
-        undetermined=undetermined,
+        intervals=trust.intervals,
+        undetermined=trust.undetermined,
+        unsure=tuple(sentence for sentence in trust.unsure if paths.blank or not sentence.startswith("e ")),
         noise=noise_of(people, "screens taken for independent of each other, too narrow where people have several"),
-        open=(*left_open, *blank),
+        open=(*(sentence for sentence in trust.open if paths.blank or not sentence.startswith("e ")), said),
         log_likelihood=float(found.value[0]),
         saturated=walk.saturated,
         observations=int(walk.counts.sum()),
@@ -245,5 +252,4 @@ class Walk(Problem):
         per_kind = found.slopes[0] / np.maximum(found.chances[0], 1e-300)[:, None]
         pulls = np.zeros((int(self.paths.participant.max()) + 1, per_kind.shape[1]))
         np.add.at(pulls, self.paths.participant[self.screen], per_kind[self.kind])
-        # whose the blank screens are is not known: each counts as a person of its own
-        return np.concatenate([pulls, np.repeat(per_kind[-1:], self.paths.blank, axis=0)])
+        return pulls

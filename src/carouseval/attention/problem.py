@@ -12,6 +12,8 @@ from carouseval.metric.grid import Array, Grid
 from carouseval.metric.pages import thread_count
 
 FAR = 16.0  # on the unbounded scale: a share of 1e-7, or 1 - 1e-7
+INSIDE = 3.0  # where searches begin at most, where they begin at values given: at a bound a slope is 0
+_FAINT = 1e-8  # of the largest effect
 STARTS = (0.8, 0.5, 0.95, 0.2)  # of shares; factors start at 0.1 over what they leave: 0.5, 0.2, 2, 0.125
 
 
@@ -34,11 +36,22 @@ class Problem:
     def probabilities(self, at: Array) -> Array:
         return self.form.weights(self.natural(at), self.grid).reshape(len(at), -1)
 
+    def without_effect(self, found: Maximum) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Of one problem, parameters that no outcome depends on, and those that hardly matter where it ended."""
+        sizes = np.sqrt(np.einsum("kk->k", found.information[0]))
+        faint = (np.abs(found.at[0]) <= FAR - 1) & (sizes <= _FAINT * max(sizes.max(initial=0.0), 1e-300))
+        idle = np.zeros_like(faint)
+        for k in np.flatnonzero(faint).tolist():
+            moved = np.repeat(found.at[:1], 2, axis=0)
+            moved[:, k] = -2.0, 2.0
+            idle[k] = np.allclose(self.probabilities(moved), found.chances[0], rtol=1e-9, atol=1e-15)
+        return idle, faint & ~idle
+
     def settled(self, found: Maximum) -> Array:
         """The values found; what nothing depends on takes the discount's own, not where the search happened to be."""
         values: Array = self.natural(found.at)[0]
         own = discount_class(self.form.symbol)().parameters
-        for k in np.flatnonzero(idle(found)).tolist():
+        for k in np.flatnonzero(self.without_effect(found)[0]).tolist():
             values[k] = own.get(self.form.free[k], values[k])
         return values
 
@@ -107,9 +120,3 @@ class Problem:
             own = discount_class(self.form.symbol)().parameters
             starts = np.concatenate([starts, [[float(own[name]) for name in self.form.free]]])
         return self.unbounded(starts)
-
-
-def idle(found: Maximum) -> NDArray[np.bool_]:
-    """Parameters that no outcome depends on."""
-    sizes = np.sqrt(np.einsum("kk->k", found.information[0]))
-    return np.asarray((np.abs(found.at[0]) <= FAR - 1) & (sizes <= 1e-8 * max(sizes.max(initial=0.0), 1e-300)))

@@ -56,7 +56,7 @@ def fit_by_likelihood(
     if bootstrap < 0:
         raise ParameterError(f"--bootstrap takes a number of samples, 0 for none, found {bootstrap}.")
     if bootstrap and data.paths is not None:
-        raise ParameterError("--bootstrap resamples counts; fits to paths have intervals by participant already.")
+        raise ParameterError("--bootstrap resamples counts, not paths; leave it out.")
     choice: Choice | None = None
     with progress_bar() as bar:
         if data.paths is not None:
@@ -92,7 +92,7 @@ def fit_by_likelihood(
         "dispersion": found.dispersion,
         "intervals": {name: vars(ends) if ends else None for name, ends in intervals.items()},
         "noise": noise,
-        "open": list(found.open),
+        "open": [*found.open, *([] if bootstrap else found.unsure)],
         "notes": notes(data, found),
     }
     if choice is not None:
@@ -119,7 +119,7 @@ def fit_by_likelihood(
     if format is not Format.table:
         write_rows(format, ["discount", *header], [[str(found.discount), *row] for row in rows])
         return
-    _print(data, found, choice, intervals, noise, (header, rows))
+    _print(data, found, choice, intervals, noise, result["open"], (header, rows))
 
 
 def _scores(data: FitInput, found: LikelihoodFit, test: bool) -> dict[str, float | None]:
@@ -177,6 +177,7 @@ def _print(
     choice: Choice | None,
     intervals: dict[str, Interval | None],
     noise: str,
+    left_open: list[str],
     scored: tuple[list[str], list[Any]],
 ) -> None:
     from rich.console import Console
@@ -208,7 +209,7 @@ def _print(
     console.print()
     for note in notes(data, found):
         say(f"Note: {note}")
-    say(f"Not identified: {' '.join(found.open)}" if found.open else "All parameters are identified.")
+    say(f"Left open: {' '.join(left_open)}")
     console.print()
     console.print(in_terminal(data, found.discount, width), soft_wrap=True)
     if choice is not None:

@@ -77,7 +77,8 @@ class FitInput:
             pages += " (assumed; say it with --page-size)"
         if not isinstance(self.train, Examination):
             return f"{self.name}: {grid}, {pages}"
-        people = f" of {self.train.participants} participants" if self.train.participants else ""
+        count = self.train.participants
+        people = f" of {count} participant{'s' * (count != 1)}" if count else ""
         return f"{self.name}: {self.train.screens:,} screens{people}, {grid}, {pages}"
 
     @classmethod

@@ -5,6 +5,7 @@ The ceiling is no bound: frequencies carry noise of their own, of which a formul
 Forms of d_rpb are fitted to Bratislava alone and one of them is chosen there; Amsterdam is scored once.
 """
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -93,7 +94,7 @@ class Beyond:
         return (
             f"{fit.discount.symbol} with {chosen.parameters} parameters is {'; '.join(said)}.",
             f"Pairs on which it is right and the ceiling wrong, and the other way round: {disputes}. Log-likelihood of "
-            f"a test screen: {chosen.per_screen:.3f}, under the ceiling {self.ceiling.per_screen:.3f}.",
+            f"a test screen: {_said(chosen.per_screen)}, under the ceiling {_said(self.ceiling.per_screen)}.",
             f"The form was chosen by BIC on the training counts among those of at most {MOST_PARAMETERS} parameters; "
             f"data left out {agree} ({self.choice.folds}).",
             f"What remains: {fit.dispersion:.2f} times the deviance of binomial noise on the training counts"
@@ -179,12 +180,22 @@ def beyond(train: Examination, test: Examination, progress: Callable[[str, int, 
                 behind_errors=Scores(*(drawn[-1] - drawn[k]).std(axis=0).tolist()),
                 agreement={mode: agreement[mode][k] for mode in MODES},
                 cells=float(discount.weights(matching_grid(None, test.frequencies)).sum()),
-                per_screen=log_likelihood(discount, test) / test.screens if discount.is_probability else None,
+                per_screen=_per_screen(discount, test),
             )
         )
     return Beyond(
         choice, train.name, test.name, tuple(lines), float(test.frequencies.sum()), float(train.frequencies.sum())
     )
+
+
+def _per_screen(discount: Discount, test: Examination) -> float | None:
+    """The log-likelihood of a test screen; None where weights are no probabilities, or rule out what was seen."""
+    value = log_likelihood(discount, test) / test.screens if discount.is_probability else -math.inf
+    return value if math.isfinite(value) else None
+
+
+def _said(value: float | None) -> str:
+    return "none, for it rules out what was seen" if value is None else f"{value:.3f}"
 
 
 def _resampled(test: Examination, discounts: list[Discount]) -> Array:

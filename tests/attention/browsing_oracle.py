@@ -236,9 +236,9 @@ def scan_steps(parameters: Parameters, grid: cv.Grid, cell: Cell) -> list[Step]:
         actions = abs(_swipes_to_page(page + 1, grid) - _swipes_to_page(page, grid))
         landing = _landing(i, _columns(page + 1, grid)[::-1], q["page_spread"])
         steps += [Step(forward * share, to, swipes=actions) for to, share in landing.items()]
-    elif parameters["wrap"] and pages > 1:
+    elif parameters["wrap"] and pages > 1:  # a share of the rate
         landing = _landing(i, _columns(1, grid)[::-1], q["page_spread"])
-        steps += [Step(forward * share, to, swipes=1) for to, share in landing.items()]
+        steps += [Step(forward * q["wrap"] * share, to, swipes=1) for to, share in landing.items()]
     if page > 1:
         actions = abs(_swipes_to_page(page, grid) - _swipes_to_page(page - 1, grid))
         landing = _landing(i, _columns(page - 1, grid), q["page_spread"])
@@ -397,7 +397,7 @@ def draw_scan(parameters: Parameters, grid: cv.Grid, rng: np.random.Generator, p
         rates = {
             "on": 0.0 if at_end else 1.0,
             "back": 0.0 if at_start else q["back"],
-            "swipe": swipe if page + 1 < pages or (q["wrap"] and pages >= 2) else 0.0,
+            "swipe": swipe * (1.0 if page + 1 < pages else q["wrap"] * (pages >= 2)),
             "swipe_back": q["swipe_back"] if page > 0 else 0.0,
             "scroll": q["scroll"] if row + 1 < grid.rows else 0.0,
             "scroll_back": q["scroll_back"] if row > 0 else 0.0,

@@ -50,6 +50,7 @@ SCANS = [
     ),
     MarkovScan(back=0, swipe=2, swipe_back=0, scroll_back=0, lost=0, leave=0.5, row_spread=0.4, page_spread=0, wrap=0),
     MarkovScan(scroll=0, swipe=0, swipe_on=0, lost=1, leave=1, row_spread=1, page_spread=1),
+    MarkovScan(swipe=0.5, swipe_on=1, leave=0.2, wrap=0.4),
 ]
 
 
@@ -95,7 +96,7 @@ def test_row_column_browsing_against_all_paths(grid: cv.Grid) -> None:
 
 
 @pytest.mark.parametrize("grid", TINY, ids=repr)
-@pytest.mark.parametrize("scan", SCANS, ids=["default", "busy", "straight", "wild"])
+@pytest.mark.parametrize("scan", SCANS, ids=["default", "busy", "straight", "wild", "partly wrapped"])
 def test_scans_against_the_mass_on_every_state(scan: MarkovScan, grid: cv.Grid) -> None:
     found = scan_summary(scan.parameters, grid, gains_of(grid), remainder=1e-17)
     assert found.browsing < 1e-16  # still on the page: times the looks to come, well below 1e-12
@@ -160,7 +161,7 @@ def test_row_page_browsing_against_people() -> None:
 
 def test_scans_against_people() -> None:
     people = 4_000
-    scan = MarkovScan(leave=0.05, lost=0.02)
+    scan = MarkovScan(leave=0.05, lost=0.02, wrap=0.4)
     seen = browse(scan, np.zeros(cv.RECGAZE.shape))
     paths = draw_scan(scan.parameters, cv.RECGAZE, np.random.default_rng(8), people)
     visits = np.zeros((people, *cv.RECGAZE.shape))

@@ -209,7 +209,7 @@ def test_what_the_data_leave_open_is_said() -> None:
     flat = fit_likelihood("rows and columns", Examination("flat", [[10, 10], [9, 9]], 10))
     assert any("beta went to its bound, 1." in sentence for sentence in flat.open)
     scan = fit_likelihood("d_scan", TRAIN)
-    assert any("back is near its bound" in sentence for sentence in scan.unsure)
+    assert any("back is near its bound" in sentence for sentence in scan.open)
     assert any("Other scans fit counts about as well" in sentence for sentence in scan.open)
 
 
@@ -271,7 +271,10 @@ def test_outcomes_give_the_shares() -> None:
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: fit_likelihood("six", cast(Any, TRAIN.frequencies)), r"likelihood needs counts: give an Examination"),
+        (
+            lambda: fit_likelihood("six", cast(Any, TRAIN.frequencies)),
+            r"likelihood needs counts: give an Exam",
+        ),
         (lambda: fit_likelihood("sixx", TRAIN), r"there is no form 'sixx'\. Did you mean 'six'\? Known: rows and col"),
         (lambda: fit_likelihood("d_rbp", TRAIN), r"there is no discount 'd_rbp' to fit\. Did you mean 'd_rpd'"),
         (lambda: fit_likelihood("d_mix", TRAIN), r"d_mix is written down, not fitted"),

@@ -485,3 +485,19 @@ def test_participants_are_numbered(people: list[Any], message: str) -> None:
         Paths("x", GRID, np.array([0, 1, 2]), np.array([0, 1, 0]), 3, np.array(people))
     with pytest.raises(cv.DataError, match="screen is a list of whole numbers"):
         Paths("x", GRID, np.array([[0]]), np.array([[0]]), 1)
+
+
+def test_a_spread_at_its_bound_does_not_blur_the_others() -> None:
+    """People who always land at the edge: row_spread runs to 0, and says nothing about how often they scroll."""
+    screens, _ = drawn(GRID, 600, seed=11, changed={"row_spread": 0.0, "lost": 0.0})
+    free = as_paths(screens, 0)
+    people = np.arange(free.looked) % 30
+    by_people = fit_paths(Paths("people", GRID, free.screen, free.cell, free.screens, people))
+    nobody = fit_paths(free)
+    assert by_people.intervals["row_spread"] is None
+    for name in ("scroll", "swipe", "leave", "back"):
+        ours, theirs = by_people.intervals[name], nobody.intervals[name]
+        assert ours is not None
+        assert theirs is not None
+        # screens were dealt to people at random
+        assert 0.5 < (ours.high - ours.low) / (theirs.high - theirs.low) < 1.8

@@ -408,3 +408,21 @@ def test_headers_that_name_other_columns(tmp_path: Path) -> None:
     said = fitted(str(path), "--model", "d_rpb", status=2)
     assert "the header has user, session, r, c. Single screens need screen, row, col" in said
     assert "there is no file 'bratslava'. Did you mean 'bratislava'?" in fitted("bratslava", status=2)
+
+
+def test_a_file_used_with_other_swipe_pages_is_noticed(tmp_path: Path, small: list[str]) -> None:
+    out, page = tmp_path / "ours.json", tmp_path / "page.csv"
+    page.write_text("1,0,2,1\n0,3,0,1\n")
+    fitted(*small, "--model", "d_rpb", "--out", str(out))
+    own = json.loads(out.read_text())["grid"]["page_size"]
+    said = f"ours.json was fitted with {own} items of a row in view, this screen has {own + 1}. See --page-size."
+    other = run("score", str(page), "--discount", f"@{out}", "--page-size", str(own + 1))
+    assert other.returncode == 0
+    assert said in other.stderr
+    same = run("score", str(page), "-m", f"N2DCG_cat(@{out})", "--page-size", str(own))
+    assert (same.returncode, same.stderr) == (0, "")
+
+
+def test_a_parameter_that_is_not_there_is_named(small: list[str]) -> None:
+    said = fitted(*small, "--model", "d_rpb", "--values", "mu=0.1", status=2)
+    assert "d_rpb has no parameter 'mu'." in said

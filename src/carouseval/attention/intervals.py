@@ -17,6 +17,7 @@ _NEAR = 4.0  # of a share, within 2% of 0 or 1
 _ANYTHING = 8.0  # half an interval on the unbounded scale: odds off by a factor of 3,000
 _TOO_WEAK = 1e-9  # of the effects of parameters, each of length 1: a direction nothing depends on
 _TAKES_PART = 1e-6  # of two parameters in such directions; less is rounding
+_BLURRED = 2.0  # a standard error on the unbounded scale, were all else known
 _FEW = 5  # participants
 
 
@@ -41,7 +42,7 @@ def intervals(
     names, values = problem.form.free, problem.natural(found.at)[0]
     known, together, spread = _identified(problem, found)
     idle, faint = problem.without_effect(found)
-    bound = np.abs(found.at[0]) > FAR - 1
+    bound = _at_bound(found) & ~idle & ~faint
     width = NormalDist().inv_cdf((1 + level) / 2)
     people = 0 if pulls is None else len(pulls)
     if pulls is not None and people > 1:
@@ -66,7 +67,11 @@ def intervals(
         else:
             unsure.append(f"{names[k]} may be almost anything.")
     undetermined = {*np.flatnonzero(idle | faint).tolist(), *(k for group in together for k in group)}
-    sentences = [f"{names[k]} went to its bound, {values[k]:.3g}." for k in np.flatnonzero(bound)]
+    reached = {True: "went to", False: "is near"}
+    sentences = [
+        f"{names[k]} {reached[bool(abs(found.at[0, k]) > FAR - 1)]} its bound, {values[k]:.3g}."
+        for k in np.flatnonzero(bound)
+    ]
     sentences += [f"{names[k]} has no effect on this screen: any value fits." for k in np.flatnonzero(idle)]
     sentences += [f"{names[k]} hardly matters beside the other values." for k in np.flatnonzero(faint)]
     sentences += [
@@ -80,7 +85,7 @@ def _identified(problem: Problem, found: Maximum) -> tuple[NDArray[np.int64], li
     information = found.information[0]
     spread = np.zeros_like(information)
     idle, faint = problem.without_effect(found)
-    rest = np.flatnonzero(~(idle | faint | (np.abs(found.at[0]) > FAR - 1)))
+    rest = np.flatnonzero(~(idle | faint | _at_bound(found)))
     sizes = np.sqrt(np.diag(information)[rest])
     strength, directions = np.linalg.eigh(information[rest][:, rest] / np.outer(sizes, sizes))
     weak = strength < _TOO_WEAK
@@ -89,6 +94,12 @@ def _identified(problem: Problem, found: Maximum) -> tuple[NDArray[np.int64], li
     groups = [rest[group].tolist() for group in _groups(directions[:, weak])]
     unknown = {k for group in groups for k in group}
     return np.array([k for k in rest.tolist() if k not in unknown], dtype=np.int64), groups, spread
+
+
+def _at_bound(found: Maximum) -> NDArray[np.bool_]:
+    """Parameters at a bound, or so near that data hardly tell how near: held there, or they would blur the others."""
+    at, own = np.abs(found.at[0]), np.einsum("kk->k", found.information[0])
+    return np.asarray((at > FAR - 1) | ((at > _NEAR) & (own < 1 / _BLURRED**2)))
 
 
 def _groups(directions: Array) -> list[NDArray[np.int64]]:

@@ -145,7 +145,9 @@ def _pulls(found: Maximum, seen: Examination) -> Array | None:
 def counted_grid(seen: Examination, grid: Grid | None) -> Grid:
     """The grid to fit on, of counts alone."""
     if not isinstance(seen, Examination):
-        raise ParameterError("likelihood needs counts: give an Examination, not frequencies.")
+        raise ParameterError(
+            "likelihood needs counts: give an Examination, such as examination_from_screens(looks, grid) returns."
+        )
     if not seen.counts.any():
         raise DataError(f"{seen.name}: nobody looked at anything: there is nothing to fit.")
     return matching_grid(grid, seen.frequencies)

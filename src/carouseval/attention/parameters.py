@@ -69,7 +69,8 @@ def discount_class(symbol: str) -> Any:
     """The class behind a symbol, if it is a formula that can be fitted."""
     known = classes()
     if symbol in ("d_emp", "d_mix"):
-        raise ParameterError(f"{symbol} is written down, not fitted; fit its parts, or d_rpb in the form 'two kinds'.")
+        remedy = "it is what was measured" if symbol == "d_emp" else "fit its parts, or d_rpb in the form 'two kinds'"
+        raise ParameterError(f"{symbol} is written down, not fitted: {remedy}.")
     if symbol not in known:
         fitted = sorted(set(known) - {"d_emp", "d_mix"})
         hint = did_you_mean(str(symbol), fitted)

@@ -171,7 +171,7 @@ def fit_paths(paths: Paths, *, level: float = 0.95) -> LikelihoodFit:
     if paths.blank:
         said = f"Whose the {paths.blank} screens without a look are is not known: e is taken for independent of people."
     else:
-        said = "Every screen has a look, so that e is 1; screens= says how many there were in all."
+        said = "Every screen has a look, so that e is 1; give the number of all screens, if some had none."
     return LikelihoodFit(
         form=walk.form,
         discount=discount,

@@ -16,6 +16,7 @@ from carouseval.attention.examination import write_json as write_file
 from carouseval.attention.fit import scores_of
 from carouseval.attention.forms import FORMS, OF_ROWS_AND_PAGES
 from carouseval.attention.likelihood import LikelihoodFit, bootstrap_fit, fit_likelihood, log_likelihood
+from carouseval.attention.recgaze import GROUPS
 from carouseval.cli.fit_picture import draw, in_terminal
 from carouseval.cli.inputs import FitInput
 from carouseval.cli.output import Format, plain, progress_bar, step, write_json, write_rows
@@ -147,6 +148,8 @@ def notes(data: FitInput, found: LikelihoodFit) -> list[str]:
         last = int(np.flatnonzero(seen).max(initial=-1)) + 1
         if last < len(seen):
             said.append(f"Nobody looked beyond {what} {last} of {len(seen)}. If the screen ends there, say so: --grid.")
+    if data.paths is None and data.train.participants and data.train.by_participant is None and data.name not in GROUPS:
+        said.append("Whose the screens without a look are is not known, so that intervals are not by participant.")
     if not found.converged:
         said.append("The search did not come to an end: take these values for a stage on the way.")
     if found.train.pearson < _GOOD:

@@ -13,6 +13,7 @@ from carouseval.cli.fit_picture import draw
 from carouseval.cli.inputs import FitInput
 from carouseval.cli.output import Format, plain, progress_bar, step, write_json, write_rows
 from carouseval.errors import ParameterError, ParseError
+from carouseval.metric.checks import did_you_mean
 
 _MOST_SETS = 10_000_000
 
@@ -85,6 +86,11 @@ def fit_by_search(
 def _check_size(model: str, axes: dict[str, list[float]]) -> None:
     """Refuse searches that nobody waits for."""
     cls = discount_class(model)
+    names = [f.name for f in fields(cls)]
+    for name in axes:
+        if name not in names:
+            hint = did_you_mean(name, names)
+            raise ParameterError(f"{model} has no parameter {name!r}.{hint} It takes {', '.join(names)}.")
     sets = math.prod(len(axes.get(f.name, DECAYS if is_share(cls, f.name) else FACTORS)) for f in fields(cls))
     if sets > _MOST_SETS:
         raise ParameterError(

@@ -1,5 +1,8 @@
 """Inputs that several commands take: examination counts or frequencies, by name or from a file."""
 
+import json
+import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -51,6 +54,19 @@ def frequencies(text: str, screens: int | None = None, grid: Grid | None = None)
 
 def _as_discount(path: str, table: Any) -> Discount:
     return Empirical(table, name=table_name(Path(path).stem))
+
+
+def other_swipe_pages(texts: Iterable[str | None], page_size: int) -> list[str]:
+    """What to say of discounts from files that were fitted with another number of items in view."""
+    said = []
+    for name in re.findall(r"@([^@()]+?\.json)", " ".join(text for text in texts if text)):
+        try:
+            fitted = json.loads(Path(name).read_text(encoding="utf-8-sig"))["grid"]["page_size"]
+        except (OSError, ValueError, KeyError, TypeError):
+            continue  # written by hand, or not there, which reading it will say
+        if fitted != page_size:
+            said.append(f"{name} was fitted with {fitted} items of a row in view, this screen has {page_size}.")
+    return said
 
 
 @dataclass(frozen=True, eq=False)

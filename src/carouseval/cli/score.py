@@ -41,6 +41,7 @@ def score(
     Every line of the file is a carousel, every cell an item's relevance; an empty cell holds nothing, a blank line is
     an empty carousel. JSON is [[1, 0, null], [2]], or {"relevance": ...}.
     """
+    from carouseval.cli.inputs import other_swipe_pages
     from carouseval.cli.screen import screen
     from carouseval.metric.names import metric as parse
     from carouseval.metric.page_score import score_page
@@ -51,7 +52,10 @@ def score(
         weighs = parse(name).discount is not None  # DCG and NDCG take no discount
         metrics.append(parse(name, discount if weighs else None, gain=gain))
     relevance = read_page(page)
-    result = score_page(relevance, metrics, screen(grid, page_size, visible_rows, relevance.shape))
+    chosen = screen(grid, page_size, visible_rows, relevance.shape)
+    for note in other_swipe_pages([*metric, discount], chosen.page_size):
+        typer.echo(f"carouseval: {note} See --page-size.", err=True)
+    result = score_page(relevance, metrics, chosen)
     if format is Format.json:
         write_json(result.to_dict())
     elif format is Format.table:

@@ -20,7 +20,7 @@ from carouseval.attention import (
 )
 from carouseval.attention.bootstrap import BY_PARTICIPANT, CELLS_ONLY
 from carouseval.attention.choice import BY_PEOPLE, BY_ROWS, NO_FOLDS
-from carouseval.attention.forms import FORMS, MOST_PARAMETERS, Form, form_of
+from carouseval.attention.forms import EVERYONE, FORMS, MOST_PARAMETERS, Form, form_of
 from carouseval.attention.likelihood import ORDER
 from carouseval.attention.maximise import Binomial, Outcomes, maximise
 from carouseval.discounts import Mixture, RowColumnBrowsing, RowPageBrowsing
@@ -79,7 +79,7 @@ def test_defaults_are_what_bratislavas_counts_give() -> None:
     held = ("back", "swipe_back", "scroll_back", "lost", "leave", "row_spread", "wrap")
     fixed = {name: np.array([float(getattr(scan, name))]) for name in held}
     free = tuple(name for name in scan.parameters if name not in held)
-    form = Form("default", "d_scan", free, "", lambda values: [(1.0, {**values, **fixed})])
+    form = Form("default", "d_scan", free, "", lambda values: [(EVERYONE, {**values, **fixed})])
     found = fit_likelihood(form, TRAIN)
     assert found.values == pytest.approx({name: getattr(scan, name) for name in free}, rel=1e-3)
 
@@ -214,7 +214,7 @@ def test_what_the_data_leave_open_is_said() -> None:
 
 
 def test_parameters_known_only_together_are_named() -> None:
-    form = Form("product", "d_rcb", ("e", "share"), "", lambda v: [(1.0, {"e": v["e"] * v["share"], **STRAIGHT})])
+    form = Form("product", "d_rcb", ("e", "share"), "", lambda v: [(EVERYONE, {"e": v["e"] * v["share"], **STRAIGHT})])
     found = fit_likelihood(form, TRAIN)
     assert found.open == ("e, share are known only together: other values fit as well.", ORDER)
     assert found.undetermined == {"e", "share"}
@@ -372,7 +372,7 @@ def test_groups_that_do_not_hang_together_are_named_apart() -> None:
         "d_rcb",
         ("e", "share", "kappa", "other"),
         "",
-        lambda v: [(1.0, {"e": v["e"] * v["share"], "kappa": v["kappa"] * v["other"], "beta": np.array([0.9])})],
+        lambda v: [(EVERYONE, {"e": v["e"] * v["share"], "kappa": v["kappa"] * v["other"], "beta": np.array([0.9])})],
     )
     found = fit_likelihood(form, TRAIN)
     together = [said for said in found.open if "only together" in said]
@@ -380,3 +380,16 @@ def test_groups_that_do_not_hang_together_are_named_apart() -> None:
         "e, share are known only together: other values fit as well.",
         "kappa, other are known only together: other values fit as well.",
     ]
+
+
+def test_a_discount_without_defaults_can_be_fitted() -> None:
+    @cv.discounts.register("d_test_bare")
+    class Bare(cv.discounts.Discount):
+        start: float
+        keep: float
+
+        def weights(self, grid: cv.Grid) -> Array:
+            return np.asarray(self.start / (1 + self.keep * (grid.row_index + grid.column_index)))
+
+    found = fit_likelihood("d_test_bare", TRAIN)
+    assert found.log_likelihood == pytest.approx(log_likelihood(found.discount, TRAIN))

@@ -124,7 +124,7 @@ def test_figure_2_writes_parameters_and_scores() -> None:
     written = texts(svg)
     assert "d_rpd: α = 4, β = 9, μ = 0.65, ν = 0.95" in written  # noqa: RUF001
     assert "d_a: α = 2, β = 1, γ = 9, λ = 1" in written  # noqa: RUF001
-    assert "ρ = 0.9500, r = 0.8000, MSE = 0.0123" in written  # noqa: RUF001
+    assert "ρ = 0.9500, r = 0.8000, MSE = 0.0123" in written
     assert {"empirical frequencies", "discount", "share of the maximum"} <= set(written)
     lines = marks(svg, "line")
     assert len(lines) == 2 * 6

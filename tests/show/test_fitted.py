@@ -179,7 +179,7 @@ def test_beyond_has_a_panel_for_every_measure() -> None:
     chart = fitted.beyond(ROWS)
     svg = draw(chart)
     written = texts(svg)
-    panels = {"Spearman's ρ", "Pearson's r", "mean squared error", "agreement, binary", "agreement, graded"}  # noqa: RUF001
+    panels = {"Spearman's ρ", "Pearson's r", "mean squared error", "agreement, binary", "agreement, graded"}
     assert panels <= set(written)
     assert {"0.900", "0.0010", "96.0%", "← smaller is better", "larger is better →"} <= set(written)
     assert re.findall(r"\d+ parameters?", " ".join(svg.itertext())) == ["4 parameters", "1 parameter", "150 parameters"]

@@ -15,7 +15,7 @@ from carouseval.metric.grid import Array, Grid
 
 MOST_PARAMETERS = 8  # of a form that may be chosen
 
-EVERYONE = 1.0  # all people look in one way
+EVERYONE = None  # in place of a share: all people look in one way
 
 Values = Mapping[str, Array]
 Part = tuple[Any, dict[str, Array]]  # a share of people, and the parameters by which they look
@@ -63,7 +63,7 @@ class Form:
         cls = discount_class(self.symbol)
         given = {name: np.array([float(value)]) for name, value in zip(self.free, values, strict=True)}
         parts = [
-            (float(np.ravel(share)[0]), cls(**{name: value.item() for name, value in columns.items()}))
+            (1.0 if share is EVERYONE else share.item(), cls(**{name: value.item() for name, value in columns.items()}))
             for share, columns in self.parts(given)
         ]
         return parts[0][1] if len(parts) == 1 else Mixture(parts)
@@ -156,14 +156,18 @@ OF_ROWS_AND_PAGES = tuple(form for form in FORMS if form.ties is not None)
 """Those that are d_rpb themselves."""
 
 
+def spelled(name: str) -> str:
+    """A form's name as it is written here: "edges,novelty" will do."""
+    return ", ".join(part.strip() for part in str(name).split(","))
+
+
 def form_of(model: str | Form) -> Form:
     """A form by its name, or a discount with all its parameters free by its symbol."""
     if isinstance(model, Form):
         return model
     named = {form.name: form for form in FORMS}
-    spaced = ", ".join(part.strip() for part in str(model).split(","))  # "edges,novelty" will do
-    if spaced in named:
-        return named[spaced]
+    if spelled(model) in named:
+        return named[spelled(model)]
     if model == "d_rpb":
         return FORMS[-1]
     if not str(model).startswith("d_"):

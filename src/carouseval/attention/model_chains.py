@@ -1,6 +1,7 @@
 """The chains of looks behind browsing models: an independent way to their closed forms, and to all that follows."""
 
 from functools import singledispatch
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -65,13 +66,22 @@ class States:
         self.moves: list[tuple[int, int, float, float, float]] = []
 
     def add(self, row: int = -1, col: int = -1) -> int:
-        """A state that shows a cell, counted from 0, or none."""
+        """A state that shows a cell, counted from 0, or none: without a place, or with one beyond the grid."""
         self.cells.append(row * self.grid.cols + col if row >= 0 and col < self.grid.cols else -1)
         return len(self.cells) - 1
 
     def go(self, tail: int, head: int, chance: float, swipes: float = 0, scrolls: float = 0) -> None:
         """A move from one state to another, and the actions it takes."""
         self.moves.append((tail, head, chance, swipes, scrolls))
+
+    def scan(self, states: list[int], keep: float, swipes: list[float] | None = None) -> int:
+        """From one of these states to the next with probability ``keep``, otherwise to the end, a state of its own."""
+        end = self.add()
+        for at, (here, there) in enumerate(pairwise(states)):
+            self.go(here, there, keep, swipes=swipes[at] if swipes else 0)
+            self.go(here, end, 1 - keep)
+        self.go(states[-1], end, 1)
+        return end
 
     def next_row(self, row: int, end: int, first: list[int], chance: float) -> None:
         """From the end of a row to the next row's first state, if there is one."""
@@ -112,13 +122,14 @@ def _(model: MarkovScan, grid: Grid) -> Chain:
 @chain_of.register
 def _(model: RowColumnBrowsing, grid: Grid) -> Chain:
     states = States(grid)
-    rows = [([states.add(row, col) for col in range(grid.cols)], states.add()) for row in range(grid.rows)]
-    for row, (cells, end) in enumerate(rows):
-        for col, cell in enumerate(cells[:-1]):
-            states.go(cell, cells[col + 1], model.beta, swipes=float(grid.swipes[col + 1] - grid.swipes[col]))
-            states.go(cell, end, 1 - model.beta)
-        states.go(cells[-1], end, 1)
-        states.next_row(row, end, [cells[0] for cells, _ in rows], model.kappa)
+    swipes = np.diff(grid.swipes).astype(float).tolist()
+    first, ends = [], []
+    for row in range(grid.rows):
+        cells = [states.add(row, col) for col in range(grid.cols)]
+        first.append(cells[0])
+        ends.append(states.scan(cells, model.beta, swipes))
+    for row, end in enumerate(ends):
+        states.next_row(row, end, first, model.kappa)
     return states.chain(model.e)
 
 
@@ -128,33 +139,25 @@ def _(model: RowPageBrowsing, grid: Grid) -> Chain:
     size, pages = grid.page_size, int(grid.swipe_page[-1])
     until = [int(grid.swipes[min(page * size, grid.cols) - 1]) for page in range(1, pages + 1)]
 
-    def scanned(row: int, page: int, keep: float) -> tuple[int, int]:
+    def from_right(row: int, page: int, keep: float) -> tuple[int, int]:
         """A scan from the right edge, slots that a partial page lacks included; its first state and its end."""
         slots = [states.add(row, col) for col in range(page * size + size - 1, page * size - 1, -1)]
-        end = states.add()
-        for slot, following in zip(slots, [*slots[1:], end], strict=True):
-            states.go(slot, following, 1 if following == end else keep)
-            if following != end:
-                states.go(slot, end, 1 - keep)
-        return slots[0], end
+        return slots[0], states.scan(slots, keep)
 
     first, ends = [], []
     for row in range(grid.rows):
         cells = [states.add(row, col) for col in range(min(size, grid.cols))]
         first.append(cells[0])
-        stopped = states.add()
-        for cell, following in zip(cells, [*cells[1:], stopped], strict=True):
-            states.go(cell, following, 1 if following == stopped else model.beta)
-            if following != stopped:
-                states.go(cell, stopped, 1 - model.beta)
-        edge, end = scanned(row, 0, model.beta) if model.w else (stopped, stopped)
+        end = states.scan(cells, model.beta)
         if model.w:
-            states.go(stopped, edge, model.w)
-            states.go(stopped, end, 1 - model.w)
+            edge, both = from_right(row, 0, model.beta)
+            states.go(end, edge, model.w)
+            states.go(end, both, 1 - model.w)
+            end = both
         turning = []  # the end of each page, and the chance to turn it
         for page in range(1, pages):
             swipe = model.sigma1 + (model.sigma1_top - model.sigma1) * model.fade**row if page == 1 else model.sigma2
-            edge, turned = scanned(row, page, model.rho)
+            edge, turned = from_right(row, page, model.rho)
             states.go(end, edge, swipe, swipes=until[page] - until[page - 1])
             turning.append((end, swipe))
             end = turned

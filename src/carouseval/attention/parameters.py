@@ -1,7 +1,7 @@
 """Parameter grids of discounts, and the weights of many parameter sets at once."""
 
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import MISSING, fields
 from typing import Any, cast
 
 import numpy as np
@@ -76,6 +76,11 @@ def discount_class(symbol: str) -> Any:
         hint = did_you_mean(str(symbol), fitted)
         raise ParameterError(f"there is no discount {symbol!r} to fit.{hint} Known: {', '.join(fitted)}.")
     return known[symbol]
+
+
+def defaults(cls: Any) -> dict[str, float]:
+    """The parameters of a class that have a default, which a class of yours need not give."""
+    return {f.name: float(f.default) for f in fields(cls) if f.default is not MISSING}
 
 
 def is_share(cls: Any, name: str) -> bool:

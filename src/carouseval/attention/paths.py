@@ -16,10 +16,11 @@ from carouseval.attention.fit import scores_of
 from carouseval.attention.forms import form_of
 from carouseval.attention.intervals import intervals, noise_of, share_of_one
 from carouseval.attention.likelihood import LikelihoodFit
-from carouseval.attention.log_tables import RECORD, TIME, Rule, moment, open_table, text, whole
+from carouseval.attention.log_tables import RECORD, TIME, Rule, moment, open_table, whole
 from carouseval.attention.maximise import Maximum, Outcomes, maximise
 from carouseval.attention.problem import FAR, INSIDE, Problem
 from carouseval.attention.scan import MarkovScan, moves_on
+from carouseval.attention.screens import screen_columns
 from carouseval.errors import DataError, ParameterError
 from carouseval.metric import checks
 from carouseval.metric.grid import Array, Grid
@@ -100,13 +101,8 @@ def paths_from_screens(table: Any, grid: Grid, screens: int | None = None, name:
     Paths('table', 4 looks on 2 screens of 2x3 cells)
     """
     lines = open_table(table, ["screen", "row", "col"], optional=["participant", "time"])
-    known = [column for column in ("participant", "screen") if column in lines.columns]
+    known, rules = screen_columns(lines, grid)
     timed = "time" in lines.columns
-    rules = [Rule(column, text(column).is_null(), f"Every line names its {column}.") for column in known]
-    rules += [
-        Rule("row", pl.col("row").is_null(), f"A row is a whole number from 1 to {grid.rows} on the {grid} grid."),
-        Rule("col", pl.col("col").is_null(), f"A col is a whole number from 1 to {grid.cols} on the {grid} grid."),
-    ]
     rules += [Rule("time", ~pl.col("time").is_finite().fill_null(False), TIME)] * timed
     order = {"time": moment("time")} if timed else {}
     (looks,) = lines.collect(

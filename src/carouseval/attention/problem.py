@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 from carouseval import _native
 from carouseval.attention.forms import Form, RowPageTies, form_of
 from carouseval.attention.maximise import Binomial, Maximum, maximise, surroundings
-from carouseval.attention.parameters import discount_class
+from carouseval.attention.parameters import defaults, discount_class
 from carouseval.errors import DataError
 from carouseval.metric.grid import Array, Grid
 from carouseval.metric.pages import thread_count
@@ -50,7 +50,7 @@ class Problem:
     def settled(self, found: Maximum) -> Array:
         """The values found; what nothing depends on takes the discount's own, not where the search happened to be."""
         values: Array = self.natural(found.at)[0]
-        own = discount_class(self.form.symbol)().parameters
+        own = defaults(discount_class(self.form.symbol))
         for k in np.flatnonzero(self.without_effect(found)[0]).tolist():
             values[k] = own.get(self.form.free[k], values[k])
         return values
@@ -117,6 +117,6 @@ class Problem:
         spread = np.array(STARTS)[:, None]
         starts = np.where(self.unit, spread, 0.1 / (1 - spread))
         if not self.unit.all():  # factors have no natural scale: begin where others ended, too
-            own = discount_class(self.form.symbol)().parameters
-            starts = np.concatenate([starts, [[float(own[name]) for name in self.form.free]]])
+            own = defaults(discount_class(self.form.symbol))
+            starts = np.concatenate([starts, [[own.get(name, 0.5) for name in self.form.free]]])
         return self.unbounded(starts)

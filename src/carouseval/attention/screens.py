@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 
 from carouseval.attention.examination import Examination
-from carouseval.attention.log_tables import RECORD, Rule, open_table, text, whole
+from carouseval.attention.log_tables import RECORD, LogTable, Rule, open_table, text, whole
 from carouseval.errors import DataError
 from carouseval.metric import checks
 from carouseval.metric.grid import Grid
@@ -24,15 +24,10 @@ def examination_from_screens(
     """
     lines = open_table(table, ["screen", "row", "col"], optional=["participant"])
     path = lines.path
-    screen = [column for column in ("participant", "screen") if column in lines.columns]
-    named = [Rule(column, text(column).is_null(), f"Every line names its {column}.") for column in screen]
+    screen, rules = screen_columns(lines, grid)
     person = screen[:-1]  # nobody, where participants are unknown
     cells, rows, seen = lines.collect(
-        [
-            *named,
-            Rule("row", pl.col("row").is_null(), f"A row is a whole number from 1 to {grid.rows} on the {grid} grid."),
-            Rule("col", pl.col("col").is_null(), f"A col is a whole number from 1 to {grid.cols} on the {grid} grid."),
-        ],
+        rules,
         lambda lines: lines.select(RECORD, *screen, row=whole("row", 1, grid.rows), col=whole("col", 1, grid.cols)),
         lambda lines: lines.select(*screen, "row", "col").unique().group_by(*person, "row", "col").len(),
         lambda lines: lines.select(*screen, "row").unique().group_by("row").len(),
@@ -49,6 +44,16 @@ def examination_from_screens(
     # whose screens had nothing examined on them is not known
     single = by_participant(cells, seen, grid) if person and screens in (None, len(seen)) else None
     return Examination(name or path.stem, counts, screens or len(seen), row_counts, people, single)
+
+
+def screen_columns(lines: LogTable, grid: Grid) -> tuple[list[str], list[Rule]]:
+    """The columns that name a screen, and what must hold of a line that names a cell on one."""
+    screen: list[str] = [column for column in ("participant", "screen") if column in lines.columns]
+    rules = [Rule(column, text(column).is_null(), f"Every line names its {column}.") for column in screen]
+    for column, most in (("row", grid.rows), ("col", grid.cols)):
+        remedy = f"A {column} is a whole number from 1 to {most} on the {grid} grid."
+        rules.append(Rule(column, pl.col(column).is_null(), remedy))
+    return screen, rules
 
 
 def by_participant(cells: pl.DataFrame, seen: pl.DataFrame, grid: Grid) -> tuple[Any, Any]:

@@ -78,6 +78,7 @@ def compare(
     Differences are paired by user. Intervals are unadjusted; p-values are shown before and after correction.
     """
     from carouseval.cli.conditions import parse_worse
+    from carouseval.cli.inputs import note_swipe_pages
     from carouseval.errors import ParseError
     from carouseval.evaluation.compare import compare as run
     from carouseval.evaluation.sensitivity import sensitivity as vary
@@ -90,6 +91,7 @@ def compare(
     check_outputs(per_user)
     check_outputs(out, kinds=RESULTS)
     screens, names = on.grids(grid, page_size, visible_rows), on.columns(column)
+    note_swipe_pages(metric, screens)
     if sensitivity and (isinstance(screens, dict) or format is Format.csv):
         raise ParseError("--sensitivity goes with one --grid, and with any --format but csv.")
     policies: dict[str, Any] = {

@@ -65,9 +65,8 @@ def evaluate(
     judgments allow.
     """
     from carouseval.cli.conditions import parse_conditions
-    from carouseval.cli.inputs import other_swipe_pages
+    from carouseval.cli.inputs import note_swipe_pages
     from carouseval.evaluation.evaluate import evaluate as run
-    from carouseval.metric.grid import Grid
     from carouseval.whole_files import RESULTS, TABLES, check_outputs, write_frame
 
     conditions = parse_conditions(fail_if, metric)
@@ -76,9 +75,7 @@ def evaluate(
     check_outputs(per_page, per_user)
     check_outputs(out, kinds=RESULTS)
     grids = on.grids(grid, page_size, visible_rows)
-    if isinstance(grids, Grid):  # one for all
-        for note in other_swipe_pages(metric, grids.page_size):
-            typer.echo(f"carouseval: {note} See --page-size.", err=True)
+    note_swipe_pages(metric, grids)
     with progress_bar() as bar:
         result = run(
             layouts,

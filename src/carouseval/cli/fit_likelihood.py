@@ -14,7 +14,7 @@ from carouseval.attention.choice import Choice, choose_form
 from carouseval.attention.examination import Examination
 from carouseval.attention.examination import write_json as write_file
 from carouseval.attention.fit import scores_of
-from carouseval.attention.forms import FORMS, OF_ROWS_AND_PAGES
+from carouseval.attention.forms import FORMS, OF_ROWS_AND_PAGES, spelled
 from carouseval.attention.likelihood import LikelihoodFit, bootstrap_fit, fit_likelihood, log_likelihood
 from carouseval.attention.recgaze import GROUPS
 from carouseval.cli.fit_picture import draw, in_terminal
@@ -40,10 +40,10 @@ def check_form(form: str, model: str) -> None:
     """Refuse what is no form of the model."""
     if model != "d_rpb":
         raise ParameterError("--form goes with --model d_rpb, fitted by likelihood.")
-    known = {one.name.replace(" ", ""): one.name for one in FORMS if one.symbol == model}
-    if form.replace(" ", "") not in known:
-        hint = did_you_mean(form, known.values())
-        raise ParameterError(f"--form: {model} has no form {form!r}.{hint} Known: {'; '.join(known.values())}.")
+    known = [one.name for one in FORMS if one.symbol == model]
+    if spelled(form) not in known:
+        hint = did_you_mean(form, known)
+        raise ParameterError(f"--form: {model} has no form {form!r}.{hint} Known: {'; '.join(known)}.")
 
 
 def fit_by_likelihood(
@@ -120,7 +120,7 @@ def fit_by_likelihood(
     if format is not Format.table:
         write_rows(format, ["discount", *header], [[str(found.discount), *row] for row in rows])
         return
-    _print(data, found, choice, intervals, noise, result["open"], (header, rows))
+    _print(data, found, choice, intervals, result, (header, rows))
 
 
 def _scores(data: FitInput, found: LikelihoodFit, test: bool) -> dict[str, float | None]:
@@ -179,8 +179,7 @@ def _print(
     found: LikelihoodFit,
     choice: Choice | None,
     intervals: dict[str, Interval | None],
-    noise: str,
-    left_open: list[str],
+    result: dict[str, Any],
     scored: tuple[list[str], list[Any]],
 ) -> None:
     from rich.console import Console
@@ -194,7 +193,7 @@ def _print(
     def say(text: str) -> None:
         console.print("\n".join(wrap(text, min(width, 120))), soft_wrap=True)
 
-    say(f"{brief(str(found.discount))}")
+    say(brief(str(found.discount)))
     say(f"fitted to {data.said}")
     header, scores = scored
     write_rows(Format.table, header, scores, "\nScores; MSE after scaling both sides to maximum 1")
@@ -202,7 +201,7 @@ def _print(
     if not isinstance(found.discount, Mixture):
         tied = {name: value for name, value in found.discount.parameters.items() if name not in found.values}
         parameters += [[name, float(value), "tied" if value else "left out", ""] for name, value in tied.items()]
-    write_rows(Format.table, ["", "value", "low", "high"], parameters, f"\n95% intervals; {noise}")
+    write_rows(Format.table, ["", "value", "low", "high"], parameters, f"\n95% intervals; {result['noise']}")
     if not math.isnan(found.dispersion):
         free = found.cells - len(found.values)
         say(
@@ -210,9 +209,9 @@ def _print(
             "binomial noise alone."
         )
     console.print()
-    for note in notes(data, found):
+    for note in result["notes"]:
         say(f"Note: {note}")
-    say(f"Left open: {' '.join(left_open)}")
+    say(f"Left open: {' '.join(result['open'])}")
     console.print()
     console.print(in_terminal(data, found.discount, width), soft_wrap=True)
     if choice is not None:

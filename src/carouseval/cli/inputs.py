@@ -2,12 +2,13 @@
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import typer
 
 from carouseval.attention.examination import Examination
 from carouseval.attention.recgaze import GROUPS, recgaze_counts
@@ -56,17 +57,18 @@ def _as_discount(path: str, table: Any) -> Discount:
     return Empirical(table, name=table_name(Path(path).stem))
 
 
-def other_swipe_pages(texts: Iterable[str | None], page_size: int) -> list[str]:
-    """What to say of discounts from files that were fitted with another number of items in view."""
-    said = []
+def note_swipe_pages(texts: Iterable[str | None], grid: Grid | Mapping[str, Grid]) -> None:
+    """Say of discounts from files that they were fitted with another number of items in view than any screen has."""
+    sizes = {one.page_size for one in (grid.values() if isinstance(grid, Mapping) else [grid])}
     for name in re.findall(r"@([^@()]+?\.json)", " ".join(text for text in texts if text)):
         try:
             fitted = json.loads(Path(name).read_text(encoding="utf-8-sig"))["grid"]["page_size"]
         except (OSError, ValueError, KeyError, TypeError):
             continue  # written by hand, or not there, which reading it will say
-        if fitted != page_size:
-            said.append(f"{name} was fitted with {fitted} items of a row in view, this screen has {page_size}.")
-    return said
+        if fitted not in sizes:
+            here = " or ".join(map(str, sorted(sizes)))
+            said = f"{name} was fitted with {fitted} items of a row in view, this screen has {here}. See --page-size."
+            typer.echo(f"carouseval: {said}", err=True)
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,20 +115,26 @@ class FitInput:
         from carouseval.cli.screen import screen
 
         named = screen(grid, page_size, visible_rows, ()) if grid else None
-        found: list[Any] = []
-        for text, count in ((name, screens), (test, None)):
-            if text is not None and paths and named and text not in GROUPS and holds_screens(text):
+
+        def one(text: str | None, count: int | None) -> tuple[Any, "Paths | None"]:
+            if text is None:
+                return None, None
+            if paths and named and text not in GROUPS and holds_screens(text):
                 from carouseval.attention.paths import paths_from_screens
 
                 looks = paths_from_screens(text, named, count)
-                found += [looks.examination(), looks]
-            else:
-                found += [None if text is None else frequencies(text, count, named), None]
-        shapes = [table.counts.shape if isinstance(table, Examination) else np.shape(table) for table in found[::2]]
-        chosen = named or screen(None, page_size, visible_rows, shapes[0])
-        for text, shape in zip((name, test), shapes, strict=True):
-            if text is not None and shape != chosen.shape:
-                raise DataError(f"{text} is {'x'.join(map(str, shape))}, but the screen is {chosen}.")
+                return looks.examination(), looks
+            return frequencies(text, count, named), None
+
+        (train, looks), (held_out, test_looks) = one(name, screens), one(test, None)
+        chosen = named or screen(None, page_size, visible_rows, _shape(train))
+        for text, table in ((name, train), (test, held_out)):
+            if table is not None and _shape(table) != chosen.shape:
+                raise DataError(f"{text} is {'x'.join(map(str, _shape(table)))}, but the screen is {chosen}.")
         # RecGaze's screen and the presets are known
         given = page_size is not None or name in GROUPS or (grid or "").lower() in PRESETS
-        return cls(name, found[0], found[2], chosen, found[1], found[3], given)
+        return cls(name, train, held_out, chosen, looks, test_looks, given)
+
+
+def _shape(table: Any) -> tuple[int, ...]:
+    return table.counts.shape if isinstance(table, Examination) else np.shape(table)

@@ -41,7 +41,7 @@ def score(
     Every line of the file is a carousel, every cell an item's relevance; an empty cell holds nothing, a blank line is
     an empty carousel. JSON is [[1, 0, null], [2]], or {"relevance": ...}.
     """
-    from carouseval.cli.inputs import other_swipe_pages
+    from carouseval.cli.inputs import note_swipe_pages
     from carouseval.cli.screen import screen
     from carouseval.metric.names import metric as parse
     from carouseval.metric.page_score import score_page
@@ -53,8 +53,7 @@ def score(
         metrics.append(parse(name, discount if weighs else None, gain=gain))
     relevance = read_page(page)
     chosen = screen(grid, page_size, visible_rows, relevance.shape)
-    for note in other_swipe_pages([*metric, discount], chosen.page_size):
-        typer.echo(f"carouseval: {note} See --page-size.", err=True)
+    note_swipe_pages([*metric, discount], chosen)
     result = score_page(relevance, metrics, chosen)
     if format is Format.json:
         write_json(result.to_dict())

@@ -30,7 +30,7 @@ def beyond(rows: Sequence[BeyondRow], interval: str = "95% intervals") -> alt.Co
     """One panel per measure, one line per discount in the order given; the ceiling's intervals are the bands."""
     modes = list(dict.fromkeys(mode for row in rows for mode in row.agreement))
     measures: dict[str, list[Interval | None]] = {
-        "Spearman's ρ": [row.spearman for row in rows],  # noqa: RUF001
+        "Spearman's ρ": [row.spearman for row in rows],
         "Pearson's r": [row.pearson for row in rows],
         "mean squared error": [row.mse for row in rows],
         **{f"agreement, {mode}": [row.agreement.get(mode) for row in rows] for mode in modes},

@@ -47,9 +47,9 @@ def browsing_pattern(weights: ArrayLike, grid: Grid = RECGAZE, rows: int = 3) ->
     table = fitting(weights, grid)[:rows]
     grid = Grid(len(table), grid.cols, grid.page_size)
     (left, dip), (right, _), *later = _observed(grid)
-    turns = ["σ1, ρ", *["σ2, ρ"] * (len(later) - 1)]  # noqa: RUF001
+    turns = ["σ1, ρ", *["σ2, ρ"] * (len(later) - 1)]
     texts = [(left, dip, "β"), (dip, right, "w, β"), *((*ends, name) for ends, name in zip(later, turns, strict=True))]
-    title = "e; κ for every further row; row 1 is swiped more: σ1_top, fade"  # noqa: RUF001
+    title = "e; κ for every further row; row 1 is swiped more: σ1_top, fade"
     return styled(_pattern(title, table, grid, _observed(grid), texts))
 
 

@@ -2,12 +2,13 @@
 
 The ceiling is no bound: frequencies carry noise of their own, of which a formula is free, so that it may do better.
 
-Forms of d_rpb are fitted to Bratislava alone and one of them is chosen there; Amsterdam is scored once.
+Forms of d_rpb are fitted to the training set alone and one of them is chosen there; it is then scored on the test set.
 """
 
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -146,11 +147,7 @@ class Beyond:
 
 def beyond(train: Examination, test: Examination, progress: Callable[[str, int, int], None] | None = None) -> Beyond:
     """Choose a form on ``train`` and score it on ``test``, beside the paper's discounts and the ceiling."""
-
-    def step(what: str) -> Callable[[int, int], None] | None:
-        return (lambda done, of: progress(what, done, of)) if progress else None
-
-    choice = choose_form(train, progress=step("fit forms"))
+    choice = choose_form(train, progress=step(progress, "fit forms"))
     ceiling = Empirical(train.frequencies, name=f"{train.name} frequencies")
     entries: list[tuple[str, Discount, int]] = [
         ("d_a, as published", parse("d_a"), 4),
@@ -161,14 +158,15 @@ def beyond(train: Examination, test: Examination, progress: Callable[[str, int, 
     judged = [ceiling, *(discount for _, discount, _ in entries[:-1])]
     agreement: dict[str, tuple[Comparison, ...]] = {}
     for mode in MODES:
-        study = simulate(judged, test, mode, stream="paper", thresholds=["0"], progress=step(f"simulate {mode}"))
+        study = simulate(
+            judged, test, mode, stream="paper", thresholds=["0"], progress=step(progress, f"simulate {mode}")
+        )
         first, *others = study.thresholds[0].comparisons
         agreement[mode] = (*others, first)
     drawn = _resampled(test, [discount for _, discount, _ in entries])
-    lines = []
+    lines, top = [], scores(ceiling, test)
     for k, (name, discount, parameters) in enumerate(entries):
         here = scores(discount, test)
-        top = scores(ceiling, test)
         lines.append(
             Line(
                 name=name,
@@ -176,7 +174,7 @@ def beyond(train: Examination, test: Examination, progress: Callable[[str, int, 
                 parameters=parameters,
                 test=here,
                 errors=Scores(*drawn[k].std(axis=0).tolist()),
-                behind=Scores(*(getattr(top, name) - getattr(here, name) for name in MEASURES)),
+                behind=Scores(*(getattr(top, measure) - getattr(here, measure) for measure in MEASURES)),
                 behind_errors=Scores(*(drawn[-1] - drawn[k]).std(axis=0).tolist()),
                 agreement={mode: agreement[mode][k] for mode in MODES},
                 cells=float(discount.weights(matching_grid(None, test.frequencies)).sum()),
@@ -186,6 +184,11 @@ def beyond(train: Examination, test: Examination, progress: Callable[[str, int, 
     return Beyond(
         choice, train.name, test.name, tuple(lines), float(test.frequencies.sum()), float(train.frequencies.sum())
     )
+
+
+def step(progress: Callable[[str, int, int], None] | None, what: str) -> Callable[[int, int], None] | None:
+    """What one piece of work calls with (done, of), where somebody is told of (what, done, of)."""
+    return None if progress is None else partial(progress, what)
 
 
 def _per_screen(discount: Discount, test: Examination) -> float | None:

@@ -11,7 +11,7 @@ from carouseval.attention.recgaze import recgaze_counts
 from carouseval.metric.discounts import Empirical
 from carouseval.metric.ideal import ideal_dcg2d
 from carouseval.metric.score import n2dcg
-from carouseval.study.beyond import Beyond, beyond
+from carouseval.study.beyond import Beyond, beyond, step
 from carouseval.study.simulation import MODES, Study, Threshold, simulate
 
 TABLE_1_WEIGHTS = [[1.0, 0.9, 0.8], [0.3, 0.2, 0.1]]
@@ -90,14 +90,17 @@ def reproduce(progress: Callable[[str, int, int], None] | None = None) -> Reprod
     published = json.loads(resources.files("carouseval.study").joinpath("published.json").read_text(encoding="utf-8"))
     train, test = recgaze_counts("bratislava"), recgaze_counts("amsterdam")
 
-    def step(what: str) -> Callable[[int, int], None] | None:
-        return (lambda done, of: progress(what, done, of)) if progress else None
-
-    fits = {symbol: grid_search(symbol, train, progress=step(f"fit {symbol}")) for symbol in PAPER_DISCOUNTS}
+    fits = {symbol: grid_search(symbol, train, progress=step(progress, f"fit {symbol}")) for symbol in PAPER_DISCOUNTS}
     held_out = {symbol: scores(fit.discount, test) for symbol, fit in fits.items()}
     studies = {
         mode: simulate(
-            ("d_a", "d_rpd"), test, mode, trials=20_000, seed=42, stream="paper", progress=step(f"simulate {mode}")
+            ("d_a", "d_rpd"),
+            test,
+            mode,
+            trials=20_000,
+            seed=42,
+            stream="paper",
+            progress=step(progress, f"simulate {mode}"),
         )
         for mode in MODES
     }

@@ -20,7 +20,9 @@ def recgaze(
     clicks: Annotated[Path, typer.Argument(help="click_summary_dataset.csv or click_feedback.csv.")],
     out: Annotated[
         Path | None,
-        typer.Option(help="A folder for bratislava.json, amsterdam.json, all.json and audit.json."),
+        typer.Option(
+            help="A folder for bratislava.json, amsterdam.json, all.json, audit.json and looks.parquet (in order)."
+        ),
     ] = None,
     drop_label: Annotated[
         list[str] | None,

@@ -20,7 +20,7 @@ import carouseval as cv
 from carouseval import _native
 from carouseval.attention import Examination, recgaze_counts
 from carouseval.attention.likelihood import bootstrap_fit, fit_likelihood
-from carouseval.metric.grid import Array
+from carouseval.metrics.grid import Array
 from timing import best_of, interleaved
 
 THREADS = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -18,8 +18,8 @@ from scipy.stats import permutation_test
 
 import carouseval as cv
 from carouseval import _native
-from carouseval.evaluation.significance import sign_flip
-from carouseval.metric.grid import Array
+from carouseval.comparison.significance import sign_flip
+from carouseval.metrics.grid import Array
 from timing import best_of, interleaved
 
 THREADS = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
@@ -86,7 +86,7 @@ def memory(users: int) -> None:
     """Peaks of processes of their own."""
     program = (
         "import sys, comparison\n"
-        "from carouseval.evaluation.significance import sign_flip\n"
+        "from carouseval.comparison.significance import sign_flip\n"
         "users, permutations = map(int, sys.argv[1:])\n"
         "sign_flip(comparison.differences(users), comparison.ids(users), permutations)\n"
         "print(next(line for line in open('/proc/self/status') if line.startswith('VmHWM')).split()[1])"

@@ -19,7 +19,7 @@ import polars as pl
 from scipy.optimize import linear_sum_assignment
 
 import carouseval as cv
-from carouseval.evaluation.sample import write_sample
+from carouseval.building.sample import write_sample
 from timing import interleaved
 
 ROWS, COLS, CATEGORIES, PER_CATEGORY, JUDGED = 10, 15, 40, 250, 20

@@ -12,10 +12,10 @@ from rich.terminal_theme import MONOKAI
 from rich.text import Text
 
 import carouseval as cv
+from carouseval.building.sample import sample
 from carouseval.cli.paper_files import beyond_chart, fit_chart
 from carouseval.evaluation.explain import explain
-from carouseval.evaluation.sample import sample
-from carouseval.metric.page_score import score_page
+from carouseval.metrics.page_score import score_page
 from carouseval.page_file import read_page
 from carouseval.show import charts
 from carouseval.show.explanation import explanation

@@ -8,7 +8,7 @@ import tempfile
 from pathlib import Path
 
 import carouseval as cv
-from carouseval.evaluation.sample import write_sample
+from carouseval.building.sample import write_sample
 
 folder = Path(tempfile.mkdtemp())
 files = write_sample(folder, users=500, systems=["new", "prod"], missing=0.02, ragged=True)

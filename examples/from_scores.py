@@ -11,8 +11,8 @@ import numpy as np
 import polars as pl
 
 import carouseval as cv
-from carouseval.evaluation.from_scores import read_run, scores_from_arrays
-from carouseval.evaluation.sample import sample
+from carouseval.building.from_scores import read_run, scores_from_arrays
+from carouseval.building.sample import sample
 
 USERS, TOP = 300, 200
 data = sample(USERS, systems=["new"], ids="int")

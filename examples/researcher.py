@@ -5,7 +5,7 @@
 
 # %% Tables: what is shown, what is relevant, which item belongs to which categories
 import carouseval as cv
-from carouseval.evaluation.sample import sample
+from carouseval.building.sample import sample
 
 data = sample(users=500, seed=1)
 print(data.layouts["new"].head(3))

@@ -15,12 +15,12 @@ from carouseval.cli.app import app
 def test_every_way_to_import() -> None:
     code = """
 import carouseval as cv
-import carouseval.metric.ideal as ideal
-import carouseval.metric as package
+import carouseval.metrics.ideal as ideal
+import carouseval.metrics as package
 from carouseval.discounts import Empirical, RowPage
-from carouseval.metric.grid import Grid
-from carouseval.metric import names
-assert package.names is names and cv.metric is package
+from carouseval.metrics.grid import Grid
+from carouseval.metrics import names
+assert package.names is names and cv.metric is names.metric
 assert str(cv.metric("NDCG@3")) == str(names.metric("NDCG@3")) == "NDCG@3"
 assert cv.discounts.RowPage is RowPage and ideal.ideal_dcg2d is cv.ideal_dcg2d
 assert set(cv.__all__) <= set(dir(cv))
@@ -38,7 +38,7 @@ assert set(cv.__all__) <= set(dir(cv))
         "import carouseval as cv; assert {'n2dcg_cat', 'metric', '__version__'} <= set(dir(cv))",
         "from carouseval import *; assert n2dcg_cat([[1.0]]) == 1.0 and metric('2DCG') and discounts",
         "from carouseval import metric, n2dcg_cat; assert metric('N2DCG_cat')([[1.0]]) == n2dcg_cat([[1.0]])",
-        "from carouseval.metric.score import n2dcg_cat; import carouseval; assert carouseval.n2dcg_cat is n2dcg_cat",
+        "from carouseval.metrics.score import n2dcg_cat; import carouseval; assert carouseval.n2dcg_cat is n2dcg_cat",
     ],
 )
 def test_any_name_may_come_first(code: str) -> None:

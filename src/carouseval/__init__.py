@@ -7,72 +7,99 @@
 """
 
 import importlib
-import sys
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
 
-# what costs more than NumPy to import, and where it is; imported when first used
-_LATER = {
-    "Comparison": "evaluation.comparison",
-    "Evaluation": "evaluation.results",
-    "Evaluator": "evaluation.evaluate",
-    "attention": "attention",
-    "build_pages": "evaluation.building",
-    "check": "evaluation.check",
-    "compare": "evaluation.compare",
-    "evaluate": "evaluation.evaluate",
-    "evaluation": "evaluation",
-    "explain": "evaluation.explain",
-    "items_of": "evaluation.evaluate",
-    "sensitivity": "evaluation.sensitivity",
-    "pages_from_scores": "evaluation.from_scores",
-    "study": "study",
-    "what_adds": "evaluation.adding",
-}
-
 if TYPE_CHECKING:
     from carouseval import attention as attention
+    from carouseval import behavior as behavior
+    from carouseval import building as building
+    from carouseval import comparison as comparison
+    from carouseval import discounts as discounts
+    from carouseval import errors as errors
     from carouseval import evaluation as evaluation
+    from carouseval import metrics as metrics
     from carouseval import study as study
-    from carouseval.evaluation.adding import what_adds as what_adds
-    from carouseval.evaluation.building import build_pages as build_pages
+    from carouseval.building.from_scores import pages_from_scores as pages_from_scores
+    from carouseval.building.greedy_page import Built as Built
+    from carouseval.building.greedy_page import build_pages as build_pages
+    from carouseval.building.marginal_gain import Added as Added
+    from carouseval.building.marginal_gain import what_adds as what_adds
+    from carouseval.building.run_files import read_run as read_run
+    from carouseval.building.run_files import scores_from_arrays as scores_from_arrays
+    from carouseval.building.sample import Sample as Sample
+    from carouseval.building.sample import sample as sample
+    from carouseval.comparison.compare import compare as compare
+    from carouseval.comparison.comparison import Comparison as Comparison
+    from carouseval.comparison.sensitivity import Sensitivity as Sensitivity
+    from carouseval.comparison.sensitivity import sensitivity as sensitivity
+    from carouseval.errors import CarousevalError as CarousevalError
+    from carouseval.errors import DataError as DataError
+    from carouseval.errors import DataWarning as DataWarning
+    from carouseval.errors import ParameterError as ParameterError
+    from carouseval.errors import ParseError as ParseError
+    from carouseval.evaluation.check import Check as Check
     from carouseval.evaluation.check import check as check
-    from carouseval.evaluation.compare import compare as compare
-    from carouseval.evaluation.comparison import Comparison as Comparison
     from carouseval.evaluation.evaluate import Evaluator as Evaluator
     from carouseval.evaluation.evaluate import evaluate as evaluate
     from carouseval.evaluation.evaluate import items_of as items_of
     from carouseval.evaluation.explain import explain as explain
-    from carouseval.evaluation.from_scores import pages_from_scores as pages_from_scores
+    from carouseval.evaluation.explanation import Explanation as Explanation
     from carouseval.evaluation.results import Evaluation as Evaluation
-    from carouseval.evaluation.sensitivity import sensitivity as sensitivity
-    from carouseval.surface import *  # noqa: F403
-    from carouseval.surface import __all__ as __all__
-else:  # hidden from type checkers, which would take any name for granted
+    from carouseval.metrics.grid import DESKTOP as DESKTOP
+    from carouseval.metrics.grid import PHONE as PHONE
+    from carouseval.metrics.grid import RECGAZE as RECGAZE
+    from carouseval.metrics.grid import TV as TV
+    from carouseval.metrics.grid import Grid as Grid
+    from carouseval.metrics.ideal import ideal_dcg2d as ideal_dcg2d
+    from carouseval.metrics.ideal import ideal_layout as ideal_layout
+    from carouseval.metrics.names import metric as metric
+    from carouseval.metrics.score import dcg2d as dcg2d
+    from carouseval.metrics.score import n2dcg as n2dcg
+    from carouseval.metrics.score import n2dcg_cat as n2dcg_cat
+    from carouseval.study.reproduce import Reproduction as Reproduction
+    from carouseval.study.reproduce import reproduce as reproduce
+    from carouseval.study.simulation import Study as Study
+    from carouseval.study.simulation import simulate as simulate
+
+# where each name is; modules are imported when one of their names is first used
+_ROOMS = ("attention", "behavior", "building", "comparison", "discounts", "errors", "evaluation", "metrics", "study")
+_HOMES = {
+    "building.from_scores": ("pages_from_scores",),
+    "building.greedy_page": ("Built", "build_pages"),
+    "building.marginal_gain": ("Added", "what_adds"),
+    "building.run_files": ("read_run", "scores_from_arrays"),
+    "building.sample": ("Sample", "sample"),
+    "comparison.compare": ("compare",),
+    "comparison.comparison": ("Comparison",),
+    "comparison.sensitivity": ("Sensitivity", "sensitivity"),
+    "errors": ("CarousevalError", "DataError", "DataWarning", "ParameterError", "ParseError"),
+    "evaluation.check": ("Check", "check"),
+    "evaluation.evaluate": ("Evaluator", "evaluate", "items_of"),
+    "evaluation.explain": ("explain",),
+    "evaluation.explanation": ("Explanation",),
+    "evaluation.results": ("Evaluation",),
+    "metrics.grid": ("DESKTOP", "Grid", "PHONE", "RECGAZE", "TV"),
+    "metrics.ideal": ("ideal_dcg2d", "ideal_layout"),
+    "metrics.names": ("metric",),
+    "metrics.score": ("dcg2d", "n2dcg", "n2dcg_cat"),
+    "study.reproduce": ("Reproduction", "reproduce"),
+    "study.simulation": ("Study", "simulate"),
+}
+_HOME = {name: home for home, names in _HOMES.items() for name in names}
+
+__all__ = sorted([*_ROOMS, *_HOME])
+
+if not TYPE_CHECKING:  # type checkers would take any name for granted
 
     def __getattr__(name: str) -> Any:
-        if name in ("discounts", "metric"):  # modules of these names
+        if name in _ROOMS:
             return importlib.import_module(f"carouseval.{name}")
-        if name in _LATER:
-            module = importlib.import_module(f"carouseval.{_LATER[name]}")
-            found = module if _LATER[name] == name else getattr(module, name)
-        elif name == "__all__" or not name.startswith("_"):
-            surface = importlib.import_module("carouseval.surface")
-            globals().update({each: getattr(surface, each) for each in surface.__all__})
-            globals()["__all__"] = sorted([*surface.__all__, *_LATER])
-            found = globals().get(name)
-        else:
-            found = None
-        if found is None:
+        if name not in _HOME:
             raise AttributeError(f"module 'carouseval' has no attribute {name!r}")
-        globals()[name] = found
+        found = globals()[name] = getattr(importlib.import_module(f"carouseval.{_HOME[name]}"), name)
         return found
 
     def __dir__() -> list[str]:
-        return sorted({*__getattr__("__all__"), "__doc__", "__file__", "__name__", "__path__", "__version__"})
-
-    # The command line answers without waiting for NumPy; whoever imports the package gets the metric ready for use.
-    _program = (getattr(sys, "argv", None) or [""])[0].replace("\\", "/").rpartition("/")[2]
-    if _program.removesuffix(".exe") not in ("carouseval", "-m"):
-        __getattr__("__all__")
+        return [*__all__, "__version__"]

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from carouseval.errors import DataError
-from carouseval.metric.grid import Array
+from carouseval.metrics.grid import Array
 
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?|[+-]?inf(inity)?", re.ASCII | re.IGNORECASE)
 EMPTY = {"", "nan", "na", "null", "none", "-"}

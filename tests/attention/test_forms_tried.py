@@ -11,7 +11,7 @@ import pytest
 import carouseval as cv
 from carouseval.attention import choose_form, recgaze_counts
 from carouseval.attention.maximise import Binomial, maximise
-from carouseval.metric.grid import Array
+from carouseval.metrics.grid import Array
 
 SEEN = recgaze_counts("bratislava")
 PAGE = (Path(__file__).parents[2] / "docs" / "attention.md").read_text(encoding="utf-8")

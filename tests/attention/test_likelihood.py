@@ -11,7 +11,6 @@ from scipy.stats import binom
 import carouseval as cv
 from carouseval.attention import (
     Examination,
-    MarkovScan,
     bootstrap_fit,
     choose_form,
     fit_likelihood,
@@ -23,9 +22,9 @@ from carouseval.attention.choice import BY_PEOPLE, BY_ROWS, NO_FOLDS
 from carouseval.attention.forms import EVERYONE, FORMS, MOST_PARAMETERS, Form, form_of
 from carouseval.attention.likelihood import ORDER
 from carouseval.attention.maximise import Binomial, Outcomes, maximise
-from carouseval.discounts import Mixture, RowColumnBrowsing, RowPageBrowsing
-from carouseval.metric.grid import Array
-from tests.attention.browsing_oracle import draw_row_page
+from carouseval.discounts import MarkovScan, Mixture, RowColumnBrowsing, RowPageBrowsing
+from carouseval.metrics.grid import Array
+from tests.behavior.browsing_oracle import draw_row_page
 
 TRAIN, TEST = recgaze_counts("bratislava"), recgaze_counts("amsterdam")
 

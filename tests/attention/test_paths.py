@@ -23,9 +23,9 @@ from carouseval.attention import (
 )
 from carouseval.attention.likelihood import LikelihoodFit
 from carouseval.attention.paths import Walk
-from carouseval.attention.scan import MarkovScan
-from tests.attention.browsing_oracle import draw_scan, scan_start, scan_steps
+from carouseval.metrics.scan import MarkovScan
 from tests.attention.raw_logs import KEPT, A, B, aoi, event, final_click, movie, write
+from tests.behavior.browsing_oracle import draw_scan, scan_start, scan_steps
 from tests.cli.test_cli import run
 
 GRID = cv.Grid(rows=2, cols=3, page_size=2)

@@ -15,7 +15,7 @@ from carouseval.attention.forms import OF_ROWS_AND_PAGES, Form, form_of
 from carouseval.attention.likelihood import fit_likelihood
 from carouseval.attention.maximise import Binomial, Maximum
 from carouseval.attention.problem import FAR, Problem
-from carouseval.metric.discounts import RowPageBrowsing
+from carouseval.metrics.discounts import RowPageBrowsing
 
 Array = NDArray[np.float64]
 NAMES = [form.name for form in OF_ROWS_AND_PAGES]

@@ -24,7 +24,7 @@ from carouseval.attention.likelihood import log_likelihood
 from carouseval.cli import main
 from carouseval.cli.fit import EXAMPLES
 from carouseval.cli.output import write_json
-from tests.attention.browsing_oracle import draw_row_page, draw_scan
+from tests.behavior.browsing_oracle import draw_row_page, draw_scan
 from tests.cli.test_cli import run
 
 SCAN = dict(cv.discounts.parse("d_scan(swipe=0.1, scroll=0.2, leave=0.2, lost=0.1, row_spread=0.2)").parameters)

@@ -12,7 +12,7 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 
 import carouseval as cv
 from carouseval import _native
-from carouseval.metric.ideal import category_ideal
+from carouseval.metrics.ideal import category_ideal
 
 WEIGHTS = cv.discounts.RowPage().weights(cv.RECGAZE)
 

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 import carouseval as cv
-from carouseval.evaluation.sample import sample
+from carouseval.building.sample import sample
 from tests.evaluation.test_evaluate import GRID, JUDGMENTS, LAYOUTS, METRIC
 
 ITEMS = LAYOUTS.select("item_id", "category")

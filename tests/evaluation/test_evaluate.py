@@ -10,7 +10,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import carouseval as cv
-from carouseval.evaluation.sample import Sample, sample, to_wide
+from carouseval.building.sample import Sample, sample, to_wide
 
 # Table 1 of the paper: two rows of three, categories A and B; a1, a2 and b1 are relevant.
 TABLE1 = cv.discounts.Empirical([[1.0, 0.9, 0.8], [0.3, 0.2, 0.1]], name="table1")

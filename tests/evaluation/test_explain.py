@@ -9,8 +9,8 @@ import polars as pl
 import pytest
 
 import carouseval as cv
+from carouseval.building.sample import sample
 from carouseval.evaluation.explanation import LOSSES
-from carouseval.evaluation.sample import sample
 from tests.evaluation.table_oracle import RefusedError, evaluate_tables
 from tests.evaluation.test_evaluate import GRID, JUDGMENTS, LAYOUTS, METRIC
 from tests.evaluation.test_evaluate_oracle import tables_of

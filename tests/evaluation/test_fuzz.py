@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import carouseval as cv
-from carouseval.evaluation.sample import sample
+from carouseval.building.sample import sample
 from tests.evaluation.table_oracle import RefusedError, evaluate_tables
 
 DATA = sample(3, items=40, categories=4, grid=cv.Grid(3, 4), judgments=8, systems=["new"], seed=5)

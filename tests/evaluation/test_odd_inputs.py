@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 
 import carouseval as cv
-from carouseval.evaluation.sample import sample
+from carouseval.building.sample import sample
 from tests.evaluation.test_evaluate import GRID, JUDGMENTS, LAYOUTS, METRIC
 
 L: dict[str, list[Any]] = {

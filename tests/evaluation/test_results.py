@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 import carouseval as cv
-from carouseval.evaluation.sample import sample
+from carouseval.building.sample import sample
 
 
 def evaluation(values: Sequence[float | None], weights: list[float] | None = None) -> cv.Evaluation:

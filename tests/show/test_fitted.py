@@ -11,7 +11,7 @@ import vl_convert
 
 import carouseval as cv
 from carouseval.attention import recgaze_counts
-from carouseval.metric.grid import Array, Grid
+from carouseval.metrics.grid import Array, Grid
 from carouseval.show import fitted
 from carouseval.show.drawing import INK, RED
 from carouseval.show.fitted_data import page_means

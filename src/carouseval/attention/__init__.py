@@ -1,15 +1,12 @@
-"""Where people look: examination counts, RecGaze, browsing models, and fitting discounts to data."""
+"""Where people look: examination counts, RecGaze, and fitting discounts to data."""
 
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from carouseval.attention.browsing import Browsing, MarkovScan, browse, chain_of
-from carouseval.attention.chain import Chain
 from carouseval.attention.choice import Choice, choose_form
 from carouseval.attention.examination import Examination
 from carouseval.attention.fit import grid_search, refine, scores
 from carouseval.attention.likelihood import LikelihoodFit, bootstrap_fit, fit_likelihood, log_likelihood
-from carouseval.attention.model_chains import States
 from carouseval.attention.recgaze import recgaze_counts
 
 if TYPE_CHECKING:
@@ -18,18 +15,12 @@ if TYPE_CHECKING:
     from carouseval.attention.screens import examination_from_screens
 
 __all__ = [
-    "Browsing",
-    "Chain",
     "Choice",
     "Examination",
     "LikelihoodFit",
-    "MarkovScan",
     "Paths",
     "RecgazeLogs",
-    "States",
     "bootstrap_fit",
-    "browse",
-    "chain_of",
     "choose_form",
     "examination_from_screens",
     "fit_likelihood",

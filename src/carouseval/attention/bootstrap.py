@@ -10,8 +10,8 @@ from carouseval.attention.examination import Examination
 from carouseval.attention.fit import AT_ONCE, matching_grid
 from carouseval.attention.parameters import ParameterSets
 from carouseval.errors import DataError, ParameterError
-from carouseval.metric.checks import number, whole
-from carouseval.metric.grid import Array, Grid
+from carouseval.metrics.grid import Array, Grid
+from carouseval.metrics.validation import require_float, require_int
 
 BY_PARTICIPANT = "participants resampled with replacement"
 CELLS_ONLY = "sampling noise of independent cells only, too narrow"
@@ -54,8 +54,8 @@ def bootstrap(
     each other. Otherwise every cell's count is drawn anew from its binomial, as if cells were independent: such
     intervals are too narrow and say so.
     """
-    samples, seed = whole("samples", samples, 1), whole("seed", seed, 0)
-    level = number("level", level, above=0, at_most=1)
+    samples, seed = require_int("samples", samples, 1), require_int("seed", seed, 0)
+    level = require_float("level", level, above=0, at_most=1)
     if not isinstance(examination, Examination):
         raise ParameterError("bootstrap needs counts: give an Examination, not frequencies.")
     sets = ParameterSets(symbol, matching_grid(grid, examination.frequencies), parameters)

@@ -10,7 +10,7 @@ from carouseval.attention.forms import FORMS, MOST_PARAMETERS, Form, form_of
 from carouseval.attention.likelihood import LikelihoodFit, counted_grid, fit_likelihood
 from carouseval.attention.maximise import Binomial
 from carouseval.attention.problem import Problem
-from carouseval.metric.grid import Array, Grid
+from carouseval.metrics.grid import Array, Grid
 
 _FOLDS = 10
 

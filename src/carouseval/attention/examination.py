@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from carouseval.errors import DataError
-from carouseval.metric.checks import whole
-from carouseval.metric.discounts import Empirical, table_name
-from carouseval.metric.grid import Array
+from carouseval.metrics.discounts import Empirical, table_name
+from carouseval.metrics.grid import Array
+from carouseval.metrics.validation import require_int
 from carouseval.whole_files import write_whole
 
 
@@ -43,9 +43,9 @@ class Examination:
         by_participant: Any = None,
     ) -> None:
         table = _counts(f"{name}: counts", counts, 2)
-        screens = whole(f"{name}: screens", screens, 1)
+        screens = require_int(f"{name}: screens", screens, 1)
         if participants is not None:
-            participants = whole(f"{name}: participants", participants, 1)
+            participants = require_int(f"{name}: participants", participants, 1)
         rows = None if row_counts is None else _counts(f"{name}: row_counts", row_counts, 1)
         if rows is not None and rows.shape != table.shape[:1]:
             raise DataError(f"{name}: row_counts has {len(rows)} rows, counts {len(table)}.")

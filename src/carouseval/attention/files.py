@@ -7,8 +7,8 @@ import numpy as np
 
 from carouseval.attention.examination import Examination
 from carouseval.errors import DataError
-from carouseval.metric.checks import whole
-from carouseval.metric.grid import Array
+from carouseval.metrics.grid import Array
+from carouseval.metrics.validation import require_int
 
 
 def read_frequencies(path: str | Path, screens: int | None = None) -> Examination | Array:
@@ -31,7 +31,7 @@ def read_frequencies(path: str | Path, screens: int | None = None) -> Examinatio
         raise DataError(f"{path}: counts and frequencies are finite and 0 or more.")
     if screens is None:
         return table
-    return Examination(path.stem, table, whole("screens", screens, 1))
+    return Examination(path.stem, table, require_int("screens", screens, 1))
 
 
 def holds_screens(path: str | Path) -> bool:

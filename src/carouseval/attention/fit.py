@@ -11,10 +11,10 @@ from carouseval import _native
 from carouseval.attention.examination import Examination
 from carouseval.attention.parameters import ParameterSets, weights_of_many
 from carouseval.errors import DataError, ParameterError
-from carouseval.metric.checks import did_you_mean, whole
-from carouseval.metric.discounts import Discount
-from carouseval.metric.grid import Array, Grid
-from carouseval.metric.pages import thread_count
+from carouseval.metrics.discounts import Discount
+from carouseval.metrics.grid import Array, Grid
+from carouseval.metrics.pages import thread_count
+from carouseval.metrics.validation import did_you_mean, require_int
 
 PAPER_DISCOUNTS = ("d_t", "d_a", "d_mir", "d_add", "d_mul", "d_rpd")
 OBJECTIVES = ("spearman", "pearson", "mse", "likelihood")
@@ -57,7 +57,7 @@ def scores(discount: Discount, frequencies: ArrayLike | Examination, grid: Grid 
     """rho, r and MSE of a discount against frequencies, as the paper has them.
 
     >>> from carouseval.attention import recgaze_counts
-    >>> from carouseval.metric.discounts import RowPage
+    >>> from carouseval.metrics.discounts import RowPage
     >>> held_out = scores(RowPage(), recgaze_counts("amsterdam"))
     >>> round(held_out.spearman, 4), round(held_out.pearson, 4), round(held_out.mse, 4)
     (0.9859, 0.9771, 0.0096)
@@ -97,7 +97,7 @@ def grid_search(
     if objective not in OBJECTIVES:
         hint = did_you_mean(str(objective), OBJECTIVES)
         raise ParameterError(f"objective must be one of {', '.join(OBJECTIVES)}, found {objective!r}.{hint}")
-    top = whole("top", top, 1)
+    top = require_int("top", top, 1)
     target = _frequencies(frequencies)
     grid = matching_grid(grid, target)
     sets = ParameterSets(symbol, grid, parameters)

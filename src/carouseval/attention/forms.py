@@ -9,9 +9,9 @@ import numpy as np
 
 from carouseval.attention.parameters import discount_class, is_share, weights_of_many
 from carouseval.errors import ParameterError
-from carouseval.metric.checks import did_you_mean
-from carouseval.metric.discounts import Discount, Mixture
-from carouseval.metric.grid import Array, Grid
+from carouseval.metrics.discounts import Discount, Mixture
+from carouseval.metrics.grid import Array, Grid
+from carouseval.metrics.validation import did_you_mean
 
 MOST_PARAMETERS = 8  # of a form that may be chosen
 

@@ -10,8 +10,8 @@ from carouseval.attention.bootstrap import Interval
 from carouseval.attention.maximise import Maximum
 from carouseval.attention.problem import FAR, Problem
 from carouseval.errors import ParameterError
-from carouseval.metric.checks import number
-from carouseval.metric.grid import Array
+from carouseval.metrics.grid import Array
+from carouseval.metrics.validation import require_float
 
 _NEAR = 4.0  # of a share, within 2% of 0 or 1
 _ANYTHING = 8.0  # half an interval on the unbounded scale: odds off by a factor of 3,000
@@ -126,7 +126,7 @@ def noise_of(people: int | None, without: str) -> str:
 
 def share_of_one(level: float) -> float:
     """A level of confidence."""
-    level = number("level", level, above=0, at_most=1)
+    level = require_float("level", level, above=0, at_most=1)
     if level == 1:
         raise ParameterError("level must be below 1: nothing is certain.")
     return level

@@ -14,9 +14,9 @@ from carouseval.attention.intervals import intervals, noise_of, share_of_one
 from carouseval.attention.maximise import Binomial, Maximum
 from carouseval.attention.problem import INSIDE, Problem
 from carouseval.errors import DataError, ParameterError
-from carouseval.metric.checks import whole
-from carouseval.metric.discounts import Discount
-from carouseval.metric.grid import Array, Grid
+from carouseval.metrics.discounts import Discount
+from carouseval.metrics.grid import Array, Grid
+from carouseval.metrics.validation import require_int
 
 SCAN = "Other scans fit counts about as well: intervals hold near these values only. Fit it to looks in order."
 ORDER = "Counts of cells do not identify the order in which people looked, nor how they moved between cells."
@@ -116,7 +116,7 @@ def bootstrap_fit(
     seed: int = 0,
 ) -> Bootstrap:
     """Fit again to resampled participants or, without them, to resampled counts."""
-    samples, seed = whole("samples", samples, 1), whole("seed", seed, 0)
+    samples, seed = require_int("samples", samples, 1), require_int("seed", seed, 0)
     level = share_of_one(level)
     problem = Problem(fit.form, counted_grid(seen, grid))
     shares, totals = resampled(seen, samples, np.random.default_rng(seed))

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from carouseval.metric.grid import Array
+from carouseval.metrics.grid import Array
 
 _STEP = 1e-5  # of the central differences, on the unbounded scale
 _LARGEST_MOVE = 2.0

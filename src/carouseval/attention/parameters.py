@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from carouseval.errors import ParameterError
-from carouseval.metric.checks import did_you_mean
-from carouseval.metric.discount import Formula
-from carouseval.metric.discounts import Discount, classes
-from carouseval.metric.grid import Array, Grid
+from carouseval.metrics.discount import Formula
+from carouseval.metrics.discounts import Discount, classes
+from carouseval.metrics.grid import Array, Grid
+from carouseval.metrics.validation import did_you_mean
 
 FACTORS = np.arange(1, 11)  # the paper's grid for alpha, beta, gamma and lambda
 DECAYS = np.round(np.arange(1, 20) * 0.05, 2)  # 0.05, 0.10, ..., 0.95 exactly, not by accumulated steps

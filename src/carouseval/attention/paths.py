@@ -19,11 +19,11 @@ from carouseval.attention.likelihood import LikelihoodFit
 from carouseval.attention.log_tables import RECORD, TIME, Rule, moment, open_table, whole
 from carouseval.attention.maximise import Maximum, Outcomes, maximise
 from carouseval.attention.problem import FAR, INSIDE, Problem
-from carouseval.attention.scan import MarkovScan, moves_on
 from carouseval.attention.screens import screen_columns
 from carouseval.errors import DataError, ParameterError
-from carouseval.metric import checks
-from carouseval.metric.grid import Array, Grid
+from carouseval.metrics import validation
+from carouseval.metrics.grid import Array, Grid
+from carouseval.metrics.scan import MarkovScan, moves_on
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +53,7 @@ class Paths:
             raise DataError(f"{self.name}: cells are numbered row by row from 0 on the {self.grid} grid.")
         if ((self.cell[1:] == self.cell[:-1]) & (steps[1:] == 0)).any():
             raise DataError(f"{self.name}: looks at one cell in a row are one look; drop the repeats.")
-        if checks.whole(f"{self.name}: screens", self.screens, 1) < self.looked:
+        if validation.require_int(f"{self.name}: screens", self.screens, 1) < self.looked:
             raise DataError(f"{self.name}: {self.looked} screens have looks, more than the {self.screens} there are.")
         if self.participant is not None:
             if self.participant.shape != (self.looked,):
@@ -130,7 +130,7 @@ def as_paths(
     )
     number_of = moved["number"].to_numpy().astype(np.int64)
     there = int(number_of[-1]) + 1
-    if screens is not None and checks.whole("screens", screens, 1) < there:
+    if screens is not None and validation.require_int("screens", screens, 1) < there:
         raise DataError(f"{name}: column screen has {there} screens, more than the {screens} there are said to be.")
     people = None
     if len(known) > 1:

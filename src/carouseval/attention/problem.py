@@ -8,8 +8,8 @@ from carouseval.attention.forms import Form, RowPageTies, form_of
 from carouseval.attention.maximise import Binomial, Maximum, maximise, surroundings
 from carouseval.attention.parameters import defaults, discount_class
 from carouseval.errors import DataError
-from carouseval.metric.grid import Array, Grid
-from carouseval.metric.pages import thread_count
+from carouseval.metrics.grid import Array, Grid
+from carouseval.metrics.pages import thread_count
 
 FAR = 16.0  # on the unbounded scale: a share of 1e-7, or 1 - 1e-7
 INSIDE = 3.0  # where searches begin at most, where they begin at values given: at a bound a slope is 0

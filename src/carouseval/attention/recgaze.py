@@ -9,7 +9,7 @@ from importlib import resources
 
 from carouseval.attention.examination import Examination
 from carouseval.errors import ParseError
-from carouseval.metric.checks import did_you_mean
+from carouseval.metrics.validation import did_you_mean
 
 GROUPS = ("bratislava", "amsterdam", "all")
 

@@ -6,7 +6,7 @@ import polars as pl
 
 from carouseval.attention.log_tables import RECORD, LogTable, Rule, number, open_csv, text, whole
 from carouseval.errors import DataError
-from carouseval.metric.grid import RECGAZE
+from carouseval.metrics.grid import RECGAZE
 
 SCREEN = ["group", "user", "task"]  # a screen is one user's view of one task
 NO_LABEL = "(no label)"

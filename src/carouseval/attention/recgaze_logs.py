@@ -19,8 +19,8 @@ from carouseval.attention.recgaze import GROUPS
 from carouseval.attention.recgaze_files import SCREEN, click_file, free_browsing, read_clicks, read_events
 from carouseval.attention.screens import by_participant
 from carouseval.errors import DataError, ParameterError
-from carouseval.metric.checks import did_you_mean
-from carouseval.metric.grid import RECGAZE
+from carouseval.metrics.grid import RECGAZE
+from carouseval.metrics.validation import did_you_mean
 from carouseval.whole_files import write_frame
 
 DROPPED_LABELS = ("I did not select a movie", "I selected a movie by accident")

@@ -8,8 +8,8 @@ import polars as pl
 from carouseval.attention.examination import Examination
 from carouseval.attention.log_tables import RECORD, LogTable, Rule, open_table, text, whole
 from carouseval.errors import DataError
-from carouseval.metric import checks
-from carouseval.metric.grid import Grid
+from carouseval.metrics import validation
+from carouseval.metrics.grid import Grid
 
 
 def examination_from_screens(
@@ -35,7 +35,7 @@ def examination_from_screens(
     )
     if seen.is_empty():
         raise DataError(f"{path} holds no examined cell. Write one line per cell: screen, row, col.")
-    if screens is not None and checks.whole("screens", screens, 1) < len(seen):
+    if screens is not None and validation.require_int("screens", screens, 1) < len(seen):
         raise DataError(f"{path}: column screen has {len(seen)} screens, more than the {screens} there are said to be.")
     counts, row_counts = np.zeros(grid.shape, np.int64), np.zeros(grid.rows, np.int64)
     np.add.at(counts, (cells["row"].to_numpy() - 1, cells["col"].to_numpy() - 1), cells["len"].to_numpy())

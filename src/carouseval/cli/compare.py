@@ -79,9 +79,9 @@ def compare(
     """
     from carouseval.cli.conditions import parse_worse
     from carouseval.cli.inputs import note_swipe_pages
+    from carouseval.comparison.compare import compare as run
+    from carouseval.comparison.sensitivity import sensitivity as vary
     from carouseval.errors import ParseError
-    from carouseval.evaluation.compare import compare as run
-    from carouseval.evaluation.sensitivity import sensitivity as vary
     from carouseval.whole_files import RESULTS, TABLES, check_outputs, write_frame
 
     named = _named(systems)

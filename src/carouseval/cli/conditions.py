@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from carouseval.errors import ParseError
 from carouseval.evaluation.results import COUNTS, Evaluation
-from carouseval.metric.checks import did_you_mean
+from carouseval.metrics.validation import did_you_mean
 
 _OPERATORS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
 _SPELLING = re.compile(r"\s*(.+?)\s*(<=|>=|<|>)\s*([-+]?[0-9.]+(?:[eE][-+]?[0-9]+)?)\s*")

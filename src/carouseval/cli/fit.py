@@ -75,7 +75,7 @@ def fit(
     from carouseval.cli.fit_search import fit_by_search
     from carouseval.cli.inputs import FitInput
     from carouseval.errors import ParameterError
-    from carouseval.metric.checks import did_you_mean
+    from carouseval.metrics.validation import did_you_mean
     from carouseval.whole_files import check_outputs
 
     browses = discount_class(model)().is_probability

@@ -21,8 +21,8 @@ from carouseval.cli.fit_picture import draw, in_terminal
 from carouseval.cli.inputs import FitInput
 from carouseval.cli.output import Format, plain, progress_bar, step, write_json, write_rows
 from carouseval.errors import ParameterError
-from carouseval.metric.checks import did_you_mean
-from carouseval.metric.discounts import Mixture
+from carouseval.metrics.discounts import Mixture
+from carouseval.metrics.validation import did_you_mean
 
 CELLS, PATH = "log_likelihood_per_screen", "log_likelihood_per_path"
 WORDS = {
@@ -131,7 +131,7 @@ def _scores(data: FitInput, found: LikelihoodFit, test: bool) -> dict[str, float
         out[CELLS] = log_likelihood(found.discount, seen, data.grid) / seen.screens
     if data.paths is not None:
         from carouseval.attention.paths import path_log_likelihood
-        from carouseval.attention.scan import MarkovScan
+        from carouseval.metrics.scan import MarkovScan
 
         scan = found.discount
         out[PATH] = None

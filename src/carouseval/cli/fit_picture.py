@@ -9,7 +9,7 @@ from rich.text import Text
 from carouseval.attention.examination import Examination
 from carouseval.cli.inputs import FitInput
 from carouseval.cli.seen import seen
-from carouseval.metric.discounts import Discount
+from carouseval.metrics.discounts import Discount
 from carouseval.show.fitted_data import Fitted, Seen
 from carouseval.whole_files import write_whole
 

@@ -13,7 +13,7 @@ from carouseval.cli.fit_picture import draw
 from carouseval.cli.inputs import FitInput
 from carouseval.cli.output import Format, plain, progress_bar, step, write_json, write_rows
 from carouseval.errors import ParameterError, ParseError
-from carouseval.metric.checks import did_you_mean
+from carouseval.metrics.validation import did_you_mean
 
 _MOST_SETS = 10_000_000
 

@@ -13,9 +13,9 @@ import typer
 from carouseval.attention.examination import Examination
 from carouseval.attention.recgaze import GROUPS, recgaze_counts
 from carouseval.errors import DataError, ParameterError
-from carouseval.metric.checks import did_you_mean
-from carouseval.metric.discounts import Discount, Empirical, parse, table_name
-from carouseval.metric.grid import PRESETS, Grid
+from carouseval.metrics.discounts import Discount, Empirical, parse, table_name
+from carouseval.metrics.grid import PRESETS, Grid
+from carouseval.metrics.validation import did_you_mean
 
 if TYPE_CHECKING:
     from carouseval.attention.paths import Paths

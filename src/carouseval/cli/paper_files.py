@@ -10,8 +10,8 @@ from carouseval.attention.examination import Examination
 from carouseval.attention.recgaze import GROUPS, recgaze_counts
 from carouseval.cli.output import Format, write_rows
 from carouseval.cli.seen import seen
-from carouseval.metric.discounts import FPattern
-from carouseval.metric.grid import RECGAZE
+from carouseval.metrics.discounts import FPattern
+from carouseval.metrics.grid import RECGAZE
 from carouseval.show import charts
 from carouseval.show.beyond import BeyondRow, beyond
 from carouseval.show.fitted import Fitted, data_against_model

@@ -31,7 +31,7 @@ def sample(
 
     Even the best system, oracle, knows tastes rather than judgments, and stays below 1.
     """
-    from carouseval.evaluation.sample import write_sample
+    from carouseval.building.sample import write_sample
 
     files = write_sample(
         directory,

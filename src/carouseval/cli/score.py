@@ -43,8 +43,8 @@ def score(
     """
     from carouseval.cli.inputs import note_swipe_pages
     from carouseval.cli.screen import screen
-    from carouseval.metric.names import metric as parse
-    from carouseval.metric.page_score import score_page
+    from carouseval.metrics.names import metric as parse
+    from carouseval.metrics.page_score import score_page
     from carouseval.page_file import read_page
 
     metrics = []

@@ -4,8 +4,8 @@ import dataclasses
 import re
 
 from carouseval.errors import ParseError
-from carouseval.metric.checks import did_you_mean
-from carouseval.metric.grid import PRESETS, Grid
+from carouseval.metrics.grid import PRESETS, Grid
+from carouseval.metrics.validation import did_you_mean
 
 _MOST_CELLS = 1_000_000
 

@@ -10,11 +10,12 @@ import numpy as np
 import polars as pl
 
 from carouseval.errors import CarousevalError, DataError
-from carouseval.evaluation import flaws, schema
+from carouseval.evaluation import page_defects as flaws
+from carouseval.evaluation import schema
 from carouseval.evaluation.evaluate import Grids, OneSystem, segment_names
+from carouseval.evaluation.layouts import Progress
 from carouseval.evaluation.opened import Opened
-from carouseval.evaluation.pages import Progress
-from carouseval.metric.grid import RECGAZE
+from carouseval.metrics.grid import RECGAZE
 from carouseval.table_columns import Defect
 from carouseval.tables import Table, TableLike, in_memory, open_table
 from carouseval.text_tables import frame_html

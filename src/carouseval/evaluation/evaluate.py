@@ -11,20 +11,19 @@ from carouseval.errors import DataError, ParameterError
 from carouseval.evaluation import membership, schema
 from carouseval.evaluation.found import Found
 from carouseval.evaluation.ids import Ids
+from carouseval.evaluation.judgments import Truth, read_truth
+from carouseval.evaluation.layouts import Progress, read_layouts
 from carouseval.evaluation.membership import Membership
 from carouseval.evaluation.opened import Opened
-from carouseval.evaluation.pages import Progress, read_layouts
 from carouseval.evaluation.policies import Policies
 from carouseval.evaluation.results import Evaluation
 from carouseval.evaluation.scoring import Scorer
-from carouseval.evaluation.truth import Truth, read_truth
-from carouseval.metric.checks import number
-from carouseval.metric.gains import Gain, check_gain, gain_name
-from carouseval.metric.grid import RECGAZE, Array, Grid
-from carouseval.metric.names import AnyMetric, PageFunction, metric
+from carouseval.metrics.gains import Gain, check_gain, gain_name
+from carouseval.metrics.grid import RECGAZE, Array, Grid
+from carouseval.metrics.names import AnyMetric, MetricLike, metric
+from carouseval.metrics.validation import require_float
 from carouseval.tables import Table, TableLike, agree_on_ids, in_memory
 
-MetricLike = str | PageFunction | AnyMetric
 Grids = Grid | Mapping[Any, Grid]
 NO_CATEGORY = (
     "no table says which category an item belongs to, and the ideal page needs it. Give items (item_id, category), or "
@@ -68,7 +67,7 @@ class Evaluator:
         self.grids = _grids(grid, self.by)
         _check_clashes(self.by, self.metrics)
         self.weight, self.columns = weight, columns
-        self.memory = number("memory", memory, above=0, at_most=1e9)
+        self.memory = require_float("memory", memory, above=0, at_most=1e9)
         self._sources = {"judgments": in_memory(judgments, "judgments")}
         if items is not None:
             self._sources["items"] = in_memory(items, "items")

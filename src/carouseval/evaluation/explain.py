@@ -16,16 +16,17 @@ from numpy.typing import NDArray
 
 from carouseval.errors import ParameterError
 from carouseval.evaluation import ideals, schema
-from carouseval.evaluation.evaluate import Evaluator, Grids, MetricLike, OneSystem
+from carouseval.evaluation.evaluate import Evaluator, Grids, OneSystem
 from carouseval.evaluation.explanation import LOSSES, Explanation, PageView
-from carouseval.evaluation.first_shown import first_shown_ideals
+from carouseval.evaluation.first_occurrence import first_shown_ideals
 from carouseval.evaluation.found import Found
+from carouseval.evaluation.layouts import Progress, ShownPages
 from carouseval.evaluation.opened import Opened
-from carouseval.evaluation.pages import Progress, ShownPages
 from carouseval.evaluation.results import Evaluation
 from carouseval.evaluation.scoring import Scorer
-from carouseval.metric.gains import Gain
-from carouseval.metric.grid import RECGAZE, Array
+from carouseval.metrics.gains import Gain
+from carouseval.metrics.grid import RECGAZE, Array
+from carouseval.metrics.names import MetricLike
 from carouseval.tables import TableLike, in_memory
 
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from carouseval.evaluation.results import NO_PAGE, Evaluation, page_shares
-from carouseval.evaluation.written import Written
-from carouseval.metric.grid import Array, Grid
+from carouseval.metrics.grid import Array, Grid
+from carouseval.result_base import Result
 
 if TYPE_CHECKING:
     from carouseval.evaluation.evaluate import Evaluator
@@ -52,7 +52,7 @@ class PageView:
 
 
 @dataclass(frozen=True, eq=False)
-class Explanation(Written):
+class Explanation(Result):
     """Where the score was lost.
 
     ``shares`` sum to 1: the score, then what item order, row order and the choice of items and categories cost; and,

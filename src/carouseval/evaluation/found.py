@@ -8,13 +8,13 @@ import polars as pl
 from numpy.typing import NDArray
 
 from carouseval.errors import DataError, DataWarning
-from carouseval.evaluation import flaws
+from carouseval.evaluation import page_defects as flaws
 from carouseval.evaluation.ids import NONE
+from carouseval.evaluation.layouts import ShownPages
 from carouseval.evaluation.opened import Opened
-from carouseval.evaluation.pages import ShownPages
 from carouseval.evaluation.results import COUNTS, Evaluation
-from carouseval.metric.grid import Array
-from carouseval.metric.score import ratio
+from carouseval.metrics.grid import Array
+from carouseval.metrics.score import ratio
 
 _SEVERAL_EPSILONS = 1e-12  # a bound this close to the page found is that page, seen through rounding
 

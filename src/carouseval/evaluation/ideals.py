@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 from carouseval import _native
 from carouseval.errors import DataError
 from carouseval.evaluation.ids import Codes
+from carouseval.evaluation.judgments import Truth
+from carouseval.evaluation.layouts import ShownPages
 from carouseval.evaluation.membership import Membership
-from carouseval.evaluation.pages import ShownPages
-from carouseval.evaluation.truth import Truth
-from carouseval.metric.grid import Array, Grid
-from carouseval.metric.pages import thread_count
+from carouseval.metrics.grid import Array, Grid
+from carouseval.metrics.pages import thread_count
 
 NODE_LIMIT = 10_000  # steps of the search per problem; never a clock, so that results do not depend on the machine
 Index = NDArray[np.int64]

@@ -5,7 +5,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from carouseval import _native
-from carouseval.metric.pages import thread_count
+from carouseval.metrics.pages import thread_count
 
 NONE: int = _native.NONE
 Codes = NDArray[np.uint32]

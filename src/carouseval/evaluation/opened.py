@@ -9,12 +9,13 @@ import polars as pl
 from numpy.typing import NDArray
 
 from carouseval.errors import DataError
-from carouseval.evaluation import flaws, ideals
+from carouseval.evaluation import ideals
+from carouseval.evaluation import page_defects as flaws
 from carouseval.evaluation.ids import NONE, Codes
+from carouseval.evaluation.layouts import Layouts, Progress, ShownPages
 from carouseval.evaluation.membership import Membership
-from carouseval.evaluation.pages import Layouts, Progress, ShownPages
 from carouseval.evaluation.results import page_shares
-from carouseval.metric.grid import RECGAZE, Array, Grid
+from carouseval.metrics.grid import RECGAZE, Array, Grid
 from carouseval.table_columns import Defect
 
 if TYPE_CHECKING:

@@ -3,7 +3,7 @@
 from dataclasses import asdict, dataclass
 
 from carouseval.errors import ParameterError
-from carouseval.metric.checks import did_you_mean
+from carouseval.metrics.validation import did_you_mean
 
 CHOICES = {
     "candidates": ("judged", "displayed"),

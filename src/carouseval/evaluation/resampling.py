@@ -4,8 +4,8 @@ import math
 
 import numpy as np
 
-from carouseval.metric.checks import number, whole
-from carouseval.metric.grid import Array
+from carouseval.metrics.grid import Array
+from carouseval.metrics.validation import require_float, require_int
 
 LEVEL, RESAMPLES = 0.95, 2_000
 _MOST_RESAMPLED = 20_000  # values drawn anew; of more users, groups of equal size are
@@ -24,7 +24,7 @@ def mean_interval(
     values: Array, weights: Array | None = None, level: float = LEVEL, resamples: int = RESAMPLES, seed: int = 0
 ) -> tuple[float, float]:
     """A percentile interval of the mean over resampled users; NaN for fewer than two."""
-    level = number("level", level, above=0, at_most=1)
+    level = require_float("level", level, above=0, at_most=1)
     if len(values) < 2 or (weights is not None and not weights.any()):
         return math.nan, math.nan
     low, high = np.nanquantile(resampled_means(values, weights, resamples, seed), [(1 - level) / 2, (1 + level) / 2])
@@ -33,7 +33,7 @@ def mean_interval(
 
 def resampled_means(values: Array, weights: Array | None, resamples: int, seed: int) -> Array:
     """Means of users drawn with replacement, one line a resample; columns of values share their users."""
-    rng = np.random.default_rng(whole("seed", seed, 0))
+    rng = np.random.default_rng(require_int("seed", seed, 0))
     mass = np.ones(len(values)) if weights is None else weights
     total = values if weights is None else (values.T * mass).T
     if len(values) > _MOST_RESAMPLED:
@@ -42,7 +42,7 @@ def resampled_means(values: Array, weights: Array | None, resamples: int, seed: 
         edges = np.linspace(0, len(values), _MOST_RESAMPLED + 1).astype(np.int64)[:-1]
         total, mass = np.add.reduceat(total[order], edges), np.add.reduceat(mass[order], edges)
     count = len(total)
-    means = np.full((whole("resamples", resamples, 1), *values.shape[1:]), np.nan)
+    means = np.full((require_int("resamples", resamples, 1), *values.shape[1:]), np.nan)
     for at in range(len(means)):
         times = np.bincount(rng.integers(0, count, count), minlength=count)
         drawn = (times * mass).sum()  # not a product of BLAS, whose last digits depend on the machine's threads

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from carouseval.errors import ParameterError
 from carouseval.evaluation.resampling import LEVEL, RESAMPLES, mean_interval, mean_of
-from carouseval.evaluation.written import Written
-from carouseval.metric.grid import Array
+from carouseval.metrics.grid import Array
+from carouseval.result_base import Result
 
 COUNTS = {
     "users": "users",
@@ -33,7 +33,7 @@ NO_PAGE = "(no page)"  # the segment of pages that are missing, where judgments 
 
 
 @dataclass(frozen=True, eq=False)
-class Evaluation(Written):
+class Evaluation(Result):
     """Scores of a system's pages.
 
     ``mean`` is over users of their mean over pages, ``intervals`` are by bootstrap over users, ``per_page`` and

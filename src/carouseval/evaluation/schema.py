@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import polars as pl
 
 from carouseval.errors import ParameterError
-from carouseval.metric.checks import did_you_mean
+from carouseval.metrics.validation import did_you_mean
 from carouseval.table_columns import Column
 from carouseval.tables import Table, TableLike, agree_on_ids, open_table
 

@@ -8,16 +8,16 @@ from numpy.typing import NDArray
 from carouseval import _native
 from carouseval.errors import DataError
 from carouseval.evaluation import ideals
-from carouseval.evaluation.first_shown import first_shown_ideals
+from carouseval.evaluation.first_occurrence import first_shown_ideals
 from carouseval.evaluation.ids import Codes
+from carouseval.evaluation.judgments import Truth
+from carouseval.evaluation.layouts import ShownPages
 from carouseval.evaluation.membership import Membership
-from carouseval.evaluation.pages import ShownPages
 from carouseval.evaluation.policies import Policies
-from carouseval.evaluation.truth import Truth
-from carouseval.metric.cutoffs import list_weights, page_weights
-from carouseval.metric.grid import Array, Grid
-from carouseval.metric.names import AnyMetric, FunctionMetric
-from carouseval.metric.pages import thread_count
+from carouseval.metrics.cutoffs import list_weights, page_weights
+from carouseval.metrics.grid import Array, Grid
+from carouseval.metrics.names import AnyMetric, FunctionMetric
+from carouseval.metrics.pages import thread_count
 
 
 @dataclass(frozen=True)

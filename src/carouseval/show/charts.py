@@ -12,7 +12,7 @@ from typing import Any
 import altair as alt
 import numpy as np
 
-from carouseval.metric.grid import Array
+from carouseval.metrics.grid import Array
 from carouseval.show.drawing import FAINT, GREY, HUES, RED, note, numbered_axis, over, save, styled
 from carouseval.show.screens import attention_patterns, browsing_pattern, heatmap, heatmaps
 

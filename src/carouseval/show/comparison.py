@@ -6,8 +6,8 @@ from typing import Any
 import polars as pl
 from rich.text import Text
 
-from carouseval.evaluation.comparison import Comparison
-from carouseval.evaluation.sensitivity import Sensitivity
+from carouseval.comparison.comparison import Comparison
+from carouseval.comparison.sensitivity import Sensitivity
 from carouseval.show.terminal import small_table
 
 _MOST_PAIRS = 60

@@ -4,7 +4,7 @@ from rich.text import Text
 
 from carouseval.attention.examination import Examination
 from carouseval.attention.recgaze_logs import REASONS, RecgazeLogs
-from carouseval.metric.grid import RECGAZE, Grid
+from carouseval.metrics.grid import RECGAZE, Grid
 from carouseval.show.terminal import heading, heat
 
 

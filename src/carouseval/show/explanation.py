@@ -7,7 +7,7 @@ import polars as pl
 from rich.text import Text
 
 from carouseval.evaluation.explanation import Explanation, PageView
-from carouseval.metric.grid import Array, Grid
+from carouseval.metrics.grid import Array, Grid
 from carouseval.show.terminal import heading, heat, small_table
 
 _BAR = 50

@@ -12,7 +12,7 @@ import altair as alt
 import numpy as np
 
 from carouseval.errors import ParameterError
-from carouseval.metric.grid import Array, Grid
+from carouseval.metrics.grid import Array, Grid
 from carouseval.show.beyond import BeyondRow, beyond
 from carouseval.show.drawing import GREY, HUES, INK, RED, numbered_axis, over, styled
 from carouseval.show.fitted_data import Fitted, Seen, page_means

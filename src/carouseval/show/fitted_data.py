@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from carouseval.metric.grid import Array, Grid
+from carouseval.metrics.grid import Array, Grid
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,7 +5,7 @@ import math
 import numpy as np
 from rich.text import Text
 
-from carouseval.metric.grid import Array, Grid
+from carouseval.metrics.grid import Array, Grid
 from carouseval.show.fitted_data import Fitted, Seen, page_means
 from carouseval.show.terminal import heading, small_table
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from carouseval.errors import ParameterError
-from carouseval.metric.grid import RECGAZE, Array, Grid
+from carouseval.metrics.grid import RECGAZE, Array, Grid
 from carouseval.show.drawing import FAINT, INK, RAMP, note, numbered_axis, over, styled
 
 GAP = 0.4  # between swipe pages, in cells

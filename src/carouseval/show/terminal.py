@@ -10,8 +10,8 @@ from rich.color import Color
 from rich.style import Style
 from rich.text import Text
 
-from carouseval.metric.grid import Array, Grid
-from carouseval.metric.page_score import PageScore, PageView
+from carouseval.metrics.grid import Array, Grid
+from carouseval.metrics.page_score import PageScore, PageView
 
 # from pale to dark blue, light enough at the low end for black text (ColorBrewer's Blues, by hand)
 _RAMP = [(239, 243, 255), (189, 215, 231), (107, 174, 214), (49, 130, 189), (8, 81, 156)]

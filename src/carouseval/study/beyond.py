@@ -19,8 +19,8 @@ from carouseval.attention.examination import Examination
 from carouseval.attention.fit import Scores, matching_grid, scores
 from carouseval.attention.forms import MOST_PARAMETERS
 from carouseval.attention.likelihood import ORDER, log_likelihood
-from carouseval.metric.discounts import Discount, Empirical, parse
-from carouseval.metric.grid import Array
+from carouseval.metrics.discounts import Discount, Empirical, parse
+from carouseval.metrics.grid import Array
 from carouseval.study.simulation import MODES, Comparison, simulate
 
 CEILING = "the ceiling"

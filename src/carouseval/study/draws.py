@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from carouseval import _native
-from carouseval.metric.pages import thread_count
+from carouseval.metrics.pages import thread_count
 
 TOP_GRADE = 5  # relevant items are graded 1..5 in the graded mode
 

@@ -8,9 +8,9 @@ from typing import Any
 
 from carouseval.attention.fit import PAPER_DISCOUNTS, Fit, Scores, grid_search, scores
 from carouseval.attention.recgaze import recgaze_counts
-from carouseval.metric.discounts import Empirical
-from carouseval.metric.ideal import ideal_dcg2d
-from carouseval.metric.score import n2dcg
+from carouseval.metrics.discounts import Empirical
+from carouseval.metrics.ideal import ideal_dcg2d
+from carouseval.metrics.score import n2dcg
 from carouseval.study.beyond import Beyond, beyond, step
 from carouseval.study.simulation import MODES, Study, Threshold, simulate
 

@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 
 from carouseval.attention.examination import Examination
 from carouseval.errors import ParameterError
-from carouseval.metric.checks import did_you_mean, number, whole
-from carouseval.metric.discounts import Discount, Empirical, as_discount
-from carouseval.metric.grid import RECGAZE, Array, Grid
-from carouseval.metric.ideal import ideal_dcg2d
-from carouseval.metric.score import dcg2d
+from carouseval.metrics.discounts import Discount, Empirical, as_discount
+from carouseval.metrics.grid import RECGAZE, Array, Grid
+from carouseval.metrics.ideal import ideal_dcg2d
+from carouseval.metrics.score import dcg2d
+from carouseval.metrics.validation import did_you_mean, require_float, require_int
 from carouseval.study.draws import Draws, Layouts
 
 MODES = ("binary", "graded")
@@ -144,15 +144,15 @@ def simulate(
     """
     _known("mode", mode, MODES)
     _known("stream", stream, STREAMS)
-    trials, seed = whole("trials", trials, 1), whole("seed", seed, 0)
+    trials, seed = require_int("trials", trials, 1), require_int("seed", seed, 0)
     if seed >= 2**64:
         raise ParameterError(f"seed must be below 2^64, found {seed}.")
-    share = number("share", share, above=0, at_most=1)
+    share = require_float("share", share, above=0, at_most=1)
     judged = [as_discount(one) for one in discounts]
     if not judged:
         raise ParameterError("simulate needs at least one discount to judge.")
     grid = grid or own_grid(truth)
-    rows = grid.rows if categories is None else whole("categories", categories, 1)
+    rows = grid.rows if categories is None else require_int("categories", categories, 1)
     if grid.cols < 2:
         raise ParameterError(
             f"simulate needs at least 2 columns: some items are relevant, some not; the grid is {grid}."

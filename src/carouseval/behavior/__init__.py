@@ -1,0 +1,8 @@
+"""What browsing models imply: visits, actions, utility, and how cells vary together."""
+
+from carouseval.behavior.browsing import Browsing, browse, chain_of
+from carouseval.behavior.joint_examination import covariance
+from carouseval.behavior.model_chains import States
+from carouseval.metrics.chain import Chain
+
+__all__ = ["Browsing", "Chain", "States", "browse", "chain_of", "covariance"]

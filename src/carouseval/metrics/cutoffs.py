@@ -1,0 +1,57 @@
+"""Cutoffs: cells past them weigh nothing. ``3x5`` for a page, ``10`` for a list."""
+
+import functools
+import re
+from typing import TypeAlias
+
+import numpy as np
+
+from carouseval.errors import ParameterError, ParseError
+from carouseval.metrics.discount import Discount, check_weights
+from carouseval.metrics.grid import Array, Grid
+from carouseval.metrics.validation import require_int
+
+PageCutoff: TypeAlias = tuple[int, int] | str | None
+
+
+def parse_cutoff(cutoff: PageCutoff) -> tuple[int, int] | None:
+    """``(3, 5)`` from itself or from ``"3x5"``: the first 3 rows and 5 columns."""
+    if cutoff is None:
+        return None
+    if isinstance(cutoff, str):
+        match = re.fullmatch(r"0*([1-9][0-9]*)x0*([1-9][0-9]*)", cutoff)
+        if not match:
+            raise ParseError(f"cutoff {cutoff!r} does not read; write rows x columns, each at least 1, such as 3x5.")
+        return int(match[1]), int(match[2])
+    if not isinstance(cutoff, tuple | list) or len(cutoff) != 2:
+        raise ParameterError(f"cutoff must be (rows, cols) or text such as '3x5', found {cutoff!r}.")
+    return require_int("cutoff: rows", cutoff[0], 1), require_int("cutoff: cols", cutoff[1], 1)
+
+
+def page_weights(discount: Discount, grid: Grid, cutoff: tuple[int, int] | None = None) -> Array:
+    """A discount's weights on a grid, 0 past the cutoff, checked once more: kernels read them unchecked."""
+    try:
+        return _cached_weights(discount, grid, cutoff)
+    except TypeError:  # a parameter that cannot be hashed
+        return _weights(discount, grid, cutoff)
+
+
+def _weights(discount: Discount, grid: Grid, cutoff: tuple[int, int] | None) -> Array:
+    weights = np.array(check_weights(discount, grid, discount.weights(grid)), order="C")
+    if cutoff is not None:
+        weights[cutoff[0] :] = 0.0
+        weights[:, cutoff[1] :] = 0.0
+    weights.flags.writeable = False
+    return weights
+
+
+_cached_weights = functools.lru_cache(maxsize=128)(_weights)
+
+
+@functools.lru_cache(maxsize=128)
+def list_weights(cells: int, cutoff: int | None = None) -> Array:
+    """1 / log2(rank + 1) for ranks 1..cells, 0 past the cutoff; one row."""
+    weights: Array = 1 / np.log2(np.arange(2.0, cells + 2.0))
+    weights[cutoff if cutoff is not None else cells :] = 0.0
+    weights.flags.writeable = False
+    return weights[None, :]

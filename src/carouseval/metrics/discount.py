@@ -1,0 +1,265 @@
+"""What a discount is, and how one is found: the registry, and names that print and parse.
+
+The formulas stand in ``discounts.py``, files in ``discount_files.py``.
+"""
+
+import ast
+import functools
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from numbers import Real
+from typing import Any, ClassVar, TypeVar, cast, dataclass_transform
+
+import numpy as np
+
+from carouseval.errors import ParameterError, ParseError
+from carouseval.metrics.grid import Array, Grid
+from carouseval.metrics.validation import did_you_mean, require_float
+
+TABLE = "d_emp"  # the symbol of tables of weights, which are found by name
+
+_SPELLING = re.compile(r"(\w+)\s*(?:\((.*)\))?", flags=re.DOTALL)
+
+
+class Discount:
+    """A weight for every cell of a grid. Subclasses give ``weights``; its result is checked for them.
+
+    Equal discounts are equal values; ``str`` prints what :func:`parse` reads.
+    """
+
+    symbol: ClassVar[str] = ""  # set by register
+    needs: ClassVar[str] = ""  # said when weights are not finite and positive
+    allows_zero: ClassVar[bool] = False
+    decays: ClassVar[tuple[str, ...]] = ()  # parameters in (0, 1]
+    shares: ClassVar[tuple[str, ...]] = ()  # parameters in [0, 1]
+
+    def weights(self, grid: Grid) -> Array:
+        """The weight of every cell, ``(rows, cols)``."""
+        raise NotImplementedError(f"{type(self).__name__} must define weights(grid).")
+
+    @property
+    def is_probability(self) -> bool:
+        """Whether weights are the probabilities that cells are examined, rather than merely in their order."""
+        return False
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if "weights" in vars(cls):
+            setattr(cls, "weights", _checked(cls.weights))  # noqa: B010 - mypy takes a plain assignment amiss
+
+    def __str__(self) -> str:
+        return _spelled(self.symbol, self.parameters) if self.symbol else type(self).__name__
+
+    def __post_init__(self) -> None:
+        for name, value in self.parameters.items():
+            # NumPy's numbers become Python's, so that they print as such
+            if isinstance(value, Real) and not isinstance(value, bool):
+                object.__setattr__(self, name, require_float(f"{self.symbol}: {name}", value))
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        return {f.name: getattr(self, f.name) for f in fields(cast(Any, self))}
+
+    __repr__ = __str__
+
+    @classmethod
+    def read(cls, arguments: str, text: str) -> "Discount":
+        """The discount with these arguments, which stand in the brackets of ``text``."""
+        return _with_numbers(cls, arguments, text)
+
+    @property
+    def short(self) -> str:
+        """Like ``str``, without parameters that have their default: ``d_rpd(mu=0.5)``."""
+        changed = {f.name: getattr(self, f.name) for f in fields(cast(Any, self)) if getattr(self, f.name) != f.default}
+        return _spelled(self.symbol, changed) if changed else self.symbol
+
+
+class Formula(Discount):
+    """A discount whose parameters are numbers: decays lie in (0, 1], shares in [0, 1], all others are 0 or more."""
+
+    def __post_init__(self) -> None:
+        for name, value in self.parameters.items():
+            bounds: dict[str, float] = {"above": 0} if name in self.decays else {"at_least": 0}
+            if name in self.decays + self.shares:
+                bounds["at_most"] = 1
+            object.__setattr__(self, name, require_float(f"{self.symbol}: {name}", value, **bounds))
+
+
+def _spelled(symbol: str, parameters: dict[str, Any]) -> str:
+    return f"{symbol}({', '.join(f'{name}={value!r}' for name, value in parameters.items())})"
+
+
+def _checked(weights: Callable[[Any, Grid], Array]) -> Callable[[Any, Grid], Array]:
+    """Broadcast a formula to the whole grid and refuse weights no metric can use."""
+
+    @functools.wraps(weights)
+    def checked(self: Any, grid: Grid) -> Array:
+        if not isinstance(grid, Grid):
+            raise ParameterError(f"{self}: weights takes a carouseval.Grid, found {type(grid).__name__}.")
+        with np.errstate(all="ignore"):
+            return check_weights(self, grid, weights(self, grid))
+
+    return checked
+
+
+def check_weights(discount: Discount, grid: Grid, weights: Any) -> Array:
+    """The weights as a read-only table of the grid's shape, if a metric can use them."""
+    raw = np.asarray(weights, dtype=np.float64)
+    try:
+        table = np.array(np.broadcast_to(raw, grid.shape))
+    except ValueError:
+        raise ParameterError(f"{discount}: weights has shape {raw.shape}, which does not fit a {grid} grid.") from None
+    bad = ~(np.isfinite(table) & (table >= 0 if discount.allows_zero else table > 0))
+    if bad.any():
+        row, col = np.argwhere(bad)[0]
+        bound = "0 or more" if discount.allows_zero else "above 0"
+        found = table[row, col]
+        hint = " It is too small for a float." if found == 0 and not np.signbit(found) else discount.needs
+        raise ParameterError(
+            f"{discount}: the weight of row {row + 1}, col {col + 1} is {found:g} on a {grid} grid; "
+            f"weights must be finite and {bound}.{hint}"
+        )
+    table.flags.writeable = False
+    return table
+
+
+_classes: dict[str, type[Discount]] = {}
+_tables: dict[str, Discount] = {}  # d_emp by name
+_T = TypeVar("_T", bound=type[Discount])
+_D = TypeVar("_D", bound=Discount)
+
+
+@functools.lru_cache(maxsize=1024)
+def _parse(text: str) -> Discount:
+    match = _SPELLING.fullmatch(text)
+    if not match:
+        raise ParseError(f"discount {text!r} does not read; write for example d_rpd, d_rpd(mu=0.5) or @fitted.json.")
+    symbol = match[1]
+    cls = class_of(symbol)
+    if cls is None:
+        known = known_symbols()
+        raise ParseError(f"there is no discount {symbol!r}.{did_you_mean(symbol, known)} Known: {', '.join(known)}.")
+    return cls.read(match[2] or "", text)
+
+
+def class_of(symbol: str) -> type[Discount] | None:
+    """The class of a symbol; None where there is none."""
+    return _classes.get(symbol)
+
+
+def _with_numbers(cls: type[Discount], arguments: str, text: str) -> Discount:
+    try:
+        arguments = re.sub(r"\blambda\s*=", "lam=", arguments)  # as the paper writes it
+        call = ast.parse(f"_({arguments})", mode="eval").body
+        if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
+            raise ValueError
+        positional = [ast.literal_eval(value) for value in call.args]
+        named = {str(keyword.arg): ast.literal_eval(keyword.value) for keyword in call.keywords}
+    except (SyntaxError, ValueError):
+        raise ParseError(f"discount {text!r}: parameters are written as name=number, separated by commas.") from None
+    names, symbol = [f.name for f in fields(cast(Any, cls))], cls.symbol
+    if len(positional) > len(names):
+        raise ParseError(f"discount {text!r} has {len(positional)} parameters; {symbol} takes {', '.join(names)}.")
+    for name in named:
+        if name not in names[len(positional) :]:
+            why = "is given twice" if name in names else f"is unknown.{did_you_mean(name, names)}"
+            raise ParseError(f"discount {text!r}: parameter {name!r} {why} {symbol} takes {', '.join(names)}.")
+    try:
+        return cls(*positional, **named)
+    except TypeError:
+        raise ParseError(f"discount {text!r}: {symbol} needs its parameters {', '.join(names)}.") from None
+
+
+@dataclass_transform(frozen_default=True)
+def register(symbol: str) -> Callable[[_T], _T]:
+    """Class decorator: makes a frozen dataclass of a discount and lets :func:`parse` know its symbol.
+
+    >>> @register("d_geo")
+    ... class Geometric(Discount):
+    ...     "Every step right or down keeps a share of the attention."
+    ...     keep: float = 0.9
+    ...     def weights(self, grid):
+    ...         return self.keep ** (grid.row_index + grid.column_index - 2)
+    >>> str(parse("d_geo(keep=0.8)"))
+    'd_geo(keep=0.8)'
+    """
+    if not isinstance(symbol, str) or not re.fullmatch(r"[A-Za-z_]\w*", symbol):
+        raise ParameterError(
+            f"register takes a symbol, one word such as 'd_mine': @register('d_mine'), found {symbol!r}."
+        )
+
+    def join(cls: Any) -> Any:
+        known = _classes.get(symbol)
+        names = {(c.__module__, c.__qualname__) for c in (known, cls) if c}
+        if known and len(names) > 1:  # the same name again is a notebook cell run twice
+            raise ParameterError(f"register: {symbol!r} is already {known.__name__}; choose another symbol.")
+        if "__dataclass_params__" in vars(cls) and not cls.__dataclass_params__.frozen:
+            raise ParameterError(
+                f"register: {cls.__name__} must be a frozen dataclass; leave @dataclass out altogether."
+            )
+        made = cls if "__dataclass_fields__" in vars(cls) else dataclass(frozen=True, repr=False)(cls)
+        made.symbol = symbol
+        _classes[symbol] = made
+        _parse.cache_clear()
+        return made
+
+    return join
+
+
+def register_table(discount: _D) -> _D:
+    """Let :func:`parse` find a table by its name: ``d_emp(name)``."""
+    known = _tables.setdefault(discount.parameters["name"], discount)
+    if known != discount:
+        raise ParameterError(f"register_table: {discount} is already another table; choose another name.")
+    return discount
+
+
+def parse(text: str) -> Discount:
+    """Read a discount: ``d_rpd``, ``d_rpd(mu=0.5)``, ``d_emp(name)`` once registered, or ``@fitted.json``.
+
+    >>> parse("d_rpd(mu=0.5)")
+    d_rpd(alpha=4, beta=9, mu=0.5, nu=0.95)
+    """
+    if not isinstance(text, str):
+        raise ParseError(f"a discount's name is text such as 'd_rpd', found {text!r}.")
+    if text.lstrip().startswith("@"):
+        from carouseval.metrics.discount_files import load
+
+        return load(text.strip()[1:])
+    return _parse(text.strip())
+
+
+def as_discount(discount: str | Discount) -> Discount:
+    """A discount from its name, or itself."""
+    if isinstance(discount, str):
+        return parse(discount)
+    if isinstance(discount, Discount):
+        if type(discount).symbol not in _classes:
+            name = type(discount).__name__
+            raise ParameterError(f"{name} is not registered; write @discounts.register('d_...') above its class.")
+        return discount
+    raise ParameterError(
+        f"discount must be a name such as 'd_rpd' or a Discount, found {type(discount).__name__}. "
+        "A table of weights goes through discounts.Empirical(table)."
+    )
+
+
+def registered_table(name: str) -> Discount:
+    if name not in _tables:
+        known = f" Known: {', '.join(sorted(_tables))}." if _tables else ""
+        raise ParseError(
+            f"there is no table {name!r}.{did_you_mean(name, _tables)}{known} "
+            "Make one with discounts.register_table(discounts.Empirical(table, name=...)) or read it from @file.json."
+        )
+    return _tables[name]
+
+
+def known_symbols() -> list[str]:
+    """All symbols that read."""
+    return sorted(_classes)
+
+
+def classes() -> dict[str, type[Discount]]:
+    """All registered discounts by symbol."""
+    return dict(_classes)

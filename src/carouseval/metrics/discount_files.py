@@ -1,0 +1,52 @@
+"""Discounts as JSON holds them, and files of them: ``parse("@fitted.json")``."""
+
+import json
+from dataclasses import fields
+from pathlib import Path
+from typing import Any, cast
+
+from carouseval.errors import ParameterError, ParseError
+from carouseval.metrics.discount import Discount, as_discount, class_of, known_symbols
+from carouseval.metrics.validation import did_you_mean
+from carouseval.whole_files import write_whole
+
+
+def save(discount: Discount, path: str | Path) -> None:
+    """Write a discount to a JSON file that ``parse("@" + path)`` reads back."""
+    write_whole(path, json.dumps(as_plain(as_discount(discount)), indent=1) + "\n")
+
+
+def as_plain(discount: Discount) -> dict[str, Any]:
+    """A discount as JSON holds it: its symbol and its parameters."""
+    return {"discount": discount.symbol, "parameters": discount.parameters}
+
+
+def load(path: str | Path) -> Discount:
+    """Read a discount from a JSON file: ``{"discount": "d_rpd", "parameters": {"mu": 0.5}}``, other keys ignored."""
+    try:
+        content = json.loads(Path(path).read_text(encoding="utf-8-sig"))
+    except OSError as error:
+        raise ParseError(f"discount file {str(path)!r}: {error.strerror or error}.") from None
+    except (ValueError, RecursionError) as error:
+        raise ParseError(f"discount file {str(path)!r} is not JSON: {error}.") from None
+    return from_plain(content, f"discount file {str(path)!r}")
+
+
+def from_plain(content: Any, where: str) -> Discount:
+    """What :func:`as_plain` gave, as a discount again."""
+    if not isinstance(content, dict) or not isinstance(content.get("discount"), str) or "parameters" not in content:
+        example = '{"discount": "d_rpd", "parameters": {"mu": 0.5}}'
+        raise ParseError(f"{where} needs the keys 'discount' and 'parameters', as in {example}.")
+    symbol, parameters = content["discount"], content["parameters"]
+    cls = class_of(symbol)
+    if cls is None:
+        raise ParseError(f"{where}: there is no discount {symbol!r}.{did_you_mean(symbol, known_symbols())}")
+    names = [f.name for f in fields(cast(Any, cls))]
+    if not isinstance(parameters, dict) or not set(parameters) <= set(names):
+        raise ParseError(f"{where}: 'parameters' of {symbol} are {', '.join(names)}.")
+    try:
+        return cls(**parameters)
+    except TypeError:
+        raise ParseError(f"{where}: 'parameters' of {symbol} are {', '.join(names)}.") from None
+    except (ParameterError, ParseError) as error:
+        raise type(error)(f"{where}: {error}") from None

@@ -1,0 +1,229 @@
+"""``d_scan``: eyes that move from cell to cell, swipe, scroll, turn back, get lost and leave."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from carouseval.metrics.chain import Chain, as_band, solve
+from carouseval.metrics.discount import Formula, register
+from carouseval.metrics.grid import Array, Grid
+from carouseval.metrics.validation import require_float
+
+KINDS = ("on", "back", "swipe", "swipe_on", "wrap", "swipe_back", "scroll", "scroll_back")
+_NO_SPREAD, _ROW, _PAGE = 0, 1, 2
+
+
+@register("d_scan")
+class MarkovScan(Formula):
+    """d_scan: the probability that a cell is ever visited by eyes that move from cell to cell.
+
+    At a cell every possible move is taken in proportion to its rate, that of reading on to the next slot being 1
+    (rightwards on page 1, leftwards on later pages, as eyes do after a swipe):
+
+    ``back`` to the slot before; ``swipe`` from page 1 to page 2, ``swipe_on`` from there to the next, and from the
+    last one, at the share ``wrap`` of that rate, to page 1 again; ``swipe_back`` to the page before; ``scroll`` and
+    ``scroll_back`` to the next row and the one before; ``lost``: to any cell; ``leave``. A forward swipe lands near the
+    page's right edge, a backward one near its left, a scroll near the left edge of page 1: at distance d in proportion
+    to ``page_spread^d`` and ``row_spread^d``. A share ``e`` looks at all; their first look lands on row 1 as after a
+    scroll or, at the rate ``lost`` against 1, anywhere.
+
+    What moves there are depends on the grid, their rates do not: so a scan carries over to any screen. Counts of
+    examined cells do not identify it, paths do (:func:`carouseval.attention.fit_paths`). The default is an
+    illustration: the rates of turning back, getting lost and leaving are set by hand, the others fitted to the counts
+    of Bratislava. Its people look 134 times at 47 cells; nobody counted looks.
+
+    >>> MarkovScan(lost=0).weights(Grid(1, 3, page_size=3)).round(3)
+    array([[0.983, 0.975, 0.967]])
+    """
+
+    e: float = 0.9827
+    back: float = 0.05
+    swipe: float = 0.089
+    swipe_on: float = 2.578
+    swipe_back: float = 0.5
+    scroll: float = 0.1033
+    scroll_back: float = 0.1
+    lost: float = 0.02
+    leave: float = 0.008
+    row_spread: float = 0
+    page_spread: float = 0.8812
+    wrap: float = 1
+
+    allows_zero: ClassVar[bool] = True  # with some rates 0, cells that nobody reaches
+    decays: ClassVar[tuple[str, ...]] = ("e",)
+    shares: ClassVar[tuple[str, ...]] = ("row_spread", "page_spread", "wrap")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require_float(f"{self.symbol}: leave", self.leave, above=0)  # or nobody would ever end
+
+    @property
+    def is_probability(self) -> bool:
+        return True
+
+    def weights(self, grid: Grid) -> Array:
+        if any(
+            isinstance(value, np.ndarray) for value in self.parameters.values()
+        ):  # many scans at once, when one is fitted
+            flat = {name: np.ravel(value) for name, value in self.parameters.items()}
+            return self._many(dict(zip(flat, np.broadcast_arrays(*flat.values()), strict=True)), grid)
+        weights: Array = self._many({name: np.array([value]) for name, value in self.parameters.items()}, grid)[0]
+        return weights
+
+    def _many(self, values: dict[str, Any], grid: Grid) -> Array:
+        moves = moves_on(grid)
+        chances = moves.chances(values)
+        band = as_band(moves.tail, moves.head, chances.moves, moves.states)
+        cells = np.arange(moves.states)
+        return solve(band, chances.leave, chances.start, chances.lost, moves.anywhere, cells, grid.shape)[1]
+
+    def chain(self, grid: Grid) -> Chain:
+        """The chain itself, for visits, actions and variance."""
+        moves = moves_on(grid)
+        chances = moves.chances({name: np.array([value]) for name, value in self.parameters.items()})
+        lost = chances.lost[0]
+        return Chain(
+            shape=grid.shape,
+            cell=np.arange(moves.states),
+            start=chances.start[0],
+            tail=moves.tail,
+            head=moves.head,
+            chance=chances.moves[0],
+            leave=chances.leave[0],
+            lost=lost,
+            landing=moves.anywhere,
+            swipes=moves.per_state(chances.moves[0] * moves.swipes) + lost * moves.lost_swipes,
+            scrolls=moves.per_state(chances.moves[0] * moves.scrolls) + lost * moves.lost_scrolls,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Chances:
+    """Probabilities of many scans on one grid."""
+
+    start: Array  # (scans, states)
+    moves: Array  # (scans, moves)
+    leave: Array  # (scans, states)
+    lost: Array  # (scans, states)
+
+
+@dataclass(frozen=True, eq=False)
+class Moves:
+    """Every move a grid allows, whatever its rate."""
+
+    states: int
+    tail: NDArray[np.int64]
+    head: NDArray[np.int64]
+    kind: NDArray[np.int64]  # which of KINDS
+    spread: NDArray[np.int64]  # by which spread it lands
+    distance: NDArray[np.int64]  # from the edge it lands at
+    among: NDArray[np.int64]  # slots it may land on
+    swipes: Array
+    scrolls: Array
+    possible: Array  # (states, kinds): 1 where a kind of move is possible
+    first: NDArray[np.int64]  # the cells of row 1, page 1
+    lost_swipes: Array  # (states,), on average over where one lands
+    lost_scrolls: Array
+
+    @property
+    def anywhere(self) -> Array:
+        return np.full(self.states, 1 / self.states)
+
+    def chances(self, values: dict[str, Any]) -> Chances:
+        """Probabilities from parameters, each an array (scans,)."""
+        values = values | {"on": np.ones_like(values["e"]), "wrap": values["swipe_on"] * values["wrap"]}
+        rates = np.stack([np.broadcast_to(values[kind], np.shape(values["e"])) for kind in KINDS], axis=1)
+        lost, leave = values["lost"][:, None], values["leave"][:, None]
+        total = rates @ self.possible.T + lost + leave
+        lands = np.stack(
+            [
+                np.ones((len(rates), len(self.tail))),
+                _landing(values["row_spread"], self.distance, self.among),
+                _landing(values["page_spread"], self.distance, self.among),
+            ]
+        )[self.spread, :, np.arange(len(self.tail))].T
+        start = np.repeat(lost / self.states, self.states, axis=1)
+        slots = np.full(len(self.first), len(self.first))
+        start[:, self.first] += _landing(values["row_spread"], self.first, slots)
+        start *= values["e"][:, None] / (1 + lost)
+        return Chances(start, rates[:, self.kind] * lands / total[:, self.tail], leave / total, lost / total)
+
+    def per_state(self, of_moves: Array) -> Array:
+        """Added up over the moves out of each state."""
+        return np.bincount(self.tail, of_moves, minlength=self.states).astype(np.float64)
+
+
+def _landing(spread: Array, distance: NDArray[np.int64], among: NDArray[np.int64]) -> Array:
+    """spread^d over its sum for all distances below ``among``, (scans, moves)."""
+    powers = spread[:, None] ** np.arange(among.max(initial=1))
+    landing: Array = powers[:, distance] / np.cumsum(powers, axis=1)[:, among - 1]
+    return landing
+
+
+@lru_cache(maxsize=32)
+def moves_on(grid: Grid) -> Moves:
+    """The moves of a grid, row by row."""
+    pages = [np.flatnonzero(grid.swipe_page == page) for page in range(1, int(grid.swipe_page[-1]) + 1)]
+    page_swipes = [int(grid.swipes[page[-1]]) for page in pages]  # swipes until all of a page shows
+    row_scrolls = grid.scrolls.ravel().tolist()
+    moves: list[tuple[int, ...]] = []
+
+    def lands(at: int, kind: str, row: int, page: int, right: bool, spread: int, swipes: int, scrolls: int) -> None:
+        slots = pages[page][::-1] if right else pages[page]
+        for distance, col in enumerate(slots.tolist()):
+            head = row * grid.cols + col
+            moves.append((at, head, KINDS.index(kind), spread, distance, len(slots), swipes, scrolls))
+
+    for row in range(grid.rows):
+        for page, slots in enumerate(pages):
+            reading = slots if page == 0 else slots[::-1]
+            for place, col in enumerate(reading.tolist()):
+                at = row * grid.cols + col
+                for kind, to in (("on", place + 1), ("back", place - 1)):
+                    if 0 <= to < len(reading):
+                        head = row * grid.cols + int(reading[to])
+                        moves.append((at, head, KINDS.index(kind), _NO_SPREAD, 0, 1, 0, 0))
+                if page + 1 < len(pages):
+                    cost = page_swipes[page + 1] - page_swipes[page]
+                    lands(at, "swipe_on" if page else "swipe", row, page + 1, True, _PAGE, cost, 0)
+                elif page:
+                    lands(at, "wrap", row, 0, True, _PAGE, 1, 0)
+                if page:
+                    cost = page_swipes[page] - page_swipes[page - 1]
+                    lands(at, "swipe_back", row, page - 1, False, _PAGE, cost, 0)
+                for kind, to in (("scroll", row + 1), ("scroll_back", row - 1)):
+                    if 0 <= to < grid.rows:
+                        lands(at, kind, to, 0, False, _ROW, 0, abs(row_scrolls[to] - row_scrolls[row]))
+    table = np.array(moves, dtype=np.int64).reshape(-1, 8).T
+    states = grid.rows * grid.cols
+    possible = np.zeros((states, len(KINDS)))
+    possible[table[0], table[2]] = 1
+    lost_swipes, lost_scrolls = _lost_costs(grid, lambda col: page_swipes[int(grid.swipe_page[col]) - 1])
+    return Moves(
+        states=states,
+        tail=table[0],
+        head=table[1],
+        kind=table[2],
+        spread=table[3],
+        distance=table[4],
+        among=table[5],
+        swipes=table[6].astype(np.float64),
+        scrolls=table[7].astype(np.float64),
+        possible=possible,
+        first=pages[0],
+        lost_swipes=lost_swipes,
+        lost_scrolls=lost_scrolls,
+    )
+
+
+def _lost_costs(grid: Grid, swipes_until: Callable[[int], int]) -> tuple[Array, Array]:
+    """What it takes on average to get anywhere: other rows stand at their first page, one's own where it was left."""
+    until = np.array([swipes_until(col) for col in range(grid.cols)], dtype=np.float64)
+    own = np.abs(until[:, None] - until).mean(axis=1)
+    swipes = (own + (grid.rows - 1) * until.mean()) / grid.rows
+    scrolls = np.abs(grid.scrolls - grid.scrolls.T).mean(axis=1)
+    return np.tile(swipes, grid.rows), np.repeat(scrolls, grid.cols).astype(np.float64)

@@ -1,0 +1,324 @@
+"""Scores become the pages that a plain loop over users makes of them, and every page is fit to be judged."""
+
+import gzip
+import random
+import subprocess
+import sys
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+import carouseval as cv
+from carouseval.building.from_scores import ORDERS, pages_from_scores, read_run, scores_from_arrays
+from carouseval.building.sample import sample
+
+ROOT = Path(__file__).parent.parent.parent
+SCORES = {"user_id": [7, 7, 7], "item_id": ["a", "b", "c"], "score": [0.2, 0.9, 0.5]}
+ITEMS = {"item_id": ["a", "b", "b", "c"], "category": ["drama", "crime", "drama", "drama"]}
+
+
+def added(scores: list[float]) -> float:
+    total = 0.0
+    for score in scores:  # sum() adds more exactly from Python 3.12 on
+        total += score
+    return total
+
+
+def plain_page(
+    scored: dict[Any, float],
+    members: dict[Any, set[Any]],
+    grid: cv.Grid,
+    order: str,
+    categories: list[Any] | None,
+    pinned: dict[Any, int],
+    once: bool,
+    least: int,
+) -> list[tuple[Any, ...]]:
+    """One user's page: row, col, item, category, pinned."""
+    lists = {
+        category: sorted((item for item in its if item in scored), key=lambda item: (-scored[item], item))
+        for category, its in members.items()
+    }
+    lists = {category: its for category, its in lists.items() if its}
+
+    def worth(category: Any) -> float:
+        top = [scored[item] for item in lists[category]][: grid.cols]
+        if order == "fixed":
+            return -float((categories or []).index(category))
+        return top[0] if order == "best" else added(top) / (len(top) if order == "mean" else 1)
+
+    free = [c for c in lists if c not in pinned and (categories is None or c in categories)]
+    free.sort(key=lambda c: (-worth(c), lists[c][0], c))
+    fixed = sorted((c for c in lists if c in pinned), key=lambda c: pinned[c])
+    page: list[tuple[Any, ...]] = []
+    row = 1
+    while row <= grid.rows and (free or fixed):
+        category = (fixed if fixed and (pinned[fixed[0]] <= row or not free) else free).pop(0)
+        shown = {item for _, _, item, _, _ in page} if once else set()
+        its = [item for item in lists[category] if item not in shown][: grid.cols]
+        if len(its) >= least:
+            page += [(row, col, item, category, category in pinned) for col, item in enumerate(its, 1)]
+            row += 1
+    return page
+
+
+@pytest.mark.parametrize("seed", range(150))
+def test_pages_are_those_of_a_plain_loop(seed: int) -> None:
+    rng = random.Random(seed)
+    text = rng.random() < 0.5
+    users: list[Any] = [f"u{k}" if text else k - 2 for k in range(rng.randint(1, 6))]
+    items: list[Any] = [f"i{k}" if text else k - 3 for k in range(rng.randint(1, 14))]
+    labels: list[Any] = [f"c{k}" if text else k for k in range(rng.randint(1, 7))]
+    belongs = {(item, rng.choice(labels), None) for item in items for _ in range(rng.randint(1, 3))}
+    if rng.random() < 0.4:
+        belongs |= {(rng.choice(items), rng.choice(labels), rng.choice(users)) for _ in range(5)}
+    values = rng.choice([[0.0, -0.0, 1.0], [rng.gauss(0, 1) for _ in range(30)], [-2.0, 0.1, 0.2, 0.3, 1e9]])
+    lines = [(u, i, rng.choice(values)) for u in users for i in items if rng.random() < 0.8] or [
+        (users[0], items[0], 1)
+    ]
+    rng.shuffle(lines)
+    present = sorted({category for _, category, _ in belongs})
+    grid = cv.Grid(rng.randint(1, 5), rng.randint(1, 4))
+    order = rng.choice(ORDERS)
+    chosen = rng.sample(present, rng.randint(1, len(present))) if order == "fixed" or rng.random() < 0.3 else None
+    pins: dict[Any, int] = {}
+    if rng.random() < 0.5:
+        count = rng.randint(0, min(len(present), grid.rows, 2))
+        rows = rng.sample(range(1, grid.rows + 1), count)
+        pins = dict(zip(rng.sample(present, count), rows, strict=True))
+    once, least = rng.random() < 0.6, rng.choice([1, 1, 2, 3])
+    expected = []
+    for user in sorted({u for u, _, _ in lines}):
+        members: dict[Any, set[Any]] = {}
+        for item, category, owner in belongs:
+            if owner in (None, user):
+                members.setdefault(category, set()).add(item)
+        scored = {i: s for u, i, s in lines if u == user}
+        page = plain_page(scored, members, grid, order, chosen, pins, once, least)
+        expected += [(user, *cell) for cell in page]
+    scores = pl.DataFrame(lines, schema=["user_id", "item_id", "score"], orient="row")
+    frame = pl.DataFrame(
+        sorted(belongs, key=str),
+        schema={"item_id": scores["item_id"].dtype, "category": pl.String if text else pl.Int64}
+        | {"user_id": scores["user_id"].dtype},
+        orient="row",
+    )
+    if frame["user_id"].null_count() == frame.height and rng.random() < 0.5:
+        frame = frame.drop("user_id")
+    found = pages_from_scores(scores, frame, grid, order=order, categories=chosen, pinned=pins, once=once, least=least)
+    assert found.columns == ["user_id", "row", "col", "item_id", "category", "pinned"]
+    assert found.rows() == expected
+    if found.height:
+        assert_valid(found, frame, grid)
+        if once:
+            assert not found.select("user_id", "item_id").is_duplicated().any()
+
+
+def assert_valid(pages: pl.DataFrame, items: pl.DataFrame, grid: cv.Grid) -> None:
+    """Evaluation refuses invalid pages, and gaps are warnings, which tests refuse."""
+    judgments = pages.filter(row=1, col=1).select("user_id", "item_id", relevance=1.0)
+    result = cv.evaluate(pages, judgments, items, grid=grid)
+    assert result.counts["invalid"] == result.counts["gaps"] == result.counts["missing"] == 0
+    assert cv.check(pages, judgments, items, grid).ok
+
+
+def test_order_of_lines_does_not_matter() -> None:
+    rng = np.random.default_rng(3)
+    data = sample(40, systems=["new"])
+    ids = data.items["item_id"].unique().sort()
+    lines = pl.DataFrame({"user_id": np.repeat(np.arange(40), 300), "score": rng.integers(0, 9, 12000)})
+    lines = lines.with_columns(item_id=ids.gather(np.concatenate([rng.permutation(2000)[:300] for _ in range(40)])))
+    pages = pages_from_scores(lines, data.items, cv.TV)
+    shuffled = pages_from_scores(lines.sample(fraction=1, shuffle=True, seed=1), data.items.reverse(), cv.TV)
+    assert_frame_equal(pages, shuffled)
+    assert pages["row"].max() == cv.TV.rows
+    assert_valid(pages, data.items, cv.TV)
+
+
+def test_ties_stand_by_item_then_category() -> None:
+    scores = {"user_id": [1] * 4, "item_id": [10, 9, 2, 1], "score": [1.0, 1.0, 1.0, 0.5]}
+    items = {"item_id": [10, 9, 2, 2, 1], "category": ["z", "z", "y", "x", "z"]}
+    found = pages_from_scores(scores, items, once=False)
+    assert found.select("row", "item_id", "category").rows() == [
+        *((1, 2, "x"), (2, 2, "y"), (3, 9, "z"), (3, 10, "z"), (3, 1, "z"))
+    ]
+
+
+def test_a_pinned_row_moves_up_rather_than_leave_one_empty() -> None:
+    found = pages_from_scores(SCORES, ITEMS, pinned={"drama": 5})
+    assert found.select("row", "category", "pinned").unique().sort("row").rows() == [
+        (1, "crime", False),
+        (2, "drama", True),
+    ]
+    assert "pinned" not in pages_from_scores(SCORES, ITEMS).columns
+
+
+def test_any_table_will_do(tmp_path: Path) -> None:
+    expected = pages_from_scores(SCORES, ITEMS)
+    scores, items = pl.DataFrame(SCORES), pl.DataFrame(ITEMS)
+    scores.write_csv(tmp_path / "scores.csv")
+    items.write_parquet(tmp_path / "items.parquet")
+    from_files = pages_from_scores(tmp_path / "scores.csv", str(tmp_path / "items.parquet"))
+    assert_frame_equal(from_files, expected.cast({"user_id": pl.String}))  # text alone has no type
+    assert_frame_equal(pages_from_scores(scores.to_pandas(), items.to_arrow()), expected)
+    theirs = scores.rename({"user_id": "user", "item_id": "item", "score": "prediction"}).lazy()
+    names = {"scores": {"user_id": "user", "item_id": "item", "score": "prediction"}}
+    assert_frame_equal(pages_from_scores(theirs, items, columns=names), expected)
+
+
+def test_items_without_a_category_are_counted() -> None:
+    scores = {"user_id": [7, 8, 8], "item_id": ["a", "x", "b"], "score": [1, 2, 3]}
+    told = r"scores: 1 of 3 lines are left out, as their items have no category: 1 in all, first item_id='x' \(line 2\)"
+    with pytest.warns(cv.DataWarning, match=told) as warned:
+        found = pages_from_scores(scores, ITEMS)
+    assert warned[0].filename == __file__
+    assert found["item_id"].to_list() == ["a", "b"]
+    with warnings.catch_warnings():  # what is only not allowed here has a category
+        warnings.simplefilter("error")
+        assert pages_from_scores(SCORES, ITEMS, categories=["crime"])["item_id"].to_list() == ["b"]
+    with pytest.raises(cv.DataError, match="none of its items has a category"):
+        pages_from_scores(SCORES, {"item_id": ["z"], "category": ["drama"]})
+
+
+def test_a_page_may_be_empty() -> None:
+    found = pages_from_scores(SCORES, ITEMS, least=4)
+    assert found.is_empty()
+    assert found.schema["user_id"] == pl.Int64
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"score": [0.2, float("nan"), 0.5]}, r"scores: column score, line 2: found nan. A score is a finite number"),
+        ({"score": [0.2, float("inf"), 0.5]}, r"scores: column score, line 2: found inf"),
+        (
+            {"item_id": ["a", "b", "a"]},
+            r"scores: user_id=7 item_id='a' is scored again, line 3\. A user's item has one",
+        ),
+        ({"item_id": [1, 2, 3]}, r"7 never equals '7'"),
+        ({"user_id": [7, None, 7]}, r"scores: column user_id, line 2: found nothing"),
+        ({"item_id": [["a"], ["b"], ["c"]]}, r"scores: items come in lists"),
+        ({"user_id": [], "item_id": [], "score": []}, r"scores: the table is empty"),
+    ],
+)
+def test_bad_scores_are_refused(change: dict[str, Any], told: str) -> None:
+    with pytest.raises(cv.DataError, match=told):
+        pages_from_scores(SCORES | change, ITEMS)
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({"order": "bets"}, "order must be one of best, mean, sum, fixed, found 'bets'. Did you mean 'best'"),
+        ({"order": "fixed"}, "order='fixed' needs categories"),
+        ({"categories": ["dramma"]}, "categories: items has no category 'dramma'. Did you mean 'drama'"),
+        ({"categories": ["drama", "drama"]}, "categories: 'drama' is named twice"),
+        ({"categories": "drama"}, "categories must be a list of categories, found 'drama'"),
+        ({"pinned": {"news": 1}}, "pinned: items has no category 'news'"),
+        ({"pinned": {"drama": 0}}, "pinned: the row of 'drama' must be a whole number of at least 1"),
+        ({"pinned": {"drama": 11}}, "'drama' is to stand in row 11, and the grid has 10 rows"),
+        ({"pinned": {"drama": 1, "crime": 1}}, "'drama' and 'crime' are both to stand in row 1"),
+        ({"pinned": ["drama"]}, "pinned must be a dict"),
+        ({"least": 0}, "least must be a whole number of at least 1"),
+        ({"once": "no"}, "once must be True or False"),
+        ({"grid": {"tv": cv.TV}}, "grid must be one Grid"),
+        ({"columns": {"scores": {"user_id": "customer"}}}, "there is no column 'customer' in scores"),
+    ],
+)
+def test_bad_options_are_refused(options: dict[str, Any], told: str) -> None:
+    with pytest.raises(cv.ParameterError, match=told):
+        pages_from_scores(SCORES, ITEMS, **options)
+
+
+def test_run_files(tmp_path: Path) -> None:
+    run = tmp_path / "system.run"
+    text = "7 Q0 m1 1 0.9 mine\r\n\n 7\tQ0  m2 2 -5e-1 mine \n8 Q0 m1 1 3 mine"
+    run.write_text(text)
+    expected = pl.DataFrame({"user_id": [7, 7, 8], "item_id": ["m1", "m2", "m1"], "score": [0.9, -0.5, 3.0]})
+    assert_frame_equal(read_run(run), expected)
+    assert_frame_equal(read_run(str(run), "trec"), expected)
+    (tmp_path / "run.gz").write_bytes(gzip.compress(text.encode()))
+    assert_frame_equal(read_run(tmp_path / "run.gz"), expected)
+    expected.write_csv(tmp_path / "run.csv")
+    assert_frame_equal(read_run(tmp_path / "run.csv"), expected)
+    run.write_text("007 Q0 99999999999999999999 1 0.9 mine\n")
+    assert read_run(run).rows() == [("007", "99999999999999999999", 0.9)]
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("7 Q0 m1 1 0.9 x\n\n7 Q0 m2 2 0.5\n", r"system.run, line 3: found '7 Q0 m2 2 0.5'. A line of a TREC run is"),
+        ("7 Q0 m1 1 high x\n7 Q0 m2 2 nan x", r"line 1: the score is 'high' \(2 such lines\). A score is a finite"),
+        ("\n \n", "is empty"),
+    ],
+)
+def test_bad_run_files_are_refused(text: str, told: str, tmp_path: Path) -> None:
+    (tmp_path / "system.run").write_text(text)
+    with pytest.raises(cv.DataError, match=told):
+        read_run(tmp_path / "system.run")
+
+
+def test_files_that_are_no_runs_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(cv.DataError, match="No such file"):
+        read_run(tmp_path / "none.run")
+    (tmp_path / "latin.run").write_bytes(b"7 Q0 caf\xe9 1 2 x")
+    with pytest.raises(cv.DataError, match="not in UTF-8"):
+        read_run(tmp_path / "latin.run")
+    (tmp_path / "bad.gz").write_bytes(b"7 Q0 m1 1 2 x")
+    with pytest.raises(cv.DataError, match="gzip"):
+        read_run(tmp_path / "bad.gz")
+    with pytest.raises(cv.ParameterError, match="format must be one of auto, trec"):
+        read_run(tmp_path / "bad.gz", "qrels")
+
+
+def test_arrays() -> None:
+    lowest = np.finfo(np.float32).min
+    scores = np.array([[0.5, 0.25, lowest], [1.0, -np.inf, 0.0]], np.float32)
+    found = scores_from_arrays(np.array([4, 5]), np.array([[3, 1, 2], [2, 3, -1]]), scores)
+    assert found.rows() == [(4, 3, 0.5), (4, 1, 0.25), (5, 2, 1.0)]
+    text = scores_from_arrays(["ann"], np.array([["a", "b"]], object), [[2, 1]])
+    assert text.rows() == [("ann", "a", 2.0), ("ann", "b", 1.0)]
+
+
+@pytest.mark.parametrize(
+    ("arrays", "told"),
+    [
+        (([1], [[1, 2]], [[0.5]]), r"item_ids \(1, 2\) and scores \(1, 1\)"),
+        (([1, 2], [[1, 2]], [[0.5, 1]]), r"user_ids has shape \(2,\)"),
+        (([1], [1, 2], [[0.5, 1]]), r"item_ids has shape \(2,\), wanted is \(users, k\)"),
+        (([1, 2], [[1, 2], [3]], [[0.5, 1], [2]]), "item_ids is no array"),
+        (([1], [[1, 2]], [[0.5, np.nan]]), r"row 1, place 2 \(user_id=1\) holds nan"),
+        (([1], [[1, 2]], [["a", "b"]]), "Scores are numbers"),
+        (([1.5], [[1, 2]], [[1, 2]]), "user_id holds Float64; ids are integers or text"),
+        (([1], [[(1,), "a"]], [[1, 2]]), "item_ids"),
+    ],
+)
+def test_bad_arrays_are_refused(arrays: tuple[Any, Any, Any], told: str) -> None:
+    with pytest.raises(cv.DataError, match=told):
+        scores_from_arrays(*arrays)
+
+
+def test_the_example_runs() -> None:
+    script = [sys.executable, "-W", "error", str(ROOT / "examples" / "from_scores.py")]
+    shown = subprocess.run(script, capture_output=True, text=True, check=True).stdout.split()
+    scores = [float(shown[shown.index(name) + 1]) for name in ("lenskit", "recbole", "rectools", "implicit", "trec")]
+    assert scores == sorted(scores, reverse=True)  # each is noisier than the one before
+    assert 0 < scores[-1] < scores[0] < 1
+
+
+@pytest.mark.parametrize("categories", [[["a"]], [True], [1.5]])
+def test_categories_that_are_none(categories: Any) -> None:
+    scores = {"user_id": [1], "item_id": [1], "score": [1.0]}
+    with pytest.raises(cv.ParameterError, match="a category is text or an integer"):
+        cv.pages_from_scores(scores, {"item_id": [1], "category": [1]}, categories=categories)
+
+
+def test_arrays_with_nobody() -> None:
+    with pytest.raises(cv.DataError, match="scores: "):
+        scores_from_arrays([None, 1], [[1], [2]], [[1.0], [1.0]])

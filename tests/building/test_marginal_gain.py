@@ -1,0 +1,285 @@
+"""What carousels add, against pages put together by hand; built pages, against all orders."""
+
+import itertools
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from numpy.random import Generator, default_rng
+
+import carouseval as cv
+
+GRID = cv.Grid(4, 4, page_size=2, visible_rows=2)
+LABELS = ["A", "B", "C", "D", "E", "F"]
+
+
+def table(lines: list[dict[str, Any]]) -> pl.DataFrame:
+    return pl.DataFrame(lines)
+
+
+def world(seed: int, carousels: int = 4, users: int = 5) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]:
+    """Candidates, judgments and items: items of several categories, users without some carousels, or without any."""
+    rng = default_rng(seed)
+    members = {label: rng.choice(12, 6, replace=False).tolist() for label in LABELS}
+    members["Z"] = [i for i in range(12) if not any(i in its for its in members.values())]
+    items = table([{"item_id": i, "category": label} for label, its in members.items() for i in its])
+    candidates = [
+        {"user_id": f"u{u}", "carousel": label, "category": label, "col": col, "item_id": item}
+        for u in range(users - 1)
+        for label in LABELS[:carousels]
+        if rng.random() < 0.8 or (u, label) == (0, "A")
+        for col, item in enumerate(row(rng, members[label]), 1)
+    ]
+    judged = [(f"u{u}", int(i), float(rng.integers(0, 4))) for u in range(users + 1) for i in rng.permutation(12)[:7]]
+    judgments = pl.DataFrame(judged, schema=["user_id", "item_id", "relevance"], orient="row")
+    # one user has judged without liking anything
+    last = pl.col("user_id") == f"u{users}"
+    return (
+        table(candidates),
+        judgments.with_columns(pl.when(last).then(0.0).otherwise("relevance").alias("relevance")),
+        items,
+    )
+
+
+def row(rng: Generator, members: list[int]) -> list[int]:
+    """Some members; now and then one of them twice."""
+    drawn: list[int] = rng.permutation(members)[: rng.integers(1, 4)].tolist()
+    return drawn + drawn[:1] * int(rng.random() < 0.3)
+
+
+def pages(candidates: pl.DataFrame, orders: dict[str, list[str]]) -> pl.DataFrame:
+    """Everybody's page, from each user's carousels from the top; those the user lacks are left out."""
+    lines = []
+    for (user,), mine in candidates.partition_by("user_id", as_dict=True).items():
+        owned = set(mine["carousel"])
+        for at, label in enumerate([one for one in orders.get(str(user), []) if one in owned], 1):
+            lines.append(mine.filter(pl.col("carousel") == label).with_columns(row=pl.lit(at)))
+    return pl.concat(lines).drop("carousel") if lines else pl.DataFrame()
+
+
+def mean(layouts: pl.DataFrame, judgments: pl.DataFrame, items: pl.DataFrame, metric: Any = "N2DCG_cat") -> float:
+    if layouts.is_empty():
+        return 0.0
+    return float(cv.evaluate(layouts, judgments, items, metric, GRID).mean[str(metric)])
+
+
+def same_for_all(candidates: pl.DataFrame, order: Any) -> pl.DataFrame:
+    return pages(candidates, {user: list(order) for user in candidates["user_id"].unique()})
+
+
+@pytest.mark.filterwarnings("ignore::carouseval.errors.DataWarning")
+@pytest.mark.parametrize("metric", ["N2DCG_cat", "N2DCG_cat(d_a)@3x3", "N2DCG", "2DCG"])
+@pytest.mark.parametrize("at", [None, 1, 2, 3])
+@pytest.mark.parametrize("seed", range(4))
+def test_gains_are_differences_of_scores(seed: int, at: int | None, metric: str) -> None:
+    candidates, judgments, items = world(seed)
+    fixed = {"u0": ["A", "B"], "u1": ["B"], "u3": ["B", "A"]}  # u2 has no page yet
+    page = pages(candidates, fixed)
+    others = candidates.filter(pl.col("carousel").is_in(["C", "D"]))
+    found = cv.what_adds(page, others, judgments, items, at=at, metric=metric, grid=GRID)
+    assert found.score == pytest.approx(mean(page, judgments, items, metric))
+    for name, gain in found.gains.items():
+        longer = {}
+        for user in ("u0", "u1", "u2", "u3"):
+            owned = candidates.filter(pl.col("user_id") == user)["carousel"]
+            order = [one for one in fixed.get(user, []) if one in owned]
+            order.insert(len(order) if at is None else at - 1, name)
+            longer[user] = order
+        assert gain == pytest.approx(mean(pages(candidates, longer), judgments, items, metric) - found.score, abs=1e-12)
+        assert at is not None or gain >= 0
+    frame = found.to_frame()
+    assert frame["gain"].is_sorted(descending=True)
+    assert (frame["low"] <= frame["gain"] + 1e-12).all()
+    assert (frame["gain"] <= frame["high"] + 1e-12).all()
+    assert found.counts["users"] == 5  # u4 has neither page nor carousel and scores 0; u5 likes nothing
+    means = found.per_user.group_by("carousel").agg(pl.col("gain").sum() / 5, pl.len().cast(pl.Int64))
+    assert dict(means.select("carousel", "gain").rows()) == pytest.approx(found.gains)
+    assert dict(means.select("carousel", "len").rows()) == dict(frame.select("carousel", "users").rows())
+
+
+def test_an_item_on_the_page_counts_once() -> None:
+    page = {"user_id": [1], "row": [1], "col": [1], "item_id": [7]}
+    items = {"item_id": [7, 8], "category": ["x", "x"]}
+    judgments = {"user_id": [1, 1], "item_id": [7, 8], "relevance": [1, 1]}
+    candidates = {"user_id": [1, 1, 1], "carousel": ["again", "both", "both"], "col": [1, 1, 2], "item_id": [7, 7, 8]}
+    found = cv.what_adds(page, candidates, judgments, items, metric="2DCG", grid=GRID)
+    weights = cv.discounts.RowPage().weights(GRID)
+    assert found.gains == pytest.approx({"both": weights[1, 1], "again": 0.0})
+    # where it is put above, the page's own copy no longer counts
+    above = cv.what_adds(page, candidates, judgments, items, at=1, metric="2DCG", grid=GRID)
+    assert above.gains == pytest.approx({"both": weights[0, 1], "again": 0.0})
+    assert found.to_frame()["wins"].to_list() == [1, 0]
+
+
+def test_pinned_rows_keep_their_ideal() -> None:
+    candidates, judgments, items = world(1)
+    page = same_for_all(candidates, "AB").with_columns(pinned=pl.col("row") == 1)
+    others = candidates.filter(pl.col("carousel") == "C")
+    found = cv.what_adds(page, others, judgments, items, grid=GRID)
+    pinned = (pl.col("row") == 1) & pl.col("user_id").is_in(page["user_id"].unique().to_list())
+    longer = same_for_all(candidates, "ABC").with_columns(pinned=pinned)
+    assert found.score + found.gains["C"] == pytest.approx(mean(longer, judgments, items))
+    assert found.score == pytest.approx(mean(page, judgments, items))
+    with pytest.raises(cv.errors.DataError, match="would move a pinned row"):
+        cv.what_adds(page, others, judgments, items, at=1, grid=GRID)
+
+
+@pytest.mark.parametrize("metric", ["N2DCG_cat", "2DCG(d_emp(odd))"])
+@pytest.mark.parametrize("rows", [1, 2, 3, 4])
+@pytest.mark.parametrize("seed", range(5))
+def test_the_best_order_is_found(seed: int, rows: int, metric: str) -> None:
+    """Also where lower rows weigh more."""
+    odd = cv.discounts.Empirical(default_rng(seed).random(GRID.shape), name="odd")
+    one = cv.metric("2DCG", discount=odd) if "odd" in metric else cv.metric(metric)
+    candidates, judgments, items = world(seed)
+    built = cv.build_pages(candidates, judgments, items, rows=rows, metric=one, grid=GRID)
+    scores = {
+        order: mean(same_for_all(candidates, order), judgments, items, one)
+        for order in itertools.permutations("ABCD", rows)
+    }
+    assert built.exact
+    assert built.bound == pytest.approx(max(scores.values()))
+    assert built.best == pytest.approx(scores[built.best_order])
+    assert built.greedy == pytest.approx(scores[built.order])
+    assert built.greedy <= built.best <= built.bound
+    assert built.greedy == pytest.approx(mean(built.layouts, judgments, items, one))
+    order: tuple[str, ...] = ()
+    for name, gain in zip(built.order, built.gains, strict=True):  # each row is the one that what_adds names first
+        left = candidates.filter(~pl.col("carousel").is_in(order))
+        found = cv.what_adds(same_for_all(candidates, order), left, judgments, items, metric=one, grid=GRID)
+        assert found.gains[name] == pytest.approx(gain) == pytest.approx(max(found.gains.values()))
+        order = (*order, name)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_search_cut_short_gives_a_bound(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    candidates, judgments, items = world(seed, carousels=6, users=8)
+    best = cv.build_pages(candidates, judgments, items, rows=3, grid=GRID)
+    assert best.exact
+    monkeypatch.setattr("carouseval.building.greedy_page._ALL_ORDERS", 0)
+    monkeypatch.setattr("carouseval.building.greedy_page._NODES", 0)
+    cut = cv.build_pages(candidates, judgments, items, rows=3, grid=GRID)
+    assert cut.order == best.order
+    assert cut.greedy <= best.best <= cut.bound * (1 + 1e-12)
+    assert cut.exact == (cut.bound <= cut.greedy * (1 + 1e-12))
+    assert 0.5 < cut.share <= 1
+
+
+def test_greedy_can_be_wrong_and_says_so() -> None:
+    """The carousel with a little of everything comes first, and leaves the others little to add."""
+    shows = {"mix": [1, 3], "left": [1, 2], "right": [3, 4]}
+    lines = [
+        {"user_id": 1, "carousel": name, "col": col, "item_id": item}
+        for name, its in shows.items()
+        for col, item in enumerate(its, 1)
+    ]
+    judgments = {"user_id": [1] * 4, "item_id": [1, 2, 3, 4], "relevance": [1.1, 1.0, 1.1, 1.0]}
+    flat = cv.metric("2DCG", discount=cv.discounts.Empirical(np.ones((2, 2)), name="flat"))
+    built = cv.build_pages(table(lines), judgments, rows=2, metric=flat, grid=cv.Grid(2, 2), gain="linear")
+    assert built.order == ("mix", "left")
+    assert built.greedy == pytest.approx(3.2)
+    assert set(built.best_order) == {"left", "right"}
+    assert built.exact
+    assert built.bound == pytest.approx(4.2)
+    assert built.share == pytest.approx(3.2 / 4.2)
+    assert "76.19% of the best order" in built.heading
+
+
+def test_ties_go_by_name() -> None:
+    lines = {"user_id": [1, 1, 1], "carousel": ["c", "b", "a"], "col": [1, 1, 1], "item_id": [1, 2, 3]}
+    judgments = {"user_id": [1] * 3, "item_id": [1, 2, 3], "relevance": [1, 1, 1]}
+    assert cv.build_pages(lines, judgments).order == ("a", "b", "c")
+    assert list(cv.what_adds(None, lines, judgments).gains) == ["a", "b", "c"]
+    shuffled = pl.DataFrame(lines)[[1, 0, 2]]
+    assert cv.build_pages(shuffled, judgments).order == ("a", "b", "c")
+
+
+def test_tables_of_all_kinds(tmp_path: Path) -> None:
+    candidates, judgments, items = world(2)
+    expected = cv.what_adds(None, candidates, judgments, items, grid=GRID)
+    for name, one in (("candidates", candidates), ("judgments", judgments), ("items", items)):
+        one.write_csv(tmp_path / f"{name}.csv")
+    paths = [tmp_path / f"{name}.csv" for name in ("candidates", "judgments", "items")]
+    assert cv.what_adds(pl.DataFrame(), *paths, grid=GRID).gains == expected.gains
+    lists = candidates.group_by("user_id", "carousel").agg(pl.col("item_id").sort_by("col").alias("items"))
+    assert cv.what_adds(None, lists, judgments, items, grid=GRID).gains == pytest.approx(expected.gains)
+    by_category = candidates.drop("carousel")
+    assert cv.what_adds(None, by_category, judgments, items, grid=GRID).gains == pytest.approx(expected.gains)
+    theirs = candidates.rename({"carousel": "shelf", "user_id": "customer"})
+    for columns in (
+        {"carousel": "shelf", "candidates": {"user_id": "customer"}},
+        {"candidates": {"carousel": "shelf", "user_id": "customer"}},
+    ):
+        found = cv.what_adds(None, theirs, judgments, items, grid=GRID, columns=columns)  # type: ignore[arg-type]
+        assert found.gains == expected.gains
+
+
+def test_carousels_without_category_may_have_any_name() -> None:
+    candidates, judgments, items = world(3)
+    named = candidates.drop("category").with_columns(pl.format("algorithm {}", "carousel").alias("carousel"))
+    expected = cv.build_pages(candidates, judgments, items, grid=GRID)
+    built = cv.build_pages(named, judgments, items, grid=GRID)
+    assert built.order == tuple(f"algorithm {name}" for name in expected.order)
+    assert built.greedy == pytest.approx(expected.greedy) == pytest.approx(mean(built.layouts, judgments, items))
+
+
+def test_written_down(tmp_path: Path) -> None:
+    candidates, judgments, items = world(0)
+    found = cv.what_adds(None, candidates, judgments, items, grid=GRID)
+    assert json.loads(found.to_json())["results"][0]["carousel"] == next(iter(found.gains))
+    assert found.to_markdown().startswith("| carousel | gain | low | high | score | wins | losses | users |")
+    built = cv.build_pages(candidates, judgments, items, grid=GRID)
+    assert json.loads(built.to_json())["exact"] is True
+    assert built.heading in built.to_markdown()
+    assert "toprule" in built.to_latex()
+    assert pl.read_csv(built.save(tmp_path / "built.csv"))["row"].to_list() == [1, 2, 3, 4]
+    assert "of the best order" in repr(built)
+    assert "4 candidates" in repr(found)
+
+
+LINES = {"user_id": [1, 1], "carousel": ["a", "a"], "col": [1, 2], "item_id": [1, 2]}
+JUDGED = {"user_id": [1], "item_id": [1], "relevance": [1]}
+PAGE = {"user_id": [1], "row": [1], "col": [1], "item_id": [1], "category": ["x"]}
+
+
+@pytest.mark.parametrize(
+    ("page", "candidates", "options", "message"),
+    [
+        (None, pl.DataFrame(LINES).clear(), {}, "candidates: the table is empty"),
+        (None, {k: v for k, v in LINES.items() if k != "carousel"}, {}, "missing column carousel, or category"),
+        (None, {k: v for k, v in LINES.items() if k != "item_id"}, {}, "candidates: missing column item_id"),
+        (None, LINES | {"col": [1, 1]}, {}, "1 cell appears twice, first user_id=1 carousel='a' col=1 .line 2"),
+        (None, LINES | {"col": [1, 16]}, {}, "1 cell lies outside the grid of 10x15, first user_id=1 col=16 .line 2"),
+        (None, LINES | {"col": [1, 0]}, {}, "candidates: column col, line 2: found 0"),
+        (None, LINES | {"carousel": ["a", None]}, {}, "candidates: column carousel, line 2: found nothing"),
+        (None, LINES | {"category": ["x", "y"]}, {"items": {"item_id": [1], "category": ["x"]}}, "outside their"),
+        (None, LINES, {"at": 11}, "at must be a row of the grid of 10x15, found 11"),
+        (None, LINES, {"at": 0}, "at must be a whole number of at least 1"),
+        (None, LINES, {"metric": "NDCG@10"}, "only 2DCG, N2DCG and N2DCG_cat"),
+        (None, LINES, {"columns": {"carousel": "shelf"}}, "there is no column 'shelf'"),
+        (None, LINES, {"columns": {"shelf": "carousel"}}, "there is no column 'shelf'"),
+        (None, LINES, {"grid": 3, "at": 1}, "grid must be a carouseval.Grid"),
+        (PAGE, LINES, {"grid": cv.Grid(1, 3)}, "1 page fills all 1 rows of the grid, first user_id=1"),
+        (PAGE | {"page_id": [1]}, LINES, {}, "layouts: a user has one page here"),
+        ({k: v for k, v in PAGE.items() if k != "category"}, LINES, {}, "no table says which category"),
+        (PAGE, LINES | {"item_id": ["1", "2"]}, {}, "7 never equals '7'"),
+    ],
+)
+def test_errors_say_what_is_wrong(page: Any, candidates: Any, options: dict[str, Any], message: str) -> None:
+    with pytest.raises(cv.CarousevalError, match=message):
+        cv.what_adds(page, candidates, JUDGED, **options)
+
+
+def test_rows_in_range() -> None:
+    with pytest.raises(cv.CarousevalError, match="rows must be at most 1, with 1 candidates"):
+        cv.build_pages(LINES, JUDGED, rows=2)
+
+
+def test_ids_that_never_meet_are_warned_of() -> None:
+    items = {"item_id": [1, 2, 5], "category": ["x", "x", "x"]}
+    with pytest.warns(cv.errors.DataWarning, match="no carousel shows an item that gains"):
+        built = cv.build_pages(LINES, JUDGED | {"item_id": [5]}, items)
+    assert (built.greedy, built.bound, built.share) == (0.0, 0.0, 1.0)

@@ -5,12 +5,13 @@ import json
 import math
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from enum import StrEnum
 from functools import partial
 from typing import Any, Protocol, TextIO
 
+from carouseval.result_base import Result
 from carouseval.text_tables import latex, markdown
 
 
@@ -22,6 +23,34 @@ class Format(StrEnum):
     csv = "csv"
     markdown = "markdown"
     latex = "latex"
+
+
+def emit(
+    result: Result,
+    format: Format,
+    terminal: Callable[[int | None], Any] | None = None,
+    more: Mapping[str, Any] | None = None,
+) -> None:
+    """Print a result in the format asked for.
+
+    ``terminal`` draws it for people, given the terminal's width (None where nobody watches); without it the result's
+    table is drawn. ``more`` is added to its JSON.
+    """
+    if format is Format.json:
+        write_json(result.to_dict() | dict(more or {}))
+    elif format is Format.table:
+        from rich.console import Console
+
+        from carouseval.show.terminal import frame_table
+
+        console = Console(highlight=False)
+        width = console.width if console.is_terminal else None
+        console.print(frame_table(result) if terminal is None else terminal(width), soft_wrap=True)
+    elif format is Format.csv:
+        frame = result.to_frame()
+        write_rows(format, frame.columns, frame.iter_rows())
+    else:
+        print(result.to_markdown() if format is Format.markdown else result.to_latex(), end="")
 
 
 def write_json(content: Any) -> None:

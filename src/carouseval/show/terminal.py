@@ -12,6 +12,7 @@ from rich.text import Text
 
 from carouseval.metrics.grid import Array, Grid
 from carouseval.metrics.page_score import PageScore, PageView
+from carouseval.result_base import Result
 
 # from pale to dark blue, light enough at the low end for black text (ColorBrewer's Blues, by hand)
 _RAMP = [(239, 243, 255), (189, 215, 231), (107, 174, 214), (49, 130, 189), (8, 81, 156)]
@@ -81,6 +82,12 @@ def small_table(title: str, header: Sequence[str], rows: Iterable[Sequence[Any]]
 
     lines = [Text(title, "bold")] * bool(title) + [Text(line(header), "dim"), *(Text(line(row)) for row in cells)]
     return Text("\n").join(lines)
+
+
+def frame_table(result: Result) -> Text:
+    """A result's own table under its heading."""
+    frame = result.to_frame()
+    return small_table(result.heading, frame.columns, frame.iter_rows())
 
 
 def brief(text: str) -> str:

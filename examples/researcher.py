@@ -14,7 +14,7 @@ print(data.items.head(3))
 
 # %% One system, several metrics: the paper's, a cutoff, the original, and a list metric
 metrics = ["N2DCG_cat", "N2DCG_cat@3x5", "N2DCG", "NDCG@10"]
-result = cv.evaluate(data.layouts["new"], data.judgments, data.items, metrics)
+result = cv.evaluate(data.layouts["new"], data.judgments, data.items, metrics=metrics)
 print(result.to_markdown())
 print(result.counts)
 

@@ -13,8 +13,15 @@ import pyarrow as pa
 import pytest
 
 from carouseval.errors import DataError, ParameterError
-from carouseval.evaluation.schema import ITEMS, JUDGMENTS, LAYOUTS, open_tables
-from carouseval.tables import open_table
+from carouseval.evaluation import schema
+from carouseval.evaluation.schema import ITEMS, JUDGMENTS, LAYOUTS
+from carouseval.evaluation.settings import Settings
+from carouseval.tables import Table, open_table
+
+
+def open_tables(sources: dict[str, Any], columns: Any = None) -> dict[str, Table]:
+    return schema.open_tables(sources, Settings(columns=columns))
+
 
 COLUMNS: dict[str, list[Any]] = {
     "user_id": ["u1", "u1", "u2"],
@@ -92,7 +99,7 @@ def test_lists(kind: str, column: str, tmp_path: Path) -> None:
 def test_other_names() -> None:
     theirs = {"customer": [1], "position": [2], "slot": [3], "title": [4]}
     names = {"user_id": "customer", "layouts": {"row": "position", "col": "slot", "item_id": "title"}}
-    assert open_tables({"layouts": theirs}, names)["layouts"].collect().row(0) == (1, 2, 3, 4)  # type: ignore[arg-type]
+    assert open_tables({"layouts": theirs}, names)["layouts"].collect().row(0) == (1, 2, 3, 4)
 
 
 def test_swapped_names() -> None:

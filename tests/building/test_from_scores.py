@@ -124,7 +124,7 @@ def assert_valid(pages: pl.DataFrame, items: pl.DataFrame, grid: cv.Grid) -> Non
     judgments = pages.filter(row=1, col=1).select("user_id", "item_id", relevance=1.0)
     result = cv.evaluate(pages, judgments, items, grid=grid)
     assert result.counts["invalid"] == result.counts["gaps"] == result.counts["missing"] == 0
-    assert cv.check(pages, judgments, items, grid).ok
+    assert cv.check(pages, judgments, items, grid=grid).ok
 
 
 def test_order_of_lines_does_not_matter() -> None:
@@ -214,7 +214,7 @@ def test_bad_scores_are_refused(change: dict[str, Any], told: str) -> None:
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        ({"order": "bets"}, "order must be one of best, mean, sum, fixed, found 'bets'. Did you mean 'best'"),
+        ({"order": "bets"}, "order must be 'best', 'mean', 'sum' or 'fixed', found 'bets'. Did you mean 'best'"),
         ({"order": "fixed"}, "order='fixed' needs categories"),
         ({"categories": ["dramma"]}, "categories: items has no category 'dramma'. Did you mean 'drama'"),
         ({"categories": ["drama", "drama"]}, "categories: 'drama' is named twice"),
@@ -273,7 +273,7 @@ def test_files_that_are_no_runs_are_refused(tmp_path: Path) -> None:
     (tmp_path / "bad.gz").write_bytes(b"7 Q0 m1 1 2 x")
     with pytest.raises(cv.DataError, match="gzip"):
         read_run(tmp_path / "bad.gz")
-    with pytest.raises(cv.ParameterError, match="format must be one of auto, trec"):
+    with pytest.raises(cv.ParameterError, match="format must be 'auto' or 'trec'"):
         read_run(tmp_path / "bad.gz", "qrels")
 
 

@@ -63,7 +63,7 @@ def pages(candidates: pl.DataFrame, orders: dict[str, list[str]]) -> pl.DataFram
 def mean(layouts: pl.DataFrame, judgments: pl.DataFrame, items: pl.DataFrame, metric: Any = "N2DCG_cat") -> float:
     if layouts.is_empty():
         return 0.0
-    return float(cv.evaluate(layouts, judgments, items, metric, GRID).mean[str(metric)])
+    return float(cv.evaluate(layouts, judgments, items, metrics=metric, grid=GRID).mean[str(metric)])
 
 
 def same_for_all(candidates: pl.DataFrame, order: Any) -> pl.DataFrame:

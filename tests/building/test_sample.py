@@ -257,10 +257,10 @@ def test_wide_and_back() -> None:
     [
         ({"users": 0}, "users must be a whole number of at least 1, found 0"),
         ({"items": 20}, "items must be a whole number of at least 25, found 20"),
-        ({"ids": "text"}, "ids must be one of str, int, found 'text'"),
-        ({"systems": ["nwe"]}, r"systems must be one of oracle, .*, found 'nwe'\. Did you mean 'new'\?"),
+        ({"ids": "text"}, "ids must be 'str' or 'int', found 'text'"),
+        ({"systems": ["nwe"]}, r"systems must be 'oracle', .*, found 'nwe'\. Did you mean 'new'\?"),
         ({"systems": []}, "systems must name at least one"),
-        ({"mode": "stars"}, "mode must be one of graded, binary, found 'stars'"),
+        ({"mode": "stars"}, "mode must be 'graded' or 'binary', found 'stars'"),
         ({"most_categories": 4}, "most_categories must be at most 3, found 4"),
         ({"missing": 2}, "missing must be a finite number at least 0 and at most 1, found 2"),
     ],
@@ -272,7 +272,7 @@ def test_options_out_of_range(options: dict[str, Any], message: str) -> None:
 
 def test_an_unknown_format(tmp_path: Path) -> None:
     with pytest.raises(
-        cv.ParameterError, match=r"format must be one of parquet, csv, ndjson, found 'cvs'\. Did you mean"
+        cv.ParameterError, match=r"format must be 'parquet', 'csv' or 'ndjson', found 'cvs'\. Did you mean"
     ):
         write_sample(tmp_path, format="cvs")
 

@@ -204,7 +204,7 @@ def test_sensitivity(data: Sample) -> None:
         "reference", "discount", "ideal", "gain", "cutoff", "candidates",
     ]  # fmt: skip
     row = found.table.filter(pl.col("variation") == "d_t").row(0, named=True)
-    wanted = cv.evaluate(data.layouts["prod"], data.judgments, data.items, "N2DCG_cat(d_t)")
+    wanted = cv.evaluate(data.layouts["prod"], data.judgments, data.items, metrics="N2DCG_cat(d_t)")
     assert row["prod"] == wanted.mean["N2DCG_cat(d_t)"]
     assert found.table["tau"][0] == 1.0
     assert found.summary.startswith("The order oracle > prod > random")
@@ -295,9 +295,9 @@ def test_errors_name_the_system(data: Sample) -> None:
 def test_sensitivity_on_a_screen_that_is_half_the_page() -> None:
     grid = cv.Grid(6, 10, page_size=5, visible_rows=3)
     data = sample(30, grid=grid, systems=["new", "prod"])
-    found = cv.sensitivity(data.layouts, data.judgments, data.items, grid, gain="linear")
+    found = cv.sensitivity(data.layouts, data.judgments, data.items, grid=grid, gain="linear")
     assert found.table["variation"].to_list().count("exp2") == 1
     wrong: list[Any] = [[], "d_rpd"]
     for discounts in wrong:
         with pytest.raises(cv.ParameterError, match="discounts must be a list"):
-            cv.sensitivity(data.layouts, data.judgments, data.items, grid, discounts=discounts)
+            cv.sensitivity(data.layouts, data.judgments, data.items, grid=grid, discounts=discounts)

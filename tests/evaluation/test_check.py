@@ -54,9 +54,9 @@ FLAWS: dict[str, tuple[pl.DataFrame, str]] = {
 def test_flaws_of_pages(flaw: str) -> None:
     layouts, message = FLAWS[flaw]
     with pytest.raises(cv.DataError) as refused:
-        cv.evaluate(layouts, JUDGMENTS, None, METRIC, GRID)
+        cv.evaluate(layouts, JUDGMENTS, None, metrics=METRIC, grid=GRID)
     assert str(refused.value) == message
-    found = cv.check(layouts, JUDGMENTS, None, GRID)
+    found = cv.check(layouts, JUDGMENTS, None, grid=GRID)
     assert message in [str(defect) for defect in found.defects]
     assert not found.ok
     with pytest.raises(cv.DataError):
@@ -69,32 +69,32 @@ def test_an_item_outside_its_category() -> None:
         "layouts: 1 item stands outside its row's category, first user_id='u' row=1 col=2 item_id='b2' category='B'"
     )
     with pytest.raises(cv.DataError, match=message):
-        cv.evaluate(LAYOUTS, JUDGMENTS, items, METRIC, GRID)
-    result = cv.evaluate(LAYOUTS, JUDGMENTS, items, METRIC, GRID, invalid="count")
+        cv.evaluate(LAYOUTS, JUDGMENTS, items, metrics=METRIC, grid=GRID)
+    result = cv.evaluate(LAYOUTS, JUDGMENTS, items, metrics=METRIC, grid=GRID, invalid="count")
     assert result.counts["invalid"] == 1
 
 
 def test_rows_without_labels_share_a_category() -> None:
     bare = LAYOUTS.drop("category")
-    assert cv.evaluate(bare, JUDGMENTS, ITEMS, METRIC, GRID).counts["invalid"] == 0
+    assert cv.evaluate(bare, JUDGMENTS, ITEMS, metrics=METRIC, grid=GRID).counts["invalid"] == 0
     mixed = changed(bare, 2, item_id="a3")
     with pytest.raises(cv.DataError, match="user_id='u' row=1, whose items share no category"):
-        cv.evaluate(mixed, JUDGMENTS, ITEMS, METRIC, GRID)
+        cv.evaluate(mixed, JUDGMENTS, ITEMS, metrics=METRIC, grid=GRID)
 
 
 def test_a_row_pinned_in_part() -> None:
     layouts = LAYOUTS.with_columns(pinned=pl.Series([True, True, False] + [False] * 3))
     with pytest.raises(cv.DataError, match=r"1 row is pinned in part, first user_id='u' row=1 pinned=False \(line 3\)"):
-        cv.evaluate(layouts, JUDGMENTS, None, METRIC, GRID)
+        cv.evaluate(layouts, JUDGMENTS, None, metrics=METRIC, grid=GRID)
 
 
 def test_a_gap_is_a_warning() -> None:
     layouts = LAYOUTS.filter(pl.col("item_id") != "b2")
     message = r"layouts: 1 row has a gap, first user_id='u' row=1 col=3, with nothing before it \(line 2\)"
     with pytest.warns(cv.DataWarning, match=message):
-        result = cv.evaluate(layouts, JUDGMENTS, None, METRIC, GRID)
+        result = cv.evaluate(layouts, JUDGMENTS, None, metrics=METRIC, grid=GRID)
     assert result.counts["gaps"] == 1
-    (defect,) = cv.check(layouts, JUDGMENTS, None, GRID).defects
+    (defect,) = cv.check(layouts, JUDGMENTS, None, grid=GRID).defects
     assert defect.severity == "warning"
 
 
@@ -102,8 +102,8 @@ def test_judged_twice() -> None:
     judgments = pl.concat([JUDGMENTS, JUDGMENTS.head(1)])
     message = r"judgments: 1 item is judged twice, first user_id='u' item_id='a1' \(line 4\)"
     with pytest.raises(cv.DataError, match=message):
-        cv.evaluate(LAYOUTS, judgments, None, METRIC, GRID)
-    assert not cv.check(LAYOUTS, judgments, None, GRID).ok
+        cv.evaluate(LAYOUTS, judgments, None, metrics=METRIC, grid=GRID)
+    assert not cv.check(LAYOUTS, judgments, None, grid=GRID).ok
 
 
 @pytest.mark.parametrize("name", ["layouts", "judgments", "items"])
@@ -118,7 +118,7 @@ def test_empty_tables(name: str) -> None:
 def test_all_defects_of_all_tables_at_once() -> None:
     layouts = changed(changed(LAYOUTS, 2, row=0), 4, item_id=None)
     judgments = changed(JUDGMENTS.cast({"relevance": pl.Float64}), 3, relevance=-2.0)
-    found = cv.check(layouts, judgments, {"thing": [1]}, GRID)
+    found = cv.check(layouts, judgments, {"thing": [1]}, grid=GRID)
     assert [(defect.table, defect.column) for defect in found.defects] == [
         ("items", ""),
         ("layouts", "row"),
@@ -147,7 +147,7 @@ def test_summary() -> None:
 
 
 def test_ids_that_never_meet() -> None:
-    found = cv.check(LAYOUTS, JUDGMENTS.with_columns(item_id=pl.col("item_id").str.to_uppercase()), None, GRID)
+    found = cv.check(LAYOUTS, JUDGMENTS.with_columns(item_id=pl.col("item_id").str.to_uppercase()), None, grid=GRID)
     assert found.ok
     assert any("no item shown has a judgment of its user" in str(defect) for defect in found.defects)
 
@@ -159,4 +159,4 @@ def test_the_first_line_of_many(tmp_path: Path) -> None:
     bad.write_csv(tmp_path / "layouts.csv")
     message = r"at least [\d,]+ cells appear twice, first user_id='u00500' row=1 col=2 \(line 3004\)"
     with pytest.raises(cv.DataError, match=message):
-        cv.evaluate(tmp_path / "layouts.csv", JUDGMENTS, None, METRIC, GRID)
+        cv.evaluate(tmp_path / "layouts.csv", JUDGMENTS, None, metrics=METRIC, grid=GRID)

@@ -29,7 +29,7 @@ JUDGMENTS = pl.DataFrame({"user_id": ["u"] * 3, "item_id": ["a1", "a2", "b1"], "
 
 
 def score(layouts: Any = LAYOUTS, judgments: Any = JUDGMENTS, items: Any = None, **options: Any) -> float:
-    return float(cv.evaluate(layouts, judgments, items, METRIC, GRID, **options).mean[str(METRIC)])
+    return float(cv.evaluate(layouts, judgments, items, metrics=METRIC, grid=GRID, **options).mean[str(METRIC)])
 
 
 @pytest.fixture(scope="module")
@@ -39,12 +39,12 @@ def data() -> Sample:
 
 def full(data: Sample, layouts: Any, **options: Any) -> cv.Evaluation:
     metrics = ["N2DCG_cat", "N2DCG_cat@3x5", "N2DCG", "2DCG", "NDCG@10"]
-    return cv.evaluate(layouts, data.judgments, data.items, metrics, **options)
+    return cv.evaluate(layouts, data.judgments, data.items, metrics=metrics, **options)
 
 
 def test_by_hand() -> None:
     """B on top: 1.0 for b1, then .2 + .1 in row 2; the ideal has A on top: 1.0 + .9 + .3."""
-    result = cv.evaluate(LAYOUTS, JUDGMENTS, None, METRIC, GRID)
+    result = cv.evaluate(LAYOUTS, JUDGMENTS, None, metrics=METRIC, grid=GRID)
     page = result.per_page.row(0, named=True)
     name = str(METRIC)
     assert page[f"{name}.dcg"] == pytest.approx(1.3)
@@ -68,9 +68,9 @@ def test_one_denominator_for_every_system() -> None:
 def test_an_item_of_two_categories_counts_once_in_the_ideal() -> None:
     """a1 belongs to B too: {a1, b1} on top and a2 below make 1 + .9 + .3, and so do {a1, a2} and b1."""
     items = pl.concat([LAYOUTS.select("item_id", "category"), pl.DataFrame({"item_id": ["a1"], "category": ["B"]})])
-    result = cv.evaluate(LAYOUTS, JUDGMENTS, items, METRIC, GRID)
+    result = cv.evaluate(LAYOUTS, JUDGMENTS, items, metrics=METRIC, grid=GRID)
     assert result.per_page[f"{METRIC}.ideal"][0] == pytest.approx(2.2)
-    every = cv.evaluate(LAYOUTS, JUDGMENTS, items, METRIC, GRID, duplicates="every")
+    every = cv.evaluate(LAYOUTS, JUDGMENTS, items, metrics=METRIC, grid=GRID, duplicates="every")
     assert every.per_page[f"{METRIC}.ideal"][0] == pytest.approx(1.0 + 0.9 + 0.3 + 0.2)
 
 
@@ -78,7 +78,7 @@ def test_pinned_rows_stay() -> None:
     """With B pinned to the top the ideal is 1.0 for b1 and .3 + .2 for A below."""
     pinned = LAYOUTS.with_columns(pinned=pl.col("row") == 1)
     for candidates in ("judged", "displayed"):
-        result = cv.evaluate(pinned, JUDGMENTS, None, METRIC, GRID, candidates=candidates)
+        result = cv.evaluate(pinned, JUDGMENTS, None, metrics=METRIC, grid=GRID, candidates=candidates)
         assert result.per_page[f"{METRIC}.ideal"][0] == pytest.approx(1.5)
 
 
@@ -94,7 +94,7 @@ def test_displayed_equals_the_array_functions(seed: int) -> None:
     judgments = lines.select("user_id", "item_id", relevance=pl.Series(pages[user, row, col]))
     names = ["N2DCG_cat", "N2DCG_cat(d_a)@3x5", "N2DCG", "2DCG", "NDCG@10", "DCG"]
     with pytest.warns(cv.DataWarning, match="gaps"):
-        result = cv.evaluate(lines, judgments, None, names, candidates="displayed", invalid="count")
+        result = cv.evaluate(lines, judgments, None, metrics=names, candidates="displayed", invalid="count")
     for name in names:
         found = result.per_page[name].to_numpy()
         np.testing.assert_allclose(found, cv.metric(name)(pages, cv.RECGAZE), rtol=1e-13, err_msg=name)
@@ -104,7 +104,7 @@ def test_a_users_function() -> None:
     def biggest(gains: Any, weights: Any) -> float:
         return float((gains * weights).max())
 
-    result = cv.evaluate(LAYOUTS, JUDGMENTS, None, [biggest, METRIC], GRID)
+    result = cv.evaluate(LAYOUTS, JUDGMENTS, None, metrics=[biggest, METRIC], grid=GRID)
     assert set(result.mean) == {"biggest", str(METRIC)}
     weights = cv.discounts.parse("d_rpd").weights(GRID)
     assert result.mean["biggest"] == pytest.approx(weights[0, 0])
@@ -151,7 +151,7 @@ def test_files_give_the_same(kind: str, data: Sample, tmp_path: Path) -> None:
         paths[name] = tmp_path / f"{name}.{kind}"
         getattr(frame, f"write_{kind}")(paths[name])
     metrics = ["N2DCG_cat", "N2DCG_cat@3x5", "N2DCG", "2DCG", "NDCG@10"]
-    found = cv.evaluate(paths["layouts"], paths["judgments"], paths["items"], metrics)
+    found = cv.evaluate(paths["layouts"], paths["judgments"], paths["items"], metrics=metrics)
     wanted = full(data, data.layouts["new"])
     assert found.mean == wanted.mean
     assert found.per_page.select(metrics).equals(wanted.per_page.select(metrics))
@@ -181,7 +181,7 @@ def test_an_evaluator_needs_items() -> None:
     with pytest.raises(cv.ParameterError, match="items_of"):
         cv.Evaluator(JUDGMENTS, metrics=METRIC, grid=GRID).evaluate(LAYOUTS)
     items = cv.items_of(LAYOUTS)
-    assert cv.Evaluator(JUDGMENTS, items, METRIC, GRID).evaluate(LAYOUTS).mean[str(METRIC)] == score()
+    assert cv.Evaluator(JUDGMENTS, items, metrics=METRIC, grid=GRID).evaluate(LAYOUTS).mean[str(METRIC)] == score()
 
 
 def test_without_any_category() -> None:
@@ -189,7 +189,7 @@ def test_without_any_category() -> None:
     with pytest.raises(cv.DataError, match=r"Give items .* or ask for candidates='displayed'"):
         score(bare)
     assert score(bare, candidates="displayed") == pytest.approx(1.3 / 2.2)
-    assert cv.evaluate(bare, JUDGMENTS, None, ["N2DCG", "NDCG@5"], GRID).mean["NDCG@5"] > 0
+    assert cv.evaluate(bare, JUDGMENTS, None, metrics=["N2DCG", "NDCG@5"], grid=GRID).mean["NDCG@5"] > 0
 
 
 class TestPolicies:
@@ -204,7 +204,7 @@ class TestPolicies:
     layouts = pl.concat([LAYOUTS, *(LAYOUTS.with_columns(user_id=pl.lit(who)) for who in ("bored", "stranger"))])
 
     def result(self, **options: Any) -> cv.Evaluation:
-        return cv.evaluate(self.layouts, self.judgments, None, METRIC, GRID, **options)
+        return cv.evaluate(self.layouts, self.judgments, None, metrics=METRIC, grid=GRID, **options)
 
     def test_defaults(self) -> None:
         result = self.result()
@@ -261,14 +261,14 @@ def test_repeats() -> None:
     judgments = {"user_id": ["u"], "item_id": ["a1"], "relevance": [1]}
     metric = cv.metric(name, discount=weights)
     found = {
-        rule: cv.evaluate(layouts, judgments, items, metric, grid, duplicates=rule).mean[str(metric)]
+        rule: cv.evaluate(layouts, judgments, items, metrics=metric, grid=grid, duplicates=rule).mean[str(metric)]
         for rule in ("best", "first", "every")
     }
     assert found == pytest.approx({"best": 0.5, "first": 0.1, "every": 0.6})
     with pytest.raises(
         cv.DataError, match="layouts: 1 item is shown again on its page, first user_id='u' row=2 col=1 item_id='a1'"
     ):
-        cv.evaluate(layouts, judgments, items, metric, grid, duplicates="error")
+        cv.evaluate(layouts, judgments, items, metrics=metric, grid=grid, duplicates="error")
 
 
 def test_personal_categories() -> None:
@@ -281,12 +281,16 @@ def test_personal_categories() -> None:
     judgments = {"user_id": ["u", "u", "v", "v"], "item_id": ["x", "y", "x", "y"], "relevance": [1] * 4}
     flat = cv.discounts.Empirical([[1.0, 0.5], [0.4, 0.1]], name="flat")
     metric = cv.metric("N2DCG_cat", discount=flat)
-    result = cv.evaluate(layouts, judgments, items, metric, cv.Grid(2, 2))
+    result = cv.evaluate(layouts, judgments, items, metrics=metric, grid=cv.Grid(2, 2))
     ideals = dict(result.per_page.select("user_id", f"{metric}.ideal").iter_rows())
     assert ideals == pytest.approx({"u": 1.4, "v": 1.5})  # u: a row each; v: both in "new"
     with pytest.raises(cv.DataError, match="1 item stands outside its row's category"):
         cv.evaluate(
-            {**layouts, "user_id": ["u", "u", "w"], "item_id": ["y", "x", "x"]}, judgments, items, metric, cv.Grid(2, 2)
+            {**layouts, "user_id": ["u", "u", "w"], "item_id": ["y", "x", "x"]},
+            judgments,
+            items,
+            metrics=metric,
+            grid=cv.Grid(2, 2),
         )
 
 
@@ -295,11 +299,11 @@ def test_judgments_of_single_pages() -> None:
     judgments = pl.concat(
         [JUDGMENTS.with_columns(page_id=pl.lit(1)), JUDGMENTS.head(1).with_columns(page_id=pl.lit(3))]
     )
-    result = cv.evaluate(layouts, judgments, None, METRIC, GRID)
+    result = cv.evaluate(layouts, judgments, None, metrics=METRIC, grid=GRID)
     assert result.per_page.select("page_id", "status").rows() == [(1, "scored"), (2, "no_relevant"), (3, "missing")]
     assert result.mean[str(METRIC)] == pytest.approx(1.3 / 2.2 / 2)
     with pytest.raises(cv.DataError, match="layouts: missing column page_id; judgments have one"):
-        cv.evaluate(LAYOUTS, judgments, None, METRIC, GRID)
+        cv.evaluate(LAYOUTS, judgments, None, metrics=METRIC, grid=GRID)
 
 
 def test_several_pages_of_a_user_are_averaged_first() -> None:
@@ -310,7 +314,7 @@ def test_several_pages_of_a_user_are_averaged_first() -> None:
     pages = pl.concat([LAYOUTS.with_columns(page_id=pl.lit(1)), best.with_columns(page_id=pl.lit(2))])
     other = LAYOUTS.with_columns(user_id=pl.lit("v"), page_id=pl.lit(1))
     judgments = pl.concat([JUDGMENTS, JUDGMENTS.with_columns(user_id=pl.lit("v"))])
-    result = cv.evaluate(pl.concat([pages, other]), judgments, None, METRIC, GRID)
+    result = cv.evaluate(pl.concat([pages, other]), judgments, None, metrics=METRIC, grid=GRID)
     assert result.per_user[str(METRIC)].to_list() == pytest.approx([(1.3 / 2.2 + 1) / 2, 1.3 / 2.2])
     assert result.mean[str(METRIC)] == pytest.approx(((1.3 / 2.2 + 1) / 2 + 1.3 / 2.2) / 2)
 
@@ -337,21 +341,21 @@ def test_segments_and_their_grids() -> None:
 def test_a_segment_is_the_same_on_all_lines_of_a_page() -> None:
     layouts = LAYOUTS.with_columns(device=pl.Series(["tv"] * 5 + ["web"]))
     with pytest.raises(cv.DataError, match="layouts: column device, line 6: found 'web', and another value before"):
-        cv.evaluate(layouts, JUDGMENTS, None, METRIC, GRID, by="device")
+        cv.evaluate(layouts, JUDGMENTS, None, metrics=METRIC, grid=GRID, by="device")
 
 
 def test_weights() -> None:
     pages = pl.concat([LAYOUTS, LAYOUTS.with_columns(user_id=pl.lit("v"), row=3 - pl.col("row"))])
     judgments = pl.concat([JUDGMENTS, JUDGMENTS.with_columns(user_id=pl.lit("v"))])
     weighted = pages.with_columns(traffic=pl.when(pl.col("user_id") == "u").then(3.0).otherwise(1.0))
-    result = cv.evaluate(weighted, judgments, None, METRIC, GRID, weight="traffic")
+    result = cv.evaluate(weighted, judgments, None, metrics=METRIC, grid=GRID, weight="traffic")
     u, v = (dict(result.per_user.select("user_id", str(METRIC)).iter_rows())[who] for who in "uv")
     assert result.mean[str(METRIC)] == pytest.approx((3 * u + v) / 4)
     by_user = judgments.with_columns(traffic=pl.when(pl.col("user_id") == "u").then(3.0).otherwise(1.0))
-    assert cv.evaluate(pages, by_user, None, METRIC, GRID, weight="traffic").mean == result.mean
+    assert cv.evaluate(pages, by_user, None, metrics=METRIC, grid=GRID, weight="traffic").mean == result.mean
     gone = pl.concat([judgments, JUDGMENTS.with_columns(user_id=pl.lit("gone"))])
     with pytest.raises(cv.DataError, match="1 page without traffic, first user_id='gone'"):
-        cv.evaluate(weighted, gone, None, METRIC, GRID, weight="traffic")
+        cv.evaluate(weighted, gone, None, metrics=METRIC, grid=GRID, weight="traffic")
 
 
 @pytest.mark.parametrize("by", [None, "device"])
@@ -381,13 +385,13 @@ def test_nothing_is_judged(recwarn: pytest.WarningsRecorder) -> None:
 def test_uncategorised_items_are_counted() -> None:
     judgments = pl.concat([JUDGMENTS, pl.DataFrame({"user_id": ["u"], "item_id": ["z"], "relevance": [3]})])
     with pytest.warns(cv.DataWarning, match="1 judged item that gains has no category in layouts"):
-        result = cv.evaluate(LAYOUTS, judgments, None, METRIC, GRID)
+        result = cv.evaluate(LAYOUTS, judgments, None, metrics=METRIC, grid=GRID)
     assert result.counts["uncategorised"] == 1
     assert result.mean[str(METRIC)] == pytest.approx(1.3 / 2.2)
 
 
 def test_nobody_is_scored() -> None:
-    result = cv.evaluate(LAYOUTS, JUDGMENTS.with_columns(relevance=pl.lit(0)), None, METRIC, GRID)
+    result = cv.evaluate(LAYOUTS, JUDGMENTS.with_columns(relevance=pl.lit(0)), None, metrics=METRIC, grid=GRID)
     assert math.isnan(result.mean[str(METRIC)])
     assert result.to_dict()["results"][0]["mean"] is None
 
@@ -395,7 +399,7 @@ def test_nobody_is_scored() -> None:
 @pytest.mark.parametrize("metrics", [[], ["N2DCG_cat", "N2DCG_cat"], "N2DCG_kat"])
 def test_wrong_metrics(metrics: Any) -> None:
     with pytest.raises(cv.CarousevalError):
-        cv.evaluate(LAYOUTS, JUDGMENTS, None, metrics, GRID)
+        cv.evaluate(LAYOUTS, JUDGMENTS, None, metrics=metrics, grid=GRID)
 
 
 def test_inputs_stay_as_they_were() -> None:

@@ -19,7 +19,7 @@ from tests.evaluation.tiny_tables import tiny
 
 def test_by_hand() -> None:
     """B on top of A: 1 + .2 + .1; with a1, a2 first in their row 1 + .3 + .2; with A on top 1 + .9 + .3."""
-    result = cv.explain(LAYOUTS, JUDGMENTS, None, METRIC, GRID)
+    result = cv.explain(LAYOUTS, JUDGMENTS, None, metrics=METRIC, grid=GRID)
     page = result.per_page.row(0, named=True)
     assert [page[name] for name in ("dcg", *LOSSES, "ideal")] == pytest.approx([1.3, 0.2, 0.7, 0.0, 2.2])
     assert result.shares == pytest.approx(
@@ -38,7 +38,7 @@ def test_choice() -> None:
     """What is not shown at all is lost to the choice of items."""
     poor = LAYOUTS.with_columns(item_id=pl.col("item_id").replace({"a1": "a4", "a2": "a5"}))
     items = pl.concat([LAYOUTS.select("item_id", "category"), poor.select("item_id", "category")]).unique()
-    page = cv.explain(poor, JUDGMENTS, items, METRIC, GRID).per_page.row(0, named=True)
+    page = cv.explain(poor, JUDGMENTS, items, metrics=METRIC, grid=GRID).per_page.row(0, named=True)
     assert [page[name] for name in ("dcg", *LOSSES, "ideal")] == pytest.approx([1.0, 0.0, 0.0, 1.2, 2.2])
 
 
@@ -68,7 +68,7 @@ def test_steps_of_tiny_pages(start: int) -> None:
         policies["candidates"] = "judged"
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", cv.DataWarning)
-            found = cv.explain(frames[0], frames[1], frames[2], metrics[name], grid, **policies)
+            found = cv.explain(frames[0], frames[1], frames[2], metrics=metrics[name], grid=grid, **policies)
         for row in found.per_page.filter(pl.col("ideal").is_not_null()).iter_rows(named=True):
             key = row["user_id"], row.get("page_id")
             steps = [s1[key]["dcg"], s1[key]["ideal"], s2[key]["ideal"], s3[key]["ideal"]]
@@ -98,8 +98,8 @@ def test_sums(options: dict[str, Any]) -> None:
     data = sample(120, systems=["new"], **made)
     layouts = data.layouts["new"].with_columns(traffic=pl.col("user_id").str.slice(-1).cast(pl.Float64) + 0.5)
     metric = options.pop("metric", "N2DCG_cat")
-    result = cv.explain(layouts, data.judgments, data.items, metric, by="device", **options)
-    score = cv.evaluate(layouts, data.judgments, data.items, metric, **options).mean[metric]
+    result = cv.explain(layouts, data.judgments, data.items, metrics=metric, by="device", **options)
+    score = cv.evaluate(layouts, data.judgments, data.items, metrics=metric, **options).mean[metric]
     assert result.shares["score"] == pytest.approx(score, rel=1e-12)
     assert sum(result.shares.values()) == pytest.approx(1, abs=1e-12)
     assert min(result.shares.values()) >= 0
@@ -110,12 +110,12 @@ def test_sums(options: dict[str, Any]) -> None:
     assert result.rows["item_order"].sum() == pytest.approx(result.shares["item_order"], abs=1e-12)
     for row in result.segments.iter_rows(named=True):
         assert sum(value for value in row.values() if isinstance(value, float)) == pytest.approx(1, abs=1e-12)
-    split = cv.explain(layouts, data.judgments, data.items, metric, by="device", memory=1e-4, **options)
+    split = cv.explain(layouts, data.judgments, data.items, metrics=metric, by="device", memory=1e-4, **options)
     assert split.shares == result.shares
 
 
 def test_one_page_beside_its_ideal() -> None:
-    result = cv.explain(LAYOUTS, JUDGMENTS, None, METRIC, GRID)
+    result = cv.explain(LAYOUTS, JUDGMENTS, None, metrics=METRIC, grid=GRID)
     view = result.page("u")
     assert view.ideal.select("row", "col", "item_id", "category").rows() == [
         (1, 1, "a1", "A"),
@@ -136,18 +136,18 @@ def test_worst_pages_come_first() -> None:
 
 @pytest.mark.parametrize("metric", ["N2DCG", "2DCG", "NDCG@5"])
 def test_other_ideals_are_refused(metric: str) -> None:
-    with pytest.raises(cv.ParameterError, match=f"explain works with N2DCG_cat, .* found {metric}"):
-        cv.explain(LAYOUTS, JUDGMENTS, None, metric, GRID)
+    with pytest.raises(cv.ParameterError, match=f"explain works with one N2DCG_cat, .* found {metric}"):
+        cv.explain(LAYOUTS, JUDGMENTS, None, metrics=metric, grid=GRID)
 
 
 def test_nothing_left_to_win() -> None:
     perfect = LAYOUTS.with_columns(
         item_id=pl.Series(["a1", "a2", "a3", "b1", "b2", "b3"]), category=pl.Series(["A"] * 3 + ["B"] * 3)
     )
-    result = cv.explain(perfect, JUDGMENTS, None, METRIC, GRID)
+    result = cv.explain(perfect, JUDGMENTS, None, metrics=METRIC, grid=GRID)
     assert (
         result.summary
         == "These pages earn 100.0 of the 100 points that ideal pages would: there is nothing left to win."
     )
-    nobody = cv.explain(perfect, JUDGMENTS.with_columns(relevance=pl.lit(0)), None, METRIC, GRID)
+    nobody = cv.explain(perfect, JUDGMENTS.with_columns(relevance=pl.lit(0)), None, metrics=METRIC, grid=GRID)
     assert nobody.summary == "No page was scored, so there is nothing to explain."

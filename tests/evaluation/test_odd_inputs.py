@@ -164,7 +164,7 @@ def test_the_rule_first_and_its_cells() -> None:
     judgments = {"user_id": [1] * 3, "item_id": [1, 2, 3], "relevance": [1, 3, 2]}
     metric = cv.metric("N2DCG_cat", discount=cv.discounts.Empirical([[1, 0.1], [0.9, 0.8]], name="odd first"))
     options: dict[str, Any] = {"grid": cv.Grid(2, 2), "candidates": "displayed", "duplicates": "first"}
-    result = cv.explain(page, judgments, None, metric, **options)
+    result = cv.explain(page, judgments, None, metrics=metric, **options)
     assert result.cells["loss"].sum() == pytest.approx(1 - result.shares["score"], abs=1e-12)
     view = result.page(1)
     assert (view.ideal["gain"] * view.ideal["weight"]).sum() == pytest.approx(view.values["ideal"])
@@ -331,7 +331,7 @@ def test_outputs_do_not_overwrite_inputs(tmp_path: Path) -> None:
 
 def test_the_page_of_a_row_that_is_pinned() -> None:
     pinned = LAYOUTS.with_columns(pinned=pl.col("row") == 1)
-    view = cv.explain(pinned, JUDGMENTS, None, METRIC, GRID).page("u")
+    view = cv.explain(pinned, JUDGMENTS, None, metrics=METRIC, grid=GRID).page("u")
     assert view.ideal["item_id"].to_list() == ["b1", "a1", "a2"]
 
 
@@ -343,7 +343,7 @@ def test_the_scale_of_weights_does_not_matter(scale: float) -> None:
     found = []
     for weights in (table, table * scale):
         metric = cv.metric("N2DCG_cat", discount=cv.discounts.Empirical(weights, name="scaled"))
-        result = cv.evaluate(data.layouts["new"], data.judgments, data.items, metric, cv.Grid(5, 6))
+        result = cv.evaluate(data.layouts["new"], data.judgments, data.items, metrics=metric, grid=cv.Grid(5, 6))
         found.append(result.per_page[str(metric)].to_numpy())
     np.testing.assert_allclose(found[0], found[1], rtol=1e-12)
 

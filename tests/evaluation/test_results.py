@@ -22,7 +22,7 @@ def evaluation(values: Sequence[float | None], weights: list[float] | None = Non
 @pytest.fixture(scope="module")
 def result() -> cv.Evaluation:
     data = sample(80, systems=["new"], missing=0.1)
-    return cv.evaluate(data.layouts["new"], data.judgments, data.items, ["N2DCG_cat", "NDCG@5"], by="device")
+    return cv.evaluate(data.layouts["new"], data.judgments, data.items, metrics=["N2DCG_cat", "NDCG@5"], by="device")
 
 
 def test_means() -> None:

@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import carouseval as cv
-from carouseval.metrics.names import Metric
-from carouseval.metrics.score import dcg, ndcg
+from carouseval.metrics.metric_base import Metric
 
 PAGES = np.random.default_rng(0).integers(0, 4, (6, 10, 15)).astype(float)
 
@@ -71,9 +70,8 @@ def test_metrics_score_like_the_functions() -> None:
         f"N2DCG_cat({half})@3x5": cv.n2dcg_cat(PAGES, half, cutoff=(3, 5)),
         f"N2DCG({half})": cv.n2dcg(PAGES, half),
         "2DCG(d_a, gain=linear)": cv.dcg2d(PAGES, "d_a", gain="linear"),
-        "DCG@7": dcg(PAGES, cutoff=7),
-        "NDCG@7": ndcg(PAGES, cutoff=7),
-        "NDCG": ndcg(PAGES),
+        "DCG@7": cv.metric("DCG", cutoff=7)(PAGES),
+        "NDCG@7": cv.metric("NDCG", cutoff=7)(PAGES),
     }
     for name, expected in cases.items():
         np.testing.assert_array_equal(cv.metric(name)(PAGES), expected)

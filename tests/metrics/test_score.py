@@ -17,7 +17,6 @@ from hypothesis.extra import numpy as hnp
 from sklearn.metrics import dcg_score, ndcg_score
 
 import carouseval as cv
-from carouseval.metrics.score import dcg, ndcg
 from tests import oracles
 
 TABLE_1 = cv.discounts.Empirical([[1.0, 0.9, 0.8], [0.3, 0.2, 0.1]], name="paper's table 1")
@@ -76,7 +75,7 @@ def test_one_row_of_d_t_is_dcg() -> None:
         assert linear == pytest.approx(dcg_score(one_row, order), rel=1e-13)
         assert cv.n2dcg(one_row, "d_t(alpha=1, beta=1)", gain="linear") == pytest.approx(ndcg_score(one_row, order))
         assert cv.n2dcg_cat(one_row, "d_t(alpha=1, beta=1)", gain="linear") == pytest.approx(ndcg_score(one_row, order))
-        assert dcg(one_row, gain="linear") == pytest.approx(linear, rel=1e-15)
+        assert cv.metric("DCG")(one_row, gain="linear") == pytest.approx(linear, rel=1e-15)
         for k in (1, 3, 10):
             assert cv.metric(f"NDCG(gain=linear)@{k}")(one_row) == pytest.approx(ndcg_score(one_row, order, k=k))
             assert cv.metric(f"DCG(gain=linear)@{k}")(one_row) == pytest.approx(dcg_score(one_row, order, k=k))
@@ -93,7 +92,7 @@ def test_ndcg_against_ir_measures() -> None:
                 qrels.append(ir_measures.Qrel(str(number), f"i{rank}", int(relevance)))
                 run.append(ir_measures.ScoredDoc(str(number), f"i{rank}", float(-rank)))
         theirs = {row.query_id: row.value for row in ir_measures.iter_calc([ir_measures.nDCG @ k], qrels, run)}
-        ours = ndcg(pages, gain="linear", cutoff=k)
+        ours = cv.metric("NDCG", cutoff=k)(pages, gain="linear")
         np.testing.assert_allclose(ours, [theirs[str(number)] for number in range(len(pages))], rtol=1e-12)
 
 
@@ -102,9 +101,9 @@ def test_lists_against_the_papers_equations(k: int | None) -> None:
     pages = random_pages(5, 60, (4, 6), empty=0.4)
     pages[0] = np.nan
     for page in pages:
-        assert dcg(page, cutoff=k) == pytest.approx(oracles.list_dcg(page, exp2_gain, k), rel=1e-13)
+        assert cv.metric("DCG", cutoff=k)(page) == pytest.approx(oracles.list_dcg(page, exp2_gain, k), rel=1e-13)
         expected = oracles.list_ndcg(page, exp2_gain, k) if np.nansum(page) > 0 else np.nan
-        assert ndcg(page, cutoff=k) == pytest.approx(expected, rel=1e-13, nan_ok=True)
+        assert cv.metric("NDCG", cutoff=k)(page) == pytest.approx(expected, rel=1e-13, nan_ok=True)
 
 
 def test_shapes_in_and_out() -> None:
@@ -117,7 +116,7 @@ def test_shapes_in_and_out() -> None:
     assert stacked.ravel()[0] == single
     assert cv.dcg2d(pages[:1]).shape == (1,)
     assert cv.n2dcg(np.empty((0, 10, 15))).shape == (0,)
-    assert ndcg(np.empty((4, 0, 10, 15))).shape == (4, 0)
+    assert cv.metric("NDCG")(np.empty((4, 0, 10, 15))).shape == (4, 0)
     assert cv.ideal_layout(np.empty((0, 10, 15))).shape == (0, 10, 15, 2)
 
 
@@ -188,7 +187,7 @@ def test_nothing_relevant_scores_nan_without_a_warning() -> None:
     nothing[1] = np.nan
     assert np.isnan(cv.n2dcg_cat(nothing)).all()
     assert np.isnan(cv.n2dcg(nothing)).all()
-    assert np.isnan(ndcg(nothing)).all()
+    assert np.isnan(cv.metric("NDCG")(nothing)).all()
     assert (cv.dcg2d(nothing) == 0).all()
     assert (cv.ideal_dcg2d(nothing) == 0).all()
 
@@ -314,7 +313,7 @@ def test_other_python_threads_run_meanwhile() -> None:
     ],
 )
 def test_bad_relevance_is_refused(relevance: Any, message: str) -> None:
-    for function in (cv.dcg2d, cv.n2dcg_cat, cv.n2dcg, ndcg):
+    for function in (cv.dcg2d, cv.n2dcg_cat, cv.n2dcg, cv.metric("NDCG")):
         with pytest.raises(cv.DataError, match=message):
             function(relevance)
 

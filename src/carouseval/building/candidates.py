@@ -4,18 +4,21 @@ from collections.abc import Mapping
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from carouseval.building.carousels import Carousels, Index, Page
 from carouseval.errors import DataError, ParameterError
-from carouseval.evaluation import page_defects as flaws
-from carouseval.evaluation import schema
-from carouseval.evaluation.evaluate import NO_CATEGORY, Evaluator
-from carouseval.evaluation.found import warn
-from carouseval.evaluation.opened import Opened
+from carouseval.evaluation import page_defects, schema
+from carouseval.evaluation.defect_lines import refuse
+from carouseval.evaluation.inputs import NO_CATEGORY, Inputs, JudgedSources
+from carouseval.evaluation.notices import no_category, uncategorised, warn
+from carouseval.evaluation.page_batch import PageBatch
+from carouseval.evaluation.page_ideals import PageIdeals
+from carouseval.evaluation.per_page import page_names
+from carouseval.evaluation.plan import ScoringPlan
+from carouseval.evaluation.settings import ColumnNames, Settings
 from carouseval.metrics.gains import Gain
 from carouseval.metrics.grid import Array, Grid
-from carouseval.metrics.names import Metric, MetricLike
+from carouseval.metrics.names import MetricLike
 from carouseval.tables import RECORD, Table, TableLike, in_memory
 
 _KEYS = ["user_id", "carousel", "col"]
@@ -29,7 +32,7 @@ def read_carousels(
     metric: MetricLike,
     grid: Grid,
     gain: Gain,
-    columns: schema.ColumnNames,
+    columns: ColumnNames,
 ) -> Carousels:
     """Read and check all tables; what is wrong with candidates is said of them."""
     if not isinstance(grid, Grid):
@@ -38,7 +41,7 @@ def read_carousels(
     sources = {name: in_memory(source, name) for name, source in given.items() if source is not None}
     if isinstance(shown := sources.get("layouts"), pl.DataFrame) and shown.is_empty():
         del sources["layouts"]  # a page without rows need not have columns
-    tables = schema.open_tables(sources, columns)
+    tables = schema.open_tables(sources, Settings(columns=columns))
     if "layouts" in tables and not tables["layouts"].height():
         del sources["layouts"], tables["layouts"]
     for name in ("layouts", "judgments"):
@@ -50,15 +53,14 @@ def read_carousels(
         if "category" not in cells.columns:
             cells = cells.with_columns(category="carousel")  # a carousel without a category is one of its own
         collected = _items_seen(tables, cells)
-    evaluator = Evaluator(
-        sources["judgments"], sources.get("items", collected), [metric], grid, gain, columns=_as_opened(tables)
-    )
-    ((name, one),) = evaluator.metrics.items()
-    if not isinstance(one, Metric) or one.discount is None:
+    plan = ScoringPlan.of(Settings(metrics=[metric], grid=grid, gain=gain, columns=_as_opened(tables)))
+    (name,) = plan.asked
+    if name not in plan.metrics or not plan.metrics[name].additive:
         raise ParameterError(f"metric: only 2DCG, N2DCG and N2DCG_cat say what a cell is worth, found {name}.")
-    if collected is None and "items" not in sources and evaluator.needs_categories:
+    if collected is None and "items" not in sources and plan.needs_categories:
         raise DataError(NO_CATEGORY)
-    return _read(evaluator, name, tables, cells, sources.get("layouts"), collected is not None)
+    judged = JudgedSources(sources["judgments"], sources.get("items", collected), plan)
+    return _read(judged, name, tables, cells, sources.get("layouts"), collected is not None)
 
 
 def _cells(table: Table) -> pl.DataFrame:
@@ -94,76 +96,89 @@ def _as_opened(tables: Mapping[str, Table]) -> dict[str, dict[str, str]]:
 
 
 def _read(
-    evaluator: Evaluator,
+    sources: JudgedSources,
     name: str,
     tables: Mapping[str, Table],
     cells: pl.DataFrame,
     layouts: TableLike | None,
     items_seen: bool,
 ) -> Carousels:
-    grid = evaluator.grids[None]
+    plan = sources.plan
     # each carousel is read as a page of its own, of one row
     shelves = cells.select("user_id", pl.col("carousel").alias("page_id"), "col", "item_id", *_category(cells), row=1)
-    with evaluator.open(shelves, canonical=True) as opened:
-        truth = evaluator.truth
-        scorer = evaluator.scorer(name, grid, opened.membership)
-        chosen = np.flatnonzero(opened.relevant()[: len(truth)])
-        number = np.full(len(truth), -1)
+    with sources.open(shelves, canonical=True, lenient=True) as inputs:
+        judgments, codebook = inputs.judged.judgments, inputs.codebook
+        ideals = PageIdeals(inputs.judged, plan)
+        chosen = np.flatnonzero(inputs.judged.relevant_items(name))
+        number = np.full(len(judgments), -1)
         number[chosen] = np.arange(len(chosen))
-        bound = np.ones(len(truth))
-        if scorer.metric.ideal != "none":
-            bound[chosen] = scorer.judged_ideals(chosen.astype(np.uint32))[1]
-        hits, counts = _hits(opened, tables["candidates"], grid)
-        pages, user = opened.names(np.arange(len(opened.layouts))), opened.layouts.user()
+        bound = np.ones(len(judgments))
+        if plan.metrics[name].ideal != "none":
+            bound[chosen] = ideals.of_truths(name, 0, chosen.astype(np.uint32))[1]
+        hits, counts = _hits(inputs, tables["candidates"])
+        pages, user = page_names(inputs, np.arange(len(inputs.layouts))), inputs.layouts.user
         names = pages["page_id"].unique().sort()
         code = names.search_sorted(pages["page_id"]).to_numpy().astype(np.int64)
         has = np.zeros((len(names), len(chosen)), bool)
-        known = user < len(truth)
+        known = user < len(judgments)
         known[known] = number[user[known]] >= 0
         has[code[known], number[user[known]]] = True
-        counts["uncategorised"] = opened.uncategorised() if evaluator.needs_categories else 0
+        counts["uncategorised"] = uncategorised(inputs) if plan.needs_categories else 0
         if counts["uncategorised"]:
-            warn(opened.no_category(counts["uncategorised"]))
-        config = evaluator.config(opened.membership) | ({"items": "page and candidates"} if items_seen else {})
-    page, bound = _page(evaluator, name, grid, layouts, chosen, number, bound)
-    owner = np.repeat(number, np.diff(truth.offsets))
-    share = np.zeros(len(truth))
+            warn(no_category(inputs, counts["uncategorised"]))
+        source = "none" if inputs.judged.membership is None else inputs.judged.membership.source
+        config = plan.config() | {"items": "page and candidates" if items_seen else source}
+    page, bound = _page(sources, ideals, name, layouts, number, bound, len(chosen))
+    owner = np.repeat(number, np.diff(judgments.offsets))
+    share = np.zeros(len(judgments))
     share[chosen] = np.divide(
         1 / max(1, len(chosen)), bound[chosen], out=np.zeros(len(chosen)), where=bound[chosen] > 0
     )
-    worth = scorer.gain * np.repeat(share, np.diff(truth.offsets))
+    worth = ideals.judged.gains[name] * np.repeat(share, np.diff(judgments.offsets))
     order = np.lexsort((hits[:, 2], hits[:, 1], code[hits[:, 0]]))
     carousel, judgment, col = code[hits[order, 0]], hits[order, 1], hits[order, 2]
     new = np.ones(len(order), bool)
     new[1:] = (carousel[1:] != carousel[:-1]) | (judgment[1:] != judgment[:-1])
     if not len(order):
         warn("candidates: no carousel shows an item that gains by its user's judgments. Are ids written alike?")
-    counts = {"users": len(chosen), "carousels": len(names), "lines": cells.height} | counts
-    users = truth.users.values().gather(chosen).alias("user_id")
     return Carousels(
-        name, names.to_list(), users, cells, scorer.weights, page, has, carousel, judgment, col, np.flatnonzero(new),
-        owner, worth, counts, config,
-    )  # fmt: skip
+        metric=name,
+        names=names.to_list(),
+        users=codebook.users.values().gather(chosen).alias("user_id"),
+        cells=cells,
+        weights=plan.weights(name, 0),
+        page=page,
+        has=has,
+        hit_carousel=carousel,
+        hit_judgment=judgment,
+        hit_col=col,
+        firsts=np.flatnonzero(new),
+        owner=owner,
+        worth=worth,
+        counts={"users": len(chosen), "carousels": len(names), "lines": cells.height} | counts,
+        config=config,
+    )
 
 
 def _category(cells: pl.DataFrame) -> list[str]:
     return ["category"] if "category" in cells.columns else []
 
 
-def _hits(opened: Opened, table: Table, grid: Grid) -> tuple[Index, dict[str, int]]:
+def _hits(inputs: Inputs, table: Table) -> tuple[Index, dict[str, int]]:
     """Page, judgment and column of every hit of the candidates."""
     parts, counts = [np.empty((0, 3), np.int64)], {"unjudged": 0, "gaps": 0}
-    for shown in opened.read():
-        _refuse(opened, shown.pages, shown.flaws, table, grid)
-        counts["unjudged"] += int(shown.unjudged.sum())
-        counts["gaps"] += int(((shown.flaws & flaws.GAP.bit) > 0).sum())
-        hits = np.stack([shown.pages[shown.hit_page], shown.hits[:, 0].astype(np.int64), shown.cells()[1]], axis=1)
-        parts.append(hits)
+    for batch in inputs.layouts.batches(inputs.judged, inputs.plan):
+        _refuse(inputs, batch, table)
+        counts["unjudged"] += int(batch.unjudged.sum())
+        counts["gaps"] += len(page_defects.marked_pages(batch, page_defects.GAP))
+        page, judgment = batch.pages[batch.hit_page], batch.hits[:, 0].astype(np.int64)
+        parts.append(np.stack([page, judgment, batch.hit_cells()[1]], axis=1))
     return np.concatenate(parts), counts
 
 
-def _refuse(opened: Opened, pages: Index, found: NDArray[np.uint8], table: Table, grid: Grid) -> None:
-    if (found & flaws.CELL_TWICE.bit).any():
+def _refuse(inputs: Inputs, batch: PageBatch, table: Table) -> None:
+    grid = inputs.plan.grids[0]
+    if len(page_defects.marked_pages(batch, page_defects.CELL_TWICE)):
         keys = [key if key in table else "category" for key in _KEYS]
         lines = table.frame(with_record=True).with_columns(at=pl.int_range(pl.len()).over(keys)).collect()
         again = lines.filter(pl.col("at") > 0).sort(RECORD)
@@ -174,16 +189,16 @@ def _refuse(opened: Opened, pages: Index, found: NDArray[np.uint8], table: Table
             f"candidates: {again.height:,} {several} twice, first {who} ({table.where(row[RECORD])}). "
             "Each cell holds one item; drop the repeats."
         )
-    if (found & flaws.OUTSIDE_GRID.bit).any():
+    if len(page_defects.marked_pages(batch, page_defects.OUTSIDE_GRID)):
         record, total, row = table.find(pl.col("col") > grid.cols)
         several = "cell lies" if total == 1 else "cells lie"
         raise DataError(
             f"candidates: {total:,} {several} outside the grid of {grid}, first user_id={row['user_id']!r} "
-            f"col={row['col']} ({table.where(record)}). {flaws.OUTSIDE_GRID.remedy}"
+            f"col={row['col']} ({table.where(record)}). {page_defects.OUTSIDE_GRID.remedy}"
         )
-    outside = pages[(found & flaws.OUTSIDE.bit) > 0]
+    outside = page_defects.marked_pages(batch, page_defects.OUTSIDE)
     if len(outside):
-        first = opened.names(outside).sort(pl.all()).row(0)
+        first = page_names(inputs, outside).sort(pl.all()).row(0)
         several = "carousel shows" if len(outside) == 1 else "carousels show"
         raise DataError(
             f"candidates: {len(outside):,} {several} items outside their category, first user_id={first[0]!r} "
@@ -192,31 +207,30 @@ def _refuse(opened: Opened, pages: Index, found: NDArray[np.uint8], table: Table
 
 
 def _page(
-    evaluator: Evaluator,
+    sources: JudgedSources,
+    ideals: PageIdeals,
     name: str,
-    grid: Grid,
     layouts: TableLike | None,
-    chosen: Index,
     number: Index,
     bound: Array,
+    users: int,
 ) -> tuple[Page, Array]:
     """Everybody's page, and the ideals by which it is measured, which change where it pins rows."""
-    last, pinned = np.zeros(len(chosen), np.int64), np.zeros(len(chosen), np.int64)
+    last, pinned = np.zeros(users, np.int64), np.zeros(users, np.int64)
     nothing = np.empty(0, np.int64)
     if layouts is None:
         return Page(nothing, nothing, nothing, last, pinned), bound
     parts = [(nothing, nothing, nothing)]
-    with evaluator.open(layouts) as opened:
-        scorer = evaluator.scorer(name, grid, opened.membership)
-        for shown in opened.shown():
-            mine = np.flatnonzero(shown.pages < len(number))
-            some = shown.take(mine[number[shown.pages[mine]] >= 0])
-            users = some.pages.astype(np.uint32)
-            if scorer.metric.ideal != "none":
-                bound[some.pages] = scorer.score(some, users, users).bound
+    with sources.open(layouts) as inputs:
+        for batch in inputs.layouts.batches(inputs.judged, inputs.plan):
+            refuse(batch, inputs)
+            mine = np.flatnonzero(batch.pages < len(number))
+            some = batch.take(mine[number[batch.pages[mine]] >= 0])
+            if sources.plan.metrics[name].ideal != "none":
+                bound[some.pages] = ideals.of_pages(name, 0, some)[1]
             rows = np.arange(1, some.length.shape[1] + 1)
             last[number[some.pages]] = ((some.length > 0) * rows).max(axis=1, initial=0)
             pinned[number[some.pages]] = ((some.pinned > 0) * rows).max(axis=1, initial=0)
-            parts.append((some.hits[:, 0].astype(np.int64), *some.cells()))
+            parts.append((some.hits[:, 0].astype(np.int64), *some.hit_cells()))
     judgment, row, col = (np.concatenate(part) for part in zip(*parts, strict=True))
     return Page(judgment, row, col, last, pinned), bound

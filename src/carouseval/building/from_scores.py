@@ -11,13 +11,13 @@ import polars as pl
 from carouseval.building.page_filling import Groups, Queue, fill
 from carouseval.building.run_files import read_run as read_run
 from carouseval.building.run_files import scores_from_arrays as scores_from_arrays
-from carouseval.building.sample_tables import known
 from carouseval.errors import DataError, ParameterError
 from carouseval.evaluation import schema
-from carouseval.evaluation.found import warn
 from carouseval.evaluation.ids import Ids
+from carouseval.evaluation.notices import warn
+from carouseval.evaluation.settings import ColumnNames, Settings
 from carouseval.metrics.grid import RECGAZE, Grid
-from carouseval.metrics.validation import did_you_mean, require_int
+from carouseval.metrics.validation import did_you_mean, require_choice, require_int
 from carouseval.tables import RECORD, Table, TableLike, in_memory
 
 ORDERS = ("best", "mean", "sum", "fixed")
@@ -34,7 +34,7 @@ def pages_from_scores(
     pinned: Mapping[Any, int] | None = None,
     once: bool = True,
     least: int = 1,
-    columns: schema.ColumnNames = None,
+    columns: ColumnNames = None,
 ) -> pl.DataFrame:
     """Turn the scores of any recommender into pages: layouts that :func:`carouseval.evaluate` takes.
 
@@ -98,14 +98,14 @@ def pages_from_scores(
     >>> pages_from_scores(scores, items, order="sum", once=False)["item_id"].to_list()
     ['b', 'c', 'a', 'b']
     """
-    known("order", order, ORDERS)
+    require_choice("order", order, ORDERS)
     require_int("least", least, 1)
     if not isinstance(grid, Grid):
         raise ParameterError(f"grid must be one Grid, found {type(grid).__name__}. For several, call once for each.")
     if not isinstance(once, bool):
         raise ParameterError(f"once must be True or False, found {once!r}.")
     sources = {"scores": in_memory(scores, "scores"), "items": in_memory(items, "items")}
-    coded = _Coded.of(schema.open_tables(sources, columns))
+    coded = _Coded.of(schema.open_tables(sources, Settings(columns=columns)))
     listed = coded.category_codes("categories", categories)
     pins = coded.pins(pinned or {}, grid)
     if order == "fixed" and listed is None:

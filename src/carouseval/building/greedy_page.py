@@ -17,7 +17,7 @@ import polars as pl
 from carouseval.building.candidates import read_carousels
 from carouseval.building.carousels import Carousels, Index
 from carouseval.errors import ParameterError
-from carouseval.evaluation import schema
+from carouseval.evaluation.settings import ColumnNames
 from carouseval.metrics.gains import Gain
 from carouseval.metrics.grid import RECGAZE, Array, Grid
 from carouseval.metrics.names import MetricLike
@@ -92,7 +92,7 @@ def build_pages(
     metric: MetricLike = "N2DCG_cat",
     grid: Grid = RECGAZE,
     gain: Gain = "exp2",
-    columns: schema.ColumnNames = None,
+    columns: ColumnNames = None,
 ) -> Built:
     """Build one page for all users, row by row of the candidate that adds most to the mean score; ties by name.
 

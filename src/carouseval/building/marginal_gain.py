@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from carouseval.building.candidates import read_carousels
 from carouseval.building.carousels import Carousels, Index
 from carouseval.errors import DataError, ParameterError
-from carouseval.evaluation import schema
 from carouseval.evaluation.resampling import mean_interval, mean_of
 from carouseval.evaluation.results import plain
+from carouseval.evaluation.settings import ColumnNames
 from carouseval.metrics.gains import Gain
 from carouseval.metrics.grid import RECGAZE, Array, Grid
 from carouseval.metrics.names import MetricLike
@@ -96,7 +96,7 @@ def what_adds(
     metric: MetricLike = "N2DCG_cat",
     grid: Grid = RECGAZE,
     gain: Gain = "exp2",
-    columns: schema.ColumnNames = None,
+    columns: ColumnNames = None,
 ) -> Added:
     """Say what each candidate would add to a page.
 

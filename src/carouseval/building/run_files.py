@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from carouseval.building.sample_tables import known
 from carouseval.errors import DataError
 from carouseval.evaluation.schema import SCORES
+from carouseval.metrics.validation import require_choice
 from carouseval.table_files import is_table, open_text
 from carouseval.tables import open_table
 
@@ -36,7 +36,7 @@ def read_run(path: str | Path, format: str = "auto") -> pl.DataFrame:
     ...     read_run(run).rows()
     [(7, 'm1', 0.9), (7, 'm2', 0.5)]
     """
-    known("format", format, FORMATS)
+    require_choice("format", format, FORMATS)
     path = Path(path)
     if format == "auto" and is_table(path):
         return _with_whole_ids(open_table(path, "scores", SCORES).collect())

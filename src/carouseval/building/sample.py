@@ -11,9 +11,10 @@ from typing import Any
 
 import polars as pl
 
-from carouseval.building.sample_tables import World, known
+from carouseval.building.sample_tables import World
 from carouseval.errors import DataError
 from carouseval.metrics.grid import RECGAZE, Grid
+from carouseval.metrics.validation import require_choice
 from carouseval.whole_files import whole_folder
 
 FORMATS = ("parquet", "csv", "ndjson")
@@ -141,7 +142,7 @@ def write_sample(
     ...     print(files.layouts["new"].name, pl.read_csv(files.judgments).columns)
     layouts-new.csv ['user_id', 'item_id', 'relevance']
     """
-    known("format", format, FORMATS)
+    require_choice("format", format, FORMATS)
     world = World(users, systems=systems, **options)
     directory = Path(directory)
     with whole_folder(directory) as unfinished:

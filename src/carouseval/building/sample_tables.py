@@ -8,7 +8,7 @@ import polars as pl
 from carouseval.building.sample_world import BLOCK, SYSTEMS, Catalogue, Flags, Pages, Users, Whole
 from carouseval.errors import ParameterError
 from carouseval.metrics.grid import PHONE, RECGAZE, TV, Grid
-from carouseval.metrics.validation import did_you_mean, require_float, require_int
+from carouseval.metrics.validation import require_choice, require_float, require_int
 
 CONTINUE = "Continue watching"
 DEVICES = ("tv", "phone", "web")
@@ -43,10 +43,10 @@ class World:
         pages: int = 1,
         missing: float = 0,
     ) -> None:
-        known("ids", ids, ("str", "int"))
-        known("mode", mode, ("graded", "binary"))
+        require_choice("ids", ids, ("str", "int"))
+        require_choice("mode", mode, ("graded", "binary"))
         for name in systems or ():
-            known("systems", name, tuple(SYSTEMS))
+            require_choice("systems", name, tuple(SYSTEMS))
         if not systems and systems is not None:
             raise ParameterError("systems must name at least one, or be left out for all.")
         self.systems = tuple(name for name in SYSTEMS if systems is None or name in systems)
@@ -147,11 +147,3 @@ class World:
     def _ids(self, name: str, numbers: Whole, letter: str, digits: int) -> pl.Series:
         ids = pl.Series(name, numbers, pl.Int64)
         return (letter + ids.cast(pl.String).str.zfill(digits)).alias(name) if self.text else ids
-
-
-def known(what: str, value: str, choices: Sequence[str]) -> None:
-    """Refuse a word that is none of the choices."""
-    if value not in choices:
-        raise ParameterError(
-            f"{what} must be one of {', '.join(choices)}, found {value!r}.{did_you_mean(str(value), choices)}"
-        )

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from carouseval.errors import ParseError
-from carouseval.evaluation.results import COUNTS, Evaluation
+from carouseval.evaluation.notices import COUNTS
+from carouseval.evaluation.results import Evaluation
 from carouseval.metrics.validation import did_you_mean
 
 _OPERATORS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}

@@ -49,7 +49,7 @@ def score(
 
     metrics = []
     for name in metric:
-        weighs = parse(name).discount is not None  # DCG and NDCG take no discount
+        weighs = parse(name).weighs_cells
         metrics.append(parse(name, discount if weighs else None, gain=gain))
     relevance = read_page(page)
     chosen = screen(grid, page_size, visible_rows, relevance.shape)

@@ -1,25 +1,23 @@
 """Which system is better, and can one be sure? Systems are paired by user and measured by the same ideals."""
 
-import itertools
+import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 import polars as pl
 
 from carouseval.comparison.comparison import Comparison
-from carouseval.comparison.significance import TIE, Test, corrected, describe, p_values
+from carouseval.comparison.pair_tests import PairTests
+from carouseval.comparison.significance import Correction, Test
 from carouseval.errors import DataError, ParameterError
-from carouseval.evaluation import schema
-from carouseval.evaluation.evaluate import Evaluator, Grids, items_of, segment_names
+from carouseval.evaluation.evaluate import Evaluator, items_of
 from carouseval.evaluation.layouts import Progress
+from carouseval.evaluation.plan import ScoringPlan
 from carouseval.evaluation.resampling import mean_interval, mean_of
 from carouseval.evaluation.results import NO_PAGE, Evaluation
-from carouseval.metrics.gains import Gain
-from carouseval.metrics.grid import RECGAZE
-from carouseval.metrics.names import MetricLike
-from carouseval.metrics.validation import did_you_mean, require_float, require_int
+from carouseval.evaluation.settings import Settings, SettingsDict, takes_settings
+from carouseval.metrics.validation import did_you_mean
 from carouseval.tables import TableLike, in_memory
 
 # columns of results: neither systems nor segments may go by these names
@@ -39,94 +37,96 @@ _TAKEN = {
         "p",
         "p_adjusted",
     ),
-    *("significant", "not_inferior"),
+    *("significant", "not_inferior", "weight"),
 }
 Systems = Mapping[str, TableLike | Sequence[TableLike]]
 
 
+@takes_settings
 def compare(
     systems: Systems,
     judgments: TableLike,
     items: TableLike | None = None,
-    metrics: Sequence[MetricLike] | MetricLike = ("N2DCG_cat",),
-    grid: Grids = RECGAZE,
-    gain: Gain = "exp2",
-    candidates: str = "judged",
-    duplicates: str = "best",
-    missing_pages: str = "zero",
-    no_relevant: str = "skip",
-    unjudged: str = "zero",
-    invalid: str = "error",
-    by: str | Sequence[str] | None = None,
-    columns: schema.ColumnNames = None,
     *,
     baseline: str | None = None,
     test: Test = "permutation",
-    correction: str = "holm",
+    correction: Correction = "holm",
     ci: float = 0.95,
     seed: int = 0,
     permutations: int = 10_000,
     margin: float | None = None,
-    memory: float = 4.0,
     progress: Progress = None,
+    **settings: Unpack[SettingsDict],
 ) -> Comparison:
-    """Compare systems, each given by its name and its layouts; takes what :func:`carouseval.evaluate` does, unweighted.
+    """Compare systems, each given by its name and its layouts, on the same users and by the same ideals.
 
     Parameters
     ----------
     systems
         ``{"prod": layouts, "new": layouts}``. A list of layouts holds several runs of one system (seeds): a user's
         scores are averaged over them first, and how much their means differ is shown.
+    judgments, items, progress
+        As in :func:`carouseval.evaluate`. Without items, the pairs seen in the layouts of all systems.
     baseline
         The system that all others are compared with; by default every pair is.
     test
         ``"permutation"`` (signs of users' differences are flipped; p = (b + 1) / (m + 1)), ``"t"``, ``"wilcoxon"``,
-        ``"bootstrap"``, or a function from differences to a p-value.
+        ``"bootstrap"``, or a function from differences to a p-value. With ``weight``, differences are weighted first,
+        by what each user weighs on average over all systems; ``"wilcoxon"`` ranks users alike and takes none.
     correction
         ``"holm"``, ``"bh"`` (Benjamini-Hochberg) or ``"none"``: per metric, over the pairs that are tested.
+    ci
+        The confidence level of intervals; a difference is significant where its corrected p is below 1 - ci.
+    seed, permutations
+        Of the test; the same seed gives the same p-values.
     margin
         A system is *not inferior* where the interval of its difference lies above ``-margin``.
 
     Examples
     --------
     >>> import carouseval as cv
-    >>> from carouseval.building.sample import sample
-    >>> data = sample(200, systems=["new", "random"])
+    >>> data = cv.sample(200, systems=["new", "random"])
     >>> result = cv.compare(data.layouts, data.judgments, data.items, baseline="random", permutations=999)
     >>> result.pairs.select("system", "p", "significant").row(0)
     ('new', 0.001, True)
     """
+    chosen = Settings.named("compare", settings)
+    plan = ScoringPlan.of(chosen)
     runs = system_runs(systems, baseline)
-    ci, seed = require_float("ci", ci, above=0, at_most=1), require_int("seed", seed, 0)
-    permutations = require_int("permutations", permutations, 1)
-    margin = None if margin is None else require_float("margin", margin, at_least=0)
-    corrected([], correction)  # what is unknown is refused before any work
-    p_values(test, np.zeros((2, 1)), pl.Series(["one", "other"]), 1, seed)
-    _check_segments(by)
-    everything = [layouts for several in runs.values() for layouts in several]
-    evaluator = Evaluator(
-        judgments, items, metrics, grid, gain, candidates, duplicates, missing_pages, no_relevant, unjudged, invalid,
-        by, columns, memory=memory,
-    )  # fmt: skip
-    if items is None and evaluator.needs_categories:
-        evaluator.use_items(items_of(*everything, columns=columns))
+    judge = PairTests(
+        metrics=tuple(plan.metrics),
+        systems=tuple(runs),
+        baseline=baseline,
+        test=test,
+        correction=correction,
+        ci=ci,
+        seed=seed,
+        permutations=permutations,
+        margin=margin,
+        weighted=chosen.weight is not None,
+    )
+    _check_names(plan)
+    evaluator = Evaluator(judgments, all_items(items, runs, plan), **settings)
     results = {name: _evaluated(evaluator, name, several, progress) for name, several in runs.items()}
     _check_ideals(results)
-    names = tuple(evaluator.metrics)
-    how = {"test": test if isinstance(test, str) else getattr(test, "__name__", "function"), "correction": correction}
-    config = next(iter(results.values()))[0].config | how
-    config |= {"baseline": baseline, "ci": ci, "seed": seed, "permutations": permutations, "margin": margin}
-    judge = _Judge(names, list(runs), baseline, test, correction, ci, seed, permutations, margin)
-    per_user = _per_user(results, names, [])
+    by = list(chosen.segments)
+    per_user = _per_user(results, judge.metrics, [])
     return Comparison(
-        metrics=names,
-        systems=_system_table(results, names, per_user, ci, seed),
+        metrics=judge.metrics,
+        systems=_system_table(results, per_user, judge),
         pairs=judge.pairs(per_user),
-        segments=judge.segments(_per_user(results, names, list(evaluator.by)), list(evaluator.by)),
+        segments=judge.segments(_per_user(results, judge.metrics, by), by),
         per_user=per_user,
         evaluations={name: tuple(several) for name, several in results.items()},
-        config=config,
+        config=next(iter(results.values()))[0].config | judge.config(),
     )
+
+
+def all_items(items: TableLike | None, runs: Mapping[str, Sequence[TableLike]], plan: ScoringPlan) -> TableLike | None:
+    """The items table; where it is needed and left out, what the layouts of all systems show."""
+    if items is not None or not (plan.needs_categories or plan.figures):
+        return items
+    return items_of(*(layouts for several in runs.values() for layouts in several), columns=plan.settings.columns)
 
 
 def system_runs(systems: Systems, baseline: str | None = None) -> dict[str, list[TableLike]]:
@@ -151,10 +151,15 @@ def system_runs(systems: Systems, baseline: str | None = None) -> dict[str, list
     return runs
 
 
-def _check_segments(by: str | Sequence[str] | None) -> None:
-    for name in segment_names(by):
+def _check_names(plan: ScoringPlan) -> None:
+    for name in plan.settings.segments:
         if name in _TAKEN:
             raise ParameterError(f"by={name!r} is a name that results use themselves; give the column another name.")
+    if not plan.metrics:
+        raise ParameterError(
+            f"metrics: {', '.join(plan.figures)} is a figure of a whole system, without a test; name a metric of pages "
+            "too, such as 'N2DCG_cat'."
+        )
 
 
 def _evaluated(evaluator: Evaluator, name: str, runs: list[TableLike], progress: Progress) -> list[Evaluation]:
@@ -188,14 +193,19 @@ def _check_ideals(results: Mapping[str, Sequence[Evaluation]]) -> None:
 
 
 def _per_user(results: Mapping[str, Sequence[Evaluation]], metrics: Sequence[str], by: list[str]) -> pl.DataFrame:
-    """Every user's mean by system and metric, runs averaged first; null where a system has no score for a user."""
+    """Every user's mean by system and metric, runs averaged first; null where a system has no score for a user.
+
+    Users who weigh something weigh the same in all systems: what they do on average.
+    """
     frames = []
     for name, several in results.items():
-        users = [one.users_by(by).select("user_id", *by, *metrics) for one in several]
+        users = [one.users_by(by) for one in several]
         together = pl.concat(users, how="vertical_relaxed").with_columns(pl.lit(name).alias("system"))
-        frames.append(together)
+        frames.append(together.drop("pages"))
     scores = _placed(pl.concat(frames, how="vertical_relaxed"), by)
-    means = scores.group_by("system", "user_id", *by, maintain_order=True).agg(pl.col(metrics).mean())
+    weight = ["weight"] if "weight" in scores.columns else []
+    means = scores.group_by("system", "user_id", *by, maintain_order=True).agg(pl.col(*metrics, *weight).mean())
+    means = means.with_columns(pl.col("weight").mean().over("user_id", *by) for _ in weight)
     return means.sort("user_id", *by, "system", nulls_last=True)
 
 
@@ -210,96 +220,22 @@ def _placed(scores: pl.DataFrame, by: list[str]) -> pl.DataFrame:
 
 
 def _system_table(
-    results: Mapping[str, Sequence[Evaluation]], metrics: Sequence[str], per_user: pl.DataFrame, ci: float, seed: int
+    results: Mapping[str, Sequence[Evaluation]], per_user: pl.DataFrame, judge: PairTests
 ) -> pl.DataFrame:
     lines = []
     for name, several in results.items():
-        for metric in metrics:
-            values = per_user.filter(pl.col("system") == name)[metric].drop_nulls().to_numpy()
-            low, high = mean_interval(values, None, ci, seed=seed)
+        mine = per_user.filter(pl.col("system") == name)
+        for metric in several[0].mean:
             means = [one.mean[metric] for one in several]
-            spread = float(np.std(means, ddof=1)) if len(means) > 1 else None
-            lines.append(
-                {"system": name, "metric": metric, "mean": mean_of(values), "low": low, "high": high}
-                | {"users": len(values), "runs": len(several), "spread": spread}
-            )
-    return pl.DataFrame(lines, schema_overrides={"spread": pl.Float64})
-
-
-class _Judge:
-    """Tests pairs of systems on users that both have."""
-
-    def __init__(
-        self,
-        metrics: Sequence[str],
-        systems: list[str],
-        baseline: str | None,
-        test: Test,
-        correction: str,
-        ci: float,
-        seed: int,
-        permutations: int,
-        margin: float | None,
-    ) -> None:
-        self.metrics, self.test, self.correction = metrics, test, correction
-        self.ci, self.seed, self.permutations, self.margin = ci, seed, permutations, margin
-        others = [name for name in systems if name != baseline]
-        self.tested = [(baseline, name) for name in others] if baseline else list(itertools.combinations(systems, 2))
-
-    def segments(self, per_user: pl.DataFrame, by: list[str]) -> pl.DataFrame:
-        """The same per segment, corrected over the pairs of all segments."""
-        if not by:
-            return pl.DataFrame()
-        parts = per_user.partition_by(by, as_dict=True)
-        found = []
-        for key, users in sorted(parts.items(), key=lambda part: str(part[0])):
-            segment = [pl.lit(value).alias(name) for name, value in zip(by, key, strict=True)]
-            found.append(self._raw(users).select(*segment, pl.all()))
-        together = pl.concat(found, how="vertical_relaxed") if found else pl.DataFrame()
-        return self._corrected(together.filter(pl.col("users") > 0)) if found else together
-
-    def pairs(self, per_user: pl.DataFrame) -> pl.DataFrame:
-        """Every pair by every metric."""
-        return self._corrected(self._raw(per_user))
-
-    def _raw(self, per_user: pl.DataFrame) -> pl.DataFrame:
-        lines = []
-        for metric in self.metrics:
-            table = per_user.select("user_id", "system", metric).pivot("system", index="user_id", values=metric)
-            table = table.with_columns(pl.lit(None, pl.Float64).alias(name) for name in self._lacking(table))
-            shared = table.drop_nulls()
-            if shared.height == table.height:  # all systems have the same users: their signs are drawn once
-                parts = [(shared, self.tested)]
+            line: dict[str, Any] = {"system": name, "metric": metric}
+            if metric in several[0].figures:  # of the whole system: it has no interval
+                line |= {"mean": float(np.mean(means)), "low": math.nan, "high": math.nan, "users": mine.height}
             else:
-                parts = [(table.drop_nulls(list(pair)), [pair]) for pair in self.tested]
-            for users, tested in parts:
-                lines += [{"metric": metric} | line for line in self._lines(users, tested)]
-        return pl.DataFrame(lines, infer_schema_length=None)
-
-    def _lacking(self, table: pl.DataFrame) -> list[str]:
-        """Systems without any user here."""
-        return sorted({name for pair in self.tested for name in pair} - set(table.columns))
-
-    def _lines(self, users: pl.DataFrame, tested: list[tuple[str, str]]) -> list[dict[str, Any]]:
-        differences = np.stack([users[other].to_numpy() - users[one].to_numpy() for one, other in tested], axis=1)
-        p = p_values(self.test, differences, users["user_id"], permutations=self.permutations, seed=self.seed)
-        lines = []
-        for at, (one, other) in enumerate(tested):
-            found = describe(differences[:, at], users[one].to_numpy(), ci=self.ci, seed=self.seed)
-            line: dict[str, Any] = {"baseline": one, "system": other} | asdict(found) | {"p": float(p[at])}
-            if self.margin is not None:
-                line["not_inferior"] = bool(found.low >= -self.margin - TIE)
-            lines.append(line)
-        return lines
-
-    def _corrected(self, pairs: pl.DataFrame) -> pl.DataFrame:
-        parts = []
-        for metric in self.metrics:
-            mine = pairs.filter(pl.col("metric") == metric)
-            adjusted = pl.Series("p_adjusted", corrected(mine["p"].to_list(), self.correction), dtype=pl.Float64)
-            parts.append(
-                mine.with_columns(
-                    adjusted, pl.Series("significant", (adjusted < round(1 - self.ci, 12)) & ~adjusted.is_nan())
-                )
-            )
-        return pl.concat(parts)
+                known = mine.drop_nulls(metric)
+                weights = known["weight"].to_numpy() if "weight" in known.columns else None
+                values = known[metric].to_numpy()
+                low, high = mean_interval(values, weights, judge.ci, seed=judge.seed)
+                line |= {"mean": mean_of(values, weights), "low": low, "high": high, "users": len(values)}
+            spread = float(np.std(means, ddof=1)) if len(means) > 1 else None
+            lines.append(line | {"runs": len(several), "spread": spread})
+    return pl.DataFrame(lines, schema_overrides={"spread": pl.Float64})

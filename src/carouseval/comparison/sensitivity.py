@@ -2,22 +2,23 @@
 
 import itertools
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Unpack
 
 import polars as pl
 
-from carouseval.comparison.compare import Systems, system_runs
+from carouseval.comparison.compare import Systems, all_items, system_runs
 from carouseval.comparison.significance import TIE
 from carouseval.errors import ParameterError
-from carouseval.evaluation import schema
-from carouseval.evaluation.evaluate import Evaluator, items_of
+from carouseval.evaluation.evaluate import Evaluator
 from carouseval.evaluation.layouts import Progress
-from carouseval.metrics.gains import Gain
-from carouseval.metrics.grid import RECGAZE, Grid
-from carouseval.metrics.names import AnyMetric, metric
+from carouseval.evaluation.plan import ScoringPlan
+from carouseval.evaluation.results import Evaluation
+from carouseval.evaluation.settings import Candidates, Settings, SettingsDict, takes_settings
+from carouseval.metrics.metric_base import Metric
+from carouseval.metrics.names import metric
 from carouseval.result_base import Result
 from carouseval.tables import TableLike
 
@@ -28,8 +29,8 @@ DISCOUNTS = ("d_rpd", "d_rpb", "d_mul", "d_add", "d_mir", "d_a", "d_t")
 class Sensitivity(Result):
     """The systems' means under every variation of one reference, and how the order changes.
 
-    ``table`` has a line for each variation: what is varied, the means by system, Kendall's tau with the reference's
-    order, and the pairs of systems that change places.
+    ``table`` has a line for each variation (and segment): what is varied, the means by system, Kendall's tau with the
+    reference's order, and the pairs of systems that change places.
     """
 
     systems: tuple[str, ...]  # best first, by the reference
@@ -44,7 +45,7 @@ class Sensitivity(Result):
     @cached_property
     def summary(self) -> str:
         """Whether the order holds, in a sentence."""
-        varied = self.table.filter(pl.col("varied") != "reference")
+        varied = self._overall().filter(pl.col("varied") != "reference")
         swapped = varied.filter(pl.col("flips") != "")
         order = self._order()
         if swapped.is_empty():
@@ -61,8 +62,13 @@ class Sensitivity(Result):
             f"Changing places: {', '.join(pairs)}."
         )
 
+    def _overall(self) -> pl.DataFrame:
+        """The lines of all users."""
+        by = self.config["by"]
+        return self.table.filter(pl.col(name) == "(all)" for name in by) if by else self.table
+
     def _order(self) -> str:
-        means = self.table.row(0, named=True)
+        means = self._overall().row(0, named=True)
         told = self.systems[0]
         for one, other in itertools.pairwise(self.systems):
             told += f" {'=' if abs(means[one] - means[other]) <= TIE else '>'} {other}"
@@ -81,68 +87,121 @@ class Sensitivity(Result):
         return {"summary": self.summary, "variations": lines, "config": self.config}
 
 
+@takes_settings
 def sensitivity(
     systems: Systems,
     judgments: TableLike,
     items: TableLike | None = None,
-    grid: Grid = RECGAZE,
     *,
     discounts: Sequence[str] = DISCOUNTS,
-    gain: Gain = "exp2",
-    columns: schema.ColumnNames = None,
     progress: Progress = None,
-    **policies: Any,
+    **settings: Unpack[SettingsDict],
 ) -> Sensitivity:
-    """Judge systems by N2DCG_cat, then with one thing changed at a time.
+    """Judge systems by one metric, then with one thing changed at a time.
 
-    The first of ``discounts`` is the reference's; then come the other discounts, the unconstrained ideal, arrangement
-    alone (``candidates="displayed"``), linear gains, and cutoffs at the first screen and at half the page. ``policies``
-    are those of :func:`carouseval.evaluate`.
+    The reference is ``metrics``, an ``N2DCG_cat`` of any discount and cutoff, under the settings given; then come other
+    discounts, the unconstrained ideal, the other gain, cutoffs at the first screen and at half the page, and the other
+    kind of candidates.
+
+    Parameters
+    ----------
+    systems, judgments, items, progress
+        As in :func:`carouseval.compare`.
+    discounts
+        Those to try beside the reference's.
     """
-    if not isinstance(grid, Grid):
+    chosen = Settings.named("sensitivity", settings)
+    plan = ScoringPlan.of(chosen)
+    name, *others = plan.asked
+    if others or name not in plan.metrics or plan.metrics[name].ideal != "category":
+        found = ", ".join(plan.asked)
+        raise ParameterError(f"metrics: sensitivity varies one N2DCG_cat, of any discount and cutoff, found {found}.")
+    if plan.segments is not None:
         raise ParameterError("grid: sensitivity takes one grid for all pages.")
     runs = system_runs(systems)
-    everything = [layouts for several in runs.values() for layouts in several]
-    listed = items_of(*everything, columns=columns) if items is None else items
-    variations = _variations(grid, discounts, gain)
+    listed = all_items(items, runs, ScoringPlan.of(replace(chosen, candidates="judged")))
+    reference, variations = plan.metrics[name], _variations(plan.metrics[name], plan, discounts)
+    other: Candidates = "displayed" if chosen.candidates == "judged" else "judged"
+    asked = {chosen.candidates: {("reference", _spelled(reference)): reference} | variations}
+    asked |= {other: {("candidates", other): reference}}
     lines: list[dict[str, Any]] = []
-    for candidates in ("judged", "displayed"):
-        mine = {key: one for key, one in variations.items() if (key[0] == "candidates") == (candidates == "displayed")}
-        options: dict[str, Any] = policies | {"candidates": candidates}
-        evaluator = Evaluator(judgments, listed, list(mine.values()), grid, gain, columns=columns, **options)
-        means = {
-            name: [evaluator.evaluate(layouts, progress).mean for layouts in several] for name, several in runs.items()
+    for candidates, mine in asked.items():
+        options = settings | {"candidates": candidates, "metrics": list(mine.values())}
+        evaluator = Evaluator(judgments, listed, **options)
+        results = {
+            name: [evaluator.evaluate(layouts, progress) for layouts in several] for name, several in runs.items()
         }
-        for (varied, name), one in zip(mine, evaluator.metrics, strict=True):
-            of_system = {system: sum(mean[one] for mean in several) / len(several) for system, several in means.items()}
-            lines.append({"varied": varied, "variation": name} | of_system)
-    reference = {system: lines[0][system] for system in runs}
-    told = [line | _agreement(reference, {system: line[system] for system in runs}) for line in lines]
-    order = tuple(sorted(runs, key=lambda name: (-reference[name], name)))
-    return Sensitivity(order, pl.DataFrame(told, infer_schema_length=None), {"grid": str(grid), **policies})
+        for key, one in zip(mine, mine.values(), strict=True):
+            lines += _lines(key, str(one), results, chosen.segments)
+    return Sensitivity(
+        systems=_order(runs, lines[0]),
+        table=_compared(lines, list(runs), chosen.segments),
+        config=plan.config() | {"discounts_tried": list(discounts)},
+    )
 
 
-def _variations(grid: Grid, discounts: Sequence[str], gain: Gain) -> dict[tuple[str, str], AnyMetric]:
-    """The reference first; what comes to the same as an earlier one is left out."""
+def _lines(
+    key: tuple[str, str], metric: str, results: Mapping[str, Sequence[Evaluation]], by: Sequence[str]
+) -> list[dict[str, Any]]:
+    """The systems' means under one variation, over all users and in each segment; runs are averaged."""
+    means: dict[tuple[str, ...], dict[str, list[float]]] = {}
+    for system, several in results.items():
+        for one in several:
+            frame = one.to_frame().filter(pl.col("metric") == metric)
+            for row in frame.iter_rows(named=True):
+                of_segment = means.setdefault(tuple(row[column] for column in by), {})
+                of_segment.setdefault(system, []).append(row["mean"])
+    lines = []
+    for segment, by_system in means.items():
+        line: dict[str, Any] = dict(zip(by, segment, strict=True))
+        line |= dict(zip(("varied", "variation"), key, strict=True))
+        averaged = {name: sum(some) / len(some) for name, some in by_system.items()}
+        lines.append(line | {name: averaged.get(name, math.nan) for name in results})
+    return lines
+
+
+def _compared(lines: Sequence[dict[str, Any]], systems: Sequence[str], by: Sequence[str]) -> pl.DataFrame:
+    """Every line beside the order that the reference gives in its segment."""
+    references = {tuple(line[name] for name in by): line for line in lines if line["varied"] == "reference"}
+    told = []
+    for line in lines:
+        reference = references[tuple(line[name] for name in by)]
+        means = ({name: one[name] for name in systems} for one in (reference, line))
+        told.append(line | _agreement(*means))
+    return pl.DataFrame(told, infer_schema_length=None)
+
+
+def _order(systems: Iterable[str], reference: Mapping[str, float]) -> tuple[str, ...]:
+    return tuple(sorted(systems, key=lambda name: (-reference[name], name)))
+
+
+def _spelled(one: Metric) -> str:
+    """A metric's name with its discount, which a default would leave out."""
+    short = "" if one.discount is None else one.discount.short
+    return str(one) if short in str(one) else str(one).replace(one.base, f"{one.base}({short})", 1)
+
+
+def _variations(reference: Metric, plan: ScoringPlan, discounts: Sequence[str]) -> dict[tuple[str, str], Metric]:
+    """One thing changed at a time; what comes to the same as the reference or an earlier one is left out."""
     if isinstance(discounts, str) or not discounts:
         raise ParameterError("discounts must be a list of at least one, such as ['d_rpd', 'd_a'].")
-    first, *others = discounts
+    grid, discount, cutoff, gain = plan.grids[0], reference.discount, reference.cutoff, reference.gain
     screen = (min(grid.visible_rows, grid.rows), min(grid.page_size, grid.cols))
     half = (-(-grid.rows // 2), -(-grid.cols // 2))
-    other_gain = "exp2" if gain == "linear" else "linear"
-    all_of_them: dict[tuple[str, str], AnyMetric] = {
-        ("reference", f"N2DCG_cat({first})"): metric("N2DCG_cat", discount=first),
-        **{("discount", name): metric("N2DCG_cat", discount=name) for name in others},
-        ("ideal", "unconstrained"): metric("N2DCG", discount=first),
-        ("gain", other_gain): metric("N2DCG_cat", discount=first, gain=other_gain),
-        ("cutoff", f"first screen, {screen[0]}x{screen[1]}"): metric("N2DCG_cat", discount=first, cutoff=screen),
-        ("cutoff", f"half the page, {half[0]}x{half[1]}"): metric("N2DCG_cat", discount=first, cutoff=half),
+    in_force = plan.gain if gain is None else gain
+    other_gain = "exp2" if in_force == "linear" else "linear"
+    all_of_them = {
+        **{("discount", name): metric(reference.base, name, cutoff, gain) for name in discounts},
+        ("ideal", "unconstrained"): metric("N2DCG", discount, cutoff, gain),
+        ("gain", other_gain): metric(reference.base, discount, cutoff, other_gain),
+        ("cutoff", f"first screen, {screen[0]}x{screen[1]}"): metric(reference.base, discount, screen, gain),
+        ("cutoff", f"half the page, {half[0]}x{half[1]}"): metric(reference.base, discount, half, gain),
     }
-    found: dict[tuple[str, str], AnyMetric] = {}
+    found: dict[tuple[str, str], Metric] = {}
     for key, one in all_of_them.items():
-        if one not in found.values():
+        if one != reference and one not in found.values():
             found[key] = one
-    return found | {("candidates", "displayed"): metric("N2DCG_cat", discount=first)}
+    return found
 
 
 def _agreement(reference: dict[str, float], means: dict[str, float]) -> dict[str, Any]:

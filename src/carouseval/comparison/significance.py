@@ -8,7 +8,7 @@ import math
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 import polars as pl
@@ -19,14 +19,15 @@ from carouseval.errors import ParameterError
 from carouseval.evaluation.resampling import LEVEL, RESAMPLES, mean_interval, mean_of, resampled_means
 from carouseval.metrics.grid import Array
 from carouseval.metrics.pages import thread_count
-from carouseval.metrics.validation import did_you_mean, require_float, require_int
+from carouseval.metrics.validation import require_choice, require_float, require_int
 
-TESTS = ("permutation", "t", "wilcoxon", "bootstrap")
-CORRECTIONS = ("holm", "bh", "none")
+NamedTest: TypeAlias = Literal["permutation", "t", "wilcoxon", "bootstrap"]
+Correction: TypeAlias = Literal["holm", "bh", "none"]
+TESTS, CORRECTIONS = get_args(NamedTest), get_args(Correction)
 PERMUTATIONS = 10_000
 TIE = 1e-12  # differences no larger are rounding, not a difference
 
-Test: TypeAlias = str | Callable[[Array], float]
+Test: TypeAlias = NamedTest | Callable[[Array], float]
 
 _SUM_BITS = 60  # of the 63 a sum has: room for twice a difference
 _NOISE_BITS = 40  # sums that agree to so many bits are equal: decimal scores do not add up exactly in binary
@@ -50,21 +51,29 @@ class PairStatistics:
 
 
 def describe(
-    differences: Array, baseline: Array, ci: float = LEVEL, seed: int = 0, resamples: int = RESAMPLES
+    differences: Array,
+    baseline: Array,
+    weights: Array | None = None,
+    *,
+    ci: float = LEVEL,
+    seed: int = 0,
+    resamples: int = RESAMPLES,
 ) -> PairStatistics:
-    """How one system differs from its baseline, given each user's difference and value under the baseline.
+    """How one system differs from its baseline, given each user's difference, value under the baseline and weight.
 
     >>> pair = describe(np.array([0.1, 0.3, 0.0, -0.1]), np.array([0.5, 0.5, 0.5, 0.5]))
     >>> round(pair.difference, 3), round(pair.lift, 3), pair.wins, pair.ties, pair.losses
     (0.075, 0.15, 2, 1, 1)
     """
-    values = np.sort(_complete("differences", differences, 1))  # so that the order of users does not matter
+    values = _complete("differences", differences, 1)
     if len(_complete("baseline", baseline, 1)) != len(values):
         raise ParameterError(f"baseline must hold a value for each of {len(values)} users, found {len(baseline)}.")
     level = require_float("ci", ci, above=0, at_most=1)
-    mean, before = mean_of(values), mean_of(np.asarray(baseline, np.float64))
-    spread = float(np.std(values, ddof=1)) if len(values) > 1 else math.nan
-    low, high = mean_interval(values, None, level, resamples, seed)
+    mean, before = mean_of(values, weights), mean_of(np.asarray(baseline, np.float64), weights)
+    order = np.argsort(values, kind="stable") if weights is None else np.lexsort((weights, values))
+    values, mass = values[order], None if weights is None else weights[order]  # the order of users does not matter
+    spread, error = _spreads(values, mass, mean)
+    low, high = mean_interval(values, mass, level, resamples, seed)
     wins, losses = int((values > TIE).sum()), int((values < -TIE).sum())
     return PairStatistics(
         difference=mean,
@@ -75,9 +84,22 @@ def describe(
         wins=wins,
         ties=len(values) - wins - losses,
         losses=losses,
-        detectable=_DETECTED * spread / math.sqrt(len(values)) if len(values) else math.nan,
+        detectable=_DETECTED * error,
         users=len(values),
     )
+
+
+def _spreads(values: Array, weights: Array | None, mean: float) -> tuple[float, float]:
+    """The standard deviation of differences and the standard error of their mean; NaN for fewer than two."""
+    count = len(values)
+    if count < 2 or math.isnan(mean):
+        return math.nan, math.nan
+    if weights is None:
+        spread = float(np.std(values, ddof=1))
+        return spread, spread / math.sqrt(count)
+    off, total, corrected = (values - mean) ** 2, weights.sum(), count / (count - 1)
+    spread = math.sqrt(float((weights * off).sum() / total) * corrected)
+    return spread, math.sqrt(float((weights**2 * off).sum()) * corrected) / float(total)
 
 
 def p_values(
@@ -159,9 +181,7 @@ def corrected(p: Sequence[float] | Array, method: str = "holm") -> Array:
     >>> corrected([0.01, 0.04, 0.03, 0.005]).round(3).tolist()
     [0.03, 0.06, 0.06, 0.02]
     """
-    if method not in CORRECTIONS:
-        hint = did_you_mean(str(method), CORRECTIONS)
-        raise ParameterError(f"correction must be one of {', '.join(CORRECTIONS)}, found {method!r}.{hint}")
+    require_choice("correction", method, CORRECTIONS)
     adjusted = np.array(p, dtype=np.float64)
     bad = np.flatnonzero((adjusted < 0) | (adjusted > 1))
     if adjusted.ndim != 1 or len(bad):
@@ -186,16 +206,12 @@ def _test(
     """What gives the p-values of a table of differences."""
     if callable(test):
         return lambda table: [_asked(test, column) for column in table.T]
+    require_choice("test", test, TESTS, "a function of differences")
     if test == "permutation":
         return lambda table: sign_flip(table, users, permutations, seed, threads)
     if test == "bootstrap":
         return lambda table: _bootstrap(table[np.argsort(user_hashes(users), kind="stable")], permutations, seed)
-    if test in ("t", "wilcoxon"):
-        return lambda table: [_scipy(test, column) for column in np.sort(table, axis=0).T]
-    raise ParameterError(
-        f"test must be one of {', '.join(TESTS)} or a function of differences, found {test!r}."
-        f"{did_you_mean(str(test), TESTS)}"
-    )
+    return lambda table: [_scipy(test, column) for column in np.sort(table, axis=0).T]
 
 
 def _scipy(test: str, differences: Array) -> float:

@@ -2,20 +2,23 @@
 
 import html
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Unpack
 
 import numpy as np
 import polars as pl
 
 from carouseval.errors import CarousevalError, DataError
-from carouseval.evaluation import page_defects as flaws
-from carouseval.evaluation import schema
-from carouseval.evaluation.evaluate import Grids, OneSystem, segment_names
+from carouseval.evaluation import page_defects, schema
+from carouseval.evaluation.defect_lines import describe
+from carouseval.evaluation.inputs import Inputs, JudgedSources
 from carouseval.evaluation.layouts import Progress
-from carouseval.evaluation.opened import Opened
-from carouseval.metrics.grid import RECGAZE
+from carouseval.evaluation.notices import mismatches, no_category, refusals, uncategorised
+from carouseval.evaluation.outcomes import Entries, outcomes
+from carouseval.evaluation.page_defects import PageDefect
+from carouseval.evaluation.plan import ScoringPlan
+from carouseval.evaluation.settings import Settings, SettingsDict, takes_settings
 from carouseval.table_columns import Defect
 from carouseval.tables import Table, TableLike, in_memory, open_table
 from carouseval.text_tables import frame_html
@@ -63,75 +66,56 @@ class Check:
         return json.dumps(self.to_dict(), indent=1, allow_nan=False, default=str)
 
 
+@takes_settings
 def check(
     layouts: TableLike,
     judgments: TableLike | None = None,
     items: TableLike | None = None,
-    grid: Grids = RECGAZE,
-    by: str | Sequence[str] | None = None,
-    columns: schema.ColumnNames = None,
     *,
-    weight: str | None = None,
-    memory: float = 4.0,
     progress: Progress = None,
+    **settings: Unpack[SettingsDict],
 ) -> Check:
-    """Validate tables without scoring: all that ``evaluate`` refuses or warns of by default, and a summary.
+    """Validate tables without scoring: all that ``evaluate`` refuses or warns of under these settings, and a summary.
 
+    Parameters
+    ----------
+    layouts, judgments, items, progress
+        As in :func:`carouseval.evaluate`; judgments may be left out.
+
+    Examples
+    --------
     >>> import carouseval as cv
     >>> layouts = {"user_id": [7, 7], "row": [1, 1], "col": [1, 1], "item_id": [1, 2], "category": ["new", "new"]}
     >>> for defect in cv.check(layouts).defects:
     ...     print(defect)
     layouts: 1 cell appears twice, first user_id=7 row=1 col=1 (line 2). Each cell holds one item; drop the repeats.
     """
+    chosen = Settings.named("check", settings)
+    ScoringPlan.of(chosen)  # what settings get wrong is raised, what tables do is listed
     sources = {"layouts": layouts, "judgments": judgments, "items": items}
     given = {
         name: in_memory(source, name) for name, source in sources.items() if source is not None or name == "layouts"
     }
-    segments = segment_names(by)
-    tables, found = _opened(given, columns, segments, weight)
+    tables, found = _opened(given, chosen)
     for table in tables.values():
         found += _broken(table)
     summary = {name: _summary(table) for name, table in tables.items()} if not found else {}
     if not found and len(tables) == len(given):
-        kind = OneSystem if judgments is not None else _Unjudged
-        evaluator = kind(
-            given.get("judgments", _nobody(tables["layouts"])),
-            given.get("items"),
-            "2DCG",
-            grid,
-            by=by,
-            columns=columns if judgments is not None else {"layouts": schema.names_of(columns, "layouts")},
-            weight=weight,
-            memory=memory,
-            invalid="count",
-        )
-        try:
-            with evaluator.open(given["layouts"], progress) as opened:
-                found += _page_defects(opened, summary, judgments is not None)
-        except CarousevalError as error:
-            found.append(Defect(_table_of(error), "", 1, str(error)))
+        found += _page_defects(given, tables, chosen, summary, progress)
     rank = {"error": 0, "warning": 1, "note": 2}
     return Check(tuple(sorted(found, key=lambda defect: rank[defect.severity])), summary)
 
 
-class _Unjudged(OneSystem):
-    """Reads pages without any judgments."""
-
-    needs_judgments = False
-
-
-def _opened(
-    given: Mapping[str, TableLike], columns: schema.ColumnNames, by: tuple[str, ...], weight: str | None
-) -> tuple[dict[str, Table], list[Defect]]:
+def _opened(given: Mapping[str, TableLike], settings: Settings) -> tuple[dict[str, Table], list[Defect]]:
     """The tables that can be opened, and why others cannot."""
     try:
-        return schema.open_tables(given, columns, by, weight), []
+        return schema.open_tables(given, settings), []
     except CarousevalError as together:
         tables: dict[str, Table] = {}
         found = []
         for name, source in given.items():
             try:
-                tables[name] = open_table(source, name, schema.TABLES[name], schema.names_of(columns, name))
+                tables[name] = open_table(source, name, schema.TABLES[name], schema.names_of(settings.columns, name))
             except CarousevalError as error:
                 found.append(Defect(name, "", 1, str(error)))
         return tables, found or [Defect(_table_of(together), "", 1, str(together))]
@@ -185,44 +169,70 @@ def _summary(table: Table) -> dict[str, Any]:
         return table.frame().select(**facts).collect(engine="streaming").row(0, named=True)
 
 
-def _page_defects(opened: Opened, summary: dict[str, dict[str, Any]], judged: bool) -> list[Defect]:
+def _page_defects(
+    given: Mapping[str, TableLike],
+    tables: Mapping[str, Table],
+    settings: Settings,
+    summary: dict[str, dict[str, Any]],
+    progress: Progress,
+) -> list[Defect]:
     """What pages have wrong, and how well the tables match."""
-    layouts, truth = opened.layouts, opened.evaluator.truth
-    grids, grid_of = opened.grid_of()
-    considered = (*flaws.FLAWS, flaws.PINNED_UNKNOWN)
-    marked: dict[int, list[Any]] = {flaw.bit: [] for flaw in considered}
+    judged = "judgments" in given
+    if not judged:  # names that only judgments would have are not missed
+        settings = replace(settings, columns={"layouts": schema.names_of(settings.columns, "layouts")})
+    judgments = given["judgments"] if judged else _nobody(tables["layouts"])
+    sources = JudgedSources(judgments, given.get("items"), ScoringPlan.of(settings), needs_judgments=judged)
+    try:
+        with sources.open(given["layouts"], progress, items_from_layouts=True, lenient=True) as inputs:
+            found, unjudged = _marked(inputs, summary, progress)
+            if judged and not any(defect.severity == "error" for defect in found):
+                found += _matches(inputs, summary, unjudged)
+            return found
+    except CarousevalError as error:
+        return [Defect(_table_of(error), "", 1, str(error))]
+
+
+def _marked(inputs: Inputs, summary: dict[str, dict[str, Any]], progress: Progress) -> tuple[list[Defect], int]:
+    """What is wrong with pages, and how many items are shown without a judgment."""
+    marked: dict[PageDefect, list[Any]] = {}
+    refused: set[PageDefect] = set()
     duplicates = unjudged = 0
-    for shown in opened.read():
-        for bit, pages in marked.items():
-            pages.append(shown.pages[(shown.flaws & bit) > 0] if bit > 0 else opened.pinned_unknown(shown))
-        duplicates, unjudged = duplicates + int(shown.duplicates.sum()), unjudged + int(shown.unjudged.sum())
+    for batch in inputs.layouts.batches(inputs.judged, inputs.plan, progress):
+        refusals = dict(page_defects.refused(batch, inputs.plan))
+        refused |= refusals.keys()
+        for defect in dict.fromkeys((*page_defects.PAGE_DEFECTS, *refusals)):
+            marked.setdefault(defect, []).append(page_defects.marked_pages(batch, defect))
+        duplicates, unjudged = duplicates + int(batch.duplicates.sum()), unjudged + int(batch.unjudged.sum())
     found: list[Defect] = []
-    for flaw in considered:
-        all_marked = np.concatenate(marked[flaw.bit])
-        if len(all_marked):
-            found.append(
-                flaws.describe(flaw, layouts, all_marked, opened.membership, lambda page: grids[grid_of[page]])
-            )
-    summary["layouts"] |= {"pages": int(layouts.present.sum()), "repeated_items": duplicates}
-    if opened.membership is None:
+    for defect, parts in marked.items():
+        pages = np.concatenate(parts)
+        if len(pages):
+            severity = "error" if defect in refused else "warning"
+            found.append(replace(describe(defect, pages, inputs), severity=severity))
+    summary["layouts"] |= {"pages": int(inputs.layouts.present.sum()), "repeated_items": duplicates}
+    if inputs.judged.membership is None and inputs.plan.needs_categories:
         bare = "layouts: no table names categories, so N2DCG_cat can only judge the arrangement. Give items."
         found.append(Defect("layouts", "category", 1, bare, "warning"))
-    if not judged or any(defect.severity == "error" for defect in found):
-        return found
-    relevant, truths = opened.relevant(), layouts.truths()
-    seen = np.zeros(len(relevant), bool)
-    seen[truths[layouts.present]] = True
-    missing = int((truth.judged & ~seen[: len(truth)]).sum())
-    uncategorised = opened.uncategorised()
+    return found, unjudged
+
+
+def _matches(inputs: Inputs, summary: dict[str, dict[str, Any]], unjudged: int) -> list[Defect]:
+    """How well the tables match."""
+    layouts, weight = inputs.layouts, inputs.plan.settings.weight
+    entries = Entries.of(inputs.judged, layouts)
+    by_any = outcomes(entries, inputs.judged, inputs.plan.settings)
+    missing, homeless = len(entries.missing), uncategorised(inputs)
     summary["match"] = {
         "shown_and_judged": (layouts.lines - unjudged) / layouts.lines,
         "judged_without_page": missing,
-        "pages_without_relevant": int((~relevant[truths[layouts.present]]).sum()),
-        "judged_without_category": uncategorised,
+        "pages_without_relevant": int((~by_any.relevant & ~by_any.missing).sum()),
+        "judged_without_category": homeless,
     }
-    if missing and opened.weights() is not None and truth.weights is None:
-        lost = f"judgments: {missing:,} without a page have no {opened.evaluator.weight}. Add the column to judgments."
-        found.append(Defect("judgments", str(opened.evaluator.weight), missing, lost))
-    if uncategorised:
-        found.append(Defect("items", "category", uncategorised, opened.no_category(uncategorised), "warning"))
-    return found + opened.mismatches(unjudged, missing)
+    found = list(refusals(inputs, entries, by_any))
+    unknown = 0 if entries.weights is None else int(np.isnan(entries.weights[by_any.counted]).sum())
+    if unknown:
+        lost = f"judgments: {unknown:,} without a page have no {weight}. Add the column to judgments."
+        found.append(Defect("judgments", str(weight), unknown, lost))
+    if homeless and inputs.plan.needs_categories:
+        found.append(Defect("items", "category", homeless, no_category(inputs, homeless), "warning"))
+    return found + mismatches(inputs, unjudged, missing)

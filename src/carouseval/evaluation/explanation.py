@@ -1,18 +1,18 @@
 """An explanation: what was lost, where, on which pages; and one page beside its ideal."""
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
-from carouseval.evaluation.results import NO_PAGE, Evaluation, page_shares
+from carouseval.errors import ParameterError
+from carouseval.evaluation.outcomes import MISSING, page_shares
+from carouseval.evaluation.results import NO_PAGE, Evaluation
 from carouseval.metrics.grid import Array, Grid
 from carouseval.result_base import Result
-
-if TYPE_CHECKING:
-    from carouseval.evaluation.evaluate import Evaluator
 
 LOSSES = ("item_order", "row_order", "choice")
 _WORDS = {
@@ -69,11 +69,11 @@ class Explanation(Result):
     by: tuple[str, ...]
     evaluation: Evaluation  # the scores that are explained, with counts, intervals and every policy in force
     grid: Grid
-    source: "tuple[Evaluator, Any] | None" = field(repr=False)
+    view: Callable[[Any, Any], PageView] | None = field(repr=False)  # looks a page up, while its tables are at hand
 
     def __getstate__(self) -> dict[str, Any]:
         """Copies leave the tables behind."""
-        return self.__dict__ | {"source": None}
+        return self.__dict__ | {"view": None}
 
     @cached_property
     def shares(self) -> dict[str, float]:
@@ -130,9 +130,9 @@ class Explanation(Result):
 
     def page(self, user_id: Any, page_id: Any = None) -> PageView:
         """One page beside its ideal: what stands where, and what should."""
-        from carouseval.evaluation.explain import page_view
-
-        return page_view(self, user_id, page_id)
+        if self.view is None:
+            raise ParameterError("an explanation that was loaded has no tables to read pages from; explain anew.")
+        return self.view(user_id, page_id)
 
     def to_frame(self) -> pl.DataFrame:
         """Shares, overall and per segment."""
@@ -165,7 +165,7 @@ def _shares(pages: pl.DataFrame) -> dict[str, float]:
         name: math.fsum((share * scored[column] / scored["ideal"]).filter(normal).to_list())
         for name, column in (("score", "dcg"), *((name, name) for name in LOSSES))
     }
-    missing = scored["status"] == "missing"
+    missing = scored["status"] == MISSING
     for name, holds in (("missing", missing), ("nothing_to_show", ~normal & ~missing)):
         if holds.any():
             found[name] = math.fsum(share.filter(holds).to_list())

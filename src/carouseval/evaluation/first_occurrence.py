@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from carouseval.evaluation.ideals import IdealCells, Problems, Solution, ideal_cells
-from carouseval.evaluation.layouts import ShownPages
+from carouseval.evaluation.page_batch import PageBatch
 from carouseval.metrics.grid import Array
 
 _MOST_CHOICES = 256  # of homes
@@ -26,7 +26,7 @@ Place = tuple[int, int, int]  # row and column from 0, judgment
 
 
 @dataclass(frozen=True)
-class FirstShown:
+class FirstOccurrence:
     """Ideals of some pages by the rule "first"."""
 
     best: Array
@@ -34,13 +34,13 @@ class FirstShown:
     cells: IdealCells
 
 
-def first_shown_ideals(
-    shown: ShownPages, gain: Array, weights: Array, problems: Problems, best_rule: Solution
-) -> FirstShown:
+def first_occurrence_ideals(
+    shown: PageBatch, gain: Array, weights: Array, problems: Problems, best_rule: Solution
+) -> FirstOccurrence:
     """The ideal of every page and a bound on it; ``best_rule`` solves the same pages under the rule "best"."""
     best, bound = best_rule.best.copy(), best_rule.bound.copy()
     cells = ideal_cells(problems, best_rule, weights)
-    rows, _ = shown.cells()
+    rows, _ = shown.hit_cells()
     arranged: dict[int, list[Place]] = {}
     for at in np.flatnonzero(shown.duplicates).tolist():
         begin, end = shown.offsets[at], shown.offsets[at + 1]
@@ -59,7 +59,7 @@ def first_shown_ideals(
         best[at], exact, arranged[at] = page.ideal(bound[at], likely)
         if exact:
             bound[at] = best[at]
-    return FirstShown(best, bound, _replaced(cells, arranged, gain))
+    return FirstOccurrence(best, bound, _replaced(cells, arranged, gain))
 
 
 def _replaced(cells: IdealCells, arranged: dict[int, list[Place]], gain: Array) -> IdealCells:

@@ -14,9 +14,8 @@ from numpy.typing import NDArray
 from carouseval import _native
 from carouseval.errors import DataError
 from carouseval.evaluation.ids import Codes
-from carouseval.evaluation.judgments import Truth
-from carouseval.evaluation.layouts import ShownPages
-from carouseval.evaluation.membership import Membership
+from carouseval.evaluation.judged_data import JudgedData
+from carouseval.evaluation.page_batch import PageBatch
 from carouseval.metrics.grid import Array, Grid
 from carouseval.metrics.pages import thread_count
 
@@ -68,7 +67,7 @@ class Problems:
             home_offsets=np.arange(len(self.homes) + 1),
         )
 
-    def solve(self, weights: Array, once: bool, node_limit: int = NODE_LIMIT) -> Solution:
+    def solve(self, weights: Array, once: bool, node_limit: int = NODE_LIMIT, threads: int | None = None) -> Solution:
         """The best page of every problem."""
         # a power of two brings the weights near 1, where the solver's tolerances are meant to be; it changes no digit
         exponent = int(np.frexp(weights.max())[1])
@@ -84,7 +83,7 @@ class Problems:
             np.ldexp(weights, -exponent),
             once,
             node_limit,
-            thread_count(None),
+            thread_count(threads),
         )
         solution = Solution(np.ldexp(best, exponent), np.ldexp(bound, exponent), row, home)
         if not np.isfinite(solution.bound).all():
@@ -92,39 +91,38 @@ class Problems:
         return solution
 
 
-def judged_problems(
-    truth: Truth,
-    truths: Codes,
-    users: Codes,
-    gain: Array,
-    membership: Membership,
-    grid: Grid,
-    pins: tuple[Index, NDArray[np.uint32]] | None = None,
-) -> Problems:
-    """What may be shown to the user of each truth: every judged item that gains, in each of its categories.
+def judged_problems(judged: JudgedData, gain: Array, grid: Grid, truths: Codes) -> Problems:
+    """What may be shown to the user of each truth: every judged item that gains, in each of its categories."""
+    nothing = np.zeros(len(truths) + 1, np.int64), np.empty((0, 2), np.uint32)
+    return _gathered(judged, gain, grid, truths, judged.judgments.user[truths], nothing)
 
-    ``pins`` holds, per problem, offsets into lines of (row from 0, category).
-    """
-    offsets, lines = pins or (np.zeros(len(truths) + 1, np.int64), np.empty((0, 2), np.uint32))
+
+def pinned_problems(judged: JudgedData, gain: Array, grid: Grid, pages: PageBatch) -> Problems:
+    """The same for single pages: rows that a page pins stay where they are."""
+    page, row = np.nonzero(pages.pinned)
+    category = pages.category[page, row]
+    offsets = np.concatenate([[0], np.cumsum((pages.pinned > 0).sum(axis=1))]).astype(np.int64)
+    pins = np.ascontiguousarray(np.stack([row, category], axis=1), dtype=np.uint32)
+    return _gathered(judged, gain, grid, pages.truth, pages.user, (offsets, pins))
+
+
+def _gathered(
+    judged: JudgedData, gain: Array, grid: Grid, truths: Codes, users: Codes, pins: tuple[Index, NDArray[np.uint32]]
+) -> Problems:
+    """``pins`` holds, per problem, offsets into lines of (row from 0, category)."""
+    judgments, membership = judged.judgments, judged.membership
+    assert membership is not None
     gathered = _native.gather_candidates(
-        truths, users, truth.offsets, truth.item, gain, membership.arrays, membership.sizes,
-        offsets, lines, grid.rows, grid.cols,
+        truths, users, judgments.offsets, judgments.item, gain, membership.arrays, membership.sizes,
+        *pins, grid.rows, grid.cols,
     )  # fmt: skip
     return Problems(*gathered)
 
 
-def pins_of(shown: ShownPages) -> tuple[Index, NDArray[np.uint32]]:
-    """The pinned rows of pages and their categories."""
-    page, row = np.nonzero(shown.pinned)
-    category = shown.category[page, row]
-    offsets = np.concatenate([[0], np.cumsum((shown.pinned > 0).sum(axis=1))]).astype(np.int64)
-    return offsets, np.ascontiguousarray(np.stack([row, category], axis=1), dtype=np.uint32)
-
-
-def displayed_problems(shown: ShownPages, gain: Array, duplicates: str) -> Problems:
+def displayed_problems(shown: PageBatch, gain: Array, duplicates: str) -> Problems:
     """What each page shows: its rows are the categories, whatever their labels; a row's size is its last column."""
     page = shown.hit_page
-    judgment, row = shown.hits[:, 0].astype(np.int64), shown.cells()[0]
+    judgment, row = shown.hits[:, 0].astype(np.int64), shown.hit_cells()[0]
     gaining = gain[judgment] > 0
     page, judgment, row = page[gaining], judgment[gaining], row[gaining]
     if duplicates == "every":
@@ -208,8 +206,10 @@ def ideal_cells(problems: Problems, solution: Solution, weights: Array) -> Ideal
     return IdealCells(problem, row, col, problems.judgment[at], problems.gain[at], problems.category[category[order]])
 
 
-def unconstrained(offsets: Index, gain: Array, weights: Array, copies: NDArray[np.int32] | None = None) -> Array:
+def unconstrained(
+    offsets: Index, gain: Array, weights: Array, copies: NDArray[np.int32] | None = None, threads: int | None = None
+) -> Array:
     """The largest gains on the largest weights, group by group."""
     times = np.ones(len(gain), np.int32) if copies is None else copies
     heavy = np.ascontiguousarray(np.sort(weights, axis=None)[::-1])
-    return _native.largest_first(offsets, np.ascontiguousarray(gain), times, heavy, thread_count(None))
+    return _native.largest_first(offsets, np.ascontiguousarray(gain), times, heavy, thread_count(threads))

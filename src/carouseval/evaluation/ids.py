@@ -1,5 +1,8 @@
 """Ids of any kind as dense codes 0, 1, 2, ..., in order of first appearance."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
@@ -26,12 +29,12 @@ class Ids:
     def __len__(self) -> int:
         return len(self._codes)
 
-    def add(self, ids: pl.Series) -> Codes:
+    def add(self, ids: pl.Series, threads: int | None = None) -> Codes:
         """The codes of some ids, all integers or all text, none null; those not seen before get new ones."""
         if ids.dtype == pl.String:
-            codes, fresh = self._codes.add_texts(ids.__arrow_c_stream__(), thread_count(None))
+            codes, fresh = self._codes.add_texts(ids.__arrow_c_stream__(), thread_count(threads))
         else:
-            codes, fresh = self._codes.add_ints(np.ascontiguousarray(ids.to_numpy()), thread_count(None))
+            codes, fresh = self._codes.add_ints(np.ascontiguousarray(ids.to_numpy()), thread_count(threads))
         if len(fresh):
             self._firsts.append(ids.gather(fresh))
         return codes
@@ -57,10 +60,10 @@ class PairIds:
     def __len__(self) -> int:
         return len(self._codes)
 
-    def add(self, left: Codes, right: Codes) -> Codes:
+    def add(self, left: Codes, right: Codes, threads: int | None = None) -> Codes:
         """The codes of some pairs."""
         keys = left.astype(np.int64) << 32 | right
-        codes, fresh = self._codes.add_ints(keys, thread_count(None))
+        codes, fresh = self._codes.add_ints(keys, thread_count(threads))
         if len(fresh):
             self._firsts.append(keys[fresh])
         return codes
@@ -69,3 +72,45 @@ class PairIds:
         """Both sides of every pair."""
         keys = np.concatenate(self._firsts) if self._firsts else np.empty(0, np.int64)
         return (keys >> 32).astype(np.uint32), (keys & 0xFFFFFFFF).astype(np.uint32)
+
+
+class PageIds:
+    """Codes for pages by (user, page_id)."""
+
+    def __init__(self) -> None:
+        self.names, self.pairs = Ids(), PairIds()
+
+    def __len__(self) -> int:
+        return len(self.pairs)
+
+    def add(self, users: Codes, names: pl.Series, threads: int | None = None) -> Codes:
+        """The codes of some pages."""
+        return self.pairs.add(users, self.names.add(names, threads), threads)
+
+    def user(self) -> Codes:
+        """The user of every page."""
+        return self.pairs.pairs()[0]
+
+    def values(self) -> pl.Series:
+        """The page_id of every page."""
+        return self.names.values().gather(self.pairs.pairs()[1])
+
+
+@dataclass
+class Codebook:
+    """The codes that judgments, items and layouts share; layouts may add new ids to those of judgments."""
+
+    segments: dict[str, Ids]
+    users: Ids = field(default_factory=Ids)
+    items: Ids = field(default_factory=Ids)
+    categories: Ids = field(default_factory=Ids)
+    pages: PageIds | None = None  # where judgments hold for single pages
+
+    @classmethod
+    def of_segments(cls, names: Sequence[str]) -> "Codebook":
+        """An empty one, with room for these segments."""
+        return cls({name: Ids() for name in names})
+
+    def segment_values(self, name: str, codes: Codes) -> pl.Series:
+        """A segment's values by their codes; null where there is none."""
+        return self.segments[name].values().gather(pl.Series(codes).set(pl.Series(codes == NONE), None)).alias(name)

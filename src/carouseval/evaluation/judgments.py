@@ -1,4 +1,4 @@
-"""What the judges say: judgments packed by the user, or the page, that they hold for."""
+"""Judgments out of their table, packed by *truth*: all those of a user, or of a page where judgments name the page."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -9,84 +9,50 @@ from numpy.typing import NDArray
 
 from carouseval import _native
 from carouseval.errors import DataError
-from carouseval.evaluation.ids import NONE, Codes, Ids, PairIds
+from carouseval.evaluation.attributes import Attribute
+from carouseval.evaluation.ids import Codebook, Codes, PageIds
+from carouseval.evaluation.settings import Settings
 from carouseval.metrics.gains import Gain, apply_function
 from carouseval.metrics.grid import Array
 from carouseval.metrics.pages import thread_count
 from carouseval.tables import RECORD, Table
 
 
-@dataclass
-class Truth:
-    """Judgments by truth: all those of a user, or of a page where judgments name the page.
+@dataclass(frozen=True, eq=False)
+class Judgments:
+    """What the judges say, as arrays; users and items by their codes."""
 
-    Codes of users, items, categories and pages are shared with the layouts judged by them, which may add new ones.
-    """
-
-    table: Table
-    users: Ids
-    items: Ids
-    categories: Ids
-    page_ids: Ids | None  # None: judgments hold for all pages of a user
-    pages: PairIds | None  # (user, page)
     offsets: NDArray[np.int64]  # where each truth's judgments begin; truths count as users or pages do
     item: Codes
     relevance: Array
+    user: Codes  # of each truth
+    per_page: bool  # whether they hold for single pages
     segments: dict[str, Codes]  # per truth, where the judgments have such columns
-    weights: Array | None
+    weights: Array | None  # per truth
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
-
-    @property
-    def per_page(self) -> bool:
-        """Whether judgments hold for single pages."""
-        return self.pages is not None
 
     @cached_property
     def judged(self) -> NDArray[np.bool_]:
         """Which truths have any judgment: users may have come in through other tables."""
         return np.diff(self.offsets) > 0
 
-    def user_of(self, truths: NDArray[np.int64]) -> Codes:
-        """The user of each truth."""
-        if self.pages is None:
-            return truths.astype(np.uint32)
-        return self.pages.pairs()[0][truths]
 
-    def gains(self, gain: Gain) -> Array:
-        """The gain of every judgment."""
-        if callable(gain):
-            return apply_function(gain, self.relevance)
-        gains, bad = _native.gains(self.relevance, gain, thread_count(None))
-        if bad >= 0:
-            column = self.table.names["relevance"]
-            record, total, row = self.table.find(pl.col("relevance") >= 1024)
-            more = f" ({total:,} such lines)" if total > 1 else ""
-            raise DataError(
-                f"judgments: column {column}, {self.table.where(record)}: found {row['relevance']:g}, and 2^"
-                f"{row['relevance']:g} is too large for a float{more}. Rescale it, or use gain='linear'."
-            )
-        return gains
-
-
-def read_truth(
-    table: Table, by: tuple[str, ...], weight: str | None, segment_ids: dict[str, Ids], *, needed: bool = True
-) -> Truth:
+def read_judgments(table: Table, codebook: Codebook, settings: Settings, *, needed: bool = True) -> Judgments:
     """Read and check judgments; an item judged twice is refused, and none at all where they are ``needed``."""
-    users, items = Ids(), Ids()
-    page_ids, pages = (Ids(), PairIds()) if "page_id" in table else (None, None)
+    if "page_id" in table:
+        codebook.pages = PageIds()
     parts: list[tuple[Codes, Codes, Array]] = []
-    own = [name for name in by if name in table]
-    weight = weight if weight is not None and weight in table else None
-    attributes = {name: PerTruth("judgments", name, table) for name in (*own, *([weight] if weight else []))}
+    own = [name for name in settings.segments if name in table]
+    weight = settings.weight if settings.weight is not None and settings.weight in table else None
+    attributes = {name: Attribute(table, name, "user") for name in (*own, *([weight] if weight else []))}
     for batch in table.batches():
-        user, item = users.add(batch["user_id"]), items.add(batch["item_id"])
-        truth = user if pages is None or page_ids is None else pages.add(user, page_ids.add(batch["page_id"]))
+        user, item = codebook.users.add(batch["user_id"]), codebook.items.add(batch["item_id"])
+        truth = user if codebook.pages is None else codebook.pages.add(user, batch["page_id"])
         parts.append((truth, item, batch["relevance"].to_numpy()))
         for name, attribute in attributes.items():
-            values = segment_ids[name].add(batch[name]) if name in own else batch[name].to_numpy()
-            attribute.add(truth, values)
+            attribute.add(truth, codebook.segments[name].add(batch[name]) if name in own else batch[name].to_numpy())
     nothing = (np.empty(0, np.uint32), np.empty(0, np.uint32), np.empty(0))
     truth, item, relevance = (np.concatenate(part) for part in zip(nothing, *parts, strict=True))
     if len(truth) == 0 and needed:
@@ -94,66 +60,37 @@ def read_truth(
     if (truth[1:] < truth[:-1]).any():
         order = np.argsort(truth, kind="stable")
         truth, item, relevance = truth[order], item[order], relevance[order]
-    count = len(users) if pages is None else len(pages)
+    count = len(codebook.users) if codebook.pages is None else len(codebook.pages)
     offsets = np.concatenate([[0], np.cumsum(np.bincount(truth, minlength=count))]).astype(np.int64)
-    order = _native.order_within(offsets, item, items.ranks(), thread_count(None))
+    order = _native.order_within(offsets, item, codebook.items.ranks(), thread_count(settings.threads))
     item, relevance = item[order], relevance[order]
-    twice = _native.judged_twice(offsets, item)
-    if len(twice):
+    if len(_native.judged_twice(offsets, item)):
         raise DataError(_judged_twice(table))
-    return Truth(
-        table=table,
-        users=users,
-        items=items,
-        categories=Ids(),
-        page_ids=page_ids,
-        pages=pages,
+    return Judgments(
         offsets=offsets,
         item=item,
         relevance=np.ascontiguousarray(relevance, dtype=np.float64),
+        user=np.arange(count, dtype=np.uint32) if codebook.pages is None else codebook.pages.user(),
+        per_page=codebook.pages is not None,
         segments={name: attributes[name].codes(count) for name in own},
         weights=attributes[weight].padded(count) if weight else None,
     )
 
 
-class PerTruth:
-    """A column that must say the same on all lines of a page, or of a truth."""
-
-    def __init__(self, table: str, column: str, source: Table, of: str = "user") -> None:
-        self._table, self._column, self._source, self._of = table, column, source, of
-        self.values: Array = np.empty(0)
-
-    def add(self, codes: Codes, values: NDArray[np.generic]) -> None:
-        """Note the values of some lines."""
-        most = int(codes.max(initial=0)) + 1
-        if most > len(self.values):
-            grown = np.full(max(most, 2 * len(self.values)), np.nan)
-            grown[: len(self.values)] = self.values
-            self.values = grown
-        fresh = np.isnan(self.values[codes])
-        self.values[codes[fresh]] = values[fresh]
-        if (self.values[codes] != values).any():
-            self._refuse()
-
-    def padded(self, count: int) -> Array:
-        """One value for each of ``count`` codes, NaN where there is none."""
-        known = self.values[:count]
-        return np.concatenate([known, np.full(count - len(known), np.nan)])
-
-    def codes(self, count: int) -> Codes:
-        """The same where values are codes; NONE where there is none."""
-        return np.nan_to_num(self.padded(count), nan=NONE).astype(np.uint32)
-
-    def _refuse(self) -> None:
-        keys = [key for key in ("user_id", "page_id") if key in self._source]
-        first = pl.col(self._column).first().over(keys)
-        lines = self._source.frame(with_record=True).filter(pl.col(self._column) != first)
-        row = lines.sort(RECORD).head(1).collect(engine="streaming").row(0, named=True)
+def gains_of(judgments: Judgments, gain: Gain, table: Table, threads: int | None = None) -> Array:
+    """The gain of every judgment; one too large is refused with its line."""
+    if callable(gain):
+        return apply_function(gain, judgments.relevance)
+    gains, bad = _native.gains(judgments.relevance, gain, thread_count(threads))
+    if bad >= 0:
+        column = table.names["relevance"]
+        record, total, row = table.find(pl.col("relevance") >= 1024)
+        more = f" ({total:,} such lines)" if total > 1 else ""
         raise DataError(
-            f"{self._table}: column {self._source.names[self._column]}, {self._source.where(row[RECORD])}: "
-            f"found {row[self._column]!r}, and another value before for user_id={row['user_id']!r}. "
-            f"It must be the same on all lines of a {self._of}."
+            f"judgments: column {column}, {table.where(record)}: found {row['relevance']:g}, and 2^"
+            f"{row['relevance']:g} is too large for a float{more}. Rescale it, or use gain='linear'."
         )
+    return gains
 
 
 def _judged_twice(table: Table) -> str:

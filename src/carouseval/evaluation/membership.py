@@ -7,7 +7,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from carouseval.errors import DataError
-from carouseval.evaluation.ids import Codes, Ids, PairIds
+from carouseval.evaluation.ids import Codebook, Codes, Ids, PairIds
 from carouseval.tables import Table
 
 Arrays = tuple[NDArray[np.int64], Codes, NDArray[np.int64], NDArray[np.uint64]]
@@ -22,22 +22,29 @@ class Membership:
     source: str  # where it comes from: "items" or "layouts"
     personal: bool = False
 
+    @property
+    def items(self) -> Codes:
+        """All items that have a category, for everyone or for somebody."""
+        offsets, _, _, own = self.arrays
+        return np.union1d(np.flatnonzero(np.diff(offsets)), own >> np.uint64(32)).astype(np.uint32)
 
-def from_table(table: Table, users: Ids, items: Ids, categories: Ids) -> Membership:
+
+def from_table(table: Table, codebook: Codebook) -> Membership:
     """Membership as the items table gives it; a line without a user holds for everyone."""
     item_parts, category_parts, user_parts = [], [], []
     none = np.iinfo(np.int64).max
     batches = list(table.batches())
     if not sum(batch.height for batch in batches):
         raise DataError("items: the table is empty. Give at least one line of item_id, category, or leave items out.")
+    categories = codebook.categories
     categories.add(pl.concat([batch["category"].unique() for batch in batches]).unique().sort())  # codes in order
     for batch in batches:
-        item_parts.append(items.add(batch["item_id"]))
+        item_parts.append(codebook.items.add(batch["item_id"]))
         category_parts.append(categories.add(batch["category"]))
         if "user_id" in table:
             owner = np.full(batch.height, none, np.int64)
             known = batch["user_id"].is_not_null()
-            owner[known.to_numpy()] = users.add(batch["user_id"].filter(known))
+            owner[known.to_numpy()] = codebook.users.add(batch["user_id"].filter(known))
             user_parts.append(owner)
     item, category = np.concatenate(item_parts), np.concatenate(category_parts)
     owner = np.concatenate(user_parts) if user_parts else np.full(len(item), none)
@@ -46,12 +53,12 @@ def from_table(table: Table, users: Ids, items: Ids, categories: Ids) -> Members
     return _packed(np.unique(keys[everyone]), keys[~everyone], owner[~everyone], categories, "items")
 
 
-def from_layouts(pairs: PairIds, categories: Ids) -> Membership:
+def from_layouts(pairs: PairIds, codebook: Codebook) -> Membership:
     """Membership as the pages at hand show it."""
     item, category = pairs.pairs()
     keys = np.sort(item.astype(np.uint64) << np.uint64(32) | category)
     nothing = np.empty(0, np.uint64)
-    return _packed(keys, nothing, nothing.astype(np.int64), categories, "layouts")
+    return _packed(keys, nothing, nothing.astype(np.int64), codebook.categories, "layouts")
 
 
 def _packed(

@@ -1,34 +1,18 @@
 """What an evaluation found, for people, programs and papers."""
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from carouseval.errors import ParameterError
 from carouseval.evaluation.resampling import LEVEL, RESAMPLES, mean_interval, mean_of
 from carouseval.metrics.grid import Array
 from carouseval.result_base import Result
 
-COUNTS = {
-    "users": "users",
-    "pages": "pages",
-    "lines": "lines",
-    "missing": "without a page",
-    "no_relevant": "without a relevant item",
-    "duplicates": "repeated items",
-    "unjudged": "items shown without a judgment",
-    "uncategorised": "judged items without a category",
-    "invalid": "invalid pages",
-    "gaps": "pages with gaps",
-    "bounded": "ideals not proven",
-    "above_ideal": "pages above their ideal",
-}  # what is counted, and how it is said
 NO_PAGE = "(no page)"  # the segment of pages that are missing, where judgments do not say it
 
 
@@ -38,14 +22,16 @@ class Evaluation(Result):
 
     ``mean`` is over users of their mean over pages, ``intervals`` are by bootstrap over users, ``per_page`` and
     ``per_user`` hold single scores (null: left out), ``segments`` the same as ``mean`` for each segment, ``counts``
-    what was found, ``config`` every policy in force.
+    what was found, ``config`` every setting in force. Figures of the whole system stand in ``mean`` too, without an
+    interval.
     """
 
-    metrics: tuple[str, ...]
+    metrics: tuple[str, ...]  # those that single pages have
     per_page: pl.DataFrame
     counts: dict[str, int]
     config: dict[str, Any]
     by: tuple[str, ...] = ()
+    figures: Mapping[str, float] = field(default_factory=dict)  # of the whole system, such as Coverage
 
     @cached_property
     def per_user(self) -> pl.DataFrame:
@@ -68,10 +54,9 @@ class Evaluation(Result):
     @cached_property
     def mean(self) -> dict[str, float]:
         """Every metric's mean, by the names asked for; NaN where nobody was scored."""
-        return self._means(self.per_user)
-
-    def _means(self, users: pl.DataFrame) -> dict[str, float]:
-        return {name: mean_of(*self._values(users, name)) for name in self.metrics}
+        means = {name: mean_of(*self._values(self.per_user, name)) for name in self.metrics}
+        known = means | dict(self.figures)
+        return {name: known[name] for name in self.config.get("metrics", known)}
 
     def _values(self, users: pl.DataFrame, name: str) -> tuple[Array, Array | None]:
         known = users.filter(pl.col(name).is_not_null() & pl.col(name).is_not_nan())
@@ -128,12 +113,14 @@ class Evaluation(Result):
     ) -> list[dict[str, Any]]:
         users = size.height if isinstance(size, pl.DataFrame) else size["users"]
         pages = int(size["pages"].sum()) if isinstance(size, pl.DataFrame) else size["pages"]
-        return [
-            {name: segment.get(name, "(all)") for name in self.by}
-            | {"metric": name, "mean": means[name], "low": bounds[name][0], "high": bounds[name][1]}
-            | {"users": users, "pages": pages}
-            for name in self.metrics
-        ]
+        lines = []
+        for name, mean in means.items():
+            low, high = bounds.get(name, (math.nan, math.nan))
+            line = {one: segment.get(one, "(all)") for one in self.by}
+            lines.append(
+                line | {"metric": name, "mean": mean, "low": low, "high": high} | {"users": users, "pages": pages}
+            )
+        return lines
 
     def to_dict(self) -> dict[str, Any]:
         """Everything but single pages, as plain values; what is not a number is None."""
@@ -155,20 +142,6 @@ def _weighted(name: str, weight: pl.Expr) -> pl.Expr:
     """A weighted mean; null where nothing weighs."""
     total = weight.filter(pl.col(name).is_not_null()).sum()
     return pl.when(total > 0).then((pl.col(name) * weight).sum() / total).alias(name)
-
-
-def page_shares(user: NDArray[Any], weight: Array | None = None) -> Array:
-    """What each page adds to the mean over users of their mean over pages; a user weighs what its pages do on average.
-
-    >>> page_shares(np.array([7, 7, 8])).tolist()
-    [0.25, 0.25, 0.5]
-    """
-    _, owner = np.unique(user, return_inverse=True)
-    mass = np.ones(len(owner)) if weight is None else np.nan_to_num(weight)
-    total, pages = np.bincount(owner, mass), np.bincount(owner)
-    shares = np.divide(mass, pages[owner], out=np.zeros_like(mass), where=total[owner] > 0)
-    whole = math.fsum(shares.tolist())
-    return shares / whole if whole > 0 else shares
 
 
 def plain(value: Any) -> Any:

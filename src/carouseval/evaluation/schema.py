@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 import polars as pl
 
 from carouseval.errors import ParameterError
+from carouseval.evaluation.settings import ColumnNames, Settings
 from carouseval.metrics.validation import did_you_mean
 from carouseval.table_columns import Column
 from carouseval.tables import Table, TableLike, agree_on_ids, open_table
@@ -52,21 +53,19 @@ RESERVED = {column.name for group in TABLES.values() for column in group} | {
     *("missing", "nothing_to_show", "__record__"),
 }
 
-ColumnNames = Mapping[str, str] | Mapping[str, Mapping[str, str]] | None
-
 
 def open_tables(
     sources: Mapping[str, TableLike],
-    columns: ColumnNames = None,
-    by: Sequence[str] = (),
-    weight: str | None = None,
+    settings: Settings,
+    *,
     settled: Mapping[str, pl.DataType] | None = None,
     canonical: Sequence[str] = (),
 ) -> dict[str, Table]:
-    """Layouts, judgments and items with ids of one type; ``by`` and ``weight`` are columns of layouts or judgments.
+    """Tables with ids of one type; ``by`` and ``weight`` of the settings are columns of layouts or judgments.
 
     ``settled`` holds types that ids have had before; ``canonical`` tables go by our own names.
     """
+    columns, by, weight = settings.columns, settings.segments, settings.weight
     _check_extras(by, weight)
     names = {name: {} if name in canonical else names_of(columns, name) for name in sources}
     opened = {}
@@ -91,8 +90,6 @@ def open_tables(
 
 def _check_extras(by: Sequence[str], weight: str | None) -> None:
     for segment in by:
-        if not isinstance(segment, str):
-            raise ParameterError(f"by must be a column's name or several, found {segment!r}.")
         if segment in RESERVED:
             raise ParameterError(
                 f"by={segment!r} is a name that results use themselves; name a column that is the same on all lines of "

@@ -5,9 +5,9 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from carouseval.errors import DataError, ParameterError
+from carouseval.errors import DataError
 from carouseval.metrics.grid import Array
-from carouseval.metrics.validation import did_you_mean
+from carouseval.metrics.validation import require_choice
 
 Gain: TypeAlias = str | Callable[[Array], Any]
 """``"exp2"``: 2^relevance - 1, the paper's. ``"linear"``: the relevance itself. Or a function from an array of
@@ -18,10 +18,7 @@ NAMED = ("exp2", "linear")
 
 def check_gain(gain: Gain) -> Gain:
     """The gain, if it is one."""
-    if callable(gain) or (isinstance(gain, str) and gain in NAMED):
-        return gain
-    hint = did_you_mean(gain, NAMED) if isinstance(gain, str) else ""
-    raise ParameterError(f"gain must be 'exp2', 'linear' or a function of an array, found {gain!r}.{hint}")
+    return gain if callable(gain) else require_choice("gain", gain, NAMED, "a function of an array")
 
 
 def gain_name(gain: Gain) -> str:

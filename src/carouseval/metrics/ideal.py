@@ -18,15 +18,9 @@ from carouseval.metrics.discounts import Discount, as_discount
 from carouseval.metrics.gains import Gain
 from carouseval.metrics.grid import Array, Grid
 from carouseval.metrics.pages import Relevance, stack_pages, thread_count
-from carouseval.metrics.validation import did_you_mean
+from carouseval.metrics.validation import require_choice
 
-
-def check_ideal(ideal: str) -> str:
-    """The ideal, if there is one of that name."""
-    if ideal not in ("category", "unconstrained"):
-        hint = did_you_mean(str(ideal), ("category", "unconstrained"))
-        raise ParameterError(f"ideal must be 'category' or 'unconstrained', found {ideal!r}.{hint}")
-    return ideal
+IDEALS = ("category", "unconstrained")
 
 
 def ideal_dcg2d(
@@ -51,7 +45,7 @@ def ideal_dcg2d(
     """
     stack = stack_pages(relevance, gain)
     weights = page_weights(as_discount(discount), stack.grid(grid), parse_cutoff(cutoff))
-    return stack.unstacked(stack.score(weights, check_ideal(ideal), threads=threads)[1])
+    return stack.unstacked(stack.score(weights, require_choice("ideal", ideal, IDEALS), threads=threads)[1])
 
 
 def ideal_layout(
@@ -82,7 +76,9 @@ def ideal_layout(
     stack = stack_pages(relevance, gain)
     weights = page_weights(as_discount(discount), stack.grid(grid), parse_cutoff(cutoff))
     pages = stack.relevance.astype(np.float64, copy=False)
-    source, bad = _native.layout(pages, weights, stack.gain, check_ideal(ideal), thread_count(threads))
+    source, bad = _native.layout(
+        pages, weights, stack.gain, require_choice("ideal", ideal, IDEALS), thread_count(threads)
+    )
     if bad == _native.OVERFLOW:
         stack.refuse_overflow()
     if bad >= 0:

@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from carouseval.errors import DataError, ParameterError
-from carouseval.metrics.cutoffs import page_weights
 from carouseval.metrics.discounts import Discount
 from carouseval.metrics.gains import Gain
 from carouseval.metrics.grid import Array, Grid
 from carouseval.metrics.ideal import ideal_dcg2d, ideal_layout, rearranged
-from carouseval.metrics.names import AnyMetric, Metric, metric
+from carouseval.metrics.metric_base import Metric
+from carouseval.metrics.names import MetricLike, metric
 from carouseval.metrics.pages import Relevance, stack_pages
 from carouseval.metrics.score import dcg2d
 
@@ -23,7 +23,7 @@ from carouseval.metrics.score import dcg2d
 class PageView:
     """A page as one page metric sees it."""
 
-    metric: AnyMetric
+    metric: Metric
     discount: Discount
     weights: Array
     ideal: str  # "category" or "unconstrained"
@@ -64,7 +64,7 @@ class PageScore:
 
 def score_page(
     relevance: Relevance,
-    metrics: Sequence[str | AnyMetric] = ("N2DCG_cat",),
+    metrics: Sequence[MetricLike] = ("N2DCG_cat",),
     grid: Grid | None = None,
     gain: Gain = "exp2",
 ) -> PageScore:
@@ -80,22 +80,22 @@ def score_page(
         if times > 1:
             raise ParameterError(f"{times} different metrics are named {name!r}; give them names of their own.")
     scores = {str(one): one(page, grid, gain) for one in asked}
-    first = next((one for one in asked if one.discount is not None), None)
+    first = next((one for one in asked if one.weighs_cells), None)
     view = None if first is None else _view(page, first, grid, gain)
-    discounts = {str(one): str(one.discount) for one in asked if one.discount is not None}
+    discounts = {str(one): str(one.discount) for one in asked if one.weighs_cells}
     return PageScore(grid or Grid(*page.shape), page, scores, discounts, view)
 
 
-def _view(page: Array, one: AnyMetric, grid: Grid | None, gain: Gain) -> PageView:
+def _view(page: Array, one: Metric, grid: Grid | None, gain: Gain) -> PageView:
     assert one.discount is not None
     assert not isinstance(one.cutoff, int)
-    ideal = "unconstrained" if isinstance(one, Metric) and one.ideal == "unconstrained" else "category"
+    ideal = "unconstrained" if one.ideal == "unconstrained" else "category"
     gain = gain if one.gain is None else one.gain
     source = ideal_layout(page, one.discount, grid, gain, ideal, cutoff=one.cutoff)
     return PageView(
         metric=one,
         discount=one.discount,
-        weights=page_weights(one.discount, grid or Grid(*page.shape), one.cutoff),
+        weights=one.weights(grid or Grid(*page.shape)),
         ideal=ideal,
         source=source,
         best=rearranged(page, source),

@@ -68,6 +68,10 @@ class Stack:
             self.refuse(bad)
         return values.reshape(self.relevance.shape)
 
+    def with_gains(self, gains: Array) -> "Stack":
+        """The same pages with gains of another kind."""
+        return Stack(gains, self.leading, "linear")
+
     def gains_on(self, grid: Grid, threads: int | None = None) -> Array:
         """The gain of every cell of the grid, (pages, rows, cols); 0 where a cell holds nothing."""
         sizes = zip(grid.shape, self.relevance.shape[1:], strict=True)

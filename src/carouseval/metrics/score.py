@@ -2,14 +2,12 @@
 
 from typing import Any
 
-import numpy as np
-
-from carouseval.metrics.cutoffs import PageCutoff, list_weights, page_weights, parse_cutoff
+from carouseval.metrics.cutoffs import PageCutoff, parse_cutoff
+from carouseval.metrics.dcg import DCG2D, N2DCG, N2DCGCat
 from carouseval.metrics.discounts import Discount, as_discount
 from carouseval.metrics.gains import Gain
-from carouseval.metrics.grid import Array, Grid
-from carouseval.metrics.pages import Relevance, stack_pages
-from carouseval.metrics.validation import require_int
+from carouseval.metrics.grid import Grid
+from carouseval.metrics.pages import Relevance
 
 
 def dcg2d(
@@ -58,9 +56,7 @@ def dcg2d(
     ----------
     Kang, de Leon-Martinez, de Rijke, Oosterhuis. Revisiting N2DCG. CIKM 2026.
     """
-    stack = stack_pages(relevance, gain)
-    weights = page_weights(as_discount(discount), stack.grid(grid), parse_cutoff(cutoff))
-    return stack.unstacked(stack.score(weights, threads=threads)[0])
+    return DCG2D(as_discount(discount), parse_cutoff(cutoff))(relevance, grid, gain, threads=threads)
 
 
 def n2dcg_cat(
@@ -80,7 +76,7 @@ def n2dcg_cat(
     >>> round(cv.n2dcg_cat([[0, 0, 1], [2, 0, 1]]), 4)
     0.8556
     """
-    return normalised(relevance, discount, grid, gain, "category", cutoff, threads)
+    return N2DCGCat(as_discount(discount), parse_cutoff(cutoff))(relevance, grid, gain, threads=threads)
 
 
 def n2dcg(
@@ -99,66 +95,4 @@ def n2dcg(
     >>> round(cv.n2dcg([[1, 1, 0], [1, 0, 0]], table1), 2)  # the best a real page can do
     0.81
     """
-    return normalised(relevance, discount, grid, gain, "unconstrained", cutoff, threads)
-
-
-def normalised(
-    relevance: Relevance,
-    discount: str | Discount,
-    grid: Grid | None,
-    gain: Gain,
-    ideal: str,
-    cutoff: PageCutoff,
-    threads: int | None,
-) -> Any:
-    """2DCG over the named ideal."""
-    stack = stack_pages(relevance, gain)
-    weights = page_weights(as_discount(discount), stack.grid(grid), parse_cutoff(cutoff))
-    return stack.unstacked(ratio(*stack.score(weights, ideal, threads=threads)))
-
-
-def dcg(
-    relevance: Relevance,
-    grid: Grid | None = None,
-    gain: Gain = "exp2",
-    *,
-    cutoff: int | None = None,
-    threads: int | None = None,
-) -> Any:
-    """DCG@k: the occupied cells, row by row, as one list (the paper's equation 1). A page must fit the grid, if any."""
-    return _as_list(relevance, grid, gain, cutoff, "none", threads)
-
-
-def ndcg(
-    relevance: Relevance,
-    grid: Grid | None = None,
-    gain: Gain = "exp2",
-    *,
-    cutoff: int | None = None,
-    threads: int | None = None,
-) -> Any:
-    """NDCG@k: DCG over that of the best order (the paper's equation 2); NaN where nothing gains."""
-    return _as_list(relevance, grid, gain, cutoff, "unconstrained", threads)
-
-
-def _as_list(
-    relevance: Relevance, grid: Grid | None, gain: Gain, cutoff: int | None, ideal: str, threads: int | None
-) -> Any:
-    stack = stack_pages(relevance, gain)
-    stack.grid(grid)
-    if cutoff is not None:
-        cutoff = require_int("cutoff", cutoff, 1)
-    rows, cols = stack.relevance.shape[1:]
-    weights = list_weights(rows * cols, cutoff)
-    total, best = stack.score(weights, ideal, as_list=True, threads=threads)
-    return stack.unstacked(total if ideal == "none" else ratio(total, best))
-
-
-def ratio(total: Array, best: Array) -> Array:
-    """Score over ideal; NaN where the ideal is 0.
-
-    The two add up in different orders, so they may differ by rounding where they are equal: a score that close to 1
-    (2^-48) is 1.
-    """
-    with np.errstate(invalid="ignore"):
-        return np.where((total > 0) & (total >= best * (1 - 2.0**-48)), 1.0, total / best)
+    return N2DCG(as_discount(discount), parse_cutoff(cutoff))(relevance, grid, gain, threads=threads)

@@ -34,11 +34,11 @@ def require_float(
     return int(value) if isinstance(value, Integral) and abs(int(value)) < 2**53 else float(value)
 
 
-def require_choice(name: str, value: Any, choices: Sequence[str]) -> str:
-    """One of the choices, as text; else an error that lists them."""
+def require_choice(name: str, value: Any, choices: Sequence[str], otherwise: str = "") -> str:
+    """One of the choices, as text; else an error that lists them, and what ``otherwise`` would do."""
     if isinstance(value, str) and value in choices:
         return value
-    listed = [repr(choice) for choice in choices]
+    listed = [*map(repr, choices), *([otherwise] if otherwise else [])]
     options = f"{', '.join(listed[:-1])} or {listed[-1]}" if len(listed) > 1 else listed[0]
     hint = did_you_mean(value, choices) if isinstance(value, str) else ""
     raise ParameterError(f"{name} must be {options}, found {value!r}.{hint}")

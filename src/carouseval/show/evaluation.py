@@ -6,7 +6,8 @@ from typing import Any
 from rich.text import Text
 
 from carouseval.evaluation.check import Check
-from carouseval.evaluation.results import COUNTS, Evaluation
+from carouseval.evaluation.notices import COUNTS
+from carouseval.evaluation.results import Evaluation
 from carouseval.show.terminal import small_table
 
 _MOST_SEGMENTS = 40

@@ -1,0 +1,234 @@
+"""Defects of pages in words, with the first line where each shows."""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from carouseval.errors import DataError
+from carouseval.evaluation import page_defects as kinds
+from carouseval.evaluation.ids import NONE
+from carouseval.evaluation.inputs import Inputs
+from carouseval.evaluation.page_batch import PageBatch
+from carouseval.evaluation.page_defects import PageDefect
+from carouseval.metrics.grid import Grid
+from carouseval.table_columns import Defect
+from carouseval.tables import RECORD
+
+_MOST_LOOKED_AT = 2_000  # pages, the first of those marked
+
+Line = dict[str, Any]
+Found = Iterator[tuple[int, str]]  # record and what stands there
+
+
+def refuse(pages: PageBatch, inputs: Inputs) -> None:
+    """Raise for the first thing that the settings do not let pass."""
+    for defect, marked in kinds.refused(pages, inputs.plan):
+        if len(marked):
+            raise DataError(str(describe(defect, marked, inputs)))
+
+
+def describe(defect: PageDefect, pages: NDArray[np.int64], inputs: Inputs) -> Defect:
+    """The defect of these pages in words, with the first line where it shows."""
+    table = inputs.tables["layouts"]
+    find = _FINDERS[defect.bit]
+    examples = [
+        found for page, lines in _lines_of(inputs, pages) for found in find(_Page.of(page, lines, defect, inputs))
+    ]
+    record, text = min(examples)
+    number = f"{len(examples):,}" if len(pages) <= _MOST_LOOKED_AT else f"at least {len(examples):,}"
+    message = (
+        f"layouts: {number} {defect.one if len(examples) == 1 else defect.several}, first {text} "
+        f"({table.where(record)}). {defect.remedy}"
+    )
+    column = table.names.get(defect.column, defect.column)
+    return Defect("layouts", column, len(examples), message, "warning" if defect.severity == "warning" else "error")
+
+
+def _lines_of(inputs: Inputs, pages: NDArray[np.int64]) -> Iterator[tuple[int, list[Line]]]:
+    """The lines of the marked pages that come first in the table."""
+    table, layouts = inputs.tables["layouts"], inputs.layouts
+    users = inputs.codebook.users.values().gather(np.unique(layouts.user[pages]))
+    keys = ["user_id", *(["page_id"] if layouts.page_ids is not None else [])]
+    mine = table.frame(with_record=True).filter(pl.col("user_id").is_in(users.implode()))
+    with table.readable():
+        firsts = mine.group_by(keys).agg(pl.col(RECORD).min()).sort(RECORD).collect(engine="streaming")
+    marked = set(pages.tolist())
+    codes = _page_codes(inputs, firsts)
+    chosen = firsts.filter(pl.Series([code in marked for code in codes])).head(_MOST_LOOKED_AT)
+    with table.readable():
+        lines = mine.join(chosen.lazy().select(keys), on=keys, how="semi").sort(RECORD).collect(engine="streaming")
+    grouped: dict[int, list[Line]] = defaultdict(list)
+    for code, line in zip(_page_codes(inputs, lines), lines.iter_rows(named=True), strict=True):
+        grouped[code].append(line)
+    yield from grouped.items()
+
+
+def _page_codes(inputs: Inputs, lines: pl.DataFrame) -> list[int]:
+    user, page_ids = inputs.codebook.users.add(lines["user_id"]), inputs.layouts.page_ids
+    codes = user if page_ids is None else page_ids.add(user, lines["page_id"])
+    return [int(code) for code in codes]
+
+
+@dataclass(frozen=True)
+class _Page:
+    """A marked page and its lines."""
+
+    code: int
+    lines: list[Line]
+    grid: Grid
+    inputs: Inputs
+
+    @classmethod
+    def of(cls, code: int, lines: list[Line], defect: PageDefect, inputs: Inputs) -> "_Page":
+        """With the lines that stand on the page as the kernel reads it: inside the grid, the last of each cell."""
+        grid = inputs.plan.grids[inputs.layouts.grid[code]]
+        if defect not in (kinds.CELL_TWICE, kinds.OUTSIDE_GRID):
+            inside = [line for line in lines if line["row"] <= grid.rows and line["col"] <= grid.cols]
+            last = {(line["row"], line["col"]): line for line in inside}
+            lines = sorted(last.values(), key=lambda line: int(line[RECORD]))
+        return cls(code, lines, grid, inputs)
+
+    def at(self, line: Line, *columns: str) -> str:
+        """Whose line it is, and what stands in some of its columns."""
+        table = self.inputs.tables["layouts"]
+        keys = ["user_id", *(["page_id"] if self.inputs.layouts.page_ids is not None else []), *columns]
+        return " ".join(f"{table.names.get(key, key)}={line[key]!r}" for key in keys)
+
+    @property
+    def labels(self) -> dict[int, Any]:
+        """The label of each row's leftmost cell."""
+        leftmost: dict[int, Line] = {}
+        for line in self.lines:
+            if line["row"] not in leftmost or line["col"] < leftmost[line["row"]]["col"]:
+                leftmost[line["row"]] = line
+        return {row: line.get("category") for row, line in leftmost.items()}
+
+    def categories(self, item: Any) -> set[int]:
+        """The codes of an item's categories, for the page's user."""
+        membership, codebook = self.inputs.judged.membership, self.inputs.codebook
+        if membership is None:
+            return {NONE}
+        offsets, categories, own_offsets, own = membership.arrays
+        code, user = int(codebook.items.add(pl.Series([item]))[0]), int(self.inputs.layouts.user[self.code])
+        found = set(categories[offsets[code] : offsets[code + 1]].tolist()) if code + 1 < len(offsets) else set()
+        if user + 1 < len(own_offsets):
+            keys = own[own_offsets[user] : own_offsets[user + 1]].tolist()
+            found |= {key & 0xFFFFFFFF for key in keys if key >> 32 == code}
+        return found
+
+
+def _twice_on_page(page: _Page) -> Found:
+    seen = set()
+    for line in sorted(page.lines, key=lambda line: (line["row"], line["col"])):
+        if line["item_id"] in seen:
+            yield line[RECORD], page.at(line, "row", "col", "item_id")
+        seen.add(line["item_id"])
+
+
+def _unjudged(page: _Page) -> Found:
+    judgments, truth = page.inputs.judged.judgments, int(page.inputs.layouts.truth[page.code])
+    begin, end = judgments.offsets[truth : truth + 2] if truth < len(judgments) else (0, 0)
+    judged = set(judgments.item[begin:end].tolist())
+    codes = page.inputs.codebook.items.add(pl.Series([line["item_id"] for line in page.lines])).tolist()
+    for line, code in zip(page.lines, codes, strict=True):
+        if code not in judged:
+            yield line[RECORD], page.at(line, "row", "col", "item_id")
+
+
+def _first_of_rows(lines: Iterable[Line]) -> Iterator[Line]:
+    """The first of these lines in each row."""
+    seen: set[int] = set()
+    for line in lines:
+        if line["row"] not in seen:
+            seen.add(line["row"])
+            yield line
+
+
+def _cell_twice(page: _Page) -> Found:
+    seen = set()
+    for line in page.lines:
+        cell = line["row"], line["col"]
+        if cell in seen:
+            yield line[RECORD], page.at(line, "row", "col")
+        seen.add(cell)
+
+
+def _outside_grid(page: _Page) -> Found:
+    for line in page.lines:
+        if line["row"] > page.grid.rows or line["col"] > page.grid.cols:
+            yield line[RECORD], f"{page.at(line, 'row', 'col')} on a grid of {page.grid}"
+
+
+def _gap(page: _Page) -> Found:
+    cells = {(line["row"], line["col"]) for line in page.lines}
+    after_gap = (line for line in page.lines if line["col"] > 1 and (line["row"], line["col"] - 1) not in cells)
+    for line in _first_of_rows(after_gap):
+        yield line[RECORD], f"{page.at(line, 'row', 'col')}, with nothing before it"
+
+
+def _skipped_row(page: _Page) -> Found:
+    rows = {line["row"] for line in page.lines}
+    for line in _first_of_rows(page.lines):
+        if line["row"] > 1 and line["row"] - 1 not in rows:
+            yield line[RECORD], f"{page.at(line, 'row')}, with no row {line['row'] - 1}"
+
+
+def _pinned_in_part(page: _Page) -> Found:
+    pinned: dict[int, bool] = {}
+    odd = (line for line in page.lines if pinned.setdefault(line["row"], line["pinned"]) != line["pinned"])
+    for line in _first_of_rows(odd):
+        yield line[RECORD], page.at(line, "row", "pinned")
+
+
+def _pinned_unknown(page: _Page) -> Found:
+    for line in _first_of_rows(line for line in page.lines if line["pinned"]):
+        yield line[RECORD], page.at(line, "row")
+
+
+def _repeated(page: _Page) -> Found:
+    if not page.inputs.layouts.labelled:
+        first = page.lines[0]
+        yield first[RECORD], f"{page.at(first)}, where two rows share their only common category"
+        return
+    labels = page.labels
+    for line in _first_of_rows(page.lines):
+        others = [row for row, label in labels.items() if label == labels[line["row"]] and row < line["row"]]
+        if others:
+            yield line[RECORD], f"{page.at(line, 'row', 'category')}, also on row {min(others)}"
+
+
+def _outside(page: _Page) -> Found:
+    if not page.inputs.layouts.labelled:
+        for row in sorted({line["row"] for line in page.lines}):
+            mine = [line for line in page.lines if line["row"] == row]
+            if not set.intersection(*(page.categories(line["item_id"]) for line in mine)):
+                yield mine[0][RECORD], f"{page.at(mine[0], 'row')}, whose items share no category"
+        return
+    labels = page.labels
+    for line in page.lines:
+        label = labels[line["row"]]
+        if line["category"] != label:
+            yield line[RECORD], f"{page.at(line, 'row', 'col', 'category')} in a row of {label!r}"
+        elif page.inputs.judged.membership is not None:
+            code = int(page.inputs.codebook.categories.add(pl.Series([label]))[0])
+            if code not in page.categories(line["item_id"]):
+                yield line[RECORD], page.at(line, "row", "col", "item_id", "category")
+
+
+_FINDERS: dict[int, Callable[[_Page], Found]] = {
+    kinds.CELL_TWICE.bit: _cell_twice,
+    kinds.OUTSIDE_GRID.bit: _outside_grid,
+    kinds.GAP.bit: _gap,
+    kinds.SKIPPED_ROW.bit: _skipped_row,
+    kinds.REPEATED.bit: _repeated,
+    kinds.OUTSIDE.bit: _outside,
+    kinds.PINNED_IN_PART.bit: _pinned_in_part,
+    kinds.TWICE_ON_PAGE.bit: _twice_on_page,
+    kinds.UNJUDGED.bit: _unjudged,
+    kinds.PINNED_UNKNOWN.bit: _pinned_unknown,
+}

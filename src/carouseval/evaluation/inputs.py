@@ -1,0 +1,124 @@
+"""From tables to arrays: everything that one system's pages are scored with, read and checked."""
+
+import contextlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import polars as pl
+
+from carouseval.errors import DataError, ParameterError
+from carouseval.evaluation import membership, schema
+from carouseval.evaluation.ids import Codebook
+from carouseval.evaluation.judged_data import JudgedData
+from carouseval.evaluation.judgments import gains_of, read_judgments
+from carouseval.evaluation.layouts import Layouts, Progress, read_layouts
+from carouseval.evaluation.plan import ScoringPlan
+from carouseval.metrics.grid import Array
+from carouseval.tables import Table, TableLike, in_memory
+
+NO_CATEGORY = (
+    "no table says which category an item belongs to, and the ideal page needs it. Give items (item_id, category), or "
+    "a column category in layouts; or ask for candidates='displayed', which judges the arrangement alone."
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Inputs:
+    """One system's pages and what they are judged by: arrays to score, ids and tables to speak of them."""
+
+    plan: ScoringPlan
+    judged: JudgedData
+    layouts: Layouts
+    codebook: Codebook
+    tables: Mapping[str, Table]
+
+
+class JudgedSources:
+    """Judgments and items, which many layouts may be judged by.
+
+    They are read when the first layouts come, since ids must be of one type in all tables, and then kept.
+    """
+
+    def __init__(
+        self, judgments: TableLike, items: TableLike | None, plan: ScoringPlan, *, needs_judgments: bool = True
+    ) -> None:
+        self.plan = plan
+        self._needs_judgments = needs_judgments
+        self._sources = {"judgments": in_memory(judgments, "judgments")}
+        if items is not None:
+            self._sources["items"] = in_memory(items, "items")
+        self._id_types: dict[str, pl.DataType] = {}  # settled by the first layouts
+        self._read: tuple[JudgedData, Codebook] | None = None
+
+    @contextlib.contextmanager
+    def open(
+        self,
+        layouts: TableLike,
+        progress: Progress = None,
+        *,
+        items_from_layouts: bool = False,
+        judged: JudgedData | None = None,
+        canonical: bool = False,
+        lenient: bool = False,
+    ) -> Iterator[Inputs]:
+        """Read and check a system's pages, for use in a ``with`` block.
+
+        Where there is no items table, the pages may say themselves what belongs to which category, if
+        ``items_from_layouts``; or they are ``judged`` by what was read before. Layouts are ``canonical`` where their
+        columns go by our names already. ``lenient``: pages may be looked at, not scored, without categories.
+        """
+        tables = self.tables(layouts, canonical=canonical)
+        if self._read is None:
+            self._read = self._read_judged(tables)
+            self._id_types = {name: kind for table in tables.values() for name, kind in table.id_types.items()}
+        codebook = self._read[1]
+        judged = self._read[0] if judged is None else judged
+        labelled = "category" in tables["layouts"]
+        if judged.membership is None and not lenient:
+            self._require_items(labelled, items_from_layouts)
+        want_pairs = judged.membership is None and labelled and items_from_layouts
+        with read_layouts(
+            tables["layouts"], codebook, judged.judgments, self.plan, want_pairs=want_pairs, progress=progress
+        ) as packed:
+            if packed.pairs is not None:
+                judged = replace(judged, membership=membership.from_layouts(packed.pairs, codebook))
+            yield Inputs(self.plan, judged, packed, codebook, tables)
+
+    def tables(self, layouts: TableLike, *, canonical: bool = False) -> dict[str, Table]:
+        """All tables, opened and agreed on ids; layouts that come later take the types that ids have had."""
+        sources = {"layouts": in_memory(layouts, "layouts")} | self._sources
+        return schema.open_tables(
+            sources, self.plan.settings, settled=self._id_types, canonical=("layouts",) if canonical else ()
+        )
+
+    def judges(self, user_id: Any) -> bool:
+        """Whether there are judgments of a user."""
+        if self._read is None:
+            return False
+        judgments, codebook = self._read[0].judgments, self._read[1]
+        users = codebook.users.values().gather(judgments.user[judgments.judged])
+        return bool((users == user_id).any())
+
+    def _read_judged(self, tables: Mapping[str, Table]) -> tuple[JudgedData, Codebook]:
+        plan = self.plan
+        codebook = Codebook.of_segments(plan.settings.segments)
+        judgments = read_judgments(tables["judgments"], codebook, plan.settings, needed=self._needs_judgments)
+        items = membership.from_table(tables["items"], codebook) if "items" in tables else None
+        known: dict[str | int, Array] = {}
+        gains = {}
+        for name, metric in plan.metrics.items():
+            gain = plan.gain_of(name)
+            key = gain if isinstance(gain, str) else id(gain)  # a function need not be hashable
+            if key not in known:
+                known[key] = gains_of(judgments, gain, tables["judgments"], plan.threads)
+            gains[name] = metric.item_gains(known[key])
+        return JudgedData(judgments, gains, items), codebook
+
+    def _require_items(self, labelled: bool, from_layouts: bool) -> None:
+        """What belongs to which category must be known, and not depend on which of several systems comes first."""
+        if self.plan.needs_categories and not labelled:
+            raise DataError(NO_CATEGORY)
+        for needed, what in ((self.plan.needs_categories, "category ideals"), (self.plan.figures, "Coverage")):
+            if needed and not from_layouts:
+                raise ParameterError(f"an Evaluator of {what} needs items; items_of(layouts, ...) collects them.")

@@ -1,0 +1,36 @@
+"""What pages are judged by: judgments, what each gains by each metric, and which items belong to which category."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from carouseval.evaluation.judgments import Judgments
+from carouseval.evaluation.membership import Membership
+from carouseval.metrics.grid import Array
+
+
+@dataclass(frozen=True, eq=False)
+class JudgedData:
+    """Arrays alone: a thread, a process or a cluster's executor can be handed one."""
+
+    judgments: Judgments
+    gains: Mapping[str, Array]  # of every judgment, by each metric
+    membership: Membership | None  # None: no table says which category an item belongs to
+
+    @cached_property
+    def counts(self) -> NDArray[np.uint8]:
+        """Which judgments gain something, by any of the metrics."""
+        counts = np.zeros(len(self.judgments.item), np.uint8)
+        for gains in self.gains.values():
+            counts |= (gains > 0).astype(np.uint8)
+        return counts
+
+    def relevant_items(self, metric: str | None = None) -> NDArray[np.int64]:
+        """How many judged items of each truth gain, by one metric or by any."""
+        gaining = self.counts if metric is None else self.gains[metric] > 0
+        sums = np.concatenate([[0], np.cumsum(gaining, dtype=np.int64)])
+        offsets = self.judgments.offsets
+        return np.asarray(sums[offsets[1:]] - sums[offsets[:-1]])

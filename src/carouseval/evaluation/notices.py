@@ -1,0 +1,167 @@
+"""What is counted beside the scores, what the settings refuse, and what somebody should look at, in words."""
+
+import sys
+import warnings
+from collections.abc import Iterator
+
+import numpy as np
+import polars as pl
+
+from carouseval.errors import DataError, DataWarning
+from carouseval.evaluation import ideals, page_defects
+from carouseval.evaluation.defect_lines import describe
+from carouseval.evaluation.inputs import Inputs
+from carouseval.evaluation.outcomes import Entries, Outcomes
+from carouseval.evaluation.page_scores import PageScores
+from carouseval.evaluation.per_page import entry_names
+from carouseval.metrics.grid import RECGAZE
+from carouseval.table_columns import Defect
+
+COUNTS = {
+    "users": "users",
+    "pages": "pages",
+    "lines": "lines",
+    "missing": "without a page",
+    "no_relevant": "without a relevant item",
+    "duplicates": "repeated items",
+    "unjudged": "items shown without a judgment",
+    "uncategorised": "judged items without a category",
+    "invalid": "invalid pages",
+    "gaps": "pages with gaps",
+    "bounded": "ideals not proven",
+    "above_ideal": "pages above their ideal",
+}  # what is counted, and how it is said
+
+
+def counts_of(inputs: Inputs, entries: Entries, by_any: Outcomes, scores: PageScores) -> dict[str, int]:
+    """What was found, by the names of ``COUNTS``."""
+    nowhere = np.zeros(len(scores.page), bool)
+    metrics = scores.metrics.values()
+    return {
+        "users": len(np.unique(entries.user[: len(entries.pages)])),
+        "pages": len(entries.pages),
+        "lines": inputs.layouts.lines,
+        "missing": len(entries.missing),
+        "no_relevant": int((~by_any.relevant).sum()),
+        "duplicates": int(scores.duplicates.sum()),
+        "unjudged": int(scores.unjudged.sum()),
+        "uncategorised": uncategorised(inputs),
+        "invalid": int(((scores.defects & page_defects.INVALID) > 0).sum()),
+        "gaps": int(((scores.defects & page_defects.GAP.bit) > 0).sum()),
+        "bounded": int(np.any([nowhere, *(one.bounded for one in metrics)], axis=0).sum()),
+        "above_ideal": int(np.any([nowhere, *(one.above for one in metrics)], axis=0).sum()),
+    }
+
+
+def uncategorised(inputs: Inputs) -> int:
+    """How many judgments gain something but have no category to be shown in."""
+    judged, membership = inputs.judged, inputs.judged.membership
+    if membership is None:
+        return 0
+    if not membership.personal:
+        homes = np.diff(membership.arrays[0])
+        known = judged.judgments.item < len(homes)
+        homeless = ~known | (homes[np.where(known, judged.judgments.item, 0)] == 0)
+        return int((homeless & (judged.counts > 0)).sum())
+    truths = np.arange(len(judged.judgments), dtype=np.uint32)
+    gathered = ideals.judged_problems(judged, judged.counts.astype(np.float64), RECGAZE, truths)
+    return int(gathered.strays.sum())
+
+
+def refusals(inputs: Inputs, entries: Entries, by_any: Outcomes) -> Iterator[Defect]:
+    """What ``missing_pages`` and ``no_relevant`` do not let pass."""
+    settings = inputs.plan.settings
+    if settings.missing_pages == "error" and len(entries.missing):
+        whom = "page" if inputs.judged.judgments.per_page else "user"
+        first = _first(entry_names(inputs, entries).filter(pl.Series(by_any.missing)))
+        yield Defect(
+            "layouts",
+            "user_id",
+            len(entries.missing),
+            f"layouts: {number(len(entries.missing), whom)} with judgments but no page, first {first}. Add the pages, "
+            "or use missing_pages='zero' or 'skip'.",
+        )
+    if settings.no_relevant == "error":
+        bare = ~by_any.relevant & (~by_any.missing | (settings.missing_pages != "skip"))
+        if bare.any():
+            first = _first(entry_names(inputs, entries).filter(pl.Series(bare)))
+            yield Defect(
+                "judgments",
+                "relevance",
+                int(bare.sum()),
+                f"judgments: {number(int(bare.sum()), 'page')} without any judged item that gains, first {first}. "
+                "Judge some, or use no_relevant='skip' or 'zero'.",
+            )
+
+
+def refuse(inputs: Inputs, entries: Entries, by_any: Outcomes) -> None:
+    """Raise for the first of them."""
+    for defect in refusals(inputs, entries, by_any):
+        raise DataError(str(defect))
+
+
+def _first(names: pl.DataFrame) -> str:
+    row = names.sort(pl.all()).row(0, named=True)
+    return " ".join(f"{key}={value!r}" for key, value in row.items() if value is not None)
+
+
+def mismatches(inputs: Inputs, unjudged: int, missing: int) -> list[Defect]:
+    """Tables that hardly meet: ids that look alike but are written in different ways score 0 without a word."""
+    judgments, codebook = inputs.judged.judgments, inputs.codebook
+    theirs, ours = inputs.tables["judgments"], inputs.tables["layouts"]
+    found: list[Defect] = []
+    for column, nothing, ids, what in (
+        ("user_id", missing == int(judgments.judged.sum()), codebook.users, "no user of the layouts has a judgment"),
+        ("item_id", unjudged == inputs.layouts.lines, codebook.items, "no item shown has a judgment of its user"),
+    ):
+        if nothing and not found:
+            one, other = (table.frame().select(column).head(1).collect().item() for table in (ours, theirs))
+            message = (
+                f"layouts: {what}, so every score is 0. Are ids written alike? {ours.names[column]} is {one!r} in "
+                f"layouts and {other!r} in judgments."
+            )
+            found.append(Defect("layouts", ours.names[column], len(ids), message, "warning"))
+    return found
+
+
+def no_category(inputs: Inputs, count: int) -> str:
+    """What to say of judged items that no carousel can show."""
+    items = "item that gains has" if count == 1 else "items that gain have"
+    where = "items" if inputs.judged.membership is None else inputs.judged.membership.source
+    return (
+        f"judgments: {count:,} judged {items} no category in {where}, so no ideal page shows "
+        f"{'it' if count == 1 else 'them'}. Give items (item_id, category) for all that are judged."
+    )
+
+
+def warn_of(inputs: Inputs, counts: dict[str, int], scores: PageScores) -> None:
+    """Everything that was scored, but that somebody should look at."""
+    if counts["gaps"]:
+        warn(str(describe(page_defects.GAP, scores.page[(scores.defects & page_defects.GAP.bit) > 0], inputs)))
+    for mismatch in mismatches(inputs, counts["unjudged"], counts["missing"]):
+        warn(str(mismatch))
+    if counts["uncategorised"] and inputs.plan.needs_categories:
+        warn(no_category(inputs, counts["uncategorised"]))
+    if counts["above_ideal"]:
+        warn(
+            f"layouts: {number(counts['above_ideal'], 'page')} above a score of 1, for doing what no ideal page "
+            "may: showing an item outside its category, twice in a row, or after a gap."
+        )
+    if counts["bounded"]:
+        warn(
+            f"{number(counts['bounded'], 'ideal page')} not proven best: there the score is 2DCG over a proven "
+            "upper bound."
+        )
+
+
+def number(count: int, what: str) -> str:
+    """``3 pages``."""
+    return f"{count:,} {what}{'' if count == 1 else 's'}"
+
+
+def warn(message: str) -> None:
+    """Warn at the line of whoever called the package."""
+    level, frame = 2, sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("carouseval."):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, DataWarning, stacklevel=level)

@@ -1,0 +1,111 @@
+"""Some pages in packed form, as the kernel reads them out of lines: what metrics, ideals and checks work on."""
+
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from carouseval import _native
+from carouseval.evaluation.ids import Codes
+from carouseval.evaluation.judged_data import JudgedData
+
+Lines = NDArray[np.uint32]  # (n, 4): page, item, category, place (pinned << 31 | row << 16 | col, from 1)
+
+
+@dataclass(frozen=True, eq=False)
+class PageBatch:
+    """Some pages and the cells whose items gain something: their *hits*."""
+
+    pages: NDArray[np.int64]  # their codes
+    truth: Codes  # the truth that each is judged by
+    user: Codes
+    grid: NDArray[np.uint8]  # which of the plan's grids each has
+    offsets: NDArray[np.int64]  # where each page's hits begin
+    hits: NDArray[np.uint32]  # (hits, 3): judgment, row << 16 | col from 1, rank among occupied cells from 0
+    length: NDArray[np.uint16]  # (pages, rows): the column of the row's last item
+    category: Codes  # (pages, rows), NONE where it is not known
+    pinned: NDArray[np.uint8]  # (pages, rows)
+    duplicates: NDArray[np.uint32]
+    unjudged: NDArray[np.uint32]
+    defects: NDArray[np.uint8]  # bits as in native/shown.h
+    lines: Lines  # of these pages and perhaps others
+    begin: NDArray[np.int64]  # where each page's lines begin and end
+    end: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.pages)
+
+    @property
+    def hit_page(self) -> NDArray[np.int64]:
+        """The page of every hit, counted in this batch."""
+        return np.repeat(np.arange(len(self)), np.diff(self.offsets))
+
+    def hit_cells(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Row and column of every hit, from 0."""
+        place = self.hits[:, 1].astype(np.int64)
+        return (place >> 16) - 1, (place & 0xFFFF) - 1
+
+    def cells(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], Codes]:
+        """Page (counted in this batch), row and column (from 0) and item of every occupied cell."""
+        counts = self.end - self.begin
+        page = np.repeat(np.arange(len(self)), counts)
+        at = np.arange(len(page)) + np.repeat(self.begin - (np.cumsum(counts) - counts), counts)
+        place = self.lines[at, 3].astype(np.int64)
+        return page, ((place >> 16) & 0x7FFF) - 1, (place & 0xFFFF) - 1, self.lines[at, 1]
+
+    def items_in(self, view: NDArray[np.bool_]) -> Codes:
+        """Which items stand in the cells of a view, on any of the pages; once each."""
+        _, row, col, item = self.cells()
+        return np.unique(item[view[row, col]])
+
+    def take(self, chosen: NDArray[np.int64]) -> "PageBatch":
+        """Some of these pages, in the order given."""
+        counts = np.diff(self.offsets)[chosen]
+        offsets = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+        at = np.arange(offsets[-1]) + np.repeat(self.offsets[chosen] - offsets[:-1], counts)
+        shared: dict[str, Any] = {"lines": self.lines, "offsets": offsets, "hits": np.ascontiguousarray(self.hits[at])}
+        per_page = [one.name for one in fields(self) if one.name not in shared]
+        return PageBatch(**shared, **{name: getattr(self, name)[chosen] for name in per_page})
+
+
+def read_batch(
+    lines: Lines,
+    page_user: Codes,
+    page_truth: Codes,
+    page_grid: NDArray[np.uint8],
+    shapes: NDArray[np.int32],
+    judged: JudgedData,
+    labelled: bool,
+    threads: int,
+) -> PageBatch:
+    """The pages of some lines, given every page's user, truth and grid, and the shapes of grids."""
+    runs = _native.page_runs(lines, len(page_user))
+    if runs is not None:
+        begin, end = runs
+    else:
+        lines, begin, end = _native.sorted_lines(lines, len(page_user))
+    present = np.flatnonzero(end > begin)
+    membership = None if judged.membership is None else judged.membership.arrays
+    read = _native.read_pages(
+        lines, begin, end, present, page_truth, page_user, page_grid, shapes, judged.judgments.offsets,
+        judged.judgments.item, judged.counts, membership, labelled, threads,
+    )  # fmt: skip
+    offsets, hits, length, category, pinned, duplicates, unjudged, defects = read
+    return PageBatch(
+        pages=present,
+        truth=page_truth[present],
+        user=page_user[present],
+        grid=page_grid[present],
+        offsets=offsets,
+        hits=hits,
+        length=length,
+        category=category,
+        pinned=pinned,
+        duplicates=duplicates,
+        unjudged=unjudged,
+        defects=defects,
+        lines=lines,
+        begin=begin[present],
+        end=end[present],
+    )

@@ -1,0 +1,81 @@
+"""Pages that come from tables, as metrics see them: hits with judgments, and repeats counted by a rule."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from carouseval import _native
+from carouseval.evaluation.page_batch import PageBatch
+from carouseval.evaluation.settings import Duplicates
+from carouseval.metrics.grid import Array, Grid
+
+_AT_ONCE = 1_000  # pages laid out in full
+
+
+@dataclass(frozen=True, eq=False)
+class TablePages:
+    """Some pages of one grid; see :class:`carouseval.metrics.metric_base.Pages`."""
+
+    batch: PageBatch
+    grid: Grid
+    gain: Array  # of every judgment, as the metric counts it
+    duplicates: Duplicates
+    judged: NDArray[np.int64] | None  # per page, the judged items that gain; None: only what is displayed counts
+    threads: int
+
+    def __len__(self) -> int:
+        return len(self.batch)
+
+    def gain_sum(self, weights: Array, *, by_rank: bool = False, once: bool = False) -> Array:
+        return self._weighed(weights, by_rank, once)[0]
+
+    def hit_weights(self, weights: Array) -> Array:
+        """What every hit weighs: 0 where it does not count."""
+        return self._weighed(weights, by_rank=False, once=False)[1]
+
+    def _weighed(self, weights: Array, by_rank: bool, once: bool) -> tuple[Array, Array]:
+        rule = "best" if self.duplicates == "error" or (once and self.duplicates == "every") else self.duplicates
+        batch = self.batch
+        return _native.score_hits(batch.offsets, batch.hits, self.gain, weights, by_rank, rule, self.threads)
+
+    def gains(self, weights: Array) -> Iterator[Array]:
+        batch = self.batch
+        (rows, cols), counted = batch.hit_cells(), self._counted(weights)
+        for begin in range(0, len(batch), _AT_ONCE):
+            end = min(begin + _AT_ONCE, len(batch))
+            mine = slice(batch.offsets[begin], batch.offsets[end])
+            page = batch.hit_page[mine] - begin
+            gains = np.zeros((end - begin, *self.grid.shape))
+            gains[page, rows[mine], cols[mine]] = self.gain[batch.hits[mine, 0]] * counted[mine]
+            yield from gains
+
+    def _counted(self, weights: Array) -> NDArray[np.bool_]:
+        """Which hits count at all, also where they weigh nothing: of repeats one, by the rule."""
+        hits, page = self.batch.hits, self.batch.hit_page
+        if self.duplicates == "every":
+            return np.ones(len(hits), bool)
+        weight = np.zeros(len(hits)) if self.duplicates == "first" else weights[self.batch.hit_cells()]
+        order = np.lexsort((hits[:, 2], -weight, hits[:, 0], page))
+        first = np.ones(len(order), bool)
+        first[1:] = (page[order][1:] != page[order][:-1]) | (hits[order, 0][1:] != hits[order, 0][:-1])
+        counted = np.zeros(len(order), bool)
+        counted[order[first]] = True
+        return counted
+
+    def hits(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+        gaining = self.gain[self.batch.hits[:, 0]] > 0
+        rows, cols = self.batch.hit_cells()
+        return self.batch.hit_page[gaining], rows[gaining], cols[gaining]
+
+    def relevant(self) -> NDArray[np.int64]:
+        if self.judged is not None:
+            return self.judged
+        gaining = self.gain[self.batch.hits[:, 0]] > 0
+        pairs = np.unique(np.stack([self.batch.hit_page[gaining], self.batch.hits[gaining, 0]]), axis=1)
+        return np.bincount(pairs[0].astype(np.int64), minlength=len(self))
+
+    def occupied_before(self, order: NDArray[np.int64], limit: NDArray[np.int64]) -> NDArray[np.int64]:
+        page, row, col, _ = self.batch.cells()
+        return np.bincount(page[order[row, col] < limit[page]], minlength=len(self))

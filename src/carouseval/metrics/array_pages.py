@@ -1,0 +1,45 @@
+"""Pages that come in arrays of relevances, as metrics see them: every cell is an item of its own."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from carouseval.metrics.grid import Array, Grid
+from carouseval.metrics.pages import Stack
+
+
+@dataclass(frozen=True, eq=False)
+class ArrayPages:
+    """A stack of pages on a grid; see :class:`carouseval.metrics.metric_base.Pages`."""
+
+    stack: Stack
+    grid: Grid
+    threads: int | None = None
+
+    def __len__(self) -> int:
+        return len(self.stack.relevance)
+
+    def gain_sum(self, weights: Array, *, by_rank: bool = False, once: bool = False) -> Array:
+        return self.stack.score(weights, as_list=by_rank, threads=self.threads)[0]
+
+    def sum_and_ideal(self, weights: Array, ideal: str, *, by_rank: bool = False) -> tuple[Array, Array]:
+        """The same beside the most that each page's items could reach."""
+        return self.stack.score(weights, ideal, by_rank, self.threads)
+
+    def gains(self, weights: Array) -> Iterator[Array]:
+        return iter(self.stack.gains_on(self.grid, self.threads))
+
+    def hits(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+        page, row, col = np.nonzero(np.nan_to_num(self.stack.gains(self.threads), nan=0.0) > 0)
+        return page, row, col
+
+    def relevant(self) -> NDArray[np.int64]:
+        return np.bincount(self.hits()[0], minlength=len(self))
+
+    def occupied_before(self, order: NDArray[np.int64], limit: NDArray[np.int64]) -> NDArray[np.int64]:
+        rows, cols = self.stack.relevance.shape[1:]
+        before = order[:rows, :cols] < limit[:, None, None]
+        counts: NDArray[np.int64] = (before & ~np.isnan(self.stack.relevance)).sum(axis=(1, 2))
+        return counts

@@ -1,0 +1,78 @@
+"""The DCG family: sums of gain times weight, over a grid or over a list, alone or divided by an ideal."""
+
+from typing import ClassVar, Literal
+
+import numpy as np
+
+from carouseval.metrics.array_pages import ArrayPages
+from carouseval.metrics.cutoffs import list_weights
+from carouseval.metrics.grid import Array, Grid
+from carouseval.metrics.metric_base import Ideal, Metric, Pages, register
+
+
+@register("2DCG")
+class DCG2D(Metric):
+    """2DCG: gain times the weight of the cell, summed over the page."""
+
+    default_discount: ClassVar[str | None] = "d_rpd"
+    additive: ClassVar[bool] = True
+
+    def value(self, pages: Pages, weights: Array) -> Array:
+        return pages.gain_sum(weights)
+
+    def of_arrays(self, pages: ArrayPages) -> Array:
+        weights = self.weights(pages.grid)
+        if self.ideal == "none":
+            return self.value(pages, weights)
+        return ratio(*pages.sum_and_ideal(weights, self.ideal))
+
+
+@register("N2DCG")
+class N2DCG(DCG2D):
+    """N2DCG, the original: 2DCG over the best page when any item may go anywhere."""
+
+    default_discount: ClassVar[str | None] = "d_a"
+    ideal: ClassVar[Ideal] = "unconstrained"
+
+
+@register("N2DCG_cat")
+class N2DCGCat(DCG2D):
+    """N2DCG_cat, the paper's metric: 2DCG over the best page of which each row is one category."""
+
+    ideal: ClassVar[Ideal] = "category"
+
+
+@register("DCG")
+class DCG(Metric):
+    """DCG: the occupied cells, row by row, as one list (the paper's equation 1)."""
+
+    no_discount: ClassVar[str] = "reads a page as one list and takes no discount"
+    cutoff_kind: ClassVar[Literal["page", "list", "none"]] = "list"
+
+    def weights(self, grid: Grid) -> Array:
+        """1 / log2(rank + 1), one row."""
+        assert not isinstance(self.cutoff, tuple)
+        return list_weights(grid.rows * grid.cols, self.cutoff)
+
+    def value(self, pages: Pages, weights: Array) -> Array:
+        return pages.gain_sum(weights, by_rank=True)
+
+
+@register("NDCG")
+class NDCG(DCG):
+    """NDCG: DCG over that of the best order (the paper's equation 2)."""
+
+    ideal: ClassVar[Ideal] = "unconstrained"
+
+    def of_arrays(self, pages: ArrayPages) -> Array:
+        return ratio(*pages.sum_and_ideal(self.weights(pages.grid), self.ideal, by_rank=True))
+
+
+def ratio(total: Array, best: Array) -> Array:
+    """Score over ideal; NaN where the ideal is 0.
+
+    The two add up in different orders, so they may differ by rounding where they are equal: a score that close to 1
+    (2^-48) is 1.
+    """
+    with np.errstate(invalid="ignore"):
+        return np.where((total > 0) & (total >= best * (1 - 2.0**-48)), 1.0, total / best)

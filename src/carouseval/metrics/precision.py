@@ -1,0 +1,24 @@
+"""Precision: of what is in view, how much is relevant."""
+
+from typing import ClassVar
+
+import numpy as np
+
+from carouseval.metrics.grid import Array
+from carouseval.metrics.metric_base import Metric, Pages, register
+
+
+@register("Precision")
+class Precision(Metric):
+    """The share of occupied cells in view (``@3x5``; without a cutoff the page) whose item gains; 0 in an empty view.
+
+    >>> import carouseval as cv
+    >>> cv.metric("Precision@1x4")([[1, 0, 2], [3, 3, 3]])  # three cells of the first row hold an item
+    0.6666666666666666
+    """
+
+    binary: ClassVar[bool] = True
+
+    def value(self, pages: Pages, weights: Array) -> Array:
+        in_view = pages.occupied_before(np.where(weights > 0, 0, 1), np.ones(len(pages), np.int64))
+        return pages.gain_sum(weights) / np.maximum(in_view, 1)

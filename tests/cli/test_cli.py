@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import carouseval as cv
+from carouseval.metrics.page_score import score_page
 
 PAGE = "0,3,1\n2,0\n"
 
@@ -83,6 +84,13 @@ def test_other_formats_hold_the_scores(format: str) -> None:
         assert next(csv.DictReader(io.StringIO(shown.stdout)))["metric"] == "N2DCG_cat"
     if format == "latex":
         assert r"N2DCG\_cat" in shown.stdout
+
+
+def test_a_page_score_is_a_result(tmp_path: Path) -> None:
+    result = score_page([[0.0, np.nan], [0.0, 0.0]], ["N2DCG_cat", "2DCG"])
+    assert json.loads(result.to_json())["metrics"] == {"N2DCG_cat": None, "2DCG": 0}
+    assert json.loads(result.save(tmp_path / "score.json").read_text())["page"] == [[0, None], [0, 0]]
+    assert result.to_frame().columns == ["metric", "score"]
 
 
 def test_options_change_what_they_say(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ import carouseval
 from carouseval.cli import messages
 from carouseval.cli.compare import compare
 from carouseval.cli.messages import as_typed
+from carouseval.cli.settings_options import option_names
 
 UNCHANGED: dict[str, str] = {}
 
@@ -93,6 +94,12 @@ def test_parameters(message: str, changes: dict[str, str]) -> None:
 @pytest.mark.parametrize(("message", "changes"), DATA)
 def test_data(message: str, changes: dict[str, str]) -> None:
     assert as_typed(message, data=True) == _changed(message, changes)
+
+
+@pytest.mark.parametrize(("setting", "option"), option_names().items())
+def test_every_setting_is_named_by_its_option(setting: str, option: str) -> None:
+    assert as_typed(f"{setting} must be another, found 'x'.") == f"{option} must be another, found 'x'."
+    assert as_typed(f"Choose another, or use {setting}='x'.", data=True) == f"Choose another, or use {option} x."
 
 
 def _changed(message: str, changes: dict[str, str]) -> str:

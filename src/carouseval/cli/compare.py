@@ -112,6 +112,7 @@ def compare(
     more = {} if varied is None else {"sensitivity": varied.to_dict()}
     emit(result, format, lambda _: draw(result, varied), more)
     if varied is not None and format in (Format.markdown, Format.latex):
+        typer.echo()
         emit(varied, format)
     exit_if_failed(result.worse(one, other) for one, other in worse)
 

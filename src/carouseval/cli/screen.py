@@ -19,12 +19,12 @@ def screen(name: str | None, page_size: int | None, visible_rows: int | None, pa
         grid = PRESETS[name.lower()]
     elif match := re.fullmatch(r"(\d{1,6})x(\d{1,6})", name.lower()):
         if int(match[1]) * int(match[2]) > _MOST_CELLS:
-            raise ParseError(f"a screen of {name} has more than {_MOST_CELLS:,} cells; nobody looks at that many.")
+            raise ParseError(f"--grid {name} has more than {_MOST_CELLS:,} cells; nobody looks at that many.")
         grid = Grid(int(match[1]), int(match[2]))
     else:
         known = ", ".join(PRESETS)
         raise ParseError(
-            f"there is no screen {name!r}.{did_you_mean(name, PRESETS)} Write ROWSxCOLS or one of {known}."
+            f"--grid: there is no screen {name!r}.{did_you_mean(name, PRESETS)} Write ROWSxCOLS or one of {known}."
         )
     given = {"page_size": page_size, "visible_rows": visible_rows}
     return dataclasses.replace(grid, **{key: value for key, value in given.items() if value is not None})

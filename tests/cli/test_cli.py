@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import carouseval as cv
+from carouseval.metrics.page_score import score_page
 
 PAGE = "0,3,1\n2,0\n"
 
@@ -77,11 +78,19 @@ def test_json_holds_everything() -> None:
 def test_other_formats_hold_the_scores(format: str) -> None:
     shown = run("score", "-", "-f", format, "-m", "N2DCG_cat", stdin=PAGE)
     assert shown.returncode == 0
-    assert repr(cv.n2dcg_cat([[0, 3, 1], [2, 0]])) in shown.stdout
+    score = cv.n2dcg_cat([[0, 3, 1], [2, 0]])
+    assert (repr(score) if format == "csv" else f" {score:.4f} ") in shown.stdout
     if format == "csv":
         assert next(csv.DictReader(io.StringIO(shown.stdout)))["metric"] == "N2DCG_cat"
     if format == "latex":
         assert r"N2DCG\_cat" in shown.stdout
+
+
+def test_a_page_score_is_a_result(tmp_path: Path) -> None:
+    result = score_page([[0.0, np.nan], [0.0, 0.0]], ["N2DCG_cat", "2DCG"])
+    assert json.loads(result.to_json())["metrics"] == {"N2DCG_cat": None, "2DCG": 0}
+    assert json.loads(result.save(tmp_path / "score.json").read_text())["page"] == [[0, None], [0, 0]]
+    assert result.to_frame().columns == ["metric", "score"]
 
 
 def test_options_change_what_they_say(tmp_path: Path) -> None:
@@ -120,8 +129,8 @@ def test_a_page_without_relevant_items_is_said_to_have_no_score() -> None:
         (["score", "-", "-m", "2DCG(d_a)", "--discount", "d_a"], "the discount is given twice"),
         (["score", "-", "--grid", "tvv"], "there is no screen 'tvv'. Did you mean 'tv'?"),
         (["score", "-", "--grid", "1x2"], "a page of 2x3 does not fit the 1x2 grid"),
-        (["score", "-", "--page-size", "0"], "Grid: page_size must be a whole number of at least 1, found 0."),
-        (["score", "-", "--gain", "square"], "gain must be 'exp2', 'linear'"),
+        (["score", "-", "--page-size", "0"], "carouseval: --page-size must be a whole number of at least 1, found 0."),
+        (["score", "-", "--gain", "square"], "'square' is not one of 'exp2', 'linear'."),
         (["score", "-", "-m", "2DCG(gain=exp2)", "--gain", "linear"], "the gain is given twice"),
         (["score", "-", "--grid", "99999x99999"], "more than 1,000,000 cells"),
         (["score", ""], "carouseval: page: no file is named"),
@@ -131,7 +140,7 @@ def test_a_page_without_relevant_items_is_said_to_have_no_score() -> None:
     ],
 )
 def test_mistakes_end_with_one_clear_message_and_status_2(arguments: list[str], message: str) -> None:
-    shown = run(*arguments, stdin=PAGE, env={"PATH": "", "COLUMNS": "200", "NO_COLOR": "1"})
+    shown = run(*arguments, stdin=PAGE, env={**os.environ, "PATH": "", "COLUMNS": "200", "NO_COLOR": "1"})
     assert shown.returncode == 2
     assert shown.stdout == ""
     assert message in shown.stderr

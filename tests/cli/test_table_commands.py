@@ -126,6 +126,15 @@ def test_check(folder: Path, tmp_path: Path) -> None:
     assert run("check", str(bad)).returncode == 2
 
 
+def test_check_names_options_as_typed(tmp_path: Path) -> None:
+    bad = tmp_path / "bad.csv"
+    bad.write_text("user_id,row,col,item_id,category\nu,2,1,a,x\n")
+    assert "or use --invalid count." in run("check", str(bad)).stdout
+    done = run("check", str(bad), "--format", "csv")
+    assert "or use --invalid count." in next(csv.DictReader(io.StringIO(done.stdout)))["message"]
+    assert run("check", str(bad), "--column", "usr=u").stdout.startswith("error: --column: there is no column 'usr'.")
+
+
 def test_other_names_and_screens(tmp_path: Path) -> None:
     layouts, judgments = tmp_path / "l.csv", tmp_path / "j.csv"
     layouts.write_text("customer,carousel,slot,title,genre,device\n7,1,1,a,x,tv\n7,1,2,b,x,tv\n8,1,1,b,x,web\n")
@@ -251,6 +260,16 @@ def test_compare_with_sensitivity_and_files(folder: Path, tmp_path: Path) -> Non
     assert "first screen" in done.stdout
     assert set(pl.read_parquet(users)["system"]) == {"prod", "new"}
     assert pl.read_csv(out).height == 1
+    both = comparison(folder, "--sensitivity", "--format", "markdown").stdout
+    assert both.index("| N2DCG_cat | prod | new |") < both.index("\n\nThe order new > prod")
+    assert "variations" in json.loads(comparison(folder, "--sensitivity", "--format", "json").stdout)["sensitivity"]
+    assert comparison(folder, "--sensitivity", "--format", "csv").returncode == 2
+
+
+def test_one_system_is_no_comparison(folder: Path) -> None:
+    done = run("compare", str(folder / "judgments.parquet"), f"prod={folder / 'layouts-prod.parquet'}")
+    assert done.returncode == 2
+    assert done.stderr.startswith("carouseval: there is nothing to compare prod=")
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,6 @@
 """The command line: parses, calls and prints. One short file per command."""
 
 import os
-import re
 import signal
 import sys
 import warnings
@@ -11,7 +10,8 @@ from typing import Any
 def main() -> None:
     """Run ``carouseval``; errors a user can put right end with one line on stderr and exit status 2."""
     from carouseval.cli.app import app
-    from carouseval.errors import CarousevalError
+    from carouseval.cli.messages import as_typed
+    from carouseval.errors import CarousevalError, DataError
 
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
@@ -21,7 +21,7 @@ def main() -> None:
     try:
         app(prog_name="carouseval")
     except CarousevalError as error:
-        _leave(str(error))
+        _leave(as_typed(str(error), data=isinstance(error, DataError)))
     except MemoryError:
         _leave("there is not enough memory for this; try a smaller grid or fewer parameters at a time.")
     except BrokenPipeError:
@@ -32,21 +32,14 @@ def main() -> None:
 
 def _show_warning(message: Any, category: Any, filename: str, lineno: int, file: Any = None, line: Any = None) -> None:
     """What somebody should look at, in one line; a warning of a library too."""
-    print(f"carouseval: warning: {_as_options(str(message))}", file=sys.stderr)
+    from carouseval.cli.messages import as_typed
 
-
-_OPTIONS = re.compile(r"\b(candidates|duplicates|missing_pages|no_relevant|unjudged|invalid|gain|by)='(\w+)'")
-
-
-def _as_options(message: str) -> str:
-    """Arguments of Python functions as the options that a user of the command line has."""
-    message = message.replace("columns={'user_id': 'customer', ...}", "--column user_id=customer")
-    return _OPTIONS.sub(lambda found: f"--{found[1].replace('_', '-')} {found[2]}", message)
+    print(f"carouseval: warning: {as_typed(str(message), data=True)}", file=sys.stderr)
 
 
 def _leave(message: str | None) -> None:
     if message:
-        print(f"carouseval: {_as_options(message)}", file=sys.stderr)
+        print(f"carouseval: {message}", file=sys.stderr)
     else:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is still to be flushed goes nowhere
     sys.exit(2 if message else 1)

@@ -1,12 +1,14 @@
 """``carouseval check``: are the tables fit to be judged?"""
 
-from typing import Annotated
+from dataclasses import replace
+from typing import Annotated, Any
 
 import typer
 
-from carouseval.cli import table_options as on
-from carouseval.cli.options import OutputFormat, PageSize, VisibleRows
-from carouseval.cli.output import Format, progress_bar, write_json, write_rows
+from carouseval.cli import options as on
+from carouseval.cli.messages import as_typed
+from carouseval.cli.output import Format, emit, progress_bar
+from carouseval.cli.settings_options import with_settings
 
 EXAMPLES = """
 carouseval check layouts.parquet
@@ -15,49 +17,28 @@ carouseval check 'layouts/*.csv' judgments.csv --column user_id=customer --grid 
 """
 
 
+@with_settings
 def check(
     layouts: on.Layouts,
     judgments: Annotated[
         str | None, typer.Argument(help="Judgments: user_id, item_id, relevance (and page_id).")
     ] = None,
     items: on.Items = None,
-    grid: on.Screens = on.DEFAULT_GRID,
-    page_size: PageSize = None,
-    visible_rows: VisibleRows = None,
-    by: on.By = on.NOTHING,
-    weight: on.Weight = None,
-    column: on.Columns = on.NOTHING,
-    memory: on.Memory = 4.0,
-    format: OutputFormat = Format.table,
+    *,
+    settings: dict[str, Any],
+    format: on.OutputFormat = Format.table,
 ) -> None:
     """Read and validate tables without scoring: every defect with its first line, and what the tables hold.
 
     Ends with status 2 if something would be refused.
     """
     from carouseval.evaluation.check import check as run
+    from carouseval.show.evaluation import check as draw
 
     with progress_bar() as bar:
-        result = run(
-            layouts,
-            judgments,
-            items,
-            on.grids(grid, page_size, visible_rows),
-            by,
-            on.columns(column),
-            weight=weight,
-            memory=memory,
-            progress=bar,
-        )
-    if format is Format.json:
-        write_json(result.to_dict())
-    elif format is Format.table:
-        from rich.console import Console
-
-        from carouseval.show.evaluation import check as draw
-
-        Console(highlight=False).print(draw(result), soft_wrap=True)
-    else:
-        frame = result.to_frame()
-        write_rows(format, frame.columns, frame.iter_rows())
+        found = run(layouts, judgments, items, progress=bar, **settings)
+    defects = (replace(defect, message=as_typed(defect.message)) for defect in found.defects)
+    result = replace(found, defects=tuple(defects))
+    emit(result, format, lambda _: draw(result))
     if not result.ok:
         raise typer.Exit(2)

@@ -1,15 +1,16 @@
 """``carouseval compare``: which system is better, and can one be sure?"""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal, TypeAlias
 
 import typer
 
-from carouseval.cli import table_options as on
-from carouseval.cli.options import OutputFormat, PageSize, VisibleRows
-from carouseval.cli.output import Format, progress_bar, write_json, write_rows
+from carouseval.cli import options as on
+from carouseval.cli.output import Format, emit, progress_bar
+from carouseval.cli.settings_options import with_settings
 
-DEFAULT_METRICS = ["N2DCG_cat"]
+Test: TypeAlias = Literal["permutation", "t", "wilcoxon", "bootstrap"]
+Correction: TypeAlias = Literal["holm", "bh", "none"]
 
 EXAMPLES = """
 carouseval compare judgments.parquet prod=layouts-prod.parquet new=layouts-new.parquet --items items.parquet
@@ -20,6 +21,7 @@ carouseval compare judgments.parquet prod=prod.parquet new=new.parquet --items i
 """
 
 
+@with_settings
 def compare(
     judgments: on.Judgments,
     systems: Annotated[
@@ -27,17 +29,19 @@ def compare(
         typer.Argument(help="NAME=LAYOUTS for each system; the same name again is another run of it (a seed)."),
     ],
     items: on.Items = None,
-    metric: Annotated[
-        list[str],
-        typer.Option("--metric", "-m", help="A metric's name, such as 'N2DCG_cat(d_a)@3x5'. Repeat for more."),
-    ] = DEFAULT_METRICS,
     baseline: Annotated[
         str | None, typer.Option(help="Compare all others with this system. Default: all pairs.")
     ] = None,
-    test: Annotated[str, typer.Option(help="permutation, t, wilcoxon or bootstrap.")] = "permutation",
-    correction: Annotated[str, typer.Option(help="holm, bh (Benjamini-Hochberg) or none; per metric.")] = "holm",
-    ci: Annotated[float, typer.Option(help="The level of intervals; 1 less this is that of tests.")] = 0.95,
-    permutations: Annotated[int, typer.Option(help="How many random flips of signs.", min=1)] = 10_000,
+    test: Annotated[Test, typer.Option(help="How p-values are computed.")] = "permutation",
+    correction: Annotated[
+        Correction, typer.Option(help="Of p-values, per metric: Holm, Benjamini-Hochberg, or none.")
+    ] = "holm",
+    ci: Annotated[
+        float, typer.Option(help="The level of intervals; a difference is significant below 1 less this.")
+    ] = 0.95,
+    permutations: Annotated[
+        int, typer.Option(help="How many times signs are flipped, or users resampled.", min=1)
+    ] = 10_000,
     seed: Annotated[int, typer.Option(help="The same seed gives the same p-values.")] = 0,
     margin: Annotated[
         float | None, typer.Option(help="Not inferior: the interval of the difference lies above minus this.")
@@ -48,40 +52,31 @@ def compare(
     fail_if: Annotated[
         list[str],
         typer.Option(
+            metavar="<condition>",
             help="'new < prod': end with status 3 if new is significantly worse by the first metric, after correction; "
-            "with --margin, unless it is shown to be not inferior. Repeat for more."
+            "with --margin, unless it is shown to be not inferior. Repeat for more.",
         ),
     ] = on.NOTHING,
-    grid: on.Screens = on.DEFAULT_GRID,
-    page_size: PageSize = None,
-    visible_rows: VisibleRows = None,
-    gain: on.Gain = "exp2",
-    candidates: on.Candidates = "judged",
-    duplicates: on.Duplicates = "best",
-    missing_pages: on.MissingPages = "zero",
-    no_relevant: on.NoRelevant = "skip",
-    unjudged: on.Unjudged = "zero",
-    invalid: on.Invalid = "error",
-    by: on.By = on.NOTHING,
-    column: on.Columns = on.NOTHING,
-    memory: on.Memory = 4.0,
+    *,
+    settings: dict[str, Any],
     per_user: Annotated[
         Path | None, typer.Option(help="Write every user's scores to this .parquet, .csv or .ndjson file.")
     ] = None,
     out: Annotated[
         Path | None, typer.Option(help="Write the pairs to this .json, .md, .tex, .csv or .parquet file too.")
     ] = None,
-    format: OutputFormat = Format.table,
+    format: on.OutputFormat = Format.table,
 ) -> None:
     """Compare systems on the same users, by the same ideals, with tests and corrections.
 
     Differences are paired by user. Intervals are unadjusted; p-values are shown before and after correction.
     """
-    from carouseval.cli.conditions import parse_worse
+    from carouseval.cli.conditions import exit_if_failed, parse_worse
     from carouseval.cli.inputs import note_swipe_pages
     from carouseval.comparison.compare import compare as run
     from carouseval.comparison.sensitivity import sensitivity as vary
     from carouseval.errors import ParseError
+    from carouseval.show.comparison import comparison as draw
     from carouseval.whole_files import RESULTS, TABLES, check_outputs, write_frame
 
     named = _named(systems)
@@ -90,29 +85,15 @@ def compare(
     check_outputs(per_user, out, kinds=(*TABLES, *RESULTS), inputs=inputs)
     check_outputs(per_user)
     check_outputs(out, kinds=RESULTS)
-    screens, names = on.grids(grid, page_size, visible_rows), on.columns(column)
-    note_swipe_pages(metric, screens)
-    if sensitivity and (isinstance(screens, dict) or format is Format.csv):
+    note_swipe_pages(settings["metrics"], settings["grid"])
+    if sensitivity and (isinstance(settings["grid"], dict) or format is Format.csv):
         raise ParseError("--sensitivity goes with one --grid, and with any --format but csv.")
-    policies: dict[str, Any] = {
-        "duplicates": duplicates,
-        "missing_pages": missing_pages,
-        "no_relevant": no_relevant,
-        "unjudged": unjudged,
-        "invalid": invalid,
-        "memory": memory,
-    }
+    first = settings | {"metrics": settings["metrics"][:1]}  # by which systems are ranked
     with progress_bar() as bar:
         result = run(
             named,
             judgments,
             items,
-            metric,
-            screens,
-            gain,
-            candidates,
-            by=by,
-            columns=names,
             baseline=baseline,
             test=test,
             correction=correction,
@@ -121,21 +102,19 @@ def compare(
             permutations=permutations,
             margin=margin,
             progress=bar,
-            **policies,
+            **settings,
         )
-        varied = None
-        if sensitivity:
-            varied = vary(named, judgments, items, screens, gain=gain, columns=names, progress=bar, **policies)
+        varied = vary(named, judgments, items, progress=bar, **first) if sensitivity else None
     if per_user is not None:
         write_frame(per_user, result.per_user)
     if out is not None:
         result.save(out)
-    _print(result, varied, format)
-    failures = [told for one, other in worse if (told := result.worse(one, other))]
-    for failure in failures:
-        typer.echo(f"carouseval: failed: {failure}", err=True)
-    if failures:
-        raise typer.Exit(3)
+    more = {} if varied is None else {"sensitivity": varied.to_dict()}
+    emit(result, format, lambda _: draw(result, varied), more)
+    if varied is not None and format in (Format.markdown, Format.latex):
+        typer.echo()
+        emit(varied, format)
+    exit_if_failed(result.worse(one, other) for one, other in worse)
 
 
 def _named(systems: list[str]) -> dict[str, list[str]]:
@@ -148,21 +127,8 @@ def _named(systems: list[str]) -> dict[str, list[str]]:
         if not (name and mark and path):
             raise ParseError(f"{text!r} does not read; write NAME=LAYOUTS, such as prod=layouts-prod.parquet.")
         named.setdefault(name, []).append(path)
+    if len(named) < 2:
+        raise ParseError(
+            f"there is nothing to compare {text} with; name another system, such as new=layouts-new.parquet."
+        )
     return named
-
-
-def _print(result: Any, varied: Any, format: Format) -> None:
-    if format is Format.json:
-        write_json(result.to_dict() | ({} if varied is None else {"sensitivity": varied.to_dict()}))
-    elif format is Format.table:
-        from rich.console import Console
-
-        from carouseval.show.comparison import comparison
-
-        Console(highlight=False).print(comparison(result, varied), soft_wrap=True)
-    elif format is Format.csv:
-        frame = result.to_frame()
-        write_rows(format, frame.columns, frame.iter_rows())
-    else:
-        for one in (result, varied) if varied is not None else (result,):
-            typer.echo(one.to_markdown() if format is Format.markdown else one.to_latex(), nl=False)

@@ -3,8 +3,10 @@
 import math
 import operator
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+
+import typer
 
 from carouseval.errors import ParseError
 from carouseval.evaluation.notices import COUNTS
@@ -76,3 +78,12 @@ def parse_worse(texts: Sequence[str], systems: Sequence[str], baseline: str | No
             raise ParseError(f"--fail-if {text!r} names one system twice.")
         pairs.append((one, other))
     return pairs
+
+
+def exit_if_failed(checked: Iterable[str | None]) -> None:
+    """End with status 3 if a condition holds that must not, saying which."""
+    failures = [failure for failure in checked if failure]
+    for failure in failures:
+        typer.echo(f"carouseval: failed: {failure}", err=True)
+    if failures:
+        raise typer.Exit(3)

@@ -5,11 +5,9 @@ from typing import Annotated, Any
 
 import typer
 
-from carouseval.cli import table_options as on
-from carouseval.cli.options import OutputFormat, PageSize, VisibleRows
-from carouseval.cli.output import Format, progress_bar, write_json, write_rows
-
-DEFAULT_METRICS = ["N2DCG_cat"]
+from carouseval.cli import options as on
+from carouseval.cli.output import Format, emit, progress_bar
+from carouseval.cli.settings_options import with_settings
 
 EXAMPLES = """
 carouseval evaluate layouts.parquet judgments.parquet --items items.parquet
@@ -21,28 +19,13 @@ carouseval evaluate pages.ndjson clicks.ndjson --column user_id=customer --colum
 """
 
 
+@with_settings
 def evaluate(
     layouts: on.Layouts,
     judgments: on.Judgments,
     items: on.Items = None,
-    metric: Annotated[
-        list[str],
-        typer.Option("--metric", "-m", help="A metric's name, such as 'N2DCG_cat(d_a)@3x5'. Repeat for more."),
-    ] = DEFAULT_METRICS,
-    grid: on.Screens = on.DEFAULT_GRID,
-    page_size: PageSize = None,
-    visible_rows: VisibleRows = None,
-    gain: on.Gain = "exp2",
-    candidates: on.Candidates = "judged",
-    duplicates: on.Duplicates = "best",
-    missing_pages: on.MissingPages = "zero",
-    no_relevant: on.NoRelevant = "skip",
-    unjudged: on.Unjudged = "zero",
-    invalid: on.Invalid = "error",
-    by: on.By = on.NOTHING,
-    weight: on.Weight = None,
-    column: on.Columns = on.NOTHING,
-    memory: on.Memory = 4.0,
+    *,
+    settings: dict[str, Any],
     per_page: on.PerPage = None,
     per_user: Annotated[
         Path | None, typer.Option(help="Write every user's means to this .parquet, .csv or .ndjson file.")
@@ -53,74 +36,36 @@ def evaluate(
     fail_if: Annotated[
         list[str],
         typer.Option(
+            metavar="<condition>",
             help="End with status 3 if this holds of an overall mean or a count: 'N2DCG_cat < 0.42', 'missing > 0'. "
-            "Repeat for more."
+            "Repeat for more.",
         ),
     ] = on.NOTHING,
-    format: OutputFormat = Format.table,
+    format: on.OutputFormat = Format.table,
 ) -> None:
     """Score a system's pages against judgments.
 
     The score is the mean over users of the mean over their pages, each page against the best page that its user's
     judgments allow.
     """
-    from carouseval.cli.conditions import parse_conditions
+    from carouseval.cli.conditions import exit_if_failed, parse_conditions
     from carouseval.cli.inputs import note_swipe_pages
     from carouseval.evaluation.evaluate import evaluate as run
+    from carouseval.show.evaluation import evaluation as draw
     from carouseval.whole_files import RESULTS, TABLES, check_outputs, write_frame
 
-    conditions = parse_conditions(fail_if, metric)
-    inputs = (layouts, judgments, items)
-    check_outputs(per_page, per_user, out, kinds=(*TABLES, *RESULTS), inputs=inputs)
+    conditions = parse_conditions(fail_if, settings["metrics"])
+    check_outputs(per_page, per_user, out, kinds=(*TABLES, *RESULTS), inputs=(layouts, judgments, items))
     check_outputs(per_page, per_user)
     check_outputs(out, kinds=RESULTS)
-    grids = on.grids(grid, page_size, visible_rows)
-    note_swipe_pages(metric, grids)
+    note_swipe_pages(settings["metrics"], settings["grid"])
     with progress_bar() as bar:
-        result = run(
-            layouts,
-            judgments,
-            items,
-            metric,
-            grids,
-            gain,
-            candidates,
-            duplicates,
-            missing_pages,
-            no_relevant,
-            unjudged,
-            invalid,
-            by,
-            on.columns(column),
-            weight=weight,
-            memory=memory,
-            progress=bar,
-        )
+        result = run(layouts, judgments, items, progress=bar, **settings)
     if per_page is not None:
         write_frame(per_page, result.per_page)
     if per_user is not None:
         write_frame(per_user, result.per_user)
     if out is not None:
         result.save(out)
-    _print(result, format)
-    failures = [told for condition in conditions if (told := condition.failure(result))]
-    for failure in failures:
-        typer.echo(f"carouseval: failed: {failure}", err=True)
-    if failures:
-        raise typer.Exit(3)
-
-
-def _print(result: Any, format: Format) -> None:
-    if format is Format.json:
-        write_json(result.to_dict())
-    elif format is Format.table:
-        from rich.console import Console
-
-        from carouseval.show.evaluation import evaluation
-
-        Console(highlight=False).print(evaluation(result), soft_wrap=True)
-    elif format is Format.csv:
-        frame = result.to_frame()
-        write_rows(format, frame.columns, frame.iter_rows())
-    else:
-        typer.echo(result.to_markdown() if format is Format.markdown else result.to_latex(), nl=False)
+    emit(result, format, lambda _: draw(result))
+    exit_if_failed(condition.failure(result) for condition in conditions)

@@ -1,11 +1,25 @@
 """``carouseval sample``: tables to try things on."""
 
+from enum import StrEnum, auto
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal, TypeAlias
 
 import typer
 
-NO_SYSTEM: list[str] = []
+Files: TypeAlias = Literal["parquet", "csv", "ndjson"]
+
+
+class System(StrEnum):
+    """The systems that can be made up, best first."""
+
+    oracle = auto()
+    new = auto()
+    prod = auto()
+    popular = auto()
+    random = auto()
+
+
+ALL = list(System)
 
 EXAMPLES = """
 carouseval sample demo
@@ -18,14 +32,14 @@ def sample(
     directory: Annotated[Path, typer.Argument(help="The folder to write the tables to.")],
     users: Annotated[int, typer.Option(help="How many users.", min=1)] = 1000,
     system: Annotated[
-        list[str], typer.Option(help="oracle, new, prod, popular or random, best first. Default: all.")
-    ] = NO_SYSTEM,
+        list[System], typer.Option(help="Only this system; the best is named first. Repeat for more.")
+    ] = ALL,
     seed: Annotated[int, typer.Option(help="The same seed gives the same tables.")] = 0,
     pinned: Annotated[bool, typer.Option(help="A pinned first row, with items of each user's own.")] = False,
     ragged: Annotated[bool, typer.Option(help="Rows of different lengths.")] = False,
     devices: Annotated[bool, typer.Option(help="Pages of each device's own size: tv, phone, web.")] = False,
     pages: Annotated[int, typer.Option(help="Pages of each user.", min=1)] = 1,
-    format: Annotated[str, typer.Option(help="parquet, csv or ndjson.")] = "parquet",
+    format: Annotated[Files, typer.Option(help="The kind of files.")] = "parquet",
 ) -> None:
     """Write made-up tables: users with tastes, items of several categories, systems whose order is known.
 
@@ -36,7 +50,7 @@ def sample(
     files = write_sample(
         directory,
         users,
-        systems=system or None,
+        systems=[one.value for one in system],
         seed=seed,
         pinned=pinned,
         ragged=ragged,

@@ -4,8 +4,8 @@ from typing import Annotated
 
 import typer
 
-from carouseval.cli.options import GridName, OutputFormat, PageSize, VisibleRows
-from carouseval.cli.output import Format, write_json, write_rows
+from carouseval.cli.options import GAIN, METRIC, Gain, GridName, OutputFormat, PageSize, VisibleRows
+from carouseval.cli.output import Format, emit
 
 DEFAULT_METRICS = ["N2DCG_cat", "N2DCG", "2DCG"]
 
@@ -21,19 +21,14 @@ def score(
     page: Annotated[
         str, typer.Argument(help="CSV or JSON, one line of relevances per carousel; - reads standard input.")
     ],
-    metric: Annotated[
-        list[str],
-        typer.Option("--metric", "-m", help="A metric's name, such as 'N2DCG_cat(d_a)@3x5'. Repeat for more."),
-    ] = DEFAULT_METRICS,
+    metric: Annotated[list[str], typer.Option("--metric", "-m", metavar="<name>", help=METRIC)] = DEFAULT_METRICS,
     discount: Annotated[
         str | None, typer.Option(help="The discount of all these metrics: d_a, 'd_rpd(mu=0.5)' or @fitted.json.")
     ] = None,
     grid: GridName = None,
     page_size: PageSize = None,
     visible_rows: VisibleRows = None,
-    gain: Annotated[
-        str | None, typer.Option(help="The gain of all these metrics: exp2 (2^relevance - 1) or linear.")
-    ] = None,
+    gain: Annotated[Gain | None, typer.Option(help=f"{GAIN} Default: the metric's own.")] = None,
     format: OutputFormat = Format.table,
 ) -> None:
     """Score one page of carousels, and show it with its weights and its ideal.
@@ -46,6 +41,7 @@ def score(
     from carouseval.metrics.names import metric as parse
     from carouseval.metrics.page_score import score_page
     from carouseval.page_file import read_page
+    from carouseval.show.terminal import page_score as draw
 
     metrics = []
     for name in metric:
@@ -55,14 +51,4 @@ def score(
     chosen = screen(grid, page_size, visible_rows, relevance.shape)
     note_swipe_pages([*metric, discount], chosen)
     result = score_page(relevance, metrics, chosen)
-    if format is Format.json:
-        write_json(result.to_dict())
-    elif format is Format.table:
-        from rich.console import Console
-
-        from carouseval.show.terminal import page_score
-
-        console = Console(highlight=False)
-        console.print(page_score(result, console.width if console.is_terminal else None), soft_wrap=True)
-    else:
-        write_rows(format, ["metric", "score"], ([name, value] for name, value in result.scores.items()))
+    emit(result, format, lambda width: draw(result, width))

@@ -19,13 +19,13 @@ from carouseval.evaluation.outcomes import Entries, outcomes
 from carouseval.evaluation.page_defects import PageDefect
 from carouseval.evaluation.plan import ScoringPlan
 from carouseval.evaluation.settings import Settings, SettingsDict, takes_settings
+from carouseval.result_base import Result
 from carouseval.table_columns import Defect
 from carouseval.tables import Table, TableLike, in_memory, open_table
-from carouseval.text_tables import frame_html
 
 
 @dataclass(frozen=True)
-class Check:
+class Check(Result):
     """What is wrong with the tables, the worst first, and what is in them."""
 
     defects: tuple[Defect, ...]
@@ -35,6 +35,11 @@ class Check:
     def ok(self) -> bool:
         """Whether the tables can be scored as they are."""
         return not any(defect.severity == "error" for defect in self.defects)
+
+    @property
+    def heading(self) -> str:
+        """That nothing is wrong, if so."""
+        return "" if self.defects else "The tables are sound."
 
     def raise_for_errors(self) -> None:
         """Raise the first error, if there is one."""
@@ -58,12 +63,7 @@ class Check:
         return {"ok": self.ok, "defects": self.to_frame().to_dicts(), "summary": self.summary}
 
     def _repr_html_(self) -> str:
-        told = "<p>The tables are sound.</p>" if not self.defects else frame_html(self.to_frame())
-        return told + f"<pre>{html.escape(json.dumps(self.summary, indent=1, default=str))}</pre>"
-
-    def to_json(self) -> str:
-        """The same as JSON."""
-        return json.dumps(self.to_dict(), indent=1, allow_nan=False, default=str)
+        return super()._repr_html_() + f"<pre>{html.escape(json.dumps(self.summary, indent=1))}</pre>"
 
 
 @takes_settings

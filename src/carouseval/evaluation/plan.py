@@ -75,6 +75,7 @@ class ScoringPlan:
             "grid": grids[0] if self.segments is None else dict(zip(self.segments, grids, strict=False)),
             "gain": gain_name(self.gain),
             "by": list(self.settings.segments),
+            "columns": dict(self.settings.columns or {}),
         }
         config = {one.name: getattr(self.settings, one.name) for one in fields(self.settings)} | special
         return config | {"discounts": {name: str(one.discount) for name, one in metrics.items() if one.weighs_cells}}

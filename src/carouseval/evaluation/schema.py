@@ -79,12 +79,14 @@ def open_tables(
     if not canonical:
         _check_names(columns, opened)
     pages = [table for name, table in opened.items() if name != "items"]
-    for segment in (*by, *([weight] if weight is not None else [])):
+    for setting, segment in (*(("by", name) for name in by), *([("weight", weight)] if weight is not None else [])):
         if not any(segment in table for table in pages):
             known = [name for table in pages for name in table.header if name not in RESERVED]
             has = f" There are {', '.join(dict.fromkeys(known))}." if known else ""
             where = " or ".join(table.name for table in pages)
-            raise ParameterError(f"no column {segment!r} in {where}.{did_you_mean(segment, known)}{has}")
+            raise ParameterError(
+                f"{setting}: there is no column {segment!r} in {where}.{did_you_mean(segment, known)}{has}"
+            )
     return dict(zip(opened, agree_on_ids(list(opened.values()), settled), strict=True))
 
 

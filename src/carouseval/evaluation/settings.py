@@ -114,7 +114,8 @@ class Settings:
         float, Doc("GiB for the lines of layouts; larger tables go through temporary files, with the same results.")
     ] = 4.0
     threads: Annotated[
-        int | None, Doc("At most so many; by default CAROUSEVAL_THREADS or all cores. Results never depend on it.")
+        int | None,
+        Doc("The most threads to use; by default CAROUSEVAL_THREADS or all cores. Results never depend on it."),
     ] = None
 
     def __post_init__(self) -> None:

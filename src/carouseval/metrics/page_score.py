@@ -3,10 +3,10 @@
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from carouseval.errors import DataError, ParameterError
 from carouseval.metrics.discounts import Discount
@@ -17,6 +17,10 @@ from carouseval.metrics.metric_base import Metric
 from carouseval.metrics.names import MetricLike, metric
 from carouseval.metrics.pages import Relevance, stack_pages
 from carouseval.metrics.score import dcg2d
+from carouseval.result_base import Result
+
+if TYPE_CHECKING:
+    import polars as pl
 
 
 @dataclass(frozen=True)
@@ -34,7 +38,7 @@ class PageView:
 
 
 @dataclass(frozen=True)
-class PageScore:
+class PageScore(Result):
     """Scores of one page, by metric name in the order asked for, and a closer view of the first that has weights."""
 
     grid: Grid
@@ -43,23 +47,36 @@ class PageScore:
     discounts: dict[str, str]  # of each metric that has one
     view: PageView | None
 
+    def to_frame(self) -> "pl.DataFrame":
+        """One line per metric."""
+        import polars as pl
+
+        return pl.DataFrame({"metric": list(self.scores), "score": list(self.scores.values())})
+
     def to_dict(self) -> dict[str, Any]:
-        """Plain lists and numbers, for JSON; rows and columns of ``source`` count from 1."""
+        """Plain lists and numbers, for JSON; rows and columns of ``source`` count from 1, NaN is None."""
         content: dict[str, Any] = {
-            "metrics": self.scores,
+            "metrics": dict(zip(self.scores, _plain(list(self.scores.values())), strict=True)),
             "discounts": self.discounts,
             "grid": asdict(self.grid),
-            "page": self.page.tolist(),
+            "page": _plain(self.page),
         }
         if self.view is not None:
             content["weights"] = {"discount": str(self.view.discount), "table": self.view.weights.tolist()}
             content["ideal"] = {
                 "kind": self.view.ideal,
-                "page": self.view.best.tolist(),
+                "page": _plain(self.view.best),
                 "source": [[[i + 1, j + 1] if i >= 0 else None for i, j in row] for row in self.view.source.tolist()],
                 "2DCG": self.view.best_dcg,
             }
         return content
+
+
+def _plain(values: ArrayLike) -> Any:
+    """Lists of numbers, with None for NaN."""
+    table = np.asarray(values, np.float64).astype(object)
+    table[table != table] = None
+    return table.tolist()
 
 
 def score_page(

@@ -1,0 +1,120 @@
+"""Every setting is an option of every command that judges tables."""
+
+import inspect
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
+from typing import Annotated, Any, Literal, get_args
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from carouseval.building.sample import FORMATS
+from carouseval.building.sample_world import SYSTEMS
+from carouseval.cli.check import check
+from carouseval.cli.compare import Correction, Test, compare
+from carouseval.cli.evaluate import evaluate
+from carouseval.cli.explain import explain
+from carouseval.cli.options import Gain
+from carouseval.cli.sample import Files, System
+from carouseval.cli.settings_options import option_names, with_settings
+from carouseval.comparison.significance import CORRECTIONS, TESTS
+from carouseval.evaluation.settings import Doc, Settings, setting_default
+from carouseval.metrics import gains
+from carouseval.metrics.grid import PHONE, RECGAZE, TV, Grid
+from tests.cli.test_cli import run
+
+COMMANDS = [evaluate, explain, compare, check]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scratch(Settings):
+    """Settings of every kind that one word can express."""
+
+    word: Annotated[str, Doc("A new word.")] = "plain"
+    count: Annotated[int, Doc("A new count.")] = 3
+    share: Annotated[float | None, Doc("A new share.")] = None
+    strict: Annotated[bool, Doc("A new yes or no.")] = False
+    many: Annotated[int | None, Doc("A new number.")] = None
+    room: Annotated[Literal["grid", "shown"] | Mapping[str, int], Doc("A new choice.")] = "grid"
+    table: Annotated["TableLike | None", Doc("A new table.")] = None  # type: ignore[name-defined]  # noqa: F821
+
+
+NEW = {"word": "plain", "count": 3, "share": None, "strict": False, "many": None, "room": "grid", "table": None}
+
+
+def given(*arguments: str) -> dict[str, Any]:
+    """The settings that a command with these options is called with."""
+    seen: dict[str, Any] = {}
+
+    def command(*, settings: dict[str, Any]) -> None:
+        seen.update(settings)
+
+    app = typer.Typer()
+    app.command()(with_settings(command, Scratch))
+    result = CliRunner().invoke(app, arguments)
+    assert result.exit_code == 0, result.output
+    return seen
+
+
+def test_defaults_are_those_of_the_settings() -> None:
+    wanted = Scratch()
+    assert given().keys() == {one.name for one in fields(Scratch)}
+    assert Scratch(**given()) == Scratch(**vars(wanted) | {"metrics": ["N2DCG_cat"], "columns": {}})
+    assert {name: given()[name] for name in NEW} == NEW
+
+
+def test_new_settings_are_read_as_what_they_are() -> None:
+    wanted = {"word": "w", "count": 5, "share": 0.5, "many": 7, "room": "shown", "table": "carousels.csv"}
+    options = [word for name, value in wanted.items() for word in (f"--{name}", str(value))]
+    settings = given(*options, "--strict")
+    assert {name: settings[name] for name in NEW} == wanted | {"strict": True}
+    assert given("--no-strict")["strict"] is False
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_new_setting_is_an_option_of_every_command(command: Callable[..., None]) -> None:
+    app = typer.Typer(rich_markup_mode=None)
+    app.command()(with_settings(inspect.unwrap(command), Scratch))
+    text = " ".join(CliRunner().invoke(app, ["--help"]).output.split())
+    for wanted in ("--word <str> A new word.", "--room <grid|shown> A new choice. [default: grid]", "--no-strict"):
+        assert wanted in text
+
+
+@pytest.mark.parametrize("command", ["evaluate", "explain", "compare", "check"])
+def test_help_lists_every_setting_and_its_choices(command: str) -> None:
+    text = " ".join(run(command, "--help").stdout.split())
+    for option in option_names().values():
+        assert f"{option} <" in text
+    for setting, choices in Settings.choices().items():
+        assert f"{option_names()[setting]} <{'|'.join(choices)}>" in text
+    assert "[default: recgaze]" in text
+
+
+def test_special_spellings() -> None:
+    metrics = ["-m", "NDCG@10", "--metric", "2DCG"]
+    columns = ["--column", "user_id=customer", "--column", "layouts.row=position", "--column", "layouts.col=place"]
+    settings = given(*metrics, *columns, "--by", "device", "--by", "country", "--grid", "tv=tv", "--grid", "web=2x3")
+    assert settings["metrics"] == ["NDCG@10", "2DCG"]
+    assert settings["columns"] == {"user_id": "customer", "layouts": {"row": "position", "col": "place"}}
+    assert settings["by"] == ["device", "country"]
+    assert settings["grid"] == {"tv": TV, "web": Grid(2, 3)}
+    assert given("--grid", "phone")["grid"] == PHONE
+    assert given("--page-size", "4", "--visible-rows", "2")["grid"] == Grid(10, 15, page_size=4, visible_rows=2)
+
+
+def test_choices_and_defaults_written_down_twice_agree() -> None:
+    """The command line must not import NumPy to name them."""
+    assert setting_default(next(one for one in fields(Settings) if one.name == "grid")) == RECGAZE == given()["grid"]
+    assert get_args(Gain) == gains.NAMED
+    assert get_args(Test) == TESTS
+    assert get_args(Correction) == CORRECTIONS
+    assert get_args(Files) == FORMATS
+    assert list(System) == list(SYSTEMS)
+
+
+def test_shells_complete_choices() -> None:
+    typed = {"COMP_WORDS": "carouseval compare --no-relevant ", "COMP_CWORD": "3"}
+    shown = run(env={**os.environ, "_CAROUSEVAL_COMPLETE": "complete_bash", **typed})
+    assert shown.stdout.split() == ["skip", "zero", "error"]

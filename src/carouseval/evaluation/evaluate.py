@@ -68,6 +68,7 @@ def evaluate(
         return evaluation_of(inputs, score_pages(inputs, progress))
 
 
+@takes_settings
 class Evaluator:
     """Judges many layouts by the same judgments; ideals are computed once.
 
@@ -80,7 +81,6 @@ class Evaluator:
         As in :func:`evaluate`.
     """
 
-    @takes_settings
     def __init__(self, judgments: TableLike, items: TableLike | None = None, **settings: Unpack[SettingsDict]) -> None:
         self.settings = Settings.named("Evaluator", settings)
         self._sources = JudgedSources(judgments, items, ScoringPlan.of(self.settings))

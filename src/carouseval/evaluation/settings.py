@@ -192,11 +192,12 @@ _F = TypeVar("_F", bound=Callable[..., Any])
 
 
 def takes_settings(function: _F, kind: type[Settings] = Settings) -> _F:
-    """Show people every setting where the code says ``**settings``: in the signature and in the help.
+    """Show people every setting where the code of a function, or of a class's ``__init__``, says ``**settings``.
 
-    The help must have a section "Parameters", to which the settings are added.
+    In its signature, and in its help, which must have a section "Parameters".
     """
-    signature = inspect.signature(function)
+    made = getattr(function, "__init__") if isinstance(function, type) else function  # noqa: B009
+    signature = inspect.signature(made)
     own = [one for one in signature.parameters.values() if one.kind is not inspect.Parameter.VAR_KEYWORD]
     more = [
         inspect.Parameter(
@@ -207,7 +208,7 @@ def takes_settings(function: _F, kind: type[Settings] = Settings) -> _F:
     positional = [one for one in own if one.kind is not inspect.Parameter.KEYWORD_ONLY]
     named = [one for one in own if one.kind is inspect.Parameter.KEYWORD_ONLY]
     shown = signature.replace(parameters=[*positional, *more, *named])
-    setattr(function, "__signature__", shown)  # noqa: B010 - functions have no such attribute for mypy
+    setattr(made, "__signature__", shown)  # noqa: B010 - functions have no such attribute for mypy
     if function.__doc__:
         function.__doc__ = _with_settings(inspect.cleandoc(function.__doc__), kind)
     return function

@@ -60,9 +60,11 @@ def _pairs(title: str, pairs: pl.DataFrame, by: list[str], level: str) -> Text:
 
 
 def _varied(varied: Sensitivity) -> Text:
-    header = ["varied", "variation", *varied.systems, "tau", "changing places"]
+    by = varied.config["by"]
+    header = [*by, "varied", "variation", *varied.systems, "tau", "changing places"]
     rows = [
         [
+            *(row[name] for name in by),
             row["varied"],
             row["variation"],
             *(_number(row[name]) for name in varied.systems),

@@ -8,6 +8,7 @@ from rich.text import Text
 from carouseval.evaluation.check import Check
 from carouseval.evaluation.notices import COUNTS
 from carouseval.evaluation.results import Evaluation
+from carouseval.evaluation.settings import Settings
 from carouseval.show.terminal import small_table
 
 _MOST_SEGMENTS = 40
@@ -31,7 +32,7 @@ def evaluation(result: Evaluation) -> Text:
             f"{row['users']:,}",
             f"{row['pages']:,}",
         ]
-        for row in frame.head(_MOST_SEGMENTS * len(result.metrics)).iter_rows(named=True)
+        for row in frame.head(_MOST_SEGMENTS * len(result.mean)).iter_rows(named=True)
     ]
     lines.append(small_table("", header, rows))
     if several and frame.height > len(rows):
@@ -46,8 +47,7 @@ def evaluation(result: Evaluation) -> Text:
 def _policies(config: dict[str, Any]) -> str:
     grid = config["grid"]
     screens = _screen(grid) if "rows" in grid else ", ".join(f"{name} {_screen(one)}" for name, one in grid.items())
-    names = ("candidates", "duplicates", "missing_pages", "no_relevant", "unjudged", "invalid")
-    chosen = ", ".join(f"{name.replace('_', ' ')} {config[name]}" for name in names)
+    chosen = ", ".join(f"{name.replace('_', ' ')} {config[name]}" for name in Settings.choices())
     intervals = "Intervals by bootstrap over users"
     return f"{intervals}. Grid {screens}; gain {config['gain']}, categories from {config['items']}; {chosen}."
 

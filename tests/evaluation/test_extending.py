@@ -1,0 +1,173 @@
+"""What it takes to add a setting or a metric: one field, or one class, and everything else follows."""
+
+import inspect
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Annotated, Any, Literal, get_args, get_origin
+
+import numpy as np
+import polars as pl
+import pytest
+import typer
+from typer.testing import CliRunner
+
+import carouseval as cv
+from carouseval.cli.settings_options import with_settings
+from carouseval.evaluation.plan import ScoringPlan
+from carouseval.evaluation.settings import (
+    Doc,
+    Settings,
+    SettingsDict,
+    setting_default,
+    setting_doc,
+    setting_type,
+    takes_settings,
+)
+from carouseval.metrics import metric_base
+from carouseval.metrics.grid import Array
+from carouseval.metrics.metric_base import Metric, Pages
+
+TAKE_SETTINGS: list[Callable[..., Any]] = [
+    cv.evaluate,
+    cv.Evaluator,
+    cv.explain,
+    cv.compare,
+    cv.sensitivity,
+    cv.check,
+]
+
+
+def plain(kind: Any) -> Any:
+    """A type as :func:`setting_type` gives it: names stay names."""
+    return getattr(kind, "__forward_arg__", kind)
+
+
+def test_type_checkers_see_the_same_settings() -> None:
+    named = {name: plain(kind) for name, kind in SettingsDict.__annotations__.items()}
+    assert named == {one.name: setting_type(one) for one in fields(Settings)}
+
+
+def test_every_setting_has_a_default_and_a_meaning() -> None:
+    for one in fields(Settings):
+        setting_default(one)
+        assert setting_doc(one).endswith(".")
+        if get_origin(setting_type(one)) is Literal:
+            assert setting_default(one) == get_args(setting_type(one))[0], one.name
+
+
+@pytest.mark.parametrize("function", TAKE_SETTINGS)
+def test_people_see_every_setting(function: Callable[..., Any]) -> None:
+    shown = inspect.signature(function).parameters
+    for one in fields(Settings):
+        assert shown[one.name].default == setting_default(one)
+        assert shown[one.name].kind is inspect.Parameter.KEYWORD_ONLY
+        assert f"\n{one.name}\n    " in inspect.cleandoc(str(function.__doc__))
+
+
+@pytest.mark.parametrize("function", TAKE_SETTINGS)
+def test_an_unknown_setting_is_refused_with_a_hint(function: Callable[..., Any]) -> None:
+    layouts = {"user_id": [1], "row": [1], "col": [1], "item_id": [1], "category": ["a"]}
+    given: list[Any] = [{"a": layouts, "b": layouts} if function in (cv.compare, cv.sensitivity) else layouts]
+    judgments = {"user_id": [1], "item_id": [1], "relevance": [1]}
+    with pytest.raises(TypeError, match=r"\(\) got an unexpected keyword argument 'candidate'\. Did you mean 'candid"):
+        function(*([] if function is cv.Evaluator else given), judgments, candidate="judged")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scratch(Settings):
+    """The settings with one more."""
+
+    ties: Annotated[Literal["average", "first"], Doc("What becomes of ties.")] = "average"
+
+
+def test_a_new_setting_reaches_everything() -> None:
+    def function(layouts: Any, **settings: Any) -> dict[str, Any]:
+        """Judge.
+
+        Parameters
+        ----------
+        layouts
+            Pages.
+        """
+        return ScoringPlan.of(Scratch.named("function", settings)).config()
+
+    shown = takes_settings(function, Scratch)
+    assert inspect.signature(shown).parameters["ties"].default == "average"
+    assert "\nties\n    What becomes of ties." in str(shown.__doc__)
+    assert shown({}, ties="first")["ties"] == "first"
+    with pytest.raises(cv.ParameterError, match="ties must be 'average' or 'first', found 'last'"):
+        shown({}, ties="last")
+
+    def command(*, settings: dict[str, Any]) -> None:
+        typer.echo(settings["ties"])
+
+    app = typer.Typer(rich_markup_mode=None)
+    app.command()(with_settings(command, Scratch))
+    assert "--ties <average|first>" in CliRunner().invoke(app, ["--help"]).stdout
+    assert CliRunner().invoke(app, ["--ties", "first"]).stdout == "first\n"
+
+
+@pytest.fixture
+def widest() -> Iterator[str]:
+    """A metric that nobody has written yet."""
+
+    @metric_base.register("Widest")
+    class Widest(Metric):
+        """The column of the last relevant item in view."""
+
+        binary = True
+
+        def value(self, pages: Pages, weights: Array) -> Array:
+            page, row, col = pages.hits()
+            last = np.zeros(len(pages))
+            np.maximum.at(last, page, (col + 1) * (weights[row, col] > 0))
+            return last
+
+    yield "Widest@2x2"
+    del metric_base._classes["Widest"]
+
+
+def test_a_new_metric_goes_wherever_a_name_goes(widest: str, tmp_path: Path) -> None:
+    assert str(cv.metric(widest)) == widest
+    assert cv.metric(widest)([[0, 0, 1], [1, 0, 0]]) == 1.0
+    cells = [(1, 1, 1, "a"), (1, 1, 2, "b"), (1, 2, 1, "c"), (2, 1, 1, "c")]
+    layouts = pl.DataFrame(cells, schema=["user_id", "row", "col", "item_id"], orient="row")
+    judgments = pl.DataFrame({"user_id": [1, 1, 2], "item_id": ["b", "c", "c"], "relevance": [2, 1, 3]})
+    found = cv.evaluate(layouts, judgments, metrics=[widest, "Hit"])
+    assert found.per_page[widest].to_list() == [2.0, 1.0]
+    assert found.mean == {widest: 1.5, "Hit": 1.0}
+    worse = layouts.filter(pl.col("item_id") != "b")
+    pairs = cv.compare({"a": layouts, "b": worse}, judgments, metrics=widest, permutations=9).pairs
+    assert pairs["difference"].to_list() == [-0.5]
+
+
+@pytest.mark.slow
+def test_mypy_checks_settings_in_a_users_script(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    calls = [
+        ('cv.evaluate({}, {}, candidates="displayed", metrics="N2DCG", threads=2)', ""),
+        ('cv.Evaluator({}, no_relevant="zero").evaluate({})', ""),
+        ('cv.compare({}, {}, weight="w", test="t", grid={"tv": cv.TV}, by="device")', ""),
+        ('cv.evaluate({}, {}, candidates="jugded")', "candidates"),
+        ('cv.explain({}, {}, duplicate="best")', "duplicate"),
+        ('cv.sensitivity({}, {}, memory="much")', "memory"),
+        ('cv.check({}, invalid="ignore")', "invalid"),
+        ('cv.compare({}, {}, correction="bonferroni")', "correction"),
+        ('cv.evaluate({}, {}, {}, ["N2DCG"])', "Too many positional"),
+    ]
+    script.write_text("import carouseval as cv\n" + "\n".join(call for call, _ in calls) + "\n")
+    package = Path(cv.__file__).parent.parent
+    done = subprocess.run(
+        [sys.executable, "-m", "mypy", "--strict", "--cache-dir", str(tmp_path / "cache"), str(script)],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        env={"MYPYPATH": str(package)} if package.name == "src" else {},
+    )
+    for line, (call, said) in enumerate(calls, 2):
+        told = [text for text in done.stdout.splitlines() if f"script.py:{line}: error" in text]
+        assert bool(told) == bool(said), (call, done.stdout)
+        assert not told or any(said in text for text in told), (call, told)

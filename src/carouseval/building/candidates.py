@@ -9,12 +9,12 @@ from carouseval.building.carousels import Carousels, Index, Page
 from carouseval.errors import DataError, ParameterError
 from carouseval.evaluation import page_defects, schema
 from carouseval.evaluation.defect_lines import refuse
-from carouseval.evaluation.inputs import NO_CATEGORY, Inputs, JudgedSources
 from carouseval.evaluation.notices import no_category, uncategorised, warn
-from carouseval.evaluation.page_batch import PageBatch
-from carouseval.evaluation.page_ideals import PageIdeals
 from carouseval.evaluation.per_page import page_names
 from carouseval.evaluation.plan import ScoringPlan
+from carouseval.evaluation.reading.inputs import NO_CATEGORY, Inputs, JudgedSources
+from carouseval.evaluation.scoring.page_batch import PageBatch, page_batches
+from carouseval.evaluation.scoring.page_ideals import PageIdeals
 from carouseval.evaluation.settings import ColumnNames, Settings
 from carouseval.metrics.gains import Gain
 from carouseval.metrics.grid import Array, Grid
@@ -167,7 +167,7 @@ def _category(cells: pl.DataFrame) -> list[str]:
 def _hits(inputs: Inputs, table: Table) -> tuple[Index, dict[str, int]]:
     """Page, judgment and column of every hit of the candidates."""
     parts, counts = [np.empty((0, 3), np.int64)], {"unjudged": 0, "gaps": 0}
-    for batch in inputs.layouts.batches(inputs.judged, inputs.plan):
+    for batch in page_batches(inputs.layouts, inputs.judged, inputs.plan):
         _refuse(inputs, batch, table)
         counts["unjudged"] += int(batch.unjudged.sum())
         counts["gaps"] += len(page_defects.marked_pages(batch, page_defects.GAP))
@@ -222,7 +222,7 @@ def _page(
         return Page(nothing, nothing, nothing, last, pinned), bound
     parts = [(nothing, nothing, nothing)]
     with sources.open(layouts) as inputs:
-        for batch in inputs.layouts.batches(inputs.judged, inputs.plan):
+        for batch in page_batches(inputs.layouts, inputs.judged, inputs.plan):
             refuse(batch, inputs)
             mine = np.flatnonzero(batch.pages < len(number))
             some = batch.take(mine[number[batch.pages[mine]] >= 0])

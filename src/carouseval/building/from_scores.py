@@ -13,8 +13,8 @@ from carouseval.building.run_files import read_run as read_run
 from carouseval.building.run_files import scores_from_arrays as scores_from_arrays
 from carouseval.errors import DataError, ParameterError
 from carouseval.evaluation import schema
-from carouseval.evaluation.ids import Ids
 from carouseval.evaluation.notices import warn
+from carouseval.evaluation.reading.ids import Ids
 from carouseval.evaluation.settings import ColumnNames, Settings
 from carouseval.metrics.grid import RECGAZE, Grid
 from carouseval.metrics.validation import did_you_mean, require_choice, require_int

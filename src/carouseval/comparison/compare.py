@@ -12,8 +12,8 @@ from carouseval.comparison.pair_tests import PairTests
 from carouseval.comparison.significance import Correction, Test
 from carouseval.errors import DataError, ParameterError
 from carouseval.evaluation.evaluate import Evaluator, items_of
-from carouseval.evaluation.layouts import Progress
 from carouseval.evaluation.plan import ScoringPlan
+from carouseval.evaluation.reading.layouts import Progress
 from carouseval.evaluation.resampling import mean_interval, mean_of
 from carouseval.evaluation.results import NO_PAGE, Evaluation
 from carouseval.evaluation.settings import Settings, SettingsDict, takes_settings

@@ -13,8 +13,8 @@ from carouseval.comparison.compare import Systems, all_items, system_runs
 from carouseval.comparison.significance import TIE
 from carouseval.errors import ParameterError
 from carouseval.evaluation.evaluate import Evaluator
-from carouseval.evaluation.layouts import Progress
 from carouseval.evaluation.plan import ScoringPlan
+from carouseval.evaluation.reading.layouts import Progress
 from carouseval.evaluation.results import Evaluation
 from carouseval.evaluation.settings import Candidates, Settings, SettingsDict, takes_settings
 from carouseval.metrics.metric_base import Metric

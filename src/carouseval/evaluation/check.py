@@ -12,12 +12,13 @@ import polars as pl
 from carouseval.errors import CarousevalError, DataError
 from carouseval.evaluation import page_defects, schema
 from carouseval.evaluation.defect_lines import describe
-from carouseval.evaluation.inputs import Inputs, JudgedSources
-from carouseval.evaluation.layouts import Progress
 from carouseval.evaluation.notices import mismatches, no_category, refusals, uncategorised
 from carouseval.evaluation.outcomes import Entries, outcomes
 from carouseval.evaluation.page_defects import PageDefect
 from carouseval.evaluation.plan import ScoringPlan
+from carouseval.evaluation.reading.inputs import Inputs, JudgedSources
+from carouseval.evaluation.reading.layouts import Progress
+from carouseval.evaluation.scoring.page_batch import page_batches
 from carouseval.evaluation.settings import Settings, SettingsDict, takes_settings
 from carouseval.result_base import Result
 from carouseval.table_columns import Defect
@@ -197,7 +198,7 @@ def _marked(inputs: Inputs, summary: dict[str, dict[str, Any]], progress: Progre
     marked: dict[PageDefect, list[Any]] = {}
     refused: set[PageDefect] = set()
     duplicates = unjudged = 0
-    for batch in inputs.layouts.batches(inputs.judged, inputs.plan, progress):
+    for batch in page_batches(inputs.layouts, inputs.judged, inputs.plan, progress):
         refusals = dict(page_defects.refused(batch, inputs.plan))
         refused |= refusals.keys()
         for defect in dict.fromkeys((*page_defects.PAGE_DEFECTS, *refusals)):

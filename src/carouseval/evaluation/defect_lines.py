@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from carouseval.errors import DataError
 from carouseval.evaluation import page_defects as kinds
-from carouseval.evaluation.ids import NONE
-from carouseval.evaluation.inputs import Inputs
-from carouseval.evaluation.page_batch import PageBatch
 from carouseval.evaluation.page_defects import PageDefect
+from carouseval.evaluation.reading.ids import NONE
+from carouseval.evaluation.reading.inputs import Inputs
+from carouseval.evaluation.scoring.page_batch import PageBatch
 from carouseval.metrics.grid import Grid
 from carouseval.table_columns import Defect
 from carouseval.tables import RECORD

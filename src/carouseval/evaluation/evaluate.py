@@ -13,17 +13,17 @@ import polars as pl
 from carouseval.errors import DataError, ParameterError
 from carouseval.evaluation import schema
 from carouseval.evaluation.defect_lines import refuse as refuse_pages
-from carouseval.evaluation.inputs import Inputs, JudgedSources
-from carouseval.evaluation.layouts import Progress
 from carouseval.evaluation.notices import counts_of, refuse, warn_of
 from carouseval.evaluation.outcomes import Entries, outcomes
-from carouseval.evaluation.page_batch import PageBatch
-from carouseval.evaluation.page_ideals import PageIdeals
-from carouseval.evaluation.page_scores import PageScores
 from carouseval.evaluation.per_page import per_page
 from carouseval.evaluation.plan import ScoringPlan
+from carouseval.evaluation.reading.inputs import Inputs, JudgedSources
+from carouseval.evaluation.reading.layouts import Progress
 from carouseval.evaluation.results import Evaluation
-from carouseval.evaluation.scoring import score
+from carouseval.evaluation.scoring.page_batch import PageBatch, page_batches
+from carouseval.evaluation.scoring.page_ideals import PageIdeals
+from carouseval.evaluation.scoring.page_scores import PageScores
+from carouseval.evaluation.scoring.score import score
 from carouseval.evaluation.settings import ColumnNames, Settings, SettingsDict, takes_settings
 from carouseval.tables import TableLike, agree_on_ids, in_memory
 
@@ -103,7 +103,7 @@ def score_pages(
     """Score all pages; what the settings refuse is raised. ``look`` is shown every batch that was scored."""
     ideals = PageIdeals(inputs.judged, inputs.plan) if ideals is None else ideals
     parts = []
-    for batch in inputs.layouts.batches(inputs.judged, inputs.plan, progress):
+    for batch in page_batches(inputs.layouts, inputs.judged, inputs.plan, progress):
         refuse_pages(batch, inputs)
         parts.append(score(inputs.judged, batch, inputs.plan, ideals))
         if look is not None:

@@ -16,16 +16,16 @@ from numpy.typing import NDArray
 from carouseval.errors import ParameterError
 from carouseval.evaluation.evaluate import evaluation_of, score_pages
 from carouseval.evaluation.explanation import LOSSES, Explanation, PageView
-from carouseval.evaluation.ideals import IdealCells
-from carouseval.evaluation.inputs import Inputs, JudgedSources
-from carouseval.evaluation.layouts import Progress
-from carouseval.evaluation.loss_steps import loss_steps
 from carouseval.evaluation.outcomes import Entries, outcomes
-from carouseval.evaluation.page_batch import PageBatch
 from carouseval.evaluation.page_view import page_view
 from carouseval.evaluation.per_page import page_names
 from carouseval.evaluation.plan import ScoringPlan
+from carouseval.evaluation.reading.inputs import Inputs, JudgedSources
+from carouseval.evaluation.reading.layouts import Progress
 from carouseval.evaluation.results import Evaluation
+from carouseval.evaluation.scoring.ideals import IdealCells
+from carouseval.evaluation.scoring.loss_steps import loss_steps
+from carouseval.evaluation.scoring.page_batch import PageBatch
 from carouseval.evaluation.settings import Settings, SettingsDict, takes_settings
 from carouseval.metrics.grid import Array
 from carouseval.tables import TableLike, in_memory

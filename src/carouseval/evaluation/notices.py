@@ -8,12 +8,13 @@ import numpy as np
 import polars as pl
 
 from carouseval.errors import DataError, DataWarning
-from carouseval.evaluation import ideals, page_defects
+from carouseval.evaluation import page_defects
 from carouseval.evaluation.defect_lines import describe
-from carouseval.evaluation.inputs import Inputs
 from carouseval.evaluation.outcomes import Entries, Outcomes
-from carouseval.evaluation.page_scores import PageScores
 from carouseval.evaluation.per_page import entry_names
+from carouseval.evaluation.reading.inputs import Inputs
+from carouseval.evaluation.scoring import ideals
+from carouseval.evaluation.scoring.page_scores import PageScores
 from carouseval.metrics.grid import RECGAZE
 from carouseval.table_columns import Defect
 

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from carouseval.evaluation.ids import Codes
-from carouseval.evaluation.judged_data import JudgedData
-from carouseval.evaluation.layouts import Layouts
+from carouseval.evaluation.reading.ids import Codes
+from carouseval.evaluation.reading.judged_data import JudgedData
+from carouseval.evaluation.reading.layouts import Layouts
 from carouseval.evaluation.settings import Settings
 from carouseval.metrics.grid import Array
 

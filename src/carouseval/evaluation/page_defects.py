@@ -6,9 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from carouseval.evaluation.ids import NONE
-from carouseval.evaluation.page_batch import PageBatch
 from carouseval.evaluation.plan import ScoringPlan
+from carouseval.evaluation.reading.ids import NONE
+from carouseval.evaluation.scoring.page_batch import PageBatch
 
 
 @dataclass(frozen=True)

@@ -8,13 +8,13 @@ import polars as pl
 from numpy.typing import NDArray
 
 from carouseval.errors import ParameterError
-from carouseval.evaluation import ideals
 from carouseval.evaluation.defect_lines import refuse
 from carouseval.evaluation.explanation import PageView
-from carouseval.evaluation.inputs import Inputs, JudgedSources
-from carouseval.evaluation.judged_data import JudgedData
-from carouseval.evaluation.loss_steps import loss_steps
-from carouseval.evaluation.page_batch import PageBatch
+from carouseval.evaluation.reading.inputs import Inputs, JudgedSources
+from carouseval.evaluation.reading.judged_data import JudgedData
+from carouseval.evaluation.scoring import ideals
+from carouseval.evaluation.scoring.loss_steps import loss_steps
+from carouseval.evaluation.scoring.page_batch import PageBatch, page_batches
 from carouseval.metrics.grid import Array
 from carouseval.tables import Table, TableLike
 
@@ -42,7 +42,7 @@ def page_view(
         page_id = lines["page_id"].sort()[0]
         lines = lines.filter(pl.col("page_id") == page_id)
     with sources.open(lines, judged=judged, canonical=True) as inputs:
-        (page,) = [batch for batch in inputs.layouts.batches(inputs.judged, inputs.plan) if len(batch)]
+        (page,) = [batch for batch in page_batches(inputs.layouts, inputs.judged, inputs.plan) if len(batch)]
         refuse(page, inputs)
         grid = int(page.grid[0])
         weights = inputs.plan.weights(metric, grid)

@@ -8,10 +8,10 @@ from numpy.typing import NDArray
 
 from carouseval.errors import DataError
 from carouseval.evaluation import page_defects
-from carouseval.evaluation.ids import NONE
-from carouseval.evaluation.inputs import Inputs
 from carouseval.evaluation.outcomes import Entries, Outcomes
-from carouseval.evaluation.page_scores import MetricScores, PageScores
+from carouseval.evaluation.reading.ids import NONE
+from carouseval.evaluation.reading.inputs import Inputs
+from carouseval.evaluation.scoring.page_scores import MetricScores, PageScores
 from carouseval.metrics.grid import Array
 
 

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from carouseval import _native
 from carouseval.errors import DataError
-from carouseval.evaluation.ids import Codes
-from carouseval.evaluation.judged_data import JudgedData
-from carouseval.evaluation.page_batch import PageBatch
+from carouseval.evaluation.reading.ids import Codes
+from carouseval.evaluation.reading.judged_data import JudgedData
+from carouseval.evaluation.scoring.page_batch import PageBatch
 from carouseval.metrics.grid import Array, Grid
 from carouseval.metrics.pages import thread_count
 

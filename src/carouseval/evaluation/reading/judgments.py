@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from carouseval import _native
 from carouseval.errors import DataError
-from carouseval.evaluation.attributes import Attribute
-from carouseval.evaluation.ids import Codebook, Codes, PageIds
+from carouseval.evaluation.reading.attributes import Attribute
+from carouseval.evaluation.reading.ids import Codebook, Codes, PageIds
 from carouseval.evaluation.settings import Settings
 from carouseval.metrics.gains import Gain, apply_function
 from carouseval.metrics.grid import Array

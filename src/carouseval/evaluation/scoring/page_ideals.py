@@ -3,12 +3,12 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from carouseval.evaluation import ideals
-from carouseval.evaluation.first_occurrence import first_occurrence_ideals
-from carouseval.evaluation.ids import Codes
-from carouseval.evaluation.judged_data import JudgedData
-from carouseval.evaluation.page_batch import PageBatch
 from carouseval.evaluation.plan import ScoringPlan
+from carouseval.evaluation.reading.ids import Codes
+from carouseval.evaluation.reading.judged_data import JudgedData
+from carouseval.evaluation.scoring import ideals
+from carouseval.evaluation.scoring.first_occurrence import first_occurrence_ideals
+from carouseval.evaluation.scoring.page_batch import PageBatch
 from carouseval.metrics.grid import Array
 
 Bounds = tuple[Array, Array]  # the best page found, and the proven bound on it

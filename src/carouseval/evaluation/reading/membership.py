@@ -7,7 +7,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from carouseval.errors import DataError
-from carouseval.evaluation.ids import Codebook, Codes, Ids, PairIds
+from carouseval.evaluation.reading.ids import Codebook, Codes, Ids, PairIds
 from carouseval.tables import Table
 
 Arrays = tuple[NDArray[np.int64], Codes, NDArray[np.int64], NDArray[np.uint64]]

@@ -7,8 +7,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from carouseval.evaluation.judgments import Judgments
-from carouseval.evaluation.membership import Membership
+from carouseval.evaluation.reading.judgments import Judgments
+from carouseval.evaluation.reading.membership import Membership
 from carouseval.metrics.grid import Array
 
 

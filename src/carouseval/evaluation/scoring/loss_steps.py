@@ -4,12 +4,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from carouseval.evaluation import ideals
-from carouseval.evaluation.first_occurrence import first_occurrence_ideals
-from carouseval.evaluation.judged_data import JudgedData
-from carouseval.evaluation.page_batch import PageBatch
 from carouseval.evaluation.plan import ScoringPlan
-from carouseval.evaluation.scoring import table_pages
+from carouseval.evaluation.reading.judged_data import JudgedData
+from carouseval.evaluation.scoring import ideals
+from carouseval.evaluation.scoring.first_occurrence import first_occurrence_ideals
+from carouseval.evaluation.scoring.page_batch import PageBatch
+from carouseval.evaluation.scoring.score import table_pages
 from carouseval.metrics.grid import Array
 
 

@@ -16,13 +16,11 @@ from numpy.typing import NDArray
 
 from carouseval import _native
 from carouseval.errors import DataError
-from carouseval.evaluation.attributes import Attribute
-from carouseval.evaluation.ids import NONE, Codebook, Codes, PageIds, PairIds
-from carouseval.evaluation.judged_data import JudgedData
-from carouseval.evaluation.judgments import Judgments
-from carouseval.evaluation.packed_lines import BYTES, FileLines, MemoryLines
-from carouseval.evaluation.page_batch import Lines, PageBatch, read_batch
 from carouseval.evaluation.plan import ScoringPlan
+from carouseval.evaluation.reading.attributes import Attribute
+from carouseval.evaluation.reading.ids import NONE, Codebook, Codes, PageIds, PairIds
+from carouseval.evaluation.reading.judgments import Judgments
+from carouseval.evaluation.reading.packed_lines import BYTES, FileLines, Lines, MemoryLines
 from carouseval.metrics.grid import Array
 from carouseval.tables import Table
 
@@ -48,19 +46,6 @@ class Layouts:
 
     def __len__(self) -> int:
         return len(self.user)
-
-    def batches(self, judged: JudgedData, plan: ScoringPlan, progress: Progress = None) -> Iterator[PageBatch]:
-        """All pages, batch by batch."""
-        for at, part in enumerate(self.parts):
-            lines = part if isinstance(part, np.ndarray) else np.fromfile(part, np.uint32).reshape(-1, 4)
-            batch = read_batch(
-                lines, self.user, self.truth, self.grid, plan.shapes, judged, self.labelled, plan.threads
-            )
-            if isinstance(part, np.ndarray):
-                self.parts[at] = batch.lines  # sorted by page; the other copy can go
-            yield batch
-            if progress is not None:
-                progress("scoring", at + 1, len(self.parts))
 
 
 @contextlib.contextmanager

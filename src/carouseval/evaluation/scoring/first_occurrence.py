@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from carouseval.evaluation.ideals import IdealCells, Problems, Solution, ideal_cells
-from carouseval.evaluation.page_batch import PageBatch
+from carouseval.evaluation.scoring.ideals import IdealCells, Problems, Solution, ideal_cells
+from carouseval.evaluation.scoring.page_batch import PageBatch
 from carouseval.metrics.grid import Array
 
 _MOST_CHOICES = 256  # of homes

@@ -4,9 +4,9 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
-from carouseval.evaluation.page_batch import Lines
-
+Lines = NDArray[np.uint32]  # (n, 4): page, item, category, place (pinned << 31 | row << 16 | col, from 1)
 BYTES = 16  # of a packed line; as many again where lines must be sorted by page
 _STEP = 1 << 20
 

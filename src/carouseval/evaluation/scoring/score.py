@@ -3,13 +3,13 @@
 import numpy as np
 
 from carouseval.errors import DataError
-from carouseval.evaluation.ids import Codes
-from carouseval.evaluation.judged_data import JudgedData
-from carouseval.evaluation.page_batch import PageBatch
-from carouseval.evaluation.page_ideals import PageIdeals
-from carouseval.evaluation.page_scores import MetricScores, PageScores
 from carouseval.evaluation.plan import ScoringPlan
-from carouseval.evaluation.table_pages import TablePages
+from carouseval.evaluation.reading.ids import Codes
+from carouseval.evaluation.reading.judged_data import JudgedData
+from carouseval.evaluation.scoring.page_batch import PageBatch
+from carouseval.evaluation.scoring.page_ideals import PageIdeals
+from carouseval.evaluation.scoring.page_scores import MetricScores, PageScores
+from carouseval.evaluation.scoring.table_pages import TablePages
 from carouseval.metrics.grid import Array
 
 

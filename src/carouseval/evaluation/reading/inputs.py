@@ -8,12 +8,13 @@ from typing import Any
 import polars as pl
 
 from carouseval.errors import DataError, ParameterError
-from carouseval.evaluation import membership, schema
-from carouseval.evaluation.ids import Codebook
-from carouseval.evaluation.judged_data import JudgedData
-from carouseval.evaluation.judgments import gains_of, read_judgments
-from carouseval.evaluation.layouts import Layouts, Progress, read_layouts
+from carouseval.evaluation import schema
 from carouseval.evaluation.plan import ScoringPlan
+from carouseval.evaluation.reading import membership
+from carouseval.evaluation.reading.ids import Codebook
+from carouseval.evaluation.reading.judged_data import JudgedData
+from carouseval.evaluation.reading.judgments import gains_of, read_judgments
+from carouseval.evaluation.reading.layouts import Layouts, Progress, read_layouts
 from carouseval.metrics.grid import Array
 from carouseval.tables import Table, TableLike, in_memory
 

@@ -5,7 +5,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from carouseval.errors import DataError
-from carouseval.evaluation.ids import NONE, Codes
+from carouseval.evaluation.reading.ids import NONE, Codes
 from carouseval.metrics.grid import Array
 from carouseval.tables import RECORD, Table
 

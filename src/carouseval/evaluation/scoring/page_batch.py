@@ -1,5 +1,6 @@
 """Some pages in packed form, as the kernel reads them out of lines: what metrics, ideals and checks work on."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -7,10 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from carouseval import _native
-from carouseval.evaluation.ids import Codes
-from carouseval.evaluation.judged_data import JudgedData
-
-Lines = NDArray[np.uint32]  # (n, 4): page, item, category, place (pinned << 31 | row << 16 | col, from 1)
+from carouseval.evaluation.plan import ScoringPlan
+from carouseval.evaluation.reading.ids import Codes
+from carouseval.evaluation.reading.judged_data import JudgedData
+from carouseval.evaluation.reading.layouts import Layouts, Progress
+from carouseval.evaluation.reading.packed_lines import Lines
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,34 +71,39 @@ class PageBatch:
         return PageBatch(**shared, **{name: getattr(self, name)[chosen] for name in per_page})
 
 
-def read_batch(
-    lines: Lines,
-    page_user: Codes,
-    page_truth: Codes,
-    page_grid: NDArray[np.uint8],
-    shapes: NDArray[np.int32],
-    judged: JudgedData,
-    labelled: bool,
-    threads: int,
-) -> PageBatch:
-    """The pages of some lines, given every page's user, truth and grid, and the shapes of grids."""
-    runs = _native.page_runs(lines, len(page_user))
+def page_batches(
+    layouts: Layouts, judged: JudgedData, plan: ScoringPlan, progress: Progress = None
+) -> Iterator[PageBatch]:
+    """All pages of layouts, part by part."""
+    for at, part in enumerate(layouts.parts):
+        lines = part if isinstance(part, np.ndarray) else np.fromfile(part, np.uint32).reshape(-1, 4)
+        batch = _read(lines, layouts, judged, plan)
+        if isinstance(part, np.ndarray):
+            layouts.parts[at] = batch.lines  # sorted by page; the other copy can go
+        yield batch
+        if progress is not None:
+            progress("scoring", at + 1, len(layouts.parts))
+
+
+def _read(lines: Lines, layouts: Layouts, judged: JudgedData, plan: ScoringPlan) -> PageBatch:
+    """The pages of some lines."""
+    runs = _native.page_runs(lines, len(layouts))
     if runs is not None:
         begin, end = runs
     else:
-        lines, begin, end = _native.sorted_lines(lines, len(page_user))
+        lines, begin, end = _native.sorted_lines(lines, len(layouts))
     present = np.flatnonzero(end > begin)
-    membership = None if judged.membership is None else judged.membership.arrays
+    judgments, membership = judged.judgments, None if judged.membership is None else judged.membership.arrays
     read = _native.read_pages(
-        lines, begin, end, present, page_truth, page_user, page_grid, shapes, judged.judgments.offsets,
-        judged.judgments.item, judged.counts, membership, labelled, threads,
+        lines, begin, end, present, layouts.truth, layouts.user, layouts.grid, plan.shapes, judgments.offsets,
+        judgments.item, judged.counts, membership, layouts.labelled, plan.threads,
     )  # fmt: skip
     offsets, hits, length, category, pinned, duplicates, unjudged, defects = read
     return PageBatch(
         pages=present,
-        truth=page_truth[present],
-        user=page_user[present],
-        grid=page_grid[present],
+        truth=layouts.truth[present],
+        user=layouts.user[present],
+        grid=layouts.grid[present],
         offsets=offsets,
         hits=hits,
         length=length,

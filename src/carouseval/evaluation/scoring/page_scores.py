@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from carouseval.evaluation.ids import Codes
+from carouseval.evaluation.reading.ids import Codes
 from carouseval.metrics.dcg import ratio
 from carouseval.metrics.grid import Array
 

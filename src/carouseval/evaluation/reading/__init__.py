@@ -1,0 +1,1 @@
+"""From tables to arrays: every table opened, checked and packed."""

@@ -13,13 +13,12 @@ from typer.testing import CliRunner
 from carouseval.building.sample import FORMATS
 from carouseval.building.sample_world import SYSTEMS
 from carouseval.cli.check import check
-from carouseval.cli.compare import Correction, Test, compare
+from carouseval.cli.compare import compare
 from carouseval.cli.evaluate import evaluate
 from carouseval.cli.explain import explain
 from carouseval.cli.options import Gain
 from carouseval.cli.sample import Files, System
 from carouseval.cli.settings_options import option_names, with_settings
-from carouseval.comparison.significance import CORRECTIONS, TESTS
 from carouseval.evaluation.settings import Doc, Settings, setting_default
 from carouseval.metrics import gains
 from carouseval.metrics.grid import PHONE, RECGAZE, TV, Grid
@@ -108,8 +107,6 @@ def test_choices_and_defaults_written_down_twice_agree() -> None:
     """The command line must not import NumPy to name them."""
     assert setting_default(next(one for one in fields(Settings) if one.name == "grid")) == RECGAZE == given()["grid"]
     assert get_args(Gain) == gains.NAMED
-    assert get_args(Test) == TESTS
-    assert get_args(Correction) == CORRECTIONS
     assert get_args(Files) == FORMATS
     assert list(System) == list(SYSTEMS)
 

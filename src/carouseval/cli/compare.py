@@ -1,16 +1,14 @@
 """``carouseval compare``: which system is better, and can one be sure?"""
 
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import Annotated, Any
 
 import typer
 
 from carouseval.cli import options as on
 from carouseval.cli.output import Format, emit, progress_bar
 from carouseval.cli.settings_options import with_settings
-
-Test: TypeAlias = Literal["permutation", "t", "wilcoxon", "bootstrap"]
-Correction: TypeAlias = Literal["holm", "bh", "none"]
+from carouseval.comparison.choices import Correction, NamedTest
 
 EXAMPLES = """
 carouseval compare judgments.parquet prod=layouts-prod.parquet new=layouts-new.parquet --items items.parquet
@@ -32,7 +30,7 @@ def compare(
     baseline: Annotated[
         str | None, typer.Option(help="Compare all others with this system. Default: all pairs.")
     ] = None,
-    test: Annotated[Test, typer.Option(help="How p-values are computed.")] = "permutation",
+    test: Annotated[NamedTest, typer.Option(help="How p-values are computed.")] = "permutation",
     correction: Annotated[
         Correction, typer.Option(help="Of p-values, per metric: Holm, Benjamini-Hochberg, or none.")
     ] = "holm",

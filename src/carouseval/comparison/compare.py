@@ -7,9 +7,10 @@ from typing import Any, Unpack
 import numpy as np
 import polars as pl
 
+from carouseval.comparison.choices import Correction
 from carouseval.comparison.comparison import Comparison
 from carouseval.comparison.pair_tests import PairTests
-from carouseval.comparison.significance import Correction, Test
+from carouseval.comparison.significance import Test
 from carouseval.errors import DataError, ParameterError
 from carouseval.evaluation.evaluate import Evaluator, items_of
 from carouseval.evaluation.plan import ScoringPlan

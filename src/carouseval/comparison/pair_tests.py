@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from carouseval.comparison.significance import TIE, Correction, Test, corrected, describe, p_values
+from carouseval.comparison.choices import Correction
+from carouseval.comparison.significance import TIE, Test, corrected, describe, p_values
 from carouseval.errors import ParameterError
 from carouseval.metrics.grid import Array
 from carouseval.metrics.validation import require_float, require_int

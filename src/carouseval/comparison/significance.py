@@ -8,21 +8,20 @@ import math
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, TypeAlias, get_args
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
 from carouseval import _native
+from carouseval.comparison.choices import Correction, NamedTest
 from carouseval.errors import ParameterError
 from carouseval.evaluation.resampling import LEVEL, RESAMPLES, mean_interval, mean_of, resampled_means
 from carouseval.metrics.grid import Array
 from carouseval.metrics.pages import thread_count
 from carouseval.metrics.validation import require_choice, require_float, require_int
 
-NamedTest: TypeAlias = Literal["permutation", "t", "wilcoxon", "bootstrap"]
-Correction: TypeAlias = Literal["holm", "bh", "none"]
 TESTS, CORRECTIONS = get_args(NamedTest), get_args(Correction)
 PERMUTATIONS = 10_000
 TIE = 1e-12  # differences no larger are rounding, not a difference

@@ -11,9 +11,11 @@ import numpy as np
 
 import carouseval as cv
 from carouseval.building.sample import sample
+from carouseval.metrics.metric_base import Metric, register
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 ATTENTION = (ROOT / "docs" / "attention.md").read_text(encoding="utf-8")
 
 
@@ -50,13 +52,30 @@ def test_command_lines_run(tmp_path: Path) -> None:
 
 def test_make_targets_exist() -> None:
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
-    contributing = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
-    for target in set(re.findall(r"^make (\w+)", README + contributing, flags=re.MULTILINE)):
+    for target in set(re.findall(r"^make (\w+)", README + CONTRIBUTING, flags=re.MULTILINE)):
         assert re.search(rf"^{target}:", makefile, flags=re.MULTILINE), target
 
 
-def test_contributings_discount_works() -> None:
-    contributing = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
-    (block,) = re.findall(r"```python\n(.*?)```", contributing, flags=re.DOTALL)
-    exec(block.replace("d_geo", "d_test_geo"), {"cv": cv})
+def test_contributings_examples_work() -> None:
+    discount, metric, _ = re.findall(r"```python\n(.*?)```", CONTRIBUTING, flags=re.DOTALL)
+    exec(discount.replace("d_geo", "d_test_geo"), {"cv": cv})
     assert cv.dcg2d([[1, 1]], "d_test_geo(keep=0.5)") == 1.5
+    exec(metric.replace('"Precision"', '"TestPrecision"'), {"np": np, "Metric": Metric, "register": register})
+    page = [[1, 0, 2], [0, 1, 1]]
+    assert cv.metric("TestPrecision@2x2")(page) == cv.metric("Precision@2x2")(page) == 0.5
+
+
+def test_contributings_files_exist() -> None:
+    """The map names what is there."""
+    package = ROOT / "src" / "carouseval"
+    everywhere = {
+        path.name for path in [*package.rglob("*"), *(ROOT / "native").iterdir(), *(ROOT / "tests").rglob("*")]
+    }
+    for name in re.findall(r"[\w/.*]+\.(?:py|h|cpp)\b", CONTRIBUTING):
+        if "*" in name:
+            assert any(path.match(name) for path in package.rglob("*.py")), name
+        elif "/" in name:
+            places = (ROOT, package, package / "evaluation")
+            assert any((place / name).exists() for place in places), name
+        else:
+            assert name in everywhere, name

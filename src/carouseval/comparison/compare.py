@@ -105,6 +105,7 @@ def compare(
         permutations=permutations,
         margin=margin,
         weighted=chosen.weight is not None,
+        threads=plan.threads,
     )
     _check_names(plan)
     evaluator = Evaluator(judgments, all_items(items, runs, plan), **settings)

@@ -29,6 +29,7 @@ class PairTests:
     permutations: int
     margin: float | None
     weighted: bool
+    threads: int
 
     def __post_init__(self) -> None:
         require_float("ci", self.ci, above=0, at_most=1)
@@ -99,7 +100,7 @@ class PairTests:
         differences = np.stack([users[other].to_numpy() - users[one].to_numpy() for one, other in tested], axis=1)
         weights = users[_WEIGHT].to_numpy() if self.weighted else None
         weighed = differences if weights is None else _weighed(differences, weights)
-        p = p_values(self.test, weighed, users["user_id"], permutations=self.permutations, seed=self.seed)
+        p = p_values(self.test, weighed, users["user_id"], self.permutations, self.seed, self.threads)
         lines = []
         for at, (one, other) in enumerate(tested):
             found = describe(differences[:, at], users[one].to_numpy(), weights, ci=self.ci, seed=self.seed)

@@ -1,7 +1,6 @@
 """Ids of any kind as dense codes 0, 1, 2, ..., in order of first appearance."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 
 import numpy as np
 import polars as pl
@@ -22,19 +21,19 @@ class Ids:
     ([0, 1, 0], ['ann', 'bob'])
     """
 
-    def __init__(self) -> None:
-        self._codes = _native.Ids()
+    def __init__(self, threads: int | None = None) -> None:
+        self._codes, self._threads = _native.Ids(), thread_count(threads)
         self._firsts: list[pl.Series] = []
 
     def __len__(self) -> int:
         return len(self._codes)
 
-    def add(self, ids: pl.Series, threads: int | None = None) -> Codes:
+    def add(self, ids: pl.Series) -> Codes:
         """The codes of some ids, all integers or all text, none null; those not seen before get new ones."""
         if ids.dtype == pl.String:
-            codes, fresh = self._codes.add_texts(ids.__arrow_c_stream__(), thread_count(threads))
+            codes, fresh = self._codes.add_texts(ids.__arrow_c_stream__(), self._threads)
         else:
-            codes, fresh = self._codes.add_ints(np.ascontiguousarray(ids.to_numpy()), thread_count(threads))
+            codes, fresh = self._codes.add_ints(np.ascontiguousarray(ids.to_numpy()), self._threads)
         if len(fresh):
             self._firsts.append(ids.gather(fresh))
         return codes
@@ -53,17 +52,17 @@ class Ids:
 class PairIds:
     """Codes for pairs of codes, such as (user, page) or (item, category)."""
 
-    def __init__(self) -> None:
-        self._codes = _native.Ids()
+    def __init__(self, threads: int | None = None) -> None:
+        self._codes, self._threads = _native.Ids(), thread_count(threads)
         self._firsts: list[NDArray[np.int64]] = []
 
     def __len__(self) -> int:
         return len(self._codes)
 
-    def add(self, left: Codes, right: Codes, threads: int | None = None) -> Codes:
+    def add(self, left: Codes, right: Codes) -> Codes:
         """The codes of some pairs."""
         keys = left.astype(np.int64) << 32 | right
-        codes, fresh = self._codes.add_ints(keys, thread_count(threads))
+        codes, fresh = self._codes.add_ints(keys, self._threads)
         if len(fresh):
             self._firsts.append(keys[fresh])
         return codes
@@ -77,15 +76,15 @@ class PairIds:
 class PageIds:
     """Codes for pages by (user, page_id)."""
 
-    def __init__(self) -> None:
-        self.names, self.pairs = Ids(), PairIds()
+    def __init__(self, threads: int | None = None) -> None:
+        self.names, self.pairs = Ids(threads), PairIds(threads)
 
     def __len__(self) -> int:
         return len(self.pairs)
 
-    def add(self, users: Codes, names: pl.Series, threads: int | None = None) -> Codes:
+    def add(self, users: Codes, names: pl.Series) -> Codes:
         """The codes of some pages."""
-        return self.pairs.add(users, self.names.add(names, threads), threads)
+        return self.pairs.add(users, self.names.add(names))
 
     def user(self) -> Codes:
         """The user of every page."""
@@ -96,20 +95,13 @@ class PageIds:
         return self.names.values().gather(self.pairs.pairs()[1])
 
 
-@dataclass
 class Codebook:
     """The codes that judgments, items and layouts share; layouts may add new ids to those of judgments."""
 
-    segments: dict[str, Ids]
-    users: Ids = field(default_factory=Ids)
-    items: Ids = field(default_factory=Ids)
-    categories: Ids = field(default_factory=Ids)
-    pages: PageIds | None = None  # where judgments hold for single pages
-
-    @classmethod
-    def of_segments(cls, names: Sequence[str]) -> "Codebook":
-        """An empty one, with room for these segments."""
-        return cls({name: Ids() for name in names})
+    def __init__(self, segments: Sequence[str] = (), threads: int | None = None) -> None:
+        self.users, self.items, self.categories = Ids(threads), Ids(threads), Ids(threads)
+        self.segments = {name: Ids(threads) for name in segments}
+        self.pages: PageIds | None = None  # where judgments hold for single pages
 
     def segment_values(self, name: str, codes: Codes) -> pl.Series:
         """A segment's values by their codes; null where there is none."""

@@ -103,7 +103,7 @@ class JudgedSources:
 
     def _read_judged(self, tables: Mapping[str, Table]) -> tuple[JudgedData, Codebook]:
         plan = self.plan
-        codebook = Codebook.of_segments(plan.settings.segments)
+        codebook = Codebook(plan.settings.segments, plan.threads)
         judgments = read_judgments(tables["judgments"], codebook, plan.settings, needed=self._needs_judgments)
         items = membership.from_table(tables["items"], codebook) if "items" in tables else None
         known: dict[str | int, Array] = {}

@@ -30,7 +30,14 @@ class JudgedData:
 
     def relevant_items(self, metric: str | None = None) -> NDArray[np.int64]:
         """How many judged items of each truth gain, by one metric or by any."""
-        gaining = self.counts if metric is None else self.gains[metric] > 0
-        sums = np.concatenate([[0], np.cumsum(gaining, dtype=np.int64)])
-        offsets = self.judgments.offsets
-        return np.asarray(sums[offsets[1:]] - sums[offsets[:-1]])
+        if metric not in self._relevant:
+            gaining = self.counts if metric is None else self.gains[metric] > 0
+            sums = np.concatenate([[0], np.cumsum(gaining, dtype=np.int64)])
+            offsets = self.judgments.offsets
+            self._relevant[metric] = np.asarray(sums[offsets[1:]] - sums[offsets[:-1]])
+        return self._relevant[metric]
+
+    @cached_property
+    def _relevant(self) -> dict[str | None, NDArray[np.int64]]:
+        """Those computed so far."""
+        return {}

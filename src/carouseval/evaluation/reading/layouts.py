@@ -95,8 +95,8 @@ class _Packer:
         self._table, self._codebook, self._plan = table, codebook, plan
         self._page_ids = codebook.pages
         if "page_id" in table and codebook.pages is None:
-            self._page_ids = PageIds()
-        self._pairs = PairIds() if want_pairs else None
+            self._page_ids = PageIds(plan.threads)
+        self._pairs = PairIds(plan.threads) if want_pairs else None
         self._present = np.zeros(0, bool)
         settings = plan.settings
         self._segments = {name: Attribute(table, name, "page") for name in settings.segments if name in table}
@@ -110,16 +110,16 @@ class _Packer:
 
     def pack(self, batch: pl.DataFrame) -> Lines:
         """Some lines, packed."""
-        codebook, threads = self._codebook, self._plan.threads
-        user, item = codebook.users.add(batch["user_id"], threads), codebook.items.add(batch["item_id"], threads)
-        page = user if self._page_ids is None else self._page_ids.add(user, batch["page_id"], threads)
+        codebook = self._codebook
+        user, item = codebook.users.add(batch["user_id"]), codebook.items.add(batch["item_id"])
+        page = user if self._page_ids is None else self._page_ids.add(user, batch["page_id"])
         lines = np.empty((batch.height, 4), np.uint32)
         lines[:, 0] = page
         lines[:, 1] = item
         if "category" in self._table:
-            lines[:, 2] = category = codebook.categories.add(batch["category"], threads)
+            lines[:, 2] = category = codebook.categories.add(batch["category"])
             if self._pairs is not None:
-                self._pairs.add(item, category, threads)
+                self._pairs.add(item, category)
         else:
             lines[:, 2] = NONE
         place = batch["row"].to_numpy() << 16 | batch["col"].to_numpy()

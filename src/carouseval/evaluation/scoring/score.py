@@ -59,9 +59,6 @@ def _scored(name: str, grid: int, pages: PageBatch, ideals: PageIdeals) -> tuple
 
 def table_pages(name: str, grid: int, pages: PageBatch, judged: JudgedData, plan: ScoringPlan) -> TablePages:
     """Pages of one grid as a metric sees them."""
-    relevant = None
-    if plan.settings.candidates == "judged":
-        counts = np.append(judged.relevant_items(name), 0)  # pages may have no truth
-        relevant = counts[np.minimum(pages.truth, len(counts) - 1)]
+    relevant = judged.relevant_items(name) if plan.settings.candidates == "judged" else None
     duplicates = plan.settings.duplicates
     return TablePages(pages, plan.grids[grid], judged.gains[name], duplicates, relevant, plan.threads)

@@ -22,7 +22,7 @@ class TablePages:
     grid: Grid
     gain: Array  # of every judgment, as the metric counts it
     duplicates: Duplicates
-    judged: NDArray[np.int64] | None  # per page, the judged items that gain; None: only what is displayed counts
+    judged: NDArray[np.int64] | None  # per truth, the judged items that gain; None: only what is displayed counts
     threads: int
 
     def __len__(self) -> int:
@@ -71,7 +71,8 @@ class TablePages:
 
     def relevant(self) -> NDArray[np.int64]:
         if self.judged is not None:
-            return self.judged
+            counts = np.append(self.judged, 0)  # pages may have no truth
+            return np.asarray(counts[np.minimum(self.batch.truth, len(self.judged))])
         gaining = self.gain[self.batch.hits[:, 0]] > 0
         pairs = np.unique(np.stack([self.batch.hit_page[gaining], self.batch.hits[gaining, 0]]), axis=1)
         return np.bincount(pairs[0].astype(np.int64), minlength=len(self))

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,17 @@ from carouseval.evaluation.reading.ids import Codes
 from carouseval.evaluation.reading.judged_data import JudgedData
 from carouseval.evaluation.reading.layouts import Layouts, Progress
 from carouseval.evaluation.reading.packed_lines import Lines
+
+_PAGES_AT_ONCE = 10_000  # whose cells are laid out
+
+
+class Cells(NamedTuple):
+    """Occupied cells of some pages."""
+
+    page: NDArray[np.int64]  # counted in the batch
+    row: NDArray[np.int64]  # from 0
+    col: NDArray[np.int64]
+    item: Codes
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,18 +59,22 @@ class PageBatch:
         place = self.hits[:, 1].astype(np.int64)
         return (place >> 16) - 1, (place & 0xFFFF) - 1
 
-    def cells(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], Codes]:
-        """Page (counted in this batch), row and column (from 0) and item of every occupied cell."""
+    def cells(self) -> Iterator[Cells]:
+        """All occupied cells, some pages at a time."""
         counts = self.end - self.begin
-        page = np.repeat(np.arange(len(self)), counts)
-        at = np.arange(len(page)) + np.repeat(self.begin - (np.cumsum(counts) - counts), counts)
-        place = self.lines[at, 3].astype(np.int64)
-        return page, ((place >> 16) & 0x7FFF) - 1, (place & 0xFFFF) - 1, self.lines[at, 1]
+        before = np.cumsum(counts) - counts
+        for first in range(0, len(self), _PAGES_AT_ONCE):
+            some = slice(first, first + _PAGES_AT_ONCE)
+            page = np.repeat(np.arange(first, first + len(counts[some])), counts[some])
+            at = np.arange(len(page)) + np.repeat(self.begin[some] - (before[some] - before[first]), counts[some])
+            place = self.lines[at, 3].astype(np.int64)
+            yield Cells(page, ((place >> 16) & 0x7FFF) - 1, (place & 0xFFFF) - 1, self.lines[at, 1])
 
     def items_in(self, view: NDArray[np.bool_]) -> Codes:
         """Which items stand in the cells of a view, on any of the pages; once each."""
-        _, row, col, item = self.cells()
-        return np.unique(item[view[row, col]])
+        nothing = np.empty(0, np.uint32)
+        parts = [np.unique(cells.item[view[cells.row, cells.col]]) for cells in self.cells()]
+        return np.unique(np.concatenate([nothing, *parts]))
 
     def take(self, chosen: NDArray[np.int64]) -> "PageBatch":
         """Some of these pages, in the order given."""

@@ -22,7 +22,8 @@ def score(judged: JudgedData, pages: PageBatch, plan: ScoringPlan, ideals: PageI
     if ideals.judged is not judged or ideals.plan is not plan:
         raise ValueError("these ideals were made for other judged data or another plan.")
     columns = {name: np.full((3, len(pages)), np.nan) for name in plan.metrics}
-    items: dict[str, list[Codes]] = {name: [np.empty(0, np.uint32)] for name in plan.figures}
+    items: dict[str, list[Codes]] = {name: [] for name in plan.figures}
+    shown: list[Codes] = []
     for grid in range(len(plan.grids)):
         mine = np.flatnonzero(pages.grid == grid)
         some = pages if len(mine) == len(pages) else pages.take(mine)
@@ -30,15 +31,21 @@ def score(judged: JudgedData, pages: PageBatch, plan: ScoringPlan, ideals: PageI
             columns[name][:, mine] = _scored(name, grid, some, ideals)
         for name in plan.figures:
             items[name].append(some.items_in(plan.weights(name, grid) > 0))
+        if plan.figures:
+            shown.append(some.items_in(np.ones(plan.grids[grid].shape, bool)))
     return PageScores(
         page=pages.pages,
         duplicates=pages.duplicates.astype(np.int64),
         unjudged=pages.unjudged.astype(np.int64),
         defects=pages.defects,
         metrics={name: MetricScores(*values) for name, values in columns.items()},
-        items={name: np.unique(np.concatenate(parts)) for name, parts in items.items()},
-        shown=np.unique(pages.cells()[3]) if plan.figures else np.empty(0, np.uint32),
+        items={name: _once(parts) for name, parts in items.items()},
+        shown=_once(shown),
     )
+
+
+def _once(parts: list[Codes]) -> Codes:
+    return np.unique(np.concatenate([np.empty(0, np.uint32), *parts]))
 
 
 def _scored(name: str, grid: int, pages: PageBatch, ideals: PageIdeals) -> tuple[Array, Array, Array]:

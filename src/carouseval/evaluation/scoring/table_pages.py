@@ -78,5 +78,8 @@ class TablePages:
         return np.bincount(pairs[0].astype(np.int64), minlength=len(self))
 
     def occupied_before(self, order: NDArray[np.int64], limit: NDArray[np.int64]) -> NDArray[np.int64]:
-        page, row, col, _ = self.batch.cells()
-        return np.bincount(page[order[row, col] < limit[page]], minlength=len(self))
+        counts = np.zeros(len(self), np.int64)
+        for cells in self.batch.cells():
+            before = order[cells.row, cells.col] < limit[cells.page]
+            counts += np.bincount(cells.page[before], minlength=len(self))
+        return counts

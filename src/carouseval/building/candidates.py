@@ -55,7 +55,7 @@ def read_carousels(
         collected = _items_seen(tables, cells)
     plan = ScoringPlan.of(Settings(metrics=[metric], grid=grid, gain=gain, columns=_as_opened(tables)))
     (name,) = plan.asked
-    if name not in plan.metrics or not plan.metrics[name].additive:
+    if name not in plan.metrics or not plan.metrics[name].linear or plan.metrics[name].by_rank:
         raise ParameterError(f"metric: only 2DCG, N2DCG and N2DCG_cat say what a cell is worth, found {name}.")
     if collected is None and "items" not in sources and plan.needs_categories:
         raise DataError(NO_CATEGORY)

@@ -10,25 +10,30 @@ from carouseval.metrics.grid import Array, Grid
 from carouseval.metrics.metric_base import Ideal, Metric, Pages, register
 
 
-@register("2DCG")
-class DCG2D(Metric):
-    """2DCG: gain times the weight of the cell, summed over the page."""
+class _Sum(Metric):
+    """Sums of gain times weight, alone or over the most that an ideal reaches."""
 
-    default_discount: ClassVar[str | None] = "d_rpd"
-    additive: ClassVar[bool] = True
+    linear: ClassVar[bool] = True
 
     def value(self, pages: Pages, weights: Array) -> Array:
-        return pages.gain_sum(weights)
+        return pages.gain_sum(weights, by_rank=self.by_rank)
 
     def of_arrays(self, pages: ArrayPages) -> Array:
         weights = self.weights(pages.grid)
         if self.ideal == "none":
             return self.value(pages, weights)
-        return ratio(*pages.sum_and_ideal(weights, self.ideal))
+        return ratio(*pages.sum_and_ideal(weights, self.ideal, by_rank=self.by_rank))  # both in one go
+
+
+@register("2DCG")
+class DCG2D(_Sum):
+    """2DCG: gain times the weight of the cell, summed over the page."""
+
+    default_discount: ClassVar[str | None] = "d_rpd"
 
 
 @register("N2DCG")
-class N2DCG(DCG2D):
+class N2DCG(_Sum):
     """N2DCG, the original: 2DCG over the best page when any item may go anywhere."""
 
     default_discount: ClassVar[str | None] = "d_a"
@@ -36,26 +41,25 @@ class N2DCG(DCG2D):
 
 
 @register("N2DCG_cat")
-class N2DCGCat(DCG2D):
+class N2DCGCat(_Sum):
     """N2DCG_cat, the paper's metric: 2DCG over the best page of which each row is one category."""
 
+    default_discount: ClassVar[str | None] = "d_rpd"
     ideal: ClassVar[Ideal] = "category"
 
 
 @register("DCG")
-class DCG(Metric):
+class DCG(_Sum):
     """DCG: the occupied cells, row by row, as one list (the paper's equation 1)."""
 
     no_discount: ClassVar[str] = "reads a page as one list and takes no discount"
     cutoff_kind: ClassVar[Literal["page", "list", "none"]] = "list"
+    by_rank: ClassVar[bool] = True
 
     def weights(self, grid: Grid) -> Array:
         """1 / log2(rank + 1), one row."""
         assert not isinstance(self.cutoff, tuple)
         return list_weights(grid.rows * grid.cols, self.cutoff)
-
-    def value(self, pages: Pages, weights: Array) -> Array:
-        return pages.gain_sum(weights, by_rank=True)
 
 
 @register("NDCG")
@@ -63,9 +67,6 @@ class NDCG(DCG):
     """NDCG: DCG over that of the best order (the paper's equation 2)."""
 
     ideal: ClassVar[Ideal] = "unconstrained"
-
-    def of_arrays(self, pages: ArrayPages) -> Array:
-        return ratio(*pages.sum_and_ideal(self.weights(pages.grid), self.ideal, by_rank=True))
 
 
 def ratio(total: Array, best: Array) -> Array:

@@ -69,7 +69,8 @@ class Metric:
     cutoff_kind: ClassVar[Literal["page", "list", "none"]] = "page"  # "@3x5", "@10", or none at all
     ideal: ClassVar[Ideal] = "none"  # what the value is divided by
     binary: ClassVar[bool] = False  # whether all items that gain count alike
-    additive: ClassVar[bool] = False  # whether the value is the sum of gain times weight of the items' cells
+    linear: ClassVar[bool] = False  # whether the value is the sum of gain times weight
+    by_rank: ClassVar[bool] = False  # whether weights are of ranks in the list of occupied cells, rather than of cells
 
     discount: Discount | None = None
     cutoff: Cutoff = None

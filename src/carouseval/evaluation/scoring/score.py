@@ -54,7 +54,7 @@ def _scored(name: str, grid: int, pages: PageBatch, ideals: PageIdeals) -> tuple
     metric = plan.metrics[name]
     value = metric.value(table_pages(name, grid, pages, judged, plan), plan.weights(name, grid))
     if not np.isfinite(value).all():
-        if metric.additive or metric.ideal != "none":
+        if metric.linear:
             raise DataError("judgments: gains times weights add up to more than a float holds. Rescale the relevances.")
         found = value[~np.isfinite(value)][0]
         raise DataError(f"metrics: {metric} must return a finite number for every page, found {found}.")

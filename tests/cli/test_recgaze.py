@@ -107,11 +107,11 @@ def test_help_has_examples() -> None:
     ("arguments", "message"),
     [
         (["recgaze", "no.csv", "no.csv"], "carouseval: no.csv: No such file or directory. It is part of the RecGaze"),
-        (["recgaze", "EVENTS", "EVENTS"], "the header lacks Movie_Familiarity"),
+        (["recgaze", "EVENTS", "EVENTS"], "missing column Movie_Familiarity"),
         (["recgaze", "CLICKS", "EVENTS"], "The events file is given first, then the click file."),
         (["recgaze", "EVENTS", "CLICKS", "--drop-label", "I do remember"], 'Did you mean "I don\'t remember"?'),
         (["recgaze", "EVENTS", "CLICKS", "--out", "EVENTS"], "Name a folder to write to."),
-        (["examination", "EVENTS", "--grid", "2x3"], "the header lacks screen, row, col"),
+        (["examination", "EVENTS", "--grid", "2x3"], "missing columns screen, row, col"),
         (["examination", "EVENTS", "--grid", "big"], "there is no screen 'big'"),
         (["examination", "EVENTS"], "--grid"),
     ],

@@ -13,7 +13,6 @@ import numpy as np
 import polars as pl
 
 from carouseval.attention.examination import Examination, write_json
-from carouseval.attention.log_tables import RECORD
 from carouseval.attention.paths import Paths, as_paths
 from carouseval.attention.recgaze import GROUPS
 from carouseval.attention.recgaze_files import SCREEN, click_file, free_browsing, read_clicks, read_events
@@ -21,6 +20,7 @@ from carouseval.attention.screens import by_participant
 from carouseval.errors import DataError, ParameterError
 from carouseval.metrics.grid import RECGAZE
 from carouseval.metrics.validation import did_you_mean
+from carouseval.tables import RECORD
 from carouseval.whole_files import write_frame
 
 DROPPED_LABELS = ("I did not select a movie", "I selected a movie by accident")
@@ -121,7 +121,7 @@ def read_recgaze(
         reasons = "; ".join(f"{REASONS[reason]}: {count}" for reason, count in _dropped(screens).items() if count)
         raise DataError(f"{events_path}: no screen is left of {len(screens)} ({reasons}). Are these RecGaze's files?")
     looks = looks.join(kept, on=SCREEN)
-    strangers = labels.filter(free_browsing()).join(screens, on=SCREEN, how="anti")
+    strangers = labels.filter(free_browsing(pl.col("task"))).join(screens, on=SCREEN, how="anti")
     groups, audit = {}, {}
     for number, name in enumerate(GROUPS):
         own = pl.lit(True) if name == "all" else pl.col("group") == number
@@ -185,7 +185,7 @@ def _reason(dropped_labels: tuple[str, ...]) -> pl.Expr:
     unwanted = pl.col("label").str.to_lowercase().is_in([label.lower() for label in dropped_labels])
     holds = {
         "no_movie_click": ~pl.col("clicked"),
-        "other_task": ~free_browsing(),
+        "other_task": ~free_browsing(pl.col("task")),
         "click_not_fixated": pl.col("fixated").is_null(),
         "no_click_line": pl.col("label").is_null(),
         "dropped_label": unwanted,

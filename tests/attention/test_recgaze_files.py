@@ -94,7 +94,7 @@ def test_bad_click_files_are_refused(tmp_path: Path, lines: list[str], message: 
         (",".join(EVENTS).encode(), r"holds no events, only a header\. Is the file complete\?"),
         (
             ",".join(EVENTS).replace("Timestamp", "Time").replace("Click_AOI_type", "Click").encode(),
-            r"missing columns Timestamp \(your Time\?\), Click_AOI_type \(.*\); it has UserID, SubjectID, TaskID, StimulusID, Time, ",
+            r"missing columns Timestamp \(your Time\?\), Click_AOI_type \(.*\); it has UserID, SubjectID, TaskID, ",
         ),
         (
             ";".join(EVENTS).encode(),

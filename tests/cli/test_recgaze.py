@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -118,7 +119,7 @@ def test_help_has_examples() -> None:
 )
 def test_mistakes_end_with_one_clear_message(files: list[str], arguments: list[str], message: str) -> None:
     named = dict(zip(("EVENTS", "CLICKS"), files, strict=True))
-    shown = run(*(named.get(one, one) for one in arguments), env={"PATH": "", "COLUMNS": "200", "NO_COLOR": "1"})
+    shown = run(*(named.get(one, one) for one in arguments), env={**os.environ, "COLUMNS": "200", "NO_COLOR": "1"})
     assert shown.returncode == 2
     assert shown.stdout == ""
     assert message in shown.stderr

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,6 +12,10 @@ from carouseval.attention.likelihood import LikelihoodFit, counted_grid, fit_lik
 from carouseval.attention.maximise import Binomial
 from carouseval.attention.problem import Problem
 from carouseval.metrics.grid import Array, Grid
+from carouseval.result_base import Result
+
+if TYPE_CHECKING:
+    import polars as pl
 
 _FOLDS = 10
 
@@ -28,7 +33,7 @@ class Tried:
 
 
 @dataclass(frozen=True, repr=False)
-class Choice:
+class Choice(Result):
     """All forms tried, in the order given, and the one with the lowest BIC among those of few enough parameters."""
 
     tried: tuple[Tried, ...]
@@ -37,6 +42,42 @@ class Choice:
 
     def __repr__(self) -> str:
         return f"Choice({self.chosen.form.name!r} of {len(self.tried)} forms: {self.chosen!r})"
+
+    @property
+    def heading(self) -> str:
+        return f"Forms tried; held out: {self.folds}"
+
+    def to_frame(self) -> "pl.DataFrame":
+        """A line for each form tried, as far as the training data judge it."""
+        import polars as pl
+
+        best = min(one.fit.bic for one in self.tried)
+        return pl.DataFrame(
+            {
+                "form": one.fit.form.name,
+                "parameters": len(one.fit.values),
+                "what it adds": one.fit.form.meaning,
+                "log-likelihood": one.fit.log_likelihood,
+                "BIC, above the lowest": one.fit.bic - best,
+                "held out": one.held_out,
+                "note": "chosen" if one.fit is self.chosen else "too many" * (len(one.fit.values) > MOST_PARAMETERS),
+            }
+            for one in self.tried
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        forms = [
+            {
+                "form": one.fit.form.name,
+                "parameters": one.fit.values,
+                "log_likelihood": one.fit.log_likelihood,
+                "bic": one.fit.bic,
+                "held_out": one.held_out,
+                "chosen": one.fit is self.chosen,
+            }
+            for one in self.tried
+        ]
+        return {"forms": forms, "held_out": self.folds}
 
     @property
     def held_out_agrees(self) -> bool | None:

@@ -63,8 +63,8 @@ class Frequencies:
 class Examination(Result):
     """Counts of the screens on which each cell was examined, out of ``screens``.
 
-    >>> seen = Examination("pilot", [[8, 4], [2, 1]], screens=10)
-    >>> seen.frequencies
+    >>> pilot = Examination("pilot", [[8, 4], [2, 1]], screens=10)
+    >>> pilot.frequencies
     array([[0.8, 0.4],
            [0.2, 0.1]])
     """
@@ -94,8 +94,8 @@ class Examination(Result):
             raise DataError(f"{name}: row_counts has {len(rows)} rows, counts {len(table)}.")
         if table.max() > screens:
             row, col = np.argwhere(table > screens)[0]
-            seen = table[row, col]
-            raise DataError(f"{name}: row {row + 1}, col {col + 1} was examined on {seen} of {screens} screens.")
+            count = table[row, col]
+            raise DataError(f"{name}: row {row + 1}, col {col + 1} was examined on {count} of {screens} screens.")
         if rows is not None and rows.max() > screens:
             raise DataError(f"{name}: row {rows.argmax() + 1} was examined on {rows.max()} of {screens} screens.")
         single = None if by_participant is None else _single(name, by_participant)

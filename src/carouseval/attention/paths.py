@@ -78,14 +78,14 @@ class Paths:
     def examination(self) -> Examination:
         """On how many screens each cell was examined."""
         size = self.grid.rows * self.grid.cols
-        seen = np.unique(self.screen * size + self.cell)
-        counts = np.bincount(seen % size, minlength=size).reshape(self.grid.shape)
-        rows = np.unique(seen // size * self.grid.rows + seen % size // self.grid.cols) % self.grid.rows
+        pairs = np.unique(self.screen * size + self.cell)
+        counts = np.bincount(pairs % size, minlength=size).reshape(self.grid.shape)
+        rows = np.unique(pairs // size * self.grid.rows + pairs % size // self.grid.cols) % self.grid.rows
         people = None if self.participant is None else int(self.participant.max()) + 1
         single = None
         if self.participant is not None and not self.blank:
             own = np.zeros((people or 0, size), np.int64)
-            np.add.at(own, (self.participant[seen // size], seen % size), 1)
+            np.add.at(own, (self.participant[pairs // size], pairs % size), 1)
             single = own.reshape(-1, *self.grid.shape), np.bincount(self.participant)
         return Examination(self.name, counts, self.screens, np.bincount(rows, minlength=self.grid.rows), people, single)
 
@@ -152,7 +152,7 @@ def fit_paths(paths: Paths, *, level: float = 0.95) -> LikelihoodFit:
     )
     found = climbed.only(np.array([np.nan_to_num(climbed.value, nan=-np.inf).argmax()]))
     values = dict(zip(walk.form.free, walk.settled(found).tolist(), strict=True))
-    discount, seen = walk.form.discount(list(values.values())), paths.examination()
+    discount = walk.form.discount(list(values.values()))
     people = None if paths.participant is None else int(paths.participant.max()) + 1
     trust = intervals(walk, found, walk.pulls(found), level, apart=("e",))
     if paths.blank:
@@ -172,7 +172,7 @@ def fit_paths(paths: Paths, *, level: float = 0.95) -> LikelihoodFit:
         saturated=walk.saturated,
         observations=int(walk.counts.sum()),
         cells=0,
-        train=scores_of(discount.weights(paths.grid), seen.frequencies),
+        train=scores_of(discount.weights(paths.grid), paths.examination().frequencies),
         converged=bool(found.converged[0]),
     )
 

@@ -70,7 +70,7 @@ class RecgazeLogs(Result):
     def to_dict(self) -> dict[str, Any]:
         """Screens and counts of every group, one without a screen left included, and how many screens were dropped."""
         none = {"screens": 0, "counts": np.zeros(RECGAZE.shape, int).tolist()}
-        some = {name: {"screens": seen.screens, "counts": seen.counts.tolist()} for name, seen in self.groups.items()}
+        some = {name: {"screens": one.screens, "counts": one.counts.tolist()} for name, one in self.groups.items()}
         return {
             "groups": {name: some.get(name, none) for name in GROUPS},
             "dropped": {name: audit.dropped for name, audit in self.audit.items()},

@@ -28,21 +28,21 @@ def examination_from_screens(
     looks = open_looks(table, grid)
     screen = screen_columns(looks)
     person = screen[:-1]  # nobody, where participants are unknown
-    cells, rows, seen = looks.collect_all(
+    cells, rows, ids = looks.collect_all(
         lambda lines: lines.select(*screen, "row", "col").unique().group_by(*person, "row", "col").len(),
         lambda lines: lines.select(*screen, "row").unique().group_by("row").len(),
         lambda lines: lines.select(screen).unique(),
     )
-    if seen.is_empty():
+    if ids.is_empty():
         raise DataError(f"{looks.name} holds no examined cell. Write one line per cell: screen, row, col.")
-    check_screens(looks.name, len(seen), screens)
+    check_screens(looks.name, len(ids), screens)
     counts, row_counts = np.zeros(grid.shape, np.int64), np.zeros(grid.rows, np.int64)
     np.add.at(counts, (cells["row"].to_numpy() - 1, cells["col"].to_numpy() - 1), cells["len"].to_numpy())
     row_counts[rows["row"].to_numpy() - 1] = rows["len"]
-    people = seen["participant"].n_unique() if person else None
+    people = ids["participant"].n_unique() if person else None
     # whose screens had nothing examined on them is not known
-    single = by_participant(cells, seen, grid) if person and screens in (None, len(seen)) else None
-    return Examination(name or Path(looks.name).stem, counts, screens or len(seen), row_counts, people, single)
+    single = by_participant(cells, ids, grid) if person and screens in (None, len(ids)) else None
+    return Examination(name or Path(looks.name).stem, counts, screens or len(ids), row_counts, people, single)
 
 
 def open_looks(table: TableLike, grid: Grid, *, timed: bool = False) -> Table:
@@ -77,9 +77,9 @@ def check_screens(name: str, there: int, screens: int | None) -> None:
         raise DataError(f"{name}: column screen has {there} screens, more than the {screens} there are said to be.")
 
 
-def by_participant(cells: pl.DataFrame, seen: pl.DataFrame, grid: Grid) -> tuple[Any, Any]:
+def by_participant(cells: pl.DataFrame, ids: pl.DataFrame, grid: Grid) -> tuple[Any, Any]:
     """Counts (people, rows, cols) and screens of each participant, from tables with a column ``participant``."""
-    people = seen.group_by("participant").len("screens").sort("participant").with_row_index("person")
+    people = ids.group_by("participant").len("screens").sort("participant").with_row_index("person")
     placed = cells.join(people, on="participant")
     counts = np.zeros((len(people), *grid.shape), np.int64)
     at = placed["person"].to_numpy(), placed["row"].to_numpy() - 1, placed["col"].to_numpy() - 1

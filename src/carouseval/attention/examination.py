@@ -4,7 +4,7 @@ import json
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -47,11 +47,10 @@ class Frequencies:
 
     name: str
     frequencies: Array  # (rows, cols)
+    intervals: ClassVar[None] = None  # which take a number of screens
 
-    @property
-    def intervals(self) -> None:
-        """None: without a number of screens there are none."""
-        return
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "frequencies", np.asarray(self.frequencies, dtype=np.float64))
 
     @property
     def discount(self) -> Empirical:

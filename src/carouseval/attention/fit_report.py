@@ -135,11 +135,13 @@ class LikelihoodReport(FitReport):
 
     def to_dict(self) -> dict[str, Any]:
         train = self.data.train
+        sizes = {}
+        if isinstance(train, Examination):
+            sizes = {"screens": train.screens, "participants": train.participants}
         forms = {} if self.choice is None else {"forms": self.choice.to_dict()["forms"]}
         return {
             **self._summary("likelihood"),
-            "screens": train.screens if isinstance(train, Examination) else None,
-            "participants": train.participants if isinstance(train, Examination) else None,
+            **sizes,
             "form": self.fit.form.name,
             "converged": self.fit.converged,
             **self.scores,

@@ -32,31 +32,27 @@ _CLICKED = pl.col(f"{_CLICK}type").eq_missing(pl.lit("Movie"))
 _EVENT = _FREE & (_MOVIE | _HEADING | _CLICKED)
 
 
-def _place(name: str, most: int, what: str, where: pl.Expr) -> Column:
-    remedy = f"{what} is a whole number from 1 to {most}."
-    return Column(name, "whole", least=1, most=most, where=_FREE & where, remedy=remedy)
-
-
-def _places(area: str, row_where: pl.Expr, col_where: pl.Expr) -> list[Column]:
-    """Which area of interest it was and, where it must be known, its row and column."""
-    return [
-        Column(f"{area}type", "text", nulls=True),
-        _place(area + _ROW, RECGAZE.rows, "A carousel's position", row_where),
-        _place(area + _COL, RECGAZE.cols, "A movie's position in its carousel", col_where),
-    ]
+def _area(area: str, row_where: pl.Expr, col_where: pl.Expr) -> list[Column]:
+    """What kind of area it was and, where they must be known, its row and column."""
+    columns = [Column(f"{area}type", "text", nulls=True)]
+    for name, most, what, where in (
+        (_ROW, RECGAZE.rows, "A carousel's position", row_where),
+        (_COL, RECGAZE.cols, "A movie's position in its carousel", col_where),
+    ):
+        remedy = f"{what} is a whole number from 1 to {most}."
+        columns.append(Column(area + name, "whole", least=1, most=most, where=_FREE & where, remedy=remedy))
+    return columns
 
 
 _SCREEN = [
-    Column(
-        "UserID", "text", pattern=_USER, remedy="Users are KInIT_<number> (Bratislava) or UvA_<number> (Amsterdam)."
-    ),
+    Column("UserID", "text", pattern=_USER, remedy=_USERS),
     Column("TaskID", "whole", least=0, most=9999, remedy="A task is a whole number, in RecGaze 1 to 40."),
 ]
 _EVENTS = [
     *_SCREEN,
     Column("Timestamp", "number", where=_EVENT, remedy="A time is a number of seconds."),
-    *_places(_LOOK, _MOVIE | _HEADING, _MOVIE),
-    *_places(_CLICK, _CLICKED, _CLICKED),
+    *_area(_LOOK, _MOVIE | _HEADING, _MOVIE),
+    *_area(_CLICK, _CLICKED, _CLICKED),
 ]
 _CLICKS = [*_SCREEN, Column("Movie_Familiarity", "text", nulls=True)]
 
@@ -96,9 +92,7 @@ def read_events(path: Path) -> tuple[pl.DataFrame, pl.DataFrame]:
 def read_clicks(path: Path) -> pl.DataFrame:
     """The familiarity label of every screen of the click file, and how many lines it has there."""
     label = pl.col("Movie_Familiarity").fill_null(NO_LABEL)
-    (lines,) = _open(path, _CLICKS).collect_all(
-        lambda lines: _with_screen(lines).select(RECORD, *SCREEN, label=label),
-    )
+    (lines,) = _open(path, _CLICKS).collect_all(lambda lines: _with_screen(lines).select(RECORD, *SCREEN, label=label))
     if lines.is_empty():
         raise DataError(f"{path} holds no clicks, only a header. Is the file complete? {_SOURCE}")
     screens = lines.sort(RECORD).group_by(SCREEN, maintain_order=True)
@@ -106,10 +100,9 @@ def read_clicks(path: Path) -> pl.DataFrame:
 
 
 def _open(path: Path, columns: list[Column]) -> Table:
+    hint = "The events file is given first, then the click file."
     try:
-        return open_table(
-            path, None, columns, hint="The events file is given first, then the click file.", full_lines=True
-        )
+        return open_table(path, None, columns, hint=hint, full_lines=True)
     except DataError as error:
         raise DataError(f"{error} {_SOURCE}") from None
 

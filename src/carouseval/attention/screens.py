@@ -50,17 +50,10 @@ def open_looks(table: TableLike, grid: Grid, *, timed: bool = False) -> Table:
     columns = [
         Column("participant", "id", needed=False, pattern=r"\S", remedy="Every line names its participant."),
         Column("screen", "id", pattern=r"\S", remedy="Every line names its screen."),
-        *(
-            Column(
-                name,
-                "whole",
-                least=1,
-                most=most,
-                remedy=f"A {name} is a whole number from 1 to {most} on the {grid} grid.",
-            )
-            for name, most in (("row", grid.rows), ("col", grid.cols))
-        ),
     ]
+    for name, most in (("row", grid.rows), ("col", grid.cols)):
+        remedy = f"A {name} is a whole number from 1 to {most} on the {grid} grid."
+        columns.append(Column(name, "whole", least=1, most=most, remedy=remedy))
     if timed:
         columns.append(Column("time", "time", needed=False, remedy=_TIME))
     return open_table(table, None, columns, hint="Write one line per look: screen, row, col.", full_lines=True)

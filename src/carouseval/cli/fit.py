@@ -73,10 +73,9 @@ def fit(
     """
     from carouseval.attention.discount_fit import fit_discount
     from carouseval.attention.fit_data import FitData
-    from carouseval.attention.fit_report import SearchReport
     from carouseval.cli.screen import screen
     from carouseval.metrics.grid import PRESETS
-    from carouseval.show.fit_terminal import likelihood_report, search_report
+    from carouseval.show.fit_terminal import fit_report
     from carouseval.whole_files import check_outputs, write_whole
 
     check_outputs(chart, kinds=CHARTS, inputs=[frequencies, test])
@@ -111,10 +110,7 @@ def fit(
         from carouseval.show.fit_chart import fit_chart
 
         save_as(fit_chart(report), chart)
-    if isinstance(report, SearchReport):
-        emit(report, format, partial(search_report, report))
-    else:
-        emit(report, format, partial(likelihood_report, report))
+    emit(report, format, partial(fit_report, report))
 
 
 def _values(texts: list[str]) -> dict[str, list[float]]:

@@ -25,7 +25,12 @@ TICK = "┃"
 DIFFERENCE, STANDARD = "difference", "in standard errors"
 
 
-def search_report(report: SearchReport, width: int | None = None) -> Text:
+def fit_report(report: SearchReport | LikelihoodReport, width: int | None = None) -> Text:
+    """All that is to be said of a fit."""
+    return _search(report) if isinstance(report, SearchReport) else _likelihood(report, width or WIDTH)
+
+
+def _search(report: SearchReport) -> Text:
     """The best discount with its scores, its intervals where there are some, and the runners-up."""
     fit, drawn = report.fit, report.bootstrap
     parts = [_scores(report, f"{brief(str(fit.discount))}\n{report.heading}\n")]
@@ -38,9 +43,9 @@ def search_report(report: SearchReport, width: int | None = None) -> Text:
     return Text("\n").join([*parts, small_table(title, ["discount", fit.objective, "rho", "r"], runners)])
 
 
-def likelihood_report(report: LikelihoodReport, width: int | None = None) -> Text:
+def _likelihood(report: LikelihoodReport, width: int) -> Text:
     """The fitted model with its scores and intervals, what to look at, the data beside it, and the forms tried."""
-    fit, width = report.fit, width or WIDTH
+    fit = report.fit
 
     def sentences(*texts: str) -> list[Text]:
         return [Text("\n".join(wrap(text, min(width, WIDTH)))) for text in texts]

@@ -74,9 +74,9 @@ class Study(Result):
 
     @property
     def heading(self) -> str:
-        study = f"{self.trials:,} {self.mode} trials, {self.stream} stream, seed {self.seed}, truth {self.truth}"
+        what = f"{self.trials:,} {self.mode} trials, {self.stream} stream, seed {self.seed}, truth {self.truth}"
         first = self.thresholds[0].comparisons[0].discount.short
-        return f"{study}; agreement with 95% Wilson intervals, the rest against {first}"
+        return f"{what}; agreement with 95% Wilson intervals, the rest against {first}"
 
     def to_frame(self) -> "pl.DataFrame":
         """A line for each threshold and discount."""

@@ -55,6 +55,16 @@ def test_a_likelihood_fit_reads_back(tmp_path: Path) -> None:
     assert f"{report.scores['train']['spearman']:.4f}" in (tmp_path / "fit.md").read_text()
 
 
+def test_paths_are_for_the_scan_alone(tmp_path: Path) -> None:
+    path = tmp_path / "looks.csv"
+    path.write_text("screen,row,col\n1,1,1\n1,1,2\n1,2,1\n2,1,1\n2,1,2\n3,1,1\n")
+    data = FitData.read(str(path), grid=GRID, in_order=True)
+    assert fit_discount(data, "d_scan").scores["train"]["log_likelihood_per_path"] is not None
+    counts = fit_discount(data, "d_rcb")
+    assert counts.discount == fit_discount(FitData.read(str(path), grid=GRID), "d_rcb").discount
+    assert "log_likelihood_per_path" not in counts.scores["train"]
+
+
 def test_the_forms_tried_are_a_table() -> None:
     report = fit_discount(FitData("pilot", COUNTS, GRID), "d_rpb")
     assert isinstance(report, LikelihoodReport)

@@ -9,7 +9,8 @@ import numpy as np
 from carouseval.attention.bootstrap import bootstrap as bootstrap_search
 from carouseval.attention.choice import choose_form
 from carouseval.attention.examination import Examination, Frequencies
-from carouseval.attention.fit import OBJECTIVES, grid_search, refine
+from carouseval.attention.fit import OBJECTIVES, grid_search
+from carouseval.attention.fit import refine as refine_fit
 from carouseval.attention.fit_data import FitData
 from carouseval.attention.fit_report import LikelihoodReport, SearchReport
 from carouseval.attention.forms import FORMS, OF_ROWS_AND_PAGES, spelled
@@ -34,7 +35,7 @@ def fit_discount(
     objective: str | None = None,
     form: str | None = None,
     values: Values | None = None,
-    refined: bool = False,
+    refine: bool = False,
     bootstrap: int = 0,
     top: int = 5,
     progress: Progress | None = None,
@@ -44,7 +45,7 @@ def fit_discount(
     Browsing models (d_rpb, d_rcb, d_scan) give probabilities and are fitted by likelihood: d_rpb in the ``form`` named
     or else in the one that the data support, d_scan to paths where there are some. Of others, and of those with
     ``values`` or another ``objective``, every combination of parameters is tried, ``values`` of a parameter in place of
-    the paper's, and the best kept; ``refined`` goes on from there over real numbers. ``bootstrap`` is a number of
+    the paper's, and the best kept; ``refine`` goes on from there over real numbers. ``bootstrap`` is a number of
     resampled studies to fit again, for intervals.
 
     >>> fit_discount(FitData.read("bratislava", "amsterdam"), "d_mir").discount
@@ -61,8 +62,8 @@ def fit_discount(
             raise ParameterError("form goes with d_rpb, fitted by likelihood.")
         require_choice("form", spelled(form), [one.name for one in FORMS if one.symbol == model])
     if not by_likelihood:
-        return _search(data, model, objective, values, refined, bootstrap, top, progress)
-    if refined:
+        return _search(data, model, objective, values, refine, bootstrap, top, progress)
+    if refine:
         raise ParameterError(f"{model} is fitted over real numbers already; leave out refine.")
     return _fit_by_likelihood(data, model, form, bootstrap, progress)
 
@@ -72,19 +73,19 @@ def _search(
     model: str,
     objective: str,
     values: Values | None,
-    refined: bool,
+    refine: bool,
     samples: int,
     top: int,
     progress: Progress | None,
 ) -> SearchReport:
-    if samples and (objective != "spearman" or refined):
+    if samples and (objective != "spearman" or refine):
         raise ParameterError("bootstrap repeats the search by spearman; leave out objective and refine.")
     train, grid = data.train, data.grid
     fit = grid_search(model, train, grid, values, objective, top, progress=step(progress, f"fit {model}"))
     drawn = None
     if samples:
         drawn = bootstrap_search(model, train, grid, values, samples, progress=step(progress, "bootstrap"))
-    return SearchReport(data, refine(fit, train, grid) if refined else fit, drawn)
+    return SearchReport(data, refine_fit(fit, train, grid) if refine else fit, drawn)
 
 
 def _fit_by_likelihood(
@@ -95,11 +96,12 @@ def _fit_by_likelihood(
         counted = (train.frequencies == train.frequencies.round()).all() and train.frequencies.max() > 1
         remedy = "say of how many screens" if counted else "these are frequencies: give whole counts"
         raise ParameterError(f"{model} is fitted to counts of screens; {remedy}.")
-    if samples and data.paths is not None:
+    paths = data.paths if model == "d_scan" else None
+    if samples and paths is not None:
         raise ParameterError("bootstrap resamples counts, not paths; leave it out.")
     choice = None
-    if data.paths is not None:
-        fit = fit_paths(data.paths)
+    if paths is not None:
+        fit = fit_paths(paths)
     elif model == "d_rpb" and form is None:
         choice = choose_form(train, data.grid, OF_ROWS_AND_PAGES, progress=step(progress, "forms"))
         fit = choice.chosen
@@ -118,7 +120,7 @@ def _notes(data: FitData, train: Examination, fit: LikelihoodFit) -> list[str]:
             notes.append(
                 f"Nobody looked beyond {what} {last} of {there}. If the screen ends there, so should the grid."
             )
-    if data.paths is None and train.participants and train.by_participant is None and data.name not in GROUPS:
+    if fit.cells and train.participants and train.by_participant is None and data.name not in GROUPS:
         notes.append("Whose the screens without a look are is not known, so that intervals are not by participant.")
     if not fit.converged:
         notes.append("The search did not come to an end: take these values for a stage on the way.")

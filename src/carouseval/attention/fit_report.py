@@ -127,10 +127,8 @@ class LikelihoodReport(FitReport):
         likelihoods: Scored = {CELLS: None}
         if isinstance(data, Examination):
             likelihoods[CELLS] = log_likelihood(self.discount, data, self.data.grid) / data.screens
-        if self.data.paths is not None:
-            scan, likelihoods[PATH] = self.discount, None
-            if paths is not None and isinstance(scan, MarkovScan):
-                likelihoods[PATH] = path_log_likelihood(scan, paths) / paths.screens
+        if self.data.paths is not None and isinstance(self.discount, MarkovScan):
+            likelihoods[PATH] = None if paths is None else path_log_likelihood(self.discount, paths) / paths.screens
         return likelihoods | super()._scores(data, paths)
 
     def to_dict(self) -> dict[str, Any]:

@@ -98,7 +98,7 @@ def fit(
             objective=objective,
             form=form,
             values=_values(values or []),
-            refined=refine,
+            refine=refine,
             bootstrap=bootstrap,
             top=top,
             progress=bar,

@@ -89,13 +89,16 @@ def progress_bar() -> Iterator[Progress | None]:
     if not sys.stderr.isatty():
         yield None
         return
-    from rich import progress as rich
+    from rich import progress
     from rich.console import Console
 
-    words, count = rich.TextColumn("{task.description}"), rich.TextColumn("{task.completed:,} of {task.total:,}")
-    columns = (words, rich.BarColumn(), count, rich.TimeRemainingColumn())
-    tasks: dict[str, rich.TaskID] = {}
-    with rich.Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    words, count = (
+        progress.TextColumn("{task.description}"),
+        progress.TextColumn("{task.completed:,} of {task.total:,}"),
+    )
+    columns = (words, progress.BarColumn(), count, progress.TimeRemainingColumn())
+    tasks: dict[str, progress.TaskID] = {}
+    with progress.Progress(*columns, console=Console(stderr=True), transient=True) as bar:
 
         def update(what: str, done: int, of: int) -> None:
             if what not in tasks:

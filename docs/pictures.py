@@ -13,12 +13,12 @@ from rich.text import Text
 
 import carouseval as cv
 from carouseval.building.sample import sample
-from carouseval.cli.paper_files import beyond_chart, fit_chart
 from carouseval.evaluation.explain import explain
 from carouseval.metrics.page_score import score_page
 from carouseval.page_file import read_page
 from carouseval.show import charts
 from carouseval.show.explanation import explanation
+from carouseval.show.paper import beyond_figure, fit_figure
 from carouseval.show.terminal import page_score
 from carouseval.study.beyond import beyond
 
@@ -64,10 +64,10 @@ def figures() -> dict[str, Any]:
     tables |= {str(name): cv.discounts.parse(name).weights(cv.RECGAZE) for name in ("d_rpb", "d_rpd", "d_a")}
     phone, desktop = (cv.discounts.parse("d_rpb").weights(grid) for grid in (cv.PHONE, cv.DESKTOP))
     return {
-        "attention-beyond": beyond_chart(found),
+        "attention-beyond": beyond_figure(found),
         "attention-desktop": charts.heatmap(desktop, "d_rpb on cv.DESKTOP, six items in view", cv.DESKTOP),
         "attention-discounts": charts.heatmaps(tables),
-        "attention-fit": fit_chart(found, train, test),
+        "attention-fit": fit_figure(found, train, test),
         "attention-pattern": charts.browsing_pattern(cv.discounts.parse("d_rpb").weights(cv.RECGAZE)),
         "attention-phone": charts.heatmap(phone, "d_rpb on cv.PHONE, three items in view", cv.PHONE),
     }

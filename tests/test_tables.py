@@ -16,7 +16,7 @@ from carouseval.errors import DataError, ParameterError
 from carouseval.evaluation import schema
 from carouseval.evaluation.schema import ITEMS, JUDGMENTS, LAYOUTS
 from carouseval.evaluation.settings import Settings
-from carouseval.tables import Table, open_table
+from carouseval.tables import RECORD, Column, Table, open_table
 
 
 def open_tables(sources: dict[str, Any], columns: Any = None) -> dict[str, Table]:
@@ -254,3 +254,88 @@ def test_relevance_of_any_number() -> None:
     for values in ([1, 0], [0.5, 2.25], [True, False], np.array([1, 2], np.uint8)):
         source = {"user_id": [1, 1], "item_id": [1, 2], "relevance": values}
         assert open_table(source, "judgments", JUDGMENTS).collect()["relevance"].to_list() == [float(v) for v in values]
+
+
+# --- what logs need ---
+
+KIND = pl.col("kind").eq_missing(pl.lit("click"))
+LOG = [
+    Column("user", "text", pattern=r"^u\d+$", remedy="Users are u1, u2 and so on."),
+    Column("kind", "text", nulls=True),
+    Column("time", "time", remedy="A time is a number, or a date and time."),
+    Column("place", "whole", least=1, most=9, where=KIND, remedy="A click has a place from 1 to 9."),
+]
+LINES: dict[str, list[Any]] = {
+    "user": ["u1", " u2 ", "u3"],
+    "kind": ["click", None, " "],
+    "time": ["1.5", "2026-01-31T12:00:00.250Z", "2026-01-31 12:00"],
+    "place": [3, 99, None],
+}
+
+
+def test_texts_times_and_columns_that_matter_on_some_lines() -> None:
+    table = open_table(LINES, "log", LOG)
+    clicks, users = table.collect_all(
+        lambda lines: lines.filter(KIND).select("place"), lambda lines: lines.select(RECORD, "user", "kind", "time")
+    )
+    assert clicks["place"].to_list() == [3]
+    users = users.sort(RECORD)
+    assert users["user"].to_list() == ["u1", "u2", "u3"]
+    assert users["kind"].to_list() == ["click", None, None]
+    assert users["time"].to_list() == [1.5, 1769860800.25, 1769860800.0]
+    assert table.defects() == []
+
+
+@pytest.mark.parametrize(
+    ("column", "values", "message"),
+    [
+        ("user", ["u1", "you", "ux"], r"line 2: found 'you' \(2 such lines\)\. Users are u1, u2 and so on\."),
+        ("user", ["u1", " ", "u3"], r"line 2: found ' '\."),
+        ("time", ["1", "2", "noon"], r"line 3: found 'noon'\. A time is a number, or a date and time\."),
+        ("time", ["1", None, "3"], r"line 2: found nothing\."),
+        ("place", [10, 99, None], r"line 1: found 10\. A click has a place from 1 to 9\."),
+    ],
+)
+def test_bad_lines_of_logs(column: str, values: list[Any], message: str) -> None:
+    table = open_table({**LINES, column: values}, "log", LOG)
+    with pytest.raises(DataError, match=f"log: column {column}, {message}"):
+        table.collect_all(lambda lines: lines)
+    with pytest.raises(DataError, match=f"log: column {column}, {message}"):
+        table.collect()
+
+
+def test_times_of_other_types() -> None:
+    times = pl.Series("time", ["2026-01-31T12:00:00.250"]).str.to_datetime()
+    for series in (times, times.dt.replace_time_zone("Europe/Bratislava").dt.convert_time_zone("UTC")):
+        assert open_table({"time": series}, "log", [Column("time", "time")]).collect()["time"][0] % 1 == 0.25
+    for series in (times.dt.date(), pl.Series("time", [True])):
+        with pytest.raises(DataError, match=r"column time holds .* numbers, or dates and times, are wanted"):
+            open_table({"time": series}, "log", [Column("time", "time")])
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_full_lines(end: str, tmp_path: Path) -> None:
+    """Where most columns are empty, that a line was cut off shows in none."""
+    path, columns = tmp_path / "t.csv", [Column("a", "whole")]
+    path.write_bytes(end.join(["a,b,c", "1,,", "", '2,"x, y","two', 'lines"', "3,,", ""]).encode())
+    assert open_table(path, None, columns, full_lines=True).collect()["a"].to_list() == [1, 2, 3]
+    for line, message in (("4,", "cut off: it has 2 of 3"), ("4,,,", "too long: it has 4 of 3")):
+        short = tmp_path / "short.csv"
+        short.write_bytes(path.read_bytes() + f"{line}{end}".encode())
+        with pytest.raises(DataError, match=rf"^{short}: line 7 is {message} fields\. Is the file complete"):
+            open_table(short, None, columns, full_lines=True)
+    open_table(short, None, columns)
+
+
+def test_tables_without_a_name_go_by_their_path(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=rf"^{tmp_path}/no\.csv: No such file or directory\.$"):
+        open_table(tmp_path / "no.csv", None, [])
+    with pytest.raises(DataError, match=r"^table: missing column a; it has b\. Call it a\.$"):
+        open_table({"b": [1]}, None, [Column("a", "id")], hint="Call it a.")
+
+
+def test_a_header_that_names_a_column_twice(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("a,b,a,b\n1,2,3,4\n")
+    with pytest.raises(DataError, match=r"the header names a twice\. Remove or rename one\."):
+        open_table(path, "t", [Column("a", "id")])

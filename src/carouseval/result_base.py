@@ -2,6 +2,7 @@
 
 import html
 import json
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,7 +31,7 @@ class Result:
 
     def to_json(self) -> str:
         """The content as JSON."""
-        return json.dumps(self.to_dict(), indent=1, allow_nan=False)
+        return json.dumps(plain(self.to_dict()), indent=1, allow_nan=False)
 
     def to_markdown(self) -> str:
         """The table in Markdown."""
@@ -52,3 +53,12 @@ class Result:
         if suffix in texts:
             return write_whole(path, texts[suffix]() + "\n" * (suffix == ".json"))
         return write_frame(path, self.to_frame())
+
+
+def plain(content: Any) -> Any:
+    """Content with null in place of all that JSON has no number for."""
+    if isinstance(content, dict):
+        return {key: plain(value) for key, value in content.items()}
+    if isinstance(content, list):
+        return [plain(value) for value in content]
+    return None if isinstance(content, float) and not math.isfinite(content) else content

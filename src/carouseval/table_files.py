@@ -73,7 +73,7 @@ def open_file(path: Path) -> TableFile:
     except (OSError, ValueError) as error:
         if isinstance(error, DataError):
             raise
-        raise DataError(f"{str(path)[:80]}: {getattr(error, 'strerror', None) or error}.") from None
+        raise DataError(f"{str(path)[:255]}: {getattr(error, 'strerror', None) or error}.") from None
     if path.stat().st_size == 0:
         raise DataError(f"{path} is empty.")
     with readable((path, kind)):
@@ -108,16 +108,52 @@ def readable(*files: tuple[Path, str], name: str = "") -> Iterator[None]:
         yield
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
         reason = str(error).strip().partition("\n")[0].rstrip(".")
-        told = name and f"{name}: "
         for path, kind in files:
             if why := _why(path, kind):
-                raise DataError(f"{told}{path} does not read as {kind}: {why}") from None
+                raise DataError(under(name, f"{path} does not read as {kind}: {why}")) from None
         if not files:
-            raise DataError(f"{told}the table does not read: {reason}.") from None
+            raise DataError(under(name, f"the table does not read: {reason}.")) from None
         (path, kind), more = files[0], " (or another of its files)" if len(files) > 1 else ""
         raise DataError(
-            f"{told}{path}{more} does not read as {kind}: {reason}. Is the file damaged? Get or export it again."
+            under(name, f"{path}{more} does not read as {kind}: {reason}. Is the file damaged? Get or export it again.")
         ) from None
+
+
+def under(name: str, message: str) -> str:
+    """A message under its table's name, once: a table may go by the name of its file."""
+    return message if message.startswith(name) else f"{name}: {message}"
+
+
+def check_fields(file: TableFile) -> None:
+    """Refuse the first line of a CSV file with too few fields, which readers fill with nothing, or with too many."""
+    fields = len(file.records.collect_schema())
+    with readable((file.path, file.kind)):
+        if not _suspect_lines(file.path, fields):
+            return
+    # text in quotes may run over several lines and mislead that count; reading by the book decides
+    try:
+        for line, values in csv_records(file.path):
+            if values and len(values) != fields:
+                what = "cut off" if len(values) < fields else "too long"
+                raise DataError(
+                    f"{file.path}: line {line} is {what}: it has {len(values)} of {fields} fields. "
+                    "Is the file complete? Get or export it again."
+                )
+    except (csv.Error, UnicodeDecodeError, OSError) as error:
+        raise DataError(
+            f"{file.path} does not read as CSV: {error}. Is the file complete? Get or export it again."
+        ) from None
+
+
+def _suspect_lines(path: Path, fields: int) -> bool:
+    """Whether a line, taken by itself, has another number of commas than the header, or a quote left open."""
+    lines = pl.scan_csv(
+        path, has_header=False, schema={"line": pl.String}, separator="\x1f", quote_char=None, glob=False
+    )
+    bare = pl.col("line").str.replace_all('"[^"]*"', "")
+    uneven = (bare.str.count_matches(",", literal=True) != fields - 1) & (bare.str.strip_chars() != "")
+    odd = bare.str.contains('["\r]')
+    return not lines.filter(uneven | odd).head(1).collect(engine="streaming").is_empty()
 
 
 def _why(path: Path, kind: str) -> str:
@@ -188,4 +224,6 @@ def open_text(path: Path) -> TextIO:
     """A file of UTF-8 text, plain or compressed by gzip, its line ends as they are."""
     if path.suffix.lower() in (".gz", ".gzip"):
         return gzip.open(path, "rt", encoding="utf-8-sig", newline="")
+    if path.suffix.lower() in (".zst", ".zstd"):
+        raise OSError("packed by zstd, it cannot be read line by line; unpack it to see the line")
     return path.open(encoding="utf-8-sig", newline="")

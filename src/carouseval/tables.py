@@ -4,20 +4,19 @@ A table is a Polars frame, anything that speaks Arrow (pandas, PyArrow, DuckDB),
 folder, or a list of paths.
 """
 
-import difflib
-import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import polars as pl
 
-from carouseval.errors import DataError, ParameterError
-from carouseval.table_columns import Column, Defect
-from carouseval.table_files import TableFile, find_files, open_file, readable
+from carouseval.errors import DataError
+from carouseval.table_columns import Column, Defect, missing_columns
+from carouseval.table_files import TableFile, check_fields, readable
+from carouseval.table_sources import TableLike, in_memory, name_of, records_of
 
-TableLike: TypeAlias = Any
+__all__ = ["RECORD", "Column", "Table", "TableLike", "agree_on_ids", "in_memory", "open_table"]
+
 RECORD = "__record__"  # where a record stands in its table, counted from 0
 _BATCH = 1 << 20
 
@@ -81,14 +80,32 @@ class Table:
         batches = list(self.batches())
         return pl.concat(batches) if batches else self.frame().collect()
 
+    def collect_all(self, *queries: Callable[[pl.LazyFrame], pl.LazyFrame]) -> list[pl.DataFrame]:
+        """The results of queries on the typed records, with RECORD, in one streaming pass that checks them, too."""
+        frame = self.frame(with_record=True)
+        with self.readable():
+            tally, *results = pl.collect_all(
+                [self._tally(frame), *(query(frame) for query in queries)], engine="streaming"
+            )
+        if defects := self._tallied(tally):
+            raise DataError(str(defects[0]))
+        return results
+
     def defects(self) -> list[Defect]:
         """What columns hold that cannot be read, first lines first."""
+        with self.readable():
+            return self._tallied(self._tally(self.frame(with_record=True)).collect(engine="streaming"))
+
+    def _tally(self, frame: pl.LazyFrame) -> pl.LazyFrame:
+        """Of each column the first record that breaks its rule, and how many do."""
         broken = self._rules()
         firsts = [pl.col(RECORD).filter(rule).min().alias(f"first {k}") for k, rule in enumerate(broken)]
         totals = [rule.sum().alias(f"total {k}") for k, rule in enumerate(broken)]
-        with self.readable():
-            found = self.frame(with_record=True).select(firsts + totals).collect(engine="streaming").row(0, named=True)
-        records = sorted((found[f"first {k}"], k) for k in range(len(broken)) if found[f"total {k}"])
+        return frame.select(firsts + totals)
+
+    def _tallied(self, tally: pl.DataFrame) -> list[Defect]:
+        found = tally.row(0, named=True)
+        records = sorted((found[f"first {k}"], k) for k in range(len(self.columns)) if found[f"total {k}"])
         return [self._defect(self.columns[k], record, int(found[f"total {k}"])) for record, k in records]
 
     def find(self, broken: pl.Expr) -> tuple[int, int, dict[str, Any]]:
@@ -131,15 +148,26 @@ class Table:
 
 
 def open_table(
-    source: TableLike, name: str, columns: Sequence[Column], names: Mapping[str, str] | None = None
+    source: TableLike,
+    name: str | None,
+    columns: Sequence[Column],
+    names: Mapping[str, str] | None = None,
+    *,
+    hint: str = "Other names go through columns={'user_id': 'customer', ...}.",
+    full_lines: bool = False,
 ) -> Table:
     """A table from whatever holds it; ``names`` says what the caller calls some columns.
+
+    Without a ``name`` it goes by its path. ``hint`` says what to do about missing columns. With ``full_lines`` a line
+    of a CSV file must have as many fields as the header, for which the file is read once more: that a line of a log was
+    cut off shows in no column, where most are empty.
 
     >>> table = open_table({"customer": [7], "row": [1]}, "layouts", [Column("user_id", "id")], {"user_id": "customer"})
     >>> table.collect()["user_id"].to_list()
     [7]
     """
-    records, files = _records(source, name)
+    name = name_of(source) if name is None else name
+    records, files = records_of(source, name)
     with readable(*((file.path, file.kind) for file in files), name=name):
         schema = records.collect_schema()
     header = schema.names()
@@ -149,21 +177,20 @@ def open_table(
     if not lists and "item_id" in used and used["item_id"] not in header and _is_list(schema, "items"):
         used["item_id"], lists = "items", True
     needed = [c.name for c in columns if c.needed and not (lists and c.name == "col")]
-    missing = [ours for ours in needed if used[ours] not in header]
-    if missing:
-        raise DataError(f"{name}: {_missing(missing, theirs, header, schema)}")
-    for file in files[1:] if len(files) > 1 else ():
-        lacking = [used[ours] for ours in needed if used[ours] not in file.records.collect_schema()]
-        if lacking:
-            raise DataError(f"{name}: {file.path} has no column {lacking[0]}. Is it part of {name}?")
-    twice = [their for ours, their in used.items() if their in header and list(used.values()).count(their) > 1]
-    if twice:
-        raise DataError(f"{name}: column {twice[0]} is named for two of ours. Name each once in columns.")
+    if missing := [ours for ours in needed if used[ours] not in header]:
+        raise DataError(f"{name}: {missing_columns(missing, theirs, schema, hint)}")
+    _check_names(name, used)
+    for file in files:
+        own = header if len(files) == 1 else file.records.collect_schema().names()
+        _check_file(name, file, own, [used[ours] for ours in needed])
+        if full_lines and file.kind == "CSV":
+            check_fields(file)
     used = {ours: their for ours, their in used.items() if their in header}
     is_text = bool(files) and all(file.kind == "CSV" for file in files)
     indexed = records.with_row_index(RECORD)
-    if is_text:
-        indexed = indexed.filter(~pl.all_horizontal(pl.col(header).is_null()))  # blank lines
+    if is_text and used:  # where lines were checked to be full, a blank one is told by the columns in use
+        told_by = list(used.values()) if full_lines else header
+        indexed = indexed.filter(~pl.all_horizontal(pl.col(told_by).is_null()))
     kept = indexed.select(RECORD, *(pl.col(their).alias(ours) for ours, their in used.items()))
     types = {ours: schema[their] for ours, their in used.items()}
     if lists:
@@ -175,68 +202,24 @@ def open_table(
         used["col"] = "col"
     known = tuple(c for c in columns if c.name in used)
     for column in known:
-        if not column.takes(types[column.name]):
-            hint = (
-                " Cast it: pandas makes floats of integers where some are missing."
-                if types[column.name].is_float()
-                else ""
-            )
-            words = {"id": "integers or text", "whole": "whole numbers", "segment": "plain values"}
-            kind = words.get(column.kind, "numbers")
-            raise DataError(
-                f"{name}: column {used[column.name]} holds {types[column.name]}, and {kind} are wanted."
-                f"{hint or f' {column.remedy}'}"
-            )
+        if refusal := column.refusal(types[column.name]):
+            raise DataError(f"{name}: column {used[column.name]} {refusal}")
     return Table(name, kept, known, used, files, types, is_text, lists, tuple(header))
 
 
-def _missing(missing: list[str], theirs: Mapping[str, str], header: list[str], schema: pl.Schema) -> str:
-    """Which columns are missing, and what to do about it."""
-    told = []
-    for ours in missing:
-        near = difflib.get_close_matches(ours, [one for one in header if one not in theirs.values()], n=1, cutoff=0.6)
-        asked = f" ({theirs[ours]}, as columns has it)" if theirs[ours] != ours else ""
-        told.append(f"{ours}{asked}{f' (your {near[0]}?)' if near else ''}")
-    has = f"{', '.join(header[:12])}{', ...' if len(header) > 12 else ''}" or "no columns"
-    hint = "Other names go through columns={'user_id': 'customer', ...}."
-    for mark, word in ((";", "semicolons"), ("\t", "tabs"), ("|", "bars")):
-        if len(header) == 1 and mark in header[0]:
-            hint = f"Its fields seem to be separated by {word}; write it with commas."
-    if schema.get("items") == pl.String and "item_id" in missing:
-        hint = "Its items are text; lists need .parquet or .ndjson, or write one line per item with col and item_id."
-    return f"missing column{'s' * (len(missing) > 1)} {', '.join(told)}; it has {has}. {hint}"
+def _check_names(name: str, used: Mapping[str, str]) -> None:
+    for theirs in used.values():
+        if list(used.values()).count(theirs) > 1:
+            raise DataError(f"{name}: column {theirs} is named for two of ours. Name each once in columns.")
 
 
-def in_memory(source: TableLike, name: str) -> TableLike:
-    """What can be read only once, or slowly, as a frame; paths and frames as they are."""
-    records, files = _records(source, name)
-    return source if files or isinstance(source, pl.LazyFrame) else records.collect()
-
-
-def _records(source: TableLike, name: str) -> tuple[pl.LazyFrame, tuple[TableFile, ...]]:
-    if isinstance(source, str | os.PathLike) or (
-        isinstance(source, list | tuple) and source and all(isinstance(one, str | os.PathLike) for one in source)
-    ):
-        paths = [source] if isinstance(source, str | os.PathLike) else source
-        try:
-            files = tuple(open_file(file) for path in paths for file in find_files(Path(path)))
-        except DataError as error:
-            raise DataError(f"{name}: {error}") from None
-        frames = [file.records for file in files]
-        return (frames[0] if len(frames) == 1 else pl.concat(frames, how="diagonal_relaxed")), files
-    if isinstance(source, pl.LazyFrame):
-        return source, ()
-    if isinstance(source, pl.DataFrame):
-        return source.lazy(), ()
-    if isinstance(source, Mapping) or hasattr(source, "__arrow_c_stream__") or hasattr(source, "__dataframe__"):
-        try:
-            return pl.DataFrame(source).lazy(), ()
-        except Exception as error:  # whatever a foreign library says of its own table
-            raise DataError(f"{name} does not read as a table: {str(error).strip().partition(chr(10))[0]}.") from None
-    raise ParameterError(
-        f"{name} must be a table (Polars, pandas, PyArrow, DuckDB, a dict of columns) or a path, "
-        f"found {type(source).__name__}."
-    )
+def _check_file(name: str, file: TableFile, header: Sequence[str], needed: Sequence[str]) -> None:
+    """Each of several files has the needed columns, and each of them once."""
+    for column in needed:
+        if column not in header:
+            raise DataError(f"{name}: {file.path} has no column {column}. Is it part of {name}?")
+        if file.kind == "CSV" and f"{column}_duplicated_0" in header:  # what Polars calls the second of a name
+            raise DataError(f"{name}: the header names {column} twice. Remove or rename one.")
 
 
 def _is_list(schema: pl.Schema, column: str) -> bool:

@@ -188,11 +188,17 @@ def test_frequencies_may_be_any_table() -> None:
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: grid_search("d_rdp", TRAIN), r"no discount 'd_rdp' to fit\. Did you mean 'd_rpd'"),
+        (lambda: grid_search("d_rdp", TRAIN), r"model must be .* found 'd_rdp'\. Did you mean 'd_rpd'"),
         (lambda: grid_search("d_emp", TRAIN), r"d_emp is written down, not fitted"),
-        (lambda: grid_search("d_t", TRAIN, objective="rho"), r"objective must be one of spearman, pearson"),
+        (
+            lambda: grid_search("d_t", TRAIN, objective="rho"),
+            r"objective must be 'spearman', 'pearson', 'mse' or 'likelihood'",
+        ),
         (lambda: grid_search("d_t", TRAIN, top=0), r"top must be a whole number of at least 1"),
-        (lambda: grid_search("d_t", TRAIN, parameters={"mu": [1]}), r"d_t has no parameter 'mu'"),
+        (
+            lambda: grid_search("d_t", TRAIN, parameters={"mu": [1]}),
+            r"a parameter of d_t must be 'alpha' or 'beta', found 'mu'",
+        ),
         (
             lambda: grid_search("d_rpd", TRAIN, parameters={"mu": [0.6, 1.5]}),
             r"d_rpd: mu must be .* at most 1, found 1\.5",

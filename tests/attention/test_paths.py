@@ -122,7 +122,7 @@ def test_parquet_of_any_number_type(tmp_path: Path, kind: Any) -> None:
     ("text", "message"),
     [
         (TABLE + "b,3,1\n", r": column row, line 8: found '3'\. A row is a whole number from 1 to 2 on the 2x3 grid\."),
-        (TABLE + "b,0,1\nb,3,1\n", r": column row, 2 lines, first line 8: found '0'\."),
+        (TABLE + "b,0,1\nb,3,1\n", r": column row, line 8: found '0' \(2 such lines\)\."),
         (TABLE + "b,1,4\n", r": column col, line 8: found '4'\. A col is a whole number from 1 to 3 on the 2x3 grid\."),
         (TABLE + "b,1.5,1\n", r": column row, line 8: found '1\.5'\."),
         (TABLE + "b,,1\n", r": column row, line 8: found nothing\."),
@@ -136,12 +136,12 @@ def test_parquet_of_any_number_type(tmp_path: Path, kind: Any) -> None:
             "screen,row,col,time\na,1,1,noon\n",
             r": column time, line 2: found 'noon'\. A time is a number, or",
         ),
-        ("screen,row,col,time\na,1,1,nan\na,1,1,inf\n", r": column time, 2 lines, first line 2: found 'nan'\."),
+        ("screen,row,col,time\na,1,1,nan\na,1,1,inf\n", r": column time, line 2: found 'nan' \(2 such lines\)\."),
         (TABLE + "b,1", r": line 8 is cut off: it has 2 of 3 fields\."),
-        ("", r" is empty: it has no header line\."),
-        ("a,1,1\n", r": the header lacks screen, row, col; it has a, 1, 1\."),
+        ("", r" is empty\."),
+        ("a,1,1\n", r": missing columns screen, row, col; it has a, 1, 1\. Write one line per look"),
         (b"PAR1screen", r" does not read as Parquet: "),
-        (b"\xff\xfes\x00", r" is not CSV in UTF-8"),
+        (b"\xff\xfes\x00", r": missing columns .* It is not in UTF-8\. Save it as UTF-8\."),
     ],
 )
 def test_bad_tables_are_refused(tmp_path: Path, text: str | bytes, message: str) -> None:
@@ -165,7 +165,7 @@ def test_the_number_of_screens_is_checked(tmp_path: Path) -> None:
         read(tmp_path, TABLE, screens=0)
     with pytest.raises(cv.DataError, match=r"pilot holds no look\. Write one line per look: screen, row, col\."):
         read(tmp_path, "screen,row,col\n")
-    with pytest.raises(cv.DataError, match=r"none\.csv: No such file or directory\. Give a CSV or Parquet file\."):
+    with pytest.raises(cv.DataError, match=r"none\.csv: No such file or directory\."):
         paths_from_screens(tmp_path / "none.csv", GRID)
 
 
@@ -438,9 +438,9 @@ def test_times_are_numbers_or_dates(times: list[Any]) -> None:
         frame = frame.with_columns(pl.col("time").str.to_datetime())  # as Parquet would have them
     assert paths_from_screens(frame, GRID).cell.tolist() == paths.cell.tolist()
     assert repr(paths).startswith("Paths('table', 3 looks on 1 screens")
-    with pytest.raises(cv.DataError, match=r"table: the header lacks row; it has screen, col"):
+    with pytest.raises(cv.DataError, match=r"table: missing column row; it has screen, col"):
         paths_from_screens({"screen": [1], "col": [1]}, GRID)
-    with pytest.raises(cv.DataError, match=r"table: .*Give a CSV or Parquet file, or a data frame"):
+    with pytest.raises(cv.ParameterError, match=r"table must be a table .* or a path, found int\."):
         paths_from_screens(3, GRID)
 
 

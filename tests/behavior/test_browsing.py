@@ -10,8 +10,7 @@ import pytest
 
 import carouseval as cv
 from carouseval.attention import recgaze_counts
-from carouseval.behavior import browse, chain_of, covariance
-from carouseval.behavior.browsing import list_chain
+from carouseval.behavior import browse, chain_of, covariance, list_chain
 from carouseval.discounts import Empirical, MarkovScan, Mixture, RowColumnBrowsing, RowPageBrowsing
 from carouseval.metrics.chain import Chain
 from carouseval.metrics.grid import Array

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -107,18 +108,18 @@ def test_help_has_examples() -> None:
     ("arguments", "message"),
     [
         (["recgaze", "no.csv", "no.csv"], "carouseval: no.csv: No such file or directory. It is part of the RecGaze"),
-        (["recgaze", "EVENTS", "EVENTS"], "the header lacks Movie_Familiarity"),
+        (["recgaze", "EVENTS", "EVENTS"], "missing column Movie_Familiarity"),
         (["recgaze", "CLICKS", "EVENTS"], "The events file is given first, then the click file."),
         (["recgaze", "EVENTS", "CLICKS", "--drop-label", "I do remember"], 'Did you mean "I don\'t remember"?'),
         (["recgaze", "EVENTS", "CLICKS", "--out", "EVENTS"], "Name a folder to write to."),
-        (["examination", "EVENTS", "--grid", "2x3"], "the header lacks screen, row, col"),
+        (["examination", "EVENTS", "--grid", "2x3"], "missing columns screen, row, col"),
         (["examination", "EVENTS", "--grid", "big"], "there is no screen 'big'"),
         (["examination", "EVENTS"], "--grid"),
     ],
 )
 def test_mistakes_end_with_one_clear_message(files: list[str], arguments: list[str], message: str) -> None:
     named = dict(zip(("EVENTS", "CLICKS"), files, strict=True))
-    shown = run(*(named.get(one, one) for one in arguments), env={"PATH": "", "COLUMNS": "200", "NO_COLOR": "1"})
+    shown = run(*(named.get(one, one) for one in arguments), env={**os.environ, "COLUMNS": "200", "NO_COLOR": "1"})
     assert shown.returncode == 2
     assert shown.stdout == ""
     assert message in shown.stderr

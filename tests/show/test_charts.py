@@ -4,6 +4,8 @@ import re
 import struct
 import xml.etree.ElementTree as ET
 import zlib
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -14,33 +16,42 @@ import vl_convert
 
 import carouseval as cv
 from carouseval.attention import recgaze_counts
+from carouseval.attention.examination import Share
+from carouseval.attention.fit import Scores
 from carouseval.show import charts
 from carouseval.show.drawing import FORMATS, RAMP, RED
+from carouseval.study.simulation import Comparison, Study, Threshold
 
-TEST = recgaze_counts("amsterdam").frequencies
+AMSTERDAM = recgaze_counts("amsterdam")
+TEST = AMSTERDAM.frequencies
 SYMBOLS = ("d_t", "d_a", "d_mir", "d_add", "d_mul", "d_rpd")
 WEIGHTS = {symbol: cv.discounts.parse(symbol).weights(cv.RECGAZE) for symbol in SYMBOLS}
 SHARES = {"binary": {0.0: (0.8, 0.9), 0.05: (0.9, 0.99)}, "graded": {0.0: (0.81, 0.92), 0.05: (0.93, 0.987)}}
 
 
-def label(symbol: str) -> str:
-    return f"{symbol}: " + ", ".join(f"{k}={v}" for k, v in cv.discounts.parse(symbol).parameters.items())
+def study(shares: Mapping[float, tuple[float, ...]], symbols: Sequence[str], mode: str = "binary") -> Study:
+    """A study of a thousand pairs with these shares of agreement, by threshold and discount."""
+    none = Share(0, 1000)
+    thresholds = [
+        Threshold(
+            Fraction(str(at_least)),
+            1000,
+            tuple(
+                Comparison(cv.discounts.parse(symbol), Share(round(1000 * share), 1000), none, none, none)
+                for symbol, share in zip(symbols, own, strict=True)
+            ),
+        )
+        for at_least, own in shares.items()
+    ]
+    return Study(mode, "fast", 1000, 0, cv.RECGAZE, "amsterdam", 1000, tuple(thresholds))
 
 
-PANELS = [
-    charts.DiscountPanel(symbol, label(symbol), TEST, WEIGHTS[symbol], 0.9 + at / 100, 0.8, 0.0123)
-    for at, symbol in enumerate(SYMBOLS)
-]
-AGREEMENT = [
-    charts.Agreement(mode, at_least, name, share, share - 0.01, min(1, share + 0.01))
-    for mode, thresholds in SHARES.items()
-    for at_least, shares in thresholds.items()
-    for name, share in zip(("d_a", "d_rpd"), shares, strict=True)
-]
+FITS = [(cv.discounts.parse(symbol), Scores(0.9 + at / 100, 0.8, 0.0123)) for at, symbol in enumerate(SYMBOLS)]
+STUDIES = {mode: study(shares, ("d_a", "d_rpd"), mode) for mode, shares in SHARES.items()}
 FIGURES: dict[str, alt.LayerChart | alt.ConcatChart] = {
     "figure1": charts.attention_patterns(WEIGHTS["d_t"], TEST),
-    "figure2": charts.discount_fits(PANELS),
-    "agreement": charts.agreement(AGREEMENT),
+    "figure2": charts.discount_fits(FITS, AMSTERDAM),
+    "agreement": charts.agreement(STUDIES),
     "heatmap": charts.heatmap(TEST, "Amsterdam", cv.RECGAZE, "share of screens"),
     "heatmaps": charts.heatmaps({"d_a": WEIGHTS["d_a"], "d_rpd": WEIGHTS["d_rpd"]}),
 }
@@ -136,7 +147,9 @@ def test_figure_2_writes_parameters_and_scores() -> None:
 
 def test_figure_2_draws_shares_of_the_maximum() -> None:
     lines: dict[str, list[float]] = {}
-    for row in (row for rows in charts.discount_fits(PANELS[-1:]).to_dict()["datasets"].values() for row in rows):
+    for row in (
+        row for rows in charts.discount_fits(FITS[-1:], AMSTERDAM).to_dict()["datasets"].values() for row in rows
+    ):
         if "series" in row:
             lines.setdefault(row["series"], []).append(row["value"])
     np.testing.assert_array_equal(lines["empirical frequencies"], (TEST / TEST.max()).ravel())
@@ -146,17 +159,18 @@ def test_figure_2_draws_shares_of_the_maximum() -> None:
 def test_agreement_shows_every_share_with_its_band() -> None:
     svg = drawn(FIGURES["agreement"])
     written = texts(svg)
-    assert {"binary relevance", "graded relevance", "d_a", "d_rpd", "Bands: 95% Wilson intervals."} <= set(written)
+    names = {study.discount.short for study in STUDIES["binary"].thresholds[0].comparisons}
+    assert {"binary relevance", "graded relevance", *names, "Bands: 95% Wilson intervals."} <= set(written)
     assert {"80.0", "90.0", "99.0", "92.0", "98.7"} <= set(written)
-    assert len(marks(svg, "symbol")) == len(AGREEMENT)
+    assert len(marks(svg, "symbol")) == 8
     assert len(marks(svg, "area")) == len(marks(svg, "line")) == 4
     assert {mark.get("fill") for mark in marks(svg, "area")} == {RED, "#1f5f99"}
 
 
 def test_many_discounts_differ_in_colour_and_none_is_numbered() -> None:
     names = ["d_rpd", "d_rpd(mu=0.5)", "d_a", "d_t"]
-    rows = [charts.Agreement("binary", at, name, 0.9, 0.89, 0.91) for at in (0.0, 0.1) for name in names]
-    svg = drawn(charts.agreement(rows))
+    alike = study({0.0: (0.9,) * 4, 0.1: (0.9,) * 4}, names)
+    svg = drawn(charts.agreement({"binary": alike}))
     assert len({mark.get("stroke") for mark in marks(svg, "line")}) == 4
     assert "90.0" not in texts(svg)
 
@@ -232,7 +246,7 @@ def test_nothing_is_written_when_a_format_fails(tmp_path: Path, monkeypatch: pyt
         raise OSError("no fonts")
 
     chart = charts.heatmap([[1.0]], "t", cv.Grid(1, 1))
-    with pytest.raises(cv.ParameterError, match="formats: gif cannot be drawn; choose among svg, png, pdf, html"):
+    with pytest.raises(cv.ParameterError, match="format must be 'svg', 'png', 'pdf' or 'html', found 'gif'"):
         charts.save(chart, tmp_path / "chart", ["svg", "gif"])
     monkeypatch.setattr(vl_convert, "svg_to_pdf", fails)
     with pytest.raises(OSError, match="no fonts"):

@@ -9,8 +9,9 @@ from scipy import stats
 
 import carouseval as cv
 from carouseval.attention import Examination, recgaze_counts
+from carouseval.attention.examination import Share
 from carouseval.study.draws import Draws, chances
-from carouseval.study.simulation import Share, simulate
+from carouseval.study.simulation import simulate
 from tests import oracles
 
 TRUTH = recgaze_counts("amsterdam")
@@ -196,8 +197,8 @@ def test_wilson_intervals_against_scipy() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"mode": "ternary"}, "mode must be one of binary, graded, found 'ternary'"),
-        ({"stream": "papr"}, r"stream must be one of paper, fast, found 'papr'\. Did you mean 'paper'"),
+        ({"mode": "ternary"}, "mode must be 'binary' or 'graded', found 'ternary'"),
+        ({"stream": "papr"}, r"stream must be 'paper' or 'fast', found 'papr'\. Did you mean 'paper'"),
         ({"trials": 0}, "trials must be a whole number of at least 1"),
         ({"seed": -1}, "seed must be a whole number of at least 0"),
         ({"seed": 2**64}, r"seed must be below 2\^64"),

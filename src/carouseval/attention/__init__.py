@@ -4,12 +4,16 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from carouseval.attention.choice import Choice, choose_form
-from carouseval.attention.examination import Examination
+from carouseval.attention.examination import Examination, Frequencies
 from carouseval.attention.fit import grid_search, refine, scores
 from carouseval.attention.likelihood import LikelihoodFit, bootstrap_fit, fit_likelihood, log_likelihood
 from carouseval.attention.recgaze import recgaze_counts
 
 if TYPE_CHECKING:
+    from carouseval.attention.discount_fit import fit_discount
+    from carouseval.attention.files import read_attention
+    from carouseval.attention.fit_data import FitData
+    from carouseval.attention.fit_report import FitReport, LikelihoodReport, SearchReport
     from carouseval.attention.paths import Paths, fit_paths, path_log_likelihood, paths_from_screens
     from carouseval.attention.recgaze_logs import RecgazeLogs, read_recgaze
     from carouseval.attention.screens import examination_from_screens
@@ -17,18 +21,25 @@ if TYPE_CHECKING:
 __all__ = [
     "Choice",
     "Examination",
+    "FitData",
+    "FitReport",
+    "Frequencies",
     "LikelihoodFit",
+    "LikelihoodReport",
     "Paths",
     "RecgazeLogs",
+    "SearchReport",
     "bootstrap_fit",
     "choose_form",
     "examination_from_screens",
+    "fit_discount",
     "fit_likelihood",
     "fit_paths",
     "grid_search",
     "log_likelihood",
     "path_log_likelihood",
     "paths_from_screens",
+    "read_attention",
     "read_recgaze",
     "recgaze_counts",
     "refine",
@@ -36,6 +47,12 @@ __all__ = [
 ]
 
 _LATER = {
+    "FitData": "fit_data",
+    "FitReport": "fit_report",
+    "LikelihoodReport": "fit_report",
+    "SearchReport": "fit_report",
+    "fit_discount": "discount_fit",
+    "read_attention": "files",
     "Paths": "paths",
     "RecgazeLogs": "recgaze_logs",
     "examination_from_screens": "screens",

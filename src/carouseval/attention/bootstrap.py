@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from carouseval.attention.examination import Examination
-from carouseval.attention.fit import AT_ONCE, matching_grid
+from carouseval.attention.fit import AT_ONCE, Target, matching_grid
 from carouseval.attention.parameters import ParameterSets
 from carouseval.errors import DataError, ParameterError
 from carouseval.metrics.grid import Array, Grid
@@ -39,7 +39,7 @@ class Bootstrap:
 
 def bootstrap(
     symbol: str,
-    examination: Examination,
+    examination: Target,
     grid: Grid | None = None,
     parameters: Mapping[str, ArrayLike] | None = None,
     samples: int = 1000,

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,6 +12,10 @@ from carouseval.attention.likelihood import LikelihoodFit, counted_grid, fit_lik
 from carouseval.attention.maximise import Binomial
 from carouseval.attention.problem import Problem
 from carouseval.metrics.grid import Array, Grid
+from carouseval.result_base import Result
+
+if TYPE_CHECKING:
+    import polars as pl
 
 _FOLDS = 10
 
@@ -20,7 +25,7 @@ NO_FOLDS = "nothing to leave out: fewer than 3 rows, and no two participants"
 
 
 @dataclass(frozen=True)
-class Tried:
+class Trial:
     """A form, its fit, and the log-likelihood of what was left out when it was fitted to the rest."""
 
     fit: LikelihoodFit
@@ -28,15 +33,51 @@ class Tried:
 
 
 @dataclass(frozen=True, repr=False)
-class Choice:
+class Choice(Result):
     """All forms tried, in the order given, and the one with the lowest BIC among those of few enough parameters."""
 
-    tried: tuple[Tried, ...]
+    tried: tuple[Trial, ...]
     chosen: LikelihoodFit
     folds: str  # how data were left out
 
     def __repr__(self) -> str:
         return f"Choice({self.chosen.form.name!r} of {len(self.tried)} forms: {self.chosen!r})"
+
+    @property
+    def heading(self) -> str:
+        return f"Forms tried; held out: {self.folds}"
+
+    def to_frame(self) -> "pl.DataFrame":
+        """A line for each form tried, as far as the training data judge it."""
+        import polars as pl
+
+        best = min(one.fit.bic for one in self.tried)
+        return pl.DataFrame(
+            {
+                "form": one.fit.form.name,
+                "parameters": len(one.fit.values),
+                "what it adds": one.fit.form.meaning,
+                "log-likelihood": one.fit.log_likelihood,
+                "BIC, above the lowest": one.fit.bic - best,
+                "held out": one.held_out,
+                "note": "chosen" if one.fit is self.chosen else "too many" * (len(one.fit.values) > MOST_PARAMETERS),
+            }
+            for one in self.tried
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        forms = [
+            {
+                "form": one.fit.form.name,
+                "parameters": one.fit.values,
+                "log_likelihood": one.fit.log_likelihood,
+                "bic": one.fit.bic,
+                "held_out": one.held_out,
+                "chosen": one.fit is self.chosen,
+            }
+            for one in self.tried
+        ]
+        return {"forms": forms, "held_out": self.folds}
 
     @property
     def held_out_agrees(self) -> bool | None:
@@ -51,7 +92,7 @@ class Choice:
 
 
 def choose_form(
-    seen: Examination,
+    examination: Examination,
     grid: Grid | None = None,
     forms: Sequence[str | Form] = FORMS,
     *,
@@ -64,37 +105,38 @@ def choose_form(
     >>> choose_form(recgaze_counts("bratislava")).chosen.form.name
     'edges, novelty'
     """
-    grid = counted_grid(seen, grid)
-    counts, screens, folds = _folds(seen)
+    grid = counted_grid(examination, grid)
+    counts, screens, folds = _folds(examination)
     tried = []
     for form in map(form_of, forms):
-        tried.append(Tried(fit_likelihood(form, seen, grid, level=level), _held_out(form, seen, grid, counts, screens)))
+        fit = fit_likelihood(form, examination, grid, level=level)
+        tried.append(Trial(fit, _held_out(form, examination, grid, counts, screens)))
         if progress:
             progress(len(tried), len(forms))
     eligible = [one.fit for one in tried if len(one.fit.values) <= MOST_PARAMETERS]
     return Choice(tuple(tried), min(eligible or [one.fit for one in tried], key=lambda fit: fit.bic), folds)
 
 
-def _folds(seen: Examination) -> tuple[Array, Array, str]:
+def _folds(examination: Examination) -> tuple[Array, Array, str]:
     """Counts and screens left out each time, (folds, cells)."""
-    size = seen.counts.size
-    if seen.by_participant is not None and len(seen.by_participant[1]) > 1:
-        counts, screens = seen.by_participant
+    size = examination.counts.size
+    if examination.by_participant is not None and len(examination.by_participant[1]) > 1:
+        counts, screens = examination.by_participant
         fold = np.arange(len(screens)) % _FOLDS
         every = range(min(_FOLDS, len(screens)))
         left = np.array([counts[fold == k].sum(axis=0).ravel() for k in every], dtype=np.float64)
         total = np.array([[screens[fold == k].sum()] for k in every], dtype=np.float64)
         return left, np.repeat(total, size, axis=1), BY_PEOPLE
-    rows, cols = seen.counts.shape
+    rows, cols = examination.counts.shape
     if rows < 3:
         return np.zeros((0, size)), np.zeros((0, size)), NO_FOLDS
     out = np.repeat(np.eye(rows)[1:], cols, axis=1)  # one row each
-    return out * seen.counts.ravel(), out * seen.screens, BY_ROWS
+    return out * examination.counts.ravel(), out * examination.screens, BY_ROWS
 
 
-def _held_out(form: Form, seen: Examination, grid: Grid, counts: Array, screens: Array) -> float:
+def _held_out(form: Form, examination: Examination, grid: Grid, counts: Array, screens: Array) -> float:
     if not len(counts):
         return float("nan")
     problem = Problem(form, grid)
-    found = problem.fit(seen.counts.ravel() - counts, seen.screens - screens)
+    found = problem.fit(examination.counts.ravel() - counts, examination.screens - screens)
     return float(Binomial(counts, screens).value(found.chances, np.arange(len(counts))).sum())

@@ -4,7 +4,7 @@ import json
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,15 +13,57 @@ from carouseval.errors import DataError
 from carouseval.metrics.discounts import Empirical, table_name
 from carouseval.metrics.grid import Array
 from carouseval.metrics.validation import require_int
-from carouseval.whole_files import write_whole
+from carouseval.result_base import Result
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+@dataclass(frozen=True)
+class Share:
+    """A share of screens, or of pairs, with its 95% Wilson interval."""
+
+    count: int
+    of: int
+
+    @property
+    def value(self) -> float:
+        return self.count / self.of if self.of else float("nan")
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Wilson's score interval at 95%."""
+        if not self.of:
+            return float("nan"), float("nan")
+        z2 = 1.959963984540054**2
+        middle = (self.count + z2 / 2) / (self.of + z2)
+        half = (z2 * (self.count * (self.of - self.count) / self.of + z2 / 4)) ** 0.5 / (self.of + z2)
+        return max(0.0, middle - half), min(1.0, middle + half)
 
 
 @dataclass(frozen=True, eq=False)
-class Examination:
+class Frequencies:
+    """Shares of screens on which each cell was examined, or numbers proportional to them, of unknown screens."""
+
+    name: str
+    frequencies: Array  # (rows, cols)
+    intervals: ClassVar[None] = None  # which take a number of screens
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "frequencies", np.asarray(self.frequencies, dtype=np.float64))
+
+    @property
+    def discount(self) -> Empirical:
+        """The frequencies as a discount, ``d_emp(name)``."""
+        return Empirical(self.frequencies, name=table_name(self.name))
+
+
+@dataclass(frozen=True, eq=False)
+class Examination(Result):
     """Counts of the screens on which each cell was examined, out of ``screens``.
 
-    >>> seen = Examination("pilot", [[8, 4], [2, 1]], screens=10)
-    >>> seen.frequencies
+    >>> pilot = Examination("pilot", [[8, 4], [2, 1]], screens=10)
+    >>> pilot.frequencies
     array([[0.8, 0.4],
            [0.2, 0.1]])
     """
@@ -51,8 +93,8 @@ class Examination:
             raise DataError(f"{name}: row_counts has {len(rows)} rows, counts {len(table)}.")
         if table.max() > screens:
             row, col = np.argwhere(table > screens)[0]
-            seen = table[row, col]
-            raise DataError(f"{name}: row {row + 1}, col {col + 1} was examined on {seen} of {screens} screens.")
+            count = table[row, col]
+            raise DataError(f"{name}: row {row + 1}, col {col + 1} was examined on {count} of {screens} screens.")
         if rows is not None and rows.max() > screens:
             raise DataError(f"{name}: row {rows.argmax() + 1} was examined on {rows.max()} of {screens} screens.")
         single = None if by_participant is None else _single(name, by_participant)
@@ -80,6 +122,20 @@ class Examination:
         shares.flags.writeable = False
         return shares
 
+    @cached_property
+    def intervals(self) -> tuple[Array, Array]:
+        """Where the 95% Wilson intervals of the frequencies begin and end."""
+        ends = [Share(count, self.screens).interval for count in self.counts.ravel().tolist()]
+        low, high = np.array(ends).T.reshape(2, *self.counts.shape)
+        return low, high
+
+    def residuals(self, probabilities: Array) -> Array:
+        """How many standard errors of a model the frequencies lie above it."""
+        # a model that is certain of a cell leaves no error to divide by: half a screen is as certain as data can be
+        chance = np.clip(probabilities, 0.5 / self.screens, 1 - 0.5 / self.screens)
+        off: Array = (self.frequencies - probabilities) / np.sqrt(chance * (1 - chance) / self.screens)
+        return off
+
     @property
     def discount(self) -> Empirical:
         """The frequencies as a discount, ``d_emp(name)``."""
@@ -102,7 +158,7 @@ class Examination:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """What ``save`` writes."""
+        """Everything, as ``save`` writes it to a JSON file that ``load`` reads back."""
         single = self.by_participant
         return {
             "name": self.name,
@@ -113,13 +169,27 @@ class Examination:
             "by_participant": None if single is None else [part.tolist() for part in single],
         }
 
-    def save(self, path: str | Path) -> None:
-        """Write a JSON file that ``Examination.load`` reads back."""
-        write_json(path, self.to_dict())
+    @property
+    def heading(self) -> str:
+        return f"{self.name}: {self.description}"
+
+    @property
+    def description(self) -> str:
+        """What the counts are, in words."""
+        people = "" if self.participants is None else f" of {self.participants} participants"
+        return f"on how many of {self.screens} screens{people} each cell was examined"
+
+    def to_frame(self) -> "pl.DataFrame":
+        """The counts, a line for each row of the grid."""
+        import polars as pl
+
+        rows, cols = self.counts.shape
+        counts = {str(col): self.counts[:, col - 1] for col in range(1, cols + 1)}
+        return pl.DataFrame({"row": range(1, rows + 1)} | counts)
 
     @classmethod
     def load(cls, path: str | Path) -> "Examination":
-        """Read what ``save`` wrote. ``participants`` and ``row_counts`` may be left out; other keys are ignored."""
+        """Read a JSON file of ``save``; ``participants`` and ``row_counts`` may be left out, other keys are ignored."""
         try:
             content = json.loads(Path(path).read_text(encoding="utf-8-sig"))
         except OSError as error:
@@ -135,11 +205,6 @@ class Examination:
             return cls(str(content["name"]), content["counts"], content["screens"], rows, people, single)
         except (TypeError, ValueError, OverflowError) as error:
             raise DataError(f"examination file {str(path)!r}: {error}") from None
-
-
-def write_json(path: str | Path, content: dict[str, Any]) -> None:
-    """Write a JSON file as a whole."""
-    write_whole(path, json.dumps(content, indent=1) + "\n")
 
 
 def _single(name: str, parts: Any) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

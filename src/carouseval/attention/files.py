@@ -1,133 +1,114 @@
-"""Examination counts and frequencies in files: JSON, CSV and Parquet."""
+"""Where people look, by name or from files: counts, frequencies and single screens."""
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
+import polars as pl
 
-from carouseval.attention.examination import Examination
-from carouseval.errors import DataError
-from carouseval.metrics.grid import Array
-from carouseval.metrics.validation import require_int
+from carouseval.attention.examination import Examination, Frequencies
+from carouseval.attention.recgaze import GROUPS, recgaze_counts
+from carouseval.attention.screens import examination_from_screens
+from carouseval.errors import DataError, ParameterError
+from carouseval.metrics.grid import Array, Grid
+from carouseval.metrics.validation import did_you_mean
+from carouseval.page_file import NUMBER, read_page
+from carouseval.table_files import is_table
+from carouseval.tables import RECORD, Column, Table, open_table
+
+_MOST_CELLS = 1_000_000
+_VALUE = "Counts and frequencies are finite and 0 or more."
 
 
-def read_frequencies(path: str | Path, screens: int | None = None) -> Examination | Array:
+def read_attention(
+    source: str | Path, screens: int | None = None, grid: Grid | None = None
+) -> Examination | Frequencies:
+    """Counts of RecGaze by the name of a group, or counts, frequencies or single screens from a file.
+
+    A table of single screens (``screen, row, col``, perhaps ``participant``) is counted on the grid given; for all
+    other files see :func:`read_frequencies`.
+    """
+    if source in GROUPS:
+        if screens is not None:
+            raise ParameterError(f"screens go with a file of counts; {source} brings its own.")
+        return recgaze_counts(str(source))
+    path = Path(source)
+    if not path.suffix and not path.exists():
+        hint = did_you_mean(str(source), GROUPS)
+        raise ParameterError(f"there is no file {str(source)!r}.{hint} Or write {', '.join(GROUPS)}.")
+    if not holds_screens(path):
+        return read_frequencies(path, screens)
+    if grid is None:
+        raise ParameterError(f"{path} lists examined cells of single screens; say on which grid.")
+    return examination_from_screens(path, grid, screens)
+
+
+def holds_screens(path: str | Path) -> bool:
+    """Whether a file lists examined cells, ``screen, row, col``, rather than a grid."""
+    try:
+        return {"screen", "row", "col"} <= set(open_table(path, None, []).header)
+    except DataError:  # reading it will say what is wrong
+        return False
+
+
+def read_frequencies(path: str | Path, screens: int | None = None) -> Examination | Frequencies:
     """Counts or frequencies of a grid, rows x cols.
 
-    JSON: what :meth:`Examination.save` writes, or a bare ``[[...], ...]``. CSV and Parquet: one line per row
-    of the grid, as many numbers in each, or a long table with the columns ``row``, ``col`` and ``count`` or
+    JSON: what :meth:`Examination.save` writes, or a bare ``[[...], ...]``. Tables: one line per row of the grid, as
+    many numbers in each (CSV without a header), or a long table with the columns ``row``, ``col`` and ``count`` or
     ``frequency``. Whole numbers become an :class:`Examination` when ``screens`` says of how many screens; otherwise the
     numbers are frequencies, or proportional to them.
     """
     path = Path(path)
-    read = {".json": _json, ".parquet": _parquet}.get(path.suffix.lower(), _csv)
-    table = read(path)
-    if isinstance(table, Examination):
-        return table
-    if np.isnan(table).any():
-        row, col = np.argwhere(np.isnan(table))[0] + 1
-        raise DataError(f"{path}: row {row}, col {col} is empty. Every cell of the grid needs a count or a frequency.")
-    if (table < 0).any() or not np.isfinite(table).all():
-        raise DataError(f"{path}: counts and frequencies are finite and 0 or more.")
-    if screens is None:
-        return table
-    return Examination(path.stem, table, require_int("screens", screens, 1))
-
-
-def holds_screens(path: str | Path) -> bool:
-    """Whether a CSV or Parquet file lists examined cells, ``screen, row, col``, rather than a grid."""
-    path = Path(path)
-    try:
-        if path.suffix.lower() == ".parquet":
-            import polars as pl
-
-            return {"screen", "row", "col"} <= set(pl.read_parquet_schema(path))
-        with path.open(encoding="utf-8-sig") as lines:
-            return {"screen", "row", "col"} <= {name.strip().strip('"') for name in lines.readline().split(",")}
-    except Exception:  # whatever is wrong with the file, reading it will say so
-        return False
-
-
-def _json(path: Path) -> Examination | Array:
-    try:
-        is_grid = path.read_text(encoding="utf-8-sig").lstrip().startswith("[")
-    except (OSError, UnicodeDecodeError) as error:
-        raise DataError(f"{path}: {getattr(error, 'strerror', None) or error}.") from None
-    if not is_grid:
+    if path.suffix.lower() == ".json" and not _is_grid(path):
         return Examination.load(path)
-    from carouseval.page_file import read_page
+    grid = _read_table(path) if is_table(path) else read_page(str(path))
+    if np.isnan(grid).any():
+        row, col = np.argwhere(np.isnan(grid))[0] + 1
+        raise DataError(f"{path}: row {row}, col {col} is empty. Every cell of the grid needs a count or a frequency.")
+    return Frequencies(path.stem, grid) if screens is None else Examination(path.stem, grid, screens)
 
-    return read_page(str(path))
 
-
-def _csv(path: Path) -> Array:
-    from carouseval.page_file import read_page
-
+def _is_grid(path: Path) -> bool:
     try:
-        with path.open(encoding="utf-8-sig") as lines:
-            header = [name.strip().strip('"') for name in lines.readline().split(",")]
+        return path.read_text(encoding="utf-8-sig").lstrip().startswith("[")
     except (OSError, UnicodeDecodeError) as error:
         raise DataError(f"{path}: {getattr(error, 'strerror', None) or error}.") from None
-    if {"row", "col"} <= set(header):
-        import polars as pl
 
-        try:
-            return _long(path, pl.read_csv(path, glob=False))
-        except pl.exceptions.PolarsError as error:
-            raise DataError(f"{path} is not CSV: {error}.") from None
-    if len(header) > 1 and all(name and not _is_number(name) for name in header):
+
+def _read_table(path: Path) -> Array:
+    """The grid of a table, long or wide."""
+    table = open_table(path, None, [])
+    if {"row", "col"} <= set(table.header):
+        return _long(path, table)
+    if not table.is_text:
+        wide = open_table(path, None, [Column(name, "number", least=0, remedy=_VALUE) for name in table.header])
+        return wide.collect().to_numpy().astype(np.float64)
+    if len(table.header) > 1 and not any(NUMBER.fullmatch(name.strip()) or not name for name in table.header):
         raise DataError(
-            f"{path}: the header has {', '.join(header[:8])}. Single screens need screen, row, col (and participant, "
-            "time, if known); counts need row, col, count, or one line of numbers for each row of the grid."
+            f"{path}: the header has {', '.join(table.header[:8])}. Single screens need screen, row, col (and "
+            "participant, time, if known); counts need row, col, count, or a line of numbers for each row of the grid."
         )
     return read_page(str(path))
 
 
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
-
-
-def _parquet(path: Path) -> Array:
-    import polars as pl
-
-    try:
-        table = pl.read_parquet(path, glob=False)
-    except (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
-        raise DataError(f"{path} is not Parquet: {error}.") from None
-    if {"row", "col"} <= set(table.columns):
-        return _long(path, table)
-    try:
-        return np.ascontiguousarray(table.to_numpy(), dtype=np.float64)
-    except (TypeError, ValueError):
-        raise DataError(f"{path}: every column must be numbers; one line per row of the grid.") from None
-
-
-def _long(path: Path, table: Any) -> Array:
-    value = next((name for name in ("count", "frequency") if name in table.columns), None)
+def _long(path: Path, table: Table) -> Array:
+    value = next((name for name in ("count", "frequency") if name in table.header), None)
     if value is None:
         raise DataError(
             f"{path}: a table with row and col needs a column 'count' or 'frequency' too, or 'screen' if it lists the "
             "cells of single screens."
         )
-    try:
-        row, col, values = (table[name].cast(float, strict=True).to_numpy() for name in ("row", "col", value))
-    except Exception as error:
-        raise DataError(f"{path}: row and col must be whole numbers, {value} numbers ({error}).") from None
-    for name, places in (("row", row), ("col", col)):
-        bad = np.flatnonzero(~((places >= 1) & (places <= 1_000_000) & (places == np.floor(places))))
-        if len(bad):
-            found = table[name][int(bad[0])]
-            raise DataError(f"{path}: column {name}, line {bad[0] + 2}: found {found}. Write whole numbers from 1 on.")
-    if table.height == 0 or int(row.max()) * int(col.max()) > 1_000_000:
-        raise DataError(f"{path}: the grid has no cell, or more than 1,000,000.")
-    row, col = row.astype(int), col.astype(int)
-    grid = np.full((int(row.max()), int(col.max())), np.nan)
-    for line, (i, j, number) in enumerate(zip(row, col, values, strict=True), 2):
-        if not np.isnan(grid[i - 1, j - 1]):
-            raise DataError(f"{path}: row {i}, col {j} appears twice, the second time on line {line}.")
-        grid[i - 1, j - 1] = number
+    remedy = "Write whole numbers from 1 on."
+    places = [Column(name, "whole", least=1, most=_MOST_CELLS, remedy=remedy) for name in ("row", "col")]
+    table = open_table(path, None, [*places, Column(value, "number", least=0, remedy=_VALUE)])
+    cells = table.collect_all(lambda lines: lines)[0].sort(RECORD)
+    repeats = cells.filter(~pl.struct("row", "col").is_first_distinct())
+    if len(repeats):
+        record, row, col = repeats.select(RECORD, "row", "col").row(0)
+        raise DataError(f"{path}: row {row}, col {col} appears twice, the second time on {table.where(record)}.")
+    rows, cols = (cells[name].to_numpy() for name in ("row", "col"))
+    if cells.is_empty() or int(rows.max()) * int(cols.max()) > _MOST_CELLS:
+        raise DataError(f"{path}: the grid has no cell, or more than {_MOST_CELLS:,}.")
+    grid = np.full((rows.max(), cols.max()), np.nan)
+    grid[rows - 1, cols - 1] = cells[value].to_numpy()
     return grid

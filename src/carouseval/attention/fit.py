@@ -3,23 +3,26 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from carouseval import _native
-from carouseval.attention.examination import Examination
+from carouseval.attention.examination import Examination, Frequencies
 from carouseval.attention.parameters import ParameterSets, weights_of_many
 from carouseval.errors import DataError, ParameterError
 from carouseval.metrics.discounts import Discount
 from carouseval.metrics.grid import Array, Grid
 from carouseval.metrics.pages import thread_count
-from carouseval.metrics.validation import did_you_mean, require_int
+from carouseval.metrics.validation import require_choice, require_int
 
 PAPER_DISCOUNTS = ("d_t", "d_a", "d_mir", "d_add", "d_mul", "d_rpd")
 OBJECTIVES = ("spearman", "pearson", "mse", "likelihood")
 
 AT_ONCE = 600_000  # weights held at a time
+
+Target: TypeAlias = ArrayLike | Examination | Frequencies
 
 
 @dataclass(frozen=True)
@@ -53,7 +56,7 @@ class Fit:
     top: tuple[Candidate, ...]
 
 
-def scores(discount: Discount, frequencies: ArrayLike | Examination, grid: Grid | None = None) -> Scores:
+def scores(discount: Discount, frequencies: Target, grid: Grid | None = None) -> Scores:
     """rho, r and MSE of a discount against frequencies, as the paper has them.
 
     >>> from carouseval.attention import recgaze_counts
@@ -75,7 +78,7 @@ def scores_of(weights: Array, target: Array) -> Scores:
 
 def grid_search(
     symbol: str,
-    frequencies: ArrayLike | Examination,
+    frequencies: Target,
     grid: Grid | None = None,
     parameters: Mapping[str, ArrayLike] | None = None,
     objective: str = "spearman",
@@ -94,9 +97,7 @@ def grid_search(
     >>> grid_search("d_mir", recgaze_counts("bratislava")).discount
     d_mir(alpha=10, beta=9)
     """
-    if objective not in OBJECTIVES:
-        hint = did_you_mean(str(objective), OBJECTIVES)
-        raise ParameterError(f"objective must be one of {', '.join(OBJECTIVES)}, found {objective!r}.{hint}")
+    require_choice("objective", objective, OBJECTIVES)
     top = require_int("top", top, 1)
     target = _frequencies(frequencies)
     grid = matching_grid(grid, target)
@@ -124,7 +125,7 @@ def grid_search(
     return Fit(best, objective, scores(best, target, grid), len(sets), len(sets) - len(tried), candidates)
 
 
-def refine(fit: Fit, frequencies: ArrayLike | Examination, grid: Grid | None = None) -> Fit:
+def refine(fit: Fit, frequencies: Target, grid: Grid | None = None) -> Fit:
     """Continue from a grid search's best over real-valued parameters (Nelder-Mead), keeping its objective."""
     from scipy.optimize import minimize
 
@@ -156,7 +157,7 @@ def refine(fit: Fit, frequencies: ArrayLike | Examination, grid: Grid | None = N
     return Fit(discount, fit.objective, train, fit.tried + int(found.nfev), fit.skipped, (best, *fit.top))
 
 
-def _objective(name: str, frequencies: ArrayLike | Examination, target: Array) -> Callable[[Array], Array]:
+def _objective(name: str, frequencies: Target, target: Array) -> Callable[[Array], Array]:
     """What is maximised, for a stack of weights."""
     if name == "likelihood":
         if not isinstance(frequencies, Examination):
@@ -182,8 +183,8 @@ def _mse(weights: Array, target: Array) -> Array:
     return error
 
 
-def _frequencies(frequencies: ArrayLike | Examination) -> Array:
-    if isinstance(frequencies, Examination):
+def _frequencies(frequencies: Target) -> Array:
+    if isinstance(frequencies, Examination | Frequencies):
         frequencies = frequencies.frequencies
     target = np.ascontiguousarray(frequencies, dtype=np.float64)
     if target.ndim != 2 or not (np.isfinite(target) & (target >= 0)).all():

@@ -8,10 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from carouseval.attention.parameters import discount_class, is_share, weights_of_many
-from carouseval.errors import ParameterError
 from carouseval.metrics.discounts import Discount, Mixture
 from carouseval.metrics.grid import Array, Grid
-from carouseval.metrics.validation import did_you_mean
+from carouseval.metrics.validation import require_choice
 
 MOST_PARAMETERS = 8  # of a form that may be chosen
 
@@ -166,12 +165,9 @@ def form_of(model: str | Form) -> Form:
     if isinstance(model, Form):
         return model
     named = {form.name: form for form in FORMS}
-    if spelled(model) in named:
-        return named[spelled(model)]
     if model == "d_rpb":
         return FORMS[-1]
     if not str(model).startswith("d_"):
-        hint = did_you_mean(str(model), named)
-        raise ParameterError(f"there is no form {model!r}.{hint} Known: {'; '.join(named)}; or a discount's symbol.")
+        return named[require_choice("form", spelled(model), list(named))]
     cls = discount_class(model)
     return Form(model, model, tuple(f.name for f in fields(cls)), "all parameters free")

@@ -4,7 +4,6 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from carouseval.attention.bootstrap import BY_PARTICIPANT, CELLS_ONLY, Bootstrap, Interval, interval_of, resampled
 from carouseval.attention.examination import Examination
@@ -63,7 +62,7 @@ class LikelihoodFit:
 
 
 def fit_likelihood(
-    model: str | Form, seen: Examination, grid: Grid | None = None, *, level: float = 0.95
+    model: str | Form, examination: Examination, grid: Grid | None = None, *, level: float = 0.95
 ) -> LikelihoodFit:
     """The parameters under which the counts are likeliest, each cell of each screen being examined or not.
 
@@ -75,13 +74,13 @@ def fit_likelihood(
     >>> fit_likelihood("six", recgaze_counts("bratislava")).discount.short
     'd_rpb(e=0.92...
     """
-    form, grid = form_of(model), counted_grid(seen, grid)
+    form, grid = form_of(model), counted_grid(examination, grid)
     level = share_of_one(level)
     problem = Problem(form, grid)
-    found = problem.fit(_flat(seen.counts)[None], np.full((1, seen.counts.size), float(seen.screens)))
-    trust = intervals(problem, found, _pulls(found, seen), level)
+    found = problem.fit(*_observed(examination))
+    trust = intervals(problem, found, _pulls(found, examination), level)
     values = dict(zip(form.free, problem.settled(found).tolist(), strict=True))
-    people = None if seen.by_participant is None else len(seen.by_participant[1])
+    people = None if examination.by_participant is None else len(examination.by_participant[1])
     return LikelihoodFit(
         form=form,
         discount=form.discount(list(values.values())),
@@ -92,24 +91,24 @@ def fit_likelihood(
         noise=noise_of(people, CELLS_ONLY),
         open=(*trust.open, *([SCAN] if form.symbol == "d_scan" else []), ORDER),
         log_likelihood=float(found.value[0]),
-        saturated=log_likelihood(seen.frequencies, seen),
-        observations=seen.screens * seen.counts.size,
-        cells=seen.counts.size,
-        train=scores_of(found.chances[0].reshape(seen.counts.shape), seen.frequencies),
+        saturated=log_likelihood(examination.frequencies, examination),
+        observations=examination.screens * examination.counts.size,
+        cells=examination.counts.size,
+        train=scores_of(found.chances[0].reshape(examination.counts.shape), examination.frequencies),
         converged=bool(found.converged[0]),
     )
 
 
-def log_likelihood(model: Discount | Array, seen: Examination, grid: Grid | None = None) -> float:
+def log_likelihood(model: Discount | Array, examination: Examination, grid: Grid | None = None) -> float:
     """Of counts under a model's weights, read as probabilities; -inf where these cannot be."""
-    weights = model.weights(matching_grid(grid, seen.frequencies)) if isinstance(model, Discount) else model
-    data = Binomial(_flat(seen.counts)[None], np.full((1, seen.counts.size), float(seen.screens)))
-    return float(data.value(_flat(weights)[None], np.zeros(1, np.int64))[0])
+    weights = model.weights(matching_grid(grid, examination.frequencies)) if isinstance(model, Discount) else model
+    chances = np.asarray(weights, dtype=np.float64).reshape(1, -1)
+    return float(Binomial(*_observed(examination)).value(chances, np.zeros(1, np.int64))[0])
 
 
 def bootstrap_fit(
     fit: LikelihoodFit,
-    seen: Examination,
+    examination: Examination,
     grid: Grid | None = None,
     samples: int = 1000,
     level: float = 0.95,
@@ -118,8 +117,8 @@ def bootstrap_fit(
     """Fit again to resampled participants or, without them, to resampled counts."""
     samples, seed = require_int("samples", samples, 1), require_int("seed", seed, 0)
     level = share_of_one(level)
-    problem = Problem(fit.form, counted_grid(seen, grid))
-    shares, totals = resampled(seen, samples, np.random.default_rng(seed))
+    problem = Problem(fit.form, counted_grid(examination, grid))
+    shares, totals = resampled(examination, samples, np.random.default_rng(seed))
     screens = np.repeat(totals, shares.shape[1], axis=1)
     own = np.clip(problem.unbounded(np.array([list(fit.values.values())])), -INSIDE, INSIDE)
     starts = np.concatenate([own, np.zeros_like(own)])
@@ -128,30 +127,32 @@ def bootstrap_fit(
     intervals = {
         name: interval_of(drawn[:, k], level) for k, name in enumerate(fit.form.free) if name not in fit.undetermined
     }
-    return Bootstrap(CELLS_ONLY if seen.by_participant is None else BY_PARTICIPANT, samples, level, intervals)
+    return Bootstrap(CELLS_ONLY if examination.by_participant is None else BY_PARTICIPANT, samples, level, intervals)
 
 
-def _pulls(found: Maximum, seen: Examination) -> Array | None:
+def _pulls(found: Maximum, examination: Examination) -> Array | None:
     """What each participant's screens, as far as they are unlike the model, do to each parameter."""
-    if seen.by_participant is None:
+    if examination.by_participant is None:
         return None
-    counts, screens = seen.by_participant
+    counts, screens = examination.by_participant
     size = len(screens)
-    own = Binomial(counts.reshape(size, -1).astype(float), np.repeat(screens[:, None], seen.counts.size, axis=1))
+    own = Binomial(counts.reshape(size, -1).astype(float), np.repeat(screens[:, None], examination.counts.size, axis=1))
     pulls: Array = own.slopes(np.repeat(found.chances, size, axis=0), np.arange(size))[0] @ found.slopes[0]
     return pulls
 
 
-def counted_grid(seen: Examination, grid: Grid | None) -> Grid:
+def counted_grid(examination: Examination, grid: Grid | None) -> Grid:
     """The grid to fit on, of counts alone."""
-    if not isinstance(seen, Examination):
+    if not isinstance(examination, Examination):
         raise ParameterError(
             "likelihood needs counts: give an Examination, such as examination_from_screens(looks, grid) returns."
         )
-    if not seen.counts.any():
-        raise DataError(f"{seen.name}: nobody looked at anything: there is nothing to fit.")
-    return matching_grid(grid, seen.frequencies)
+    if not examination.counts.any():
+        raise DataError(f"{examination.name}: nobody looked at anything: there is nothing to fit.")
+    return matching_grid(grid, examination.frequencies)
 
 
-def _flat(table: Array | NDArray[np.int64]) -> Array:
-    return np.asarray(table, dtype=np.float64).reshape(-1)
+def _observed(examination: Examination) -> tuple[Array, Array]:
+    """Counts and screens of one problem, (1, cells)."""
+    counts: Array = examination.counts.reshape(1, -1).astype(np.float64)
+    return counts, np.full_like(counts, examination.screens)

@@ -1,5 +1,6 @@
 """Parameter grids of discounts, and the weights of many parameter sets at once."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import MISSING, fields
 from typing import Any, cast
@@ -11,10 +12,12 @@ from carouseval.errors import ParameterError
 from carouseval.metrics.discount import Formula
 from carouseval.metrics.discounts import Discount, classes
 from carouseval.metrics.grid import Array, Grid
-from carouseval.metrics.validation import did_you_mean
+from carouseval.metrics.validation import require_choice
 
 FACTORS = np.arange(1, 11)  # the paper's grid for alpha, beta, gamma and lambda
 DECAYS = np.round(np.arange(1, 20) * 0.05, 2)  # 0.05, 0.10, ..., 0.95 exactly, not by accumulated steps
+
+_MOST_SETS = 10_000_000  # nobody waits for more
 
 
 class ParameterSets:
@@ -23,6 +26,11 @@ class ParameterSets:
     def __init__(self, symbol: str, grid: Grid, parameters: Mapping[str, ArrayLike] | None = None) -> None:
         self.cls, self.grid = discount_class(symbol), grid
         axes = _axes(self.cls, parameters)
+        sets = math.prod(map(len, axes.values()))
+        if sets > _MOST_SETS:
+            remedy = ", or fit it by likelihood" if self.cls().is_probability else ""
+            many = f"{symbol}: {sets:,} combinations of parameters are too many to try."
+            raise ParameterError(f"{many} Give values of more of them{remedy}.")
         columns = np.meshgrid(*axes.values(), indexing="ij")
         self.columns = {name: column.ravel() for name, column in zip(axes, columns, strict=True)}
 
@@ -71,11 +79,7 @@ def discount_class(symbol: str) -> Any:
     if symbol in ("d_emp", "d_mix"):
         remedy = "it is what was measured" if symbol == "d_emp" else "fit its parts, or d_rpb in the form 'two kinds'"
         raise ParameterError(f"{symbol} is written down, not fitted: {remedy}.")
-    if symbol not in known:
-        fitted = sorted(set(known) - {"d_emp", "d_mix"})
-        hint = did_you_mean(str(symbol), fitted)
-        raise ParameterError(f"there is no discount {symbol!r} to fit.{hint} Known: {', '.join(fitted)}.")
-    return known[symbol]
+    return known[require_choice("model", symbol, sorted(set(known) - {"d_emp", "d_mix"}))]
 
 
 def defaults(cls: Any) -> dict[str, float]:
@@ -94,9 +98,7 @@ def _axes(cls: Any, parameters: Mapping[str, ArrayLike] | None) -> dict[str, NDA
     names = [f.name for f in fields(cls)]
     given = dict(parameters or {})
     for name in given:
-        if name not in names:
-            hint = did_you_mean(name, names)
-            raise ParameterError(f"{cls.symbol} has no parameter {name!r}.{hint} It takes {', '.join(names)}.")
+        require_choice(f"a parameter of {cls.symbol}", name, names)
     axes = {}
     for name in names:
         default = DECAYS if is_share(cls, name) else FACTORS

@@ -5,6 +5,7 @@ Counts say which cells were examined; paths also say in which order, and so how 
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,14 +17,14 @@ from carouseval.attention.fit import scores_of
 from carouseval.attention.forms import form_of
 from carouseval.attention.intervals import intervals, noise_of, share_of_one
 from carouseval.attention.likelihood import LikelihoodFit
-from carouseval.attention.log_tables import RECORD, TIME, Rule, moment, open_table, whole
 from carouseval.attention.maximise import Maximum, Outcomes, maximise
 from carouseval.attention.problem import FAR, INSIDE, Problem
-from carouseval.attention.screens import screen_columns
+from carouseval.attention.screens import check_screens, open_looks, screen_columns
 from carouseval.errors import DataError, ParameterError
-from carouseval.metrics import validation
 from carouseval.metrics.grid import Array, Grid
 from carouseval.metrics.scan import MarkovScan, moves_on
+from carouseval.metrics.validation import require_int
+from carouseval.tables import RECORD, TableLike
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +54,7 @@ class Paths:
             raise DataError(f"{self.name}: cells are numbered row by row from 0 on the {self.grid} grid.")
         if ((self.cell[1:] == self.cell[:-1]) & (steps[1:] == 0)).any():
             raise DataError(f"{self.name}: looks at one cell in a row are one look; drop the repeats.")
-        if validation.require_int(f"{self.name}: screens", self.screens, 1) < self.looked:
+        if require_int(f"{self.name}: screens", self.screens, 1) < self.looked:
             raise DataError(f"{self.name}: {self.looked} screens have looks, more than the {self.screens} there are.")
         if self.participant is not None:
             if self.participant.shape != (self.looked,):
@@ -77,19 +78,19 @@ class Paths:
     def examination(self) -> Examination:
         """On how many screens each cell was examined."""
         size = self.grid.rows * self.grid.cols
-        seen = np.unique(self.screen * size + self.cell)
-        counts = np.bincount(seen % size, minlength=size).reshape(self.grid.shape)
-        rows = np.unique(seen // size * self.grid.rows + seen % size // self.grid.cols) % self.grid.rows
+        pairs = np.unique(self.screen * size + self.cell)
+        counts = np.bincount(pairs % size, minlength=size).reshape(self.grid.shape)
+        rows = np.unique(pairs // size * self.grid.rows + pairs % size // self.grid.cols) % self.grid.rows
         people = None if self.participant is None else int(self.participant.max()) + 1
         single = None
         if self.participant is not None and not self.blank:
             own = np.zeros((people or 0, size), np.int64)
-            np.add.at(own, (self.participant[seen // size], seen % size), 1)
+            np.add.at(own, (self.participant[pairs // size], pairs % size), 1)
             single = own.reshape(-1, *self.grid.shape), np.bincount(self.participant)
         return Examination(self.name, counts, self.screens, np.bincount(rows, minlength=self.grid.rows), people, single)
 
 
-def paths_from_screens(table: Any, grid: Grid, screens: int | None = None, name: str | None = None) -> Paths:
+def paths_from_screens(table: TableLike, grid: Grid, screens: int | None = None, name: str | None = None) -> Paths:
     """Paths from a table with one line per look: ``screen``, ``row``, ``col``; a CSV or Parquet file, or a data frame.
 
     Looks are in the order of ``time`` (a number, or a date and time), if there is such a column, else of lines. Looks
@@ -100,19 +101,10 @@ def paths_from_screens(table: Any, grid: Grid, screens: int | None = None, name:
     >>> paths_from_screens(looks, Grid(2, 3))
     Paths('table', 4 looks on 2 screens of 2x3 cells)
     """
-    lines = open_table(table, ["screen", "row", "col"], optional=["participant", "time"])
-    known, rules = screen_columns(lines, grid)
-    timed = "time" in lines.columns
-    rules += [Rule("time", ~pl.col("time").is_finite().fill_null(False), TIME)] * timed
-    order = {"time": moment("time")} if timed else {}
-    (looks,) = lines.collect(
-        rules,
-        lambda lines: lines.select(
-            RECORD, *known, row=whole("row", 1, grid.rows), col=whole("col", 1, grid.cols), **order
-        ),
-        lambda lines: lines,
-    )
-    return as_paths(looks, known, [*order, RECORD], grid, screens, name or lines.path.stem)
+    lines = open_looks(table, grid, timed=True)
+    order = ["time"] if "time" in lines else []
+    (looks,) = lines.collect_all(lambda lines: lines)
+    return as_paths(looks, screen_columns(lines), [*order, RECORD], grid, screens, name or Path(lines.name).stem)
 
 
 def as_paths(
@@ -130,8 +122,7 @@ def as_paths(
     )
     number_of = moved["number"].to_numpy().astype(np.int64)
     there = int(number_of[-1]) + 1
-    if screens is not None and validation.require_int("screens", screens, 1) < there:
-        raise DataError(f"{name}: column screen has {there} screens, more than the {screens} there are said to be.")
+    check_screens(name, there, screens)
     people = None
     if len(known) > 1:
         people = (
@@ -161,7 +152,7 @@ def fit_paths(paths: Paths, *, level: float = 0.95) -> LikelihoodFit:
     )
     found = climbed.only(np.array([np.nan_to_num(climbed.value, nan=-np.inf).argmax()]))
     values = dict(zip(walk.form.free, walk.settled(found).tolist(), strict=True))
-    discount, seen = walk.form.discount(list(values.values())), paths.examination()
+    discount = walk.form.discount(list(values.values()))
     people = None if paths.participant is None else int(paths.participant.max()) + 1
     trust = intervals(walk, found, walk.pulls(found), level, apart=("e",))
     if paths.blank:
@@ -181,7 +172,7 @@ def fit_paths(paths: Paths, *, level: float = 0.95) -> LikelihoodFit:
         saturated=walk.saturated,
         observations=int(walk.counts.sum()),
         cells=0,
-        train=scores_of(discount.weights(paths.grid), seen.frequencies),
+        train=scores_of(discount.weights(paths.grid), paths.examination().frequencies),
         converged=bool(found.converged[0]),
     )
 

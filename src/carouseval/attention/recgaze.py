@@ -8,8 +8,7 @@ import json
 from importlib import resources
 
 from carouseval.attention.examination import Examination
-from carouseval.errors import ParseError
-from carouseval.metrics.validation import did_you_mean
+from carouseval.metrics.validation import require_choice
 
 GROUPS = ("bratislava", "amsterdam", "all")
 
@@ -21,8 +20,7 @@ def recgaze_counts(group: str) -> Examination:
     >>> recgaze_counts("amsterdam").counts[0, :3].tolist(), recgaze_counts("amsterdam").screens
     ([619, 502, 531], 710)
     """
-    if group not in GROUPS:
-        raise ParseError(f"there is no group {group!r}.{did_you_mean(str(group), GROUPS)} Known: {', '.join(GROUPS)}.")
+    require_choice("group", group, GROUPS)
     content = json.loads(resources.files("carouseval.attention").joinpath("recgaze.json").read_text(encoding="utf-8"))
     groups = {name: Examination(name, **values) for name, values in content["groups"].items()}
     both = groups["bratislava"] + groups["amsterdam"]

@@ -4,24 +4,57 @@ from pathlib import Path
 
 import polars as pl
 
-from carouseval.attention.log_tables import RECORD, LogTable, Rule, number, open_csv, text, whole
 from carouseval.errors import DataError
 from carouseval.metrics.grid import RECGAZE
+from carouseval.tables import RECORD, Column, Table, open_table
 
 SCREEN = ["group", "user", "task"]  # a screen is one user's view of one task
 NO_LABEL = "(no label)"
 _CLICK_FILES = ("click_summary_dataset.csv", "click_feedback.csv")  # one file, named in two ways
 _SOURCE = (
-    " It is part of the RecGaze data set (SIGIR '25): download it from Zenodo, record 15270518"
+    "It is part of the RecGaze data set (SIGIR '25): download it from Zenodo, record 15270518"
     " (https://zenodo.org/records/15270518)."
 )
 _LOOK, _CLICK = "Fixation_AOI_", "Click_AOI_"  # Fixation_AOI_Closest_ is the nearest area, not the one looked at
 _ROW, _COL = "Carousel_position", "Movie_position_in_carousel"
-_USER = r"(?i)^\s*(?:kinit|uva)_([0-9]{1,6})\s*$"
-_SCREEN_RULES = [
-    Rule("UserID", pl.col("user").is_null(), "Users are KInIT_<number> (Bratislava) or UvA_<number> (Amsterdam)."),
-    Rule("TaskID", pl.col("task").is_null(), "A task is a whole number, in RecGaze 1 to 40."),
+_USER = r"(?i)^(?:kinit|uva)_([0-9]{1,6})$"
+_USERS = "Users are KInIT_<number> (Bratislava) or UvA_<number> (Amsterdam)."
+
+
+def free_browsing(task: pl.Expr) -> pl.Expr:
+    """Whether the task is free browsing."""
+    return task.is_between(1, 30).fill_null(False)
+
+
+_FREE = free_browsing(pl.col("TaskID"))
+_MOVIE, _HEADING = (pl.col(f"{_LOOK}type").eq_missing(pl.lit(kind)) for kind in ("Movie", "Genre"))
+_CLICKED = pl.col(f"{_CLICK}type").eq_missing(pl.lit("Movie"))
+_EVENT = _FREE & (_MOVIE | _HEADING | _CLICKED)
+
+
+def _area(area: str, row_where: pl.Expr, col_where: pl.Expr) -> list[Column]:
+    """What kind of area it was and, where they must be known, its row and column."""
+    columns = [Column(f"{area}type", "text", nulls=True)]
+    for name, most, what, where in (
+        (_ROW, RECGAZE.rows, "A carousel's position", row_where),
+        (_COL, RECGAZE.cols, "A movie's position in its carousel", col_where),
+    ):
+        remedy = f"{what} is a whole number from 1 to {most}."
+        columns.append(Column(area + name, "whole", least=1, most=most, where=_FREE & where, remedy=remedy))
+    return columns
+
+
+_SCREEN = [
+    Column("UserID", "text", pattern=_USER, remedy=_USERS),
+    Column("TaskID", "whole", least=0, most=9999, remedy="A task is a whole number, in RecGaze 1 to 40."),
 ]
+_EVENTS = [
+    *_SCREEN,
+    Column("Timestamp", "number", where=_EVENT, remedy="A time is a number of seconds."),
+    *_area(_LOOK, _MOVIE | _HEADING, _MOVIE),
+    *_area(_CLICK, _CLICKED, _CLICKED),
+]
+_CLICKS = [*_SCREEN, Column("Movie_Familiarity", "text", nulls=True)]
 
 
 def click_file(path: Path) -> tuple[Path, str]:
@@ -33,83 +66,56 @@ def click_file(path: Path) -> tuple[Path, str]:
     return path, ""
 
 
-def free_browsing() -> pl.Expr:
-    """Whether the task is free browsing."""
-    return pl.col("task").is_between(1, 30).fill_null(False)
-
-
 def read_events(path: Path) -> tuple[pl.DataFrame, pl.DataFrame]:
     """All screens with whether a movie was clicked, and in file order the free-browsing events that may count.
 
     An event's ``row`` is null where the line holds a click only, its ``col`` where a heading was fixated.
     """
-    areas = [aoi + part for aoi in (_LOOK, _CLICK) for part in ("type", _ROW, _COL)]
-    movie, heading, click = (pl.col(name) for name in ("movie", "heading", "click"))
-    event = free_browsing() & (movie | heading | click)
-
-    def bad(column: str, where: pl.Expr) -> pl.Expr:
-        return free_browsing() & where & pl.col(column).is_null()
-
-    row = f"A carousel's position is a whole number from 1 to {RECGAZE.rows}."
-    col = f"A movie's position in its carousel is a whole number from 1 to {RECGAZE.cols}."
-    screens, events = _open(path, ["UserID", "TaskID", "Timestamp", *areas]).collect(
-        [
-            *_SCREEN_RULES,
-            Rule("Timestamp", event & ~pl.col("time").is_finite().fill_null(False), "A time is a number of seconds."),
-            Rule(_LOOK + _ROW, bad("row", movie | heading), row),
-            Rule(_LOOK + _COL, bad("col", movie), col),
-            Rule(_CLICK + _ROW, bad("click_row", click), row),
-            Rule(_CLICK + _COL, bad("click_col", click), col),
-        ],
-        _parsed_events,
-        lambda lines: lines.group_by(SCREEN).agg(clicked=click.any()),
-        lambda lines: lines.filter(event).drop("movie", "heading"),
+    screens, events = _open(path, _EVENTS).collect_all(
+        lambda lines: _with_screen(lines).group_by(SCREEN).agg(clicked=_CLICKED.any()),
+        lambda lines: _with_screen(lines.filter(_EVENT)).select(
+            RECORD,
+            *SCREEN,
+            time="Timestamp",
+            row=_small(_LOOK + _ROW, _MOVIE | _HEADING),
+            col=_small(_LOOK + _COL, _MOVIE),
+            click=_CLICKED,
+            click_row=_small(_CLICK + _ROW, _CLICKED),
+            click_col=_small(_CLICK + _COL, _CLICKED),
+        ),
     )
     if screens.is_empty():
-        raise DataError(f"{path} holds no events, only a header. Is the file complete?{_SOURCE}")
+        raise DataError(f"{path} holds no events, only a header. Is the file complete? {_SOURCE}")
     return screens, events.sort(RECORD)
 
 
 def read_clicks(path: Path) -> pl.DataFrame:
     """The familiarity label of every screen of the click file, and how many lines it has there."""
-    (lines,) = _open(path, ["UserID", "TaskID", "Movie_Familiarity"]).collect(
-        _SCREEN_RULES,
-        lambda records: _with_screen(records).with_columns(label=text("Movie_Familiarity").fill_null(NO_LABEL)),
-        lambda lines: lines.select(RECORD, *SCREEN, "label"),
-    )
+    label = pl.col("Movie_Familiarity").fill_null(NO_LABEL)
+    (lines,) = _open(path, _CLICKS).collect_all(lambda lines: _with_screen(lines).select(RECORD, *SCREEN, label=label))
     if lines.is_empty():
-        raise DataError(f"{path} holds no clicks, only a header. Is the file complete?{_SOURCE}")
+        raise DataError(f"{path} holds no clicks, only a header. Is the file complete? {_SOURCE}")
     screens = lines.sort(RECORD).group_by(SCREEN, maintain_order=True)
     return screens.agg(pl.col("label").last(), lines=pl.len())  # the file is said to hold the final click
 
 
-def _open(path: Path, columns: list[str]) -> LogTable:
-    return open_csv(path, columns, source=_SOURCE, hint=" The events file is given first, then the click file.")
+def _open(path: Path, columns: list[Column]) -> Table:
+    hint = "The events file is given first, then the click file."
+    try:
+        return open_table(path, None, columns, hint=hint, full_lines=True)
+    except DataError as error:
+        raise DataError(f"{error} {_SOURCE}") from None
 
 
 def _with_screen(lines: pl.LazyFrame) -> pl.LazyFrame:
     user = pl.col("UserID")
-    group = user.str.contains(r"(?i)^\s*uva").cast(pl.Int8)
-    task = whole("TaskID", 0, 9999)
-    return lines.with_columns(group=group, user=user.str.extract(_USER).cast(pl.Int32), task=task)
-
-
-def _parsed_events(lines: pl.LazyFrame) -> pl.LazyFrame:
-    look, click = pl.col(f"{_LOOK}type"), pl.col(f"{_CLICK}type")  # null on most lines, which equals nothing
-    movie, heading = look.eq_missing(pl.lit("Movie")), look.eq_missing(pl.lit("Genre"))
-    return _with_screen(lines).select(
-        RECORD,
-        *SCREEN,
-        time=number("Timestamp"),
-        movie=movie,
-        heading=heading,
-        row=pl.when(movie | heading).then(_position(_LOOK + _ROW, RECGAZE.rows)),
-        col=pl.when(movie).then(_position(_LOOK + _COL, RECGAZE.cols)),
-        click=click.eq_missing(pl.lit("Movie")),
-        click_row=_position(_CLICK + _ROW, RECGAZE.rows),
-        click_col=_position(_CLICK + _COL, RECGAZE.cols),
+    return lines.with_columns(
+        group=user.str.contains("(?i)^uva").cast(pl.Int8),
+        user=user.str.extract(_USER).cast(pl.Int32),
+        task=pl.col("TaskID").cast(pl.Int32, strict=False),
     )
 
 
-def _position(column: str, most: int) -> pl.Expr:
-    return whole(column, 1, most).cast(pl.Int8)  # small, since there may be millions
+def _small(column: str, where: pl.Expr) -> pl.Expr:
+    """A position in one byte, since there may be millions; what does not fit is refused elsewhere."""
+    return pl.when(where).then(pl.col(column)).cast(pl.Int8, strict=False)

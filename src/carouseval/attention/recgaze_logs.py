@@ -4,6 +4,7 @@ The filters are those behind the figures of Kang et al. (CIKM 2026). The data se
 15270518).
 """
 
+import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,16 +13,17 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from carouseval.attention.examination import Examination, write_json
-from carouseval.attention.log_tables import RECORD
+from carouseval.attention.examination import Examination
 from carouseval.attention.paths import Paths, as_paths
 from carouseval.attention.recgaze import GROUPS
 from carouseval.attention.recgaze_files import SCREEN, click_file, free_browsing, read_clicks, read_events
 from carouseval.attention.screens import by_participant
 from carouseval.errors import DataError, ParameterError
 from carouseval.metrics.grid import RECGAZE
-from carouseval.metrics.validation import did_you_mean
-from carouseval.whole_files import write_frame
+from carouseval.metrics.validation import did_you_mean, require_choice
+from carouseval.result_base import Result
+from carouseval.tables import RECORD
+from carouseval.whole_files import write_frame, write_whole
 
 DROPPED_LABELS = ("I did not select a movie", "I selected a movie by accident")
 USERS = {"bratislava": "KInIT_", "amsterdam": "UvA_"}
@@ -50,7 +52,7 @@ class Audit:
 
 
 @dataclass(frozen=True)
-class RecgazeLogs:
+class RecgazeLogs(Result):
     """Counts and looks of each group that has a screen left, and the audit of bratislava, amsterdam and all."""
 
     groups: dict[str, Examination]
@@ -60,9 +62,7 @@ class RecgazeLogs:
 
     def paths(self, group: str) -> Paths:
         """The looks of a group, screen by screen: what a scan is fitted to."""
-        if group not in self.groups:
-            known_groups = ", ".join(self.groups)
-            raise ParameterError(f"there is no group {group!r} with a screen left. Known: {known_groups}.")
+        require_choice("group (with a screen left)", group, list(self.groups))
         known = ["participant", "screen"]
         own = self.looks if group == "all" else self.looks.filter(pl.col("participant").str.starts_with(USERS[group]))
         return as_paths(own, known, ["time", RECORD], RECGAZE, None, group)
@@ -70,26 +70,36 @@ class RecgazeLogs:
     def to_dict(self) -> dict[str, Any]:
         """Screens and counts of every group, one without a screen left included, and how many screens were dropped."""
         none = {"screens": 0, "counts": np.zeros(RECGAZE.shape, int).tolist()}
-        some = {name: {"screens": seen.screens, "counts": seen.counts.tolist()} for name, seen in self.groups.items()}
+        some = {name: {"screens": one.screens, "counts": one.counts.tolist()} for name, one in self.groups.items()}
         return {
             "groups": {name: some.get(name, none) for name in GROUPS},
             "dropped": {name: audit.dropped for name, audit in self.audit.items()},
         }
 
-    def save(self, folder: str | Path) -> None:
-        """Write ``bratislava.json``, ``amsterdam.json``, ``all.json`` (examinations) and ``audit.json``.
+    def to_frame(self) -> pl.DataFrame:
+        """The counts of every group that has a screen left, a line for each row of the grid."""
+        return pl.concat(
+            examined.to_frame().select(pl.lit(name).alias("group"), pl.lit(examined.screens).alias("screens"), pl.all())
+            for name, examined in self.groups.items()
+        )
+
+    def save(self, path: str | Path) -> Path:
+        """Write ``bratislava.json``, ``amsterdam.json``, ``all.json`` (examinations) and ``audit.json`` to a folder.
 
         ``looks.parquet`` holds the looks in order, for ``carouseval fit looks.parquet --grid recgaze --model d_scan``.
         """
+        folder = Path(path)
         try:
-            Path(folder).mkdir(parents=True, exist_ok=True)
+            folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise DataError(f"{folder}: {error.strerror or error}. Name a folder to write to.") from None
-        for name, seen in self.groups.items():
-            seen.save(Path(folder, f"{name}.json"))
+        for name, examined in self.groups.items():
+            examined.save(folder / f"{name}.json")
         groups = {name: audit.to_dict() for name, audit in self.audit.items()}
-        write_json(Path(folder, "audit.json"), {"dropped_labels": list(self.dropped_labels), "groups": groups})
-        write_frame(Path(folder, "looks.parquet"), self.looks.drop(RECORD))
+        audit = {"dropped_labels": list(self.dropped_labels), "groups": groups}
+        write_whole(folder / "audit.json", json.dumps(audit, indent=1) + "\n")
+        write_frame(folder / "looks.parquet", self.looks.drop(RECORD))
+        return folder
 
 
 def read_recgaze(
@@ -121,7 +131,7 @@ def read_recgaze(
         reasons = "; ".join(f"{REASONS[reason]}: {count}" for reason, count in _dropped(screens).items() if count)
         raise DataError(f"{events_path}: no screen is left of {len(screens)} ({reasons}). Are these RecGaze's files?")
     looks = looks.join(kept, on=SCREEN)
-    strangers = labels.filter(free_browsing()).join(screens, on=SCREEN, how="anti")
+    strangers = labels.filter(free_browsing(pl.col("task"))).join(screens, on=SCREEN, how="anti")
     groups, audit = {}, {}
     for number, name in enumerate(GROUPS):
         own = pl.lit(True) if name == "all" else pl.col("group") == number
@@ -185,7 +195,7 @@ def _reason(dropped_labels: tuple[str, ...]) -> pl.Expr:
     unwanted = pl.col("label").str.to_lowercase().is_in([label.lower() for label in dropped_labels])
     holds = {
         "no_movie_click": ~pl.col("clicked"),
-        "other_task": ~free_browsing(),
+        "other_task": ~free_browsing(pl.col("task")),
         "click_not_fixated": pl.col("fixated").is_null(),
         "no_click_line": pl.col("label").is_null(),
         "dropped_label": unwanted,

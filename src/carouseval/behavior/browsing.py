@@ -1,6 +1,6 @@
 """Browsing models and what they imply: which cells people examine, how often, at what cost, and what they gain.
 
-A model is a discount whose weights are probabilities. :func:`chain_of` gives the chain of looks behind it and
+A model is a discount whose weights are probabilities. ``chain_of`` gives the chain of looks behind it and
 :func:`browse` what a page yields to people who browse so: C/W/L (Moffat, Bailey, Scholer and Thomas, TOIS 2017) in two
 dimensions.
 """
@@ -13,15 +13,12 @@ from typing import Any
 import numpy as np
 
 from carouseval.behavior.joint_examination import covariance
-from carouseval.behavior.model_chains import chain_of, list_chain
+from carouseval.behavior.model_chains import chain_of
 from carouseval.metrics.discounts import Discount, Mixture, as_discount
 from carouseval.metrics.gains import Gain
 from carouseval.metrics.grid import Array, Grid
 from carouseval.metrics.pages import Relevance, stack_pages
-from carouseval.metrics.scan import MarkovScan
 from carouseval.metrics.validation import require_float
-
-__all__ = ["Browsing", "MarkovScan", "browse", "chain_of", "list_chain"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,24 +58,24 @@ def browse(
 
     Cells that hold nothing gain nothing; the model passes over them as over any other.
 
-    >>> seen = browse("d_rpb", [[1, 0, 1], [0, 1, 0]])
-    >>> round(seen.total_utility, 4), round(seen.looks, 4)
+    >>> browsing = browse("d_rpb", [[1, 0, 1], [0, 1, 0]])
+    >>> round(browsing.total_utility, 4), round(browsing.looks, 4)
     (2.5437, 7.149)
     """
     discount = as_discount(model)
     stack = stack_pages(relevance, gain)
     grid = stack.grid(grid)
-    seen = _looks(discount, grid)
+    looks = _looks(discount, grid)
     gains = stack.gains_on(grid).reshape(len(stack.relevance), -1)
     price = require_float("swipe_cost", swipe_cost, at_least=0), require_float("scroll_cost", scroll_cost, at_least=0)
     return Browsing(
-        weights=seen.weights,
-        visits=seen.visits,
-        swipes=seen.swipes,
-        scrolls=seen.scrolls,
-        cost=seen.swipes * price[0] + seen.scrolls * price[1],
-        utility=stack.unstacked(gains @ seen.visits.ravel() / (seen.visits.sum() or np.nan)),
-        total_utility=stack.unstacked(gains @ seen.weights.ravel()),
+        weights=looks.weights,
+        visits=looks.visits,
+        swipes=looks.swipes,
+        scrolls=looks.scrolls,
+        cost=looks.swipes * price[0] + looks.scrolls * price[1],
+        utility=stack.unstacked(gains @ looks.visits.ravel() / (looks.visits.sum() or np.nan)),
+        total_utility=stack.unstacked(gains @ looks.weights.ravel()),
         _variance=lambda: stack.unstacked(_variance(discount, grid, gains)),
     )
 

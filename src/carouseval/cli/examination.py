@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from carouseval.cli.options import OutputFormat, PageSize
-from carouseval.cli.output import Format, write_json, write_rows
+from carouseval.cli.output import Format, emit
 
 EXAMPLES = """
 carouseval examination screens.csv --grid 8x12
@@ -35,20 +35,10 @@ def examination(
     """
     from carouseval.attention.screens import examination_from_screens
     from carouseval.cli.screen import screen
+    from carouseval.show.examination import examination as draw
 
     shape = screen(grid, page_size, None, ())
-    seen = examination_from_screens(table, shape, screens, name)
+    counts = examination_from_screens(table, shape, screens, name)
     if out is not None:
-        seen.save(out)
-    if format is Format.json:
-        write_json(seen.to_dict())
-    elif format is Format.table:
-        from rich.console import Console
-
-        from carouseval.show.examination import examination as draw
-
-        Console(highlight=False).print(draw(seen, shape), soft_wrap=True)
-    else:
-        cols = [str(col) for col in range(1, shape.cols + 1)]
-        rows = ([i, *row] for i, row in enumerate(seen.counts.tolist(), 1))
-        write_rows(format, ["row", *cols], rows)
+        counts.save(out)
+    emit(counts, format, lambda _: draw(counts, shape))

@@ -1,12 +1,14 @@
 """``carouseval fit``: a discount from examination counts, frequencies or paths of looks."""
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from carouseval.cli.options import GridName, OutputFormat, PageSize, VisibleRows
-from carouseval.cli.output import Format
+from carouseval.cli.output import Format, emit, progress_bar
+from carouseval.errors import ParseError
 
 CHARTS = (".svg", ".png", ".pdf", ".html")
 
@@ -69,30 +71,61 @@ def fit(
     form that the data support, d_scan to paths where single screens are given. Others order cells: every combination of
     their parameters is tried and the best kept, ties by Pearson's r, then by order, as the paper does.
     """
-    from carouseval.attention.fit import OBJECTIVES
-    from carouseval.attention.parameters import discount_class
-    from carouseval.cli.fit_likelihood import check_form, fit_by_likelihood
-    from carouseval.cli.fit_search import fit_by_search
-    from carouseval.cli.inputs import FitInput
-    from carouseval.errors import ParameterError
-    from carouseval.metrics.validation import did_you_mean
-    from carouseval.whole_files import check_outputs
+    from carouseval.attention.discount_fit import fit_discount
+    from carouseval.attention.fit_data import FitData
+    from carouseval.cli.screen import screen
+    from carouseval.metrics.grid import PRESETS
+    from carouseval.show.fit_terminal import fit_report
+    from carouseval.whole_files import check_outputs, write_whole
 
-    browses = discount_class(model)().is_probability
-    chosen = ("likelihood" if browses else "spearman") if objective is None else objective
-    if chosen not in OBJECTIVES:
-        hint = did_you_mean(chosen, OBJECTIVES)
-        raise ParameterError(f"objective must be one of {', '.join(OBJECTIVES)}, found {chosen!r}.{hint}")
-    by_likelihood = browses and chosen == "likelihood" and not values
-    if form is not None:
-        check_form(form, model if by_likelihood else "")
-    if by_likelihood and refine:
-        raise ParameterError(f"{model} is fitted over real numbers already; leave out --refine.")
     check_outputs(chart, kinds=CHARTS, inputs=[frequencies, test])
     if out:  # under any name
         check_outputs(chart, out, kinds=(*CHARTS, out.suffix.lower()), inputs=[frequencies, test])
-    data = FitInput.read(frequencies, test, screens, grid, page_size, visible_rows, paths=model == "d_scan")
-    if by_likelihood:
-        fit_by_likelihood(data, model, form, bootstrap, chart, out, format)
-    else:
-        fit_by_search(data, model, chosen, values, refine, bootstrap, top, chart, out, format)
+    data = FitData.read(
+        frequencies,
+        test,
+        screens=screens,
+        grid=screen(grid, page_size, visible_rows, ()) if grid else None,
+        page_size=page_size,
+        visible_rows=visible_rows,
+        page_size_assumed=page_size is None and (grid or "").lower() not in PRESETS,
+        in_order=model == "d_scan",
+    )
+    with progress_bar() as bar:
+        report = fit_discount(
+            data,
+            model,
+            objective=objective,
+            form=form,
+            values=_values(values or []),
+            refine=refine,
+            bootstrap=bootstrap,
+            top=top,
+            progress=bar,
+        )
+    if out:
+        write_whole(out, report.to_json() + "\n")
+    if chart:
+        from carouseval.show.drawing import save_as
+        from carouseval.show.fit_chart import fit_chart
+
+        save_as(fit_chart(report), chart)
+    emit(report, format, partial(fit_report, report))
+
+
+def _values(texts: list[str]) -> dict[str, list[float]]:
+    """``["mu=0.1,0.2"]`` as parameters and their values."""
+    values: dict[str, list[float]] = {}
+    for text in texts:
+        name, equals, numbers = text.partition("=")
+        try:
+            if not equals or name.strip() in values:
+                raise ValueError
+            values[name.strip()] = [
+                float(part) if set(part.lower()) & set(".e") else int(part) for part in numbers.split(",")
+            ]
+        except ValueError:
+            raise ParseError(
+                f"--values {text!r} does not read; write each parameter once, for example mu=0.1,0.2,0.3."
+            ) from None
+    return values

@@ -8,10 +8,10 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from enum import StrEnum
-from functools import partial
-from typing import Any, Protocol, TextIO
+from typing import Any
 
-from carouseval.result_base import Result
+from carouseval.progress import Progress
+from carouseval.result_base import Result, plain
 from carouseval.text_tables import latex, markdown
 
 
@@ -60,33 +60,21 @@ def write_json(content: Any) -> None:
     print(re.sub(r"\[\n[^][{}\"]*\]", lambda row: f"[{' '.join(row[0][1:-1].split())}]", text))
 
 
-def write_rows(
-    format: Format, header: Sequence[str], rows: Iterable[Sequence[Any]], title: str = "", out: TextIO | None = None
-) -> None:
-    """A small table, on standard output or into an open file; ``title`` heads the one for the terminal."""
-    out = out or sys.stdout
+def write_rows(format: Format, header: Sequence[str], rows: Iterable[Sequence[Any]], title: str = "") -> None:
+    """A small table; ``title`` heads the one for the terminal."""
     if format is Format.table:
         from rich.console import Console
 
         from carouseval.show.terminal import small_table
 
-        Console(file=out, highlight=False).print(small_table(title, header, rows), soft_wrap=True)
+        Console(highlight=False).print(small_table(title, header, rows), soft_wrap=True)
     elif format is Format.csv:
-        writer = csv.writer(out, lineterminator="\n")
+        writer = csv.writer(sys.stdout, lineterminator="\n")
         writer.writerow(header)
         writer.writerows([_cell(value) for value in row] for row in rows)
     else:
         draw = markdown if format is Format.markdown else latex
-        out.write(draw(header, [[_cell(value) for value in row] for row in rows]))
-
-
-def plain(content: Any) -> Any:
-    """Content with null in place of all that JSON has no number for."""
-    if isinstance(content, dict):
-        return {key: plain(value) for key, value in content.items()}
-    if isinstance(content, list):
-        return [plain(value) for value in content]
-    return None if isinstance(content, float) and not math.isfinite(content) else content
+        sys.stdout.write(draw(header, [[_cell(value) for value in row] for row in rows]))
 
 
 def _cell(value: Any) -> str:
@@ -95,29 +83,22 @@ def _cell(value: Any) -> str:
     return "" if value is None else str(value)
 
 
-class Progress(Protocol):
-    """Called with (what, done, of)."""
-
-    def __call__(self, what: str, done: int, of: int) -> None: ...
-
-
-def step(bar: Progress | None, what: str) -> Callable[[int, int], None] | None:
-    """What one long piece of work calls with (done, of)."""
-    return None if bar is None else partial(bar, what)
-
-
 @contextmanager
 def progress_bar() -> Iterator[Progress | None]:
     """A progress bar on standard error, where that is a terminal."""
     if not sys.stderr.isatty():
         yield None
         return
+    from rich import progress
     from rich.console import Console
-    from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
-    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.completed:,} of {task.total:,}"))
-    tasks: dict[str, TaskID] = {}
-    with Progress(*columns, TimeRemainingColumn(), console=Console(stderr=True), transient=True) as bar:
+    words, count = (
+        progress.TextColumn("{task.description}"),
+        progress.TextColumn("{task.completed:,} of {task.total:,}"),
+    )
+    columns = (words, progress.BarColumn(), count, progress.TimeRemainingColumn())
+    tasks: dict[str, progress.TaskID] = {}
+    with progress.Progress(*columns, console=Console(stderr=True), transient=True) as bar:
 
         def update(what: str, done: int, of: int) -> None:
             if what not in tasks:

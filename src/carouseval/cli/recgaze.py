@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from carouseval.cli.options import OutputFormat
-from carouseval.cli.output import Format, write_json, write_rows
+from carouseval.cli.output import Format, emit
 
 EXAMPLES = """
 carouseval recgaze summary_feedback.csv click_summary_dataset.csv
@@ -41,26 +41,14 @@ def recgaze(
     from rich.text import Text
 
     from carouseval.attention.recgaze_logs import DROPPED_LABELS, read_recgaze
+    from carouseval.show.examination import recgaze as draw
 
     labels = tuple(DROPPED_LABELS if not drop_label else () if drop_label == ["none"] else drop_label)
     with Console(stderr=True).status(Text(f"Reading {events}")):  # shown where stderr is a terminal
         logs = read_recgaze(events, clicks, dropped_labels=labels)
     if out is not None:
         logs.save(out)
-    if format is Format.table:
-        from carouseval.show.examination import recgaze as draw
-
-        Console(highlight=False).print(draw(logs), soft_wrap=True)
-        return
-    for note in logs.audit["all"].notes:
-        typer.echo(f"carouseval: {note}", err=True)
-    if format is Format.json:
-        write_json(logs.to_dict())
-    else:
-        found = logs.groups.items()
-        cols = [str(col) for col in range(1, 16)]
-        write_rows(
-            format,
-            ["group", "screens", "row", *cols],
-            ([name, seen.screens, i, *row] for name, seen in found for i, row in enumerate(seen.counts.tolist(), 1)),
-        )
+    if format is not Format.table:  # which has them, too
+        for note in logs.audit["all"].notes:
+            typer.echo(f"carouseval: {note}", err=True)
+    emit(logs, format, lambda _: draw(logs))

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from carouseval.cli.options import OutputFormat
-from carouseval.cli.output import Format, progress_bar, write_json, write_rows
+from carouseval.cli.output import Format, emit, progress_bar
 
 EXAMPLES = """
 carouseval reproduce
@@ -27,30 +27,16 @@ def reproduce(
     differs from the published one. Beyond the paper: d_rpb, fitted by likelihood, beside d_rpd and the noise ceiling,
     and every form tried (in the table, in JSON and in the files of --out).
     """
+    from carouseval.show.reproduction import reproduction
     from carouseval.study.reproduce import reproduce as run
 
     with progress_bar() as bar:
         result = run(bar)
     if out is not None:
-        from carouseval.cli.paper_files import write_paper
+        from carouseval.show.paper import write_paper
 
-        written = write_paper(result, out)
-        typer.echo(f"wrote {len(written)} files to {out}", err=True)
-    if format is Format.json:
-        write_json(result.to_dict())
-    elif format is Format.table:
-        from rich.console import Console
-
-        from carouseval.show.reproduction import reproduction
-
-        Console(highlight=False).print(reproduction(result), soft_wrap=True)
-    else:
-        header = ["mark", "where", "what", "published", "ours", "note"]
-        marks = {(False, False): "differs", (False, True): "differs", (True, False): "ok", (True, True): "exact"}
-        rows = [
-            [marks[c.agrees, c.exact is not None], c.where, c.what, c.published, c.ours, c.note] for c in result.checks
-        ]
-        write_rows(format, header, rows)
+        typer.echo(f"wrote {write_paper(result, out)} files to {out}", err=True)
+    emit(result, format, lambda _: reproduction(result))
     wrong = sum(not check.agrees for check in result.checks)
     count = len(result.checks)
     typer.echo(f"{count - wrong} of {count} published figures reproduced", err=True)

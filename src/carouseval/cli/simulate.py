@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from carouseval.cli.options import GridName, OutputFormat, PageSize, VisibleRows
-from carouseval.cli.output import Format, progress_bar, step, write_json, write_rows
+from carouseval.cli.output import Format, emit, progress_bar
 
 DEFAULT_DISCOUNTS = ["d_a", "d_rpd"]
 DEFAULT_THRESHOLDS = ["0", "0.01", "0.02", "0.05", "0.1"]
@@ -45,11 +45,10 @@ def simulate(
     Every trial draws carousels and two layouts of them. A discount agrees when it prefers the layout that the truth
     prefers; pairs on which anything ties are left out.
     """
-    from carouseval.cli.inputs import truth as read_truth
     from carouseval.cli.screen import screen
-    from carouseval.show.terminal import brief
-    from carouseval.study.simulation import own_grid
+    from carouseval.progress import step
     from carouseval.study.simulation import simulate as run
+    from carouseval.study.truth import own_grid, read_truth
 
     named = screen(grid, page_size, visible_rows, ()) if grid else None
     reference = read_truth(truth, named)
@@ -68,31 +67,4 @@ def simulate(
             categories,
             progress=step(bar, "pairs"),
         )
-    if format is Format.json:
-        write_json(study.to_dict())
-        return
-    header = [
-        "difference at least",
-        "pairs",
-        "discount",
-        "agreement",
-        "low",
-        "high",
-        "corrected",
-        "both wrong",
-        "regressions",
-    ]
-    rows = [
-        [
-            f"{float(row.at_least):g}",
-            row.pairs,
-            brief(one.discount.short) if format is Format.table else one.discount.short,
-            one.agreement.value,
-            *one.agreement.interval,
-            *(part.value for part in (one.corrected, one.both_wrong, one.regressions)),
-        ]
-        for row in study.thresholds
-        for one in row.comparisons
-    ]
-    title = f"{study.trials:,} {study.mode} trials, {study.stream} stream, seed {study.seed}, truth {study.truth}"
-    write_rows(format, header, rows, f"{title}\nagreement with 95% Wilson intervals; the rest against {discount[0]}\n")
+    emit(study, format)

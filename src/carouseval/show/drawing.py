@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import altair as alt
 import vl_convert
 
-from carouseval.errors import ParameterError
+from carouseval.metrics.validation import require_choice
 from carouseval.whole_files import write_whole
 
 RED, GREY, INK, FAINT = "#c8102e", "#969696", "#222222", "#d4d4d4"
@@ -79,10 +79,16 @@ def save(chart: alt.TopLevelMixin, path: str | Path, formats: Sequence[str] = ("
     return list(drawn)
 
 
+def save_as(chart: alt.TopLevelMixin, path: Path) -> None:
+    """Write one file, in the format that its ending says."""
+    (content,) = draw(chart, [path.suffix[1:].lower()]).values()
+    write_whole(path, content)
+
+
 def draw(chart: alt.TopLevelMixin, formats: Sequence[str]) -> dict[str, bytes]:
     """What the files of these formats hold."""
-    if unknown := [name for name in formats if name not in FORMATS]:
-        raise ParameterError(f"formats: {', '.join(unknown)} cannot be drawn; choose among {', '.join(FORMATS)}.")
+    for name in formats:
+        require_choice("format", name, FORMATS)
     spec = chart.to_dict()
     version = alt.SCHEMA_VERSION.rpartition(".")[0]
     # one drawing serves SVG, PNG and PDF

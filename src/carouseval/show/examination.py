@@ -8,9 +8,9 @@ from carouseval.metrics.grid import RECGAZE, Grid
 from carouseval.show.terminal import heading, heat
 
 
-def examination(seen: Examination, grid: Grid) -> Text:
+def examination(data: Examination, grid: Grid) -> Text:
     """The counts as a heat map."""
-    return Text("\n").join(_counts(seen, grid)[1:])
+    return Text("\n").join(_counts(data, grid)[1:])
 
 
 def recgaze(logs: RecgazeLogs) -> Text:
@@ -40,11 +40,11 @@ def recgaze(logs: RecgazeLogs) -> Text:
     return Text("\n").join(lines)
 
 
-def _counts(seen: Examination, grid: Grid) -> list[Text]:
-    people = "" if seen.participants is None else f" of {seen.participants} participants"
-    rows = None if seen.row_counts is None else [str(count) for count in seen.row_counts.tolist()]
-    note = f"on how many of {seen.screens} screens{people} each cell was examined"
-    return heading(seen.name, note) + heat(seen.counts.astype(float), grid, decimals=0, notes=rows, notes_title="row")
+def _counts(data: Examination, grid: Grid) -> list[Text]:
+    rows = None if data.row_counts is None else [str(count) for count in data.row_counts.tolist()]
+    return heading(data.name, data.description) + heat(
+        data.counts.astype(float), grid, decimals=0, notes=rows, notes_title="row"
+    )
 
 
 def _columns(title: str, names: list[str], rows: dict[str, list[int]]) -> list[Text]:

@@ -2,14 +2,12 @@
 
 from collections.abc import Sequence
 from textwrap import wrap
-from typing import Any
 
 from rich.text import Text
 
-from carouseval.attention.choice import Choice
-from carouseval.attention.forms import MOST_PARAMETERS
+from carouseval.show.fit_terminal import forms_table
 from carouseval.show.terminal import heading, small_table
-from carouseval.study.beyond import MEASURES, Beyond, Line
+from carouseval.study.beyond import MEASURES, Beyond
 from carouseval.study.reproduce import Check, Reproduction
 
 WIDTH = 120  # of sentences
@@ -43,15 +41,15 @@ def _beyond(found: Beyond) -> list[Text]:
             "Beyond the paper", f"scored on {found.test}, with 95% intervals; MSE after scaling both to maximum 1;"
         ),
         Text("pairs: the share decided as the truth does; log-likelihood: of a screen's cells", "dim"),
-        small_table("", *beyond_table(found)),
+        small_table("", *_discounts(found)),
         *heading("Forms tried", f"fitted to {found.train} alone; held out: {found.choice.folds}"),
-        small_table("", *forms_table(found.choice)),
+        forms_table(found.choice),
         Text(),
         *(Text(line) for sentence in found.sentences for line in wrap(sentence, WIDTH)),
     ]
 
 
-def beyond_table(found: Beyond) -> tuple[list[str], list[list[str]]]:
+def _discounts(found: Beyond) -> tuple[list[str], list[list[str]]]:
     """A line for each discount."""
     modes = list(found.lines[0].agreement)
     header = ["discount", "parameters", "rho", "r", "MSE", *(f"{mode} pairs (%)" for mode in modes)]
@@ -63,42 +61,6 @@ def beyond_table(found: Beyond) -> tuple[list[str], list[list[str]]]:
         agreement = [f"{100 * share.value:.1f} ± {half:.1f}" for share, half in zip(shares, halves, strict=True)]
         rows.append([line.name, str(line.parameters), *scores, *agreement])
     return header, rows
-
-
-def _likelihood(line: Line) -> str:
-    return "" if line.per_screen is None else f"{line.per_screen:.3f}"
-
-
-def beyond_numbers(found: Beyond) -> tuple[list[str], list[list[Any]]]:
-    """The same as plain numbers, each with its interval."""
-    modes = list(found.lines[0].agreement)
-    measures = [*MEASURES, *(f"{mode} agreement" for mode in modes)]
-    header = ["discount", "parameters", *(f"{measure}{end}" for measure in measures for end in ("", " low", " high"))]
-    rows: list[list[Any]] = []
-    for line in found.lines:
-        shares = [line.agreement[mode].agreement for mode in modes]
-        ends = [*map(line.interval, MEASURES), *((share.value, *share.interval) for share in shares)]
-        numbers = [f"{number:.5f}" for interval in ends for number in interval]
-        rows.append([line.name, line.parameters, *numbers, _likelihood(line)])
-    return [*header, "log-likelihood per screen"], rows
-
-
-def forms_table(choice: Choice) -> tuple[list[str], list[list[str]]]:
-    """A line for each form tried, as far as the training data judge it."""
-    best = min(one.fit.bic for one in choice.tried)
-    header = ["form", "parameters", "what it adds", "log-likelihood", "BIC, above the lowest", "held out", "note"]
-    return header, [
-        [
-            one.fit.form.name,
-            str(len(one.fit.values)),
-            one.fit.form.meaning,
-            f"{one.fit.log_likelihood:.1f}",
-            f"{one.fit.bic - best:.1f}",
-            f"{one.held_out:.1f}",
-            "chosen" if one.fit is choice.chosen else "too many" * (len(one.fit.values) > MOST_PARAMETERS),
-        ]
-        for one in choice.tried
-    ]
 
 
 def _table(lines: dict[str, list[Check]]) -> Text:

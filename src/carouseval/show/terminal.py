@@ -87,7 +87,8 @@ def small_table(title: str, header: Sequence[str], rows: Iterable[Sequence[Any]]
 def frame_table(result: Result) -> Text:
     """A result's own table under its heading."""
     frame = result.to_frame()
-    return small_table(result.heading, frame.columns, frame.iter_rows())
+    rows = [[brief(value) if isinstance(value, str) else value for value in row] for row in frame.iter_rows()]
+    return small_table(result.heading, frame.columns, rows)
 
 
 def brief(text: str) -> str:

@@ -1,4 +1,4 @@
-"""The paper, end to end: its simulation and its tables (``carouseval.study.reproduce``)."""
+"""The paper, end to end: its simulation and its tables (``carouseval.reproduce``)."""
 
 from carouseval.study.simulation import Study, simulate
 

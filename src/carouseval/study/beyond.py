@@ -6,10 +6,8 @@ Forms of d_rpb are fitted to the training set alone and one of them is chosen th
 """
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,7 +19,12 @@ from carouseval.attention.forms import MOST_PARAMETERS
 from carouseval.attention.likelihood import ORDER, log_likelihood
 from carouseval.metrics.discounts import Discount, Empirical, parse
 from carouseval.metrics.grid import Array
+from carouseval.progress import Progress, step
+from carouseval.result_base import Result
 from carouseval.study.simulation import MODES, Comparison, simulate
+
+if TYPE_CHECKING:
+    import polars as pl
 
 CEILING = "the ceiling"
 NOISE = "within noise"
@@ -60,7 +63,7 @@ class Line:
 
 
 @dataclass(frozen=True)
-class Beyond:
+class Beyond(Result):
     """The forms tried, the one chosen, and the discounts side by side on the test set."""
 
     choice: Choice
@@ -107,21 +110,28 @@ class Beyond:
             ORDER,
         )
 
+    def to_frame(self) -> "pl.DataFrame":
+        """A line for each discount, its scores with their intervals."""
+        import polars as pl
+
+        rows = []
+        for line in self.lines:
+            measures = {measure: line.interval(measure) for measure in MEASURES}
+            shares = {mode: one.agreement for mode, one in line.agreement.items()}
+            measures |= {f"{mode} agreement": (share.value, *share.interval) for mode, share in shares.items()}
+            numbers = {
+                f"{measure}{end}": number
+                for measure, interval in measures.items()
+                for end, number in zip(("", " low", " high"), interval, strict=True)
+            }
+            likelihood = {"log-likelihood per screen": line.per_screen}
+            rows.append({"discount": line.name, "parameters": line.parameters} | numbers | likelihood)
+        return pl.DataFrame(rows, infer_schema_length=None)
+
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers, for JSON."""
         return {
-            "forms": [
-                {
-                    "form": one.fit.form.name,
-                    "parameters": one.fit.values,
-                    "log_likelihood": one.fit.log_likelihood,
-                    "bic": one.fit.bic,
-                    "held_out": one.held_out,
-                    "chosen": one.fit is self.choice.chosen,
-                }
-                for one in self.choice.tried
-            ],
-            "held_out": self.choice.folds,
+            **self.choice.to_dict(),
             "discounts": [
                 {
                     "name": line.name,
@@ -145,7 +155,7 @@ class Beyond:
         }
 
 
-def beyond(train: Examination, test: Examination, progress: Callable[[str, int, int], None] | None = None) -> Beyond:
+def beyond(train: Examination, test: Examination, progress: Progress | None = None) -> Beyond:
     """Choose a form on ``train`` and score it on ``test``, beside the paper's discounts and the ceiling."""
     choice = choose_form(train, progress=step(progress, "fit forms"))
     ceiling = Empirical(train.frequencies, name=f"{train.name} frequencies")
@@ -184,11 +194,6 @@ def beyond(train: Examination, test: Examination, progress: Callable[[str, int, 
     return Beyond(
         choice, train.name, test.name, tuple(lines), float(test.frequencies.sum()), float(train.frequencies.sum())
     )
-
-
-def step(progress: Callable[[str, int, int], None] | None, what: str) -> Callable[[int, int], None] | None:
-    """What one piece of work calls with (done, of), where somebody is told of (what, done, of)."""
-    return None if progress is None else partial(progress, what)
 
 
 def _per_screen(discount: Discount, test: Examination) -> float | None:

@@ -1,18 +1,23 @@
 """The paper's tables and figures, computed here, each number beside the published one, and what lies beyond."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib import resources
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from carouseval.attention.fit import PAPER_DISCOUNTS, Fit, Scores, grid_search, scores
 from carouseval.attention.recgaze import recgaze_counts
 from carouseval.metrics.discounts import Empirical
 from carouseval.metrics.ideal import ideal_dcg2d
 from carouseval.metrics.score import n2dcg
-from carouseval.study.beyond import Beyond, beyond, step
+from carouseval.progress import Progress, step
+from carouseval.result_base import Result
+from carouseval.study.beyond import Beyond, beyond
 from carouseval.study.simulation import MODES, Study, Threshold, simulate
+
+if TYPE_CHECKING:
+    import polars as pl
 
 TABLE_1_WEIGHTS = [[1.0, 0.9, 0.8], [0.3, 0.2, 0.1]]
 TABLE_1_PAGE = [[1, 1, 0], [1, 0, 0]]  # a1 a2 a3 / b1 b2 b3, the best page that a carousel can show
@@ -35,9 +40,14 @@ class Check:
     def agrees(self) -> bool:
         return self.ours == (self.exact or self.published)
 
+    @property
+    def mark(self) -> str:
+        """``ok``, ``exact`` where it agrees with exact arithmetic alone, or ``differs``."""
+        return "differs" if not self.agrees else "ok" if self.exact is None else "exact"
+
 
 @dataclass(frozen=True)
-class Reproduction:
+class Reproduction(Result):
     """Everything the paper reports, and what a browsing model reaches on the same data."""
 
     table1: dict[str, float]
@@ -50,6 +60,13 @@ class Reproduction:
     @property
     def agrees(self) -> bool:
         return all(check.agrees for check in self.checks)
+
+    def to_frame(self) -> "pl.DataFrame":
+        """Every published figure beside ours."""
+        import polars as pl
+
+        columns = ("mark", "where", "what", "published", "ours", "note")
+        return pl.DataFrame({name: getattr(check, name) for name in columns} for check in self.checks)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers, for JSON."""
@@ -80,7 +97,7 @@ class Reproduction:
         }
 
 
-def reproduce(progress: Callable[[str, int, int], None] | None = None) -> Reproduction:
+def reproduce(progress: Progress | None = None) -> Reproduction:
     """Compute Table 1, the fits and scores of Figure 2 and Table 2, and compare each with what was published.
 
     Beyond that, d_rpb is fitted, and held against d_rpd and the ceiling.

@@ -8,47 +8,30 @@ layout that truth prefers.
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from carouseval.attention.examination import Examination
+from carouseval.attention.examination import Examination, Share
 from carouseval.errors import ParameterError
 from carouseval.metrics.discounts import Discount, Empirical, as_discount
-from carouseval.metrics.grid import RECGAZE, Array, Grid
+from carouseval.metrics.grid import Array, Grid
 from carouseval.metrics.ideal import ideal_dcg2d
 from carouseval.metrics.score import dcg2d
-from carouseval.metrics.validation import did_you_mean, require_float, require_int
+from carouseval.metrics.validation import require_choice, require_float, require_int
+from carouseval.result_base import Result
 from carouseval.study.draws import Draws, Layouts
+from carouseval.study.truth import Truth, own_grid
+
+if TYPE_CHECKING:
+    import polars as pl
 
 MODES = ("binary", "graded")
 STREAMS = ("paper", "fast")
 THRESHOLDS = ("0", "0.01", "0.02", "0.05", "0.1")
 
 _TIE = 1e-12  # floats this close, relative to the larger, add up the same weights in another order
-
-
-@dataclass(frozen=True)
-class Share:
-    """A share of pairs with its 95% Wilson interval."""
-
-    count: int
-    of: int
-
-    @property
-    def value(self) -> float:
-        return self.count / self.of if self.of else float("nan")
-
-    @property
-    def interval(self) -> tuple[float, float]:
-        """Wilson's score interval at 95%."""
-        if not self.of:
-            return float("nan"), float("nan")
-        z2 = 1.959963984540054**2
-        middle = (self.count + z2 / 2) / (self.of + z2)
-        half = (z2 * (self.count * (self.of - self.count) / self.of + z2 / 4)) ** 0.5 / (self.of + z2)
-        return max(0.0, middle - half), min(1.0, middle + half)
 
 
 @dataclass(frozen=True)
@@ -77,7 +60,7 @@ class Threshold:
 
 
 @dataclass(frozen=True)
-class Study:
+class Study(Result):
     """The study's outcome and everything that determines it."""
 
     mode: str
@@ -88,6 +71,32 @@ class Study:
     truth: str
     pairs: int  # on which neither truth nor any discount ties
     thresholds: tuple[Threshold, ...]
+
+    @property
+    def heading(self) -> str:
+        what = f"{self.trials:,} {self.mode} trials, {self.stream} stream, seed {self.seed}, truth {self.truth}"
+        first = self.thresholds[0].comparisons[0].discount.short
+        return f"{what}; agreement with 95% Wilson intervals, the rest against {first}"
+
+    def to_frame(self) -> "pl.DataFrame":
+        """A line for each threshold and discount."""
+        import polars as pl
+
+        return pl.DataFrame(
+            {
+                "difference at least": float(row.at_least),
+                "pairs": row.pairs,
+                "discount": one.discount.short,
+                "agreement": one.agreement.value,
+                "low": one.agreement.interval[0],
+                "high": one.agreement.interval[1],
+                "corrected": one.corrected.value,
+                "both wrong": one.both_wrong.value,
+                "regressions": one.regressions.value,
+            }
+            for row in self.thresholds
+            for one in row.comparisons
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers, for JSON."""
@@ -121,7 +130,7 @@ class Study:
 
 def simulate(
     discounts: Sequence[str | Discount] = ("d_a", "d_rpd"),
-    truth: Examination | str | Discount = "d_rpd",
+    truth: Truth = "d_rpd",
     mode: str = "binary",
     trials: int = 20_000,
     seed: int = 42,
@@ -142,8 +151,8 @@ def simulate(
     carousels are drawn, by default as many as the grid has rows; of more, each layout shows as many as fit.
     ``progress`` is called with (done, of).
     """
-    _known("mode", mode, MODES)
-    _known("stream", stream, STREAMS)
+    require_choice("mode", mode, MODES)
+    require_choice("stream", stream, STREAMS)
     trials, seed = require_int("trials", trials, 1), require_int("seed", seed, 0)
     if seed >= 2**64:
         raise ParameterError(f"seed must be below 2^64, found {seed}.")
@@ -179,9 +188,7 @@ class _Judge:
     ideal may choose them.
     """
 
-    def __init__(
-        self, truth: Examination | str | Discount, judged: Sequence[Discount], grid: Grid, categories: int
-    ) -> None:
+    def __init__(self, truth: Truth, judged: Sequence[Discount], grid: Grid, categories: int) -> None:
         self.exact = isinstance(truth, Examination)
         known = Empirical(truth.counts) if isinstance(truth, Examination) else as_discount(truth)
         below = max(0, categories - grid.rows)
@@ -260,14 +267,6 @@ class _Tally:
         return tuple(out)
 
 
-def own_grid(truth: Examination | str | Discount) -> Grid:
-    """The grid of a table; the paper's for a formula, which fits any."""
-    if isinstance(truth, Examination):
-        return Grid(*truth.counts.shape)
-    discount = as_discount(truth)
-    return Grid(*np.shape(discount.table)) if isinstance(discount, Empirical) else RECGAZE
-
-
 def _fraction(level: str | float | Fraction) -> Fraction:
     """0.1 as it is written, one tenth, not as the float next to it."""
     text = str(level)
@@ -278,10 +277,3 @@ def _fraction(level: str | float | Fraction) -> Fraction:
     if not 0 <= value < 1 or value.denominator > 10**6:
         raise ParameterError(f"thresholds are decimals from 0 to below 1, such as 0.05, found {level!r}.")
     return value
-
-
-def _known(what: str, value: str, known: Sequence[str]) -> None:
-    if value not in known:
-        raise ParameterError(
-            f"{what} must be one of {', '.join(known)}, found {value!r}.{did_you_mean(str(value), known)}"
-        )

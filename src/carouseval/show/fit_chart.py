@@ -4,21 +4,21 @@ Models differ in colour and dash, swipe pages in shade and shape, and signs are 
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import altair as alt
 import numpy as np
 
+from carouseval.attention.examination import Examination, Frequencies
+from carouseval.attention.fit_report import FitReport
 from carouseval.errors import ParameterError
+from carouseval.metrics.discounts import Discount
 from carouseval.metrics.grid import Array, Grid
-from carouseval.show.beyond import BeyondRow, beyond
 from carouseval.show.drawing import GREY, HUES, INK, RED, numbered_axis, over, styled
-from carouseval.show.fitted_data import Fitted, Seen, page_means
+from carouseval.show.fit_terminal import page_means
 from carouseval.show.screens import ROOM, fitting, shaded
-
-__all__ = ["BeyondRow", "Fitted", "Seen", "beyond", "data_against_model", "residuals"]
 
 WIDTH = 1040
 MODELS = (RED, *HUES[1:])  # no blue: swipe pages have it
@@ -42,26 +42,46 @@ class _Frame:
     top: float  # of every scale
 
 
-def data_against_model(seen: Seen, models: Sequence[Fitted], grid: Grid, subtitle: str = "") -> alt.ConcatChart:
-    """One figure of a fit: (a) every cell in reading order, (b) model against data, (c) the means of every row."""
-    data, low, high = (fitting(table, grid) for table in (seen.frequencies, seen.low, seen.high))
-    weights = {model.name: fitting(model.weights, grid) for model in models}
-    largest = max(float(np.max(table)) for table in (data, high, *weights.values()))
+def fit_chart(report: FitReport) -> alt.ConcatChart:
+    """A fitted discount against the data held out or, where there are none, the data it was fitted to."""
+    data, discount = report.data, report.discount
+    shown = data.train if data.test is None else data.test
+    note = "" if shown.intervals is None else "95% Wilson intervals of single cells"
+    note = note if data.test is None else f"fitted to {data.name}, held against other data; {note}"
+    return data_against_model(shown, {discount.symbol: discount}, data.grid, note)
+
+
+def data_against_model(
+    data: Examination | Frequencies, models: Mapping[str, Discount], grid: Grid, subtitle: str = ""
+) -> alt.ConcatChart:
+    """One figure of a fit: (a) every cell in reading order, (b) model against data, (c) the means of every row.
+
+    Weights that are no probabilities are drawn as a multiple that reaches as high as the data.
+    """
+    frequencies = fitting(data.frequencies, grid)
+    low, high = data.intervals or (frequencies, frequencies)
+    weights = dict(_drawn(name, model, grid, float(frequencies.max())) for name, model in models.items())
+    largest = max(float(np.max(table)) for table in (frequencies, high, *weights.values()))
     top = math.ceil(20 * largest) / 20 or 1.0  # in steps of .05
-    frame = _Frame(grid, _line_looks(seen.name, list(weights)), _point_looks(grid), top)
+    frame = _Frame(grid, _line_looks(data.name, list(weights)), _point_looks(grid), top)
     across = {1: 300, 2: 235}.get(len(weights), 200)  # of a scatter plot, which is square
     scatters = [
-        _scatter(_scattered((data, low, high, table), grid), name, frame, across, seen.name if at == 0 else None)
+        _scatter(_scattered((frequencies, low, high, table), grid), name, frame, across, data.name if at == 0 else None)
         for at, (name, table) in enumerate(weights.items())
     ]
-    rows = _by_row(data, weights, frame, WIDTH - len(weights) * (across + 26) - 56, across)
+    rows = _by_row(frequencies, weights, frame, WIDTH - len(weights) * (across + 26) - 56, across)
     below = alt.concat(*scatters, rows, columns=len(scatters) + 1, spacing=26, align="each")
-    cells = _by_cell(seen.name, (data, low, high), weights, frame)
-    against = models[0].name if len(models) == 1 else f"{len(models)} models"
-    title = alt.TitleParams(f"{seen.name} against {against}", fontSize=17, offset=14)
+    cells = _by_cell(data.name, (frequencies, low, high), weights, frame)
+    against = next(iter(weights)) if len(weights) == 1 else f"{len(weights)} models"
+    title = alt.TitleParams(f"{data.name} against {against}", fontSize=17, offset=14)
     if subtitle:
         title.subtitle = subtitle
     return styled(alt.concat(cells, below, columns=1, spacing=26, title=title))
+
+
+def _drawn(name: str, model: Discount, grid: Grid, top: float) -> tuple[str, Array]:
+    weights = model.weights(grid)
+    return (name, weights) if model.is_probability else (f"{name}, scaled", weights * (top / weights.max()))
 
 
 def _line_looks(data: str, models: list[str]) -> dict[str, Any]:
@@ -93,10 +113,10 @@ def _point_looks(grid: Grid) -> dict[str, Any]:
     }
 
 
-def _by_cell(name: str, seen: Sequence[Array], weights: dict[str, Array], frame: _Frame) -> alt.LayerChart:
+def _by_cell(name: str, tables: Sequence[Array], weights: dict[str, Array], frame: _Frame) -> alt.LayerChart:
     """Cell after cell, row after row; every second swipe page is shaded."""
     grid = frame.grid
-    data, low, high = (table.ravel().tolist() for table in seen)
+    data, low, high = (table.ravel().tolist() for table in tables)
     size = grid.rows * grid.cols
     rows = [at // grid.cols + 1 if grid.cols > 1 else 1 for at in range(size)]  # where a line breaks
     lines = [
@@ -166,7 +186,7 @@ def _scatter(cells: list[dict[str, Any]], model: str, frame: _Frame, across: int
 def _by_row(data: Array, weights: dict[str, Array], frame: _Frame, width: int, height: int) -> alt.LayerChart:
     """The mean of each swipe page of each row: points for the data, lines for the models."""
     grid = frame.grid
-    seen = [
+    points = [
         {"row": row, "page": page, "value": value}
         for row, values in enumerate(page_means(data, grid).tolist(), 1)
         for page, value in enumerate(values, 1)
@@ -191,7 +211,7 @@ def _by_row(data: Array, weights: dict[str, Array], frame: _Frame, width: int, h
         over(modelled)
         .mark_point(fill="white", strokeWidth=1.2, size=30, opacity=1)
         .encode(x=x, y=y, stroke=frame.lines["stroke"], shape=frame.points["shape"]),
-        over(seen).mark_point(stroke="white", strokeWidth=0.5, size=75, opacity=1).encode(x=x, y=y, **frame.points),
+        over(points).mark_point(stroke="white", strokeWidth=0.5, size=75, opacity=1).encode(x=x, y=y, **frame.points),
     ]
     title = alt.TitleParams(
         "(c) the mean of each row, by swipe page", subtitle="filled: data; lines with hollow marks: model"
@@ -208,14 +228,11 @@ def _upto(top: float) -> alt.Scale:
     return alt.Scale(domain=[0, top], nice=False)
 
 
-def residuals(seen: Seen, model: Fitted, screens: int, grid: Grid) -> alt.LayerChart:
+def residuals(data: Examination, name: str, model: Discount, grid: Grid) -> alt.LayerChart:
     """How many standard errors of the model the data lie above it (+) or below, cell by cell."""
-    data, weights = fitting(seen.frequencies, grid), fitting(model.weights, grid)
-    if not ((weights >= 0) & (weights <= 1)).all():
-        raise ParameterError(f"{model.name}: residuals need weights that are probabilities, from 0 to 1.")
-    # a model that is certain of a cell would leave no error to divide by: half a screen is as certain as data can be
-    chance = np.clip(weights, 0.5 / screens, 1 - 0.5 / screens)
-    off = (data - weights) / np.sqrt(chance * (1 - chance) / screens)
+    if not model.is_probability:
+        raise ParameterError(f"{name}: residuals need weights that are probabilities, from 0 to 1.")
+    off = fitting(data.residuals(model.weights(grid)), grid)
     roomy = off.size <= ROOM
     texts = [
         _signed(value) if roomy else "" if abs(value) < 2 else (MINUS + "+")[value > 0]
@@ -230,7 +247,7 @@ def residuals(seen: Seen, model: Fitted, screens: int, grid: Grid) -> alt.LayerC
         labelExpr=f"(datum.value >= {FARTHEST} ? '≥ ' : datum.value <= -{FARTHEST} ? '≤ ' : '') + datum.label",
     )
     scale = alt.Scale(range=SIGNED, domain=ends, clamp=True, interpolate="rgb")
-    title = alt.TitleParams(f"{seen.name} minus {model.name}", subtitle=_READING + _SPARSE * (not roomy))
+    title = alt.TitleParams(f"{data.name} minus {name}", subtitle=_READING + _SPARSE * (not roomy))
     return styled(shaded(off, title, grid, alt.Color("value:Q", scale=scale, legend=legend), texts, FARTHEST))
 
 

@@ -10,12 +10,17 @@ import pytest
 import vl_convert
 
 import carouseval as cv
-from carouseval.attention import recgaze_counts
+from carouseval.attention import Examination, Frequencies, recgaze_counts
+from carouseval.attention.examination import Share
+from carouseval.attention.fit import Scores
+from carouseval.metrics.discounts import Empirical
 from carouseval.metrics.grid import Array, Grid
-from carouseval.show import fitted
+from carouseval.show.beyond import beyond
 from carouseval.show.drawing import INK, RED
-from carouseval.show.fitted_data import page_means
-from carouseval.show.fitted_rows import fitted_rows
+from carouseval.show.fit_chart import data_against_model, residuals
+from carouseval.show.fit_terminal import fit_rows, page_means
+from carouseval.study.beyond import Line
+from carouseval.study.simulation import Comparison
 from tests.show.test_charts import drawn, marks, pixels, texts
 
 DATA = recgaze_counts("bratislava")
@@ -36,31 +41,24 @@ def falling(grid: Grid, keep: float = 0.9) -> Array:
     return np.asarray(0.9 * keep ** (grid.row_index + grid.column_index - 2), dtype=np.float64)
 
 
-def around(name: str, frequencies: Array) -> fitted.Seen:
-    return fitted.Seen(name, frequencies, np.maximum(0, frequencies - 0.03), np.minimum(1, frequencies + 0.04))
+def counted(name: str, frequencies: Array, screens: int = 1000) -> Examination:
+    return Examination(name, np.round(screens * frequencies), screens)
 
 
-SEEN = around("Bratislava", DATA.frequencies)
-MODELS = [fitted.Fitted(name, falling(cv.RECGAZE, keep)) for name, keep in (("a", 0.9), ("b", 0.85), ("c", 0.8))]
-ROWS = [
-    fitted.BeyondRow("d_a", 4, (0.8, 0.78, 0.83), (0.85, 0.8, 0.9), (0.02, 0.01, 0.03), {"binary": (0.85, 0.84, 0.86)}),
-    fitted.BeyondRow(
-        "d_one",
-        1,
-        (0.9, 0.88, 0.93),
-        (0.95, 0.9, 0.97),
-        (0.01, 0.005, 0.012),
-        {"binary": (0.95, 0.94, 0.96), "graded": (0.96, 0.95, 0.97)},
-    ),
-    fitted.BeyondRow(
-        "frequencies",
-        150,
-        (0.97, 0.96, 0.98),
-        (0.98, 0.97, 0.99),
-        (0.001, 0.0005, 0.0015),
-        {"graded": (0.99, 0.98, 1.0)},
-        ceiling=True,
-    ),
+MODELS = {name: Empirical(falling(cv.RECGAZE, keep)) for name, keep in (("a", 0.9), ("b", 0.85), ("c", 0.8))}
+
+
+def line(name: str, parameters: int, scores: Scores, errors: Scores, **agreement: int) -> Line:
+    """A discount that decides so many of a thousand pairs as the truth does."""
+    discount, none, zero = cv.discounts.parse("d_a"), Share(0, 1000), Scores(0, 0, 0)
+    pairs = {mode: Comparison(discount, Share(count, 1000), none, none, none) for mode, count in agreement.items()}
+    return Line(name, discount, parameters, scores, errors, zero, zero, pairs, 12.0, None)
+
+
+LINES = [
+    line("d_a", 4, Scores(0.8, 0.85, 0.02), Scores(0.01, 0.02, 0.005), binary=850, graded=860),
+    line("d_one", 1, Scores(0.9, 0.95, 0.01), Scores(0.01, 0.02, 0.002), binary=950, graded=960),
+    line("frequencies", 150, Scores(0.97, 0.98, 0.001), Scores(0.005, 0.005, 0.0002), binary=990, graded=990),
 ]
 
 
@@ -83,9 +81,9 @@ def draw(chart: alt.LayerChart | alt.ConcatChart) -> ET.Element:
 @pytest.mark.parametrize("models", [1, 3])
 @pytest.mark.parametrize("grid", GRIDS.values(), ids=GRIDS.keys())
 def test_any_grid_is_drawn(grid: Grid, models: int) -> None:
-    seen = around("data", falling(grid, 0.8))
-    fits = [fitted.Fitted(f"model {at}", falling(grid, 0.9 - at / 10)) for at in range(models)]
-    svg = draw(fitted.data_against_model(seen, fits, grid))
+    data = counted("data", falling(grid, 0.8))
+    fits = {f"model {at}": Empirical(falling(grid, 0.9 - at / 10)) for at in range(models)}
+    svg = draw(data_against_model(data, fits, grid))
     pages = -(-grid.cols // grid.page_size)
     points = [mark for mark in marks(svg, "symbol") if mark.get("d")]
     hollow = models * pages * grid.rows * (1 if grid.rows > 1 else 2)  # on the models' lines
@@ -93,28 +91,29 @@ def test_any_grid_is_drawn(grid: Grid, models: int) -> None:
     lines = (grid.rows if grid.cols > 1 else 1) * (models + 1) + models + models * pages  # (a), diagonals, (c)
     assert len(marks(svg, "line")) == lines
     assert all(len(re.findall("[ML]", line.get("d", ""))) > 1 for line in marks(svg, "line"))
-    draw(fitted.residuals(seen, fits[0], 200, grid))
+    draw(residuals(data, "model 0", fits["model 0"], grid))
 
 
 def test_every_panel_draws_the_numbers_it_was_given() -> None:
-    chart = fitted.data_against_model(SEEN, MODELS, cv.RECGAZE)
-    series = {"Bratislava": SEEN.frequencies} | {model.name: model.weights for model in MODELS}
+    chart = data_against_model(DATA, MODELS, cv.RECGAZE)
+    weights = {name: model.weights(cv.RECGAZE) for name, model in MODELS.items()}
+    series = {"bratislava": DATA.frequencies} | weights
     lines = data_of(chart, "position", "series")
     for name, table in series.items():
         np.testing.assert_array_equal([row["value"] for row in lines if row["series"] == name], table.ravel())
     band = data_of(chart, "position", "low")
-    np.testing.assert_array_equal([row["low"] for row in band], SEEN.low.ravel())
-    np.testing.assert_array_equal([row["high"] for row in band], SEEN.high.ravel())
+    np.testing.assert_array_equal([row["low"] for row in band], DATA.intervals[0].ravel())
+    np.testing.assert_array_equal([row["high"] for row in band], DATA.intervals[1].ravel())
     cells = data_of(chart, "model", "data", "col")
     assert [cells[at]["page"] for at in (0, 4, 5, 10, 14)] == [1, 1, 2, 3, 3]
     drawn_models = {tuple(row["model"] for row in cells[at : at + 150]) for at in (0, 150, 300)}
-    assert drawn_models == {tuple(model.weights.ravel().tolist()) for model in MODELS}
+    assert drawn_models == {tuple(table.ravel().tolist()) for table in weights.values()}
     means = [row for row in data_of(chart, "row", "page", "value") if "series" not in row]
-    np.testing.assert_array_equal([row["value"] for row in means], page_means(SEEN.frequencies, cv.RECGAZE).ravel())
+    np.testing.assert_array_equal([row["value"] for row in means], page_means(DATA.frequencies, cv.RECGAZE).ravel())
 
 
 def test_models_differ_in_colour_and_dash() -> None:
-    svg = drawn(fitted.data_against_model(SEEN, MODELS, cv.RECGAZE))
+    svg = drawn(data_against_model(DATA, MODELS, cv.RECGAZE))
     looks = {(line.get("stroke"), line.get("stroke-dasharray")) for line in marks(svg, "line")}
     models = {(stroke, dash) for stroke, dash in looks if dash and dash != "1,0"}
     assert len(models) == len({stroke for stroke, _ in models}) == len({dash for _, dash in models}) == 3
@@ -123,15 +122,26 @@ def test_models_differ_in_colour_and_dash() -> None:
 
 
 def test_swipe_pages_differ_in_shade_and_shape() -> None:
-    svg = drawn(fitted.data_against_model(SEEN, MODELS[:1], cv.RECGAZE))
+    svg = drawn(data_against_model(DATA, {"a": MODELS["a"]}, cv.RECGAZE))
     assert len({mark.get("fill") for mark in marks(svg, "symbol")}) == 3 + 1  # and hollow ones on the model's lines
     assert len({mark.get("d") for mark in marks(svg, "symbol")}) == 3 * 3  # three sizes
 
 
 def test_a_figure_says_what_it_shows() -> None:
-    written = texts(drawn(fitted.data_against_model(SEEN, MODELS[:1], cv.RECGAZE, "1665 screens")))
-    assert {"Bratislava against a", "1665 screens", "swipe page", "share of screens", "row"} <= set(written)
-    assert "Bratislava against 3 models" in texts(drawn(fitted.data_against_model(SEEN, MODELS, cv.RECGAZE)))
+    written = texts(drawn(data_against_model(DATA, {"a": MODELS["a"]}, cv.RECGAZE, "1665 screens")))
+    assert {"bratislava against a", "1665 screens", "swipe page", "share of screens", "row"} <= set(written)
+    assert "bratislava against 3 models" in texts(drawn(data_against_model(DATA, MODELS, cv.RECGAZE)))
+
+
+def test_what_is_no_probability_is_scaled_to_the_data() -> None:
+    chart = data_against_model(DATA, {"d_rpd": cv.discounts.parse("d_rpd")}, cv.RECGAZE)
+    drawn_weights = [row["value"] for row in data_of(chart, "position", "series") if row["series"] == "d_rpd, scaled"]
+    assert max(drawn_weights) == pytest.approx(DATA.frequencies.max())
+
+
+def test_frequencies_have_no_intervals() -> None:
+    chart = data_against_model(Frequencies("shares", DATA.frequencies), MODELS, cv.RECGAZE)
+    assert all(row["low"] == row["high"] for row in data_of(chart, "position", "low"))
 
 
 def test_page_means_of_a_partial_page() -> None:
@@ -142,7 +152,7 @@ def test_page_means_of_a_partial_page() -> None:
 
 def test_residuals_are_signed_standard_errors() -> None:
     data, weights = np.array([[0.6, 0.5], [0.44, 0.5]]), np.full((2, 2), 0.5)
-    chart = fitted.residuals(around("seen", data), fitted.Fitted("half", weights), 100, Grid(2, 2))
+    chart = residuals(counted("seen", data, 100), "half", Empirical(weights), Grid(2, 2))
     np.testing.assert_allclose([row["value"] for row in data_of(chart, "value")], [2, 0, -1.2, 0], atol=1e-12)
     written = texts(drawn(chart))
     assert [text for text in written if re.fullmatch(r".?\d\.\d", text)] == ["+2.0", "0.0", "\N{MINUS SIGN}1.2", "0.0"]
@@ -154,15 +164,14 @@ def test_residuals_of_a_large_screen_write_signs_where_they_are_large() -> None:
     weights = np.full(cv.TV.shape, 0.5)
     data = weights.copy()
     data[3, 4], data[5, 6], data[7, 8] = 0.9, 0.1, 0.51
-    svg = drawn(fitted.residuals(around("seen", data), fitted.Fitted("half", weights), 100, cv.TV))
+    svg = drawn(residuals(counted("seen", data, 100), "half", Empirical(weights), cv.TV))
     signs = ["".join(mark.itertext()) for mark in marks(svg, "text")]
     assert sorted(sign for sign in signs if sign) == ["+", "\N{MINUS SIGN}"]
 
 
 def test_residuals_of_a_certain_model_are_finite() -> None:
-    chart = fitted.residuals(
-        around("seen", np.array([[0.9, 0.0]])), fitted.Fitted("sure", np.eye(1, 2)), 100, Grid(1, 2)
-    )
+    data = counted("seen", np.array([[0.9, 0.0]]), 100)
+    chart = residuals(data, "sure", Empirical(np.eye(1, 2)), Grid(1, 2))
     worse, right = (row["value"] for row in data_of(chart, "value"))
     assert -20 < worse < -10
     assert right == 0
@@ -170,45 +179,42 @@ def test_residuals_of_a_certain_model_are_finite() -> None:
 
 def test_tables_that_do_not_fit_are_refused() -> None:
     with pytest.raises(cv.ParameterError, match=r"a table of shape \(10, 15\) does not fit a 2x3 grid"):
-        fitted.data_against_model(SEEN, MODELS, Grid(2, 3))
+        data_against_model(DATA, MODELS, Grid(2, 3))
     with pytest.raises(cv.ParameterError, match="large: residuals need weights that are probabilities, from 0 to 1"):
-        fitted.residuals(SEEN, fitted.Fitted("large", 2 * SEEN.frequencies), 100, cv.RECGAZE)
+        residuals(DATA, "large", Empirical(2 * DATA.frequencies), cv.RECGAZE)
 
 
 def test_beyond_has_a_panel_for_every_measure() -> None:
-    chart = fitted.beyond(ROWS)
-    svg = draw(chart)
+    svg = draw(beyond(LINES, LINES[-1]))
     written = texts(svg)
     panels = {"Spearman's ρ", "Pearson's r", "mean squared error", "agreement, binary", "agreement, graded"}
     assert panels <= set(written)
     assert {"0.900", "0.0010", "96.0%", "← smaller is better", "larger is better →"} <= set(written)
     assert re.findall(r"\d+ parameters?", " ".join(svg.itertext())) == ["4 parameters", "1 parameter", "150 parameters"]
-    assert len(marks(svg, "symbol")) == 3 * 3 + 2 + 2  # of a mode, those that have it
-    assert len(marks(svg, "rect")) == 4  # the ceiling has no share for binary relevance
+    assert len(marks(svg, "symbol")) == 3 * 5
+    assert len(marks(svg, "rect")) == 5
 
 
 def test_beyond_draws_the_intervals_it_was_given_in_order() -> None:
-    rows = [row for row in data_of(fitted.beyond(ROWS), "value", "low", "high") if not row["text"].endswith("%")]
+    rows = [row for row in data_of(beyond(LINES), "value", "low", "high") if not row["text"].endswith("%")]
     drawn_scores = {(row["name"].partition("|")[0], row["value"], row["low"], row["high"]) for row in rows}
-    assert drawn_scores == {(row.name, *score) for row in ROWS for score in (row.spearman, row.pearson, row.mse)}
-    first = fitted.beyond(ROWS).to_dict()["concat"][0]["layer"][1]["encoding"]["y"]["scale"]["domain"]
+    measures = ("spearman", "pearson", "mse")
+    assert drawn_scores == {(one.name, *one.interval(measure)) for one in LINES for measure in measures}
+    first = beyond(LINES).to_dict()["concat"][0]["layer"][1]["encoding"]["y"]["scale"]["domain"]
     assert [name.partition("|")[0] for name in first] == ["d_a", "d_one", "frequencies"]
 
 
 def test_beyond_without_a_ceiling_has_no_band() -> None:
-    chart = fitted.beyond(ROWS[:2], "90% intervals")
-    svg = draw(chart)
+    svg = draw(beyond(LINES[:2]))
     assert not marks(svg, "rect")
-    assert any(text.startswith("Lines: 90% intervals. Scales are cut") for text in texts(svg))
+    assert any(text.startswith("Lines: 95% intervals; of scores") and "bands" not in text for text in texts(svg))
 
 
 def test_a_fit_in_the_terminal() -> None:
-    data = np.array([[0.8, 0.8, 0.4], [0.6, 0.4, 0.2]])
-    weights = np.array([[0.7, 0.8, 0.4], [0.4, 0.4, 0.3]])
-    model = fitted.Fitted("model", weights)
-    picture = fitted_rows(around("data", data), model, np.full((2, 3), 0.05), Grid(2, 3, 2), width=54)
-    assert picture.plain.splitlines() == [
-        "data and model  means by swipe page; bars: data, ┃: model",
+    data = Examination("data", [[80, 80, 40], [60, 40, 20]], 100)
+    weights = Empirical([[0.7, 0.8, 0.4], [0.4, 0.4, 0.3]])
+    assert fit_rows(data, weights, Grid(2, 3, 2), width=54).plain.splitlines() == [
+        "data and d_emp  means by swipe page; bars: data, ┃: model",
         "",
         "     swipe page 1              swipe page 2",
         "row  data model                data model",
@@ -217,9 +223,9 @@ def test_a_fit_in_the_terminal() -> None:
         "",
         "Farthest off  single cells",
         "row  col   data  model  difference  in standard errors",
-        "  2    1  0.600  0.400      +0.200                +4.0",
-        "  1    1  0.800  0.700      +0.100                +2.0",
-        "  2    3  0.200  0.300      -0.100                -2.0",
+        "  2    1  0.600  0.400      +0.200                +4.1",
+        "  1    1  0.800  0.700      +0.100                +2.2",
+        "  2    3  0.200  0.300      -0.100                -2.2",
         "  1    2  0.800  0.800      +0.000                +0.0",
         "  1    3  0.400  0.400      +0.000                +0.0",
     ]
@@ -229,14 +235,7 @@ def test_a_fit_in_the_terminal() -> None:
 @pytest.mark.parametrize("grid", GRIDS.values(), ids=GRIDS.keys())
 def test_a_fit_in_the_terminal_keeps_to_its_width(grid: Grid, width: int) -> None:
     weights = falling(grid)
-    model = fitted.Fitted("model", weights)
-    picture = fitted_rows(around("data", 0.9 * weights), model, np.sqrt(weights * (1 - weights) / 99), grid, width)
+    picture = fit_rows(counted("data", 0.9 * weights), Empirical(weights), grid, width)
     bars = [line for line in picture.plain.splitlines()[1:] if "┃" in line]
     assert max(map(len, bars)) <= width
     assert sum(line.count("┃") for line in bars) == grid.rows * -(-grid.cols // grid.page_size)
-
-
-def test_a_cell_without_an_error_is_not_called_the_worst() -> None:
-    model = fitted.Fitted("model", np.array([[0.5, 0.5]]))
-    picture = fitted_rows(around("data", np.array([[1.0, 0.6]])), model, np.array([[0.0, 0.1]]), Grid(1, 2))
-    assert picture.plain.splitlines()[-2].split() == ["1", "2", "0.600", "0.500", "+0.100", "+1.0"]

@@ -1,0 +1,55 @@
+"""The tables of the paper, and of what lies beyond it, as results that print and save themselves."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from carouseval.result_base import Result
+from carouseval.study.reproduce import PERCENT, SHARES, Reproduction, shares
+
+
+@dataclass(frozen=True)
+class PaperTable(Result):
+    """A table as it is printed."""
+
+    frame: pl.DataFrame
+
+    def to_frame(self) -> pl.DataFrame:
+        return self.frame
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"rows": self.frame.to_dicts()}
+
+
+def paper_tables(result: Reproduction) -> dict[str, PaperTable]:
+    """All tables by name, their numbers to the digits that are published or that noise leaves a meaning."""
+    cases = [{"case": key, "2DCG": f"{value:.4g}"} for key, value in result.table1.items()]
+    fits = [
+        {
+            "discount": symbol,
+            "parameters": ", ".join(f"{name}={value!r}" for name, value in fit.discount.parameters.items()),
+            "train rho": fit.train.spearman,
+            "train r": fit.train.pearson,
+            "test rho": result.test[symbol].spearman,
+            "test r": result.test[symbol].pearson,
+            "test MSE": result.test[symbol].mse,
+        }
+        for symbol, fit in result.fits.items()
+    ]
+    pairs = [
+        {"setting": mode, "difference at least": f"{float(row.at_least):.2f}", "pairs": row.pairs}
+        | {f"{PERCENT[key]} (%)": f"{100 * shares(row)[key]:.1f}" for key in SHARES}
+        for mode, study in result.table2.items()
+        for row in study.thresholds
+    ]
+    number = pl.selectors.float()
+    frames = {
+        "table1": pl.DataFrame(cases),
+        "fits": pl.DataFrame(fits).with_columns(number.round(4)),
+        "table2": pl.DataFrame(pairs),
+        "beyond": result.beyond.to_frame().with_columns(number.round(5)),
+        "forms": result.beyond.choice.to_frame().with_columns(number.round(1)),
+        "checks": result.to_frame().drop("mark"),
+    }
+    return {name: PaperTable(frame) for name, frame in frames.items()}

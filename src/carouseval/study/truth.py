@@ -1,0 +1,33 @@
+"""What simulated choices are held against: where people looked, or a discount taken for it."""
+
+from pathlib import Path
+from typing import TypeAlias
+
+import numpy as np
+
+from carouseval.attention.examination import Examination
+from carouseval.attention.recgaze import GROUPS, recgaze_counts
+from carouseval.metrics.discounts import Discount, Empirical, as_discount, parse
+from carouseval.metrics.grid import RECGAZE, Grid
+
+Truth: TypeAlias = Examination | str | Discount
+
+
+def read_truth(text: str, grid: Grid | None = None) -> Examination | Discount:
+    """Embedded counts by their group, a file of counts, frequencies or screens, or any discount by its name."""
+    if text in GROUPS:
+        return recgaze_counts(text)
+    if Path(text).is_file() or (Path(text).suffix.lower() in (".csv", ".parquet", ".json") and text[:1] != "@"):
+        from carouseval.attention.files import read_attention  # brings in Polars
+
+        data = read_attention(text, grid=grid)
+        return data if isinstance(data, Examination) else data.discount
+    return parse(text)
+
+
+def own_grid(truth: Truth) -> Grid:
+    """The grid of a table; the paper's for a formula, which fits any."""
+    if isinstance(truth, Examination):
+        return Grid(*truth.counts.shape)
+    discount = as_discount(truth)
+    return Grid(*np.shape(discount.table)) if isinstance(discount, Empirical) else RECGAZE

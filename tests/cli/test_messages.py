@@ -18,6 +18,8 @@ PARAMETERS: list[tuple[str, dict[str, str]]] = [
     ("missing_pages must be 'zero', 'skip' or 'error', found 'none'.", {"missing_pages": "--missing-pages"}),
     ("memory must be a finite number above 0 and at most 1e+09, found -1.0.", {"memory": "--memory"}),
     ("threads must be a whole number of at least 1, found 0.", {"threads": "--threads"}),
+    ("form must be 'six' or 'edges', found 'seven'.", {"form": "--form"}),
+    ("bootstrap must be a whole number of at least 0, found -2.", {"bootstrap": "--bootstrap"}),
     ("ci must be a finite number above 0 and at most 1, found 2.0.", {"ci": "--ci"}),
     ("seed must be below 2^64, found 99.", {"seed": "--seed"}),
     ("margin must be a finite number at least 0, found -1.", {"margin": "--margin"}),

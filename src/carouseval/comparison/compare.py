@@ -229,7 +229,8 @@ def _system_table(
             means = [one.mean[metric] for one in several]
             line: dict[str, Any] = {"system": name, "metric": metric}
             if metric in several[0].figures:  # of the whole system: it has no interval
-                line |= {"mean": float(np.mean(means)), "low": math.nan, "high": math.nan, "users": mine.height}
+                users = several[0].counts["users"]
+                line |= {"mean": float(np.mean(means)), "low": math.nan, "high": math.nan, "users": users}
             else:
                 known = mine.drop_nulls(metric)
                 weights = known[weight_of(metric)].to_numpy() if "weight" in known.columns else None

@@ -122,9 +122,10 @@ class Evaluation(Result):
         for name, mean in means.items():
             low, high = bounds.get(name, (math.nan, math.nan))
             line = {one: segment.get(one, "(all)") for one in self.by}
-            lines.append(
-                line | {"metric": name, "mean": mean, "low": low, "high": high} | {"users": users, "pages": pages}
-            )
+            line |= {"metric": name, "mean": mean, "low": low, "high": high, "users": users, "pages": pages}
+            if name in self.figures:  # made of all pages, scored or not
+                line |= {"users": self.counts["users"], "pages": self.counts["pages"]}
+            lines.append(line)
         return lines
 
     def to_dict(self) -> dict[str, Any]:

@@ -31,7 +31,7 @@ def evaluation(result: Evaluation) -> Text:
             f"{row['users']:,}",
             f"{row['pages']:,}",
         ]
-        for row in frame.head(_MOST_SEGMENTS * len(result.metrics)).iter_rows(named=True)
+        for row in frame.head(_MOST_SEGMENTS * len(result.mean)).iter_rows(named=True)
     ]
     lines.append(small_table("", header, rows))
     if several and frame.height > len(rows):

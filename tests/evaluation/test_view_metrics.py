@@ -13,6 +13,7 @@ import pytest
 
 import carouseval as cv
 from carouseval.building.sample import Sample, sample
+from carouseval.show.evaluation import evaluation as in_terminal
 from tests.evaluation.table_oracle import RefusedError, coverage, evaluate_tables, paper_weights, view_value
 from tests.evaluation.test_evaluate_oracle import compare, evaluate
 from tests.evaluation.tiny_tables import PAGE_SIZE, VISIBLE_ROWS, Lines, tiny
@@ -258,8 +259,11 @@ def test_coverage_is_a_figure_of_the_whole() -> None:
     assert set(found.intervals) == {"N2DCG_cat"}
     alone = cv.evaluate(layouts, data.judgments, data.items, metrics="Coverage")
     assert alone.mean == {"Coverage": found.mean["Coverage"]}
-    assert alone.to_frame()["mean"].to_list() == [found.mean["Coverage"]]
+    users = layouts["user_id"].n_unique()
+    assert alone.to_frame().select("mean", "users", "pages").row(0) == (found.mean["Coverage"], users, users)
+    assert alone.counts == found.counts
     assert '"Coverage"' in alone.to_json()
+    assert f"Coverage  {found.mean['Coverage']:.4f}" in in_terminal(alone).plain
 
 
 def test_coverage_on_grids_of_segments() -> None:

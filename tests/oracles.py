@@ -224,3 +224,49 @@ def list_ndcg(relevance: Page, gain: Gain, k: int | None = None) -> float:
     gains = _list_gains(relevance, gain)
     ideal = _list_dcg_of_gains(sorted(gains, reverse=True), k)
     return _list_dcg_of_gains(gains, k) / ideal if ideal > 0 else math.nan
+
+
+# --- what is in view ---
+
+
+def _cells(relevance: Page) -> list[tuple[int, int, float]]:
+    """Row and column, from 1, and relevance of every occupied cell, in reading order."""
+    return [
+        (i, j, float(cell))
+        for i, row in enumerate(relevance, start=1)
+        for j, cell in enumerate(row, start=1)
+        if not math.isnan(cell)
+    ]
+
+
+def _in_view(relevance: Page, cutoff: tuple[int, int] | None) -> list[float]:
+    """The relevances of the occupied cells of the first rows and columns; without a cutoff, of the page."""
+    rows, cols = cutoff or (math.inf, math.inf)
+    return [value for i, j, value in _cells(relevance) if i <= rows and j <= cols]
+
+
+def view_precision(relevance: Page, gain: Gain, cutoff: tuple[int, int] | None = None) -> float:
+    """The share of the occupied cells in view that gain; 0 in an empty view."""
+    shown = _in_view(relevance, cutoff)
+    return sum(gain(value) > 0 for value in shown) / len(shown) if shown else 0.0
+
+
+def view_recall(relevance: Page, gain: Gain, cutoff: tuple[int, int] | None = None) -> float:
+    """The share of the cells that gain which are in view; NaN where none gains."""
+    relevant = sum(gain(value) > 0 for _, _, value in _cells(relevance))
+    return sum(gain(value) > 0 for value in _in_view(relevance, cutoff)) / relevant if relevant else math.nan
+
+
+def view_hit(relevance: Page, gain: Gain, cutoff: tuple[int, int] | None = None) -> float:
+    """1 if a cell in view gains, else 0."""
+    return 1.0 if any(gain(value) > 0 for value in _in_view(relevance, cutoff)) else 0.0
+
+
+def reciprocal_rank(relevance: Page, weights: ArrayLike, gain: Gain) -> float:
+    """1 over the rank of the first cell that gains; the heaviest occupied cell comes first, ties in reading order."""
+    table = _table(weights)
+    ranked = sorted(_cells(relevance), key=lambda cell: -table[cell[0] - 1][cell[1] - 1])  # sorting is stable
+    for rank, (_, _, value) in enumerate(ranked, start=1):
+        if gain(value) > 0:
+            return 1 / rank
+    return 0.0

@@ -6,7 +6,8 @@ second way (matchings of items to cells), to judge the first by. Rows and column
 
 A metric is a pair of its name and its parameter. The name starts with one of KINDS, may say anything in between, and
 may end in a cutoff: "N2DCG_cat(d_rpd)@2x3". The parameter of a page metric is its rows x cols weights before the
-cutoff, or a function of (rows, cols) that gives them; that of a list metric is k, or None for no end.
+cutoff, or a function of (rows, cols) that gives them; that of a list metric is k, or None for no end; metrics of what
+is in view (VIEWS) have None.
 """
 
 import itertools
@@ -31,7 +32,8 @@ Cell = tuple[int, int, Id]  # row, col, item
 Truth = tuple[Id, Id | None]  # user, and page where judgments name pages
 Members = Mapping[Id, frozenset[Id]]  # category -> its items
 
-KINDS = ("N2DCG_cat", "N2DCG", "2DCG", "NDCG", "DCG")  # a kind before the kinds that are its beginning
+VIEWS = ("Precision", "Recall", "Hit")
+KINDS = ("N2DCG_cat", "N2DCG", "2DCG", "NDCG", "DCG", *VIEWS, "RR")  # a kind before the kinds that are its beginning
 NORMALISED = ("N2DCG_cat", "N2DCG", "NDCG")
 
 
@@ -58,6 +60,8 @@ def weights_of(metric: Metric, rows: int, cols: int) -> list[list[float]]:
             raise RefusedError(f"metric: {name} takes a number of ranks, got {parameter!r}")
         end = math.inf if parameter is None else parameter
         return [[1 / math.log2(rank + 1) if rank <= end else 0.0 for rank in range(1, rows * cols + 1)]]
+    if kind_of(name) in VIEWS:
+        parameter = [[1.0] * cols for _ in range(rows)]
     if parameter is None or isinstance(parameter, int):
         raise RefusedError(f"metric: {name} takes weights, got {parameter!r}")
     table = parameter(rows, cols) if callable(parameter) else parameter
@@ -207,6 +211,39 @@ def page_value(cells: Iterable[Cell], gains: Gains, weights: Table, duplicates: 
         else:
             counted[item] = max(counted.get(item, 0.0), gains.get(item, 0.0) * here)
     return math.fsum(counted.values())
+
+
+def view_value(
+    kind: str, cells: Sequence[Cell], gains: Gains, weights: Table, duplicates: str, candidates: str
+) -> float:
+    """Precision, Recall, Hit or RR of occupied cells given in reading order; what weighs something is in view."""
+    view = [(i, j, item) for i, j, item in cells if weights[i - 1][j - 1] > 0]
+    relevant = {item for item, g in gains.items() if g > 0}
+    if kind == "Precision":
+        counted = [item for _, _, item in view]
+        if duplicates == "first":  # an item counts where it stands first on the page
+            firsts = [cell for n, cell in enumerate(cells) if cell[2] not in {item for _, _, item in cells[:n]}]
+            counted = [cell[2] for cell in view if cell in firsts]
+        elif duplicates != "every":
+            counted = sorted(set(counted), key=repr)
+        return sum(item in relevant for item in counted) / len(view) if view else 0.0
+    if kind == "Recall":
+        known = relevant if candidates == "judged" else relevant & {item for _, _, item in cells}
+        return len(relevant & {item for _, _, item in view}) / len(known) if known else 0.0
+    if kind == "Hit":
+        return 1.0 if relevant & {item for _, _, item in view} else 0.0
+    ranked = sorted(cells, key=lambda cell: -weights[cell[0] - 1][cell[1] - 1])  # RR; sorting is stable
+    return max((1 / rank for rank, (_, _, item) in enumerate(ranked, start=1) if item in relevant), default=0.0)
+
+
+def coverage(
+    layouts: Sequence[Line], items: Sequence[Line] | None, cutoff: tuple[int, int] | None = None
+) -> float | None:
+    """The share of the catalogue in view on anyone's page; without items, of all that is shown."""
+    rows, cols = cutoff or (math.inf, math.inf)
+    seen = {line["item_id"] for line in layouts if line["row"] <= rows and line["col"] <= cols}
+    catalogue = {line["item_id"] for line in (layouts if items is None else items)}
+    return len(seen & catalogue) / len(catalogue) if catalogue else None
 
 
 def as_list(cells: Iterable[Cell]) -> list[Cell]:
@@ -521,7 +558,10 @@ def evaluate_tables(
         }
         for name, table in weights.items():
             kind = kind_of(name)
-            dcg = page_value(as_list(cells) if kind in ("NDCG", "DCG") else cells, gains, table, duplicates)
+            if kind in (*VIEWS, "RR"):
+                dcg = view_value(kind, cells, gains, table, duplicates, candidates)
+            else:
+                dcg = page_value(as_list(cells) if kind in ("NDCG", "DCG") else cells, gains, table, duplicates)
             best = ideal(kind, table, gains, members, page) if kind in NORMALISED else None
             score: float | None = dcg if best is None else dcg / best if best > 0 else 0.0
             line[name] = {"dcg": dcg, "ideal": best, "score": None if left_out else score}

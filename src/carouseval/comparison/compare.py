@@ -16,7 +16,7 @@ from carouseval.evaluation.evaluate import Evaluator, items_of
 from carouseval.evaluation.plan import ScoringPlan
 from carouseval.evaluation.reading.layouts import Progress
 from carouseval.evaluation.resampling import mean_interval, mean_of
-from carouseval.evaluation.results import NO_PAGE, Evaluation
+from carouseval.evaluation.results import NO_PAGE, Evaluation, weight_of
 from carouseval.evaluation.settings import Settings, SettingsDict, takes_settings
 from carouseval.metrics.validation import did_you_mean
 from carouseval.tables import TableLike, in_memory
@@ -118,7 +118,7 @@ def compare(
         systems=_system_table(results, per_user, judge),
         pairs=judge.pairs(per_user),
         segments=judge.segments(_per_user(results, judge.metrics, by), by),
-        per_user=per_user,
+        per_user=per_user.drop(map(weight_of, judge.metrics), strict=False),
         evaluations={name: tuple(several) for name, several in results.items()},
         config=next(iter(results.values()))[0].config | judge.config(),
     )
@@ -205,9 +205,9 @@ def _per_user(results: Mapping[str, Sequence[Evaluation]], metrics: Sequence[str
         together = pl.concat(users, how="vertical_relaxed").with_columns(pl.lit(name).alias("system"))
         frames.append(together.drop("pages"))
     scores = _placed(pl.concat(frames, how="vertical_relaxed"), by)
-    weight = ["weight"] if "weight" in scores.columns else []
-    means = scores.group_by("system", "user_id", *by, maintain_order=True).agg(pl.col(*metrics, *weight).mean())
-    means = means.with_columns(pl.col("weight").mean().over("user_id", *by) for _ in weight)
+    weights = ["weight", *map(weight_of, metrics)] if "weight" in scores.columns else []
+    means = scores.group_by("system", "user_id", *by, maintain_order=True).agg(pl.col(*metrics, *weights).mean())
+    means = means.with_columns(pl.col(name).mean().over("user_id", *by) for name in weights)
     return means.sort("user_id", *by, "system", nulls_last=True)
 
 
@@ -231,10 +231,11 @@ def _system_table(
             means = [one.mean[metric] for one in several]
             line: dict[str, Any] = {"system": name, "metric": metric}
             if metric in several[0].figures:  # of the whole system: it has no interval
-                line |= {"mean": float(np.mean(means)), "low": math.nan, "high": math.nan, "users": mine.height}
+                users = several[0].counts["users"]
+                line |= {"mean": float(np.mean(means)), "low": math.nan, "high": math.nan, "users": users}
             else:
                 known = mine.drop_nulls(metric)
-                weights = known["weight"].to_numpy() if "weight" in known.columns else None
+                weights = known[weight_of(metric)].to_numpy() if "weight" in known.columns else None
                 values = known[metric].to_numpy()
                 low, high = mean_interval(values, weights, judge.ci, seed=judge.seed)
                 line |= {"mean": mean_of(values, weights), "low": low, "high": high, "users": len(values)}

@@ -11,6 +11,7 @@ import polars as pl
 from carouseval.comparison.choices import Correction
 from carouseval.comparison.significance import TIE, Test, corrected, describe, p_values
 from carouseval.errors import ParameterError
+from carouseval.evaluation.results import weight_of
 from carouseval.metrics.grid import Array
 from carouseval.metrics.validation import require_float, require_int
 
@@ -81,7 +82,7 @@ class PairTests:
             table = per_user.select("user_id", "system", metric).pivot("system", index="user_id", values=metric)
             table = table.with_columns(pl.lit(None, pl.Float64).alias(name) for name in self._lacking(table))
             if self.weighted:  # under a name that no system has
-                weight = per_user.select("user_id", pl.col("weight").alias(_WEIGHT)).unique("user_id")
+                weight = per_user.select("user_id", pl.col(weight_of(metric)).alias(_WEIGHT)).unique("user_id")
                 table = table.join(weight, on="user_id", how="left", maintain_order="left")
             shared = table.drop_nulls()
             if shared.height == table.height:  # all systems have the same users: their signs are drawn once

@@ -139,9 +139,12 @@ def items_of(*layouts: TableLike, columns: ColumnNames = None) -> pl.DataFrame:
     """
     if not layouts:
         raise ParameterError("items_of needs at least one table of layouts.")
+    known = {column.name for column in schema.LAYOUTS}  # names that only other tables have are not missed
+    names = {ours: theirs for ours, theirs in schema.names_of(columns, "layouts").items() if ours in known}
     opened = []
     for one in layouts:
-        table = schema.open_tables({"layouts": in_memory(one, "layouts")}, Settings(columns=columns))["layouts"]
+        settings = Settings(columns={"layouts": names})
+        table = schema.open_tables({"layouts": in_memory(one, "layouts")}, settings)["layouts"]
         if "category" not in table:
             raise DataError("layouts: missing column category, which items_of collects.")
         opened.append(table)

@@ -10,7 +10,7 @@ import polars as pl
 from carouseval.errors import DataError, DataWarning
 from carouseval.evaluation import page_defects
 from carouseval.evaluation.defect_lines import describe
-from carouseval.evaluation.outcomes import Entries, Outcomes
+from carouseval.evaluation.outcomes import Entries, Outcomes, outcomes
 from carouseval.evaluation.per_page import entry_names
 from carouseval.evaluation.reading.inputs import Inputs
 from carouseval.evaluation.scoring import ideals
@@ -82,8 +82,10 @@ def refusals(inputs: Inputs, entries: Entries, by_any: Outcomes) -> Iterator[Def
             f"layouts: {number(len(entries.missing), whom)} with judgments but no page, first {first}. Add the pages, "
             "or use missing_pages='zero' or 'skip'.",
         )
-    if settings.no_relevant == "error":
-        bare = ~by_any.relevant & (~by_any.missing | (settings.missing_pages != "skip"))
+    if settings.no_relevant == "error":  # by any metric: each may have a gain of its own
+        relevant = [outcomes(entries, inputs.judged, settings, name).relevant for name in inputs.plan.metrics]
+        bare = ~np.all([np.ones(len(entries), bool), *relevant], axis=0)
+        bare &= ~by_any.missing | (settings.missing_pages != "skip")
         if bare.any():
             first = _first(entry_names(inputs, entries).filter(pl.Series(bare)))
             yield Defect(

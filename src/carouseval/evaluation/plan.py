@@ -103,7 +103,10 @@ def _metrics(asked: Any) -> dict[str, Metric]:
 def _check_clashes(by: Sequence[str], metrics: Mapping[str, Metric]) -> None:
     """Segments must not go by the names of the results' own columns."""
     for name in metrics:
-        taken = {name, *(f"{name}.{part}" for part in ("dcg", "ideal", "ideal_found", "bounded", "low", "high"))}
+        taken = {
+            name,
+            *(f"{name}.{part}" for part in ("dcg", "ideal", "ideal_found", "bounded", "low", "high", "weight")),
+        }
         if clash := taken & set(by):
             raise ParameterError(
                 f"by={min(clash)!r} is a name that results use themselves; give the column another name."

@@ -36,11 +36,15 @@ class Evaluation(Result):
     @cached_property
     def per_user(self) -> pl.DataFrame:
         """The mean over each user's pages."""
+        return self._weighed_users.drop(map(weight_of, self.metrics), strict=False)
+
+    @cached_property
+    def _weighed_users(self) -> pl.DataFrame:
         return self._users(self.per_page, ["user_id"])
 
     def users_by(self, by: Sequence[str]) -> pl.DataFrame:
-        """The mean over each user's pages, in each segment apart."""
-        return self._users(self.per_page, ["user_id", *by]) if by else self.per_user
+        """The mean over each user's pages, in each segment apart; where pages weigh, also what it weighs by metric."""
+        return self._users(self.per_page, ["user_id", *by]) if by else self._weighed_users
 
     def _users(self, pages: pl.DataFrame, keys: list[str]) -> pl.DataFrame:
         scored = pages.filter(pl.any_horizontal(pl.col(list(self.metrics)).is_not_null()))
@@ -48,19 +52,20 @@ class Evaluation(Result):
             means = [pl.col(name).mean() for name in self.metrics]
         else:
             weight = pl.col("weight")
-            means = [_weighted(name, weight) for name in self.metrics] + [weight.mean()]
+            own = (weight.filter(pl.col(name).is_not_null()).mean().alias(weight_of(name)) for name in self.metrics)
+            means = [*(_weighted(name, weight) for name in self.metrics), weight.mean(), *own]
         return scored.group_by(keys, maintain_order=True).agg(pl.len().alias("pages"), *means)
 
     @cached_property
     def mean(self) -> dict[str, float]:
         """Every metric's mean, by the names asked for; NaN where nobody was scored."""
-        means = {name: mean_of(*self._values(self.per_user, name)) for name in self.metrics}
+        means = {name: mean_of(*self._values(self._weighed_users, name)) for name in self.metrics}
         known = means | dict(self.figures)
         return {name: known[name] for name in self.config.get("metrics", known)}
 
     def _values(self, users: pl.DataFrame, name: str) -> tuple[Array, Array | None]:
         known = users.filter(pl.col(name).is_not_null() & pl.col(name).is_not_nan())
-        weights = known["weight"].to_numpy() if "weight" in known.columns else None
+        weights = known[weight_of(name)].to_numpy() if "weight" in known.columns else None
         return known[name].to_numpy(), weights
 
     @cached_property
@@ -74,7 +79,7 @@ class Evaluation(Result):
         """A percentile interval of one mean over resampled users."""
         if metric not in self.metrics:
             raise ParameterError(f"there is no metric {metric!r} here, only {', '.join(self.metrics)}.")
-        return mean_interval(*self._values(self.per_user, metric), level, resamples, seed)
+        return mean_interval(*self._values(self._weighed_users, metric), level, resamples, seed)
 
     @cached_property
     def segments(self) -> pl.DataFrame:
@@ -137,6 +142,11 @@ class Evaluation(Result):
     def _repr_html_(self) -> str:
         note = ", ".join(f"{key.replace('_', ' ')} {value:,}" for key, value in self.counts.items() if value)
         return f"{super()._repr_html_()}<p><small>{note}</small></p>"
+
+
+def weight_of(metric: str) -> str:
+    """The column of what a user weighs by a metric: what those pages do on average that it counts."""
+    return f"{metric}.weight"
 
 
 def _weighted(name: str, weight: pl.Expr) -> pl.Expr:

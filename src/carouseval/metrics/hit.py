@@ -20,4 +20,4 @@ class Hit(Metric):
     binary: ClassVar[bool] = True
 
     def value(self, pages: Pages, weights: Array) -> Array:
-        return (pages.gain_sum(weights) > 0).astype(np.float64)
+        return (pages.gain_sum(weights, once=True) > 0).astype(np.float64)

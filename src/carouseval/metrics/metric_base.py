@@ -35,8 +35,8 @@ class Pages(Protocol):
     def gain_sum(self, weights: Array, *, by_rank: bool = False, once: bool = False) -> Array:
         """Per page, gain times weight of its items.
 
-        An item shown twice counts as the rule for repeats says, or ``once`` in any case. Weights are of cells, or of
-        ranks in the list of occupied cells, row by row.
+        An item shown twice counts as the rule for repeats says, or ``once``, where it weighs most. Weights are of
+        cells, or of ranks in the list of occupied cells, row by row.
         """
 
     def gains(self, weights: Array) -> Iterator[Array]:

@@ -114,6 +114,8 @@ class JudgedSources:
             if key not in known:
                 known[key] = gains_of(judgments, gain, tables["judgments"], plan.threads)
             gains[name] = metric.item_gains(known[key])
+        if not gains:  # figures alone: who has something relevant is still counted
+            gains[""] = gains_of(judgments, plan.gain, tables["judgments"], plan.threads)
         return JudgedData(judgments, gains, items), codebook
 
     def _require_items(self, labelled: bool, from_layouts: bool) -> None:

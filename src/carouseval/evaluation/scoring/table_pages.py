@@ -36,7 +36,7 @@ class TablePages:
         return self._weighed(weights, by_rank=False, once=False)[1]
 
     def _weighed(self, weights: Array, by_rank: bool, once: bool) -> tuple[Array, Array]:
-        rule = "best" if self.duplicates == "error" or (once and self.duplicates == "every") else self.duplicates
+        rule = "best" if once or self.duplicates == "error" else self.duplicates
         batch = self.batch
         return _native.score_hits(batch.offsets, batch.hits, self.gain, weights, by_rank, rule, self.threads)
 

@@ -4,13 +4,15 @@ import html
 import json
 import math
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from carouseval.text_tables import frame_html, frame_texts, latex, markdown
 from carouseval.whole_files import RESULTS, check_outputs, write_frame, write_whole
 
 if TYPE_CHECKING:
     import polars as pl
+
+_T = TypeVar("_T")
 
 
 class Result:
@@ -55,10 +57,13 @@ class Result:
         return write_frame(path, self.to_frame())
 
 
-def plain(content: Any) -> Any:
-    """Content with null in place of all that JSON has no number for."""
+def plain(content: _T) -> _T:
+    """Content with None in place of all that JSON has no number for."""
+    made: Any = content
     if isinstance(content, dict):
-        return {key: plain(value) for key, value in content.items()}
-    if isinstance(content, list):
-        return [plain(value) for value in content]
-    return None if isinstance(content, float) and not math.isfinite(content) else content
+        made = {key: plain(value) for key, value in content.items()}
+    elif isinstance(content, list):
+        made = [plain(value) for value in content]
+    elif isinstance(content, float) and not math.isfinite(content):
+        made = None
+    return cast(_T, made)

@@ -302,20 +302,18 @@ def test_coverage_of_systems_compared(data: Sample) -> None:
     assert figures.height == 2
 
 
-@pytest.mark.parametrize(
-    "labelled", [True, pytest.param(False, marks=pytest.mark.xfail(strict=True, reason="compare asks for categories"))]
-)
-def test_systems_without_items_share_a_catalogue(labelled: bool) -> None:
+def test_systems_without_items_share_a_catalogue() -> None:
     """Without items the catalogue is all that the layouts at hand show, those of all systems."""
     one = pages([("u", 1, 1, "a", "k"), ("u", 1, 2, "b", "k")], "category")
     other = pages([("u", 1, 1, "a", "k"), ("u", 1, 2, "c", "k"), ("u", 1, 3, "d", "k")], "category")
     systems = {"one": one, "other": other}
-    if not labelled:
-        systems = {name: table.drop("category") for name, table in systems.items()}
     judgments = judged(a=1, c=1)
     found = cv.compare(systems, judgments, metrics=["Hit@1x1", "Coverage"], permutations=9)
     figures = found.systems.filter(pl.col("metric") == "Coverage")
     assert dict(figures.select("system", "mean").rows()) == {"one": 2 / 4, "other": 3 / 4}
+    bare = {name: table.drop("category") for name, table in systems.items()}
+    with pytest.raises(cv.DataError, match=r"missing column category, .* Add it, or give items"):
+        cv.compare(bare, judgments, metrics=["Hit@1x1", "Coverage"], permutations=9)
 
 
 @pytest.mark.parametrize("metrics", ["Coverage", ["Coverage", "Coverage@3x5"]])

@@ -8,7 +8,7 @@ import polars as pl
 from carouseval.building.carousels import Carousels, Index, Page
 from carouseval.errors import DataError, ParameterError
 from carouseval.evaluation import page_defects, schema
-from carouseval.evaluation.defect_lines import refuse
+from carouseval.evaluation.defect_lines import refuse_defects
 from carouseval.evaluation.notices import no_category, uncategorised, warn
 from carouseval.evaluation.per_page import page_names
 from carouseval.evaluation.plan import ScoringPlan
@@ -171,7 +171,7 @@ def _hits(inputs: Inputs, table: Table) -> tuple[Index, dict[str, int]]:
         _refuse(inputs, batch, table)
         counts["unjudged"] += int(batch.unjudged.sum())
         counts["gaps"] += len(page_defects.marked_pages(batch, page_defects.GAP))
-        page, judgment = batch.pages[batch.hit_page], batch.hits[:, 0].astype(np.int64)
+        page, judgment = batch.pages[batch.hit_page], batch.hit_judgment
         parts.append(np.stack([page, judgment, batch.hit_cells()[1]], axis=1))
     return np.concatenate(parts), counts
 
@@ -223,7 +223,7 @@ def _page(
     parts = [(nothing, nothing, nothing)]
     with sources.open(layouts) as inputs:
         for batch in page_batches(inputs.layouts, inputs.judged, inputs.plan):
-            refuse(batch, inputs)
+            refuse_defects(batch, inputs)
             mine = np.flatnonzero(batch.pages < len(number))
             some = batch.take(mine[number[batch.pages[mine]] >= 0])
             if sources.plan.metrics[name].ideal != "none":
@@ -231,6 +231,6 @@ def _page(
             rows = np.arange(1, some.length.shape[1] + 1)
             last[number[some.pages]] = ((some.length > 0) * rows).max(axis=1, initial=0)
             pinned[number[some.pages]] = ((some.pinned > 0) * rows).max(axis=1, initial=0)
-            parts.append((some.hits[:, 0].astype(np.int64), *some.hit_cells()))
+            parts.append((some.hit_judgment, *some.hit_cells()))
     judgment, row, col = (np.concatenate(part) for part in zip(*parts, strict=True))
     return Page(judgment, row, col, last, pinned), bound

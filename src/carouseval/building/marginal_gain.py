@@ -12,13 +12,12 @@ from carouseval.building.candidates import read_carousels
 from carouseval.building.carousels import Carousels, Index
 from carouseval.errors import DataError, ParameterError
 from carouseval.evaluation.resampling import mean_interval, mean_of
-from carouseval.evaluation.results import plain
 from carouseval.evaluation.settings import ColumnNames
 from carouseval.metrics.gains import Gain
 from carouseval.metrics.grid import RECGAZE, Array, Grid
 from carouseval.metrics.names import MetricLike
 from carouseval.metrics.validation import require_int
-from carouseval.result_base import Result
+from carouseval.result_base import Result, plain
 from carouseval.tables import TableLike
 
 _NOTHING = 1e-12  # a difference of scores that is rounding
@@ -77,9 +76,9 @@ class Added(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """Everything but single users, as plain values; what is not a number is None."""
-        lines = [{k: plain(v) for k, v in line.items()} for line in self.to_frame().iter_rows(named=True)]
-        score = plain(self.score)
-        return {"metric": self.metric, "score": score, "results": lines, "counts": self.counts, "config": self.config}
+        lines = self.to_frame().to_dicts()
+        found = {"metric": self.metric, "score": self.score, "results": lines}
+        return plain(found | {"counts": self.counts, "config": self.config})
 
     def __repr__(self) -> str:
         name, gain = next(iter(self.gains.items()))

@@ -13,6 +13,7 @@ from carouseval.comparison.pair_tests import PairTests
 from carouseval.comparison.significance import Test
 from carouseval.errors import DataError, ParameterError
 from carouseval.evaluation.evaluate import Evaluator, items_of
+from carouseval.evaluation.outcomes import SCORED
 from carouseval.evaluation.plan import ScoringPlan
 from carouseval.evaluation.reading.layouts import Progress
 from carouseval.evaluation.resampling import mean_interval, mean_of
@@ -111,7 +112,7 @@ def compare(
     evaluator = Evaluator(judgments, all_items(items, runs, plan), **settings)
     results = {name: _evaluated(evaluator, name, several, progress) for name, several in runs.items()}
     _check_ideals(results)
-    by = list(chosen.segments)
+    by = list(chosen.by_columns)
     per_user = _per_user(results, judge.metrics, [])
     return Comparison(
         metrics=judge.metrics,
@@ -154,7 +155,7 @@ def system_runs(systems: Systems, baseline: str | None = None) -> dict[str, list
 
 
 def _check_names(plan: ScoringPlan) -> None:
-    for name in plan.settings.segments:
+    for name in plan.settings.by_columns:
         if name in _TAKEN:
             raise ParameterError(f"by={name!r} is a name that results use themselves; give the column another name.")
     if not plan.metrics:
@@ -177,9 +178,9 @@ def _check_ideals(results: Mapping[str, Sequence[Evaluation]]) -> None:
     (first, *others) = [(name, one) for name, several in results.items() for one in several]
     if first[1].config["candidates"] == "displayed":
         return
-    shown = first[1].per_page.filter(pl.col("status") == "scored")
+    shown = first[1].per_page.filter(pl.col("status") == SCORED)
     for name, other in others:
-        pages = other.per_page.filter(pl.col("status") == "scored")
+        pages = other.per_page.filter(pl.col("status") == SCORED)
         keys = [key for key in ("user_id", "page_id") if key in shown.columns and key in pages.columns]
         for column in (f"{metric}.ideal" for metric in first[1].metrics):
             if column not in shown.columns:

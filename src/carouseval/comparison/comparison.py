@@ -9,8 +9,8 @@ import polars as pl
 
 from carouseval.comparison.significance import TIE
 from carouseval.errors import DataError, ParameterError
-from carouseval.evaluation.results import Evaluation, plain
-from carouseval.result_base import Result
+from carouseval.evaluation.results import Evaluation
+from carouseval.result_base import Result, plain
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,11 +115,8 @@ class Comparison(Result):
     def to_dict(self) -> dict[str, Any]:
         """Systems, pairs, counts and config as plain values; what is not a number is None."""
         tables = {"systems": self.systems, "pairs": self.pairs, "segments": self.segments}
-        lines = {
-            name: [{key: plain(value) for key, value in row.items()} for row in table.to_dicts()]
-            for name, table in tables.items()
-        }
-        return {"summary": self.summary, **lines, "counts": self.counts, "config": self.config}
+        lines = {name: table.to_dicts() for name, table in tables.items()}
+        return plain({"summary": self.summary, **lines, "counts": self.counts, "config": self.config})
 
 
 def _seen_from(system: str, pair: dict[str, Any]) -> tuple[float, float, float]:

@@ -19,7 +19,7 @@ from carouseval.evaluation.results import Evaluation
 from carouseval.evaluation.settings import Candidates, Settings, SettingsDict, takes_settings
 from carouseval.metrics.metric_base import Metric
 from carouseval.metrics.names import metric
-from carouseval.result_base import Result
+from carouseval.result_base import Result, plain
 from carouseval.tables import TableLike
 
 DISCOUNTS = ("d_rpd", "d_rpb", "d_mul", "d_add", "d_mir", "d_a", "d_t")
@@ -80,11 +80,7 @@ class Sensitivity(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """The sentence and the table as plain values."""
-        lines = [
-            {key: None if isinstance(value, float) and math.isnan(value) else value for key, value in row.items()}
-            for row in self.table.to_dicts()
-        ]
-        return {"summary": self.summary, "variations": lines, "config": self.config}
+        return plain({"summary": self.summary, "variations": self.table.to_dicts(), "config": self.config})
 
 
 @takes_settings
@@ -116,13 +112,13 @@ def sensitivity(
     if others or name not in plan.metrics or plan.metrics[name].ideal != "category":
         found = ", ".join(plan.asked)
         raise ParameterError(f"metrics: sensitivity varies one N2DCG_cat, of any discount and cutoff, found {found}.")
-    if plan.segments is not None:
+    if plan.grid_values is not None:
         raise ParameterError("grid: sensitivity takes one grid for all pages.")
     runs = system_runs(systems)
     listed = all_items(items, runs, ScoringPlan.of(replace(chosen, candidates="judged")))
     reference, variations = plan.metrics[name], _variations(plan.metrics[name], plan, discounts)
     other: Candidates = "displayed" if chosen.candidates == "judged" else "judged"
-    asked = {chosen.candidates: {("reference", _spelled(reference)): reference} | variations}
+    asked = {chosen.candidates: {("reference", reference.full_name): reference} | variations}
     asked |= {other: {("candidates", other): reference}}
     lines: list[dict[str, Any]] = []
     for candidates, mine in asked.items():
@@ -132,10 +128,10 @@ def sensitivity(
             name: [evaluator.evaluate(layouts, progress) for layouts in several] for name, several in runs.items()
         }
         for key, one in zip(mine, mine.values(), strict=True):
-            lines += _lines(key, str(one), results, chosen.segments)
+            lines += _lines(key, str(one), results, chosen.by_columns)
     return Sensitivity(
         systems=_order(runs, lines[0]),
-        table=_compared(lines, list(runs), chosen.segments),
+        table=_compared(lines, list(runs), chosen.by_columns),
         config=plan.config() | {"discounts_tried": list(discounts)},
     )
 
@@ -147,10 +143,10 @@ def _lines(
     means: dict[tuple[str, ...], dict[str, list[float]]] = {}
     for system, several in results.items():
         for one in several:
-            frame = one.to_frame().filter(pl.col("metric") == metric)
-            for row in frame.iter_rows(named=True):
+            whole = dict.fromkeys(by, "(all)") | {metric: one.mean[metric]}
+            for row in (whole, *one.segment_means.iter_rows(named=True)):
                 of_segment = means.setdefault(tuple(row[column] for column in by), {})
-                of_segment.setdefault(system, []).append(row["mean"])
+                of_segment.setdefault(system, []).append(row[metric])
     lines = []
     for segment, by_system in means.items():
         line: dict[str, Any] = dict(zip(by, segment, strict=True))
@@ -175,12 +171,6 @@ def _order(systems: Iterable[str], reference: Mapping[str, float]) -> tuple[str,
     return tuple(sorted(systems, key=lambda name: (-reference[name], name)))
 
 
-def _spelled(one: Metric) -> str:
-    """A metric's name with its discount, which a default would leave out."""
-    short = "" if one.discount is None else one.discount.short
-    return str(one) if short in str(one) else str(one).replace(one.base, f"{one.base}({short})", 1)
-
-
 def _variations(reference: Metric, plan: ScoringPlan, discounts: Sequence[str]) -> dict[tuple[str, str], Metric]:
     """One thing changed at a time; what comes to the same as the reference or an earlier one is left out."""
     if isinstance(discounts, str) or not discounts:
@@ -197,9 +187,15 @@ def _variations(reference: Metric, plan: ScoringPlan, discounts: Sequence[str]) 
         ("cutoff", f"first screen, {screen[0]}x{screen[1]}"): metric(reference.base, discount, screen, gain),
         ("cutoff", f"half the page, {half[0]}x{half[1]}"): metric(reference.base, discount, half, gain),
     }
+
+    def comes_to(one: Metric) -> tuple[Any, ...]:
+        return one.ideal, plan.gain if one.gain is None else one.gain, one.weights(grid).tobytes()
+
     found: dict[tuple[str, str], Metric] = {}
+    known = {comes_to(reference)}
     for key, one in all_of_them.items():
-        if one != reference and one not in found.values():
+        if comes_to(one) not in known:
+            known.add(comes_to(one))
             found[key] = one
     return found
 

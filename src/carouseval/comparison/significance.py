@@ -205,21 +205,27 @@ def _test(
     """What gives the p-values of a table of differences."""
     if callable(test):
         return lambda table: [_asked(test, column) for column in table.T]
+    known: dict[NamedTest, Callable[[Array], Sequence[float] | Array]] = {
+        "permutation": lambda table: sign_flip(table, users, permutations, seed, threads),
+        "bootstrap": lambda table: _bootstrap(table[np.argsort(user_hashes(users), kind="stable")], permutations, seed),
+        "t": lambda table: _scipy("t", table),
+        "wilcoxon": lambda table: _scipy("wilcoxon", table),
+    }
     require_choice("test", test, TESTS, "a function of differences")
-    if test == "permutation":
-        return lambda table: sign_flip(table, users, permutations, seed, threads)
-    if test == "bootstrap":
-        return lambda table: _bootstrap(table[np.argsort(user_hashes(users), kind="stable")], permutations, seed)
-    return lambda table: [_scipy(test, column) for column in np.sort(table, axis=0).T]
+    return known[test]
 
 
-def _scipy(test: str, differences: Array) -> float:
+def _scipy(test: str, table: Array) -> list[float]:
+    """One p-value per column; sorted, so that the order of users does not matter."""
     from scipy.stats import ttest_1samp, wilcoxon
 
-    with warnings.catch_warnings(), np.errstate(all="ignore"):
-        warnings.simplefilter("ignore")  # about constant differences, few users and ties: the p-value stands
-        result: Any = ttest_1samp(differences, 0.0) if test == "t" else wilcoxon(differences)
-    return float(result.pvalue)
+    p = []
+    for differences in np.sort(table, axis=0).T:
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")  # about constant differences, few users and ties: the p-value stands
+            result: Any = ttest_1samp(differences, 0.0) if test == "t" else wilcoxon(differences)
+        p.append(float(result.pvalue))
+    return p
 
 
 def _bootstrap(table: Array, resamples: int, seed: int) -> Array:

@@ -13,10 +13,10 @@ from carouseval.errors import CarousevalError, DataError
 from carouseval.evaluation import page_defects, schema
 from carouseval.evaluation.defect_lines import describe
 from carouseval.evaluation.notices import mismatches, no_category, refusals, uncategorised
-from carouseval.evaluation.outcomes import Entries, outcomes
+from carouseval.evaluation.outcomes import Verdicts
 from carouseval.evaluation.page_defects import PageDefect
 from carouseval.evaluation.plan import ScoringPlan
-from carouseval.evaluation.reading.inputs import Inputs, JudgedSources
+from carouseval.evaluation.reading.inputs import NO_CATEGORY, Inputs, JudgedSources
 from carouseval.evaluation.reading.layouts import Progress
 from carouseval.evaluation.scoring.page_batch import page_batches
 from carouseval.evaluation.settings import Settings, SettingsDict, takes_settings
@@ -199,9 +199,9 @@ def _marked(inputs: Inputs, summary: dict[str, dict[str, Any]], progress: Progre
     refused: set[PageDefect] = set()
     duplicates = unjudged = 0
     for batch in page_batches(inputs.layouts, inputs.judged, inputs.plan, progress):
-        refusals = dict(page_defects.refused(batch, inputs.plan))
-        refused |= refusals.keys()
-        for defect in dict.fromkeys((*page_defects.PAGE_DEFECTS, *refusals)):
+        not_let_pass = dict(page_defects.refused(batch, inputs.plan))
+        refused |= not_let_pass.keys()
+        for defect in dict.fromkeys((*page_defects.PAGE_DEFECTS, *not_let_pass)):
             marked.setdefault(defect, []).append(page_defects.marked_pages(batch, defect))
         duplicates, unjudged = duplicates + int(batch.duplicates.sum()), unjudged + int(batch.unjudged.sum())
     found: list[Defect] = []
@@ -212,28 +212,22 @@ def _marked(inputs: Inputs, summary: dict[str, dict[str, Any]], progress: Progre
             found.append(replace(describe(defect, pages, inputs), severity=severity))
     summary["layouts"] |= {"pages": int(inputs.layouts.present.sum()), "repeated_items": duplicates}
     if inputs.judged.membership is None and inputs.plan.needs_categories:
-        bare = "layouts: no table names categories, so N2DCG_cat can only judge the arrangement. Give items."
-        found.append(Defect("layouts", "category", 1, bare, "warning"))
+        found.append(Defect("layouts", "category", 1, NO_CATEGORY))
     return found, unjudged
 
 
 def _matches(inputs: Inputs, summary: dict[str, dict[str, Any]], unjudged: int) -> list[Defect]:
     """How well the tables match."""
-    layouts, weight = inputs.layouts, inputs.plan.settings.weight
-    entries = Entries.of(inputs.judged, layouts)
-    by_any = outcomes(entries, inputs.judged, inputs.plan.settings)
-    missing, homeless = len(entries.missing), uncategorised(inputs)
+    layouts = inputs.layouts
+    verdicts = Verdicts.of(inputs.judged, layouts, inputs.plan)
+    missing, homeless = len(verdicts.entries.missing_truths), uncategorised(inputs)
     summary["match"] = {
         "shown_and_judged": (layouts.lines - unjudged) / layouts.lines,
         "judged_without_page": missing,
-        "pages_without_relevant": int((~by_any.relevant & ~by_any.missing).sum()),
+        "pages_without_relevant": int((~verdicts.by_any.relevant & ~verdicts.by_any.missing).sum()),
         "judged_without_category": homeless,
     }
-    found = list(refusals(inputs, entries, by_any))
-    unknown = 0 if entries.weights is None else int(np.isnan(entries.weights[by_any.counted]).sum())
-    if unknown:
-        lost = f"judgments: {unknown:,} without a page have no {weight}. Add the column to judgments."
-        found.append(Defect("judgments", str(weight), unknown, lost))
+    found = list(refusals(inputs, verdicts))
     if homeless and inputs.plan.needs_categories:
         found.append(Defect("items", "category", homeless, no_category(inputs, homeless), "warning"))
     return found + mismatches(inputs, unjudged, missing)

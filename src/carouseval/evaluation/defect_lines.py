@@ -25,7 +25,7 @@ Line = dict[str, Any]
 Found = Iterator[tuple[int, str]]  # record and what stands there
 
 
-def refuse(pages: PageBatch, inputs: Inputs) -> None:
+def refuse_defects(pages: PageBatch, inputs: Inputs) -> None:
     """Raise for the first thing that the settings do not let pass."""
     for defect, marked in kinds.refused(pages, inputs.plan):
         if len(marked):

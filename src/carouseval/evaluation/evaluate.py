@@ -1,8 +1,8 @@
 """From tables to scores: ``evaluate`` for one system, ``Evaluator`` for many systems judged by the same data.
 
-The whole way: settings make a plan, tables become arrays (``inputs.py``), pages are scored batch by batch
-(``scoring.py``), what becomes of each is decided (``outcomes.py``), and all of it is told (``per_page.py``,
-``notices.py``, ``results.py``).
+The whole way: settings make a plan, tables become arrays (``reading/``), what becomes of each page is decided
+(``outcomes.py``), pages are scored part by part (``scoring/``), and all of it is told (``per_page.py``, ``notices.py``,
+``results.py``).
 """
 
 from collections.abc import Callable
@@ -12,9 +12,9 @@ import polars as pl
 
 from carouseval.errors import DataError, ParameterError
 from carouseval.evaluation import schema
-from carouseval.evaluation.defect_lines import refuse as refuse_pages
-from carouseval.evaluation.notices import counts_of, refuse, warn_of
-from carouseval.evaluation.outcomes import Entries, outcomes
+from carouseval.evaluation.defect_lines import refuse_defects
+from carouseval.evaluation.notices import counts_of, refusals, warn_of
+from carouseval.evaluation.outcomes import Verdicts
 from carouseval.evaluation.per_page import per_page
 from carouseval.evaluation.plan import ScoringPlan
 from carouseval.evaluation.reading.inputs import Inputs, JudgedSources
@@ -65,7 +65,7 @@ def evaluate(
     """
     plan = ScoringPlan.of(Settings.named("evaluate", settings))
     with JudgedSources(judgments, items, plan).open(layouts, progress, items_from_layouts=True) as inputs:
-        return evaluation_of(inputs, score_pages(inputs, progress))
+        return evaluation_of(inputs, verdicts_of(inputs), score_pages(inputs, progress))
 
 
 @takes_settings
@@ -91,7 +91,15 @@ class Evaluator:
         with self._sources.open(layouts, progress) as inputs:
             if self._ideals is None:
                 self._ideals = PageIdeals(inputs.judged, inputs.plan)
-            return evaluation_of(inputs, score_pages(inputs, progress, self._ideals))
+            return evaluation_of(inputs, verdicts_of(inputs), score_pages(inputs, progress, self._ideals))
+
+
+def verdicts_of(inputs: Inputs) -> Verdicts:
+    """What becomes of every page; what the settings refuse is raised, before any work is done."""
+    verdicts = Verdicts.of(inputs.judged, inputs.layouts, inputs.plan)
+    for defect in refusals(inputs, verdicts):
+        raise DataError(str(defect))
+    return verdicts
 
 
 def score_pages(
@@ -100,26 +108,22 @@ def score_pages(
     ideals: PageIdeals | None = None,
     look: Callable[[PageBatch], None] | None = None,
 ) -> PageScores:
-    """Score all pages; what the settings refuse is raised. ``look`` is shown every batch that was scored."""
+    """Score all pages; defects that the settings refuse are raised. ``look`` is shown every batch that was scored."""
     ideals = PageIdeals(inputs.judged, inputs.plan) if ideals is None else ideals
     parts = []
     for batch in page_batches(inputs.layouts, inputs.judged, inputs.plan, progress):
-        refuse_pages(batch, inputs)
+        refuse_defects(batch, inputs)
         parts.append(score(inputs.judged, batch, inputs.plan, ideals))
         if look is not None:
             look(batch)
     return PageScores.merge(parts)
 
 
-def evaluation_of(inputs: Inputs, scores: PageScores) -> Evaluation:
+def evaluation_of(inputs: Inputs, verdicts: Verdicts, scores: PageScores) -> Evaluation:
     """What was found, as a result; warnings are given on the way."""
     plan, judged = inputs.plan, inputs.judged
-    entries = Entries.of(judged, inputs.layouts)
-    by_any = outcomes(entries, judged, plan.settings)
-    refuse(inputs, entries, by_any)
-    by_metric = {name: outcomes(entries, judged, plan.settings, name) for name in plan.metrics}
-    table = per_page(inputs, entries, by_any, by_metric, scores)
-    counts = counts_of(inputs, entries, by_any, scores)
+    table = per_page(inputs, verdicts, scores)
+    counts = counts_of(inputs, verdicts, scores)
     warn_of(inputs, counts, scores)
     source = "none" if judged.membership is None else judged.membership.source
     config = plan.config() | {
@@ -128,7 +132,7 @@ def evaluation_of(inputs: Inputs, scores: PageScores) -> Evaluation:
     }
     catalogue = scores.shown if judged.membership is None else judged.membership.items
     figures = {name: one.figure(scores.items[name], catalogue) for name, one in plan.figures.items()}
-    return Evaluation(tuple(plan.metrics), table, counts, config, plan.settings.segments, figures)
+    return Evaluation(tuple(plan.metrics), table, counts, config, plan.settings.by_columns, figures)
 
 
 def items_of(*layouts: TableLike, columns: ColumnNames = None) -> pl.DataFrame:
@@ -139,14 +143,14 @@ def items_of(*layouts: TableLike, columns: ColumnNames = None) -> pl.DataFrame:
     """
     if not layouts:
         raise ParameterError("items_of needs at least one table of layouts.")
-    known = {column.name for column in schema.LAYOUTS}  # names that only other tables have are not missed
-    names = {ours: theirs for ours, theirs in schema.names_of(columns, "layouts").items() if ours in known}
+    settings = Settings(columns=columns)
     opened = []
     for one in layouts:
-        settings = Settings(columns={"layouts": names})
         table = schema.open_tables({"layouts": in_memory(one, "layouts")}, settings)["layouts"]
         if "category" not in table:
-            raise DataError("layouts: missing column category, which items_of collects.")
+            raise DataError(
+                "layouts: missing column category, which items_of collects. Add it, or give items (item_id, category)."
+            )
         opened.append(table)
     agreed = agree_on_ids(opened)
     pairs = [batch.select("item_id", "category").unique() for table in agreed for batch in table.batches()]

@@ -14,9 +14,9 @@ import polars as pl
 from numpy.typing import NDArray
 
 from carouseval.errors import ParameterError
-from carouseval.evaluation.evaluate import evaluation_of, score_pages
+from carouseval.evaluation.evaluate import evaluation_of, score_pages, verdicts_of
 from carouseval.evaluation.explanation import LOSSES, Explanation, PageView
-from carouseval.evaluation.outcomes import Entries, outcomes
+from carouseval.evaluation.outcomes import SCORE, Outcomes
 from carouseval.evaluation.page_view import page_view
 from carouseval.evaluation.per_page import page_names
 from carouseval.evaluation.plan import ScoringPlan
@@ -64,20 +64,21 @@ def explain(
     layouts = in_memory(layouts, "layouts")
     sources = JudgedSources(judgments, items, plan)
     with sources.open(layouts, progress, items_from_layouts=True) as inputs:
-        losses = _Losses(inputs, name)
-        evaluation = evaluation_of(inputs, score_pages(inputs, progress, look=losses.add))
+        verdicts = verdicts_of(inputs)
+        losses = _Losses(inputs, verdicts.by_metric[name], name)
+        evaluation = evaluation_of(inputs, verdicts, score_pages(inputs, progress, look=losses.add))
         return losses.explanation(evaluation, partial(page_view, sources, inputs.judged, layouts, name))
 
 
 class _Losses:
     """Losses of all pages of a system, added up batch by batch."""
 
-    def __init__(self, inputs: Inputs, name: str) -> None:
+    def __init__(self, inputs: Inputs, outcomes: Outcomes, name: str) -> None:
         self._inputs, self._name = inputs, name
-        entries = Entries.of(inputs.judged, inputs.layouts)
-        self._shares = np.zeros(len(inputs.layouts))
-        found = outcomes(entries, inputs.judged, inputs.plan.settings, name)
-        self._shares[entries.pages] = found.shares[: len(entries.pages)]
+        pages = outcomes.entries.pages
+        self._scored, self._shares = np.zeros(len(inputs.layouts), bool), np.zeros(len(inputs.layouts))
+        self._scored[pages] = outcomes.decision[: len(pages)] == SCORE
+        self._shares[pages] = outcomes.shares[: len(pages)]
         self._values = np.full((len(inputs.layouts), 4), np.nan)
         self._losses = np.full((len(inputs.layouts), 3), np.nan)
         self._cells: list[pl.DataFrame] = []
@@ -86,7 +87,7 @@ class _Losses:
     def add(self, pages: PageBatch) -> None:
         """What some pages lost."""
         for grid in range(len(self._inputs.plan.grids)):
-            scored = np.flatnonzero((pages.grid == grid) & (self._shares[pages.pages] > 0))
+            scored = np.flatnonzero((pages.grid == grid) & self._scored[pages.pages])
             if len(scored):
                 self._add(grid, pages if len(scored) == len(pages) else pages.take(scored))
 
@@ -98,11 +99,11 @@ class _Losses:
         top = steps.values[:, 3]
         share = self._shares[codes]
         worth = np.where(top > 0, share / np.where(top > 0, top, 1.0), 0.0)
-        by = inputs.plan.settings.segments
+        by = inputs.plan.settings.by_columns
         segment = {name: inputs.codebook.segment_values(name, inputs.layouts.segments[name][codes]) for name in by}
         counts = steps.hit_weights > 0
         row, col = (places[counts] for places in pages.hit_cells())
-        page, gain = pages.hit_page[counts], gains[pages.hits[counts, 0]]
+        page, gain = pages.hit_page[counts], gains[pages.hit_judgment[counts]]
         weighed = weights[row, col] * worth[page] * gain
         ideal, inside = steps.ideal, steps.inside
         nothing, none = np.zeros(len(ideal.row)), np.zeros(len(row))
@@ -119,7 +120,7 @@ class _Losses:
 
     def explanation(self, evaluation: Evaluation, view: Callable[[Any, Any], PageView]) -> Explanation:
         """What all pages lost, beside their scores."""
-        by = self._inputs.plan.settings.segments
+        by = self._inputs.plan.settings.by_columns
         pages = np.flatnonzero(~np.isnan(self._values[:, 0]))
         lost = dict(zip(LOSSES, self._losses[pages].T, strict=True))
         found = page_names(self._inputs, pages).with_columns(

@@ -12,7 +12,7 @@ from carouseval.errors import ParameterError
 from carouseval.evaluation.outcomes import MISSING, page_shares
 from carouseval.evaluation.results import NO_PAGE, Evaluation
 from carouseval.metrics.grid import Array, Grid
-from carouseval.result_base import Result
+from carouseval.result_base import Result, plain
 
 LOSSES = ("item_order", "row_order", "choice")
 _WORDS = {
@@ -143,16 +143,17 @@ class Explanation(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """Shares, rows and cells as plain values."""
-        return {
+        content = {
             "metric": self.metric,
             "summary": self.summary,
-            "shares": {name: None if math.isnan(value) else value for name, value in self.shares.items()},
+            "shares": self.shares,
             "segments": self.segments.to_dicts(),
             "rows": self.rows.to_dicts(),
             "cells": self.cells.to_dicts(),
             "counts": self.evaluation.counts,
             "config": self.evaluation.config,
         }
+        return plain(content)
 
 
 def _shares(pages: pl.DataFrame) -> dict[str, float]:

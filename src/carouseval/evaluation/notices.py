@@ -6,16 +6,16 @@ from collections.abc import Iterator
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
-from carouseval.errors import DataError, DataWarning
+from carouseval.errors import DataWarning
 from carouseval.evaluation import page_defects
 from carouseval.evaluation.defect_lines import describe
-from carouseval.evaluation.outcomes import Entries, Outcomes, outcomes
+from carouseval.evaluation.outcomes import Verdicts
 from carouseval.evaluation.per_page import entry_names
 from carouseval.evaluation.reading.inputs import Inputs
 from carouseval.evaluation.scoring import ideals
 from carouseval.evaluation.scoring.page_scores import PageScores
-from carouseval.metrics.grid import RECGAZE
 from carouseval.table_columns import Defect
 
 COUNTS = {
@@ -34,16 +34,17 @@ COUNTS = {
 }  # what is counted, and how it is said
 
 
-def counts_of(inputs: Inputs, entries: Entries, by_any: Outcomes, scores: PageScores) -> dict[str, int]:
-    """What was found, by the names of ``COUNTS``."""
+def counts_of(inputs: Inputs, verdicts: Verdicts, scores: PageScores) -> dict[str, int]:
+    """What was found, by the names of ``COUNTS``; who has neither a page nor a relevant item counts for both."""
+    entries = verdicts.entries
     nowhere = np.zeros(len(scores.page), bool)
     metrics = scores.metrics.values()
     return {
         "users": len(np.unique(entries.user[: len(entries.pages)])),
         "pages": len(entries.pages),
         "lines": inputs.layouts.lines,
-        "missing": len(entries.missing),
-        "no_relevant": int((~by_any.relevant).sum()),
+        "missing": len(entries.missing_truths),
+        "no_relevant": int((~verdicts.by_any.relevant).sum()),
         "duplicates": int(scores.duplicates.sum()),
         "unjudged": int(scores.unjudged.sum()),
         "uncategorised": uncategorised(inputs),
@@ -60,52 +61,39 @@ def uncategorised(inputs: Inputs) -> int:
     if membership is None:
         return 0
     if not membership.personal:
-        homes = np.diff(membership.arrays[0])
+        homes = np.diff(membership.arrays.offsets)
         known = judged.judgments.item < len(homes)
         homeless = ~known | (homes[np.where(known, judged.judgments.item, 0)] == 0)
-        return int((homeless & (judged.counts > 0)).sum())
+        return int((homeless & (judged.gaining > 0)).sum())
     truths = np.arange(len(judged.judgments), dtype=np.uint32)
-    gathered = ideals.judged_problems(judged, judged.counts.astype(np.float64), RECGAZE, truths)
+    gathered = ideals.judged_problems(judged, judged.gaining.astype(np.float64), inputs.plan.grids[0], truths)
     return int(gathered.strays.sum())
 
 
-def refusals(inputs: Inputs, entries: Entries, by_any: Outcomes) -> Iterator[Defect]:
-    """What ``missing_pages`` and ``no_relevant`` do not let pass."""
-    settings = inputs.plan.settings
-    if settings.missing_pages == "error" and len(entries.missing):
+def refusals(inputs: Inputs, verdicts: Verdicts) -> Iterator[Defect]:
+    """Entries that the settings do not let pass, or that lack the weight they would count with."""
+    settings, by_any = inputs.plan.settings, verdicts.by_any
+    missing = by_any.missing & (settings.missing_pages == "error")
+    if missing.any():
         whom = "page" if inputs.judged.judgments.per_page else "user"
-        first = _first(entry_names(inputs, entries).filter(pl.Series(by_any.missing)))
-        yield Defect(
-            "layouts",
-            "user_id",
-            len(entries.missing),
-            f"layouts: {number(len(entries.missing), whom)} with judgments but no page, first {first}. Add the pages, "
-            "or use missing_pages='zero' or 'skip'.",
-        )
-    if settings.no_relevant == "error":  # by any metric: each may have a gain of its own
-        relevant = [outcomes(entries, inputs.judged, settings, name).relevant for name in inputs.plan.metrics]
-        bare = ~np.all([np.ones(len(entries), bool), *relevant], axis=0)
-        bare &= ~by_any.missing | (settings.missing_pages != "skip")
-        if bare.any():
-            first = _first(entry_names(inputs, entries).filter(pl.Series(bare)))
-            yield Defect(
-                "judgments",
-                "relevance",
-                int(bare.sum()),
-                f"judgments: {number(int(bare.sum()), 'page')} without any judged item that gains, first {first}. "
-                "Judge some, or use no_relevant='skip' or 'zero'.",
-            )
+        what = f"layouts: {number(int(missing.sum()), whom)} with judgments but no page"
+        yield _refusal(inputs, verdicts, missing, what, "Add the pages, or use missing_pages='zero' or 'skip'.")
+    bare = verdicts.refused & ~missing
+    if bare.any():
+        what = f"judgments: {number(int(bare.sum()), 'page')} without any judged item that gains"
+        yield _refusal(inputs, verdicts, bare, what, "Judge some, or use no_relevant='skip' or 'zero'.")
+    if verdicts.entries.weights is not None:
+        unknown = by_any.counted & np.isnan(verdicts.entries.weights)
+        if unknown.any():
+            what = f"judgments: {number(int(unknown.sum()), 'page')} without {settings.weight}"
+            remedy = "Add the column to judgments, or use missing_pages='skip'."
+            yield _refusal(inputs, verdicts, unknown, what, remedy)
 
 
-def refuse(inputs: Inputs, entries: Entries, by_any: Outcomes) -> None:
-    """Raise for the first of them."""
-    for defect in refusals(inputs, entries, by_any):
-        raise DataError(str(defect))
-
-
-def _first(names: pl.DataFrame) -> str:
-    row = names.sort(pl.all()).row(0, named=True)
-    return " ".join(f"{key}={value!r}" for key, value in row.items() if value is not None)
+def _refusal(inputs: Inputs, verdicts: Verdicts, which: NDArray[np.bool_], what: str, remedy: str) -> Defect:
+    names = entry_names(inputs, verdicts.entries).filter(pl.Series(which)).sort(pl.all()).row(0, named=True)
+    first = " ".join(f"{key}={value!r}" for key, value in names.items() if value is not None)
+    return Defect(what.partition(":")[0], "user_id", int(which.sum()), f"{what}, first {first}. {remedy}")
 
 
 def mismatches(inputs: Inputs, unjudged: int, missing: int) -> list[Defect]:

@@ -1,9 +1,10 @@
-"""What becomes of a page: whether it is scored, missing or without a relevant item, and its share of the mean.
+"""What becomes of a page: it is scored, counts as zero, is skipped or refused; and its share of the mean.
 
-The one place where ``missing_pages`` and ``no_relevant`` are decided; results, explanations and checks all ask here.
+The one place where ``missing_pages`` and ``no_relevant`` are decided: results, explanations and checks read it here.
 """
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -11,13 +12,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from carouseval.evaluation.plan import ScoringPlan
 from carouseval.evaluation.reading.ids import Codes
 from carouseval.evaluation.reading.judged_data import JudgedData
 from carouseval.evaluation.reading.layouts import Layouts
 from carouseval.evaluation.settings import Settings
 from carouseval.metrics.grid import Array
 
-SCORED, MISSING, NO_RELEVANT = "scored", "missing", "no_relevant"
+SCORED, MISSING, NO_RELEVANT = "scored", "missing", "no_relevant"  # why, in a word
+SCORE, ZERO, SKIP, REFUSE = range(4)  # what is done about it
+_BY_POLICY = {"zero": ZERO, "skip": SKIP, "error": REFUSE}
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,8 +29,8 @@ class Entries:
     """All that a mean is taken over: pages that are there, then truths with judgments of which no page is shown."""
 
     pages: NDArray[np.int64]  # codes of pages
-    missing: NDArray[np.int64]  # truths
-    user: Codes
+    missing_truths: NDArray[np.int64]
+    user: Codes  # of all entries
     truth: Codes  # pages may have none: a code past the last truth
     weights: Array | None  # NaN where no table says
 
@@ -48,7 +52,7 @@ class Entries:
             weights = np.concatenate([layouts.weights[pages], of_missing])
         return cls(
             pages=pages,
-            missing=missing,
+            missing_truths=missing,
             user=np.concatenate([layouts.user[pages], judgments.user[missing]]),
             truth=np.concatenate([layouts.truth[pages], missing.astype(np.uint32)]),
             weights=weights,
@@ -57,37 +61,63 @@ class Entries:
 
 @dataclass(frozen=True, eq=False)
 class Outcomes:
-    """What becomes of every entry, by one metric."""
+    """What becomes of every entry, by one metric or by any of them."""
 
     entries: Entries
     relevant: NDArray[np.bool_]  # whether its truth has a judged item that gains
-    missing: NDArray[np.bool_]
-    counted: NDArray[np.bool_]  # whether it goes into the mean; where it is missing, as 0
+    missing: NDArray[np.bool_]  # whether it has no page
+    decision: NDArray[np.int64]  # SCORE, ZERO, SKIP or REFUSE
+
+    @property
+    def status(self) -> NDArray[np.str_]:
+        """Why, in a word; of what is missing and has nothing relevant, the latter."""
+        return np.where(self.relevant, np.where(self.missing, MISSING, SCORED), NO_RELEVANT)
+
+    @property
+    def counted(self) -> NDArray[np.bool_]:
+        """Whether it goes into the mean."""
+        return np.asarray(self.decision != SKIP)
 
     @cached_property
     def shares(self) -> Array:
         """Of the mean over users of their means over pages; they sum to 1."""
-        weights = self.entries.weights
-        shares = np.zeros(len(self.counted))
-        shares[self.counted] = page_shares(
-            self.entries.user[self.counted], None if weights is None else weights[self.counted]
-        )
+        weights, counted = self.entries.weights, self.counted
+        shares = np.zeros(len(counted))
+        shares[counted] = page_shares(self.entries.user[counted], None if weights is None else weights[counted])
         return shares
 
-    @property
-    def status(self) -> NDArray[np.str_]:
-        """In a word."""
-        return np.where(self.relevant, np.where(self.missing, MISSING, SCORED), NO_RELEVANT)
 
-
-def outcomes(entries: Entries, judged: JudgedData, settings: Settings, metric: str | None = None) -> Outcomes:
+def decide(entries: Entries, judged: JudgedData, settings: Settings, metric: str | None = None) -> Outcomes:
     """Decide what becomes of every entry by one metric; without a name, by any of them."""
     known = np.append(judged.relevant_items(metric) > 0, False)  # pages may have no truth
     relevant = known[np.minimum(entries.truth, len(known) - 1)]
     missing = np.arange(len(entries)) >= len(entries.pages)
-    counted = relevant | (settings.no_relevant == "zero")
-    counted &= ~missing | (settings.missing_pages != "skip")
-    return Outcomes(entries, relevant, missing, counted)
+    absent, bare = _BY_POLICY[settings.missing_pages], _BY_POLICY[settings.no_relevant]
+    of_missing = np.where(relevant, absent, bare if absent == ZERO else absent)
+    decision = np.where(missing, of_missing, np.where(relevant, SCORE, bare))
+    return Outcomes(entries, relevant, missing, decision)
+
+
+@dataclass(frozen=True, eq=False)
+class Verdicts:
+    """What becomes of every entry by every metric of a plan; known before anything is scored."""
+
+    entries: Entries
+    by_any: Outcomes
+    by_metric: Mapping[str, Outcomes]
+
+    @classmethod
+    def of(cls, judged: JudgedData, layouts: Layouts, plan: ScoringPlan) -> "Verdicts":
+        """Decide all."""
+        entries = Entries.of(judged, layouts)
+        by_metric = {name: decide(entries, judged, plan.settings, name) for name in plan.metrics}
+        return cls(entries, decide(entries, judged, plan.settings), by_metric)
+
+    @property
+    def refused(self) -> NDArray[np.bool_]:
+        """Which entries some metric must not be asked about."""
+        every = self.by_metric.values() or [self.by_any]
+        return np.asarray(np.any([one.decision == REFUSE for one in every], axis=0))
 
 
 def page_shares(user: NDArray[Any], weight: Array | None = None) -> Array:

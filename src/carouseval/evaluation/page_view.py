@@ -8,7 +8,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from carouseval.errors import ParameterError
-from carouseval.evaluation.defect_lines import refuse
+from carouseval.evaluation.defect_lines import refuse_defects
 from carouseval.evaluation.explanation import PageView
 from carouseval.evaluation.reading.inputs import Inputs, JudgedSources
 from carouseval.evaluation.reading.judged_data import JudgedData
@@ -43,7 +43,7 @@ def page_view(
         lines = lines.filter(pl.col("page_id") == page_id)
     with sources.open(lines, judged=judged, canonical=True) as inputs:
         (page,) = [batch for batch in page_batches(inputs.layouts, inputs.judged, inputs.plan) if len(batch)]
-        refuse(page, inputs)
+        refuse_defects(page, inputs)
         grid = int(page.grid[0])
         weights = inputs.plan.weights(metric, grid)
         steps = loss_steps(metric, grid, page, inputs.judged, inputs.plan)
@@ -73,7 +73,7 @@ def _lines(table: Table, keep: dict[str, Any]) -> pl.DataFrame:
 def _shown_cells(
     lines: pl.DataFrame, inputs: Inputs, metric: str, page: PageBatch, hit_weights: Array, weights: Array
 ) -> pl.DataFrame:
-    (row, col), judgment = page.hit_cells(), page.hits[:, 0]
+    (row, col), judgment = page.hit_cells(), page.hit_judgment
     hits = pl.DataFrame(
         {
             "row": row + 1,

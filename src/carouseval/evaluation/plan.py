@@ -26,7 +26,7 @@ class ScoringPlan:
     figures: dict[str, SystemMetric]  # those of the whole system
     asked: tuple[str, ...]  # all of them, in the order asked for
     grids: tuple[Grid, ...]
-    segments: tuple[str, ...] | None  # the value of ``by`` that each grid is for; None: one grid for all
+    grid_values: tuple[str, ...] | None  # the value of ``by`` that each grid is for; None: one grid for all
     gain: Gain
     threads: int
 
@@ -34,15 +34,15 @@ class ScoringPlan:
     def of(cls, settings: Settings) -> "ScoringPlan":
         """Parse metrics and grids; what cannot be used is refused."""
         metrics = _metrics(settings.metrics)
-        _check_clashes(settings.segments, metrics)
-        grids, segments = _grids(settings.grid, settings.segments)
+        _check_clashes(settings.by_columns, metrics)
+        grids, values = _grids(settings.grid, settings.by_columns)
         return cls(
             settings=settings,
             metrics={name: one for name, one in metrics.items() if not isinstance(one, SystemMetric)},
             figures={name: one for name, one in metrics.items() if isinstance(one, SystemMetric)},
             asked=tuple(metrics),
             grids=grids,
-            segments=segments,
+            grid_values=values,
             gain=check_gain(settings.gain),
             threads=thread_count(settings.threads),
         )
@@ -72,9 +72,9 @@ class ScoringPlan:
         grids = [asdict(grid) for grid in self.grids]
         special = {
             "metrics": {name: str(one) for name, one in metrics.items()},
-            "grid": grids[0] if self.segments is None else dict(zip(self.segments, grids, strict=False)),
+            "grid": grids[0] if self.grid_values is None else dict(zip(self.grid_values, grids, strict=False)),
             "gain": gain_name(self.gain),
-            "by": list(self.settings.segments),
+            "by": list(self.settings.by_columns),
             "columns": dict(self.settings.columns or {}),
         }
         config = {one.name: getattr(self.settings, one.name) for one in fields(self.settings)} | special

@@ -11,7 +11,7 @@ import polars as pl
 from carouseval.errors import ParameterError
 from carouseval.evaluation.resampling import LEVEL, RESAMPLES, mean_interval, mean_of
 from carouseval.metrics.grid import Array
-from carouseval.result_base import Result
+from carouseval.result_base import Result, plain
 
 NO_PAGE = "(no page)"  # the segment of pages that are missing, where judgments do not say it
 
@@ -84,18 +84,31 @@ class Evaluation(Result):
     @cached_property
     def segments(self) -> pl.DataFrame:
         """Means and intervals per segment; empty unless ``by`` was given."""
-        if not self.by:
-            return pl.DataFrame()
-        users = self._users(self.per_page.with_columns(pl.col(self.by).fill_null(NO_PAGE)), [*self.by, "user_id"])
         rows = []
-        for key, group in sorted(users.partition_by(self.by, as_dict=True).items(), key=lambda part: str(part[0])):
-            row: dict[str, Any] = dict(zip(self.by, key, strict=True))
-            row |= {"users": group.height, "pages": int(group["pages"].sum())}
+        for row, users in zip(self.segment_means.iter_rows(named=True), self._segment_users, strict=True):
             for name in self.metrics:
-                low, high = mean_interval(*self._values(group, name))
-                row |= {name: mean_of(*self._values(group, name)), f"{name}.low": low, f"{name}.high": high}
+                low, high = mean_interval(*self._values(users, name))
+                row |= {name: row.pop(name), f"{name}.low": low, f"{name}.high": high}
             rows.append(row)
         return pl.DataFrame(rows)
+
+    @cached_property
+    def segment_means(self) -> pl.DataFrame:
+        """Means per segment, without intervals."""
+        rows = []
+        for users in self._segment_users:
+            row = users.select(self.by).row(0, named=True) | {"users": users.height, "pages": users["pages"].sum()}
+            rows.append(row | {name: mean_of(*self._values(users, name)) for name in self.metrics})
+        return pl.DataFrame(rows)
+
+    @cached_property
+    def _segment_users(self) -> list[pl.DataFrame]:
+        """The users of each segment, in its order."""
+        if not self.by:
+            return []
+        users = self._users(self.per_page.with_columns(pl.col(self.by).fill_null(NO_PAGE)), [*self.by, "user_id"])
+        parts = users.partition_by(self.by, as_dict=True)
+        return [parts[key] for key in sorted(parts, key=str)]
 
     @property
     def heading(self) -> str:
@@ -130,9 +143,7 @@ class Evaluation(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """Everything but single pages, as plain values; what is not a number is None."""
-        frame = self.to_frame()
-        results = [{key: plain(value) for key, value in row.items()} for row in frame.iter_rows(named=True)]
-        return {"results": results, "counts": self.counts, "config": self.config}
+        return plain({"results": self.to_frame().to_dicts(), "counts": self.counts, "config": self.config})
 
     def __repr__(self) -> str:
         means = ", ".join(f"{name}={value:.4f}" for name, value in self.mean.items())
@@ -153,8 +164,3 @@ def _weighted(name: str, weight: pl.Expr) -> pl.Expr:
     """A weighted mean; null where nothing weighs."""
     total = weight.filter(pl.col(name).is_not_null()).sum()
     return pl.when(total > 0).then((pl.col(name) * weight).sum() / total).alias(name)
-
-
-def plain(value: Any) -> Any:
-    """What is not a number is None."""
-    return None if isinstance(value, float) and not math.isfinite(value) else value

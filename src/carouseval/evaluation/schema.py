@@ -46,6 +46,8 @@ CANDIDATES = (
 )
 TABLES = {"layouts": LAYOUTS, "judgments": JUDGMENTS, "items": ITEMS, "scores": SCORES, "candidates": CANDIDATES}
 
+_OF_PAGES = ("layouts", "judgments")  # tables in which pages or users may have segments and weights
+
 # names that results use themselves
 RESERVED = {column.name for group in TABLES.values() for column in group} | {
     *("status", "invalid", "duplicates", "unjudged", "weight", "pages", "users", "metric", "mean", "low", "high"),
@@ -65,20 +67,20 @@ def open_tables(
 
     ``settled`` holds types that ids have had before; ``canonical`` tables go by our own names.
     """
-    columns, by, weight = settings.columns, settings.segments, settings.weight
+    columns, by, weight = settings.columns, settings.by_columns, settings.weight
     _check_extras(by, weight)
     names = {name: {} if name in canonical else names_of(columns, name) for name in sources}
     opened = {}
     for name, source in sources.items():
-        extra = [] if name == "items" else [Column(segment, "segment", needed=False) for segment in by]
-        if weight is not None and name != "items":
+        extra = [Column(segment, "segment", needed=False) for segment in by if name in _OF_PAGES]
+        if weight is not None and name in _OF_PAGES:
             extra.append(
                 Column(weight, "number", needed=False, least=0, most=1e100, remedy="Weights are from 0 to 1e100.")
             )
         opened[name] = open_table(source, name, [*TABLES[name], *extra], names[name])
     if not canonical:
         _check_names(columns, opened)
-    pages = [table for name, table in opened.items() if name != "items"]
+    pages = [table for name, table in opened.items() if name in _OF_PAGES]
     for setting, segment in (*(("by", name) for name in by), *([("weight", weight)] if weight is not None else [])):
         if not any(segment in table for table in pages):
             known = [name for table in pages for name in table.header if name not in RESERVED]
@@ -99,12 +101,15 @@ def _check_extras(by: Sequence[str], weight: str | None) -> None:
             )
         if by.count(segment) > 1 or segment == weight:
             raise ParameterError(f"{segment!r} is named twice in by and weight.")
-    if weight is not None and (not isinstance(weight, str) or weight in RESERVED - {"weight", "share", "score"}):
+    if weight in RESERVED - {"weight", "share", "score"}:
         raise ParameterError(f"weight must be the name of a column of your own, found {weight!r}.")
 
 
 def names_of(columns: ColumnNames, table: str) -> dict[str, str]:
-    """What the caller calls this table's columns: ``{"user_id": "customer"}``, or the same under the table's name."""
+    """What the caller calls this table's columns: ``{"user_id": "customer"}``, or the same under the table's name.
+
+    Names of columns that only other tables have are passed over.
+    """
     if not isinstance(columns, Mapping | None):
         raise ParameterError(f"columns must be a dict such as {{'user_id': 'customer'}}, found {columns!r}.")
     chosen: dict[str, str] = {}
@@ -126,7 +131,8 @@ def names_of(columns: ColumnNames, table: str) -> dict[str, str]:
             )
         if not isinstance(their, str):
             raise ParameterError(f"columns: {name!r} must be a column's name, found {their!r}.")
-    return chosen
+    own = {column.name for column in TABLES[table]}
+    return {name: their for name, their in chosen.items() if name in own}
 
 
 def _ours(name: str) -> str:
@@ -136,7 +142,10 @@ def _ours(name: str) -> str:
 
 def _check_names(columns: ColumnNames, opened: Mapping[str, Table]) -> None:
     """A name that no table has is a slip, and would be passed over in silence where the column is optional."""
+    known = {column.name for name in opened for column in TABLES[name]}
     for name, their in (columns or {}).items():
+        if isinstance(their, str) and _ours(name) not in known:
+            continue  # a column of tables that are not at hand
         of_table = isinstance(their, Mapping) and name in opened
         wanted = (
             their.values() if isinstance(their, Mapping) and of_table else [their] if isinstance(their, str) else []

@@ -8,6 +8,8 @@ import inspect
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, Field, dataclass, field, fields
+from numbers import Integral, Real
+from types import NoneType, UnionType
 from typing import (
     TYPE_CHECKING,
     Annotated,
@@ -18,6 +20,7 @@ from typing import (
     TypeAlias,
     TypedDict,
     TypeVar,
+    Union,
     get_args,
     get_origin,
 )
@@ -119,8 +122,8 @@ class Settings:
     ] = None
 
     def __post_init__(self) -> None:
-        for name, choices in self.choices().items():
-            require_choice(name, getattr(self, name), choices)
+        for one in fields(self):
+            _check(one.name, getattr(self, one.name), setting_type(one))
         object.__setattr__(self, "by", _names(self.by))
         require_float("memory", self.memory, above=0, at_most=1e9)
         if self.threads is not None:
@@ -143,7 +146,7 @@ class Settings:
         return {name: get_args(kind) for name, kind in kinds.items() if get_origin(kind) is Literal}
 
     @property
-    def segments(self) -> tuple[str, ...]:
+    def by_columns(self) -> tuple[str, ...]:
         """The columns of ``by``."""
         return tuple(self.by or ())
 
@@ -228,6 +231,25 @@ def _with_settings(doc: str, kind: type[Settings]) -> str:
     ]
     before = "\n".join(lines[:end]).rstrip()
     return "\n".join([before, *told, "", *lines[end:]]).rstrip()
+
+
+_WORDS: dict[Any, str] = {str: "text", int: "a whole number", float: "a number", bool: "True or False"}
+
+
+def _check(name: str, value: Any, kind: Any) -> None:
+    """Refuse what a setting's type does not allow, where the type is a word, a number, text, or nothing."""
+    if get_origin(kind) is Literal:
+        require_choice(name, value, get_args(kind))
+        return
+    kinds = get_args(kind) if get_origin(kind) in (Union, UnionType) else (kind,)
+    simple = [one for one in kinds if one in _WORDS]
+    if len(simple) + (NoneType in kinds) < len(kinds) or (value is None and NoneType in kinds):
+        return
+    numbers = (Integral,) if int in simple else (Real,) if float in simple else ()
+    is_number = isinstance(value, numbers) and not isinstance(value, bool)
+    if not is_number and not (isinstance(value, (str, bool)) and type(value) in simple):
+        words = " or ".join([*(_WORDS[one] for one in simple), *(["None"] if NoneType in kinds else [])])
+        raise ParameterError(f"{name} must be {words}, found {value!r}.")
 
 
 def _names(by: str | Sequence[str] | None) -> tuple[str, ...]:

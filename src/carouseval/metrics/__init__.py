@@ -1,1 +1,19 @@
-"""What a page is worth: grids, discounts, gains, ideals and the metrics built from them."""
+"""What a page is worth: grids, discounts, gains, ideals and the metrics built from them.
+
+``Metric`` and ``register`` are what a metric of your own needs.
+"""
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from carouseval.metrics.metric_base import Metric, Pages, SystemMetric, register
+
+__all__ = ["Metric", "Pages", "SystemMetric", "register"]
+
+
+def __getattr__(name: str) -> Any:
+    """They bring in NumPy, which the command line reads names without."""
+    if name in __all__:
+        return getattr(importlib.import_module("carouseval.metrics.metric_base"), name)
+    raise AttributeError(f"module 'carouseval.metrics' has no attribute {name!r}")

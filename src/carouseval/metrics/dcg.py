@@ -2,27 +2,18 @@
 
 from typing import ClassVar, Literal
 
-import numpy as np
-
-from carouseval.metrics.array_pages import ArrayPages
 from carouseval.metrics.cutoffs import list_weights
 from carouseval.metrics.grid import Array, Grid
 from carouseval.metrics.metric_base import Ideal, Metric, Pages, register
 
 
 class _Sum(Metric):
-    """Sums of gain times weight, alone or over the most that an ideal reaches."""
+    """Sums of gain times weight."""
 
     linear: ClassVar[bool] = True
 
     def value(self, pages: Pages, weights: Array) -> Array:
         return pages.gain_sum(weights, by_rank=self.by_rank)
-
-    def of_arrays(self, pages: ArrayPages) -> Array:
-        weights = self.weights(pages.grid)
-        if self.ideal == "none":
-            return self.value(pages, weights)
-        return ratio(*pages.sum_and_ideal(weights, self.ideal, by_rank=self.by_rank))  # both in one go
 
 
 @register("2DCG")
@@ -67,13 +58,3 @@ class NDCG(DCG):
     """NDCG: DCG over that of the best order (the paper's equation 2)."""
 
     ideal: ClassVar[Ideal] = "unconstrained"
-
-
-def ratio(total: Array, best: Array) -> Array:
-    """Score over ideal; NaN where the ideal is 0.
-
-    The two add up in different orders, so they may differ by rounding where they are equal: a score that close to 1
-    (2^-48) is 1.
-    """
-    with np.errstate(invalid="ignore"):
-        return np.where((total > 0) & (total >= best * (1 - 2.0**-48)), 1.0, total / best)

@@ -2,7 +2,7 @@
 
 A metric is a frozen value. It has a name that prints and parses, the weights it wants on a grid, the ideal that its
 value is divided by, if any, and ``value``, which makes one number of each page. Pages come from arrays
-(``array_pages.py``) or from tables (``evaluation/table_pages.py``); a metric sees both as :class:`Pages`.
+(``array_pages.py``) or from tables (``evaluation/scoring/table_pages.py``); a metric sees both as :class:`Pages`.
 """
 
 import re
@@ -102,9 +102,16 @@ class Metric:
         return np.where(np.isnan(gains), np.nan, (gains > 0).astype(np.float64)) if self.binary else gains
 
     def __str__(self) -> str:
-        parts = []
-        if self.discount is not None and self.discount != parse(str(self.default_discount)):
-            parts.append(self.discount.short)
+        default = self.discount is None or self.discount == parse(str(self.default_discount))
+        return self._spelled("" if default else str(self.discount and self.discount.short))
+
+    @property
+    def full_name(self) -> str:
+        """The name with its discount, which ``str`` leaves out where it is the default."""
+        return self._spelled("" if self.discount is None else self.discount.short)
+
+    def _spelled(self, discount: str) -> str:
+        parts = [discount] if discount else []
         if self.gain is not None:
             parts.append(f"gain={gain_name(self.gain)}")
         size = "x".join(map(str, self.cutoff)) if isinstance(self.cutoff, tuple) else self.cutoff
@@ -122,7 +129,26 @@ class Metric:
 
     def of_arrays(self, pages: ArrayPages) -> Array:
         """Scores of pages that come in arrays; metrics with an ideal divide by that of each page's own items."""
-        return self.value(pages, self.weights(pages.grid))
+        weights = self.weights(pages.grid)
+        if self.ideal == "none":
+            return self.value(pages, weights)
+        total, best = pages.sum_and_ideal(weights, self.ideal, by_rank=self.by_rank)
+        return ratio(total if self.linear else self.value(pages, weights), best)
+
+
+def ratio(total: Array, best: Array) -> Array:
+    """Score over ideal; NaN where the ideal is 0.
+
+    The two add up in different orders, so they may differ by rounding where they are equal: a score that close to 1
+    (2^-48) is 1.
+    """
+    with np.errstate(invalid="ignore"):
+        return np.where((total > 0) & (total >= best * (1 - 2.0**-48)), 1.0, total / best)
+
+
+def occupied_in(pages: Pages, view: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """Per page, how many cells of a view hold an item."""
+    return pages.occupied_before(np.where(view, 0, 1), np.ones(len(pages), np.int64))
 
 
 class SystemMetric(Metric):

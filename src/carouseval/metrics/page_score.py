@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from carouseval.errors import DataError, ParameterError
 from carouseval.metrics.discounts import Discount
@@ -17,7 +17,7 @@ from carouseval.metrics.metric_base import Metric
 from carouseval.metrics.names import MetricLike, metric
 from carouseval.metrics.pages import Relevance, stack_pages
 from carouseval.metrics.score import dcg2d
-from carouseval.result_base import Result
+from carouseval.result_base import Result, plain
 
 if TYPE_CHECKING:
     import polars as pl
@@ -56,27 +56,20 @@ class PageScore(Result):
     def to_dict(self) -> dict[str, Any]:
         """Plain lists and numbers, for JSON; rows and columns of ``source`` count from 1, NaN is None."""
         content: dict[str, Any] = {
-            "metrics": dict(zip(self.scores, _plain(list(self.scores.values())), strict=True)),
+            "metrics": self.scores,
             "discounts": self.discounts,
             "grid": asdict(self.grid),
-            "page": _plain(self.page),
+            "page": self.page.tolist(),
         }
         if self.view is not None:
             content["weights"] = {"discount": str(self.view.discount), "table": self.view.weights.tolist()}
             content["ideal"] = {
                 "kind": self.view.ideal,
-                "page": _plain(self.view.best),
+                "page": self.view.best.tolist(),
                 "source": [[[i + 1, j + 1] if i >= 0 else None for i, j in row] for row in self.view.source.tolist()],
                 "2DCG": self.view.best_dcg,
             }
-        return content
-
-
-def _plain(values: ArrayLike) -> Any:
-    """Lists of numbers, with None for NaN."""
-    table = np.asarray(values, np.float64).astype(object)
-    table[table != table] = None
-    return table.tolist()
+        return plain(content)
 
 
 def score_page(

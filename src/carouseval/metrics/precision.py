@@ -5,7 +5,7 @@ from typing import ClassVar
 import numpy as np
 
 from carouseval.metrics.grid import Array
-from carouseval.metrics.metric_base import Metric, Pages, register
+from carouseval.metrics.metric_base import Metric, Pages, occupied_in, register
 
 
 @register("Precision")
@@ -20,5 +20,4 @@ class Precision(Metric):
     binary: ClassVar[bool] = True
 
     def value(self, pages: Pages, weights: Array) -> Array:
-        in_view = pages.occupied_before(np.where(weights > 0, 0, 1), np.ones(len(pages), np.int64))
-        return pages.gain_sum(weights) / np.maximum(in_view, 1)
+        return pages.gain_sum(weights) / np.maximum(occupied_in(pages, weights > 0), 1)

@@ -103,7 +103,7 @@ class JudgedSources:
 
     def _read_judged(self, tables: Mapping[str, Table]) -> tuple[JudgedData, Codebook]:
         plan = self.plan
-        codebook = Codebook(plan.settings.segments, plan.threads)
+        codebook = Codebook(plan.settings.by_columns, plan.threads)
         judgments = read_judgments(tables["judgments"], codebook, plan.settings, needed=self._needs_judgments)
         items = membership.from_table(tables["items"], codebook) if "items" in tables else None
         known: dict[str | int, Array] = {}
@@ -122,6 +122,6 @@ class JudgedSources:
         """What belongs to which category must be known, and not depend on which of several systems comes first."""
         if self.plan.needs_categories and not labelled:
             raise DataError(NO_CATEGORY)
-        for needed, what in ((self.plan.needs_categories, "category ideals"), (self.plan.figures, "Coverage")):
-            if needed and not from_layouts:
-                raise ParameterError(f"an Evaluator of {what} needs items; items_of(layouts, ...) collects them.")
+        what = "category ideals" if self.plan.needs_categories else ", ".join(self.plan.figures)
+        if what and not from_layouts:
+            raise ParameterError(f"an Evaluator of {what} needs items; items_of(layouts, ...) collects them.")

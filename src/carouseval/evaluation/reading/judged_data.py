@@ -21,17 +21,17 @@ class JudgedData:
     membership: Membership | None  # None: no table says which category an item belongs to
 
     @cached_property
-    def counts(self) -> NDArray[np.uint8]:
+    def gaining(self) -> NDArray[np.uint8]:
         """Which judgments gain something, by any of the metrics."""
-        counts = np.zeros(len(self.judgments.item), np.uint8)
+        gaining = np.zeros(len(self.judgments.item), np.uint8)
         for gains in self.gains.values():
-            counts |= (gains > 0).astype(np.uint8)
-        return counts
+            gaining |= (gains > 0).astype(np.uint8)
+        return gaining
 
     def relevant_items(self, metric: str | None = None) -> NDArray[np.int64]:
         """How many judged items of each truth gain, by one metric or by any."""
         if metric not in self._relevant:
-            gaining = self.counts if metric is None else self.gains[metric] > 0
+            gaining = self.gaining if metric is None else self.gains[metric] > 0
             sums = np.concatenate([[0], np.cumsum(gaining, dtype=np.int64)])
             offsets = self.judgments.offsets
             self._relevant[metric] = np.asarray(sums[offsets[1:]] - sums[offsets[:-1]])

@@ -44,7 +44,7 @@ def read_judgments(table: Table, codebook: Codebook, settings: Settings, *, need
     if "page_id" in table:
         codebook.pages = PageIds(settings.threads)
     parts: list[tuple[Codes, Codes, Array]] = []
-    own = [name for name in settings.segments if name in table]
+    own = [name for name in settings.by_columns if name in table]
     weight = settings.weight if settings.weight is not None and settings.weight in table else None
     attributes = {name: Attribute(table, name, "user") for name in (*own, *([weight] if weight else []))}
     for batch in table.batches():

@@ -99,7 +99,7 @@ class _Packer:
         self._pairs = PairIds(plan.threads) if want_pairs else None
         self._present = np.zeros(0, bool)
         settings = plan.settings
-        self._segments = {name: Attribute(table, name, "page") for name in settings.segments if name in table}
+        self._segments = {name: Attribute(table, name, "page") for name in settings.by_columns if name in table}
         self._weight: Attribute | None = None
         if settings.weight is not None and settings.weight in table:
             self._weight = Attribute(table, settings.weight, "page")
@@ -148,7 +148,7 @@ class _Packer:
             name: self._segments[name].codes(count)
             if name in self._segments
             else _of_truths(judgments.segments[name], truth, NONE)
-            for name in self._plan.settings.segments
+            for name in self._plan.settings.by_columns
         }
         weights = None if judgments.weights is None else _of_truths(judgments.weights, truth, np.nan)
         return Layouts(
@@ -176,11 +176,11 @@ def _of_truths(values: Any, truths: Codes, nothing: Any) -> Any:
 
 def _grid_of_pages(segments: dict[str, Codes], codebook: Codebook, plan: ScoringPlan, count: int) -> NDArray[np.uint8]:
     """Which grid every page has: the last one where its segment is not known."""
-    if plan.segments is None:
+    if plan.grid_values is None:
         return np.zeros(count, np.uint8)
-    (by,) = plan.settings.segments
+    (by,) = plan.settings.by_columns
     values = codebook.segments[by].values().to_list()
-    index = {name: at for at, name in enumerate(plan.segments)}
+    index = {name: at for at, name in enumerate(plan.grid_values)}
     known = np.unique(segments[by])
     unknown = sorted({values[code] for code in known[known != NONE]} - index.keys())
     if unknown:

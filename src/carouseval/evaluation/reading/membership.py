@@ -1,6 +1,7 @@
 """Which items belong to which category: for everyone, or for single users."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
@@ -10,14 +11,21 @@ from carouseval.errors import DataError
 from carouseval.evaluation.reading.ids import Codebook, Codes, Ids, PairIds
 from carouseval.tables import Table
 
-Arrays = tuple[NDArray[np.int64], Codes, NDArray[np.int64], NDArray[np.uint64]]
+
+class MembershipArrays(NamedTuple):
+    """As native/membership.h reads them."""
+
+    offsets: NDArray[np.int64]  # where each item's categories begin
+    category: Codes
+    own_offsets: NDArray[np.int64]  # where each user's own memberships begin
+    own: NDArray[np.uint64]  # item << 32 | category
 
 
 @dataclass(frozen=True)
 class Membership:
     """Packed for the kernels: each item's categories, each category's size, and what single users have besides."""
 
-    arrays: Arrays  # as native/membership.h reads them
+    arrays: MembershipArrays
     sizes: Codes  # members for everyone, per category
     source: str  # where it comes from: "items" or "layouts"
     personal: bool = False
@@ -25,8 +33,8 @@ class Membership:
     @property
     def items(self) -> Codes:
         """All items that have a category, for everyone or for somebody."""
-        offsets, _, _, own = self.arrays
-        return np.union1d(np.flatnonzero(np.diff(offsets)), own >> np.uint64(32)).astype(np.uint32)
+        arrays = self.arrays
+        return np.union1d(np.flatnonzero(np.diff(arrays.offsets)), arrays.own >> np.uint64(32)).astype(np.uint32)
 
 
 def from_table(table: Table, codebook: Codebook) -> Membership:
@@ -78,7 +86,7 @@ def _packed(
     fresh = np.ones(len(own), bool)
     fresh[1:] = (own[1:] != own[:-1]) | (owner[1:] != owner[:-1])
     own, owner = own[fresh], owner[fresh]
-    arrays = (_offsets(item), category, _offsets(owner), np.ascontiguousarray(own))
+    arrays = MembershipArrays(_offsets(item), category, _offsets(owner), np.ascontiguousarray(own))
     sizes = np.bincount(category, minlength=len(categories)).astype(np.uint32)
     return Membership(arrays, sizes, source, personal=len(own) > 0)
 

@@ -44,7 +44,7 @@ def first_occurrence_ideals(
     arranged: dict[int, list[Place]] = {}
     for at in np.flatnonzero(shown.duplicates).tolist():
         begin, end = shown.offsets[at], shown.offsets[at + 1]
-        judgments = shown.hits[begin:end, 0]
+        judgments = shown.hit_judgment[begin:end]
         if len(np.unique(judgments)) == len(judgments):
             continue  # what is repeated gains nothing
         height = int(np.flatnonzero(shown.length[at]).max(initial=-1)) + 1

@@ -122,7 +122,7 @@ def _gathered(
 def displayed_problems(shown: PageBatch, gain: Array, duplicates: str) -> Problems:
     """What each page shows: its rows are the categories, whatever their labels; a row's size is its last column."""
     page = shown.hit_page
-    judgment, row = shown.hits[:, 0].astype(np.int64), shown.hit_cells()[0]
+    judgment, row = shown.hit_judgment, shown.hit_cells()[0]
     gaining = gain[judgment] > 0
     page, judgment, row = page[gaining], judgment[gaining], row[gaining]
     if duplicates == "every":

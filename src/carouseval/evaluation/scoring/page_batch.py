@@ -76,6 +76,18 @@ class PageBatch:
         parts = [np.unique(cells.item[view[cells.row, cells.col]]) for cells in self.cells()]
         return np.unique(np.concatenate([nothing, *parts]))
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Copies for another process carry the lines of these pages alone."""
+        counts = self.end - self.begin
+        end = np.cumsum(counts)
+        at = np.arange(counts.sum()) + np.repeat(self.begin - (end - counts), counts)
+        return self.__dict__ | {"lines": self.lines[at], "begin": end - counts, "end": end}
+
+    @property
+    def hit_judgment(self) -> NDArray[np.int64]:
+        """The judgment of every hit."""
+        return self.hits[:, 0].astype(np.int64)
+
     def take(self, chosen: NDArray[np.int64]) -> "PageBatch":
         """Some of these pages, in the order given."""
         counts = np.diff(self.offsets)[chosen]
@@ -92,7 +104,7 @@ def page_batches(
     """All pages of layouts, part by part."""
     for at, part in enumerate(layouts.parts):
         lines = part if isinstance(part, np.ndarray) else np.fromfile(part, np.uint32).reshape(-1, 4)
-        batch = _read(lines, layouts, judged, plan)
+        batch = read_batch(lines, layouts, judged, plan)
         if isinstance(part, np.ndarray):
             layouts.parts[at] = batch.lines  # sorted by page; the other copy can go
         yield batch
@@ -100,7 +112,7 @@ def page_batches(
             progress("scoring", at + 1, len(layouts.parts))
 
 
-def _read(lines: Lines, layouts: Layouts, judged: JudgedData, plan: ScoringPlan) -> PageBatch:
+def read_batch(lines: Lines, layouts: Layouts, judged: JudgedData, plan: ScoringPlan) -> PageBatch:
     """The pages of some lines."""
     runs = _native.page_runs(lines, len(layouts))
     if runs is not None:
@@ -111,7 +123,7 @@ def _read(lines: Lines, layouts: Layouts, judged: JudgedData, plan: ScoringPlan)
     judgments, membership = judged.judgments, None if judged.membership is None else judged.membership.arrays
     read = _native.read_pages(
         lines, begin, end, present, layouts.truth, layouts.user, layouts.grid, plan.shapes, judgments.offsets,
-        judgments.item, judged.counts, membership, layouts.labelled, plan.threads,
+        judgments.item, judged.gaining, membership, layouts.labelled, plan.threads,
     )  # fmt: skip
     offsets, hits, length, category, pinned, duplicates, unjudged, defects = read
     return PageBatch(

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from carouseval.evaluation.reading.ids import Codes
-from carouseval.metrics.dcg import ratio
 from carouseval.metrics.grid import Array
+from carouseval.metrics.metric_base import ratio
 
 _SEVERAL_EPSILONS = 1e-12  # a bound this close to the page found is that page, seen through rounding
 
@@ -60,7 +60,7 @@ class PageScores:
 
     @classmethod
     def merge(cls, parts: Iterable["PageScores"]) -> "PageScores":
-        """Several batches as one, in order of pages; each page must be in one of them."""
+        """Several batches as one, in order of pages; each page must be in one of them, and one there must be."""
         some = list(parts)
         order = np.argsort(np.concatenate([part.page for part in some]), kind="stable")
 

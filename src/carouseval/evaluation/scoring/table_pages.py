@@ -22,7 +22,7 @@ class TablePages:
     grid: Grid
     gain: Array  # of every judgment, as the metric counts it
     duplicates: Duplicates
-    judged: NDArray[np.int64] | None  # per truth, the judged items that gain; None: only what is displayed counts
+    judged_relevant: NDArray[np.int64] | None  # per truth, its judged items that gain; None: only the displayed count
     threads: int
 
     def __len__(self) -> int:
@@ -48,34 +48,35 @@ class TablePages:
             mine = slice(batch.offsets[begin], batch.offsets[end])
             page = batch.hit_page[mine] - begin
             gains = np.zeros((end - begin, *self.grid.shape))
-            gains[page, rows[mine], cols[mine]] = self.gain[batch.hits[mine, 0]] * counted[mine]
+            gains[page, rows[mine], cols[mine]] = self.gain[batch.hit_judgment[mine]] * counted[mine]
             yield from gains
 
     def _counted(self, weights: Array) -> NDArray[np.bool_]:
         """Which hits count at all, also where they weigh nothing: of repeats one, by the rule."""
-        hits, page = self.batch.hits, self.batch.hit_page
+        page, judgment, rank = self.batch.hit_page, self.batch.hit_judgment, self.batch.hits[:, 2]
         if self.duplicates == "every":
-            return np.ones(len(hits), bool)
-        weight = np.zeros(len(hits)) if self.duplicates == "first" else weights[self.batch.hit_cells()]
-        order = np.lexsort((hits[:, 2], -weight, hits[:, 0], page))
+            return np.ones(len(page), bool)
+        weight = np.zeros(len(page)) if self.duplicates == "first" else weights[self.batch.hit_cells()]
+        order = np.lexsort((rank, -weight, judgment, page))
+        page, judgment = page[order], judgment[order]
         first = np.ones(len(order), bool)
-        first[1:] = (page[order][1:] != page[order][:-1]) | (hits[order, 0][1:] != hits[order, 0][:-1])
+        first[1:] = (page[1:] != page[:-1]) | (judgment[1:] != judgment[:-1])
         counted = np.zeros(len(order), bool)
         counted[order[first]] = True
         return counted
 
     def hits(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-        gaining = self.gain[self.batch.hits[:, 0]] > 0
+        gaining = self.gain[self.batch.hit_judgment] > 0
         rows, cols = self.batch.hit_cells()
         return self.batch.hit_page[gaining], rows[gaining], cols[gaining]
 
     def relevant(self) -> NDArray[np.int64]:
-        if self.judged is not None:
-            counts = np.append(self.judged, 0)  # pages may have no truth
-            return np.asarray(counts[np.minimum(self.batch.truth, len(self.judged))])
-        gaining = self.gain[self.batch.hits[:, 0]] > 0
-        pairs = np.unique(np.stack([self.batch.hit_page[gaining], self.batch.hits[gaining, 0]]), axis=1)
-        return np.bincount(pairs[0].astype(np.int64), minlength=len(self))
+        if self.judged_relevant is not None:
+            counts = np.append(self.judged_relevant, 0)  # pages may have no truth
+            return np.asarray(counts[np.minimum(self.batch.truth, len(self.judged_relevant))])
+        gaining = self.gain[self.batch.hit_judgment] > 0
+        pairs = np.unique(np.stack([self.batch.hit_page[gaining], self.batch.hit_judgment[gaining]]), axis=1)
+        return np.bincount(pairs[0], minlength=len(self))
 
     def occupied_before(self, order: NDArray[np.int64], limit: NDArray[np.int64]) -> NDArray[np.int64]:
         counts = np.zeros(len(self), np.int64)

@@ -11,7 +11,6 @@ import numpy as np
 
 import carouseval as cv
 from carouseval.building.sample import sample
-from carouseval.metrics.metric_base import Metric, register
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -60,9 +59,8 @@ def test_contributings_examples_work() -> None:
     discount, metric, _ = re.findall(r"```python\n(.*?)```", CONTRIBUTING, flags=re.DOTALL)
     exec(discount.replace("d_geo", "d_test_geo"), {"cv": cv})
     assert cv.dcg2d([[1, 1]], "d_test_geo(keep=0.5)") == 1.5
-    exec(metric.replace('"Precision"', '"TestPrecision"'), {"np": np, "Metric": Metric, "register": register})
-    page = [[1, 0, 2], [0, 1, 1]]
-    assert cv.metric("TestPrecision@2x2")(page) == cv.metric("Precision@2x2")(page) == 0.5
+    exec(metric.replace('"Found"', '"TestFound"'), {"cv": cv})
+    assert cv.metric("TestFound@2x2")([[1, 0, 2], [0, 1, 1]]) == 2
 
 
 def test_contributings_files_exist() -> None:

@@ -28,6 +28,7 @@ __all__ = [
     "Empirical",
     "FPattern",
     "FPatternActions",
+    "Formula",
     "MarkovScan",
     "Mirrored",
     "MirroredAdditive",

@@ -8,8 +8,9 @@ import polars as pl
 
 from carouseval.errors import DataError
 from carouseval.evaluation.schema import SCORES
+from carouseval.file_kinds import open_text
 from carouseval.metrics.validation import require_choice
-from carouseval.table_files import is_table, open_text
+from carouseval.table_files import is_table
 from carouseval.tables import open_table
 
 FORMATS = ("auto", "trec")

@@ -132,7 +132,8 @@ class SeparatedText(FileKind):
         )
         bare = pl.col("line").str.replace_all('"[^"]*"', "")
         separators = bare.str.count_matches(self.separator, literal=True)
-        uneven = (separators != fields - 1) & (bare.str.strip_chars() != "")
+        filled = (separators > 0) | (bare.str.strip_chars() != "")
+        uneven = filled & (separators != fields - 1)
         odd = bare.str.contains('["\r]')
         return not lines.filter(uneven | odd).head(1).collect(engine="streaming").is_empty()
 
@@ -154,6 +155,7 @@ class SeparatedText(FileKind):
 KINDS = (
     Parquet("Parquet", (".parquet", ".pq")),
     SeparatedText("CSV", (".csv",), separator=","),
+    SeparatedText("TSV", (".tsv",), separator="\t"),
     JsonLines("NDJSON", (".ndjson", ".jsonl")),
 )
 

@@ -178,7 +178,8 @@ def open_table(
         used["item_id"], lists = "items", True
     needed = [c.name for c in columns if c.needed and not (lists and c.name == "col")]
     if missing := [ours for ours in needed if used[ours] not in header]:
-        raise DataError(f"{name}: {missing_columns(missing, theirs, schema, hint)}")
+        separator = next((file.kind.separator for file in files if file.kind.is_text), ",")
+        raise DataError(f"{name}: {missing_columns(missing, theirs, schema, hint, separator)}")
     _check_names(name, used)
     for file in files:
         own = header if len(files) == 1 else file.records.collect_schema().names()

@@ -16,6 +16,7 @@ from carouseval.errors import DataError, ParameterError
 from carouseval.evaluation import schema
 from carouseval.evaluation.schema import ITEMS, JUDGMENTS, LAYOUTS
 from carouseval.evaluation.settings import Settings
+from carouseval.file_kinds import KINDS, FileKind
 from carouseval.tables import RECORD, Column, Table, open_table
 
 
@@ -31,6 +32,15 @@ COLUMNS: dict[str, list[Any]] = {
     "category": ["new", "new", "old"],
 }
 FRAME = pl.DataFrame(COLUMNS)
+NAMED = {kind.name: kind for kind in KINDS}
+of_text = pytest.mark.parametrize("kind", [pytest.param(one, id=one.name) for one in KINDS if one.is_text])
+
+
+def write(folder: Path, stem: str, lines: str, kind: FileKind) -> Path:
+    """A file of text of some kind, given with commas."""
+    path = folder / f"{stem}{kind.endings[0]}"
+    path.write_bytes(lines.replace(",", kind.separator).encode())
+    return path
 
 
 def as_file(write: Callable[[Path], Any], name: str) -> Callable[[Path], Path]:
@@ -41,9 +51,9 @@ def as_file(write: Callable[[Path], Any], name: str) -> Callable[[Path], Path]:
     return made
 
 
-def packed(path: Path) -> None:
+def packed(path: Path, separator: str = ",") -> None:
     with gzip.open(path, "wb") as file:
-        file.write(FRAME.write_csv().encode())
+        file.write(FRAME.write_csv(separator=separator).encode())
 
 
 def in_two(folder: Path) -> str:
@@ -69,6 +79,14 @@ SOURCES: dict[str, Callable[[Path], Any]] = {
     "csv with CRLF and BOM": as_file(lambda p: FRAME.write_csv(p, line_terminator="\r\n", include_bom=True), "t.csv"),
     "csv.gz": as_file(packed, "t.csv.gz"),
     "csv.zst": as_file(lambda path: FRAME.write_csv(path, compression="zstd"), "t.csv.zst"),
+    "tsv": as_file(lambda path: FRAME.write_csv(path, separator="\t"), "t.tsv"),
+    "TSV with CRLF and BOM": as_file(
+        lambda path: FRAME.write_csv(path, separator="\t", line_terminator="\r\n", include_bom=True), "T.TSV"
+    ),
+    "tsv.gz": as_file(lambda path: packed(path, "\t"), "t.tsv.gz"),
+    "tsv.zst": as_file(lambda path: FRAME.write_csv(path, separator="\t", compression="zstd"), "t.tsv.zst"),
+    "csv and tsv": lambda folder: (write(folder, "a", FRAME.head(1).write_csv(), NAMED["CSV"]),
+                                   write(folder, "b", FRAME.tail(2).write_csv(), NAMED["TSV"]), folder)[2],
     "ndjson": as_file(FRAME.write_ndjson, "t.ndjson"),
     "pattern": in_two,
     "folder": lambda folder: (in_two(folder), folder)[1],
@@ -158,36 +176,56 @@ def test_bad_relevance(value: Any) -> None:
         open_tables({"judgments": source})["judgments"].collect()
 
 
-def test_the_line_of_a_file(tmp_path: Path) -> None:
+@of_text
+def test_the_line_of_a_file(kind: FileKind, tmp_path: Path) -> None:
     """Lines count as an editor counts them, also after text that runs over several; the file is named among many."""
-    first, second = tmp_path / "a.csv", tmp_path / "b.csv"
-    first.write_text('user_id,item_id,relevance\n"u\n1",a,1\n\nu2,b,1\n')
-    second.write_text("user_id,item_id,relevance\nu3,c,1\nu4,d,-1\nu5,e,-1\n")
-    with pytest.raises(DataError, match=r"line 3 of .*b.csv: found '-1' \(2 such lines\)"):
-        open_tables({"judgments": str(tmp_path / "*.csv")})["judgments"].collect()
-    first.write_text('user_id,item_id,relevance\n"u\n1",a,1\n\nu2,b,x\n')
+    write(tmp_path, "a", 'user_id,item_id,relevance\n"u\n,1",a,1\n\nu2,b,1\n', kind)
+    second = write(tmp_path, "b", "user_id,item_id,relevance\nu3,c,1\nu4,d,-1\nu5,e,-1\n", kind)
+    with pytest.raises(DataError, match=rf"line 3 of {second}: found '-1' \(2 such lines\)"):
+        open_tables({"judgments": tmp_path})["judgments"].collect()
+    first = write(tmp_path, "a", 'user_id,item_id,relevance\n"u\n,1",a,1\n\nu2,b,x\n', kind)
     with pytest.raises(DataError, match=r"judgments: column relevance, line 5: found 'x'"):
         open_tables({"judgments": first})["judgments"].collect()
 
 
-def test_short_and_long_lines(tmp_path: Path) -> None:
-    path = tmp_path / "t.csv"
-    path.write_text("user_id,item_id,relevance\nu1,a,1\nu1,b\n")
+@of_text
+def test_short_and_long_lines(kind: FileKind, tmp_path: Path) -> None:
+    path = write(tmp_path, "t", "user_id,item_id,relevance\nu1,a,1\nu1,b\n", kind)
     with pytest.raises(DataError, match="column relevance, line 3: found nothing"):
         open_tables({"judgments": path})["judgments"].collect()
-    path.write_text("user_id,item_id,relevance\nu1,a,1\nu1,b,1,2\n")
-    with pytest.raises(DataError, match="does not read as CSV"):
+    path = write(tmp_path, "t", "user_id,item_id,relevance\nu1,a,1\nu1,b,1,2\n", kind)
+    with pytest.raises(DataError, match=f"does not read as {kind.name}: line 3 has 4 fields and the header 3. Quote"):
         open_tables({"judgments": path})["judgments"].collect()
+
+
+@of_text
+def test_quotes_and_blank_lines(kind: FileKind, tmp_path: Path) -> None:
+    """Fields in quotes hold separators, line ends and quotes; lines without a value are no records."""
+    lines = 'user_id,item_id,relevance\n\n"u,1","a ""b""",1\n,,\n"u\n2",c,2\n\n'
+    table = open_tables({"judgments": write(tmp_path, "t", lines, kind)})["judgments"]
+    assert table.collect().rows() == [(f"u{kind.separator}1", 'a "b"', 1.0), ("u\n2", "c", 2.0)]
+    assert table.height() == 2
 
 
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
         ("t.csv", b"", "is empty"),
-        ("t.txt", b"hello", "unknown kind of file"),
+        (
+            "t.txt",
+            b"hello",
+            r"unknown kind of file\. Tables are \.parquet, \.csv, \.tsv or \.ndjson files; "
+            r"\.csv, \.tsv and \.ndjson may be compressed \(\.gz, \.zst\)\.",
+        ),
+        ("t.parquet.gz", b"hello", "unknown kind of file"),
+        ("t.tsv", b"user_id\titem_id\trelevance\n1\t\xe9\t3\n", "does not read as TSV: it is not in UTF-8"),
+        ("t.tsv", b'user_id\titem_id\trelevance\n1\t"2\t3\n', "does not read as TSV: line 2: unexpected end of data"),
         ("t.parquet", b"PAR1 nothing more", "does not read as Parquet"),
         ("t.ndjson", b'{"user_id": 1', "does not read as NDJSON"),
         ("t.csv", b"user_id;item_id;relevance\n1;2;3\n", "missing columns"),
+        ("t.csv", b"user_id\titem_id\trelevance\n1\t2\t3\n", "separated by tabs; write it with commas"),
+        ("t.tsv", b"user_id,item_id,relevance\n1,2,3\n", "separated by commas; write it with tabs"),
+        ("t.tsv", b"user_id;item_id;relevance\n1;2;3\n", "separated by semicolons; write it with tabs"),
     ],
 )
 def test_unreadable_files(name: str, content: bytes, message: str, tmp_path: Path) -> None:
@@ -222,13 +260,13 @@ def test_the_classic_silent_zero() -> None:
         open_tables({"layouts": COLUMNS, "judgments": judgments})
 
 
-def test_text_files_take_the_type_of_the_others(tmp_path: Path) -> None:
-    path = tmp_path / "j.csv"
-    path.write_text("user_id,item_id,relevance\n7,1,1\n")
+@of_text
+def test_text_files_take_the_type_of_the_others(kind: FileKind, tmp_path: Path) -> None:
+    path = write(tmp_path, "j", "user_id,item_id,relevance\n7,1,1\n", kind)
     typed = {"user_id": [7], "row": [1], "col": [1], "item_id": ["1"]}
     tables = open_tables({"layouts": typed, "judgments": path})
     assert tables["judgments"].collect().row(0) == (7, "1", 1.0)
-    path.write_text("user_id,item_id,relevance\nseven,1,1\n")
+    write(tmp_path, "j", "user_id,item_id,relevance\nseven,1,1\n", kind)
     with pytest.raises(DataError, match="judgments: column user_id, line 2: found 'seven'"):
         open_tables({"layouts": typed, "judgments": path})["judgments"].collect()
 
@@ -313,16 +351,16 @@ def test_times_of_other_types() -> None:
             open_table({"time": series}, "log", [Column("time", "time")])
 
 
+@of_text
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
-def test_full_lines(end: str, tmp_path: Path) -> None:
+def test_full_lines(end: str, kind: FileKind, tmp_path: Path) -> None:
     """Where most columns are empty, that a line was cut off shows in none."""
-    path, columns = tmp_path / "t.csv", [Column("a", "whole")]
-    path.write_bytes(end.join(["a,b,c", "1,,", "", '2,"x, y","two', 'lines"', "3,,", ""]).encode())
+    lines, columns = end.join(["a,b,c", "1,,", "", '2,"x, y","two', 'lines"', "3,,", ""]), [Column("a", "whole")]
+    path = write(tmp_path, "t", lines, kind)
     assert open_table(path, None, columns, full_lines=True).collect()["a"].to_list() == [1, 2, 3]
-    for line, message in (("4,", "cut off: it has 2 of 3"), ("4,,,", "too long: it has 4 of 3")):
-        short = tmp_path / "short.csv"
-        short.write_bytes(path.read_bytes() + f"{line}{end}".encode())
-        with pytest.raises(DataError, match=rf"^{short}: line 7 is {message} fields\. Is the file complete"):
+    for line, message in (("4,", "cut off: it has 2 of 3"), (",", "cut off"), ("4,,,", "too long: it has 4 of 3")):
+        short = write(tmp_path, "short", f"{lines}{line}{end}", kind)
+        with pytest.raises(DataError, match=rf"^{short}: line 7 is {message}.* fields\. Is the file complete"):
             open_table(short, None, columns, full_lines=True)
     open_table(short, None, columns)
 
@@ -334,8 +372,8 @@ def test_tables_without_a_name_go_by_their_path(tmp_path: Path) -> None:
         open_table({"b": [1]}, None, [Column("a", "id")], hint="Call it a.")
 
 
-def test_a_header_that_names_a_column_twice(tmp_path: Path) -> None:
-    path = tmp_path / "t.csv"
-    path.write_text("a,b,a,b\n1,2,3,4\n")
+@of_text
+def test_a_header_that_names_a_column_twice(kind: FileKind, tmp_path: Path) -> None:
+    path = write(tmp_path, "t", "a,b,a,b\n1,2,3,4\n", kind)
     with pytest.raises(DataError, match=r"the header names a twice\. Remove or rename one\."):
         open_table(path, "t", [Column("a", "id")])

@@ -8,6 +8,8 @@ from typing import Any
 
 import polars as pl
 
+from carouseval.file_kinds import SEPARATORS
+
 _TEXT = (pl.String, pl.Categorical, pl.Enum)
 _MOST_FLOAT = 2.0**53  # whole numbers beyond are not all floats
 
@@ -115,7 +117,9 @@ def _seconds(written: pl.Expr) -> pl.Expr:
     return pl.coalesce(written.cast(pl.Float64, strict=False), *(time.dt.timestamp("us") / 1e6 for time in times))
 
 
-def missing_columns(missing: Sequence[str], names: Mapping[str, str], schema: pl.Schema, hint: str) -> str:
+def missing_columns(
+    missing: Sequence[str], names: Mapping[str, str], schema: pl.Schema, hint: str, separator: str
+) -> str:
     """Which columns a table lacks, by our names and the caller's, and what to do about it."""
     header = schema.names()
     told = []
@@ -127,9 +131,9 @@ def missing_columns(missing: Sequence[str], names: Mapping[str, str], schema: pl
     has = f"{', '.join(shown)}{', ...' if len(header) > 12 else ''}" or "no columns"
     if any("\ufffd" in one for one in header):
         hint = "It is not in UTF-8. Save it as UTF-8."
-    for mark, word in ((";", "semicolons"), ("\t", "tabs"), ("|", "bars")):
-        if len(header) == 1 and mark in header[0]:
-            hint = f"Its fields seem to be separated by {word}; write it with commas."
+    for mark, word in SEPARATORS.items():
+        if len(header) == 1 and mark in header[0] and mark != separator:
+            hint = f"Its fields seem to be separated by {word}; write it with {SEPARATORS[separator]}."
     if schema.get("items") == pl.String and "item_id" in missing:
         hint = "Its items are text; lists need .parquet or .ndjson, or write one line per item with col and item_id."
     return f"missing column{'s' * (len(missing) > 1)} {', '.join(told)}; it has {has}. {hint}"

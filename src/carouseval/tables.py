@@ -12,7 +12,7 @@ import polars as pl
 
 from carouseval.errors import DataError
 from carouseval.table_columns import Column, Defect, missing_columns
-from carouseval.table_files import TableFile, check_fields, readable
+from carouseval.table_files import TableFile, readable
 from carouseval.table_sources import TableLike, in_memory, name_of, records_of
 
 __all__ = ["RECORD", "Column", "Table", "TableLike", "agree_on_ids", "in_memory", "open_table"]
@@ -31,7 +31,7 @@ class Table:
     names: Mapping[str, str]  # what the caller calls each column
     files: tuple[TableFile, ...]
     types: Mapping[str, pl.DataType]
-    is_text: bool  # CSV: ids have no type of their own
+    is_text: bool  # CSV and the like: ids have no type of their own
     lists: bool = False  # one line per carousel, with a list of items
     header: tuple[str, ...] = ()  # all columns, as the caller calls them
     id_types: Mapping[str, pl.DataType] = field(default_factory=dict)
@@ -135,16 +135,16 @@ class Table:
     def where(self, record: int) -> str:
         """The line of a record, in its file where there are several."""
         for file in self.files:
-            with readable((file.path, file.kind)):
+            with readable(file):
                 height = file.records.select(pl.len()).collect(engine="streaming").item() if len(self.files) > 1 else 0
             if record < height or len(self.files) == 1:
-                return file.line(record) + (f" of {file.path}" if len(self.files) > 1 else "")
+                return file.place(record) + (f" of {file.path}" if len(self.files) > 1 else "")
             record -= height
         return f"line {record + 1}"
 
     def readable(self) -> Any:
         """What the reader cannot make out becomes our error."""
-        return readable(*((file.path, file.kind) for file in self.files), name=self.name)
+        return readable(*self.files, name=self.name)
 
 
 def open_table(
@@ -159,8 +159,8 @@ def open_table(
     """A table from whatever holds it; ``names`` says what the caller calls some columns.
 
     Without a ``name`` it goes by its path. ``hint`` says what to do about missing columns. With ``full_lines`` a line
-    of a CSV file must have as many fields as the header, for which the file is read once more: that a line of a log was
-    cut off shows in no column, where most are empty.
+    of a text file must have as many fields as the header, for which it is read once more: that a line of a log was cut
+    off shows in no column, where most are empty.
 
     >>> table = open_table({"customer": [7], "row": [1]}, "layouts", [Column("user_id", "id")], {"user_id": "customer"})
     >>> table.collect()["user_id"].to_list()
@@ -168,7 +168,7 @@ def open_table(
     """
     name = name_of(source) if name is None else name
     records, files = records_of(source, name)
-    with readable(*((file.path, file.kind) for file in files), name=name):
+    with readable(*files, name=name):
         schema = records.collect_schema()
     header = schema.names()
     theirs = {c.name: (names or {}).get(c.name, c.name) for c in columns}
@@ -178,15 +178,16 @@ def open_table(
         used["item_id"], lists = "items", True
     needed = [c.name for c in columns if c.needed and not (lists and c.name == "col")]
     if missing := [ours for ours in needed if used[ours] not in header]:
-        raise DataError(f"{name}: {missing_columns(missing, theirs, schema, hint)}")
+        separator = next((file.kind.separator for file in files if file.kind.is_text), ",")
+        raise DataError(f"{name}: {missing_columns(missing, theirs, schema, hint, separator)}")
     _check_names(name, used)
     for file in files:
         own = header if len(files) == 1 else file.records.collect_schema().names()
         _check_file(name, file, own, [used[ours] for ours in needed])
-        if full_lines and file.kind == "CSV":
-            check_fields(file)
+        if full_lines:
+            file.check_lines()
     used = {ours: their for ours, their in used.items() if their in header}
-    is_text = bool(files) and all(file.kind == "CSV" for file in files)
+    is_text = bool(files) and all(file.kind.is_text for file in files)
     indexed = records.with_row_index(RECORD)
     if is_text and used:  # where lines were checked to be full, a blank one is told by the columns in use
         told_by = list(used.values()) if full_lines else header
@@ -218,7 +219,7 @@ def _check_file(name: str, file: TableFile, header: Sequence[str], needed: Seque
     for column in needed:
         if column not in header:
             raise DataError(f"{name}: {file.path} has no column {column}. Is it part of {name}?")
-        if file.kind == "CSV" and f"{column}_duplicated_0" in header:  # what Polars calls the second of a name
+        if file.kind.is_text and f"{column}_duplicated_0" in header:  # what Polars calls the second of a name
             raise DataError(f"{name}: the header names {column} twice. Remove or rename one.")
 
 
@@ -229,7 +230,7 @@ def _is_list(schema: pl.Schema, column: str) -> bool:
 def agree_on_ids(tables: Sequence[Table], settled: Mapping[str, pl.DataType] | None = None) -> list[Table]:
     """One type for each id in all tables: 7 never equals "7", so what differs is refused.
 
-    Text of CSV files has no type of its own and takes that of the other tables, or what was ``settled`` before.
+    Text of files such as CSV has no type of its own and takes that of the other tables, or what was ``settled`` before.
     """
     types: dict[str, tuple[pl.DataType, str]] = {name: (kind, "judgments") for name, kind in (settled or {}).items()}
     for table in tables:

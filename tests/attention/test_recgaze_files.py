@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import carouseval as cv
-from carouseval import table_files
 from carouseval.attention import read_recgaze
+from carouseval.file_kinds import SeparatedText
 from tests.attention.raw_logs import BOTH, CLICKS, EVENTS, LOOK, OTHER, SCREEN, A, aoi, event, final_click, movie, write
 
 BAD_LOOK = event(A, 1, 2, movie(11, 2))
@@ -145,8 +145,8 @@ def test_missing_files_say_where_to_get_them(tmp_path: Path) -> None:
 def test_sound_lines_are_not_read_twice(tmp_path: Path, end: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The slow reading by the book is for suspects only."""
     paths = write(tmp_path, SCREEN * 3000, BOTH, end=end)
-    by_the_book = Mock(wraps=table_files.csv_records)
-    monkeypatch.setattr(table_files, "csv_records", by_the_book)
+    by_the_book = Mock()
+    monkeypatch.setattr(SeparatedText, "lines", by_the_book)
     read_recgaze(*paths)
     by_the_book.assert_not_called()
 

@@ -246,6 +246,12 @@ def test_run_files(tmp_path: Path) -> None:
     assert_frame_equal(read_run(tmp_path / "run.gz"), expected)
     expected.write_csv(tmp_path / "run.csv")
     assert_frame_equal(read_run(tmp_path / "run.csv"), expected)
+    expected.write_csv(tmp_path / "run.tsv", separator="\t")
+    assert_frame_equal(read_run(tmp_path / "run.tsv"), expected)
+    (tmp_path / "trec.tsv").write_text(text)
+    assert_frame_equal(read_run(tmp_path / "trec.tsv", "trec"), expected)
+    with pytest.raises(cv.DataError, match=r"scores: missing columns .* If it is a TREC run, .* format='trec'"):
+        read_run(tmp_path / "trec.tsv")
     run.write_text("007 Q0 99999999999999999999 1 0.9 mine\n")
     assert read_run(run).rows() == [("007", "99999999999999999999", 0.9)]
 

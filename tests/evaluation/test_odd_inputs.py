@@ -1,6 +1,7 @@
 """Inputs that are odd but real: mixed types, clashing names, tiny budgets, copies and one-shot streams."""
 
 import copy
+import gzip
 import json
 import pickle
 from pathlib import Path
@@ -272,6 +273,28 @@ def test_files_are_told_what_is_wrong(name: str, content: str, message: str, tmp
     (tmp_path / name).write_text(content)
     with pytest.raises(cv.DataError, match=message):
         cv.evaluate(L, tmp_path / name)
+
+
+def test_text_separated_by_tabs_beside_parquet(tmp_path: Path) -> None:
+    """Ids of text take the type that Parquet gives them; lines are counted in the text as it stands."""
+    layouts, judgments, items = tmp_path / "l.tsv", tmp_path / "j.parquet", tmp_path / "i.tsv.gz"
+    lines = pl.DataFrame(L).write_csv(separator="\t").splitlines()
+    layouts.write_text("\n".join([*lines[:3], "", *lines[3:], ""]))
+    pl.DataFrame(J).write_parquet(judgments)
+    items.write_bytes(gzip.compress(pl.DataFrame(ITEMS).write_csv(separator="\t").encode()))
+    expected = cv.evaluate(L, J, ITEMS)
+    result = cv.evaluate(layouts, judgments, items)
+    assert result.mean == expected.mean
+    assert result.counts == expected.counts
+    assert result.per_user.equals(expected.per_user)
+    assert cv.check(layouts, judgments, items).ok
+    compared = cv.compare({"text": layouts, "frame": L}, judgments, items)
+    assert compared.pairs["difference"].to_list() == [0.0]
+    layouts.write_text("\n".join([*lines[:3], "", *lines[3:], "two\t1\t2\t11\ta", ""]))
+    for judge in (cv.evaluate, cv.explain):
+        with pytest.raises(cv.DataError, match="layouts: column user_id, line 8: found 'two'"):
+            judge(layouts, judgments, items)
+    assert "line 8: found 'two'" in str(cv.check(layouts, judgments, items).defects[0])
 
 
 def test_a_file_in_another_encoding(tmp_path: Path) -> None:

@@ -8,8 +8,9 @@ import polars as pl
 
 from carouseval.errors import DataError
 from carouseval.evaluation.schema import SCORES
+from carouseval.file_kinds import open_text
 from carouseval.metrics.validation import require_choice
-from carouseval.table_files import is_table, open_text
+from carouseval.table_files import is_table
 from carouseval.tables import open_table
 
 FORMATS = ("auto", "trec")
@@ -25,7 +26,7 @@ def read_run(path: str | Path, format: str = "auto") -> pl.DataFrame:
     is not looked at, as in trec_eval (which breaks ties by descending item id, where pages ascend). Ids of a column
     that are all whole numbers become integers; else they are text. The file may be compressed (.gz).
 
-    "auto" reads .parquet, .csv and .ndjson files as tables with those three columns, and all others as TREC runs.
+    "auto" reads tables (.parquet, .csv, .tsv, .ndjson) with those three columns, and all other files as TREC runs.
 
     Examples
     --------
@@ -39,7 +40,8 @@ def read_run(path: str | Path, format: str = "auto") -> pl.DataFrame:
     require_choice("format", format, FORMATS)
     path = Path(path)
     if format == "auto" and is_table(path):
-        return _with_whole_ids(open_table(path, "scores", SCORES).collect())
+        hint = "If it is a TREC run, read it with format='trec'."
+        return _with_whole_ids(open_table(path, "scores", SCORES, hint=hint).collect())
     try:
         with open_text(path) as file:
             lines = pl.Series("line", file.read().split("\n"), pl.String).to_frame().with_row_index("number", 1)

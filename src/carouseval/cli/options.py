@@ -17,7 +17,7 @@ Layouts: TypeAlias = Annotated[
     str,
     typer.Argument(
         help="Pages: user_id, row, col, item_id (and page_id, category, pinned), or a line per carousel with a list "
-        "of items. A .parquet, .csv or .ndjson file, a folder, or a pattern in quotes."
+        "of items. A .parquet, .csv, .tsv or .ndjson file, a folder, or a pattern in quotes."
     ),
 ]
 Judgments: TypeAlias = Annotated[str, typer.Argument(help="Judgments: user_id, item_id, relevance (and page_id).")]

@@ -44,7 +44,7 @@ def evaluate(
     layouts
         Lines of ``user_id, row, col, item_id`` (+ ``page_id, category, pinned``), or one line per carousel with a list
         ``items`` in place of ``col, item_id``. Polars, pandas, PyArrow, DuckDB, a dict of columns, or a path or pattern
-        (``.parquet .csv .ndjson``).
+        (``.parquet .csv .tsv .ndjson``).
     judgments
         Lines of ``user_id, item_id, relevance`` (+ ``page_id``).
     items

@@ -287,7 +287,7 @@ def test_outputs_are_checked_first(
         (["--model", "d_rcb", "--form", "six"], "form goes with d_rpb, fitted by likelihood."),
         (["--form", "six"], "form goes with d_rpb, fitted by likelihood."),
         (["--model", "d_rpb", "--form", "six", "--values", "w=0"], "form goes with d_rpb, fitted by"),
-        (["--model", "d_rpb", "--refine"], "d_rpb is fitted over real numbers already; leave out refine."),
+        (["--model", "d_rpb", "--refine"], "d_rpb is fitted over real numbers already; leave out --refine."),
         (
             ["--model", "d_rpb", "--objective", "rho"],
             "objective must be 'spearman', 'pearson', 'mse' or 'likelihood', found 'rho'.",
@@ -319,7 +319,7 @@ def test_mistakes_end_with_one_clear_line(options: list[str], message: str, smal
 
 @pytest.mark.parametrize("model", ["d_rpb", "d_rcb", "d_scan"])
 def test_likelihood_needs_screens(model: str, small: list[str]) -> None:
-    message = f"{model} is fitted to counts of screens; say of how many screens."
+    message = f"{model} is fitted to counts of screens; say with --screens of how many screens."
     assert message in fitted(small[0], "--model", model, status=2)
     assert "row 1, col 1 was examined on 9 of 8 screens" in fitted(
         small[0], "--model", model, "--screens", "8", status=2

@@ -57,7 +57,8 @@ def check_outputs(
         if paths.count(path) > 1:
             raise DataError(f"{path} is named for two outputs; name each its own file.")
         if path.suffix.lower() not in kinds:
-            raise DataError(f"{path}: write {', '.join(kinds[:-1])} or {kinds[-1]}.")
+            known = list(dict.fromkeys(kinds))
+            raise DataError(f"{path}: write {', '.join(known[:-1])} or {known[-1]}.")
         if not path.parent.is_dir():
             raise DataError(f"{path} cannot be written: there is no folder {path.parent}.")
         for name in inputs:

@@ -289,11 +289,6 @@ def test_outputs_are_checked_first(
         (["--model", "d_rpb", "--form", "six", "--values", "w=0"], "form goes with d_rpb, fitted by"),
         (["--model", "d_rpb", "--refine"], "d_rpb is fitted over real numbers already; leave out --refine."),
         (
-            ["--model", "d_rpb", "--objective", "rho"],
-            "objective must be 'spearman', 'pearson', 'mse' or 'likelihood', found 'rho'.",
-        ),
-        (["--model", "d_rpb", "--objective", ""], "or 'likelihood', found ''."),
-        (
             ["--model", "d_rpb", "--objective", "mse"],
             "d_rpb: 322,687,697,779 combinations of parameters are too many to try. Give values of more of them, or "
             "fit it by likelihood.",

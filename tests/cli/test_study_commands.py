@@ -218,7 +218,7 @@ def test_fit_takes_other_parameters_and_objectives() -> None:
     [
         (["fit", "bratislave"], "bratislave"),
         (["fit", "bratislava", "--model", "d_rdp"], "Did you mean 'd_rpd'"),
-        (["fit", "bratislava", "--objective", "rho"], "objective must be 'spearman', 'pearson', 'mse' or 'likelihood'"),
+        (["fit", "bratislava", "--objective", "rho"], "'rho' is not one of 'spearman', 'pearson', 'mse', 'likelihood'"),
         (["fit", "bratislava", "--values", "mu"], "--values 'mu' does not read"),
         (["fit", "bratislava", "--grid", "3x3"], "bratislava is 10x15, but the screen is 3x3"),
         (["fit", "none.parquet"], "none.parquet"),
@@ -229,7 +229,7 @@ def test_fit_takes_other_parameters_and_objectives() -> None:
         (["recgaze", "a[/b].csv", "x.csv"], "a[/b].csv"),
         (["fit", "none.json"], "none.json: No such file"),
         (["simulate", "--trials", "0"], "trials must be a whole number of at least 1"),
-        (["simulate", "--mode", "grade"], "Did you mean 'graded'?"),
+        (["simulate", "--mode", "grade"], "'grade' is not one of 'binary', 'graded'"),
         (["simulate", "--truth", "d_x"], "there is no discount 'd_x'"),
         (["simulate", "--truth", "none.csv"], "none.csv: No such file"),
         (["simulate", "--at-least", "2"], "thresholds are decimals"),

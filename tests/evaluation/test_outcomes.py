@@ -91,3 +91,66 @@ def test_check_refuses_what_evaluate_does_without_categories() -> None:
 
 def test_names_of_judgments_are_not_missed_in_layouts_alone() -> None:
     assert cv.check(LAYOUTS, columns={"relevance": "grade"}, grid=GRID).ok
+
+
+def test_check_lists_all_that_would_be_refused() -> None:
+    """Defects of pages do not hide what else is wrong."""
+    layouts = pl.concat([LAYOUTS, LAYOUTS.with_columns(col=pl.lit(2, pl.Int64))])
+    options: dict[str, Any] = {"grid": GRID, "no_relevant": "error", "duplicates": "error", "missing_pages": "error"}
+    told = [str(defect) for defect in cv.check(layouts, JUDGMENTS, **options).defects]
+    for wanted in (
+        "2 items are shown again",
+        "2 users with judgments but no page",
+        "without any judged item that gains",
+    ):
+        assert any(wanted in defect for defect in told), (wanted, told)
+    with pytest.raises(cv.DataError) as raised:
+        cv.evaluate(layouts, JUDGMENTS, **options)
+    assert str(raised.value) in told
+
+
+def test_explained_cells_have_the_same_bits_every_time() -> None:
+    data = cv.sample(400, systems=["new"])
+    shuffled = data.layouts["new"].sample(fraction=1, shuffle=True, seed=1)
+    runs = [
+        cv.explain(layouts, data.judgments, data.items, by="device", **options)
+        for layouts, options in (
+            (data.layouts["new"], {}),
+            (shuffled, {"threads": 1}),
+            (shuffled, {"memory": 1e-4}),
+        )
+    ]
+    for other in runs[1:]:
+        assert other.cells.equals(runs[0].cells)
+        assert other.rows.equals(runs[0].rows)
+    lost = 1 - sum(runs[0].shares[name] for name in ("score", "nothing_to_show") if name in runs[0].shares)
+    assert math.fsum(runs[0].cells["loss"].to_list()) == pytest.approx(lost, abs=1e-12)
+
+
+def test_a_catalogue_taken_from_layouts_is_said() -> None:
+    with pytest.warns(cv.DataWarning, match="no items table, so the catalogue is what these layouts show"):
+        found = cv.evaluate(LAYOUTS, JUDGMENTS, metrics=["Hit", "Coverage"], grid=GRID)
+    assert found.mean["Coverage"] == 1.0
+    with pytest.raises(cv.ParameterError, match="Coverage is a figure of the whole system, and has no interval"):
+        found.interval("Coverage")
+
+
+def test_what_is_no_metric_is_said() -> None:
+    class Bare(cv.metrics.Metric):
+        """Without a value."""
+
+    with pytest.raises(cv.ParameterError, match="Bare is a class; give the name"):
+        cv.evaluate(LAYOUTS, JUDGMENTS, metrics=Bare, grid=GRID)  # type: ignore[arg-type]
+    with pytest.raises(cv.ParameterError, match="Bare must define value"):
+        cv.metrics.register("Bare")(Bare)
+    with pytest.raises(cv.ParameterError, match="must be a class of Metric"):
+        cv.metrics.register("Other")(dict)  # type: ignore[type-var]
+
+    @cv.metrics.register("Scalar")
+    class Scalar(cv.metrics.Metric):
+        def value(self, pages: Any, weights: Any) -> Any:
+            return 1.0
+
+    for call in (lambda: cv.metric("Scalar")([[1.0]]), lambda: cv.evaluate(LAYOUTS, JUDGMENTS, metrics="Scalar")):
+        with pytest.raises(cv.DataError, match="must give a number for each of"):
+            call()

@@ -86,7 +86,8 @@ def compare(
     note_swipe_pages(settings["metrics"], settings["grid"])
     if sensitivity and (isinstance(settings["grid"], dict) or format is Format.csv):
         raise ParseError("--sensitivity goes with one --grid, and with any --format but csv.")
-    first = settings | {"metrics": settings["metrics"][:1]}  # by which systems are ranked
+    varying = [name for name in settings["metrics"] if name.startswith("N2DCG_cat")] or ["N2DCG_cat"]
+    first = settings | {"metrics": varying[:1]}
     with progress_bar() as bar:
         result = run(
             named,

@@ -2,7 +2,7 @@
 
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal, TypeAlias
 
 import typer
 
@@ -10,6 +10,7 @@ from carouseval.cli.options import GridName, OutputFormat, PageSize, VisibleRows
 from carouseval.cli.output import Format, emit, progress_bar
 from carouseval.errors import ParseError
 
+Objective: TypeAlias = Literal["spearman", "pearson", "mse", "likelihood"]
 CHARTS = (".svg", ".png", ".pdf", ".html")
 
 EXAMPLES = """
@@ -40,8 +41,8 @@ def fit(
         typer.Option(help="The number of screens behind the data, those on which nothing was looked at included."),
     ] = None,
     objective: Annotated[
-        str | None,
-        typer.Option(help="spearman, pearson, mse or likelihood. Default: spearman, for browsing models likelihood."),
+        Objective | None,
+        typer.Option(help="What the fit maximises. Default: spearman, for browsing models likelihood."),
     ] = None,
     form: Annotated[
         str | None,

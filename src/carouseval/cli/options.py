@@ -8,7 +8,7 @@ import typer
 from carouseval.cli.output import Format
 
 NOTHING: list[str] = []
-METRIC = "A metric, such as 'N2DCG_cat(d_rpb)@3x5'. Repeat for more."
+METRIC = "A metric, such as 'N2DCG_cat(d_rpb)@3x5'. Repeat for more, where several make sense."
 PAGE_SIZE = "Items of a row seen at once. Default: 5, or the screen's."
 VISIBLE_ROWS = "Rows seen before the first scroll. Default: 3, or the screen's."
 GAIN = "What an item gains: 2^relevance - 1 (exp2), or its relevance (linear)."

@@ -1,6 +1,6 @@
 """``carouseval simulate``: which of two layouts each discount prefers, against the truth."""
 
-from typing import Annotated
+from typing import Annotated, Literal, TypeAlias
 
 import typer
 
@@ -9,6 +9,9 @@ from carouseval.cli.output import Format, emit, progress_bar
 
 DEFAULT_DISCOUNTS = ["d_a", "d_rpd"]
 DEFAULT_THRESHOLDS = ["0", "0.01", "0.02", "0.05", "0.1"]
+
+Mode: TypeAlias = Literal["binary", "graded"]
+Stream: TypeAlias = Literal["paper", "fast"]
 
 EXAMPLES = """
 carouseval simulate --mode graded --stream paper
@@ -26,10 +29,10 @@ def simulate(
         str,
         typer.Option(help="bratislava, amsterdam, all, a file of counts, or a discount such as d_rpd or @fitted.json."),
     ] = "amsterdam",
-    mode: Annotated[str, typer.Option(help="binary, or graded (relevant items 1 to 5).")] = "binary",
+    mode: Annotated[Mode, typer.Option(help="Relevant items count 1 (binary) or 1 to 5 (graded).")] = "binary",
     trials: Annotated[int, typer.Option(help="Pairs of layouts to draw.")] = 20_000,
     seed: Annotated[int, typer.Option(help="The same seed gives the same pairs.")] = 42,
-    stream: Annotated[str, typer.Option(help="fast, or paper (the authors' draws, one by one).")] = "fast",
+    stream: Annotated[Stream, typer.Option(help="Our own draws (fast), or the authors', one by one (paper).")] = "fast",
     categories: Annotated[int | None, typer.Option(help="Carousels drawn. Default: one for each row.")] = None,
     grid: GridName = None,
     page_size: PageSize = None,

@@ -189,7 +189,8 @@ def _variations(reference: Metric, plan: ScoringPlan, discounts: Sequence[str]) 
     }
 
     def comes_to(one: Metric) -> tuple[Any, ...]:
-        return one.ideal, plan.gain if one.gain is None else one.gain, one.weights(grid).tobytes()
+        gain = plan.gain if one.gain is None else one.gain
+        return one.ideal, gain if isinstance(gain, str) else id(gain), one.weights(grid).tobytes()
 
     found: dict[tuple[str, str], Metric] = {}
     known = {comes_to(reference)}

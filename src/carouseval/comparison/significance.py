@@ -71,7 +71,7 @@ def describe(
     mean, before = mean_of(values, weights), mean_of(np.asarray(baseline, np.float64), weights)
     order = np.argsort(values, kind="stable") if weights is None else np.lexsort((weights, values))
     values, mass = values[order], None if weights is None else weights[order]  # the order of users does not matter
-    spread, error = _spreads(values, mass, mean)
+    spread, root = _spreads(values, mass, mean)
     low, high = mean_interval(values, mass, level, resamples, seed)
     wins, losses = int((values > TIE).sum()), int((values < -TIE).sum())
     return PairStatistics(
@@ -83,22 +83,22 @@ def describe(
         wins=wins,
         ties=len(values) - wins - losses,
         losses=losses,
-        detectable=_DETECTED * error,
+        detectable=_DETECTED * spread / root,
         users=len(values),
     )
 
 
 def _spreads(values: Array, weights: Array | None, mean: float) -> tuple[float, float]:
-    """The standard deviation of differences and the standard error of their mean; NaN for fewer than two."""
+    """The standard deviation of differences, and what divides it in the standard error of their mean."""
     count = len(values)
     if count < 2 or math.isnan(mean):
         return math.nan, math.nan
     if weights is None:
-        spread = float(np.std(values, ddof=1))
-        return spread, spread / math.sqrt(count)
-    off, total, corrected = (values - mean) ** 2, weights.sum(), count / (count - 1)
-    spread = math.sqrt(float((weights * off).sum() / total) * corrected)
-    return spread, math.sqrt(float((weights**2 * off).sum()) * corrected) / float(total)
+        return float(np.std(values, ddof=1)), math.sqrt(count)
+    off, total, unbiased = (values - mean) ** 2, float(weights.sum()), count / (count - 1)
+    spread = math.sqrt(float((weights * off).sum()) / total * unbiased)
+    error = math.sqrt(float((weights**2 * off).sum()) * unbiased) / total
+    return spread, spread / error if error > 0 else math.sqrt(count)
 
 
 def p_values(

@@ -186,9 +186,7 @@ def _page_defects(
     try:
         with sources.open(given["layouts"], progress, items_from_layouts=True, lenient=True) as inputs:
             found, unjudged = _marked(inputs, summary, progress)
-            if judged and not any(defect.severity == "error" for defect in found):
-                found += _matches(inputs, summary, unjudged)
-            return found
+            return found + (_matches(inputs, summary, unjudged) if judged else [])
     except CarousevalError as error:
         return [Defect(_table_of(error), "", 1, str(error))]
 

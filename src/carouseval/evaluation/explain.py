@@ -30,6 +30,8 @@ from carouseval.evaluation.settings import Settings, SettingsDict, takes_setting
 from carouseval.metrics.grid import Array
 from carouseval.tables import TableLike, in_memory
 
+_BITS = 56  # of a share of the mean; sums of shares reach little more than 1
+
 
 @takes_settings
 def explain(
@@ -81,6 +83,7 @@ class _Losses:
         self._shares[pages] = outcomes.shares[: len(pages)]
         self._values = np.full((len(inputs.layouts), 4), np.nan)
         self._losses = np.full((len(inputs.layouts), 3), np.nan)
+        self._top = float(inputs.judged.gains[name].max(initial=0.0)) or 1.0
         self._cells: list[pl.DataFrame] = []
         self._rows: list[pl.DataFrame] = []
 
@@ -109,14 +112,29 @@ class _Losses:
         nothing, none = np.zeros(len(ideal.row)), np.zeros(len(row))
         cells = _places(segment, np.concatenate([page, ideal.problem]), np.concatenate([row, ideal.row])).with_columns(
             pl.Series("col", np.concatenate([col, ideal.col]) + 1),
-            pl.Series("gain", np.concatenate([gain * share[page], nothing])),
-            pl.Series("ideal_gain", np.concatenate([none, ideal.gain * share[ideal.problem]])),
-            pl.Series("loss", np.concatenate([-weighed, _weighed(ideal, weights, worth)])),
+            pl.Series("gain", self._fixed(np.concatenate([gain * share[page], nothing]) / self._top)),
+            pl.Series("ideal_gain", self._fixed(np.concatenate([none, ideal.gain * share[ideal.problem]]) / self._top)),
+            pl.Series("loss", self._fixed(np.concatenate([-weighed, _weighed(ideal, weights, worth)]))),
         )
-        self._cells.append(_summed([cells], [*by, "row", "col"], ["loss", "gain", "ideal_gain"]))
+        weighs = pl.Series(share > 0)  # pages of weight 0 are part of no mean
+        self._cells.append(cells.filter(weighs.gather(np.concatenate([page, ideal.problem]))))
         rows = _places(segment, np.concatenate([page, inside.problem]), np.concatenate([row, inside.row]))
-        lost = pl.Series("item_order", np.concatenate([-weighed, _weighed(inside, weights, worth)]))
-        self._rows.append(_summed([rows.with_columns(lost)], [*by, "row"], ["item_order"]))
+        lost = self._fixed(np.concatenate([-weighed, _weighed(inside, weights, worth)]))
+        rows = rows.with_columns(pl.Series("item_order", lost))
+        self._rows.append(rows.filter(weighs.gather(np.concatenate([page, inside.problem]))))
+        self._cells = [_summed(self._cells, [*by, "row", "col"])]
+        self._rows = [_summed(self._rows, [*by, "row"])]
+
+    def _fixed(self, values: Array) -> NDArray[np.int64]:
+        """Shares of a mean as whole numbers, whose sums do not depend on any order."""
+        return np.rint(np.ldexp(values, _BITS)).astype(np.int64)
+
+    def _told(self, parts: list[pl.DataFrame], keys: list[str], scales: dict[str, float]) -> pl.DataFrame:
+        """Sums as numbers again."""
+        kinds = {key: pl.Int64() if key in ("row", "col") else pl.String() for key in keys}
+        empty = pl.DataFrame(schema=kinds | dict.fromkeys(scales, pl.Int64()))
+        whole = parts[0] if parts else empty
+        return whole.select(*keys, *(pl.col(name) * (scale * 2.0**-_BITS) for name, scale in scales.items())).sort(keys)
 
     def explanation(self, evaluation: Evaluation, view: Callable[[Any, Any], PageView]) -> Explanation:
         """What all pages lost, beside their scores."""
@@ -134,8 +152,10 @@ class _Losses:
         return Explanation(
             metric=self._name,
             per_page=frame,
-            cells=_summed(self._cells, [*by, "row", "col"], ["loss", "gain", "ideal_gain"]),
-            rows=_summed(self._rows, [*by, "row"], ["item_order"]),
+            cells=self._told(
+                self._cells, [*by, "row", "col"], {"loss": 1.0, "gain": self._top, "ideal_gain": self._top}
+            ),
+            rows=self._told(self._rows, [*by, "row"], {"item_order": 1.0}),
             by=by,
             evaluation=evaluation,
             grid=self._inputs.plan.grids[0],
@@ -152,7 +172,5 @@ def _weighed(cells: IdealCells, weights: Array, worth: Array) -> Array:
     return weighed
 
 
-def _summed(parts: list[pl.DataFrame], keys: list[str], values: list[str]) -> pl.DataFrame:
-    if not parts:
-        return pl.DataFrame(schema=dict.fromkeys(keys, pl.Int64) | dict.fromkeys(values, pl.Float64))
-    return pl.concat(parts).group_by(keys).agg(pl.col(values).sum()).sort(keys)
+def _summed(parts: list[pl.DataFrame], keys: list[str]) -> pl.DataFrame:
+    return pl.concat(parts).group_by(keys).sum()

@@ -97,7 +97,8 @@ class Explanation(Result):
     def worst(self) -> pl.DataFrame:
         """Pages by score, the lowest first; of equal ones, what lost most."""
         lost = (pl.col("ideal") - pl.col("dcg")).alias("lost")
-        scored = self.per_page.filter(pl.col("ideal") > 0).with_columns(lost)
+        weighs = pl.col("weight") > 0 if "weight" in self.per_page.columns else pl.lit(True)
+        scored = self.per_page.filter((pl.col("ideal") > 0) & weighs).with_columns(lost)
         return scored.sort("score", "lost", "user_id", descending=[False, True, False])
 
     @cached_property

@@ -133,6 +133,11 @@ def warn_of(inputs: Inputs, counts: dict[str, int], scores: PageScores) -> None:
         warn(str(mismatch))
     if counts["uncategorised"] and inputs.plan.needs_categories:
         warn(no_category(inputs, counts["uncategorised"]))
+    if inputs.plan.figures and (inputs.judged.membership is None or inputs.judged.membership.source != "items"):
+        warn(
+            f"{', '.join(inputs.plan.figures)}: there is no items table, so the catalogue is what these layouts show. "
+            "Give items (item_id, category)."
+        )
     if counts["above_ideal"]:
         warn(
             f"layouts: {number(counts['above_ideal'], 'page')} above a score of 1, for doing what no ideal page "

@@ -77,6 +77,8 @@ class Evaluation(Result):
         self, metric: str, level: float = LEVEL, resamples: int = RESAMPLES, seed: int = 0
     ) -> tuple[float, float]:
         """A percentile interval of one mean over resampled users."""
+        if metric in self.figures:
+            raise ParameterError(f"{metric} is a figure of the whole system, and has no interval.")
         if metric not in self.metrics:
             raise ParameterError(f"there is no metric {metric!r} here, only {', '.join(self.metrics)}.")
         return mean_interval(*self._values(self._weighed_users, metric), level, resamples, seed)
@@ -148,6 +150,8 @@ class Evaluation(Result):
     def __repr__(self) -> str:
         means = ", ".join(f"{name}={value:.4f}" for name, value in self.mean.items())
         users, pages = self.per_user.height, int(self.per_user["pages"].sum())
+        if not self.metrics:
+            users, pages = self.counts["users"], self.counts["pages"]
         return f"Evaluation({means}; {users:,} users, {pages:,} pages scored)"
 
     def _repr_html_(self) -> str:

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Literal, Protocol, TypeAlias, TypeVar, datacla
 import numpy as np
 from numpy.typing import NDArray
 
-from carouseval.errors import ParameterError, ParseError
+from carouseval.errors import DataError, ParameterError, ParseError
 from carouseval.metrics.array_pages import ArrayPages
 from carouseval.metrics.cutoffs import page_weights, parse_cutoff
 from carouseval.metrics.discounts import Discount, parse
@@ -97,6 +97,15 @@ class Metric:
         """What each page is worth, before it is divided by its ideal."""
         raise NotImplementedError(f"{type(self).__name__} must define value(pages, weights).")
 
+    def values(self, pages: Pages, weights: Array) -> Array:
+        """The same, checked: one number for each page."""
+        found = np.asarray(self.value(pages, weights), dtype=np.float64)
+        if found.shape != (len(pages),):
+            raise DataError(
+                f"metric {self}: value must give a number for each of {len(pages)} pages, found {found.shape}."
+            )
+        return found
+
     def item_gains(self, gains: Array) -> Array:
         """What items count for, given what they gain; NaN stays NaN."""
         return np.where(np.isnan(gains), np.nan, (gains > 0).astype(np.float64)) if self.binary else gains
@@ -131,9 +140,9 @@ class Metric:
         """Scores of pages that come in arrays; metrics with an ideal divide by that of each page's own items."""
         weights = self.weights(pages.grid)
         if self.ideal == "none":
-            return self.value(pages, weights)
+            return self.values(pages, weights)
         total, best = pages.sum_and_ideal(weights, self.ideal, by_rank=self.by_rank)
-        return ratio(total if self.linear else self.value(pages, weights), best)
+        return ratio(total if self.linear else self.values(pages, weights), best)
 
 
 def ratio(total: Array, best: Array) -> Array:
@@ -188,6 +197,11 @@ def register(name: str) -> Callable[[_M], _M]:
         raise ParameterError(f"register takes a name, one word such as 'Precision', found {name!r}.")
 
     def join(cls: Any) -> Any:
+        if not (isinstance(cls, type) and issubclass(cls, Metric)):
+            raise ParameterError(f"register: {name!r} must be a class of Metric, found {cls!r}.")
+        needed = "figure" if issubclass(cls, SystemMetric) else "value"
+        if getattr(cls, needed) is getattr(SystemMetric, needed):
+            raise ParameterError(f"register: {cls.__name__} must define {needed}.")
         known = _classes.get(name)
         if known and (known.__module__, known.__qualname__) != (cls.__module__, cls.__qualname__):
             raise ParameterError(f"register: {name!r} is already {known.__name__}; choose another name.")

@@ -48,6 +48,10 @@ def metric(
         if (discount, cutoff, gain) != (None, None, None):
             raise ParameterError(f"metric {name} is complete; give a name to set its discount, cutoff or gain.")
         return name
+    if isinstance(name, type):
+        raise ParameterError(
+            f"metric: {name.__name__} is a class; give the name it is registered by, or make one of it."
+        )
     if callable(name):
         if isinstance(cutoff, int):
             raise ParameterError("metric: a function of a page takes a cutoff such as '3x5' or (3, 5).")

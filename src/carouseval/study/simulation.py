@@ -84,7 +84,7 @@ class Study(Result):
 
         return pl.DataFrame(
             {
-                "difference at least": float(row.at_least),
+                "difference at least": f"{float(row.at_least):g}",
                 "pairs": row.pairs,
                 "discount": one.discount.short,
                 "agreement": one.agreement.value,

@@ -52,7 +52,7 @@ def _scored(name: str, grid: int, pages: PageBatch, ideals: PageIdeals) -> tuple
     """Value, best page and bound of pages that have one grid."""
     judged, plan = ideals.judged, ideals.plan
     metric = plan.metrics[name]
-    value = metric.value(table_pages(name, grid, pages, judged, plan), plan.weights(name, grid))
+    value = metric.values(table_pages(name, grid, pages, judged, plan), plan.weights(name, grid))
     if not np.isfinite(value).all():
         if metric.linear:
             raise DataError("judgments: gains times weights add up to more than a float holds. Rescale the relevances.")

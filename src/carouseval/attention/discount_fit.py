@@ -115,7 +115,7 @@ def _notes(data: FitData, train: Examination, fit: LikelihoodFit) -> list[str]:
     """What a person should look at before relying on the fit."""
     notes = _page_size(data, train)
     for what, places, there in zip(("row", "column"), np.nonzero(train.counts), train.counts.shape, strict=True):
-        last = int(places.max()) + 1
+        last = int(places.max(initial=-1)) + 1
         if last < there:
             notes.append(
                 f"Nobody looked beyond {what} {last} of {there}. If the screen ends there, so should the grid."

@@ -22,7 +22,7 @@ class ArrayPages:
         return len(self.stack.relevance)
 
     def gain_sum(self, weights: Array, *, by_rank: bool = False, once: bool = False) -> Array:
-        return self.stack.score(weights, as_list=by_rank, threads=self.threads)[0]
+        return self.stack.score(weights, by_rank=by_rank, threads=self.threads)[0]
 
     def sum_and_ideal(self, weights: Array, ideal: str, *, by_rank: bool = False) -> tuple[Array, Array]:
         """The same beside the most that each page's items could reach."""

@@ -49,10 +49,10 @@ class Stack:
         return grid
 
     def score(
-        self, weights: Array, ideal: str = "none", as_list: bool = False, threads: int | None = None
+        self, weights: Array, ideal: str = "none", by_rank: bool = False, threads: int | None = None
     ) -> tuple[Array, Array]:
         """2DCG and the ideal of every page (empty when ``ideal`` is ``"none"``)."""
-        dcg, best, bad = _native.score(self.relevance, weights, self.gain, ideal, as_list, thread_count(threads))
+        dcg, best, bad = _native.score(self.relevance, weights, self.gain, ideal, by_rank, thread_count(threads))
         if bad >= 0:
             self.refuse(bad)
         for values in (dcg, best):

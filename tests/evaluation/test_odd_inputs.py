@@ -420,3 +420,14 @@ def test_pages_of_numpy_ids() -> None:
 def test_nothing_weighs() -> None:
     result = cv.evaluate({**L, "w": [0.0] * 5}, J, weight="w")
     assert result.per_user["N2DCG_cat"].null_count() == 2
+
+
+def test_a_line_is_blank_only_where_nothing_stands_in_it(tmp_path: Path) -> None:
+    """What stands in a column that nobody uses still makes a line one that lacks its ids."""
+    path = tmp_path / "layouts.csv"
+    path.write_text("user_id,row,col,item_id,category,note\n1,1,1,7,a,\n,,,,,\n")
+    judgments = {"user_id": [1], "item_id": [7], "relevance": [1]}
+    assert cv.evaluate(path, judgments).mean["N2DCG_cat"] == 1.0
+    path.write_text("user_id,row,col,item_id,category,note\n1,1,1,7,a,\n,,,,,lost\n")
+    with pytest.raises(cv.DataError, match="layouts: column user_id, line 3: found nothing"):
+        cv.evaluate(path, judgments)

@@ -154,3 +154,23 @@ def test_what_is_no_metric_is_said() -> None:
     for call in (lambda: cv.metric("Scalar")([[1.0]]), lambda: cv.evaluate(LAYOUTS, JUDGMENTS, metrics="Scalar")):
         with pytest.raises(cv.DataError, match="must give a number for each of"):
             call()
+
+
+def test_layouts_alone_need_no_categories_yet() -> None:
+    found = cv.check(LAYOUTS.drop("category"), grid=GRID)
+    assert found.ok
+    assert [defect.severity for defect in found.defects] == ["warning"]
+
+
+def test_pages_far_above_a_tiny_ideal_are_explained() -> None:
+    """An item outside all categories is in no ideal, and may gain a thousand times what that does."""
+    layouts = pl.DataFrame(
+        {"user_id": [1, 1], "row": [1, 2], "col": [1, 1], "item_id": ["x", "y"], "category": ["k", "l"]}
+    )
+    judgments = pl.DataFrame({"user_id": [1, 1], "item_id": ["x", "y"], "relevance": [0.01, 12]})
+    items = {"item_id": ["x"], "category": ["k"]}
+    with pytest.warns(cv.DataWarning):
+        found = cv.explain(layouts, judgments, items, grid=GRID, invalid="count")
+    score = found.evaluation.mean["N2DCG_cat"]
+    assert score > 100_000
+    assert math.fsum(found.cells["loss"].to_list()) == pytest.approx(1 - score)

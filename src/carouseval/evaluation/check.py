@@ -76,7 +76,9 @@ def check(
     progress: Progress = None,
     **settings: Unpack[SettingsDict],
 ) -> Check:
-    """Validate tables without scoring: all that ``evaluate`` refuses or warns of under these settings, and a summary.
+    """Validate tables without scoring: all that ``evaluate`` refuses under these settings, and a summary.
+
+    What it would warn of is listed too, as far as that can be told without scores.
 
     Parameters
     ----------
@@ -186,6 +188,8 @@ def _page_defects(
     try:
         with sources.open(given["layouts"], progress, items_from_layouts=True, lenient=True) as inputs:
             found, unjudged = _marked(inputs, summary, progress)
+            if inputs.judged.membership is None and inputs.plan.needs_categories:  # items may come with the judgments
+                found.append(Defect("layouts", "category", 1, NO_CATEGORY, "error" if judged else "warning"))
             return found + (_matches(inputs, summary, unjudged) if judged else [])
     except CarousevalError as error:
         return [Defect(_table_of(error), "", 1, str(error))]
@@ -209,8 +213,6 @@ def _marked(inputs: Inputs, summary: dict[str, dict[str, Any]], progress: Progre
             severity = "error" if defect in refused else "warning"
             found.append(replace(describe(defect, pages, inputs), severity=severity))
     summary["layouts"] |= {"pages": int(inputs.layouts.present.sum()), "repeated_items": duplicates}
-    if inputs.judged.membership is None and inputs.plan.needs_categories:
-        found.append(Defect("layouts", "category", 1, NO_CATEGORY))
     return found, unjudged
 
 

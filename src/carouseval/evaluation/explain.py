@@ -30,7 +30,7 @@ from carouseval.evaluation.settings import Settings, SettingsDict, takes_setting
 from carouseval.metrics.grid import Array
 from carouseval.tables import TableLike, in_memory
 
-_BITS = 56  # of a share of the mean; sums of shares reach little more than 1
+_BITS, _MOST = 56, 2.0**120  # of a share of the mean, and what 128 bits hold: pages may be far above a tiny ideal
 
 
 @takes_settings
@@ -112,29 +112,17 @@ class _Losses:
         nothing, none = np.zeros(len(ideal.row)), np.zeros(len(row))
         cells = _places(segment, np.concatenate([page, ideal.problem]), np.concatenate([row, ideal.row])).with_columns(
             pl.Series("col", np.concatenate([col, ideal.col]) + 1),
-            pl.Series("gain", self._fixed(np.concatenate([gain * share[page], nothing]) / self._top)),
-            pl.Series("ideal_gain", self._fixed(np.concatenate([none, ideal.gain * share[ideal.problem]]) / self._top)),
-            pl.Series("loss", self._fixed(np.concatenate([-weighed, _weighed(ideal, weights, worth)]))),
+            _fixed("gain", np.concatenate([gain * share[page], nothing]) / self._top),
+            _fixed("ideal_gain", np.concatenate([none, ideal.gain * share[ideal.problem]]) / self._top),
+            _fixed("loss", np.concatenate([-weighed, _weighed(ideal, weights, worth)])),
         )
         weighs = pl.Series(share > 0)  # pages of weight 0 are part of no mean
         self._cells.append(cells.filter(weighs.gather(np.concatenate([page, ideal.problem]))))
         rows = _places(segment, np.concatenate([page, inside.problem]), np.concatenate([row, inside.row]))
-        lost = self._fixed(np.concatenate([-weighed, _weighed(inside, weights, worth)]))
-        rows = rows.with_columns(pl.Series("item_order", lost))
+        rows = rows.with_columns(_fixed("item_order", np.concatenate([-weighed, _weighed(inside, weights, worth)])))
         self._rows.append(rows.filter(weighs.gather(np.concatenate([page, inside.problem]))))
         self._cells = [_summed(self._cells, [*by, "row", "col"])]
         self._rows = [_summed(self._rows, [*by, "row"])]
-
-    def _fixed(self, values: Array) -> NDArray[np.int64]:
-        """Shares of a mean as whole numbers, whose sums do not depend on any order."""
-        return np.rint(np.ldexp(values, _BITS)).astype(np.int64)
-
-    def _told(self, parts: list[pl.DataFrame], keys: list[str], scales: dict[str, float]) -> pl.DataFrame:
-        """Sums as numbers again."""
-        kinds = {key: pl.Int64() if key in ("row", "col") else pl.String() for key in keys}
-        empty = pl.DataFrame(schema=kinds | dict.fromkeys(scales, pl.Int64()))
-        whole = parts[0] if parts else empty
-        return whole.select(*keys, *(pl.col(name) * (scale * 2.0**-_BITS) for name, scale in scales.items())).sort(keys)
 
     def explanation(self, evaluation: Evaluation, view: Callable[[Any, Any], PageView]) -> Explanation:
         """What all pages lost, beside their scores."""
@@ -152,10 +140,8 @@ class _Losses:
         return Explanation(
             metric=self._name,
             per_page=frame,
-            cells=self._told(
-                self._cells, [*by, "row", "col"], {"loss": 1.0, "gain": self._top, "ideal_gain": self._top}
-            ),
-            rows=self._told(self._rows, [*by, "row"], {"item_order": 1.0}),
+            cells=_told(self._cells, [*by, "row", "col"], {"loss": 1.0, "gain": self._top, "ideal_gain": self._top}),
+            rows=_told(self._rows, [*by, "row"], {"item_order": 1.0}),
             by=by,
             evaluation=evaluation,
             grid=self._inputs.plan.grids[0],
@@ -170,6 +156,19 @@ def _places(segment: dict[str, pl.Series], page: NDArray[np.int64], row: NDArray
 def _weighed(cells: IdealCells, weights: Array, worth: Array) -> Array:
     weighed: Array = cells.gain * weights[cells.row, cells.col] * worth[cells.problem]
     return weighed
+
+
+def _fixed(name: str, values: Array) -> pl.Series:
+    """Shares of a mean as whole numbers, whose sums do not depend on any order."""
+    return pl.Series(name, np.clip(np.rint(np.ldexp(values, _BITS)), -_MOST, _MOST)).cast(pl.Int128)
+
+
+def _told(parts: list[pl.DataFrame], keys: list[str], scales: dict[str, float]) -> pl.DataFrame:
+    """Sums as numbers again."""
+    kinds = {key: pl.Int64() if key in ("row", "col") else pl.String() for key in keys}
+    whole = parts[0] if parts else pl.DataFrame(schema=kinds | dict.fromkeys(scales, pl.Int128()))
+    sums = (pl.col(name).cast(pl.Float64) * (scale * 2.0**-_BITS) for name, scale in scales.items())
+    return whole.select(*keys, *sums).sort(keys)
 
 
 def _summed(parts: list[pl.DataFrame], keys: list[str]) -> pl.DataFrame:

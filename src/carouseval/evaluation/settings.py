@@ -199,7 +199,7 @@ def takes_settings(function: _F, kind: type[Settings] = Settings) -> _F:
 
     In its signature, and in its help, which must have a section "Parameters".
     """
-    made = getattr(function, "__init__") if isinstance(function, type) else function  # noqa: B009
+    made = getattr(function, "__init__") if isinstance(function, type) else function  # noqa: B009 - mypy
     signature = inspect.signature(made)
     own = [one for one in signature.parameters.values() if one.kind is not inspect.Parameter.VAR_KEYWORD]
     more = [
@@ -245,7 +245,7 @@ def _check(name: str, value: Any, kind: Any) -> None:
     simple = [one for one in kinds if one in _WORDS]
     if len(simple) + (NoneType in kinds) < len(kinds) or (value is None and NoneType in kinds):
         return
-    numbers = (Integral,) if int in simple else (Real,) if float in simple else ()
+    numbers = (Real,) if float in simple else (Integral,) if int in simple else ()
     is_number = isinstance(value, numbers) and not isinstance(value, bool)
     if not is_number and not (isinstance(value, (str, bool)) and type(value) in simple):
         words = " or ".join([*(_WORDS[one] for one in simple), *(["None"] if NoneType in kinds else [])])

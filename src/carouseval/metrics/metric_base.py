@@ -111,8 +111,8 @@ class Metric:
         return np.where(np.isnan(gains), np.nan, (gains > 0).astype(np.float64)) if self.binary else gains
 
     def __str__(self) -> str:
-        default = self.discount is None or self.discount == parse(str(self.default_discount))
-        return self._spelled("" if default else str(self.discount and self.discount.short))
+        default = None if self.default_discount is None else parse(self.default_discount)
+        return self._spelled("") if self.discount == default else self.full_name
 
     @property
     def full_name(self) -> str:

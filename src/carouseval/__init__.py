@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from carouseval.evaluation.evaluate import items_of as items_of
     from carouseval.evaluation.explain import explain as explain
     from carouseval.evaluation.explanation import Explanation as Explanation
+    from carouseval.evaluation.explanation import PageView as PageView
     from carouseval.evaluation.results import Evaluation as Evaluation
     from carouseval.metrics.grid import DESKTOP as DESKTOP
     from carouseval.metrics.grid import PHONE as PHONE
@@ -78,7 +79,7 @@ _HOMES = {
     "evaluation.check": ("Check", "check"),
     "evaluation.evaluate": ("Evaluator", "evaluate", "items_of"),
     "evaluation.explain": ("explain",),
-    "evaluation.explanation": ("Explanation",),
+    "evaluation.explanation": ("Explanation", "PageView"),
     "evaluation.results": ("Evaluation",),
     "metrics.grid": ("DESKTOP", "Grid", "PHONE", "RECGAZE", "TV"),
     "metrics.ideal": ("ideal_dcg2d", "ideal_layout"),

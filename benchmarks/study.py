@@ -16,8 +16,8 @@ from scipy.stats import spearmanr
 
 import carouseval as cv
 from carouseval.attention import recgaze_counts
-from carouseval.attention.fit import PAPER_DISCOUNTS, grid_search
 from carouseval.attention.parameters import DECAYS, FACTORS
+from carouseval.attention.rank_fit import PAPER_DISCOUNTS, grid_search
 from carouseval.study.simulation import MODES, simulate
 from timing import best_of, interleaved
 

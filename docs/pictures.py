@@ -18,9 +18,9 @@ from carouseval.metrics.page_score import score_page
 from carouseval.page_file import read_page
 from carouseval.show import charts
 from carouseval.show.explanation import explanation
-from carouseval.show.paper import beyond_figure, fit_figure
+from carouseval.show.paper import ceiling_figure, fit_figure
 from carouseval.show.terminal import page_score
-from carouseval.study.beyond import beyond
+from carouseval.study.ceiling_study import ceiling_chart
 
 HERE = Path(__file__).parent
 
@@ -51,7 +51,7 @@ def main(folder: Path = HERE) -> None:
     command = "carouseval explain layouts-new.parquet judgments.parquet --items items.parquet"
     draw(folder, "explain", command, explanation(losses, 0, losses.page("u000008")), 116)
     for name, chart in figures().items():
-        (written,) = charts.save(chart, folder / name, ["svg"])
+        (written,) = charts.save_chart(chart, folder / name, ["svg"])
         with written.open("a", encoding="utf-8") as file:
             file.write(f"\n<!-- {fingerprint(chart)} -->\n")
 
@@ -59,12 +59,12 @@ def main(folder: Path = HERE) -> None:
 def figures() -> dict[str, Any]:
     """The charts of attention.md by the names of their files."""
     train, test = (cv.attention.recgaze_counts(group) for group in ("bratislava", "amsterdam"))
-    found = beyond(train, test)
+    found = ceiling_chart(train, test)
     tables = {f"{test.name}: examined on this share of screens": test.frequencies}
     tables |= {str(name): cv.discounts.parse(name).weights(cv.RECGAZE) for name in ("d_rpb", "d_rpd", "d_a")}
     phone, desktop = (cv.discounts.parse("d_rpb").weights(grid) for grid in (cv.PHONE, cv.DESKTOP))
     return {
-        "attention-beyond": beyond_figure(found),
+        "attention-ceiling": ceiling_figure(found),
         "attention-desktop": charts.heatmap(desktop, "d_rpb on cv.DESKTOP, six items in view", cv.DESKTOP),
         "attention-discounts": charts.heatmaps(tables),
         "attention-fit": fit_figure(found, train, test),

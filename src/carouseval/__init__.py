@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from carouseval import metrics as metrics
     from carouseval import study as study
     from carouseval.building.from_scores import pages_from_scores as pages_from_scores
-    from carouseval.building.greedy_page import Built as Built
+    from carouseval.building.greedy_page import BuiltPages as BuiltPages
     from carouseval.building.greedy_page import build_pages as build_pages
-    from carouseval.building.marginal_gain import Added as Added
+    from carouseval.building.marginal_gain import MarginalGains as MarginalGains
     from carouseval.building.marginal_gain import what_adds as what_adds
     from carouseval.building.run_files import read_run as read_run
     from carouseval.building.run_files import scores_from_arrays as scores_from_arrays
@@ -48,6 +48,9 @@ if TYPE_CHECKING:
     from carouseval.evaluation.explanation import Explanation as Explanation
     from carouseval.evaluation.explanation import PageView as PageView
     from carouseval.evaluation.results import Evaluation as Evaluation
+    from carouseval.metrics.array_functions import dcg2d as dcg2d
+    from carouseval.metrics.array_functions import n2dcg as n2dcg
+    from carouseval.metrics.array_functions import n2dcg_cat as n2dcg_cat
     from carouseval.metrics.grid import DESKTOP as DESKTOP
     from carouseval.metrics.grid import PHONE as PHONE
     from carouseval.metrics.grid import RECGAZE as RECGAZE
@@ -56,9 +59,6 @@ if TYPE_CHECKING:
     from carouseval.metrics.ideal import ideal_dcg2d as ideal_dcg2d
     from carouseval.metrics.ideal import ideal_layout as ideal_layout
     from carouseval.metrics.names import metric as metric
-    from carouseval.metrics.score import dcg2d as dcg2d
-    from carouseval.metrics.score import n2dcg as n2dcg
-    from carouseval.metrics.score import n2dcg_cat as n2dcg_cat
     from carouseval.study.reproduce import Reproduction as Reproduction
     from carouseval.study.reproduce import reproduce as reproduce
     from carouseval.study.simulation import Study as Study
@@ -68,8 +68,8 @@ if TYPE_CHECKING:
 _ROOMS = ("attention", "behavior", "building", "comparison", "discounts", "errors", "evaluation", "metrics", "study")
 _HOMES = {
     "building.from_scores": ("pages_from_scores",),
-    "building.greedy_page": ("Built", "build_pages"),
-    "building.marginal_gain": ("Added", "what_adds"),
+    "building.greedy_page": ("BuiltPages", "build_pages"),
+    "building.marginal_gain": ("MarginalGains", "what_adds"),
     "building.run_files": ("read_run", "scores_from_arrays"),
     "building.sample": ("Sample", "sample"),
     "comparison.compare": ("compare",),
@@ -84,7 +84,7 @@ _HOMES = {
     "metrics.grid": ("DESKTOP", "Grid", "PHONE", "RECGAZE", "TV"),
     "metrics.ideal": ("ideal_dcg2d", "ideal_layout"),
     "metrics.names": ("metric",),
-    "metrics.score": ("dcg2d", "n2dcg", "n2dcg_cat"),
+    "metrics.array_functions": ("dcg2d", "n2dcg", "n2dcg_cat"),
     "study.reproduce": ("Reproduction", "reproduce"),
     "study.simulation": ("Study", "simulate"),
 }

@@ -6,8 +6,8 @@ import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
+from carouseval.atomic_files import RESULTS, check_outputs, write_atomically, write_frame
 from carouseval.text_tables import frame_html, frame_texts, latex, markdown
-from carouseval.whole_files import RESULTS, check_outputs, write_frame, write_whole
 
 if TYPE_CHECKING:
     import polars as pl
@@ -53,7 +53,7 @@ class Result:
         texts = {".json": self.to_json, ".md": self.to_markdown, ".tex": self.to_latex}
         suffix = path.suffix.lower()
         if suffix in texts:
-            return write_whole(path, texts[suffix]() + "\n" * (suffix == ".json"))
+            return write_atomically(path, texts[suffix]() + "\n" * (suffix == ".json"))
         return write_frame(path, self.to_frame())
 
 

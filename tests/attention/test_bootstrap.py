@@ -8,7 +8,7 @@ import pytest
 import carouseval as cv
 from carouseval.attention import Examination, recgaze_counts
 from carouseval.attention.bootstrap import BY_PARTICIPANT, CELLS_ONLY, bootstrap
-from carouseval.attention.fit import grid_search
+from carouseval.attention.rank_fit import grid_search
 
 AXES: dict[str, Any] = {"alpha": [1, 4, 7, 10], "beta": [3, 6, 9]}
 

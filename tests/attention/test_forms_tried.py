@@ -10,7 +10,7 @@ import pytest
 
 import carouseval as cv
 from carouseval.attention import choose_form, recgaze_counts
-from carouseval.attention.maximise import Binomial, maximise
+from carouseval.attention.fisher_scoring import Binomial, maximise
 from carouseval.metrics.grid import Array
 
 SEEN = recgaze_counts("bratislava")

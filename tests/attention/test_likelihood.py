@@ -18,10 +18,10 @@ from carouseval.attention import (
     recgaze_counts,
 )
 from carouseval.attention.bootstrap import BY_PARTICIPANT, CELLS_ONLY
-from carouseval.attention.choice import BY_PEOPLE, BY_ROWS, NO_FOLDS
+from carouseval.attention.fisher_scoring import Binomial, Outcomes, maximise
 from carouseval.attention.forms import EVERYONE, FORMS, MOST_PARAMETERS, Form, form_of
 from carouseval.attention.likelihood import ORDER
-from carouseval.attention.maximise import Binomial, Outcomes, maximise
+from carouseval.attention.model_selection import BY_PEOPLE, BY_ROWS, NO_FOLDS
 from carouseval.discounts import MarkovScan, Mixture, RowColumnBrowsing, RowPageBrowsing
 from carouseval.metrics.grid import Array
 from tests.behavior.browsing_oracle import draw_row_page
@@ -385,7 +385,7 @@ def test_groups_that_do_not_hang_together_are_named_apart() -> None:
 
 
 def test_a_discount_without_defaults_can_be_fitted() -> None:
-    @cv.discounts.register("d_test_bare")
+    @cv.discounts.register_discount("d_test_bare")
     class Bare(cv.discounts.Discount):
         start: float
         keep: float

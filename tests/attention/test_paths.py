@@ -23,7 +23,7 @@ from carouseval.attention import (
 )
 from carouseval.attention.likelihood import LikelihoodFit
 from carouseval.attention.paths import Walk
-from carouseval.metrics.scan import MarkovScan
+from carouseval.metrics.markov_scan import MarkovScan
 from tests.attention.raw_logs import KEPT, A, B, aoi, event, final_click, movie, write
 from tests.behavior.browsing_oracle import draw_scan, scan_start, scan_steps
 from tests.cli.test_cli import run

@@ -11,10 +11,10 @@ from scipy.optimize import minimize
 import carouseval as cv
 from carouseval import _native
 from carouseval.attention import recgaze_counts
+from carouseval.attention.fisher_scoring import Binomial, Maximum
 from carouseval.attention.forms import OF_ROWS_AND_PAGES, Form, form_of
 from carouseval.attention.likelihood import fit_likelihood
-from carouseval.attention.maximise import Binomial, Maximum
-from carouseval.attention.problem import FAR, Problem
+from carouseval.attention.likelihood_problem import FAR, Problem
 from carouseval.metrics.discounts import RowPageBrowsing
 
 Array = NDArray[np.float64]

@@ -12,8 +12,8 @@ import carouseval as cv
 from carouseval.attention import recgaze_counts
 from carouseval.behavior import browse, chain_of, covariance, list_chain
 from carouseval.discounts import Empirical, MarkovScan, Mixture, RowColumnBrowsing, RowPageBrowsing
-from carouseval.metrics.chain import Chain
 from carouseval.metrics.grid import Array
+from carouseval.metrics.markov_chain import Chain
 from tests import oracles
 from tests.behavior.browsing_oracle import (
     Outcome,

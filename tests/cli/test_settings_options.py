@@ -10,7 +10,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from carouseval.attention.fit import OBJECTIVES
+from carouseval.attention.rank_fit import OBJECTIVES
 from carouseval.building.sample import FORMATS
 from carouseval.building.sample_world import SYSTEMS
 from carouseval.cli.check import check
@@ -18,8 +18,8 @@ from carouseval.cli.compare import compare
 from carouseval.cli.evaluate import evaluate
 from carouseval.cli.explain import explain
 from carouseval.cli.fit import Objective
-from carouseval.cli.options import Gain
-from carouseval.cli.sample import Files, System
+from carouseval.cli.options import GainName
+from carouseval.cli.sample import Files, SystemName
 from carouseval.cli.settings_options import option_names, with_settings
 from carouseval.cli.simulate import Mode, Stream
 from carouseval.evaluation.settings import Doc, Settings, setting_default
@@ -110,11 +110,11 @@ def test_special_spellings() -> None:
 def test_choices_and_defaults_written_down_twice_agree() -> None:
     """The command line must not import NumPy to name them."""
     assert setting_default(next(one for one in fields(Settings) if one.name == "grid")) == RECGAZE == given()["grid"]
-    assert get_args(Gain) == gains.NAMED
+    assert get_args(GainName) == gains.NAMED
     assert get_args(Objective) == OBJECTIVES
     assert (get_args(Mode), get_args(Stream)) == (MODES, STREAMS)
     assert get_args(Files) == FORMATS
-    assert list(System) == list(SYSTEMS)
+    assert list(SystemName) == list(SYSTEMS)
 
 
 def test_shells_complete_choices() -> None:

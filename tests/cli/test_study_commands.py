@@ -24,16 +24,16 @@ def test_reproduce_shows_every_figure_and_writes_files(tmp_path: Path) -> None:
     assert {row["mark"] for row in rows} == {"ok", "exact"}
     assert "76 of 76 published figures reproduced" in shown.stderr
     names = {path.name for path in (tmp_path / "paper").iterdir()}
-    for stem in ("figure1", "figure2", "agreement", "examination", "discounts", "beyond", "fit"):
+    for stem in ("figure1", "figure2", "agreement", "examination", "discounts", "ceiling", "fit"):
         assert {f"{stem}.svg", f"{stem}.png", f"{stem}.pdf"} <= names
-    for stem in ("table1", "table2", "fits", "checks", "beyond", "forms"):
+    for stem in ("table1", "table2", "fits", "checks", "ceiling", "forms"):
         assert {f"{stem}.csv", f"{stem}.md", f"{stem}.tex"} <= names
     assert not any(name.endswith(".part") for name in names)
     assert json.loads((tmp_path / "paper" / "results.json").read_text())["table2"]["graded"]["pairs"] == 19_999
     figure = (tmp_path / "paper" / "figure2.svg").read_text()
     assert "0.9859" in figure
     assert r"\toprule" in (tmp_path / "paper" / "table2.tex").read_text()
-    beyond = list(csv.DictReader((tmp_path / "paper" / "beyond.csv").read_text().splitlines()))
+    beyond = list(csv.DictReader((tmp_path / "paper" / "ceiling.csv").read_text().splitlines()))
     assert [row["discount"].partition(",")[0] for row in beyond[:3]] == ["d_a", "d_rpd", "d_rpb"]
     assert beyond[3]["discount"] == "the ceiling: bratislava's frequencies"
     assert beyond[3]["spearman"] == "0.98908"
@@ -42,7 +42,7 @@ def test_reproduce_shows_every_figure_and_writes_files(tmp_path: Path) -> None:
     forms = list(csv.DictReader((tmp_path / "paper" / "forms.csv").read_text().splitlines()))
     assert [row["form"] for row in forms] == [form.name for form in FORMS]
     assert [row["note"] for row in forms if row["note"]] == ["chosen", "too many"]
-    drawing = (tmp_path / "paper" / "beyond.svg").read_text()
+    drawing = (tmp_path / "paper" / "ceiling.svg").read_text()
     for text in ("d_rpb, by likelihood", "8 parameters", "96.4%"):
         assert text in drawing
     assert "held against amsterdam" in (tmp_path / "paper" / "fit.svg").read_text()
@@ -76,8 +76,8 @@ def test_a_figure_that_differs_fails(monkeypatch: pytest.MonkeyPatch, capsys: py
     from carouseval.cli.reproduce import reproduce
     from carouseval.study import reproduce as study
 
-    checks = (study.Check("Table 1", "2DCG", "2.2", "2.3"),)
-    wrong = study.Reproduction({}, {}, {}, {}, checks, beyond=cast(Any, None))
+    checks = (study.FigureCheck("Table 1", "2DCG", "2.2", "2.3"),)
+    wrong = study.Reproduction({}, {}, {}, {}, checks, ceiling_study=cast(Any, None))
     monkeypatch.setattr(study, "reproduce", lambda progress: wrong)
     with pytest.raises(Exit) as left:
         reproduce(None, Format.csv)

@@ -19,8 +19,8 @@ from carouseval.comparison.significance import (
     CORRECTIONS,
     TESTS,
     corrected,
-    describe,
     p_values,
+    pair_statistics,
     sign_flip,
     user_hashes,
 )
@@ -213,7 +213,7 @@ def test_bootstrap_inverts_the_interval() -> None:
     differences = table(200, 1, 4, 0.12)
     p = p_values("bootstrap", differences, users(200), 20_000)[0]
     assert 0.01 < p < 0.5
-    pair = describe(differences[:, 0], np.ones(200), ci=1 - p, resamples=20_000)
+    pair = pair_statistics(differences[:, 0], np.ones(200), ci=1 - p, resamples=20_000)
     error = float(differences.std()) / math.sqrt(200)
     assert min(abs(pair.low), abs(pair.high)) < 0.1 * error  # five times what 20,000 resamples leave open
     assert p == pytest.approx(p_values("t", differences, users(200))[0], abs=0.03)
@@ -313,7 +313,7 @@ def test_corrections_keep_order(p: list[float], method: str) -> None:
 def test_description() -> None:
     baseline = np.array([0.5, 0.4, 0.3, 0.2, 0.6])
     differences = np.array([0.1, 0.2, 1e-13, -0.1, 0.3])
-    pair = describe(differences, baseline)
+    pair = pair_statistics(differences, baseline)
     spread = stats.tstd(differences)
     assert pair.difference == pytest.approx(0.1)
     assert pair.lift == pytest.approx(0.25)
@@ -322,29 +322,29 @@ def test_description() -> None:
     assert pair.low < pair.difference < pair.high
     assert pair.detectable == pytest.approx((stats.norm.ppf(0.975) + stats.norm.ppf(0.8)) * spread / math.sqrt(5))
     order = [3, 1, 4, 0, 2]
-    assert describe(differences[order], baseline[order]) == pair
-    assert describe(differences, baseline, seed=1) != pair
-    narrow = describe(differences, baseline, ci=0.5)
+    assert pair_statistics(differences[order], baseline[order]) == pair
+    assert pair_statistics(differences, baseline, seed=1) != pair
+    narrow = pair_statistics(differences, baseline, ci=0.5)
     assert pair.low < narrow.low < narrow.high < pair.high
 
 
 def test_the_detectable_difference_is_detected() -> None:
     """Four times in five, by the t-test at 5%."""
     rng = np.random.default_rng(0)
-    least = describe(rng.normal(0, 1, 400), np.ones(400)).detectable
+    least = pair_statistics(rng.normal(0, 1, 400), np.ones(400)).detectable
     found = p_values("t", rng.normal(least, 1, (400, 1_000)), users(400))
     assert float((found < 0.05).mean()) == pytest.approx(0.8, abs=0.06)
 
 
 def test_descriptions_of_little() -> None:
-    alone = describe(np.array([0.5]), np.array([0.0]))
+    alone = pair_statistics(np.array([0.5]), np.array([0.0]))
     assert (alone.difference, alone.wins, alone.users) == (0.5, 1, 1)
     assert all(math.isnan(value) for value in (alone.lift, alone.effect, alone.low, alone.high, alone.detectable))
-    same = describe(np.full(7, 0.1), np.ones(7))
+    same = pair_statistics(np.full(7, 0.1), np.ones(7))
     assert math.isnan(same.effect)
     assert same.low == pytest.approx(0.1)
-    assert describe(np.empty(0), np.empty(0)).users == 0
+    assert pair_statistics(np.empty(0), np.empty(0)).users == 0
     with pytest.raises(cv.ParameterError, match=r"baseline must hold a value for each of 2 users, found 3"):
-        describe(np.zeros(2), np.zeros(3))
+        pair_statistics(np.zeros(2), np.zeros(3))
     with pytest.raises(cv.ParameterError, match=r"ci must be a finite number above 0 and at most 1, found 95"):
-        describe(np.zeros(2), np.zeros(2), ci=95)
+        pair_statistics(np.zeros(2), np.zeros(2), ci=95)

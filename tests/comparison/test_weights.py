@@ -11,7 +11,7 @@ import pytest
 
 import carouseval as cv
 from carouseval.comparison import pair_tests
-from carouseval.comparison.significance import describe, sign_flip
+from carouseval.comparison.significance import pair_statistics, sign_flip
 
 DETECTED = 1.959964 + 0.841621  # normal quantiles of 97.5% and 80%
 METRIC = cv.metric("2DCG", discount=cv.discounts.Empirical([[1.0]], name="one"), gain="linear")
@@ -235,7 +235,7 @@ def test_as_many_false_alarms_as_promised(monkeypatch: pytest.MonkeyPatch) -> No
 
     The heavier page of a user tends to be the better one; only a weight that is the user's own keeps the test honest.
     """
-    monkeypatch.setattr(pair_tests, "describe", partial(describe, resamples=2))  # intervals take long
+    monkeypatch.setattr(pair_tests, "pair_statistics", partial(pair_statistics, resamples=2))  # intervals take long
     rng = np.random.default_rng(37)
     worlds, users = 400, 30
     base = rng.normal(0, 1, (worlds, users, 1))

@@ -114,7 +114,7 @@ def test_a_new_setting_reaches_everything() -> None:
 def widest() -> Iterator[str]:
     """A metric that nobody has written yet."""
 
-    @metric_base.register("Widest")
+    @metric_base.register_metric("Widest")
     class Widest(Metric):
         """The column of the last relevant item in view."""
 

@@ -142,11 +142,11 @@ def test_what_is_no_metric_is_said() -> None:
     with pytest.raises(cv.ParameterError, match="Bare is a class; give the name"):
         cv.evaluate(LAYOUTS, JUDGMENTS, metrics=Bare, grid=GRID)  # type: ignore[arg-type]
     with pytest.raises(cv.ParameterError, match="Bare must define value"):
-        cv.metrics.register("Bare")(Bare)
+        cv.metrics.register_metric("Bare")(Bare)
     with pytest.raises(cv.ParameterError, match="must be a class of Metric"):
-        cv.metrics.register("Other")(dict)  # type: ignore[type-var]
+        cv.metrics.register_metric("Other")(dict)  # type: ignore[type-var]
 
-    @cv.metrics.register("Scalar")
+    @cv.metrics.register_metric("Scalar")
     class Scalar(cv.metrics.Metric):
         def value(self, pages: Any, weights: Any) -> Any:
             return 1.0

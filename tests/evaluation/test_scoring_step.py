@@ -18,7 +18,7 @@ from carouseval.evaluation.reading.inputs import Inputs, JudgedSources
 from carouseval.evaluation.scoring.page_batch import PageBatch, page_batches
 from carouseval.evaluation.scoring.page_ideals import PageIdeals
 from carouseval.evaluation.scoring.page_scores import PageScores
-from carouseval.evaluation.scoring.score import score
+from carouseval.evaluation.scoring.scoring_step import score
 from carouseval.evaluation.settings import Settings
 
 METRICS = [

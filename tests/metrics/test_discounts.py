@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import carouseval as cv
 from carouseval import discounts
 from carouseval.metrics.grid import Array
-from carouseval.metrics.scan import MarkovScan
+from carouseval.metrics.markov_scan import MarkovScan
 from tests import oracles
 
 PUBLISHED = {
@@ -259,8 +259,8 @@ def test_what_does_not_read_is_refused(text: str, message: str) -> None:
         (lambda: discounts.Empirical([["a"]]), r"must be numbers"),
         (lambda: discounts.Empirical([[1.0]], name="a(b)"), r"name must be text without brackets"),
         (lambda: discounts.as_discount(np.ones((2, 2))), r"found ndarray\. A table .* discounts\.Empirical"),  # type: ignore[arg-type]
-        (lambda: discounts.register("not a symbol"), r"one word such as 'd_mine'"),
-        (lambda: discounts.register(discounts.RowPage), r"register takes a symbol"),  # type: ignore[arg-type]
+        (lambda: discounts.register_discount("not a symbol"), r"one word such as 'd_mine'"),
+        (lambda: discounts.register_discount(discounts.RowPage), r"register_discount takes a symbol"),  # type: ignore[arg-type]
         (lambda: discounts.RowPage().weights((2, 3)), r"weights takes a carouseval\.Grid, found tuple"),  # type: ignore[arg-type]
     ],
 )
@@ -386,7 +386,7 @@ def test_a_file_may_hold_more_than_the_discount(tmp_path: Path) -> None:
 
 
 def test_a_users_discount_joins_by_one_decorator() -> None:
-    @discounts.register("d_test_steep")
+    @discounts.register_discount("d_test_steep")
     class Steep(discounts.Discount):
         """Halves with every row."""
 
@@ -408,7 +408,7 @@ def test_a_users_discount_joins_by_one_decorator() -> None:
     ):
         Steep(base=-1).weights(cv.Grid(2, 2))
     with pytest.raises(cv.ParameterError, match="'d_rpd' is already RowPage"):
-        discounts.register("d_rpd")(Steep)
+        discounts.register_discount("d_rpd")(Steep)
 
 
 def test_a_discount_must_be_registered() -> None:
@@ -416,14 +416,14 @@ def test_a_discount_must_be_registered() -> None:
         def weights(self, grid: cv.Grid) -> Array:
             return np.ones(grid.shape)
 
-    with pytest.raises(cv.ParameterError, match=r"Plain is not registered; write @discounts\.register"):
+    with pytest.raises(cv.ParameterError, match=r"Plain is not registered; write @register_discount"):
         cv.dcg2d([[1]], Plain())
     with pytest.raises(cv.ParseError, match="a discount's name is text such as 'd_rpd', found 3"):
         discounts.parse(3)  # type: ignore[arg-type]
 
 
 def test_a_discount_may_have_any_parameters() -> None:
-    @discounts.register("d_test_any")
+    @discounts.register_discount("d_test_any")
     class Anything(discounts.Discount):
         points: Any = (3, 4)
         on: bool = True
@@ -439,7 +439,7 @@ def test_a_discount_may_have_any_parameters() -> None:
 
 
 def test_a_discount_that_needs_parameters_says_so() -> None:
-    @discounts.register("d_test_needy")
+    @discounts.register_discount("d_test_needy")
     class Needy(discounts.Discount):
         keep: float
 
@@ -457,14 +457,14 @@ def test_nobody_replaces_a_discount_of_the_paper() -> None:
 
     RowPage.__qualname__ = "RowPage"
     with pytest.raises(cv.ParameterError, match="'d_rpd' is already RowPage"):
-        discounts.register("d_rpd")(RowPage)
+        discounts.register_discount("d_rpd")(RowPage)
 
     @dataclasses.dataclass
     class Thawed(discounts.Discount):
         keep: float = 1.0
 
     with pytest.raises(cv.ParameterError, match="Thawed must be a frozen dataclass"):
-        discounts.register("d_test_thawed")(Thawed)
+        discounts.register_discount("d_test_thawed")(Thawed)
 
 
 def test_weights_are_checked_even_past_the_class() -> None:
@@ -472,7 +472,7 @@ def test_weights_are_checked_even_past_the_class() -> None:
         def weights(self, grid: cv.Grid) -> Array:
             return np.ones((1, 2))
 
-    @discounts.register("d_test_elsewhere")
+    @discounts.register_discount("d_test_elsewhere")
     class Inherited(Elsewhere, discounts.Discount):
         pass
 
@@ -493,7 +493,7 @@ def test_errors_in_a_file_name_it(tmp_path: Path) -> None:
 
 
 def test_weights_of_a_wrong_shape_are_refused() -> None:
-    @discounts.register("d_test_misshapen")
+    @discounts.register_discount("d_test_misshapen")
     class Misshapen(discounts.Discount):
         def weights(self, grid: cv.Grid) -> Array:
             return np.ones(grid.cols + 1)

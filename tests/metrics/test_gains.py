@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import carouseval as cv
-from carouseval.metrics.pages import stack_pages
+from carouseval.metrics.page_stack import stack_pages
 
 ONE_CELL = cv.discounts.Empirical([[1.0]])
 

@@ -17,10 +17,10 @@ import vl_convert
 import carouseval as cv
 from carouseval.attention import recgaze_counts
 from carouseval.attention.examination import Share
-from carouseval.attention.fit import Scores
+from carouseval.attention.rank_fit import Scores
 from carouseval.show import charts
 from carouseval.show.drawing import FORMATS, RAMP, RED
-from carouseval.study.simulation import Comparison, Study, Threshold
+from carouseval.study.simulation import DiscountAgreement, Study, Threshold
 
 AMSTERDAM = recgaze_counts("amsterdam")
 TEST = AMSTERDAM.frequencies
@@ -37,7 +37,7 @@ def study(shares: Mapping[float, tuple[float, ...]], symbols: Sequence[str], mod
             Fraction(str(at_least)),
             1000,
             tuple(
-                Comparison(cv.discounts.parse(symbol), Share(round(1000 * share), 1000), none, none, none)
+                DiscountAgreement(cv.discounts.parse(symbol), Share(round(1000 * share), 1000), none, none, none)
                 for symbol, share in zip(symbols, own, strict=True)
             ),
         )
@@ -61,7 +61,7 @@ FIGURES: dict[str, alt.LayerChart | alt.ConcatChart] = {
 def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("figures")
     for name, chart in FIGURES.items():
-        assert charts.save(chart, folder / name, FORMATS) == [folder / f"{name}.{ending}" for ending in FORMATS]
+        assert charts.save_chart(chart, folder / name, FORMATS) == [folder / f"{name}.{ending}" for ending in FORMATS]
     assert len(list(folder.iterdir())) == len(FIGURES) * len(FORMATS)  # and nothing unfinished
     return folder
 
@@ -111,7 +111,7 @@ def test_html_needs_no_network(saved: Path, name: str) -> None:
 
 def test_text_of_a_chart_cannot_run_as_script(tmp_path: Path) -> None:
     chart = charts.heatmap([[1.0]], "</script><script>alert(1)</script>", cv.Grid(1, 1))
-    (path,) = charts.save(chart, tmp_path / "chart", ["html"])
+    (path,) = charts.save_chart(chart, tmp_path / "chart", ["html"])
     assert "alert(1)</script>" not in path.read_text(encoding="utf-8")
 
 
@@ -237,7 +237,7 @@ def test_a_table_of_another_shape_is_refused() -> None:
 
 def test_save_makes_folders_and_keeps_dots(tmp_path: Path) -> None:
     chart = charts.heatmap([[1.0]], "t", cv.Grid(1, 1))
-    assert charts.save(chart, tmp_path / "new" / "mu=0.65", ["svg"]) == [tmp_path / "new" / "mu=0.65.svg"]
+    assert charts.save_chart(chart, tmp_path / "new" / "mu=0.65", ["svg"]) == [tmp_path / "new" / "mu=0.65.svg"]
     assert [path.name for path in (tmp_path / "new").iterdir()] == ["mu=0.65.svg"]
 
 
@@ -247,14 +247,14 @@ def test_nothing_is_written_when_a_format_fails(tmp_path: Path, monkeypatch: pyt
 
     chart = charts.heatmap([[1.0]], "t", cv.Grid(1, 1))
     with pytest.raises(cv.ParameterError, match="format must be 'svg', 'png', 'pdf' or 'html', found 'gif'"):
-        charts.save(chart, tmp_path / "chart", ["svg", "gif"])
+        charts.save_chart(chart, tmp_path / "chart", ["svg", "gif"])
     monkeypatch.setattr(vl_convert, "svg_to_pdf", fails)
     with pytest.raises(OSError, match="no fonts"):
-        charts.save(chart, tmp_path / "chart")
+        charts.save_chart(chart, tmp_path / "chart")
     assert not list(tmp_path.iterdir())
 
 
 def test_the_same_numbers_give_the_same_picture(saved: Path, tmp_path: Path) -> None:
     again = charts.attention_patterns(WEIGHTS["d_t"], TEST)
-    for path in charts.save(again, tmp_path / "figure1", ["svg", "png"]):
+    for path in charts.save_chart(again, tmp_path / "figure1", ["svg", "png"]):
         assert path.read_bytes() == (saved / path.name).read_bytes()

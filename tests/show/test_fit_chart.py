@@ -12,15 +12,15 @@ import vl_convert
 import carouseval as cv
 from carouseval.attention import Examination, Frequencies, recgaze_counts
 from carouseval.attention.examination import Share
-from carouseval.attention.fit import Scores
+from carouseval.attention.rank_fit import Scores
 from carouseval.metrics.discounts import Empirical
 from carouseval.metrics.grid import Array, Grid
-from carouseval.show.beyond import beyond
+from carouseval.show.ceiling_chart import ceiling_chart
 from carouseval.show.drawing import INK, RED
 from carouseval.show.fit_chart import data_against_model, residuals
 from carouseval.show.fit_terminal import fit_rows, page_means
-from carouseval.study.beyond import Line
-from carouseval.study.simulation import Comparison
+from carouseval.study.ceiling_study import CeilingLine
+from carouseval.study.simulation import DiscountAgreement
 from tests.show.test_charts import drawn, marks, pixels, texts
 
 DATA = recgaze_counts("bratislava")
@@ -48,11 +48,13 @@ def counted(name: str, frequencies: Array, screens: int = 1000) -> Examination:
 MODELS = {name: Empirical(falling(cv.RECGAZE, keep)) for name, keep in (("a", 0.9), ("b", 0.85), ("c", 0.8))}
 
 
-def line(name: str, parameters: int, scores: Scores, errors: Scores, **agreement: int) -> Line:
+def line(name: str, parameters: int, scores: Scores, errors: Scores, **agreement: int) -> CeilingLine:
     """A discount that decides so many of a thousand pairs as the truth does."""
     discount, none, zero = cv.discounts.parse("d_a"), Share(0, 1000), Scores(0, 0, 0)
-    pairs = {mode: Comparison(discount, Share(count, 1000), none, none, none) for mode, count in agreement.items()}
-    return Line(name, discount, parameters, scores, errors, zero, zero, pairs, 12.0, None)
+    pairs = {
+        mode: DiscountAgreement(discount, Share(count, 1000), none, none, none) for mode, count in agreement.items()
+    }
+    return CeilingLine(name, discount, parameters, scores, errors, zero, zero, pairs, 12.0, None)
 
 
 LINES = [
@@ -185,7 +187,7 @@ def test_tables_that_do_not_fit_are_refused() -> None:
 
 
 def test_beyond_has_a_panel_for_every_measure() -> None:
-    svg = draw(beyond(LINES, LINES[-1]))
+    svg = draw(ceiling_chart(LINES, LINES[-1]))
     written = texts(svg)
     panels = {"Spearman's ρ", "Pearson's r", "mean squared error", "agreement, binary", "agreement, graded"}
     assert panels <= set(written)
@@ -196,16 +198,16 @@ def test_beyond_has_a_panel_for_every_measure() -> None:
 
 
 def test_beyond_draws_the_intervals_it_was_given_in_order() -> None:
-    rows = [row for row in data_of(beyond(LINES), "value", "low", "high") if not row["text"].endswith("%")]
+    rows = [row for row in data_of(ceiling_chart(LINES), "value", "low", "high") if not row["text"].endswith("%")]
     drawn_scores = {(row["name"].partition("|")[0], row["value"], row["low"], row["high"]) for row in rows}
     measures = ("spearman", "pearson", "mse")
     assert drawn_scores == {(one.name, *one.interval(measure)) for one in LINES for measure in measures}
-    first = beyond(LINES).to_dict()["concat"][0]["layer"][1]["encoding"]["y"]["scale"]["domain"]
+    first = ceiling_chart(LINES).to_dict()["concat"][0]["layer"][1]["encoding"]["y"]["scale"]["domain"]
     assert [name.partition("|")[0] for name in first] == ["d_a", "d_one", "frequencies"]
 
 
 def test_beyond_without_a_ceiling_has_no_band() -> None:
-    svg = draw(beyond(LINES[:2]))
+    svg = draw(ceiling_chart(LINES[:2]))
     assert not marks(svg, "rect")
     assert any(text.startswith("Lines: 95% intervals; of scores") and "bands" not in text for text in texts(svg))
 

@@ -3,15 +3,15 @@
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from carouseval.attention.choice import Choice, choose_form
 from carouseval.attention.examination import Examination, Frequencies
-from carouseval.attention.fit import grid_search, refine, scores
 from carouseval.attention.likelihood import LikelihoodFit, bootstrap_fit, fit_likelihood, log_likelihood
-from carouseval.attention.recgaze import recgaze_counts
+from carouseval.attention.model_selection import Choice, choose_form
+from carouseval.attention.rank_fit import grid_search, refine, scores
+from carouseval.attention.recgaze_data import recgaze_counts
 
 if TYPE_CHECKING:
+    from carouseval.attention.attention_files import read_attention
     from carouseval.attention.discount_fit import fit_discount
-    from carouseval.attention.files import read_attention
     from carouseval.attention.fit_data import FitData
     from carouseval.attention.fit_report import FitReport, LikelihoodReport, SearchReport
     from carouseval.attention.paths import Paths, fit_paths, path_log_likelihood, paths_from_screens
@@ -52,7 +52,7 @@ _LATER = {
     "LikelihoodReport": "fit_report",
     "SearchReport": "fit_report",
     "fit_discount": "discount_fit",
-    "read_attention": "files",
+    "read_attention": "attention_files",
     "Paths": "paths",
     "RecgazeLogs": "recgaze_logs",
     "examination_from_screens": "screens",

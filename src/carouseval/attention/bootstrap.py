@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from carouseval.attention.examination import Examination
-from carouseval.attention.fit import AT_ONCE, Target, matching_grid
 from carouseval.attention.parameters import ParameterSets
+from carouseval.attention.rank_fit import AT_ONCE, Target, matching_grid
 from carouseval.errors import DataError, ParameterError
 from carouseval.metrics.grid import Array, Grid
 from carouseval.metrics.validation import require_float, require_int

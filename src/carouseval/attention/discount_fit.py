@@ -7,17 +7,17 @@ from dataclasses import replace
 import numpy as np
 
 from carouseval.attention.bootstrap import bootstrap as bootstrap_search
-from carouseval.attention.choice import choose_form
 from carouseval.attention.examination import Examination, Frequencies
-from carouseval.attention.fit import OBJECTIVES, grid_search
-from carouseval.attention.fit import refine as refine_fit
 from carouseval.attention.fit_data import FitData
 from carouseval.attention.fit_report import LikelihoodReport, SearchReport
 from carouseval.attention.forms import FORMS, OF_ROWS_AND_PAGES, spelled
 from carouseval.attention.likelihood import LikelihoodFit, bootstrap_fit, fit_likelihood
+from carouseval.attention.model_selection import choose_form
 from carouseval.attention.parameters import discount_class
 from carouseval.attention.paths import fit_paths
-from carouseval.attention.recgaze import GROUPS
+from carouseval.attention.rank_fit import OBJECTIVES, grid_search
+from carouseval.attention.rank_fit import refine as refine_fit
+from carouseval.attention.recgaze_data import GROUPS
 from carouseval.errors import ParameterError
 from carouseval.metrics.validation import require_choice, require_int
 from carouseval.progress import Progress, step

@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass, replace
 
+from carouseval.attention.attention_files import holds_screens, read_attention
 from carouseval.attention.examination import Examination, Frequencies
-from carouseval.attention.files import holds_screens, read_attention
 from carouseval.attention.paths import Paths, paths_from_screens
-from carouseval.attention.recgaze import GROUPS
+from carouseval.attention.recgaze_data import GROUPS
 from carouseval.errors import DataError
 from carouseval.metrics.grid import Grid
 

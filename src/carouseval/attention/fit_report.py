@@ -6,14 +6,14 @@ from typing import Any
 import polars as pl
 
 from carouseval.attention.bootstrap import Bootstrap, Interval
-from carouseval.attention.choice import Choice
 from carouseval.attention.examination import Examination
-from carouseval.attention.fit import Fit, scores_of
 from carouseval.attention.fit_data import Attention, FitData
 from carouseval.attention.likelihood import LikelihoodFit, log_likelihood
+from carouseval.attention.model_selection import Choice
 from carouseval.attention.paths import Paths, path_log_likelihood
+from carouseval.attention.rank_fit import Fit, scores_of
 from carouseval.metrics.discounts import Discount
-from carouseval.metrics.scan import MarkovScan
+from carouseval.metrics.markov_scan import MarkovScan
 from carouseval.result_base import Result
 
 CELLS, PATH = "log_likelihood_per_screen", "log_likelihood_per_path"

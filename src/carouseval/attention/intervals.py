@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from carouseval.attention.bootstrap import Interval
-from carouseval.attention.maximise import Maximum
-from carouseval.attention.problem import FAR, Problem
+from carouseval.attention.fisher_scoring import Maximum
+from carouseval.attention.likelihood_problem import FAR, Problem
 from carouseval.errors import ParameterError
 from carouseval.metrics.grid import Array
 from carouseval.metrics.validation import require_float

@@ -7,11 +7,11 @@ import numpy as np
 
 from carouseval.attention.bootstrap import BY_PARTICIPANT, CELLS_ONLY, Bootstrap, Interval, interval_of, resampled
 from carouseval.attention.examination import Examination
-from carouseval.attention.fit import Scores, matching_grid, scores_of
+from carouseval.attention.fisher_scoring import Binomial, Maximum
 from carouseval.attention.forms import Form, form_of
 from carouseval.attention.intervals import intervals, noise_of, share_of_one
-from carouseval.attention.maximise import Binomial, Maximum
-from carouseval.attention.problem import INSIDE, Problem
+from carouseval.attention.likelihood_problem import INSIDE, Problem
+from carouseval.attention.rank_fit import Scores, matching_grid, scores_of
 from carouseval.errors import DataError, ParameterError
 from carouseval.metrics.discounts import Discount
 from carouseval.metrics.grid import Array, Grid

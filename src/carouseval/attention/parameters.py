@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from carouseval.errors import ParameterError
-from carouseval.metrics.discount import Formula
+from carouseval.metrics.discount_base import Formula
 from carouseval.metrics.discounts import Discount, classes
 from carouseval.metrics.grid import Array, Grid
 from carouseval.metrics.validation import require_choice

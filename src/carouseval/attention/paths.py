@@ -13,16 +13,16 @@ import polars as pl
 from numpy.typing import NDArray
 
 from carouseval.attention.examination import Examination
-from carouseval.attention.fit import scores_of
+from carouseval.attention.fisher_scoring import Maximum, Outcomes, maximise
 from carouseval.attention.forms import form_of
 from carouseval.attention.intervals import intervals, noise_of, share_of_one
 from carouseval.attention.likelihood import LikelihoodFit
-from carouseval.attention.maximise import Maximum, Outcomes, maximise
-from carouseval.attention.problem import FAR, INSIDE, Problem
+from carouseval.attention.likelihood_problem import FAR, INSIDE, Problem
+from carouseval.attention.rank_fit import scores_of
 from carouseval.attention.screens import check_screens, open_looks, screen_columns
 from carouseval.errors import DataError, ParameterError
 from carouseval.metrics.grid import Array, Grid
-from carouseval.metrics.scan import MarkovScan, moves_on
+from carouseval.metrics.markov_scan import MarkovScan, moves_on
 from carouseval.metrics.validation import require_int
 from carouseval.tables import RECORD, TableLike
 

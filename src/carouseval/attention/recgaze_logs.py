@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from carouseval.atomic_files import write_atomically, write_frame
 from carouseval.attention.examination import Examination
 from carouseval.attention.paths import Paths, as_paths
-from carouseval.attention.recgaze import GROUPS
+from carouseval.attention.recgaze_data import GROUPS
 from carouseval.attention.recgaze_files import SCREEN, click_file, free_browsing, read_clicks, read_events
 from carouseval.attention.screens import by_participant
 from carouseval.errors import DataError, ParameterError
@@ -23,7 +24,6 @@ from carouseval.metrics.grid import RECGAZE
 from carouseval.metrics.validation import did_you_mean, require_choice
 from carouseval.result_base import Result
 from carouseval.tables import RECORD
-from carouseval.whole_files import write_frame, write_whole
 
 DROPPED_LABELS = ("I did not select a movie", "I selected a movie by accident")
 USERS = {"bratislava": "KInIT_", "amsterdam": "UvA_"}
@@ -97,7 +97,7 @@ class RecgazeLogs(Result):
             examined.save(folder / f"{name}.json")
         groups = {name: audit.to_dict() for name, audit in self.audit.items()}
         audit = {"dropped_labels": list(self.dropped_labels), "groups": groups}
-        write_whole(folder / "audit.json", json.dumps(audit, indent=1) + "\n")
+        write_atomically(folder / "audit.json", json.dumps(audit, indent=1) + "\n")
         write_frame(folder / "looks.parquet", self.looks.drop(RECORD))
         return folder
 

@@ -3,6 +3,6 @@
 from carouseval.behavior.browsing import Browsing, browse
 from carouseval.behavior.joint_examination import covariance
 from carouseval.behavior.model_chains import States, chain_of, list_chain
-from carouseval.metrics.chain import Chain
+from carouseval.metrics.markov_chain import Chain
 
 __all__ = ["Browsing", "Chain", "States", "browse", "chain_of", "covariance", "list_chain"]

@@ -17,7 +17,7 @@ from carouseval.behavior.model_chains import chain_of
 from carouseval.metrics.discounts import Discount, Mixture, as_discount
 from carouseval.metrics.gains import Gain
 from carouseval.metrics.grid import Array, Grid
-from carouseval.metrics.pages import Relevance, stack_pages
+from carouseval.metrics.page_stack import Relevance, stack_pages
 from carouseval.metrics.validation import require_float
 
 

@@ -4,8 +4,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from carouseval.errors import ParameterError
-from carouseval.metrics.chain import Chain
 from carouseval.metrics.grid import Array
+from carouseval.metrics.markov_chain import Chain
 
 _AT_ONCE = 200_000  # pairs of cells
 _MOST_STATES = 5_000

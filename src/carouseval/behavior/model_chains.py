@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from carouseval.errors import ParameterError
-from carouseval.metrics.chain import Chain
 from carouseval.metrics.discounts import Empirical, Mixture, RowColumnBrowsing, RowPageBrowsing, as_discount
 from carouseval.metrics.grid import Array, Grid
-from carouseval.metrics.scan import MarkovScan
+from carouseval.metrics.markov_chain import Chain
+from carouseval.metrics.markov_scan import MarkovScan
 
 
 @singledispatch

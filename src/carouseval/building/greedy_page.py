@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from carouseval.building.candidates import read_carousels
-from carouseval.building.carousels import Carousels, Index
+from carouseval.building.candidate_carousels import CandidateCarousels
+from carouseval.building.candidate_reader import read_carousels
 from carouseval.errors import ParameterError
 from carouseval.evaluation.settings import ColumnNames
 from carouseval.metrics.gains import Gain
-from carouseval.metrics.grid import RECGAZE, Array, Grid
+from carouseval.metrics.grid import RECGAZE, Array, Grid, IntArray
 from carouseval.metrics.names import MetricLike
 from carouseval.metrics.validation import require_int
 from carouseval.result_base import Result
@@ -32,7 +32,7 @@ _STEPS = 80  # of lowering the bound
 
 
 @dataclass(frozen=True, eq=False)
-class Built(Result):
+class BuiltPages(Result):
     """A page built greedily.
 
     ``order`` names its carousels from the top, ``gains`` what each added. No order of as many carousels scores more
@@ -80,7 +80,7 @@ class Built(Result):
         return found | {"results": self.to_frame().to_dicts(), "counts": self.counts, "config": self.config}
 
     def __repr__(self) -> str:
-        return f"Built({self.heading} {len(self.order)} rows of {self.counts['carousels']:,} carousels)"
+        return f"BuiltPages({self.heading} {len(self.order)} rows of {self.counts['carousels']:,} carousels)"
 
 
 def build_pages(
@@ -93,7 +93,7 @@ def build_pages(
     grid: Grid = RECGAZE,
     gain: Gain = "exp2",
     columns: ColumnNames = None,
-) -> Built:
+) -> BuiltPages:
     """Build one page for all users, row by row of the candidate that adds most to the mean score; ties by name.
 
     Takes what :func:`carouseval.what_adds` takes. ``rows`` is the number of carousels: as many as there are, up to the
@@ -119,7 +119,7 @@ def build_pages(
     search = _Search(found, rows, path[-1], prices)
     done = search.run(math.inf if math.perm(len(found.names), rows) <= _ALL_ORDERS else _NODES)
     best = search.best
-    return Built(
+    return BuiltPages(
         metric=found.metric,
         order=tuple(found.names[k] for k in path[-1].order),
         gains=path[-1].gains,
@@ -140,26 +140,26 @@ class _State:
     order: tuple[int, ...]
     gains: tuple[float, ...]
     reached: Array
-    last: Index
+    last: IntArray
 
     @property
     def score(self) -> float:
         return math.fsum(self.gains)
 
-    def options(self, found: Carousels) -> Array:
+    def options(self, found: CandidateCarousels) -> Array:
         """What each carousel would add; below nothing where it is shown already."""
         gains = found.by_carousel(found.added(self.reached, self.last))
         gains[list(self.order)] = -1.0
         return gains
 
-    def with_one(self, found: Carousels, k: int, gain: float) -> "_State":
+    def with_one(self, found: CandidateCarousels, k: int, gain: float) -> "_State":
         reached = self.reached.copy()
         judgment, value = found.value_of(k, self.last)
         reached[judgment] = np.maximum(reached[judgment], value)
         return _State((*self.order, k), (*self.gains, gain), reached, self.last + found.has[k])
 
 
-def _greedy(found: Carousels, rows: int) -> list[_State]:
+def _greedy(found: CandidateCarousels, rows: int) -> list[_State]:
     """The page after each row, from none on."""
     path = [_State((), (), np.zeros(len(found.worth)), found.page.last)]
     for _ in range(rows):
@@ -172,7 +172,7 @@ def _greedy(found: Carousels, rows: int) -> list[_State]:
 class _Prices:
     """Prices of items, the bound they give, and what each carousel is worth above them on each row."""
 
-    def __init__(self, found: Carousels, rows: int, path: list[_State]) -> None:
+    def __init__(self, found: CandidateCarousels, rows: int, path: list[_State]) -> None:
         self._found, self._rows = found, rows
         self._values = _most_by_place(found, rows)
         self._floor = path[-1].score
@@ -228,14 +228,14 @@ class _Prices:
         )
 
 
-def _assigned(values: Array) -> tuple[Index, Index]:
+def _assigned(values: Array) -> tuple[IntArray, IntArray]:
     from scipy.optimize import linear_sum_assignment
 
     rows, cols = linear_sum_assignment(values, maximize=True)
     return rows, cols
 
 
-def _most_by_place(found: Carousels, rows: int) -> Array:
+def _most_by_place(found: CandidateCarousels, rows: int) -> Array:
     """The most that every pair can be worth in each place of an order, (rows, pairs).
 
     A user who lacks some carousels sees those after them further up.
@@ -252,7 +252,7 @@ def _most_by_place(found: Carousels, rows: int) -> Array:
 class _Search:
     """Branch and bound over orders, the most promising first."""
 
-    def __init__(self, found: Carousels, rows: int, greedy: _State, prices: _Prices) -> None:
+    def __init__(self, found: CandidateCarousels, rows: int, greedy: _State, prices: _Prices) -> None:
         self._found, self._rows, self._prices = found, rows, prices
         self.best = greedy
         self._left = 0.0
@@ -280,7 +280,7 @@ class _Search:
         return all(self._visit(state.with_one(self._found, int(k), float(gains[k]))) for k in order if gains[k] >= 0)
 
 
-def _layouts(found: Carousels, order: tuple[int, ...]) -> pl.DataFrame:
+def _layouts(found: CandidateCarousels, order: tuple[int, ...]) -> pl.DataFrame:
     """Everybody's page: the carousels in order, without those a user lacks."""
     chosen = pl.DataFrame({"carousel": [found.names[k] for k in order], "place": range(len(order))})
     cells = found.cells.join(chosen, on="carousel").with_columns(row=pl.col("place").rank("dense").over("user_id"))

@@ -8,13 +8,13 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from carouseval.building.candidates import read_carousels
-from carouseval.building.carousels import Carousels, Index
+from carouseval.building.candidate_carousels import CandidateCarousels
+from carouseval.building.candidate_reader import read_carousels
 from carouseval.errors import DataError, ParameterError
 from carouseval.evaluation.resampling import mean_interval, mean_of
 from carouseval.evaluation.settings import ColumnNames
 from carouseval.metrics.gains import Gain
-from carouseval.metrics.grid import RECGAZE, Array, Grid
+from carouseval.metrics.grid import RECGAZE, Array, Grid, IntArray
 from carouseval.metrics.names import MetricLike
 from carouseval.metrics.validation import require_int
 from carouseval.result_base import Result, plain
@@ -24,7 +24,7 @@ _NOTHING = 1e-12  # a difference of scores that is rounding
 
 
 @dataclass(frozen=True, eq=False)
-class Added(Result):
+class MarginalGains(Result):
     """What each candidate adds to a page's mean score.
 
     ``score`` is the page's own, ``gains`` each candidate's, most first; ``per_user`` holds single users' gains.
@@ -82,7 +82,8 @@ class Added(Result):
 
     def __repr__(self) -> str:
         name, gain = next(iter(self.gains.items()))
-        return f"Added({self.metric}={self.score:.4f}, at most {gain:+.4f} by {name!r}; {len(self.names):,} candidates)"
+        best = f"at most {gain:+.4f} by {name!r}"
+        return f"MarginalGains({self.metric}={self.score:.4f}, {best}; {len(self.names):,} candidates)"
 
 
 def what_adds(
@@ -96,7 +97,7 @@ def what_adds(
     grid: Grid = RECGAZE,
     gain: Gain = "exp2",
     columns: ColumnNames = None,
-) -> Added:
+) -> MarginalGains:
     """Say what each candidate would add to a page.
 
     Every candidate is put on the page alone, below its last row or on row ``at``. An item counts once, where it weighs
@@ -141,10 +142,10 @@ def what_adds(
     by_user = found.by_user(found.added(after, top)) + found.has.T * pushed[:, None]
     names, scores = tuple(found.names), found.per_user(before)
     config = found.config | {"at": at}
-    return Added(found.metric, names, found.users, scores, by_user, found.has, found.counts, config)
+    return MarginalGains(found.metric, names, found.users, scores, by_user, found.has, found.counts, config)
 
 
-def _check_room(found: Carousels, top: Index, grid: Grid) -> None:
+def _check_room(found: CandidateCarousels, top: IntArray, grid: Grid) -> None:
     some = found.has.any(axis=0)
     full = np.flatnonzero(some & (found.page.last >= grid.rows))
     if len(full):

@@ -7,9 +7,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from carouseval.metrics.grid import Array, Grid
+from carouseval.metrics.grid import Array, Grid, IntArray
 
-Whole = NDArray[np.int64]
 _LAST = np.iinfo(np.int64).max
 
 
@@ -20,13 +19,13 @@ class Groups:
     Users are 0, 1, 2, ...; items and categories are counted in the order of their ids.
     """
 
-    line: Whole  # per candidate: the score it comes from, the same in all categories of an item
-    item: Whole  # per candidate
+    line: IntArray  # per candidate: the score it comes from, the same in all categories of an item
+    item: IntArray  # per candidate
     score: Array  # per candidate
-    begin: Whole  # per group: its candidates
-    end: Whole
-    user: Whole  # per group
-    category: Whole  # per group
+    begin: IntArray  # per group: its candidates
+    end: IntArray
+    user: IntArray  # per group
+    category: IntArray  # per group
 
     @classmethod
     def of(cls, candidates: pl.DataFrame) -> "Groups":
@@ -53,7 +52,7 @@ class Groups:
                 total[some] += self.score[self.begin[some] + place]
         return total / length if order == "mean" else total
 
-    def in_order(self, value: Array) -> Whole:
+    def in_order(self, value: Array) -> IntArray:
         """All groups by user, the largest value first; ties by the best item's id, then by category."""
         return np.lexsort((self.category, self.item[self.begin], -value, self.user))
 
@@ -62,19 +61,19 @@ class Groups:
 class Queue:
     """Groups that wait for a row, in turn, for each user."""
 
-    group: Whole  # by user, the next one first
-    row: Whole  # the row that each is meant for; it may not come earlier while others wait
-    at: Whole  # per user: the next group; moves on
-    end: Whole  # per user
+    group: IntArray  # by user, the next one first
+    row: IntArray  # the row that each is meant for; it may not come earlier while others wait
+    at: IntArray  # per user: the next group; moves on
+    end: IntArray  # per user
 
     @classmethod
-    def of(cls, group: Whole, row: Whole, owner: Whole, users: int) -> "Queue":
+    def of(cls, group: IntArray, row: IntArray, owner: IntArray, users: int) -> "Queue":
         """``owner`` is the user of each group; users stand together."""
         stops = np.concatenate([[0], np.cumsum(np.bincount(owner, minlength=users))]).astype(np.int64)
         # one more at the end, so that the next of an empty queue can be looked up
         return cls(np.append(group, 0), np.append(row, _LAST), stops[:-1].copy(), stops[1:])
 
-    def waiting(self, users: Whole) -> NDArray[np.bool_]:
+    def waiting(self, users: IntArray) -> NDArray[np.bool_]:
         return self.at[users] < self.end[users]
 
 
@@ -111,8 +110,8 @@ def fill(groups: Groups, free: Queue, pinned: Queue, grid: Grid, once: bool, lea
 
 
 def _best(
-    groups: Groups, chosen: Whole, reach: Whole, used: NDArray[np.bool_], cols: int
-) -> tuple[Whole, Whole, Whole]:
+    groups: Groups, chosen: IntArray, reach: IntArray, used: NDArray[np.bool_], cols: int
+) -> tuple[IntArray, IntArray, IntArray]:
     """The best unused candidates of chosen groups: where they are, whose (counted in ``chosen``), and their columns."""
     length = reach[chosen]
     before = np.cumsum(length) - length

@@ -11,11 +11,11 @@ from typing import Any
 
 import polars as pl
 
+from carouseval.atomic_files import atomic_folder
 from carouseval.building.sample_tables import World
 from carouseval.errors import DataError
 from carouseval.metrics.grid import RECGAZE, Grid
 from carouseval.metrics.validation import require_choice
-from carouseval.whole_files import whole_folder
 
 FORMATS = ("parquet", "csv", "ndjson")
 
@@ -94,7 +94,7 @@ def sample(
         Whether row 1 is "Continue watching", the same on all pages of a user: a category of the user's own, with lines
         in ``items``, and ``pinned`` in the layouts.
     pages
-        Pages per user and system; more than one adds ``page_id``.
+        SamplePages per user and system; more than one adds ``page_id``.
     missing
         The share of users for whom a system has no page.
 
@@ -145,7 +145,7 @@ def write_sample(
     require_choice("format", format, FORMATS)
     world = World(users, systems=systems, **options)
     directory = Path(directory)
-    with whole_folder(directory) as unfinished:
+    with atomic_folder(directory) as unfinished:
         _write(world.parts(), unfinished, format)
     layouts = {name: directory / f"layouts-{name}.{format}" for name in world.systems}
     files = directory / f"items.{format}", directory / f"judgments.{format}"

@@ -4,8 +4,9 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
-from carouseval.building.sample_world import BLOCK, SYSTEMS, Catalogue, Flags, Pages, Users, Whole
+from carouseval.building.sample_world import BLOCK, SYSTEMS, Catalogue, Flags, SamplePages, Users
 from carouseval.errors import ParameterError
 from carouseval.metrics.grid import PHONE, RECGAZE, TV, Grid
 from carouseval.metrics.validation import require_choice, require_float, require_int
@@ -75,7 +76,7 @@ class World:
         draws = {}
         for name in self.systems:
             judged = self.judgments + self.judgments // 2
-            draws[name] = Pages(self.seed, name, self.catalogue, self.rows.max(), self.cols.max(), judged)
+            draws[name] = SamplePages(self.seed, name, self.catalogue, self.rows.max(), self.cols.max(), judged)
         for block, begin in enumerate(range(0, self.users, BLOCK)):
             users = Users(self.seed, block, min(BLOCK, self.users - begin), self.catalogue, self.judgments)
             user_ids = self._ids("user_id", begin + np.arange(users.users), "u", 6)
@@ -103,7 +104,7 @@ class World:
         user = np.nonzero(users.known)[0]
         return pl.DataFrame([user_ids.gather(user), self.item_ids.gather(users.judged[users.known]), relevance])
 
-    def _layouts(self, draw: Pages, users: Users, user_ids: pl.Series) -> pl.DataFrame:
+    def _layouts(self, draw: SamplePages, users: Users, user_ids: pl.Series) -> pl.DataFrame:
         drawn = [self._page(*draw.draw(users, page), users) for page in range(self.pages)]
         items, categories = (np.stack(some, axis=1) for some in zip(*drawn, strict=True))
         held = (items >= 0) & self._seen(draw, users)
@@ -120,7 +121,9 @@ class World:
         ]
         return pl.DataFrame(columns)
 
-    def _page(self, items: Whole, categories: Whole, users: Users) -> tuple[Whole, Whole]:
+    def _page(
+        self, items: NDArray[np.integer], categories: NDArray[np.integer], users: Users
+    ) -> tuple[NDArray[np.integer], NDArray[np.integer]]:
         """The page as drawn, or moved down a row under the pinned one."""
         if not self.pinned:
             return items, categories
@@ -131,7 +134,7 @@ class World:
         label = np.full((len(row), 1), len(self.labels) - 1)
         return np.concatenate([first, items], axis=1), np.concatenate([label, categories], axis=1)
 
-    def _seen(self, draw: Pages, users: Users) -> Flags:
+    def _seen(self, draw: SamplePages, users: Users) -> Flags:
         """The cells (users, pages, rows, cols) that the user's device has and that are not missing."""
         rng = draw.extras(users.block)
         there = rng.random(BLOCK)[: users.users] >= self.missing
@@ -144,6 +147,6 @@ class World:
         seen: Flags = (np.arange(cols) < lengths[..., None]) & on_screen[:, None, :, None]
         return seen
 
-    def _ids(self, name: str, numbers: Whole, letter: str, digits: int) -> pl.Series:
+    def _ids(self, name: str, numbers: NDArray[np.integer], letter: str, digits: int) -> pl.Series:
         ids = pl.Series(name, numbers, pl.Int64)
         return (letter + ids.cast(pl.String).str.zfill(digits)).alias(name) if self.text else ids

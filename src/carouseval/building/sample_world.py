@@ -15,7 +15,6 @@ from carouseval.metrics.grid import Array
 
 BLOCK = 1024  # users drawn together; changing it changes the data
 
-Whole: TypeAlias = NDArray[np.integer]
 Flags: TypeAlias = NDArray[np.bool_]
 
 _SHELVES = 64  # ready-made orders of a category that users share; what users judged is placed for each of them
@@ -24,7 +23,7 @@ _GRADE_FROM = np.array([-0.2, 0.1, 0.5, 1.0, 1.6])  # the appeal from which an i
 
 
 @dataclass(frozen=True)
-class System:
+class SampleSystem:
     """A recommender that scores ``knowledge`` x what the user thinks + ``crowd`` x log popularity + noise."""
 
     knowledge: float
@@ -33,11 +32,11 @@ class System:
 
 # Best first; the gap between new and prod is the small one that experiments are run for.
 SYSTEMS = {
-    "oracle": System(knowledge=8, crowd=0),
-    "new": System(knowledge=1, crowd=0.5),
-    "prod": System(knowledge=0.9, crowd=0.5),
-    "popular": System(knowledge=0, crowd=1.5),
-    "random": System(knowledge=0, crowd=0),
+    "oracle": SampleSystem(knowledge=8, crowd=0),
+    "new": SampleSystem(knowledge=1, crowd=0.5),
+    "prod": SampleSystem(knowledge=0.9, crowd=0.5),
+    "popular": SampleSystem(knowledge=0, crowd=1.5),
+    "random": SampleSystem(knowledge=0, crowd=0),
 }
 
 
@@ -75,7 +74,7 @@ class Catalogue:
         before = np.concatenate([[0.0], up_to[self.ends[:-1] - 1]])
         self.chances = label + (up_to - before[label]) / (up_to[self.ends - 1] - before)[label]
 
-    def each_category(self) -> Iterator[Whole]:
+    def each_category(self) -> Iterator[NDArray[np.integer]]:
         """The items of every category."""
         yield from np.split(self.members, self.ends[:-1])
 
@@ -105,29 +104,29 @@ class Users:
         item = np.sort(np.where(np.arange(most) < count, item, catalogue.items), axis=1)
         self.known: Flags = (item < catalogue.items)[:users]
         self.known[:, 1:] &= (item[:, 1:] != item[:, :-1])[:users]
-        self.judged: Whole = np.where(self.known, item[:users], 0)
+        self.judged: NDArray[np.integer] = np.where(self.known, item[:users], 0)
 
         homes = catalogue.homes[self.judged]
         fits = taste[np.arange(users)[:, None, None], homes].mean(axis=2)
         kind = 0.5 * rng.standard_normal((BLOCK, 1))[:users]  # some like most of what they see, a few nothing at all
         appeal = fits + kind + 0.7 * rng.standard_normal(shape)[:users]
-        self.grade: Whole = np.where(self.known, np.searchsorted(_GRADE_FROM, appeal), 0)
+        self.grade: NDArray[np.integer] = np.where(self.known, np.searchsorted(_GRADE_FROM, appeal), 0)
         # Begun but not finished: a few of the judged items, the latest first.
-        self.latest: Whole = np.argsort(np.where(self.known, rng.random(shape)[:users], 2.0), axis=1)
-        self.begun: Whole = np.minimum(rng.integers(2, 9, size=BLOCK)[:users], self.known.sum(axis=1))
+        self.latest: NDArray[np.integer] = np.argsort(np.where(self.known, rng.random(shape)[:users], 2.0), axis=1)
+        self.begun: NDArray[np.integer] = np.minimum(rng.integers(2, 9, size=BLOCK)[:users], self.known.sum(axis=1))
 
-    def continued(self) -> tuple[Whole, Flags]:
+    def continued(self) -> tuple[NDArray[np.integer], Flags]:
         """The row of items to go on with, and which of its cells hold one."""
         row = np.take_along_axis(self.judged, self.latest, axis=1)
         return row, np.arange(row.shape[1]) < self.begun[:, None]
 
 
-class Pages:
+class SamplePages:
     """The pages a system makes: the categories it believes in from the top, each led by its best items.
 
-    An item's score is the sum that :class:`System` says. A user's opinion is known of judged items only, so the others'
-    scores are popularity and noise: their orders are drawn in advance, some for each category, and only what a user
-    judged is scored anew and put in its place.
+    An item's score is the sum that :class:`SampleSystem` says. A user's opinion is known of judged items only, so the
+    others' scores are popularity and noise: their orders are drawn in advance, some for each category, and only what a
+    user judged is scored anew and put in its place.
     """
 
     def __init__(self, seed: int, name: str, catalogue: Catalogue, rows: int, cols: int, judged: int) -> None:
@@ -144,7 +143,7 @@ class Pages:
             self.items[category, :, : first.shape[1]] = members[first]
             self.scores[category, :, : first.shape[1]] = np.take_along_axis(scores, first, axis=1)
 
-    def draw(self, users: Users, page: int) -> tuple[Whole, Whole]:
+    def draw(self, users: Users, page: int) -> tuple[NDArray[np.integer], NDArray[np.integer]]:
         """Items (users, rows, cols), -1 where the category has no more, and the category of each row (users, rows)."""
         rng = stream(self.seed, self.number, users.block, page)
         categories = np.argsort(-self._category_scores(users, rng), axis=1)[:, : self.rows]
@@ -183,7 +182,7 @@ class Pages:
         return scores
 
 
-def _judged_by(users: Users, items: Whole) -> Flags:
+def _judged_by(users: Users, items: NDArray[np.integer]) -> Flags:
     """Which of the items (users, rows, places) their user judged; slot by slot, so that no large table is needed."""
     found = np.zeros(items.shape, bool)
     for slot in np.where(users.known, users.judged, -2).astype(items.dtype).T:

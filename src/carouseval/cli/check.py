@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from carouseval.cli import options as on
+from carouseval.cli import options
 from carouseval.cli.messages import as_typed
 from carouseval.cli.output import Format, emit, progress_bar
 from carouseval.cli.settings_options import with_settings
@@ -19,21 +19,21 @@ carouseval check 'layouts/*.csv' judgments.csv --column user_id=customer --grid 
 
 @with_settings
 def check(
-    layouts: on.Layouts,
+    layouts: options.LayoutsArgument,
     judgments: Annotated[
         str | None, typer.Argument(help="Judgments: user_id, item_id, relevance (and page_id).")
     ] = None,
-    items: on.Items = None,
+    items: options.ItemsOption = None,
     *,
     settings: dict[str, Any],
-    format: on.OutputFormat = Format.table,
+    format: options.OutputFormat = Format.table,
 ) -> None:
     """Read and validate tables without scoring: every defect with its first line, and what the tables hold.
 
     Ends with status 2 if something would be refused.
     """
     from carouseval.evaluation.check import check as run
-    from carouseval.show.evaluation import check as draw
+    from carouseval.show.evaluation import check_table as draw
 
     with progress_bar() as bar:
         found = run(layouts, judgments, items, progress=bar, **settings)

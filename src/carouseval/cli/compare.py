@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from carouseval.cli import options as on
+from carouseval.cli import options
 from carouseval.cli.output import Format, emit, progress_bar
 from carouseval.cli.settings_options import with_settings
 from carouseval.comparison.choices import Correction, NamedTest
@@ -21,12 +21,12 @@ carouseval compare judgments.parquet prod=prod.parquet new=new.parquet --items i
 
 @with_settings
 def compare(
-    judgments: on.Judgments,
+    judgments: options.JudgmentsArgument,
     systems: Annotated[
         list[str],
         typer.Argument(help="NAME=LAYOUTS for each system; the same name again is another run of it (a seed)."),
     ],
-    items: on.Items = None,
+    items: options.ItemsOption = None,
     baseline: Annotated[
         str | None, typer.Option(help="Compare all others with this system. Default: all pairs.")
     ] = None,
@@ -54,7 +54,7 @@ def compare(
             help="'new < prod': end with status 3 if new is significantly worse by the first metric, after correction; "
             "with --margin, unless it is shown to be not inferior. Repeat for more.",
         ),
-    ] = on.NOTHING,
+    ] = options.NOTHING,
     *,
     settings: dict[str, Any],
     per_user: Annotated[
@@ -63,19 +63,19 @@ def compare(
     out: Annotated[
         Path | None, typer.Option(help="Write the pairs to this .json, .md, .tex, .csv or .parquet file too.")
     ] = None,
-    format: on.OutputFormat = Format.table,
+    format: options.OutputFormat = Format.table,
 ) -> None:
     """Compare systems on the same users, by the same ideals, with tests and corrections.
 
     Differences are paired by user. Intervals are unadjusted; p-values are shown before and after correction.
     """
+    from carouseval.atomic_files import RESULTS, TABLES, check_outputs, write_frame
     from carouseval.cli.conditions import exit_if_failed, parse_worse
-    from carouseval.cli.inputs import note_swipe_pages
+    from carouseval.cli.swipe_pages import note_swipe_pages
     from carouseval.comparison.compare import compare as run
     from carouseval.comparison.sensitivity import sensitivity as vary
     from carouseval.errors import ParseError
     from carouseval.show.comparison import comparison as draw
-    from carouseval.whole_files import RESULTS, TABLES, check_outputs, write_frame
 
     named = _named(systems)
     worse = parse_worse(fail_if, list(named), baseline)

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from carouseval.cli import options as on
+from carouseval.cli import options
 from carouseval.cli.output import Format, emit, progress_bar
 from carouseval.cli.settings_options import with_settings
 
@@ -21,12 +21,12 @@ carouseval evaluate pages.ndjson clicks.ndjson --column user_id=customer --colum
 
 @with_settings
 def evaluate(
-    layouts: on.Layouts,
-    judgments: on.Judgments,
-    items: on.Items = None,
+    layouts: options.LayoutsArgument,
+    judgments: options.JudgmentsArgument,
+    items: options.ItemsOption = None,
     *,
     settings: dict[str, Any],
-    per_page: on.PerPage = None,
+    per_page: options.PerPage = None,
     per_user: Annotated[
         Path | None, typer.Option(help="Write every user's means to this .parquet, .csv or .ndjson file.")
     ] = None,
@@ -40,19 +40,19 @@ def evaluate(
             help="End with status 3 if this holds of an overall mean or a count: 'N2DCG_cat < 0.42', 'missing > 0'. "
             "Repeat for more.",
         ),
-    ] = on.NOTHING,
-    format: on.OutputFormat = Format.table,
+    ] = options.NOTHING,
+    format: options.OutputFormat = Format.table,
 ) -> None:
     """Score a system's pages against judgments.
 
     The score is the mean over users of the mean over their pages, each page against the best page that its user's
     judgments allow.
     """
+    from carouseval.atomic_files import RESULTS, TABLES, check_outputs, write_frame
     from carouseval.cli.conditions import exit_if_failed, parse_conditions
-    from carouseval.cli.inputs import note_swipe_pages
+    from carouseval.cli.swipe_pages import note_swipe_pages
     from carouseval.evaluation.evaluate import evaluate as run
     from carouseval.show.evaluation import evaluation as draw
-    from carouseval.whole_files import RESULTS, TABLES, check_outputs, write_frame
 
     conditions = parse_conditions(fail_if, settings["metrics"])
     check_outputs(per_page, per_user, out, kinds=(*TABLES, *RESULTS), inputs=(layouts, judgments, items))

@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 import typer
 
-from carouseval.cli import options as on
+from carouseval.cli import options
 from carouseval.cli.output import Format, emit, progress_bar
 from carouseval.cli.settings_options import with_settings
 
@@ -18,9 +18,9 @@ carouseval explain layouts.parquet judgments.parquet --per-page losses.parquet -
 
 @with_settings
 def explain(
-    layouts: on.Layouts,
-    judgments: on.Judgments,
-    items: on.Items = None,
+    layouts: options.LayoutsArgument,
+    judgments: options.JudgmentsArgument,
+    items: options.ItemsOption = None,
     user: Annotated[
         str | None, typer.Option(help="Show this user's page beside its ideal. Default: the worst page.")
     ] = None,
@@ -28,19 +28,19 @@ def explain(
     worst: Annotated[int, typer.Option(help="How many of the worst pages to list.", min=0)] = 5,
     *,
     settings: dict[str, Any],
-    per_page: on.PerPage = None,
-    format: on.OutputFormat = Format.table,
+    per_page: options.PerPage = None,
+    format: options.OutputFormat = Format.table,
 ) -> None:
     """Say what a system's pages lost: to the order of items, to the order of rows, to the choice of items.
 
     Then where on the screen, on which pages, and how the worst page (or --user's) looks beside its ideal. Takes one
     metric: N2DCG_cat, with any discount and cutoff.
     """
-    from carouseval.cli.inputs import note_swipe_pages
+    from carouseval.atomic_files import check_outputs, write_frame
+    from carouseval.cli.swipe_pages import note_swipe_pages
     from carouseval.errors import ParameterError
     from carouseval.evaluation.explain import explain as run
     from carouseval.show.explanation import explanation as draw
-    from carouseval.whole_files import check_outputs, write_frame
 
     if page is not None and user is None:
         raise ParameterError("--page goes with --user.")

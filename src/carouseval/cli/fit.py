@@ -72,12 +72,12 @@ def fit(
     form that the data support, d_scan to paths where single screens are given. Others order cells: every combination of
     their parameters is tried and the best kept, ties by Pearson's r, then by order, as the paper does.
     """
+    from carouseval.atomic_files import check_outputs, write_atomically
     from carouseval.attention.discount_fit import fit_discount
     from carouseval.attention.fit_data import FitData
     from carouseval.cli.screen import screen
     from carouseval.metrics.grid import PRESETS
     from carouseval.show.fit_terminal import fit_report
-    from carouseval.whole_files import check_outputs, write_whole
 
     check_outputs(chart, kinds=CHARTS, inputs=[frequencies, test])
     if out:  # under any name
@@ -105,7 +105,7 @@ def fit(
             progress=bar,
         )
     if out:
-        write_whole(out, report.to_json() + "\n")
+        write_atomically(out, report.to_json() + "\n")
     if chart:
         from carouseval.show.drawing import save_as
         from carouseval.show.fit_chart import fit_chart

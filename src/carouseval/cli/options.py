@@ -13,15 +13,17 @@ PAGE_SIZE = "Items of a row seen at once. Default: 5, or the screen's."
 VISIBLE_ROWS = "Rows seen before the first scroll. Default: 3, or the screen's."
 GAIN = "What an item gains: 2^relevance - 1 (exp2), or its relevance (linear)."
 
-Layouts: TypeAlias = Annotated[
+LayoutsArgument: TypeAlias = Annotated[
     str,
     typer.Argument(
         help="Pages: user_id, row, col, item_id (and page_id, category, pinned), or a line per carousel with a list "
         "of items. A .parquet, .csv, .tsv or .ndjson file, a folder, or a pattern in quotes."
     ),
 ]
-Judgments: TypeAlias = Annotated[str, typer.Argument(help="Judgments: user_id, item_id, relevance (and page_id).")]
-Items: TypeAlias = Annotated[
+JudgmentsArgument: TypeAlias = Annotated[
+    str, typer.Argument(help="Judgments: user_id, item_id, relevance (and page_id).")
+]
+ItemsOption: TypeAlias = Annotated[
     str | None,
     typer.Option(help="Items: item_id, category (and user_id). Default: the pairs that the pages show."),
 ]
@@ -31,7 +33,7 @@ GridName: TypeAlias = Annotated[
 ]
 PageSize: TypeAlias = Annotated[int | None, typer.Option("--page-size", help=PAGE_SIZE)]
 VisibleRows: TypeAlias = Annotated[int | None, typer.Option("--visible-rows", help=VISIBLE_ROWS)]
-Gain: TypeAlias = Literal["exp2", "linear"]
+GainName: TypeAlias = Literal["exp2", "linear"]
 PerPage: TypeAlias = Annotated[
     Path | None, typer.Option(help="Write every page's scores to this .parquet, .csv or .ndjson file.")
 ]

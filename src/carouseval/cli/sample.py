@@ -9,7 +9,7 @@ import typer
 Files: TypeAlias = Literal["parquet", "csv", "ndjson"]
 
 
-class System(StrEnum):
+class SystemName(StrEnum):
     """The systems that can be made up, best first."""
 
     oracle = auto()
@@ -19,7 +19,7 @@ class System(StrEnum):
     random = auto()
 
 
-ALL = list(System)
+ALL = list(SystemName)
 
 EXAMPLES = """
 carouseval sample demo
@@ -32,7 +32,7 @@ def sample(
     directory: Annotated[Path, typer.Argument(help="The folder to write the tables to.")],
     users: Annotated[int, typer.Option(help="How many users.", min=1)] = 1000,
     system: Annotated[
-        list[System], typer.Option(help="Only this system; the best is named first. Repeat for more.")
+        list[SystemName], typer.Option(help="Only this system; the best is named first. Repeat for more.")
     ] = ALL,
     seed: Annotated[int, typer.Option(help="The same seed gives the same tables.")] = 0,
     pinned: Annotated[bool, typer.Option(help="A pinned first row, with items of each user's own.")] = False,

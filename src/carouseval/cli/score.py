@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from carouseval.cli.options import GAIN, METRIC, Gain, GridName, OutputFormat, PageSize, VisibleRows
+from carouseval.cli.options import GAIN, METRIC, GainName, GridName, OutputFormat, PageSize, VisibleRows
 from carouseval.cli.output import Format, emit
 
 DEFAULT_METRICS = ["N2DCG_cat", "N2DCG", "2DCG"]
@@ -28,7 +28,7 @@ def score(
     grid: GridName = None,
     page_size: PageSize = None,
     visible_rows: VisibleRows = None,
-    gain: Annotated[Gain | None, typer.Option(help=f"{GAIN} Default: the metric's own.")] = None,
+    gain: Annotated[GainName | None, typer.Option(help=f"{GAIN} Default: the metric's own.")] = None,
     format: OutputFormat = Format.table,
 ) -> None:
     """Score one page of carousels, and show it with its weights and its ideal.
@@ -36,8 +36,8 @@ def score(
     Every line of the file is a carousel, every cell an item's relevance; an empty cell holds nothing, a blank line is
     an empty carousel. JSON is [[1, 0, null], [2]], or {"relevance": ...}.
     """
-    from carouseval.cli.inputs import note_swipe_pages
     from carouseval.cli.screen import screen
+    from carouseval.cli.swipe_pages import note_swipe_pages
     from carouseval.metrics.names import metric as parse
     from carouseval.metrics.page_score import score_page
     from carouseval.page_file import read_page

@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple, Union, get_args, get_origin
 
 import typer
 
-from carouseval.cli.options import GAIN, METRIC, PAGE_SIZE, VISIBLE_ROWS, Gain
+from carouseval.cli.options import GAIN, METRIC, PAGE_SIZE, VISIBLE_ROWS, GainName
 from carouseval.errors import ParseError
 from carouseval.evaluation.settings import Settings, setting_default, setting_doc, setting_type
 
@@ -87,7 +87,7 @@ def _grid(_: "Field[Any]") -> Spelling:
 
 
 def _gain(one: "Field[Any]") -> Spelling:
-    return Spelling((_option("gain", Gain, setting_default(one), help=GAIN),))
+    return Spelling((_option("gain", GainName, setting_default(one), help=GAIN),))
 
 
 def _by(_: "Field[Any]") -> Spelling:

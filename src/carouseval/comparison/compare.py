@@ -15,11 +15,11 @@ from carouseval.errors import DataError, ParameterError
 from carouseval.evaluation.evaluate import Evaluator, items_of
 from carouseval.evaluation.outcomes import SCORED
 from carouseval.evaluation.plan import ScoringPlan
-from carouseval.evaluation.reading.layouts import Progress
 from carouseval.evaluation.resampling import mean_interval, mean_of
 from carouseval.evaluation.results import NO_PAGE, Evaluation, weight_of
 from carouseval.evaluation.settings import Settings, SettingsDict, takes_settings
 from carouseval.metrics.validation import did_you_mean
+from carouseval.progress import Progress
 from carouseval.tables import TableLike, in_memory
 
 # columns of results: neither systems nor segments may go by these names
@@ -57,7 +57,7 @@ def compare(
     seed: int = 0,
     permutations: int = 10_000,
     margin: float | None = None,
-    progress: Progress = None,
+    progress: Progress | None = None,
     **settings: Unpack[SettingsDict],
 ) -> Comparison:
     """Compare systems, each given by its name and its layouts, on the same users and by the same ideals.
@@ -165,7 +165,7 @@ def _check_names(plan: ScoringPlan) -> None:
         )
 
 
-def _evaluated(evaluator: Evaluator, name: str, runs: list[TableLike], progress: Progress) -> list[Evaluation]:
+def _evaluated(evaluator: Evaluator, name: str, runs: list[TableLike], progress: Progress | None) -> list[Evaluation]:
     """All runs of a system; what is wrong with its tables is said with its name."""
     try:
         return [evaluator.evaluate(layouts, progress) for layouts in runs]

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from carouseval.comparison.choices import Correction
-from carouseval.comparison.significance import TIE, Test, corrected, describe, p_values
+from carouseval.comparison.significance import TIE, Test, corrected, p_values, pair_statistics
 from carouseval.errors import ParameterError
 from carouseval.evaluation.results import weight_of
 from carouseval.metrics.grid import Array
@@ -104,7 +104,7 @@ class PairTests:
         p = p_values(self.test, weighed, users["user_id"], self.permutations, self.seed, self.threads)
         lines = []
         for at, (one, other) in enumerate(tested):
-            found = describe(differences[:, at], users[one].to_numpy(), weights, ci=self.ci, seed=self.seed)
+            found = pair_statistics(differences[:, at], users[one].to_numpy(), weights, ci=self.ci, seed=self.seed)
             line: dict[str, Any] = {"baseline": one, "system": other} | asdict(found) | {"p": float(p[at])}
             if self.margin is not None:
                 line["not_inferior"] = bool(found.low >= -self.margin - TIE)

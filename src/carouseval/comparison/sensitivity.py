@@ -14,11 +14,11 @@ from carouseval.comparison.significance import TIE
 from carouseval.errors import ParameterError
 from carouseval.evaluation.evaluate import Evaluator
 from carouseval.evaluation.plan import ScoringPlan
-from carouseval.evaluation.reading.layouts import Progress
 from carouseval.evaluation.results import Evaluation
 from carouseval.evaluation.settings import Candidates, Settings, SettingsDict, takes_settings
 from carouseval.metrics.metric_base import Metric
 from carouseval.metrics.names import metric
+from carouseval.progress import Progress
 from carouseval.result_base import Result, plain
 from carouseval.tables import TableLike
 
@@ -90,7 +90,7 @@ def sensitivity(
     items: TableLike | None = None,
     *,
     discounts: Sequence[str] = DISCOUNTS,
-    progress: Progress = None,
+    progress: Progress | None = None,
     **settings: Unpack[SettingsDict],
 ) -> Sensitivity:
     """Judge systems by one metric, then with one thing changed at a time.

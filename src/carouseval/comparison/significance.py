@@ -19,7 +19,7 @@ from carouseval.comparison.choices import Correction, NamedTest
 from carouseval.errors import ParameterError
 from carouseval.evaluation.resampling import LEVEL, RESAMPLES, mean_interval, mean_of, resampled_means
 from carouseval.metrics.grid import Array
-from carouseval.metrics.pages import thread_count
+from carouseval.metrics.page_stack import thread_count
 from carouseval.metrics.validation import require_choice, require_float, require_int
 
 TESTS, CORRECTIONS = get_args(NamedTest), get_args(Correction)
@@ -49,7 +49,7 @@ class PairStatistics:
     users: int
 
 
-def describe(
+def pair_statistics(
     differences: Array,
     baseline: Array,
     weights: Array | None = None,
@@ -60,7 +60,7 @@ def describe(
 ) -> PairStatistics:
     """How one system differs from its baseline, given each user's difference, value under the baseline and weight.
 
-    >>> pair = describe(np.array([0.1, 0.3, 0.0, -0.1]), np.array([0.5, 0.5, 0.5, 0.5]))
+    >>> pair = pair_statistics(np.array([0.1, 0.3, 0.0, -0.1]), np.array([0.5, 0.5, 0.5, 0.5]))
     >>> round(pair.difference, 3), round(pair.lift, 3), pair.wins, pair.ties, pair.losses
     (0.075, 0.15, 2, 1, 1)
     """

@@ -11,15 +11,15 @@ import polars as pl
 
 from carouseval.errors import CarousevalError, DataError
 from carouseval.evaluation import page_defects, schema
-from carouseval.evaluation.defect_lines import describe
+from carouseval.evaluation.defect_lines import describe_defects
 from carouseval.evaluation.notices import mismatches, no_category, refusals, uncategorised
 from carouseval.evaluation.outcomes import Verdicts
 from carouseval.evaluation.page_defects import PageDefect
 from carouseval.evaluation.plan import ScoringPlan
 from carouseval.evaluation.reading.inputs import NO_CATEGORY, Inputs, JudgedSources
-from carouseval.evaluation.reading.layouts import Progress
 from carouseval.evaluation.scoring.page_batch import page_batches
 from carouseval.evaluation.settings import Settings, SettingsDict, takes_settings
+from carouseval.progress import Progress
 from carouseval.result_base import Result
 from carouseval.table_columns import Defect
 from carouseval.tables import Table, TableLike, in_memory, open_table
@@ -73,7 +73,7 @@ def check(
     judgments: TableLike | None = None,
     items: TableLike | None = None,
     *,
-    progress: Progress = None,
+    progress: Progress | None = None,
     **settings: Unpack[SettingsDict],
 ) -> Check:
     """Validate tables without scoring: all that ``evaluate`` refuses under these settings, and a summary.
@@ -177,7 +177,7 @@ def _page_defects(
     tables: Mapping[str, Table],
     settings: Settings,
     summary: dict[str, dict[str, Any]],
-    progress: Progress,
+    progress: Progress | None,
 ) -> list[Defect]:
     """What pages have wrong, and how well the tables match."""
     judged = "judgments" in given
@@ -195,7 +195,7 @@ def _page_defects(
         return [Defect(_table_of(error), "", 1, str(error))]
 
 
-def _marked(inputs: Inputs, summary: dict[str, dict[str, Any]], progress: Progress) -> tuple[list[Defect], int]:
+def _marked(inputs: Inputs, summary: dict[str, dict[str, Any]], progress: Progress | None) -> tuple[list[Defect], int]:
     """What is wrong with pages, and how many items are shown without a judgment."""
     marked: dict[PageDefect, list[Any]] = {}
     refused: set[PageDefect] = set()
@@ -211,7 +211,7 @@ def _marked(inputs: Inputs, summary: dict[str, dict[str, Any]], progress: Progre
         pages = np.concatenate(parts)
         if len(pages):
             severity = "error" if defect in refused else "warning"
-            found.append(replace(describe(defect, pages, inputs), severity=severity))
+            found.append(replace(describe_defects(defect, pages, inputs), severity=severity))
     summary["layouts"] |= {"pages": int(inputs.layouts.present.sum()), "repeated_items": duplicates}
     return found, unjudged
 

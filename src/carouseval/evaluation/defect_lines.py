@@ -29,10 +29,10 @@ def refuse_defects(pages: PageBatch, inputs: Inputs) -> None:
     """Raise for the first thing that the settings do not let pass."""
     for defect, marked in kinds.refused(pages, inputs.plan):
         if len(marked):
-            raise DataError(str(describe(defect, marked, inputs)))
+            raise DataError(str(describe_defects(defect, marked, inputs)))
 
 
-def describe(defect: PageDefect, pages: NDArray[np.int64], inputs: Inputs) -> Defect:
+def describe_defects(defect: PageDefect, pages: NDArray[np.int64], inputs: Inputs) -> Defect:
     """The defect of these pages in words, with the first line where it shows."""
     table = inputs.tables["layouts"]
     find = _FINDERS[defect.bit]

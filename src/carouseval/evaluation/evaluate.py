@@ -18,13 +18,13 @@ from carouseval.evaluation.outcomes import Verdicts
 from carouseval.evaluation.per_page import per_page
 from carouseval.evaluation.plan import ScoringPlan
 from carouseval.evaluation.reading.inputs import Inputs, JudgedSources
-from carouseval.evaluation.reading.layouts import Progress
 from carouseval.evaluation.results import Evaluation
 from carouseval.evaluation.scoring.page_batch import PageBatch, page_batches
 from carouseval.evaluation.scoring.page_ideals import PageIdeals
 from carouseval.evaluation.scoring.page_scores import PageScores
-from carouseval.evaluation.scoring.score import score
+from carouseval.evaluation.scoring.scoring_step import score
 from carouseval.evaluation.settings import ColumnNames, Settings, SettingsDict, takes_settings
+from carouseval.progress import Progress
 from carouseval.tables import TableLike, agree_on_ids, in_memory
 
 
@@ -34,7 +34,7 @@ def evaluate(
     judgments: TableLike,
     items: TableLike | None = None,
     *,
-    progress: Progress = None,
+    progress: Progress | None = None,
     **settings: Unpack[SettingsDict],
 ) -> Evaluation:
     """Score a system's pages.
@@ -86,7 +86,7 @@ class Evaluator:
         self._sources = JudgedSources(judgments, items, ScoringPlan.of(self.settings))
         self._ideals: PageIdeals | None = None
 
-    def evaluate(self, layouts: TableLike, progress: Progress = None) -> Evaluation:
+    def evaluate(self, layouts: TableLike, progress: Progress | None = None) -> Evaluation:
         """Score one system's pages."""
         with self._sources.open(layouts, progress) as inputs:
             if self._ideals is None:
@@ -104,7 +104,7 @@ def verdicts_of(inputs: Inputs) -> Verdicts:
 
 def score_pages(
     inputs: Inputs,
-    progress: Progress = None,
+    progress: Progress | None = None,
     ideals: PageIdeals | None = None,
     look: Callable[[PageBatch], None] | None = None,
 ) -> PageScores:

@@ -21,13 +21,13 @@ from carouseval.evaluation.page_view import page_view
 from carouseval.evaluation.per_page import page_names
 from carouseval.evaluation.plan import ScoringPlan
 from carouseval.evaluation.reading.inputs import Inputs, JudgedSources
-from carouseval.evaluation.reading.layouts import Progress
 from carouseval.evaluation.results import Evaluation
 from carouseval.evaluation.scoring.ideals import IdealCells
 from carouseval.evaluation.scoring.loss_steps import loss_steps
 from carouseval.evaluation.scoring.page_batch import PageBatch
 from carouseval.evaluation.settings import Settings, SettingsDict, takes_settings
 from carouseval.metrics.grid import Array
+from carouseval.progress import Progress
 from carouseval.tables import TableLike, in_memory
 
 _BITS, _MOST = 56, 2.0**120  # of a share of the mean, and what 128 bits hold: pages may be far above a tiny ideal
@@ -39,7 +39,7 @@ def explain(
     judgments: TableLike,
     items: TableLike | None = None,
     *,
-    progress: Progress = None,
+    progress: Progress | None = None,
     **settings: Unpack[SettingsDict],
 ) -> Explanation:
     """Say what a system's pages lost, and where, by one metric: ``N2DCG_cat``, with any discount and cutoff.

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from carouseval.errors import DataWarning
 from carouseval.evaluation import page_defects
-from carouseval.evaluation.defect_lines import describe
+from carouseval.evaluation.defect_lines import describe_defects
 from carouseval.evaluation.outcomes import Verdicts
 from carouseval.evaluation.per_page import entry_names
 from carouseval.evaluation.reading.inputs import Inputs
@@ -128,7 +128,7 @@ def no_category(inputs: Inputs, count: int) -> str:
 def warn_of(inputs: Inputs, counts: dict[str, int], scores: PageScores) -> None:
     """Everything that was scored, but that somebody should look at."""
     if counts["gaps"]:
-        warn(str(describe(page_defects.GAP, scores.page[(scores.defects & page_defects.GAP.bit) > 0], inputs)))
+        warn(str(describe_defects(page_defects.GAP, scores.page[(scores.defects & page_defects.GAP.bit) > 0], inputs)))
     for mismatch in mismatches(inputs, counts["unjudged"], counts["missing"]):
         warn(str(mismatch))
     if counts["uncategorised"] and inputs.plan.needs_categories:

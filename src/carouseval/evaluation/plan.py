@@ -14,7 +14,7 @@ from carouseval.metrics.gains import Gain, check_gain, gain_name
 from carouseval.metrics.grid import Array, Grid
 from carouseval.metrics.metric_base import Metric, SystemMetric
 from carouseval.metrics.names import metric
-from carouseval.metrics.pages import thread_count
+from carouseval.metrics.page_stack import thread_count
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,15 +1,15 @@
 """What a page is worth: grids, discounts, gains, ideals and the metrics built from them.
 
-``Metric`` and ``register`` are what a metric of your own needs.
+``Metric`` and ``register_metric`` are what a metric of your own needs.
 """
 
 import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from carouseval.metrics.metric_base import Metric, Pages, SystemMetric, register
+    from carouseval.metrics.metric_base import Metric, Pages, SystemMetric, register_metric
 
-__all__ = ["Metric", "Pages", "SystemMetric", "register"]
+__all__ = ["Metric", "Pages", "SystemMetric", "register_metric"]
 
 
 def __getattr__(name: str) -> Any:

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from carouseval.metrics.grid import Array, Grid
-from carouseval.metrics.pages import Stack
+from carouseval.metrics.page_stack import Stack
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,10 +4,10 @@ import math
 
 import numpy as np
 
-from carouseval.metrics.metric_base import Items, SystemMetric, register
+from carouseval.metrics.metric_base import Items, SystemMetric, register_metric
 
 
-@register("Coverage")
+@register_metric("Coverage")
 class Coverage(SystemMetric):
     """The share of the catalogue that stands in view (``@3x5``) on anybody's page.
 

@@ -7,7 +7,7 @@ from typing import TypeAlias
 import numpy as np
 
 from carouseval.errors import ParameterError, ParseError
-from carouseval.metrics.discount import Discount, check_weights
+from carouseval.metrics.discount_base import Discount, check_weights
 from carouseval.metrics.grid import Array, Grid
 from carouseval.metrics.validation import require_int
 

@@ -4,7 +4,7 @@ from typing import ClassVar, Literal
 
 from carouseval.metrics.cutoffs import list_weights
 from carouseval.metrics.grid import Array, Grid
-from carouseval.metrics.metric_base import Ideal, Metric, Pages, register
+from carouseval.metrics.metric_base import Ideal, Metric, Pages, register_metric
 
 
 class _Sum(Metric):
@@ -16,14 +16,14 @@ class _Sum(Metric):
         return pages.gain_sum(weights, by_rank=self.by_rank)
 
 
-@register("2DCG")
+@register_metric("2DCG")
 class DCG2D(_Sum):
     """2DCG: gain times the weight of the cell, summed over the page."""
 
     default_discount: ClassVar[str | None] = "d_rpd"
 
 
-@register("N2DCG")
+@register_metric("N2DCG")
 class N2DCG(_Sum):
     """N2DCG, the original: 2DCG over the best page when any item may go anywhere."""
 
@@ -31,7 +31,7 @@ class N2DCG(_Sum):
     ideal: ClassVar[Ideal] = "unconstrained"
 
 
-@register("N2DCG_cat")
+@register_metric("N2DCG_cat")
 class N2DCGCat(_Sum):
     """N2DCG_cat, the paper's metric: 2DCG over the best page of which each row is one category."""
 
@@ -39,7 +39,7 @@ class N2DCGCat(_Sum):
     ideal: ClassVar[Ideal] = "category"
 
 
-@register("DCG")
+@register_metric("DCG")
 class DCG(_Sum):
     """DCG: the occupied cells, row by row, as one list (the paper's equation 1)."""
 
@@ -53,7 +53,7 @@ class DCG(_Sum):
         return list_weights(grid.rows * grid.cols, self.cutoff)
 
 
-@register("NDCG")
+@register_metric("NDCG")
 class NDCG(DCG):
     """NDCG: DCG over that of the best order (the paper's equation 2)."""
 

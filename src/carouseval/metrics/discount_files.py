@@ -5,15 +5,15 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any, cast
 
+from carouseval.atomic_files import write_atomically
 from carouseval.errors import ParameterError, ParseError
-from carouseval.metrics.discount import Discount, as_discount, class_of, known_symbols
+from carouseval.metrics.discount_base import Discount, as_discount, class_of, known_symbols
 from carouseval.metrics.validation import did_you_mean
-from carouseval.whole_files import write_whole
 
 
 def save(discount: Discount, path: str | Path) -> None:
     """Write a discount to a JSON file that ``parse("@" + path)`` reads back."""
-    write_whole(path, json.dumps(as_plain(as_discount(discount)), indent=1) + "\n")
+    write_atomically(path, json.dumps(as_plain(as_discount(discount)), indent=1) + "\n")
 
 
 def as_plain(discount: Discount) -> dict[str, Any]:

@@ -9,19 +9,19 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from carouseval.metrics.composed import Empirical, Mixture, table_name
-from carouseval.metrics.discount import (
+from carouseval.metrics.composite_discounts import Empirical, Mixture, table_name
+from carouseval.metrics.discount_base import (
     Discount,
     Formula,
     as_discount,
     classes,
     parse,
-    register,
+    register_discount,
     register_table,
 )
 from carouseval.metrics.discount_files import load, save
 from carouseval.metrics.grid import Array, Grid
-from carouseval.metrics.scan import MarkovScan
+from carouseval.metrics.markov_scan import MarkovScan
 
 __all__ = [
     "Discount",
@@ -41,7 +41,7 @@ __all__ = [
     "classes",
     "load",
     "parse",
-    "register",
+    "register_discount",
     "register_table",
     "save",
     "table_name",
@@ -60,7 +60,7 @@ def _logarithmic(position: Any) -> Array:
     return decay
 
 
-@register("d_t")
+@register_discount("d_t")
 class FPattern(_Logarithmic):
     """d_t = 1 / log2(alpha i + beta j): attention falls to the right and downwards (Ferrari Dacrema et al.)."""
 
@@ -71,7 +71,7 @@ class FPattern(_Logarithmic):
         return _logarithmic(self.alpha * grid.row_index + self.beta * grid.column_index)
 
 
-@register("d_a")
+@register_discount("d_a")
 class FPatternActions(_Logarithmic):
     """d_a = 1 / log2(alpha i + beta j + gamma n_h + lambda n_v): swipes and scrolls cost as well; ``lam`` is lambda."""
 
@@ -85,7 +85,7 @@ class FPatternActions(_Logarithmic):
         return _logarithmic(position + self.gamma * grid.swipes + self.lam * grid.scrolls)
 
 
-@register("d_mir")
+@register_discount("d_mir")
 class Mirrored(_Logarithmic):
     """d_mir = 1 / log2(alpha i + beta j~): attention restarts at the right edge of every page after the first."""
 
@@ -96,7 +96,7 @@ class Mirrored(_Logarithmic):
         return _logarithmic(self.alpha * grid.row_index + self.beta * grid.mirrored_columns)
 
 
-@register("d_add")
+@register_discount("d_add")
 class MirroredAdditive(_Logarithmic):
     """d_add = 1 / log2(alpha i + beta j~ + gamma n_h + lambda n_v): mirrored, with actions inside the logarithm."""
 
@@ -110,7 +110,7 @@ class MirroredAdditive(_Logarithmic):
         return _logarithmic(position + self.gamma * grid.swipes + self.lam * grid.scrolls)
 
 
-@register("d_mul")
+@register_discount("d_mul")
 class MirroredMultiplicative(_Logarithmic):
     """d_mul = d_mir eta^n_h theta^n_v: every swipe and every scroll keeps a share of the attention."""
 
@@ -127,7 +127,7 @@ class MirroredMultiplicative(_Logarithmic):
         return _logarithmic(position) * decay
 
 
-@register("d_rpd")
+@register_discount("d_rpd")
 class RowPage(_Logarithmic):
     """d_rpd = d_mir mu^[j > delta] nu^(i-1): leaving the first page costs once, every row costs again."""
 
@@ -152,7 +152,7 @@ class _Browsing(Formula):
         return True
 
 
-@register("d_rcb")
+@register_discount("d_rcb")
 class RowColumnBrowsing(_Browsing):
     """d_rcb = e kappa^(i-1) beta^(j-1): people read a row from the left and rows from the top, and may stop anywhere.
 
@@ -171,7 +171,7 @@ class RowColumnBrowsing(_Browsing):
         return weights
 
 
-@register("d_rpb")
+@register_discount("d_rpb")
 class RowPageBrowsing(_Browsing):
     """d_rpb: the probability of an examination when people read row after row and swipe page after page.
 

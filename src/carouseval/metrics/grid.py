@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from carouseval.metrics.validation import require_int
 
 Array: TypeAlias = NDArray[np.float64]
+IntArray: TypeAlias = NDArray[np.int64]
 
 
 @dataclass(frozen=True)

@@ -5,10 +5,10 @@ from typing import ClassVar
 import numpy as np
 
 from carouseval.metrics.grid import Array
-from carouseval.metrics.metric_base import Metric, Pages, register
+from carouseval.metrics.metric_base import Metric, Pages, register_metric
 
 
-@register("Hit")
+@register_metric("Hit")
 class Hit(Metric):
     """1 where a relevant item stands in view (``@3x5``), else 0.
 

@@ -17,7 +17,7 @@ from carouseval.metrics.cutoffs import PageCutoff, page_weights, parse_cutoff
 from carouseval.metrics.discounts import Discount, as_discount
 from carouseval.metrics.gains import Gain
 from carouseval.metrics.grid import Array, Grid
-from carouseval.metrics.pages import Relevance, stack_pages, thread_count
+from carouseval.metrics.page_stack import Relevance, stack_pages, thread_count
 from carouseval.metrics.validation import require_choice
 
 IDEALS = ("category", "unconstrained")

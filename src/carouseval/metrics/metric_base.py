@@ -19,7 +19,7 @@ from carouseval.metrics.cutoffs import page_weights, parse_cutoff
 from carouseval.metrics.discounts import Discount, parse
 from carouseval.metrics.gains import Gain, gain_name
 from carouseval.metrics.grid import Array, Grid
-from carouseval.metrics.pages import Relevance, stack_pages
+from carouseval.metrics.page_stack import Relevance, stack_pages
 from carouseval.metrics.validation import require_int
 
 Ideal: TypeAlias = Literal["none", "category", "unconstrained"]
@@ -63,7 +63,7 @@ class Metric:
     their name takes and what they are, and define ``value``.
     """
 
-    base: ClassVar[str] = ""  # set by register
+    base: ClassVar[str] = ""  # set by register_metric
     default_discount: ClassVar[str | None] = None  # None: takes no discount
     no_discount: ClassVar[str] = "counts cells in view and takes no discount"  # said where one is given
     cutoff_kind: ClassVar[Literal["page", "list", "none"]] = "page"  # "@3x5", "@10", or none at all
@@ -181,10 +181,10 @@ _M = TypeVar("_M", bound=type[Metric])
 
 
 @dataclass_transform(frozen_default=True)
-def register(name: str) -> Callable[[_M], _M]:
+def register_metric(name: str) -> Callable[[_M], _M]:
     """Class decorator: makes a frozen dataclass of a metric and lets :func:`carouseval.metric` know its name.
 
-    >>> @register("Sum")
+    >>> @register_metric("Sum")
     ... class Sum(Metric):
     ...     "All that a page gains, wherever it stands."
     ...     def value(self, pages, weights):
@@ -194,17 +194,17 @@ def register(name: str) -> Callable[[_M], _M]:
     4.0
     """
     if not isinstance(name, str) or not re.fullmatch(r"\w+", name):
-        raise ParameterError(f"register takes a name, one word such as 'Precision', found {name!r}.")
+        raise ParameterError(f"register_metric takes a name, one word such as 'Precision', found {name!r}.")
 
     def join(cls: Any) -> Any:
         if not (isinstance(cls, type) and issubclass(cls, Metric)):
-            raise ParameterError(f"register: {name!r} must be a class of Metric, found {cls!r}.")
+            raise ParameterError(f"register_metric: {name!r} must be a class of Metric, found {cls!r}.")
         needed = "figure" if issubclass(cls, SystemMetric) else "value"
         if getattr(cls, needed) is getattr(SystemMetric, needed):
-            raise ParameterError(f"register: {cls.__name__} must define {needed}.")
+            raise ParameterError(f"register_metric: {cls.__name__} must define {needed}.")
         known = _classes.get(name)
         if known and (known.__module__, known.__qualname__) != (cls.__module__, cls.__qualname__):
-            raise ParameterError(f"register: {name!r} is already {known.__name__}; choose another name.")
+            raise ParameterError(f"register_metric: {name!r} is already {known.__name__}; choose another name.")
         made: Any = dataclass(frozen=True)(cls)
         made.base = name
         _classes[name] = made

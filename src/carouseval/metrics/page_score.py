@@ -9,14 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from carouseval.errors import DataError, ParameterError
+from carouseval.metrics.array_functions import dcg2d
 from carouseval.metrics.discounts import Discount
 from carouseval.metrics.gains import Gain
 from carouseval.metrics.grid import Array, Grid
 from carouseval.metrics.ideal import ideal_dcg2d, ideal_layout, rearranged
 from carouseval.metrics.metric_base import Metric
 from carouseval.metrics.names import MetricLike, metric
-from carouseval.metrics.pages import Relevance, stack_pages
-from carouseval.metrics.score import dcg2d
+from carouseval.metrics.page_stack import Relevance, stack_pages
 from carouseval.result_base import Result, plain
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class PageView:
+class PageAnalysis:
     """A page as one page metric sees it."""
 
     metric: Metric
@@ -45,7 +45,7 @@ class PageScore(Result):
     page: Array
     scores: dict[str, float]
     discounts: dict[str, str]  # of each metric that has one
-    view: PageView | None
+    view: PageAnalysis | None
 
     def to_frame(self) -> "pl.DataFrame":
         """One line per metric."""
@@ -96,13 +96,13 @@ def score_page(
     return PageScore(grid or Grid(*page.shape), page, scores, discounts, view)
 
 
-def _view(page: Array, one: Metric, grid: Grid | None, gain: Gain) -> PageView:
+def _view(page: Array, one: Metric, grid: Grid | None, gain: Gain) -> PageAnalysis:
     assert one.discount is not None
     assert not isinstance(one.cutoff, int)
     ideal = "unconstrained" if one.ideal == "unconstrained" else "category"
     gain = gain if one.gain is None else one.gain
     source = ideal_layout(page, one.discount, grid, gain, ideal, cutoff=one.cutoff)
-    return PageView(
+    return PageAnalysis(
         metric=one,
         discount=one.discount,
         weights=one.weights(grid or Grid(*page.shape)),

@@ -5,10 +5,10 @@ from typing import ClassVar
 import numpy as np
 
 from carouseval.metrics.grid import Array
-from carouseval.metrics.metric_base import Metric, Pages, occupied_in, register
+from carouseval.metrics.metric_base import Metric, Pages, occupied_in, register_metric
 
 
-@register("Precision")
+@register_metric("Precision")
 class Precision(Metric):
     """The share of occupied cells in view (``@3x5``; without a cutoff the page) whose item gains; 0 in an empty view.
 

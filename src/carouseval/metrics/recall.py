@@ -6,10 +6,10 @@ import numpy as np
 
 from carouseval.metrics.array_pages import ArrayPages
 from carouseval.metrics.grid import Array
-from carouseval.metrics.metric_base import Metric, Pages, register
+from carouseval.metrics.metric_base import Metric, Pages, register_metric
 
 
-@register("Recall")
+@register_metric("Recall")
 class Recall(Metric):
     """The share of relevant items that stand in view (``@3x5``), each counting once.
 

@@ -5,10 +5,10 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from carouseval.metrics.grid import Array
-from carouseval.metrics.metric_base import Metric, Pages, register
+from carouseval.metrics.metric_base import Metric, Pages, register_metric
 
 
-@register("RR")
+@register_metric("RR")
 class ReciprocalRank(Metric):
     """1 over the rank of the first relevant item, 0 without one.
 

@@ -12,10 +12,10 @@ import altair as alt
 import numpy as np
 
 from carouseval.attention.examination import Examination
-from carouseval.attention.fit import Scores
+from carouseval.attention.rank_fit import Scores
 from carouseval.metrics.discounts import Discount
 from carouseval.metrics.grid import Array, Grid
-from carouseval.show.drawing import FAINT, GREY, HUES, RED, note, numbered_axis, over, save, styled
+from carouseval.show.drawing import FAINT, GREY, HUES, RED, note, numbered_axis, over, save_chart, styled
 from carouseval.show.screens import attention_patterns, browsing_pattern, heatmap, heatmaps
 from carouseval.study.simulation import Study
 
@@ -26,7 +26,7 @@ __all__ = [
     "discount_fits",
     "heatmap",
     "heatmaps",
-    "save",
+    "save_chart",
 ]
 
 BEST = "d_rpd"  # the paper's own discount, in red wherever it appears

@@ -9,8 +9,8 @@ from typing import Any, TypeVar
 import altair as alt
 import vl_convert
 
+from carouseval.atomic_files import write_atomically
 from carouseval.metrics.validation import require_choice
-from carouseval.whole_files import write_whole
 
 RED, GREY, INK, FAINT = "#c8102e", "#969696", "#222222", "#d4d4d4"
 HUES = ("#1f5f99", "#009e73", "#8a5a00", "#7b3f98", "#5a5a5a")  # apart for colour-blind readers too
@@ -67,7 +67,9 @@ def numbered_axis(places: list[float], title: str | None) -> alt.Axis:
     )
 
 
-def save(chart: alt.TopLevelMixin, path: str | Path, formats: Sequence[str] = ("svg", "png", "pdf")) -> list[Path]:
+def save_chart(
+    chart: alt.TopLevelMixin, path: str | Path, formats: Sequence[str] = ("svg", "png", "pdf")
+) -> list[Path]:
     """Write ``path.svg`` and its like, with ``"html"`` a page that opens offline.
 
     Everything is drawn before the first file appears, and no file appears half-written.
@@ -75,14 +77,14 @@ def save(chart: alt.TopLevelMixin, path: str | Path, formats: Sequence[str] = ("
     drawn = {Path(f"{path}.{name}"): content for name, content in draw(chart, formats).items()}
     for target, content in drawn.items():
         target.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(target, content)
+        write_atomically(target, content)
     return list(drawn)
 
 
 def save_as(chart: alt.TopLevelMixin, path: Path) -> None:
     """Write one file, in the format that its ending says."""
     (content,) = draw(chart, [path.suffix[1:].lower()]).values()
-    write_whole(path, content)
+    write_atomically(path, content)
 
 
 def draw(chart: alt.TopLevelMixin, formats: Sequence[str]) -> dict[str, bytes]:

@@ -60,7 +60,7 @@ def _score(value: float) -> str:
     return "none" if math.isnan(value) else f"{value:.4f}"
 
 
-def check(result: Check) -> Text:
+def check_table(result: Check) -> Text:
     """Defects, then what the tables hold."""
     styles = {"error": "bold red", "warning": "bold yellow", "note": "dim"}
     lines = [

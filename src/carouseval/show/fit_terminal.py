@@ -8,9 +8,9 @@ import numpy as np
 from rich.text import Text
 
 from carouseval.attention.bootstrap import Interval
-from carouseval.attention.choice import Choice
 from carouseval.attention.examination import Examination
 from carouseval.attention.fit_report import FitReport, LikelihoodReport, SearchReport
+from carouseval.attention.model_selection import Choice
 from carouseval.metrics.discounts import Discount, Mixture
 from carouseval.metrics.grid import Array, Grid
 from carouseval.show.terminal import brief, heading, small_table

@@ -3,28 +3,28 @@
 from pathlib import Path
 from typing import Any
 
+from carouseval.atomic_files import atomic_folder
 from carouseval.attention.examination import Examination
-from carouseval.attention.recgaze import GROUPS, recgaze_counts
+from carouseval.attention.recgaze_data import GROUPS, recgaze_counts
 from carouseval.metrics.discounts import FPattern
 from carouseval.metrics.grid import RECGAZE
 from carouseval.show import charts
-from carouseval.show.beyond import beyond
+from carouseval.show.ceiling_chart import ceiling_chart
 from carouseval.show.fit_chart import data_against_model
-from carouseval.study.beyond import Beyond
+from carouseval.study.ceiling_study import CeilingStudy
 from carouseval.study.paper_tables import paper_tables
 from carouseval.study.reproduce import Reproduction
-from carouseval.whole_files import whole_folder
 
 
 def write_paper(result: Reproduction, folder: str | Path) -> int:
     """Write ``results.json``, the tables (CSV, Markdown, LaTeX) and the figures, all or none; how many files."""
-    with whole_folder(folder) as unfinished:
+    with atomic_folder(folder) as unfinished:
         result.save(unfinished / "results.json")
         for name, table in paper_tables(result).items():
             for suffix in ("csv", "md", "tex"):
                 table.save(unfinished / f"{name}.{suffix}")
         for name, chart in _figures(result).items():
-            charts.save(chart, unfinished / name)
+            charts.save_chart(chart, unfinished / name)
         return len(list(unfinished.iterdir()))
 
 
@@ -39,17 +39,17 @@ def _figures(result: Reproduction) -> dict[str, Any]:
         "agreement": charts.agreement(result.table2, ("original", "reformulated")),
         "examination": charts.heatmaps(groups),
         "discounts": charts.heatmaps(weights),
-        "beyond": beyond_figure(result.beyond),
-        "fit": fit_figure(result.beyond, train, test),
+        "ceiling": ceiling_figure(result.ceiling_study),
+        "fit": fit_figure(result.ceiling_study, train, test),
     }
 
 
-def beyond_figure(result: Beyond) -> Any:
+def ceiling_figure(result: CeilingStudy) -> Any:
     """The paper's discount, ours and the ceiling; d_a is so far off that the others would not be told apart."""
-    return beyond(result.lines[1:], result.ceiling)
+    return ceiling_chart(result.lines[1:], result.ceiling)
 
 
-def fit_figure(result: Beyond, train: Examination, test: Examination) -> Any:
+def fit_figure(result: CeilingStudy, train: Examination, test: Examination) -> Any:
     """Test data against d_rpb and the ceiling."""
     models = {line.name: line.discount for line in result.lines[2:]}
     subtitle = f"fitted to {train.name}, held against {test.name}; 95% Wilson intervals of single cells"

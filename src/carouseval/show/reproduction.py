@@ -7,8 +7,8 @@ from rich.text import Text
 
 from carouseval.show.fit_terminal import forms_table
 from carouseval.show.terminal import heading, small_table
-from carouseval.study.beyond import MEASURES, Beyond
-from carouseval.study.reproduce import Check, Reproduction
+from carouseval.study.ceiling_study import MEASURES, CeilingStudy
+from carouseval.study.reproduce import FigureCheck, Reproduction
 
 WIDTH = 120  # of sentences
 MARKS = "published = ours; ≠ differs; ≈ exact arithmetic differs from the authors' floats, see the notes"
@@ -16,7 +16,7 @@ MARKS = "published = ours; ≠ differs; ≈ exact arithmetic differs from the au
 
 def reproduction(result: Reproduction) -> Text:
     """One table per table or figure of the paper: a line for each of its lines, published and ours in each cell."""
-    parts: dict[str, dict[str, list[Check]]] = {}
+    parts: dict[str, dict[str, list[FigureCheck]]] = {}
     for check in result.checks:
         whole, _, line = check.where.partition(", ")
         mode, _, line = line.rpartition(", ")
@@ -31,10 +31,10 @@ def reproduction(result: Reproduction) -> Text:
         if check.exact
     ]
     texts += [*heading("Notes", ""), *map(Text, notes)] if notes else []
-    return Text("\n").join([*texts, *_beyond(result.beyond)])
+    return Text("\n").join([*texts, *_beyond(result.ceiling_study)])
 
 
-def _beyond(found: Beyond) -> list[Text]:
+def _beyond(found: CeilingStudy) -> list[Text]:
     """Discounts beside the ceiling, the forms tried, and what is to be said."""
     return [
         *heading(
@@ -49,7 +49,7 @@ def _beyond(found: Beyond) -> list[Text]:
     ]
 
 
-def _discounts(found: Beyond) -> tuple[list[str], list[list[str]]]:
+def _discounts(found: CeilingStudy) -> tuple[list[str], list[list[str]]]:
     """A line for each discount."""
     modes = list(found.lines[0].agreement)
     header = ["discount", "parameters", "rho", "r", "MSE", *(f"{mode} pairs (%)" for mode in modes)]
@@ -63,7 +63,7 @@ def _discounts(found: Beyond) -> tuple[list[str], list[list[str]]]:
     return header, rows
 
 
-def _table(lines: dict[str, list[Check]]) -> Text:
+def _table(lines: dict[str, list[FigureCheck]]) -> Text:
     columns = list(dict.fromkeys(check.what for checks in lines.values() for check in checks))
     single = list(lines) == columns  # every line has a figure of its own: Table 1
     rows = []
@@ -74,7 +74,7 @@ def _table(lines: dict[str, list[Check]]) -> Text:
     return small_table("", header, rows)
 
 
-def _cell(check: Check) -> str:
+def _cell(check: FigureCheck) -> str:
     if check.what == "parameters" and check.agrees:
         return f"{check.ours} ="
     mark = "≠" if not check.agrees else "≈" if check.exact else "="

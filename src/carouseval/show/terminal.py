@@ -11,7 +11,7 @@ from rich.style import Style
 from rich.text import Text
 
 from carouseval.metrics.grid import Array, Grid
-from carouseval.metrics.page_score import PageScore, PageView
+from carouseval.metrics.page_score import PageAnalysis, PageScore
 from carouseval.result_base import Result
 
 # from pale to dark blue, light enough at the low end for black text (ColorBrewer's Blues, by hand)
@@ -47,7 +47,7 @@ def _how(result: PageScore, name: str) -> str:
     return "" if not discount or discount in name else discount
 
 
-def _view(result: PageScore, view: PageView, width: int | None) -> list[Text]:
+def _view(result: PageScore, view: PageAnalysis, width: int | None) -> list[Text]:
     kind = "each row one category" if view.ideal == "category" else "any item anywhere"
     share = f", {view.dcg / view.best_dcg:.1%} of the ideal page" if view.best_dcg > 0 else ""
     cutoff = view.metric.cutoff

@@ -8,13 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from carouseval import _native
-from carouseval.metrics.pages import thread_count
+from carouseval.metrics.page_stack import thread_count
 
 TOP_GRADE = 5  # relevant items are graded 1..5 in the graded mode
 
 _AT_ONCE, _FAST_AT_ONCE = 600_000, 5_000_000  # cells of layouts held at a time
 
-Layouts: TypeAlias = tuple[NDArray[np.uint8], NDArray[np.uint8]]
+LayoutPairs: TypeAlias = tuple[NDArray[np.uint8], NDArray[np.uint8]]
 
 
 class Draws:
@@ -23,7 +23,7 @@ class Draws:
     def __init__(self, graded: bool, rows: int, cols: int, share: float) -> None:
         self.graded, self.rows, self.cols, self.share = graded, rows, cols, share
 
-    def as_the_paper(self, seed: int, trials: int) -> Iterator[Layouts]:
+    def as_the_paper(self, seed: int, trials: int) -> Iterator[LayoutPairs]:
         """The authors' stream, draw for draw; filled into chunks so that scoring costs little beside it."""
         rng = np.random.default_rng(seed)
         ranks = np.arange(self.cols)
@@ -43,7 +43,7 @@ class Draws:
                     rng.permuted(grades[rng.permutation(self.rows)], axis=1, out=stack[trial])
             yield stacks[0], stacks[1]
 
-    def fast(self, seed: int, trials: int, threads: int | None) -> Iterator[Layouts]:
+    def fast(self, seed: int, trials: int, threads: int | None) -> Iterator[LayoutPairs]:
         """Whole chunks at a time; every trial has a stream of its own, so neither chunks nor threads matter."""
         up_to = chances(self.cols, self.share)
         grade, first = TOP_GRADE if self.graded else 1, 0

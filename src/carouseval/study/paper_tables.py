@@ -48,8 +48,8 @@ def paper_tables(result: Reproduction) -> dict[str, PaperTable]:
         "table1": pl.DataFrame(cases),
         "fits": pl.DataFrame(fits).with_columns(number.round(4)),
         "table2": pl.DataFrame(pairs),
-        "beyond": result.beyond.to_frame().with_columns(number.round(5)),
-        "forms": result.beyond.choice.to_frame().with_columns(number.round(1)),
+        "ceiling": result.ceiling_study.to_frame().with_columns(number.round(5)),
+        "forms": result.ceiling_study.choice.to_frame().with_columns(number.round(1)),
         "checks": result.to_frame().drop("mark"),
     }
     return {name: PaperTable(frame) for name, frame in frames.items()}

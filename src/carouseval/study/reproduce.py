@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
-from carouseval.attention.fit import PAPER_DISCOUNTS, Fit, Scores, grid_search, scores
-from carouseval.attention.recgaze import recgaze_counts
+from carouseval.attention.rank_fit import PAPER_DISCOUNTS, Fit, Scores, grid_search, scores
+from carouseval.attention.recgaze_data import recgaze_counts
+from carouseval.metrics.array_functions import n2dcg
 from carouseval.metrics.discounts import Empirical
 from carouseval.metrics.ideal import ideal_dcg2d
-from carouseval.metrics.score import n2dcg
 from carouseval.progress import Progress, step
 from carouseval.result_base import Result
-from carouseval.study.beyond import Beyond, beyond
+from carouseval.study.ceiling_study import CeilingStudy, ceiling_study
 from carouseval.study.simulation import MODES, Study, Threshold, simulate
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ PERCENT = {"original": "Orig. Acc.", "reformulated": "Our Acc.", "corrected": "C
 
 
 @dataclass(frozen=True)
-class Check:
+class FigureCheck:
     """A published figure beside ours, to the digits it was published with."""
 
     where: str
@@ -54,8 +54,8 @@ class Reproduction(Result):
     fits: dict[str, Fit]
     test: dict[str, Scores]
     table2: dict[str, Study]
-    checks: tuple[Check, ...]
-    beyond: Beyond
+    checks: tuple[FigureCheck, ...]
+    ceiling_study: CeilingStudy
 
     @property
     def agrees(self) -> bool:
@@ -93,14 +93,14 @@ class Reproduction(Result):
                 }
                 for mode, study in self.table2.items()
             },
-            "beyond": self.beyond.to_dict(),
+            "ceiling": self.ceiling_study.to_dict(),
         }
 
 
 def reproduce(progress: Progress | None = None) -> Reproduction:
     """Compute Table 1, the fits and scores of Figure 2 and Table 2, and compare each with what was published.
 
-    Beyond that, d_rpb is fitted, and held against d_rpd and the ceiling.
+    CeilingStudy that, d_rpb is fitted, and held against d_rpd and the ceiling.
 
     ``progress`` is called with (what, done, of).
     """
@@ -127,7 +127,7 @@ def reproduce(progress: Progress | None = None) -> Reproduction:
         *_fit_checks(fits, held_out, published),
         *_table2_checks(studies, published),
     ]
-    return Reproduction(table1, fits, held_out, studies, tuple(checks), beyond(train, test, progress))
+    return Reproduction(table1, fits, held_out, studies, tuple(checks), ceiling_study(train, test, progress))
 
 
 def _table1() -> dict[str, float]:
@@ -144,38 +144,40 @@ def _like(value: float, published: str) -> str:
     return f"{value:.{len(published.partition('.')[2])}f}"
 
 
-def _table1_checks(table1: dict[str, float], published: Any) -> Iterator[Check]:
+def _table1_checks(table1: dict[str, float], published: Any) -> Iterator[FigureCheck]:
     words = {
         "best_valid": "2DCG of the best valid page",
         "best_unconstrained": "2DCG of the best unconstrained page",
         "max_n2dcg": "largest N2DCG of a valid page",
     }
     for key, figure in published["table1"].items():
-        yield Check("Table 1", words[key], figure, _like(table1[key], figure))
+        yield FigureCheck("Table 1", words[key], figure, _like(table1[key], figure))
 
 
-def _fit_checks(fits: dict[str, Fit], held_out: dict[str, Scores], published: Any) -> Iterator[Check]:
+def _fit_checks(fits: dict[str, Fit], held_out: dict[str, Scores], published: Any) -> Iterator[FigureCheck]:
     names = {"spearman": "rho", "pearson": "r", "mse": "MSE"}
     for symbol, expected in published["discounts"].items():
         fit, where = fits[symbol], f"Figure 2, {symbol}"
         parameters = ", ".join(f"{name}={value!r}" for name, value in expected["parameters"].items())
         ours = ", ".join(f"{name}={value!r}" for name, value in fit.discount.parameters.items())
-        yield Check(where, "parameters", parameters, ours)
+        yield FigureCheck(where, "parameters", parameters, ours)
         for split, found in (("train", fit.train), ("test", held_out[symbol])):
             for key, figure in expected[split].items():
-                yield Check(where, f"{split} {names[key]}", figure, _like(getattr(found, key), figure))
+                yield FigureCheck(where, f"{split} {names[key]}", figure, _like(getattr(found, key), figure))
 
 
-def _table2_checks(studies: dict[str, Study], published: Any) -> Iterator[Check]:
+def _table2_checks(studies: dict[str, Study], published: Any) -> Iterator[FigureCheck]:
     for mode, rows in published["table2"].items():
         for expected, row in zip(rows, studies[mode].thresholds, strict=True):
             where = f"Table 2, {mode}, Delta >= {expected['at_least']}"
             found = shares(row)
             for key in SHARES:
-                yield Check(where, f"{PERCENT[key]} (%)", expected[key], _like(100 * found[key], expected[key]))
+                yield FigureCheck(where, f"{PERCENT[key]} (%)", expected[key], _like(100 * found[key], expected[key]))
             if "pairs" in expected:
                 exact = str(expected["exact_pairs"]) if "exact_pairs" in expected else None
-                yield Check(where, "pairs", str(expected["pairs"]), str(row.pairs), expected.get("why", ""), exact)
+                yield FigureCheck(
+                    where, "pairs", str(expected["pairs"]), str(row.pairs), expected.get("why", ""), exact
+                )
 
 
 def shares(row: Threshold) -> dict[str, float]:

@@ -15,13 +15,13 @@ from numpy.typing import NDArray
 
 from carouseval.attention.examination import Examination, Share
 from carouseval.errors import ParameterError
+from carouseval.metrics.array_functions import dcg2d
 from carouseval.metrics.discounts import Discount, Empirical, as_discount
 from carouseval.metrics.grid import Array, Grid
 from carouseval.metrics.ideal import ideal_dcg2d
-from carouseval.metrics.score import dcg2d
 from carouseval.metrics.validation import require_choice, require_float, require_int
 from carouseval.result_base import Result
-from carouseval.study.draws import Draws, Layouts
+from carouseval.study.draws import Draws, LayoutPairs
 from carouseval.study.truth import Truth, own_grid
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ _TIE = 1e-12  # floats this close, relative to the larger, add up the same weigh
 
 
 @dataclass(frozen=True)
-class Comparison:
+class DiscountAgreement:
     """One discount against the first one, on the same pairs."""
 
     discount: Discount
@@ -56,7 +56,7 @@ class Threshold:
 
     at_least: Fraction
     pairs: int
-    comparisons: tuple[Comparison, ...]  # in the order the discounts were given
+    comparisons: tuple[DiscountAgreement, ...]  # in the order the discounts were given
 
 
 @dataclass(frozen=True)
@@ -199,7 +199,7 @@ class _Judge:
         self.truth, self.judged = table(known), [table(discount) for discount in judged]
         self.grid = Grid(grid.rows + below, grid.cols)
 
-    def difference(self, discount: Discount, layouts: Layouts) -> Array:
+    def difference(self, discount: Discount, layouts: LayoutPairs) -> Array:
         """2DCG of the first layout minus that of the second, 0 where they tie."""
         one, other = (dcg2d(layout, discount, self.grid) for layout in layouts)
         difference: Array = one - other
@@ -207,7 +207,7 @@ class _Judge:
             difference[np.abs(difference) <= _TIE * np.maximum(one, other)] = 0.0
         return difference
 
-    def ideal(self, layouts: Layouts) -> Array:
+    def ideal(self, layouts: LayoutPairs) -> Array:
         best: Array = ideal_dcg2d(layouts[0], self.truth, self.grid)
         return best
 
@@ -221,7 +221,7 @@ class _Tally:
         self.right = np.zeros((len(levels), len(judge.judged)), np.int64)
         self.both_wrong, self.corrected, self.regressions = (np.zeros_like(self.right) for _ in range(3))
 
-    def add(self, layouts: Layouts) -> None:
+    def add(self, layouts: LayoutPairs) -> None:
         truth = self.judge.difference(self.judge.truth, layouts)
         prefers = np.array([np.sign(self.judge.difference(one, layouts)) for one in self.judge.judged])
         decided = (truth != 0) & (prefers != 0).all(axis=0)
@@ -253,7 +253,7 @@ class _Tally:
                     at_least,
                     pairs,
                     tuple(
-                        Comparison(
+                        DiscountAgreement(
                             discount,
                             *(
                                 Share(int(table[level, one]), pairs)

@@ -6,7 +6,7 @@ from typing import TypeAlias
 import numpy as np
 
 from carouseval.attention.examination import Examination
-from carouseval.attention.recgaze import GROUPS, recgaze_counts
+from carouseval.attention.recgaze_data import GROUPS, recgaze_counts
 from carouseval.metrics.discounts import Discount, Empirical, as_discount, parse
 from carouseval.metrics.grid import RECGAZE, Grid
 
@@ -18,7 +18,7 @@ def read_truth(text: str, grid: Grid | None = None) -> Examination | Discount:
     if text in GROUPS:
         return recgaze_counts(text)
     if Path(text).is_file() or (Path(text).suffix.lower() in (".csv", ".parquet", ".json") and text[:1] != "@"):
-        from carouseval.attention.files import read_attention  # brings in Polars
+        from carouseval.attention.attention_files import read_attention  # brings in Polars
 
         data = read_attention(text, grid=grid)
         return data if isinstance(data, Examination) else data.discount

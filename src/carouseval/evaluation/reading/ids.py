@@ -7,7 +7,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from carouseval import _native
-from carouseval.metrics.pages import thread_count
+from carouseval.metrics.page_stack import thread_count
 
 NONE: int = _native.NONE
 Codes = NDArray[np.uint32]

@@ -14,8 +14,9 @@ from carouseval.evaluation.reading import membership
 from carouseval.evaluation.reading.ids import Codebook
 from carouseval.evaluation.reading.judged_data import JudgedData
 from carouseval.evaluation.reading.judgments import gains_of, read_judgments
-from carouseval.evaluation.reading.layouts import Layouts, Progress, read_layouts
+from carouseval.evaluation.reading.layouts import Layouts, read_layouts
 from carouseval.metrics.grid import Array
+from carouseval.progress import Progress
 from carouseval.tables import Table, TableLike, in_memory
 
 NO_CATEGORY = (
@@ -56,7 +57,7 @@ class JudgedSources:
     def open(
         self,
         layouts: TableLike,
-        progress: Progress = None,
+        progress: Progress | None = None,
         *,
         items_from_layouts: bool = False,
         judged: JudgedData | None = None,

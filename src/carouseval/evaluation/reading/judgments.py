@@ -14,7 +14,7 @@ from carouseval.evaluation.reading.ids import Codebook, Codes, PageIds
 from carouseval.evaluation.settings import Settings
 from carouseval.metrics.gains import Gain, apply_function
 from carouseval.metrics.grid import Array
-from carouseval.metrics.pages import thread_count
+from carouseval.metrics.page_stack import thread_count
 from carouseval.tables import RECORD, Table
 
 

@@ -5,7 +5,7 @@ results are the same.
 """
 
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,10 +22,10 @@ from carouseval.evaluation.reading.ids import NONE, Codebook, Codes, PageIds, Pa
 from carouseval.evaluation.reading.judgments import Judgments
 from carouseval.evaluation.reading.packed_lines import BYTES, FileLines, Lines, MemoryLines
 from carouseval.metrics.grid import Array
+from carouseval.progress import Progress
 from carouseval.tables import Table
 
 _MOST_PARTS = 256  # files open at a time
-Progress = Callable[[str, int, int], None] | None
 
 
 @dataclass(eq=False)
@@ -56,7 +56,7 @@ def read_layouts(
     plan: ScoringPlan,
     *,
     want_pairs: bool = False,
-    progress: Progress = None,
+    progress: Progress | None = None,
 ) -> Iterator[Layouts]:
     """Pack all lines, within the memory budget or in temporary files that go when the block ends."""
     if judgments.per_page and "page_id" not in table:

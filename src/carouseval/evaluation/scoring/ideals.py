@@ -16,11 +16,10 @@ from carouseval.errors import DataError
 from carouseval.evaluation.reading.ids import Codes
 from carouseval.evaluation.reading.judged_data import JudgedData
 from carouseval.evaluation.scoring.page_batch import PageBatch
-from carouseval.metrics.grid import Array, Grid
-from carouseval.metrics.pages import thread_count
+from carouseval.metrics.grid import Array, Grid, IntArray
+from carouseval.metrics.page_stack import thread_count
 
 NODE_LIMIT = 10_000  # steps of the search per problem; never a clock, so that results do not depend on the machine
-Index = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -42,14 +41,14 @@ class Problems:
     """Problems one after the other; items and categories are numbered within each."""
 
     gain: Array  # per item
-    judgment: Index  # per item
-    item_offsets: Index
+    judgment: IntArray  # per item
+    item_offsets: IntArray
     homes: NDArray[np.int32]
-    home_offsets: Index
+    home_offsets: IntArray
     slots: NDArray[np.int32]  # per category
     pinned: NDArray[np.int32]  # per category: its row from 0, or -1
     category: Codes  # per category
-    category_offsets: Index
+    category_offsets: IntArray
     open: NDArray[np.int32]  # per problem: how many rows from the top categories may take
     strays: NDArray[np.int32]  # per problem: items that gain but have no category
 
@@ -107,7 +106,7 @@ def pinned_problems(judged: JudgedData, gain: Array, grid: Grid, pages: PageBatc
 
 
 def _gathered(
-    judged: JudgedData, gain: Array, grid: Grid, truths: Codes, users: Codes, pins: tuple[Index, NDArray[np.uint32]]
+    judged: JudgedData, gain: Array, grid: Grid, truths: Codes, users: Codes, pins: tuple[IntArray, NDArray[np.uint32]]
 ) -> Problems:
     """``pins`` holds, per problem, offsets into lines of (row from 0, category)."""
     judgments, membership = judged.judgments, judged.membership
@@ -166,7 +165,7 @@ def rows_fixed(problems: Problems) -> Problems:
     return replace(problems, pinned=rows.astype(np.int32))
 
 
-def _offsets(sorted_codes: Index, count: int) -> Index:
+def _offsets(sorted_codes: IntArray, count: int) -> IntArray:
     return np.concatenate([[0], np.cumsum(np.bincount(sorted_codes, minlength=count))]).astype(np.int64)
 
 
@@ -174,10 +173,10 @@ def _offsets(sorted_codes: Index, count: int) -> Index:
 class IdealCells:
     """Where the items of ideal pages stand: one entry per item shown."""
 
-    problem: Index
-    row: Index
-    col: Index
-    judgment: Index
+    problem: IntArray
+    row: IntArray
+    col: IntArray
+    judgment: IntArray
     gain: Array
     category: Codes
 
@@ -207,7 +206,7 @@ def ideal_cells(problems: Problems, solution: Solution, weights: Array) -> Ideal
 
 
 def unconstrained(
-    offsets: Index, gain: Array, weights: Array, copies: NDArray[np.int32] | None = None, threads: int | None = None
+    offsets: IntArray, gain: Array, weights: Array, copies: NDArray[np.int32] | None = None, threads: int | None = None
 ) -> Array:
     """The largest gains on the largest weights, group by group."""
     times = np.ones(len(gain), np.int32) if copies is None else copies

@@ -9,7 +9,7 @@ from carouseval.evaluation.reading.judged_data import JudgedData
 from carouseval.evaluation.scoring import ideals
 from carouseval.evaluation.scoring.first_occurrence import first_occurrence_ideals
 from carouseval.evaluation.scoring.page_batch import PageBatch
-from carouseval.evaluation.scoring.score import table_pages
+from carouseval.evaluation.scoring.scoring_step import table_pages
 from carouseval.metrics.grid import Array
 
 

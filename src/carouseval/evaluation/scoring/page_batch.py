@@ -11,8 +11,9 @@ from carouseval import _native
 from carouseval.evaluation.plan import ScoringPlan
 from carouseval.evaluation.reading.ids import Codes
 from carouseval.evaluation.reading.judged_data import JudgedData
-from carouseval.evaluation.reading.layouts import Layouts, Progress
+from carouseval.evaluation.reading.layouts import Layouts
 from carouseval.evaluation.reading.packed_lines import Lines
+from carouseval.progress import Progress
 
 _PAGES_AT_ONCE = 10_000  # whose cells are laid out
 
@@ -99,7 +100,7 @@ class PageBatch:
 
 
 def page_batches(
-    layouts: Layouts, judged: JudgedData, plan: ScoringPlan, progress: Progress = None
+    layouts: Layouts, judged: JudgedData, plan: ScoringPlan, progress: Progress | None = None
 ) -> Iterator[PageBatch]:
     """All pages of layouts, part by part."""
     for at, part in enumerate(layouts.parts):

@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from carouseval.errors import ParameterError, ParseError
-from carouseval.metrics.discount import TABLE, Discount, as_discount, parse, register
-from carouseval.metrics.discount import registered_table as _registered_table
+from carouseval.metrics.discount_base import TABLE, Discount, as_discount, parse, register_discount
+from carouseval.metrics.discount_base import registered_table as _registered_table
 from carouseval.metrics.discount_files import as_plain, from_plain
 from carouseval.metrics.grid import Array, Grid
 from carouseval.metrics.validation import outside_brackets, require_float, require_int
@@ -21,7 +21,7 @@ def table_name(text: str) -> str:
     return " ".join(re.sub(r"[(),]", " ", text).split()) or "table"
 
 
-@register(TABLE)
+@register_discount(TABLE)
 class Empirical(Discount):
     """d_emp(name): any table of weights, such as measured examination frequencies; 0 is allowed, all 0 is not.
 
@@ -105,7 +105,7 @@ class Empirical(Discount):
         return np.concatenate(columns, axis=1)
 
 
-@register(MIXTURE)
+@register_discount(MIXTURE)
 class Mixture(Discount):
     """d_mix: several kinds of people; ``parts`` are pairs of a share of people and how they look.
 

@@ -10,8 +10,8 @@ from scipy import stats
 import carouseval as cv
 from carouseval import _native
 from carouseval.attention import Examination, recgaze_counts
-from carouseval.attention.fit import PAPER_DISCOUNTS, grid_search, refine, scores
 from carouseval.attention.parameters import DECAYS, FACTORS
+from carouseval.attention.rank_fit import PAPER_DISCOUNTS, grid_search, refine, scores
 
 TRAIN, TEST = recgaze_counts("bratislava"), recgaze_counts("amsterdam")
 PAPER = {  # parameters, train rho, test rho, test r, test MSE
@@ -145,7 +145,7 @@ def test_a_refit_for_squared_error_reaches_the_known_optimum() -> None:
 
 
 def test_a_users_discount_can_be_fitted() -> None:
-    @cv.discounts.register("d_test_fit")
+    @cv.discounts.register_discount("d_test_fit")
     class Scalar(cv.discounts.Discount):
         """Takes numbers only: an array has no truth value."""
 
@@ -156,7 +156,7 @@ def test_a_users_discount_can_be_fitted() -> None:
                 return np.ones(grid.shape)
             return self.keep ** (grid.row_index + grid.column_index - 2.0)
 
-    @cv.discounts.register("d_test_fit2")
+    @cv.discounts.register_discount("d_test_fit2")
     class Arrays(cv.discounts.Discount):
         keep: float = 0.5
 

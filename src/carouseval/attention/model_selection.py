@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from carouseval.attention.examination import Examination
+from carouseval.attention.fisher_scoring import Binomial
 from carouseval.attention.forms import FORMS, MOST_PARAMETERS, Form, form_of
 from carouseval.attention.likelihood import LikelihoodFit, counted_grid, fit_likelihood
-from carouseval.attention.maximise import Binomial
-from carouseval.attention.problem import Problem
+from carouseval.attention.likelihood_problem import Problem
 from carouseval.metrics.grid import Array, Grid
 from carouseval.result_base import Result
 

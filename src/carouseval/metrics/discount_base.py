@@ -28,7 +28,7 @@ class Discount:
     Equal discounts are equal values; ``str`` prints what :func:`parse` reads.
     """
 
-    symbol: ClassVar[str] = ""  # set by register
+    symbol: ClassVar[str] = ""  # set by register_discount
     needs: ClassVar[str] = ""  # said when weights are not finite and positive
     allows_zero: ClassVar[bool] = False
     decays: ClassVar[tuple[str, ...]] = ()  # parameters in (0, 1]
@@ -172,10 +172,10 @@ def _with_numbers(cls: type[Discount], arguments: str, text: str) -> Discount:
 
 
 @dataclass_transform(frozen_default=True)
-def register(symbol: str) -> Callable[[_T], _T]:
+def register_discount(symbol: str) -> Callable[[_T], _T]:
     """Class decorator: makes a frozen dataclass of a discount and lets :func:`parse` know its symbol.
 
-    >>> @register("d_geo")
+    >>> @register_discount("d_geo")
     ... class Geometric(Discount):
     ...     "Every step right or down keeps a share of the attention."
     ...     keep: float = 0.9
@@ -186,17 +186,17 @@ def register(symbol: str) -> Callable[[_T], _T]:
     """
     if not isinstance(symbol, str) or not re.fullmatch(r"[A-Za-z_]\w*", symbol):
         raise ParameterError(
-            f"register takes a symbol, one word such as 'd_mine': @register('d_mine'), found {symbol!r}."
+            f"register_discount takes a symbol, one word such as @register_discount('d_mine'), found {symbol!r}."
         )
 
     def join(cls: Any) -> Any:
         known = _classes.get(symbol)
         names = {(c.__module__, c.__qualname__) for c in (known, cls) if c}
         if known and len(names) > 1:  # the same name again is a notebook cell run twice
-            raise ParameterError(f"register: {symbol!r} is already {known.__name__}; choose another symbol.")
+            raise ParameterError(f"register_discount: {symbol!r} is already {known.__name__}; choose another symbol.")
         if "__dataclass_params__" in vars(cls) and not cls.__dataclass_params__.frozen:
             raise ParameterError(
-                f"register: {cls.__name__} must be a frozen dataclass; leave @dataclass out altogether."
+                f"register_discount: {cls.__name__} must be a frozen dataclass; leave @dataclass out altogether."
             )
         made = cls if "__dataclass_fields__" in vars(cls) else dataclass(frozen=True, repr=False)(cls)
         made.symbol = symbol
@@ -237,7 +237,7 @@ def as_discount(discount: str | Discount) -> Discount:
     if isinstance(discount, Discount):
         if type(discount).symbol not in _classes:
             name = type(discount).__name__
-            raise ParameterError(f"{name} is not registered; write @discounts.register('d_...') above its class.")
+            raise ParameterError(f"{name} is not registered; write @register_discount('d_...') above its class.")
         return discount
     raise ParameterError(
         f"discount must be a name such as 'd_rpd' or a Discount, found {type(discount).__name__}. "

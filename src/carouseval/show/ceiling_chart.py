@@ -7,14 +7,14 @@ from typing import TypeAlias
 import altair as alt
 
 from carouseval.show.drawing import FAINT, INK, note, over, styled
-from carouseval.study.beyond import Line
+from carouseval.study.ceiling_study import CeilingLine
 
-Interval: TypeAlias = tuple[float, float, float]  # a value and the two ends of its interval
+ValueWithInterval: TypeAlias = tuple[float, float, float]  # a value and the two ends of its interval
 INTERVALS = "95% intervals; of scores, by drawing the test counts anew cell by cell; of agreement, Wilson's"
 LINE = 46  # pixels from one discount to the next
 
 
-def beyond(lines: Sequence[Line], ceiling: Line | None = None) -> alt.ConcatChart:
+def ceiling_chart(lines: Sequence[CeilingLine], ceiling: CeilingLine | None = None) -> alt.ConcatChart:
     """One panel per measure, one line per discount in the order given; the ceiling's intervals are the bands."""
     scores = {"Spearman's ρ": "spearman", "Pearson's r": "pearson", "mean squared error": "mse"}
     measures = {title: [line.interval(measure) for line in lines] for title, measure in scores.items()}
@@ -30,7 +30,11 @@ def beyond(lines: Sequence[Line], ceiling: Line | None = None) -> alt.ConcatChar
 
 
 def _panel(
-    title: str, lines: Sequence[Line], ceiling: Line | None, values: Sequence[Interval], named: bool
+    title: str,
+    lines: Sequence[CeilingLine],
+    ceiling: CeilingLine | None,
+    values: Sequence[ValueWithInterval],
+    named: bool,
 ) -> alt.LayerChart:
     share, less = title.startswith("agreement"), title == "mean squared error"
     least, most = min(low for _, low, _ in values), max(high for _, _, high in values)
@@ -73,6 +77,6 @@ def _panel(
     return alt.LayerChart(layer=layers, width=175, height=LINE * len(lines), title=title)
 
 
-def _label(line: Line) -> str:
+def _label(line: CeilingLine) -> str:
     """Two lines of text, which the axis parts at the bar."""
     return f"{line.name}|{line.parameters} parameter{'s' * (line.parameters != 1)}"

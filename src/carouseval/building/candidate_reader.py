@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 import polars as pl
 
-from carouseval.building.carousels import Carousels, Index, Page
+from carouseval.building.candidate_carousels import CandidateCarousels, CurrentPage
 from carouseval.errors import DataError, ParameterError
 from carouseval.evaluation import page_defects, schema
 from carouseval.evaluation.defect_lines import refuse_defects
@@ -17,7 +17,7 @@ from carouseval.evaluation.scoring.page_batch import PageBatch, page_batches
 from carouseval.evaluation.scoring.page_ideals import PageIdeals
 from carouseval.evaluation.settings import ColumnNames, Settings
 from carouseval.metrics.gains import Gain
-from carouseval.metrics.grid import Array, Grid
+from carouseval.metrics.grid import Array, Grid, IntArray
 from carouseval.metrics.names import MetricLike
 from carouseval.tables import RECORD, Table, TableLike, in_memory
 
@@ -33,7 +33,7 @@ def read_carousels(
     grid: Grid,
     gain: Gain,
     columns: ColumnNames,
-) -> Carousels:
+) -> CandidateCarousels:
     """Read and check all tables; what is wrong with candidates is said of them."""
     if not isinstance(grid, Grid):
         raise ParameterError(f"grid must be a carouseval.Grid, found {type(grid).__name__}.")
@@ -102,7 +102,7 @@ def _read(
     cells: pl.DataFrame,
     layouts: TableLike | None,
     items_seen: bool,
-) -> Carousels:
+) -> CandidateCarousels:
     plan = sources.plan
     # each carousel is read as a page of its own, of one row
     shelves = cells.select("user_id", pl.col("carousel").alias("page_id"), "col", "item_id", *_category(cells), row=1)
@@ -141,7 +141,7 @@ def _read(
     new[1:] = (carousel[1:] != carousel[:-1]) | (judgment[1:] != judgment[:-1])
     if not len(order):
         warn("candidates: no carousel shows an item that gains by its user's judgments. Are ids written alike?")
-    return Carousels(
+    return CandidateCarousels(
         metric=name,
         names=names.to_list(),
         users=codebook.users.values().gather(chosen).alias("user_id"),
@@ -164,8 +164,8 @@ def _category(cells: pl.DataFrame) -> list[str]:
     return ["category"] if "category" in cells.columns else []
 
 
-def _hits(inputs: Inputs, table: Table) -> tuple[Index, dict[str, int]]:
-    """Page, judgment and column of every hit of the candidates."""
+def _hits(inputs: Inputs, table: Table) -> tuple[IntArray, dict[str, int]]:
+    """CurrentPage, judgment and column of every hit of the candidates."""
     parts, counts = [np.empty((0, 3), np.int64)], {"unjudged": 0, "gaps": 0}
     for batch in page_batches(inputs.layouts, inputs.judged, inputs.plan):
         _refuse(inputs, batch, table)
@@ -211,15 +211,15 @@ def _page(
     ideals: PageIdeals,
     name: str,
     layouts: TableLike | None,
-    number: Index,
+    number: IntArray,
     bound: Array,
     users: int,
-) -> tuple[Page, Array]:
+) -> tuple[CurrentPage, Array]:
     """Everybody's page, and the ideals by which it is measured, which change where it pins rows."""
     last, pinned = np.zeros(users, np.int64), np.zeros(users, np.int64)
     nothing = np.empty(0, np.int64)
     if layouts is None:
-        return Page(nothing, nothing, nothing, last, pinned), bound
+        return CurrentPage(nothing, nothing, nothing, last, pinned), bound
     parts = [(nothing, nothing, nothing)]
     with sources.open(layouts) as inputs:
         for batch in page_batches(inputs.layouts, inputs.judged, inputs.plan):
@@ -233,4 +233,4 @@ def _page(
             pinned[number[some.pages]] = ((some.pinned > 0) * rows).max(axis=1, initial=0)
             parts.append((some.hit_judgment, *some.hit_cells()))
     judgment, row, col = (np.concatenate(part) for part in zip(*parts, strict=True))
-    return Page(judgment, row, col, last, pinned), bound
+    return CurrentPage(judgment, row, col, last, pinned), bound

@@ -7,7 +7,7 @@ from carouseval.metrics.dcg import DCG2D, N2DCG, N2DCGCat
 from carouseval.metrics.discounts import Discount, as_discount
 from carouseval.metrics.gains import Gain
 from carouseval.metrics.grid import Grid
-from carouseval.metrics.pages import Relevance
+from carouseval.metrics.page_stack import Relevance
 
 
 def dcg2d(

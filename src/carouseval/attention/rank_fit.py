@@ -14,7 +14,7 @@ from carouseval.attention.parameters import ParameterSets, weights_of_many
 from carouseval.errors import DataError, ParameterError
 from carouseval.metrics.discounts import Discount
 from carouseval.metrics.grid import Array, Grid
-from carouseval.metrics.pages import thread_count
+from carouseval.metrics.page_stack import thread_count
 from carouseval.metrics.validation import require_choice, require_int
 
 PAPER_DISCOUNTS = ("d_t", "d_a", "d_mir", "d_add", "d_mul", "d_rpd")

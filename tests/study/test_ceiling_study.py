@@ -7,25 +7,25 @@ import numpy as np
 import pytest
 
 from carouseval.attention import Examination, recgaze_counts
-from carouseval.attention.choice import NO_FOLDS
-from carouseval.attention.fit import Scores
 from carouseval.attention.forms import FORMS
 from carouseval.attention.likelihood import ORDER
-from carouseval.study.beyond import MEASURES, Beyond, Line, beyond
+from carouseval.attention.model_selection import NO_FOLDS
+from carouseval.attention.rank_fit import Scores
+from carouseval.study.ceiling_study import MEASURES, CeilingLine, CeilingStudy, ceiling_study
 from carouseval.study.reproduce import reproduce
 
 
 @pytest.fixture(scope="module")
-def found() -> Beyond:
-    return reproduce().beyond
+def found() -> CeilingStudy:
+    return reproduce().ceiling_study
 
 
-def line(found: Beyond, begin: str) -> Line:
+def line(found: CeilingStudy, begin: str) -> CeilingLine:
     (one,) = (one for one in found.lines if one.name.startswith(begin))
     return one
 
 
-def rounded(one: Line) -> tuple[float, ...]:
+def rounded(one: CeilingLine) -> tuple[float, ...]:
     shares = (one.agreement[mode].agreement.value for mode in ("binary", "graded"))
     return (
         round(one.test.spearman, 4),
@@ -35,7 +35,7 @@ def rounded(one: Line) -> tuple[float, ...]:
     )
 
 
-def test_the_ceiling(found: Beyond) -> None:
+def test_the_ceiling(found: CeilingStudy) -> None:
     assert found.ceiling is line(found, "the ceiling: bratislava's frequencies")
     assert rounded(found.ceiling) == (0.9891, 0.9931, 0.00106, 0.9644, 0.9632)
     assert found.ceiling.parameters == 150
@@ -46,7 +46,7 @@ def test_the_ceiling(found: Beyond) -> None:
     assert found.cells == pytest.approx(test.counts.sum() / test.screens)
 
 
-def test_what_is_published_stays_so(found: Beyond) -> None:
+def test_what_is_published_stays_so(found: CeilingStudy) -> None:
     assert str(line(found, "d_a, as published").discount) == "d_a(alpha=2, beta=1, gamma=9, lam=1)"
     assert str(line(found, "d_rpd, as published").discount) == "d_rpd(alpha=4, beta=9, mu=0.65, nu=0.95)"
     published = {"d_a": (0.93, 0.8562, 0.0243, 0.829, 0.849), "d_rpd": (0.9859, 0.9771, 0.0096, 0.932, 0.939)}
@@ -59,7 +59,7 @@ def test_what_is_published_stays_so(found: Beyond) -> None:
         assert [one.against_ceiling(measure) for measure in ("pearson", "mse")] == ["worse", "worse"]
 
 
-def test_row_page_browsing_reaches_the_ceiling(found: Beyond) -> None:
+def test_row_page_browsing_reaches_the_ceiling(found: CeilingStudy) -> None:
     one = found.chosen
     assert one is line(found, "d_rpb, by likelihood")
     assert one.test.spearman >= 0.988
@@ -76,7 +76,7 @@ def test_row_page_browsing_reaches_the_ceiling(found: Beyond) -> None:
     assert one.per_screen is not None
 
 
-def test_differences_from_the_ceiling_count_against_their_noise(found: Beyond) -> None:
+def test_differences_from_the_ceiling_count_against_their_noise(found: CeilingStudy) -> None:
     zero = Scores(0, 0, 0)
     at = dataclasses.replace(found.chosen, behind=Scores(0.0195, -0.0197, 0), behind_errors=Scores(0.01, 0.01, 0))
     assert [at.against_ceiling(measure) for measure in MEASURES] == ["within noise", "better", "within noise"]
@@ -84,7 +84,7 @@ def test_differences_from_the_ceiling_count_against_their_noise(found: Beyond) -
     assert dataclasses.replace(at, behind=Scores(0, 0, 1)).against_ceiling("mse") == "better"
 
 
-def test_every_form_is_listed(found: Beyond) -> None:
+def test_every_form_is_listed(found: CeilingStudy) -> None:
     assert [one.fit.form.name for one in found.choice.tried] == [form.name for form in FORMS]
     written = found.to_dict()["forms"]
     assert [form["form"] for form in written] == [form.name for form in FORMS]
@@ -94,10 +94,10 @@ def test_every_form_is_listed(found: Beyond) -> None:
     assert found.choice.chosen.bic == min(fit.bic for fit in few)
 
 
-def test_the_test_counts_choose_nothing(found: Beyond) -> None:
+def test_the_test_counts_choose_nothing(found: CeilingStudy) -> None:
     """Other test counts, turned upside down, change no form and no parameter, only scores."""
     train, test = recgaze_counts("bratislava"), recgaze_counts("amsterdam")
-    other = beyond(train, Examination("other", test.counts[::-1, ::-1], test.screens + 17))
+    other = ceiling_study(train, Examination("other", test.counts[::-1, ::-1], test.screens + 17))
     assert other.choice.chosen.form == found.choice.chosen.form
     for ours, theirs in zip(found.choice.tried, other.choice.tried, strict=True):
         assert (ours.fit.values, ours.fit.bic, ours.held_out) == (theirs.fit.values, theirs.fit.bic, theirs.held_out)
@@ -106,7 +106,7 @@ def test_the_test_counts_choose_nothing(found: Beyond) -> None:
     assert "worse than the ceiling in" in other.sentences[0]
 
 
-def test_sentences_follow_the_numbers(found: Beyond) -> None:
+def test_sentences_follow_the_numbers(found: CeilingStudy) -> None:
     reached, disputes, chosen, remains, cells, order = found.sentences
     binary, graded = (found.chosen.agreement[mode] for mode in ("binary", "graded"))
     assert reached.startswith("d_rpb with 8 parameters is within noise of the ceiling in rho, r, MSE.")
@@ -128,7 +128,7 @@ def test_sentences_follow_the_numbers(found: Beyond) -> None:
     assert "data left out do not exist (nothing" in dataclasses.replace(found, choice=nothing).sentences[2]
 
 
-def test_the_dictionary_is_json(found: Beyond) -> None:
+def test_the_dictionary_is_json(found: CeilingStudy) -> None:
     content = json.loads(json.dumps(found.to_dict(), allow_nan=False))
     assert [one["name"] for one in content["discounts"]] == [one.name for one in found.lines]
     ours = content["discounts"][2]

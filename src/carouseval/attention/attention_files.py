@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 
 from carouseval.attention.examination import Examination, Frequencies
-from carouseval.attention.recgaze import GROUPS, recgaze_counts
+from carouseval.attention.recgaze_data import GROUPS, recgaze_counts
 from carouseval.attention.screens import examination_from_screens
 from carouseval.errors import DataError, ParameterError
 from carouseval.metrics.grid import Array, Grid

@@ -248,7 +248,7 @@ def test_results_do_not_depend_on_batches_or_threads() -> None:
 
 
 def test_threads_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    from carouseval.metrics.pages import thread_count
+    from carouseval.metrics.page_stack import thread_count
 
     assert thread_count(3) == 3
     monkeypatch.delenv("CAROUSEVAL_THREADS", raising=False)

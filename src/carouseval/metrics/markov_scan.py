@@ -8,16 +8,16 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from carouseval.metrics.chain import Chain, as_band, solve
-from carouseval.metrics.discount import Formula, register
+from carouseval.metrics.discount_base import Formula, register_discount
 from carouseval.metrics.grid import Array, Grid
+from carouseval.metrics.markov_chain import Chain, as_band, solve
 from carouseval.metrics.validation import require_float
 
 KINDS = ("on", "back", "swipe", "swipe_on", "wrap", "swipe_back", "scroll", "scroll_back")
 _NO_SPREAD, _ROW, _PAGE = 0, 1, 2
 
 
-@register("d_scan")
+@register_discount("d_scan")
 class MarkovScan(Formula):
     """d_scan: the probability that a cell is ever visited by eyes that move from cell to cell.
 

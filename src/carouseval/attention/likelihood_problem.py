@@ -4,12 +4,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from carouseval import _native
+from carouseval.attention.fisher_scoring import Binomial, Maximum, maximise, surroundings
 from carouseval.attention.forms import Form, RowPageTies, form_of
-from carouseval.attention.maximise import Binomial, Maximum, maximise, surroundings
 from carouseval.attention.parameters import defaults, discount_class
 from carouseval.errors import DataError
 from carouseval.metrics.grid import Array, Grid
-from carouseval.metrics.pages import thread_count
+from carouseval.metrics.page_stack import thread_count
 
 FAR = 16.0  # on the unbounded scale: a share of 1e-7, or 1 - 1e-7
 INSIDE = 3.0  # where searches begin at most, where they begin at values given: at a bound a slope is 0

@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from carouseval import _native
-from carouseval.attention.choice import Choice, choose_form
 from carouseval.attention.examination import Examination
-from carouseval.attention.fit import Scores, matching_grid, scores
 from carouseval.attention.forms import MOST_PARAMETERS
 from carouseval.attention.likelihood import ORDER, log_likelihood
+from carouseval.attention.model_selection import Choice, choose_form
+from carouseval.attention.rank_fit import Scores, matching_grid, scores
 from carouseval.metrics.discounts import Discount, Empirical, parse
 from carouseval.metrics.grid import Array
 from carouseval.progress import Progress, step
 from carouseval.result_base import Result
-from carouseval.study.simulation import MODES, Comparison, simulate
+from carouseval.study.simulation import MODES, DiscountAgreement, simulate
 
 if TYPE_CHECKING:
     import polars as pl
@@ -35,7 +35,7 @@ WORDS = {"spearman": "rho", "pearson": "r", "mse": "MSE"}
 
 
 @dataclass(frozen=True)
-class Line:
+class CeilingLine:
     """One discount on the test set: its scores, their standard errors, and how often it decides as the truth does."""
 
     name: str
@@ -45,7 +45,7 @@ class Line:
     errors: Scores  # standard errors of the scores
     behind: Scores  # the ceiling's score minus this one; positive MSE: this one is better
     behind_errors: Scores
-    agreement: dict[str, Comparison]  # by mode; corrections and regressions are against the ceiling
+    agreement: dict[str, DiscountAgreement]  # by mode; corrections and regressions are against the ceiling
     cells: float  # cells examined on a screen, read as probabilities
     per_screen: float | None  # the log-likelihood of a test screen, where weights are probabilities
 
@@ -63,22 +63,22 @@ class Line:
 
 
 @dataclass(frozen=True)
-class Beyond(Result):
+class CeilingStudy(Result):
     """The forms tried, the one chosen, and the discounts side by side on the test set."""
 
     choice: Choice
     train: str  # the names of both sets
     test: str
-    lines: tuple[Line, ...]
+    lines: tuple[CeilingLine, ...]
     cells: float  # cells examined on a test screen
     train_cells: float
 
     @property
-    def chosen(self) -> Line:
+    def chosen(self) -> CeilingLine:
         return next(line for line in self.lines if line.discount is self.choice.chosen.discount)
 
     @property
-    def ceiling(self) -> Line:
+    def ceiling(self) -> CeilingLine:
         return self.lines[-1]
 
     @property
@@ -155,7 +155,7 @@ class Beyond(Result):
         }
 
 
-def beyond(train: Examination, test: Examination, progress: Progress | None = None) -> Beyond:
+def ceiling_study(train: Examination, test: Examination, progress: Progress | None = None) -> CeilingStudy:
     """Choose a form on ``train`` and score it on ``test``, beside the paper's discounts and the ceiling."""
     choice = choose_form(train, progress=step(progress, "fit forms"))
     ceiling = Empirical(train.frequencies, name=f"{train.name} frequencies")
@@ -166,7 +166,7 @@ def beyond(train: Examination, test: Examination, progress: Progress | None = No
         (f"{CEILING}: {train.name}'s frequencies", ceiling, train.counts.size),
     ]
     judged = [ceiling, *(discount for _, discount, _ in entries[:-1])]
-    agreement: dict[str, tuple[Comparison, ...]] = {}
+    agreement: dict[str, tuple[DiscountAgreement, ...]] = {}
     for mode in MODES:
         study = simulate(
             judged, test, mode, stream="paper", thresholds=["0"], progress=step(progress, f"simulate {mode}")
@@ -178,7 +178,7 @@ def beyond(train: Examination, test: Examination, progress: Progress | None = No
     for k, (name, discount, parameters) in enumerate(entries):
         here = scores(discount, test)
         lines.append(
-            Line(
+            CeilingLine(
                 name=name,
                 discount=discount,
                 parameters=parameters,
@@ -191,7 +191,7 @@ def beyond(train: Examination, test: Examination, progress: Progress | None = No
                 per_screen=_per_screen(discount, test),
             )
         )
-    return Beyond(
+    return CeilingStudy(
         choice, train.name, test.name, tuple(lines), float(test.frequencies.sum()), float(train.frequencies.sum())
     )
 

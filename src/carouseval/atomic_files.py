@@ -41,7 +41,7 @@ def _umask() -> int:
     return mask
 
 
-def write_whole(path: str | Path, content: str | bytes) -> Path:
+def write_atomically(path: str | Path, content: str | bytes) -> Path:
     """Write under a temporary name, then rename; what cannot be written is said, and nothing is left behind."""
     with _unfinished(Path(path)) as unfinished:
         unfinished.write_bytes(content.encode() if isinstance(content, str) else content)
@@ -77,7 +77,7 @@ def write_frame(path: str | Path, frame: "pl.DataFrame") -> Path:
 
 
 @contextmanager
-def whole_folder(directory: str | Path) -> Iterator[Path]:
+def atomic_folder(directory: str | Path) -> Iterator[Path]:
     """A folder to write many files in: once all are written they move into ``directory``, which is made if need be.
 
     If writing fails nothing is left behind, and files of the same names stay as they were.

@@ -1,4 +1,4 @@
-"""Carousels that may be put on a page, and what each would add to it.
+"""CandidateCarousels that may be put on a page, and what each would add to it.
 
 A page's score is linear in its items once each counts where it weighs most, so all that is needed of a carousel are its
 *hits*, cells whose item gains something: putting it on a row raises each such item to what it is worth there, if that
@@ -14,28 +14,26 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from carouseval.metrics.grid import Array
-
-Index = NDArray[np.int64]
+from carouseval.metrics.grid import Array, IntArray
 
 
 @dataclass(frozen=True, eq=False)
-class Page:
+class CurrentPage:
     """What is on everybody's page: where each judged item stands that gains, and the last row."""
 
-    judgment: Index
-    row: Index  # from 0
-    col: Index
-    last: Index  # per user: how many rows there are
-    pinned: Index  # per user: the last pinned row, from 1; 0 where there is none
+    judgment: IntArray
+    row: IntArray  # from 0
+    col: IntArray
+    last: IntArray  # per user: how many rows there are
+    pinned: IntArray  # per user: the last pinned row, from 1; 0 where there is none
 
-    def moved(self, top: Index, users: Index) -> "Page":
+    def moved(self, top: IntArray, users: IntArray) -> "CurrentPage":
         """The page with the rows from ``top`` on (per user, from 0) one lower; ``users`` are those of the hits."""
         return replace(self, row=self.row + (self.row >= top[users]))
 
 
 @dataclass(frozen=True, eq=False)
-class Carousels:
+class CandidateCarousels:
     """Candidates by name, their hits, and everything they are judged by.
 
     Users are those with a judged item that gains, numbered from 0 as in ``users``. Hits are sorted by (carousel,
@@ -47,33 +45,33 @@ class Carousels:
     users: pl.Series
     cells: pl.DataFrame  # user_id, carousel, col, item_id, [category], of everyone
     weights: Array  # (rows, cols)
-    page: Page
+    page: CurrentPage
     has: NDArray[np.bool_]  # (carousels, users)
-    hit_carousel: Index
-    hit_judgment: Index
-    hit_col: Index
-    firsts: Index
-    owner: Index  # per judgment: its user, -1 where nobody is scored
+    hit_carousel: IntArray
+    hit_judgment: IntArray
+    hit_col: IntArray
+    firsts: IntArray
+    owner: IntArray  # per judgment: its user, -1 where nobody is scored
     worth: Array  # per judgment: gain / ideal / number of users
     counts: dict[str, int]
     config: dict[str, Any]
 
     @cached_property
-    def carousel(self) -> Index:
+    def carousel(self) -> IntArray:
         """The carousel of every pair of carousel and item."""
         return self.hit_carousel[self.firsts]
 
     @cached_property
-    def judgment(self) -> Index:
+    def judgment(self) -> IntArray:
         """The judgment of every pair."""
         return self.hit_judgment[self.firsts]
 
     @cached_property
-    def user(self) -> Index:
+    def user(self) -> IntArray:
         """The user of every pair."""
         return self.owner[self.judgment]
 
-    def value(self, row: Index) -> Array:
+    def value(self, row: IntArray) -> Array:
         """What every pair is worth where each user sees carousels on a row of their own (from 0)."""
         there = self._hit_worth * self.weights[row[self._hit_user], self.hit_col]
         return there if len(self.firsts) == len(there) else np.maximum.reduceat(there, self.firsts)
@@ -83,20 +81,20 @@ class Carousels:
         return self.worth[self.hit_judgment]
 
     @cached_property
-    def _hit_user(self) -> Index:
+    def _hit_user(self) -> IntArray:
         return self.owner[self.hit_judgment]
 
-    def reached(self, page: Page) -> Array:
+    def reached(self, page: CurrentPage) -> Array:
         """What a page makes of every judgment: an item counts once, where it weighs most."""
         best = np.zeros(len(self.worth))
         np.maximum.at(best, page.judgment, self.worth[page.judgment] * self.weights[page.row, page.col])
         return best
 
-    def added(self, reached: Array, row: Index) -> Array:
+    def added(self, reached: Array, row: IntArray) -> Array:
         """What every pair adds to a page that has reached so much, on a row for each user."""
         return np.maximum(0.0, self.value(row) - reached[self.judgment])
 
-    def value_of(self, k: int, row: Index) -> tuple[Index, Array]:
+    def value_of(self, k: int, row: IntArray) -> tuple[IntArray, Array]:
         """The judgments that one carousel hits, and what it is worth to each."""
         begin, end = np.searchsorted(self.hit_carousel, [k, k + 1])
         one, firsts = slice(begin, end), self.firsts[(self.firsts >= begin) & (self.firsts < end)] - begin
@@ -120,6 +118,6 @@ class Carousels:
         return sums
 
 
-def _sums(at: Index, values: Array, count: int) -> Array:
+def _sums(at: IntArray, values: Array, count: int) -> Array:
     sums: Array = np.bincount(at, values, count).astype(np.float64)
     return sums

@@ -20,7 +20,7 @@ from carouseval.show import charts
 from carouseval.show.explanation import explanation
 from carouseval.show.paper import ceiling_figure, fit_figure
 from carouseval.show.terminal import page_score
-from carouseval.study.ceiling_study import ceiling_chart
+from carouseval.study.ceiling_study import ceiling_study
 
 HERE = Path(__file__).parent
 
@@ -59,7 +59,7 @@ def main(folder: Path = HERE) -> None:
 def figures() -> dict[str, Any]:
     """The charts of attention.md by the names of their files."""
     train, test = (cv.attention.recgaze_counts(group) for group in ("bratislava", "amsterdam"))
-    found = ceiling_chart(train, test)
+    found = ceiling_study(train, test)
     tables = {f"{test.name}: examined on this share of screens": test.frequencies}
     tables |= {str(name): cv.discounts.parse(name).weights(cv.RECGAZE) for name in ("d_rpb", "d_rpd", "d_a")}
     phone, desktop = (cv.discounts.parse("d_rpb").weights(grid) for grid in (cv.PHONE, cv.DESKTOP))

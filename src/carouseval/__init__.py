@@ -6,8 +6,9 @@
 0.9597
 """
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from carouseval.lazy_names import lazy_names
 
 __version__ = "0.1.0"
 
@@ -63,44 +64,40 @@ if TYPE_CHECKING:
     from carouseval.study.reproduce import reproduce as reproduce
     from carouseval.study.simulation import Study as Study
     from carouseval.study.simulation import simulate as simulate
-
-# where each name is; modules are imported when one of their names is first used
-_ROOMS = ("attention", "behavior", "building", "comparison", "discounts", "errors", "evaluation", "metrics", "study")
-_HOMES = {
-    "building.from_scores": ("pages_from_scores",),
-    "building.greedy_page": ("BuiltPages", "build_pages"),
-    "building.marginal_gain": ("MarginalGains", "what_adds"),
-    "building.run_files": ("read_run", "scores_from_arrays"),
-    "building.sample": ("Sample", "sample"),
-    "comparison.compare": ("compare",),
-    "comparison.comparison": ("Comparison",),
-    "comparison.sensitivity": ("Sensitivity", "sensitivity"),
-    "errors": ("CarousevalError", "DataError", "DataWarning", "ParameterError", "ParseError"),
-    "evaluation.check": ("Check", "check"),
-    "evaluation.evaluate": ("Evaluator", "evaluate", "items_of"),
-    "evaluation.explain": ("explain",),
-    "evaluation.explanation": ("Explanation", "PageView"),
-    "evaluation.results": ("Evaluation",),
-    "metrics.grid": ("DESKTOP", "Grid", "PHONE", "RECGAZE", "TV"),
-    "metrics.ideal": ("ideal_dcg2d", "ideal_layout"),
-    "metrics.names": ("metric",),
-    "metrics.array_functions": ("dcg2d", "n2dcg", "n2dcg_cat"),
-    "study.reproduce": ("Reproduction", "reproduce"),
-    "study.simulation": ("Study", "simulate"),
-}
-_HOME = {name: home for home, names in _HOMES.items() for name in names}
-
-__all__ = sorted([*_ROOMS, *_HOME])
-
-if not TYPE_CHECKING:  # type checkers would take any name for granted
-
-    def __getattr__(name: str) -> Any:
-        if name in _ROOMS:
-            return importlib.import_module(f"carouseval.{name}")
-        if name not in _HOME:
-            raise AttributeError(f"module 'carouseval' has no attribute {name!r}")
-        found = globals()[name] = getattr(importlib.import_module(f"carouseval.{_HOME[name]}"), name)
-        return found
-
-    def __dir__() -> list[str]:
-        return [*__all__, "__version__"]
+else:
+    __all__, __getattr__, __dir__ = lazy_names(
+        __name__,
+        {
+            "building.from_scores": ("pages_from_scores",),
+            "building.greedy_page": ("BuiltPages", "build_pages"),
+            "building.marginal_gain": ("MarginalGains", "what_adds"),
+            "building.run_files": ("read_run", "scores_from_arrays"),
+            "building.sample": ("Sample", "sample"),
+            "comparison.compare": ("compare",),
+            "comparison.comparison": ("Comparison",),
+            "comparison.sensitivity": ("Sensitivity", "sensitivity"),
+            "errors": ("CarousevalError", "DataError", "DataWarning", "ParameterError", "ParseError"),
+            "evaluation.check": ("Check", "check"),
+            "evaluation.evaluate": ("Evaluator", "evaluate", "items_of"),
+            "evaluation.explain": ("explain",),
+            "evaluation.explanation": ("Explanation", "PageView"),
+            "evaluation.results": ("Evaluation",),
+            "metrics.grid": ("DESKTOP", "Grid", "PHONE", "RECGAZE", "TV"),
+            "metrics.ideal": ("ideal_dcg2d", "ideal_layout"),
+            "metrics.names": ("metric",),
+            "metrics.array_functions": ("dcg2d", "n2dcg", "n2dcg_cat"),
+            "study.reproduce": ("Reproduction", "reproduce"),
+            "study.simulation": ("Study", "simulate"),
+        },
+        rooms=(
+            "attention",
+            "behavior",
+            "building",
+            "comparison",
+            "discounts",
+            "errors",
+            "evaluation",
+            "metrics",
+            "study",
+        ),
+    )

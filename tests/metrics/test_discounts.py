@@ -259,7 +259,7 @@ def test_what_does_not_read_is_refused(text: str, message: str) -> None:
         (lambda: discounts.Empirical([["a"]]), r"must be numbers"),
         (lambda: discounts.Empirical([[1.0]], name="a(b)"), r"name must be text without brackets"),
         (lambda: discounts.as_discount(np.ones((2, 2))), r"found ndarray\. A table .* discounts\.Empirical"),  # type: ignore[arg-type]
-        (lambda: discounts.register_discount("not a symbol"), r"one word such as 'd_mine'"),
+        (lambda: discounts.register_discount("not a symbol"), r"one word such as @register_discount"),
         (lambda: discounts.register_discount(discounts.RowPage), r"register_discount takes a symbol"),  # type: ignore[arg-type]
         (lambda: discounts.RowPage().weights((2, 3)), r"weights takes a carouseval\.Grid, found tuple"),  # type: ignore[arg-type]
     ],

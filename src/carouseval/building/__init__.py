@@ -1,1 +1,16 @@
-"""Making pages: from scores, greedily, what a carousel adds; sample data to try things on."""
+"""Making pages: from scores, greedily, what a carousel adds; sample data; layouts that others have published."""
+
+from typing import TYPE_CHECKING
+
+from carouseval.lazy_names import lazy_names
+
+if TYPE_CHECKING:
+    from carouseval.building.layout_files import CarePages as CarePages
+    from carouseval.building.layout_files import read_care_layouts as read_care_layouts
+    from carouseval.building.layout_files import read_contentwise_layouts as read_contentwise_layouts
+    from carouseval.building.layout_files import read_recgaze_layouts as read_recgaze_layouts
+else:
+    __all__, __getattr__, __dir__ = lazy_names(
+        __name__,
+        {"layout_files": ("CarePages", "read_care_layouts", "read_contentwise_layouts", "read_recgaze_layouts")},
+    )

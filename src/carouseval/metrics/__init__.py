@@ -3,17 +3,16 @@
 ``Metric`` and ``register_metric`` are what a metric of your own needs.
 """
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from carouseval.lazy_names import lazy_names
 
 if TYPE_CHECKING:
-    from carouseval.metrics.metric_base import Metric, Pages, SystemMetric, register_metric
-
-__all__ = ["Metric", "Pages", "SystemMetric", "register_metric"]
-
-
-def __getattr__(name: str) -> Any:
-    """They bring in NumPy, which the command line reads names without."""
-    if name in __all__:
-        return getattr(importlib.import_module("carouseval.metrics.metric_base"), name)
-    raise AttributeError(f"module 'carouseval.metrics' has no attribute {name!r}")
+    from carouseval.metrics.metric_base import Metric as Metric
+    from carouseval.metrics.metric_base import Pages as Pages
+    from carouseval.metrics.metric_base import SystemMetric as SystemMetric
+    from carouseval.metrics.metric_base import register_metric as register_metric
+else:
+    __all__, __getattr__, __dir__ = lazy_names(
+        __name__, {"metric_base": ("Metric", "Pages", "SystemMetric", "register_metric")}
+    )

@@ -232,7 +232,7 @@ def test_fit_takes_other_parameters_and_objectives() -> None:
         (["simulate", "--mode", "grade"], "'grade' is not one of 'binary', 'graded'"),
         (["simulate", "--truth", "d_x"], "there is no discount 'd_x'"),
         (["simulate", "--truth", "none.csv"], "none.csv: No such file"),
-        (["simulate", "--at-least", "2"], "thresholds are decimals"),
+        (["simulate", "--at-least", "2"], "thresholds must be decimals"),
     ],
 )
 def test_mistakes_end_with_a_clear_message_and_status_2(arguments: list[str], message: str) -> None:

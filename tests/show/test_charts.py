@@ -20,16 +20,19 @@ from carouseval.attention.examination import Share
 from carouseval.attention.rank_fit import Scores
 from carouseval.show import charts
 from carouseval.show.drawing import FORMATS, RAMP, RED
-from carouseval.study.simulation import DiscountAgreement, Study, Threshold
+from carouseval.study.simulation import DiscountAgreement, Mode, Study, Threshold
 
 AMSTERDAM = recgaze_counts("amsterdam")
 TEST = AMSTERDAM.frequencies
 SYMBOLS = ("d_t", "d_a", "d_mir", "d_add", "d_mul", "d_rpd")
 WEIGHTS = {symbol: cv.discounts.parse(symbol).weights(cv.RECGAZE) for symbol in SYMBOLS}
-SHARES = {"binary": {0.0: (0.8, 0.9), 0.05: (0.9, 0.99)}, "graded": {0.0: (0.81, 0.92), 0.05: (0.93, 0.987)}}
+SHARES: dict[Mode, dict[float, tuple[float, ...]]] = {
+    "binary": {0.0: (0.8, 0.9), 0.05: (0.9, 0.99)},
+    "graded": {0.0: (0.81, 0.92), 0.05: (0.93, 0.987)},
+}
 
 
-def study(shares: Mapping[float, tuple[float, ...]], symbols: Sequence[str], mode: str = "binary") -> Study:
+def study(shares: Mapping[float, tuple[float, ...]], symbols: Sequence[str], mode: Mode = "binary") -> Study:
     """A study of a thousand pairs with these shares of agreement, by threshold and discount."""
     none = Share(0, 1000)
     thresholds = [

@@ -112,10 +112,10 @@ def test_sentences_follow_the_numbers(found: CeilingStudy) -> None:
     assert reached.startswith("d_rpb with 8 parameters is within noise of the ceiling in rho, r, MSE.")
     assert f"binary: {binary.corrected.count} and {binary.regressions.count};" in disputes
     assert f"graded: {graded.corrected.count} and {graded.regressions.count}." in disputes
-    assert "data left out agree (rows left out one by one" in chosen
-    assert f"{found.choice.chosen.dispersion:.2f} times the deviance" in remains
-    assert "By d_rpd a person would examine 15.2 cells of a screen, by d_rpb 48.3" in cells
-    assert "48.3 were examined in training, 43.3 in test" in cells
+    assert "held-out data agree (rows left out one by one" in chosen
+    assert f"{found.choice.chosen.dispersion:.2f} times that of binomial noise" in remains
+    assert "d_rpd predicts 15.2 examined cells per screen and d_rpb 48.3" in cells
+    assert "people examined 48.3 in training and 43.3 in test" in cells
     assert order == ORDER
     far = dataclasses.replace(found.chosen, behind=Scores(0.1, 0, 0))
     lines = tuple(far if one is found.chosen else one for one in found.lines)
@@ -123,9 +123,9 @@ def test_sentences_follow_the_numbers(found: CeilingStudy) -> None:
     assert said == "d_rpb with 8 parameters is within noise of the ceiling in r, MSE; worse than the ceiling in rho."
     worse = [dataclasses.replace(one, held_out=-1.0 * k) for k, one in enumerate(found.choice.tried)]
     choice = dataclasses.replace(found.choice, tried=tuple(worse))
-    assert "data left out would choose another" in dataclasses.replace(found, choice=choice).sentences[2]
+    assert "held-out data would select another" in dataclasses.replace(found, choice=choice).sentences[2]
     nothing = dataclasses.replace(found.choice, folds=NO_FOLDS)
-    assert "data left out do not exist (nothing" in dataclasses.replace(found, choice=nothing).sentences[2]
+    assert "there are no held-out data (nothing" in dataclasses.replace(found, choice=nothing).sentences[2]
 
 
 def test_the_dictionary_is_json(found: CeilingStudy) -> None:

@@ -10,8 +10,8 @@ from scipy import stats
 import carouseval as cv
 from carouseval.attention import Examination, recgaze_counts
 from carouseval.attention.examination import Share
-from carouseval.study.draws import Draws, chances
-from carouseval.study.simulation import simulate
+from carouseval.study.draws import Draws, cumulative_probabilities
+from carouseval.study.simulation import Mode, simulate
 from tests import oracles
 
 TRUTH = recgaze_counts("amsterdam")
@@ -49,7 +49,7 @@ def plain_study(mode: str, trials: int) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("mode", ["binary", "graded"])
-def test_the_papers_stream_against_a_plain_replay(mode: str) -> None:
+def test_the_papers_stream_against_a_plain_replay(mode: Mode) -> None:
     study = simulate(truth=TRUTH, mode=mode, trials=300, stream="paper")
     expected = plain_study(mode, 300)
     for row, (pairs, original, reformulated) in zip(study.thresholds, expected.values(), strict=True):
@@ -71,7 +71,7 @@ def test_counts_of_a_row_fit_together() -> None:
 
 
 @pytest.mark.parametrize("mode", ["binary", "graded"])
-def test_both_streams_draw_from_the_same_study(mode: str) -> None:
+def test_both_streams_draw_from_the_same_study(mode: Mode) -> None:
     """Agreement in the fast stream lies within sampling error of the published one (z below 4, fixed seeds)."""
     fast = simulate(truth=TRUTH, mode=mode, trials=60_000, seed=7)
     published = {"binary": (0.829, 0.932), "graded": (0.849, 0.939)}[mode]
@@ -99,8 +99,10 @@ def test_the_fast_draws_have_the_right_distribution() -> None:
     assert abs(np.corrcoef(one[:, 0, 0], other[:, 0, 0])[0, 1]) < 0.05  # one layout says nothing of the other's cells
 
 
-def test_chances_are_the_binomial_distribution() -> None:
-    np.testing.assert_allclose(chances(15, 0.15) / 2.0**64, stats.binom(15, 0.15).cdf(range(16)), rtol=1e-12)
+def test_cumulative_probabilities_are_the_binomial_distribution() -> None:
+    np.testing.assert_allclose(
+        cumulative_probabilities(15, 0.15) / 2.0**64, stats.binom(15, 0.15).cdf(range(16)), rtol=1e-12
+    )
 
 
 def test_results_depend_on_the_seed_alone(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -172,7 +174,9 @@ def test_pairs_are_all_decided_pairs() -> None:
 
 
 def test_many_columns_and_extreme_shares() -> None:
-    np.testing.assert_allclose(chances(3000, 0.15) / 2.0**64, stats.binom(3000, 0.15).cdf(range(3001)), atol=1e-12)
+    np.testing.assert_allclose(
+        cumulative_probabilities(3000, 0.15) / 2.0**64, stats.binom(3000, 0.15).cdf(range(3001)), atol=1e-12
+    )
     assert simulate(truth="d_rpd", trials=5, grid=cv.Grid(2, 3000)).trials == 5
     for share in (1e-9, 1.0):
         assert simulate(truth=TRUTH, trials=50, share=share).pairs > 0
@@ -202,11 +206,11 @@ def test_wilson_intervals_against_scipy() -> None:
         ({"trials": 0}, "trials must be a whole number of at least 1"),
         ({"seed": -1}, "seed must be a whole number of at least 0"),
         ({"seed": 2**64}, r"seed must be below 2\^64"),
-        ({"thresholds": ["1e999999999"]}, "thresholds are decimals"),
+        ({"thresholds": ["1e999999999"]}, "thresholds must be decimals"),
         ({"discounts": []}, "at least one discount"),
         ({"discounts": ["d_x"]}, "no discount 'd_x'"),
-        ({"thresholds": ["x"]}, "thresholds are decimals from 0 to below 1"),
-        ({"thresholds": ["1.5"]}, "thresholds are decimals"),
+        ({"thresholds": ["x"]}, "thresholds must be decimals from 0 to below 1"),
+        ({"thresholds": ["1.5"]}, "thresholds must be decimals"),
         ({"share": 0}, "share must be a finite number above 0"),
         ({"grid": cv.Grid(3, 1)}, "at least 2 columns"),
         ({"truth": TRUTH, "grid": cv.Grid(20, 20)}, "too small for a 20x20 grid"),

@@ -1,8 +1,8 @@
-"""Beyond the paper: how close a discount comes to the noise ceiling, the training frequencies used as a discount.
+"""How close a discount comes to the noise ceiling: the training frequencies themselves, used as a discount.
 
-The ceiling is no bound: frequencies carry noise of their own, of which a formula is free, so that it may do better.
+The ceiling is not an upper bound: frequencies are noisy and a formula is not, so a formula may score higher.
 
-Forms of d_rpb are fitted to the training set alone and one of them is chosen there; it is then scored on the test set.
+Forms of d_rpb are fitted to the training set alone and one is selected there; it is then scored on the test set.
 """
 
 import math
@@ -36,18 +36,18 @@ WORDS = {"spearman": "rho", "pearson": "r", "mse": "MSE"}
 
 @dataclass(frozen=True)
 class CeilingLine:
-    """One discount on the test set: its scores, their standard errors, and how often it decides as the truth does."""
+    """One discount on the test set: its scores, their standard errors, and its agreement with the truth."""
 
     name: str
     discount: Discount
     parameters: int
     test: Scores
     errors: Scores  # standard errors of the scores
-    behind: Scores  # the ceiling's score minus this one; positive MSE: this one is better
+    behind: Scores  # the ceiling's score minus this one; for MSE positive means that this one is better
     behind_errors: Scores
-    agreement: dict[str, DiscountAgreement]  # by mode; corrections and regressions are against the ceiling
-    cells: float  # cells examined on a screen, read as probabilities
-    per_screen: float | None  # the log-likelihood of a test screen, where weights are probabilities
+    agreement: dict[str, DiscountAgreement]  # by mode; corrections and regressions are relative to the ceiling
+    cells: float  # expected number of cells examined on a screen, weights read as probabilities
+    per_screen: float | None  # log-likelihood of a test screen, where weights are probabilities
 
     def interval(self, measure: str) -> tuple[float, float, float]:
         """A score and its 95% interval."""
@@ -55,7 +55,7 @@ class CeilingLine:
         return value, value - half, value + half
 
     def against_ceiling(self, measure: str) -> str:
-        """Whether it is within noise of the ceiling, by sampling of the test counts, or better or worse than it."""
+        """Whether it is within noise of the ceiling, by resampling the test counts, or better or worse."""
         behind, error = getattr(self.behind, measure), getattr(self.behind_errors, measure)
         if abs(behind) <= _WIDTH * error:
             return NOISE
@@ -64,7 +64,7 @@ class CeilingLine:
 
 @dataclass(frozen=True)
 class CeilingStudy(Result):
-    """The forms tried, the one chosen, and the discounts side by side on the test set."""
+    """The forms compared, the one selected, and the discounts side by side on the test set."""
 
     choice: Choice
     train: str  # the names of both sets
@@ -75,18 +75,20 @@ class CeilingStudy(Result):
 
     @property
     def chosen(self) -> CeilingLine:
+        """The selected form of d_rpb."""
         return next(line for line in self.lines if line.discount is self.choice.chosen.discount)
 
     @property
     def ceiling(self) -> CeilingLine:
+        """The training frequencies used as a discount."""
         return self.lines[-1]
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """What was reached, what remains, and what these data cannot say."""
+        """The result, what remains unexplained, and what these data cannot tell."""
         chosen, fit, rank_fitted = self.chosen, self.choice.chosen, self.lines[1]
         verdicts = {measure: chosen.against_ceiling(measure) for measure in MEASURES}
-        said = [
+        phrases = [
             f"{verdict} {'of' if verdict == NOISE else 'than'} the ceiling in {', '.join(places)}"
             for verdict in (NOISE, "better", "worse")
             if (places := [WORDS[measure] for measure in MEASURES if verdicts[measure] == verdict])
@@ -94,24 +96,28 @@ class CeilingStudy(Result):
         disputes = "; ".join(
             f"{mode}: {one.corrected.count} and {one.regressions.count}" for mode, one in chosen.agreement.items()
         )
-        agree = {True: "agree", False: "would choose another", None: "do not exist"}[self.choice.held_out_agrees]
+        held_out = {
+            True: "held-out data agree",
+            False: "held-out data would select another",
+            None: "there are no held-out data",
+        }[self.choice.held_out_agrees]
         return (
-            f"{fit.discount.symbol} with {chosen.parameters} parameters is {'; '.join(said)}.",
-            f"Pairs on which it is right and the ceiling wrong, and the other way round: {disputes}. Log-likelihood of "
-            f"a test screen: {_said(chosen.per_screen)}, under the ceiling {_said(self.ceiling.per_screen)}.",
-            f"The form was chosen by BIC on the training counts among those of at most {MOST_PARAMETERS} parameters; "
-            f"data left out {agree} ({self.choice.folds}).",
-            f"What remains: {fit.dispersion:.2f} times the deviance of binomial noise on the training counts"
-            f"{'' if fit.dispersion < 1.3 else ', by what the form leaves out or by people whose screens are alike'}.",
-            "A discount fitted by rank orders cells; its weights are no probabilities. By "
-            f"{rank_fitted.discount.symbol} a person would examine {rank_fitted.cells:.1f} cells of a screen, by "
-            f"{fit.discount.symbol} {chosen.cells:.1f}; {self.train_cells:.1f} were examined in training, "
+            f"{fit.discount.symbol} with {chosen.parameters} parameters is {'; '.join(phrases)}.",
+            f"Pairs on which it is right and the ceiling wrong, and vice versa: {disputes}. Log-likelihood of a test "
+            f"screen: {_screen_text(chosen.per_screen)}; under the ceiling: {_screen_text(self.ceiling.per_screen)}.",
+            f"The form was selected by BIC on the training counts among those with at most {MOST_PARAMETERS} "
+            f"parameters; {held_out} ({self.choice.folds}).",
+            f"Residual deviance on the training counts: {fit.dispersion:.2f} times that of binomial noise"
+            f"{'' if fit.dispersion < 1.3 else ', because of what the form omits or because screens are correlated'}.",
+            "A discount fitted by rank orders cells; its weights are not probabilities. Read as such, "
+            f"{rank_fitted.discount.symbol} predicts {rank_fitted.cells:.1f} examined cells per screen and "
+            f"{fit.discount.symbol} {chosen.cells:.1f}; people examined {self.train_cells:.1f} in training and "
             f"{self.cells:.1f} in test.",
             ORDER,
         )
 
     def to_frame(self) -> "pl.DataFrame":
-        """A line for each discount, its scores with their intervals."""
+        """One row per discount: its scores with their intervals."""
         import polars as pl
 
         rows = []
@@ -129,7 +135,7 @@ class CeilingStudy(Result):
         return pl.DataFrame(rows, infer_schema_length=None)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain numbers, for JSON."""
+        """The study as plain values, ready for JSON."""
         return {
             **self.choice.to_dict(),
             "discounts": [
@@ -156,7 +162,7 @@ class CeilingStudy(Result):
 
 
 def ceiling_study(train: Examination, test: Examination, progress: Progress | None = None) -> CeilingStudy:
-    """Choose a form on ``train`` and score it on ``test``, beside the paper's discounts and the ceiling."""
+    """Select a form on ``train`` and score it on ``test``, beside the paper's discounts and the ceiling."""
     choice = choose_form(train, progress=step(progress, "fit forms"))
     ceiling = Empirical(train.frequencies, name=f"{train.name} frequencies")
     entries: list[tuple[str, Discount, int]] = [
@@ -197,17 +203,17 @@ def ceiling_study(train: Examination, test: Examination, progress: Progress | No
 
 
 def _per_screen(discount: Discount, test: Examination) -> float | None:
-    """The log-likelihood of a test screen; None where weights are no probabilities, or rule out what was seen."""
+    """The log-likelihood of a test screen; None if weights are not probabilities or exclude what was observed."""
     value = log_likelihood(discount, test) / test.screens if discount.is_probability else -math.inf
     return value if math.isfinite(value) else None
 
 
-def _said(value: float | None) -> str:
-    return "none, for it rules out what was seen" if value is None else f"{value:.3f}"
+def _screen_text(value: float | None) -> str:
+    return "none, as it excludes what was observed" if value is None else f"{value:.3f}"
 
 
 def _resampled(test: Examination, discounts: list[Discount]) -> Array:
-    """Scores (discounts, samples, measures) on test counts drawn anew, cell by cell."""
+    """Scores (discounts, samples, measures) on resampled test counts, cell by cell."""
     rng = np.random.default_rng(0)
     drawn = rng.binomial(test.screens, test.frequencies.ravel(), (_SAMPLES, test.counts.size)) / test.screens
     shares = drawn / drawn.max(axis=1, keepdims=True)

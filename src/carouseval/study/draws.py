@@ -1,6 +1,7 @@
-"""Random carousels and pairs of layouts of them, in the authors' stream and in a fast one."""
+"""Random carousels and pairs of layouts of them, drawn as the authors did or faster."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from decimal import Decimal, localcontext
 from typing import TypeAlias
 
@@ -17,14 +18,17 @@ _AT_ONCE, _FAST_AT_ONCE = 600_000, 5_000_000  # cells of layouts held at a time
 LayoutPairs: TypeAlias = tuple[NDArray[np.uint8], NDArray[np.uint8]]
 
 
+@dataclass(frozen=True)
 class Draws:
     """Pairs of layouts as stacks of grades, (trials, rows, cols)."""
 
-    def __init__(self, graded: bool, rows: int, cols: int, share: float) -> None:
-        self.graded, self.rows, self.cols, self.share = graded, rows, cols, share
+    graded: bool
+    rows: int
+    cols: int
+    share: float
 
-    def as_the_paper(self, seed: int, trials: int) -> Iterator[LayoutPairs]:
-        """The authors' stream, draw for draw; filled into chunks so that scoring costs little beside it."""
+    def as_in_paper(self, seed: int, trials: int) -> Iterator[LayoutPairs]:
+        """The authors' random draws one by one, collected into chunks that are scored together."""
         rng = np.random.default_rng(seed)
         ranks = np.arange(self.cols)
         grades = np.zeros((self.rows, self.cols), np.uint8)
@@ -44,8 +48,8 @@ class Draws:
             yield stacks[0], stacks[1]
 
     def fast(self, seed: int, trials: int, threads: int | None) -> Iterator[LayoutPairs]:
-        """Whole chunks at a time; every trial has a stream of its own, so neither chunks nor threads matter."""
-        up_to = chances(self.cols, self.share)
+        """A chunk at a time; every trial has its own random stream, so chunks and threads do not matter."""
+        up_to = cumulative_probabilities(self.cols, self.share)
         grade, first = TOP_GRADE if self.graded else 1, 0
         for size in self._chunks(trials, _FAST_AT_ONCE):
             yield _native.draw_pairs(seed, first, size, self.rows, self.cols, up_to, grade, thread_count(threads))
@@ -57,8 +61,8 @@ class Draws:
             yield min(most, trials - begin)
 
 
-def chances(items: int, share: float) -> NDArray[np.uint64]:
-    """The chance of at most n of ``items`` relevant ones, for every n, out of 2^64."""
+def cumulative_probabilities(items: int, share: float) -> NDArray[np.uint64]:
+    """The probability of at most n relevant items out of ``items``, for every n, scaled to 2^64."""
     with localcontext() as context:
         context.prec = 60
         p, total, out = Decimal(share), Decimal(0), []

@@ -1,4 +1,4 @@
-"""The tables of the paper, and of what lies beyond it, as results that print and save themselves."""
+"""The tables of the paper and of the ceiling study, as results that can be printed and saved."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -16,14 +16,16 @@ class PaperTable(Result):
     frame: pl.DataFrame
 
     def to_frame(self) -> pl.DataFrame:
+        """The table."""
         return self.frame
 
     def to_dict(self) -> dict[str, Any]:
+        """The table's rows as plain values."""
         return {"rows": self.frame.to_dicts()}
 
 
 def paper_tables(result: Reproduction) -> dict[str, PaperTable]:
-    """All tables by name, their numbers to the digits that are published or that noise leaves a meaning."""
+    """All tables by name, with as many digits as are published or as noise leaves meaningful."""
     cases = [{"case": key, "2DCG": f"{value:.4g}"} for key, value in result.table1.items()]
     fits = [
         {

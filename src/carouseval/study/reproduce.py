@@ -1,4 +1,4 @@
-"""The paper's tables and figures, computed here, each number beside the published one, and what lies beyond."""
+"""The paper's tables and figures computed anew, each number beside the published one, and the ceiling study."""
 
 import json
 from collections.abc import Iterator
@@ -27,28 +27,67 @@ PERCENT = {"original": "Orig. Acc.", "reformulated": "Our Acc.", "corrected": "C
 
 @dataclass(frozen=True)
 class FigureCheck:
-    """A published figure beside ours, to the digits it was published with."""
+    """A published figure beside ours, to the published number of digits.
+
+    Attributes
+    ----------
+    where : str
+        The table or figure of the paper.
+    what : str
+        What the number is.
+    published : str
+        The number as published.
+    ours : str
+        The number computed here, to as many digits.
+    note : str, default ""
+        Why the two may differ.
+    exact : str, optional
+        The result of exact arithmetic, where the authors' floating-point numbers differ from it.
+    """
 
     where: str
     what: str
     published: str
     ours: str
     note: str = ""
-    exact: str | None = None  # what exact arithmetic gives, where the authors' floats differ from it
+    exact: str | None = None
 
     @property
     def agrees(self) -> bool:
+        """Whether our number is the published one, or the exact one where there is one."""
         return self.ours == (self.exact or self.published)
 
     @property
     def mark(self) -> str:
-        """``ok``, ``exact`` where it agrees with exact arithmetic alone, or ``differs``."""
+        """``ok``, ``exact`` if it agrees with exact arithmetic only, or ``differs``."""
         return "differs" if not self.agrees else "ok" if self.exact is None else "exact"
 
 
 @dataclass(frozen=True)
 class Reproduction(Result):
-    """Everything the paper reports, and what a browsing model reaches on the same data."""
+    """Everything the paper reports, computed here, and what a browsing model achieves on the same data.
+
+    Attributes
+    ----------
+    table1 : dict of str to float
+        Table 1, by case.
+    fits : dict of str to Fit
+        The discounts fitted to the Bratislava counts, by symbol.
+    test : dict of str to Scores
+        Their scores on the Amsterdam counts.
+    table2 : dict of str to Study
+        The paired-layout study, by mode.
+    checks : tuple of FigureCheck
+        Every published figure beside ours.
+    ceiling_study : CeilingStudy
+        How close d_rpb and the paper's discounts come to the noise ceiling.
+
+    Examples
+    --------
+    >>> import carouseval as cv
+    >>> cv.reproduce()
+    Reproduction(76 of 76 published figures agree)
+    """
 
     table1: dict[str, float]
     fits: dict[str, Fit]
@@ -59,17 +98,34 @@ class Reproduction(Result):
 
     @property
     def agrees(self) -> bool:
+        """Whether every published figure is reproduced."""
         return all(check.agrees for check in self.checks)
 
+    def __repr__(self) -> str:
+        agreeing = sum(check.agrees for check in self.checks)
+        return f"Reproduction({agreeing} of {len(self.checks)} published figures agree)"
+
     def to_frame(self) -> "pl.DataFrame":
-        """Every published figure beside ours."""
+        """Every published figure beside ours.
+
+        Returns
+        -------
+        polars.DataFrame
+            One row per figure: ``mark``, ``where``, ``what``, ``published``, ``ours``, ``note``.
+        """
         import polars as pl
 
         columns = ("mark", "where", "what", "published", "ours", "note")
         return pl.DataFrame({name: getattr(check, name) for name in columns} for check in self.checks)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain numbers, for JSON."""
+        """All tables as plain values, ready for JSON.
+
+        Returns
+        -------
+        dict
+            ``table1``, ``discounts``, ``table2`` and ``ceiling``.
+        """
         return {
             "table1": self.table1,
             "discounts": {
@@ -98,18 +154,33 @@ class Reproduction(Result):
 
 
 def reproduce(progress: Progress | None = None) -> Reproduction:
-    """Compute Table 1, the fits and scores of Figure 2 and Table 2, and compare each with what was published.
+    """Compute Table 1, the fits and scores of Figure 2 and Table 2, and compare each number with the published one.
 
-    CeilingStudy that, d_rpb is fitted, and held against d_rpd and the ceiling.
+    Also fits d_rpb and compares it with d_rpd and the noise ceiling.
 
-    ``progress`` is called with (what, done, of).
+    Parameters
+    ----------
+    progress : callable, optional
+        Called with (step, done, total) as the work proceeds.
+
+    Returns
+    -------
+    Reproduction
+        The tables, and every published figure beside ours.
+
+    Examples
+    --------
+    >>> import carouseval as cv
+    >>> result = cv.reproduce()
+    >>> result.agrees, round(result.test["d_rpd"].spearman, 3)
+    (True, 0.986)
     """
     published = json.loads(resources.files("carouseval.study").joinpath("published.json").read_text(encoding="utf-8"))
     train, test = recgaze_counts("bratislava"), recgaze_counts("amsterdam")
 
     fits = {symbol: grid_search(symbol, train, progress=step(progress, f"fit {symbol}")) for symbol in PAPER_DISCOUNTS}
     held_out = {symbol: scores(fit.discount, test) for symbol, fit in fits.items()}
-    studies = {
+    studies: dict[str, Study] = {
         mode: simulate(
             ("d_a", "d_rpd"),
             test,
@@ -140,7 +211,7 @@ def _table1() -> dict[str, float]:
 
 
 def _like(value: float, published: str) -> str:
-    """A value with as many decimals as the published one."""
+    """Format a value with as many decimals as the published one."""
     return f"{value:.{len(published.partition('.')[2])}f}"
 
 
@@ -161,18 +232,18 @@ def _fit_checks(fits: dict[str, Fit], held_out: dict[str, Scores], published: An
         parameters = ", ".join(f"{name}={value!r}" for name, value in expected["parameters"].items())
         ours = ", ".join(f"{name}={value!r}" for name, value in fit.discount.parameters.items())
         yield FigureCheck(where, "parameters", parameters, ours)
-        for split, found in (("train", fit.train), ("test", held_out[symbol])):
+        for split, measured in (("train", fit.train), ("test", held_out[symbol])):
             for key, figure in expected[split].items():
-                yield FigureCheck(where, f"{split} {names[key]}", figure, _like(getattr(found, key), figure))
+                yield FigureCheck(where, f"{split} {names[key]}", figure, _like(getattr(measured, key), figure))
 
 
 def _table2_checks(studies: dict[str, Study], published: Any) -> Iterator[FigureCheck]:
     for mode, rows in published["table2"].items():
         for expected, row in zip(rows, studies[mode].thresholds, strict=True):
             where = f"Table 2, {mode}, Delta >= {expected['at_least']}"
-            found = shares(row)
+            ours = shares(row)
             for key in SHARES:
-                yield FigureCheck(where, f"{PERCENT[key]} (%)", expected[key], _like(100 * found[key], expected[key]))
+                yield FigureCheck(where, f"{PERCENT[key]} (%)", expected[key], _like(100 * ours[key], expected[key]))
             if "pairs" in expected:
                 exact = str(expected["exact_pairs"]) if "exact_pairs" in expected else None
                 yield FigureCheck(

@@ -1,4 +1,4 @@
-"""What simulated choices are held against: where people looked, or a discount taken for it."""
+"""The truth of a simulation: where people looked, or a discount that stands in for it."""
 
 from pathlib import Path
 from typing import TypeAlias
@@ -14,7 +14,7 @@ Truth: TypeAlias = Examination | str | Discount
 
 
 def read_truth(text: str, grid: Grid | None = None) -> Examination | Discount:
-    """Embedded counts by their group, a file of counts, frequencies or screens, or any discount by its name."""
+    """Read a truth as typed: a RecGaze group, a file of counts, frequencies or screens, or the name of a discount."""
     if text in GROUPS:
         return recgaze_counts(text)
     if Path(text).is_file() or (Path(text).suffix.lower() in (".csv", ".parquet", ".json") and text[:1] != "@"):
@@ -26,7 +26,7 @@ def read_truth(text: str, grid: Grid | None = None) -> Examination | Discount:
 
 
 def own_grid(truth: Truth) -> Grid:
-    """The grid of a table; the paper's for a formula, which fits any."""
+    """The grid of a table; for a formula, which fits any grid, the paper's."""
     if isinstance(truth, Examination):
         return Grid(*truth.counts.shape)
     discount = as_discount(truth)

@@ -30,6 +30,9 @@ SHARES: dict[Mode, dict[float, tuple[float, ...]]] = {
     "binary": {0.0: (0.8, 0.9), 0.05: (0.9, 0.99)},
     "graded": {0.0: (0.81, 0.92), 0.05: (0.93, 0.987)},
 }
+    "binary": {0.0: (0.8, 0.9), 0.05: (0.9, 0.99)},
+    "graded": {0.0: (0.81, 0.92), 0.05: (0.93, 0.987)},
+}
 
 
 def study(shares: Mapping[float, tuple[float, ...]], symbols: Sequence[str], mode: Mode = "binary") -> Study:
@@ -50,7 +53,7 @@ def study(shares: Mapping[float, tuple[float, ...]], symbols: Sequence[str], mod
 
 
 FITS = [(cv.discounts.parse(symbol), Scores(0.9 + at / 100, 0.8, 0.0123)) for at, symbol in enumerate(SYMBOLS)]
-STUDIES = {mode: study(shares, ("d_a", "d_rpd"), mode) for mode, shares in SHARES.items()}
+STUDIES: dict[str, Study] = {mode: study(shares, ("d_a", "d_rpd"), mode) for mode, shares in SHARES.items()}
 FIGURES: dict[str, alt.LayerChart | alt.ConcatChart] = {
     "figure1": charts.attention_patterns(WEIGHTS["d_t"], TEST),
     "figure2": charts.discount_fits(FITS, AMSTERDAM),

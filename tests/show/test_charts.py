@@ -30,9 +30,6 @@ SHARES: dict[Mode, dict[float, tuple[float, ...]]] = {
     "binary": {0.0: (0.8, 0.9), 0.05: (0.9, 0.99)},
     "graded": {0.0: (0.81, 0.92), 0.05: (0.93, 0.987)},
 }
-    "binary": {0.0: (0.8, 0.9), 0.05: (0.9, 0.99)},
-    "graded": {0.0: (0.81, 0.92), 0.05: (0.93, 0.987)},
-}
 
 
 def study(shares: Mapping[float, tuple[float, ...]], symbols: Sequence[str], mode: Mode = "binary") -> Study:

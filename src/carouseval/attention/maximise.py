@@ -3,7 +3,7 @@
 A model gives the probabilities of outcomes from parameters on an unbounded scale; data say how often each came about.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Protocol
 
@@ -84,6 +84,11 @@ class Maximum:
     def only(self, problems: NDArray[Any]) -> "Maximum":
         """Of some problems."""
         return Maximum(*(getattr(self, name)[problems] for name in _PARTS))
+
+    @classmethod
+    def concatenate(cls, parts: Sequence["Maximum"]) -> "Maximum":
+        """The problems of all parts, in their order."""
+        return parts[0] if len(parts) == 1 else cls(*(np.concatenate([getattr(p, n) for p in parts]) for n in _PARTS))
 
     def replace(self, problems: NDArray[np.int64], better: "Maximum") -> None:
         """Some problems by better points."""

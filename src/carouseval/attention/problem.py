@@ -12,7 +12,7 @@ from carouseval.metrics.grid import Array, Grid
 FAR = 16.0  # on the unbounded scale: a share of 1e-7, or 1 - 1e-7
 INSIDE = 3.0  # where searches begin at most, where they begin at values given: at a bound a slope is 0
 _FAINT = 1e-8  # of the largest effect
-_AT_ONCE = 2**19  # chances, 4 MB of them
+_AT_ONCE = 2**18  # chances, 2 MB of them
 STARTS = (0.8, 0.5, 0.95, 0.2)  # of shares; factors start at 0.1 over what they leave: 0.5, 0.2, 2, 0.125
 
 

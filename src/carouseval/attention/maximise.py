@@ -144,11 +144,6 @@ def _look(probabilities: Probabilities, data: Data, at: Array, of: NDArray[np.in
         around = np.where(defined[:, None, None], around, 2.0)
     chances = around[:, 0].copy()
     slopes = ((around[:, 1 : size + 1] - around[:, size + 1 :]) / (2 * _STEP)).transpose(0, 2, 1)
-    return surroundings(data, at, chances, slopes, of)
-
-
-def surroundings(data: Data, at: Array, chances: Array, slopes: Array, of: NDArray[np.int64]) -> Maximum:
-    """A point of each problem by the chances there and their slopes."""
     value = data.value(chances, of)
     pull, bend = data.slopes(chances, of)
     gradient = (pull[:, None] @ slopes)[:, 0]

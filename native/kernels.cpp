@@ -12,8 +12,6 @@
 #include "lanes.h"
 #include "layout.h"
 #include "page.h"
-#include "row_page.h"
-#include "row_page_fit.h"
 #include "signs.h"
 
 namespace {
@@ -169,19 +167,6 @@ int64_t scan_chains(const Chains& chains, Pieces& pieces, double* visits, double
   return -1;
 }
 
-void fit_row_page(const RowPageFits& fits, Pieces& pieces, double* at, double* value, bool* converged) {
-  RowPageFit fit(fits);
-  for (int64_t k, end; pieces.next(k, end);)
-  for (; k < end; ++k) fit.fit(k, at + k * fit.size(), value[k], converged[k]);
-}
-
-void row_page_slopes(const RowPageForm& form, const double* at, Pieces& pieces, double* chances, double* slopes) {
-  RowPageModel model(form);
-  const int64_t cells = int64_t(form.rows) * form.cols;
-  for (int64_t k, end; pieces.next(k, end);)
-  for (; k < end; ++k) model.write(at + k * model.size, chances + k * cells, slopes + k * cells * model.size);
-}
-
 int64_t layout(const Pages<double>& pages, Pieces& pieces, int64_t* source) {
   Page page(pages.rows, pages.cols);
   IdealLayout ideal(pages.weights, pages.grid_rows, pages.grid_cols, pages.rows, pages.cols);
@@ -218,7 +203,5 @@ const Kernels kernels = {CAROUSEVAL_TEXT(CAROUSEVAL_ISA),
                          draw_pairs,
                          sign_flips,
                          scan_chains,
-                         fit_row_page,
-                         row_page_slopes,
                          layout};
 }

@@ -87,28 +87,6 @@ struct Chains {
   int cells;
 };
 
-// d_rpb on a grid. Its parameters, as log-odds: e, kappa, beta, sigma1, sigma2, rho, then w, sigma1_top and fade as far
-// as they are free. Otherwise w and fade are 0.
-enum class Top { kSigma1, kFree, kNovelty };  // sigma1_top: sigma1, free, or sigma1 + (1 - sigma1) fade
-struct RowPageForm {
-  int rows, cols;
-  int64_t page_size;
-  bool w_free;
-  Top top;
-  bool fade_free;
-};
-
-// Independent fits of the same form, all arrays one fit after the other.
-struct RowPageFits {
-  RowPageForm form;
-  int64_t count;
-  const double* counts;   // rows x cols: examined on so many screens
-  const double* screens;  // of so many; cells of none say nothing
-  const double* starts;   // starts_each x free parameters
-  int starts_each;
-  double far;  // no parameter goes further from 0
-};
-
 // Hands out pieces [begin, end) of the work, so that a thread sets up once for all the pieces it does.
 struct Pieces {
   virtual bool next(int64_t& begin, int64_t& end) = 0;
@@ -137,10 +115,6 @@ struct Kernels {
   void (*sign_flips)(const Flips&, Pieces&, uint8_t* reached);
   // the first state that is never left, counted over all chains with the hub as the last state of each, or -1
   int64_t (*scan_chains)(const Chains&, Pieces&, double* visits, double* weights);
-  // at: the free parameters of each fit
-  void (*fit_row_page)(const RowPageFits&, Pieces&, double* at, double* value, bool* converged);
-  // by problem: chances (rows x cols), and their slopes by each parameter
-  void (*row_page_slopes)(const RowPageForm&, const double* at, Pieces&, double* chances, double* slopes);
   // source: (row, col) of each cell's item, -1 where the ideal page leaves a cell empty
   int64_t (*layout)(const Pages<double>&, Pieces&, int64_t* source);
 };

@@ -175,50 +175,6 @@ nb::tuple scan_chains(In<double, 3> band, In<double, 2> leave, In<double, 2> sta
   return nb::make_tuple(Out<double>(visits, {count, states}, visits_owner), Out<double>(weights, {count, cells}, weights_owner));
 }
 
-RowPageForm row_page_form(size_t parameters, size_t rows, size_t cols, int64_t page_size, bool w_free, int top, bool fade_free) {
-  if (rows < 1 || cols < 1 || page_size < 1) throw nb::value_error("rows, cols and page_size are at least 1");
-  if (top < 0 || top > 2 || (top == 2 && !fade_free)) throw nb::value_error("top is 0, 1 or, with a free fade, 2");
-  if (parameters != 6 + size_t(w_free) + size_t(top == 1) + size_t(fade_free))
-    throw nb::value_error("every free parameter wants a value, and no other");
-  return {int(rows), int(cols), page_size, w_free, Top(top), fade_free};
-}
-
-nb::tuple fit_row_page(In<double, 2> counts, In<double, 2> screens, In<double, 3> starts, size_t rows, size_t cols,
-                       int64_t page_size, bool w_free, int top, bool fade_free, double far, int threads) {
-  const size_t count = counts.shape(0), each = starts.shape(1), size = starts.shape(2);
-  const RowPageForm form = row_page_form(size, rows, cols, page_size, w_free, top, fade_free);
-  for (const auto* by_cell : {&counts, &screens})
-    if (by_cell->shape(0) != count || by_cell->shape(1) != rows * cols)
-      throw nb::value_error("counts and screens want a value for every cell of every problem");
-  if (starts.shape(0) != count || each < 1) throw nb::value_error("every problem wants a start, or more");
-  if (!(far > 0)) throw nb::value_error("far is above 0");
-  const RowPageFits fits = {form, int64_t(count), counts.data(), screens.data(), starts.data(), int(each), far};
-  nb::capsule at_owner, value_owner, converged_owner;
-  double *at = fresh<double>(count * size, at_owner), *value = fresh<double>(count, value_owner);
-  bool* converged = fresh<bool>(count, converged_owner);
-  in_parallel(int64_t(count), piece_for(int64_t(64 * each * rows * cols)), threads, [&](Pieces& pieces) {
-    active->fit_row_page(fits, pieces, at, value, converged);
-    return int64_t(-1);
-  });
-  return nb::make_tuple(Out<double>(at, {count, size}, at_owner), Out<double>(value, {count}, value_owner),
-                        Out<bool>(converged, {count}, converged_owner));
-}
-
-nb::tuple row_page_slopes(In<double, 2> at, size_t rows, size_t cols, int64_t page_size, bool w_free, int top, bool fade_free,
-                          int threads) {
-  const size_t count = at.shape(0), size = at.shape(1), cells = rows * cols;
-  const RowPageForm form = row_page_form(size, rows, cols, page_size, w_free, top, fade_free);
-  nb::capsule chances_owner, slopes_owner;
-  double* chances = fresh<double>(count * cells, chances_owner);
-  double* slopes = fresh<double>(count * cells * size, slopes_owner);
-  in_parallel(int64_t(count), piece_for(int64_t(cells * size)), threads, [&](Pieces& pieces) {
-    active->row_page_slopes(form, at.data(), pieces, chances, slopes);
-    return int64_t(-1);
-  });
-  return nb::make_tuple(Out<double>(chances, {count, cells}, chances_owner),
-                        Out<double>(slopes, {count, cells, size}, slopes_owner));
-}
-
 nb::tuple layout(Relevance relevance, In<double, 2> weights, const char* gain, const char* ideal, int threads) {
   const Pages<double> stack = pages_of<double>(relevance, weights, gain, ideal, false);
   const size_t count = relevance.shape(0), rows = weights.shape(0), cols = weights.shape(1);
@@ -244,10 +200,6 @@ NB_MODULE(_native, m) {
   m.def("draw_pairs", &draw_pairs, "seed"_a, "first"_a, "count"_a, "rows"_a, "cols"_a, "up_to"_a, "top_grade"_a, "threads"_a);
   m.def("sign_flips", &sign_flips, "differences"_a, "user"_a, "least"_a, "permutations"_a, "seed"_a, "threads"_a);
   m.def("scan_chains", &scan_chains, "band"_a, "leave"_a, "start"_a, "lost"_a, "landing"_a, "cell"_a, "cells"_a, "threads"_a);
-  m.def("fit_row_page", &fit_row_page, "counts"_a, "screens"_a, "starts"_a, "rows"_a, "cols"_a, "page_size"_a, "w_free"_a,
-        "top"_a, "fade_free"_a, "far"_a, "threads"_a);
-  m.def("row_page_slopes", &row_page_slopes, "at"_a, "rows"_a, "cols"_a, "page_size"_a, "w_free"_a, "top"_a, "fade_free"_a,
-        "threads"_a);
   m.def("layout", &layout, "relevance"_a, "weights"_a, "gain"_a, "ideal"_a, "threads"_a);
   bind_tables(m);
   m.def("instruction_set", [] { return active->name; }, "The instruction set in use.");

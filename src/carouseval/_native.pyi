@@ -52,29 +52,6 @@ def scan_chains(
     cells: int,
     threads: int,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
-def fit_row_page(
-    counts: NDArray[np.float64],
-    screens: NDArray[np.float64],
-    starts: NDArray[np.float64],
-    rows: int,
-    cols: int,
-    page_size: int,
-    w_free: bool,
-    top: int,
-    fade_free: bool,
-    far: float,
-    threads: int,
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.bool_]]: ...
-def row_page_slopes(
-    at: NDArray[np.float64],
-    rows: int,
-    cols: int,
-    page_size: int,
-    w_free: bool,
-    top: int,
-    fade_free: bool,
-    threads: int,
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
 def layout(
     relevance: NDArray[np.float64], weights: NDArray[np.float64], gain: str, ideal: str, threads: int
 ) -> tuple[NDArray[np.int64], int]: ...

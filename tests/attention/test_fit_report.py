@@ -3,7 +3,6 @@
 import json
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 import carouseval as cv
@@ -87,11 +86,9 @@ def test_data_are_read_by_name_from_files_and_from_many_files(tmp_path: Path) ->
     assert again.to_dict() == COUNTS.to_dict()
 
 
-def test_intervals_and_residuals_of_cells() -> None:
+def test_intervals_of_cells() -> None:
     low, high = COUNTS.intervals
     assert (low[0, 1], high[0, 1]) == Share(7, 10).interval
-    np.testing.assert_allclose(COUNTS.residuals(COUNTS.frequencies), 0)
-    assert np.isfinite(COUNTS.residuals(np.ones((3, 4)))).all()
 
 
 def test_counts_as_a_table() -> None:

@@ -10,7 +10,7 @@ import pytest
 
 import carouseval as cv
 from carouseval.attention import recgaze_counts
-from carouseval.behavior import browse, chain_of, covariance, list_chain
+from carouseval.behavior import States, browse, chain_of, covariance
 from carouseval.discounts import Empirical, MarkovScan, Mixture, RowColumnBrowsing, RowPageBrowsing
 from carouseval.metrics.grid import Array
 from carouseval.metrics.markov_chain import Chain
@@ -198,7 +198,11 @@ def test_one_row_against_cwl_eval(measure: tuple[str, float]) -> None:
         "SDCG": np.where(places < parameter, np.log2(places + 1) / np.log2(places + 2), 0.0),
         "INST": np.array(inst_continuation(gains, parameter)),
     }[name]
-    chain = list_chain(continuation)
+    states = States(cv.Grid(1, len(gains)))
+    cells = [states.add(0, col) for col in range(len(gains))]
+    for here, there, chance in zip(cells, cells[1:], continuation.tolist(), strict=False):
+        states.go(here, there, chance)
+    chain = states.chain(1.0)
     theirs = cwl_values(measure, gains, costs)
     visits, weights = chain.visits[0], chain.weights[0]
     np.testing.assert_allclose(continuation, theirs["C"], atol=1e-12)
@@ -268,8 +272,6 @@ def test_models_carry_over_to_other_screens_by_their_meaning() -> None:
         (lambda: browse(Empirical([[2.0]]), [[1]]), r"d_emp\(table\): weights above 1 are no probabilities"),
         (lambda: chain_of("d_mix(0.5*d_rpb + 0.5*d_rcb)", cv.RECGAZE), r"has a chain for each of its parts"),
         (lambda: browse("d_rpb", [[1]], swipe_cost=-1), r"swipe_cost must be a finite number at least 0, found -1"),
-        (lambda: list_chain([0.5, 1.2]), r"list_chain takes a list of probabilities"),
-        (lambda: list_chain([]), r"list_chain takes a list of probabilities"),
         (lambda: MarkovScan(leave=0), r"d_scan: leave must be a finite number above 0, found 0"),
         (lambda: some_chain(leave=0.1), r"chain: what leads out of state 0 adds up to 0\.6, not to 1"),
         (lambda: some_chain(start=1.5), r"chain: people begin with chances that add up to 1\.5, above 1"),

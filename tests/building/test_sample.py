@@ -11,7 +11,7 @@ from polars.testing import assert_frame_equal
 
 import carouseval as cv
 from carouseval.building import sample_tables
-from carouseval.building.sample import Sample, sample, to_wide, write_sample
+from carouseval.building.sample import Sample, sample, write_sample
 from tests import oracles
 
 PAGE = ["system", "user_id", "page_id"]
@@ -177,7 +177,7 @@ def test_the_pinned_row() -> None:
     pages = all_pages(data)
     assert (pages["pinned"] == (pages["row"] == 1)).all()
     assert (pages["pinned"] == (pages["category"] == "Continue watching")).all()
-    rows = to_wide(pages.filter("pinned").drop("category", "device", "pinned"))
+    rows = pages.filter("pinned").sort("col").group_by(*PAGE, "row").agg("item_id")
     assert rows.group_by("user_id").agg(pl.col("item_id").n_unique())["item_id"].max() == 1
     assert pages.filter("pinned").join(data.judgments, on=["user_id", "item_id"], how="anti").height == 0
     assert pages.group_by(PAGE).agg(pl.col("row").max())["row"].unique().to_list() == [10]
@@ -239,17 +239,6 @@ def test_files_appear_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.Mo
     with pytest.raises(cv.DataError, match="No space left"):
         write_sample(tmp_path / "a" / "b", 20)
     assert not (tmp_path / "a").exists()
-
-
-def test_wide_and_back() -> None:
-    layouts = sample(users=50, ragged=True, pages=2, pinned=True).layouts["prod"]
-    wide = to_wide(layouts.sample(fraction=1, shuffle=True, seed=0))
-    assert wide.select("user_id", "page_id", "row").is_duplicated().sum() == 0
-    counted = wide.with_columns(col=pl.int_ranges(1, pl.col("item_id").list.len() + 1, dtype=pl.Int32))
-    back = counted.explode("item_id", "col").select(layouts.columns)
-    assert_frame_equal(back, layouts)
-    with pytest.raises(cv.DataError, match="1 rows have gaps"):
-        to_wide(layouts.slice(1))
 
 
 @pytest.mark.parametrize(

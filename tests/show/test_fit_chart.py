@@ -17,7 +17,7 @@ from carouseval.metrics.discounts import Empirical
 from carouseval.metrics.grid import Array, Grid
 from carouseval.show.ceiling_chart import ceiling_chart
 from carouseval.show.drawing import INK, RED
-from carouseval.show.fit_chart import data_against_model, residuals
+from carouseval.show.fit_chart import data_against_model
 from carouseval.show.fit_terminal import fit_rows, page_means
 from carouseval.study.ceiling_study import CeilingLine
 from carouseval.study.simulation import DiscountAgreement
@@ -93,7 +93,6 @@ def test_any_grid_is_drawn(grid: Grid, models: int) -> None:
     lines = (grid.rows if grid.cols > 1 else 1) * (models + 1) + models + models * pages  # (a), diagonals, (c)
     assert len(marks(svg, "line")) == lines
     assert all(len(re.findall("[ML]", line.get("d", ""))) > 1 for line in marks(svg, "line"))
-    draw(residuals(data, "model 0", fits["model 0"], grid))
 
 
 def test_every_panel_draws_the_numbers_it_was_given() -> None:
@@ -152,38 +151,9 @@ def test_page_means_of_a_partial_page() -> None:
     np.testing.assert_array_equal(page_means(table, Grid(2, 3, 9)), [[3], [11 / 3]])
 
 
-def test_residuals_are_signed_standard_errors() -> None:
-    data, weights = np.array([[0.6, 0.5], [0.44, 0.5]]), np.full((2, 2), 0.5)
-    chart = residuals(counted("seen", data, 100), "half", Empirical(weights), Grid(2, 2))
-    np.testing.assert_allclose([row["value"] for row in data_of(chart, "value")], [2, 0, -1.2, 0], atol=1e-12)
-    written = texts(drawn(chart))
-    assert [text for text in written if re.fullmatch(r".?\d\.\d", text)] == ["+2.0", "0.0", "\N{MINUS SIGN}1.2", "0.0"]
-    assert "seen minus half" in written
-    assert "+: examined more often than it says" in "".join(drawn(chart).itertext())  # one of two lines
-
-
-def test_residuals_of_a_large_screen_write_signs_where_they_are_large() -> None:
-    weights = np.full(cv.TV.shape, 0.5)
-    data = weights.copy()
-    data[3, 4], data[5, 6], data[7, 8] = 0.9, 0.1, 0.51
-    svg = drawn(residuals(counted("seen", data, 100), "half", Empirical(weights), cv.TV))
-    signs = ["".join(mark.itertext()) for mark in marks(svg, "text")]
-    assert sorted(sign for sign in signs if sign) == ["+", "\N{MINUS SIGN}"]
-
-
-def test_residuals_of_a_certain_model_are_finite() -> None:
-    data = counted("seen", np.array([[0.9, 0.0]]), 100)
-    chart = residuals(data, "sure", Empirical(np.eye(1, 2)), Grid(1, 2))
-    worse, right = (row["value"] for row in data_of(chart, "value"))
-    assert -20 < worse < -10
-    assert right == 0
-
-
 def test_tables_that_do_not_fit_are_refused() -> None:
     with pytest.raises(cv.ParameterError, match=r"a table of shape \(10, 15\) does not fit a 2x3 grid"):
         data_against_model(DATA, MODELS, Grid(2, 3))
-    with pytest.raises(cv.ParameterError, match="large: residuals need weights that are probabilities, from 0 to 1"):
-        residuals(DATA, "large", Empirical(2 * DATA.frequencies), cv.RECGAZE)
 
 
 def test_beyond_has_a_panel_for_every_measure() -> None:
@@ -231,6 +201,13 @@ def test_a_fit_in_the_terminal() -> None:
         "  1    2  0.800  0.800      +0.000                +0.0",
         "  1    3  0.400  0.400      +0.000                +0.0",
     ]
+
+
+def test_a_model_that_is_certain_and_wrong_is_off_by_a_finite_number() -> None:
+    picture = fit_rows(Examination("data", [[90, 0]], 100), Empirical([[1.0, 0.0]]), Grid(1, 2), width=54)
+    wrong, right = picture.plain.splitlines()[-2:]
+    assert wrong.split()[-2:] == ["-0.100", "-14.2"]
+    assert right.split()[-2:] == ["+0.000", "+0.0"]
 
 
 @pytest.mark.parametrize("width", [40, 80, 120])

@@ -129,13 +129,6 @@ class Examination(Result):
         low, high = np.array(ends).T.reshape(2, *self.counts.shape)
         return low, high
 
-    def residuals(self, probabilities: Array) -> Array:
-        """How many standard errors of a model the frequencies lie above it."""
-        # a model that is certain of a cell leaves no error to divide by: half a screen is as certain as data can be
-        chance = np.clip(probabilities, 0.5 / self.screens, 1 - 0.5 / self.screens)
-        off: Array = (self.frequencies - probabilities) / np.sqrt(chance * (1 - chance) / self.screens)
-        return off
-
     @property
     def discount(self) -> Empirical:
         """The frequencies as a discount, ``d_emp(name)``."""

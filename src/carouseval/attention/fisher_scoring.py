@@ -3,7 +3,7 @@
 A model gives the probabilities of outcomes from parameters on an unbounded scale; data say how often each came about.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Protocol
 
@@ -85,6 +85,11 @@ class Maximum:
         """Of some problems."""
         return Maximum(*(getattr(self, name)[problems] for name in _PARTS))
 
+    @classmethod
+    def concatenate(cls, parts: Sequence["Maximum"]) -> "Maximum":
+        """The problems of all parts, in their order."""
+        return parts[0] if len(parts) == 1 else cls(*(np.concatenate([getattr(p, n) for p in parts]) for n in _PARTS))
+
     def replace(self, problems: NDArray[np.int64], better: "Maximum") -> None:
         """Some problems by better points."""
         for name in _PARTS:
@@ -139,11 +144,6 @@ def _look(probabilities: Probabilities, data: Data, at: Array, of: NDArray[np.in
         around = np.where(defined[:, None, None], around, 2.0)
     chances = around[:, 0].copy()
     slopes = ((around[:, 1 : size + 1] - around[:, size + 1 :]) / (2 * _STEP)).transpose(0, 2, 1)
-    return surroundings(data, at, chances, slopes, of)
-
-
-def surroundings(data: Data, at: Array, chances: Array, slopes: Array, of: NDArray[np.int64]) -> Maximum:
-    """A point of each problem by the chances there and their slopes."""
     value = data.value(chances, of)
     pull, bend = data.slopes(chances, of)
     gradient = (pull[:, None] @ slopes)[:, 0]

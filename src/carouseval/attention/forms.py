@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -20,17 +20,6 @@ Values = Mapping[str, Array]
 Part = tuple[Any, dict[str, Array]]  # a share of people, and the parameters by which they look
 
 
-class RowPageTies(NamedTuple):
-    """What the kernels are told of a form that is d_rpb itself; w and fade are free or 0."""
-
-    w_free: bool
-    top: int  # how sigma1_top follows: one of the three below
-    fade_free: bool
-
-
-_SIGMA1, _FREE, _NOVELTY = range(3)  # it is sigma1, free, or sigma1 + (1 - sigma1) fade
-
-
 def _everyone(values: Values) -> list[Part]:
     return [(EVERYONE, dict(values))]
 
@@ -44,7 +33,6 @@ class Form:
     free: tuple[str, ...]
     meaning: str
     parts: Callable[[Values], list[Part]] = _everyone
-    ties: RowPageTies | None = None  # the same as ``parts``, where a kernel can fit the form
     contains: tuple[str, ...] = ()  # the next smaller forms that it contains
 
     def weights(self, values: Array, grid: Grid) -> Array:
@@ -81,78 +69,69 @@ class Form:
         return tuple(name not in own or is_share(cls, name) for name in self.free)
 
 
-def _six(values: Values) -> list[Part]:
-    return [(EVERYONE, {**values, "w": np.zeros(1), "sigma1_top": values["sigma1"], "fade": np.zeros(1)})]
-
-
-def _edges(values: Values) -> list[Part]:
-    return [(EVERYONE, {**values, "sigma1_top": values["sigma1"], "fade": np.zeros(1)})]
-
-
-def _top(values: Values) -> list[Part]:
-    return [(EVERYONE, {**values, "w": np.zeros(1), "fade": np.zeros(1)})]
-
-
-def _eight(values: Values) -> list[Part]:
-    return [(EVERYONE, {**values, "fade": np.zeros(1)})]
+def _six_and_free(values: Values) -> list[Part]:
+    """Of what is more than six parameters, only what is free; the rest as if it were not there."""
+    return [(EVERYONE, {"w": np.zeros(1), "sigma1_top": values["sigma1"], "fade": np.zeros(1), **values})]
 
 
 def _novelty(values: Values) -> list[Part]:
     """A share fade of people tries the arrow for its own sake in row 1, fade^2 still in row 2, and so on."""
     top = values["sigma1"] + (1 - values["sigma1"]) * values["fade"]
-    return [(EVERYONE, {"w": np.zeros(1), **values, "sigma1_top": top})]
+    return _six_and_free({**values, "sigma1_top": top})
 
 
 def _two_kinds(values: Values) -> list[Part]:
     """Some go further down than others."""
     shared = {name: values[name] for name in _SIX if name != "kappa"}
-    (_, one), (_, two) = (_six({**shared, "kappa": values[name]})[0] for name in ("kappa", "kappa_others"))
+    (_, one), (_, two) = (_six_and_free({**shared, "kappa": values[name]})[0] for name in ("kappa", "kappa_others"))
     return [(values["share"], one), (1 - values["share"], two)]
 
 
 _SIX = ("e", "kappa", "beta", "sigma1", "sigma2", "rho")
 
 
-def _itself(
+def _rpb(
     name: str,
     more: tuple[str, ...],
     meaning: str,
-    parts: Callable[[Values], list[Part]],
-    sigma1_top: int,
-    *contains: str,
+    parts: Callable[[Values], list[Part]] = _six_and_free,
+    contains: tuple[str, ...] = ("six",),
 ) -> Form:
-    """A form that is d_rpb with some parameters tied, its first six and ``more`` being free."""
-    ties = RowPageTies("w" in more, sigma1_top, "fade" in more)
-    return Form(name, "d_rpb", _SIX + more, meaning, parts, ties, contains)
+    """A form of d_rpb, its first six parameters and ``more`` being free."""
+    return Form(name, "d_rpb", _SIX + more, meaning, parts, contains)
 
 
 FORMS = (
     Form("rows and columns", "d_rcb", ("e", "kappa", "beta"), "no swipe pages at all"),
-    _itself("six", (), "rows, swipe pages, slots", _six, _SIGMA1),
-    Form("two kinds", "d_rpb", (*_SIX, "share", "kappa_others"), "six, and two kinds of people go down", _two_kinds),
-    _itself("edges", ("w",), "six, and eyes start from both edges of page 1", _edges, _SIGMA1, "six"),
-    _itself("first row", ("sigma1_top",), "six, and row 1 is swiped more", _top, _FREE, "six"),
-    _itself("novelty", ("fade",), "six, and swiping more wears off row by row", _novelty, _NOVELTY, "six"),
-    _itself(
-        "edges, first row", ("w", "sigma1_top"), "both edges; row 1 is swiped more", _eight, _FREE, "edges", "first row"
+    _rpb("six", (), "rows, swipe pages, slots", contains=()),
+    _rpb("two kinds", ("share", "kappa_others"), "six, and two kinds of people go down", _two_kinds, contains=()),
+    _rpb("edges", ("w",), "six, and eyes start from both edges of page 1"),
+    _rpb("first row", ("sigma1_top",), "six, and row 1 is swiped more"),
+    _rpb("novelty", ("fade",), "six, and swiping more wears off row by row", _novelty),
+    _rpb(
+        "edges, first row",
+        ("w", "sigma1_top"),
+        "both edges; row 1 is swiped more",
+        contains=("edges", "first row"),
     ),
-    _itself(
-        "edges, novelty", ("w", "fade"), "both edges; swiping more wears off", _novelty, _NOVELTY, "edges", "novelty"
+    _rpb(
+        "edges, novelty",
+        ("w", "fade"),
+        "both edges; swiping more wears off",
+        _novelty,
+        contains=("edges", "novelty"),
     ),
-    _itself(
+    _rpb(
         "all nine",
         ("w", "sigma1_top", "fade"),
         "both edges; row 1 and its wearing off apart",
-        _everyone,
-        _FREE,
-        "edges, first row",
-        "edges, novelty",
+        contains=("edges, first row", "edges, novelty"),
     ),
 )
 """Every form tried for d_rpb, from the fewest ideas to the most."""
 
-OF_ROWS_AND_PAGES = tuple(form for form in FORMS if form.ties is not None)
-"""Those that are d_rpb themselves."""
+OF_ROWS_AND_PAGES = tuple(form for form in FORMS if form.symbol == "d_rpb" and form.name != "two kinds")
+"""Those that are d_rpb itself, not a mixture of it."""
 
 
 def spelled(name: str) -> str:

@@ -3,17 +3,16 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from carouseval import _native
-from carouseval.attention.fisher_scoring import Binomial, Maximum, maximise, surroundings
-from carouseval.attention.forms import Form, RowPageTies, form_of
+from carouseval.attention.fisher_scoring import Binomial, Maximum, maximise
+from carouseval.attention.forms import Form, form_of
 from carouseval.attention.parameters import defaults, discount_class
 from carouseval.errors import DataError
 from carouseval.metrics.grid import Array, Grid
-from carouseval.metrics.page_stack import thread_count
 
 FAR = 16.0  # on the unbounded scale: a share of 1e-7, or 1 - 1e-7
 INSIDE = 3.0  # where searches begin at most, where they begin at values given: at a bound a slope is 0
 _FAINT = 1e-8  # of the largest effect
+_AT_ONCE = 2**18  # chances, 2 MB of them
 STARTS = (0.8, 0.5, 0.95, 0.2)  # of shares; factors start at 0.1 over what they leave: 0.5, 0.2, 2, 0.125
 
 
@@ -59,8 +58,7 @@ class Problem:
         """Problems (problems, cells), each from several starts (problems, starts, parameters), the best kept."""
         if starts is None:
             starts = self._starts(counts, screens, {})
-        ties = self.form.ties
-        found = self._climb(counts, screens, starts) if ties is None else self._kernel(ties, counts, screens, starts)
+        found = self._climb(counts, screens, starts)
         if not np.isfinite(found.value).any():
             raise DataError(
                 f"{self.form.name}: its weights are no probabilities anywhere near where the search began; "
@@ -69,30 +67,19 @@ class Problem:
         return found
 
     def _climb(self, counts: Array, screens: Array, starts: Array) -> Maximum:
+        """Some problems at a time, so that memory stays bounded and what a round needs in the processor's cache."""
+        tables = starts.shape[1] * (2 * starts.shape[2] + 1)  # of chances, around every start
+        step = max(1, _AT_ONCE // (tables * counts.shape[1]))
+        parts = (slice(begin, begin + step) for begin in range(0, len(counts), step))
+        return Maximum.concatenate([self._climb_at_once(counts[some], screens[some], starts[some]) for some in parts])
+
+    def _climb_at_once(self, counts: Array, screens: Array, starts: Array) -> Maximum:
         many = starts.shape[1]
         data = Binomial(np.repeat(counts, many, axis=0), np.repeat(screens, many, axis=0))
         bound = np.full(len(self.form.free), FAR)
         found = maximise(self.probabilities, data, starts.reshape(-1, len(bound)), -bound, bound)
         best = np.nan_to_num(found.value, nan=-np.inf).reshape(-1, many).argmax(axis=1) + many * np.arange(len(counts))
         return found.only(best)
-
-    def _kernel(self, ties: RowPageTies, counts: Array, screens: Array, starts: Array) -> Maximum:
-        """What ``_climb`` finds, for forms of d_rpb itself."""
-        at, converged = self._summit(ties, counts, screens, starts)
-        chances, slopes = _native.row_page_slopes(at, *self._laid_out(ties), thread_count(None))
-        found = surroundings(Binomial(counts, screens), at, chances, slopes, np.arange(len(at)))
-        found.converged[:] = converged
-        return found
-
-    def _summit(
-        self, ties: RowPageTies, counts: Array, screens: Array, starts: Array
-    ) -> tuple[Array, NDArray[np.bool_]]:
-        laid_out = self._laid_out(ties)
-        at, _, converged = _native.fit_row_page(counts, screens, starts, *laid_out, FAR, thread_count(None))
-        return at, converged
-
-    def _laid_out(self, ties: RowPageTies) -> tuple[int, int, int, bool, int, bool]:
-        return (*self.grid.shape, self.grid.page_size, *ties)
 
     def _starts(self, counts: Array, screens: Array, found: dict[str, Array]) -> Array:
         """From afar, and from where smaller forms end: what contains them is then at least as likely.
@@ -102,9 +89,8 @@ class Problem:
         starts = [np.repeat(self._afar[None], len(counts), axis=0)]
         for name in self.form.contains:
             smaller = Problem(form_of(name), self.grid)
-            if name not in found and smaller.form.ties is not None:
-                begin = smaller._starts(counts, screens, found)
-                found[name] = smaller._summit(smaller.form.ties, counts, screens, begin)[0]
+            if name not in found:
+                found[name] = smaller._climb(counts, screens, smaller._starts(counts, screens, found)).at
             values = smaller.natural(found[name])
             starts += [
                 self.unbounded(self.form.extended(smaller.form, values, more))[:, None]

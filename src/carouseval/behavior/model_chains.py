@@ -5,7 +5,7 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from carouseval.errors import ParameterError
 from carouseval.metrics.discounts import Empirical, Mixture, RowColumnBrowsing, RowPageBrowsing, as_discount
@@ -32,22 +32,6 @@ def chain_of(model: Any, grid: Grid) -> Chain:
         f"{as_discount(model)} is no browsing model: its weights order cells, they are not probabilities. "
         "Use d_rpb, d_rcb, d_scan, a table of frequencies or a mixture of these, or register its chain with chain_of."
     )
-
-
-def list_chain(continuation: ArrayLike) -> Chain:
-    """One row read from its start, as C/W/L has it: after item i people go on with probability ``continuation[i]``.
-
-    The row ends after its last item, whatever is said of going on from there.
-    """
-    chances = np.array(continuation, dtype=np.float64)
-    if chances.ndim != 1 or not len(chances) or not ((chances >= 0) & (chances <= 1)).all():
-        raise ParameterError("list_chain takes a list of probabilities, one for each item.")
-    states = States(Grid(1, len(chances)))
-    for col, chance in enumerate(chances.tolist()):
-        states.add(0, col)
-        if col + 1 < len(chances):
-            states.go(col, col + 1, chance)
-    return states.chain(1.0)
 
 
 class States:

@@ -13,7 +13,6 @@ import polars as pl
 
 from carouseval.atomic_files import atomic_folder
 from carouseval.building.sample_tables import World
-from carouseval.errors import DataError
 from carouseval.metrics.grid import RECGAZE, Grid
 from carouseval.metrics.validation import require_choice
 
@@ -150,26 +149,6 @@ def write_sample(
     layouts = {name: directory / f"layouts-{name}.{format}" for name in world.systems}
     files = directory / f"items.{format}", directory / f"judgments.{format}"
     return SampleFiles(*files, layouts, world.grids, world.systems)
-
-
-def to_wide(layouts: pl.DataFrame) -> pl.DataFrame:
-    """One line per carousel instead of one per item: ``item_id`` becomes the list of its items from left to right.
-
-    Examples
-    --------
-    >>> long = pl.DataFrame({"user_id": ["u1"] * 3, "row": [1, 1, 2], "col": [2, 1, 1], "item_id": ["b", "a", "c"]})
-    >>> to_wide(long).rows()
-    [('u1', 1, ['a', 'b']), ('u1', 2, ['c'])]
-    """
-    of_row = [name for name in layouts.columns if name not in ("col", "item_id")]
-    wide = layouts.sort("col", maintain_order=True).group_by(of_row, maintain_order=True).agg("item_id", "col")
-    whole_rows = pl.col("col").list.max() == pl.col("col").list.len()
-    if gaps := wide.filter(~whole_rows).height:
-        raise DataError(
-            f"layouts: {gaps} rows have gaps or cells that appear twice. A list holds no gap; keep them long."
-        )
-    places = [name for name in ("user_id", "page_id", "row") if name in of_row]
-    return wide.drop("col").sort(places, maintain_order=True)
 
 
 def _write(parts: Iterator[tuple[str, pl.DataFrame]], folder: Path, format: str) -> None:

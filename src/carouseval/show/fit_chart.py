@@ -1,6 +1,6 @@
-"""Models of where people look, held against data: every cell, every row, and what is left over.
+"""Models of where people look, held against data: every cell and every row.
 
-Models differ in colour and dash, swipe pages in shade and shape, and signs are written: all of it reads in grey.
+Models differ in colour and dash, swipe pages in shade and shape: all of it reads in grey.
 """
 
 import math
@@ -13,23 +13,17 @@ import numpy as np
 
 from carouseval.attention.examination import Examination, Frequencies
 from carouseval.attention.fit_report import FitReport
-from carouseval.errors import ParameterError
 from carouseval.metrics.discounts import Discount
 from carouseval.metrics.grid import Array, Grid
 from carouseval.show.drawing import GREY, HUES, INK, RED, numbered_axis, over, styled
 from carouseval.show.fit_terminal import page_means
-from carouseval.show.screens import ROOM, fitting, shaded
+from carouseval.show.screens import fitting
 
 WIDTH = 1040
 MODELS = (RED, *HUES[1:])  # no blue: swipe pages have it
 DASHES = ([6, 2], [2, 2], [10, 2, 2, 2])
 SHADES = ("#08306b", "#08519c", "#2171b5", "#3d8dc6", "#5aa2d2", "#7ab6dd")  # from the first swipe page to the last
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down")
-FARTHEST = 4.0  # standard errors; what is farther off is no darker
-SIGNED = ("#2166ac", "#92c5de", "#ffffff", "#f4a582", "#b2182b")  # ColorBrewer's RdBu, from less to more
-MINUS = "\N{MINUS SIGN}"
-_READING = ["in standard errors of the model;", "+: examined more often than it says"]
-_SPARSE = ["(signs from 2 standard errors on)"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -226,32 +220,3 @@ def _asides(places: int) -> tuple[float, ...]:
 
 def _upto(top: float) -> alt.Scale:
     return alt.Scale(domain=[0, top], nice=False)
-
-
-def residuals(data: Examination, name: str, model: Discount, grid: Grid) -> alt.LayerChart:
-    """How many standard errors of the model the data lie above it (+) or below, cell by cell."""
-    if not model.is_probability:
-        raise ParameterError(f"{name}: residuals need weights that are probabilities, from 0 to 1.")
-    off = fitting(data.residuals(model.weights(grid)), grid)
-    roomy = off.size <= ROOM
-    texts = [
-        _signed(value) if roomy else "" if abs(value) < 2 else (MINUS + "+")[value > 0]
-        for value in off.ravel().tolist()
-    ]
-    ends = [FARTHEST * share for share in (-1, -0.5, 0, 0.5, 1)]
-    length = max(80, min(180, 22 * grid.rows))
-    legend = alt.Legend(
-        title=["standard", "errors"],
-        values=ends,
-        gradientLength=length,
-        labelExpr=f"(datum.value >= {FARTHEST} ? '≥ ' : datum.value <= -{FARTHEST} ? '≤ ' : '') + datum.label",
-    )
-    scale = alt.Scale(range=SIGNED, domain=ends, clamp=True, interpolate="rgb")
-    title = alt.TitleParams(f"{data.name} minus {name}", subtitle=_READING + _SPARSE * (not roomy))
-    return styled(shaded(off, title, grid, alt.Color("value:Q", scale=scale, legend=legend), texts, FARTHEST))
-
-
-def _signed(value: float) -> str:
-    """``+1.2``, with a true minus sign, and no sign where it says 0.0."""
-    text = f"{value:+.1f}".replace("-", MINUS)
-    return text if float(text[1:]) else text[1:]

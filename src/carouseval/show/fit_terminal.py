@@ -155,7 +155,9 @@ def _group(data: float, model: float, top: float, size: int) -> Text:
 
 
 def _worst(data: Examination, weights: Array) -> list[Text]:
-    off = data.residuals(weights)
+    # a model that is certain of a cell leaves no error to divide by: half a screen is as certain as data can be
+    chance = np.clip(weights, 0.5 / data.screens, 1 - 0.5 / data.screens)
+    off = (data.frequencies - weights) / np.sqrt(chance * (1 - chance) / data.screens)
     worst = np.argsort(-np.abs(off), axis=None, kind="stable")[:WORST]
     rows = [
         [

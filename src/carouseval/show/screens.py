@@ -107,23 +107,11 @@ def _pattern(
     return alt.LayerChart(layer=layers, width=23 * (pages[-1][1] + 0.9), height=29 * (grid.rows + 2.1), title=title)
 
 
-def shaded(
-    table: Array,
-    title: str | alt.TitleParams,
-    grid: Grid,
-    color: alt.Color,
-    texts: list[str] | None = None,
-    top: float | None = None,
-) -> alt.LayerChart:
-    """A table over the screen in these colours, darkest at ``top`` or else at its maximum.
-
-    Without ``texts``, its numbers are written where there is room.
-    """
+def shaded(table: Array, title: str, grid: Grid, color: alt.Color) -> alt.LayerChart:
+    """A table over the screen in these colours, its numbers written where there is room."""
     roomy = table.size <= ROOM
-    if texts is None:
-        texts = _numbers(table) if roomy else [""] * table.size
-    written = any(texts)
-    cells = [{**cell, "text": text} for cell, text in zip(_cells(table, grid, top), texts, strict=True)]
+    texts = _numbers(table) if roomy else [""] * table.size
+    cells = [{**cell, "text": text} for cell, text in zip(_cells(table, grid), texts, strict=True)]
     centres = (_lefts(grid) + 0.5).tolist()
     right = centres[-1] + 0.5
     place = _place(
@@ -134,14 +122,14 @@ def shaded(
     )
     every = over(cells)
     filled = every.transform_filter("isValid(datum.value)")
-    ink = alt.when("abs(datum.share) > 0.68").then(alt.value("white")).otherwise(alt.value("black"))
+    ink = alt.when("datum.share > 0.68").then(alt.value("white")).otherwise(alt.value("black"))
     layers = [
         filled.mark_rect(stroke="white", strokeWidth=0.6).encode(
             **place, color=color, tooltip=["row:O", "col:O", "value:Q"]
         ),
         every.transform_filter("!isValid(datum.value)").mark_rect(fill="white", stroke=FAINT).encode(**place),
     ]
-    if written:
+    if roomy:
         layers.append(filled.mark_text(fontSize=11, aria=False).encode(x="xc:Q", y="yc:Q", text="text:N", color=ink))
     wide, high = (max(24, 9 + 6.2 * max(map(len, texts))), 22) if roomy else (15, 15)
     return alt.LayerChart(layer=layers, width=wide * right, height=high * grid.rows, title=title)
@@ -178,9 +166,9 @@ def _page_edges(grid: Grid) -> list[tuple[float, float]]:
     return [(float(lefts[0]), float(lefts[-1] + 1)) for lefts in np.split(_lefts(grid), firsts)]
 
 
-def _cells(table: Array, grid: Grid, top: float | None = None) -> list[dict[str, Any]]:
+def _cells(table: Array, grid: Grid) -> list[dict[str, Any]]:
     """A line of data for each cell: its value, that as a share of the maximum, and its edges and centre."""
-    top = top or _top(table)
+    top = _top(table)
     return [
         {"row": row + 1, "col": col + 1, "value": _known(value), "share": _known(value / top)}
         | {"x": x, "x2": x + 1, "xc": x + 0.5, "y": row, "y2": row + 1, "yc": row + 0.5}

@@ -1,14 +1,17 @@
 """Every public function and class is documented as numpydoc has it: parameters, defaults, returns, an example."""
 
+import ast
 import inspect
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 from numpydoc.docscrape import NumpyDocString, Parameter
 
-from tests.public_names import exported, members, public_callables
+import carouseval as cv
+from tests.public_names import members, public_callables
 
 CALLABLES = public_callables()
 MEMBERS = {path: value for name, cls in CALLABLES.items() if inspect.isclass(cls) for path, value in members(name, cls)}
@@ -85,7 +88,22 @@ def test_methods_and_properties_are_documented(path: str) -> None:
         assert doc["Returns"] or doc["Yields"] or not returns(value), "does not say what it returns"
 
 
+def defined(module: Path) -> Iterator[str]:
+    """Classes, functions and type aliases that a file defines at its top and does not mark as private."""
+    for node in ast.parse(module.read_text(encoding="utf-8")).body:
+        if isinstance(node, (ast.ClassDef, ast.FunctionDef)):
+            yield node.name
+        elif isinstance(node, ast.AnnAssign) and ast.unparse(node.annotation) == "TypeAlias":
+            yield ast.unparse(node.target)
+
+
 def test_no_two_public_things_share_a_name() -> None:
-    known: dict[str, Any] = {}
-    for module, name, value in exported():
-        assert known.setdefault(name, value) is value, f"{module}.{name} is not the only {name}"
+    """Commands are functions named as what they call; nothing else has another's name."""
+    homes: dict[str, list[str]] = {}
+    source = Path(cv.__file__).parent
+    for module in sorted(source.rglob("*.py")):
+        for name in defined(module):
+            command = module.parent.name == "cli" and name == module.stem
+            if not name.startswith("_") and not command:
+                homes.setdefault(name, []).append(str(module.relative_to(source)))
+    assert {name: places for name, places in homes.items() if len(places) > 1} == {}

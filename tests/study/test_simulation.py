@@ -10,8 +10,9 @@ from scipy import stats
 import carouseval as cv
 from carouseval.attention import Examination, recgaze_counts
 from carouseval.attention.examination import Share
+from carouseval.study.choices import Mode
 from carouseval.study.draws import Draws, cumulative_probabilities
-from carouseval.study.simulation import Mode, simulate
+from carouseval.study.simulation import simulate
 from tests import oracles
 
 TRUTH = recgaze_counts("amsterdam")

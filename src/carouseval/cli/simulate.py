@@ -1,17 +1,15 @@
 """``carouseval simulate``: which of two layouts each discount prefers, against the truth."""
 
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated
 
 import typer
 
 from carouseval.cli.options import GridName, OutputFormat, PageSize, VisibleRows
 from carouseval.cli.output import Format, emit, progress_bar
+from carouseval.study.choices import THRESHOLDS, Mode, Stream
 
 DEFAULT_DISCOUNTS = ["d_a", "d_rpd"]
-DEFAULT_THRESHOLDS = ["0", "0.01", "0.02", "0.05", "0.1"]
-
-Mode: TypeAlias = Literal["binary", "graded"]
-Stream: TypeAlias = Literal["paper", "fast"]
+DEFAULT_THRESHOLDS = list(THRESHOLDS)
 
 EXAMPLES = """
 carouseval simulate --mode graded --stream paper

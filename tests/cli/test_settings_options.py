@@ -18,12 +18,10 @@ from carouseval.cli.compare import compare
 from carouseval.cli.evaluate import evaluate
 from carouseval.cli.explain import explain
 from carouseval.cli.fit import Objective
-from carouseval.cli.options import GainName
 from carouseval.cli.sample import Files, SystemName
 from carouseval.cli.settings_options import option_names, with_settings
 from carouseval.cli.simulate import Mode, Stream
 from carouseval.evaluation.settings import Doc, Settings, setting_default
-from carouseval.metrics import gains
 from carouseval.metrics.grid import PHONE, RECGAZE, TV, Grid
 from carouseval.study.simulation import MODES, STREAMS
 from tests.cli.test_cli import run
@@ -110,7 +108,6 @@ def test_special_spellings() -> None:
 def test_choices_and_defaults_written_down_twice_agree() -> None:
     """The command line must not import NumPy to name them."""
     assert setting_default(next(one for one in fields(Settings) if one.name == "grid")) == RECGAZE == given()["grid"]
-    assert get_args(GainName) == gains.NAMED
     assert get_args(Objective) == OBJECTIVES
     assert (get_args(Mode), get_args(Stream)) == (MODES, STREAMS)
     assert get_args(Files) == FORMATS

@@ -195,9 +195,12 @@ def test_short_leaves_out_defaults() -> None:
 
 def test_scans_are_found_by_name_alone() -> None:
     """The module that defines them stands above the metric, and nothing else here imports it."""
-    code = "from carouseval import discounts; print(discounts.parse('d_scan(lost=1)').short)"
+    code = """
+from carouseval.metrics import discount_base, discounts
+print(discounts.parse("d_scan(lost=1)").short, "d_scan" in discount_base.classes())
+"""
     shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert shown.stdout == "d_scan(lost=1)\n"
+    assert shown.stdout == "d_scan(lost=1) True\n"
 
 
 def test_parse_reads_positions_and_partial_lists() -> None:

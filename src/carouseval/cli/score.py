@@ -44,7 +44,7 @@ def score(
     from carouseval.page_file import read_page
     from carouseval.show.terminal import page_score as draw
 
-    metrics = [parse(name, discount if parse(name).weighs_cells else None, gain=gain) for name in metric]
+    metrics = [parse(name, discount if parse(name).has_discount else None, gain=gain) for name in metric]
     relevance = read_page(page)
     page_grid = screen(grid, page_size, visible_rows, relevance.shape)
     note_swipe_pages([*metric, discount], page_grid)

@@ -87,8 +87,6 @@ class Empirical(Discount):
     def __str__(self) -> str:
         return f"d_emp({self.name})"
 
-    __repr__ = __str__
-
     @property
     def short(self) -> str:
         return str(self)
@@ -187,8 +185,6 @@ class Mixture(Discount):
 
     def __str__(self) -> str:
         return f"{MIXTURE}({' + '.join(f'{share!r}*{part.short}' for share, part in self.parts)})"
-
-    __repr__ = __str__
 
     @property
     def short(self) -> str:

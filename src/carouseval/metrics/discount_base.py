@@ -29,8 +29,11 @@ class Discount:
     To write your own, subclass ``Discount``, list the parameters as annotated fields, define :meth:`weights`, and
     register the class with :func:`register_discount`. It then works by name in every function and command.
 
-    Class variables that a subclass may set: ``allows_zero``, whether weights may be 0 (not all of them); ``needs``, a
-    hint for the error when weights are not finite and positive, starting with a blank.
+    Class variables that a subclass may set:
+
+    - ``allows_zero``: whether weights may be 0, by default False;
+    - ``needs``: a hint for the error when weights are not finite and positive, starting with a blank;
+    - ``decays`` and ``shares``: names of parameters that a fit keeps in (0, 1] and in [0, 1].
 
     See Also
     --------
@@ -54,8 +57,8 @@ class Discount:
     symbol: ClassVar[str] = ""  # set by register_discount
     needs: ClassVar[str] = ""
     allows_zero: ClassVar[bool] = False
-    decays: ClassVar[tuple[str, ...]] = ()  # parameters in (0, 1]
-    shares: ClassVar[tuple[str, ...]] = ()  # parameters in [0, 1]
+    decays: ClassVar[tuple[str, ...]] = ()
+    shares: ClassVar[tuple[str, ...]] = ()
 
     def weights(self, grid: Grid) -> Array:
         """The weight of every cell of a grid.
@@ -87,6 +90,9 @@ class Discount:
     def __str__(self) -> str:
         return _format(self.symbol, self.parameters) if self.symbol else type(self).__name__
 
+    def __repr__(self) -> str:
+        return str(self)
+
     def __post_init__(self) -> None:
         for name, value in self.parameters.items():
             # NumPy's numbers become Python's, so that they print as such
@@ -97,8 +103,6 @@ class Discount:
     def parameters(self) -> dict[str, Any]:
         """The parameters by name."""
         return {f.name: getattr(self, f.name) for f in fields(cast(Any, self))}
-
-    __repr__ = __str__
 
     @classmethod
     def _from_text(cls, arguments: str, text: str) -> "Discount":

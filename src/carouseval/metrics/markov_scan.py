@@ -93,11 +93,13 @@ class MarkovScan(Formula):
     def weights(self, grid: Grid) -> Array:
         if any(isinstance(value, np.ndarray) for value in self.parameters.values()):  # many scans at once, in a fit
             flat = {name: np.ravel(value) for name, value in self.parameters.items()}
-            return self._many(dict(zip(flat, np.broadcast_arrays(*flat.values()), strict=True)), grid)
-        weights: Array = self._many({name: np.array([value]) for name, value in self.parameters.items()}, grid)[0]
+            return self._batch_weights(dict(zip(flat, np.broadcast_arrays(*flat.values()), strict=True)), grid)
+        weights: Array = self._batch_weights(
+            {name: np.array([value]) for name, value in self.parameters.items()}, grid
+        )[0]
         return weights
 
-    def _many(self, values: dict[str, Any], grid: Grid) -> Array:
+    def _batch_weights(self, values: dict[str, Any], grid: Grid) -> Array:
         moves = moves_on(grid)
         chances = moves.chances(values)
         band = as_band(moves.tail, moves.head, chances.moves, moves.states)

@@ -190,7 +190,7 @@ class Metric:
             object.__setattr__(self, "discount", parse(self.default_discount))
 
     @property
-    def weighs_cells(self) -> bool:
+    def has_discount(self) -> bool:
         """Whether the metric has a discount."""
         return self.default_discount is not None
 

@@ -163,7 +163,7 @@ def score_page(
         if count > 1:
             raise ParameterError(f"{count} different metrics are named {name!r}; give them names of their own.")
     scores = {str(each): each(page, grid, gain) for each in named}
-    discounted = [each for each in named if each.weighs_cells]
+    discounted = [each for each in named if each.has_discount]
     discounts = {str(each): str(each.discount) for each in discounted}
     analysis = _analysis(page, discounted[0], grid, gain) if discounted else None
     return PageScore(grid or Grid(*page.shape), page, scores, discounts, analysis)

@@ -94,10 +94,8 @@ class MarkovScan(Formula):
         if any(isinstance(value, np.ndarray) for value in self.parameters.values()):  # many scans at once, in a fit
             flat = {name: np.ravel(value) for name, value in self.parameters.items()}
             return self._batch_weights(dict(zip(flat, np.broadcast_arrays(*flat.values()), strict=True)), grid)
-        weights: Array = self._batch_weights(
-            {name: np.array([value]) for name, value in self.parameters.items()}, grid
-        )[0]
-        return weights
+        values = {name: np.array([value]) for name, value in self.parameters.items()}
+        return np.asarray(self._batch_weights(values, grid)[0])
 
     def _batch_weights(self, values: dict[str, Any], grid: Grid) -> Array:
         moves = moves_on(grid)

@@ -354,7 +354,7 @@ class SystemMetric(Metric):
     ... class Distinct(cv.metrics.SystemMetric):
     ...     "The number of different items in view on any page."
     ...     def figure(self, shown, catalogue):
-    ...         return len(shown)
+    ...         return float(len(shown))
     >>> layouts = {"user_id": [1, 1, 2], "row": [1, 1, 1], "col": [1, 2, 1], "item_id": [7, 8, 7]}
     >>> judgments = {"user_id": [1, 2], "item_id": [7, 7], "relevance": [1, 1]}
     >>> items = {"item_id": [7, 8, 9], "category": ["drama", "drama", "crime"]}

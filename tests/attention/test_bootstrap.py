@@ -67,7 +67,7 @@ def test_seeds_and_progress() -> None:
 def test_nonsense_is_refused() -> None:
     with pytest.raises(cv.ParameterError, match="bootstrap needs counts"):
         bootstrap("d_t", recgaze_counts("all").frequencies)
-    with pytest.raises(cv.ParameterError, match="samples must be a whole number"):
+    with pytest.raises(cv.ParameterError, match="samples must be an integer"):
         bootstrap("d_t", recgaze_counts("all"), samples=0)
     with pytest.raises(cv.DataError, match="frequencies are 10x15, but the grid is 3x3"):
         bootstrap("d_t", recgaze_counts("all"), cv.Grid(3, 3), samples=3)

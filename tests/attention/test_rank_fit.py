@@ -194,7 +194,7 @@ def test_frequencies_may_be_any_table() -> None:
             lambda: grid_search("d_t", TRAIN, objective="rho"),
             r"objective must be 'spearman', 'pearson', 'mse' or 'likelihood'",
         ),
-        (lambda: grid_search("d_t", TRAIN, top=0), r"top must be a whole number of at least 1"),
+        (lambda: grid_search("d_t", TRAIN, top=0), r"top must be an integer of at least 1"),
         (
             lambda: grid_search("d_t", TRAIN, parameters={"mu": [1]}),
             r"a parameter of d_t must be 'alpha' or 'beta', found 'mu'",

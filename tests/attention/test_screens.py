@@ -127,7 +127,7 @@ def test_bad_parquet_is_refused(tmp_path: Path, columns: dict[str, Any], message
 def test_the_number_of_screens_is_checked(tmp_path: Path) -> None:
     with pytest.raises(cv.DataError, match=r"column screen has 2 screens, more than the 1 there are said to be\."):
         read(tmp_path, TABLE, screens=1)
-    with pytest.raises(cv.ParameterError, match=r"screens must be a whole number of at least 1, found 0\."):
+    with pytest.raises(cv.ParameterError, match=r"screens must be an integer of at least 1, found 0\."):
         read(tmp_path, TABLE, screens=0)
     with pytest.raises(cv.DataError, match=r"none\.csv: No such file or directory\."):
         examination_from_screens(tmp_path / "none.csv", GRID)

@@ -257,7 +257,7 @@ PAGE = {"user_id": [1], "row": [1], "col": [1], "item_id": [1], "category": ["x"
         (None, LINES | {"carousel": ["a", None]}, {}, "candidates: column carousel, line 2: found nothing"),
         (None, LINES | {"category": ["x", "y"]}, {"items": {"item_id": [1], "category": ["x"]}}, "outside their"),
         (None, LINES, {"at": 11}, "at must be a row of the grid of 10x15, found 11"),
-        (None, LINES, {"at": 0}, "at must be a whole number of at least 1"),
+        (None, LINES, {"at": 0}, "at must be an integer of at least 1"),
         (None, LINES, {"metric": "NDCG@10"}, "only 2DCG, N2DCG and N2DCG_cat"),
         (None, LINES, {"columns": {"carousel": "shelf"}}, "there is no column 'shelf'"),
         (None, LINES, {"columns": {"shelf": "carousel"}}, "there is no column 'shelf'"),

@@ -244,8 +244,8 @@ def test_files_appear_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.Mo
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"users": 0}, "users must be a whole number of at least 1, found 0"),
-        ({"items": 20}, "items must be a whole number of at least 25, found 20"),
+        ({"users": 0}, "users must be an integer of at least 1, found 0"),
+        ({"items": 20}, "items must be an integer of at least 25, found 20"),
         ({"ids": "text"}, "ids must be 'str' or 'int', found 'text'"),
         ({"systems": ["nwe"]}, r"systems must be 'oracle', .*, found 'nwe'\. Did you mean 'new'\?"),
         ({"systems": []}, "systems must name at least one"),

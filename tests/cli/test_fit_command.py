@@ -300,7 +300,7 @@ def test_outputs_are_checked_first(
             "a parameter of d_rcb must be 'e', 'kappa' or 'beta', found 'w'.",
         ),
         (["--model", "d_rcb", "--values", "e=2"], "d_rcb: e must be a finite number above 0 and at most 1, found 2"),
-        (["--model", "d_rpb", "--bootstrap", "-1"], "bootstrap must be a whole number of at least 0, found -1."),
+        (["--model", "d_rpb", "--bootstrap", "-1"], "bootstrap must be an integer of at least 0, found -1."),
         (["--model", "d_mix"], "d_mix is written down, not fitted"),
         (["--model", "d_emp"], "d_emp is written down, not fitted"),
         (["--model", "d_rpb", "--grid", "3x5"], "counts.csv is 3x4, but the screen is 3x5."),

@@ -17,9 +17,9 @@ UNCHANGED: dict[str, str] = {}
 PARAMETERS: list[tuple[str, dict[str, str]]] = [
     ("missing_pages must be 'zero', 'skip' or 'error', found 'none'.", {"missing_pages": "--missing-pages"}),
     ("memory must be a finite number above 0 and at most 1e+09, found -1.0.", {"memory": "--memory"}),
-    ("threads must be a whole number of at least 1, found 0.", {"threads": "--threads"}),
+    ("threads must be an integer of at least 1, found 0.", {"threads": "--threads"}),
     ("form must be 'six' or 'edges', found 'seven'.", {"form": "--form"}),
-    ("bootstrap must be a whole number of at least 0, found -2.", {"bootstrap": "--bootstrap"}),
+    ("bootstrap must be an integer of at least 0, found -2.", {"bootstrap": "--bootstrap"}),
     ("ci must be a finite number above 0 and at most 1, found 2.0.", {"ci": "--ci"}),
     ("seed must be below 2^64, found 99.", {"seed": "--seed"}),
     ("margin must be a finite number at least 0, found -1.", {"margin": "--margin"}),
@@ -31,8 +31,8 @@ PARAMETERS: list[tuple[str, dict[str, str]]] = [
     ("metric 'NDCG@x': its cutoff is one number of at least 1, such as @10.", {"metric": "--metric"}),
     ("grid: from 1 to 255 grids, found 300.", {"grid": "--grid"}),
     ("grid: several grids need by='column', whose values say", {"grid:": "--grid:", "by='column'": "--by column"}),
-    ("Grid: rows must be a whole number of at least 1, found 0.", {"Grid": "--grid"}),
-    ("Grid: page_size must be a whole number of at least 1, found 0.", {"Grid: page_size": "--page-size"}),
+    ("Grid: rows must be an integer of at least 1, found 0.", {"Grid": "--grid"}),
+    ("Grid: page_size must be an integer of at least 1, found 0.", {"Grid: page_size": "--page-size"}),
     ("columns: there is no column 'usr'. Did you mean 'user_id'?", {"columns": "--column"}),
     (
         "columns: there is no column 'x'. Write our name first, then yours: {'user_id': 'customer'}.",
@@ -48,7 +48,7 @@ PARAMETERS: list[tuple[str, dict[str, str]]] = [
     ("there is no metric 'N2DCG_kat'. Did you mean 'N2DCG_cat'?", UNCHANGED),
     ("layouts: there is no page of user_id='nobody'.", UNCHANGED),
     ("user_id must be an integer here, found 'x'.", UNCHANGED),
-    ("CAROUSEVAL_THREADS must be a whole number of at least 1, found '0'.", UNCHANGED),
+    ("CAROUSEVAL_THREADS must be an integer of at least 1, found '0'.", UNCHANGED),
     ("discount 'd_rpd(seed=3)': parameter 'seed' is unknown.", UNCHANGED),
 ]
 # what it raises and warns about data

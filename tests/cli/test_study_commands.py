@@ -228,7 +228,7 @@ def test_fit_takes_other_parameters_and_objectives() -> None:
         (["simulate", "--seed", "99999999999999999999999"], "seed must be below 2^64"),
         (["recgaze", "a[/b].csv", "x.csv"], "a[/b].csv"),
         (["fit", "none.json"], "none.json: No such file"),
-        (["simulate", "--trials", "0"], "trials must be a whole number of at least 1"),
+        (["simulate", "--trials", "0"], "trials must be an integer of at least 1"),
         (["simulate", "--mode", "grade"], "'grade' is not one of 'binary', 'graded'"),
         (["simulate", "--truth", "d_x"], "there is no discount 'd_x'"),
         (["simulate", "--truth", "none.csv"], "none.csv: No such file"),

@@ -263,10 +263,10 @@ def test_refusals() -> None:
         (r"users must differ, found 'a' more than once", good, pl.Series(["a", "b", "c", "a"]), {}),
         (r"integers or text without nulls, found String with 1 nulls", good, pl.Series(["a", "b", None, "c"]), {}),
         (r"integers or text without nulls, found Float64", good, pl.Series([1.0, 2.0, 3.0, 4.0]), {}),
-        (r"permutations must be a whole number of at least 1, found 0", good, users(4), {"permutations": 0}),
-        (r"seed must be a whole number of at least 0, found -1", good, users(4), {"seed": -1}),
+        (r"permutations must be an integer of at least 1, found 0", good, users(4), {"permutations": 0}),
+        (r"seed must be an integer of at least 0, found -1", good, users(4), {"seed": -1}),
         (r"seed must be below 2\^64", good, users(4), {"seed": 2**64}),
-        (r"threads must be a whole number of at least 1, found 0", good, users(4), {"threads": 0}),
+        (r"threads must be an integer of at least 1, found 0", good, users(4), {"threads": 0}),
     ]
     for message, differences, ids, options in refused:
         for call in (sign_flip, lambda *a, **o: p_values("permutation", *a, **o)):

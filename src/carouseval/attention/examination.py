@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from carouseval.errors import DataError
-from carouseval.metrics.discounts import Empirical, table_name
+from carouseval.metrics.composite_discounts import Empirical, table_name
 from carouseval.metrics.grid import Array
 from carouseval.metrics.validation import require_int
 from carouseval.result_base import Result

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from carouseval.errors import ParameterError
-from carouseval.metrics.discount_base import Formula
-from carouseval.metrics.discounts import Discount, classes
+from carouseval.metrics.discount_base import Formula, classes
+from carouseval.metrics.discounts import Discount
 from carouseval.metrics.grid import Array, Grid
 from carouseval.metrics.validation import require_choice
 

@@ -14,10 +14,12 @@ import numpy as np
 
 from carouseval.behavior.joint_examination import covariance
 from carouseval.behavior.model_chains import chain_of
-from carouseval.metrics.discounts import Discount, Mixture, as_discount
+from carouseval.metrics.discount_base import as_discount
+from carouseval.metrics.discounts import Discount, Mixture
 from carouseval.metrics.gains import Gain
 from carouseval.metrics.grid import Array, Grid
-from carouseval.metrics.page_stack import Relevance, stack_pages
+from carouseval.metrics.page_stack import stack_pages
+from carouseval.metrics.relevance import Relevance
 from carouseval.metrics.validation import require_float
 
 

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from carouseval.errors import ParameterError
-from carouseval.metrics.discounts import Empirical, Mixture, RowColumnBrowsing, RowPageBrowsing, as_discount
+from carouseval.metrics.discount_base import as_discount
+from carouseval.metrics.discounts import Empirical, Mixture, RowColumnBrowsing, RowPageBrowsing
 from carouseval.metrics.grid import Array, Grid
 from carouseval.metrics.markov_chain import Chain
 from carouseval.metrics.markov_scan import MarkovScan

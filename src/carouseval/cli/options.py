@@ -1,11 +1,12 @@
 """Options that several commands share."""
 
 from pathlib import Path
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, TypeAlias
 
 import typer
 
 from carouseval.cli.output import Format
+from carouseval.metrics.choices import GainName as GainName
 
 NOTHING: list[str] = []
 METRIC = "A metric, such as 'N2DCG_cat(d_rpb)@3x5'. Repeat for more, where several make sense."
@@ -33,7 +34,6 @@ GridName: TypeAlias = Annotated[
 ]
 PageSize: TypeAlias = Annotated[int | None, typer.Option("--page-size", help=PAGE_SIZE)]
 VisibleRows: TypeAlias = Annotated[int | None, typer.Option("--visible-rows", help=VISIBLE_ROWS)]
-GainName: TypeAlias = Literal["exp2", "linear"]
 PerPage: TypeAlias = Annotated[
     Path | None, typer.Option(help="Write every page's scores to this .parquet, .csv or .ndjson file.")
 ]

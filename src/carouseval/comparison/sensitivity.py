@@ -16,6 +16,7 @@ from carouseval.evaluation.evaluate import Evaluator
 from carouseval.evaluation.plan import ScoringPlan
 from carouseval.evaluation.results import Evaluation
 from carouseval.evaluation.settings import Candidates, Settings, SettingsDict, takes_settings
+from carouseval.metrics.choices import GainName
 from carouseval.metrics.metric_base import Metric
 from carouseval.metrics.names import metric
 from carouseval.progress import Progress
@@ -179,7 +180,7 @@ def _variations(reference: Metric, plan: ScoringPlan, discounts: Sequence[str]) 
     screen = (min(grid.visible_rows, grid.rows), min(grid.page_size, grid.cols))
     half = (-(-grid.rows // 2), -(-grid.cols // 2))
     in_force = plan.gain if gain is None else gain
-    other_gain = "exp2" if in_force == "linear" else "linear"
+    other_gain: GainName = "exp2" if in_force == "linear" else "linear"
     all_of_them = {
         **{("discount", name): metric(reference.base, name, cutoff, gain) for name in discounts},
         ("ideal", "unconstrained"): metric("N2DCG", discount, cutoff, gain),

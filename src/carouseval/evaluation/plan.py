@@ -78,7 +78,7 @@ class ScoringPlan:
             "columns": dict(self.settings.columns or {}),
         }
         config = {one.name: getattr(self.settings, one.name) for one in fields(self.settings)} | special
-        return config | {"discounts": {name: str(one.discount) for name, one in metrics.items() if one.weighs_cells}}
+        return config | {"discounts": {name: str(one.discount) for name, one in metrics.items() if one.has_discount}}
 
 
 def _metrics(asked: Any) -> dict[str, Metric]:

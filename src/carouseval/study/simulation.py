@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from carouseval.attention.examination import Examination, Share
 from carouseval.errors import ParameterError
 from carouseval.metrics.array_functions import dcg2d
-from carouseval.metrics.discounts import Discount, Empirical, as_discount
+from carouseval.metrics.discount_base import as_discount
+from carouseval.metrics.discounts import Discount, Empirical
 from carouseval.metrics.grid import Array, Grid
 from carouseval.metrics.ideal import ideal_dcg2d
 from carouseval.metrics.validation import require_choice, require_float, require_int

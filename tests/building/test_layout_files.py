@@ -45,7 +45,7 @@ def test_recgaze(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "told"),
+    ("old", "new", "message"),
     [
         ("Four,2,2", "Four,2,0", r"item_features: column Carousel_position, line 4: found '0'\. Rows are whole"),
         ("13,1", "NA,1", r"column MovieID, line 5: found 'NA'\. It is a whole number"),
@@ -58,10 +58,10 @@ def test_recgaze(tmp_path: Path) -> None:
         ("Crime,13", ",13", r"column Carousel_genre, line 5: found nothing"),
     ],
 )
-def test_broken_recgaze_files(old: str, new: str, told: str, tmp_path: Path) -> None:
+def test_broken_recgaze_files(old: str, new: str, message: str, tmp_path: Path) -> None:
     file = tmp_path / "item_features.csv"
     file.write_text(RECGAZE.replace(old, new))
-    with pytest.raises(cv.DataError, match=told):
+    with pytest.raises(cv.DataError, match=message):
         read_recgaze_layouts(file)
 
 
@@ -83,7 +83,7 @@ def test_contentwise(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "told"),
+    ("old", "new", "message"),
     [
         ("[7]", "[7", r"impressions: column recommended_series_list, line 4: found '\[7'\. Series are whole numbers"),
         ("[7]", "[x]", r"line 4: found '\[x\]'"),
@@ -98,10 +98,10 @@ def test_contentwise(tmp_path: Path) -> None:
         ("[7]", "", r"line 4: found nothing"),
     ],
 )
-def test_broken_contentwise_files(old: str, new: str, told: str, tmp_path: Path) -> None:
+def test_broken_contentwise_files(old: str, new: str, message: str, tmp_path: Path) -> None:
     file = tmp_path / "impressions.csv"
     file.write_text(CONTENTWISE.replace(old, new))
-    with pytest.raises(cv.DataError, match=told):
+    with pytest.raises(cv.DataError, match=message):
         read_contentwise_layouts(file)
 
 
@@ -119,9 +119,9 @@ def test_care(tmp_path: Path) -> None:
 def test_broken_care_files(tmp_path: Path) -> None:
     file = tmp_path / "task.json"
 
-    def refused(text: str | dict[str, Any], told: str) -> None:
+    def refused(text: str | dict[str, Any], message: str) -> None:
         file.write_text(text if isinstance(text, str) else json.dumps(text))
-        with pytest.raises(cv.DataError, match=told):
+        with pytest.raises(cv.DataError, match=message):
             read_care_layouts(file)
 
     def with_item(item: Any) -> dict[str, Any]:

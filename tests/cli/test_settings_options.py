@@ -11,15 +11,15 @@ import typer
 from typer.testing import CliRunner
 
 from carouseval.attention.rank_fit import OBJECTIVES
-from carouseval.building.sample import FORMATS
-from carouseval.building.sample_world import SYSTEMS
+from carouseval.building.sample import SampleFormat
+from carouseval.building.sample_model import SYSTEMS
 from carouseval.cli.check import check
 from carouseval.cli.compare import compare
 from carouseval.cli.evaluate import evaluate
 from carouseval.cli.explain import explain
 from carouseval.cli.fit import Objective
 from carouseval.cli.options import GainName
-from carouseval.cli.sample import Files, SystemName
+from carouseval.cli.sample import FileFormat, SystemName
 from carouseval.cli.settings_options import option_names, with_settings
 from carouseval.cli.simulate import Mode, Stream
 from carouseval.evaluation.settings import Doc, Settings, setting_default
@@ -113,7 +113,7 @@ def test_choices_and_defaults_written_down_twice_agree() -> None:
     assert get_args(GainName) == gains.NAMED
     assert get_args(Objective) == OBJECTIVES
     assert (get_args(Mode), get_args(Stream)) == (MODES, STREAMS)
-    assert get_args(Files) == FORMATS
+    assert get_args(FileFormat) == get_args(SampleFormat)
     assert list(SystemName) == list(SYSTEMS)
 
 

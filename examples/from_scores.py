@@ -44,7 +44,7 @@ def lenskit() -> float:
 
 
 def recbole() -> float:
-    """RecBole: ``full_sort_topk`` returns scores and inner ids; ``dataset.id2token`` turns those into ids, which are text."""
+    """RecBole: ``full_sort_topk`` returns scores and inner ids, which ``dataset.id2token`` turns into text ids."""
     users, ids, scores = top_items(1.5)
     tokens = cv.scores_from_arrays(users.cast(pl.String).to_numpy(), ids.astype(str), scores)
     pages = cv.pages_from_scores(tokens.cast({"user_id": pl.Int64, "item_id": pl.Int64}), data.items)

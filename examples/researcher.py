@@ -1,7 +1,8 @@
 # %% [markdown]
 # # For researchers: is the new recommender better, by a metric that follows where people look?
 #
-# Five synthetic systems whose order is known, evaluated with N2DCG_cat (Kang et al., CIKM '26). Run it as a script, or cell by cell.
+# Five synthetic systems whose order is known, evaluated with N2DCG_cat (Kang et al., CIKM '26).
+# Run it as a script, or cell by cell.
 
 # %% Tables: what is shown, what is relevant, which item belongs to which categories
 import carouseval as cv

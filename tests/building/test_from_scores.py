@@ -290,7 +290,7 @@ def test_files_that_are_no_runs_are_refused(tmp_path: Path) -> None:
     with pytest.raises(cv.DataError, match="gzip"):
         read_run(tmp_path / "bad.gz")
     with pytest.raises(cv.ParameterError, match="format must be 'auto' or 'trec'"):
-        read_run(tmp_path / "bad.gz", "qrels")
+        read_run(tmp_path / "bad.gz", "qrels")  # type: ignore[arg-type]
 
 
 def test_arrays() -> None:
@@ -337,4 +337,4 @@ def test_categories_that_are_none(categories: Any) -> None:
 
 def test_arrays_with_nobody() -> None:
     with pytest.raises(cv.DataError, match="scores: "):
-        scores_from_arrays([None, 1], [[1], [2]], [[1.0], [1.0]])
+        scores_from_arrays(np.array([None, 1]), [[1], [2]], [[1.0], [1.0]])

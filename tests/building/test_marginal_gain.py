@@ -235,7 +235,9 @@ def test_written_down(tmp_path: Path) -> None:
     candidates, judgments, items = world(0)
     found = cv.what_adds(None, candidates, judgments, items, grid=GRID)
     assert json.loads(found.to_json())["results"][0]["carousel"] == next(iter(found.gains))
-    assert found.to_markdown().startswith(f"{found.heading}\n\n| carousel | gain | low | high | score | wins | losses |")
+    assert found.to_markdown().startswith(
+        f"{found.heading}\n\n| carousel | gain | low | high | score | wins | losses |"
+    )
     built = cv.build_pages(candidates, judgments, items, grid=GRID)
     assert json.loads(built.to_json())["exact"] is True
     assert built.heading in built.to_markdown()

@@ -45,7 +45,9 @@ def read_carousels(
         del sources["layouts"], tables["layouts"]
     for name in ("layouts", "judgments"):
         if name in tables and "page_id" in tables[name]:
-            raise DataError(f"{name}: found a column page_id, but each user has one page here. Keep one page, drop page_id.")
+            raise DataError(
+                f"{name}: found a column page_id, but each user has one page here. Keep one page, drop page_id."
+            )
     cells = _cells(tables["candidates"])
     shown_items = None
     if "items" not in sources:

@@ -347,9 +347,7 @@ def _largest_values(carousels: CandidateCarousels, rows: int) -> Array:
 class _OrderSearch:
     """Branch and bound over orders of carousels, the most promising first."""
 
-    def __init__(
-        self, carousels: CandidateCarousels, rows: int, greedy: _PagePrefix, upper_bound: _UpperBound
-    ) -> None:
+    def __init__(self, carousels: CandidateCarousels, rows: int, greedy: _PagePrefix, upper_bound: _UpperBound) -> None:
         self._carousels, self._rows, self._upper_bound = carousels, rows, upper_bound
         self.best = greedy
         self._nodes_left = 0.0

@@ -142,9 +142,9 @@ def sample(
 ) -> Sample:
     """Draw synthetic data: items, judgments, and the pages of systems whose order is known.
 
-    Every page is valid: it repeats no category, skips no row, has no gaps, shows no item twice in a row, and shows every
-    item in its row's category. An item may appear in several rows, as it may have several categories. A user's data
-    depend only on the seed and the user's number, not on the number of users or the choice of systems.
+    Every page is valid: it repeats no category, skips no row, has no gaps, shows no item twice in a row, and shows
+    every item in its row's category. An item may appear in several rows, as it may have several categories. A user's
+    data depend only on the seed and the user's number, not on the number of users or the choice of systems.
 
     Parameters
     ----------

@@ -24,7 +24,7 @@ _GRADE_THRESHOLDS = np.array([-0.2, 0.1, 0.5, 1.0, 1.6])  # the least appeal of 
 
 @dataclass(frozen=True)
 class SampleSystem:
-    """A recommender that scores items by ``knowledge`` x the user's opinion + ``popularity`` x log popularity + noise."""
+    """A recommender: scores are ``knowledge`` x the user's opinion + ``popularity`` x log popularity + noise."""
 
     knowledge: float
     popularity: float

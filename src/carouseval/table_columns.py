@@ -101,7 +101,8 @@ class Column:
         if self._accepts(raw):
             return ""
         cast = "Cast it: pandas turns integers into floats where some are missing."
-        return f"holds {raw}; expected {_EXPECTED.get(self.kind, 'numbers')}. {cast if raw.is_float() else self.remedy}"
+        remedy = cast if raw.is_float() else self.remedy
+        return f"holds {raw}; expected {_EXPECTED.get(self.kind, 'numbers')}. {remedy}".rstrip()
 
     def _accepts(self, raw: pl.DataType) -> bool:
         if self.kind == "id":

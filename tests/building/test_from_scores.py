@@ -204,7 +204,10 @@ def test_a_page_may_be_empty() -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"score": [0.2, float("nan"), 0.5]}, r"scores: column score, line 2: found nan. A score is a finite number"),
+        (
+            {"score": [0.2, float("nan"), 0.5]},
+            r"scores: column score, line 2: found nan. A score must be a finite number",
+        ),
         ({"score": [0.2, float("inf"), 0.5]}, r"scores: column score, line 2: found inf"),
         (
             {"item_id": ["a", "b", "a"]},
@@ -270,7 +273,10 @@ def test_run_files(tmp_path: Path) -> None:
     ("text", "message"),
     [
         ("7 Q0 m1 1 0.9 x\n\n7 Q0 m2 2 0.5\n", r"system.run, line 3: found '7 Q0 m2 2 0.5'. A line of a TREC run is"),
-        ("7 Q0 m1 1 high x\n7 Q0 m2 2 nan x", r"line 1: the score is 'high' \(2 such lines\). A score is a finite"),
+        (
+            "7 Q0 m1 1 high x\n7 Q0 m2 2 nan x",
+            r"line 1: the score is 'high' \(2 such lines\). A score must be a finite",
+        ),
         ("\n \n", "is empty"),
     ],
 )

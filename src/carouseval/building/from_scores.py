@@ -109,7 +109,7 @@ def pages_from_scores(
     require_choice("order", order, get_args(CategoryOrder))
     require_int("min_items", min_items, 1)
     if not isinstance(grid, Grid):
-        raise ParameterError(f"grid must be one Grid, found {type(grid).__name__}. For several, call it for each.")
+        raise ParameterError(f"grid must be one Grid, found {type(grid).__name__}. Make one call per grid.")
     if not isinstance(unique_items, bool):
         raise ParameterError(f"unique_items must be True or False, found {unique_items!r}.")
     sources = {"scores": in_memory(scores, "scores"), "items": in_memory(items, "items")}

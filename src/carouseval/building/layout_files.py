@@ -112,8 +112,8 @@ def read_contentwise_layouts(impressions: TableLike) -> pl.DataFrame:
     """
     columns = [
         Column("user_id", "integer", remedy=_INTEGER),
-        Column("row", "integer", minimum=0, maximum=9_999, remedy="Rows are integers, counted from 0 or 1."),
-        Column("length", "integer", required=False, minimum=0, remedy="The length of a list is an integer."),
+        Column("row", "integer", minimum=0, maximum=9_999, remedy="Rows must be integers, counted from 0 or 1."),
+        Column("length", "integer", required=False, minimum=0, remedy="The length of a list must be an integer."),
     ]
     table = open_table(
         impressions, "impressions", [*columns, Column("item_id", "id")], _CONTENTWISE | {"item_id": _LIST}

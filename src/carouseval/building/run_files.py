@@ -78,7 +78,7 @@ def read_run(path: str | Path, format: RunFormat = "auto") -> pl.DataFrame:
         if first["score"] is None:
             problem, remedy = f"found {first['line'].strip()[:60]!r}", _FIELDS
         else:
-            problem, remedy = f"the score is {first['score'][:60]!r}", f"A score is a finite number. {_FIELDS}"
+            problem, remedy = f"the score is {first['score'][:60]!r}", f"A score must be a finite number. {_FIELDS}"
         more = f" ({bad.height:,} such lines)" if bad.height > 1 else ""
         raise DataError(f"run: {path}, line {first['number']}: {problem}{more}. {remedy}")
     return _with_integer_ids(fields.select("user_id", "item_id", number))
@@ -137,7 +137,7 @@ def scores_from_arrays(user_ids: ArrayLike, item_ids: ArrayLike, scores: ArrayLi
         row, place = bad[0]
         raise DataError(
             f"scores: row {row + 1}, place {place + 1} (user_id={users.tolist()[row]!r}) holds "
-            f"{numbers[row, place]:g}. A score is a finite number."
+            f"{numbers[row, place]:g}. A score must be a finite number."
         )
     user = np.nonzero(has_item)[0]
     table = pl.DataFrame(
@@ -153,7 +153,7 @@ def _array(name: str, values: ArrayLike, dimensions: int) -> NDArray[Any]:
     try:
         array: NDArray[Any] = np.asarray(values)
     except (TypeError, ValueError) as error:  # lists of different lengths
-        raise DataError(f"scores: {name} is not an array: {error}.") from None
+        raise DataError(f"scores: {name} is not an array: {str(error).rstrip('.')}.") from None
     if array.ndim != dimensions:
         shape = "(users,)" if dimensions == 1 else "(users, k)"
         raise DataError(f"scores: {name} has shape {array.shape}, expected {shape}.")

@@ -48,6 +48,16 @@ def _random_stream(seed: int, *key: int) -> np.random.Generator:
 class Catalogue:
     """Items with their popularity and categories; the first category is the largest, the last the smallest."""
 
+    items: int
+    categories: int
+    item_categories: NDArray[np.integer]  # (items, categories_per_item); a repeated one counts once
+    is_distinct: BoolArray  # whether each of these is the first of its name
+    log_popularity: Array  # per item
+    log_share: Array  # per category
+    members: NDArray[np.integer]  # the items of each category, category by category
+    ends: NDArray[np.integer]  # per category: one past its last member
+    chances: Array  # per member: cumulative within its category c, from c to c + 1
+
     def __init__(self, seed: int, items: int, categories: int, categories_per_item: int) -> None:
         rng = _random_stream(seed, 0)
         share = 1 / np.arange(3, categories + 3)
@@ -58,20 +68,20 @@ class Catalogue:
         item_categories = np.where(
             np.arange(categories_per_item) < count[:, None], item_categories, item_categories[:, :1]
         )
-        self.item_categories = item_categories  # (items, categories_per_item); a repeated one counts once
-        self.is_distinct = np.ones_like(item_categories, bool)  # whether it is the first of its name
+        self.item_categories = item_categories
+        self.is_distinct = np.ones_like(item_categories, bool)
         for k in range(1, categories_per_item):
             self.is_distinct[:, k] = (item_categories[:, :k] != item_categories[:, k : k + 1]).all(axis=1)
         self.items, self.categories = items, categories
         self.log_popularity = -0.8 * np.log(rng.permutation(items) + 10.0)
-        self.log_share: Array = np.log(share)
+        self.log_share = np.log(share)
 
         item, place = np.nonzero(self.is_distinct)
         order = np.argsort(item_categories[item, place], kind="stable")
-        self.members = item[order]  # the items of each category, category by category
+        self.members = item[order]
         category = item_categories[item, place][order]
         self.ends = np.searchsorted(category, np.arange(categories), side="right")
-        # The cumulative chances within category c run from c to c + 1: one search finds an item of any category.
+        # as categories do not overlap, one search finds an item of any category
         weight = np.exp(self.log_popularity[self.members])
         cumulative = np.cumsum(weight)
         before = np.concatenate([[0.0], cumulative[self.ends[:-1] - 1]])
@@ -88,6 +98,13 @@ class UserBlock:
 
     ``judged`` has a row per user, sorted by item, with gaps where ``is_judged`` is false.
     """
+
+    block: int
+    count: int  # of users
+    device: NDArray[np.integer]  # per user
+    judged: NDArray[np.integer]  # (users, places)
+    is_judged: BoolArray  # (users, places)
+    grade: NDArray[np.integer]  # (users, places)
 
     def __init__(self, seed: int, block: int, count: int, catalogue: Catalogue, judgments: int) -> None:
         rng = _random_stream(seed, 1, block)
@@ -106,27 +123,23 @@ class UserBlock:
         item = catalogue.members[np.searchsorted(catalogue.chances, category + rng.random(shape), side="right")]
         judged_count = rng.integers(max(1, judgments - judgments // 2), max_judged + 1, size=(BLOCK, 1))
         item = np.sort(np.where(np.arange(max_judged) < judged_count, item, catalogue.items), axis=1)
-        self.is_judged: BoolArray = (item < catalogue.items)[:count]
+        self.is_judged = (item < catalogue.items)[:count]
         self.is_judged[:, 1:] &= (item[:, 1:] != item[:, :-1])[:count]
-        self.judged: NDArray[np.integer] = np.where(self.is_judged, item[:count], 0)
+        self.judged = np.where(self.is_judged, item[:count], 0)
 
         item_categories = catalogue.item_categories[self.judged]
         match = taste[np.arange(count)[:, None, None], item_categories].mean(axis=2)
         leniency = 0.5 * rng.standard_normal((BLOCK, 1))[:count]  # some like most of what they see, a few nothing
         appeal = match + leniency + 0.7 * rng.standard_normal(shape)[:count]
-        self.grade: NDArray[np.integer] = np.where(self.is_judged, np.searchsorted(_GRADE_THRESHOLDS, appeal), 0)
+        self.grade = np.where(self.is_judged, np.searchsorted(_GRADE_THRESHOLDS, appeal), 0)
         # Started but not finished: a few of the judged items, the latest first.
-        self.by_recency: NDArray[np.integer] = np.argsort(
-            np.where(self.is_judged, rng.random(shape)[:count], 2.0), axis=1
-        )
-        self.started: NDArray[np.integer] = np.minimum(
-            rng.integers(2, 9, size=BLOCK)[:count], self.is_judged.sum(axis=1)
-        )
+        self._by_recency = np.argsort(np.where(self.is_judged, rng.random(shape)[:count], 2.0), axis=1)
+        self._started = np.minimum(rng.integers(2, 9, size=BLOCK)[:count], self.is_judged.sum(axis=1))
 
     def continue_watching(self) -> tuple[NDArray[np.integer], BoolArray]:
         """Each user's row of items to continue, and which of its cells hold an item."""
-        items = np.take_along_axis(self.judged, self.by_recency, axis=1)
-        return items, np.arange(items.shape[1]) < self.started[:, None]
+        items = np.take_along_axis(self.judged, self._by_recency, axis=1)
+        return items, np.arange(items.shape[1]) < self._started[:, None]
 
 
 class PageGenerator:
@@ -137,30 +150,33 @@ class PageGenerator:
     and only the items that a user judged are scored for that user and inserted.
     """
 
+    rows: int
+    cols: int
+
     def __init__(self, seed: int, name: str, catalogue: Catalogue, rows: int, cols: int, max_judged: int) -> None:
-        self.seed, self.stream_key, self.system = seed, 2 + list(SYSTEMS).index(name), SYSTEMS[name]
-        self.catalogue, self.rows, self.cols = catalogue, min(rows, catalogue.categories), cols
-        rng = _random_stream(seed, self.stream_key)
+        self._seed, self._stream_key, self._system = seed, 2 + list(SYSTEMS).index(name), SYSTEMS[name]
+        self._catalogue, self.rows, self.cols = catalogue, min(rows, catalogue.categories), cols
+        rng = _random_stream(seed, self._stream_key)
         depth = cols + max_judged  # fills the row even if all that the user judged is taken out
-        self.items = np.full((catalogue.categories, _SHELVES, depth), -1, np.int32)
-        self.scores = np.full(self.items.shape, _EXCLUDED, np.float32)
+        self._items = np.full((catalogue.categories, _SHELVES, depth), -1, np.int32)
+        self._scores = np.full(self._items.shape, _EXCLUDED, np.float32)
         for category, members in enumerate(catalogue.items_by_category()):
             noise = rng.standard_normal((_SHELVES, len(members)), dtype=np.float32)
-            scores = noise + (self.system.popularity * catalogue.log_popularity[members]).astype(np.float32)
+            scores = noise + (self._system.popularity * catalogue.log_popularity[members]).astype(np.float32)
             best = np.argsort(-scores, axis=1)[:, :depth]
-            self.items[category, :, : best.shape[1]] = members[best]
-            self.scores[category, :, : best.shape[1]] = np.take_along_axis(scores, best, axis=1)
+            self._items[category, :, : best.shape[1]] = members[best]
+            self._scores[category, :, : best.shape[1]] = np.take_along_axis(scores, best, axis=1)
 
     def draw(self, users: UserBlock, page: int) -> tuple[NDArray[np.integer], NDArray[np.integer]]:
         """Items (users, rows, cols), -1 where the category has no more, and the category of each row (users, rows)."""
-        rng = _random_stream(self.seed, self.stream_key, users.block, page)
+        rng = _random_stream(self._seed, self._stream_key, users.block, page)
         categories = np.argsort(-self._category_scores(users, rng), axis=1)[:, : self.rows]
         shelf = rng.integers(_SHELVES, size=(BLOCK, self.rows))[: users.count]
-        items, scores = self.items[categories, shelf], self.scores[categories, shelf]
+        items, scores = self._items[categories, shelf], self._scores[categories, shelf]
         scores[_judged_by_user(users, items)] = _EXCLUDED
 
         judged_scores = self._judged_scores(users, rng)
-        judged_categories = self.catalogue.item_categories[users.judged]
+        judged_categories = self._catalogue.item_categories[users.judged]
         in_row = (judged_categories[:, None] == categories[:, :, None, None]).any(axis=3) & users.is_judged[:, None]
         scores = np.concatenate([np.where(in_row, judged_scores[:, None], _EXCLUDED), scores], axis=2)
         judged = np.broadcast_to(users.judged[:, None], in_row.shape).astype(np.int32)
@@ -172,21 +188,21 @@ class PageGenerator:
 
     def block_stream(self, block: int) -> np.random.Generator:
         """Random numbers for what happens to the pages of a block after they are drawn."""
-        return _random_stream(self.seed, self.stream_key, block)
+        return _random_stream(self._seed, self._stream_key, block)
 
     def _category_scores(self, users: UserBlock, rng: np.random.Generator) -> Array:
         """The score of a category grows with the gain of all that the user judged in it."""
-        count, catalogue = users.count * self.catalogue.categories, self.catalogue
+        count, catalogue = users.count * self._catalogue.categories, self._catalogue
         index = np.arange(users.count)[:, None, None] * catalogue.categories + catalogue.item_categories[users.judged]
         gain = np.where(users.is_judged, 2.0**users.grade - 1, 0.0)[:, :, None] * catalogue.is_distinct[users.judged]
         total = np.bincount(index.ravel(), gain.ravel(), count).reshape(users.count, -1)
         noise = rng.standard_normal((BLOCK, catalogue.categories))[: users.count]
-        return self.system.knowledge * np.log2(1 + total) / 3 + self.system.popularity * catalogue.log_share + noise
+        return self._system.knowledge * np.log2(1 + total) / 3 + self._system.popularity * catalogue.log_share + noise
 
     def _judged_scores(self, users: UserBlock, rng: np.random.Generator) -> NDArray[np.float32]:
         noise = rng.standard_normal((BLOCK, users.judged.shape[1]))[: users.count]
-        popularity = self.system.popularity * self.catalogue.log_popularity[users.judged]
-        opinion = self.system.knowledge * (users.grade - 1) / 2
+        popularity = self._system.popularity * self._catalogue.log_popularity[users.judged]
+        opinion = self._system.knowledge * (users.grade - 1) / 2
         scores: NDArray[np.float32] = (opinion + popularity + noise).astype(np.float32)
         return scores
 

@@ -33,6 +33,9 @@ _RELEVANT_GRADE = 3  # with binary relevance, an item is relevant from this grad
 class SampleTables:
     """The tables of synthetic data, drawn block by block of users."""
 
+    systems: tuple[str, ...]  # best first
+    grids: dict[str, Grid]  # by device
+
     def __init__(
         self,
         users: int,
@@ -58,73 +61,78 @@ class SampleTables:
         if not systems and systems is not None:
             raise ParameterError("systems must name at least one system; leave it out for all.")
         self.systems = tuple(name for name in SYSTEMS if systems is None or name in systems)
-        self.users, self.seed = require_int("users", users, 1), require_int("seed", seed, 0)
+        self._users, self._seed = require_int("users", users, 1), require_int("seed", seed, 0)
         categories = require_int("categories", categories, 1)
-        items, self.judgments = require_int("items", items, categories), require_int("judgments", judgments, 1)
+        items, self._judgments_per_user = (
+            require_int("items", items, categories),
+            require_int("judgments", judgments, 1),
+        )
         if require_int("categories_per_item", categories_per_item, 1) > 3:
             raise ParameterError(f"categories_per_item must be at most 3, found {categories_per_item}.")
-        self.pages = require_int("pages", pages, 1)
-        self.missing = require_float("missing", missing, at_least=0, at_most=1)
-        self.binary, self.ragged, self.pinned, self.text = mode == "binary", ragged, pinned, ids == "str"
+        self._pages = require_int("pages", pages, 1)
+        self._missing = require_float("missing", missing, at_least=0, at_most=1)
+        self._binary, self._ragged, self._pinned, self._text = mode == "binary", ragged, pinned, ids == "str"
         self.grids = dict(zip(DEVICES, (TV, PHONE, grid) if devices else (grid, grid, grid), strict=True))
 
-        self.rows = np.array([device.rows for device in self.grids.values()])
-        self.cols = np.array([device.cols for device in self.grids.values()])
-        self.catalogue = Catalogue(seed, items, categories, categories_per_item)
+        self._rows = np.array([device.rows for device in self.grids.values()])
+        self._cols = np.array([device.cols for device in self.grids.values()])
+        self._catalogue = Catalogue(seed, items, categories, categories_per_item)
         numbered = [f"Genre {n}" for n in range(len(GENRES) + 1, categories + 1)]
-        self.category_names = pl.Series("category", [*GENRES[:categories], *numbered, CONTINUE_WATCHING])
-        self.item_ids = self._ids("item_id", np.arange(items), "m", 5)
+        self._category_names = pl.Series("category", [*GENRES[:categories], *numbered, CONTINUE_WATCHING])
+        self._item_ids = self._format_ids("item_id", np.arange(items), "m", 5)
 
     def parts(self) -> Iterator[tuple[str, pl.DataFrame]]:
         """Parts of the tables with their names, to be concatenated in this order."""
         yield "items", self._items()
-        max_judged = self.judgments + self.judgments // 2
+        max_judged = self._judgments_per_user + self._judgments_per_user // 2
         generators = {
-            name: PageGenerator(self.seed, name, self.catalogue, self.rows.max(), self.cols.max(), max_judged)
+            name: PageGenerator(self._seed, name, self._catalogue, self._rows.max(), self._cols.max(), max_judged)
             for name in self.systems
         }
-        for block, begin in enumerate(range(0, self.users, BLOCK)):
-            users = UserBlock(self.seed, block, min(BLOCK, self.users - begin), self.catalogue, self.judgments)
-            user_ids = self._ids("user_id", begin + np.arange(users.count), "u", 6)
-            if self.pinned:
+        for block, begin in enumerate(range(0, self._users, BLOCK)):
+            users = UserBlock(
+                self._seed, block, min(BLOCK, self._users - begin), self._catalogue, self._judgments_per_user
+            )
+            user_ids = self._format_ids("user_id", begin + np.arange(users.count), "u", 6)
+            if self._pinned:
                 yield "items", self._personal_items(users, user_ids)
             yield "judgments", self._judgments(users, user_ids)
             for name, generator in generators.items():
                 yield f"layouts-{name}", self._layouts(generator, users, user_ids)
 
     def _items(self) -> pl.DataFrame:
-        item, place = np.nonzero(self.catalogue.is_distinct)
-        category = self.category_names.gather(self.catalogue.item_categories[item, place])
-        frame = pl.DataFrame([self.item_ids.gather(item), category])
-        all_users = pl.lit(None, pl.String if self.text else pl.Int64).alias("user_id")
-        return frame.with_columns(all_users) if self.pinned else frame
+        item, place = np.nonzero(self._catalogue.is_distinct)
+        category = self._category_names.gather(self._catalogue.item_categories[item, place])
+        frame = pl.DataFrame([self._item_ids.gather(item), category])
+        all_users = pl.lit(None, pl.String if self._text else pl.Int64).alias("user_id")
+        return frame.with_columns(all_users) if self._pinned else frame
 
     def _personal_items(self, users: UserBlock, user_ids: pl.Series) -> pl.DataFrame:
         items, has_item = users.continue_watching()
         user_id, category = user_ids.gather(np.nonzero(has_item)[0]), pl.lit(CONTINUE_WATCHING).alias("category")
-        return pl.DataFrame([self.item_ids.gather(items[has_item]), user_id]).select("item_id", category, "user_id")
+        return pl.DataFrame([self._item_ids.gather(items[has_item]), user_id]).select("item_id", category, "user_id")
 
     def _judgments(self, users: UserBlock, user_ids: pl.Series) -> pl.DataFrame:
         grade = users.grade[users.is_judged]
-        relevance = (grade >= _RELEVANT_GRADE if self.binary else grade).astype(np.float64)
-        item_ids = self.item_ids.gather(users.judged[users.is_judged])
+        relevance = (grade >= _RELEVANT_GRADE if self._binary else grade).astype(np.float64)
+        item_ids = self._item_ids.gather(users.judged[users.is_judged])
         user = np.nonzero(users.is_judged)[0]
         return pl.DataFrame([user_ids.gather(user), item_ids, pl.Series("relevance", relevance)])
 
     def _layouts(self, generator: PageGenerator, users: UserBlock, user_ids: pl.Series) -> pl.DataFrame:
-        drawn = [self._page(*generator.draw(users, page), users) for page in range(self.pages)]
+        drawn = [self._page(*generator.draw(users, page), users) for page in range(self._pages)]
         items, categories = (np.stack(arrays, axis=1) for arrays in zip(*drawn, strict=True))
         has_item = (items >= 0) & self._visible(generator, users)
         user, page, row, col = np.nonzero(has_item)
         columns = [
             user_ids.gather(user),
-            *([self._ids("page_id", page + 1, "p", 1)] if self.pages > 1 else []),
+            *([self._format_ids("page_id", page + 1, "p", 1)] if self._pages > 1 else []),
             pl.Series("row", row + 1, pl.Int32),
             pl.Series("col", col + 1, pl.Int32),
-            self.item_ids.gather(items[has_item]),
-            self.category_names.gather(categories[user, page, row]),
+            self._item_ids.gather(items[has_item]),
+            self._category_names.gather(categories[user, page, row]),
             pl.Series("device", DEVICES).gather(users.device[user]),
-            *([pl.Series("pinned", row == 0)] if self.pinned else []),
+            *([pl.Series("pinned", row == 0)] if self._pinned else []),
         ]
         return pl.DataFrame(columns)
 
@@ -132,28 +140,28 @@ class SampleTables:
         self, items: NDArray[np.integer], categories: NDArray[np.integer], users: UserBlock
     ) -> tuple[NDArray[np.integer], NDArray[np.integer]]:
         """The page as drawn, or moved down by one row below the pinned one."""
-        if not self.pinned:
+        if not self._pinned:
             return items, categories
         continued, has_item = users.continue_watching()
         first_row = np.full((len(continued), 1, items.shape[2]), -1)
         width = min(continued.shape[1], items.shape[2])
         first_row[:, 0, :width] = np.where(has_item, continued, -1)[:, :width]
-        category = np.full((len(continued), 1), len(self.category_names) - 1)
+        category = np.full((len(continued), 1), len(self._category_names) - 1)
         return np.concatenate([first_row, items], axis=1), np.concatenate([category, categories], axis=1)
 
     def _visible(self, generator: PageGenerator, users: UserBlock) -> BoolArray:
         """The cells (users, pages, rows, cols) that the user's device shows, of pages that are not missing."""
         rng = generator.block_stream(users.block)
-        has_page = rng.random(BLOCK)[: users.count] >= self.missing
-        rows, cols = generator.rows + self.pinned, generator.cols
-        lengths = np.broadcast_to(self.cols[users.device][:, None, None], (users.count, self.pages, rows))
-        if self.ragged:
-            share = 1 - rng.random((BLOCK, self.pages, rows)) / 2
+        has_page = rng.random(BLOCK)[: users.count] >= self._missing
+        rows, cols = generator.rows + self._pinned, generator.cols
+        lengths = np.broadcast_to(self._cols[users.device][:, None, None], (users.count, self._pages, rows))
+        if self._ragged:
+            share = 1 - rng.random((BLOCK, self._pages, rows)) / 2
             lengths = np.ceil(lengths * share[: users.count])
-        row_visible = (np.arange(rows) < self.rows[users.device][:, None]) & has_page[:, None]
+        row_visible = (np.arange(rows) < self._rows[users.device][:, None]) & has_page[:, None]
         visible: BoolArray = (np.arange(cols) < lengths[..., None]) & row_visible[:, None, :, None]
         return visible
 
-    def _ids(self, name: str, numbers: NDArray[np.integer], letter: str, digits: int) -> pl.Series:
+    def _format_ids(self, name: str, numbers: NDArray[np.integer], letter: str, digits: int) -> pl.Series:
         ids = pl.Series(name, numbers, pl.Int64)
-        return (letter + ids.cast(pl.String).str.zfill(digits)).alias(name) if self.text else ids
+        return (letter + ids.cast(pl.String).str.zfill(digits)).alias(name) if self._text else ids

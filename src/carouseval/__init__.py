@@ -89,7 +89,7 @@ else:
             "study.reproduce": ("Reproduction", "reproduce"),
             "study.simulation": ("Study", "simulate"),
         },
-        rooms=(
+        subpackages=(
             "attention",
             "behavior",
             "building",

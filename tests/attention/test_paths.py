@@ -137,10 +137,10 @@ def test_parquet_of_any_number_type(tmp_path: Path, kind: Any) -> None:
             r": column time, line 2: found 'noon'\. A time is a number, or",
         ),
         ("screen,row,col,time\na,1,1,nan\na,1,1,inf\n", r": column time, line 2: found 'nan' \(2 such lines\)\."),
-        (TABLE + "b,1", r": line 8 is cut off: it has 2 of 3 fields\."),
+        (TABLE + "b,1", r": line 8 is cut off: it has 2 fields, the header has 3\."),
         ("", r" is empty\."),
         ("a,1,1\n", r": missing columns screen, row, col; it has a, 1, 1\. Write one line per look"),
-        (b"PAR1screen", r" does not read as Parquet: "),
+        (b"PAR1screen", r" cannot be parsed as Parquet: "),
         (b"\xff\xfes\x00", r": missing columns .* It is not in UTF-8\. Save it as UTF-8\."),
     ],
 )
@@ -441,7 +441,7 @@ def test_times_are_numbers_or_dates(times: list[Any]) -> None:
     with pytest.raises(cv.DataError, match=r"table: missing column row; it has screen, col"):
         paths_from_screens({"screen": [1], "col": [1]}, GRID)
     with pytest.raises(cv.ParameterError, match=r"table must be a table .* or a path, found int\."):
-        paths_from_screens(3, GRID)
+        paths_from_screens(3, GRID)  # type: ignore[arg-type]
 
 
 def test_blank_screens_are_no_participants() -> None:

@@ -83,17 +83,17 @@ def test_counts_by_hand(tmp_path_factory: Any, lines: list[tuple[int, int, int]]
         ("screen,row,col,participant\na,1,1,\n", r": column participant, line 2: found nothing\."),
         (TABLE + '"b\nc",9,1\n"d",8,1\n', r": column row, line 7: found '9' \(2 such lines\)\."),
         (TABLE + '"b\nc",1,1\n"d",8,1\n', r": column row, line 9: found '8'\."),
-        (TABLE + "b,1", r": line 7 is cut off: it has 2 of 3 fields\."),
-        (TABLE + "b,1,1,1", r": line 7 is too long: it has 4 of 3 fields\."),
+        (TABLE + "b,1", r": line 7 is cut off: it has 2 fields, the header has 3\."),
+        (TABLE + "b,1,1,1", r": line 7 is too long: it has 4 fields, the header has 3\."),
         ("", r" is empty\."),
         ("screen,row,col\n", r" holds no examined cell\. Write one line per cell: screen, row, col\."),
         ("a,1,1\n", r": missing columns screen, row, col; it has a, 1, 1\. Write one line per look"),
         (
             "screen;row;col\n",
-            r": missing columns .* Its fields seem to be separated by semicolons; write it with commas\.",
+            r": missing columns .* Its fields seem to be separated by semicolons; separate them by commas\.",
         ),
         ("screen,row,col,row\na,1,1,2\n", r": the header names row twice"),
-        (b"PAR1screen", r" does not read as Parquet: "),
+        (b"PAR1screen", r" cannot be parsed as Parquet: "),
         (b"\xff\xfes\x00", r": missing columns .* It is not in UTF-8\. Save it as UTF-8\."),
     ],
 )
@@ -112,10 +112,10 @@ def test_bad_tables_are_refused(tmp_path: Path, text: str | bytes, message: str)
         ({"screen": [1, None], "row": [1, 1], "col": [1, 1]}, r": column screen, record 2: found nothing\."),
         (
             {"screen": [1, 1], "row": [True, True], "col": [1, 1]},
-            r": column row holds Boolean, and whole numbers are wanted\. A row is a whole number",
+            r": column row holds Boolean; expected integers\. A row is a whole number",
         ),
         ({"screen": [1], "row": [1]}, r": missing column col; it has screen, row\."),
-        ({"screen": [1], "row": [[1]], "col": [1]}, r"column row|does not read as Parquet"),
+        ({"screen": [1], "row": [[1]], "col": [1]}, r"column row|cannot be parsed as Parquet"),
     ],
 )
 def test_bad_parquet_is_refused(tmp_path: Path, columns: dict[str, Any], message: str) -> None:

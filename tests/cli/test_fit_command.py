@@ -256,12 +256,12 @@ def test_a_chart_that_cannot_be_written_leaves_nothing(tmp_path: Path, small: li
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--chart", "{}/fit.gif"], "fit.gif: write .svg, .png, .pdf or .html."),
-        (["--chart", "{}/fit"], "fit: write .svg, .png, .pdf or .html."),
-        (["--chart", "{}/no/fit.svg"], "there is no folder"),
-        (["--out", "{}/no/fit.json"], "there is no folder"),
-        (["--out", "{}/counts.csv"], "counts.csv is one of the tables that are read; write elsewhere."),
-        (["--out", "{}/fit.svg", "--chart", "{}/fit.svg"], "fit.svg is named for two outputs"),
+        (["--chart", "{}/fit.gif"], "fit.gif: unsupported file type. Use .svg, .png, .pdf or .html."),
+        (["--chart", "{}/fit"], "fit: unsupported file type. Use .svg, .png, .pdf or .html."),
+        (["--chart", "{}/no/fit.svg"], "does not exist"),
+        (["--out", "{}/no/fit.json"], "does not exist"),
+        (["--out", "{}/counts.csv"], "counts.csv is one of the input tables; write to another file."),
+        (["--out", "{}/fit.svg", "--chart", "{}/fit.svg"], "fit.svg is given for two outputs"),
     ],
 )
 @pytest.mark.parametrize("model", ["d_rcb", "d_mir"])

@@ -71,11 +71,11 @@ DATA: list[tuple[str, dict[str, str]]] = [
         {"items": "--items", "candidates='displayed'": "--candidates displayed"},
     ),
     (
-        "it has a, b. Other names go through columns={'user_id': 'customer', ...}.",
+        "it has a, b. If yours have other names, use columns={'user_id': 'customer', ...}.",
         {"columns={'user_id': 'customer', ...}": "--column user_id=customer"},
     ),
-    ("layouts: missing column row (place, as columns has it); it has a.", {"columns": "--column"}),
-    ("layouts: column a is named for two of ours. Name each once in columns.", {"in columns": "with --column"}),
+    ("layouts: missing column row (place, as given in columns); it has a.", {"columns": "--column"}),
+    ("layouts: column a is used for both row and col. Use it once in columns.", {"in columns": "in --column"}),
     ("layouts: device has 'watch', for which grid names no screen; it has 'tv'.", {"grid": "--grid"}),
     # tables, columns and systems of the same names; English
     ("layouts: column weight, line 3: found -1. Weights are from 0 to 1e100.", UNCHANGED),
@@ -83,7 +83,7 @@ DATA: list[tuple[str, dict[str, str]]] = [
     ("test: layouts: 1 cell appears twice, first test='u1' row=2 seed='x' (line 3).", UNCHANGED),
     ("baseline: 12 pages are measured by another ideal than in prod, first user_id='u1'.", UNCHANGED),
     ("grid: layouts: the table is empty.", UNCHANGED),
-    ("Its fields seem to be separated by semicolons; write it with commas.", UNCHANGED),
+    ("Its fields seem to be separated by semicolons; separate them by commas.", UNCHANGED),
     ("metrics.csv: No such file or directory.", UNCHANGED),
 ]
 

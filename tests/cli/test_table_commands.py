@@ -318,4 +318,4 @@ def test_two_outputs_are_two_files(folder: Path, tmp_path: Path) -> None:
     out = str(tmp_path / "a.csv")
     done = run("evaluate", *tables(folder), "--per-page", out, "--out", out)
     assert done.returncode == 2
-    assert "is named for two outputs" in done.stderr
+    assert "is given for two outputs" in done.stderr

@@ -162,7 +162,7 @@ def test_the_other_settings_act_and_are_echoed(data: Sample) -> None:
 
 
 def test_runs_are_averaged(data: Sample) -> None:
-    runs = {"a": [data.layouts["new"], data.layouts["random"]], "b": data.layouts["prod"]}
+    runs: dict[str, Any] = {"a": [data.layouts["new"], data.layouts["random"]], "b": data.layouts["prod"]}
     found = cv.sensitivity(runs, data.judgments, data.items, discounts=FEW)
     single = means(data, "N2DCG_cat")
     reference = line(found, "reference")

@@ -35,7 +35,7 @@ def test_ids_keep_their_type_from_one_system_to_the_next(tmp_path: Path) -> None
     pl.DataFrame(L).write_csv(second)
     evaluator = cv.Evaluator(judgments, items)
     assert evaluator.evaluate(L).mean == evaluator.evaluate(second).mean
-    with pytest.raises(cv.DataError, match="layouts: column user_id holds text, and in judgments it holds integers"):
+    with pytest.raises(cv.DataError, match="layouts: column user_id holds text, but in judgments it holds integers"):
         evaluator.evaluate(pl.DataFrame(L).cast({"user_id": pl.String}))
 
 
@@ -58,7 +58,7 @@ def test_an_unreadable_user_of_items_is_not_everyone(tmp_path: Path) -> None:
     [
         ({"pinned": "stuk"}, "no column 'stuk' in any table. Did you mean 'stuck'"),
         ({"layouts": {"pinned": "stuk"}}, "no column 'stuk' in layouts"),
-        ({"user_id": "item_id"}, "column item_id is named for two of ours"),
+        ({"user_id": "item_id"}, "column item_id is used for both user_id and item_id"),
         ({"user_id": 3}, "'user_id' must be a column's name"),
         ("user_id", "columns must be a dict"),
     ],
@@ -241,7 +241,7 @@ def test_copies() -> None:
 def test_a_folder_of_other_tables(tmp_path: Path) -> None:
     pl.DataFrame(L).write_parquet(tmp_path / "a.parquet")
     pl.DataFrame(J).write_parquet(tmp_path / "j.parquet")
-    with pytest.raises(cv.DataError, match=r"layouts: .*j.parquet has no column row. Is it part of layouts"):
+    with pytest.raises(cv.DataError, match=r"layouts: .*j.parquet has no column row. Is this file part of layouts"):
         cv.evaluate(tmp_path, J)
 
 
@@ -262,11 +262,11 @@ def test_paths_that_are_none(path: str) -> None:
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("j.ndjson", '{"user_id": 1}\n\n{bad\n', "line 3 is no JSON"),
-        ("j.csv", "user_id,item_id,relevance\n1,2,3\n1,3,4,5\n", "line 3 has 4 fields and the header 3"),
+        ("j.ndjson", '{"user_id": 1}\n\n{bad\n', "line 3 is not JSON"),
+        ("j.csv", "user_id,item_id,relevance\n1,2,3\n1,3,4,5\n", "line 3 has 4 fields, but the header has 3"),
         ("j.csv", "user_id;item_id;relevance\n1;2;3\n", "separated by semicolons"),
-        ("j.parquet", "user_id,item_id\n", "it begins with b'user_id"),
-        ("j.csv", "user_id,title_id,relevance\n1,2,3\n", r"item_id \(your title_id\?\)"),
+        ("j.parquet", "user_id,item_id\n", "it starts with b'user_id"),
+        ("j.csv", "user_id,title_id,relevance\n1,2,3\n", r"item_id \(is it title_id\?\)"),
     ],
 )
 def test_files_are_told_what_is_wrong(name: str, content: str, message: str, tmp_path: Path) -> None:
@@ -337,7 +337,7 @@ def test_outputs_do_not_overwrite_inputs(tmp_path: Path) -> None:
     pl.DataFrame(J).write_parquet(judgments)
     done = run("evaluate", str(layouts), str(judgments), "--per-page", str(judgments))
     assert done.returncode == 2
-    assert "is one of the tables that are read" in done.stderr
+    assert "is one of the input tables" in done.stderr
     assert pl.read_parquet(judgments).equals(pl.DataFrame(J))
     done = run(
         "evaluate",

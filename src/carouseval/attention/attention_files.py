@@ -81,7 +81,7 @@ def _read_table(path: Path) -> Array:
     if {"row", "col"} <= set(table.header):
         return _long(path, table)
     if not table.is_text:
-        wide = open_table(path, None, [Column(name, "number", least=0, remedy=_VALUE) for name in table.header])
+        wide = open_table(path, None, [Column(name, "number", minimum=0, remedy=_VALUE) for name in table.header])
         return wide.collect().to_numpy().astype(np.float64)
     if len(table.header) > 1 and not any(NUMBER.fullmatch(name.strip()) or not name for name in table.header):
         raise DataError(
@@ -99,8 +99,8 @@ def _long(path: Path, table: Table) -> Array:
             "cells of single screens."
         )
     remedy = "Write whole numbers from 1 on."
-    places = [Column(name, "whole", least=1, most=_MOST_CELLS, remedy=remedy) for name in ("row", "col")]
-    table = open_table(path, None, [*places, Column(value, "number", least=0, remedy=_VALUE)])
+    places = [Column(name, "integer", minimum=1, maximum=_MOST_CELLS, remedy=remedy) for name in ("row", "col")]
+    table = open_table(path, None, [*places, Column(value, "number", minimum=0, remedy=_VALUE)])
     cells = table.collect_all(lambda lines: lines)[0].sort(RECORD)
     repeats = cells.filter(~pl.struct("row", "col").is_first_distinct())
     if len(repeats):

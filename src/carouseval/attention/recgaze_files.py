@@ -34,19 +34,19 @@ _EVENT = _FREE & (_MOVIE | _HEADING | _CLICKED)
 
 def _area(area: str, row_where: pl.Expr, col_where: pl.Expr) -> list[Column]:
     """What kind of area it was and, where they must be known, its row and column."""
-    columns = [Column(f"{area}type", "text", nulls=True)]
+    columns = [Column(f"{area}type", "text", nullable=True)]
     for name, most, what, where in (
         (_ROW, RECGAZE.rows, "A carousel's position", row_where),
         (_COL, RECGAZE.cols, "A movie's position in its carousel", col_where),
     ):
         remedy = f"{what} is a whole number from 1 to {most}."
-        columns.append(Column(area + name, "whole", least=1, most=most, where=_FREE & where, remedy=remedy))
+        columns.append(Column(area + name, "integer", minimum=1, maximum=most, where=_FREE & where, remedy=remedy))
     return columns
 
 
 _SCREEN = [
     Column("UserID", "text", pattern=_USER, remedy=_USERS),
-    Column("TaskID", "whole", least=0, most=9999, remedy="A task is a whole number, in RecGaze 1 to 40."),
+    Column("TaskID", "integer", minimum=0, maximum=9999, remedy="A task is a whole number, in RecGaze 1 to 40."),
 ]
 _EVENTS = [
     *_SCREEN,
@@ -54,7 +54,7 @@ _EVENTS = [
     *_area(_LOOK, _MOVIE | _HEADING, _MOVIE),
     *_area(_CLICK, _CLICKED, _CLICKED),
 ]
-_CLICKS = [*_SCREEN, Column("Movie_Familiarity", "text", nulls=True)]
+_CLICKS = [*_SCREEN, Column("Movie_Familiarity", "text", nullable=True)]
 
 
 def click_file(path: Path) -> tuple[Path, str]:

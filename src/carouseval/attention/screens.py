@@ -48,14 +48,14 @@ def examination_from_screens(
 def open_looks(table: TableLike, grid: Grid, *, timed: bool = False) -> Table:
     """A table with one line per look: its screen and cell and, where they are known, its participant and time."""
     columns = [
-        Column("participant", "id", needed=False, pattern=r"\S", remedy="Every line names its participant."),
+        Column("participant", "id", required=False, pattern=r"\S", remedy="Every line names its participant."),
         Column("screen", "id", pattern=r"\S", remedy="Every line names its screen."),
     ]
     for name, most in (("row", grid.rows), ("col", grid.cols)):
         remedy = f"A {name} is a whole number from 1 to {most} on the {grid} grid."
-        columns.append(Column(name, "whole", least=1, most=most, remedy=remedy))
+        columns.append(Column(name, "integer", minimum=1, maximum=most, remedy=remedy))
     if timed:
-        columns.append(Column("time", "time", needed=False, remedy=_TIME))
+        columns.append(Column("time", "time", required=False, remedy=_TIME))
     return open_table(table, None, columns, hint="Write one line per look: screen, row, col.", full_lines=True)
 
 

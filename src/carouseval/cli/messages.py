@@ -21,8 +21,8 @@ _COLUMNS = re.compile(r"(columns=)?\{'(\w+)': '(\w+)'(?:, \.\.\.)?\}")
 _PHRASES = {
     "Give items": "Give --items",
     "twice in by and weight": "twice in --by and --weight",
-    "as columns has it": "as --column has it",
-    "Name each once in columns": "Name each once with --column",
+    "as given in columns": "as given in --column",
+    "Use it once in columns": "Use it once in --column",
     "for which grid names": "for which --grid names",
     "choose another baseline": "choose another --baseline",
     "say of how many screens": "say with --screens of how many screens",

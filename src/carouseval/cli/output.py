@@ -100,9 +100,9 @@ def progress_bar() -> Iterator[Progress | None]:
     tasks: dict[str, progress.TaskID] = {}
     with progress.Progress(*columns, console=Console(stderr=True), transient=True) as bar:
 
-        def update(what: str, done: int, of: int) -> None:
+        def update(what: str, done: int, total: int) -> None:
             if what not in tasks:
-                tasks[what] = bar.add_task(what, total=of)
-            bar.update(tasks[what], completed=done, total=of)
+                tasks[what] = bar.add_task(what, total=total)
+            bar.update(tasks[what], completed=done, total=total)
 
         yield update

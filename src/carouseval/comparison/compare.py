@@ -144,7 +144,7 @@ def system_runs(systems: Systems, baseline: str | None = None) -> dict[str, list
             raise ParameterError(f"systems: a name is text, found {name!r}.")
         if name in _TAKEN:
             raise ParameterError(f"systems: {name!r} is a name that results use themselves; give it another.")
-        several = list(layouts) if isinstance(layouts, list | tuple) else [layouts]
+        several: list[Any] = list(layouts) if isinstance(layouts, list | tuple) else [layouts]
         if not several:
             raise ParameterError(f"systems: {name} has no layouts.")
         try:

@@ -95,7 +95,7 @@ def check(
     """
     chosen = Settings.named("check", settings)
     ScoringPlan.of(chosen)  # what settings get wrong is raised, what tables do is listed
-    sources = {"layouts": layouts, "judgments": judgments, "items": items}
+    sources: dict[str, Any] = {"layouts": layouts, "judgments": judgments, "items": items}
     given = {
         name: in_memory(source, name) for name, source in sources.items() if source is not None or name == "layouts"
     }
@@ -168,7 +168,7 @@ def _summary(table: Table) -> dict[str, Any]:
         }
     if table.name == "items" and "user_id" in table:
         facts["personal_lines"] = pl.col("user_id").is_not_null().sum()
-    with table.readable():
+    with table.read_errors():
         return table.frame().select(**facts).collect(engine="streaming").row(0, named=True)
 
 

@@ -55,12 +55,12 @@ def _lines_of(inputs: Inputs, pages: NDArray[np.int64]) -> Iterator[tuple[int, l
     users = inputs.codebook.users.values().gather(np.unique(layouts.user[pages]))
     keys = ["user_id", *(["page_id"] if layouts.page_ids is not None else [])]
     mine = table.frame(with_record=True).filter(pl.col("user_id").is_in(users.implode()))
-    with table.readable():
+    with table.read_errors():
         firsts = mine.group_by(keys).agg(pl.col(RECORD).min()).sort(RECORD).collect(engine="streaming")
     marked = set(pages.tolist())
     codes = _page_codes(inputs, firsts)
     chosen = firsts.filter(pl.Series([code in marked for code in codes])).head(_MOST_LOOKED_AT)
-    with table.readable():
+    with table.read_errors():
         lines = mine.join(chosen.lazy().select(keys), on=keys, how="semi").sort(RECORD).collect(engine="streaming")
     grouped: dict[int, list[Line]] = defaultdict(list)
     for code, line in zip(_page_codes(inputs, lines), lines.iter_rows(named=True), strict=True):

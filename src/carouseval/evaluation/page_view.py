@@ -66,7 +66,7 @@ def _lines(table: Table, keep: dict[str, Any]) -> pl.DataFrame:
         if not isinstance(value, kind) or isinstance(value, bool):
             raise ParameterError(f"{column} must be {word} here, found {value!r}.")
     mine = table.frame().filter(*(pl.col(column) == value for column, value in keep.items()))
-    with table.readable():
+    with table.read_errors():
         return mine.collect(engine="streaming")
 
 

@@ -12,34 +12,35 @@ from carouseval.tables import Table, TableLike, agree_on_ids, open_table
 
 MOST_ROWS, MOST_COLS = 10_000, 65_535  # what a place on a page is packed into (native/shown.h)
 
-_ID = "Every line needs one, a whole number or text."
-_RELEVANCE = "Relevance is finite and 0 or more; drop lines without a judgment."
+_ID = "Every line needs an id, an integer or text."
+_RELEVANCE = "Relevance must be finite and at least 0; drop lines without a judgment."
+_WEIGHT = "Weights must be from 0 to 1e100."
 
 _USER, _ITEM = Column("user_id", "id", remedy=_ID), Column("item_id", "id", remedy=_ID)
-_PAGE = Column("page_id", "id", needed=False, remedy=_ID)
-_COL = Column("col", "whole", remedy="Columns are whole numbers from 1, the leftmost, on.", least=1, most=MOST_COLS)
+_PAGE = Column("page_id", "id", required=False, remedy=_ID)
+_COL = Column("col", "integer", remedy="Columns must be integers from 1, the leftmost.", minimum=1, maximum=MOST_COLS)
 _CATEGORY = Column(
-    "category", "id", needed=False, remedy="Every line needs its carousel's category, or none has the column."
+    "category", "id", required=False, remedy="Every line needs its carousel's category; or drop the column."
 )
 LAYOUTS = (
     _USER,
-    Column("row", "whole", remedy="Rows are whole numbers from 1, the topmost, on.", least=1, most=MOST_ROWS),
+    Column("row", "integer", remedy="Rows must be integers from 1, the topmost.", minimum=1, maximum=MOST_ROWS),
     _COL,
     _ITEM,
     _PAGE,
     _CATEGORY,
-    Column("pinned", "flag", needed=False, remedy="Write true or false."),
+    Column("pinned", "boolean", required=False, remedy="It must be true or false."),
 )
-JUDGMENTS = (_USER, _ITEM, Column("relevance", "number", remedy=_RELEVANCE, least=0), _PAGE)
+JUDGMENTS = (_USER, _ITEM, Column("relevance", "number", remedy=_RELEVANCE, minimum=0), _PAGE)
 ITEMS = (
     _ITEM,
     Column("category", "id", remedy="Every line needs a category; leave out items that have none."),
-    Column("user_id", "id", needed=False, nulls=True, remedy="A user's id, or nothing for everyone."),
+    Column("user_id", "id", required=False, nullable=True, remedy="It must be a user's id, or null for everyone."),
 )
-SCORES = (_USER, _ITEM, Column("score", "number", remedy="A score is a finite number; drop lines without one."))
+SCORES = (_USER, _ITEM, Column("score", "number", remedy="A score must be a finite number; drop lines without one."))
 CANDIDATES = (
     _USER,
-    Column("carousel", "id", needed=False, remedy="Every line needs the name of its carousel."),
+    Column("carousel", "id", required=False, remedy="Every line needs the name of its carousel."),
     _COL,
     _ITEM,
     _CATEGORY,
@@ -72,11 +73,9 @@ def open_tables(
     names = {name: {} if name in canonical else names_of(columns, name) for name in sources}
     opened = {}
     for name, source in sources.items():
-        extra = [Column(segment, "segment", needed=False) for segment in by if name in _OF_PAGES]
+        extra = [Column(segment, "segment", required=False) for segment in by if name in _OF_PAGES]
         if weight is not None and name in _OF_PAGES:
-            extra.append(
-                Column(weight, "number", needed=False, least=0, most=1e100, remedy="Weights are from 0 to 1e100.")
-            )
+            extra.append(Column(weight, "number", required=False, minimum=0, maximum=1e100, remedy=_WEIGHT))
         opened[name] = open_table(source, name, [*TABLES[name], *extra], names[name])
     if not canonical:
         _check_names(columns, opened)

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 import carouseval as cv
-from carouseval.evaluation.outcomes import REFUSE, SCORE, SKIP, ZERO, Verdicts
+from carouseval.evaluation.outcomes import REFUSE, SCORE, SKIP, ZERO, PageOutcomes
 from carouseval.evaluation.plan import ScoringPlan
 from carouseval.evaluation.reading.inputs import JudgedSources
 from carouseval.evaluation.settings import Settings
@@ -33,7 +33,7 @@ RULE = {"zero": ZERO, "skip": SKIP, "error": REFUSE}
 def test_every_combination_of_policies(missing: Any, bare: Any) -> None:
     settings = Settings(grid=GRID, missing_pages=missing, no_relevant=bare)
     with JudgedSources(JUDGMENTS, None, ScoringPlan.of(settings)).open(LAYOUTS, items_from_layouts=True) as inputs:
-        found = Verdicts.of(inputs.judged, inputs.layouts, inputs.plan).by_metric["N2DCG_cat"]
+        found = PageOutcomes.of(inputs.judged, inputs.layouts, inputs.plan).by_metric["N2DCG_cat"]
     neither = RULE[bare] if missing == "zero" else RULE[missing]
     assert found.decision.tolist() == [SCORE, RULE[bare], RULE[missing], neither]
     assert found.status.tolist() == ["scored", "no_relevant", "missing", "no_relevant"]
@@ -131,7 +131,7 @@ def test_a_catalogue_taken_from_layouts_is_said() -> None:
     with pytest.warns(cv.DataWarning, match="no items table, so the catalogue is what these layouts show"):
         found = cv.evaluate(LAYOUTS, JUDGMENTS, metrics=["Hit", "Coverage"], grid=GRID)
     assert found.mean["Coverage"] == 1.0
-    with pytest.raises(cv.ParameterError, match="Coverage is a figure of the whole system, and has no interval"):
+    with pytest.raises(cv.ParameterError, match="Coverage is a figure of the whole system and has no interval"):
         found.interval("Coverage")
 
 

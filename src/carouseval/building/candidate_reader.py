@@ -54,7 +54,7 @@ def read_carousels(
             cells = cells.with_columns(category="carousel")  # a carousel without a category is one of its own
         collected = _items_seen(tables, cells)
     plan = ScoringPlan.of(Settings(metrics=[metric], grid=grid, gain=gain, columns=_as_opened(tables)))
-    (name,) = plan.asked
+    (name,) = plan.names
     if name not in plan.metrics or not plan.metrics[name].linear or plan.metrics[name].by_rank:
         raise ParameterError(f"metric: only 2DCG, N2DCG and N2DCG_cat say what a cell is worth, found {name}.")
     if collected is None and "items" not in sources and plan.needs_categories:
@@ -114,7 +114,7 @@ def _read(
         number[chosen] = np.arange(len(chosen))
         bound = np.ones(len(judgments))
         if plan.metrics[name].ideal != "none":
-            bound[chosen] = ideals.of_truths(name, 0, chosen.astype(np.uint32))[1]
+            bound[chosen] = ideals.of_judgment_sets(name, 0, chosen.astype(np.uint32))[1]
         hits, counts = _hits(inputs, tables["candidates"])
         pages, user = page_names(inputs, np.arange(len(inputs.layouts))), inputs.layouts.user
         names = pages["page_id"].unique().sort()
@@ -178,7 +178,7 @@ def _hits(inputs: Inputs, table: Table) -> tuple[IntArray, dict[str, int]]:
 
 def _refuse(inputs: Inputs, batch: PageBatch, table: Table) -> None:
     grid = inputs.plan.grids[0]
-    if len(page_defects.marked_pages(batch, page_defects.CELL_TWICE)):
+    if len(page_defects.marked_pages(batch, page_defects.REPEATED_CELL)):
         keys = [key if key in table else "category" for key in _KEYS]
         lines = table.frame(with_record=True).with_columns(at=pl.int_range(pl.len()).over(keys)).collect()
         again = lines.filter(pl.col("at") > 0).sort(RECORD)
@@ -196,7 +196,7 @@ def _refuse(inputs: Inputs, batch: PageBatch, table: Table) -> None:
             f"candidates: {total:,} {several} outside the grid of {grid}, first user_id={row['user_id']!r} "
             f"col={row['col']} ({table.where(record)}). {page_defects.OUTSIDE_GRID.remedy}"
         )
-    outside = page_defects.marked_pages(batch, page_defects.OUTSIDE)
+    outside = page_defects.marked_pages(batch, page_defects.OUTSIDE_CATEGORY)
     if len(outside):
         first = page_names(inputs, outside).sort(pl.all()).row(0)
         several = "carousel shows" if len(outside) == 1 else "carousels show"

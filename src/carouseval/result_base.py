@@ -39,7 +39,7 @@ class Result:
         Returns
         -------
         dict
-            Values that JSON can hold; None stands for numbers that are not finite.
+            Values that JSON can hold; None in place of numbers that are not finite.
         """
         raise NotImplementedError
 
@@ -85,7 +85,7 @@ class Result:
         Parameters
         ----------
         path : str or Path
-            Its ending says what is written: the content (``.json``), or the table (``.md``, ``.tex``, ``.csv``,
+            Its ending chooses what is written: the content (``.json``), or the table (``.md``, ``.tex``, ``.csv``,
             ``.parquet``).
 
         Returns

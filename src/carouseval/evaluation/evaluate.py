@@ -6,7 +6,7 @@ are scored batch by batch (``scoring/``), and the result is put together (``per_
 """
 
 from collections.abc import Callable
-from typing import Unpack
+from typing import Any, Unpack
 
 import polars as pl
 
@@ -115,7 +115,7 @@ class Evaluator:
 
     def __init__(self, judgments: TableLike, items: TableLike | None = None, **settings: Unpack[SettingsDict]) -> None:
         self.settings = Settings.named("Evaluator", settings)
-        self._given = dict(settings)
+        self._given: dict[str, Any] = {"metrics": self.settings.metrics, **settings}
         self._sources = JudgedSources(judgments, items, ScoringPlan.of(self.settings))
         self._ideals: PageIdeals | None = None
 
@@ -192,7 +192,7 @@ def items_of(*layouts: TableLike, columns: ColumnNames = None) -> pl.DataFrame:
     *layouts : table
         The layouts of each system, with a column ``category``.
     columns : mapping, optional
-        Your names of our columns: ``{"user_id": "customer"}``.
+        Your names for our columns: ``{"user_id": "customer"}``.
 
     Returns
     -------

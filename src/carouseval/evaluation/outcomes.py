@@ -42,9 +42,9 @@ class Entries:
         """The pages of layouts, and the judgment sets without a page."""
         judgments = judged.judgments
         pages = np.flatnonzero(layouts.present)
-        shown = np.zeros(max(len(judgments), int(layouts.judgment_set.max(initial=0)) + 1), bool)
-        shown[layouts.judgment_set[pages]] = True
-        missing = np.flatnonzero(judgments.judged & ~shown[: len(judgments)])
+        has_page = np.zeros(max(len(judgments), int(layouts.judgment_set.max(initial=0)) + 1), bool)
+        has_page[layouts.judgment_set[pages]] = True
+        missing = np.flatnonzero(judgments.judged & ~has_page[: len(judgments)])
         weights = None
         if layouts.weights is not None:
             unknown = np.full(len(missing), np.nan)

@@ -20,7 +20,7 @@ class PageDefect:
     one: str
     several: str
     remedy: str
-    severity: str  # "error"; "invalid": as the setting says; "warning": scored and counted
+    severity: str  # "error"; "invalid": as the setting ``invalid`` has it; "warning": scored and counted
 
 
 _OR_COUNT = "or use invalid='count'."

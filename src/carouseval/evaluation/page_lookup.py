@@ -65,9 +65,9 @@ def _lines(table: Table, keep: dict[str, Any]) -> pl.DataFrame:
         kind, word = (Integral, "an integer") if table.id_types[column] == pl.Int64 else (str, "text")
         if not isinstance(value, kind) or isinstance(value, bool):
             raise ParameterError(f"{column} must be {word}, as in layouts, found {value!r}.")
-    mine = table.frame().filter(*(pl.col(column) == value for column, value in keep.items()))
+    lines = table.frame().filter(*(pl.col(column) == value for column, value in keep.items()))
     with table.readable():
-        return mine.collect(engine="streaming")
+        return lines.collect(engine="streaming")
 
 
 def _shown_cells(
@@ -92,8 +92,8 @@ def _shown_cells(
 def _ideal_cells(cells: ideal_problems.IdealCells, inputs: Inputs, weights: Array) -> pl.DataFrame:
     codebook = inputs.codebook
     categories = codebook.categories.values()
-    known: NDArray[np.bool_] = cells.category < len(categories)
-    label = pl.Series(cells.category).set(pl.Series(~known), None)
+    unknown: NDArray[np.bool_] = cells.category >= len(categories)
+    label = pl.Series(cells.category).set(pl.Series(unknown), None)
     nothing = pl.Series([None] * len(label), dtype=pl.String)
     return pl.DataFrame(
         {

@@ -85,11 +85,11 @@ class PageView:
 
     def __repr__(self) -> str:
         shown, ideal = _drawn(self.shown), _drawn(self.ideal)
-        wide = max([len("page"), *map(len, shown.values())])
+        width = max([len("page"), *map(len, shown.values())])
         rows = range(1, max([0, *shown, *ideal]) + 1)
-        lines = [f"{row:>3}  {shown.get(row, ''):<{wide}}  {ideal.get(row, '')}".rstrip() for row in rows]
+        lines = [f"{row:>3}  {shown.get(row, ''):<{width}}  {ideal.get(row, '')}".rstrip() for row in rows]
         legend = f"({_RELEVANT} relevant, {_OTHER} not)"
-        heading = [f"PageView({self.ids}): {self._score} {legend}", f"row  {'page':<{wide}}  ideal"]
+        heading = [f"PageView({self.ids}): {self._score} {legend}", f"row  {'page':<{width}}  ideal"]
         return "\n".join([*heading, *lines])
 
     def _repr_html_(self) -> str:
@@ -106,7 +106,7 @@ def _drawn(cells: pl.DataFrame) -> dict[int, str]:
 
 
 def _table(cells: pl.DataFrame) -> str:
-    """Item ids as they stand on the screen; relevant ones marked, with gain and weight on hover."""
+    """Item ids as on the screen; relevant ones marked, with gain and weight on hover."""
     placed = {(cell["row"], cell["col"]): cell for cell in cells.iter_rows(named=True)}
     height, width = (max((place[axis] for place in placed), default=0) for axis in (0, 1))
     lines = ["<tr><th></th>" + "".join(f"<th>{col}</th>" for col in range(1, width + 1)) + "</tr>"]

@@ -133,7 +133,7 @@ class Evaluation(Result):
             raise ParameterError(f"{metric} is a figure of the whole system and has no interval.")
         if metric not in self.metrics:
             hint = did_you_mean(str(metric), self.metrics)
-            raise ParameterError(f"metric: there is no {metric!r} here, only {', '.join(self.metrics)}.{hint}")
+            raise ParameterError(f"there is no metric {metric!r} in this result, only {', '.join(self.metrics)}.{hint}")
         return mean_interval(*self._values(self._weighted_users, metric), ci, resamples, seed)
 
     @cached_property
@@ -212,7 +212,7 @@ class Evaluation(Result):
         Returns
         -------
         dict
-            ``results`` (the lines of :meth:`to_frame`), ``counts`` and ``config``; None stands for NaN.
+            ``results`` (the lines of :meth:`to_frame`), ``counts`` and ``config``; None in place of NaN.
         """
         return plain({"results": self.to_frame().to_dicts(), "counts": self.counts, "config": self.config})
 

@@ -10,7 +10,7 @@ from carouseval.metrics.validation import did_you_mean
 from carouseval.table_columns import Column
 from carouseval.tables import Table, TableLike, agree_on_ids, open_table
 
-MOST_ROWS, MOST_COLS = 10_000, 65_535  # what a place on a page is packed into (native/shown.h)
+MOST_ROWS, MOST_COLS = 10_000, 65_535  # the most that packed lines can hold (native/shown.h)
 
 _ID = "Every line needs an id, an integer or text."
 _RELEVANCE = "Relevance must be finite and at least 0; drop lines without a judgment."
@@ -78,17 +78,17 @@ def open_tables(
     columns, by, weight = settings.columns, settings.by_columns, settings.weight
     _check_extras(by, weight)
     names = {name: {} if name in canonical else names_of(columns, name) for name in sources}
-    opened = {}
+    tables = {}
     for name, source in sources.items():
         extra = [Column(segment, "segment", needed=False) for segment in by if name in _WITH_SEGMENTS]
         if weight is not None and name in _WITH_SEGMENTS:
             extra.append(
                 Column(weight, "number", needed=False, least=0, most=1e100, remedy="Weights must be from 0 to 1e100.")
             )
-        opened[name] = open_table(source, name, [*TABLES[name], *extra], names[name])
+        tables[name] = open_table(source, name, [*TABLES[name], *extra], names[name])
     if not canonical:
-        _check_names(columns, opened)
-    pages = [table for name, table in opened.items() if name in _WITH_SEGMENTS]
+        _check_names(columns, tables)
+    pages = [table for name, table in tables.items() if name in _WITH_SEGMENTS]
     for setting, segment in (*(("by", name) for name in by), *([("weight", weight)] if weight is not None else [])):
         if not any(segment in table for table in pages):
             known = [name for table in pages for name in table.header if name not in RESERVED]
@@ -97,7 +97,7 @@ def open_tables(
             raise ParameterError(
                 f"{setting}: there is no column {segment!r} in {where}.{did_you_mean(segment, known)}{has}"
             )
-    return dict(zip(opened, agree_on_ids(list(opened.values()), settled), strict=True))
+    return dict(zip(tables, agree_on_ids(list(tables.values()), settled), strict=True))
 
 
 def _check_extras(by: Sequence[str], weight: str | None) -> None:
@@ -148,17 +148,17 @@ def _ours(name: str) -> str:
     return "item_id" if name == "items" else name
 
 
-def _check_names(columns: ColumnNames, opened: Mapping[str, Table]) -> None:
+def _check_names(columns: ColumnNames, tables: Mapping[str, Table]) -> None:
     """Refuse names that no table has: an optional column would be ignored in silence."""
-    known = {column.name for name in opened for column in TABLES[name]}
+    known = {column.name for name in tables for column in TABLES[name]}
     for name, their in (columns or {}).items():
         if isinstance(their, str) and _ours(name) not in known:
             continue  # a column of tables that are not given
-        of_table = isinstance(their, Mapping) and name in opened
+        of_table = isinstance(their, Mapping) and name in tables
         wanted = (
             their.values() if isinstance(their, Mapping) and of_table else [their] if isinstance(their, str) else []
         )
-        header = opened[name].header if of_table else [column for table in opened.values() for column in table.header]
+        header = tables[name].header if of_table else [column for table in tables.values() for column in table.header]
         for column in wanted:
             if column not in header:
                 where, hint = name if of_table else "any table", did_you_mean(str(column), header)

@@ -128,7 +128,7 @@ class Settings:
     columns: Annotated[
         ColumnNames,
         Doc(
-            "Your names of our columns: {'user_id': 'customer'}; or, for one table, {'layouts': {'row': 'position'}}.",
+            "Your names for our columns: {'user_id': 'customer'}; or, for one table, {'layouts': {'row': 'position'}}.",
             "mapping",
         ),
     ] = None
@@ -232,7 +232,7 @@ _F = TypeVar("_F", bound=Callable[..., Any])
 
 
 def takes_settings(function: _F, kind: type[Settings] = Settings) -> _F:
-    """List every setting in the signature and docstring of a function, or class, whose code says ``**settings``.
+    """List every setting in the signature and docstring of a function, or class, that takes ``**settings``.
 
     Settings come after the function's own parameters, but before ``progress``.
     """

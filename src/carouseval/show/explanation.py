@@ -83,13 +83,13 @@ def _heat_map(title: str, note: str, cells: pl.DataFrame, by_row: pl.DataFrame, 
 def page(view: PageView) -> list[Text]:
     """A page and its ideal as heat maps of gains, then the moves that gain most."""
     s, s3 = view.values["dcg"], view.values["ideal"]
-    score = f", {s / s3:.1%} of it" if s3 > 0 else ""
+    score = f", of which the page has {s / s3:.1%}" if s3 > 0 else ""
     shown, ideal = _grid(view.shown, view.grid), _grid(view.ideal, view.grid)
     rows, best = _used(shown), _used(ideal)
     return [
-        *heading(f"The page of {view.ids}", f"gains; its 2DCG is {s:.4g}"),
+        *heading(f"The page of {view.ids}", f"gain of every cell; 2DCG {s:.4g}"),
         *heat(shown[:rows], view.grid, notes=_labels(view.shown, rows), notes_title="category"),
-        *heading("Its ideal page", f"gains; its 2DCG is {s3:.4g}, the page has {s:.4g}{score}"),
+        *heading("Its ideal page", f"gain of every cell; 2DCG {s3:.4g}{score}"),
         *heat(ideal[:best], view.grid, notes=_labels(view.ideal, best), notes_title="category"),
         Text(),
         _moves(view),

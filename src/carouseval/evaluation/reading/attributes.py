@@ -31,8 +31,8 @@ class Attribute:
 
     def padded(self, count: int) -> Array:
         """One value for each of ``count`` codes, NaN where there is none."""
-        known = self._values[:count]
-        return np.concatenate([known, np.full(count - len(known), np.nan)])
+        values = self._values[:count]
+        return np.concatenate([values, np.full(count - len(values), np.nan)])
 
     def codes(self, count: int) -> Codes:
         """The same where values are codes; NONE where there is none."""

@@ -29,7 +29,7 @@ class Ids:
         return len(self._codes)
 
     def add(self, ids: pl.Series) -> Codes:
-        """The codes of some ids, all integers or all text, none null; those not seen before get new ones."""
+        """The codes of some ids, all integers or all text, none null; new ids get new codes."""
         if ids.dtype == pl.String:
             codes, fresh = self._codes.add_texts(ids.__arrow_c_stream__(), self._threads)
         else:

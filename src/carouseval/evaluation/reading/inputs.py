@@ -107,14 +107,14 @@ class JudgedSources:
         codebook = Codebook(plan.settings.by_columns, plan.threads)
         judgments = read_judgments(tables["judgments"], codebook, plan.settings, needed=self._needs_judgments)
         items = membership.from_table(tables["items"], codebook) if "items" in tables else None
-        known: dict[str | int, Array] = {}
+        by_gain: dict[str | int, Array] = {}
         gains = {}
         for name, metric in plan.metrics.items():
             gain = plan.gain_of(name)
             key = gain if isinstance(gain, str) else id(gain)  # a function need not be hashable
-            if key not in known:
-                known[key] = gains_of(judgments, gain, tables["judgments"], plan.threads)
-            gains[name] = metric.item_gains(known[key])
+            if key not in by_gain:
+                by_gain[key] = gains_of(judgments, gain, tables["judgments"], plan.threads)
+            gains[name] = metric.item_gains(by_gain[key])
         if not gains:  # figures alone: users with relevant items are still counted
             gains[""] = gains_of(judgments, plan.gain, tables["judgments"], plan.threads)
         return JudgedData(judgments, gains, items), codebook

@@ -1,4 +1,4 @@
-"""Layouts out of their table: lines packed to 16 bytes and grouped by page, and what is known of each page.
+"""Layouts as arrays: lines packed to 16 bytes and grouped by page, and the attributes of each page.
 
 Tables that do not fit the memory budget are split over temporary files by page; every page is read alone, so the
 results are the same.
@@ -169,9 +169,9 @@ class _Packer:
 
 def _values_of_pages(values: Any, judgment_sets: Codes, nothing: Any) -> Any:
     """The value of every page's judgment set; ``nothing`` where it has none."""
-    known = judgment_sets < len(values)
+    judged = judgment_sets < len(values)
     of_pages = np.full(len(judgment_sets), nothing, dtype=values.dtype)
-    of_pages[known] = values[judgment_sets[known]]
+    of_pages[judged] = values[judgment_sets[judged]]
     return of_pages
 
 
@@ -182,8 +182,8 @@ def _grid_of_pages(segments: dict[str, Codes], codebook: Codebook, plan: Scoring
     (by,) = plan.settings.by_columns
     values = codebook.segments[by].values().to_list()
     index = {name: at for at, name in enumerate(plan.grid_values)}
-    known = np.unique(segments[by])
-    unknown = sorted({values[code] for code in known[known != NONE]} - index.keys())
+    codes = np.unique(segments[by])
+    unknown = sorted({values[code] for code in codes[codes != NONE]} - index.keys())
     if unknown:
         raise DataError(
             f"layouts: {by} has {', '.join(map(repr, unknown[:5]))}, for which grid names no screen; it names "

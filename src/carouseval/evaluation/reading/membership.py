@@ -52,8 +52,8 @@ def from_table(table: Table, codebook: Codebook) -> Membership:
         category_parts.append(categories.add(batch["category"]))
         if "user_id" in table:
             owner = np.full(batch.height, none, np.int64)
-            known = batch["user_id"].is_not_null()
-            owner[known.to_numpy()] = codebook.users.add(batch["user_id"].filter(known))
+            personal = batch["user_id"].is_not_null()
+            owner[personal.to_numpy()] = codebook.users.add(batch["user_id"].filter(personal))
             user_parts.append(owner)
     item, category = np.concatenate(item_parts), np.concatenate(category_parts)
     owner = np.concatenate(user_parts) if user_parts else np.full(len(item), none)

@@ -35,26 +35,26 @@ class FirstOccurrence:
 
 
 def first_occurrence_ideals(
-    shown: PageBatch, gain: Array, weights: Array, problems: IdealProblems, best_rule: IdealSolution
+    pages: PageBatch, gain: Array, weights: Array, problems: IdealProblems, best_rule: IdealSolution
 ) -> FirstOccurrence:
     """The ideal of every page and a bound on it; ``best_rule`` solves the same pages under the rule "best"."""
     best, bound = best_rule.best.copy(), best_rule.bound.copy()
     cells = ideal_cells(problems, best_rule, weights)
-    rows, _ = shown.hit_cells()
+    rows, _ = pages.hit_cells()
     arranged: dict[int, list[Place]] = {}
-    for at in np.flatnonzero(shown.duplicates).tolist():
-        begin, end = shown.offsets[at], shown.offsets[at + 1]
-        judgments = shown.hit_judgment[begin:end]
+    for at in np.flatnonzero(pages.duplicates).tolist():
+        begin, end = pages.offsets[at], pages.offsets[at + 1]
+        judgments = pages.hit_judgment[begin:end]
         if len(np.unique(judgments)) == len(judgments):
             continue  # no relevant item is repeated
-        height = int(np.flatnonzero(shown.length[at]).max(initial=-1)) + 1
+        height = int(np.flatnonzero(pages.length[at]).max(initial=-1)) + 1
         copies: list[dict[int, int]] = [{} for _ in range(height)]
         for judgment, row in zip(judgments.tolist(), rows[begin:end].tolist(), strict=True):
             if gain[judgment] > 0:
                 copies[row][judgment] = copies[row].get(judgment, 0) + 1
         rows_of_page = slice(problems.category_offsets[at], problems.category_offsets[at + 1])
         fixed = problems.pinned[rows_of_page] >= 0
-        page = _Page(copies, shown.length[at, :height].tolist(), fixed.tolist(), gain, weights)
+        page = _Page(copies, pages.length[at, :height].tolist(), fixed.tolist(), gain, weights)
         start = np.argsort(best_rule.row[rows_of_page], kind="stable").tolist()  # by the rule best
         best[at], exact, arranged[at] = page.ideal(bound[at], start)
         if exact:

@@ -126,10 +126,10 @@ def _gather(
     return IdealProblems(*arrays)
 
 
-def displayed_problems(shown: PageBatch, gain: Array, duplicates: str) -> IdealProblems:
+def displayed_problems(pages: PageBatch, gain: Array, duplicates: str) -> IdealProblems:
     """For each page, its own items: rows are the categories, whatever their labels, as long as their last column."""
-    page = shown.hit_page
-    judgment, row = shown.hit_judgment, shown.hit_cells()[0]
+    page = pages.hit_page
+    judgment, row = pages.hit_judgment, pages.hit_cells()[0]
     gaining = gain[judgment] > 0
     page, judgment, row = page[gaining], judgment[gaining], row[gaining]
     if duplicates == "every":
@@ -146,23 +146,23 @@ def displayed_problems(shown: PageBatch, gain: Array, duplicates: str) -> IdealP
         new_membership[1:] |= sorted_row[1:] != sorted_row[:-1]
         first = order[new_item]
         item, memberships = (np.cumsum(new_item) - 1)[new_membership], sorted_row[new_membership]
-    rows = shown.length.shape[1]
-    used = (shown.length > 0) * np.arange(1, rows + 1)
+    rows = pages.length.shape[1]
+    used = (pages.length > 0) * np.arange(1, rows + 1)
     height = used.max(axis=1, initial=0)
     listed = np.arange(rows) < height[:, None]
-    pinned = np.where(shown.pinned > 0, np.arange(rows), -1)
+    pinned = np.where(pages.pinned > 0, np.arange(rows), -1)
     return IdealProblems(
         gain=gain[judgment[first]],
         judgment=judgment[first],
-        item_offsets=_offsets(page[first], len(shown)),
+        item_offsets=_offsets(page[first], len(pages)),
         memberships=memberships.astype(np.int32),
         membership_offsets=_offsets(item, len(first)),
-        slots=shown.length[listed].astype(np.int32),
+        slots=pages.length[listed].astype(np.int32),
         pinned=pinned[listed].astype(np.int32),
-        category=shown.category[listed],
+        category=pages.category[listed],
         category_offsets=np.concatenate([[0], np.cumsum(height)]).astype(np.int64),
         open=height.astype(np.int32),
-        strays=np.zeros(len(shown), np.int32),
+        strays=np.zeros(len(pages), np.int32),
     )
 
 

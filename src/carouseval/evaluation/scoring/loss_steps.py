@@ -35,7 +35,7 @@ class LossSteps:
 def loss_steps(name: str, grid: int, pages: PageBatch, judged: JudgedData, plan: ScoringPlan) -> LossSteps:
     """The steps of pages that have one grid, by a metric with a category ideal."""
     settings, gain, weights = plan.settings, judged.gains[name], plan.weights(name, grid)
-    shown = table_pages(name, grid, pages, judged, plan)
+    on_pages = table_pages(name, grid, pages, judged, plan)
     displayed = ideal_problems.displayed_problems(pages, gain, settings.duplicates).spread(settings.once)
     fixed = ideal_problems.rows_fixed(displayed)
     (s1, inside), (s2, free) = (_best(pages, problems, gain, weights, plan) for problems in (fixed, displayed))
@@ -45,8 +45,8 @@ def loss_steps(name: str, grid: int, pages: PageBatch, judged: JudgedData, plan:
         s3, ideal = best.bound, ideal_problems.ideal_cells(problems, best, weights)
     else:
         s3, ideal = s2, free
-    values = np.stack([shown.gain_sum(weights), s1, s2, s3], axis=1)
-    return LossSteps(values, inside, ideal, shown.hit_weights(weights))
+    values = np.stack([on_pages.gain_sum(weights), s1, s2, s3], axis=1)
+    return LossSteps(values, inside, ideal, on_pages.hit_weights(weights))
 
 
 def _best(

@@ -11,7 +11,7 @@ from carouseval.evaluation.scoring.first_occurrence import first_occurrence_idea
 from carouseval.evaluation.scoring.page_batch import PageBatch
 from carouseval.metrics.grid import Array
 
-Bounds = tuple[Array, Array]  # the best page found, and the proven bound on it
+Bounds = tuple[Array, Array]  # the best known value of the ideal, and the proven bound on it
 
 
 class PageIdeals:

@@ -103,7 +103,7 @@ def test_explain_in_every_format(folder: Path) -> None:
             assert sum(content["shares"].values()) == pytest.approx(1)
             assert len(content["worst"]) == 2
         if kind == "table":
-            assert "These pages earn" in done.stdout
+            assert "These pages score" in done.stdout
             assert "Its ideal page" in done.stdout
 
 
@@ -117,7 +117,7 @@ def test_explain_one_user(folder: Path) -> None:
 def test_check(folder: Path, tmp_path: Path) -> None:
     done = run("check", *tables(folder))
     assert done.returncode == 0
-    assert "The tables are sound." in done.stdout
+    assert "The tables are valid." in done.stdout
     bad = tmp_path / "bad.csv"
     bad.write_text("user_id,row,col,item_id\nu,1,1,a\nu,1,1,b\n")
     done = run("check", str(bad), "--format", "json")

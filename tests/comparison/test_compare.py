@@ -262,7 +262,7 @@ def test_the_sentence_says_what_the_test_says(data: Sample) -> None:
 def test_intervals_of_systems_follow_the_level(ci: float, data: Sample) -> None:
     systems = {name: data.layouts[name] for name in ("new", "prod")}
     found = compare(data, systems, ci=ci).systems
-    alone = cv.evaluate(data.layouts["new"], data.judgments, data.items).interval("N2DCG_cat", level=ci)
+    alone = cv.evaluate(data.layouts["new"], data.judgments, data.items).interval("N2DCG_cat", ci=ci)
     assert found.filter(pl.col("system") == "new").select("low", "high").row(0) == pytest.approx(alone, abs=2e-3)
 
 

@@ -59,7 +59,7 @@ def test_an_unreadable_user_of_items_is_not_everyone(tmp_path: Path) -> None:
         ({"pinned": "stuk"}, "no column 'stuk' in any table. Did you mean 'stuck'"),
         ({"layouts": {"pinned": "stuk"}}, "no column 'stuk' in layouts"),
         ({"user_id": "item_id"}, "column item_id is used for both user_id and item_id"),
-        ({"user_id": 3}, "'user_id' must be a column's name"),
+        ({"user_id": 3}, "'user_id' must map to the name of a column"),
         ("user_id", "columns must be a dict"),
     ],
 )
@@ -102,7 +102,7 @@ def test_functions_with_names_of_ours() -> None:
     def status(gains: Any, weights: Any) -> float:
         return 0.0
 
-    with pytest.raises(cv.ParameterError, match="'status' is a name that results use"):
+    with pytest.raises(cv.ParameterError, match="'status' is a column of the results"):
         cv.evaluate(L, J, metrics=[status])
 
 
@@ -232,7 +232,7 @@ def test_copies() -> None:
     assert pickle.loads(pickle.dumps(result)).mean == result.mean
     loaded = pickle.loads(pickle.dumps(explained))
     assert loaded.shares == copy.copy(explained).shares == explained.shares
-    with pytest.raises(cv.ParameterError, match="explain anew"):
+    with pytest.raises(cv.ParameterError, match="call explain again"):
         loaded.page(1)
     assert result == result
     assert result != cv.evaluate(L, J)
@@ -373,7 +373,7 @@ def test_the_scale_of_weights_does_not_matter(scale: float) -> None:
 
 @pytest.mark.parametrize("by", ["N2DCG_cat", "N2DCG_cat.dcg", "N2DCG_cat.low"])
 def test_segments_with_names_of_metrics(by: str) -> None:
-    with pytest.raises(cv.ParameterError, match="results use themselves"):
+    with pytest.raises(cv.ParameterError, match="is a column of the results"):
         cv.evaluate({**L, by: ["x"] * 5}, J, by=by)
 
 

@@ -64,11 +64,11 @@ def read_carousels(
 
 def _linear_metric(plan: ScoringPlan) -> str:
     """The name of the one metric, whose cells must have values that do not depend on the rest of the page."""
-    if len(plan.asked) != 1:
+    if len(plan.names) != 1:
         raise ParameterError(
-            f"metrics: one metric is optimised, found {len(plan.asked)}: {', '.join(plan.asked)}. Name one of them."
+            f"metrics: one metric is optimised, found {len(plan.names)}: {', '.join(plan.names)}. Name one of them."
         )
-    (name,) = plan.asked
+    (name,) = plan.names
     if name not in plan.metrics or not plan.metrics[name].linear or plan.metrics[name].by_rank:
         raise ParameterError(f"metrics: only 2DCG, N2DCG and N2DCG_cat can be optimised, found {name}.")
     return name
@@ -130,7 +130,7 @@ def _read(
         user_number[scored] = np.arange(len(scored))
         ideal = np.ones(len(judgments))
         if plan.metrics[metric].ideal != "none":
-            ideal[scored] = ideals.of_truths(metric, 0, scored.astype(np.uint32))[1]
+            ideal[scored] = ideals.of_judgment_sets(metric, 0, scored.astype(np.uint32))[1]
         hits, counts = _hits(inputs, tables["candidates"])
         pages, page_user = page_names(inputs, np.arange(len(inputs.layouts))), inputs.layouts.user
         names = pages["page_id"].unique().sort()
@@ -193,7 +193,7 @@ def _hits(inputs: Inputs, table: Table) -> tuple[IntArray, dict[str, int]]:
 
 def _refuse_defects(inputs: Inputs, batch: PageBatch, table: Table) -> None:
     grid = inputs.plan.grids[0]
-    if len(page_defects.marked_pages(batch, page_defects.CELL_TWICE)):
+    if len(page_defects.marked_pages(batch, page_defects.REPEATED_CELL)):
         keys = [key if key in table else "category" for key in _KEYS]
         lines = table.frame(with_record=True).collect()
         repeats = lines.filter(~pl.struct(keys).is_first_distinct()).sort(RECORD)
@@ -211,7 +211,7 @@ def _refuse_defects(inputs: Inputs, batch: PageBatch, table: Table) -> None:
             f"candidates: {total:,} {subject} outside the grid of {grid}, first user_id={row['user_id']!r} "
             f"col={row['col']} ({table.where(record)}). {page_defects.OUTSIDE_GRID.remedy}"
         )
-    outside = page_defects.marked_pages(batch, page_defects.OUTSIDE)
+    outside = page_defects.marked_pages(batch, page_defects.OUTSIDE_CATEGORY)
     if len(outside):
         first = page_names(inputs, outside).sort(pl.all()).row(0)
         subject = "carousel shows" if len(outside) == 1 else "carousels show"

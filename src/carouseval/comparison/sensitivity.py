@@ -109,9 +109,9 @@ def sensitivity(
     """
     chosen = Settings.named("sensitivity", settings)
     plan = ScoringPlan.of(chosen)
-    name, *others = plan.asked
+    name, *others = plan.names
     if others or name not in plan.metrics or plan.metrics[name].ideal != "category":
-        found = ", ".join(plan.asked)
+        found = ", ".join(plan.names)
         raise ParameterError(f"metrics: sensitivity varies one N2DCG_cat, of any discount and cutoff, found {found}.")
     if plan.grid_values is not None:
         raise ParameterError("grid: sensitivity takes one grid for all pages.")

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from carouseval import _native
 from carouseval.comparison.choices import Correction, NamedTest
 from carouseval.errors import ParameterError
-from carouseval.evaluation.resampling import LEVEL, RESAMPLES, mean_interval, mean_of, resampled_means
+from carouseval.evaluation.resampling import CI, RESAMPLES, mean_interval, mean_of, resampled_means
 from carouseval.metrics.grid import Array
 from carouseval.metrics.page_stack import thread_count
 from carouseval.metrics.validation import require_choice, require_float, require_int
@@ -54,7 +54,7 @@ def pair_statistics(
     baseline: Array,
     weights: Array | None = None,
     *,
-    ci: float = LEVEL,
+    ci: float = CI,
     seed: int = 0,
     resamples: int = RESAMPLES,
 ) -> PairStatistics:

@@ -96,10 +96,10 @@ def test_help_lists_every_setting_and_its_choices(command: str) -> None:
 
 
 def test_special_spellings() -> None:
-    metrics = ["-m", "NDCG@10", "--metric", "2DCG"]
-    columns = ["--column", "user_id=customer", "--column", "layouts.row=position", "--column", "layouts.col=place"]
+    metrics = ["-m", "NDCG@10", "--metric", "2DCG", "--metrics", "RR"]
+    columns = ["--columns", "user_id=customer", "--columns", "layouts.row=position", "--column", "layouts.col=place"]
     settings = given(*metrics, *columns, "--by", "device", "--by", "country", "--grid", "tv=tv", "--grid", "web=2x3")
-    assert settings["metrics"] == ["NDCG@10", "2DCG"]
+    assert settings["metrics"] == ["NDCG@10", "2DCG", "RR"]
     assert settings["columns"] == {"user_id": "customer", "layouts": {"row": "position", "col": "place"}}
     assert settings["by"] == ["device", "country"]
     assert settings["grid"] == {"tv": TV, "web": Grid(2, 3)}

@@ -229,7 +229,7 @@ def test_pins_must_agree() -> None:
     judgments = {"user_id": list(range(5)), "item_id": [2] * 5, "relevance": [1] * 5}
     systems = {"plain": plain, "pinned": plain.with_columns(pinned=pl.col("row") == 1)}
     with pytest.raises(
-        cv.DataError, match="pinned: 5 pages are measured by another ideal than in plain, first user_id=0"
+        cv.DataError, match="pinned: 5 pages have a different ideal page than in plain, first user_id=0"
     ):
         cv.compare(systems, judgments, permutations=99)
 
@@ -276,13 +276,13 @@ def test_identical_pages_are_not_inferior(data: Sample) -> None:
 
 @pytest.mark.parametrize("name", ["user_id", "best", "tau", "metric"])
 def test_systems_with_names_of_ours(name: str, data: Sample) -> None:
-    with pytest.raises(cv.ParameterError, match="results use themselves"):
+    with pytest.raises(cv.ParameterError, match="column of the results"):
         compare(data, {name: data.layouts["new"], "b": data.layouts["prod"]})
 
 
 @pytest.mark.parametrize("by", ["system", "p", "wins", "not_inferior"])
 def test_segments_with_names_of_ours(by: str, data: Sample) -> None:
-    with pytest.raises(cv.ParameterError, match="results use themselves"):
+    with pytest.raises(cv.ParameterError, match="column of the results"):
         compare(data, by=by)
 
 

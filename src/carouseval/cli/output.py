@@ -1,4 +1,4 @@
-"""Results on standard output, in the format asked for."""
+"""Results on standard output, in the chosen format."""
 
 import csv
 import json
@@ -16,7 +16,7 @@ from carouseval.text_tables import latex, markdown
 
 
 class Format(StrEnum):
-    """How results are printed."""
+    """The formats of printed results."""
 
     table = "table"
     json = "json"
@@ -31,10 +31,10 @@ def emit(
     terminal: Callable[[int | None], Any] | None = None,
     more: Mapping[str, Any] | None = None,
 ) -> None:
-    """Print a result in the format asked for.
+    """Print a result in the chosen format.
 
-    ``terminal`` draws it for people, given the terminal's width (None where nobody watches); without it the result's
-    table is drawn. ``more`` is added to its JSON.
+    ``terminal`` draws it as a table for the terminal's width (None if stdout is not a terminal); by default the
+    result's own table is printed. ``more`` is added to its JSON.
     """
     if format is Format.json:
         write_json(result.to_dict() | dict(more or {}))
@@ -54,14 +54,14 @@ def emit(
 
 
 def write_json(content: Any) -> None:
-    """JSON that any reader takes: what is no finite number becomes null. Rows of numbers stand on one line."""
+    """Print standard JSON: NaN and infinity become null, and each row of numbers is on one line."""
     text = json.dumps(plain(content), indent=1, allow_nan=False)
-    # only what begins with a line break is an array: in a text it would be written \n
+    # only arrays contain line breaks: in strings they are escaped
     print(re.sub(r"\[\n[^][{}\"]*\]", lambda row: f"[{' '.join(row[0][1:-1].split())}]", text))
 
 
 def write_rows(format: Format, header: Sequence[str], rows: Iterable[Sequence[Any]], title: str = "") -> None:
-    """A small table; ``title`` heads the one for the terminal."""
+    """Print a small table; ``title`` is shown in the terminal only."""
     if format is Format.table:
         from rich.console import Console
 
@@ -85,7 +85,7 @@ def _cell(value: Any) -> str:
 
 @contextmanager
 def progress_bar() -> Iterator[Progress | None]:
-    """A progress bar on standard error, where that is a terminal."""
+    """A progress bar on standard error, if that is a terminal."""
     if not sys.stderr.isatty():
         yield None
         return

@@ -36,8 +36,8 @@ def score(
     Every line of the file is a carousel, every cell an item's relevance; an empty cell holds nothing, a blank line is
     an empty carousel. JSON is [[1, 0, null], [2]], or {"relevance": ...}.
     """
-    from carouseval.cli.screen import screen
-    from carouseval.cli.swipe_pages import note_swipe_pages
+    from carouseval.cli.grid_options import parse_grid
+    from carouseval.cli.page_size_warning import warn_about_page_size
     from carouseval.metrics.names import metric as parse
     from carouseval.metrics.page_score import score_page
     from carouseval.page_file import read_page
@@ -48,7 +48,7 @@ def score(
         weighs = parse(name).weighs_cells
         metrics.append(parse(name, discount if weighs else None, gain=gain))
     relevance = read_page(page)
-    chosen = screen(grid, page_size, visible_rows, relevance.shape)
-    note_swipe_pages([*metric, discount], chosen)
+    chosen = parse_grid(grid, page_size, visible_rows, relevance.shape)
+    warn_about_page_size([*metric, discount], chosen)
     result = score_page(relevance, metrics, chosen)
     emit(result, format, lambda width: draw(result, width))

@@ -414,7 +414,7 @@ def test_a_file_used_with_other_swipe_pages_is_noticed(tmp_path: Path, small: li
     page.write_text("1,0,2,1\n0,3,0,1\n")
     fitted(*small, "--discount", "d_rpb", "--out", str(out))
     own = json.loads(out.read_text())["grid"]["page_size"]
-    said = f"ours.json was fitted with {own} items of a row in view, this screen has {own + 1}. See --page-size."
+    said = f"ours.json was fitted with page size {own}, but this grid has {own + 1}. Set --page-size to match."
     other = run("score", str(page), "--discount", f"@{out}", "--page-size", str(own + 1))
     assert other.returncode == 0
     assert said in other.stderr

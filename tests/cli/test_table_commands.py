@@ -13,6 +13,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import carouseval as cv
+from carouseval.cli.compare import split_arguments
 from tests.cli.test_cli import run
 
 
@@ -238,7 +239,7 @@ def test_an_interrupted_run_leaves_nothing_whole(
 def comparison(folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
     systems = [f"{name}={folder / f'layouts-{name}.parquet'}" for name in ("prod", "new")]
     fixed = ["--items", str(folder / "items.parquet"), "--permutations", "499"]
-    return run("compare", str(folder / "judgments.parquet"), *systems, *fixed, *options)
+    return run("compare", *systems, str(folder / "judgments.parquet"), *fixed, *options)
 
 
 def test_compare_in_every_format(folder: Path) -> None:
@@ -267,9 +268,9 @@ def test_compare_with_sensitivity_and_files(folder: Path, tmp_path: Path) -> Non
 
 
 def test_one_system_is_no_comparison(folder: Path) -> None:
-    done = run("compare", str(folder / "judgments.parquet"), f"prod={folder / 'layouts-prod.parquet'}")
+    done = run("compare", f"prod={folder / 'layouts-prod.parquet'}", str(folder / "judgments.parquet"))
     assert done.returncode == 2
-    assert done.stderr.startswith("carouseval: there is nothing to compare prod=")
+    assert done.stderr.startswith("carouseval: compare needs at least two systems, found prod.")
 
 
 @pytest.mark.parametrize(
@@ -293,9 +294,74 @@ def test_compare_as_a_gate(options: list[str], status: int, folder: Path) -> Non
 def test_compare_runs_of_one_system(folder: Path) -> None:
     one = str(folder / "layouts-new.parquet")
     options = ["--items", str(folder / "items.parquet"), "--permutations", "99", "--format", "json"]
-    done = run("compare", str(folder / "judgments.parquet"), f"a={one}", f"a={one}", f"b={one}", *options)
+    done = run("compare", f"a={one}", f"a={one}", f"b={one}", str(folder / "judgments.parquet"), *options)
     assert [system["runs"] for system in json.loads(done.stdout)["systems"]] == [2, 1]
-    assert run("compare", str(folder / "judgments.parquet"), one, one).returncode == 2
+
+
+LAYOUTS = {"prod": ["a.parquet"], "new": ["b.parquet"]}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "layouts", "judgments"),
+    [
+        (["prod=a.parquet", "new=b.parquet", "j.parquet"], LAYOUTS, "j.parquet"),
+        (["j.parquet", "prod=a.parquet", "new=b.parquet"], LAYOUTS, "j.parquet"),
+        (["a=1.csv", "a=2.csv", "b=3.csv", "j.csv"], {"a": ["1.csv", "2.csv"], "b": ["3.csv"]}, "j.csv"),
+        (["x/a.parquet", "x/b.csv.gz", "j.csv"], {"a": ["x/a.parquet"], "b": ["x/b.csv.gz"]}, "j.csv"),
+        (["a=day=1/a.csv", "b=b.csv", "./day=1/j.csv"], {"a": ["day=1/a.csv"], "b": ["b.csv"]}, "./day=1/j.csv"),
+        (["a=a.csv", "b=b.csv", "data/day=1/j.csv"], {"a": ["a.csv"], "b": ["b.csv"]}, "data/day=1/j.csv"),
+    ],
+)
+def test_systems_and_judgments_in_either_order(
+    arguments: list[str], layouts: dict[str, list[str]], judgments: str
+) -> None:
+    assert split_arguments(arguments) == (layouts, judgments)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["prod=a.csv", "j.csv"], "compare needs at least two systems, found prod. Write the systems first"),
+        (["j.csv", "prod=a.csv"], "compare needs at least two systems, found prod."),
+        (["a.csv", "j.csv"], "compare needs at least two systems, found a."),
+        (["prod=a.csv", "prod=b.csv", "j.csv"], "compare needs at least two systems, found prod."),
+        (
+            ["prod=a.csv", "new=b.csv", "j=j.csv"],
+            "no judgments are given: every argument is NAME=LAYOUTS, the last 'j=j.csv'.",
+        ),
+        (["prod=a.csv", "new=b.csv", "day=1/j.csv"], "contains '=', write ./ before it."),
+        (["prod=a.csv", "j.csv", "new=b.csv"], "'j.csv' is neither NAME=LAYOUTS nor the judgments."),
+        (["j.csv", "prod=a.csv", "b.csv"], "'j.csv' is neither NAME=LAYOUTS nor the judgments."),
+        (["prod=a.csv", "b.csv", "j.csv"], "'b.csv' is neither NAME=LAYOUTS nor the judgments."),
+        (["x/a.csv", "y/a.csv", "j.csv"], "two systems are called 'a' after their files."),
+        (["prod=", "new=b.csv", "j.csv"], "'prod=' cannot be parsed; write NAME=LAYOUTS"),
+        (["=a.csv", "new=b.csv", "j.csv"], "'=a.csv' cannot be parsed; write NAME=LAYOUTS"),
+    ],
+)
+def test_ambiguous_systems_and_judgments(arguments: list[str], message: str) -> None:
+    with pytest.raises(cv.ParseError) as refused:
+        split_arguments(arguments)
+    assert message in str(refused.value)
+
+
+def test_a_path_that_contains_an_equals_sign(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "day=1").mkdir()
+    (tmp_path / "day=1" / "a.csv").touch()
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(cv.ParseError, match=r"'day=1/a.csv' is a path that contains '='; write NAME=day=1/a.csv"):
+        split_arguments(["day=1/a.csv", "new=b.csv", "j.csv"])
+
+
+def test_compare_in_the_old_order(folder: Path) -> None:
+    systems = [f"{name}={folder / f'layouts-{name}.parquet'}" for name in ("prod", "new")]
+    options = ["--items", str(folder / "items.parquet"), "--permutations", "499", "--format", "json"]
+    old = run("compare", str(folder / "judgments.parquet"), *systems, *options)
+    assert old.stdout == comparison(folder, "--format", "json").stdout
+    unnamed = run(
+        "compare", *(system.partition("=")[2] for system in systems), str(folder / "judgments.parquet"), *options
+    )
+    names = [system["system"] for system in json.loads(unnamed.stdout)["systems"]]
+    assert names == ["layouts-prod", "layouts-new"]
 
 
 def test_a_terminated_run_leaves_nothing(tmp_path: Path) -> None:

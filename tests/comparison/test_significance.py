@@ -237,7 +237,7 @@ def test_a_function() -> None:
     )
     wrong: Any
     for wrong in (1.5, -0.1, "small", None):
-        with pytest.raises(cv.ParameterError, match=r"the function must give a p-value from 0 to 1 or NaN, found"):
+        with pytest.raises(cv.ParameterError, match=r"the function must return a p-value from 0 to 1 or NaN, found"):
             p_values(partial(_constant, wrong), differences, users(30))
 
 
@@ -257,12 +257,12 @@ def test_refusals() -> None:
     good = table(4)
     holed = np.where(good == good[1, 2], np.nan, good)
     refused: list[tuple[str, Any, Any, dict[str, Any]]] = [
-        (r"differences must be a table \(users, pairs\), found an array of shape \(4,\)", good[:, 0], users(4), {}),
+        (r"differences must be an array \(users, pairs\), found an array of shape \(4,\)", good[:, 0], users(4), {}),
         (r"differences must be finite, found nan at \[1, 2\]", holed, users(4), {}),
-        (r"users must name each of the 4 lines of differences, found 3", good, users(3), {}),
-        (r"users must differ, found 'a' more than once", good, pl.Series(["a", "b", "c", "a"]), {}),
-        (r"integers or text without nulls, found String with 1 nulls", good, pl.Series(["a", "b", None, "c"]), {}),
-        (r"integers or text without nulls, found Float64", good, pl.Series([1.0, 2.0, 3.0, 4.0]), {}),
+        (r"users must have one id for each of the 4 lines of differences, found 3", good, users(3), {}),
+        (r"users must be unique, found 'a' more than once", good, pl.Series(["a", "b", "c", "a"]), {}),
+        (r"integers or strings without nulls, found String with 1 nulls", good, pl.Series(["a", "b", None, "c"]), {}),
+        (r"integers or strings without nulls, found Float64", good, pl.Series([1.0, 2.0, 3.0, 4.0]), {}),
         (r"permutations must be a whole number of at least 1, found 0", good, users(4), {"permutations": 0}),
         (r"seed must be a whole number of at least 0, found -1", good, users(4), {"seed": -1}),
         (r"seed must be below 2\^64", good, users(4), {"seed": 2**64}),
@@ -344,7 +344,7 @@ def test_descriptions_of_little() -> None:
     assert math.isnan(same.effect)
     assert same.low == pytest.approx(0.1)
     assert pair_statistics(np.empty(0), np.empty(0)).users == 0
-    with pytest.raises(cv.ParameterError, match=r"baseline must hold a value for each of 2 users, found 3"):
+    with pytest.raises(cv.ParameterError, match=r"baseline must have one value for each of the 2 users, found 3"):
         pair_statistics(np.zeros(2), np.zeros(3))
     with pytest.raises(cv.ParameterError, match=r"ci must be a finite number above 0 and at most 1, found 95"):
         pair_statistics(np.zeros(2), np.zeros(2), ci=95)

@@ -88,9 +88,9 @@ def compare(
     layouts, judgments = split_arguments([*systems, judgments])
     conditions = parse_system_conditions(fail_if, list(layouts), baseline)
     inputs = [judgments, items, *(path for paths in layouts.values() for path in paths)]
-    check_outputs(per_user, out, kinds=(*TABLES, *RESULTS), inputs=inputs)
     check_outputs(per_user)
     check_outputs(out, kinds=RESULTS)
+    check_outputs(per_user, out, kinds=(*TABLES, *RESULTS), inputs=inputs)
     warn_about_page_size(settings["metrics"], settings["grid"])
     if sensitivity and (isinstance(settings["grid"], dict) or format is Format.csv):
         raise ParseError("--sensitivity needs a single --grid, and any --format but csv.")
@@ -135,8 +135,8 @@ def split_arguments(arguments: list[str]) -> tuple[dict[str, list[str]], str]:
     unnamed = [position for position, (name, _) in enumerate(pairs) if not name]
     if not unnamed:
         raise ParseError(
-            f"{arguments[-1]!r}: the judgments have no name, and nothing here is without one. {_USAGE} If the path of "
-            "the judgments contains '=', write ./ before it."
+            f"no judgments are given: every argument is NAME=LAYOUTS, the last {arguments[-1]!r}. {_USAGE} If the path "
+            "of the judgments contains '=', write ./ before it."
         )
     if len(unnamed) == len(pairs):
         pairs = [(Path(path).name.partition(".")[0], path) for _, path in pairs]

@@ -51,9 +51,9 @@ def evaluate(
     from carouseval.show.evaluation import evaluation as draw
 
     conditions = parse_conditions(fail_if, settings["metrics"])
-    check_outputs(per_page, per_user, out, kinds=(*TABLES, *RESULTS), inputs=(layouts, judgments, items))
     check_outputs(per_page, per_user)
     check_outputs(out, kinds=RESULTS)
+    check_outputs(per_page, per_user, out, kinds=(*TABLES, *RESULTS), inputs=(layouts, judgments, items))
     warn_about_page_size(settings["metrics"], settings["grid"])
     with progress_bar() as bar:
         result = run(layouts, judgments, items, progress=bar, **settings)

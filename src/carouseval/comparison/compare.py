@@ -1,7 +1,8 @@
 """Which system is better, and is the difference significant? Systems are paired by user and share their ideals."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import fields
 from typing import Any, TypeAlias, Unpack
 
@@ -81,7 +82,7 @@ def compare(
         The non-inferiority margin: a system is not inferior if the interval of its difference from the baseline lies
         above ``-margin``.
     progress : Progress, optional
-        A function called with (what, done, of) while tables are read and scored.
+        A function called with (what, done, total) while tables are read and scored.
 
     Returns
     -------
@@ -114,7 +115,7 @@ def compare(
     )
     _check_names(plan)
     evaluator = Evaluator(judgments, items_or_collected(items, runs, plan), **settings)
-    evaluations = {name: _evaluate_runs(evaluator, name, layouts, progress) for name, layouts in runs.items()}
+    evaluations = evaluate_runs(evaluator, runs, progress)
     _check_ideals(evaluations)
     by = list(options.by_columns)
     per_user = _per_user(evaluations, tests.metrics, [])
@@ -135,7 +136,14 @@ def items_or_collected(
     """The items table; where it is needed but not given, one collected from the layouts of all systems."""
     if items is not None or not (plan.needs_categories or plan.figures):
         return items
-    return items_of(*(table for layouts in runs.values() for table in layouts), columns=plan.settings.columns)
+    columns = plan.settings.columns
+    try:
+        return items_of(*(table for layouts in runs.values() for table in layouts), columns=columns)
+    except DataError:
+        for name, layouts in runs.items():
+            with _naming(name):
+                items_of(*layouts, columns=columns)
+        raise
 
 
 def runs_by_system(systems: Systems, baseline: str | None = None) -> dict[str, list[TableLike]]:
@@ -149,36 +157,44 @@ def runs_by_system(systems: Systems, baseline: str | None = None) -> dict[str, l
         if not isinstance(name, str) or not name:
             raise ParameterError(f"systems: names must be non-empty strings, found {name!r}.")
         if name in _RESULT_COLUMNS:
-            raise ParameterError(f"systems: {name!r} is the name of a column of the results; choose another name.")
+            raise ParameterError(f"systems: {name!r} is a column of the results; choose another name.")
         tables = list(layouts) if isinstance(layouts, list | tuple) else [layouts]
         if not tables:
             raise ParameterError(f"systems: {name} has no layouts.")
-        try:
+        with _naming(name):
             runs[name] = [in_memory(table, "layouts") for table in tables]
-        except DataError as error:
-            raise DataError(f"{name}: {error}") from None
     return runs
+
+
+def evaluate_runs(
+    evaluator: Evaluator, runs: Mapping[str, Sequence[TableLike]], progress: Progress | None
+) -> dict[str, list[Evaluation]]:
+    """The evaluation of every run of every system."""
+    evaluations = {}
+    for name, layouts in runs.items():
+        with _naming(name):
+            evaluations[name] = [evaluator.evaluate(table, progress) for table in layouts]
+    return evaluations
+
+
+@contextmanager
+def _naming(system: str) -> Iterator[None]:
+    """Name the system in errors about its tables."""
+    try:
+        yield
+    except DataError as error:
+        raise DataError(f"{system}: {error}") from None
 
 
 def _check_names(plan: ScoringPlan) -> None:
     for name in plan.settings.by_columns:
         if name in _RESULT_COLUMNS:
-            raise ParameterError(f"by={name!r} is the name of a column of the results; rename your column.")
+            raise ParameterError(f"by={name!r} is a column of the results; give your column another name.")
     if not plan.metrics:
         raise ParameterError(
             f"metrics: {', '.join(plan.figures)} describes a whole system and cannot be tested user by user; add a "
             "metric of pages, such as 'N2DCG_cat'."
         )
-
-
-def _evaluate_runs(
-    evaluator: Evaluator, name: str, runs: Sequence[TableLike], progress: Progress | None
-) -> list[Evaluation]:
-    """Evaluate all runs of a system; errors in its tables name the system."""
-    try:
-        return [evaluator.evaluate(layouts, progress) for layouts in runs]
-    except DataError as error:
-        raise DataError(f"{name}: {error}") from None
 
 
 def _check_ideals(evaluations: Mapping[str, Sequence[Evaluation]]) -> None:

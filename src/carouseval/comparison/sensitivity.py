@@ -5,11 +5,11 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Unpack
+from typing import Any, Literal, Unpack
 
 import polars as pl
 
-from carouseval.comparison.compare import Systems, items_or_collected, runs_by_system
+from carouseval.comparison.compare import Systems, evaluate_runs, items_or_collected, runs_by_system
 from carouseval.comparison.significance import TIE
 from carouseval.errors import ParameterError
 from carouseval.evaluation.evaluate import Evaluator
@@ -156,7 +156,7 @@ def sensitivity(
     discounts : sequence of str, default ('d_rpd', 'd_rpb', 'd_mul', 'd_add', 'd_mir', 'd_a', 'd_t')
         The discounts to try in place of the reference's.
     progress : Progress, optional
-        A function called with (what, done, of) while tables are read and scored.
+        A function called with (what, done, total) while tables are read and scored.
 
     Returns
     -------
@@ -192,9 +192,7 @@ def sensitivity(
     for candidates, metrics in metrics_by_candidates.items():
         varied: SettingsDict = {"candidates": candidates, "metrics": list(metrics.values())}
         evaluator = Evaluator(judgments, item_table, **settings | varied)
-        evaluations = {
-            system: [evaluator.evaluate(table, progress) for table in layouts] for system, layouts in runs.items()
-        }
+        evaluations = evaluate_runs(evaluator, runs, progress)
         for variation, varied_metric in metrics.items():
             lines += _lines(variation, str(varied_metric), evaluations, options.by_columns)
     return Sensitivity(
@@ -246,7 +244,7 @@ def _variations(reference: Metric, plan: ScoringPlan, discounts: Sequence[str]) 
     screen = (min(grid.visible_rows, grid.rows), min(grid.page_size, grid.cols))
     half = (-(-grid.rows // 2), -(-grid.cols // 2))
     gain_in_force = plan.gain if gain is None else gain
-    other_gain = "exp2" if gain_in_force == "linear" else "linear"
+    other_gain: Literal["exp2", "linear"] = "exp2" if gain_in_force == "linear" else "linear"
     metrics = {
         **{("discount", name): metric(reference.base, name, cutoff, gain) for name in discounts},
         ("ideal", "unconstrained"): metric("N2DCG", discount, cutoff, gain),

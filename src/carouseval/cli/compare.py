@@ -27,7 +27,8 @@ def compare(
     systems: Annotated[
         list[str],
         typer.Argument(
-            help="NAME=LAYOUTS for each system; the same name again is another run of it, such as another seed."
+            metavar="NAME=LAYOUTS",
+            help="Layouts of each system; the same name again is another run of it, such as another seed.",
         ),
     ],
     judgments: options.JudgmentsArgument,

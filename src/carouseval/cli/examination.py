@@ -29,7 +29,7 @@ def examination(
     out: Annotated[Path | None, typer.Option(help="Write the counts to this JSON file.")] = None,
     format: OutputFormat = Format.table,
 ) -> None:
-    """Count examined cells in the logs of your own eye-tracking study.
+    """Count examined cells in your own eye-tracking logs.
 
     The result is the number of screens on which each cell was examined. Rows and columns count from 1; a cell that is
     repeated on a screen counts once.

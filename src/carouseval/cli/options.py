@@ -28,8 +28,8 @@ def choice_parser(kind: Any) -> Callable[[str], Any]:
 NOTHING: list[str] = []
 METRIC = "Metric to compute, such as 'N2DCG_cat(d_rpb)@3x5'. Repeat for several."
 GRID = "Grid of the screen: ROWSxCOLS, or recgaze, tv, desktop or phone."
-PAGE_SIZE = "Items of a row in view at once. Default: 5, or as the named grid has it."
-VISIBLE_ROWS = "Rows in view before the first scroll. Default: 3, or as the named grid has it."
+PAGE_SIZE = "Items of a row in view at once. Default: 5, or that of the named grid."
+VISIBLE_ROWS = "Rows in view before the first scroll. Default: 3, or that of the named grid."
 GAIN = "Gain of an item: 2^relevance - 1 (exp2) or its relevance (linear)."
 OUT = "Also write the result to this .json, .md, .tex, .csv or .parquet file."
 

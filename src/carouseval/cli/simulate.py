@@ -68,7 +68,7 @@ def simulate(
     share: Annotated[float, typer.Option(help="Share of relevant items.")] = 0.15,
     format: OutputFormat = Format.table,
 ) -> None:
-    """Run the paper's simulation: how often discounts prefer the better of two layouts.
+    """Run the paper's simulation of paired layouts.
 
     Each trial draws carousels and two layouts of them. A discount agrees if it prefers the layout that true attention
     prefers; pairs with any tie are left out.

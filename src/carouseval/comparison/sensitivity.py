@@ -65,10 +65,10 @@ class Sensitivity(Result):
         if changed.is_empty():
             return f"The order {self._order} holds in all {count} variations."
         pairs = sorted({pair for flips in changed["flips"] for pair in flips.split(", ")})
-        leads = count - self._variations.filter(pl.col("best") != self.systems[0]).height
+        leads = self._variations.filter(pl.col("best") == self.systems[0]).height
         return (
             f"The order {self._order} changes in {changed.height} of {count} variations ({self._changes}). "
-            f"{self.systems[0]} leads in {'all ' if leads == count else ''}{leads}. "
+            f"{self.systems[0]} leads in {f'all {count}' if leads == count else f'{leads} of {count}'}. "
             f"Pairs that swap places: {', '.join(pairs)}."
         )
 

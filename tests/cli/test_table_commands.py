@@ -78,6 +78,28 @@ def test_fail_if(condition: str, status: int, folder: Path) -> None:
     assert bool(done.stderr) == (status == 3)
 
 
+@pytest.mark.parametrize(
+    ("option", "value", "message"),
+    [
+        ("--duplicates", "bset", "must be 'best', 'first', 'every' or 'error', found 'bset'. Did you mean 'best'?"),
+        ("--format", "jsn", "found 'jsn'. Did you mean 'json'?"),
+        ("--gain", "liner", "must be 'exp2' or 'linear', found 'liner'. Did you mean 'linear'?"),
+    ],
+)
+def test_a_wrong_choice_gets_a_suggestion(option: str, value: str, message: str, folder: Path) -> None:
+    done = run("evaluate", *tables(folder), option, value)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert f"Invalid value for '{option}'" in done.stderr
+    assert message in done.stderr
+
+
+def test_each_output_has_its_own_kinds_of_files(folder: Path) -> None:
+    done = run("evaluate", *tables(folder), "--per-page", "pages.json")
+    assert done.returncode == 2
+    assert ".ndjson" in done.stderr
+    assert ".tex" not in done.stderr
+
+
 def test_fail_if_nobody_was_scored(folder: Path, tmp_path: Path) -> None:
     judgments = tmp_path / "j.parquet"
     pl.read_parquet(folder / "judgments.parquet").with_columns(relevance=pl.lit(0.0)).write_parquet(judgments)

@@ -30,11 +30,8 @@ class Condition:
         value = result.mean[self.name] if self.name in result.mean else float(result.counts[self.name])
         if math.isnan(value):
             return f"{self.name} is undefined: no user was scored."
-        return f"{self.name} is {value:.6g}, {self.sign} {self.limit:g}." if self.holds(value) else None
-
-    def holds(self, value: float) -> bool:
-        """Whether the condition holds for a value."""
-        return bool(_OPERATORS[self.sign](value, self.limit))
+        holds = _OPERATORS[self.sign](value, self.limit)
+        return f"{self.name} is {value:.6g}, {self.sign} {self.limit:g}." if holds else None
 
 
 def parse_conditions(texts: Sequence[str], metrics: Sequence[str]) -> list[Condition]:

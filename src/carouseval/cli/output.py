@@ -12,7 +12,6 @@ from typing import Any
 
 from carouseval.progress import Progress
 from carouseval.result_base import Result, plain
-from carouseval.text_tables import latex, markdown
 
 
 class Format(StrEnum):
@@ -48,7 +47,7 @@ def emit(
         console.print(frame_table(result) if terminal is None else terminal(width), soft_wrap=True)
     elif format is Format.csv:
         frame = result.to_frame()
-        write_rows(format, frame.columns, frame.iter_rows())
+        write_csv(frame.columns, frame.iter_rows())
     else:
         print(result.to_markdown() if format is Format.markdown else result.to_latex(), end="")
 
@@ -60,21 +59,11 @@ def write_json(content: Any) -> None:
     print(re.sub(r"\[\n[^][{}\"]*\]", lambda row: f"[{' '.join(row[0][1:-1].split())}]", text))
 
 
-def write_rows(format: Format, header: Sequence[str], rows: Iterable[Sequence[Any]], title: str = "") -> None:
-    """Print a small table; ``title`` is shown in the terminal only."""
-    if format is Format.table:
-        from rich.console import Console
-
-        from carouseval.show.terminal import small_table
-
-        Console(highlight=False).print(small_table(title, header, rows), soft_wrap=True)
-    elif format is Format.csv:
-        writer = csv.writer(sys.stdout, lineterminator="\n")
-        writer.writerow(header)
-        writer.writerows([_cell(value) for value in row] for row in rows)
-    else:
-        draw = markdown if format is Format.markdown else latex
-        sys.stdout.write(draw(header, [[_cell(value) for value in row] for row in rows]))
+def write_csv(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+    """Print a table as CSV, floats in full."""
+    writer = csv.writer(sys.stdout, lineterminator="\n")
+    writer.writerow(header)
+    writer.writerows([_cell(value) for value in row] for row in rows)
 
 
 def _cell(value: Any) -> str:

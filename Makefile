@@ -13,7 +13,7 @@ demo: $(INSTALLED)
 	$(BIN)/carouseval sample out/sample
 	$(BIN)/carouseval evaluate out/sample/layouts-new.parquet out/sample/judgments.parquet --items out/sample/items.parquet --by device
 	$(BIN)/carouseval explain out/sample/layouts-new.parquet out/sample/judgments.parquet --items out/sample/items.parquet
-	$(BIN)/carouseval compare out/sample/judgments.parquet prod=out/sample/layouts-prod.parquet new=out/sample/layouts-new.parquet --items out/sample/items.parquet
+	$(BIN)/carouseval compare prod=out/sample/layouts-prod.parquet new=out/sample/layouts-new.parquet out/sample/judgments.parquet --items out/sample/items.parquet
 	$(BIN)/carouseval reproduce --out out/paper
 
 test: check

@@ -127,7 +127,7 @@ def test_a_page_without_relevant_items_is_said_to_have_no_score() -> None:
         (["score", "-", "-m", "N2DCG_kat"], "Did you mean 'N2DCG_cat'?"),
         (["score", "-", "--discount", "d_rdp"], "Did you mean 'd_rpd'?"),
         (["score", "-", "-m", "2DCG(d_a)", "--discount", "d_a"], "the discount is given twice"),
-        (["score", "-", "--grid", "tvv"], "there is no screen 'tvv'. Did you mean 'tv'?"),
+        (["score", "-", "--grid", "tvv"], "there is no grid 'tvv'. Did you mean 'tv'?"),
         (["score", "-", "--grid", "1x2"], "a page of 2x3 does not fit the 1x2 grid"),
         (["score", "-", "--page-size", "0"], "carouseval: --page-size must be an integer of at least 1, found 0."),
         (["score", "-", "--gain", "square"], "'square' is not one of 'exp2', 'linear'."),

@@ -85,17 +85,17 @@ def test_a_new_setting_is_an_option_of_every_command(command: Callable[..., None
 def test_help_lists_every_setting_and_its_choices(command: str) -> None:
     text = " ".join(run(command, "--help").stdout.split())
     for option in option_names().values():
-        assert f"{option} <" in text
+        assert f"{option} <" in text or f"{option}, --" in text
     for setting, choices in Settings.choices().items():
         assert f"{option_names()[setting]} <{'|'.join(choices)}>" in text
     assert "[default: recgaze]" in text
 
 
 def test_special_spellings() -> None:
-    metrics = ["-m", "NDCG@10", "--metric", "2DCG"]
-    columns = ["--column", "user_id=customer", "--column", "layouts.row=position", "--column", "layouts.col=place"]
+    metrics = ["-m", "NDCG@10", "--metric", "2DCG", "--metrics", "RR"]
+    columns = ["--columns", "user_id=customer", "--columns", "layouts.row=position", "--column", "layouts.col=place"]
     settings = given(*metrics, *columns, "--by", "device", "--by", "country", "--grid", "tv=tv", "--grid", "web=2x3")
-    assert settings["metrics"] == ["NDCG@10", "2DCG"]
+    assert settings["metrics"] == ["NDCG@10", "2DCG", "RR"]
     assert settings["columns"] == {"user_id": "customer", "layouts": {"row": "position", "col": "place"}}
     assert settings["by"] == ["device", "country"]
     assert settings["grid"] == {"tv": TV, "web": Grid(2, 3)}

@@ -173,8 +173,8 @@ def test_runs_are_averaged(data: Sample) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"metrics": ["N2DCG_cat", "NDCG@10"]}, "sensitivity varies one N2DCG_cat"),
-        ({"metrics": "N2DCG"}, "sensitivity varies one N2DCG_cat"),
+        ({"metrics": ["N2DCG_cat", "NDCG@10"]}, "sensitivity takes one N2DCG_cat"),
+        ({"metrics": "N2DCG"}, "sensitivity takes one N2DCG_cat"),
         ({"discounts": "d_a"}, "discounts must be a list"),
         ({"discounts": []}, "discounts must be a list"),
         ({"grid": {"tv": cv.TV}, "by": "device"}, "sensitivity takes one grid"),

@@ -37,8 +37,8 @@ def score(
     Every line of the file is a carousel, every cell the relevance of an item; an empty cell has no item, a blank line
     is an empty carousel. JSON is [[1, 0, null], [2]], or {"relevance": ...}.
     """
-    from carouseval.cli.screen import screen
-    from carouseval.cli.swipe_pages import note_swipe_pages
+    from carouseval.cli.grid_options import parse_grid
+    from carouseval.cli.page_size_warning import warn_about_page_size
     from carouseval.metrics.names import metric as parse
     from carouseval.metrics.page_score import score_page
     from carouseval.page_file import read_page
@@ -46,7 +46,7 @@ def score(
 
     metrics = [parse(name, discount if parse(name).has_discount else None, gain=gain) for name in metric]
     relevance = read_page(page)
-    page_grid = screen(grid, page_size, visible_rows, relevance.shape)
-    note_swipe_pages([*metric, discount], page_grid)
+    page_grid = parse_grid(grid, page_size, visible_rows, relevance.shape)
+    warn_about_page_size([*metric, discount], page_grid)
     result = score_page(relevance, metrics, page_grid)
     emit(result, format, lambda width: draw(result, width))

@@ -139,7 +139,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="fewer sets")
     quick = parser.parse_args().quick
-    print(f"carouseval {cv.__version__}, {_native.instruction_set()} kernels, NumPy {np.__version__}")
+    print(f"carouseval {cv.__version__}, {_native.instruction_set().name} kernels, NumPy {np.__version__}")
     uncoupled(20_000 if quick else 100_000)
     coupled(quick)
     growth(quick)

@@ -53,7 +53,7 @@ class TextColumn {
     if (stream->get_schema(stream, &schema)) throw std::runtime_error("the stream has no schema");
     const std::string_view format = schema.format;
     for (;;) {
-      chunks_.emplace_back(new Released<ArrowArray>);
+      chunks_.push_back(std::make_unique<Released<ArrowArray>>());
       if (stream->get_next(stream, chunks_.back().get())) throw std::runtime_error("the stream broke off");
       const ArrowArray& chunk = *chunks_.back();
       if (!chunk.release) break;

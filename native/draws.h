@@ -47,8 +47,8 @@ class PairDraws {
   explicit PairDraws(const Draws& draws)
       : draws_(draws), count_(draws.rows), grade_(draws.rows * draws.cols), row_(draws.rows), col_(draws.cols) {}
 
-  void draw(int64_t trial, uint8_t* one, uint8_t* other) {
-    Stream stream(draws_.seed, uint64_t(trial));
+  void draw(uint64_t trial, uint8_t* one, uint8_t* other) {
+    Stream stream(draws_.seed, trial);
     for (int k = 0; k < draws_.rows; ++k) {
       const uint64_t u = stream.next();
       int relevant = 1;  // of which every category has at least one, and never all

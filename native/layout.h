@@ -19,14 +19,14 @@ inline void rank_descending(const double* value, int n, Buffer<int>& order) {
 
 // Rearranges a solved assignment into the first of the best ones, in the order of rows. Every best assignment uses
 // only pairs without slack, whatever the prices, so it is enough to look among those.
-class FirstOfBest {
+class EarliestBest {
  public:
-  FirstOfBest(const Assignment& assignment, int n) : assignment_(assignment), n_(n), owner_(n), place_(n), visited_(n) {
+  EarliestBest(const Assignment& assignment, int n) : assignment_(assignment), n_(n), owner_(n), place_(n), visited_(n) {
     for (int j = 0; j < n; ++j) {
       owner_[j] = assignment.owner(j);
       place_[owner_[j]] = j;
     }
-    for (int row = 0; row < n; ++row) settle(row);
+    for (int row = 0; row < n; ++row) improve(row);
   }
 
   int owner(int row) const { return owner_[row]; }
@@ -40,12 +40,12 @@ class FirstOfBest {
     return (here - assignment_.price(own)) - (there - assignment_.price(row)) <= n_ * 0x1p-51 * terms;
   }
 
-  void settle(int row) {
+  void improve(int row) {
     for (int k = 0; owner_[row] != k; ++k) {
       const int vacated = place_[k];
       if (vacated < row || !tight(k, row)) continue;
       for (int j = 0; j < n_; ++j) visited_[j] = false;
-      if (!rehouse(owner_[row], row, vacated)) continue;
+      if (!reassign(owner_[row], row, vacated)) continue;
       owner_[row] = k;
       place_[k] = row;
       return;
@@ -53,11 +53,11 @@ class FirstOfBest {
   }
 
   // Finds `k` a row below `above`, moving others along, until somebody takes the `vacated` one.
-  bool rehouse(int k, int above, int vacated) {
+  bool reassign(int k, int above, int vacated) {
     for (int row = above + 1; row < n_; ++row) {
       if (visited_[row] || !tight(k, row)) continue;
       visited_[row] = true;
-      if (row != vacated && !rehouse(owner_[row], above, vacated)) continue;
+      if (row != vacated && !reassign(owner_[row], above, vacated)) continue;
       owner_[row] = k;
       place_[k] = row;
       return true;
@@ -98,9 +98,9 @@ class IdealLayout {
   bool write_category(const Page& page, int64_t* source) {
     const int n = CategoryIdeal::categories_of(page);
     if (ideal_.assign(page) == kInfinity) return false;
-    const FirstOfBest first(ideal_.assignment(), n);
+    const EarliestBest earliest(ideal_.assignment(), n);
     for (int i = 0; i < n; ++i) {
-      const int k = first.owner(i), slots = page.held.last(k * page.cols, page.cols);
+      const int k = earliest.owner(i), slots = page.held.last(k * page.cols, page.cols);
       rank_descending(page.gain.at(k * page.cols), slots, items_);
       rank_descending(weights_ + i * grid_cols_, slots, cells_);
       for (int r = 0; r < slots; ++r)

@@ -7,7 +7,7 @@
 
 #include "buffer.h"
 #include "kernels.h"
-#include "lanes.h"
+#include "simd.h"
 
 namespace {
 
@@ -33,8 +33,8 @@ class CellSet {
   // The last cell of [begin, begin + count), counted from 1 inside it; 0 where there is none.
   int last(int begin, int count) const {
     for (int at = (count - 1) / 64 * 64; at >= 0; at -= 64) {
-      const uint64_t found = bits(begin + at, count - at < 64 ? count - at : 64);
-      if (found) return at + highest_bit(found) + 1;
+      const uint64_t cells = bits(begin + at, count - at < 64 ? count - at : 64);
+      if (cells) return at + highest_bit(cells) + 1;
     }
     return 0;
   }
@@ -48,8 +48,8 @@ class CellSet {
   template <class Visit>
   CAROUSEVAL_INLINE void each(int begin, int count, Visit visit) const {
     for (int at = 0; at < count; at += 64) {
-      uint64_t found = bits(begin + at, count - at < 64 ? count - at : 64);
-      for (; found; found &= found - 1) visit(begin + at + lowest_bit(found));
+      uint64_t cells = bits(begin + at, count - at < 64 ? count - at : 64);
+      for (; cells; cells &= cells - 1) visit(begin + at + lowest_bit(cells));
     }
   }
 
@@ -102,8 +102,8 @@ CAROUSEVAL_INLINE Lanes exp2_gain_whole(Lanes x, Mask& fraction) {
   return exp2_of_shifted<0>(shifted) - fill(1.0);
 }
 
-// What was seen while gains were computed; lanes are merged at the end of a page.
-struct Seen {
+// What the cells of a page have shown so far, lane by lane.
+struct Flags {
   Mask bad = fill_bits(0);       // negative, infinite or too large for 2^x
   Mask fraction = fill_bits(0);  // not a whole number
 };
@@ -112,14 +112,14 @@ enum class Exp2 { kWhole, kAny };
 
 // Gains of eight cells; `held` tells which hold an item.
 template <Gain gain, Exp2 exponent>
-CAROUSEVAL_INLINE Lanes gains_of(Lanes x, Mask& held, Seen& seen) {
+CAROUSEVAL_INLINE Lanes gains_of(Lanes x, Mask& held, Flags& flags) {
   held = x == x;
   const Lanes zero = fill(0.0);
   x = select(held, x, zero);
-  seen.bad = seen.bad | (x < zero) | (x >= fill(gain == Gain::kExp2 ? 1024.0 : kInfinity));
+  flags.bad = flags.bad | (x < zero) | (x >= fill(gain == Gain::kExp2 ? 1024.0 : kInfinity));
   if constexpr (gain == Gain::kLinear) return x;
-  else if constexpr (exponent == Exp2::kWhole) return exp2_gain_whole(x, seen.fraction);
-  else return exp2_gain(x, seen.fraction);
+  else if constexpr (exponent == Exp2::kWhole) return exp2_gain_whole(x, flags.fraction);
+  else return exp2_gain(x, flags.fraction);
 }
 
 // Eight cells of which the first `count` belong to the page, the others read as empty. Past them memory is read only
@@ -137,35 +137,35 @@ CAROUSEVAL_INLINE Lanes load_some(const T* from, int count, int64_t readable) {
 
 // Calls visit(cell, gains, held) for every eight cells of a page; the last eight are padded with empty cells.
 template <Gain gain, Exp2 exponent, class T, class Visit>
-CAROUSEVAL_INLINE Seen each_eight(const T* relevance, int cells, int64_t readable, Visit visit) {
-  Seen seen;
+CAROUSEVAL_INLINE Flags each_eight(const T* relevance, int cells, int64_t readable, Visit visit) {
+  Flags flags;
   Mask held;
   int c = 0;
   for (; c + kLanes <= cells; c += kLanes) {
-    const Lanes g = gains_of<gain, exponent>(load_as_double(relevance + c), held, seen);
+    const Lanes g = gains_of<gain, exponent>(load_as_double(relevance + c), held, flags);
     visit(c, g, held);
   }
   if (c < cells) {
-    const Lanes g = gains_of<gain, exponent>(load_some(relevance + c, cells - c, readable - c), held, seen);
+    const Lanes g = gains_of<gain, exponent>(load_some(relevance + c, cells - c, readable - c), held, flags);
     visit(c, g, held);
   }
-  return seen;
+  return flags;
 }
 
 // Whole grades are cheap and common, so they are tried first, unless the page before this one had others. Both ways give
 // the same bits for whole grades. Returns false when a cell is bad.
 template <Gain gain, class T, class Start, class Visit>
 CAROUSEVAL_INLINE bool each_gain(const T* relevance, int cells, int64_t readable, bool& fractions, Start start, Visit visit) {
-  Seen seen;
+  Flags flags;
   if (gain == Gain::kLinear || !fractions) {
     start();
-    seen = each_eight<gain, Exp2::kWhole>(relevance, cells, readable, visit);
-    if (gain == Gain::kLinear || !any(seen.fraction)) return !any(seen.bad);
+    flags = each_eight<gain, Exp2::kWhole>(relevance, cells, readable, visit);
+    if (gain == Gain::kLinear || !any(flags.fraction)) return !any(flags.bad);
   }
   start();
-  seen = each_eight<gain, Exp2::kAny>(relevance, cells, readable, visit);
-  fractions = any(seen.fraction);
-  return !any(seen.bad);
+  flags = each_eight<gain, Exp2::kAny>(relevance, cells, readable, visit);
+  fractions = any(flags.fraction);
+  return !any(flags.bad);
 }
 
 template <Gain gain, class T>

@@ -10,7 +10,7 @@
 
 #include "buffer.h"
 #include "kernels.h"
-#include "lanes.h"
+#include "simd.h"
 #include "row_page.h"
 
 namespace {

@@ -19,7 +19,7 @@ inline uint64_t stream_of(uint64_t seed, uint64_t user) { return splitmix(splitm
 inline uint64_t sign_word(uint64_t stream, int64_t w) { return splitmix(stream + uint64_t(w) * kGolden); }
 
 // Bit p of word u becomes bit u of byte p: the signs of eight users under each of 64 permutations.
-inline void turn(const uint64_t* word, uint8_t* byte) {
+inline void transpose(const uint64_t* word, uint8_t* byte) {
   uint64_t block[8];
   for (int j = 0; j < 8; ++j) {
     block[j] = 0;
@@ -75,7 +75,7 @@ class SignFlips {
     for (int u = 0; u < kTogether; ++u) stream[u] = first + u < flips_.users ? stream_of(flips_.seed, flips_.user[first + u]) : 0;
     for (int64_t w = begin; w < end; ++w) {
       for (int u = 0; u < kTogether; ++u) word[u] = sign_word(stream[u], w);
-      turn(word, pattern_.at(64 * int(w - begin)));
+      transpose(word, pattern_.at(64 * int(w - begin)));
     }
   }
 

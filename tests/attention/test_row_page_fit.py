@@ -165,7 +165,7 @@ def test_neither_threads_nor_company_nor_instructions_change_a_bit(name: str) ->
     slopes = _native.row_page_slopes(found[0], *grid, 1)
     best = _native.instruction_set()
     try:
-        for instructions in ("baseline", best):
+        for instructions in (_native.InstructionSet.BASELINE, best):
             _native.use_instruction_set(instructions)
             for one, other in zip(found, _native.fit_row_page(counts, screens, starts, *grid, FAR, 2), strict=True):
                 np.testing.assert_array_equal(one, other)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from carouseval._native import Defect
 from carouseval.evaluation.plan import ScoringPlan
 from carouseval.evaluation.reading.ids import NONE
 from carouseval.evaluation.scoring.page_batch import PageBatch
@@ -13,7 +14,7 @@ from carouseval.evaluation.scoring.page_batch import PageBatch
 
 @dataclass(frozen=True)
 class PageDefect:
-    """One thing that a page can have wrong; ``bit`` as in native/shown.h."""
+    """One thing that a page can have wrong; ``bit`` as the kernel marks it, or below 0."""
 
     bit: int
     column: str
@@ -25,10 +26,10 @@ class PageDefect:
 
 _OR_COUNT = "or use invalid='count'."
 CELL_TWICE = PageDefect(
-    1, "col", "cell appears twice", "cells appear twice", "Each cell holds one item; drop the repeats.", "error"
+    Defect.CELL_TWICE.value, "col", "cell appears twice", "cells appear twice", "Each cell holds one item; drop the repeats.", "error"
 )
 OUTSIDE_GRID = PageDefect(
-    2,
+    Defect.OUTSIDE_GRID.value,
     "row",
     "cell lies outside the grid",
     "cells lie outside the grid",
@@ -36,13 +37,13 @@ OUTSIDE_GRID = PageDefect(
     "error",
 )
 GAP = PageDefect(
-    4, "col", "row has a gap", "rows have gaps", "A gap is scored as an item that gains nothing.", "warning"
+    Defect.GAP.value, "col", "row has a gap", "rows have gaps", "A gap is scored as an item that gains nothing.", "warning"
 )
 SKIPPED_ROW = PageDefect(
-    8, "row", "row is skipped", "rows are skipped", f"Number rows 1, 2, 3 as they are shown, {_OR_COUNT}", "invalid"
+    Defect.SKIPPED_ROW.value, "row", "row is skipped", "rows are skipped", f"Number rows 1, 2, 3 as they are shown, {_OR_COUNT}", "invalid"
 )
 REPEATED = PageDefect(
-    16,
+    Defect.REPEATED_CATEGORY.value,
     "category",
     "row repeats a category of its page",
     "rows repeat a category of their page",
@@ -50,7 +51,7 @@ REPEATED = PageDefect(
     "invalid",
 )
 OUTSIDE = PageDefect(
-    32,
+    Defect.OUTSIDE_CATEGORY.value,
     "category",
     "item stands outside its row's category",
     "items stand outside their row's category",
@@ -58,7 +59,7 @@ OUTSIDE = PageDefect(
     "invalid",
 )
 PINNED_IN_PART = PageDefect(
-    64,
+    Defect.PINNED_IN_PART.value,
     "pinned",
     "row is pinned in part",
     "rows are pinned in part",

@@ -10,7 +10,7 @@ from carouseval.metrics.validation import did_you_mean
 from carouseval.table_columns import Column
 from carouseval.tables import Table, TableLike, agree_on_ids, open_table
 
-MOST_ROWS, MOST_COLS = 10_000, 65_535  # what a place on a page is packed into (native/shown.h)
+MOST_ROWS, MOST_COLS = 10_000, 65_535  # what a place on a page is packed into (native/page_reader.h)
 
 _ID = "Every line needs one, a whole number or text."
 _RELEVANCE = "Relevance is finite and 0 or more; drop lines without a judgment."

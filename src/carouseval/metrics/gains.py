@@ -5,6 +5,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from carouseval import _native
 from carouseval.errors import DataError
 from carouseval.metrics.grid import Array
 from carouseval.metrics.validation import require_choice
@@ -13,7 +14,8 @@ Gain: TypeAlias = str | Callable[[Array], Any]
 """``"exp2"``: 2^relevance - 1, the paper's. ``"linear"``: the relevance itself. Or a function from an array of
 relevances to an array of gains, finite and 0 or more."""
 
-NAMED = ("exp2", "linear")
+KERNEL_GAINS = {"exp2": _native.Gain.EXP2, "linear": _native.Gain.LINEAR}
+NAMED = tuple(KERNEL_GAINS)
 
 
 def check_gain(gain: Gain) -> Gain:

@@ -12,7 +12,7 @@ from carouseval.errors import DataError
 from carouseval.evaluation.reading.attributes import Attribute
 from carouseval.evaluation.reading.ids import Codebook, Codes, PageIds
 from carouseval.evaluation.settings import Settings
-from carouseval.metrics.gains import Gain, apply_function
+from carouseval.metrics.gains import KERNEL_GAINS, Gain, apply_function
 from carouseval.metrics.grid import Array
 from carouseval.metrics.pages import thread_count
 from carouseval.tables import RECORD, Table
@@ -81,7 +81,7 @@ def gains_of(judgments: Judgments, gain: Gain, table: Table, threads: int | None
     """The gain of every judgment; one too large is refused with its line."""
     if callable(gain):
         return apply_function(gain, judgments.relevance)
-    gains, bad = _native.gains(judgments.relevance, gain, thread_count(threads))
+    gains, bad = _native.gains(judgments.relevance, KERNEL_GAINS[gain], thread_count(threads))
     if bad >= 0:
         column = table.names["relevance"]
         record, total, row = table.find(pl.col("relevance") >= 1024)

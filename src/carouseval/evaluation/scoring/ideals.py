@@ -3,7 +3,7 @@
 A *problem* lists the items that gain something, the categories each may stand in, how many cells each category may
 fill, and the rows open to them. Judged ideals have one problem per truth (or per page, where rows are pinned),
 displayed ideals one per page. Items of several categories count once, which couples rows: solved exactly
-(native/page_search.h) up to a fixed number of steps, beyond which a proven upper bound stands in.
+(native/branch_and_bound.h) up to a fixed number of steps, beyond which a proven upper bound stands in.
 """
 
 from dataclasses import dataclass, replace

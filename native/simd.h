@@ -46,13 +46,13 @@ typedef double Doubles __attribute__((vector_size(kWidth * 8)));
 typedef int64_t Longs __attribute__((vector_size(kWidth * 8)));
 CAROUSEVAL_INLINE double lane(const Doubles& x, int l) { return x[l]; }
 CAROUSEVAL_INLINE int64_t lane(const Longs& x, int l) { return x[l]; }
-#define CAROUSEVAL_TRUTH(expression) (expression)
+#define CAROUSEVAL_BOOL(expression) (expression)
 #else
 typedef double Doubles;
 typedef int64_t Longs;
 CAROUSEVAL_INLINE double lane(double x, int) { return x; }
 CAROUSEVAL_INLINE int64_t lane(int64_t x, int) { return x; }
-#define CAROUSEVAL_TRUTH(expression) (-int64_t(expression))
+#define CAROUSEVAL_BOOL(expression) (-int64_t(expression))
 #endif
 
 struct Lanes {
@@ -74,11 +74,11 @@ struct Mask {  // -1 where true, 0 where false
 CAROUSEVAL_INLINE Lanes operator+(Lanes a, Lanes b) CAROUSEVAL_EACH(Lanes, a.part[p] + b.part[p])
 CAROUSEVAL_INLINE Lanes operator-(Lanes a, Lanes b) CAROUSEVAL_EACH(Lanes, a.part[p] - b.part[p])
 CAROUSEVAL_INLINE Lanes operator*(Lanes a, Lanes b) CAROUSEVAL_EACH(Lanes, a.part[p] * b.part[p])
-CAROUSEVAL_INLINE Mask operator<(Lanes a, Lanes b) CAROUSEVAL_EACH(Mask, CAROUSEVAL_TRUTH(a.part[p] < b.part[p]))
-CAROUSEVAL_INLINE Mask operator>(Lanes a, Lanes b) CAROUSEVAL_EACH(Mask, CAROUSEVAL_TRUTH(a.part[p] > b.part[p]))
-CAROUSEVAL_INLINE Mask operator>=(Lanes a, Lanes b) CAROUSEVAL_EACH(Mask, CAROUSEVAL_TRUTH(a.part[p] >= b.part[p]))
-CAROUSEVAL_INLINE Mask operator==(Lanes a, Lanes b) CAROUSEVAL_EACH(Mask, CAROUSEVAL_TRUTH(a.part[p] == b.part[p]))
-CAROUSEVAL_INLINE Mask operator!=(Lanes a, Lanes b) CAROUSEVAL_EACH(Mask, CAROUSEVAL_TRUTH(a.part[p] != b.part[p]))
+CAROUSEVAL_INLINE Mask operator<(Lanes a, Lanes b) CAROUSEVAL_EACH(Mask, CAROUSEVAL_BOOL(a.part[p] < b.part[p]))
+CAROUSEVAL_INLINE Mask operator>(Lanes a, Lanes b) CAROUSEVAL_EACH(Mask, CAROUSEVAL_BOOL(a.part[p] > b.part[p]))
+CAROUSEVAL_INLINE Mask operator>=(Lanes a, Lanes b) CAROUSEVAL_EACH(Mask, CAROUSEVAL_BOOL(a.part[p] >= b.part[p]))
+CAROUSEVAL_INLINE Mask operator==(Lanes a, Lanes b) CAROUSEVAL_EACH(Mask, CAROUSEVAL_BOOL(a.part[p] == b.part[p]))
+CAROUSEVAL_INLINE Mask operator!=(Lanes a, Lanes b) CAROUSEVAL_EACH(Mask, CAROUSEVAL_BOOL(a.part[p] != b.part[p]))
 CAROUSEVAL_INLINE Mask operator|(Mask a, Mask b) CAROUSEVAL_EACH(Mask, a.part[p] | b.part[p])
 CAROUSEVAL_INLINE Mask operator&(Mask a, Mask b) CAROUSEVAL_EACH(Mask, a.part[p] & b.part[p])
 CAROUSEVAL_INLINE Mask operator+(Mask a, Mask b) CAROUSEVAL_EACH(Mask, a.part[p] + b.part[p])

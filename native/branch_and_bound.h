@@ -1,7 +1,8 @@
 // Branch and bound over the rows of categories, for sets whose items have several categories.
 //
-// With rows fixed the best place of every item is a matching, so only rows need branching. At every node prices of items are improved
-// step by step (a subgradient method); the bound they give also tells which rows a category cannot have in a better page.
+// With rows fixed the best place of every item is a matching, so only rows need branching. At every node prices of
+// items are improved step by step (a subgradient method); the bound they give also tells which rows a category cannot
+// have in a better page.
 #pragma once
 
 #include "candidates.h"
@@ -13,9 +14,9 @@ namespace {
 class BranchAndBound {
  public:
   BranchAndBound(const CandidateSets& all, const CandidateSizes& most)
-      : rows_(all, most), matching_(most), trial_(most.categories), trial_page_(most), price_(most.items), best_price_(most.items),
-        direction_(most.items), imbalance_(most.items), weight_(all.grid_rows * all.grid_cols), recent_rows_(kRecent), trail_(0),
-        node_limit_(all.node_limit) {}
+      : rows_(all, most), matching_(most), trial_(most.categories), trial_page_(most), price_(most.items),
+        best_price_(most.items), direction_(most.items), imbalance_(most.items), weight_(all.grid_rows * all.grid_cols),
+        recent_rows_(kRecent), trail_(0), node_limit_(all.node_limit) {}
 
   // Writes the best page found into `best`, returns its worth; bound() is proven.
   double solve(Candidates& set, Arrangement& best) {
@@ -30,7 +31,8 @@ class BranchAndBound {
     trail_size_ = 0;
     nodes_ = 0;
     // very large sets, whose nodes cost more, get fewer of them: the limit is one of work
-    limit_ = std::max<int64_t>(1, node_limit_ * kOrdinary / std::max(kOrdinary, int64_t(matching_.end() - matching_.begin()) * set.active()));
+    limit_ = std::max<int64_t>(
+        1, node_limit_ * kOrdinary / std::max(kOrdinary, int64_t(matching_.end() - matching_.begin()) * set.active()));
     set_first_prices();
     const double most = rows_.bound(set, price_.at(0), 0.0, trial_.at(0));
     forbidden_ = -8.0 * most;
@@ -49,7 +51,7 @@ class BranchAndBound {
 
   static constexpr int kRecent = 256;
   static constexpr int64_t kOrdinary = 4000;  // items times categories
-  static constexpr double kExact = 1e-12;  // relative: rounding in a bound
+  static constexpr double kExact = 1e-12;     // relative: rounding in a bound
 
   bool no_better(double bound) const { return bound <= worth_ + kExact * worth_; }
 
@@ -154,7 +156,8 @@ class BranchAndBound {
       const double bound = rows_.bound(set, price_.at(0), forbidden_, trial_.at(0));
       if (no_better(bound)) return true;
       rows_.count_used(set, price_.at(0), trial_.at(0));
-      if (root ? step % kClimbEvery == kClimbEvery - 1 : nodes_ % kClimbNodes == 0 && step == 2 * kTryEvery) exchange_rows();
+      if (root ? step % kClimbEvery == kClimbEvery - 1 : nodes_ % kClimbNodes == 0 && step == 2 * kTryEvery)
+        exchange_rows();
       else if (step % kTryEvery == 0) try_rows(false);
       if (no_better(bound)) return true;
       if (bound < lowest) {
@@ -261,10 +264,10 @@ class BranchAndBound {
   Buffer<int> trial_;  // by free category: the column it stands on, or -1
   Arrangement trial_page_;
   Buffer<double> price_, best_price_, direction_;  // by item
-  Buffer<double> imbalance_;               // by item: how often it was not counted exactly once, lately
+  Buffer<double> imbalance_;                       // by item: how often it was not counted exactly once, lately
   Buffer<double> weight_;
   Buffer<uint64_t> recent_rows_;  // rows tried lately, by their hash
-  Buffer<Ban> trail_;         // to be undone
+  Buffer<Ban> trail_;             // to be undone
   int64_t trail_size_ = 0;
   int64_t limit_ = 0, node_limit_, nodes_ = 0;
   double worth_ = 0.0, bound_ = 0.0, open_bound_ = 0.0, forbidden_ = 0.0;

@@ -67,7 +67,8 @@ class CandidateGatherer {
     for (int64_t j = begin; j < end; ++j) {
       if (!(gain[j] > 0)) continue;
       const size_t before = out.item_categories.size();
-      membership_.each(user, item[j], [&](uint32_t category) { out.item_categories.push_back(int32_t(local(category))); });
+      membership_.each(user, item[j],
+                       [&](uint32_t category) { out.item_categories.push_back(int32_t(local(category))); });
       if (out.item_categories.size() == before) {
         ++uncategorised;
         continue;

@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "assignment.h"
-#include "candidates.h"
 #include "branch_and_bound.h"
+#include "candidates.h"
 #include "shortlist.h"
 
 namespace {
@@ -13,8 +13,8 @@ namespace {
 class CandidateIdeal {
  public:
   explicit CandidateIdeal(const CandidateSets& all)
-      : all_(all), most_(all), set_(all, most_), search_(all, most_), page_(most_),
-        score_(0), shortlist_(most_.categories), category_(most_.categories) {}
+      : all_(all), most_(all), set_(all, most_), search_(all, most_), page_(most_), score_(0),
+        shortlist_(most_.categories), category_(most_.categories) {}
 
   void solve(int64_t p, const CandidatePages& out) {
     set_.read(all_, p);
@@ -36,7 +36,8 @@ class CandidateIdeal {
       out.best[p] = out.bound[p] = worth(set_, page_, true);
       if (all_.once)
         for (int a = 0; a < set_.active(); ++a)
-          for (int s = 0; page_.row[a] >= 0 && s < set_.depth(a); ++s) item_category[set_.members(a)[s].item] = set_.label(a);
+          for (int s = 0; page_.row[a] >= 0 && s < set_.depth(a); ++s)
+            item_category[set_.members(a)[s].item] = set_.label(a);
     }
     for (int a = 0; a < set_.active(); ++a) row[set_.label(a)] = page_.row[a];
   }
@@ -85,7 +86,7 @@ class CandidateIdeal {
   BranchAndBound search_;
   Arrangement page_;
   Assignment assignment_;
-  Buffer<double> score_;   // by free category and column
+  Buffer<double> score_;  // by free category and column
   Shortlist shortlist_;
   Buffer<int> category_;  // by number in the assignment
 };

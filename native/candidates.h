@@ -6,8 +6,8 @@
 
 #include "buffer.h"
 #include "kernels.h"
-#include "simd.h"
 #include "row_tables.h"
+#include "simd.h"
 
 namespace {
 
@@ -18,7 +18,9 @@ struct Member {
 
 // A type of our own: see Descending. Equal gains keep the order of the items.
 struct LargerFirst {
-  bool operator()(const Member& a, const Member& b) const { return a.gain != b.gain ? a.gain > b.gain : a.item < b.item; }
+  bool operator()(const Member& a, const Member& b) const {
+    return a.gain != b.gain ? a.gain > b.gain : a.item < b.item;
+  }
 };
 
 inline void sort_members(Member* begin, Member* end) {
@@ -37,7 +39,8 @@ struct CandidateSizes {
     for (int64_t p = 0; p < all.count; ++p) {
       const int64_t here = all.item_offsets[p + 1] - all.item_offsets[p];
       const int64_t names = all.category_offsets[p + 1] - all.category_offsets[p];
-      const int64_t held = all.item_category_offsets[all.item_offsets[p + 1]] - all.item_category_offsets[all.item_offsets[p]];
+      const int64_t held =
+          all.item_category_offsets[all.item_offsets[p + 1]] - all.item_category_offsets[all.item_offsets[p]];
       items = int(std::max<int64_t>(items, here));
       labels = int(std::max<int64_t>(labels, names));
       members = int(std::max<int64_t>(members, held));
@@ -52,9 +55,10 @@ struct CandidateSizes {
 class Candidates {
  public:
   Candidates(const CandidateSets& all, const CandidateSizes& most)
-      : tables_(all.weights, all.grid_rows, all.grid_cols), count_(most.labels + 1), active_(most.labels), label_(most.categories),
-        pin_(most.categories), slots_(most.categories), first_(most.categories + 1), next_(most.categories),
-        member_(most.members), category_count_(most.items), closed_(all.grid_rows), column_(padded(all.grid_rows)) {
+      : tables_(all.weights, all.grid_rows, all.grid_cols), count_(most.labels + 1), active_(most.labels),
+        label_(most.categories), pin_(most.categories), slots_(most.categories), first_(most.categories + 1),
+        next_(most.categories), member_(most.members), category_count_(most.items), closed_(all.grid_rows),
+        column_(padded(all.grid_rows)) {
     for (int c = 0; c < all.grid_rows * all.grid_cols; ++c) heaviest_ = std::max(heaviest_, all.weights[c]);
   }
 
@@ -109,7 +113,7 @@ class Candidates {
   int labels() const { return labels_; }
   int active() const { return active_count_; }
   int free() const { return free_; }
-  int coupled() const { return coupled_; }     // items that must choose between categories
+  int coupled() const { return coupled_; }       // items that must choose between categories
   bool too_large() const { return too_large_; }  // gains and weights that could not be added up
   double gain(int t) const { return gain_[t]; }
   int category_count(int t) const { return category_count_[t]; }
@@ -152,7 +156,7 @@ class Candidates {
   const int32_t* category_ = nullptr;
   int items_ = 0, labels_ = 0, active_count_ = 0, free_ = 0, coupled_ = 0, columns_ = 0;
   bool too_large_ = false, top_rows_ = true;
-  Buffer<int> count_, active_;  // by label
+  Buffer<int> count_, active_;                      // by label
   Buffer<int> label_, pin_, slots_, first_, next_;  // by active category
   Buffer<Member> member_;
   Buffer<int> category_count_;  // by item: categories with room

@@ -1,9 +1,10 @@
 // People browsing a page as absorbing Markov chains: how often each state is visited, which cells are seen at all.
 //
-// States are eliminated one by one, first to last (Grassmann, Taksar & Heyman): who would come to an eliminated state is
-// sent on to where it leads. Its chance of going anywhere else is added up, never taken from 1, so nothing is ever
-// subtracted and every number is right to its own last digits, however seldom people leave. The inverse N = (I - Q)^-1 is
-// then needed near its diagonal only, where it follows from the factors (Takahashi; Erisman & Tinney), again by sums.
+// States are eliminated one by one, first to last (Grassmann, Taksar & Heyman): who would come to an eliminated state
+// is sent on to where it leads. Its chance of going anywhere else is added up, never taken from 1, so nothing is ever
+// subtracted and every number is right to its own last digits, however seldom people leave. The inverse N = (I - Q)^-1
+// is then needed near its diagonal only, where it follows from the factors (Takahashi; Erisman & Tinney), again by
+// sums.
 #pragma once
 
 #include <algorithm>
@@ -37,11 +38,7 @@ inline double* workspace(int64_t size) {
 class ChainScan {
  public:
   explicit ChainScan(const Chains& chains)
-      : chains_(chains),
-        n_(chains.states),
-        first_(chains.cells + 1),
-        states_of_cell_(n_),
-        span_(gather_cells()) {
+      : chains_(chains), n_(chains.states), first_(chains.cells + 1), states_of_cell_(n_), span_(gather_cells()) {
     const int64_t rows = int64_t(n_) * (chains.reach + 1 + padded(std::max(span_, chains.reach)));
     const int64_t line = n_ + padded(chains.reach);
     double* next = workspace(4 * rows + 5 * line + int64_t(most_) * (most_ + 1));
@@ -70,7 +67,8 @@ class ChainScan {
       if (!(returns_ <= std::numeric_limits<double>::max())) return n_;
       for (int s = 0; s < n_; ++s) visits[s] += lose * returns_ * landing_[s];
     }
-    for (int c = 0; c < chains_.cells; ++c) weights[c] = visited(states_of_cell_.at(first_[c]), first_[c + 1] - first_[c], visits);
+    for (int c = 0; c < chains_.cells; ++c)
+      weights[c] = visited(states_of_cell_.at(first_[c]), first_[c + 1] - first_[c], visits);
     return -1;
   }
 
@@ -118,7 +116,9 @@ class ChainScan {
       std::copy(band + s * width - by, band + s * width + up + 1, step(s) - by);
       std::fill(step(s) + up + 1, step(s) + up_ + 1, 0.0);
     }
-    const auto copy = [&](const double* from, double* to) { std::copy(from + chain * n_, from + (chain + 1) * n_, to); };
+    const auto copy = [&](const double* from, double* to) {
+      std::copy(from + chain * n_, from + (chain + 1) * n_, to);
+    };
     copy(chains_.leave, leave_);
     copy(chains_.lost, lost_);
     copy(chains_.start, start_);
@@ -178,7 +178,9 @@ class ChainScan {
   }
 
   // N, no further from the diagonal than the states of a cell are apart.
-  double inverse(int s, int t) { return (s < t ? across(s)[t - s] : down(t)[s - t]) + returns_ * lost_[s] * landing_[t]; }
+  double inverse(int s, int t) {
+    return (s < t ? across(s)[t - s] : down(t)[s - t]) + returns_ * lost_[s] * landing_[t];
+  }
 
   // The chance that any of these states is visited.
   double visited(const int* state, int count, const double* visits) {
@@ -222,11 +224,11 @@ class ChainScan {
   Chains chains_;
   int n_, most_ = 0;  // the most states of a cell
   Buffer<int> first_, states_of_cell_;
-  int span_;  // the furthest that two states of a cell are apart
+  int span_;                               // the furthest that two states of a cell are apart
   int longest_up_ = 0, longest_down_ = 0;  // steps of this chain
   int up_ = 0, right_ = 0, below_ = 0;     // padded: steps up, entries of a row of N and of a column after the diagonal
   bool hub_ = false;
-  double returns_ = 0.0;  // how often the hub is met by those who meet it
+  double returns_ = 0.0;    // how often the hub is met by those who meet it
   double *step_, *back_;    // the band; steps down, by where they lead
   double *across_, *down_;  // N near its diagonal, by rows and by columns
   double* once_;            // how often a state is met, by those who come to it, before they go on to later ones

@@ -1,5 +1,5 @@
-// Pairs of random layouts for the paired-layout study. Every trial has a stream of its own, keyed by seed and number, so
-// that neither chunks nor threads change a draw.
+// Pairs of random layouts for the paired-layout study. Every trial has a stream of its own, keyed by seed and number,
+// so that neither chunks nor threads change a draw.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,8 @@ namespace {
 class Stream {
  public:
   Stream(uint64_t seed, uint64_t trial) {
-    uint64_t x = splitmix(splitmix(seed + kGolden) + trial * kGolden);  // mixed twice: neighbours have nothing in common
+    uint64_t x =
+        splitmix(splitmix(seed + kGolden) + trial * kGolden);  // mixed twice: neighbours have nothing in common
     for (uint64_t& word : state_) word = splitmix(x += kGolden);
   }
 
@@ -55,7 +56,8 @@ class PairDraws {
       while (relevant < draws_.cols - 1 && u >= draws_.up_to[relevant]) ++relevant;
       count_[k] = relevant;
       for (int item = 0; item < relevant; ++item)
-        grade_[k * draws_.cols + item] = uint8_t(draws_.top_grade > 1 ? 1 + stream.below(uint32_t(draws_.top_grade)) : 1);
+        grade_[k * draws_.cols + item] =
+            uint8_t(draws_.top_grade > 1 ? 1 + stream.below(uint32_t(draws_.top_grade)) : 1);
     }
     lay_out(stream, one);
     lay_out(stream, other);

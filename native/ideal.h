@@ -15,9 +15,7 @@ namespace {
 class CategoryIdeal {
  public:
   CategoryIdeal(const double* weights, int grid_rows, int grid_cols, int most_categories, int most_items)
-      : tables_(weights, grid_rows, grid_cols),
-        gains_(most_categories, most_items),
-        slots_(most_categories),
+      : tables_(weights, grid_rows, grid_cols), gains_(most_categories, most_items), slots_(most_categories),
         of_size_(most_items + 1),
         scores_(most_categories > grid_rows ? int64_t(most_categories) * padded(grid_rows) : 0),
         shortlist_(most_categories) {}
@@ -120,7 +118,7 @@ class CategoryIdeal {
   Assignment assignment_;
   RankedGains gains_;
   Buffer<int> slots_;
-  Buffer<int> of_size_;   // how many rows have so many relevant items; all 0 between pages
+  Buffer<int> of_size_;    // how many rows have so many relevant items; all 0 between pages
   Buffer<double> scores_;  // of all categories, where they outnumber the rows
   Shortlist shortlist_;
 };
@@ -129,7 +127,8 @@ class CategoryIdeal {
 class UnconstrainedIdeal {
  public:
   UnconstrainedIdeal(const double* weights, int cells, int most_items)
-      : sorter_(cells > most_items ? cells : most_items), weight_(padded(cells)), prefix_(cells + 1), gain_(most_items) {
+      : sorter_(cells > most_items ? cells : most_items), weight_(padded(cells)), prefix_(cells + 1),
+        gain_(most_items) {
     const double* sorted = sorter_.descending(weights, cells);
     for (int c = 0; c < cells; ++c) weight_[c] = sorted[c];
     for (int c = 0; c < cells; ++c) prefix_[c + 1] = prefix_[c] + weight_[c];

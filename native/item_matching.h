@@ -12,10 +12,10 @@ namespace {
 class ItemMatching {
  public:
   explicit ItemMatching(const CandidateSizes& most)
-      : order_(most.items), category_first_(most.items + 1), category_next_(most.items), category_(most.members), earns_(most.items),
-        leads_(most.items), spot_(most.items), color_(most.items), first_cell_(most.categories + 1), held_(most.categories),
-        row_weight_(most.categories), weight_at_(most.categories), weight_(0), owner_(most.members), cell_category_(most.members),
-        worth_(most.members) {}
+      : order_(most.items), category_first_(most.items + 1), category_next_(most.items), category_(most.members),
+        earns_(most.items), leads_(most.items), spot_(most.items), color_(most.items), first_cell_(most.categories + 1),
+        held_(most.categories), row_weight_(most.categories), weight_at_(most.categories), weight_(0),
+        owner_(most.members), cell_category_(most.members), worth_(most.members) {}
 
   void read(Candidates& set) {
     count_ = 0;
@@ -42,7 +42,8 @@ class ItemMatching {
       const RowTable& table = set.table(a);
       double* out = weight_.at(weight_at_[a]);
       for (int j = 0; j < (a < set.free() ? set.columns() : 1); ++j)
-        for (int r = 0; r < set.depth(a); ++r) *out++ = table.weights_of_rank(r)[a < set.free() ? set.row(j) : set.pin(a)];
+        for (int r = 0; r < set.depth(a); ++r)
+          *out++ = table.weights_of_rank(r)[a < set.free() ? set.row(j) : set.pin(a)];
     }
   }
 

@@ -10,12 +10,12 @@
 #include "correlation.h"
 #include "draws.h"
 #include "ideal.h"
-#include "simd.h"
 #include "layout.h"
 #include "page.h"
 #include "row_page.h"
 #include "row_page_fit.h"
 #include "signs.h"
+#include "simd.h"
 
 namespace {
 
@@ -109,7 +109,8 @@ int64_t gains(const double* relevance, int64_t count, Gain gain, Pieces& blocks,
       for (int l = 0; l < kLanes && c + l < cells; ++l) out[at + c + l] = g[l];
     };
     const bool good = gain == Gain::kExp2
-                          ? each_gain<Gain::kExp2>(relevance + at, cells, readable, fractions, [] {}, write)
+                          ? each_gain<Gain::kExp2>(
+                                relevance + at, cells, readable, fractions, [] {}, write)
                           : each_gain<Gain::kLinear>(relevance + at, cells, readable, fractions, [] {}, write);
     return good ? kNoAnswer : first_bad(relevance, gain, at, at + cells);
   });
@@ -119,8 +120,7 @@ void category_ideal(const Categories& all, Pieces& pieces, double* best) {
   CategoryIdeal ideal(all.weights, all.grid_rows, all.grid_cols, all.categories, all.items);
   const int64_t cells = int64_t(all.categories) * all.items;
   for_each(pieces, [&](int64_t p) {
-    best[p] =
-        ideal.of_categories(all.gains + p * cells, all.slots + p * all.categories, all.categories, all.items);
+    best[p] = ideal.of_categories(all.gains + p * cells, all.slots + p * all.categories, all.categories, all.items);
   });
 }
 
@@ -167,9 +167,8 @@ void fit_row_page(const RowPageFits& fits, Pieces& pieces, double* at, double* v
 void row_page_slopes(const RowPageForm& form, const double* at, Pieces& pieces, double* chances, double* slopes) {
   RowPageModel model(form);
   const int64_t cells = int64_t(form.rows) * form.cols;
-  for_each(pieces, [&](int64_t k) {
-    model.write(at + k * model.size, chances + k * cells, slopes + k * cells * model.size);
-  });
+  for_each(pieces,
+           [&](int64_t k) { model.write(at + k * model.size, chances + k * cells, slopes + k * cells * model.size); });
 }
 
 int64_t layout(const Pages<double>& pages, Pieces& pieces, int64_t* source) {
@@ -190,18 +189,7 @@ int64_t layout(const Pages<double>& pages, Pieces& pieces, int64_t* source) {
 
 namespace CAROUSEVAL_ISA {
 extern const Kernels kernels;
-const Kernels kernels = {score<double>,
-                         score<float>,
-                         score<uint8_t>,
-                         score<int64_t>,
-                         gains,
-                         category_ideal,
-                         candidate_ideals,
-                         correlations,
-                         draw_pairs,
-                         sign_flips,
-                         scan_chains,
-                         fit_row_page,
-                         row_page_slopes,
-                         layout};
-}
+const Kernels kernels = {score<double>,  score<float>,     score<uint8_t>,  score<int64_t>, gains,
+                         category_ideal, candidate_ideals, correlations,    draw_pairs,     sign_flips,
+                         scan_chains,    fit_row_page,     row_page_slopes, layout};
+}  // namespace CAROUSEVAL_ISA

@@ -52,7 +52,7 @@ struct CandidateSets {
 // The best page found for each set, and a proven bound: equal unless the limit of nodes was met.
 struct CandidatePages {
   double *best, *bound;
-  int32_t* row;   // by category: its row, or -1
+  int32_t* row;            // by category: its row, or -1
   int32_t* item_category;  // by item: the category it counts in, or -1
 };
 

@@ -14,8 +14,9 @@ namespace {
 class LagrangianBound {
  public:
   LagrangianBound(const CandidateSets& all, const CandidateSizes& most)
-      : weight_at_(most.categories), weight_(0), banned_(0), open_(most.categories), slot_(most.categories), value_((all.grid_cols + 1) * kLanes),
-        one_(std::max(all.grid_cols + 1, kLanes)), taken_(0), used_(most.items), utility_(most.categories) {}
+      : weight_at_(most.categories), weight_(0), banned_(0), open_(most.categories), slot_(most.categories),
+        value_((all.grid_cols + 1) * kLanes), one_(std::max(all.grid_cols + 1, kLanes)), taken_(0), used_(most.items),
+        utility_(most.categories) {}
 
   void read(Candidates& set) {
     columns_ = set.columns();
@@ -53,7 +54,8 @@ class LagrangianBound {
     if (choice < columns_) open_[a] += on ? -1 : 1;
   }
 
-  // The bound at these prices, -infinity where bans leave no page; column gets the columns that reach it (-1: left out).
+  // The bound at these prices, -infinity where bans leave no page; column gets the columns that reach it (-1: left
+  // out).
   double bound(const Candidates& set, const double* price, double forbidden, int* column) {
     double total = 0.0;
     for (int t = 0; t < set.items(); ++t)

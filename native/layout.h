@@ -1,5 +1,6 @@
 // The ideal page itself: which item goes to which cell. Among equally good pages, the one whose rows, read from the
-// top, come from the earliest sources; inside a row the earlier of two equal items gets the heavier (then earlier) cell.
+// top, come from the earliest sources; inside a row the earlier of two equal items gets the heavier (then earlier)
+// cell.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +22,8 @@ inline void rank_descending(const double* value, int n, Buffer<int>& order) {
 // only pairs without slack, whatever the prices, so it is enough to look among those.
 class EarliestBest {
  public:
-  EarliestBest(const Assignment& assignment, int n) : assignment_(assignment), n_(n), owner_(n), place_(n), visited_(n) {
+  EarliestBest(const Assignment& assignment, int n)
+      : assignment_(assignment), n_(n), owner_(n), place_(n), visited_(n) {
     for (int j = 0; j < n; ++j) {
       owner_[j] = assignment.owner(j);
       place_[owner_[j]] = j;
@@ -36,7 +38,8 @@ class EarliestBest {
   bool tight(int k, int row) const {
     const int own = assignment_.place(k);
     const double here = assignment_.scores_of(k)[own], there = assignment_.scores_of(k)[row];
-    const double terms = std::max(std::max(here, there), std::max(std::abs(assignment_.price(own)), std::abs(assignment_.price(row))));
+    const double terms =
+        std::max(std::max(here, there), std::max(std::abs(assignment_.price(own)), std::abs(assignment_.price(row))));
     return (here - assignment_.price(own)) - (there - assignment_.price(row)) <= n_ * 0x1p-51 * terms;
   }
 
@@ -75,9 +78,7 @@ class IdealLayout {
  public:
   IdealLayout(const double* weights, int grid_rows, int grid_cols, int rows, int cols)
       : weights_(weights), grid_rows_(grid_rows), grid_cols_(grid_cols),
-        ideal_(weights, grid_rows, grid_cols, rows, cols),
-        items_(rows * cols),
-        cells_(grid_rows * grid_cols) {}
+        ideal_(weights, grid_rows, grid_cols, rows, cols), items_(rows * cols), cells_(grid_rows * grid_cols) {}
 
   // Writes (row, col) of the source of every cell of the grid; -1, -1 where nothing stands.
   // Returns false where the page's gains are too large to be added up.
@@ -103,8 +104,7 @@ class IdealLayout {
       const int k = earliest.owner(i), slots = page.held.last(k * page.cols, page.cols);
       rank_descending(page.gain.at(k * page.cols), slots, items_);
       rank_descending(weights_ + i * grid_cols_, slots, cells_);
-      for (int r = 0; r < slots; ++r)
-        put(page, k * page.cols + items_[r], i * grid_cols_ + cells_[r], source);
+      for (int r = 0; r < slots; ++r) put(page, k * page.cols + items_[r], i * grid_cols_ + cells_[r], source);
     }
     return true;
   }

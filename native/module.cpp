@@ -58,8 +58,16 @@ Pages<T> pages_of(const Array& relevance, const In<double, 2>& weights, Gain gai
   require(rows > 0 && cols > 0, "a page has cells");
   require(as_list ? rows * cols <= weights.size() : rows <= weights.shape(0) && cols <= weights.shape(1),
           "a page must fit its weights");
-  return {static_cast<const T*>(relevance.data()), int64_t(relevance.shape(0)), int(rows), int(cols), weights.data(),
-          int(weights.shape(0)), int(weights.shape(1)), gain, ideal, as_list};
+  return {static_cast<const T*>(relevance.data()),
+          int64_t(relevance.shape(0)),
+          int(rows),
+          int(cols),
+          weights.data(),
+          int(weights.shape(0)),
+          int(weights.shape(1)),
+          gain,
+          ideal,
+          as_list};
 }
 
 nb::tuple score(Relevance relevance, In<double, 2> weights, Gain gain, Ideal ideal, bool as_list, int threads) {
@@ -78,8 +86,7 @@ nb::tuple score(Relevance relevance, In<double, 2> weights, Gain gain, Ideal ide
     bad = run(active->score_u8, pages_of<uint8_t>(relevance, weights, gain, ideal, as_list));
   else if (relevance.dtype() == nb::dtype<int64_t>())
     bad = run(active->score_i64, pages_of<int64_t>(relevance, weights, gain, ideal, as_list));
-  else
-    throw nb::type_error("relevance must be float64, float32, uint8 or int64");
+  else throw nb::type_error("relevance must be float64, float32, uint8 or int64");
   return nb::make_tuple(to_numpy(std::move(dcg), {count}), to_numpy(std::move(best), {best_count}), bad);
 }
 
@@ -140,17 +147,26 @@ nb::tuple candidate_ideals(In<double, 1> gains, In<int64_t, 1> item_offsets, In<
               item_category_offsets.shape(0) == items + 1 && pinned.shape(0) == categories,
           "every set must have its items and categories, every item and category its values");
   require(node_limit >= 0 && node_limit <= 1'000'000'000'000, "node_limit must be 0 to 1e12");
-  const CandidateSets all = {int64_t(count), gains.data(), item_offsets.data(), item_categories.data(),
-                             item_category_offsets.data(), slots.data(), pinned.data(), category_offsets.data(),
-                             open.data(), weights.data(), int(weights.shape(0)), int(weights.shape(1)), once,
+  const CandidateSets all = {int64_t(count),
+                             gains.data(),
+                             item_offsets.data(),
+                             item_categories.data(),
+                             item_category_offsets.data(),
+                             slots.data(),
+                             pinned.data(),
+                             category_offsets.data(),
+                             open.data(),
+                             weights.data(),
+                             int(weights.shape(0)),
+                             int(weights.shape(1)),
+                             once,
                              node_limit};
   require_candidates(all);
   Uninitialized<double> best(count), bound(count);
   Uninitialized<int32_t> row(categories), item_category(items);
   const CandidatePages pages = {best.data(), bound.data(), row.data(), item_category.data()};
   constexpr int64_t piece = 16;  // some sets take a thousand times as long as others
-  parallel_for(int64_t(count), piece, threads,
-               [&](Pieces& pieces) { active->candidate_ideals(all, pieces, pages); });
+  parallel_for(int64_t(count), piece, threads, [&](Pieces& pieces) { active->candidate_ideals(all, pieces, pages); });
   return nb::make_tuple(to_numpy(std::move(best), {count}), to_numpy(std::move(bound), {count}),
                         to_numpy(std::move(row), {categories}), to_numpy(std::move(item_category), {items}));
 }
@@ -158,6 +174,7 @@ nb::tuple candidate_ideals(In<double, 1> gains, In<int64_t, 1> item_offsets, In<
 nb::tuple correlations(In<double, 2> candidates, In<double, 1> target, int threads) {
   const size_t count = candidates.shape(0), n = candidates.shape(1);
   require(target.shape(0) == n, "candidates and target must have as many values");
+  require(n <= 2'000'000, "ranks of more than 2,000,000 values cannot be added up");
   Uninitialized<double> rho(count), r(count);
   parallel_for(int64_t(count), 64, threads, [&](Pieces& pieces) {
     active->correlations(candidates.data(), target.data(), int(n), pieces, rho.data(), r.data());
@@ -171,6 +188,7 @@ nb::tuple draw_pairs(uint64_t seed, int64_t first, size_t count, size_t rows, si
   require(up_to.shape(0) + 1 >= cols, "up_to must have a chance for every number of items but the last");
   require(top_grade >= 1 && top_grade <= 255, "top_grade must be 1 to 255");
   const Draws draws = {seed, int(rows), int(cols), up_to.data(), top_grade};
+  require(count <= (size_t(1) << 48) / (rows * cols), "count must be at most 2^48 cells");
   Uninitialized<uint8_t> one(count * rows * cols), other(count * rows * cols);
   parallel_for(int64_t(count), piece_for(int64_t(rows * cols)), threads,
                [&](Pieces& pieces) { active->draw_pairs(draws, first, pieces, one.data(), other.data()); });
@@ -181,7 +199,7 @@ Out<uint8_t> sign_flips(In<int64_t, 2> differences, In<uint64_t, 1> user, In<int
                         uint64_t seed, int threads) {
   const size_t users = differences.shape(0), pairs = differences.shape(1);
   require(user.shape(0) == users && least.shape(0) == pairs, "every user must have a number, every pair its least");
-  require(permutations >= 0, "permutations must be 0 or more");
+  require(permutations >= 0 && permutations <= int64_t(1) << 40, "permutations must be 0 to 2^40");
   const Flips flips = {differences.data(), user.data(), int64_t(users), int(pairs), least.data(), permutations, seed};
   const int64_t words = (permutations + 63) / 64, workers = std::max(1, threads);
   const int64_t turns = std::max<int64_t>(1, (words + workers * kFlipWords - 1) / (workers * kFlipWords));
@@ -195,6 +213,7 @@ Out<uint8_t> sign_flips(In<int64_t, 2> differences, In<uint64_t, 1> user, In<int
 nb::tuple scan_chains(In<double, 3> band, In<double, 2> leave, In<double, 2> start, In<double, 2> lost,
                       In<double, 2> landing, In<int64_t, 1> cell, size_t cells, int threads) {
   const size_t count = band.shape(0), states = band.shape(1), width = band.shape(2);
+  require(cells <= 100'000'000, "cells must be at most 100,000,000");
   require(width % 2 == 1, "a band has as many columns below its diagonal as above");
   require(cell.shape(0) == states, "every state wants a cell, or -1");
   for (size_t s = 0; s < states; ++s)
@@ -202,13 +221,12 @@ nb::tuple scan_chains(In<double, 3> band, In<double, 2> leave, In<double, 2> sta
   for (const auto* by_state : {&leave, &start, &lost, &landing})
     require(by_state->shape(0) == count && by_state->shape(1) == states,
             "leave, start, lost and landing want a value for every state of every chain");
-  const Chains chains = {int64_t(count), int(states), int(width / 2), band.data(), leave.data(), start.data(),
-                         lost.data(), landing.data(), cell.data(), int(cells)};
+  const Chains chains = {int64_t(count), int(states), int(width / 2), band.data(), leave.data(),
+                         start.data(),   lost.data(), landing.data(), cell.data(), int(cells)};
   Uninitialized<double> visits(count * states), weights(count * cells);
   const int64_t stuck =
-      parallel_for(int64_t(count), piece_for(int64_t(states * width * width)), threads, [&](Pieces& pieces) {
-        return active->scan_chains(chains, pieces, visits.data(), weights.data());
-      });
+      parallel_for(int64_t(count), piece_for(int64_t(states * width * width)), threads,
+                   [&](Pieces& pieces) { return active->scan_chains(chains, pieces, visits.data(), weights.data()); });
   if (stuck != kNoAnswer) {
     const int64_t chain = stuck / int64_t(states + 1), state = stuck % int64_t(states + 1);
     const std::string what = state == int64_t(states) ? "the hub" : "state " + std::to_string(state);
@@ -238,9 +256,8 @@ nb::tuple fit_row_page(In<double, 2> counts, In<double, 2> screens, In<double, 3
   const RowPageFits fits = {form, int64_t(count), counts.data(), screens.data(), starts.data(), int(each), far};
   Uninitialized<double> at(count * size), value(count);
   Uninitialized<bool> converged(count);
-  parallel_for(int64_t(count), piece_for(int64_t(64 * each * rows * cols)), threads, [&](Pieces& pieces) {
-    active->fit_row_page(fits, pieces, at.data(), value.data(), converged.data());
-  });
+  parallel_for(int64_t(count), piece_for(int64_t(64 * each * rows * cols)), threads,
+               [&](Pieces& pieces) { active->fit_row_page(fits, pieces, at.data(), value.data(), converged.data()); });
   return nb::make_tuple(to_numpy(std::move(at), {count, size}), to_numpy(std::move(value), {count}),
                         to_numpy(std::move(converged), {count}));
 }
@@ -253,7 +270,8 @@ nb::tuple row_page_slopes(In<double, 2> at, size_t rows, size_t cols, int64_t pa
   parallel_for(int64_t(count), piece_for(int64_t(cells * size)), threads, [&](Pieces& pieces) {
     active->row_page_slopes(form, at.data(), pieces, chances.data(), slopes.data());
   });
-  return nb::make_tuple(to_numpy(std::move(chances), {count, cells}), to_numpy(std::move(slopes), {count, cells, size}));
+  return nb::make_tuple(to_numpy(std::move(chances), {count, cells}),
+                        to_numpy(std::move(slopes), {count, cells, size}));
 }
 
 }  // namespace

@@ -64,18 +64,19 @@ struct Page {
   const int rows, cols, cells;
   Buffer<double> gain;  // 0 in empty cells and in the padding
   CellSet held, gaining;
-  bool full;      // no empty cell
-  bool uniform;   // all gains above 0 are the same, `top`
-  double top;     // the largest gain
+  bool full;               // no empty cell
+  bool uniform;            // all gains above 0 are the same, `top`
+  double top;              // the largest gain
   bool fractions = false;  // the page before this one had relevances that are not whole
 };
 
 // (2^f - 1) / f on [-0.25, 0.75]: the Taylor series, whose first dropped term is below 1e-17 there.
 CAROUSEVAL_INLINE Lanes exp2m1_over(Lanes f) {
-  constexpr double c[] = {0.6931471805599453, 0.24022650695910072, 0.05550410866482158, 0.009618129107628477,
-                          0.0013333558146428443, 0.0001540353039338161, 1.5252733804059841e-05, 1.321548679014431e-06,
-                          1.01780860092397e-07, 7.054911620801123e-09, 4.4455382718708116e-10, 2.5678435993488206e-11,
-                          1.3691488853904128e-12, 6.778726354822545e-14, 3.1324367070884287e-15, 1.3570247948755148e-16};
+  constexpr double c[] = {
+      0.6931471805599453,     0.24022650695910072,   0.05550410866482158,    0.009618129107628477,
+      0.0013333558146428443,  0.0001540353039338161, 1.5252733804059841e-05, 1.321548679014431e-06,
+      1.01780860092397e-07,   7.054911620801123e-09, 4.4455382718708116e-10, 2.5678435993488206e-11,
+      1.3691488853904128e-12, 6.778726354822545e-14, 3.1324367070884287e-15, 1.3570247948755148e-16};
   const auto pair = [&](int n) { return fill(c[n]) + fill(c[n + 1]) * f; };
   const Lanes f2 = f * f, f4 = f2 * f2;  // by halves, not term by term: the sums need not wait for each other
   return ((pair(0) + pair(2) * f2) + (pair(4) + pair(6) * f2) * f4) +
@@ -152,10 +153,11 @@ CAROUSEVAL_INLINE Flags each_eight(const T* relevance, int cells, int64_t readab
   return flags;
 }
 
-// Whole grades are cheap and common, so they are tried first, unless the page before this one had others. Both ways give
-// the same bits for whole grades. Returns false when a cell is bad.
+// Whole grades are cheap and common, so they are tried first, unless the page before this one had others. Both ways
+// give the same bits for whole grades. Returns false when a cell is bad.
 template <Gain gain, class T, class Start, class Visit>
-CAROUSEVAL_INLINE bool each_gain(const T* relevance, int cells, int64_t readable, bool& fractions, Start start, Visit visit) {
+CAROUSEVAL_INLINE bool each_gain(const T* relevance, int cells, int64_t readable, bool& fractions, Start start,
+                                 Visit visit) {
   Flags flags;
   if (gain == Gain::kLinear || !fractions) {
     start();

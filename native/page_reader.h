@@ -79,7 +79,8 @@ class PageReader {
         distinct += counts_.at(cell.item, 0)++ == 0;
         const uint32_t judgment = judged_.get(cell.item);
         if (judgment == kNone) ++unjudged;
-        else if (judgments_.gains[judgment]) hits.push_back({judgment, uint32_t(i + 1) << 16 | uint32_t(j + 1), occupied});
+        else if (judgments_.gains[judgment])
+          hits.push_back({judgment, uint32_t(i + 1) << 16 | uint32_t(j + 1), occupied});
         ++occupied;
       }
       out.category[at * out.stride + i] = length ? category_of_row(i, length) : kNone;
@@ -131,8 +132,8 @@ class PageReader {
     while (row < end && row->item == kNone) ++row;
     if (labelled_) {
       for (const Cell* cell = row; cell < end; ++cell)
-        if (cell->item != kNone && (cell->category != row->category ||
-                                    (membership_ && !membership_->holds(user_, cell->item, row->category))))
+        if (cell->item != kNone &&
+            (cell->category != row->category || (membership_ && !membership_->holds(user_, cell->item, row->category))))
           defects_ |= kOutsideCategory;
       return row->category;
     }

@@ -42,10 +42,8 @@ int64_t parallel_for(int64_t count, int64_t piece, int threads, const Work& work
   const auto run = [&] {
     try {
       int64_t answer = kNoAnswer;
-      if constexpr (std::is_void_v<decltype(work(pieces))>)
-        work(pieces);
-      else
-        answer = work(pieces);
+      if constexpr (std::is_void_v<decltype(work(pieces))>) work(pieces);
+      else answer = work(pieces);
       for (int64_t least = smallest; answer != kNoAnswer && answer < least;)
         if (smallest.compare_exchange_weak(least, answer)) break;
     } catch (...) {

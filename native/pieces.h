@@ -21,10 +21,8 @@ template <class Visit>
 inline int64_t for_each(Pieces& pieces, const Visit& visit) {
   for (int64_t at, end; pieces.next(at, end);)
     for (; at < end; ++at)
-      if constexpr (std::is_void_v<decltype(visit(at))>)
-        visit(at);
-      else if (const int64_t answer = visit(at); answer != kNoAnswer)
-        return answer;
+      if constexpr (std::is_void_v<decltype(visit(at))>) visit(at);
+      else if (const int64_t answer = visit(at); answer != kNoAnswer) return answer;
   return kNoAnswer;
 }
 

@@ -11,7 +11,8 @@ namespace {
 class RankedGains {
  public:
   RankedGains(int most_categories, int most_items)
-      : stride_(padded(most_categories)), gain_(int64_t(most_items) * stride_), count_(stride_), networks_(most_items) {}
+      : stride_(padded(most_categories)), gain_(int64_t(most_items) * stride_), count_(stride_), networks_(most_items) {
+  }
 
   int depth() const { return depth_; }  // the largest number of gains in one category
   const double* of_rank(int r) const { return gain_.at(int64_t(r) * stride_); }

@@ -29,8 +29,9 @@ class RowPageModel {
       row = Buffer<double>(rows);
       row_slope = Buffer<double>(rows * kByRow);
     }
-    int first = 0, end = 0;        // columns
-    int slot[kByColumn + kByRow];  // parameters by which the logarithm of a column's factor has a slope, then of a row's
+    int first = 0, end = 0;  // columns
+    int slot[kByColumn +
+             kByRow];  // parameters by which the logarithm of a column's factor has a slope, then of a row's
     Buffer<double> row{0}, row_slope{0};  // factors, slopes of their logarithms
   };
 
@@ -49,7 +50,8 @@ class RowPageModel {
   // The factors of rows and columns, and the slopes of their logarithms by the log-odds of the parameters.
   void find_factors(const double* at) {
     const Share none(0.0, 1.0), e(at[kE]), kappa(at[kKappa]), beta(at[kBeta]), sigma1(at[kSigma1]), sigma2(at[kSigma2]),
-        rho(at[kRho]), w = form_.w_free ? Share(at[w_]) : none, fade = form_.fade_free ? Share(at[fade_]) : none,
+        rho(at[kRho]),
+        w = form_.w_free ? Share(at[w_]) : none, fade = form_.fade_free ? Share(at[fade_]) : none,
         top = form_.top == Top::kFree      ? Share(at[top_])
               : form_.top == Top::kNovelty ? Share(sigma1.is + sigma1.rest * fade.is, sigma1.rest * fade.rest)
                                            : sigma1;
@@ -75,7 +77,8 @@ class RowPageModel {
         const double from_left = std::pow(beta.is, double(slot)), from_right = std::pow(beta.is, right);
         column[j] = from_left + w.is * from_right * (1 - from_left);
         slope[0] = ratio(beta.rest * (double(slot) * from_left * (1 - w.is * from_right) +
-                                      right * w.is * from_right * (1 - from_left)), column[j]);
+                                      right * w.is * from_right * (1 - from_left)),
+                         column[j]);
         slope[1] = ratio(w.slope() * from_right * (1 - from_left), column[j]);
       } else {
         column[j] = std::pow(sigma2.is, turns) * std::pow(rho.is, right);

@@ -1,7 +1,7 @@
 // d_rpb fitted to how many screens each cell was examined on: damped Fisher scoring, step for step that of maximise.py.
 //
-// Since slopes of logarithms belong to rows and to columns (row_page.h), the information needs nine sums over the columns
-// of each row, and no more of single cells.
+// Since slopes of logarithms belong to rows and to columns (row_page.h), the information needs nine sums over the
+// columns of each row, and no more of single cells.
 #pragma once
 
 #include <algorithm>
@@ -10,8 +10,8 @@
 
 #include "buffer.h"
 #include "kernels.h"
-#include "simd.h"
 #include "row_page.h"
+#include "simd.h"
 
 namespace {
 
@@ -42,14 +42,8 @@ inline bool solve(double (*system)[RowPageModel::kSlots], double* right, int n) 
 class RowPageFit {
  public:
   explicit RowPageFit(const RowPageFits& fits)
-      : fits_(fits),
-        model_(fits.form),
-        rows_(model_.rows),
-        cols_(model_.cols),
-        size_(model_.size),
-        chance_(rows_ * cols_),
-        row_seen_(2 * rows_),
-        column_seen_(cols_) {}
+      : fits_(fits), model_(fits.form), rows_(model_.rows), cols_(model_.cols), size_(model_.size),
+        chance_(rows_ * cols_), row_seen_(2 * rows_), column_seen_(cols_) {}
 
   int size() const { return size_; }  // free parameters
 
@@ -67,7 +61,8 @@ class RowPageFit {
 
  private:
   using Part = RowPageModel::Part;
-  static constexpr int kSlots = RowPageModel::kSlots, kByColumn = RowPageModel::kByColumn, kByRow = RowPageModel::kByRow;
+  static constexpr int kSlots = RowPageModel::kSlots, kByColumn = RowPageModel::kByColumn,
+                       kByRow = RowPageModel::kByRow;
 
   void read(int64_t problem) {
     counts_ = fits_.counts + problem * rows_ * cols_;

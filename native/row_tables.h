@@ -38,7 +38,7 @@ struct RowTable {
     return prefix.at(int64_t(n) * stride);
   }
 
-  int stride;             // rows, padded to whole lanes with rows of weight 0
+  int stride;  // rows, padded to whole lanes with rows of weight 0
   int m;
   Buffer<double> weight;  // weight[r * stride + i]: the r-th largest of row i's first m weights
   Buffer<double> prefix;  // prefix[n * stride + i]: the sum of the n largest; made when first asked for
@@ -50,7 +50,8 @@ struct RowTable {
 // and built again.
 class RowTables {
  public:
-  RowTables(const double* weights, int rows, int cols) : weights_(weights), rows_(rows), cols_(cols), table_(cols + 1) {}
+  RowTables(const double* weights, int rows, int cols)
+      : weights_(weights), rows_(rows), cols_(cols), table_(cols + 1) {}
 
   int rows() const { return rows_; }
   int cols() const { return cols_; }

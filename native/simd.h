@@ -71,26 +71,32 @@ struct Mask {  // -1 where true, 0 where false
     for (int p = 0; p < kParts; ++p) out.part[p] = expression; \
     return out;                                                \
   }
-CAROUSEVAL_INLINE Lanes operator+(Lanes a, Lanes b) CAROUSEVAL_EACH(Lanes, a.part[p] + b.part[p])
-CAROUSEVAL_INLINE Lanes operator-(Lanes a, Lanes b) CAROUSEVAL_EACH(Lanes, a.part[p] - b.part[p])
-CAROUSEVAL_INLINE Lanes operator*(Lanes a, Lanes b) CAROUSEVAL_EACH(Lanes, a.part[p] * b.part[p])
-CAROUSEVAL_INLINE Mask operator<(Lanes a, Lanes b) CAROUSEVAL_EACH(Mask, CAROUSEVAL_BOOL(a.part[p] < b.part[p]))
-CAROUSEVAL_INLINE Mask operator>(Lanes a, Lanes b) CAROUSEVAL_EACH(Mask, CAROUSEVAL_BOOL(a.part[p] > b.part[p]))
-CAROUSEVAL_INLINE Mask operator>=(Lanes a, Lanes b) CAROUSEVAL_EACH(Mask, CAROUSEVAL_BOOL(a.part[p] >= b.part[p]))
-CAROUSEVAL_INLINE Mask operator==(Lanes a, Lanes b) CAROUSEVAL_EACH(Mask, CAROUSEVAL_BOOL(a.part[p] == b.part[p]))
-CAROUSEVAL_INLINE Mask operator!=(Lanes a, Lanes b) CAROUSEVAL_EACH(Mask, CAROUSEVAL_BOOL(a.part[p] != b.part[p]))
-CAROUSEVAL_INLINE Mask operator|(Mask a, Mask b) CAROUSEVAL_EACH(Mask, a.part[p] | b.part[p])
-CAROUSEVAL_INLINE Mask operator&(Mask a, Mask b) CAROUSEVAL_EACH(Mask, a.part[p] & b.part[p])
-CAROUSEVAL_INLINE Mask operator+(Mask a, Mask b) CAROUSEVAL_EACH(Mask, a.part[p] + b.part[p])
-CAROUSEVAL_INLINE Mask fill_bits(int64_t x) CAROUSEVAL_EACH(Mask, x - Longs{})
-CAROUSEVAL_INLINE Lanes fill(double x) CAROUSEVAL_EACH(Lanes, x - Doubles{})
-CAROUSEVAL_INLINE Lanes select(Mask m, Lanes a, Lanes b) CAROUSEVAL_EACH(Lanes, m.part[p] ? a.part[p] : b.part[p])
-CAROUSEVAL_INLINE Lanes max(Lanes a, Lanes b) CAROUSEVAL_EACH(Lanes, a.part[p] > b.part[p] ? a.part[p] : b.part[p])
-CAROUSEVAL_INLINE Lanes min(Lanes a, Lanes b) CAROUSEVAL_EACH(Lanes, a.part[p] < b.part[p] ? a.part[p] : b.part[p])
+CAROUSEVAL_INLINE Lanes operator+(Lanes a, Lanes b)
+    CAROUSEVAL_EACH(Lanes, a.part[p] + b.part[p]) CAROUSEVAL_INLINE Lanes operator-(Lanes a, Lanes b)
+        CAROUSEVAL_EACH(Lanes, a.part[p] - b.part[p]) CAROUSEVAL_INLINE Lanes operator*(Lanes a, Lanes b)
+            CAROUSEVAL_EACH(Lanes, a.part[p] * b.part[p]) CAROUSEVAL_INLINE Mask operator<(Lanes a, Lanes b)
+                CAROUSEVAL_EACH(Mask, CAROUSEVAL_BOOL(a.part[p] < b.part[p])) CAROUSEVAL_INLINE Mask operator>(Lanes a,
+                                                                                                               Lanes b)
+                    CAROUSEVAL_EACH(Mask, CAROUSEVAL_BOOL(a.part[p] > b.part[p])) CAROUSEVAL_INLINE
+    Mask operator>=(Lanes a, Lanes b)
+        CAROUSEVAL_EACH(Mask, CAROUSEVAL_BOOL(a.part[p] >= b.part[p])) CAROUSEVAL_INLINE Mask operator==(Lanes a,
+                                                                                                         Lanes b)
+            CAROUSEVAL_EACH(Mask, CAROUSEVAL_BOOL(a.part[p] == b.part[p])) CAROUSEVAL_INLINE Mask operator!=(Lanes a,
+                                                                                                             Lanes b)
+                CAROUSEVAL_EACH(Mask, CAROUSEVAL_BOOL(a.part[p] != b.part[p])) CAROUSEVAL_INLINE Mask operator|(Mask a,
+                                                                                                                Mask b)
+                    CAROUSEVAL_EACH(Mask, a.part[p] | b.part[p]) CAROUSEVAL_INLINE Mask operator&(Mask a, Mask b)
+                        CAROUSEVAL_EACH(Mask, a.part[p] & b.part[p]) CAROUSEVAL_INLINE Mask operator+(Mask a, Mask b)
+                            CAROUSEVAL_EACH(Mask, a.part[p] + b.part[p]) CAROUSEVAL_INLINE Mask
+    fill_bits(int64_t x) CAROUSEVAL_EACH(Mask, x - Longs{}) CAROUSEVAL_INLINE Lanes fill(double x)
+        CAROUSEVAL_EACH(Lanes, x - Doubles{}) CAROUSEVAL_INLINE Lanes select(Mask m, Lanes a, Lanes b)
+            CAROUSEVAL_EACH(Lanes, m.part[p] ? a.part[p] : b.part[p]) CAROUSEVAL_INLINE Lanes max(Lanes a, Lanes b)
+                CAROUSEVAL_EACH(Lanes, a.part[p] > b.part[p] ? a.part[p] : b.part[p]) CAROUSEVAL_INLINE Lanes
+    min(Lanes a, Lanes b) CAROUSEVAL_EACH(Lanes, a.part[p] < b.part[p] ? a.part[p] : b.part[p])
 #undef CAROUSEVAL_EACH
 
-// Part by part: copied whole, the compiler goes through memory in pieces of another size, and stalls.
-CAROUSEVAL_INLINE Lanes load(const double* from) {
+    // Part by part: copied whole, the compiler goes through memory in pieces of another size, and stalls.
+    CAROUSEVAL_INLINE Lanes load(const double* from) {
   Lanes x;
   for (int p = 0; p < kParts; ++p) std::memcpy(&x.part[p], from + p * kWidth, sizeof x.part[p]);
   return x;
@@ -118,7 +124,9 @@ CAROUSEVAL_INLINE Doubles widened<double>(const double* from) {
 }
 #if defined(CAROUSEVAL_VECTORS) && defined(__AVX2__)
 template <>
-CAROUSEVAL_INLINE Doubles widened<float>(const float* from) { return (Doubles)_mm256_cvtps_pd(_mm_loadu_ps(from)); }
+CAROUSEVAL_INLINE Doubles widened<float>(const float* from) {
+  return (Doubles)_mm256_cvtps_pd(_mm_loadu_ps(from));
+}
 template <>
 CAROUSEVAL_INLINE Doubles widened<uint8_t>(const uint8_t* from) {
   int four;
@@ -216,8 +224,16 @@ CAROUSEVAL_INLINE double largest(Lanes x) {
 }
 
 #if defined(_MSC_VER) && !defined(__clang__)
-CAROUSEVAL_INLINE int lowest_bit(uint64_t x) { unsigned long at; _BitScanForward64(&at, x); return int(at); }
-CAROUSEVAL_INLINE int highest_bit(uint64_t x) { unsigned long at; _BitScanReverse64(&at, x); return int(at); }
+CAROUSEVAL_INLINE int lowest_bit(uint64_t x) {
+  unsigned long at;
+  _BitScanForward64(&at, x);
+  return int(at);
+}
+CAROUSEVAL_INLINE int highest_bit(uint64_t x) {
+  unsigned long at;
+  _BitScanReverse64(&at, x);
+  return int(at);
+}
 CAROUSEVAL_INLINE int popcount(uint64_t x) { return int(__popcnt64(x)); }
 #else
 CAROUSEVAL_INLINE int lowest_bit(uint64_t x) { return __builtin_ctzll(x); }

@@ -1,11 +1,13 @@
-// The door from Python into what reads tables: ids, pages from lines, candidates of ideals. As in module.cpp, shapes and
-// offsets are checked here; codes were made by Ids and are trusted, except that of a line's page.
+// The door from Python into what reads tables: ids, pages from lines, candidates of ideals. As in module.cpp, what
+// could make a kernel read past its arrays is checked here.
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/tuple.h>
 
 #include <algorithm>
 #include <functional>
 #include <optional>
-#include <string>
+#include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "arrays.h"
@@ -120,11 +122,10 @@ Lists lists_of(const In<int64_t, 1>& offsets, size_t size, const char* name) {
   return {offsets.data(), int64_t(offsets.shape(0)) - 1};
 }
 
-Membership membership_of(const nb::tuple& arrays) {
-  const auto offsets = nb::cast<In<int64_t, 1>>(arrays[0]);
-  const auto categories = nb::cast<In<uint32_t, 1>>(arrays[1]);
-  const auto personal_offsets = nb::cast<In<int64_t, 1>>(arrays[2]);
-  const auto personal = nb::cast<In<uint64_t, 1>>(arrays[3]);
+using MembershipArrays = std::tuple<In<int64_t, 1>, In<uint32_t, 1>, In<int64_t, 1>, In<uint64_t, 1>>;
+
+Membership membership_of(const MembershipArrays& arrays) {
+  const auto& [offsets, categories, personal_offsets, personal] = arrays;
   return {lists_of(offsets, categories.shape(0), "membership"), categories.data(),
           lists_of(personal_offsets, personal.shape(0), "personal membership"), personal.data()};
 }
@@ -132,7 +133,7 @@ Membership membership_of(const nb::tuple& arrays) {
 nb::tuple read_pages(In<uint32_t, 2> lines, In<int64_t, 1> begin, In<int64_t, 1> end, In<int64_t, 1> pages,
                      In<uint32_t, 1> judgments, In<uint32_t, 1> user, In<uint8_t, 1> grid, In<int32_t, 2> grids,
                      In<int64_t, 1> judged_offsets, In<uint32_t, 1> judged_item, In<uint8_t, 1> gaining,
-                     std::optional<nb::tuple> membership, bool labelled, int threads) {
+                     std::optional<MembershipArrays> membership, bool labelled, int threads) {
   const Line* line = lines_of(lines);
   const size_t count = pages.shape(0), all = begin.shape(0);
   require(end.shape(0) == all && judgments.shape(0) == all && user.shape(0) == all && grid.shape(0) == all,
@@ -160,7 +161,7 @@ nb::tuple read_pages(In<uint32_t, 2> lines, In<int64_t, 1> begin, In<int64_t, 1>
   std::vector<uint16_t> length(count * rows);
   std::vector<uint32_t> category(count * rows, kNone), duplicates(count), unjudged(count);
   std::vector<uint8_t> pinned(count * rows), defects(count);
-  const PageTable table = {length.data(),     category.data(), pinned.data(), duplicates.data(),
+  const PageTable table = {length.data(),   category.data(), pinned.data(), duplicates.data(),
                            unjudged.data(), defects.data(),  stride};
   constexpr int64_t kPiece = 512;
   std::vector<std::vector<Hit>> hits_by_piece((count + kPiece - 1) / kPiece);
@@ -199,18 +200,22 @@ nb::tuple score_hits(In<int64_t, 1> offsets, In<uint32_t, 2> hits, In<double, 1>
   const Hit* hit = reinterpret_cast<const Hit*>(hits.data());
   Uninitialized<double> score(count);
   Uninitialized<double> counted(hits.shape(0));
-  parallel_for(int64_t(count), 1024, threads, [&](Pieces& pieces) {
-    HitScorer scorer(gain.data(), weights.data(), int(weights.shape(1)), as_list, repeats);
-    for_each(pieces, [&](int64_t at) {
+  const int64_t bad = parallel_for(int64_t(count), 1024, threads, [&](Pieces& pieces) {
+    HitScorer scorer({gain.data(), gain.shape(0)}, {weights.data(), weights.shape(0), weights.shape(1)}, as_list,
+                     repeats);
+    return for_each(pieces, [&](int64_t at) {
       const int64_t first = offsets.data()[at], size = offsets.data()[at + 1] - first;
+      if (!scorer.accepts(hit + first, size)) return at;
       score.data()[at] = scorer.score(hit + first, size, counted.data() + first);
+      return kNoAnswer;
     });
   });
+  require(bad == kNoAnswer, "hits must have a gain and a weight");
   return nb::make_tuple(to_numpy(std::move(score), {count}), to_numpy(std::move(counted), {hits.shape(0)}));
 }
 
 nb::tuple gather_candidates(In<uint32_t, 1> judgments, In<uint32_t, 1> user, In<int64_t, 1> judged_offsets,
-                            In<uint32_t, 1> judged_item, In<double, 1> gain, nb::tuple membership,
+                            In<uint32_t, 1> judged_item, In<double, 1> gain, MembershipArrays membership,
                             In<uint32_t, 1> sizes, In<int64_t, 1> pin_offsets, In<uint32_t, 2> pins, int rows,
                             int cols) {
   const Membership known = membership_of(membership);
@@ -261,6 +266,7 @@ Out<double> largest_first(In<int64_t, 1> offsets, In<double, 1> gain, In<int32_t
 
 Out<int64_t> order_within(In<int64_t, 1> offsets, In<uint32_t, 1> item, In<uint32_t, 1> rank, int threads) {
   require_offsets(offsets, item.shape(0), "offsets");
+  for (size_t j = 0; j < item.shape(0); ++j) require(item.data()[j] < rank.shape(0), "every item must have a rank");
   Uninitialized<int64_t> order(item.shape(0));
   parallel_for(int64_t(offsets.shape(0)) - 1, 4096, threads, [&](Pieces& pieces) {
     for_each(pieces, [&](int64_t at) {

@@ -28,15 +28,16 @@ check: $(INSTALLED)
 	$(BIN)/clang-format --dry-run --Werror native/*
 
 # The kernels' own tests with a module that watches memory and arithmetic, on Linux with GCC. ASan wants to be loaded first,
-# and memory of Python's to come from malloc, where it can see it. What CPython keeps until it exits is no leak of ours.
+# and memory of Python's to come from malloc, where it can see it. What CPython keeps until it exits is no leak of ours, and
+# pytrec_eval's ways of freeing memory are its own.
 SANITIZED := build/sanitize
 sanitize: $(INSTALLED)
-	PATH="$(abspath $(BIN)):$$PATH" cmake -G Ninja -S . -B $(SANITIZED) -DCMAKE_CXX_COMPILER=$(CXX) -DCAROUSEVAL_SANITIZE=ON \
+	PATH="$(abspath $(BIN)):$$PATH" cmake -G Ninja -S . -B $(SANITIZED) -DCMAKE_CXX_COMPILER=$(CXX) -DCAROUSEVAL_SANITIZE=ON -DCMAKE_BUILD_TYPE=Debug \
 		-DPython_EXECUTABLE="$(abspath $(BIN))/python" -Dnanobind_DIR="$$($(BIN)/python -m nanobind --cmake_dir)"
 	$(BIN)/cmake --build $(SANITIZED)
 	rm -rf $(SANITIZED)/src && cp -R src $(SANITIZED)/src && cp $(SANITIZED)/_native*.so $(SANITIZED)/src/carouseval
 	LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-file-name=libubsan.so)" \
-		ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 PYTHONMALLOC=malloc \
+		ASAN_OPTIONS=detect_leaks=0:alloc_dealloc_mismatch=0 UBSAN_OPTIONS=print_stacktrace=1 PYTHONMALLOC=malloc \
 		PYTHONPATH=$(SANITIZED)/src $(BIN)/python tests/sanitize.py
 
 bench: $(INSTALLED)

@@ -44,6 +44,7 @@ constexpr int kParts = kLanes / kWidth;
 #if defined(CAROUSEVAL_VECTORS)
 typedef double Doubles __attribute__((vector_size(kWidth * 8)));
 typedef int64_t Longs __attribute__((vector_size(kWidth * 8)));
+typedef uint64_t Bits __attribute__((vector_size(kWidth * 8)));
 CAROUSEVAL_INLINE double lane(const Doubles& x, int l) { return x[l]; }
 CAROUSEVAL_INLINE int64_t lane(const Longs& x, int l) { return x[l]; }
 #define CAROUSEVAL_BOOL(expression) (expression)
@@ -144,15 +145,15 @@ CAROUSEVAL_INLINE Lanes load_as_double(const T* from) {
 // 2^(n + e) for whole n, given n + 1.5 * 2^52, whose last bits are n: they become the exponent.
 template <int e>
 CAROUSEVAL_INLINE Lanes exp2_of_shifted(Lanes shifted) {
-  constexpr int64_t bias = int64_t(1023 + e) << 52;
+  constexpr uint64_t bias = uint64_t(1023 + e) << 52;  // unsigned: where n is too large, it wraps and is refused later
   Lanes out;
   for (int p = 0; p < kParts; ++p) {
 #if defined(CAROUSEVAL_VECTORS)
-    out.part[p] = (Doubles)(((Longs)shifted.part[p] << 52) + bias);
+    out.part[p] = (Doubles)(((Bits)shifted.part[p] << 52) + bias);
 #else
     uint64_t bits;
     std::memcpy(&bits, &shifted.part[p], sizeof bits);
-    bits = (bits << 52) + uint64_t(bias);
+    bits = (bits << 52) + bias;
     std::memcpy(&out.part[p], &bits, sizeof bits);
 #endif
   }

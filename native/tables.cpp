@@ -126,6 +126,8 @@ using MembershipArrays = std::tuple<In<int64_t, 1>, In<uint32_t, 1>, In<int64_t,
 
 Membership membership_of(const MembershipArrays& arrays) {
   const auto& [offsets, categories, personal_offsets, personal] = arrays;
+  require(offsets.is_valid() && categories.is_valid() && personal_offsets.is_valid() && personal.is_valid(),
+          "membership must have four arrays");
   return {lists_of(offsets, categories.shape(0), "membership"), categories.data(),
           lists_of(personal_offsets, personal.shape(0), "personal membership"), personal.data()};
 }

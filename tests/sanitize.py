@@ -21,4 +21,4 @@ KERNEL_TESTS = (
 if __name__ == "__main__":
     if not _native.sanitized:
         sys.exit(f"{_native.__file__} was built without sanitizers")
-    sys.exit(pytest.main(["-q", "-n", "auto", "-p", "no:cacheprovider", *KERNEL_TESTS]))
+    sys.exit(pytest.main(["-q", "-n", "auto", "--durations=12", "-p", "no:cacheprovider", *KERNEL_TESTS]))

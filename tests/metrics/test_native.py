@@ -10,6 +10,7 @@ import pytest
 
 import carouseval as cv
 from carouseval import _native
+from carouseval.metrics.ideal import category_ideal
 
 
 @pytest.fixture
@@ -82,6 +83,22 @@ def test_the_stub_names_the_members_of_enums() -> None:
                 if isinstance(line, ast.Assign) and isinstance(line.targets[0], ast.Name)
             }
             assert {one.name: one.value for one in getattr(_native, node.name)} == declared
+
+
+def test_tens_of_thousands_of_categories() -> None:
+    """A table of all of them against all of them would not fit; those that can be on the page are few."""
+    rng = np.random.default_rng(2)
+    count, rows = 50_000, 230
+    gains, weights = rng.random(count), np.sort(rng.random((rows, 1)), axis=0)[::-1].copy()
+    best = float(np.sort(gains)[::-1][:rows] @ weights[:, 0])
+    assert category_ideal(gains[:, None], weights) == pytest.approx(best, rel=1e-12)
+    each = np.arange(count + 1)
+    solved = _native.candidate_ideals(
+        gains, each[[0, -1]], each[:-1].astype(np.int32), each, np.ones(count, np.int32), np.full(count, -1, np.int32),
+        each[[0, -1]], np.array([rows], np.int32), weights, True, 10, 1,
+    )  # fmt: skip
+    assert solved[0] == pytest.approx(best, rel=1e-12)
+    assert (solved[2] >= 0).sum() == rows
 
 
 def test_pages_of_every_size_up_to_some_lanes() -> None:

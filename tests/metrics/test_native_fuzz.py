@@ -70,7 +70,7 @@ def score(rng: Generator) -> Arguments:
     rows, cols = size(rng, 1, 17), size(rng, 1)
     pages = numbers(rng, size(rng), rows, cols, odd=0.01)
     pages[rng.random(pages.shape) < rng.choice([0, 0.2])] = np.nan
-    kind = rng.choice([np.float64, np.float32, np.uint8, np.int64])
+    kind = member(rng, [np.float64, np.float32, np.uint8, np.int64])
     with np.errstate(all="ignore"):
         pages = pages.astype(kind) if kind in (np.float64, np.float32) else np.nan_to_num(pages, posinf=9).astype(kind)
     as_list = bool(rng.random() < 0.3)
@@ -96,7 +96,10 @@ def layout(rng: Generator) -> Arguments:
 
 
 def cell_gains(rng: Generator) -> Arguments:
-    return {"relevance": numbers(rng, int(rng.choice([*SIZES, 1023, 1024, 1025, 5000]))), "gain": member(rng, _native.Gain)}
+    return {
+        "relevance": numbers(rng, int(rng.choice([*SIZES, 1023, 1024, 1025, 5000]))),
+        "gain": member(rng, _native.Gain),
+    }
 
 
 def category_ideal(rng: Generator) -> Arguments:
@@ -216,7 +219,8 @@ def page_runs(rng: Generator) -> Arguments:
 def membership(rng: Generator) -> Any:
     shared, personal = offsets(rng, 30, 3), offsets(rng, 12)
     own = [np.sort(rng.integers(0, 30, n) << 32 | rng.integers(0, 8, n)) for n in np.diff(personal)]
-    return (shared, codes(rng, shared[-1], 8), personal, np.concatenate([np.empty(0, np.int64), *own]).astype(np.uint64))
+    pairs = np.concatenate([np.empty(0, np.int64), *own]).astype(np.uint64)
+    return shared, codes(rng, shared[-1], 8), personal, pairs
 
 
 def judged(rng: Generator) -> Arguments:
@@ -409,8 +413,8 @@ def test_ids_of_any_kind_and_size(kind: Any) -> None:
     rng = np.random.default_rng(7)
     ids, known = _native.Ids(), dict[Any, int]()
     for threads in (1, 3) * ROUNDS:
-        many = pl.Series(rng.integers(-(2**63), 2**63 - 1, size(rng)) if rng.random() < 0.3 else rng.integers(0, 99, 65))
-        some = texts(rng) if kind == pl.String else many
+        most = int(rng.choice([99, 2**63 - 1]))
+        some = texts(rng) if kind == pl.String else pl.Series(rng.integers(-most, most, size(rng)))
         stream = some.__arrow_c_stream__()
         found, firsts = ids.add_texts(stream, threads) if kind == pl.String else ids.add_ints(some.to_numpy(), threads)
         assert [some[int(at)] for at in firsts] == [one for one in dict.fromkeys(some) if one not in known]

@@ -26,7 +26,12 @@ class PageDefect:
 
 _OR_COUNT = "or use invalid='count'."
 CELL_TWICE = PageDefect(
-    Defect.CELL_TWICE.value, "col", "cell appears twice", "cells appear twice", "Each cell holds one item; drop the repeats.", "error"
+    Defect.CELL_TWICE.value,
+    "col",
+    "cell appears twice",
+    "cells appear twice",
+    "Each cell holds one item; drop the repeats.",
+    "error",
 )
 OUTSIDE_GRID = PageDefect(
     Defect.OUTSIDE_GRID.value,
@@ -37,10 +42,20 @@ OUTSIDE_GRID = PageDefect(
     "error",
 )
 GAP = PageDefect(
-    Defect.GAP.value, "col", "row has a gap", "rows have gaps", "A gap is scored as an item that gains nothing.", "warning"
+    Defect.GAP.value,
+    "col",
+    "row has a gap",
+    "rows have gaps",
+    "A gap is scored as an item that gains nothing.",
+    "warning",
 )
 SKIPPED_ROW = PageDefect(
-    Defect.SKIPPED_ROW.value, "row", "row is skipped", "rows are skipped", f"Number rows 1, 2, 3 as they are shown, {_OR_COUNT}", "invalid"
+    Defect.SKIPPED_ROW.value,
+    "row",
+    "row is skipped",
+    "rows are skipped",
+    f"Number rows 1, 2, 3 as they are shown, {_OR_COUNT}",
+    "invalid",
 )
 REPEATED = PageDefect(
     Defect.REPEATED_CATEGORY.value,

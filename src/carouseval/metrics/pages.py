@@ -97,7 +97,11 @@ class Stack:
     def refuse_overflow(self, page: int | None = None) -> NoReturn:
         """Raise for a page whose gains times weights are too large to be added up."""
         where = "relevance" if page is None else self._name(page)
-        hint = " Rescale the relevances, or use gain='linear'." if self.gain == _native.Gain.EXP2 else " Rescale the relevances."
+        hint = (
+            " Rescale the relevances, or use gain='linear'."
+            if self.gain == _native.Gain.EXP2
+            else " Rescale the relevances."
+        )
         raise DataError(f"{where}: gains times weights add up to more than a float holds.{hint}")
 
     def _name(self, page: int) -> str:

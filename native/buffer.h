@@ -16,8 +16,9 @@ namespace {
 template <class T>
 class Buffer {
  public:
-  explicit Buffer(int64_t n)
-      : size_(n), data_(static_cast<T*>(::operator new(sizeof(T) * size_t(n) + 64, std::align_val_t(64)))) {
+  explicit Buffer(int64_t n) : size_(n) {
+    if (n == 0) return;
+    data_ = static_cast<T*>(::operator new(sizeof(T) * size_t(n) + 64, std::align_val_t(64)));
     if constexpr (std::is_trivially_default_constructible_v<T>)
       std::memset(static_cast<void*>(data_), 0, sizeof(T) * size_t(n));
     else
@@ -49,7 +50,7 @@ class Buffer {
 
  private:
   int64_t size_;
-  T* data_;
+  T* data_ = nullptr;
 };
 
 }  // namespace

@@ -2,22 +2,23 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 
 #include "buffer.h"
-#include "lanes.h"
+#include "simd.h"
 #include "sort.h"
 
 namespace {
 
 struct RowTable {
   RowTable(const double* weights, int rows, int cols, int m)
-      : stride(padded(rows)), m(m), weight(m * stride), prefix(0), falls(true), heaviest(0.0) {
+      : stride(padded(rows)), m(m), weight(int64_t(m) * stride), prefix(0), falls(true), heaviest(0.0) {
     Sorter sorter(m);
     for (int i = 0; i < rows; ++i) {
-      const double* row = sorter.descending(weights + i * cols, m);
+      const double* row = sorter.descending(weights + int64_t(i) * cols, m);
       double sum = 0.0;
       for (int r = 0; r < m; ++r) {
-        const int at = r * stride + i;
+        const int64_t at = int64_t(r) * stride + i;
         weight[at] = row[r];
         sum += row[r];
         if (i > 0 && weight[at - 1] < row[r]) falls = false;
@@ -26,18 +27,18 @@ struct RowTable {
     }
   }
 
-  const double* weights_of_rank(int r) const { return weight.at(r * stride); }
+  const double* weights_of_rank(int r) const { return weight.at(int64_t(r) * stride); }
 
   // The sums of each row's n largest weights.
   const double* sums_of(int n) {
     if (prefix.size() == 0) {
-      prefix = Buffer<double>((m + 1) * stride);
-      for (int at = 0; at < m * stride; ++at) prefix[at + stride] = prefix[at] + weight[at];
+      prefix = Buffer<double>(int64_t(m + 1) * stride);
+      for (int64_t at = 0; at < int64_t(m) * stride; ++at) prefix[at + stride] = prefix[at] + weight[at];
     }
-    return prefix.at(n * stride);
+    return prefix.at(int64_t(n) * stride);
   }
 
-  int stride;             // rows, padded to whole lanes with rows of weight 0
+  int stride;  // rows, padded to whole lanes with rows of weight 0
   int m;
   Buffer<double> weight;  // weight[r * stride + i]: the r-th largest of row i's first m weights
   Buffer<double> prefix;  // prefix[n * stride + i]: the sum of the n largest; made when first asked for
@@ -45,12 +46,12 @@ struct RowTable {
   double heaviest;        // the largest sum of a row's weights
 };
 
-// Tables by m, each built when a page first needs it. Very large grids have more of them than fit: then they are
-// forgotten and built again.
+// Tables by m, each built when a page first needs it. Very large grids have more of them than fit: then all are dropped
+// and built again.
 class RowTables {
  public:
-  RowTables(const double* weights, int rows, int cols) : weights_(weights), rows_(rows), cols_(cols), table_(cols + 1) {}
-  ~RowTables() { forget(); }
+  RowTables(const double* weights, int rows, int cols)
+      : weights_(weights), rows_(rows), cols_(cols), table_(cols + 1) {}
 
   int rows() const { return rows_; }
   int cols() const { return cols_; }
@@ -58,28 +59,25 @@ class RowTables {
   RowTable& of(int m) {
     if (!table_[m]) {
       const int64_t size = int64_t(m) * padded(rows_);
-      if (held_ + size > kMostHeld) forget();
-      held_ += size;
-      table_[m] = new RowTable(weights_, rows_, cols_, m);
+      if (size_ + size > kMostNumbers) clear();
+      size_ += size;
+      table_[m] = std::make_unique<RowTable>(weights_, rows_, cols_, m);
     }
     return *table_[m];
   }
 
  private:
-  static constexpr int64_t kMostHeld = int64_t(1) << 23;  // numbers: 64 MiB a thread
+  static constexpr int64_t kMostNumbers = int64_t(1) << 23;  // 64 MiB a thread
 
-  void forget() {
-    for (int m = 0; m < table_.size(); ++m) {
-      delete table_[m];
-      table_[m] = nullptr;
-    }
-    held_ = 0;
+  void clear() {
+    for (int m = 0; m < table_.size(); ++m) table_[m].reset();
+    size_ = 0;
   }
 
   const double* weights_;
   int rows_, cols_;
-  int64_t held_ = 0;
-  Buffer<RowTable*> table_;
+  int64_t size_ = 0;
+  Buffer<std::unique_ptr<RowTable>> table_;
 };
 
 }  // namespace

@@ -163,7 +163,7 @@ def test_instruction_sets_give_the_same_bits() -> None:
     before = _native.instruction_set()
     found = []
     try:
-        for name in ("baseline", before):
+        for name in (_native.InstructionSet.BASELINE, before):
             _native.use_instruction_set(name)
             found.append(sign_flip(table(100, 9, 2), users(100), 2_000).tolist())
     finally:

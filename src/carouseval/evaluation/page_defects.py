@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from carouseval._native import Defect
 from carouseval.evaluation.plan import ScoringPlan
 from carouseval.evaluation.reading.ids import NONE
 from carouseval.evaluation.scoring.page_batch import PageBatch
@@ -13,7 +14,7 @@ from carouseval.evaluation.scoring.page_batch import PageBatch
 
 @dataclass(frozen=True)
 class PageDefect:
-    """One thing that can be wrong with a page; ``bit`` as in native/shown.h, negative where it is not from there."""
+    """One thing that can be wrong with a page; ``bit`` as in native/page_reader.h, negative if not from there."""
 
     bit: int
     column: str
@@ -25,19 +26,26 @@ class PageDefect:
 
 _OR_COUNT = "or use invalid='count'."
 REPEATED_CELL = PageDefect(
-    1, "col", "cell appears twice", "cells appear twice", "Each cell holds one item; drop the repeats.", "error"
+    Defect.CELL_TWICE.value,
+    "col",
+    "cell appears twice",
+    "cells appear twice",
+    "Each cell holds one item; drop the repeats.",
+    "error",
 )
 OUTSIDE_GRID = PageDefect(
-    2,
+    Defect.OUTSIDE_GRID.value,
     "row",
     "cell lies outside the grid",
     "cells lie outside the grid",
     "Use a larger grid, or drop these cells.",
     "error",
 )
-GAP = PageDefect(4, "col", "row has a gap", "rows have gaps", "A gap is scored as an item without gain.", "warning")
+GAP = PageDefect(
+    Defect.GAP.value, "col", "row has a gap", "rows have gaps", "A gap is scored as an item without gain.", "warning"
+)
 SKIPPED_ROW = PageDefect(
-    8,
+    Defect.SKIPPED_ROW.value,
     "row",
     "row is skipped",
     "rows are skipped",
@@ -45,7 +53,7 @@ SKIPPED_ROW = PageDefect(
     "invalid",
 )
 REPEATED_CATEGORY = PageDefect(
-    16,
+    Defect.REPEATED_CATEGORY.value,
     "category",
     "row repeats a category of its page",
     "rows repeat a category of their page",
@@ -53,7 +61,7 @@ REPEATED_CATEGORY = PageDefect(
     "invalid",
 )
 OUTSIDE_CATEGORY = PageDefect(
-    32,
+    Defect.OUTSIDE_CATEGORY.value,
     "category",
     "item is outside its row's category",
     "items are outside their row's category",
@@ -61,7 +69,7 @@ OUTSIDE_CATEGORY = PageDefect(
     "invalid",
 )
 PARTLY_PINNED = PageDefect(
-    64,
+    Defect.PINNED_IN_PART.value,
     "pinned",
     "row is only partly pinned",
     "rows are only partly pinned",

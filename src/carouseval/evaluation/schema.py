@@ -10,7 +10,7 @@ from carouseval.metrics.validation import did_you_mean
 from carouseval.table_columns import Column
 from carouseval.tables import Table, TableLike, agree_on_ids, open_table
 
-MOST_ROWS, MOST_COLS = 10_000, 65_535  # the most that packed lines can hold (native/shown.h)
+MOST_ROWS, MOST_COLS = 10_000, 65_535  # the most that packed lines can hold (native/page_reader.h)
 
 _ID = "Every line needs an id, an integer or text."
 _RELEVANCE = "Relevance must be finite and at least 0; drop lines without a judgment."

@@ -6,6 +6,7 @@ from typing import TypeAlias, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
+from carouseval import _native
 from carouseval.errors import DataError
 from carouseval.metrics.choices import GainName
 from carouseval.metrics.grid import Array
@@ -18,6 +19,7 @@ Gain: TypeAlias = GainName | GainFunction
 """A gain: ``"exp2"`` (2^relevance - 1, as in the paper), ``"linear"`` (the relevance itself), or a function."""
 
 GAIN_NAMES: tuple[GainName, ...] = get_args(GainName)
+KERNEL_GAINS: dict[GainName, _native.Gain] = {"exp2": _native.Gain.EXP2, "linear": _native.Gain.LINEAR}
 
 
 def check_gain(gain: Gain) -> Gain:

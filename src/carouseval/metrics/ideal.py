@@ -15,7 +15,7 @@ from carouseval.metrics.cutoffs import PageCutoff, page_weights, parse_cutoff
 from carouseval.metrics.discount_base import Discount, as_discount
 from carouseval.metrics.gains import Gain
 from carouseval.metrics.grid import Array, Grid, IntArray
-from carouseval.metrics.page_stack import stack_pages, thread_count
+from carouseval.metrics.page_stack import KERNEL_IDEALS, stack_pages, thread_count
 from carouseval.metrics.relevance import ManyPages, OnePage, Relevance, UnknownPages
 from carouseval.metrics.validation import require_choice
 
@@ -173,10 +173,10 @@ def ideal_layout(
     stack = stack_pages(relevance, gain)
     weights = page_weights(as_discount(discount), stack.grid(grid), parse_cutoff(cutoff))
     pages = stack.relevance.astype(np.float64, copy=False)
-    source, bad = _native.layout(
-        pages, weights, stack.gain, require_choice("ideal", ideal, IDEALS), thread_count(threads)
-    )
-    if bad == _native.OVERFLOW:
+    kind = KERNEL_IDEALS[require_choice("ideal", ideal, IDEALS)]
+    try:
+        source, bad = _native.layout(pages, weights, stack.gain, kind, thread_count(threads))
+    except OverflowError:
         stack.refuse_overflow()
     if bad >= 0:
         stack.refuse(bad)

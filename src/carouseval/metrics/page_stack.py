@@ -10,13 +10,18 @@ from numpy.typing import NDArray
 from carouseval import _native
 from carouseval.errors import DataError, ParameterError
 from carouseval.metrics.choices import IdealName
-from carouseval.metrics.gains import Gain, apply_function, check_gain
+from carouseval.metrics.gains import KERNEL_GAINS, Gain, apply_function, check_gain
 from carouseval.metrics.grid import Array, Grid
 from carouseval.metrics.relevance import PAGE_HINT, Relevance, relevance_array
 from carouseval.metrics.validation import require_int
 
 # read by the kernels as they are; other types are converted to one that holds all their values
 _NATIVE = (np.dtype(np.float64), np.dtype(np.float32), np.dtype(np.uint8), np.dtype(np.int64))
+KERNEL_IDEALS: dict[IdealName | Literal["none"], _native.Ideal] = {
+    "none": _native.Ideal.NONE,
+    "category": _native.Ideal.CATEGORY,
+    "unconstrained": _native.Ideal.UNCONSTRAINED,
+}
 _CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 _MOST_THREADS, _MOST_ROWS, _MOST_CELLS = 1024, 10_000, 100_000_000
 
@@ -27,7 +32,7 @@ class Stack:
 
     relevance: NDArray[Any]
     leading: tuple[int, ...]
-    gain: str  # what the kernel still has to apply: "exp2" or "linear"
+    gain: _native.Gain  # what the kernel still has to apply
 
     def unstacked(self, values: Array) -> float | Array:
         """Per-page values in the caller's shape: a float for a single page."""
@@ -52,7 +57,9 @@ class Stack:
         threads: int | None = None,
     ) -> tuple[Array, Array]:
         """2DCG and the ideal of every page (empty when ``ideal`` is ``"none"``)."""
-        dcg, best, bad = _native.score(self.relevance, weights, self.gain, ideal, by_rank, thread_count(threads))
+        dcg, best, bad = _native.score(
+            self.relevance, weights, self.gain, KERNEL_IDEALS[ideal], by_rank, thread_count(threads)
+        )
         if bad >= 0:
             self.refuse(bad)
         for values in (dcg, best):
@@ -70,7 +77,7 @@ class Stack:
 
     def with_gains(self, gains: Array) -> "Stack":
         """The same pages with gains of another kind."""
-        return Stack(gains, self.leading, "linear")
+        return Stack(gains, self.leading, _native.Gain.LINEAR)
 
     def gains_on(self, grid: Grid, threads: int | None = None) -> Array:
         """The gain of every cell of the grid, (pages, rows, cols); 0 where a cell holds nothing."""
@@ -83,14 +90,18 @@ class Stack:
         value = self.relevance.reshape(-1)[cell]
         page, row, col = (int(at) for at in np.unravel_index(cell, self.relevance.shape))
         where = f"{self._name(page)}: row {row + 1}, col {col + 1} is {value:g}"
-        if self.gain == "exp2" and value >= 1024 and np.isfinite(value):
+        if self.gain == _native.Gain.EXP2 and value >= 1024 and np.isfinite(value):
             raise DataError(f"{where}, and 2^{value:g} is too large for a float. Rescale it, or use gain='linear'.")
         raise DataError(f"{where}. Relevance is finite and 0 or more; NaN marks a cell that holds nothing.")
 
     def refuse_overflow(self, page: int | None = None) -> NoReturn:
         """Raise for a page whose gains times weights are too large to be added up."""
         where = "relevance" if page is None else self._name(page)
-        hint = " Rescale the relevances, or use gain='linear'." if self.gain == "exp2" else " Rescale the relevances."
+        hint = (
+            " Rescale the relevances, or use gain='linear'."
+            if self.gain == _native.Gain.EXP2
+            else " Rescale the relevances."
+        )
         raise DataError(f"{where}: gains times weights add up to more than a float holds.{hint}")
 
     def _name(self, page: int) -> str:
@@ -116,13 +127,13 @@ def stack_pages(relevance: Relevance, gain: Gain) -> Stack:
         plain = pages.astype(np.float64)
         bad = (plain < 0) | np.isinf(plain)
         if bad.any():
-            Stack(plain.reshape(-1, rows, cols), leading, "linear").refuse(int(np.flatnonzero(bad)[0]))
+            Stack(plain.reshape(-1, rows, cols), leading, _native.Gain.LINEAR).refuse(int(np.flatnonzero(bad)[0]))
         pages, gain = apply_function(gain, plain), "linear"
     if pages.dtype == np.bool_:
         pages = pages.view(np.uint8)
     elif pages.dtype not in _NATIVE:
         pages = pages.astype(np.float32 if np.can_cast(pages.dtype, np.float32) else np.float64)
-    return Stack(np.ascontiguousarray(pages).reshape(-1, *pages.shape[-2:]), leading, gain)
+    return Stack(np.ascontiguousarray(pages).reshape(-1, *pages.shape[-2:]), leading, KERNEL_GAINS[gain])
 
 
 def thread_count(threads: int | None) -> int:

@@ -13,7 +13,7 @@ from carouseval.evaluation import schema
 from carouseval.evaluation.reading.attributes import Attribute
 from carouseval.evaluation.reading.ids import Codebook, Codes, PageIds
 from carouseval.evaluation.settings import Settings
-from carouseval.metrics.gains import Gain, apply_function
+from carouseval.metrics.gains import KERNEL_GAINS, Gain, apply_function
 from carouseval.metrics.grid import Array
 from carouseval.metrics.page_stack import thread_count
 from carouseval.tables import RECORD, Table
@@ -83,7 +83,7 @@ def gains_of(judgments: Judgments, gain: Gain, table: Table, threads: int | None
     """The gain of every judgment; one too large for a float is refused with its line."""
     if callable(gain):
         return apply_function(gain, judgments.relevance)
-    gains, bad = _native.gains(judgments.relevance, gain, thread_count(threads))
+    gains, bad = _native.gains(judgments.relevance, KERNEL_GAINS[gain], thread_count(threads))
     if bad >= 0:
         column = table.names["relevance"]
         record, total, row = table.find(pl.col("relevance") >= 1024)

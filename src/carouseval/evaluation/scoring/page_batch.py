@@ -42,7 +42,7 @@ class PageBatch:
     pinned: NDArray[np.uint8]  # (pages, rows)
     duplicates: NDArray[np.uint32]
     unjudged: NDArray[np.uint32]
-    defects: NDArray[np.uint8]  # bits as in native/shown.h
+    defects: NDArray[np.uint8]  # bits of _native.Defect
     lines: Lines  # of these pages and perhaps others
     begin: NDArray[np.int64]  # where each page's lines begin and end
     end: NDArray[np.int64]

@@ -12,6 +12,12 @@ from carouseval.evaluation.settings import Duplicates
 from carouseval.metrics.grid import Array, Grid
 
 _PAGES_AT_ONCE = 1_000  # whose gains are arrays of all cells
+_REPEATS = {
+    "best": _native.Repeats.BEST,
+    "first": _native.Repeats.FIRST,
+    "every": _native.Repeats.EVERY,
+    "error": _native.Repeats.BEST,  # refused before pages are scored
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +42,7 @@ class TablePages:
         return self._sum_and_weights(weights, by_rank=False, once=False)[1]
 
     def _sum_and_weights(self, weights: Array, by_rank: bool, once: bool) -> tuple[Array, Array]:
-        rule = "best" if once or self.duplicates == "error" else self.duplicates
+        rule = _native.Repeats.BEST if once else _REPEATS[self.duplicates]
         batch = self.batch
         return _native.score_hits(batch.offsets, batch.hits, self.gain, weights, by_rank, rule, self.threads)
 

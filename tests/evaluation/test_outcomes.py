@@ -143,7 +143,7 @@ def test_what_is_no_metric_is_said() -> None:
         cv.evaluate(LAYOUTS, JUDGMENTS, metrics=Bare, grid=GRID)  # type: ignore[arg-type]
     with pytest.raises(cv.ParameterError, match="Bare must define value"):
         cv.metrics.register_metric("Bare")(Bare)
-    with pytest.raises(cv.ParameterError, match="must be a class of Metric"):
+    with pytest.raises(cv.ParameterError, match="must be a subclass of Metric"):
         cv.metrics.register_metric("Other")(dict)  # type: ignore[type-var]
 
     @cv.metrics.register_metric("Scalar")
@@ -152,7 +152,7 @@ def test_what_is_no_metric_is_said() -> None:
             return 1.0
 
     for call in (lambda: cv.metric("Scalar")([[1.0]]), lambda: cv.evaluate(LAYOUTS, JUDGMENTS, metrics="Scalar")):
-        with pytest.raises(cv.DataError, match="must give a number for each of"):
+        with pytest.raises(cv.DataError, match="must return a number for each of"):
             call()
 
 

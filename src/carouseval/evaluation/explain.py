@@ -7,7 +7,7 @@ ideal page may, such as a repeated item (``loss_steps.py``).
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, Unpack
+from typing import SupportsIndex, Unpack
 
 import numpy as np
 import polars as pl
@@ -139,7 +139,9 @@ class _Losses:
         self._cells = [_summed(self._cells, [*by, "row", "col"])]
         self._rows = [_summed(self._rows, [*by, "row"])]
 
-    def explanation(self, evaluation: Evaluation, view: Callable[[Any, Any], PageView]) -> Explanation:
+    def explanation(
+        self, evaluation: Evaluation, view: Callable[[SupportsIndex | str, SupportsIndex | str | None], PageView]
+    ) -> Explanation:
         """The losses of all pages, beside their scores."""
         by = self._inputs.plan.settings.by_columns
         pages = np.flatnonzero(~np.isnan(self._values[:, 0]))

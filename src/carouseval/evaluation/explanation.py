@@ -72,7 +72,7 @@ class Explanation(Result):
     by: tuple[str, ...]
     evaluation: Evaluation
     grid: Grid | dict[str, Grid]
-    view: Callable[[Any, Any], PageView] | None = field(repr=False)
+    view: Callable[[SupportsIndex | str, SupportsIndex | str | None], PageView] | None = field(repr=False)
 
     def __getstate__(self) -> dict[str, Any]:
         """Copies leave the tables behind."""

@@ -2,7 +2,7 @@
 
 import html
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, SupportsIndex
 
 import polars as pl
 
@@ -48,8 +48,8 @@ class PageView:
       2  ●     ●
     """
 
-    user_id: Any
-    page_id: Any
+    user_id: SupportsIndex | str
+    page_id: SupportsIndex | str | None
     grid: Grid
     weights: Array
     values: dict[str, float]

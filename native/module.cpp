@@ -113,6 +113,8 @@ nb::tuple layout(In<double, 3> relevance, In<double, 2> weights, Gain gain, Idea
 Out<double> category_ideal(In<double, 3> gains, In<int64_t, 2> slots, In<double, 2> weights, int threads) {
   require_weights(weights);
   const size_t count = gains.shape(0);
+  require(gains.shape(1) <= 100'000'000 / std::max<size_t>(1, std::max(gains.shape(2), weights.shape(0))),
+          "categories must have at most 100,000,000 items and scores");
   require(slots.shape(0) == count && slots.shape(1) == gains.shape(1), "every category must have its slots");
   const Categories all = {gains.data(),   slots.data(),          int(gains.shape(1)),  int(gains.shape(2)),
                           weights.data(), int(weights.shape(0)), int(weights.shape(1))};

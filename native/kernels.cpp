@@ -40,7 +40,7 @@ int64_t score_only(const Pages<T>& pages, Pieces& pieces, double* dcg) {
   const int cells = pages.rows * pages.cols;
   const PageWeights weight(pages);
   bool fractions = false;
-  return for_each(pieces, [&](int64_t p) {
+  return for_each(pieces, [&](int64_t p) CAROUSEVAL_INLINE_LAMBDA {
     Lanes total;
     const bool good = each_gain<gain>(
         pages.relevance + p * cells, cells, (pages.count - p) * cells, fractions, [&] { total = fill(0.0); },
@@ -62,7 +62,7 @@ int64_t score_with(const Pages<T>& pages, Pieces& pieces, double* dcg, double* b
   Page page(pages.rows, pages.cols);
   const PageWeights weight(pages);
   Buffer<double> list(padded(page.cells));
-  return for_each(pieces, [&](int64_t p) {
+  return for_each(pieces, [&](int64_t p) CAROUSEVAL_INLINE_LAMBDA {
     if (!read_page<gain>(pages.relevance + p * page.cells, (pages.count - p) * page.cells, page))
       return first_bad(pages.relevance, gain, p * page.cells, (p + 1) * page.cells);
     const double* gains = page.gain.at(0);
@@ -99,7 +99,7 @@ int64_t score(const Pages<T>& pages, Pieces& pieces, double* dcg, double* best) 
 // Gains cell by cell; empty cells stay NaN.
 int64_t gains(const double* relevance, int64_t count, Gain gain, Pieces& blocks, double* out) {
   bool fractions = false;
-  return for_each(blocks, [&](int64_t block) {
+  return for_each(blocks, [&](int64_t block) CAROUSEVAL_INLINE_LAMBDA {
     const int64_t at = block * kGainBlock, readable = count - at;
     const int cells = int(std::min<int64_t>(readable, kGainBlock));
     const auto write = [&](int c, Lanes g, Mask held) {

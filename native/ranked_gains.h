@@ -11,18 +11,17 @@ namespace {
 class RankedGains {
  public:
   RankedGains(int most_categories, int most_items)
-      : stride_(padded(most_categories)), gain_(int64_t(most_items) * stride_), count_(stride_), networks_(most_items) {
-  }
+      : stride_(padded(most_categories)), gain_(most_items * stride_), count_(stride_), networks_(most_items) {}
 
   int depth() const { return depth_; }  // the largest number of gains in one category
-  const double* of_rank(int r) const { return gain_.at(int64_t(r) * stride_); }
+  const double* of_rank(int r) const { return gain_.at(r * stride_); }
 
   void clear() {
-    for (int64_t c = 0; c < int64_t(depth_) * stride_; c += kLanes) store(gain_.at(c), fill(0.0));
+    for (int c = 0; c < depth_ * stride_; c += kLanes) store(gain_.at(c), fill(0.0));
     for (int k = 0; k < stride_; ++k) count_[k] = 0;
     depth_ = 0;
   }
-  void add(int category, double gain) { gain_[int64_t(count_[category]++) * stride_ + category] = gain; }
+  void add(int category, double gain) { gain_[count_[category]++ * stride_ + category] = gain; }
   void sort(int categories) {
     for (int k = 0; k < categories; ++k) depth_ = count_[k] > depth_ ? count_[k] : depth_;
     networks_.sort_columns(gain_.at(0), depth_, stride_, padded(categories));

@@ -12,13 +12,13 @@ namespace {
 
 struct RowTable {
   RowTable(const double* weights, int rows, int cols, int m)
-      : stride(padded(rows)), m(m), weight(int64_t(m) * stride), prefix(0), falls(true), heaviest(0.0) {
+      : stride(padded(rows)), m(m), weight(m * stride), prefix(0), falls(true), heaviest(0.0) {
     Sorter sorter(m);
     for (int i = 0; i < rows; ++i) {
-      const double* row = sorter.descending(weights + int64_t(i) * cols, m);
+      const double* row = sorter.descending(weights + i * cols, m);
       double sum = 0.0;
       for (int r = 0; r < m; ++r) {
-        const int64_t at = int64_t(r) * stride + i;
+        const int at = r * stride + i;
         weight[at] = row[r];
         sum += row[r];
         if (i > 0 && weight[at - 1] < row[r]) falls = false;
@@ -27,15 +27,15 @@ struct RowTable {
     }
   }
 
-  const double* weights_of_rank(int r) const { return weight.at(int64_t(r) * stride); }
+  const double* weights_of_rank(int r) const { return weight.at(r * stride); }
 
   // The sums of each row's n largest weights.
   const double* sums_of(int n) {
     if (prefix.size() == 0) {
-      prefix = Buffer<double>(int64_t(m + 1) * stride);
-      for (int64_t at = 0; at < int64_t(m) * stride; ++at) prefix[at + stride] = prefix[at] + weight[at];
+      prefix = Buffer<double>((m + 1) * stride);
+      for (int at = 0; at < m * stride; ++at) prefix[at + stride] = prefix[at] + weight[at];
     }
-    return prefix.at(int64_t(n) * stride);
+    return prefix.at(n * stride);
   }
 
   int stride;  // rows, padded to whole lanes with rows of weight 0

@@ -50,7 +50,7 @@ class Networks {
     if (n > kMost) return sort_one_by_one(table, n, stride, lanes);
     if (!network_[n]) network_[n] = std::make_unique<Network>(n);
     network_[n]->each([&](int high, int low) CAROUSEVAL_INLINE_LAMBDA {
-      double *above = table + int64_t(high) * stride, *below = table + int64_t(low) * stride;
+      double *above = table + high * stride, *below = table + low * stride;
       for (int k = 0; k < lanes; k += kLanes) {
         const Lanes a = load(above + k), b = load(below + k);
         store(above + k, max(a, b));
@@ -64,9 +64,9 @@ class Networks {
 
   void sort_one_by_one(double* table, int n, int stride, int lanes) {
     for (int k = 0; k < lanes; ++k) {
-      for (int r = 0; r < n; ++r) column_[r] = table[int64_t(r) * stride + k];
+      for (int r = 0; r < n; ++r) column_[r] = table[r * stride + k];
       std::sort(column_.at(0), column_.at(n), Descending());
-      for (int r = 0; r < n; ++r) table[int64_t(r) * stride + k] = column_[r];
+      for (int r = 0; r < n; ++r) table[r * stride + k] = column_[r];
     }
   }
 

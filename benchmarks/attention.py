@@ -123,11 +123,11 @@ def fits(repeats: int) -> None:
     seen = recgaze_counts("bratislava")
     loss = plain_likelihood(seen)
     for name in ("six", "edges, first row"):
-        fit = fit_likelihood(name, seen)
+        fit = fit_likelihood(seen, name)
         start = np.full(len(fit.values), math.log(0.8 / 0.2))
         for method in METHODS:
             ours, theirs = interleaved(
-                partial(fit_likelihood, name, seen),
+                partial(fit_likelihood, seen, name),
                 partial(minimize, loss, start, method=method),
                 repeats,
                 statistics.median,
@@ -138,7 +138,7 @@ def fits(repeats: int) -> None:
                 f"({ours * 1e3:.2f} ms, {theirs * 1e3:.1f} ms), "
                 f"log-likelihood {fit.log_likelihood:.4f}, theirs {reached:.4f}"
             )
-        ours = best_of(partial(bootstrap_fit, fit, seen, samples=SAMPLES))
+        ours = best_of(partial(bootstrap_fit, seen, fit, samples=SAMPLES))
         theirs = SAMPLES * best_of(partial(minimize, loss, start, method="L-BFGS-B"))
         print(f"  {name}, a bootstrap of {SAMPLES:,} samples: {theirs / ours:.0f}x faster than L-BFGS-B ({ours:.2f} s)")
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from carouseval.attention import Examination, recgaze_counts
+from carouseval.attention.choices import RecgazeGroup
 
 IDS = ["UserID", "SubjectID", "TaskID", "StimulusID", "Timestamp"]
 AOIS = ["Fixation_AOI_", "Fixation_AOI_Closest_", "Click_AOI_", "Cursor_AOI_"]
@@ -83,10 +84,11 @@ def embedded_logs(seed: int = 0) -> Logs:
     """Logs whose counts are the embedded ones, among screens that every filter must drop."""
     logs = Logs()
     rng = np.random.default_rng(seed)
-    for group, prefixes in {
+    prefixes_of: dict[RecgazeGroup, list[str]] = {
         "bratislava": ["KInIT_", "KINIT_", "kinit_"],
         "amsterdam": ["UvA_", "UVA_", "uva_"],
-    }.items():
+    }
+    for group, prefixes in prefixes_of.items():
         seen = recgaze_counts(group)
         assert seen.participants
         tasks = [(user, task) for task in range(1, 31) for user in range(1, seen.participants + 1)]  # all take part

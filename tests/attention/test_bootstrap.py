@@ -1,6 +1,6 @@
 """Bootstrap intervals: what is resampled, that they cover, and that they say what they are."""
 
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -25,11 +25,11 @@ def people(seed: int, count: int, screens: int, spread: float) -> Examination:
 
 
 def test_counts_alone_say_that_intervals_are_too_narrow() -> None:
-    found = bootstrap("d_rpd", recgaze_counts("bratislava"), parameters=AXES, samples=200)
-    assert found.what == CELLS_ONLY == "sampling noise of independent cells only, too narrow"
+    found = bootstrap(recgaze_counts("bratislava"), "d_rpd", parameters=AXES, samples=200)
+    assert found.method == CELLS_ONLY == "binomial noise of independent cells only, too narrow"
     assert set(found.parameters) == {"alpha", "beta", "mu", "nu"}
     assert found.parameters["mu"].low <= 0.65 <= found.parameters["mu"].high
-    fitted = grid_search("d_rpd", recgaze_counts("bratislava"), parameters=AXES).discount.parameters
+    fitted = grid_search(recgaze_counts("bratislava"), "d_rpd", parameters=AXES).discount.parameters
     for name, interval in found.parameters.items():
         assert interval.low <= fitted[name] <= interval.high
 
@@ -38,9 +38,9 @@ def test_participants_widen_the_intervals() -> None:
     study = people(1, 25, 20, spread=0.8)
     alone = Examination("same", study.counts, study.screens)
     grid = cv.Grid(4, 6, page_size=3)
-    by_people = bootstrap("d_rpd", study, grid, {"alpha": [4], "beta": [9]}, samples=300)
-    by_cells = bootstrap("d_rpd", alone, grid, {"alpha": [4], "beta": [9]}, samples=300)
-    assert by_people.what == BY_PARTICIPANT
+    by_people = bootstrap(study, "d_rpd", grid, {"alpha": [4], "beta": [9]}, samples=300)
+    by_cells = bootstrap(alone, "d_rpd", grid, {"alpha": [4], "beta": [9]}, samples=300)
+    assert by_people.method == BY_PARTICIPANT
 
     def width(one: Any) -> float:
         return float(sum(interval.high - interval.low for interval in one.parameters.values()))
@@ -52,31 +52,31 @@ def test_a_single_resampled_study_is_fitted_as_the_grid_search_does() -> None:
     """With one participant every resample is the study itself."""
     study = people(2, 1, 400, spread=0.0)
     grid = cv.Grid(4, 6, page_size=3)
-    found = bootstrap("d_rpd", study, grid, samples=5)
-    best = grid_search("d_rpd", study, grid)
+    found = bootstrap(study, "d_rpd", grid, samples=5)
+    best = grid_search(study, "d_rpd", grid)
     assert {name: interval.low for name, interval in found.parameters.items()} == best.discount.parameters
 
 
 def test_seeds_and_progress() -> None:
     steps: list[tuple[int, int]] = []
-    one = bootstrap("d_t", recgaze_counts("amsterdam"), samples=100, seed=3, progress=lambda a, b: steps.append((a, b)))
-    assert one == bootstrap("d_t", recgaze_counts("amsterdam"), samples=100, seed=3)
+    one = bootstrap(recgaze_counts("amsterdam"), "d_t", samples=100, seed=3, progress=lambda a, b: steps.append((a, b)))
+    assert one == bootstrap(recgaze_counts("amsterdam"), "d_t", samples=100, seed=3)
     assert steps[-1] == (100, 100)  # parameter sets
 
 
 def test_nonsense_is_refused() -> None:
     with pytest.raises(cv.ParameterError, match="bootstrap needs counts"):
-        bootstrap("d_t", recgaze_counts("all").frequencies)
+        bootstrap(recgaze_counts("all").frequencies, "d_t")
     with pytest.raises(cv.ParameterError, match="samples must be an integer"):
-        bootstrap("d_t", recgaze_counts("all"), samples=0)
+        bootstrap(recgaze_counts("all"), "d_t", samples=0)
     with pytest.raises(cv.DataError, match="frequencies are 10x15, but the grid is 3x3"):
-        bootstrap("d_t", recgaze_counts("all"), cv.Grid(3, 3), samples=3)
+        bootstrap(recgaze_counts("all"), "d_t", cv.Grid(3, 3), samples=3)
     with pytest.raises(cv.DataError, match="no parameters of d_t give finite and positive weights"):
-        bootstrap("d_t", recgaze_counts("all"), parameters={"alpha": [0.1], "beta": [0.1]}, samples=3)
-    with pytest.raises(cv.DataError, match="do not add up"):
+        bootstrap(recgaze_counts("all"), "d_t", parameters={"alpha": [0.1], "beta": [0.1]}, samples=3)
+    with pytest.raises(cv.DataError, match="do not add up to the totals"):
         Examination("wrong", [[3, 1]], 5, by_participant=([[[1, 1]], [[1, 0]]], [3, 2]))
-    with pytest.raises(cv.DataError, match="two lists"):
-        Examination("wrong", [[2, 1]], 5, by_participant={"x": 1})
+    with pytest.raises(cv.DataError, match="two arrays"):
+        Examination("wrong", [[2, 1]], 5, by_participant=cast(Any, {"x": 1}))
     with pytest.raises(cv.DataError, match="at least one screen"):
         Examination("wrong", [[2, 1]], 3, by_participant=([[[2, 1]], [[0, 0]]], [3, 0]))
     with pytest.raises(cv.DataError, match="at least one screen"):

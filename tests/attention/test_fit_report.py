@@ -26,7 +26,7 @@ GRID = cv.Grid(3, 4, page_size=2)
 def test_a_search_scores_on_both_sets() -> None:
     report = fit_discount(FitData.read("bratislava", "amsterdam"), "d_mir", top=3)
     assert isinstance(report, SearchReport)
-    assert report.scores["test"] == vars(scores(report.discount, recgaze_counts("amsterdam")))
+    assert report.scores["test"] == vars(scores(recgaze_counts("amsterdam"), report.discount))
     assert report.to_frame()["scored on"].to_list() == ["train", "test"]
     assert len(report.to_dict()["top"]) == 3
     assert report.heading.startswith("fitted to bratislava: 1,665 screens of 61 participants, 10x15")

@@ -10,7 +10,7 @@ import pytest
 
 import carouseval as cv
 from carouseval.attention import choose_form, recgaze_counts
-from carouseval.attention.fisher_scoring import Binomial, maximise
+from carouseval.attention.fisher_scoring import BinomialCounts, maximise
 from carouseval.metrics.grid import Array
 
 SEEN = recgaze_counts("bratislava")
@@ -96,12 +96,13 @@ def bic(size: int, formula: Callable[..., Array]) -> float:
     starts = np.random.default_rng(0).normal(1, 1, (8, size))
     counts, screens = np.repeat(SEEN.counts.reshape(1, -1), 8, axis=0), np.full((8, 150), float(SEEN.screens))
 
-    def chances(at: Array) -> Array:
+    def probabilities(at: Array) -> Array:
         shares = 1 / (1 + np.exp(-at))
         return formula(*shares.T[:, :, None, None]).reshape(len(at), -1)
 
-    found = maximise(chances, Binomial(counts.astype(float), screens), starts, np.full(size, -16), np.full(size, 16))
-    return size * math.log(SEEN.screens * 150) - 2 * float(found.value.max())
+    data, bound = BinomialCounts(counts.astype(float), screens), np.full(size, 16)
+    found = maximise(probabilities, data, starts, -bound, bound)
+    return size * math.log(SEEN.screens * 150) - 2 * float(found.log_likelihood.max())
 
 
 def lines(heading: str) -> dict[str, float]:
@@ -115,13 +116,13 @@ def lines(heading: str) -> dict[str, float]:
 def test_forms_looked_at_by_hand_are_as_documented() -> None:
     said = lines("Looked at by hand before")
     assert list(said) == list(FORMS)
-    lowest = min(one.fit.bic for one in choose_form(SEEN).tried)
+    lowest = min(one.fit.bic for one in choose_form(SEEN).trials)
     for name, (size, formula) in FORMS.items():
         assert bic(size, formula) - lowest == pytest.approx(said[name], abs=0.06), name
 
 
 def test_forms_of_the_list_are_as_documented() -> None:
-    tried = choose_form(SEEN).tried
+    tried = choose_form(SEEN).trials
     lowest = min(one.fit.bic for one in tried)
     assert lines("lists every form with its likelihood") == {
         one.fit.form.name: round(one.fit.bic - lowest, 1) for one in tried

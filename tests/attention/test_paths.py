@@ -22,7 +22,7 @@ from carouseval.attention import (
     read_recgaze,
 )
 from carouseval.attention.likelihood import LikelihoodFit
-from carouseval.attention.paths import Walk
+from carouseval.attention.paths import PathProblem
 from carouseval.metrics.markov_scan import MarkovScan
 from tests.attention.raw_logs import KEPT, A, B, aoi, event, final_click, movie, write
 from tests.behavior.browsing_oracle import draw_scan, scan_start, scan_steps
@@ -121,13 +121,13 @@ def test_parquet_of_any_number_type(tmp_path: Path, kind: Any) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (TABLE + "b,3,1\n", r": column row, line 8: found '3'\. A row is a whole number from 1 to 2 on the 2x3 grid\."),
+        (TABLE + "b,3,1\n", r": column row, line 8: found '3'\. A row is an integer from 1 to 2 on the 2x3 grid\."),
         (TABLE + "b,0,1\nb,3,1\n", r": column row, line 8: found '0' \(2 such lines\)\."),
-        (TABLE + "b,1,4\n", r": column col, line 8: found '4'\. A col is a whole number from 1 to 3 on the 2x3 grid\."),
+        (TABLE + "b,1,4\n", r": column col, line 8: found '4'\. A col is an integer from 1 to 3 on the 2x3 grid\."),
         (TABLE + "b,1.5,1\n", r": column row, line 8: found '1\.5'\."),
         (TABLE + "b,,1\n", r": column row, line 8: found nothing\."),
-        (TABLE + ",1,1\n", r": column screen, line 8: found nothing\. Every line names its screen\."),
-        ("screen,row,col,participant\na,1,1,\n", r": column participant, line 2: found nothing\. Every line names its"),
+        (TABLE + ",1,1\n", r": column screen, line 8: found nothing\. Every line needs a screen\."),
+        ("screen,row,col,participant\na,1,1,\n", r": column participant, line 2: found nothing\. Every line needs a"),
         (
             "screen,row,col,time\na,1,1,1\na,1,2,\n",
             r": column time, line 3: found nothing\. A time is a number, or",
@@ -139,7 +139,7 @@ def test_parquet_of_any_number_type(tmp_path: Path, kind: Any) -> None:
         ("screen,row,col,time\na,1,1,nan\na,1,1,inf\n", r": column time, line 2: found 'nan' \(2 such lines\)\."),
         (TABLE + "b,1", r": line 8 is cut off: it has 2 fields, the header has 3\."),
         ("", r" is empty\."),
-        ("a,1,1\n", r": missing columns screen, row, col; it has a, 1, 1\. Write one line per look"),
+        ("a,1,1\n", r": missing columns screen, row, col; it has a, 1, 1\. Write one line per fixation"),
         (b"PAR1screen", r" cannot be parsed as Parquet: "),
         (b"\xff\xfes\x00", r": missing columns .* It is not in UTF-8\. Save it as UTF-8\."),
     ],
@@ -159,11 +159,11 @@ def test_bad_parquet_is_refused(tmp_path: Path) -> None:
 
 
 def test_the_number_of_screens_is_checked(tmp_path: Path) -> None:
-    with pytest.raises(cv.DataError, match=r"column screen has 2 screens, more than the 1 there are said to be\."):
+    with pytest.raises(cv.DataError, match=r"column screen has 2 screens, but the number of screens is given as 1\."):
         read(tmp_path, TABLE, screens=1)
     with pytest.raises(cv.ParameterError, match=r"screens must be an integer of at least 1, found 0\."):
         read(tmp_path, TABLE, screens=0)
-    with pytest.raises(cv.DataError, match=r"pilot holds no look\. Write one line per look: screen, row, col\."):
+    with pytest.raises(cv.DataError, match=r"pilot has no fixations\. Write one line per fixation: screen, row, col\."):
         read(tmp_path, "screen,row,col\n")
     with pytest.raises(cv.DataError, match=r"none\.csv: No such file or directory\."):
         paths_from_screens(tmp_path / "none.csv", GRID)
@@ -171,19 +171,23 @@ def test_the_number_of_screens_is_checked(tmp_path: Path) -> None:
 
 def test_paths_are_checked_as_they_are_made() -> None:
     none, twice = np.zeros(0, np.int64), np.zeros(2, np.int64)
-    with pytest.raises(cv.DataError, match=r"mine: every look has a screen and a cell"):
+    with pytest.raises(cv.DataError, match=r"mine: every step needs a screen and a cell"):
         Paths("mine", GRID, none, none, 1)
-    with pytest.raises(cv.DataError, match=r"mine: looks at one cell in a row are one look; drop the repeats\."):
+    with pytest.raises(cv.DataError, match=r"mine: consecutive fixations on one cell are one step; drop the repeats\."):
         Paths("mine", GRID, twice, twice, 1)
-    with pytest.raises(cv.DataError, match=r"mine: screens are numbered 0, 1, 2, \.\.\. in the order of looks"):
+    with pytest.raises(cv.DataError, match=r"mine: screen must be numbered 0, 1, 2, \.\.\. in ascending order"):
         Paths("mine", GRID, np.array([1, 0]), np.array([0, 1]), 2)
-    with pytest.raises(cv.DataError, match=r"mine: cells are numbered row by row from 0 on the"):
+    with pytest.raises(cv.DataError, match=r"mine: cell must be numbered row by row from 0 on the"):
         Paths("mine", GRID, np.array([0]), np.array([99]), 1)
-    with pytest.raises(cv.DataError, match=r"mine: every screen with a look has a participant"):
+    with pytest.raises(cv.DataError, match=r"mine: participant must have an entry for each screen with steps"):
         Paths("mine", GRID, np.array([0]), np.array([0]), 1, np.array([0, 1]))
-    with pytest.raises(cv.ParameterError, match=r"path_log_likelihood takes a MarkovScan"):
-        path_log_likelihood("d_scan", Paths("mine", GRID, np.array([0]), np.array([0]), 1))  # type: ignore[arg-type]
-    with pytest.raises(cv.ParameterError, match=r"fit_paths takes paths: read them with paths_from_screens\."):
+    mine = Paths("mine", GRID, np.array([0]), np.array([0]), 1)
+    with pytest.raises(cv.ParameterError, match=r"takes Paths, then the discount; found MarkovScan first"):
+        path_log_likelihood(MarkovScan(), mine)  # type: ignore[arg-type]
+    with pytest.raises(cv.ParameterError, match=r"have a likelihood under d_scan only, found d_rcb\("):
+        path_log_likelihood(mine, "d_rcb")
+    assert path_log_likelihood(mine, "d_scan") == path_log_likelihood(mine, MarkovScan())
+    with pytest.raises(cv.ParameterError, match=r"fit_paths needs scan paths, such as paths_from_screens"):
         fit_paths(np.ones((2, 3)))  # type: ignore[arg-type]
 
 
@@ -209,7 +213,7 @@ def test_paths_count_like_screens(
 
 def test_steps_by_hand() -> None:
     """On 6 cells a step is 7 times the cell it leaves plus the one it leads to, 6 for away; a start leaves cell 6."""
-    walk = Walk(as_paths([[(1, 1), (1, 2), (1, 1), (1, 2)], [(1, 2)], [(1, 1), (2, 3)]]))
+    walk = PathProblem(as_paths([[(1, 1), (1, 2), (1, 1), (1, 2)], [(1, 2)], [(1, 1), (2, 3)]]))
     assert dict(zip(walk.kinds.tolist(), walk.counts.tolist(), strict=True)) == {
         0 * 7 + 1: 2,
         0 * 7 + 5: 1,
@@ -270,7 +274,7 @@ def test_the_likelihood_against_a_loop(grid: cv.Grid, changed: dict[str, float])
     parameters = SCAN | changed  # one may get lost under all of them, so that whatever was drawn can be
     expected = by_loop(parameters, grid, screens, blank)
     assert blank > 0
-    assert path_log_likelihood(MarkovScan(**parameters), as_paths(screens, blank, grid)) == pytest.approx(
+    assert path_log_likelihood(as_paths(screens, blank, grid), MarkovScan(**parameters)) == pytest.approx(
         expected, rel=1e-12
     )
 
@@ -282,15 +286,15 @@ def test_steps_away_from_a_cell_are_all_there_is() -> None:
     for begin in (1, 2):
         path = [(1, begin)]
         for _ in range(40):
-            total += math.exp(path_log_likelihood(scan, as_paths([path], grid=grid)))
+            total += math.exp(path_log_likelihood(as_paths([path], grid=grid), scan))
             path = [*path, (1, 3 - path[-1][1])]
     assert total == pytest.approx(0.9, rel=1e-9)  # the rest looks at nothing
 
 
 def test_what_cannot_be_has_no_likelihood() -> None:
     scan = MarkovScan(lost=0)
-    assert path_log_likelihood(scan, as_paths([[(1, 1), (1, 2)]])) > -math.inf
-    assert path_log_likelihood(scan, as_paths([[(1, 1), (2, 3)]])) == -math.inf
+    assert path_log_likelihood(as_paths([[(1, 1), (1, 2)]]), scan) > -math.inf
+    assert path_log_likelihood(as_paths([[(1, 1), (2, 3)]]), scan) == -math.inf
 
 
 # --- fits ---
@@ -302,7 +306,7 @@ def test_a_scan_is_recovered_from_the_paths_of_people(people: int | None) -> Non
     screens, blank = drawn(grid, 3000, seed=4)
     owner = None if people is None else np.arange(len(screens)) % people
     paths = as_paths(screens, blank, grid, participant=owner)
-    fit = fit_paths(paths, level=0.999)
+    fit = fit_paths(paths, ci=0.999)
     assert fit.converged
     assert fit.values["e"] == pytest.approx(len(screens) / 3000, abs=1e-6)
     for name, ends in fit.intervals.items():
@@ -312,18 +316,18 @@ def test_a_scan_is_recovered_from_the_paths_of_people(people: int | None) -> Non
             assert ends.high / ends.low < 1.6, name  # not for want of knowing anything
     assert fit.values["wrap"] > 0.8
     assert isinstance(fit.discount, MarkovScan)
-    assert fit.log_likelihood == pytest.approx(path_log_likelihood(fit.discount, paths), rel=1e-12)
-    assert fit.log_likelihood > path_log_likelihood(MarkovScan(**SCAN), paths)
+    assert fit.log_likelihood == pytest.approx(path_log_likelihood(paths, fit.discount), rel=1e-12)
+    assert fit.log_likelihood > path_log_likelihood(paths, MarkovScan(**SCAN))
     assert fit.saturated > fit.log_likelihood
-    said = "by participant, 60 of them" if people else "screens taken for independent of each other, too narrow"
-    assert said in fit.noise
+    said = "clustered by participant (60 participants)" if people else "screens treated as independent, too narrow"
+    assert said in fit.interval_method
 
 
 def test_people_who_never_swipe_from_the_last_page_to_the_first() -> None:
     screens, blank = drawn(cv.Grid(2, 6, page_size=2), 2000, seed=5, changed={"wrap": 0})
     paths = as_paths(screens, blank, cv.Grid(2, 6, page_size=2))
     fit = fit_paths(paths)
-    assert fit.log_likelihood > path_log_likelihood(MarkovScan(**SCAN | {"wrap": 0}), paths) - 1
+    assert fit.log_likelihood > path_log_likelihood(paths, MarkovScan(**SCAN | {"wrap": 0})) - 1
     assert fit.values["wrap"] < 0.1
 
 
@@ -345,7 +349,7 @@ def test_nothing_nearby_is_likelier() -> None:
         for factor in (0.97, 1 / 0.97):
             share = name in MarkovScan.decays + MarkovScan.shares
             moved = fit.values | {name: min(value * factor, 1.0) if share else value * factor}
-            assert path_log_likelihood(MarkovScan(**moved), paths) <= fit.log_likelihood + 1e-6, name
+            assert path_log_likelihood(paths, MarkovScan(**moved)) <= fit.log_likelihood + 1e-6, name
 
 
 # --- RecGaze ---
@@ -417,7 +421,7 @@ def test_a_scan_is_fitted_to_saved_looks(tmp_path: Path) -> None:
     fit = fit_paths(logs.paths("bratislava"))
     assert content["parameters"] == pytest.approx(fit.discount.parameters, rel=1e-9)
     assert content["train"]["log_likelihood_per_path"] == pytest.approx(fit.log_likelihood / 6, rel=1e-9)
-    assert "by participant, 3 of them" in content["noise"]
+    assert "by participant, 3 of them" in content["interval_method"]
 
 
 @pytest.mark.parametrize(
@@ -448,7 +452,7 @@ def test_blank_screens_are_no_participants() -> None:
     """One person's screens are no sample of people, however many screens are blank; e is a share of screens."""
     screens, _ = drawn(GRID, 150, seed=9)
     free = as_paths(screens, 20)
-    count = free.looked
+    count = free.screens_with_steps
 
     def with_people(people: Any) -> LikelihoodFit:
         return fit_paths(Paths("people", GRID, free.screen, free.cell, free.screens, people))
@@ -456,9 +460,9 @@ def test_blank_screens_are_no_participants() -> None:
     one, several = with_people(np.zeros(count, np.int64)), with_people(np.arange(count) % 12)
     nobody = fit_paths(free)
     assert one.intervals == nobody.intervals
-    assert one.noise == nobody.noise
-    assert "12 of them" in several.noise
-    assert any("Whose the 20 screens without a look are" in said for said in several.open)
+    assert one.interval_method == nobody.interval_method
+    assert "(12 participants)" in several.interval_method
+    assert any("of the 20 screens without any fixation are unknown" in text for text in several.limitations)
     ours, theirs = several.intervals["e"], nobody.intervals["e"]
     assert ours is not None
     assert theirs is not None
@@ -468,8 +472,8 @@ def test_blank_screens_are_no_participants() -> None:
 def test_every_screen_has_a_look() -> None:
     screens, _ = drawn(GRID, 100, seed=10)
     fit = fit_paths(as_paths(screens, 0))
-    assert "Every screen has a look, so that e is 1" in " ".join(fit.open)
-    assert not any(said.startswith("e ") for said in fit.open + fit.unsure)
+    assert "Every screen has a fixation, so that e is 1" in " ".join(fit.limitations)
+    assert not any(said.startswith("e ") for said in fit.limitations + fit.interval_warnings)
 
 
 @pytest.mark.parametrize(
@@ -491,7 +495,7 @@ def test_a_spread_at_its_bound_does_not_blur_the_others() -> None:
     """People who always land at the edge: row_spread runs to 0, and says nothing about how often they scroll."""
     screens, _ = drawn(GRID, 600, seed=11, changed={"row_spread": 0.0, "lost": 0.0})
     free = as_paths(screens, 0)
-    people = np.arange(free.looked) % 30
+    people = np.arange(free.screens_with_steps) % 30
     by_people = fit_paths(Paths("people", GRID, free.screen, free.cell, free.screens, people))
     nobody = fit_paths(free)
     assert by_people.intervals["row_spread"] is None

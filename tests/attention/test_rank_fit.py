@@ -1,7 +1,7 @@
 """Fits and scores against the paper and against SciPy."""
 
 import itertools
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -10,6 +10,7 @@ from scipy import stats
 import carouseval as cv
 from carouseval import _native
 from carouseval.attention import Examination, recgaze_counts
+from carouseval.attention.choices import Objective
 from carouseval.attention.parameters import DECAYS, FACTORS
 from carouseval.attention.rank_fit import PAPER_DISCOUNTS, grid_search, refine, scores
 
@@ -27,8 +28,8 @@ PAPER = {  # parameters, train rho, test rho, test r, test MSE
 @pytest.mark.parametrize("symbol", PAPER_DISCOUNTS)
 def test_the_papers_grid_search(symbol: str) -> None:
     text, train_rho, test_rho, test_r, test_mse = PAPER[symbol]
-    fit = grid_search(symbol, TRAIN)
-    held_out = scores(fit.discount, TEST)
+    fit = grid_search(TRAIN, symbol)
+    held_out = scores(TEST, fit.discount)
     assert str(fit.discount) == text
     assert fit.discount == cv.discounts.parse(symbol)  # the defaults are the fitted values
     found = (fit.train.spearman, held_out.spearman, held_out.pearson, held_out.mse)
@@ -40,7 +41,7 @@ def test_the_papers_grid_search(symbol: str) -> None:
 def test_scores_against_scipy(symbol: str) -> None:
     for discount, group in itertools.product((cv.discounts.parse(symbol),), (TRAIN, TEST)):
         weights, target = discount.weights(cv.RECGAZE).ravel(), group.frequencies.ravel()
-        found = scores(discount, group)
+        found = scores(group, discount)
         assert found.spearman == pytest.approx(stats.spearmanr(weights, target).statistic, abs=1e-12)
         assert found.pearson == pytest.approx(stats.pearsonr(weights, target).statistic, abs=1e-12)
         assert found.mse == pytest.approx(np.mean((weights / weights.max() - target / target.max()) ** 2), abs=1e-15)
@@ -48,7 +49,7 @@ def test_scores_against_scipy(symbol: str) -> None:
 
 def test_every_candidate_of_a_search_against_scipy() -> None:
     parameters: dict[str, Any] = {"alpha": [1, 4], "beta": [9, 3], "mu": [0.65, 0.3], "nu": [0.95]}
-    fit = grid_search("d_rpd", TRAIN, parameters=parameters, top=99)
+    fit = grid_search(TRAIN, "d_rpd", parameters=parameters, top=99)
     assert len(fit.top) == fit.tried == 8
     for candidate in fit.top:
         weights = candidate.discount.weights(cv.RECGAZE).ravel()
@@ -86,35 +87,35 @@ def test_a_constant_has_no_correlation() -> None:
     assert np.isnan(r[0])
     for flat in (np.ones((3, 3)), np.ones((1, 1)), np.zeros((2, 2))):
         with pytest.raises(cv.DataError, match="the same in every cell"):
-            scores(cv.discounts.RowPage(), flat)
+            scores(flat, cv.discounts.RowPage())
 
 
 def test_ties_go_by_pearson_then_by_order() -> None:
     """Multiplying alpha and beta by the same number keeps every rank: rho ties exactly, r decides."""
-    fit = grid_search("d_t", TRAIN, parameters={"alpha": [1, 2, 3], "beta": [1, 2, 3]}, top=9)
+    fit = grid_search(TRAIN, "d_t", parameters={"alpha": [1, 2, 3], "beta": [1, 2, 3]}, top=9)
     same = [c for c in fit.top if c.discount.parameters["alpha"] == c.discount.parameters["beta"]]
     assert len({c.spearman for c in same}) == 1
     assert [c.pearson for c in same] == sorted((c.pearson for c in same), reverse=True)
-    twice = grid_search("d_t", TRAIN, parameters={"alpha": [5, 5], "beta": [3]}, top=2)
+    twice = grid_search(TRAIN, "d_t", parameters={"alpha": [5, 5], "beta": [3]}, top=2)
     assert twice.top[0] == twice.top[1]
 
 
 def test_unusable_parameters_are_skipped() -> None:
-    fit = grid_search("d_t", TRAIN, parameters={"alpha": [0.1, 0.25, 7], "beta": [0.25, 6]})
+    fit = grid_search(TRAIN, "d_t", parameters={"alpha": [0.1, 0.25, 7], "beta": [0.25, 6]})
     assert (fit.tried, fit.skipped) == (6, 2)  # alpha*i + beta*j <= 1 in the corner
-    with pytest.raises(cv.DataError, match="no parameters of d_t give weights that spearman can judge"):
-        grid_search("d_t", TRAIN, parameters={"alpha": [0.1], "beta": [0.1]})
+    with pytest.raises(cv.DataError, match="spearman is undefined for all parameters of d_t"):
+        grid_search(TRAIN, "d_t", parameters={"alpha": [0.1], "beta": [0.1]})
 
 
 @pytest.mark.parametrize("objective", ["spearman", "pearson", "mse", "likelihood"])
-def test_every_objective_finds_its_own_best(objective: str) -> None:
+def test_every_objective_finds_its_own_best(objective: Objective) -> None:
     axes: dict[str, Any] = {"alpha": [1, 5, 10], "beta": [1, 5, 10], "mu": [0.3, 0.6, 0.9], "nu": [0.85, 0.95]}
-    fit = grid_search("d_rpd", TRAIN, parameters=axes, objective=objective, top=3)
+    fit = grid_search(TRAIN, "d_rpd", parameters=axes, objective=objective, top=3)
     values = {}
     for combination in itertools.product(*axes.values()):
         discount = cv.discounts.RowPage(*combination)
         weights = discount.weights(cv.RECGAZE)
-        found = scores(discount, TRAIN)
+        found = scores(TRAIN, discount)
         probable = weights.max() < 1
         log = (
             (TRAIN.counts * np.log(weights) + (1665 - TRAIN.counts) * np.log1p(-weights)).sum() if probable else -np.inf
@@ -128,17 +129,17 @@ def test_every_objective_finds_its_own_best(objective: str) -> None:
 
 
 @pytest.mark.parametrize("objective", ["pearson", "mse", "likelihood"])
-def test_refinement_only_improves(objective: str) -> None:
-    coarse = grid_search("d_rpd", TRAIN, parameters={"alpha": [4], "beta": [9]}, objective=objective)
-    fine = refine(coarse, TRAIN)
+def test_refinement_only_improves(objective: Objective) -> None:
+    coarse = grid_search(TRAIN, "d_rpd", parameters={"alpha": [4], "beta": [9]}, objective=objective)
+    fine = refine(TRAIN, coarse)
     better = fine.top[0].objective - coarse.top[0].objective
     assert (-better if objective == "mse" else better) > 0
     assert fine.discount.weights(cv.RECGAZE).min() > 0
 
 
 def test_a_refit_for_squared_error_reaches_the_known_optimum() -> None:
-    fine = refine(grid_search("d_rpd", TRAIN, objective="mse"), TRAIN)
-    held_out = scores(fine.discount, TEST)
+    fine = refine(TRAIN, grid_search(TRAIN, "d_rpd", objective="mse"))
+    held_out = scores(TEST, fine.discount)
     assert round(held_out.spearman, 3) == 0.975
     assert round(held_out.pearson, 3) == 0.991
     assert round(held_out.mse, 4) == 0.0014
@@ -164,52 +165,58 @@ def test_a_users_discount_can_be_fitted() -> None:
             return self.keep ** (grid.row_index + grid.column_index - 2.0)
 
     values = [0.2, 0.5, 0.8]
-    one = grid_search("d_test_fit", TRAIN, parameters={"keep": values}, objective="mse")
-    other = grid_search("d_test_fit2", TRAIN, parameters={"keep": values}, objective="mse")
+    one = grid_search(TRAIN, "d_test_fit", parameters={"keep": values}, objective="mse")
+    other = grid_search(TRAIN, "d_test_fit2", parameters={"keep": values}, objective="mse")
     assert one.discount.parameters == other.discount.parameters
     assert one.train == other.train
 
 
 def test_results_do_not_depend_on_threads_and_progress_is_told() -> None:
     steps: list[tuple[int, int]] = []
-    one = grid_search("d_a", TRAIN, threads=1, progress=lambda done, of: steps.append((done, of)))
-    assert one == grid_search("d_a", TRAIN, threads=5)
+    one = grid_search(TRAIN, "d_a", threads=1, progress=lambda done, of: steps.append((done, of)))
+    assert one == grid_search(TRAIN, "d_a", threads=5)
     assert steps[-1] == (10_000, 10_000)
 
 
 def test_frequencies_may_be_any_table() -> None:
     small = np.array([[0.9, 0.5, 0.4], [0.3, 0.2, 0.1]])
     grid = cv.Grid(2, 3, page_size=2)
-    assert grid_search("d_mir", small, grid).train.spearman > 0.9
-    one, other = (scores(cv.discounts.RowPage(), table, grid) for table in (small, 100 * small))
+    assert grid_search(small, "d_mir", grid).train.spearman > 0.9
+    one, other = (scores(table, cv.discounts.RowPage(), grid) for table in (small, 100 * small))
     assert (one.spearman, one.pearson, one.mse) == pytest.approx((other.spearman, other.pearson, other.mse), abs=1e-14)
 
 
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: grid_search("d_rdp", TRAIN), r"model must be .* found 'd_rdp'\. Did you mean 'd_rpd'"),
-        (lambda: grid_search("d_emp", TRAIN), r"d_emp is written down, not fitted"),
+        (lambda: grid_search(TRAIN, "d_rdp"), r"discount must be .* found 'd_rdp'\. Did you mean 'd_rpd'"),
+        (lambda: grid_search(TRAIN, "d_emp"), r"d_emp cannot be fitted"),
         (
-            lambda: grid_search("d_t", TRAIN, objective="rho"),
+            lambda: grid_search(TRAIN, "d_t", objective=cast(Any, "rho")),
             r"objective must be 'spearman', 'pearson', 'mse' or 'likelihood'",
         ),
-        (lambda: grid_search("d_t", TRAIN, top=0), r"top must be an integer of at least 1"),
+        (lambda: grid_search(TRAIN, "d_t", top=0), r"top must be an integer of at least 1"),
         (
-            lambda: grid_search("d_t", TRAIN, parameters={"mu": [1]}),
+            lambda: grid_search(TRAIN, "d_t", parameters={"mu": [1]}),
             r"a parameter of d_t must be 'alpha' or 'beta', found 'mu'",
         ),
         (
-            lambda: grid_search("d_rpd", TRAIN, parameters={"mu": [0.6, 1.5]}),
+            lambda: grid_search(TRAIN, "d_rpd", parameters={"mu": [0.6, 1.5]}),
             r"d_rpd: mu must be .* at most 1, found 1\.5",
         ),
-        (lambda: grid_search("d_t", TRAIN, parameters={"beta": []}), r"the values of beta must be a list"),
-        (lambda: grid_search("d_t", TRAIN, parameters={"beta": ["a"]}), r"the values of beta must be a list"),
-        (lambda: grid_search("d_t", TRAIN.frequencies, objective="likelihood"), r"'likelihood' needs counts"),
-        (lambda: grid_search("d_t", TRAIN, cv.Grid(3, 3)), r"frequencies are 10x15, but the grid is 3x3"),
-        (lambda: grid_search("d_t", [[1.0, -1.0]]), r"finite numbers, 0 or more"),
-        (lambda: grid_search("d_t", [1.0, 2.0]), r"a table \(rows, cols\)"),
-        (lambda: scores(cv.discounts.RowPage(), [[np.nan, 1.0]]), r"finite numbers"),
+        (lambda: grid_search(TRAIN, "d_t", parameters={"beta": []}), r"the values of beta must be a list"),
+        (lambda: grid_search(TRAIN, "d_t", parameters={"beta": ["a"]}), r"the values of beta must be a list"),
+        (lambda: grid_search(TRAIN.frequencies, "d_t", objective="likelihood"), r"'likelihood' needs counts"),
+        (lambda: grid_search(TRAIN, "d_t", cv.Grid(3, 3)), r"frequencies are 10x15, but the grid is 3x3"),
+        (lambda: grid_search([[1.0, -1.0]], "d_t"), r"finite numbers, 0 or more"),
+        (lambda: grid_search([1.0, 2.0], "d_t"), r"a table \(rows, cols\)"),
+        (lambda: scores([[np.nan, 1.0]], cv.discounts.RowPage()), r"finite numbers"),
+        (lambda: grid_search("d_t", cast(Any, TRAIN)), r"frequencies come first, then the discount; found 'd_t'"),
+        (
+            lambda: scores(cast(Any, cv.discounts.RowPage()), cast(Any, TRAIN)),
+            r"frequencies come first, .* d_rpd",
+        ),
+        (lambda: refine(cast(Any, grid_search(TRAIN, "d_t")), cast(Any, TRAIN)), r"fit must be the SearchFit of"),
     ],
 )
 def test_nonsense_is_refused(make: Any, message: str) -> None:

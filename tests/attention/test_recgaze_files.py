@@ -27,7 +27,7 @@ BAD_LOOK = event(A, 1, 2, movie(11, 2))
         (event("KInIT_", 1, 2), r"column UserID, line 4: found 'KInIT_'\."),
         (event("KInIT_\u0663", 1, 2), r"column UserID, line 4: found 'KInIT_\u0663'\."),
         (event("", 1, 2), r"column UserID, line 4: found nothing\."),
-        (event(A, "one", 2), r"column TaskID, line 4: found 'one'\. A task is a whole number, in RecGaze 1 to 40\."),
+        (event(A, "one", 2), r"column TaskID, line 4: found 'one'\. A task is an integer, in RecGaze from 1 to 40\."),
         (event(A, "1.5", 2), r"column TaskID, line 4: found '1\.5'\."),
         (event(A, "", 2), r"column TaskID, line 4: found nothing\."),
         (event(A, "nan", 2), r"column TaskID, line 4: found 'nan'\."),
@@ -36,7 +36,7 @@ BAD_LOOK = event(A, 1, 2, movie(11, 2))
         (event(A, 1, "inf", movie(1, 1)), r"column Timestamp, line 4: found 'inf'\."),
         (
             BAD_LOOK,
-            r"column Fixation_AOI_Carousel_position, line 4: found '11'\. A carousel's position is a whole number",
+            r"column Fixation_AOI_Carousel_position, line 4: found '11'\. A carousel's position is an integer",
         ),
         (f"{BAD_LOOK}\n{BAD_LOOK}", r"column Fixation_AOI_Carousel_position, line 4: found '11' \(2 such lines\)\."),
         (
@@ -72,7 +72,7 @@ def test_bad_events_are_refused(tmp_path: Path, line: str, message: str) -> None
         ([final_click("Lab_1", 1)], r"column UserID, line 2: found 'Lab_1'\."),
         ([final_click(A, "x")], r"column TaskID, line 2: found 'x'\."),
         ([final_click(A, 1), final_click(A, 2)[:-30]], r"line 3 is cut off: it has 13 fields, the header has 15\."),
-        ([], r"holds no clicks, only a header\. Is the file complete\?.* Zenodo, record 15270518"),
+        ([], r"has a header but no clicks\. Is the file complete\?.* Zenodo, record 15270518"),
     ],
 )
 def test_bad_click_files_are_refused(tmp_path: Path, lines: list[str], message: str) -> None:
@@ -91,7 +91,7 @@ def test_bad_click_files_are_refused(tmp_path: Path, lines: list[str], message: 
         ),
         (b"\n \n", r"missing columns UserID, "),
         (b"\xff\xfeU\x00s\x00", r"missing columns .* It is not in UTF-8\. Save it as UTF-8\."),
-        (",".join(EVENTS).encode(), r"holds no events, only a header\. Is the file complete\?"),
+        (",".join(EVENTS).encode(), r"has a header but no events\. Is the file complete\?"),
         (
             ",".join(EVENTS).replace("Timestamp", "Time").replace("Click_AOI_type", "Click").encode(),
             r"missing columns Timestamp \(is it Time\?\), Click_AOI_type \(.*\); it has UserID, SubjectID, TaskID, ",
@@ -100,7 +100,7 @@ def test_bad_click_files_are_refused(tmp_path: Path, lines: list[str], message: 
             ";".join(EVENTS).encode(),
             r"missing columns .* Its fields seem to be separated by semicolons; separate them by commas\.",
         ),
-        (",".join(CLICKS).encode(), r"missing columns .* The events file is given first, then the click file\."),
+        (",".join(CLICKS).encode(), r"missing columns .* The events file comes first, then the click file\."),
         (",".join([*EVENTS, "TaskID"]).encode(), r"the header names TaskID twice\. Remove or rename one\."),
         (
             b",".join(map(str.encode, EVENTS)) + b"\n" + SCREEN[0].encode() + b"\xff\n",

@@ -11,6 +11,8 @@ import pytest
 
 import carouseval as cv
 from carouseval.attention import Examination, RecgazeLogs, read_recgaze, recgaze_counts
+from carouseval.attention.choices import RecgazeGroup
+from carouseval.attention.recgaze_data import GROUPS
 from carouseval.attention.recgaze_logs import REASONS
 from tests.attention.raw_logs import (
     BOTH,
@@ -31,7 +33,7 @@ from tests.attention.raw_logs import (
     write,
 )
 
-LABS = ("bratislava", "amsterdam")
+LABS: tuple[RecgazeGroup, ...] = ("bratislava", "amsterdam")
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +46,7 @@ def lines_of(logs: Logs) -> list[str]:
 
 
 def assert_embedded(read: RecgazeLogs) -> None:
-    for group in (*LABS, "all"):
+    for group in GROUPS:
         found, published = read.groups[group], recgaze_counts(group)
         np.testing.assert_array_equal(found.counts, published.counts)
         np.testing.assert_array_equal(found.row_counts, published.row_counts)

@@ -72,13 +72,13 @@ def test_counts_by_hand(tmp_path_factory: Any, lines: list[tuple[int, int, int]]
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (TABLE + "b,3,1\n", r": column row, line 7: found '3'\. A row is a whole number from 1 to 2 on the 2x3 grid\."),
+        (TABLE + "b,3,1\n", r": column row, line 7: found '3'\. A row is an integer from 1 to 2 on the 2x3 grid\."),
         (TABLE + "b,0,1\nb,3,1\n", r": column row, line 7: found '0' \(2 such lines\)\."),
-        (TABLE + "b,1,4\n", r": column col, line 7: found '4'\. A col is a whole number from 1 to 3 on the 2x3 grid\."),
+        (TABLE + "b,1,4\n", r": column col, line 7: found '4'\. A col is an integer from 1 to 3 on the 2x3 grid\."),
         (TABLE + "b,1.5,1\n", r": column row, line 7: found '1\.5'\."),
         (TABLE + "b,one,1\n", r": column row, line 7: found 'one'\."),
         (TABLE + "b,,1\n", r": column row, line 7: found nothing\."),
-        (TABLE + ",x,y\n", r": column screen, line 7: found nothing\. Every line names its screen\."),
+        (TABLE + ",x,y\n", r": column screen, line 7: found nothing\. Every line needs a screen\."),
         (TABLE + '" ",1,1\n', r": column screen, line 7: found ' '\."),
         ("screen,row,col,participant\na,1,1,\n", r": column participant, line 2: found nothing\."),
         (TABLE + '"b\nc",9,1\n"d",8,1\n', r": column row, line 7: found '9' \(2 such lines\)\."),
@@ -86,8 +86,8 @@ def test_counts_by_hand(tmp_path_factory: Any, lines: list[tuple[int, int, int]]
         (TABLE + "b,1", r": line 7 is cut off: it has 2 fields, the header has 3\."),
         (TABLE + "b,1,1,1", r": line 7 is too long: it has 4 fields, the header has 3\."),
         ("", r" is empty\."),
-        ("screen,row,col\n", r" holds no examined cell\. Write one line per cell: screen, row, col\."),
-        ("a,1,1\n", r": missing columns screen, row, col; it has a, 1, 1\. Write one line per look"),
+        ("screen,row,col\n", r" has no examined cells\. Write one line per cell: screen, row, col\."),
+        ("a,1,1\n", r": missing columns screen, row, col; it has a, 1, 1\. Write one line per fixation"),
         (
             "screen;row;col\n",
             r": missing columns .* Its fields seem to be separated by semicolons; separate them by commas\.",
@@ -107,12 +107,12 @@ def test_bad_tables_are_refused(tmp_path: Path, text: str | bytes, message: str)
     [
         (
             {"screen": [1, 1], "row": [1, 9], "col": [1, 1]},
-            r": column row, record 2: found 9\. A row is a whole number",
+            r": column row, record 2: found 9\. A row is an integer",
         ),
         ({"screen": [1, None], "row": [1, 1], "col": [1, 1]}, r": column screen, record 2: found nothing\."),
         (
             {"screen": [1, 1], "row": [True, True], "col": [1, 1]},
-            r": column row holds Boolean; expected integers\. A row is a whole number",
+            r": column row holds Boolean; expected integers\. A row is an integer",
         ),
         ({"screen": [1], "row": [1]}, r": missing column col; it has screen, row\."),
         ({"screen": [1], "row": [[1]], "col": [1]}, r"column row|cannot be parsed as Parquet"),
@@ -125,7 +125,7 @@ def test_bad_parquet_is_refused(tmp_path: Path, columns: dict[str, Any], message
 
 
 def test_the_number_of_screens_is_checked(tmp_path: Path) -> None:
-    with pytest.raises(cv.DataError, match=r"column screen has 2 screens, more than the 1 there are said to be\."):
+    with pytest.raises(cv.DataError, match=r"column screen has 2 screens, but the number of screens is given as 1\."):
         read(tmp_path, TABLE, screens=1)
     with pytest.raises(cv.ParameterError, match=r"screens must be an integer of at least 1, found 0\."):
         read(tmp_path, TABLE, screens=0)

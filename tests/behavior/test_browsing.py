@@ -3,14 +3,15 @@
 import dataclasses
 from fractions import Fraction
 from statistics import NormalDist
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
 
 import carouseval as cv
 from carouseval.attention import recgaze_counts
-from carouseval.behavior import States, browse, chain_of, covariance
+from carouseval.behavior import States, browse, chain_of
+from carouseval.behavior.joint_examination import covariance
 from carouseval.discounts import Empirical, MarkovScan, Mixture, RowColumnBrowsing, RowPageBrowsing
 from carouseval.metrics.grid import Array
 from carouseval.metrics.markov_chain import Chain
@@ -60,7 +61,7 @@ def some_relevance(grid: cv.Grid) -> Array:
 
 def assert_implied(model: Any, found: Summary, grid: cv.Grid, within: float = 1e-12) -> None:
     """Everything a model implies, through its chain and, for weights, through its own formula."""
-    seen = browse(model, some_relevance(grid), grid)
+    seen = browse(some_relevance(grid), model, grid)
     np.testing.assert_allclose(model.weights(grid), np.array(found.weights, float), rtol=0, atol=within)
     np.testing.assert_allclose(seen.weights, np.array(found.weights, float), rtol=0, atol=within)
     np.testing.assert_allclose(seen.visits, np.array(found.visits, float), rtol=within, atol=within)
@@ -121,7 +122,7 @@ def test_mixtures_against_all_paths() -> None:
 def test_a_table_is_examined_cell_by_cell() -> None:
     """No path is known: cells are examined independently of each other, and actions are unknown."""
     grid, table = cv.Grid(2, 3), [[0.9, 0.5, 0.0], [1.0, 0.25, 0.125]]
-    seen = browse(Empirical(table), some_relevance(grid))
+    seen = browse(some_relevance(grid), Empirical(table))
     gains = 2 ** some_relevance(grid) - 1
     np.testing.assert_allclose(seen.weights, table, rtol=1e-15)
     np.testing.assert_allclose(seen.visits, table, rtol=1e-15)
@@ -162,7 +163,7 @@ def test_row_page_browsing_against_people() -> None:
 def test_scans_against_people() -> None:
     people = 4_000
     scan = MarkovScan(leave=0.05, lost=0.02, wrap=0.4)
-    seen = browse(scan, np.zeros(cv.RECGAZE.shape))
+    seen = browse(np.zeros(cv.RECGAZE.shape), scan)
     paths = draw_scan(scan.parameters, cv.RECGAZE, np.random.default_rng(8), people)
     visits = np.zeros((people, *cv.RECGAZE.shape))
     for person, path in enumerate(paths):
@@ -173,7 +174,7 @@ def test_scans_against_people() -> None:
     looks = (visits.mean(axis=0) - seen.visits) / (visits.std(axis=0) / people**0.5)
     assert np.abs(looks).max() < z_bound(looks.size)
     totals = (visits > 0).sum(axis=(1, 2))  # a gain of 1 everywhere
-    ones = browse(scan, np.ones(cv.RECGAZE.shape))
+    ones = browse(np.ones(cv.RECGAZE.shape), scan)
     assert abs(totals.mean() - ones.total_utility) < z_bound(1) * totals.std() / people**0.5
     assert totals.var() == pytest.approx(ones.variance, rel=0.15)
 
@@ -217,7 +218,7 @@ def test_one_row_against_cwl_eval(measure: tuple[str, float]) -> None:
 
 def test_rbp_is_row_column_browsing_of_one_row() -> None:
     gains = [1.0, 0.0, 0.5, 0.25]
-    seen = browse(RowColumnBrowsing(e=1, kappa=1, beta=0.8), [gains], gain="linear")
+    seen = browse([gains], RowColumnBrowsing(e=1, kappa=1, beta=0.8), gain="linear")
     theirs = cwl_values(("RBP", 0.8), gains, [1.0] * 4)
     assert seen.utility == pytest.approx(theirs["EU"], rel=1e-12)
     assert seen.total_utility == pytest.approx(theirs["ETU"] + 0.8**4 * sum(gains), rel=1e-12)
@@ -233,7 +234,7 @@ def test_the_examination_table_as_a_model_is_the_papers_truth(mode: str) -> None
     gains = 2**pages - 1
     whole = (gains * seen.counts).sum(axis=(1, 2))
     assert cv.dcg2d(pages, Empirical(seen.counts)).tolist() == whole.tolist()
-    model = browse(seen.discount, pages)
+    model = browse(pages, seen.discount)
     np.testing.assert_allclose(model.total_utility * seen.screens, whole, rtol=1e-14)
     np.testing.assert_allclose(model.total_utility, cv.dcg2d(pages, seen.discount), rtol=1e-14)
     best = [oracles.assignment_category_ideal([(15, row) for row in page.tolist()], seen.counts) for page in gains]
@@ -244,10 +245,10 @@ def test_utility_is_the_metric() -> None:
     pages = np.random.default_rng(3).integers(0, 4, (2, 3, 10, 15)).astype(float)
     pages[0, 0, :, 12:] = np.nan
     for model in ("d_rpb", "d_rcb", "d_scan", "d_mix(0.5*d_rpb + 0.5*d_scan(lost=0.1))"):
-        seen = browse(model, pages)
+        seen = browse(pages, model)
         assert seen.total_utility.shape == seen.variance.shape == seen.utility.shape == (2, 3)
         np.testing.assert_allclose(seen.total_utility, cv.dcg2d(pages, model), rtol=1e-12)
-    small = browse("d_rpb", [[1, 2], [3]], cv.RECGAZE, swipe_cost=2, scroll_cost=0)
+    small = browse([[1, 2], [3]], "d_rpb", cv.RECGAZE, swipe_cost=2, scroll_cost=0)
     assert small.total_utility == pytest.approx(cv.dcg2d([[1, 2], [3]], "d_rpb", cv.RECGAZE))
     assert small.cost == 2 * small.swipes
 
@@ -267,11 +268,19 @@ def test_models_carry_over_to_other_screens_by_their_meaning() -> None:
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: chain_of("d_rpd", cv.RECGAZE), r"d_rpd\(.*\) is no browsing model: .* not probabilities\. Use d_rpb"),
-        (lambda: browse("d_a", [[1]]), r"d_a\(.*\) is no browsing model"),
-        (lambda: browse(Empirical([[2.0]]), [[1]]), r"d_emp\(table\): weights above 1 are no probabilities"),
+        (
+            lambda: chain_of("d_rpd", cv.RECGAZE),
+            r"d_rpd\(.*\) is not a browsing model: .* probabilities\. Use d_rpb",
+        ),
+        (lambda: browse("d_rpb", cast(Any, [[1]])), r"browse takes the relevance first, .* found 'd_rpb' first"),
+        (
+            lambda: browse(cast(Any, RowPageBrowsing()), cast(Any, [[1]])),
+            r"takes the relevance first, .* found d_rpb",
+        ),
+        (lambda: browse([[1]], "d_a"), r"d_a\(.*\) is not a browsing model"),
+        (lambda: browse([[1]], Empirical([[2.0]])), r"d_emp\(table\): weights above 1 are not probabilities"),
         (lambda: chain_of("d_mix(0.5*d_rpb + 0.5*d_rcb)", cv.RECGAZE), r"has a chain for each of its parts"),
-        (lambda: browse("d_rpb", [[1]], swipe_cost=-1), r"swipe_cost must be a finite number at least 0, found -1"),
+        (lambda: browse([[1]], "d_rpb", swipe_cost=-1), r"swipe_cost must be a finite number at least 0, found -1"),
         (lambda: MarkovScan(leave=0), r"d_scan: leave must be a finite number above 0, found 0"),
         (lambda: some_chain(leave=0.1), r"chain: probabilities out of state 0 add up to 0\.6, not to 1"),
         (lambda: some_chain(start=1.5), r"chain: the probabilities of start add up to 1\.5, above 1"),

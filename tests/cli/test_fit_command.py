@@ -19,7 +19,7 @@ import pytest
 import carouseval as cv
 from carouseval.attention import choose_form, fit_likelihood, fit_paths, paths_from_screens, recgaze_counts
 from carouseval.attention.examination import Examination
-from carouseval.attention.forms import OF_ROWS_AND_PAGES
+from carouseval.attention.forms import ROW_PAGE_FORMS
 from carouseval.attention.likelihood import log_likelihood
 from carouseval.cli import main
 from carouseval.cli.fit import EXAMPLES
@@ -98,27 +98,27 @@ def test_every_example_runs(tmp_path: Path) -> None:
 def test_the_form_that_the_data_support() -> None:
     content = fitted("bratislava", "--test", "amsterdam", "--discount", "d_rpb")
     train, test = recgaze_counts("bratislava"), recgaze_counts("amsterdam")
-    choice = choose_form(train, forms=OF_ROWS_AND_PAGES)
+    choice = choose_form(train, forms=ROW_PAGE_FORMS)
     assert content["form"] == choice.chosen.form.name == "edges, novelty"
     assert content["parameters"] == choice.chosen.discount.parameters
     assert (content["discount"], content["objective"], content["fitted_to"]) == ("d_rpb", "likelihood", "bratislava")
     assert content["converged"] is True
     assert content["bic"] == choice.chosen.bic
-    assert [one["form"] for one in content["forms"]] == [form.name for form in OF_ROWS_AND_PAGES]
+    assert [one["form"] for one in content["forms"]] == [form.name for form in ROW_PAGE_FORMS]
     per_screen = content["test"]["log_likelihood_per_screen"]
-    assert per_screen == log_likelihood(choice.chosen.discount, test) / test.screens
+    assert per_screen == log_likelihood(test, choice.chosen.discount) / test.screens
     assert round(content["test"]["pearson"], 3) == 0.993
     assert set(content["intervals"]) == set(choice.chosen.values)
     assert content["intervals"]["kappa"]["low"] < content["parameters"]["kappa"] < content["intervals"]["kappa"]["high"]
-    assert "too narrow" in content["noise"]
-    assert "do not identify the order in which people looked" in content["open"][-1]
+    assert "too narrow" in content["interval_method"]
+    assert "do not identify the order in which people looked" in content["limitations"][-1]
 
 
 def test_a_form_by_name(small: list[str]) -> None:
     seen = Examination("counts", [[9, 7, 5, 4], [8, 6, 3, 3], [6, 5, 2, 1]], 10)
     for form in ("six", "edges, first row", "two kinds", "all nine"):
         content = fitted(*small, "--discount", "d_rpb", "--form", form)
-        fit = fit_likelihood(form, seen, cv.Grid(3, 4, page_size=2))
+        fit = fit_likelihood(seen, form, cv.Grid(3, 4, page_size=2))
         assert content["form"] == form
         assert content["train"]["log_likelihood_per_screen"] == pytest.approx(fit.log_likelihood / 10, rel=1e-9)
         assert "forms" not in content
@@ -128,7 +128,7 @@ def test_a_form_by_name(small: list[str]) -> None:
 def test_row_column_browsing(small: list[str]) -> None:
     content = fitted(*small, "--discount", "d_rcb", "--bootstrap", "20")
     assert set(content["parameters"]) == {"e", "kappa", "beta"}
-    assert content["noise"].startswith("20 bootstrap samples: ")
+    assert content["interval_method"].startswith("20 bootstrap samples: ")
     for name, ends in content["intervals"].items():
         assert ends["low"] < content["parameters"][name] < ends["high"]
     again = fitted(*small, "--discount", "d_rcb", "--bootstrap", "20")
@@ -140,7 +140,7 @@ def test_what_is_open_stays_open_in_bootstrap_samples(small: list[str]) -> None:
     content = fitted(*small[:3], "--page-size", "4", "--discount", "d_rpb", "--form", "six", "--bootstrap", "9")
     known = {name for name, ends in content["intervals"].items() if ends}
     assert known == {"e", "kappa", "beta"}
-    assert "sigma1 has no effect on this screen: any value fits." in content["open"]
+    assert "sigma1 is not identified: it has no effect on this screen." in content["limitations"]
 
 
 def test_a_scan_of_paths(tmp_path: Path) -> None:
@@ -153,11 +153,11 @@ def test_a_scan_of_paths(tmp_path: Path) -> None:
     assert content["parameters"] == fit.discount.parameters
     assert content["train"]["log_likelihood_per_path"] == pytest.approx(fit.log_likelihood / paths.screens)
     assert -20 < content["test"]["log_likelihood_per_path"] < 0
-    assert "by participant" in content["noise"]
-    assert not any("order in which people looked" in sentence for sentence in content["open"])
+    assert "by participant" in content["interval_method"]
+    assert not any("order in which people looked" in sentence for sentence in content["limitations"])
     more = fitted(*arguments, "--screens", "200")
     assert more["parameters"]["e"] == pytest.approx(paths.screens / 200, abs=1e-6)
-    said = "bootstrap resamples counts, not paths; leave it out."
+    said = "bootstrap resamples counts, not scan paths; leave it out."
     assert said in fitted(*arguments, "--bootstrap", "9", status=2)
     assert "say on which grid" in fitted(str(train), "--discount", "d_scan", status=2)
 
@@ -169,7 +169,7 @@ def test_counts_and_paths_are_not_held_against_each_other(tmp_path: Path, small:
     content = fitted(*small, "--grid", "3x4", "--discount", "d_scan", "--test", str(table))
     seen = paths_from_screens(table, grid).examination()
     scan = cv.discounts.parse("d_scan")
-    expected = log_likelihood(type(scan)(**content["parameters"]), seen, grid) / seen.screens
+    expected = log_likelihood(seen, type(scan)(**content["parameters"]), grid) / seen.screens
     assert content["test"]["log_likelihood_per_screen"] == pytest.approx(expected, rel=1e-12)
     options = ["--grid", "3x4", "--page-size", "2", "--discount", "d_scan", "--test", small[0]]
     assert fitted(str(table), *options)["test"]["log_likelihood_per_screen"] is None
@@ -178,11 +178,11 @@ def test_counts_and_paths_are_not_held_against_each_other(tmp_path: Path, small:
 def test_the_table_names_everything(small: list[str]) -> None:
     shown = here(*small, "--discount", "d_rpb", "--test", small[0])
     assert (shown.returncode, shown.stderr) == (0, "")
-    for text in ("d_rpb(e=", "log-likelihood of a screen's cells", "95% intervals", "Left open:", "swipe page 2"):
+    for text in ("d_rpb(e=", "log-likelihood per screen", "95% intervals", "Limitations:", "swipe page 2"):
         assert text in shown.stdout
-    for form in OF_ROWS_AND_PAGES:
+    for form in ROW_PAGE_FORMS:
         assert f"\n{form.name} " in shown.stdout
-    assert "Farthest off" in shown.stdout
+    assert "Largest residuals" in shown.stdout
     train, test = (line.split() for line in shown.stdout.splitlines() if line.startswith(("train", "test")))
     assert (len(train), len(test)) == (5, 4)  # without screens, no likelihood
 
@@ -197,8 +197,8 @@ def test_other_formats_hold_the_scores(format: str, small: list[str]) -> None:
     assert "None" not in shown.stdout
     if format == "csv":
         train, test = csv.DictReader(io.StringIO(shown.stdout))
-        assert train["log-likelihood of a screen's cells"] == repr(content["train"]["log_likelihood_per_screen"])
-        assert test["log-likelihood of a screen's cells"] == ""
+        assert train["log-likelihood per screen"] == repr(content["train"]["log_likelihood_per_screen"])
+        assert test["log-likelihood per screen"] == ""
         assert cv.discounts.parse(train["discount"]).parameters == content["parameters"]
 
 
@@ -284,10 +284,10 @@ def test_outputs_are_checked_first(
         (["--discount", "d_rpb", "--form", "rows and columns"], "form must be 'six', 'two kinds', "),
         (["--discount", "d_rpb", "--form", "d_rpd"], "or 'all nine', found 'd_rpd'."),
         (["--discount", "d_rpb", "--form", ""], "or 'all nine', found ''."),
-        (["--discount", "d_rcb", "--form", "six"], "form goes with d_rpb, fitted by likelihood."),
-        (["--form", "six"], "form goes with d_rpb, fitted by likelihood."),
-        (["--discount", "d_rpb", "--form", "six", "--values", "w=0"], "form goes with d_rpb, fitted by"),
-        (["--discount", "d_rpb", "--refine"], "d_rpb is fitted over real numbers already; leave out --refine."),
+        (["--discount", "d_rcb", "--form", "six"], "form is for d_rpb, fitted by likelihood."),
+        (["--form", "six"], "form is for d_rpb, fitted by likelihood."),
+        (["--discount", "d_rpb", "--form", "six", "--values", "w=0"], "form is for d_rpb, fitted by"),
+        (["--discount", "d_rpb", "--refine"], "d_rpb is already fitted over real numbers; leave out --refine."),
         (
             ["--discount", "d_rpb", "--objective", "mse"],
             "d_rpb: 322,687,697,779 combinations of parameters are too many to try. Give values of more of them, or "
@@ -301,8 +301,8 @@ def test_outputs_are_checked_first(
         ),
         (["--discount", "d_rcb", "--values", "e=2"], "d_rcb: e must be a finite number above 0 and at most 1, found 2"),
         (["--discount", "d_rpb", "--bootstrap", "-1"], "bootstrap must be an integer of at least 0, found -1."),
-        (["--discount", "d_mix"], "d_mix is written down, not fitted"),
-        (["--discount", "d_emp"], "d_emp is written down, not fitted"),
+        (["--discount", "d_mix"], "d_mix cannot be fitted"),
+        (["--discount", "d_emp"], "d_emp cannot be fitted"),
         (["--discount", "d_rpb", "--grid", "3x5"], "counts.csv is 3x4, but the screen is 3x5."),
         (["--discount", "d_rpb", "--test", "amsterdam"], "amsterdam is 10x15, but the screen is 3x4."),
         (["--discount", "d_rpb", "--test", "nothing.csv"], "nothing.csv: No such file or directory."),
@@ -372,10 +372,10 @@ def test_counts_that_are_all_the_same(counts: str, model: str, tmp_path: Path) -
     path.write_text(counts)
     arguments = [str(path), "--screens", "8", "--discount", model]
     if model == "d_rpd":
-        message = "frequencies are the same in every cell: no correlation with them is defined."
+        message = "frequencies are the same in every cell, so that no correlation with them is defined."
         assert message in fitted(*arguments, status=2)
     elif counts.startswith("0"):
-        assert "same: nobody looked at anything: there is nothing to fit." in fitted(*arguments, status=2)
+        assert "same: no cell was examined: there is nothing to fit." in fitted(*arguments, status=2)
     else:
         assert fitted(*arguments)["train"]["spearman"] is None
         assert here(*arguments).returncode == 0
@@ -385,7 +385,7 @@ def test_swipe_pages_that_fit_better_are_hinted_at(tmp_path: Path) -> None:
     seen = draw_row_page(cv.discounts.RowPageBrowsing().parameters, cv.Grid(4, 12, 6), np.random.default_rng(0), 800)
     path = tmp_path / "counts.csv"
     path.write_text("\n".join(",".join(map(str, row)) for row in seen.sum(axis=0).tolist()))
-    hint = "6 items of a row in view fit much better than 5. If they were, set the page size to 6."
+    hint = "A page size of 6 fits much better than 5. If 6 items of a row were in view, set the page size to 6."
     assert hint in fitted(str(path), "--screens", "800", "--discount", "d_rpb")["notes"]
     assert hint not in fitted(str(path), "--screens", "800", "--discount", "d_rpb", "--page-size", "5")["notes"]
     shown = here(str(path), "--screens", "800", "--discount", "d_rpb")

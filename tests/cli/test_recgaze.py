@@ -60,7 +60,7 @@ def test_the_table_shows_audit_and_counts(files: list[str]) -> None:
         "kept 1 1 2",
         "I don't remember 0 1 1",
         "Note: timestamps out of order on 1 screen, sorted.",
-        "bratislava on how many of 1 screens of 1 participants each cell was examined",
+        "bratislava on how many of 1 screen of 1 participant each cell was examined",
     ):
         assert part in text
 
@@ -68,7 +68,7 @@ def test_the_table_shows_audit_and_counts(files: list[str]) -> None:
 def test_labels_and_empty_groups(files: list[str]) -> None:
     shown = run("recgaze", *files, "--dropped-labels", "i don't remember")
     assert "I don't remember (dropped)" in shown.stdout
-    assert "amsterdam  no screen is left" in shown.stdout
+    assert "amsterdam  no screens left" in shown.stdout
     rows = list(
         csv.reader(io.StringIO(run("recgaze", *files, "--dropped-labels", "I don't remember", "-f", "csv").stdout))
     )

@@ -10,6 +10,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
+from carouseval.attention.choices import Objective
 from carouseval.attention.rank_fit import OBJECTIVES
 from carouseval.building.sample import SampleFormat
 from carouseval.building.sample_model import SYSTEMS
@@ -17,7 +18,6 @@ from carouseval.cli.check import check
 from carouseval.cli.compare import compare
 from carouseval.cli.evaluate import evaluate
 from carouseval.cli.explain import explain
-from carouseval.cli.fit import Objective
 from carouseval.cli.sample import FileFormat, SystemName
 from carouseval.cli.settings_options import option_names, with_settings
 from carouseval.evaluation.settings import Doc, Settings, setting_default

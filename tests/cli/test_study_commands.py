@@ -198,7 +198,7 @@ def test_fit_takes_screens_and_resamples_participants(tmp_path: Path) -> None:
     shown = run("fit", str(table), "--grid", "3x4", "--model", "d_mir", "--bootstrap", "50", "-f", "json")
     assert shown.returncode == 0, shown.stderr
     content = json.loads(shown.stdout)
-    assert content["bootstrap"]["what"] == "participants resampled with replacement"
+    assert content["bootstrap"]["method"] == "participants resampled with replacement"
     assert set(content["bootstrap"]["parameters"]) == {"alpha", "beta"}
     text = run("fit", "bratislava", "--model", "d_t", "--bootstrap", "20").stdout
     assert "sampling noise of independent cells only, too narrow" in text
@@ -225,7 +225,7 @@ def test_fit_takes_other_parameters_and_objectives() -> None:
         (["fit", "bratislava", "--values", "mu"], "--values 'mu' cannot be parsed"),
         (["fit", "bratislava", "--grid", "3x3"], "bratislava is 10x15, but the screen is 3x3"),
         (["fit", "none.parquet"], "none.parquet"),
-        (["fit", "bratislava", "--screens", "3"], "screens go with a file of counts"),
+        (["fit", "bratislava", "--screens", "3"], "screens is for files of counts"),
         (["fit", "bratislava", "--values", "mu=0.5", "--values", "mu=0.6"], "write each parameter once"),
         (["fit", "bratislava", "--objective", "mse", "--bootstrap", "9"], "bootstrap repeats the search by spearman"),
         (["simulate", "--seed", "99999999999999999999999"], "seed must be below 2^64"),
@@ -251,11 +251,11 @@ def test_mistakes_end_with_a_clear_message_and_status_2(arguments: list[str], me
         ("row,col,n\n1,1,2\n", "needs a column 'count' or 'frequency'"),
         ("row,col,count\n1,1,2\n1,1,3\n", "row 1, col 1 appears twice, the second time on line 3"),
         ("row,col,count\n1,1,2\n2,2,3\n", "row 1, col 2 is empty"),
-        ("row,col,count\n0,1,2\n", "column row, line 2: found '0'. Write whole numbers from 1 on."),
+        ("row,col,count\n0,1,2\n", "column row, line 2: found '0'. Rows and columns are integers, counted from 1."),
         ("row,col,count\n1,1,5\n,2,3\n", "column row, line 3: found nothing"),
         ("row,col,count\n1.5,1,2\n", "column row, line 2: found '1.5'"),
         ("row,col,count\n4294967296,4294967296,2\n", "column row, line 2: found '4294967296'"),
-        ("row,col,count\nx,1,2\n", "column row, line 2: found 'x'. Write whole numbers from 1 on."),
+        ("row,col,count\nx,1,2\n", "column row, line 2: found 'x'. Rows and columns are integers, counted from 1."),
         ("1,2\n3\n", "row 2, col 2 is empty"),
         ("1,2\n3,-4\n", "row 2, col 2 is -4"),
         ("5,5\n5,5\n", "the same in every cell"),

@@ -9,7 +9,7 @@ import pytest
 from carouseval.attention import Examination, recgaze_counts
 from carouseval.attention.forms import FORMS
 from carouseval.attention.likelihood import ORDER
-from carouseval.attention.model_selection import NO_FOLDS
+from carouseval.attention.model_selection import NO_CROSS_VALIDATION
 from carouseval.attention.rank_fit import Scores
 from carouseval.study.ceiling_study import MEASURES, CeilingLine, CeilingStudy, ceiling_study
 from carouseval.study.reproduce import reproduce
@@ -85,12 +85,12 @@ def test_differences_from_the_ceiling_count_against_their_noise(found: CeilingSt
 
 
 def test_every_form_is_listed(found: CeilingStudy) -> None:
-    assert [one.fit.form.name for one in found.choice.tried] == [form.name for form in FORMS]
+    assert [one.fit.form.name for one in found.choice.trials] == [form.name for form in FORMS]
     written = found.to_dict()["forms"]
     assert [form["form"] for form in written] == [form.name for form in FORMS]
     assert [len(form["parameters"]) for form in written] == [len(form.free) for form in FORMS]
     assert [form["form"] for form in written if form["chosen"]] == [found.choice.chosen.form.name]
-    few = [one.fit for one in found.choice.tried if len(one.fit.values) <= 8]
+    few = [one.fit for one in found.choice.trials if len(one.fit.values) <= 8]
     assert found.choice.chosen.bic == min(fit.bic for fit in few)
 
 
@@ -99,7 +99,7 @@ def test_the_test_counts_choose_nothing(found: CeilingStudy) -> None:
     train, test = recgaze_counts("bratislava"), recgaze_counts("amsterdam")
     other = ceiling_study(train, Examination("other", test.counts[::-1, ::-1], test.screens + 17))
     assert other.choice.chosen.form == found.choice.chosen.form
-    for ours, theirs in zip(found.choice.tried, other.choice.tried, strict=True):
+    for ours, theirs in zip(found.choice.trials, other.choice.trials, strict=True):
         assert (ours.fit.values, ours.fit.bic, ours.held_out) == (theirs.fit.values, theirs.fit.bic, theirs.held_out)
     assert other.chosen.discount == found.chosen.discount
     assert other.chosen.test.spearman < 0.5
@@ -121,11 +121,11 @@ def test_sentences_follow_the_numbers(found: CeilingStudy) -> None:
     lines = tuple(far if one is found.chosen else one for one in found.lines)
     said = dataclasses.replace(found, lines=lines).sentences[0]
     assert said == "d_rpb with 8 parameters is within noise of the ceiling in r, MSE; worse than the ceiling in rho."
-    worse = [dataclasses.replace(one, held_out=-1.0 * k) for k, one in enumerate(found.choice.tried)]
-    choice = dataclasses.replace(found.choice, tried=tuple(worse))
+    worse = [dataclasses.replace(one, held_out=-1.0 * k) for k, one in enumerate(found.choice.trials)]
+    choice = dataclasses.replace(found.choice, trials=tuple(worse))
     assert "held-out data would select another" in dataclasses.replace(found, choice=choice).sentences[2]
-    nothing = dataclasses.replace(found.choice, folds=NO_FOLDS)
-    assert "there are no held-out data (nothing" in dataclasses.replace(found, choice=nothing).sentences[2]
+    nothing = dataclasses.replace(found.choice, folds=NO_CROSS_VALIDATION)
+    assert "there are no held-out data (no cross-validation" in dataclasses.replace(found, choice=nothing).sentences[2]
 
 
 def test_the_dictionary_is_json(found: CeilingStudy) -> None:

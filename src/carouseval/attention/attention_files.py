@@ -1,4 +1,4 @@
-"""Where people look, by name or from files: counts, frequencies and single screens."""
+"""Examination data by the name of a RecGaze group or from files: counts, frequencies and single screens."""
 
 from pathlib import Path
 
@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 
 from carouseval.attention.examination import Examination, Frequencies
-from carouseval.attention.recgaze_data import GROUPS, recgaze_counts
+from carouseval.attention.recgaze_data import GROUPS, is_recgaze_group, recgaze_counts
 from carouseval.attention.screens import examination_from_screens
 from carouseval.errors import DataError, ParameterError
 from carouseval.metrics.grid import Array, Grid
@@ -15,51 +15,70 @@ from carouseval.page_file import NUMBER, read_page
 from carouseval.table_files import is_table
 from carouseval.tables import RECORD, Column, Table, open_table
 
-_MOST_CELLS = 1_000_000
-_VALUE = "Counts and frequencies are finite and 0 or more."
+_MAX_CELLS = 1_000_000
+_VALUE = "Counts and frequencies must be finite and 0 or more."
 
 
 def read_attention(
     source: str | Path, screens: int | None = None, grid: Grid | None = None
 ) -> Examination | Frequencies:
-    """Counts of RecGaze by the name of a group, or counts, frequencies or single screens from a file.
+    """Read examination counts or frequencies: RecGaze's by the name of a group, others from a file.
 
-    A table of single screens (``screen, row, col``, perhaps ``participant``) is counted on the grid given; for all
-    other files see :func:`read_frequencies`.
+    A file holds one of these:
+
+    - single screens: a CSV or Parquet table with the columns ``screen``, ``row``, ``col`` and optionally
+      ``participant``, which is counted as :func:`examination_from_screens` does;
+    - a grid of counts or frequencies: a table with one line per row of the grid (CSV without a header), a long table
+      with the columns ``row``, ``col`` and ``count`` or ``frequency``, or a JSON array of rows;
+    - what :meth:`Examination.save` wrote to a JSON file.
+
+    Parameters
+    ----------
+    source : str or Path
+        ``"bratislava"``, ``"amsterdam"``, ``"all"`` or a path; a path may be a pattern such as ``"logs/*.csv"``.
+    screens : int, optional
+        Number of all screens. It makes a grid of integers counts; without it they are taken for frequencies.
+    grid : Grid, optional
+        The screen; needed for single screens, otherwise ignored.
+
+    Returns
+    -------
+    Examination or Frequencies
+        Counts, or frequencies if the number of screens is unknown.
+
+    Examples
+    --------
+    >>> import carouseval as cv
+    >>> cv.attention.read_attention("all")
+    Examination('all', 10x15 cells, 2375 screens)
     """
-    if source in GROUPS:
+    if is_recgaze_group(source):
         if screens is not None:
-            raise ParameterError(f"screens go with a file of counts; {source} brings its own.")
-        return recgaze_counts(str(source))
+            raise ParameterError(f"screens is for files of counts; the number of screens of {source} is known.")
+        return recgaze_counts(source)
     path = Path(source)
     if not path.suffix and not path.exists():
         hint = did_you_mean(str(source), GROUPS)
-        raise ParameterError(f"there is no file {str(source)!r}.{hint} Or write {', '.join(GROUPS)}.")
-    if not holds_screens(path):
+        raise ParameterError(f"there is no file {str(source)!r}.{hint} Give a file, or one of {', '.join(GROUPS)}.")
+    if not has_screens(path):
         return read_frequencies(path, screens)
     if grid is None:
         raise ParameterError(f"{path} lists examined cells of single screens; say on which grid.")
     return examination_from_screens(path, grid, screens)
 
 
-def holds_screens(path: str | Path) -> bool:
+def has_screens(path: str | Path) -> bool:
     """Whether a file lists examined cells, ``screen, row, col``, rather than a grid."""
     try:
         return {"screen", "row", "col"} <= set(open_table(path, None, []).header)
-    except DataError:  # reading it will say what is wrong
+    except DataError:  # raised again, with its reason, when the file is read
         return False
 
 
 def read_frequencies(path: str | Path, screens: int | None = None) -> Examination | Frequencies:
-    """Counts or frequencies of a grid, rows x cols.
-
-    JSON: what :meth:`Examination.save` writes, or a bare ``[[...], ...]``. Tables: one line per row of the grid, as
-    many numbers in each (CSV without a header), or a long table with the columns ``row``, ``col`` and ``count`` or
-    ``frequency``. Whole numbers become an :class:`Examination` when ``screens`` says of how many screens; otherwise the
-    numbers are frequencies, or proportional to them.
-    """
+    """Counts or frequencies of a grid; see :func:`read_attention` for the formats."""
     path = Path(path)
-    if path.suffix.lower() == ".json" and not _is_grid(path):
+    if path.suffix.lower() == ".json" and not _is_array(path):
         return Examination.load(path)
     grid = _read_table(path) if is_table(path) else read_page(str(path))
     if np.isnan(grid).any():
@@ -68,7 +87,7 @@ def read_frequencies(path: str | Path, screens: int | None = None) -> Examinatio
     return Frequencies(path.stem, grid) if screens is None else Examination(path.stem, grid, screens)
 
 
-def _is_grid(path: Path) -> bool:
+def _is_array(path: Path) -> bool:
     try:
         return path.read_text(encoding="utf-8-sig").lstrip().startswith("[")
     except (OSError, UnicodeDecodeError) as error:
@@ -76,39 +95,39 @@ def _is_grid(path: Path) -> bool:
 
 
 def _read_table(path: Path) -> Array:
-    """The grid of a table, long or wide."""
+    """The grid in a table, one line per cell or one line per row."""
     table = open_table(path, None, [])
     if {"row", "col"} <= set(table.header):
-        return _long(path, table)
+        return _read_long_table(path, table)
     if not table.is_text:
         wide = open_table(path, None, [Column(name, "number", minimum=0, remedy=_VALUE) for name in table.header])
         return wide.collect().to_numpy().astype(np.float64)
     if len(table.header) > 1 and not any(NUMBER.fullmatch(name.strip()) or not name for name in table.header):
         raise DataError(
             f"{path}: the header has {', '.join(table.header[:8])}. Single screens need screen, row, col (and "
-            "participant, time, if known); counts need row, col, count, or a line of numbers for each row of the grid."
+            "optionally participant, time); counts need row, col, count, or one line of numbers per row of the grid."
         )
     return read_page(str(path))
 
 
-def _long(path: Path, table: Table) -> Array:
+def _read_long_table(path: Path, table: Table) -> Array:
     value = next((name for name in ("count", "frequency") if name in table.header), None)
     if value is None:
         raise DataError(
-            f"{path}: a table with row and col needs a column 'count' or 'frequency' too, or 'screen' if it lists the "
-            "cells of single screens."
+            f"{path}: a table with row and col also needs a column 'count' or 'frequency', or 'screen' if it lists "
+            "the examined cells of single screens."
         )
-    remedy = "Write whole numbers from 1 on."
-    places = [Column(name, "integer", minimum=1, maximum=_MOST_CELLS, remedy=remedy) for name in ("row", "col")]
-    table = open_table(path, None, [*places, Column(value, "number", minimum=0, remedy=_VALUE)])
+    remedy = "Rows and columns are integers, counted from 1."
+    indices = [Column(name, "integer", minimum=1, maximum=_MAX_CELLS, remedy=remedy) for name in ("row", "col")]
+    table = open_table(path, None, [*indices, Column(value, "number", minimum=0, remedy=_VALUE)])
     cells = table.collect_all(lambda lines: lines)[0].sort(RECORD)
     repeats = cells.filter(~pl.struct("row", "col").is_first_distinct())
     if len(repeats):
         record, row, col = repeats.select(RECORD, "row", "col").row(0)
         raise DataError(f"{path}: row {row}, col {col} appears twice, the second time on {table.where(record)}.")
     rows, cols = (cells[name].to_numpy() for name in ("row", "col"))
-    if cells.is_empty() or int(rows.max()) * int(cols.max()) > _MOST_CELLS:
-        raise DataError(f"{path}: the grid has no cell, or more than {_MOST_CELLS:,}.")
+    if cells.is_empty() or int(rows.max()) * int(cols.max()) > _MAX_CELLS:
+        raise DataError(f"{path}: the grid has no cell, or more than {_MAX_CELLS:,}.")
     grid = np.full((rows.max(), cols.max()), np.nan)
     grid[rows - 1, cols - 1] = cells[value].to_numpy()
     return grid

@@ -1,4 +1,4 @@
-"""How far a fit can be trusted: the grid search again, on resampled participants or, without them, resampled counts."""
+"""Bootstrap of the grid search: repeated on resampled participants or, where they are unknown, on resampled counts."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -8,20 +8,28 @@ from numpy.typing import ArrayLike
 
 from carouseval.attention.examination import Examination
 from carouseval.attention.parameters import ParameterSets
-from carouseval.attention.rank_fit import AT_ONCE, Target, matching_grid
+from carouseval.attention.rank_fit import BATCH_SIZE, FrequencyLike, matching_grid
 from carouseval.errors import DataError, ParameterError
 from carouseval.metrics.grid import Array, Grid
 from carouseval.metrics.validation import require_float, require_int
 
 BY_PARTICIPANT = "participants resampled with replacement"
-CELLS_ONLY = "sampling noise of independent cells only, too narrow"
+CELLS_ONLY = "binomial noise of independent cells only, too narrow"
 
 _TIE = 1e-12
 
 
 @dataclass(frozen=True)
 class Interval:
-    """From low to high."""
+    """A confidence interval.
+
+    Attributes
+    ----------
+    low : float
+        Its lower end.
+    high : float
+        Its upper end.
+    """
 
     low: float
     high: float
@@ -29,68 +37,93 @@ class Interval:
 
 @dataclass(frozen=True)
 class Bootstrap:
-    """Intervals of the parameters fitted by rho, and what was resampled."""
+    """Bootstrap intervals of fitted parameters.
 
-    what: str
+    Attributes
+    ----------
+    method : str
+        What was resampled: participants or, where they are unknown, the count of each cell, in which case the intervals
+        are too narrow.
+    samples : int
+        Number of resamples.
+    ci : float
+        Confidence level of the intervals.
+    parameters : dict of str to Interval
+        Percentile intervals of the parameters; of a likelihood fit, those that are identified.
+
+    Examples
+    --------
+    >>> import carouseval as cv
+    >>> counts = cv.attention.recgaze_counts("bratislava")
+    >>> fit = cv.attention.fit_likelihood(counts, "d_rcb")
+    >>> bootstrap = cv.attention.bootstrap_fit(counts, fit, samples=20)
+    >>> bootstrap.method
+    'binomial noise of independent cells only, too narrow'
+    >>> sorted(bootstrap.parameters)
+    ['beta', 'e', 'kappa']
+    """
+
+    method: str
     samples: int
-    level: float
+    ci: float
     parameters: dict[str, Interval]
 
 
 def bootstrap(
-    symbol: str,
-    examination: Target,
+    examination: FrequencyLike,
+    discount: str,
     grid: Grid | None = None,
     parameters: Mapping[str, ArrayLike] | None = None,
     samples: int = 1000,
-    level: float = 0.95,
+    ci: float = 0.95,
     seed: int = 0,
     *,
     progress: Callable[[int, int], None] | None = None,
 ) -> Bootstrap:
-    """Repeat the paper's grid search (by rho) on resampled data.
+    """Repeat the paper's grid search by Spearman's rho on resampled data.
 
-    Where the counts of single participants are known, whole participants are drawn, since a person's screens resemble
-    each other. Otherwise every cell's count is drawn anew from its binomial, as if cells were independent: such
-    intervals are too narrow and say so.
+    Participants are resampled as a whole where their counts are known, since the screens of a participant are
+    correlated. Otherwise the count of each cell is drawn from its binomial, as if cells were independent: such
+    intervals are too narrow.
     """
     samples, seed = require_int("samples", samples, 1), require_int("seed", seed, 0)
-    level = require_float("level", level, above=0, at_most=1)
+    ci = require_float("ci", ci, above=0, at_most=1)
     if not isinstance(examination, Examination):
         raise ParameterError("bootstrap needs counts: give an Examination, not frequencies.")
-    sets = ParameterSets(symbol, matching_grid(grid, examination.frequencies), parameters)
-    drawn, _ = resampled(examination, samples, np.random.default_rng(seed))
-    wanted, shares = _standardised(_ranks(drawn)).T, _standardised(drawn).T
+    sets = ParameterSets(discount, matching_grid(grid, examination.frequencies), parameters)
+    resamples, _ = resample(examination, samples, np.random.default_rng(seed))
+    target_ranks, target_values = _standardised(_ranks(resamples)).T, _standardised(resamples).T
     best = np.zeros(samples, np.int64)
-    top_rho, top_r = np.full(samples, -np.inf), np.full(samples, -np.inf)
-    step = max(1, AT_ONCE // max(drawn.shape[1], samples))
+    best_rho, best_r = np.full(samples, -np.inf), np.full(samples, -np.inf)
+    step = max(1, BATCH_SIZE // max(resamples.shape[1], samples))
     for begin in range(0, len(sets), step):
-        usable, weights = sets.weights(begin, min(begin + step, len(sets)))
-        flat = weights.reshape(len(weights), drawn.shape[1])
-        for k, rho, r in zip(usable, _standardised(_ranks(flat)) @ wanted, _standardised(flat) @ shares, strict=True):
-            better = (rho > top_rho + _TIE) | ((rho > top_rho - _TIE) & (r > top_r))  # ties by r, then by order
-            best[better], top_rho[better], top_r[better] = k, rho[better], r[better]
+        numbers, weights = sets.weights(begin, min(begin + step, len(sets)))
+        flat = weights.reshape(len(weights), resamples.shape[1])
+        rhos, rs = _standardised(_ranks(flat)) @ target_ranks, _standardised(flat) @ target_values
+        for number, rho, r in zip(numbers, rhos, rs, strict=True):
+            better = (rho > best_rho + _TIE) | ((rho > best_rho - _TIE) & (r > best_r))  # ties by r, then by order
+            best[better], best_rho[better], best_r[better] = number, rho[better], r[better]
         if progress:
             progress(min(begin + step, len(sets)), len(sets))
-    if not np.isfinite(top_rho).all():
-        raise DataError(f"no parameters of {symbol} give finite and positive weights on this grid.")
-    what = CELLS_ONLY if examination.by_participant is None else BY_PARTICIPANT
-    intervals = {name: interval_of(column[best], level) for name, column in sets.columns.items()}
-    return Bootstrap(what, samples, level, intervals)
+    if not np.isfinite(best_rho).all():
+        raise DataError(f"no parameters of {discount} give finite and positive weights on this grid.")
+    method = CELLS_ONLY if examination.by_participant is None else BY_PARTICIPANT
+    intervals = {name: percentile_interval(column[best], ci) for name, column in sets.columns.items()}
+    return Bootstrap(method, samples, ci, intervals)
 
 
-def resampled(examination: Examination, size: int, rng: np.random.Generator) -> tuple[Array, Array]:
-    """Frequencies of ``size`` resampled studies, (size, cells), and the screens behind them, (size, 1)."""
+def resample(examination: Examination, size: int, rng: np.random.Generator) -> tuple[Array, Array]:
+    """Frequencies of ``size`` resampled studies, (size, cells), and their numbers of screens, (size, 1)."""
     if examination.by_participant is None:
-        drawn = rng.binomial(examination.screens, examination.frequencies.ravel(), (size, examination.counts.size))
-        shares: Array = drawn / examination.screens
-        return shares, np.full((size, 1), float(examination.screens))
-    counts, screens = examination.by_participant
-    people = len(screens)
-    times = rng.multinomial(people, np.full(people, 1 / people), size)
-    drawn_screens: Array = (times @ screens)[:, None].astype(np.float64)
-    drawn_shares: Array = (times @ counts.reshape(people, -1)) / drawn_screens
-    return drawn_shares, drawn_screens
+        counts = rng.binomial(examination.screens, examination.frequencies.ravel(), (size, examination.counts.size))
+        frequencies: Array = counts / examination.screens
+        return frequencies, np.full((size, 1), float(examination.screens))
+    participant_counts, participant_screens = examination.by_participant
+    participants = len(participant_screens)
+    draws = rng.multinomial(participants, np.full(participants, 1 / participants), size)
+    screens: Array = (draws @ participant_screens)[:, None].astype(np.float64)
+    by_participants: Array = (draws @ participant_counts.reshape(participants, -1)) / screens
+    return by_participants, screens
 
 
 def _ranks(values: Array) -> Array:
@@ -102,13 +135,13 @@ def _ranks(values: Array) -> Array:
 
 
 def _standardised(rows: Array) -> Array:
-    """Centred rows of length 1: their products are correlations; a constant row correlates with nothing."""
+    """Centred rows of length 1, whose products are correlations; constant rows become 0."""
     centred: Array = rows - rows.mean(axis=1, keepdims=True)
     length = np.sqrt((centred**2).sum(axis=1, keepdims=True))
     return np.asarray(np.divide(centred, length, out=np.zeros_like(centred), where=length > 0))
 
 
-def interval_of(values: Array, level: float) -> Interval:
-    """The percentiles of what came out."""
-    low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2], method="inverted_cdf")
+def percentile_interval(values: Array, ci: float) -> Interval:
+    """The percentile interval of bootstrap estimates."""
+    low, high = np.quantile(values, [(1 - ci) / 2, (1 + ci) / 2], method="inverted_cdf")
     return Interval(float(low), float(high))

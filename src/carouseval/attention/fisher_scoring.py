@@ -1,151 +1,156 @@
-"""Maximum likelihood for many problems at once: Fisher scoring, damped where a full step would not help.
+"""Maximum likelihood for many problems at once: Fisher scoring, damped where a full step does not help.
 
-A model gives the probabilities of outcomes from parameters on an unbounded scale; data say how often each came about.
+A model gives the probabilities of outcomes from parameters on an unbounded scale; data count the outcomes.
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from carouseval.metrics.grid import Array
+from carouseval.metrics.grid import Array, IntArray
 
-_STEP = 1e-5  # of the central differences, on the unbounded scale
-_LARGEST_MOVE = 2.0
-_MOST_ROUNDS = 200
-_GAIN = 1e-9  # a step that promises less is not worth taking
+_DIFFERENCE = 1e-5  # step of the central differences, on the unbounded scale
+_MAX_STEP = 2.0
+_MAX_ITERATIONS = 200
+_MIN_GAIN = 1e-9  # converged if a step promises a smaller gain in log-likelihood
 
-Probabilities = Callable[[Array], Array]
-"""From parameters (sets, parameters) to probabilities of outcomes (sets, outcomes)."""
+Model: TypeAlias = Callable[[Array], Array]
+"""From parameters (points, parameters) to probabilities of outcomes (points, outcomes)."""
 
 
-class Data(Protocol):
+class CountData(Protocol):
     """Counts of outcomes for several problems, (problems, outcomes)."""
 
-    def value(self, chances: Array, of: NDArray[np.int64]) -> Array:
-        """The log-likelihood of problems ``of``; not finite where the chances cannot be."""
+    def log_likelihood(self, probabilities: Array, problems: IntArray) -> Array:
+        """The log-likelihood of some of the problems; not finite where the probabilities are impossible."""
         ...
 
-    def slopes(self, chances: Array, of: NDArray[np.int64]) -> tuple[Array, Array]:
-        """Its derivative by each chance, and the expected curvature."""
+    def derivatives(self, probabilities: Array, problems: IntArray) -> tuple[Array, Array]:
+        """The derivative of the log-likelihood by each probability, and the expected negative second derivative."""
         ...
 
 
 @dataclass(frozen=True, eq=False)
-class Binomial:
-    """Screens on which a cell was examined, out of how many; cells with no screen at all say nothing."""
+class BinomialCounts:
+    """Screens on which a cell was examined, out of a number of screens, which may be 0."""
 
     counts: Array
     screens: Array
 
-    def value(self, chances: Array, of: NDArray[np.int64]) -> Array:
-        seen, unseen = self.counts[of], self.screens[of] - self.counts[of]
+    def log_likelihood(self, probabilities: Array, problems: IntArray) -> Array:
+        examined, skipped = self.counts[problems], self.screens[problems] - self.counts[problems]
         with np.errstate(all="ignore"):
-            parts = np.where(seen > 0, seen * np.log(chances), 0.0) + np.where(
-                unseen > 0, unseen * np.log1p(-chances), 0.0
+            parts = np.where(examined > 0, examined * np.log(probabilities), 0.0) + np.where(
+                skipped > 0, skipped * np.log1p(-probabilities), 0.0
             )
-        possible = ((chances >= 0) & (chances <= 1)).all(axis=1)
+        possible = ((probabilities >= 0) & (probabilities <= 1)).all(axis=1)
         return np.where(possible, parts.sum(axis=1), -np.inf)
 
-    def slopes(self, chances: Array, of: NDArray[np.int64]) -> tuple[Array, Array]:
-        spread = np.maximum(chances * (1 - chances), 1e-15)
-        return (self.counts[of] - self.screens[of] * chances) / spread, self.screens[of] / spread
+    def derivatives(self, probabilities: Array, problems: IntArray) -> tuple[Array, Array]:
+        counts, screens = self.counts[problems], self.screens[problems]
+        variance = np.maximum(probabilities * (1 - probabilities), 1e-15)
+        return (counts - screens * probabilities) / variance, screens / variance
 
 
 @dataclass(frozen=True, eq=False)
-class Outcomes:
-    """How often each outcome came about, of those that did; the information is that of their scores."""
+class MultinomialCounts:
+    """Counts of those outcomes that occurred; the information is estimated from their scores."""
 
     counts: Array
 
-    def value(self, chances: Array, of: NDArray[np.int64]) -> Array:
+    def log_likelihood(self, probabilities: Array, problems: IntArray) -> Array:
         with np.errstate(all="ignore"):
-            return np.asarray((self.counts[of] * np.log(chances)).sum(axis=1))
+            return np.asarray((self.counts[problems] * np.log(probabilities)).sum(axis=1))
 
-    def slopes(self, chances: Array, of: NDArray[np.int64]) -> tuple[Array, Array]:
-        safe = np.maximum(chances, 1e-150)
-        return self.counts[of] / safe, self.counts[of] / safe**2
+    def derivatives(self, probabilities: Array, problems: IntArray) -> tuple[Array, Array]:
+        positive = np.maximum(probabilities, 1e-150)
+        return self.counts[problems] / positive, self.counts[problems] / positive**2
 
 
 @dataclass(frozen=True, eq=False)
-class Maximum:
-    """A point of each problem, on the unbounded scale, and what surrounds it; in the end, the best found."""
+class Estimate:
+    """A point for each problem, on the unbounded scale, with its likelihood and derivatives; finally the maximum."""
 
-    at: Array  # (problems, parameters)
-    value: Array  # (problems,)
-    chances: Array  # (problems, outcomes)
-    slopes: Array  # of the chances, (problems, outcomes, parameters)
-    gradient: Array  # (problems, parameters)
-    information: Array  # (problems, parameters, parameters)
-    converged: NDArray[np.bool_]
+    point: Array  # (problems, parameters)
+    log_likelihood: Array  # (problems,)
+    probabilities: Array  # (problems, outcomes)
+    jacobian: Array  # of the probabilities, (problems, outcomes, parameters)
+    gradient: Array  # of the log-likelihood, (problems, parameters)
+    information: Array  # Fisher's, (problems, parameters, parameters)
+    converged: NDArray[np.bool_]  # (problems,)
 
-    def only(self, problems: NDArray[Any]) -> "Maximum":
-        """Of some problems."""
-        return Maximum(*(getattr(self, name)[problems] for name in _PARTS))
+    def select(self, problems: NDArray[Any]) -> "Estimate":
+        """Some of the problems."""
+        return Estimate(*(getattr(self, name)[problems] for name in _FIELDS))
 
     @classmethod
-    def concatenate(cls, parts: Sequence["Maximum"]) -> "Maximum":
-        """The problems of all parts, in their order."""
-        return parts[0] if len(parts) == 1 else cls(*(np.concatenate([getattr(p, n) for p in parts]) for n in _PARTS))
+    def concatenate(cls, parts: Sequence["Estimate"]) -> "Estimate":
+        """The problems of all parts, in order."""
+        if len(parts) == 1:
+            return parts[0]
+        return cls(*(np.concatenate([getattr(part, name) for part in parts]) for name in _FIELDS))
 
-    def replace(self, problems: NDArray[np.int64], better: "Maximum") -> None:
-        """Some problems by better points."""
-        for name in _PARTS:
+    def update(self, problems: IntArray, better: "Estimate") -> None:
+        """Replace the points of some problems."""
+        for name in _FIELDS:
             getattr(self, name)[problems] = getattr(better, name)
 
 
-_PARTS = tuple(f.name for f in fields(Maximum))
+_FIELDS = tuple(f.name for f in fields(Estimate))
 
 
-def maximise(probabilities: Probabilities, data: Data, start: Array, low: Array, high: Array) -> Maximum:
-    """Climb from ``start`` (problems, parameters), within the bounds of each parameter."""
+def maximise(model: Model, data: CountData, start: Array, low: Array, high: Array) -> Estimate:
+    """Maximise the likelihood from ``start`` (problems, parameters), within the bounds of each parameter."""
     every = np.arange(len(start))
-    here = _look(probabilities, data, np.clip(start, low, high), every)
-    damping, todo = np.full(len(start), 1e-3), every
-    for _ in range(_MOST_ROUNDS):
-        now = here if len(todo) == len(every) else here.only(todo)
-        trial = np.clip(now.at + _step(now, damping[todo], low, high), low, high)
-        promised = ((trial - now.at) * now.gradient).sum(axis=1)
-        there = _look(probabilities, data, trial, todo)
-        better = there.value >= now.value
-        # a step cut short may lead down: then damping turns it towards the gradient
-        enough = np.isfinite(now.value) & (promised >= 0) & (promised < _GAIN + 1e-14 * np.abs(now.value))
-        here.replace(todo[better], there.only(better))
-        here.converged[todo] = enough
-        damping[todo] *= np.where(better, 0.1, 10.0)
-        todo = every[~here.converged & (damping < 1e12)]
-        if not len(todo):
+    estimate = _evaluate(model, data, np.clip(start, low, high), every)
+    damping, active = np.full(len(start), 1e-3), every
+    for _ in range(_MAX_ITERATIONS):
+        current = estimate if len(active) == len(every) else estimate.select(active)
+        points = np.clip(current.point + _scoring_step(current, damping[active], low, high), low, high)
+        predicted = ((points - current.point) * current.gradient).sum(axis=1)
+        proposal = _evaluate(model, data, points, active)
+        better = proposal.log_likelihood >= current.log_likelihood
+        # a step cut at a bound may lead down; damping then turns it towards the gradient
+        tolerance = _MIN_GAIN + 1e-14 * np.abs(current.log_likelihood)
+        converged = np.isfinite(current.log_likelihood) & (predicted >= 0) & (predicted < tolerance)
+        estimate.update(active[better], proposal.select(better))
+        estimate.converged[active] = converged
+        damping[active] *= np.where(better, 0.1, 10.0)
+        active = every[~estimate.converged & (damping < 1e12)]
+        if not len(active):
             break
-    return here
+    return estimate
 
 
-def _step(here: Maximum, damping: Array, low: Array, high: Array) -> Array:
-    """Fisher's step, shortened. Parameters that nothing depends on, or that press against a bound, stay."""
-    own = np.einsum("bkk->bk", here.information)
-    idle = own <= 1e-12 * own.max(axis=1, keepdims=True, initial=1e-300)
-    pressed = ((here.at >= high) & (here.gradient > 0)) | ((here.at <= low) & (here.gradient < 0))
+def _scoring_step(current: Estimate, damping: Array, low: Array, high: Array) -> Array:
+    """A damped step of Fisher scoring; parameters without effect, or pressed against a bound, stay."""
+    diagonal = np.einsum("bkk->bk", current.information)
+    idle = diagonal <= 1e-12 * diagonal.max(axis=1, keepdims=True, initial=1e-300)
+    at_high, at_low = current.point >= high, current.point <= low
+    pressed = (at_high & (current.gradient > 0)) | (at_low & (current.gradient < 0))
     free = ~(idle | pressed)
-    ridge = np.where(free, own * (damping[:, None] + 1e-12), 1.0)
-    system = here.information * (free[:, :, None] & free[:, None, :]) + ridge[:, :, None] * np.eye(own.shape[1])
-    step = np.linalg.solve(system, np.where(free, here.gradient, 0.0)[:, :, None])[:, :, 0]
-    # each parameter by itself: one that hardly matters must not hold up the others
-    return np.clip(step, -_LARGEST_MOVE, _LARGEST_MOVE)
+    ridge = np.where(free, diagonal * (damping[:, None] + 1e-12), 1.0)
+    system = current.information * (free[:, :, None] & free[:, None, :]) + ridge[:, :, None] * np.eye(len(low))
+    step = np.linalg.solve(system, np.where(free, current.gradient, 0.0)[:, :, None])[:, :, 0]
+    # each parameter is cut separately, so that one with little effect does not slow the others down
+    return np.clip(step, -_MAX_STEP, _MAX_STEP)
 
 
-def _look(probabilities: Probabilities, data: Data, at: Array, of: NDArray[np.int64]) -> Maximum:
-    """The log-likelihood and its derivatives, by central differences of the chances, in one call of the model."""
-    problems, size = at.shape
-    moved = _STEP * np.concatenate([np.zeros((1, size)), np.eye(size), -np.eye(size)])
-    around = probabilities((at[:, None] + moved).reshape(-1, size)).reshape(problems, 2 * size + 1, -1)
-    defined = np.asarray(np.isfinite(around).all(axis=(1, 2)))
-    if not defined.all():  # where a formula is undefined there are no chances, and nowhere to go
-        around = np.where(defined[:, None, None], around, 2.0)
-    chances = around[:, 0].copy()
-    slopes = ((around[:, 1 : size + 1] - around[:, size + 1 :]) / (2 * _STEP)).transpose(0, 2, 1)
-    value = data.value(chances, of)
-    pull, bend = data.slopes(chances, of)
-    gradient = (pull[:, None] @ slopes)[:, 0]
-    information = slopes.transpose(0, 2, 1) @ (slopes * bend[:, :, None])
-    return Maximum(at, value, chances, slopes, gradient, information, np.zeros(len(at), bool))
+def _evaluate(model: Model, data: CountData, points: Array, problems: IntArray) -> Estimate:
+    """The log-likelihood and its derivatives, by central differences of the probabilities in one call of the model."""
+    count, size = points.shape
+    moves = _DIFFERENCE * np.concatenate([np.zeros((1, size)), np.eye(size), -np.eye(size)])
+    neighbours = model((points[:, None] + moves).reshape(-1, size)).reshape(count, 2 * size + 1, -1)
+    defined = np.asarray(np.isfinite(neighbours).all(axis=(1, 2)))
+    if not defined.all():  # an impossible probability: the log-likelihood is -inf
+        neighbours = np.where(defined[:, None, None], neighbours, 2.0)
+    probabilities = neighbours[:, 0].copy()
+    jacobian = ((neighbours[:, 1 : size + 1] - neighbours[:, size + 1 :]) / (2 * _DIFFERENCE)).transpose(0, 2, 1)
+    log_likelihood = data.log_likelihood(probabilities, problems)
+    slope, curvature = data.derivatives(probabilities, problems)
+    gradient = (slope[:, None] @ jacobian)[:, 0]
+    information = jacobian.transpose(0, 2, 1) @ (jacobian * curvature[:, :, None])
+    return Estimate(points, log_likelihood, probabilities, jacobian, gradient, information, np.zeros(len(points), bool))

@@ -1,4 +1,4 @@
-"""How far parameters fitted by likelihood can be off, and what data leave open about them."""
+"""Confidence intervals of parameters fitted by likelihood, and which parameters the data identify."""
 
 from dataclasses import dataclass
 from statistics import NormalDist
@@ -7,126 +7,134 @@ import numpy as np
 from numpy.typing import NDArray
 
 from carouseval.attention.bootstrap import Interval
-from carouseval.attention.fisher_scoring import Maximum
-from carouseval.attention.likelihood_problem import FAR, Problem
+from carouseval.attention.fisher_scoring import Estimate
+from carouseval.attention.likelihood_problem import BOUND, LikelihoodProblem
 from carouseval.errors import ParameterError
-from carouseval.metrics.grid import Array
+from carouseval.metrics.grid import Array, IntArray
 from carouseval.metrics.validation import require_float
 
-_NEAR = 4.0  # of a share, within 2% of 0 or 1
-_ANYTHING = 8.0  # half an interval on the unbounded scale: odds off by a factor of 3,000
-_TOO_WEAK = 1e-9  # of the effects of parameters, each of length 1: a direction nothing depends on
-_TAKES_PART = 1e-6  # of two parameters in such directions; less is rounding
-_BLURRED = 2.0  # a standard error on the unbounded scale, were all else known
-_FEW = 5  # participants
+_NEAR_BOUND = 4.0  # on the unbounded scale: a share within 2% of 0 or 1
+_MAX_HALF_WIDTH = 8.0  # of an interval on the unbounded scale: odds off by a factor of 3,000
+_MIN_EIGENVALUE = 1e-9  # of the information scaled to a diagonal of 1: a direction without effect
+_MIN_LINK = 1e-6  # of two parameters in directions without effect; less is rounding
+_MAX_ERROR_AT_BOUND = 2.0  # standard error on the unbounded scale if all else were known
+_FEW_PARTICIPANTS = 5
 
 
 @dataclass(frozen=True)
-class Trust:
-    """Intervals, and in sentences what data leave open (parameters) and where intervals of this kind fail."""
+class Uncertainty:
+    """Intervals of parameters, which of them are not identified, and sentences about both."""
 
     intervals: dict[str, Interval | None]
-    undetermined: frozenset[str]
-    open: tuple[str, ...]
-    unsure: tuple[str, ...]
+    not_identified: frozenset[str]
+    limitations: tuple[str, ...]
+    interval_warnings: tuple[str, ...]
 
 
-def intervals(
-    problem: Problem, found: Maximum, pulls: Array | None, level: float, apart: tuple[str, ...] = ()
-) -> Trust:
+def wald_intervals(
+    problem: LikelihoodProblem,
+    estimate: Estimate,
+    participant_scores: Array | None,
+    ci: float,
+    unclustered: tuple[str, ...] = (),
+) -> Uncertainty:
     """Wald intervals on the unbounded scale.
 
-    With the pull of each participant on each parameter, by their sandwich in place of the information; but not of
-    parameters ``apart``, of which it is not known who pulled.
+    With the score of each participant (the gradient of their log-likelihood, by parameter) standard errors are
+    cluster-robust, except for the parameters ``unclustered``, for which scores by participant are not known.
     """
-    names, values = problem.form.free, problem.natural(found.at)[0]
-    known, together, spread = _identified(problem, found)
-    idle, faint = problem.without_effect(found)
-    bound = _at_bound(found) & ~idle & ~faint
-    width = NormalDist().inv_cdf((1 + level) / 2)
-    people = 0 if pulls is None else len(pulls)
-    if pulls is not None and people > 1:
+    names, values = problem.form.free, problem.natural(estimate.point)[0]
+    identified, joint, covariance = _identified(problem, estimate)
+    idle, negligible = problem.without_effect(estimate)
+    bound = _at_bound(estimate) & ~idle & ~negligible
+    quantile = NormalDist().inv_cdf((1 + ci) / 2)
+    participants = 0 if participant_scores is None else len(participant_scores)
+    if participant_scores is not None and participants > 1:
         from scipy.special import stdtrit
 
-        alone = np.isin(names, apart)
-        own = np.diag(spread).copy()
-        spread = spread @ (pulls.T @ pulls * people / (people - 1)) @ spread
-        spread[alone, alone] = own[alone]
-        width = float(stdtrit(people - 1, (1 + level) / 2))
-    half = width * np.sqrt(np.maximum(np.diag(spread), 0.0))
-    low, high = problem.natural(np.stack([found.at[0] - half, found.at[0] + half])).tolist()
-    out: dict[str, Interval | None] = dict.fromkeys(names)
-    unsure = []
-    for k in known.tolist():
-        if half[k] <= _ANYTHING:
-            out[names[k]] = Interval(low[k], high[k])
-        elif 1 < people < _FEW:
-            unsure.append(f"{names[k]}: {people} participants are too few for an interval.")
-        elif abs(found.at[0, k]) > _NEAR:
-            unsure.append(f"{names[k]} is near its bound, {values[k]:.3g}, where intervals of this kind fail.")
+        model_based, variance = np.isin(names, unclustered), np.diag(covariance).copy()
+        scores = participant_scores.T @ participant_scores * participants / (participants - 1)
+        covariance = covariance @ scores @ covariance
+        covariance[model_based, model_based] = variance[model_based]
+        quantile = float(stdtrit(participants - 1, (1 + ci) / 2))
+    half = quantile * np.sqrt(np.maximum(np.diag(covariance), 0.0))
+    low, high = problem.natural(np.stack([estimate.point[0] - half, estimate.point[0] + half])).tolist()
+    intervals: dict[str, Interval | None] = dict.fromkeys(names)
+    warnings = []
+    for k in identified.tolist():
+        if half[k] <= _MAX_HALF_WIDTH:
+            intervals[names[k]] = Interval(low[k], high[k])
+        elif 1 < participants < _FEW_PARTICIPANTS:
+            warnings.append(f"{names[k]}: {participants} participants are too few for an interval.")
+        elif abs(estimate.point[0, k]) > _NEAR_BOUND:
+            warnings.append(f"{names[k]} is near its bound, {values[k]:.3g}, where Wald intervals are not valid.")
         else:
-            unsure.append(f"{names[k]} may be almost anything.")
-    undetermined = {*np.flatnonzero(idle | faint).tolist(), *(k for group in together for k in group)}
-    reached = {True: "went to", False: "is near"}
-    sentences = [
-        f"{names[k]} {reached[bool(abs(found.at[0, k]) > FAR - 1)]} its bound, {values[k]:.3g}."
+            warnings.append(f"{names[k]} is only weakly identified: its interval covers nearly the whole range.")
+    not_identified = {*np.flatnonzero(idle | negligible).tolist(), *(k for group in joint for k in group)}
+    reached = {True: "reached", False: "is near"}
+    limitations = [
+        f"{names[k]} {reached[bool(abs(estimate.point[0, k]) > BOUND - 1)]} its bound, {values[k]:.3g}."
         for k in np.flatnonzero(bound)
     ]
-    sentences += [f"{names[k]} has no effect on this screen: any value fits." for k in np.flatnonzero(idle)]
-    sentences += [f"{names[k]} hardly matters beside the other values." for k in np.flatnonzero(faint)]
-    sentences += [
-        f"{', '.join(names[k] for k in group)} are known only together: other values fit as well." for group in together
+    limitations += [f"{names[k]} is not identified: it has no effect on this screen." for k in np.flatnonzero(idle)] + [
+        f"{names[k]} is not identified: it has almost no effect at these values of the other parameters."
+        for k in np.flatnonzero(negligible)
     ]
-    return Trust(out, frozenset(names[k] for k in undetermined), tuple(sentences), tuple(unsure))
+    limitations += [
+        f"{', '.join(names[k] for k in group)} are not identified separately: other combinations fit equally well."
+        for group in joint
+    ]
+    return Uncertainty(intervals, frozenset(names[k] for k in not_identified), tuple(limitations), tuple(warnings))
 
 
-def _identified(problem: Problem, found: Maximum) -> tuple[NDArray[np.int64], list[list[int]], Array]:
-    """Which parameters the data pin down, which only together, and the inverse of the information on what they do."""
-    information = found.information[0]
-    spread = np.zeros_like(information)
-    idle, faint = problem.without_effect(found)
-    rest = np.flatnonzero(~(idle | faint | _at_bound(found)))
-    sizes = np.sqrt(np.diag(information)[rest])
-    strength, directions = np.linalg.eigh(information[rest][:, rest] / np.outer(sizes, sizes))
-    weak = strength < _TOO_WEAK
-    strong = directions[:, ~weak] / np.sqrt(strength[~weak])
-    spread[np.ix_(rest, rest)] = strong @ strong.T / np.outer(sizes, sizes)
-    groups = [rest[group].tolist() for group in _groups(directions[:, weak])]
-    unknown = {k for group in groups for k in group}
-    return np.array([k for k in rest.tolist() if k not in unknown], dtype=np.int64), groups, spread
+def _identified(problem: LikelihoodProblem, estimate: Estimate) -> tuple[IntArray, list[list[int]], Array]:
+    """Parameters that are identified, groups that are only jointly so, and the covariance of the estimate."""
+    information = estimate.information[0]
+    covariance = np.zeros_like(information)
+    idle, negligible = problem.without_effect(estimate)
+    rest = np.flatnonzero(~(idle | negligible | _at_bound(estimate)))
+    scale = np.sqrt(np.diag(information)[rest])
+    eigenvalues, directions = np.linalg.eigh(information[rest][:, rest] / np.outer(scale, scale))
+    flat = eigenvalues < _MIN_EIGENVALUE
+    root = directions[:, ~flat] / np.sqrt(eigenvalues[~flat])
+    covariance[np.ix_(rest, rest)] = root @ root.T / np.outer(scale, scale)
+    groups = [rest[group].tolist() for group in _linked_groups(directions[:, flat])]
+    joint = {k for group in groups for k in group}
+    return np.array([k for k in rest.tolist() if k not in joint], dtype=np.int64), groups, covariance
 
 
-def _at_bound(found: Maximum) -> NDArray[np.bool_]:
-    """Parameters at a bound, or so near that data hardly tell how near: held there, or they would blur the others."""
-    at, own = np.abs(found.at[0]), np.einsum("kk->k", found.information[0])
-    return np.asarray((at > FAR - 1) | ((at > _NEAR) & (own < 1 / _BLURRED**2)))
+def _at_bound(estimate: Estimate) -> NDArray[np.bool_]:
+    """Parameters at a bound, or too near to tell how near: kept fixed, or they would inflate the errors of others."""
+    distance, information = np.abs(estimate.point[0]), np.einsum("kk->k", estimate.information[0])
+    uncertain = (distance > _NEAR_BOUND) & (information < 1 / _MAX_ERROR_AT_BOUND**2)
+    return np.asarray((distance > BOUND - 1) | uncertain)
 
 
-def _groups(directions: Array) -> list[NDArray[np.int64]]:
-    """Parameters that directions without effect link, (parameters, directions); a basis of them is arbitrary."""
-    linked = np.abs(directions @ directions.T) > _TAKES_PART
-    groups: list[NDArray[np.int64]] = []
-    left = set(np.flatnonzero(linked.any(axis=1)).tolist())
-    while left:
-        group = linked[min(left)]
+def _linked_groups(directions: Array) -> list[IntArray]:
+    """Groups of parameters linked by directions without effect, (parameters, directions), whose basis is arbitrary."""
+    linked = np.abs(directions @ directions.T) > _MIN_LINK
+    groups: list[IntArray] = []
+    remaining = set(np.flatnonzero(linked.any(axis=1)).tolist())
+    while remaining:
+        group = linked[min(remaining)]
         while (wider := linked[group].any(axis=0)).sum() > group.sum():
             group = wider
         groups.append(np.flatnonzero(group))
-        left -= set(groups[-1].tolist())
+        remaining -= set(groups[-1].tolist())
     return groups
 
 
-def noise_of(people: int | None, without: str) -> str:
-    """What intervals are of, by the participants known."""
-    if people is None or people < 2:
-        return without
-    few = "; so few that they run short" if people < 10 else ""
-    return f"by participant, {people} of them, approximately{few}"
+def interval_method(participants: int | None, otherwise: str) -> str:
+    """How intervals were computed: clustered by participant where there are at least two, or ``otherwise``."""
+    if participants is None or participants < 2:
+        return otherwise
+    few = "; too narrow with so few" if participants < 10 else ""
+    return f"clustered by participant ({participants} participants), approximate{few}"
 
 
-def share_of_one(level: float) -> float:
-    """A level of confidence."""
-    level = require_float("level", level, above=0, at_most=1)
-    if level == 1:
-        raise ParameterError("level must be below 1: nothing is certain.")
-    return level
+def confidence_level(ci: float) -> float:
+    """A confidence level, checked."""
+    ci = require_float("ci", ci, above=0, at_most=1)
+    if ci == 1:
+        raise ParameterError("ci must be below 1, found 1.")
+    return ci

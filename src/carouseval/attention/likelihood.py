@@ -1,42 +1,94 @@
-"""Fitting browsing models by likelihood: to how many of the screens each cell was examined on."""
+"""Fitting browsing models by likelihood to the number of screens on which each cell was examined."""
 
 import math
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from carouseval.attention.bootstrap import BY_PARTICIPANT, CELLS_ONLY, Bootstrap, Interval, interval_of, resampled
+from carouseval.attention.bootstrap import (
+    BY_PARTICIPANT,
+    CELLS_ONLY,
+    Bootstrap,
+    Interval,
+    percentile_interval,
+    resample,
+)
 from carouseval.attention.examination import Examination
-from carouseval.attention.fisher_scoring import Binomial, Maximum
-from carouseval.attention.forms import Form, form_of
-from carouseval.attention.intervals import intervals, noise_of, share_of_one
-from carouseval.attention.likelihood_problem import INSIDE, Problem
+from carouseval.attention.fisher_scoring import BinomialCounts, Estimate
+from carouseval.attention.forms import Form, as_form
+from carouseval.attention.intervals import confidence_level, interval_method, wald_intervals
+from carouseval.attention.likelihood_problem import MAX_START, LikelihoodProblem
 from carouseval.attention.rank_fit import Scores, matching_grid, scores_of
 from carouseval.errors import DataError, ParameterError
-from carouseval.metrics.discounts import Discount
+from carouseval.metrics.discount_base import Discount, as_discount
 from carouseval.metrics.grid import Array, Grid
 from carouseval.metrics.validation import require_int
 
-SCAN = "Other scans fit counts about as well: intervals hold near these values only. Fit it to looks in order."
+COUNTS_OF_SCAN = (
+    "Counts do not identify d_scan: other parameters fit about as well, and intervals hold near these values only. Fit "
+    "it to scan paths."
+)
 ORDER = "Counts of cells do not identify the order in which people looked, nor how they moved between cells."
 
 
 @dataclass(frozen=True, repr=False)
 class LikelihoodFit:
-    """A form fitted by likelihood, what its parameters may be off by, and what the data leave open."""
+    """A discount fitted by likelihood, with intervals and what the data do not identify.
+
+    Attributes
+    ----------
+    form : Form
+        Which parameters were free: ``form.name`` and ``form.meaning``.
+    discount : Discount
+        The fitted discount.
+    values : dict of str to float
+        The free parameters.
+    intervals : dict of str to Interval
+        Confidence interval of each free parameter; None if it is not identified or near a bound.
+    not_identified : frozenset of str
+        Free parameters that the data do not identify.
+    limitations : tuple of str
+        What the data do not identify, in sentences.
+    interval_warnings : tuple of str
+        Where intervals of this kind are not valid, in sentences.
+    interval_method : str
+        How the intervals were computed and whether they are too narrow.
+    log_likelihood : float
+        The log-likelihood of the data.
+    saturated : float
+        The log-likelihood of the frequencies themselves, the largest possible.
+    observations : int
+        Number of observations: screens times cells or, of scan paths, moves.
+    cells : int
+        Number of cells; 0 for a fit to scan paths.
+    train : Scores
+        Scores on the data of the fit.
+    converged : bool
+        Whether the search converged.
+
+    Examples
+    --------
+    >>> import carouseval as cv
+    >>> fit = cv.attention.fit_likelihood(cv.attention.recgaze_counts("bratislava"), "d_rcb")
+    >>> fit
+    LikelihoodFit('d_rcb': e=0.9621, kappa=0.9049, beta=0.8908; log-likelihood -135787.7)
+    >>> round(fit.intervals["kappa"].low, 3), round(fit.intervals["kappa"].high, 3)
+    (0.903, 0.906)
+    """
 
     form: Form
     discount: Discount
-    values: dict[str, float]  # of the free parameters
-    intervals: dict[str, Interval | None]  # None where the data leave a parameter open, or a bound is near
-    undetermined: frozenset[str]  # parameters without effect, or known only together
-    unsure: tuple[str, ...]  # where intervals of this kind fail, in sentences
-    noise: str  # what the intervals are of
-    open: tuple[str, ...]  # what these data do not identify, in sentences
+    values: dict[str, float]
+    intervals: dict[str, Interval | None]
+    not_identified: frozenset[str]
+    limitations: tuple[str, ...]
+    interval_warnings: tuple[str, ...]
+    interval_method: str
     log_likelihood: float
-    saturated: float  # the log-likelihood of the frequencies themselves
-    observations: int  # screens times cells or, of paths, steps
-    cells: int  # 0 of paths
+    saturated: float
+    observations: int
+    cells: int
     train: Scores
     converged: bool
 
@@ -46,113 +98,216 @@ class LikelihoodFit:
 
     @property
     def bic(self) -> float:
-        """k ln n - 2 ln L, with every cell of every screen an observation: the harshest count of them."""
+        """The Bayesian information criterion, k ln n - 2 ln L, for k parameters and n observations."""
         return len(self.values) * math.log(self.observations) - 2 * self.log_likelihood
 
     @property
     def deviance(self) -> float:
-        """Twice what the log-likelihood lacks to that of the frequencies themselves."""
+        """Twice the difference between the saturated log-likelihood and that of the fit."""
         return 2 * (self.saturated - self.log_likelihood)
 
     @property
     def dispersion(self) -> float:
-        """The deviance per degree of freedom: 1 where nothing but binomial noise is left."""
-        free = self.cells - len(self.values)  # of paths, no cells are counted
-        return self.deviance / free if free > 0 else math.nan
+        """The deviance per degree of freedom: about 1 if only binomial noise is left; NaN for a fit to scan paths."""
+        degrees = self.cells - len(self.values)
+        return self.deviance / degrees if degrees > 0 else math.nan
 
 
 def fit_likelihood(
-    model: str | Form, examination: Examination, grid: Grid | None = None, *, level: float = 0.95
+    examination: Examination, discount: str | Form, grid: Grid | None = None, *, ci: float = 0.95
 ) -> LikelihoodFit:
-    """The parameters under which the counts are likeliest, each cell of each screen being examined or not.
+    """Fit a discount by maximum likelihood: each cell of each screen is examined or not.
 
-    ``model`` is a discount's symbol or one of :data:`carouseval.attention.forms.FORMS` by its name. Cells of a screen
-    and screens of a person resemble each other: intervals take the latter into account where the counts of single
-    participants are known, and otherwise say that they are too narrow.
+    Intervals are clustered by participant where the counts of participants are known. Otherwise cells are treated as
+    independent and the intervals are too narrow, as ``interval_method`` says.
 
-    >>> from carouseval.attention import recgaze_counts
-    >>> fit_likelihood("six", recgaze_counts("bratislava")).discount.short
-    'd_rpb(e=0.92...
+    Parameters
+    ----------
+    examination : Examination
+        The counts.
+    discount : str or Form
+        Symbol of a discount whose parameters are all free, such as ``"d_rcb"``, or the name of a form of d_rpb:
+        ``"six"``, ``"edges"``, ``"first row"``, ``"novelty"``, ``"edges, first row"``, ``"edges, novelty"``,
+        ``"all nine"`` or ``"two kinds"``. ``"d_rpb"`` is ``"all nine"``.
+    grid : Grid, optional
+        The screen, of the size of the counts; by default with swipe pages of 5 items and 3 visible rows.
+    ci : float, default 0.95
+        Confidence level of the intervals, between 0 and 1.
+
+    Returns
+    -------
+    LikelihoodFit
+        The fitted discount, its parameters with intervals, and what the data do not identify.
+
+    See Also
+    --------
+    choose_form : Fits every form of d_rpb and selects one.
+    fit_paths : Fits d_scan to scan paths.
+    bootstrap_fit : Intervals by resampling.
+
+    Examples
+    --------
+    >>> import carouseval as cv
+    >>> fit = cv.attention.fit_likelihood(cv.attention.recgaze_counts("bratislava"), "six")
+    >>> {name: round(value, 3) for name, value in fit.values.items()}
+    {'e': 0.922, 'kappa': 0.904, 'beta': 0.965, 'sigma1': 0.37, 'sigma2': 0.842, 'rho': 0.974}
+    >>> fit.interval_method
+    'binomial noise of independent cells only, too narrow'
     """
-    form, grid = form_of(model), counted_grid(examination, grid)
-    level = share_of_one(level)
-    problem = Problem(form, grid)
-    found = problem.fit(*_observed(examination))
-    trust = intervals(problem, found, _pulls(found, examination), level)
-    values = dict(zip(form.free, problem.settled(found).tolist(), strict=True))
-    people = None if examination.by_participant is None else len(examination.by_participant[1])
+    grid, form = check_counts(examination, grid), as_form(discount)
+    ci = confidence_level(ci)
+    problem = LikelihoodProblem(form, grid)
+    estimate = problem.fit(*_as_problem(examination))
+    uncertainty = wald_intervals(problem, estimate, _participant_scores(examination, estimate), ci)
+    values = problem.parameters(estimate)
+    participants = None if examination.by_participant is None else len(examination.by_participant[1])
     return LikelihoodFit(
         form=form,
         discount=form.discount(list(values.values())),
         values=values,
-        intervals=trust.intervals,
-        undetermined=trust.undetermined,
-        unsure=trust.unsure,
-        noise=noise_of(people, CELLS_ONLY),
-        open=(*trust.open, *([SCAN] if form.symbol == "d_scan" else []), ORDER),
-        log_likelihood=float(found.value[0]),
-        saturated=log_likelihood(examination.frequencies, examination),
+        intervals=uncertainty.intervals,
+        not_identified=uncertainty.not_identified,
+        limitations=(*uncertainty.limitations, *([COUNTS_OF_SCAN] if form.symbol == "d_scan" else []), ORDER),
+        interval_warnings=uncertainty.interval_warnings,
+        interval_method=interval_method(participants, CELLS_ONLY),
+        log_likelihood=float(estimate.log_likelihood[0]),
+        saturated=log_likelihood(examination, examination.frequencies),
         observations=examination.screens * examination.counts.size,
         cells=examination.counts.size,
-        train=scores_of(found.chances[0].reshape(examination.counts.shape), examination.frequencies),
-        converged=bool(found.converged[0]),
+        train=scores_of(estimate.probabilities[0].reshape(examination.counts.shape), examination.frequencies),
+        converged=bool(estimate.converged[0]),
     )
 
 
-def log_likelihood(model: Discount | Array, examination: Examination, grid: Grid | None = None) -> float:
-    """Of counts under a model's weights, read as probabilities; -inf where these cannot be."""
-    weights = model.weights(matching_grid(grid, examination.frequencies)) if isinstance(model, Discount) else model
-    chances = np.asarray(weights, dtype=np.float64).reshape(1, -1)
-    return float(Binomial(*_observed(examination)).value(chances, np.zeros(1, np.int64))[0])
+def log_likelihood(examination: Examination, discount: str | Discount | ArrayLike, grid: Grid | None = None) -> float:
+    """Compute the log-likelihood of examination counts under a discount whose weights are probabilities.
+
+    The sum over cells of c ln w + (n - c) ln(1 - w), with the weight w, the count c and the number n of screens.
+
+    Parameters
+    ----------
+    examination : Examination
+        The counts.
+    discount : str, Discount or array-like of shape (rows, cols)
+        The discount, its name, or a table of probabilities.
+    grid : Grid, optional
+        The screen, of the size of the counts; by default with swipe pages of 5 items and 3 visible rows.
+
+    Returns
+    -------
+    float
+        The log-likelihood; -inf if the counts are impossible or weights are above 1.
+
+    Examples
+    --------
+    >>> import carouseval as cv
+    >>> test = cv.attention.recgaze_counts("amsterdam")
+    >>> round(cv.attention.log_likelihood(test, "d_rpb") / test.screens, 2)  # per screen
+    -76.21
+    """
+    _check_examination(examination)
+    if isinstance(discount, str | Discount):
+        weights: ArrayLike = as_discount(discount).weights(matching_grid(grid, examination.frequencies))
+    else:
+        weights = discount
+    probabilities = np.asarray(weights, dtype=np.float64).reshape(1, -1)
+    data = BinomialCounts(*_as_problem(examination))
+    return float(data.log_likelihood(probabilities, np.zeros(1, np.int64))[0])
 
 
 def bootstrap_fit(
-    fit: LikelihoodFit,
     examination: Examination,
+    fit: LikelihoodFit,
     grid: Grid | None = None,
     samples: int = 1000,
-    level: float = 0.95,
+    ci: float = 0.95,
     seed: int = 0,
 ) -> Bootstrap:
-    """Fit again to resampled participants or, without them, to resampled counts."""
+    """Compute bootstrap intervals of a fit by likelihood.
+
+    Participants are resampled where their counts are known, otherwise the count of each cell.
+
+    Parameters
+    ----------
+    examination : Examination
+        The counts that the discount was fitted to.
+    fit : LikelihoodFit
+        The result of :func:`fit_likelihood` or :func:`choose_form`.
+    grid : Grid, optional
+        The screen, as in :func:`fit_likelihood`.
+    samples : int, default 1000
+        Number of resamples, at least 1.
+    ci : float, default 0.95
+        Confidence level of the intervals, between 0 and 1.
+    seed : int, default 0
+        Random seed.
+
+    Returns
+    -------
+    Bootstrap
+        Percentile intervals of the identified parameters.
+
+    Examples
+    --------
+    >>> import carouseval as cv
+    >>> counts = cv.attention.recgaze_counts("bratislava")
+    >>> fit = cv.attention.fit_likelihood(counts, "d_rcb")
+    >>> kappa = cv.attention.bootstrap_fit(counts, fit, samples=50).parameters["kappa"]
+    >>> kappa.low < fit.values["kappa"] < kappa.high
+    True
+    """
+    grid = check_counts(examination, grid)
+    if not isinstance(fit, LikelihoodFit):
+        raise ParameterError(f"fit must be the LikelihoodFit of fit_likelihood, found {type(fit).__name__}.")
     samples, seed = require_int("samples", samples, 1), require_int("seed", seed, 0)
-    level = share_of_one(level)
-    problem = Problem(fit.form, counted_grid(examination, grid))
-    shares, totals = resampled(examination, samples, np.random.default_rng(seed))
-    screens = np.repeat(totals, shares.shape[1], axis=1)
-    own = np.clip(problem.unbounded(np.array([list(fit.values.values())])), -INSIDE, INSIDE)
-    starts = np.concatenate([own, np.zeros_like(own)])
-    found = problem.fit(shares * screens, screens, np.repeat(starts[None], samples, axis=0))
-    drawn = problem.natural(found.at)
+    ci = confidence_level(ci)
+    problem = LikelihoodProblem(fit.form, grid)
+    frequencies, totals = resample(examination, samples, np.random.default_rng(seed))
+    screens = np.repeat(totals, frequencies.shape[1], axis=1)
+    fitted = np.clip(problem.unbounded(np.array([list(fit.values.values())])), -MAX_START, MAX_START)
+    starts = np.concatenate([fitted, np.zeros_like(fitted)])
+    estimate = problem.fit(frequencies * screens, screens, np.repeat(starts[None], samples, axis=0))
+    values = problem.natural(estimate.point)
     intervals = {
-        name: interval_of(drawn[:, k], level) for k, name in enumerate(fit.form.free) if name not in fit.undetermined
+        name: percentile_interval(values[:, k], ci)
+        for k, name in enumerate(fit.form.free)
+        if name not in fit.not_identified
     }
-    return Bootstrap(CELLS_ONLY if examination.by_participant is None else BY_PARTICIPANT, samples, level, intervals)
+    return Bootstrap(CELLS_ONLY if examination.by_participant is None else BY_PARTICIPANT, samples, ci, intervals)
 
 
-def _pulls(found: Maximum, examination: Examination) -> Array | None:
-    """What each participant's screens, as far as they are unlike the model, do to each parameter."""
+def _participant_scores(examination: Examination, estimate: Estimate) -> Array | None:
+    """The gradient of each participant's log-likelihood at the estimate, (participants, parameters)."""
     if examination.by_participant is None:
         return None
     counts, screens = examination.by_participant
     size = len(screens)
-    own = Binomial(counts.reshape(size, -1).astype(float), np.repeat(screens[:, None], examination.counts.size, axis=1))
-    pulls: Array = own.slopes(np.repeat(found.chances, size, axis=0), np.arange(size))[0] @ found.slopes[0]
-    return pulls
+    data = BinomialCounts(
+        counts.reshape(size, -1).astype(float), np.repeat(screens[:, None], examination.counts.size, axis=1)
+    )
+    slopes, _ = data.derivatives(np.repeat(estimate.probabilities, size, axis=0), np.arange(size))
+    scores: Array = slopes @ estimate.jacobian[0]
+    return scores
 
 
-def counted_grid(examination: Examination, grid: Grid | None) -> Grid:
-    """The grid to fit on, of counts alone."""
-    if not isinstance(examination, Examination):
-        raise ParameterError(
-            "likelihood needs counts: give an Examination, such as examination_from_screens(looks, grid) returns."
-        )
+def check_counts(examination: Examination, grid: Grid | None) -> Grid:
+    """The grid to fit on, if there are counts to fit to."""
+    _check_examination(examination)
     if not examination.counts.any():
-        raise DataError(f"{examination.name}: nobody looked at anything: there is nothing to fit.")
+        raise DataError(f"{examination.name}: no cell was examined: there is nothing to fit.")
     return matching_grid(grid, examination.frequencies)
 
 
-def _observed(examination: Examination) -> tuple[Array, Array]:
+def _check_examination(examination: Examination) -> None:
+    if isinstance(examination, str | Discount | Form | LikelihoodFit):
+        raise ParameterError(f"the examination comes first, then the discount; found {examination!r} first.")
+    if not isinstance(examination, Examination):
+        raise ParameterError(
+            "likelihood needs counts: give an Examination, such as examination_from_screens(fixations, grid) returns."
+        )
+
+
+def _as_problem(examination: Examination) -> tuple[Array, Array]:
     """Counts and screens of one problem, (1, cells)."""
     counts: Array = examination.counts.reshape(1, -1).astype(np.float64)
     return counts, np.full_like(counts, examination.screens)

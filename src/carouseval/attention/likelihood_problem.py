@@ -1,108 +1,114 @@
-"""A form on a grid as a problem of maximum likelihood: its parameters on an unbounded scale, where searches begin."""
+"""A form on a grid as a maximum-likelihood problem: its parameters on an unbounded scale, and where searches start."""
 
 import numpy as np
 from numpy.typing import NDArray
 
-from carouseval.attention.fisher_scoring import Binomial, Maximum, maximise
-from carouseval.attention.forms import Form, form_of
+from carouseval.attention.fisher_scoring import BinomialCounts, Estimate, maximise
+from carouseval.attention.forms import Form, as_form
 from carouseval.attention.parameters import defaults, discount_class
 from carouseval.errors import DataError
 from carouseval.metrics.grid import Array, Grid
 
-FAR = 16.0  # on the unbounded scale: a share of 1e-7, or 1 - 1e-7
-INSIDE = 3.0  # where searches begin at most, where they begin at values given: at a bound a slope is 0
-_FAINT = 1e-8  # of the largest effect
-_AT_ONCE = 2**18  # chances, 2 MB of them
-STARTS = (0.8, 0.5, 0.95, 0.2)  # of shares; factors start at 0.1 over what they leave: 0.5, 0.2, 2, 0.125
+BOUND = 16.0  # on the unbounded scale: a share of 1e-7, or 1 - 1e-7
+MAX_START = 3.0  # searches that start at given values start at most this far out: at a bound the gradient is 0
+_NEGLIGIBLE = 1e-8  # relative to the parameter with the largest effect
+_BATCH_SIZE = 2**18  # probabilities, 2 MB of them
+STARTS = (0.8, 0.5, 0.95, 0.2)  # of shares; factors start at 0.1 / (1 - share): 0.5, 0.2, 2, 0.125
 
 
-class Problem:
+class LikelihoodProblem:
     """A form on a grid, its parameters on an unbounded scale: log-odds of shares, logarithms of factors."""
 
     def __init__(self, form: Form, grid: Grid) -> None:
-        self.form, self.grid = form, grid
-        self.unit = np.array(form.units)
+        self.form: Form = form
+        self.grid: Grid = grid
+        self.is_share: NDArray[np.bool_] = np.array(form.is_share)
 
-    def natural(self, at: Array) -> Array:
-        """Parameters as the formula takes them."""
+    def natural(self, points: Array) -> Array:
+        """Points of the unbounded scale as parameters of the formula."""
         with np.errstate(over="ignore"):
-            return np.where(self.unit, 1 / (1 + np.exp(-at)), np.exp(at))
+            return np.where(self.is_share, 1 / (1 + np.exp(-points)), np.exp(points))
 
     def unbounded(self, values: Array) -> Array:
+        """Parameters of the formula as points of the unbounded scale."""
         share = np.clip(values, 1e-12, 1 - 1e-12)
-        return np.clip(np.where(self.unit, np.log(share / (1 - share)), np.log(np.maximum(values, 1e-12))), -FAR, FAR)
+        logs = np.where(self.is_share, np.log(share / (1 - share)), np.log(np.maximum(values, 1e-12)))
+        return np.clip(logs, -BOUND, BOUND)
 
-    def probabilities(self, at: Array) -> Array:
-        return self.form.weights(self.natural(at), self.grid).reshape(len(at), -1)
+    def probabilities(self, points: Array) -> Array:
+        """Probabilities of outcomes, (points, outcomes)."""
+        return self.form.weights(self.natural(points), self.grid).reshape(len(points), -1)
 
-    def without_effect(self, found: Maximum) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        """Of one problem, parameters that no outcome depends on, and those that hardly matter where it ended."""
-        sizes = np.sqrt(np.einsum("kk->k", found.information[0]))
-        faint = (np.abs(found.at[0]) <= FAR - 1) & (sizes <= _FAINT * max(sizes.max(initial=0.0), 1e-300))
-        idle = np.zeros_like(faint)
-        for k in np.flatnonzero(faint).tolist():
-            moved = np.repeat(found.at[:1], 2, axis=0)
+    def without_effect(self, estimate: Estimate) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Of one problem, parameters without any effect, and those with a negligible one at the estimate."""
+        sizes = np.sqrt(np.einsum("kk->k", estimate.information[0]))
+        inside = np.abs(estimate.point[0]) <= BOUND - 1
+        negligible = inside & (sizes <= _NEGLIGIBLE * max(sizes.max(initial=0.0), 1e-300))
+        idle = np.zeros_like(negligible)
+        for k in np.flatnonzero(negligible).tolist():
+            moved = np.repeat(estimate.point[:1], 2, axis=0)
             moved[:, k] = -2.0, 2.0
-            idle[k] = np.allclose(self.probabilities(moved), found.chances[0], rtol=1e-9, atol=1e-15)
-        return idle, faint & ~idle
+            idle[k] = np.allclose(self.probabilities(moved), estimate.probabilities[0], rtol=1e-9, atol=1e-15)
+        return idle, negligible & ~idle
 
-    def settled(self, found: Maximum) -> Array:
-        """The values found; what nothing depends on takes the discount's own, not where the search happened to be."""
-        values: Array = self.natural(found.at)[0]
-        own = defaults(discount_class(self.form.symbol))
-        for k in np.flatnonzero(self.without_effect(found)[0]).tolist():
-            values[k] = own.get(self.form.free[k], values[k])
-        return values
+    def parameters(self, estimate: Estimate) -> dict[str, float]:
+        """The fitted parameters of one problem; those without any effect keep the default of the discount."""
+        values = dict(zip(self.form.free, self.natural(estimate.point)[0].tolist(), strict=True))
+        default = defaults(discount_class(self.form.symbol))
+        idle, _ = self.without_effect(estimate)
+        return {name: default.get(name, values[name]) if idle[k] else values[name] for k, name in enumerate(values)}
 
-    def fit(self, counts: Array, screens: Array, starts: Array | None = None) -> Maximum:
-        """Problems (problems, cells), each from several starts (problems, starts, parameters), the best kept."""
+    def fit(self, counts: Array, screens: Array, starts: Array | None = None) -> Estimate:
+        """Fit problems (problems, cells), each from several starts (problems, starts, parameters); the best is kept."""
         if starts is None:
             starts = self._starts(counts, screens, {})
-        found = self._climb(counts, screens, starts)
-        if not np.isfinite(found.value).any():
+        estimate = self._maximise(counts, screens, starts)
+        if not np.isfinite(estimate.log_likelihood).any():
             raise DataError(
-                f"{self.form.name}: its weights are no probabilities anywhere near where the search began; "
+                f"{self.form.name}: its weights are not probabilities near any start of the search; "
                 "fit it by spearman, pearson or mse."
             )
-        return found
+        return estimate
 
-    def _climb(self, counts: Array, screens: Array, starts: Array) -> Maximum:
-        """Some problems at a time, so that memory stays bounded and what a round needs in the processor's cache."""
-        tables = starts.shape[1] * (2 * starts.shape[2] + 1)  # of chances, around every start
-        step = max(1, _AT_ONCE // (tables * counts.shape[1]))
-        parts = (slice(begin, begin + step) for begin in range(0, len(counts), step))
-        return Maximum.concatenate([self._climb_at_once(counts[some], screens[some], starts[some]) for some in parts])
+    def _maximise(self, counts: Array, screens: Array, starts: Array) -> Estimate:
+        """In batches, so that memory is bounded and an iteration fits into the processor's cache."""
+        evaluations = starts.shape[1] * (2 * starts.shape[2] + 1)
+        step = max(1, _BATCH_SIZE // (evaluations * counts.shape[1]))
+        batches = [slice(begin, begin + step) for begin in range(0, len(counts), step)]
+        return Estimate.concatenate(
+            [self._maximise_batch(counts[batch], screens[batch], starts[batch]) for batch in batches]
+        )
 
-    def _climb_at_once(self, counts: Array, screens: Array, starts: Array) -> Maximum:
+    def _maximise_batch(self, counts: Array, screens: Array, starts: Array) -> Estimate:
         many = starts.shape[1]
-        data = Binomial(np.repeat(counts, many, axis=0), np.repeat(screens, many, axis=0))
-        bound = np.full(len(self.form.free), FAR)
-        found = maximise(self.probabilities, data, starts.reshape(-1, len(bound)), -bound, bound)
-        best = np.nan_to_num(found.value, nan=-np.inf).reshape(-1, many).argmax(axis=1) + many * np.arange(len(counts))
-        return found.only(best)
+        data = BinomialCounts(np.repeat(counts, many, axis=0), np.repeat(screens, many, axis=0))
+        bound = np.full(len(self.form.free), BOUND)
+        estimate = maximise(self.probabilities, data, starts.reshape(-1, len(bound)), -bound, bound)
+        values = np.nan_to_num(estimate.log_likelihood, nan=-np.inf).reshape(-1, many)
+        return estimate.select(values.argmax(axis=1) + many * np.arange(len(counts)))
 
-    def _starts(self, counts: Array, screens: Array, found: dict[str, Array]) -> Array:
-        """From afar, and from where smaller forms end: what contains them is then at least as likely.
+    def _starts(self, counts: Array, screens: Array, fitted: dict[str, Array]) -> Array:
+        """Default starts and the optima of smaller forms, so that a form is at least as likely as those it contains.
 
-        ``found`` keeps where those ended, (problems, parameters) by their names.
+        ``fitted`` keeps these optima, (problems, parameters), by the names of the forms.
         """
-        starts = [np.repeat(self._afar[None], len(counts), axis=0)]
+        starts = [np.repeat(self._default_starts[None], len(counts), axis=0)]
         for name in self.form.contains:
-            smaller = Problem(form_of(name), self.grid)
-            if name not in found:
-                found[name] = smaller._climb(counts, screens, smaller._starts(counts, screens, found)).at
-            values = smaller.natural(found[name])
+            smaller = LikelihoodProblem(as_form(name), self.grid)
+            if name not in fitted:
+                fitted[name] = smaller._maximise(counts, screens, smaller._starts(counts, screens, fitted)).point
+            values = smaller.natural(fitted[name])
             starts += [
-                self.unbounded(self.form.extended(smaller.form, values, more))[:, None]
-                for more in (1e-7, 0.3)  # of what it leaves out
+                self.unbounded(self.form.extend(smaller.form, values, minimum))[:, None]
+                for minimum in (1e-7, 0.3)  # of the parameters that the smaller form lacks
             ]
         return np.concatenate(starts, axis=1)
 
     @property
-    def _afar(self) -> Array:
-        spread = np.array(STARTS)[:, None]
-        starts = np.where(self.unit, spread, 0.1 / (1 - spread))
-        if not self.unit.all():  # factors have no natural scale: begin where others ended, too
-            own = defaults(discount_class(self.form.symbol))
-            starts = np.concatenate([starts, [[own.get(name, 0.5) for name in self.form.free]]])
+    def _default_starts(self) -> Array:
+        shares = np.array(STARTS)[:, None]
+        starts = np.where(self.is_share, shares, 0.1 / (1 - shares))
+        if not self.is_share.all():  # factors have no natural scale: start at the default values, too
+            default = defaults(discount_class(self.form.symbol))
+            starts = np.concatenate([starts, [[default.get(name, 0.5) for name in self.form.free]]])
         return self.unbounded(starts)

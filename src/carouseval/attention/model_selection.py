@@ -1,4 +1,4 @@
-"""Choosing a form: every one is fitted, judged by BIC and by data it did not see, and listed."""
+"""Selecting a form: every form is fitted and compared by BIC and by the likelihood of held-out data."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from carouseval.attention.examination import Examination
-from carouseval.attention.fisher_scoring import Binomial
-from carouseval.attention.forms import FORMS, MOST_PARAMETERS, Form, form_of
-from carouseval.attention.likelihood import LikelihoodFit, counted_grid, fit_likelihood
-from carouseval.attention.likelihood_problem import Problem
+from carouseval.attention.fisher_scoring import BinomialCounts
+from carouseval.attention.forms import FORMS, MAX_PARAMETERS, Form, as_form
+from carouseval.attention.likelihood import LikelihoodFit, check_counts, fit_likelihood
+from carouseval.attention.likelihood_problem import LikelihoodProblem
 from carouseval.metrics.grid import Array, Grid
 from carouseval.result_base import Result
 
@@ -19,76 +19,119 @@ if TYPE_CHECKING:
 
 _FOLDS = 10
 
-BY_PEOPLE = "participants left out, a tenth at a time"
-BY_ROWS = "rows left out one by one; row 1, which some forms treat apart, never"
-NO_FOLDS = "nothing to leave out: fewer than 3 rows, and no two participants"
+PARTICIPANT_FOLDS = "cross-validation over participants, at most 10 folds"
+ROW_FOLDS = "cross-validation that leaves out one row at a time, but never row 1, which some forms treat separately"
+NO_CROSS_VALIDATION = "no cross-validation: fewer than 3 rows, and no counts of at least 2 participants"
 
 
 @dataclass(frozen=True)
-class Trial:
-    """A form, its fit, and the log-likelihood of what was left out when it was fitted to the rest."""
+class FormTrial:
+    """A form fitted to all the data, and its likelihood of held-out data.
+
+    Attributes
+    ----------
+    fit : LikelihoodFit
+        The fit to all the data.
+    held_out : float
+        Log-likelihood of the held-out data in cross-validation; NaN where nothing could be held out.
+    """
 
     fit: LikelihoodFit
     held_out: float
 
 
 @dataclass(frozen=True, repr=False)
-class Choice(Result):
-    """All forms tried, in the order given, and the one with the lowest BIC among those of few enough parameters."""
+class FormSelection(Result):
+    """The forms compared, and the one with the lowest BIC among those with at most eight parameters.
 
-    tried: tuple[Trial, ...]
+    Attributes
+    ----------
+    trials : tuple of FormTrial
+        Every form with its fit and its held-out log-likelihood, in the order given.
+    chosen : LikelihoodFit
+        The fit of the selected form.
+    folds : str
+        How data were held out.
+
+    Examples
+    --------
+    >>> import carouseval as cv
+    >>> counts = cv.attention.recgaze_counts("bratislava")
+    >>> selection = cv.attention.choose_form(counts, forms=["rows and columns", "six"])
+    >>> selection.chosen.form.name, selection.held_out_agrees
+    ('six', True)
+    """
+
+    trials: tuple[FormTrial, ...]
     chosen: LikelihoodFit
-    folds: str  # how data were left out
+    folds: str
 
     def __repr__(self) -> str:
-        return f"Choice({self.chosen.form.name!r} of {len(self.tried)} forms: {self.chosen!r})"
+        return f"FormSelection({self.chosen.form.name!r} of {len(self.trials)} forms: {self.chosen!r})"
 
     @property
     def heading(self) -> str:
-        return f"Forms tried; held out: {self.folds}"
+        """What the table compares, and how data were held out."""
+        return f"Forms compared; held out: {self.folds}"
 
     def to_frame(self) -> "pl.DataFrame":
-        """A line for each form tried, as far as the training data judge it."""
+        """Return the comparison of forms as a table.
+
+        Returns
+        -------
+        polars.DataFrame
+            One row per form: its parameters, what it adds, its log-likelihood, BIC above the lowest and held-out
+            log-likelihood.
+        """
         import polars as pl
 
-        best = min(one.fit.bic for one in self.tried)
+        lowest = min(trial.fit.bic for trial in self.trials)
         return pl.DataFrame(
             {
-                "form": one.fit.form.name,
-                "parameters": len(one.fit.values),
-                "what it adds": one.fit.form.meaning,
-                "log-likelihood": one.fit.log_likelihood,
-                "BIC, above the lowest": one.fit.bic - best,
-                "held out": one.held_out,
-                "note": "chosen" if one.fit is self.chosen else "too many" * (len(one.fit.values) > MOST_PARAMETERS),
+                "form": trial.fit.form.name,
+                "parameters": len(trial.fit.values),
+                "what it adds": trial.fit.form.meaning,
+                "log-likelihood": trial.fit.log_likelihood,
+                "BIC, above the lowest": trial.fit.bic - lowest,
+                "held out": trial.held_out,
+                "note": "chosen"
+                if trial.fit is self.chosen
+                else "too many parameters" * (len(trial.fit.values) > MAX_PARAMETERS),
             }
-            for one in self.tried
+            for trial in self.trials
         )
 
     def to_dict(self) -> dict[str, Any]:
+        """Return the comparison as plain values, ready for JSON.
+
+        Returns
+        -------
+        dict
+            ``forms``, a list with an entry per form, and ``held_out``, how data were held out.
+        """
         forms = [
             {
-                "form": one.fit.form.name,
-                "parameters": one.fit.values,
-                "log_likelihood": one.fit.log_likelihood,
-                "bic": one.fit.bic,
-                "held_out": one.held_out,
-                "chosen": one.fit is self.chosen,
+                "form": trial.fit.form.name,
+                "parameters": trial.fit.values,
+                "log_likelihood": trial.fit.log_likelihood,
+                "bic": trial.fit.bic,
+                "held_out": trial.held_out,
+                "chosen": trial.fit is self.chosen,
             }
-            for one in self.tried
+            for trial in self.trials
         ]
         return {"forms": forms, "held_out": self.folds}
 
     @property
     def held_out_agrees(self) -> bool | None:
-        """Whether the data left out, too, are likeliest under the chosen form, among those of few enough parameters.
+        """Whether held-out data would select the same form among those with at most eight parameters.
 
-        None where nothing could be left out.
+        None where nothing could be held out.
         """
-        if self.folds == NO_FOLDS:
+        if self.folds == NO_CROSS_VALIDATION:
             return None
-        eligible = [one for one in self.tried if len(one.fit.values) <= MOST_PARAMETERS]
-        return max(eligible, key=lambda one: one.held_out).fit is self.chosen
+        eligible = [trial for trial in self.trials if len(trial.fit.values) <= MAX_PARAMETERS]
+        return max(eligible, key=lambda trial: trial.held_out).fit is self.chosen
 
 
 def choose_form(
@@ -96,47 +139,72 @@ def choose_form(
     grid: Grid | None = None,
     forms: Sequence[str | Form] = FORMS,
     *,
-    level: float = 0.95,
+    ci: float = 0.95,
     progress: Callable[[int, int], None] | None = None,
-) -> Choice:
-    """Fit every form and choose the one with the lowest BIC among those of at most eight parameters.
+) -> FormSelection:
+    """Fit every form of d_rpb and select the one with the lowest BIC among those with at most eight parameters.
 
-    >>> from carouseval.attention import recgaze_counts
-    >>> choose_form(recgaze_counts("bratislava")).chosen.form.name
+    Forms are also compared by cross-validation: over participants where their counts are known, else over rows.
+
+    Parameters
+    ----------
+    examination : Examination
+        The counts.
+    grid : Grid, optional
+        The screen, of the size of the counts; by default with swipe pages of 5 items and 3 visible rows.
+    forms : sequence of str, default FORMS
+        The forms to compare, by name as in :func:`fit_likelihood`; by default all of them.
+    ci : float, default 0.95
+        Confidence level of the intervals, between 0 and 1.
+    progress : callable, optional
+        Called with (forms fitted, total) as the work proceeds.
+
+    Returns
+    -------
+    FormSelection
+        The selected form and the comparison.
+
+    Examples
+    --------
+    >>> import carouseval as cv
+    >>> forms = ["six", "novelty", "edges, novelty"]
+    >>> cv.attention.choose_form(cv.attention.recgaze_counts("bratislava"), forms=forms).chosen.form.name
     'edges, novelty'
     """
-    grid = counted_grid(examination, grid)
-    counts, screens, folds = _folds(examination)
-    tried = []
-    for form in map(form_of, forms):
-        fit = fit_likelihood(form, examination, grid, level=level)
-        tried.append(Trial(fit, _held_out(form, examination, grid, counts, screens)))
+    grid = check_counts(examination, grid)
+    counts, screens, folds = _held_out_data(examination)
+    trials = []
+    for form in map(as_form, forms):
+        fit = fit_likelihood(examination, form, grid, ci=ci)
+        trials.append(FormTrial(fit, _held_out_likelihood(form, examination, grid, counts, screens)))
         if progress:
-            progress(len(tried), len(forms))
-    eligible = [one.fit for one in tried if len(one.fit.values) <= MOST_PARAMETERS]
-    return Choice(tuple(tried), min(eligible or [one.fit for one in tried], key=lambda fit: fit.bic), folds)
+            progress(len(trials), len(forms))
+    eligible = [trial.fit for trial in trials if len(trial.fit.values) <= MAX_PARAMETERS]
+    chosen = min(eligible or [trial.fit for trial in trials], key=lambda fit: fit.bic)
+    return FormSelection(tuple(trials), chosen, folds)
 
 
-def _folds(examination: Examination) -> tuple[Array, Array, str]:
-    """Counts and screens left out each time, (folds, cells)."""
+def _held_out_data(examination: Examination) -> tuple[Array, Array, str]:
+    """Counts and screens that each fold holds out, (folds, cells), and how."""
     size = examination.counts.size
     if examination.by_participant is not None and len(examination.by_participant[1]) > 1:
         counts, screens = examination.by_participant
         fold = np.arange(len(screens)) % _FOLDS
-        every = range(min(_FOLDS, len(screens)))
-        left = np.array([counts[fold == k].sum(axis=0).ravel() for k in every], dtype=np.float64)
-        total = np.array([[screens[fold == k].sum()] for k in every], dtype=np.float64)
-        return left, np.repeat(total, size, axis=1), BY_PEOPLE
+        folds = range(min(_FOLDS, len(screens)))
+        held_out = np.array([counts[fold == k].sum(axis=0).ravel() for k in folds], dtype=np.float64)
+        totals = np.array([[screens[fold == k].sum()] for k in folds], dtype=np.float64)
+        return held_out, np.repeat(totals, size, axis=1), PARTICIPANT_FOLDS
     rows, cols = examination.counts.shape
     if rows < 3:
-        return np.zeros((0, size)), np.zeros((0, size)), NO_FOLDS
-    out = np.repeat(np.eye(rows)[1:], cols, axis=1)  # one row each
-    return out * examination.counts.ravel(), out * examination.screens, BY_ROWS
+        return np.zeros((0, size)), np.zeros((0, size)), NO_CROSS_VALIDATION
+    one_row = np.repeat(np.eye(rows)[1:], cols, axis=1)
+    return one_row * examination.counts.ravel(), one_row * examination.screens, ROW_FOLDS
 
 
-def _held_out(form: Form, examination: Examination, grid: Grid, counts: Array, screens: Array) -> float:
+def _held_out_likelihood(form: Form, examination: Examination, grid: Grid, counts: Array, screens: Array) -> float:
     if not len(counts):
         return float("nan")
-    problem = Problem(form, grid)
-    found = problem.fit(examination.counts.ravel() - counts, examination.screens - screens)
-    return float(Binomial(counts, screens).value(found.chances, np.arange(len(counts))).sum())
+    problem = LikelihoodProblem(form, grid)
+    estimate = problem.fit(examination.counts.ravel() - counts, examination.screens - screens)
+    data = BinomialCounts(counts, screens)
+    return float(data.log_likelihood(estimate.probabilities, np.arange(len(counts))).sum())

@@ -15,24 +15,25 @@ from carouseval.metrics.grid import Array, Grid
 from carouseval.metrics.validation import require_choice
 
 FACTORS = np.arange(1, 11)  # the paper's grid for alpha, beta, gamma and lambda
-DECAYS = np.round(np.arange(1, 20) * 0.05, 2)  # 0.05, 0.10, ..., 0.95 exactly, not by accumulated steps
+DECAYS = np.round(np.arange(1, 20) * 0.05, 2)  # 0.05, 0.10, ..., 0.95, without accumulated rounding
 
-_MOST_SETS = 10_000_000  # nobody waits for more
+_MAX_SETS = 10_000_000  # more would take hours
 
 
 class ParameterSets:
     """Every combination of parameters of a discount, the first parameter slowest, in the order given."""
 
-    def __init__(self, symbol: str, grid: Grid, parameters: Mapping[str, ArrayLike] | None = None) -> None:
-        self.cls, self.grid = discount_class(symbol), grid
+    def __init__(self, discount: str, grid: Grid, parameters: Mapping[str, ArrayLike] | None = None) -> None:
+        self.cls: Any = discount_class(discount)
+        self.grid: Grid = grid
         axes = _axes(self.cls, parameters)
         sets = math.prod(map(len, axes.values()))
-        if sets > _MOST_SETS:
+        if sets > _MAX_SETS:
             remedy = ", or fit it by likelihood" if self.cls().is_probability else ""
-            many = f"{symbol}: {sets:,} combinations of parameters are too many to try."
-            raise ParameterError(f"{many} Give values of more of them{remedy}.")
-        columns = np.meshgrid(*axes.values(), indexing="ij")
-        self.columns = {name: column.ravel() for name, column in zip(axes, columns, strict=True)}
+            problem = f"{discount}: {sets:,} combinations of parameters are too many to try."
+            raise ParameterError(f"{problem} Give values of more of them{remedy}.")
+        columns = [column.ravel() for column in np.meshgrid(*axes.values(), indexing="ij")]
+        self.columns: dict[str, NDArray[Any]] = dict(zip(axes, columns, strict=True))
 
     def __len__(self) -> int:
         return len(next(iter(self.columns.values())))
@@ -41,7 +42,7 @@ class ParameterSets:
         return cast(Discount, self.cls(**{name: column[number].item() for name, column in self.columns.items()}))
 
     def weights(self, begin: int, end: int) -> tuple[NDArray[np.int64], Array]:
-        """Of sets begin..end-1 those with finite and positive weights: their numbers and weights."""
+        """Numbers and weights of those of the sets begin..end-1 whose weights are finite and positive."""
         part = {name: column[begin:end] for name, column in self.columns.items()}
         weights = weights_of_many(self.cls, part, self.grid, end - begin)
         usable = np.flatnonzero((np.isfinite(weights) & (weights > 0)).all(axis=(1, 2)))
@@ -53,15 +54,15 @@ def weights_of_many(cls: Any, columns: Mapping[str, NDArray[Any]], grid: Grid, s
 
     A column holds a value for each set, or one for all.
     """
-    many = object.__new__(cls)
+    discounts = object.__new__(cls)  # not validated: its parameters are arrays
     for name, column in columns.items():
-        object.__setattr__(many, name, column[:, None, None])
+        object.__setattr__(discounts, name, column[:, None, None])
     shape = (sets, *grid.shape)
     with np.errstate(all="ignore"):
         try:
-            weights = cls.weights.__wrapped__(many, grid)
+            weights = cls.weights.__wrapped__(discounts, grid)
             return np.ascontiguousarray(np.broadcast_to(weights, shape), dtype=np.float64)
-        except (TypeError, ValueError):  # a formula that only takes numbers
+        except (TypeError, ValueError):  # a formula that does not take arrays
             rows = zip(*(np.broadcast_to(column, sets).tolist() for column in columns.values()), strict=True)
             return np.array([_weights_or_nan(cls, dict(zip(columns, row, strict=True)), grid) for row in rows])
 
@@ -73,25 +74,26 @@ def _weights_or_nan(cls: Any, values: Mapping[str, float], grid: Grid) -> Array:
         return np.full(grid.shape, np.nan)
 
 
-def discount_class(symbol: str) -> Any:
-    """The class behind a symbol, if it is a formula that can be fitted."""
-    known = classes()
-    if symbol in ("d_emp", "d_mix"):
-        remedy = "it is what was measured" if symbol == "d_emp" else "fit its parts, or d_rpb in the form 'two kinds'"
-        raise ParameterError(f"{symbol} is written down, not fitted: {remedy}.")
-    return known[require_choice("model", symbol, sorted(set(known) - {"d_emp", "d_mix"}))]
+def discount_class(discount: str) -> Any:
+    """The class of a discount by its symbol, if it is a formula that can be fitted."""
+    if discount == "d_emp":
+        raise ParameterError("d_emp cannot be fitted: it is a table of measured frequencies.")
+    if discount == "d_mix":
+        raise ParameterError("d_mix cannot be fitted: fit its parts, or d_rpb in the form 'two kinds'.")
+    symbols = classes()
+    return symbols[require_choice("discount", discount, sorted(set(symbols) - {"d_emp", "d_mix"}))]
 
 
 def defaults(cls: Any) -> dict[str, float]:
-    """The parameters of a class that have a default, which a class of yours need not give."""
+    """The default values of those parameters that have one; parameters of a user's discount need not."""
     return {f.name: float(f.default) for f in fields(cls) if f.default is not MISSING}
 
 
 def is_share(cls: Any, name: str) -> bool:
-    """Whether a parameter lies between 0 and 1: a class of yours need not say so if its default does."""
+    """Whether a parameter lies between 0 and 1: as the class declares, or as the default of a user's discount does."""
     default = next(f.default for f in fields(cls) if f.name == name)
-    guessed = not issubclass(cls, Formula) and isinstance(default, float) and 0 < default < 1
-    return name in cls.decays + cls.shares or guessed
+    inferred = not issubclass(cls, Formula) and isinstance(default, float) and 0 < default < 1
+    return name in cls.decays + cls.shares or inferred
 
 
 def _axes(cls: Any, parameters: Mapping[str, ArrayLike] | None) -> dict[str, NDArray[Any]]:
@@ -108,12 +110,12 @@ def _axes(cls: Any, parameters: Mapping[str, ArrayLike] | None) -> dict[str, NDA
         axes[name] = axis
     for name, axis in axes.items():
         for value in axis.tolist():
-            _in_range(cls, name, value)
+            _check_range(cls, name, value)
     return axes
 
 
-def _in_range(cls: Any, name: str, value: float) -> None:
+def _check_range(cls: Any, name: str, value: float) -> None:
     try:
         cls(**{name: value})
-    except TypeError:  # other parameters have no default: each set is judged by its weights
+    except TypeError:  # other parameters have no default: only the weights of a set can be checked
         return

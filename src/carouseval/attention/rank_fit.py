@@ -1,33 +1,52 @@
-"""Fitting discounts to examination frequencies: the paper's grid search, other objectives, and held-out scores."""
+"""Fitting discounts to examination frequencies: the paper's grid search, other objectives, and scores."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TypeAlias
+from typing import TypeAlias, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from carouseval import _native
+from carouseval.attention.choices import Objective
 from carouseval.attention.examination import Examination, Frequencies
 from carouseval.attention.parameters import ParameterSets, weights_of_many
 from carouseval.errors import DataError, ParameterError
-from carouseval.metrics.discounts import Discount
+from carouseval.metrics.discount_base import Discount, as_discount
 from carouseval.metrics.grid import Array, Grid
 from carouseval.metrics.page_stack import thread_count
 from carouseval.metrics.validation import require_choice, require_int
 
 PAPER_DISCOUNTS = ("d_t", "d_a", "d_mir", "d_add", "d_mul", "d_rpd")
-OBJECTIVES = ("spearman", "pearson", "mse", "likelihood")
+OBJECTIVES: tuple[Objective, ...] = get_args(Objective)
 
-AT_ONCE = 600_000  # weights held at a time
+BATCH_SIZE = 600_000  # weights in memory at a time
 
-Target: TypeAlias = ArrayLike | Examination | Frequencies
+FrequencyLike: TypeAlias = ArrayLike | Examination | Frequencies
+"""Examination frequencies: counts, frequencies, or a table of shape (rows, cols)."""
 
 
 @dataclass(frozen=True)
 class Scores:
-    """How well a discount follows frequencies: rho on the raw values, MSE after each side is divided by its maximum."""
+    """How well the weights of a discount follow examination frequencies.
+
+    Attributes
+    ----------
+    spearman : float
+        Spearman's rho.
+    pearson : float
+        Pearson's r.
+    mse : float
+        Mean squared error after weights and frequencies are each divided by their maximum.
+
+    Examples
+    --------
+    >>> import carouseval as cv
+    >>> scores = cv.attention.scores(cv.attention.recgaze_counts("amsterdam"), "d_rpd")
+    >>> round(scores.spearman, 4), round(scores.pearson, 4), round(scores.mse, 4)
+    (0.9859, 0.9771, 0.0096)
+    """
 
     spearman: float
     pearson: float
@@ -36,7 +55,19 @@ class Scores:
 
 @dataclass(frozen=True)
 class Candidate:
-    """One set of parameters and its value under the objective, with both correlations."""
+    """A set of parameters with its objective and both correlations.
+
+    Attributes
+    ----------
+    discount : Discount
+        The discount with these parameters.
+    objective : float
+        Its value of the objective.
+    spearman : float
+        Spearman's rho.
+    pearson : float
+        Pearson's r.
+    """
 
     discount: Discount
     objective: float
@@ -44,136 +75,237 @@ class Candidate:
     pearson: float
 
 
-@dataclass(frozen=True)
-class Fit:
-    """The outcome of a search: the best discount and the runners-up."""
+@dataclass(frozen=True, repr=False)
+class SearchFit:
+    """The result of a grid search: the best discount and the runners-up.
+
+    Attributes
+    ----------
+    discount : Discount
+        The best discount.
+    objective : {"spearman", "pearson", "mse", "likelihood"}
+        What was optimised.
+    train : Scores
+        Scores of the best discount on the data it was fitted to.
+    tried : int
+        Number of parameter sets tried.
+    skipped : int
+        Number of parameter sets without finite and positive weights on the grid or, for the likelihood, with weights
+        that are not below 1.
+    top : tuple of Candidate
+        The best parameter sets, best first.
+
+    Examples
+    --------
+    >>> import carouseval as cv
+    >>> fit = cv.attention.grid_search(cv.attention.recgaze_counts("bratislava"), "d_mir")
+    >>> fit
+    SearchFit(d_mir(alpha=10, beta=9), best of 100 by spearman)
+    >>> fit.top[1].discount
+    d_mir(alpha=9, beta=8)
+    """
 
     discount: Discount
-    objective: str
+    objective: Objective
     train: Scores
     tried: int
-    skipped: int  # not finite and positive on the grid, or, for the likelihood, not below 1
+    skipped: int
     top: tuple[Candidate, ...]
 
+    def __repr__(self) -> str:
+        return f"SearchFit({self.discount}, best of {self.tried:,} by {self.objective})"
 
-def scores(discount: Discount, frequencies: Target, grid: Grid | None = None) -> Scores:
-    """rho, r and MSE of a discount against frequencies, as the paper has them.
 
-    >>> from carouseval.attention import recgaze_counts
-    >>> from carouseval.metrics.discounts import RowPage
-    >>> held_out = scores(RowPage(), recgaze_counts("amsterdam"))
-    >>> round(held_out.spearman, 4), round(held_out.pearson, 4), round(held_out.mse, 4)
-    (0.9859, 0.9771, 0.0096)
+def scores(frequencies: FrequencyLike, discount: str | Discount, grid: Grid | None = None) -> Scores:
+    """Score a discount against examination frequencies, as "Revisiting N2DCG" does.
+
+    Parameters
+    ----------
+    frequencies : Examination, Frequencies or array-like of shape (rows, cols)
+        Where people looked; a table is finite, 0 or more and not constant.
+    discount : str or Discount
+        The discount or its name, such as ``"d_rpd(mu=0.5)"``.
+    grid : Grid, optional
+        The screen, of the size of the frequencies; by default with swipe pages of 5 items and 3 visible rows.
+
+    Returns
+    -------
+    Scores
+        Spearman's rho, Pearson's r and the mean squared error.
+
+    Examples
+    --------
+    >>> import carouseval as cv
+    >>> test = cv.attention.recgaze_counts("amsterdam")
+    >>> round(cv.attention.scores(test, "d_rpd").spearman, 4), round(cv.attention.scores(test, "d_rpb").spearman, 4)
+    (0.9859, 0.9885)
     """
-    target = _frequencies(frequencies)
-    return scores_of(discount.weights(matching_grid(grid, target)), target)
+    target = _frequency_table(frequencies)
+    return scores_of(as_discount(discount).weights(matching_grid(grid, target)), target)
 
 
 def scores_of(weights: Array, target: Array) -> Scores:
-    """The same of tables; where all cells are alike no correlation is defined, and it is NaN."""
+    """The same of a table of weights; correlations are NaN where all weights are equal."""
     rho, r = _native.correlations(np.ascontiguousarray(weights).reshape(1, -1), target.reshape(-1), 1)
     with np.errstate(all="ignore"):
         return Scores(float(rho[0]), float(r[0]), float(_mse(weights[None], target)[0]))
 
 
 def grid_search(
-    symbol: str,
-    frequencies: Target,
+    frequencies: FrequencyLike,
+    discount: str,
     grid: Grid | None = None,
     parameters: Mapping[str, ArrayLike] | None = None,
-    objective: str = "spearman",
+    objective: Objective = "spearman",
     top: int = 10,
     *,
     threads: int | None = None,
     progress: Callable[[int, int], None] | None = None,
-) -> Fit:
-    """Try every combination of parameters and keep the best.
+) -> SearchFit:
+    """Fit a discount by trying every combination of parameter values, as "Revisiting N2DCG" does.
 
-    Best by ``objective``, ties by Pearson's r, then by the order of the grid: the first parameter slowest, each
-    ascending. Left out, ``parameters`` is the paper's grid: factors 1..10, decays 0.05..0.95. ``"likelihood"`` takes
-    counts (an :class:`Examination`) and reads weights as probabilities. ``progress`` is called with (tried, of).
+    The best set of parameters is the one with the best objective; ties are broken by Pearson's r, then by the order of
+    the sets (the first parameter varies slowest).
 
-    >>> from carouseval.attention import recgaze_counts
-    >>> grid_search("d_mir", recgaze_counts("bratislava")).discount
+    Parameters
+    ----------
+    frequencies : Examination, Frequencies or array-like of shape (rows, cols)
+        Where people looked.
+    discount : str
+        Symbol of the discount to fit, such as ``"d_rpd"``.
+    grid : Grid, optional
+        The screen, of the size of the frequencies; by default with swipe pages of 5 items and 3 visible rows.
+    parameters : dict of str to array-like, optional
+        Values to try, by parameter. Default: the paper's, 1, 2, ..., 10 for factors and 0.05, 0.10, ..., 0.95 for
+        decays.
+    objective : {"spearman", "pearson", "mse", "likelihood"}, default 'spearman'
+        What to optimise. ``"likelihood"`` reads weights as probabilities and needs an :class:`Examination`.
+    top : int, default 10
+        Number of candidates to report, at least 1.
+    threads : int, optional
+        The most threads to use; by default ``CAROUSEVAL_THREADS`` or all cores. The result does not depend on it.
+    progress : callable, optional
+        Called with (tried, total) as the search proceeds.
+
+    Returns
+    -------
+    SearchFit
+        The best discount, its scores and the runners-up.
+
+    See Also
+    --------
+    fit_likelihood : For browsing models, whose weights are probabilities.
+    refine : Continue over real-valued parameters.
+
+    Examples
+    --------
+    >>> import carouseval as cv
+    >>> cv.attention.grid_search(cv.attention.recgaze_counts("bratislava"), "d_mir").discount
     d_mir(alpha=10, beta=9)
     """
     require_choice("objective", objective, OBJECTIVES)
     top = require_int("top", top, 1)
-    target = _frequencies(frequencies)
+    target = _frequency_table(frequencies)
     grid = matching_grid(grid, target)
-    sets = ParameterSets(symbol, grid, parameters)
-    judge = _objective(objective, frequencies, target)
+    sets = ParameterSets(discount, grid, parameters)
+    evaluate = _objective_function(objective, frequencies, target)
     value, rho, r = (np.full(len(sets), np.nan) for _ in range(3))
-    step = max(1, AT_ONCE // target.size)
+    step = max(1, BATCH_SIZE // target.size)
     for begin in range(0, len(sets), step):
         end = min(begin + step, len(sets))
-        at, weights = sets.weights(begin, end)
+        numbers, weights = sets.weights(begin, end)
         flat = weights.reshape(len(weights), target.size)
-        rho[at], r[at] = _native.correlations(flat, target.reshape(-1), thread_count(threads))
-        value[at] = rho[at] if objective == "spearman" else r[at] if objective == "pearson" else judge(weights)
+        rho[numbers], r[numbers] = _native.correlations(flat, target.reshape(-1), thread_count(threads))
+        known = {"spearman": rho, "pearson": r}
+        value[numbers] = known[objective][numbers] if objective in known else evaluate(weights)
         if progress:
             progress(end, len(sets))
-    tried = np.flatnonzero(~np.isnan(value))
-    if not len(tried):
-        raise DataError(f"no parameters of {symbol} give weights that {objective} can judge on this grid and data.")
-    order = tried[np.lexsort((tried, -np.nan_to_num(r[tried], nan=-2.0), -value[tried]))][:top]
+    usable = np.flatnonzero(~np.isnan(value))
+    if not len(usable):
+        raise DataError(f"{objective} is undefined for all parameters of {discount} on this grid and data.")
+    order = usable[np.lexsort((usable, -np.nan_to_num(r[usable], nan=-2.0), -value[usable]))][:top]
     candidates = tuple(
         Candidate(sets[k], float(-value[k] if objective == "mse" else value[k]), float(rho[k]), float(r[k]))
         for k in order
     )
     best = candidates[0].discount
-    return Fit(best, objective, scores(best, target, grid), len(sets), len(sets) - len(tried), candidates)
+    return SearchFit(best, objective, scores(target, best, grid), len(sets), len(sets) - len(usable), candidates)
 
 
-def refine(fit: Fit, frequencies: Target, grid: Grid | None = None) -> Fit:
-    """Continue from a grid search's best over real-valued parameters (Nelder-Mead), keeping its objective."""
+def refine(frequencies: FrequencyLike, fit: SearchFit, grid: Grid | None = None) -> SearchFit:
+    """Continue from the best discount of a grid search over real-valued parameters, by Nelder-Mead.
+
+    Parameters
+    ----------
+    frequencies : Examination, Frequencies or array-like of shape (rows, cols)
+        The data that the discount was fitted to.
+    fit : SearchFit
+        The result of :func:`grid_search`, whose objective is kept.
+    grid : Grid, optional
+        The screen, as in :func:`grid_search`.
+
+    Returns
+    -------
+    SearchFit
+        The refined discount, at least as good as the best of the grid search, and the candidates of the search.
+
+    Examples
+    --------
+    >>> import carouseval as cv
+    >>> counts = cv.attention.recgaze_counts("bratislava")
+    >>> fit = cv.attention.grid_search(counts, "d_mir", objective="mse")
+    >>> cv.attention.refine(counts, fit).train.mse <= fit.train.mse
+    True
+    """
     from scipy.optimize import minimize
 
-    target = _frequencies(frequencies)
+    if not isinstance(fit, SearchFit):
+        raise ParameterError(f"fit must be the SearchFit of a grid_search, found {type(fit).__name__}.")
+    target = _frequency_table(frequencies)
     grid = matching_grid(grid, target)
-    judge = _objective(fit.objective, frequencies, target)
+    evaluate = _objective_function(fit.objective, frequencies, target)
     cls, names = type(fit.discount), list(fit.discount.parameters)
     bounds = [
         (1e-6, 1.0) if name in cls.decays else (0.0, 1.0) if name in cls.shares else (0.0, None) for name in names
     ]
 
-    def loss(values: NDArray[np.float64]) -> float:
+    def loss(values: Array) -> float:
         columns = {name: np.array([value]) for name, value in zip(names, values, strict=True)}
         weights = weights_of_many(cls, columns, grid, 1)
         if not (np.isfinite(weights).all() and (weights > 0).all()):
             return np.inf
-        found = float(judge(weights)[0])
-        return np.inf if np.isnan(found) else -found
+        value = float(evaluate(weights)[0])
+        return np.inf if np.isnan(value) else -value
 
     start = np.array([float(value) for value in fit.discount.parameters.values()])
-    found = minimize(
+    minimum = minimize(
         loss, start, method="Nelder-Mead", bounds=bounds, options={"maxiter": 4000, "xatol": 1e-8, "fatol": 1e-12}
     )
-    values = found.x if found.fun <= loss(start) else start
+    values = minimum.x if minimum.fun <= loss(start) else start
     discount = cls(**{name: float(value) for name, value in zip(names, values, strict=True)})
-    train = scores(discount, target, grid)
-    reached = float(judge(discount.weights(grid)[None])[0])
-    best = Candidate(discount, -reached if fit.objective == "mse" else reached, train.spearman, train.pearson)
-    return Fit(discount, fit.objective, train, fit.tried + int(found.nfev), fit.skipped, (best, *fit.top))
+    train = scores(target, discount, grid)
+    value = float(evaluate(discount.weights(grid)[None])[0])
+    best = Candidate(discount, -value if fit.objective == "mse" else value, train.spearman, train.pearson)
+    return SearchFit(discount, fit.objective, train, fit.tried + int(minimum.nfev), fit.skipped, (best, *fit.top))
 
 
-def _objective(name: str, frequencies: Target, target: Array) -> Callable[[Array], Array]:
-    """What is maximised, for a stack of weights."""
-    if name == "likelihood":
+def _objective_function(objective: Objective, frequencies: FrequencyLike, target: Array) -> Callable[[Array], Array]:
+    """The function to maximise, for a stack of weights."""
+    if objective == "likelihood":
         if not isinstance(frequencies, Examination):
             raise ParameterError("objective 'likelihood' needs counts: give an Examination, not frequencies.")
         counts, screens = frequencies.counts, frequencies.screens
 
         def likelihood(weights: Array) -> Array:
             with np.errstate(all="ignore"):
-                seen = (counts * np.log(weights) + (screens - counts) * np.log1p(-weights)).sum(axis=(1, 2))
-            return np.where(np.isfinite(seen), seen, np.nan)
+                logs = (counts * np.log(weights) + (screens - counts) * np.log1p(-weights)).sum(axis=(1, 2))
+            return np.where(np.isfinite(logs), logs, np.nan)
 
         return likelihood
-    if name == "mse":
+    if objective == "mse":
         return lambda weights: -_mse(weights, target)
     return lambda weights: _native.correlations(weights.reshape(len(weights), -1), target.reshape(-1), 1)[
-        name == "pearson"
+        objective == "pearson"
     ]
 
 
@@ -183,21 +315,23 @@ def _mse(weights: Array, target: Array) -> Array:
     return error
 
 
-def _frequencies(frequencies: Target) -> Array:
+def _frequency_table(frequencies: FrequencyLike) -> Array:
+    if isinstance(frequencies, str | Discount):
+        raise ParameterError(f"frequencies come first, then the discount; found {frequencies!r} as frequencies.")
     if isinstance(frequencies, Examination | Frequencies):
         frequencies = frequencies.frequencies
     target = np.ascontiguousarray(frequencies, dtype=np.float64)
     if target.ndim != 2 or not (np.isfinite(target) & (target >= 0)).all():
         raise DataError("frequencies must be a table (rows, cols) of finite numbers, 0 or more.")
     if target.size < 2 or target.min() == target.max():
-        raise DataError("frequencies are the same in every cell: no correlation with them is defined.")
+        raise DataError("frequencies are the same in every cell, so that no correlation with them is defined.")
     return target
 
 
 def matching_grid(grid: Grid | None, target: Array) -> Grid:
-    """The grid to fit on: the table's own, or one of the same size."""
+    """The grid to fit on: the given one, if it has the size of the table, or one of that size."""
     if grid is None:
-        return _own_grid(*target.shape)
+        return _default_grid(*target.shape)
     if grid.shape != target.shape:
         size = "x".join(map(str, target.shape))
         raise DataError(f"frequencies are {size}, but the grid is {grid}.")
@@ -205,6 +339,6 @@ def matching_grid(grid: Grid | None, target: Array) -> Grid:
 
 
 @lru_cache(maxsize=16)
-def _own_grid(rows: int, cols: int) -> Grid:
-    """Kept, since a grid keeps its arrays and fits come in numbers."""
+def _default_grid(rows: int, cols: int) -> Grid:
+    """Cached, since a grid caches its arrays and many fits use the same one."""
     return Grid(rows, cols)

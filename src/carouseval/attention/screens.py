@@ -1,14 +1,13 @@
-"""Examination counts from a plain table of examined cells: any study, any grid."""
+"""Examination counts from a table of fixations, for any study and any grid."""
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import polars as pl
 
 from carouseval.attention.examination import Examination
 from carouseval.errors import DataError
-from carouseval.metrics.grid import Grid
+from carouseval.metrics.grid import Grid, IntArray
 from carouseval.metrics.validation import require_int
 from carouseval.tables import Column, Table, TableLike, open_table
 
@@ -18,63 +17,91 @@ _TIME = "A time is a number, or a date and time such as 2026-01-31T12:00:00.250.
 def examination_from_screens(
     table: TableLike, grid: Grid, screens: int | None = None, name: str | None = None
 ) -> Examination:
-    """Counts from a table with one line per examined cell: ``screen``, ``row``, ``col``; a file or a data frame.
+    """Count the screens on which each cell was examined, from a table with one line per fixation or examined cell.
 
-    Rows and columns count from 1. A cell repeated on a screen counts once. With a column ``participant``, a screen is
-    known by its participant and its id together, so that ids may start anew with each participant. ``screens`` is the
-    number of all screens, those on which nothing was examined included; by default, those in the table. ``name`` is
-    by default the file's, without its ending.
+    Parameters
+    ----------
+    table : path or table
+        A CSV or Parquet file, a data frame or a dict of columns: ``screen``, ``row`` and ``col``, counted from 1, and
+        optionally ``participant``. A cell that is repeated on a screen counts once. With ``participant``, screens may
+        be numbered separately for each participant.
+    grid : Grid
+        The screen.
+    screens : int, optional
+        Number of all screens, including those on which nothing was examined; by default those in the table. If it is
+        larger, counts are not known by participant.
+    name : str, optional
+        What the data are called; by default the name of the file without its ending.
+
+    Returns
+    -------
+    Examination
+        The counts.
+
+    See Also
+    --------
+    paths_from_screens : Scan paths from the same table.
+
+    Examples
+    --------
+    >>> import carouseval as cv
+    >>> fixations = {"screen": [1, 1, 1, 2], "row": [1, 1, 2, 1], "col": [1, 2, 1, 1]}
+    >>> cv.attention.examination_from_screens(fixations, cv.Grid(2, 3), name="pilot").counts
+    array([[2, 1, 0],
+           [1, 0, 0]])
     """
-    looks = open_looks(table, grid)
-    screen = screen_columns(looks)
-    person = screen[:-1]  # nobody, where participants are unknown
-    cells, rows, ids = looks.collect_all(
-        lambda lines: lines.select(*screen, "row", "col").unique().group_by(*person, "row", "col").len(),
+    fixations = open_fixations(table, grid)
+    screen = screen_columns(fixations)
+    participant = screen[:-1]  # empty if participants are unknown
+    cells, rows, ids = fixations.collect_all(
+        lambda lines: lines.select(*screen, "row", "col").unique().group_by(*participant, "row", "col").len(),
         lambda lines: lines.select(*screen, "row").unique().group_by("row").len(),
         lambda lines: lines.select(screen).unique(),
     )
     if ids.is_empty():
-        raise DataError(f"{looks.name} holds no examined cell. Write one line per cell: screen, row, col.")
-    check_screens(looks.name, len(ids), screens)
+        raise DataError(f"{fixations.name} has no examined cells. Write one line per cell: screen, row, col.")
+    check_screens(fixations.name, len(ids), screens)
     counts, row_counts = np.zeros(grid.shape, np.int64), np.zeros(grid.rows, np.int64)
     np.add.at(counts, (cells["row"].to_numpy() - 1, cells["col"].to_numpy() - 1), cells["len"].to_numpy())
     row_counts[rows["row"].to_numpy() - 1] = rows["len"]
-    people = ids["participant"].n_unique() if person else None
-    # whose screens had nothing examined on them is not known
-    single = by_participant(cells, ids, grid) if person and screens in (None, len(ids)) else None
-    return Examination(name or Path(looks.name).stem, counts, screens or len(ids), row_counts, people, single)
+    participants = ids["participant"].n_unique() if participant else None
+    by_participant = None
+    if participant and screens in (None, len(ids)):  # the participants of empty screens are unknown
+        by_participant = counts_by_participant(cells, ids, grid)
+    name = name or Path(fixations.name).stem
+    return Examination(name, counts, screens or len(ids), row_counts, participants, by_participant)
 
 
-def open_looks(table: TableLike, grid: Grid, *, timed: bool = False) -> Table:
-    """A table with one line per look: its screen and cell and, where they are known, its participant and time."""
+def open_fixations(table: TableLike, grid: Grid, *, timed: bool = False) -> Table:
+    """A table with one line per fixation: its screen and cell and optionally its participant and time."""
     columns = [
-        Column("participant", "id", required=False, pattern=r"\S", remedy="Every line names its participant."),
-        Column("screen", "id", pattern=r"\S", remedy="Every line names its screen."),
+        Column("participant", "id", required=False, pattern=r"\S", remedy="Every line needs a participant."),
+        Column("screen", "id", pattern=r"\S", remedy="Every line needs a screen."),
     ]
     for name, most in (("row", grid.rows), ("col", grid.cols)):
-        remedy = f"A {name} is a whole number from 1 to {most} on the {grid} grid."
+        remedy = f"A {name} is an integer from 1 to {most} on the {grid} grid."
         columns.append(Column(name, "integer", minimum=1, maximum=most, remedy=remedy))
     if timed:
         columns.append(Column("time", "time", required=False, remedy=_TIME))
-    return open_table(table, None, columns, hint="Write one line per look: screen, row, col.", full_lines=True)
+    return open_table(table, None, columns, hint="Write one line per fixation: screen, row, col.", full_lines=True)
 
 
-def screen_columns(looks: Table) -> list[str]:
-    """The columns that name a screen, the participant's first where there is one."""
-    return [column for column in ("participant", "screen") if column in looks]
+def screen_columns(fixations: Table) -> list[str]:
+    """The columns that identify a screen: ``participant``, if there is one, and ``screen``."""
+    return [column for column in ("participant", "screen") if column in fixations]
 
 
-def check_screens(name: str, there: int, screens: int | None) -> None:
-    """A number of all screens is at least that of the screens there are."""
-    if screens is not None and require_int("screens", screens, 1) < there:
-        raise DataError(f"{name}: column screen has {there} screens, more than the {screens} there are said to be.")
+def check_screens(name: str, listed: int, screens: int | None) -> None:
+    """The number of all screens must not be smaller than the number of listed screens."""
+    if screens is not None and require_int("screens", screens, 1) < listed:
+        raise DataError(f"{name}: column screen has {listed} screens, but the number of screens is given as {screens}.")
 
 
-def by_participant(cells: pl.DataFrame, ids: pl.DataFrame, grid: Grid) -> tuple[Any, Any]:
-    """Counts (people, rows, cols) and screens of each participant, from tables with a column ``participant``."""
-    people = ids.group_by("participant").len("screens").sort("participant").with_row_index("person")
-    placed = cells.join(people, on="participant")
-    counts = np.zeros((len(people), *grid.shape), np.int64)
-    at = placed["person"].to_numpy(), placed["row"].to_numpy() - 1, placed["col"].to_numpy() - 1
-    np.add.at(counts, at, placed["len"].to_numpy())
-    return counts, people["screens"].to_numpy().astype(np.int64)
+def counts_by_participant(cells: pl.DataFrame, ids: pl.DataFrame, grid: Grid) -> tuple[IntArray, IntArray]:
+    """Counts (participants, rows, cols) and screens of each participant, from tables with a column ``participant``."""
+    participants = ids.group_by("participant").len("screens").sort("participant").with_row_index("number")
+    numbered = cells.join(participants, on="participant")
+    counts = np.zeros((len(participants), *grid.shape), np.int64)
+    index = numbered["number"].to_numpy(), numbered["row"].to_numpy() - 1, numbered["col"].to_numpy() - 1
+    np.add.at(counts, index, numbered["len"].to_numpy())
+    return counts, participants["screens"].to_numpy().astype(np.int64)

@@ -1,39 +1,38 @@
-"""Which cells are examined together: the joint probabilities of an absorbing chain, from its whole inverse."""
+"""Which cells are examined together: joint probabilities of an absorbing chain, from its full inverse."""
 
 import numpy as np
-from numpy.typing import NDArray
 
 from carouseval.errors import ParameterError
-from carouseval.metrics.grid import Array
+from carouseval.metrics.grid import Array, IntArray
 from carouseval.metrics.markov_chain import Chain
 
-_AT_ONCE = 200_000  # pairs of cells
-_MOST_STATES = 5_000
+_BATCH_SIZE = 200_000  # pairs of cells
+_MAX_STATES = 5_000
 
 
 def covariance(chain: Chain) -> Array:
-    """Of whether each cell is examined, (cells, cells)."""
-    if len(chain.cell) > _MOST_STATES:
+    """The covariance of the examination of each pair of cells, (cells, cells)."""
+    if len(chain.cell) > _MAX_STATES:
         raise ParameterError(
-            f"chain: the variance takes all pairs of {len(chain.cell):,} states; at most {_MOST_STATES:,} can be done."
+            f"chain: the variance takes all pairs of states; {len(chain.cell):,} are more than {_MAX_STATES:,}."
         )
-    cells = _Cells(chain)
-    shown = np.unique(chain.cell[chain.cell >= 0])
-    one, two = (shown[at] for at in np.triu_indices(len(shown), 1))
-    chances = chain.weights.ravel()
-    joint = np.diag(chances)
-    for begin in range(0, len(one), _AT_ONCE):
-        c, d = one[begin : begin + _AT_ONCE], two[begin : begin + _AT_ONCE]
-        joint[c, d] = joint[d, c] = cells.both(c, d)
-    spread: Array = joint - np.outer(chances, chances)
-    return spread
+    states = _CellStates(chain)
+    visited = np.unique(chain.cell[chain.cell >= 0])
+    first, second = (visited[index] for index in np.triu_indices(len(visited), 1))
+    probabilities = chain.weights.ravel()
+    joint = np.diag(probabilities)
+    for begin in range(0, len(first), _BATCH_SIZE):
+        c, d = first[begin : begin + _BATCH_SIZE], second[begin : begin + _BATCH_SIZE]
+        joint[c, d] = joint[d, c] = states.joint_probability(c, d)
+    covariances: Array = joint - np.outer(probabilities, probabilities)
+    return covariances
 
 
-class _Cells:
-    """The states of each cell and the fundamental matrix N among all states.
+class _CellStates:
+    """The states of each cell and the fundamental matrix N of all states.
 
-    Cells of fewer states than others are filled up with states nobody ever enters, two sets of them, so that the
-    systems of all pairs have one size and none is singular.
+    Cells with fewer states than others are padded with states that are never entered, from two sets, so that the
+    systems of all pairs have the same size and none is singular.
     """
 
     def __init__(self, chain: Chain) -> None:
@@ -46,17 +45,17 @@ class _Cells:
             cell = chain.cell[state]
             self.states[cell, place[cell]] = state
             place[cell] += 1
-        self.unused = size + 1 + np.arange(2 * self.most)  # after the place of the lost
-        going = np.zeros((size + 1 + 2 * self.most,) * 2)
-        np.add.at(going, (chain.tail, chain.head), chain.chance)
-        going[:size, size], going[size, :size] = chain.lost, chain.landing
-        self.inverse = np.linalg.inv(np.eye(len(going)) - going)
-        self.visits = np.append(chain.start, np.zeros(len(going) - size)) @ self.inverse
+        self.padding = size + 1 + np.arange(2 * self.most)  # after the state of a jump
+        transitions = np.zeros((size + 1 + 2 * self.most,) * 2)
+        np.add.at(transitions, (chain.tail, chain.head), chain.chance)
+        transitions[:size, size], transitions[size, :size] = chain.lost, chain.landing
+        self.inverse = np.linalg.inv(np.eye(len(transitions)) - transitions)
+        self.visits = np.append(chain.start, np.zeros(len(transitions) - size)) @ self.inverse
         self.reaching = self._reaching()
 
-    def both(self, one: NDArray[np.int64], two: NDArray[np.int64]) -> Array:
+    def joint_probability(self, one: IntArray, two: IntArray) -> Array:
         """The probability that both cells of each pair are examined: either is entered first, the other later."""
-        first, second = self._filled(one, 0), self._filled(two, 1)
+        first, second = self._padded(one, 0), self._padded(two, 1)
         states = np.hstack([first, second])
         among = self.inverse[states[:, :, None], states[:, None, :]]
         entries = np.linalg.solve(among.transpose(0, 2, 1), self.visits[states][:, :, None])[:, :, 0]
@@ -64,13 +63,13 @@ class _Cells:
         both: Array = (entries * later).sum(axis=1)
         return both
 
-    def _filled(self, cells: NDArray[np.int64], which: int) -> NDArray[np.int64]:
-        unused = self.unused[which * self.most : (which + 1) * self.most]
-        return np.where(self.states[cells] < 0, unused, self.states[cells])
+    def _padded(self, cells: IntArray, which: int) -> IntArray:
+        padding = self.padding[which * self.most : (which + 1) * self.most]
+        return np.where(self.states[cells] < 0, padding, self.states[cells])
 
     def _reaching(self) -> Array:
-        """The probability to examine a cell (column) sooner or later, from each state (row)."""
-        states = self._filled(np.arange(len(self.states)), 0)
+        """The probability of ever examining a cell (column) from each state (row)."""
+        states = self._padded(np.arange(len(self.states)), 0)
         among = self.inverse[states[:, :, None], states[:, None, :]]
         shares = np.linalg.solve(among, (self.states >= 0)[:, :, None].astype(float))[:, :, 0]
         reaching: Array = (self.inverse[:, states] * shares).sum(axis=2)

@@ -2,15 +2,15 @@
 
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated
 
 import typer
 
+from carouseval.attention.choices import Objective
 from carouseval.cli.options import GridName, OutputFormat, PageSize, VisibleRows, choice_parser
 from carouseval.cli.output import Format, emit, progress_bar
 from carouseval.errors import ParseError
 
-Objective: TypeAlias = Literal["spearman", "pearson", "mse", "likelihood"]
 CHARTS = (".svg", ".png", ".pdf", ".html")
 
 EXAMPLES = """

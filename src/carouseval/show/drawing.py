@@ -1,4 +1,4 @@
-"""What all charts share: colours, type, axes and files."""
+"""What all charts share: colours, fonts, axes and files."""
 
 import functools
 import json
@@ -13,18 +13,21 @@ from carouseval.atomic_files import write_atomically
 from carouseval.metrics.validation import require_choice
 
 RED, GREY, INK, FAINT = "#c8102e", "#969696", "#222222", "#d4d4d4"
-HUES = ("#1f5f99", "#009e73", "#8a5a00", "#7b3f98", "#5a5a5a")  # apart for colour-blind readers too
-RAMP = ("#f7fbff", "#c6dbef", "#6baed6", "#2171b5", "#08306b")  # ColorBrewer's Blues: falls in lightness, so greys well
-FONT = "Arial, Helvetica, 'Liberation Sans', sans-serif"  # all of the same widths, so that text fits everywhere
+HUES = ("#1f5f99", "#009e73", "#8a5a00", "#7b3f98", "#5a5a5a")  # distinct for colour-blind readers, too
+RAMP = ("#f7fbff", "#c6dbef", "#6baed6", "#2171b5", "#08306b")  # ColorBrewer's Blues, which also work in grey
+FONT = "Arial, Helvetica, 'Liberation Sans', sans-serif"  # all of the same width, so that text fits everywhere
 FORMATS = ("svg", "png", "pdf", "html")
 PNG_SCALE = 3  # a figure across a printed page then has about 350 dots per inch
-EMBED = {"renderer": "svg", "actions": {"export": True, "source": False, "compiled": False, "editor": False}}
+EMBED: dict[str, Any] = {
+    "renderer": "svg",
+    "actions": {"export": True, "source": False, "compiled": False, "editor": False},
+}
 
 _Chart = TypeVar("_Chart", alt.LayerChart, alt.ConcatChart)
 
 
 def styled(chart: _Chart) -> _Chart:
-    """The house style, put on a whole figure."""
+    """A whole figure with the common style."""
     text: dict[str, Any] = {"labelFontSize": 12, "titleFontSize": 13, "titleFontWeight": "normal"}
     text |= {"labelColor": INK, "titleColor": INK}
     figure: _Chart = chart.configure(
@@ -46,13 +49,13 @@ def note(text: str) -> alt.TitleParams:
     return alt.TitleParams(text, orient="bottom", fontSize=13, fontWeight="normal", offset=14)
 
 
-def over(rows: Sequence[Mapping[str, Any]]) -> alt.Chart:
-    """A chart over these rows, however many; a mark and its encodings follow."""
+def chart_of(rows: Sequence[Mapping[str, Any]]) -> alt.Chart:
+    """A chart of these rows, however many; a mark and its encodings follow."""
     return alt.Chart({"values": list(rows)})
 
 
 def numbered_axis(places: list[float], title: str | None) -> alt.Axis:
-    """An axis that only numbers these places 1, 2, ..., all of them or, where that is too tight, every second."""
+    """An axis that only numbers these places 1, 2, ..., or every second one where there is little space."""
     return alt.Axis(
         title=title,
         values=places,
@@ -70,9 +73,9 @@ def numbered_axis(places: list[float], title: str | None) -> alt.Axis:
 def save_chart(
     chart: alt.TopLevelMixin, path: str | Path, formats: Sequence[str] = ("svg", "png", "pdf")
 ) -> list[Path]:
-    """Write ``path.svg`` and its like, with ``"html"`` a page that opens offline.
+    """Write a chart to ``path.svg`` and so on; ``"html"`` is a page that opens offline.
 
-    Everything is drawn before the first file appears, and no file appears half-written.
+    Everything is drawn before the first file is written, and every file is written completely or not at all.
     """
     drawn = {Path(f"{path}.{name}"): content for name, content in draw(chart, formats).items()}
     for target, content in drawn.items():
@@ -82,18 +85,18 @@ def save_chart(
 
 
 def save_as(chart: alt.TopLevelMixin, path: Path) -> None:
-    """Write one file, in the format that its ending says."""
+    """Write one file, in the format of its ending."""
     (content,) = draw(chart, [path.suffix[1:].lower()]).values()
     write_atomically(path, content)
 
 
 def draw(chart: alt.TopLevelMixin, formats: Sequence[str]) -> dict[str, bytes]:
-    """What the files of these formats hold."""
+    """The content of a file in each of these formats."""
     for name in formats:
         require_choice("format", name, FORMATS)
     spec = chart.to_dict()
     version = alt.SCHEMA_VERSION.rpartition(".")[0]
-    # one drawing serves SVG, PNG and PDF
+    # drawn once for SVG, PNG and PDF
     svg = vl_convert.vegalite_to_svg(spec, vl_version=version) if set(formats) - {"html"} else ""
     drawing: dict[str, Callable[[], bytes]] = {
         "svg": svg.encode,
@@ -105,8 +108,8 @@ def draw(chart: alt.TopLevelMixin, formats: Sequence[str]) -> dict[str, bytes]:
 
 
 def _html(spec: dict[str, Any], version: str) -> str:
-    """A page with the chart and all the JavaScript it needs."""
-    content = json.dumps(spec, allow_nan=False).replace("<", "\\u003c")  # no text of a chart can end the script
+    """A page with the chart and the JavaScript it needs."""
+    content = json.dumps(spec, allow_nan=False).replace("<", "\\u003c")  # so that no text of a chart can end the script
     return f"""<!DOCTYPE html>
 <html lang="en">
 <head><meta charset="utf-8"><title>carouseval</title></head>

@@ -1,4 +1,4 @@
-"""Where people looked, in the terminal."""
+"""Examination counts in the terminal."""
 
 from rich.text import Text
 
@@ -14,29 +14,29 @@ def examination(data: Examination, grid: Grid) -> Text:
 
 
 def recgaze(logs: RecgazeLogs) -> Text:
-    """What became of the screens of each group, and its counts."""
+    """How many screens of each group were kept and dropped, and the counts."""
     audits = logs.audit.values()
     labels = logs.audit["all"].labels
-    dropped = [label if label not in logs.dropped_labels else f"{label} (dropped)" for label in labels]
+    titles = [label if label not in logs.dropped_labels else f"{label} (dropped)" for label in labels]
     lines = _columns(
         "Screens",
         list(logs.audit),
         {
             "in the events file": [audit.screens for audit in audits],
-            **{f"dropped: {why}": [audit.dropped[reason] for audit in audits] for reason, why in REASONS.items()},
+            **{f"dropped: {text}": [audit.dropped[reason] for audit in audits] for reason, text in REASONS.items()},
             "kept": [audit.kept for audit in audits],
         },
     )
     lines += [Text()]
     lines += _columns(
-        "Familiarity, of screens that came to the last filter",
+        "Familiarity labels of screens that reached the last filter",
         list(logs.audit),
-        {shown: [audit.labels.get(label, 0) for audit in audits] for label, shown in zip(labels, dropped, strict=True)},
+        {title: [audit.labels.get(label, 0) for audit in audits] for label, title in zip(labels, titles, strict=True)},
     )
     lines += [Text()] * bool(logs.audit["all"].notes)
     lines += [Text(f"Note: {note}.") for note in logs.audit["all"].notes]
     for name in logs.audit:
-        lines += _counts(logs.groups[name], RECGAZE) if name in logs.groups else heading(name, "no screen is left")
+        lines += _counts(logs.groups[name], RECGAZE) if name in logs.groups else heading(name, "no screens left")
     return Text("\n").join(lines)
 
 

@@ -1,6 +1,6 @@
-"""Models of where people look, held against data: every cell and every row.
+"""Fitted discounts against examination data, by cell and by row.
 
-Models differ in colour and dash, swipe pages in shade and shape: all of it reads in grey.
+Models differ in colour and dash, swipe pages in shade and shape, so that charts can be read in grey.
 """
 
 import math
@@ -15,12 +15,12 @@ from carouseval.attention.examination import Examination, Frequencies
 from carouseval.attention.fit_report import FitReport
 from carouseval.metrics.discounts import Discount
 from carouseval.metrics.grid import Array, Grid
-from carouseval.show.drawing import GREY, HUES, INK, RED, numbered_axis, over, styled
+from carouseval.show.drawing import GREY, HUES, INK, RED, chart_of, numbered_axis, styled
 from carouseval.show.fit_terminal import page_means
-from carouseval.show.screens import fitting
+from carouseval.show.screens import as_table
 
 WIDTH = 1040
-MODELS = (RED, *HUES[1:])  # no blue: swipe pages have it
+MODELS = (RED, *HUES[1:])  # without blue, which marks swipe pages
 DASHES = ([6, 2], [2, 2], [10, 2, 2, 2])
 SHADES = ("#08306b", "#08519c", "#2171b5", "#3d8dc6", "#5aa2d2", "#7ab6dd")  # from the first swipe page to the last
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down")
@@ -32,38 +32,40 @@ class _Frame:
 
     grid: Grid
     lines: dict[str, Any]  # encodings of data and models
-    points: dict[str, Any]  # and of swipe pages
-    top: float  # of every scale
+    points: dict[str, Any]  # encodings of swipe pages
+    top: float  # the upper end of every scale
 
 
 def fit_chart(report: FitReport) -> alt.ConcatChart:
-    """A fitted discount against the data held out or, where there are none, the data it was fitted to."""
+    """A fitted discount against held-out data or, if there are none, the data it was fitted to."""
     data, discount = report.data, report.discount
-    shown = data.train if data.test is None else data.test
-    note = "" if shown.intervals is None else "95% Wilson intervals of single cells"
-    note = note if data.test is None else f"fitted to {data.name}, held against other data; {note}"
-    return data_against_model(shown, {discount.symbol: discount}, data.grid, note)
+    target = data.train if data.test is None else data.test
+    notes = [] if data.test is None else [f"fitted to {data.name}, compared with held-out data"]
+    notes += [] if target.intervals is None else ["95% Wilson intervals of single cells"]
+    return data_against_model(target, {discount.symbol: discount}, data.grid, "; ".join(notes))
 
 
 def data_against_model(
     data: Examination | Frequencies, models: Mapping[str, Discount], grid: Grid, subtitle: str = ""
 ) -> alt.ConcatChart:
-    """One figure of a fit: (a) every cell in reading order, (b) model against data, (c) the means of every row.
+    """A figure of a fit: (a) all cells in reading order, (b) data against model, (c) the mean of each row.
 
-    Weights that are no probabilities are drawn as a multiple that reaches as high as the data.
+    Weights that are not probabilities are scaled to the maximum of the data.
     """
-    frequencies = fitting(data.frequencies, grid)
+    frequencies = as_table(data.frequencies, grid)
     low, high = data.intervals or (frequencies, frequencies)
-    weights = dict(_drawn(name, model, grid, float(frequencies.max())) for name, model in models.items())
+    weights = dict(_scaled(name, model, grid, float(frequencies.max())) for name, model in models.items())
     largest = max(float(np.max(table)) for table in (frequencies, high, *weights.values()))
     top = math.ceil(20 * largest) / 20 or 1.0  # in steps of .05
-    frame = _Frame(grid, _line_looks(data.name, list(weights)), _point_looks(grid), top)
-    across = {1: 300, 2: 235}.get(len(weights), 200)  # of a scatter plot, which is square
+    frame = _Frame(grid, _line_encodings(data.name, list(weights)), _point_encodings(grid), top)
+    side = {1: 300, 2: 235}.get(len(weights), 200)  # of a scatter plot
     scatters = [
-        _scatter(_scattered((frequencies, low, high, table), grid), name, frame, across, data.name if at == 0 else None)
-        for at, (name, table) in enumerate(weights.items())
+        _scatter(
+            _cell_data((frequencies, low, high, table), grid), name, frame, side, data.name if index == 0 else None
+        )
+        for index, (name, table) in enumerate(weights.items())
     ]
-    rows = _by_row(frequencies, weights, frame, WIDTH - len(weights) * (across + 26) - 56, across)
+    rows = _by_row(frequencies, weights, frame, WIDTH - len(weights) * (side + 26) - 56, side)
     below = alt.concat(*scatters, rows, columns=len(scatters) + 1, spacing=26, align="each")
     cells = _by_cell(data.name, (frequencies, low, high), weights, frame)
     against = next(iter(weights)) if len(weights) == 1 else f"{len(weights)} models"
@@ -73,16 +75,16 @@ def data_against_model(
     return styled(alt.concat(cells, below, columns=1, spacing=26, title=title))
 
 
-def _drawn(name: str, model: Discount, grid: Grid, top: float) -> tuple[str, Array]:
+def _scaled(name: str, model: Discount, grid: Grid, top: float) -> tuple[str, Array]:
     weights = model.weights(grid)
     return (name, weights) if model.is_probability else (f"{name}, scaled", weights * (top / weights.max()))
 
 
-def _line_looks(data: str, models: list[str]) -> dict[str, Any]:
-    """How the lines of data and models are told apart: the data in black, each model in a colour and dash."""
-    turn = range(len(models))
-    colors = [INK, *(MODELS[at % len(MODELS)] for at in turn)]
-    dashes = [[1, 0], *(DASHES[at % len(DASHES)] for at in turn)]
+def _line_encodings(data: str, models: list[str]) -> dict[str, Any]:
+    """Encodings of lines: the data in black, each model in its colour and dash."""
+    numbers = range(len(models))
+    colors = [INK, *(MODELS[number % len(MODELS)] for number in numbers)]
+    dashes = [[1, 0], *(DASHES[number % len(DASHES)] for number in numbers)]
     legend = alt.Legend(
         title=None, orient="top", symbolType="stroke", symbolSize=700, symbolStrokeWidth=2.5, columnPadding=24
     )
@@ -93,13 +95,13 @@ def _line_looks(data: str, models: list[str]) -> dict[str, Any]:
     }
 
 
-def _point_looks(grid: Grid) -> dict[str, Any]:
-    """How the cells of swipe pages are told apart: the later, the lighter, and each in a shape."""
+def _point_encodings(grid: Grid) -> dict[str, Any]:
+    """Encodings of cells: the later their swipe page, the lighter, and each page in its shape."""
     domain = sorted(set(grid.swipe_page.tolist()))
     steps = (len(SHADES) - 1) / max(1, len(domain) - 1)
-    shades = [SHADES[round(steps * at)] for at in range(len(domain))]
-    shapes = [SHAPES[at % len(SHAPES)] for at in range(len(domain))]
-    # the padding puts it level with the legend of lines, whose symbols are larger
+    shades = [SHADES[round(steps * number)] for number in range(len(domain))]
+    shapes = [SHAPES[number % len(SHAPES)] for number in range(len(domain))]
+    # the padding aligns it with the legend of lines, whose symbols are larger
     legend = alt.Legend(title="swipe page", titleOrient="left", orient="top", symbolSize=90, columns=12, padding=7)
     return {
         "fill": alt.Fill("page:O", scale=alt.Scale(domain=domain, range=shades), legend=legend),
@@ -108,21 +110,21 @@ def _point_looks(grid: Grid) -> dict[str, Any]:
 
 
 def _by_cell(name: str, tables: Sequence[Array], weights: dict[str, Array], frame: _Frame) -> alt.LayerChart:
-    """Cell after cell, row after row; every second swipe page is shaded."""
+    """All cells in reading order; every second swipe page is shaded."""
     grid = frame.grid
     data, low, high = (table.ravel().tolist() for table in tables)
     size = grid.rows * grid.cols
-    rows = [at // grid.cols + 1 if grid.cols > 1 else 1 for at in range(size)]  # where a line breaks
+    rows = [index // grid.cols + 1 if grid.cols > 1 else 1 for index in range(size)]  # a line breaks between rows
     lines = [
-        {"position": at + 1 + aside, "row": rows[at], "series": series, "value": value}
+        {"position": index + 1 + offset, "row": rows[index], "series": series, "value": value}
         for series, values in ((name, data), *((model, table.ravel().tolist()) for model, table in weights.items()))
-        for at, value in enumerate(values)
-        for aside in _asides(size)
+        for index, value in enumerate(values)
+        for offset in _offsets(size)
     ]
     band = [
-        {"position": at + 1 + aside, "row": rows[at], "low": low[at], "high": high[at]}
-        for at in range(size)
-        for aside in _asides(size)
+        {"position": index + 1 + offset, "row": rows[index], "low": low[index], "high": high[index]}
+        for index in range(size)
+        for offset in _offsets(size)
     ]
     begins = [
         (grid.cols * row + first, grid.cols * row + min(first + grid.page_size, grid.cols))
@@ -137,19 +139,19 @@ def _by_cell(name: str, tables: Sequence[Array], weights: dict[str, Array], fram
         axis=numbered_axis(centres, "row"),
         scale=alt.Scale(domain=[0.5, size + 0.5], nice=False, zero=False),
     )
-    y = alt.Y("value:Q", scale=_upto(frame.top), axis=alt.Axis(title="share of screens", tickCount=5))
+    y = alt.Y("value:Q", scale=_scale_to(frame.top), axis=alt.Axis(title="share of screens", tickCount=5))
     layers = [
-        over(shades).mark_rect(color="#f2f2f2").encode(x=x, x2="end:Q"),
-        over(borders).mark_rule(color=GREY, strokeWidth=0.8).encode(x=x),
-        over(band).mark_area(color=GREY, opacity=0.4).encode(x=x, y=alt.Y("low:Q"), y2="high:Q", detail="row:N"),
-        over(lines).mark_line(strokeWidth=1.7, strokeJoin="round").encode(x=x, y=y, detail="row:N", **frame.lines),
+        chart_of(shades).mark_rect(color="#f2f2f2").encode(x=x, x2="end:Q"),
+        chart_of(borders).mark_rule(color=GREY, strokeWidth=0.8).encode(x=x),
+        chart_of(band).mark_area(color=GREY, opacity=0.4).encode(x=x, y=alt.Y("low:Q"), y2="high:Q", detail="row:N"),
+        chart_of(lines).mark_line(strokeWidth=1.7, strokeJoin="round").encode(x=x, y=y, detail="row:N", **frame.lines),
     ]
     shaded_pages = "; shaded: every second swipe page" * bool(shades)
-    title = alt.TitleParams("(a) every cell, row after row", subtitle=f"grey band: interval of the data{shaded_pages}")
+    title = alt.TitleParams("(a) all cells in reading order", subtitle=f"grey band: interval of the data{shaded_pages}")
     return alt.LayerChart(layer=layers, width=WIDTH, height=215, title=title)
 
 
-def _scattered(tables: Sequence[Array], grid: Grid) -> list[dict[str, Any]]:
+def _cell_data(tables: Sequence[Array], grid: Grid) -> list[dict[str, Any]]:
     """A line of data for each cell: the data, the two ends of its interval, and the model."""
     values = np.stack(tables, axis=-1).tolist()
     return [
@@ -159,22 +161,22 @@ def _scattered(tables: Sequence[Array], grid: Grid) -> list[dict[str, Any]]:
     ]
 
 
-def _scatter(cells: list[dict[str, Any]], model: str, frame: _Frame, across: int, data: str | None) -> alt.LayerChart:
-    """Each cell where the model and the data put it; on the diagonal they agree."""
+def _scatter(cells: list[dict[str, Any]], model: str, frame: _Frame, side: int, data: str | None) -> alt.LayerChart:
+    """Each cell by model and data; on the diagonal they agree."""
     ends = [{"model": end, "data": end} for end in (0, frame.top)]
-    x = alt.X("model:Q", scale=_upto(frame.top), axis=alt.Axis(title=model, tickCount=5, titleLimit=across))
-    first = data is not None  # the others share its axis
-    y = alt.Y("data:Q", scale=_upto(frame.top), axis=alt.Axis(title=data, tickCount=5, labels=first, ticks=first))
-    points = over(cells)
+    x = alt.X("model:Q", scale=_scale_to(frame.top), axis=alt.Axis(title=model, tickCount=5, titleLimit=side))
+    first = data is not None  # further panels share its axis
+    y = alt.Y("data:Q", scale=_scale_to(frame.top), axis=alt.Axis(title=data, tickCount=5, labels=first, ticks=first))
+    points = chart_of(cells)
     layers = [
-        over(ends).mark_line(color=GREY, strokeWidth=1).encode(x=x, y=y),
+        chart_of(ends).mark_line(color=GREY, strokeWidth=1).encode(x=x, y=y),
         points.mark_rule(color=GREY, opacity=0.45).encode(x=x, y=alt.Y("low:Q"), y2="high:Q"),
         points.mark_point(stroke="white", strokeWidth=0.5, size=45, opacity=1).encode(
             x=x, y=y, tooltip=["row:O", "col:O", "data:Q", "model:Q"], **frame.points
         ),
     ]
-    title = alt.TitleParams("(b) every cell", subtitle="whiskers: intervals") if first else alt.TitleParams("")
-    return alt.LayerChart(layer=layers, width=across, height=across, title=title)
+    title = alt.TitleParams("(b) data against model", subtitle="whiskers: intervals") if first else alt.TitleParams("")
+    return alt.LayerChart(layer=layers, width=side, height=side, title=title)
 
 
 def _by_row(data: Array, weights: dict[str, Array], frame: _Frame, width: int, height: int) -> alt.LayerChart:
@@ -186,11 +188,11 @@ def _by_row(data: Array, weights: dict[str, Array], frame: _Frame, width: int, h
         for page, value in enumerate(values, 1)
     ]
     modelled = [
-        {"row": row + aside, "page": page, "series": name, "value": value}
+        {"row": row + offset, "page": page, "series": name, "value": value}
         for name, table in weights.items()
         for row, values in enumerate(page_means(table, grid).tolist(), 1)
         for page, value in enumerate(values, 1)
-        for aside in _asides(grid.rows)
+        for offset in _offsets(grid.rows)
     ]
     places = [float(row) for row in range(1, grid.rows + 1)]
     x = alt.X(
@@ -198,25 +200,27 @@ def _by_row(data: Array, weights: dict[str, Array], frame: _Frame, width: int, h
         axis=numbered_axis(places, "row"),
         scale=alt.Scale(domain=[0.5, grid.rows + 0.5], nice=False, zero=False),
     )
-    y = alt.Y("value:Q", scale=_upto(frame.top), axis=alt.Axis(title="mean share of screens", tickCount=5))
+    y = alt.Y("value:Q", scale=_scale_to(frame.top), axis=alt.Axis(title="mean share of screens", tickCount=5))
     layers = [
-        over(modelled).mark_line(strokeWidth=2).encode(x=x, y=y, detail="page:N", **frame.lines),
-        # hollow, so that the line of one swipe page is not taken for another's
-        over(modelled)
+        chart_of(modelled).mark_line(strokeWidth=2).encode(x=x, y=y, detail="page:N", **frame.lines),
+        # hollow marks show which swipe page a line belongs to
+        chart_of(modelled)
         .mark_point(fill="white", strokeWidth=1.2, size=30, opacity=1)
         .encode(x=x, y=y, stroke=frame.lines["stroke"], shape=frame.points["shape"]),
-        over(points).mark_point(stroke="white", strokeWidth=0.5, size=75, opacity=1).encode(x=x, y=y, **frame.points),
+        chart_of(points)
+        .mark_point(stroke="white", strokeWidth=0.5, size=75, opacity=1)
+        .encode(x=x, y=y, **frame.points),
     ]
     title = alt.TitleParams(
-        "(c) the mean of each row, by swipe page", subtitle="filled: data; lines with hollow marks: model"
+        "(c) mean of each row by swipe page", subtitle="filled: data; lines with hollow marks: model"
     )
     return alt.LayerChart(layer=layers, width=width, height=height, title=title)
 
 
-def _asides(places: int) -> tuple[float, ...]:
-    """Where a line has points, from each of its places: at a single place it needs two to be seen."""
+def _offsets(places: int) -> tuple[float, ...]:
+    """Offsets of the points of a line from each of its places; a line at a single place needs two points."""
     return (0.0,) if places > 1 else (-0.2, 0.2)
 
 
-def _upto(top: float) -> alt.Scale:
+def _scale_to(top: float) -> alt.Scale:
     return alt.Scale(domain=[0, top], nice=False)

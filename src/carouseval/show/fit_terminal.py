@@ -1,4 +1,4 @@
-"""A fitted discount in the terminal: its scores and intervals, what stays open, and the data beside it."""
+"""A fitted discount in the terminal: scores, intervals, limitations, and the data beside it."""
 
 import math
 from textwrap import wrap
@@ -10,41 +10,43 @@ from rich.text import Text
 from carouseval.attention.bootstrap import Interval
 from carouseval.attention.examination import Examination
 from carouseval.attention.fit_report import FitReport, LikelihoodReport, SearchReport
-from carouseval.attention.model_selection import Choice
+from carouseval.attention.model_selection import FormSelection
 from carouseval.metrics.discounts import Discount, Mixture
 from carouseval.metrics.grid import Array, Grid
 from carouseval.show.terminal import brief, heading, small_table
 
-WORST = 5  # cells that are named
-SHORTEST, LONGEST, USUAL = 8, 32, 20  # bars, in characters
-WIDTH = 120  # of sentences, and of all where nobody watches
+RESIDUALS = 5  # cells listed
+MIN_BAR, MAX_BAR, DEFAULT_BAR = 8, 32, 20  # characters
+WIDTH = 120  # of sentences, and of everything if the output is not a terminal
 NUMBERS = "data model "
 GAP = 3  # between swipe pages
 EIGHTHS = " ▏▎▍▌▋▊▉"
 TICK = "┃"
-DIFFERENCE, STANDARD = "difference", "in standard errors"
+DIFFERENCE, STANDARDISED = "difference", "in standard errors"
 
 
 def fit_report(report: SearchReport | LikelihoodReport, width: int | None = None) -> Text:
-    """All that is to be said of a fit."""
+    """The report of a fit."""
     return _search(report) if isinstance(report, SearchReport) else _likelihood(report, width or WIDTH)
 
 
 def _search(report: SearchReport) -> Text:
-    """The best discount with its scores, its intervals where there are some, and the runners-up."""
-    fit, drawn = report.fit, report.bootstrap
+    """The best discount with its scores, bootstrap intervals and the runners-up."""
+    fit, bootstrap = report.fit, report.bootstrap
     parts = [_scores(report, f"{brief(str(fit.discount))}\n{report.heading}\n")]
-    if drawn is not None:
-        rows = [[name, interval.low, interval.high] for name, interval in drawn.parameters.items()]
-        title = f"\n{drawn.level:.0%} bootstrap intervals, {drawn.samples:,} samples: {drawn.what}"
+    if bootstrap is not None:
+        rows = [[name, interval.low, interval.high] for name, interval in bootstrap.parameters.items()]
+        title = f"\n{bootstrap.ci:.0%} bootstrap intervals, {bootstrap.samples:,} samples: {bootstrap.method}"
         parts.append(small_table(title, ["", "low", "high"], rows))
-    title = f"\nBest of {fit.tried:,} by {fit.objective}" + (f", {fit.skipped:,} unusable" if fit.skipped else "")
-    runners = [[brief(str(one.discount)), one.objective, one.spearman, one.pearson] for one in fit.top]
-    return Text("\n").join([*parts, small_table(title, ["discount", fit.objective, "rho", "r"], runners)])
+    title = f"\nBest of {fit.tried:,} by {fit.objective}" + (
+        f", {fit.skipped:,} without usable weights" if fit.skipped else ""
+    )
+    candidates = [[brief(str(top.discount)), top.objective, top.spearman, top.pearson] for top in fit.top]
+    return Text("\n").join([*parts, small_table(title, ["discount", fit.objective, "rho", "r"], candidates)])
 
 
 def _likelihood(report: LikelihoodReport, width: int) -> Text:
-    """The fitted model with its scores and intervals, what to look at, the data beside it, and the forms tried."""
+    """The fitted discount with scores, intervals, notes and limitations, the data beside it, and the forms compared."""
     fit = report.fit
 
     def sentences(*texts: str) -> list[Text]:
@@ -52,16 +54,16 @@ def _likelihood(report: LikelihoodReport, width: int) -> Text:
 
     parts = [
         *sentences(brief(str(fit.discount)), report.heading),
-        _scores(report, "\nScores; MSE after scaling both sides to maximum 1"),
-        small_table(f"\n95% intervals; {report.noise}", ["", "value", "low", "high"], _parameters(report)),
+        _scores(report, "\nScores; MSE after both sides are scaled to a maximum of 1"),
+        small_table(f"\n95% intervals: {report.interval_method}", ["", "value", "low", "high"], _parameters(report)),
     ]
     if not math.isnan(fit.dispersion):
-        free = fit.cells - len(fit.values)
+        degrees = fit.cells - len(fit.values)
         parts += sentences(
-            f"Deviance {fit.deviance:.0f} on {free} degrees of freedom, {fit.dispersion:.2f} each; 1 would be binomial "
-            "noise alone."
+            f"Deviance {fit.deviance:.0f} on {degrees} degrees of freedom, a ratio of {fit.dispersion:.2f}; binomial "
+            "noise alone would give about 1."
         )
-    notes = sentences(*(f"Note: {note}" for note in report.notes), f"Left open: {' '.join(report.open)}")
+    notes = sentences(*(f"Note: {note}" for note in report.notes), f"Limitations: {' '.join(report.limitations)}")
     parts += [Text(), *notes, Text()]
     if isinstance(report.data.train, Examination):
         parts.append(fit_rows(report.data.train, fit.discount, report.data.grid, width))
@@ -76,21 +78,21 @@ def _scores(report: FitReport, title: str) -> Text:
 
 
 def _parameters(report: LikelihoodReport) -> list[list[Any]]:
-    """Free parameters with their intervals, then those that follow from them."""
+    """Free parameters with their intervals, then those that are tied or fixed."""
     fit = report.fit
-    rows = [[name, value, *_ends(report.intervals[name])] for name, value in fit.values.items()]
+    rows = [[name, value, *_interval_texts(report.intervals[name])] for name, value in fit.values.items()]
     if not isinstance(fit.discount, Mixture):
         tied = {name: value for name, value in fit.discount.parameters.items() if name not in fit.values}
-        rows += [[name, float(value), "tied" if value else "left out", ""] for name, value in tied.items()]
+        rows += [[name, float(value), "tied" if value else "fixed", ""] for name, value in tied.items()]
     return rows
 
 
-def _ends(interval: Interval | None) -> tuple[Any, Any]:
-    return ("open", "open") if interval is None else (interval.low, interval.high)
+def _interval_texts(interval: Interval | None) -> tuple[Any, Any]:
+    return ("none", "none") if interval is None else (interval.low, interval.high)
 
 
-def forms_table(choice: Choice, title: str = "") -> Text:
-    """The forms tried, their figures to one digit."""
+def forms_table(choice: FormSelection, title: str = "") -> Text:
+    """The forms compared, with numbers to one decimal."""
     frame = choice.to_frame()
     rows = [[f"{value:.1f}" if isinstance(value, float) else value for value in row] for row in frame.iter_rows()]
     return small_table(title, frame.columns, rows)
@@ -104,10 +106,10 @@ def page_means(table: Array, grid: Grid) -> Array:
 
 
 def fit_rows(data: Examination, model: Discount, grid: Grid, width: int | None = None) -> Text:
-    """For each row and swipe page the means of data and model, and under them the cells that are farthest off.
+    """The means of data and model for each row and swipe page, and the cells with the largest residuals.
 
-    A bar is as long as the mean of the data, and a tick across it stands at the model's. Where a line would pass
-    ``width``, swipe pages go in blocks one below the other.
+    A bar shows the mean of the data, and a tick across it the mean of the model. Swipe pages that do not fit into
+    ``width`` are placed below each other.
     """
     weights = model.weights(grid)
     means, modelled = page_means(data.frequencies, grid), page_means(weights, grid)
@@ -115,7 +117,7 @@ def fit_rows(data: Examination, model: Discount, grid: Grid, width: int | None =
     margin = max(len("row"), len(str(grid.rows))) + 2
     step, size = _layout(means.shape[1], (width or 10**9) - margin)
     if width is None:
-        size = USUAL
+        size = DEFAULT_BAR
     lines = heading(f"{data.name} and {model.symbol}", f"means by swipe page; bars: data, {TICK}: model")[1:]
     for begin in range(0, means.shape[1], step):
         pages = range(begin, min(begin + step, means.shape[1]))
@@ -127,14 +129,14 @@ def fit_rows(data: Examination, model: Discount, grid: Grid, width: int | None =
                 line.append_text(_group(float(means[row, page]), float(modelled[row, page]), top, size))
             line.rstrip()
             lines.append(line)
-    return Text("\n").join([*lines, *_worst(data, weights)])
+    return Text("\n").join([*lines, *_largest_residuals(data, weights)])
 
 
 def _layout(pages: int, room: int) -> tuple[int, int]:
-    """How many swipe pages stand side by side, as even as can be, and how long their bars are."""
-    most = max(1, (room + GAP) // (len(NUMBERS) + SHORTEST + GAP))
+    """The number of swipe pages side by side, in blocks as even as possible, and the length of their bars."""
+    most = max(1, (room + GAP) // (len(NUMBERS) + MIN_BAR + GAP))
     step = math.ceil(pages / math.ceil(pages / most))
-    return step, max(1, min(LONGEST, (room + GAP) // step - len(NUMBERS) - GAP))
+    return step, max(1, min(MAX_BAR, (room + GAP) // step - len(NUMBERS) - GAP))
 
 
 def _header(pages: range, margin: int, size: int) -> list[Text]:
@@ -154,11 +156,11 @@ def _group(data: float, model: float, top: float, size: int) -> Text:
     return Text.assemble(numbers, (bar[:tick], "blue"), (TICK, "bold red"), (bar[tick + 1 :], "blue"))
 
 
-def _worst(data: Examination, weights: Array) -> list[Text]:
-    # a model that is certain of a cell leaves no error to divide by: half a screen is as certain as data can be
-    chance = np.clip(weights, 0.5 / data.screens, 1 - 0.5 / data.screens)
-    off = (data.frequencies - weights) / np.sqrt(chance * (1 - chance) / data.screens)
-    worst = np.argsort(-np.abs(off), axis=None, kind="stable")[:WORST]
+def _largest_residuals(data: Examination, weights: Array) -> list[Text]:
+    # a probability of 0 or 1 has no standard error: half a screen is as certain as the data can be
+    probability = np.clip(weights, 0.5 / data.screens, 1 - 0.5 / data.screens)
+    residuals = (data.frequencies - weights) / np.sqrt(probability * (1 - probability) / data.screens)
+    largest = np.argsort(-np.abs(residuals), axis=None, kind="stable")[:RESIDUALS]
     rows = [
         [
             str(row + 1),
@@ -166,14 +168,14 @@ def _worst(data: Examination, weights: Array) -> list[Text]:
             f"{data.frequencies[row, col]:.3f}",
             f"{weights[row, col]:.3f}",
             f"{data.frequencies[row, col] - weights[row, col]:+.3f}".rjust(len(DIFFERENCE)),
-            f"{off[row, col]:+.1f}".rjust(len(STANDARD)),
+            f"{residuals[row, col]:+.1f}".rjust(len(STANDARDISED)),
         ]
-        for row, col in np.column_stack(np.unravel_index(worst, off.shape)).tolist()
+        for row, col in np.column_stack(np.unravel_index(largest, residuals.shape)).tolist()
     ]
-    header = ["row", "col", "data", "model", DIFFERENCE, STANDARD]
-    return [*heading("Farthest off", "single cells"), small_table("", header, rows)]
+    header = ["row", "col", "data", "model", DIFFERENCE, STANDARDISED]
+    return [*heading("Largest residuals", "single cells"), small_table("", header, rows)]
 
 
 def _short(value: float) -> str:
-    """``.86``, two digits after the point."""
+    """Two decimals without the leading 0, such as ``.86``."""
     return f"{value:.2f}".removeprefix("0")

@@ -1,4 +1,4 @@
-"""The paper as files: its results, its tables and its figures."""
+"""The reproduced paper as files: results, tables and figures."""
 
 from pathlib import Path
 from typing import Any
@@ -17,15 +17,15 @@ from carouseval.study.reproduce import Reproduction
 
 
 def write_paper(result: Reproduction, folder: str | Path) -> int:
-    """Write ``results.json``, the tables (CSV, Markdown, LaTeX) and the figures, all or none; how many files."""
-    with atomic_folder(folder) as unfinished:
-        result.save(unfinished / "results.json")
+    """Write ``results.json``, the tables (CSV, Markdown, LaTeX) and the figures, all or none; return their number."""
+    with atomic_folder(folder) as temporary:
+        result.save(temporary / "results.json")
         for name, table in paper_tables(result).items():
             for suffix in ("csv", "md", "tex"):
-                table.save(unfinished / f"{name}.{suffix}")
+                table.save(temporary / f"{name}.{suffix}")
         for name, chart in _figures(result).items():
-            charts.save_chart(chart, unfinished / name)
-        return len(list(unfinished.iterdir()))
+            charts.save_chart(chart, temporary / name)
+        return len(list(temporary.iterdir()))
 
 
 def _figures(result: Reproduction) -> dict[str, Any]:
@@ -45,12 +45,12 @@ def _figures(result: Reproduction) -> dict[str, Any]:
 
 
 def ceiling_figure(result: CeilingStudy) -> Any:
-    """The paper's discount, ours and the ceiling; d_a is so far off that the others would not be told apart."""
+    """The paper's discount, d_rpb and the ceiling, without d_a, which is so far off that the others would coincide."""
     return ceiling_chart(result.lines[1:], result.ceiling)
 
 
 def fit_figure(result: CeilingStudy, train: Examination, test: Examination) -> Any:
-    """Test data against d_rpb and the ceiling."""
+    """The test data against d_rpb and the ceiling."""
     models = {line.name: line.discount for line in result.lines[2:]}
-    subtitle = f"fitted to {train.name}, held against {test.name}; 95% Wilson intervals of single cells"
+    subtitle = f"fitted to {train.name}, compared with {test.name}; 95% Wilson intervals of single cells"
     return data_against_model(test, models, RECGAZE, subtitle)

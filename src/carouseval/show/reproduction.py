@@ -1,4 +1,4 @@
-"""The paper's figures beside ours, and what lies beyond, in the terminal."""
+"""Published numbers beside ours, and the ceiling study, in the terminal."""
 
 from collections.abc import Sequence
 from textwrap import wrap
@@ -11,11 +11,13 @@ from carouseval.study.ceiling_study import MEASURES, CeilingStudy
 from carouseval.study.reproduce import FigureCheck, Reproduction
 
 WIDTH = 120  # of sentences
-MARKS = "published = ours; ≠ differs; ≈ exact arithmetic differs from the authors' floats, see the notes"
+MARKS = (
+    "published = ours; ≠ differs; ≈ exact arithmetic differs from the authors' floating-point numbers, see the notes"
+)
 
 
 def reproduction(result: Reproduction) -> Text:
-    """One table per table or figure of the paper: a line for each of its lines, published and ours in each cell."""
+    """One table per table or figure of the paper, with the published number and ours in each cell."""
     parts: dict[str, dict[str, list[FigureCheck]]] = {}
     for check in result.checks:
         whole, _, line = check.where.partition(", ")
@@ -31,30 +33,31 @@ def reproduction(result: Reproduction) -> Text:
         if check.exact
     ]
     texts += [*heading("Notes", ""), *map(Text, notes)] if notes else []
-    return Text("\n").join([*texts, *_beyond(result.ceiling_study)])
+    return Text("\n").join([*texts, *_ceiling(result.ceiling_study)])
 
 
-def _beyond(found: CeilingStudy) -> list[Text]:
-    """Discounts beside the ceiling, the forms tried, and what is to be said."""
+def _ceiling(study: CeilingStudy) -> list[Text]:
+    """Discounts beside the ceiling, the forms compared, and the conclusions."""
     return [
         *heading(
-            "Beyond the paper", f"scored on {found.test}, with 95% intervals; MSE after scaling both to maximum 1;"
+            "Beyond the paper",
+            f"scored on {study.test}, with 95% intervals; MSE after both are scaled to a maximum of 1;",
         ),
-        Text("pairs: the share decided as the truth does; log-likelihood: of a screen's cells", "dim"),
-        small_table("", *_discounts(found)),
-        *heading("Forms tried", f"fitted to {found.train} alone; held out: {found.choice.folds}"),
-        forms_table(found.choice),
+        Text("pairs: share of pairs on which the discount agrees with the truth", "dim"),
+        small_table("", *_discounts(study)),
+        *heading("Forms compared", f"fitted to {study.train} only; held out: {study.choice.folds}"),
+        forms_table(study.choice),
         Text(),
-        *(Text(line) for sentence in found.sentences for line in wrap(sentence, WIDTH)),
+        *(Text(line) for sentence in study.sentences for line in wrap(sentence, WIDTH)),
     ]
 
 
-def _discounts(found: CeilingStudy) -> tuple[list[str], list[list[str]]]:
-    """A line for each discount."""
-    modes = list(found.lines[0].agreement)
+def _discounts(study: CeilingStudy) -> tuple[list[str], list[list[str]]]:
+    """Header and rows of the table of discounts."""
+    modes = list(study.lines[0].agreement)
     header = ["discount", "parameters", "rho", "r", "MSE", *(f"{mode} pairs (%)" for mode in modes)]
     rows = []
-    for line in found.lines:
+    for line in study.lines:
         scores = [f"{value:.4f} ± {high - value:.4f}" for value, _, high in map(line.interval, MEASURES)]
         shares = [line.agreement[mode].agreement for mode in modes]
         halves = [100 * (share.interval[1] - share.interval[0]) / 2 for share in shares]
@@ -65,7 +68,7 @@ def _discounts(found: CeilingStudy) -> tuple[list[str], list[list[str]]]:
 
 def _table(lines: dict[str, list[FigureCheck]]) -> Text:
     columns = list(dict.fromkeys(check.what for checks in lines.values() for check in checks))
-    single = list(lines) == columns  # every line has a figure of its own: Table 1
+    single = list(lines) == columns  # one number per line: Table 1
     rows = []
     for line, checks in lines.items():
         cells = {check.what: _cell(check) for check in checks}

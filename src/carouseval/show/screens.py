@@ -1,4 +1,4 @@
-"""Charts in the shape of a screen: rows of cells, swipe pages apart, darker where the value is larger."""
+"""Charts in the shape of a screen: rows of cells with gaps between swipe pages, darker where values are larger."""
 
 import math
 from collections.abc import Mapping
@@ -10,18 +10,18 @@ from numpy.typing import ArrayLike
 
 from carouseval.errors import ParameterError
 from carouseval.metrics.grid import RECGAZE, Array, Grid
-from carouseval.show.drawing import FAINT, INK, RAMP, note, numbered_axis, over, styled
+from carouseval.show.drawing import FAINT, INK, RAMP, chart_of, note, numbered_axis, styled
 
 GAP = 0.4  # between swipe pages, in cells
-ROOM = 300  # cells of a heat map that still have room for their numbers
+MAX_NUMBERED = 300  # cells of a heat map with numbers
 
 
 def attention_patterns(assumed: ArrayLike, observed: ArrayLike, grid: Grid = RECGAZE, rows: int = 3) -> alt.ConcatChart:
-    """Figure 1: the attention assumed on the first rows of a page, and the attention observed.
+    """Figure 1: assumed and observed attention on the first rows of a page.
 
-    A schematic: cells are shaded by rank, so that a small slope shows as well as a large one.
+    A schematic: cells are shaded by rank, so that small differences are visible.
     """
-    first, second = (fitting(table, grid)[:rows] for table in (assumed, observed))
+    first, second = (as_table(table, grid)[:rows] for table in (assumed, observed))
     grid = Grid(len(first), grid.cols, grid.page_size)
     (left, right), *later = pages = _page_edges(grid)
     end = pages[-1][1]
@@ -32,55 +32,59 @@ def attention_patterns(assumed: ArrayLike, observed: ArrayLike, grid: Grid = REC
                 "(b) observed",
                 second,
                 grid,
-                _observed(grid),
+                _observed_arrows(grid),
                 [(left, right, "dual focus"), *((left, right, "mirrored") for left, right in later)],
             ),
             columns=2,
             spacing=44,
-            title=note("Darker cells: more attention, by rank. Arrows: the direction in which attention falls."),
+            title=note("Darker cells: more attention, by rank. Arrows: direction in which attention decreases."),
         )
     )
 
 
 def browsing_pattern(weights: ArrayLike, grid: Grid = RECGAZE, rows: int = 3) -> alt.LayerChart:
-    """The parameters of d_rpb where they act, over the first rows of its weights."""
-    table = fitting(weights, grid)[:rows]
+    """The parameters of d_rpb at the cells they affect, above the first rows of its weights."""
+    table = as_table(weights, grid)[:rows]
     grid = Grid(len(table), grid.cols, grid.page_size)
-    (left, dip), (right, _), *later = _observed(grid)
-    turns = ["σ1, ρ", *["σ2, ρ"] * (len(later) - 1)]
-    texts = [(left, dip, "β"), (dip, right, "w, β"), *((*ends, name) for ends, name in zip(later, turns, strict=True))]
-    title = "e; κ for every further row; row 1 is swiped more: σ1_top, fade"
-    return styled(_pattern(title, table, grid, _observed(grid), texts))
+    (left, dip), (right, _), *later = _observed_arrows(grid)
+    parameters = ["σ1, ρ", *["σ2, ρ"] * (len(later) - 1)]
+    texts = [
+        (left, dip, "β"),
+        (dip, right, "w, β"),
+        *((*ends, name) for ends, name in zip(later, parameters, strict=True)),
+    ]
+    title = "e: anything examined; κ: next row; σ1_top, fade: more swipes in the first rows"
+    return styled(_pattern(title, table, grid, _observed_arrows(grid), texts))
 
 
-def _observed(grid: Grid) -> list[tuple[float, float]]:
-    """From where to where attention falls: from both edges of the first swipe page, from the right of later ones."""
+def _observed_arrows(grid: Grid) -> list[tuple[float, float]]:
+    """Where attention decreases: from both edges of the first swipe page, from the right edge of later ones."""
     (left, right), *later = _page_edges(grid)
     dip = left + 0.6 * (right - left)
     return [(left, dip), (right, dip), *((right, left) for left, right in later)]
 
 
 def heatmap(table: ArrayLike, title: str, grid: Grid = RECGAZE, value_title: str = "weight") -> alt.LayerChart:
-    """A table over the screen, with its numbers where there is room; cells that hold NaN stay empty."""
-    values = fitting(table, grid)
+    """A table in the shape of the screen, with numbers unless it is large; NaN leaves a cell empty."""
+    values = as_table(table, grid)
     length = max(60, min(180, 22 * grid.rows))
     legend = alt.Legend(title=value_title, gradientLength=length, tickCount=5)
-    scale = alt.Scale(range=RAMP, domain=[0, _top(values)])
-    return styled(shaded(values, title, grid, alt.Color("value:Q", scale=scale, legend=legend)))
+    scale = alt.Scale(range=RAMP, domain=[0, _maximum(values)])
+    return styled(shaded_table(values, title, grid, alt.Color("value:Q", scale=scale, legend=legend)))
 
 
 def heatmaps(tables: Mapping[str, ArrayLike], grid: Grid = RECGAZE, columns: int = 2) -> alt.ConcatChart:
-    """Several tables, each shaded by the share of its own maximum, so that their shapes compare; numbers as given."""
+    """Several tables, each shaded relative to its own maximum, so that their shapes can be compared."""
     legend = alt.Legend(title="shade: share of the table's maximum", orient="top", gradientLength=240, tickCount=5)
     color = alt.Color("share:Q", scale=alt.Scale(range=RAMP, domain=[0, 1]), legend=legend)
-    charts = [shaded(fitting(table, grid), title, grid, color) for title, table in tables.items()]
+    charts = [shaded_table(as_table(table, grid), title, grid, color) for title, table in tables.items()]
     return styled(alt.concat(*charts, columns=columns, spacing=24))
 
 
 def _pattern(
     title: str, table: Array, grid: Grid, arrows: list[tuple[float, float]], names: list[tuple[float, float, str]]
 ) -> alt.LayerChart:
-    """One panel of Figure 1: over the rows arrows from one place to another, and over those the patterns' names."""
+    """One panel of Figure 1: the rows, arrows above them, and the names of the patterns above these."""
     pages = _page_edges(grid)
     ranks = np.searchsorted(np.sort(table, axis=None), table).astype(float)
     lines = [{"x": -0.6, "x2": -0.6, "y": 0, "y2": grid.rows - 0.2, "head": "triangle-down"}]
@@ -92,103 +96,103 @@ def _pattern(
         {"x": (start + end) / 2, "y": grid.rows + 0.45, "text": f"swipe page {at}"}
         for at, (start, end) in enumerate(pages, 1)
     ]
-    place = _place([-0.9, pages[-1][1]], [-1.3, grid.rows + 0.8])
-    arrow = over(lines)
+    position = _position([-0.9, pages[-1][1]], [-1.3, grid.rows + 0.8])
+    arrow = chart_of(lines)
     layers = [
-        over(_cells(ranks, grid))
+        chart_of(_cells(ranks, grid))
         .mark_rect(stroke="#9a9a9a", strokeWidth=0.6)
-        .encode(**place, color=alt.Color("share:Q", scale=alt.Scale(range=RAMP, domain=[0, 1]), legend=None)),
-        arrow.mark_rule(color=INK, strokeWidth=2).encode(**place),
+        .encode(**position, color=alt.Color("share:Q", scale=alt.Scale(range=RAMP, domain=[0, 1]), legend=None)),
+        arrow.mark_rule(color=INK, strokeWidth=2).encode(**position),
         arrow.mark_point(color=INK, filled=True, size=110, opacity=1).encode(
             x="x2:Q", y="y2:Q", shape=alt.Shape("head:N", scale=None)
         ),
-        over(texts).mark_text(color=INK, fontSize=13).encode(x="x:Q", y="y:Q", text="text:N"),
+        chart_of(texts).mark_text(color=INK, fontSize=13).encode(x="x:Q", y="y:Q", text="text:N"),
     ]
     return alt.LayerChart(layer=layers, width=23 * (pages[-1][1] + 0.9), height=29 * (grid.rows + 2.1), title=title)
 
 
-def shaded(table: Array, title: str, grid: Grid, color: alt.Color) -> alt.LayerChart:
-    """A table over the screen in these colours, its numbers written where there is room."""
-    roomy = table.size <= ROOM
-    texts = _numbers(table) if roomy else [""] * table.size
+def shaded_table(table: Array, title: str, grid: Grid, color: alt.Color) -> alt.LayerChart:
+    """A table in the shape of the screen in these colours, with numbers unless it is large."""
+    numbered = table.size <= MAX_NUMBERED
+    texts = _numbers(table) if numbered else [""] * table.size
     cells = [{**cell, "text": text} for cell, text in zip(_cells(table, grid), texts, strict=True)]
-    centres = (_lefts(grid) + 0.5).tolist()
+    centres = (_left_edges(grid) + 0.5).tolist()
     right = centres[-1] + 0.5
-    place = _place(
+    position = _position(
         [0, right],
         [0, grid.rows],
         numbered_axis(centres, "column"),
         numbered_axis([row + 0.5 for row in range(grid.rows)], "row"),
     )
-    every = over(cells)
-    filled = every.transform_filter("isValid(datum.value)")
+    squares = chart_of(cells)
+    filled = squares.transform_filter("isValid(datum.value)")
     ink = alt.when("datum.share > 0.68").then(alt.value("white")).otherwise(alt.value("black"))
     layers = [
         filled.mark_rect(stroke="white", strokeWidth=0.6).encode(
-            **place, color=color, tooltip=["row:O", "col:O", "value:Q"]
+            **position, color=color, tooltip=["row:O", "col:O", "value:Q"]
         ),
-        every.transform_filter("!isValid(datum.value)").mark_rect(fill="white", stroke=FAINT).encode(**place),
+        squares.transform_filter("!isValid(datum.value)").mark_rect(fill="white", stroke=FAINT).encode(**position),
     ]
-    if roomy:
+    if numbered:
         layers.append(filled.mark_text(fontSize=11, aria=False).encode(x="xc:Q", y="yc:Q", text="text:N", color=ink))
-    wide, high = (max(24, 9 + 6.2 * max(map(len, texts))), 22) if roomy else (15, 15)
+    wide, high = (max(24, 9 + 6.2 * max(map(len, texts))), 22) if numbered else (15, 15)
     return alt.LayerChart(layer=layers, width=wide * right, height=high * grid.rows, title=title)
 
 
 def _numbers(table: Array) -> list[str]:
-    """Whole numbers as they are, others to two or three digits of the largest, without the 0 before the point."""
-    whole = np.array_equal(table, np.round(table), equal_nan=True)
-    top = _top(table)
-    places = 0 if whole else max(0, 2 - math.floor(math.log10(top)) - (top < 1))
+    """Integers as they are, other numbers to two or three digits of the largest, without a leading 0."""
+    integers = np.array_equal(table, np.round(table), equal_nan=True)
+    top = _maximum(table)
+    places = 0 if integers else max(0, 2 - math.floor(math.log10(top)) - (top < 1))
     texts = [f"{value:.{places}f}" for value in table.ravel()]
     return [text[1:] if text.startswith("0.") else text for text in texts]
 
 
-def fitting(table: ArrayLike, grid: Grid) -> Array:
+def as_table(table: ArrayLike, grid: Grid) -> Array:
     values = np.asarray(table, dtype=np.float64)
     if values.shape != grid.shape:
         raise ParameterError(f"a table of shape {values.shape} does not fit a {grid} grid.")
     return values
 
 
-def _top(table: ArrayLike) -> float:
+def _maximum(table: ArrayLike) -> float:
     return float(np.nanmax(table, initial=0)) or 1.0
 
 
-def _lefts(grid: Grid) -> Array:
-    """Where each column begins, in cells."""
+def _left_edges(grid: Grid) -> Array:
+    """The left edge of each column, in cells."""
     return grid.column_index - 1 + GAP * (grid.swipe_page - 1)
 
 
 def _page_edges(grid: Grid) -> list[tuple[float, float]]:
-    """Where each swipe page begins and ends, in cells."""
+    """The left and right edge of each swipe page, in cells."""
     firsts = range(grid.page_size, grid.cols, grid.page_size)
-    return [(float(lefts[0]), float(lefts[-1] + 1)) for lefts in np.split(_lefts(grid), firsts)]
+    return [(float(lefts[0]), float(lefts[-1] + 1)) for lefts in np.split(_left_edges(grid), firsts)]
 
 
 def _cells(table: Array, grid: Grid) -> list[dict[str, Any]]:
-    """A line of data for each cell: its value, that as a share of the maximum, and its edges and centre."""
-    top = _top(table)
+    """A line of data for each cell: its value, its share of the maximum, its edges and its centre."""
+    top = _maximum(table)
     return [
-        {"row": row + 1, "col": col + 1, "value": _known(value), "share": _known(value / top)}
+        {"row": row + 1, "col": col + 1, "value": _finite_or_none(value), "share": _finite_or_none(value / top)}
         | {"x": x, "x2": x + 1, "xc": x + 0.5, "y": row, "y2": row + 1, "yc": row + 0.5}
         for row, values in enumerate(table.tolist())
-        for col, (value, x) in enumerate(zip(values, _lefts(grid).tolist(), strict=True))
+        for col, (value, x) in enumerate(zip(values, _left_edges(grid).tolist(), strict=True))
     ]
 
 
-def _known(value: float) -> float | None:
+def _finite_or_none(value: float) -> float | None:
     return None if math.isnan(value) else value
 
 
-def _place(
-    across: list[float], down: list[float], x_axis: alt.Axis | None = None, y_axis: alt.Axis | None = None
+def _position(
+    x_range: list[float], y_range: list[float], x_axis: alt.Axis | None = None, y_axis: alt.Axis | None = None
 ) -> dict[str, Any]:
-    """Encodings that put a cell or an arrow between its edges, on a screen that covers these two ranges."""
+    """Encodings of a cell or an arrow by its edges, on a screen that covers these two ranges."""
     exact: dict[str, Any] = {"nice": False, "zero": False}
     return {
-        "x": alt.X("x:Q", axis=x_axis, scale=alt.Scale(domain=across, **exact)),
+        "x": alt.X("x:Q", axis=x_axis, scale=alt.Scale(domain=x_range, **exact)),
         "x2": "x2:Q",
-        "y": alt.Y("y:Q", axis=y_axis, scale=alt.Scale(domain=down, reverse=True, **exact)),
+        "y": alt.Y("y:Q", axis=y_axis, scale=alt.Scale(domain=y_range, reverse=True, **exact)),
         "y2": "y2:Q",
     }

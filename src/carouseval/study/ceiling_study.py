@@ -13,9 +13,9 @@ import numpy as np
 
 from carouseval import _native
 from carouseval.attention.examination import Examination
-from carouseval.attention.forms import MOST_PARAMETERS
+from carouseval.attention.forms import MAX_PARAMETERS
 from carouseval.attention.likelihood import ORDER, log_likelihood
-from carouseval.attention.model_selection import Choice, choose_form
+from carouseval.attention.model_selection import FormSelection, choose_form
 from carouseval.attention.rank_fit import Scores, matching_grid, scores
 from carouseval.metrics.discounts import Discount, Empirical, parse
 from carouseval.metrics.grid import Array
@@ -67,7 +67,7 @@ class CeilingLine:
 class CeilingStudy(Result):
     """The forms compared, the one selected, and the discounts side by side on the test set."""
 
-    choice: Choice
+    choice: FormSelection
     train: str  # the names of both sets
     test: str
     lines: tuple[CeilingLine, ...]
@@ -106,7 +106,7 @@ class CeilingStudy(Result):
             f"{fit.discount.symbol} with {chosen.parameters} parameters is {'; '.join(phrases)}.",
             f"Pairs on which it is right and the ceiling wrong, and vice versa: {disputes}. Log-likelihood of a test "
             f"screen: {_screen_text(chosen.per_screen)}; under the ceiling: {_screen_text(self.ceiling.per_screen)}.",
-            f"The form was selected by BIC on the training counts among those with at most {MOST_PARAMETERS} "
+            f"The form was selected by BIC on the training counts among those with at most {MAX_PARAMETERS} "
             f"parameters; {held_out} ({self.choice.folds}).",
             f"Residual deviance on the training counts: {fit.dispersion:.2f} times that of binomial noise"
             f"{'' if fit.dispersion < 1.3 else ', because of what the form omits or because screens are correlated'}.",
@@ -181,9 +181,9 @@ def ceiling_study(train: Examination, test: Examination, progress: Progress | No
         first, *others = study.thresholds[0].comparisons
         agreement[mode] = (*others, first)
     drawn = _resampled(test, [discount for _, discount, _ in entries])
-    lines, top = [], scores(ceiling, test)
+    lines, top = [], scores(test, ceiling)
     for k, (name, discount, parameters) in enumerate(entries):
-        here = scores(discount, test)
+        here = scores(test, discount)
         lines.append(
             CeilingLine(
                 name=name,
@@ -205,7 +205,7 @@ def ceiling_study(train: Examination, test: Examination, progress: Progress | No
 
 def _per_screen(discount: Discount, test: Examination) -> float | None:
     """The log-likelihood of a test screen; None if weights are not probabilities or exclude what was observed."""
-    value = log_likelihood(discount, test) / test.screens if discount.is_probability else -math.inf
+    value = log_likelihood(test, discount) / test.screens if discount.is_probability else -math.inf
     return value if math.isfinite(value) else None
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
-from carouseval.attention.rank_fit import PAPER_DISCOUNTS, Fit, Scores, grid_search, scores
+from carouseval.attention.rank_fit import PAPER_DISCOUNTS, Scores, SearchFit, grid_search, scores
 from carouseval.attention.recgaze_data import recgaze_counts
 from carouseval.metrics.array_functions import n2dcg
 from carouseval.metrics.discounts import Empirical
@@ -72,7 +72,7 @@ class Reproduction(Result):
     ----------
     table1 : dict of str to float
         Table 1, by case.
-    fits : dict of str to Fit
+    fits : dict of str to SearchFit
         The discounts fitted to the Bratislava counts, by symbol.
     test : dict of str to Scores
         Their scores on the Amsterdam counts.
@@ -91,7 +91,7 @@ class Reproduction(Result):
     """
 
     table1: dict[str, float]
-    fits: dict[str, Fit]
+    fits: dict[str, SearchFit]
     test: dict[str, Scores]
     table2: dict[str, Study]
     checks: tuple[FigureCheck, ...]
@@ -179,8 +179,8 @@ def reproduce(progress: Progress | None = None) -> Reproduction:
     published = json.loads(resources.files("carouseval.study").joinpath("published.json").read_text(encoding="utf-8"))
     train, test = recgaze_counts("bratislava"), recgaze_counts("amsterdam")
 
-    fits = {symbol: grid_search(symbol, train, progress=step(progress, f"fit {symbol}")) for symbol in PAPER_DISCOUNTS}
-    held_out = {symbol: scores(fit.discount, test) for symbol, fit in fits.items()}
+    fits = {symbol: grid_search(train, symbol, progress=step(progress, f"fit {symbol}")) for symbol in PAPER_DISCOUNTS}
+    held_out = {symbol: scores(test, fit.discount) for symbol, fit in fits.items()}
     studies: dict[str, Study] = {
         mode: simulate(
             ("d_a", "d_rpd"),
@@ -226,7 +226,7 @@ def _table1_checks(table1: dict[str, float], published: Any) -> Iterator[FigureC
         yield FigureCheck("Table 1", words[key], figure, _like(table1[key], figure))
 
 
-def _fit_checks(fits: dict[str, Fit], held_out: dict[str, Scores], published: Any) -> Iterator[FigureCheck]:
+def _fit_checks(fits: dict[str, SearchFit], held_out: dict[str, Scores], published: Any) -> Iterator[FigureCheck]:
     names = {"spearman": "rho", "pearson": "r", "mse": "MSE"}
     for symbol, expected in published["discounts"].items():
         fit, where = fits[symbol], f"Figure 2, {symbol}"

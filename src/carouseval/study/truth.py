@@ -6,7 +6,7 @@ from typing import TypeAlias
 import numpy as np
 
 from carouseval.attention.examination import Examination
-from carouseval.attention.recgaze_data import GROUPS, recgaze_counts
+from carouseval.attention.recgaze_data import is_recgaze_group, recgaze_counts
 from carouseval.metrics.discount_base import as_discount
 from carouseval.metrics.discounts import Discount, Empirical, parse
 from carouseval.metrics.grid import RECGAZE, Grid
@@ -16,7 +16,7 @@ Truth: TypeAlias = Examination | str | Discount
 
 def read_truth(text: str, grid: Grid | None = None) -> Examination | Discount:
     """Read a truth as typed: a RecGaze group, a file of counts, frequencies or screens, or the name of a discount."""
-    if text in GROUPS:
+    if is_recgaze_group(text):
         return recgaze_counts(text)
     if Path(text).is_file() or (Path(text).suffix.lower() in (".csv", ".parquet", ".json") and text[:1] != "@"):
         from carouseval.attention.attention_files import read_attention  # brings in Polars

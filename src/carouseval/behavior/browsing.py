@@ -56,7 +56,7 @@ class Browsing(Generic[_Value]):
     >>> browsing
     Browsing(total_utility=2.544, utility=0.5081, looks=7.149, swipes=0, scrolls=0, cost=0)
     >>> round(browsing.variance, 3)
-    0.643
+    0.683
     """
 
     weights: Array

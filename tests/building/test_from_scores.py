@@ -194,7 +194,10 @@ def test_a_page_may_be_empty() -> None:
 @pytest.mark.parametrize(
     ("change", "told"),
     [
-        ({"score": [0.2, float("nan"), 0.5]}, r"scores: column score, line 2: found nan. A score is a finite number"),
+        (
+            {"score": [0.2, float("nan"), 0.5]},
+            r"column score, line 2: found nan. A score must be a finite number",
+        ),
         ({"score": [0.2, float("inf"), 0.5]}, r"scores: column score, line 2: found inf"),
         (
             {"item_id": ["a", "b", "a"]},

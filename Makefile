@@ -6,14 +6,14 @@ SOURCES := $(shell find src native -type f -not -name '*.pyc') CMakeLists.txt py
 READY := .venv/.ready
 INSTALLED := .venv/.installed
 
-.PHONY: demo test check bench pictures format clean
+.PHONY: demo test check sanitize bench pictures format clean
 
 demo: $(INSTALLED)
 	$(BIN)/carouseval score examples/page.csv
 	$(BIN)/carouseval sample out/sample
 	$(BIN)/carouseval evaluate out/sample/layouts-new.parquet out/sample/judgments.parquet --items out/sample/items.parquet --by device
 	$(BIN)/carouseval explain out/sample/layouts-new.parquet out/sample/judgments.parquet --items out/sample/items.parquet
-	$(BIN)/carouseval compare out/sample/judgments.parquet prod=out/sample/layouts-prod.parquet new=out/sample/layouts-new.parquet --items out/sample/items.parquet
+	$(BIN)/carouseval compare prod=out/sample/layouts-prod.parquet new=out/sample/layouts-new.parquet out/sample/judgments.parquet --items out/sample/items.parquet
 	$(BIN)/carouseval reproduce --out out/paper
 
 test: check
@@ -25,6 +25,20 @@ check: $(INSTALLED)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/clang-format --dry-run --Werror native/*
+
+# The kernels' own tests with a module that watches memory and arithmetic, on Linux with GCC. ASan wants to be loaded first,
+# and memory of Python's to come from malloc, where it can see it. What CPython keeps until it exits is no leak of ours, and
+# pytrec_eval's ways of freeing memory are its own.
+SANITIZED := build/sanitize
+sanitize: $(INSTALLED)
+	PATH="$(abspath $(BIN)):$$PATH" cmake -G Ninja -S . -B $(SANITIZED) -DCMAKE_CXX_COMPILER=$(CXX) -DCAROUSEVAL_SANITIZE=ON -DCMAKE_BUILD_TYPE=Debug \
+		-DPython_EXECUTABLE="$(abspath $(BIN))/python" -Dnanobind_DIR="$$($(BIN)/python -m nanobind --cmake_dir)"
+	$(BIN)/cmake --build $(SANITIZED)
+	rm -rf $(SANITIZED)/src && cp -R src $(SANITIZED)/src && cp $(SANITIZED)/_native*.so $(SANITIZED)/src/carouseval
+	LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-file-name=libubsan.so)" \
+		ASAN_OPTIONS=detect_leaks=0:alloc_dealloc_mismatch=0 UBSAN_OPTIONS=print_stacktrace=1 PYTHONMALLOC=malloc \
+		PYTHONPATH=$(SANITIZED)/src $(BIN)/python tests/sanitize.py
 
 bench: $(INSTALLED)
 	$(BIN)/python benchmarks/metric.py
@@ -41,6 +55,7 @@ pictures: $(INSTALLED)
 format: $(READY)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+	$(BIN)/clang-format -i native/*
 
 clean:
 	rm -rf .venv build dist out .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis

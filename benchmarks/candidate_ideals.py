@@ -16,7 +16,7 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 
 import carouseval as cv
 from carouseval import _native
-from timing import best_of, interleaved
+from timing import best_of
 
 THREADS = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 WEIGHTS = cv.discounts.RowPage().weights(cv.RECGAZE)
@@ -103,24 +103,6 @@ def coupled(quick: bool) -> None:
                 )
 
 
-def uncoupled(count: int) -> None:
-    print(f"\nItems of one category each, {count:,} sets of 20 graded items, one thread, per set")
-    for categories in (10, 25):
-        sets = candidate_sets(count, 20, categories, True, homes=1)
-        table = np.zeros((count, categories, 20))
-        table[np.repeat(np.arange(count), 20), sets[2], np.tile(np.arange(20), count)] = sets[0]
-        slots = np.full((count, categories), COLS, np.int64)
-        ours, dense = interleaved(
-            partial(_native.candidate_ideals, *sets, WEIGHTS, True, NODES, 1),
-            partial(_native.category_ideal, table, slots, WEIGHTS, 1),
-            repeats=3,
-        )
-        print(
-            f"  {categories} categories   {ours / count * 1e9:6.0f} ns   "
-            f"{ours / dense:.2f}x the time of category_ideal on a dense table of the same"
-        )
-
-
 def growth(quick: bool) -> None:
     print("\nHow cost grows: graded items of two categories each, 15 categories, per set")
     base = None
@@ -139,8 +121,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="fewer sets")
     quick = parser.parse_args().quick
-    print(f"carouseval {cv.__version__}, {_native.instruction_set()} kernels, NumPy {np.__version__}")
-    uncoupled(20_000 if quick else 100_000)
+    print(f"carouseval {cv.__version__}, {_native.instruction_set().name} kernels, NumPy {np.__version__}")
     coupled(quick)
     growth(quick)
 

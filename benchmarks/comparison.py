@@ -106,7 +106,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="fewer users")
     users = 10_000 if parser.parse_args().quick else 100_000
-    print(f"carouseval {cv.__version__}, {_native.instruction_set()} kernels, {THREADS} threads")
+    print(f"carouseval {cv.__version__}, {_native.instruction_set().name} kernels, {THREADS} threads")
     print(f"{SYSTEMS} systems x {users:,} users x {PERMUTATIONS:,} permutations of signs, every pair:")
     against_scipy(users)
     print("How cost grows:")

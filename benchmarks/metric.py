@@ -85,13 +85,13 @@ def where_time_goes(count: int) -> None:
     }
     for step, seconds in steps.items():
         print(f"  {step:30} {seconds / count * 1e9:7.0f} ns   {seconds / read:5.1f}x reading")
-    for name in ("baseline", "avx2"):
+    for name in _native.InstructionSet:
         try:
             _native.use_instruction_set(name)
         except ValueError:
             continue
         seconds = best_of(partial(cv.n2dcg_cat, pages, threads=1))
-        print(f"  category ideal with {name:10} {seconds / count * 1e9:7.0f} ns   {seconds / read:5.1f}x reading")
+        print(f"  category ideal with {name.name:10} {seconds / count * 1e9:7.0f} ns   {seconds / read:5.1f}x reading")
 
 
 def scores(count: int) -> None:
@@ -196,7 +196,7 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="smaller stacks")
     quick = parser.parse_args().quick
     count = 20_000 if quick else 200_000
-    print(f"carouseval {cv.__version__}, {_native.instruction_set()} kernels, NumPy {np.__version__}")
+    print(f"carouseval {cv.__version__}, {_native.instruction_set().name} kernels, NumPy {np.__version__}")
     ideals(count)
     scores(count)
     peak_memory()

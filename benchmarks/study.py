@@ -18,7 +18,8 @@ import carouseval as cv
 from carouseval.attention import recgaze_counts
 from carouseval.attention.parameters import DECAYS, FACTORS
 from carouseval.attention.rank_fit import PAPER_DISCOUNTS, grid_search
-from carouseval.study.simulation import MODES, simulate
+from carouseval.study.choices import MODES
+from carouseval.study.simulation import simulate
 from timing import best_of, interleaved
 
 TRAIN, TEST = recgaze_counts("bratislava"), recgaze_counts("amsterdam")

@@ -1,7 +1,7 @@
-"""Five recommenders' output formats, each turned into pages and judged in two calls.
+"""The output formats of five recommender libraries, each turned into pages and evaluated in two calls.
 
-Run it with ``python examples/from_scores.py``. The scores are made up: what users like, and noise, more of it from
-recommender to recommender.
+Run it with ``python examples/from_scores.py``. The scores are synthetic: what users like plus noise, with more noise
+from one library to the next.
 """
 
 import tempfile
@@ -11,27 +11,25 @@ import numpy as np
 import polars as pl
 
 import carouseval as cv
-from carouseval.building.from_scores import read_run, scores_from_arrays
-from carouseval.building.sample import sample
 
 USERS, TOP = 300, 200
-data = sample(USERS, systems=["new"], ids="int")
+data = cv.sample(USERS, systems=["new"], ids="int")
 
 
-def made_up(noise: float) -> tuple[pl.Series, np.ndarray, np.ndarray]:
-    """Users, and the ids and scores of each one's best items: arrays of shape (users, TOP)."""
+def top_items(noise: float) -> tuple[pl.Series, np.ndarray, np.ndarray]:
+    """Users, and the ids and scores of each user's top items: arrays of shape (users, TOP)."""
     rng = np.random.default_rng(int(noise * 10))
     users, items = data.judgments["user_id"].unique().sort(), data.items["item_id"].unique().sort()
-    liked = rng.normal(0, noise, (len(users), len(items)))
-    where = users.search_sorted(data.judgments["user_id"]), items.search_sorted(data.judgments["item_id"])
-    liked[where[0].to_numpy(), where[1].to_numpy()] += data.judgments["relevance"].to_numpy()
-    best = np.argsort(-liked, axis=1)[:, :TOP]
-    return users, items.to_numpy()[best], np.take_along_axis(liked, best, axis=1)
+    preference = rng.normal(0, noise, (len(users), len(items)))
+    user, item = users.search_sorted(data.judgments["user_id"]), items.search_sorted(data.judgments["item_id"])
+    preference[user.to_numpy(), item.to_numpy()] += data.judgments["relevance"].to_numpy()
+    best = np.argsort(-preference, axis=1)[:, :TOP]
+    return users, items.to_numpy()[best], np.take_along_axis(preference, best, axis=1)
 
 
 def table(noise: float) -> pl.DataFrame:
-    """The same with one line per user and item."""
-    users, ids, scores = made_up(noise)
+    """The same as a table with one line per user and item."""
+    users, ids, scores = top_items(noise)
     rank = np.tile(np.arange(1, TOP + 1), len(users))
     return pl.DataFrame(
         {"user_id": users.to_numpy().repeat(TOP), "item_id": ids.ravel(), "score": scores.ravel(), "rank": rank}
@@ -46,23 +44,23 @@ def lenskit() -> float:
 
 
 def recbole() -> float:
-    """RecBole: ``full_sort_topk`` gives scores and inner ids, and ``dataset.id2token`` the ids, which are text."""
-    users, ids, scores = made_up(1.5)
-    tokens = scores_from_arrays(users.cast(pl.String).to_numpy(), ids.astype(str), scores)
+    """RecBole: ``full_sort_topk`` returns scores and inner ids, which ``dataset.id2token`` turns into text ids."""
+    users, ids, scores = top_items(1.5)
+    tokens = cv.scores_from_arrays(users.cast(pl.String).to_numpy(), ids.astype(str), scores)
     pages = cv.pages_from_scores(tokens.cast({"user_id": pl.Int64, "item_id": pl.Int64}), data.items)
     return cv.evaluate(pages, data.judgments, data.items).mean["N2DCG_cat"]
 
 
 def rectools() -> float:
-    """RecTools: ``model.recommend`` gives user_id, item_id, score and rank."""
+    """RecTools: ``model.recommend`` returns user_id, item_id, score and rank."""
     pages = cv.pages_from_scores(table(2.0), data.items)
     return cv.evaluate(pages, data.judgments, data.items).mean["N2DCG_cat"]
 
 
 def implicit() -> float:
-    """implicit: ``model.recommend(users, user_items, N=200)`` gives arrays of ids and scores."""
-    users, ids, scores = made_up(2.5)
-    pages = cv.pages_from_scores(scores_from_arrays(users, ids, scores.astype(np.float32)), data.items)
+    """implicit: ``model.recommend(users, user_items, N=200)`` returns arrays of ids and scores."""
+    users, ids, scores = top_items(2.5)
+    pages = cv.pages_from_scores(cv.scores_from_arrays(users, ids, scores.astype(np.float32)), data.items)
     return cv.evaluate(pages, data.judgments, data.items).mean["N2DCG_cat"]
 
 
@@ -72,11 +70,11 @@ def trec() -> float:
         run = Path(folder) / "system.run"
         lines = [f"{user} Q0 {item} {rank} {score} mine" for user, item, score, rank in table(3.0).iter_rows()]
         run.write_text("\n".join(lines))
-        pages = cv.pages_from_scores(read_run(run), data.items)
+        pages = cv.pages_from_scores(cv.read_run(run), data.items)
     return cv.evaluate(pages, data.judgments, data.items).mean["N2DCG_cat"]
 
 
 if __name__ == "__main__":
-    print(f"{'output of':<12}{'N2DCG_cat':>10}")
+    print(f"{'library':<12}{'N2DCG_cat':>10}")
     for system in (lenskit, recbole, rectools, implicit, trec):
         print(f"{system.__name__:<12}{system():>10.4f}")

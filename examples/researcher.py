@@ -1,13 +1,13 @@
 # %% [markdown]
-# # For researchers: is the new recommender better, by a metric that follows how people look?
+# # For researchers: is the new recommender better, by a metric that follows where people look?
 #
-# Five systems whose quality is known, judged by N2DCG_cat (Kang et al., CIKM '26). Run it as a script, or cell by cell.
+# Five synthetic systems whose order is known, evaluated with N2DCG_cat (Kang et al., CIKM '26).
+# Run it as a script, or cell by cell.
 
 # %% Tables: what is shown, what is relevant, which item belongs to which categories
 import carouseval as cv
-from carouseval.building.sample import sample
 
-data = sample(users=500, seed=1)
+data = cv.sample(users=500, seed=1)
 print(data.layouts["new"].head(3))
 print(data.judgments.head(3))
 print(data.items.head(3))
@@ -24,11 +24,11 @@ print(comparison.summary)
 print(comparison.pairs.select("system", "baseline", "difference", "low", "high", "p_adjusted", "significant"))
 print(comparison.to_latex())
 
-# %% Does the order depend on the metric's choices?
+# %% Does the order of the systems depend on the settings of the metric?
 varied = cv.sensitivity(data.layouts, data.judgments, data.items)
 print(varied.summary)
 print(varied.table.select("varied", "variation", *varied.systems, "tau"))
 
-# %% The evidence behind the discount: where people looked, and how well each discount follows
+# %% The evidence behind the discount: how often people looked at each cell
 counts = cv.attention.recgaze_counts("amsterdam")
 print(counts.frequencies.round(2)[:3])

@@ -49,18 +49,19 @@ struct Released : T {
 class TextColumn {
  public:
   explicit TextColumn(ArrowArrayStream* stream) {
+    if (!stream->release) throw std::invalid_argument("the stream has been read");
     Released<ArrowSchema> schema;
     if (stream->get_schema(stream, &schema)) throw std::runtime_error("the stream has no schema");
     const std::string_view format = schema.format;
+    if (format != "vu" && format != "u" && format != "U") throw std::invalid_argument("a column of text is wanted");
     for (;;) {
-      chunks_.emplace_back(new Released<ArrowArray>);
+      chunks_.push_back(std::make_unique<Released<ArrowArray>>());
       if (stream->get_next(stream, chunks_.back().get())) throw std::runtime_error("the stream broke off");
       const ArrowArray& chunk = *chunks_.back();
       if (!chunk.release) break;
       if (format == "vu") add_views(chunk);
       else if (format == "u") add_offsets<int32_t>(chunk);
-      else if (format == "U") add_offsets<int64_t>(chunk);
-      else throw std::invalid_argument("a column of text is wanted");
+      else add_offsets<int64_t>(chunk);
     }
   }
 

@@ -10,21 +10,38 @@
 #include <algorithm>
 
 #include "buffer.h"
-#include "lanes.h"
+#include "simd.h"
 
 namespace {
 
 class Assignment {
  public:
-  explicit Assignment(int most)
-      : stride_(padded(most)), score_(stride_ * stride_), price_(stride_), blur_(stride_), utility_(stride_), key_(stride_),
-        distance_(stride_), open_(stride_), index_(stride_), order_(stride_), owner_(stride_), place_(stride_), from_(stride_),
-        scanned_(stride_) {
+  // Makes room for n categories, to be called before their scores are set. Callers seldom need the most they could, and
+  // the table grows with its square.
+  void reserve(int n) {
+    if (padded(n) <= stride_) return;
+    stride_ = padded(n);
+    score_ = Buffer<double>(stride_ * stride_);
+    for (auto* values : {&price_, &blur_, &utility_, &key_, &distance_, &open_, &index_}) values->reserve(stride_);
+    for (auto* values : {&order_, &owner_, &place_, &from_, &scanned_}) values->reserve(stride_);
     for (int k = 0; k < stride_; ++k) index_[k] = k;
   }
 
   double* scores_of(int category) { return score_.at(category * stride_); }
   const double* scores_of(int category) const { return score_.at(category * stride_); }
+
+  // Sets the scores of a category on `lanes` rows (a multiple of 8), and 0 on the dummy rows up to n.
+  void set_scores(int category, const double* scores, int lanes, int n) {
+    double* out = scores_of(category);
+    for (int v = 0; v < lanes; v += kLanes) store(out + v, load(scores + v));
+    for (int v = lanes; v < n; v += kLanes) store(out + v, fill(0.0));
+  }
+  // Dummy categories, which score 0 everywhere, fill the table up to n.
+  void add_dummies(int from, int n) {
+    for (int k = from; k < n; ++k)
+      for (int v = 0; v < n; v += kLanes) store(scores_of(k) + v, fill(0.0));
+  }
+
   int owner(int row) const { return owner_[row]; }
   double price(int row) const { return price_[row]; }
   const double* prices() const { return price_.at(0); }  // infinite in lanes past n
@@ -184,10 +201,10 @@ class Assignment {
     }
   }
 
-  int stride_;
   static constexpr double kBlur = 0x1p-50;
-  Buffer<double> score_, price_, blur_, utility_, key_, distance_, open_, index_;
-  Buffer<int> order_, owner_, place_, from_, scanned_;
+  int64_t stride_ = 0;
+  Buffer<double> score_{0}, price_{0}, blur_{0}, utility_{0}, key_{0}, distance_{0}, open_{0}, index_{0};
+  Buffer<int> order_{0}, owner_{0}, place_{0}, from_{0}, scanned_{0};
 };
 
 }  // namespace

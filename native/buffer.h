@@ -1,12 +1,14 @@
-// A fixed block of numbers, zeroed, aligned for whole lanes, indexed by int.
+// A fixed block of values, zeroed (pointers: null), aligned for whole lanes.
 //
 // std::vector would do, but its functions are shared between translation units: the linker could hand a copy compiled
 // for a newer instruction set to a machine that lacks it.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <new>
+#include <type_traits>
 #include <utility>
 
 namespace {
@@ -14,11 +16,19 @@ namespace {
 template <class T>
 class Buffer {
  public:
-  explicit Buffer(int n)
-      : size_(n), data_(static_cast<T*>(::operator new(sizeof(T) * size_t(n) + 64, std::align_val_t(64)))) {
-    std::memset(static_cast<void*>(data_), 0, sizeof(T) * size_t(n));
+  explicit Buffer(int64_t n) : size_(n) {
+    if (n == 0) return;
+    data_ = static_cast<T*>(::operator new(sizeof(T) * size_t(n) + 64, std::align_val_t(64)));
+    if constexpr (std::is_trivially_default_constructible_v<T>)
+      std::memset(static_cast<void*>(data_), 0, sizeof(T) * size_t(n));
+    else
+      for (int64_t i = 0; i < n; ++i) ::new (static_cast<void*>(data_ + i)) T();
   }
-  ~Buffer() { ::operator delete(data_, std::align_val_t(64)); }
+  ~Buffer() {
+    if constexpr (!std::is_trivially_destructible_v<T>)
+      for (int64_t i = 0; i < size_; ++i) data_[i].~T();
+    ::operator delete(data_, std::align_val_t(64));
+  }
   Buffer(const Buffer&) = delete;
   Buffer& operator=(const Buffer&) = delete;
   Buffer& operator=(Buffer&& other) {
@@ -27,15 +37,20 @@ class Buffer {
     return *this;
   }
 
-  int size() const { return size_; }
-  T* at(int i) { return data_ + i; }
-  const T* at(int i) const { return data_ + i; }
-  T& operator[](int i) { return data_[i]; }
-  const T& operator[](int i) const { return data_[i]; }
+  // For buffers that are filled anew each time: what they held is lost when they grow.
+  void reserve(int64_t n) {
+    if (size_ < n) *this = Buffer(n);
+  }
+
+  int64_t size() const { return size_; }
+  T* at(int64_t i) { return data_ + i; }
+  const T* at(int64_t i) const { return data_ + i; }
+  T& operator[](int64_t i) { return data_[i]; }
+  const T& operator[](int64_t i) const { return data_[i]; }
 
  private:
-  int size_;
-  T* data_;
+  int64_t size_;
+  T* data_ = nullptr;
 };
 
 }  // namespace

@@ -6,8 +6,8 @@
 
 #include "buffer.h"
 #include "kernels.h"
-#include "lanes.h"
 #include "row_tables.h"
+#include "simd.h"
 
 namespace {
 
@@ -18,7 +18,9 @@ struct Member {
 
 // A type of our own: see Descending. Equal gains keep the order of the items.
 struct LargerFirst {
-  bool operator()(const Member& a, const Member& b) const { return a.gain != b.gain ? a.gain > b.gain : a.item < b.item; }
+  bool operator()(const Member& a, const Member& b) const {
+    return a.gain != b.gain ? a.gain > b.gain : a.item < b.item;
+  }
 };
 
 inline void sort_members(Member* begin, Member* end) {
@@ -37,7 +39,8 @@ struct CandidateSizes {
     for (int64_t p = 0; p < all.count; ++p) {
       const int64_t here = all.item_offsets[p + 1] - all.item_offsets[p];
       const int64_t names = all.category_offsets[p + 1] - all.category_offsets[p];
-      const int64_t held = all.home_offsets[all.item_offsets[p + 1]] - all.home_offsets[all.item_offsets[p]];
+      const int64_t held =
+          all.item_category_offsets[all.item_offsets[p + 1]] - all.item_category_offsets[all.item_offsets[p]];
       items = int(std::max<int64_t>(items, here));
       labels = int(std::max<int64_t>(labels, names));
       members = int(std::max<int64_t>(members, held));
@@ -52,9 +55,10 @@ struct CandidateSizes {
 class Candidates {
  public:
   Candidates(const CandidateSets& all, const CandidateSizes& most)
-      : tables_(all.weights, all.grid_rows, all.grid_cols), count_(most.labels + 1), active_(most.labels), label_(most.categories),
-        pin_(most.categories), slots_(most.categories), first_(most.categories + 1), next_(most.categories),
-        member_(most.members), homes_(most.items), closed_(all.grid_rows), column_(padded(all.grid_rows)) {
+      : tables_(all.weights, all.grid_rows, all.grid_cols), count_(most.labels + 1), active_(most.labels),
+        label_(most.categories), pin_(most.categories), slots_(most.categories), first_(most.categories + 1),
+        next_(most.categories), member_(most.members), category_count_(most.items), closed_(all.grid_rows),
+        column_(padded(all.grid_rows)) {
     for (int c = 0; c < all.grid_rows * all.grid_cols; ++c) heaviest_ = std::max(heaviest_, all.weights[c]);
   }
 
@@ -64,19 +68,19 @@ class Candidates {
     labels_ = int(all.category_offsets[p + 1] - all.category_offsets[p]);
     const int32_t* slots = all.slots + all.category_offsets[p];
     const int32_t* pinned = all.pinned + all.category_offsets[p];
-    home_at_ = all.home_offsets + all.item_offsets[p];
-    home_ = all.homes;
+    category_at_ = all.item_category_offsets + all.item_offsets[p];
+    category_ = all.item_categories;
 
     for (int k = 0; k < labels_; ++k) count_[k] = 0;
     coupled_ = 0;
     double top = 0.0;
     for (int t = 0; t < items_; ++t) {
-      homes_[t] = 0;
+      category_count_[t] = 0;
       if (!(gain_[t] > 0)) continue;
       top = std::max(top, gain_[t]);
-      for (int64_t h = home_at_[t]; h < home_at_[t + 1]; ++h)
-        if (slots[home_[h]] > 0) ++count_[home_[h]], ++homes_[t];
-      coupled_ += all.once && homes_[t] > 1;
+      for (int64_t h = category_at_[t]; h < category_at_[t + 1]; ++h)
+        if (slots[category_[h]] > 0) ++count_[category_[h]], ++category_count_[t];
+      coupled_ += all.once && category_count_[t] > 1;
     }
     active_count_ = free_ = 0;
     int held = 0;
@@ -96,9 +100,9 @@ class Candidates {
     }
     first_[active_count_] = held;
     for (int t = 0; t < items_; ++t) {
-      if (homes_[t] == 0) continue;
-      for (int64_t h = home_at_[t]; h < home_at_[t + 1]; ++h)
-        if (active_[home_[h]] >= 0) member_[next_[active_[home_[h]]]++] = {gain_[t], t};
+      if (category_count_[t] == 0) continue;
+      for (int64_t h = category_at_[t]; h < category_at_[t + 1]; ++h)
+        if (active_[category_[h]] >= 0) member_[next_[active_[category_[h]]]++] = {gain_[t], t};
     }
     for (int a = 0; a < active_count_; ++a) sort_members(member_.at(first_[a]), member_.at(first_[a + 1]));
     too_large_ = !(held * top * heaviest_ < 1e300);
@@ -109,10 +113,10 @@ class Candidates {
   int labels() const { return labels_; }
   int active() const { return active_count_; }
   int free() const { return free_; }
-  int coupled() const { return coupled_; }     // items that must choose between homes
+  int coupled() const { return coupled_; }       // items that must choose between categories
   bool too_large() const { return too_large_; }  // gains and weights that could not be added up
   double gain(int t) const { return gain_[t]; }
-  int homes(int t) const { return homes_[t]; }
+  int category_count(int t) const { return category_count_[t]; }
   int label(int a) const { return label_[a]; }
   int pin(int a) const { return pin_[a]; }
   int slots(int a) const { return slots_[a]; }
@@ -148,25 +152,25 @@ class Candidates {
   RowTables tables_;
   double heaviest_ = 0.0;
   const double* gain_ = nullptr;
-  const int64_t* home_at_ = nullptr;
-  const int32_t* home_ = nullptr;
+  const int64_t* category_at_ = nullptr;
+  const int32_t* category_ = nullptr;
   int items_ = 0, labels_ = 0, active_count_ = 0, free_ = 0, coupled_ = 0, columns_ = 0;
   bool too_large_ = false, top_rows_ = true;
-  Buffer<int> count_, active_;  // by label
+  Buffer<int> count_, active_;                      // by label
   Buffer<int> label_, pin_, slots_, first_, next_;  // by active category
   Buffer<Member> member_;
-  Buffer<int> homes_;  // by item: homes with room
+  Buffer<int> category_count_;  // by item: categories with room
   Buffer<bool> closed_;
   Buffer<int> column_;
 };
 
-// A page under construction or found: the row of each active category (-1: none), the active home of each item.
+// A page under construction or found: the row of each active category (-1: none), and of each item.
 struct Arrangement {
-  Arrangement(const CandidateSizes& most) : row(most.categories), home(most.items) {}
-  Buffer<int> row, home;
+  Arrangement(const CandidateSizes& most) : row(most.categories), category(most.items) {}
+  Buffer<int> row, category;
 };
 
-// The worth of an arrangement, always added up in the same order; `everywhere` counts members in all their homes.
+// The worth of an arrangement, always added up in the same order; `everywhere` counts members in all their categories.
 inline double worth(Candidates& set, const Arrangement& page, bool everywhere) {
   double total = 0.0;
   for (int a = 0; a < set.active(); ++a) {
@@ -175,7 +179,7 @@ inline double worth(Candidates& set, const Arrangement& page, bool everywhere) {
     double sum = 0.0;
     int rank = 0;
     for (const Member* m = set.members(a); m < set.members_end(a) && rank < set.slots(a); ++m)
-      if (everywhere || page.home[m->item] == a) sum += m->gain * table.weights_of_rank(rank++)[page.row[a]];
+      if (everywhere || page.category[m->item] == a) sum += m->gain * table.weights_of_rank(rank++)[page.row[a]];
     total += sum;
   }
   return total;

@@ -1,9 +1,10 @@
 // People browsing a page as absorbing Markov chains: how often each state is visited, which cells are seen at all.
 //
-// States are eliminated one by one, first to last (Grassmann, Taksar & Heyman): who would come to an eliminated state is
-// sent on to where it leads. Its chance of going anywhere else is added up, never taken from 1, so nothing is ever
-// subtracted and every number is right to its own last digits, however seldom people leave. The inverse N = (I - Q)^-1 is
-// then needed near its diagonal only, where it follows from the factors (Takahashi; Erisman & Tinney), again by sums.
+// States are eliminated one by one, first to last (Grassmann, Taksar & Heyman): who would come to an eliminated state
+// is sent on to where it leads. Its chance of going anywhere else is added up, never taken from 1, so nothing is ever
+// subtracted and every number is right to its own last digits, however seldom people leave. The inverse N = (I - Q)^-1
+// is then needed near its diagonal only, where it follows from the factors (Takahashi; Erisman & Tinney), again by
+// sums.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +15,7 @@
 
 #include "buffer.h"
 #include "kernels.h"
-#include "lanes.h"
+#include "simd.h"
 
 namespace {
 
@@ -28,22 +29,19 @@ CAROUSEVAL_INLINE void scale(double* values, double factor, int n) {
 
 // A thread's room to work in, kept from call to call: the system would take it back, and handing it out anew takes
 // longer than a chain does.
-inline double* workspace(int size) {
-  thread_local Buffer<double> kept(0);
-  if (kept.size() < size) kept = Buffer<double>(size);
-  return kept.at(0);
+inline double* workspace(int64_t size) {
+  thread_local Buffer<double> memory(0);
+  memory.reserve(size);
+  return memory.at(0);
 }
 
 class ChainScan {
  public:
   explicit ChainScan(const Chains& chains)
-      : chains_(chains),
-        n_(chains.states),
-        first_(chains.cells + 1),
-        shown_by_(n_),
-        span_(gather_cells()) {
-    const int rows = n_ * (chains.reach + 1 + padded(std::max(span_, chains.reach))), line = n_ + padded(chains.reach);
-    double* next = workspace(4 * rows + 5 * line + most_ * (most_ + 1));
+      : chains_(chains), n_(chains.states), first_(chains.cells + 1), states_of_cell_(n_), span_(gather_cells()) {
+    const int64_t rows = int64_t(n_) * (chains.reach + 1 + padded(std::max(span_, chains.reach)));
+    const int64_t line = n_ + padded(chains.reach);
+    double* next = workspace(4 * rows + 5 * line + int64_t(most_) * (most_ + 1));
     for (double** table : {&step_, &back_, &across_, &down_}) *table = std::exchange(next, next + rows);
     for (double** values : {&once_, &leave_, &lost_, &start_, &landing_}) {
       *values = std::exchange(next, next + line);
@@ -62,14 +60,15 @@ class ChainScan {
     std::copy(start_, start_ + n_, visits);
     returns_ = 0.0;
     if (hub_) {
-      double ended = 0.0, were_lost = 0.0;  // of those who land; of those who start
-      for (int s = 0; s < n_; ++s) ended += landing_[s] * chains_.leave[chain * n_ + s];
-      for (int s = 0; s < n_; ++s) were_lost += start_[s] * chains_.lost[chain * n_ + s];
-      returns_ = 1.0 / ended;
+      double end = 0.0, lose = 0.0;  // chances: to end, of those who land; to be lost, of those who start
+      for (int s = 0; s < n_; ++s) end += landing_[s] * chains_.leave[chain * n_ + s];
+      for (int s = 0; s < n_; ++s) lose += start_[s] * chains_.lost[chain * n_ + s];
+      returns_ = 1.0 / end;
       if (!(returns_ <= std::numeric_limits<double>::max())) return n_;
-      for (int s = 0; s < n_; ++s) visits[s] += were_lost * returns_ * landing_[s];
+      for (int s = 0; s < n_; ++s) visits[s] += lose * returns_ * landing_[s];
     }
-    for (int c = 0; c < chains_.cells; ++c) weights[c] = seen(shown_by_.at(first_[c]), first_[c + 1] - first_[c], visits);
+    for (int c = 0; c < chains_.cells; ++c)
+      weights[c] = visited(states_of_cell_.at(first_[c]), first_[c + 1] - first_[c], visits);
     return -1;
   }
 
@@ -86,20 +85,21 @@ class ChainScan {
     int span = 0;
     for (int s = 0; s < n_; ++s)
       if (const int c = int(chains_.cell[s]); c >= 0) {
-        shown_by_[next[c]++] = s;
-        span = std::max(span, s - shown_by_[first_[c]]);
+        states_of_cell_[next[c]++] = s;
+        span = std::max(span, s - states_of_cell_[first_[c]]);
       }
     return span;
   }
 
   // Rows of the band, and of N and its transpose, counted from the diagonal.
-  double* step(int s) { return step_ + s * (longest_down_ + 1 + up_) + longest_down_; }
-  double* back(int s) { return back_ + s * padded(longest_down_) - 1; }  // steps to s from s + 1, s + 2, ...
-  double* across(int s) { return across_ + s * (longest_up_ + 1 + right_) + longest_up_; }
-  double* down(int s) { return down_ + s * (longest_down_ + 1 + below_) + longest_down_; }
+  double* step(int s) { return step_ + int64_t(s) * (longest_down_ + 1 + up_) + longest_down_; }
+  double* back(int s) { return back_ + int64_t(s) * padded(longest_down_) - 1; }  // steps to s from s + 1, s + 2, ...
+  double* across(int s) { return across_ + int64_t(s) * (longest_up_ + 1 + right_) + longest_up_; }
+  double* down(int s) { return down_ + int64_t(s) * (longest_down_ + 1 + below_) + longest_down_; }
 
   void read(int64_t chain) {
-    const int reach = chains_.reach, width = 2 * reach + 1;
+    const int reach = chains_.reach;
+    const int64_t width = 2 * reach + 1;
     const double* band = chains_.band + chain * n_ * width + reach;
     longest_up_ = longest_down_ = 0;  // a chain may go less far than the band allows, above all in one direction
     for (int s = 0; s < n_; ++s) {
@@ -116,7 +116,9 @@ class ChainScan {
       std::copy(band + s * width - by, band + s * width + up + 1, step(s) - by);
       std::fill(step(s) + up + 1, step(s) + up_ + 1, 0.0);
     }
-    const auto copy = [&](const double* from, double* to) { std::copy(from + chain * n_, from + (chain + 1) * n_, to); };
+    const auto copy = [&](const double* from, double* to) {
+      std::copy(from + chain * n_, from + (chain + 1) * n_, to);
+    };
     copy(chains_.leave, leave_);
     copy(chains_.lost, lost_);
     copy(chains_.start, start_);
@@ -176,10 +178,12 @@ class ChainScan {
   }
 
   // N, no further from the diagonal than the states of a cell are apart.
-  double inverse(int s, int t) { return (s < t ? across(s)[t - s] : down(t)[s - t]) + returns_ * lost_[s] * landing_[t]; }
+  double inverse(int s, int t) {
+    return (s < t ? across(s)[t - s] : down(t)[s - t]) + returns_ * lost_[s] * landing_[t];
+  }
 
   // The chance that any of these states is visited.
-  double seen(const int* state, int count, const double* visits) {
+  double visited(const int* state, int count, const double* visits) {
     double largest = 0.0;
     for (int a = 0; a < count; ++a) {
       const double itself = inverse(state[a], state[a]);
@@ -208,23 +212,23 @@ class ChainScan {
         chance_[a] -= factor * chance_[c];
       }
     }
-    double entered = 0.0;
+    double total = 0.0;
     for (int c = count - 1; c >= 0; --c) {
       chance_[c] = at(c)[c] != 0 ? chance_[c] / at(c)[c] : 0.0;  // to the last digit the same state as another
-      entered += chance_[c];
+      total += chance_[c];
       for (int a = 0; a < c; ++a) chance_[a] -= at(a)[c] * chance_[c];
     }
-    return entered;
+    return total;
   }
 
   Chains chains_;
   int n_, most_ = 0;  // the most states of a cell
-  Buffer<int> first_, shown_by_;
-  int span_;  // the furthest that two states of a cell are apart
+  Buffer<int> first_, states_of_cell_;
+  int span_;                               // the furthest that two states of a cell are apart
   int longest_up_ = 0, longest_down_ = 0;  // steps of this chain
   int up_ = 0, right_ = 0, below_ = 0;     // padded: steps up, entries of a row of N and of a column after the diagonal
   bool hub_ = false;
-  double returns_ = 0.0;  // how often the hub is met by those who meet it
+  double returns_ = 0.0;    // how often the hub is met by those who meet it
   double *step_, *back_;    // the band; steps down, by where they lead
   double *across_, *down_;  // N near its diagonal, by rows and by columns
   double* once_;            // how often a state is met, by those who come to it, before they go on to later ones

@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "buffer.h"
-#include "lanes.h"
+#include "simd.h"
 
 namespace {
 
@@ -16,9 +16,12 @@ class Ranks {
   explicit Ranks(int n) : n_(n), sorted_(n), twice_(n) {}
 
   void rank(const double* values) {
-    for (int c = 0; c < n_; ++c) sorted_[c] = {values[c], c};
-    std::sort(sorted_.at(0), sorted_.at(n_), [](const Entry& a, const Entry& b) { return a.value < b.value; });
     squares_ = 0;
+    for (int c = 0; c < n_; ++c) {
+      if (values[c] != values[c]) return;  // NaN has no rank: like a constant, it has no correlation
+      sorted_[c] = {values[c], c};
+    }
+    std::sort(sorted_.at(0), sorted_.at(n_), [](const Entry& a, const Entry& b) { return a.value < b.value; });
     for (int first = 0, last; first < n_; first = last) {
       for (last = first + 1; last < n_ && sorted_[last].value == sorted_[first].value;) ++last;
       const int64_t twice = first + last - n_;  // from the mean: sums stay below n^3

@@ -1,5 +1,5 @@
-// Pairs of random layouts for the paired-layout study. Every trial has a stream of its own, keyed by seed and number, so
-// that neither chunks nor threads change a draw.
+// Pairs of random layouts for the paired-layout study. Every trial has a stream of its own, keyed by seed and number,
+// so that neither chunks nor threads change a draw.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,8 @@ namespace {
 class Stream {
  public:
   Stream(uint64_t seed, uint64_t trial) {
-    uint64_t x = splitmix(splitmix(seed + kGolden) + trial * kGolden);  // mixed twice: neighbours have nothing in common
+    uint64_t x =
+        splitmix(splitmix(seed + kGolden) + trial * kGolden);  // mixed twice: neighbours have nothing in common
     for (uint64_t& word : state_) word = splitmix(x += kGolden);
   }
 
@@ -47,15 +48,16 @@ class PairDraws {
   explicit PairDraws(const Draws& draws)
       : draws_(draws), count_(draws.rows), grade_(draws.rows * draws.cols), row_(draws.rows), col_(draws.cols) {}
 
-  void draw(int64_t trial, uint8_t* one, uint8_t* other) {
-    Stream stream(draws_.seed, uint64_t(trial));
+  void draw(uint64_t trial, uint8_t* one, uint8_t* other) {
+    Stream stream(draws_.seed, trial);
     for (int k = 0; k < draws_.rows; ++k) {
       const uint64_t u = stream.next();
       int relevant = 1;  // of which every category has at least one, and never all
       while (relevant < draws_.cols - 1 && u >= draws_.up_to[relevant]) ++relevant;
       count_[k] = relevant;
       for (int item = 0; item < relevant; ++item)
-        grade_[k * draws_.cols + item] = uint8_t(draws_.top_grade > 1 ? 1 + stream.below(uint32_t(draws_.top_grade)) : 1);
+        grade_[k * draws_.cols + item] =
+            uint8_t(draws_.top_grade > 1 ? 1 + stream.below(uint32_t(draws_.top_grade)) : 1);
     }
     lay_out(stream, one);
     lay_out(stream, other);

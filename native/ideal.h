@@ -1,4 +1,4 @@
-// The best page that the items of a page, or of a set of categories, allow.
+// The best page that the items of a page allow.
 #pragma once
 
 #include <algorithm>
@@ -14,14 +14,8 @@ namespace {
 class CategoryIdeal {
  public:
   CategoryIdeal(const double* weights, int grid_rows, int grid_cols, int most_categories, int most_items)
-      : tables_(weights, grid_rows, grid_cols),
-        assignment_(shortlist_size(most_categories, grid_rows)),
-        gains_(most_categories, most_items),
-        slots_(most_categories),
-        of_size_(most_items + 1),
-        all_(most_categories > grid_rows ? most_categories * padded(grid_rows) : 0),
-        listed_(most_categories),
-        sorted_(most_categories) {}
+      : tables_(weights, grid_rows, grid_cols), gains_(most_categories, most_items), slots_(most_categories),
+        of_size_(most_items + 1) {}
 
   // Infinite where gains and weights are too large to be added up.
   double of_page(const Page& page) {
@@ -40,16 +34,6 @@ class CategoryIdeal {
     return best(n);
   }
 
-  double of_categories(const double* gains, const int64_t* slots, int n, int items) {
-    gains_.clear();
-    for (int k = 0; k < n; ++k) {
-      slots_[k] = int(slots[k] < 0 ? 0 : slots[k] < tables_.cols() ? slots[k] : tables_.cols());
-      for (int j = 0; j < items; ++j)
-        if (gains[k * items + j] > 0) gains_.add(k, gains[k * items + j]);
-    }
-    return best(n);
-  }
-
   const Assignment& assignment() const { return assignment_; }
 
   static int categories_of(const Page& page) {
@@ -57,11 +41,6 @@ class CategoryIdeal {
   }
 
  private:
-  // With more categories than rows, each row's best `rows` ones suffice: the others on the page take one less than that.
-  static int shortlist_size(int categories, int rows) {
-    return categories > rows && int64_t(rows) * rows < categories ? rows * rows : categories;
-  }
-
   static bool too_large(int n, double top, double heaviest) { return !(n * top * heaviest < 1e300); }
 
   // Full rows whose relevant items all gain the same: only their number matters. Where sorted weights fall from row to
@@ -70,6 +49,7 @@ class CategoryIdeal {
     RowTable& table = tables_.of(page.cols);
     if (too_large(page.rows, page.top, table.heaviest)) return kInfinity;
     if (!table.falls) {
+      assignment_.reserve(page.rows);
       for (int k = 0; k < page.rows; ++k) {
         const double* sums = table.sums_of(page.gaining.count(k * page.cols, page.cols));
         set_scores(assignment_.scores_of(k), padded(page.rows), table, [&](int v) { return load(sums + v * kLanes); });
@@ -87,46 +67,19 @@ class CategoryIdeal {
 
   double best(int n) {
     gains_.sort(n);
-    const bool choose = n > tables_.rows();
-    const int lanes = choose ? padded(tables_.rows()) : padded(n);
+    assignment_.reserve(n);
     for (int k = 0; k < n; ++k) {
       const RowTable& table = tables_.of(slots_[k]);
       const int depth = gains_.depth() < slots_[k] ? gains_.depth() : slots_[k];
       if (depth > 0 && too_large(n, gains_.of_rank(0)[k], table.heaviest)) return kInfinity;
-      set_scores(choose ? all_.at(k * lanes) : assignment_.scores_of(k), lanes, table, [&](int v) {
+      set_scores(assignment_.scores_of(k), padded(n), table, [&](int v) {
         Lanes score = fill(0.0);
         for (int r = 0; r < depth; ++r)
           score = score + fill(gains_.of_rank(r)[k]) * load(table.weights_of_rank(r) + v * kLanes);
         return score;
       });
     }
-    return assignment_.solve(choose ? shortlist(n) : n);
-  }
-
-  // Copies the categories worth considering into the assignment, in order; returns their number.
-  int shortlist(int n) {
-    const int rows = tables_.rows(), lanes = padded(rows);
-    for (int k = 0; k < n; ++k) listed_[k] = false;
-    for (int i = 0; i < rows; ++i) {
-      for (int k = 0; k < n; ++k) sorted_[k] = all_[k * lanes + i];
-      std::nth_element(sorted_.at(0), sorted_.at(rows - 1), sorted_.at(n), Descending());
-      const double least = sorted_[rows - 1];
-      int equals = rows;  // as many of the equal ones as make `rows` in all, the first of them
-      for (int k = 0; k < n; ++k) equals -= all_[k * lanes + i] > least;
-      for (int k = 0; k < n; ++k) {
-        const double score = all_[k * lanes + i];
-        if (score > least || (score == least && equals-- > 0)) listed_[k] = true;
-      }
-    }
-    int kept = 0;
-    for (int k = 0; k < n; ++k) {
-      if (!listed_[k]) continue;
-      double* out = assignment_.scores_of(kept++);
-      for (int v = 0; v < lanes; v += kLanes) store(out + v, load(all_.at(k * lanes + v)));
-    }
-    for (int k = 0; k < kept; ++k)  // dummy rows of score 0 for those left out in the end
-      for (int v = lanes; v < padded(kept); v += kLanes) store(assignment_.scores_of(k) + v, fill(0.0));
-    return kept;
+    return assignment_.solve(n);
   }
 
   // Scores of a category on every row, for as many lanes; rows past the grid's score 0.
@@ -141,17 +94,15 @@ class CategoryIdeal {
   Assignment assignment_;
   RankedGains gains_;
   Buffer<int> slots_;
-  Buffer<int> of_size_;   // how many rows have so many relevant items; all 0 between pages
-  Buffer<double> all_;    // scores of all categories, where they outnumber the rows
-  Buffer<bool> listed_;
-  Buffer<double> sorted_;
+  Buffer<int> of_size_;  // how many rows have so many relevant items; all 0 between pages
 };
 
 // The largest gains on the largest weights of the whole grid.
 class UnconstrainedIdeal {
  public:
   UnconstrainedIdeal(const double* weights, int cells, int most_items)
-      : sorter_(cells > most_items ? cells : most_items), weight_(padded(cells)), prefix_(cells + 1), gain_(most_items) {
+      : sorter_(cells > most_items ? cells : most_items), weight_(padded(cells)), prefix_(cells + 1),
+        gain_(most_items) {
     const double* sorted = sorter_.descending(weights, cells);
     for (int c = 0; c < cells; ++c) weight_[c] = sorted[c];
     for (int c = 0; c < cells; ++c) prefix_[c + 1] = prefix_[c] + weight_[c];

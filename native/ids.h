@@ -1,6 +1,7 @@
 // Dense codes 0, 1, 2, ... for ids, in order of first appearance. Exact: hashes only say where to look.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <cstring>
 #include <deque>
@@ -9,11 +10,10 @@
 #include <string_view>
 #include <vector>
 
+#include "code_map.h"
 #include "parallel.h"
 
 namespace {
-
-constexpr uint32_t kNone = UINT32_MAX;
 
 inline uint64_t mixed(uint64_t x) {  // spreads every bit over all others
   x = (x ^ (x >> 32)) * 0xd6e8feb86659fd93u;
@@ -60,26 +60,13 @@ class Codes {
   Codes() : slots_(1 << 10, kNone) {}
   size_t size() const { return ids_.size(); }
 
-  // Codes for n ids; `fresh` receives where each new one first stood. Ids known before are looked up on all threads.
-  void add(const Id* ids, int64_t n, uint32_t* codes, std::vector<int64_t>& fresh, int threads) {
-    const bool known_before = size() > 0;
-    std::atomic<bool> all{true};
-    in_parallel(n, 1 << 16, threads, [&](Pieces& pieces) {
-      for (int64_t at, end; pieces.next(at, end);) {
-        if (!known_before) {
-          all = false;
-          break;
-        }
-        for (int64_t first = at; at < end; ++at) {
-          codes[at] = at > first && ids[at] == ids[at - 1] ? codes[at - 1] : find(ids[at], hash_of(ids[at]));
-          if (codes[at] == kNone) all = false;
-        }
-      }
-      return int64_t(-1);
-    });
-    if (all) return;
+  // Codes for n ids; `firsts` receives where each new one first stood. Known ids are looked up on all threads, new ones
+  // get their codes one after the other.
+  void add(const Id* ids, int64_t n, uint32_t* codes, std::vector<int64_t>& firsts, int threads) {
+    const bool lookup = size() > 0;
+    if (lookup && find_all(ids, n, codes, threads)) return;
     for (int64_t at = 0; at < n; ++at) {
-      if (known_before && codes[at] != kNone) continue;
+      if (lookup && codes[at] != kNone) continue;
       if (at > 0 && ids[at] == ids[at - 1]) {
         codes[at] = codes[at - 1];
         continue;
@@ -87,12 +74,25 @@ class Codes {
       const uint64_t hash = hash_of(ids[at]);
       codes[at] = find(ids[at], hash);
       if (codes[at] != kNone) continue;
-      fresh.push_back(at);
+      firsts.push_back(at);
       codes[at] = insert(ids[at], hash);
     }
   }
 
  private:
+  // Whether all ids are known; those that are not get kNone.
+  bool find_all(const Id* ids, int64_t n, uint32_t* codes, int threads) const {
+    std::atomic<bool> all{true};
+    parallel_for(n, 1 << 16, threads, [&](Pieces& pieces) {
+      for (int64_t at, end; pieces.next(at, end);)
+        for (const int64_t first = at; at < end; ++at) {
+          codes[at] = at > first && ids[at] == ids[at - 1] ? codes[at - 1] : find(ids[at], hash_of(ids[at]));
+          if (codes[at] == kNone) all = false;
+        }
+    });
+    return all;
+  }
+
   uint32_t find(Id id, uint64_t hash) const {
     const size_t mask = slots_.size() - 1;
     for (size_t at = hash & mask;; at = (at + 1) & mask) {
@@ -127,48 +127,6 @@ class Codes {
   std::vector<uint32_t> hashes_;  // their upper halves, to spare most comparisons
   std::vector<Id> ids_;
   TextStore store_;
-};
-
-// A small table from u32 to u32 that is filled anew for every page; forgetting costs nothing.
-class Scratch {
- public:
-  void start(size_t most) {
-    if (slots_.size() < 2 * most + 2) {
-      size_t size = 64;
-      while (size < 2 * most + 2) size *= 2;
-      slots_.assign(size, Slot{});
-      stamp_ = 0;
-    }
-    if (++stamp_ == 0) {
-      slots_.assign(slots_.size(), Slot{});
-      stamp_ = 1;
-    }
-  }
-
-  // The value of a key; set to `fresh` where the key is new.
-  uint32_t& at(uint32_t key, uint32_t fresh) {
-    Slot& slot = slot_of(key);
-    if (slot.stamp != stamp_) slot = {key, fresh, stamp_};
-    return slot.value;
-  }
-  uint32_t get(uint32_t key) {
-    const Slot& slot = slot_of(key);
-    return slot.stamp == stamp_ ? slot.value : kNone;
-  }
-
- private:
-  struct Slot {
-    uint32_t key = 0, value = 0, stamp = 0;
-  };
-  Slot& slot_of(uint32_t key) {
-    const size_t mask = slots_.size() - 1;
-    size_t at = (key * 0x9e3779b97f4a7c15u >> 32) & mask;
-    while (slots_[at].stamp == stamp_ && slots_[at].key != key) at = (at + 1) & mask;
-    return slots_[at];
-  }
-
-  std::vector<Slot> slots_;
-  uint32_t stamp_ = 0;
 };
 
 }  // namespace

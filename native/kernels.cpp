@@ -2,6 +2,7 @@
 // no function built for one set can stand in for another's.
 #include "kernels.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "candidate_ideal.h"
@@ -9,20 +10,19 @@
 #include "correlation.h"
 #include "draws.h"
 #include "ideal.h"
-#include "lanes.h"
 #include "layout.h"
 #include "page.h"
 #include "signs.h"
+#include "simd.h"
 
 namespace {
 
-template <Gain gain, class T>
-int64_t first_bad(const T* relevance, int64_t begin, int64_t end) {
-  for (int64_t c = begin; c < end; ++c) {
-    const double x = double(relevance[c]);
-    if (x < 0 || x >= (gain == Gain::kExp2 ? 1024.0 : kInfinity)) return c;
-  }
-  return -1;
+template <class T>
+int64_t first_bad(const T* relevance, Gain gain, int64_t begin, int64_t end) {
+  const double limit = gain == Gain::kExp2 ? 1024.0 : kInfinity;
+  for (int64_t c = begin; c < end; ++c)
+    if (double(relevance[c]) < 0 || double(relevance[c]) >= limit) return c;
+  return kNoAnswer;
 }
 
 // The weights of a page's own cells in its order, padded with zeros.
@@ -40,16 +40,14 @@ int64_t score_only(const Pages<T>& pages, Pieces& pieces, double* dcg) {
   const int cells = pages.rows * pages.cols;
   const PageWeights weight(pages);
   bool fractions = false;
-  for (int64_t p, end; pieces.next(p, end);)
-  for (; p < end; ++p) {
+  return for_each(pieces, [&](int64_t p) CAROUSEVAL_INLINE_LAMBDA {
     Lanes total;
     const bool good = each_gain<gain>(
         pages.relevance + p * cells, cells, (pages.count - p) * cells, fractions, [&] { total = fill(0.0); },
         [&](int c, Lanes g, Mask) CAROUSEVAL_INLINE_LAMBDA { total = total + g * load(weight.at(c)); });
-    if (!good) return first_bad<gain>(pages.relevance, p * cells, (p + 1) * cells);
     dcg[p] = sum(total);
-  }
-  return -1;
+    return good ? kNoAnswer : first_bad(pages.relevance, gain, p * cells, (p + 1) * cells);
+  });
 }
 
 // Moves the items of a page to the front, as one list.
@@ -64,10 +62,9 @@ int64_t score_with(const Pages<T>& pages, Pieces& pieces, double* dcg, double* b
   Page page(pages.rows, pages.cols);
   const PageWeights weight(pages);
   Buffer<double> list(padded(page.cells));
-  for (int64_t p, end; pieces.next(p, end);)
-  for (; p < end; ++p) {
+  return for_each(pieces, [&](int64_t p) CAROUSEVAL_INLINE_LAMBDA {
     if (!read_page<gain>(pages.relevance + p * page.cells, (pages.count - p) * page.cells, page))
-      return first_bad<gain>(pages.relevance, p * page.cells, (p + 1) * page.cells);
+      return first_bad(pages.relevance, gain, p * page.cells, (p + 1) * page.cells);
     const double* gains = page.gain.at(0);
     if (pages.as_list && !page.full) {
       close_ranks(page, list);
@@ -75,8 +72,8 @@ int64_t score_with(const Pages<T>& pages, Pieces& pieces, double* dcg, double* b
     }
     dcg[p] = dot(gains, weight.at(0), page.cells);
     if (best) best[p] = best_of(page);
-  }
-  return -1;
+    return kNoAnswer;
+  });
 }
 
 template <Gain gain, class T>
@@ -89,8 +86,7 @@ int64_t score_gain(const Pages<T>& pages, Pieces& pieces, double* dcg, double* b
     UnconstrainedIdeal ideal(pages.weights, pages.grid_rows * pages.grid_cols, pages.rows * pages.cols);
     return score_with<gain>(pages, pieces, dcg, best, [&](const Page& page) { return ideal.of_page(page); });
   }
-  if (pages.as_list)
-    return score_with<gain>(pages, pieces, dcg, nullptr, [](const Page&) { return 0.0; });
+  if (pages.as_list) return score_with<gain>(pages, pieces, dcg, nullptr, [](const Page&) { return 0.0; });
   return score_only<gain>(pages, pieces, dcg);
 }
 
@@ -101,55 +97,43 @@ int64_t score(const Pages<T>& pages, Pieces& pieces, double* dcg, double* best) 
 }
 
 // Gains cell by cell; empty cells stay NaN.
-int64_t gains(const double* relevance, Gain gain, Pieces& pieces, double* out) {
-  constexpr int block = 1024;
+int64_t gains(const double* relevance, int64_t count, Gain gain, Pieces& blocks, double* out) {
   bool fractions = false;
-  for (int64_t at, end; pieces.next(at, end);)
-  for (; at < end; at += block) {
-    const int count = int(end - at < block ? end - at : block);
-    const auto keep = [&](int c, Lanes g, Mask held) {
+  return for_each(blocks, [&](int64_t block) CAROUSEVAL_INLINE_LAMBDA {
+    const int64_t at = block * kGainBlock, readable = count - at;
+    const int cells = int(std::min<int64_t>(readable, kGainBlock));
+    const auto write = [&](int c, Lanes g, Mask held) {
       g = select(held, g, fill(kNaN));
-      for (int l = 0; l < kLanes && c + l < count; ++l) out[at + c + l] = g[l];
+      for (int l = 0; l < kLanes && c + l < cells; ++l) out[at + c + l] = g[l];
     };
-    const bool good = gain == Gain::kExp2 ? each_gain<Gain::kExp2>(relevance + at, count, end - at, fractions, [] {}, keep)
-                                          : each_gain<Gain::kLinear>(relevance + at, count, end - at, fractions, [] {}, keep);
-    if (!good)
-      return gain == Gain::kExp2 ? first_bad<Gain::kExp2>(relevance, at, at + count)
-                                 : first_bad<Gain::kLinear>(relevance, at, at + count);
-  }
-  return -1;
-}
-
-void category_ideal(const Categories& all, Pieces& pieces, double* best) {
-  CategoryIdeal ideal(all.weights, all.grid_rows, all.grid_cols, all.categories, all.items);
-  for (int64_t p, end; pieces.next(p, end);)
-  for (; p < end; ++p)
-    best[p] = ideal.of_categories(all.gains + p * all.categories * all.items, all.slots + p * all.categories,
-                                  all.categories, all.items);
+    const bool good = gain == Gain::kExp2
+                          ? each_gain<Gain::kExp2>(
+                                relevance + at, cells, readable, fractions, [] {}, write)
+                          : each_gain<Gain::kLinear>(relevance + at, cells, readable, fractions, [] {}, write);
+    return good ? kNoAnswer : first_bad(relevance, gain, at, at + cells);
+  });
 }
 
 void candidate_ideals(const CandidateSets& all, Pieces& pieces, const CandidatePages& pages) {
   CandidateIdeal ideal(all);
-  for (int64_t p, end; pieces.next(p, end);)
-  for (; p < end; ++p) ideal.solve(p, pages);
+  for_each(pieces, [&](int64_t p) { ideal.solve(p, pages); });
 }
 
 void correlations(const double* candidates, const double* target, int n, Pieces& pieces, double* rho, double* r) {
-  Ranks wanted(n), found(n);
-  wanted.rank(target);
-  for (int64_t k, end; pieces.next(k, end);)
-  for (; k < end; ++k) {
-    found.rank(candidates + k * n);
-    rho[k] = found.correlation(wanted);
-    r[k] = rho[k] == rho[k] ? pearson(candidates + k * n, target, n) : kNaN;
-  }
+  Ranks target_ranks(n), ranks(n);
+  target_ranks.rank(target);
+  for_each(pieces, [&](int64_t k) {
+    const double* candidate = candidates + k * n;
+    ranks.rank(candidate);
+    rho[k] = ranks.correlation(target_ranks);
+    r[k] = rho[k] == rho[k] ? pearson(candidate, target, n) : kNaN;
+  });
 }
 
 void draw_pairs(const Draws& draws, int64_t first, Pieces& pieces, uint8_t* one, uint8_t* other) {
   PairDraws pairs(draws);
   const int64_t cells = int64_t(draws.rows) * draws.cols;
-  for (int64_t t, end; pieces.next(t, end);)
-  for (; t < end; ++t) pairs.draw(first + t, one + t * cells, other + t * cells);
+  for_each(pieces, [&](int64_t t) { pairs.draw(uint64_t(first) + uint64_t(t), one + t * cells, other + t * cells); });
 }
 
 void sign_flips(const Flips& flips, Pieces& pieces, uint8_t* reached) {
@@ -159,49 +143,30 @@ void sign_flips(const Flips& flips, Pieces& pieces, uint8_t* reached) {
 
 int64_t scan_chains(const Chains& chains, Pieces& pieces, double* visits, double* weights) {
   ChainScan scan(chains);
-  for (int64_t k, end; pieces.next(k, end);)
-  for (; k < end; ++k) {
+  return for_each(pieces, [&](int64_t k) {
     const int stuck = scan.scan(k, visits + k * chains.states, weights + k * chains.cells);
-    if (stuck >= 0) return k * (chains.states + 1) + stuck;
-  }
-  return -1;
+    return stuck < 0 ? kNoAnswer : k * (chains.states + 1) + stuck;
+  });
 }
 
 int64_t layout(const Pages<double>& pages, Pieces& pieces, int64_t* source) {
   Page page(pages.rows, pages.cols);
   IdealLayout ideal(pages.weights, pages.grid_rows, pages.grid_cols, pages.rows, pages.cols);
-  for (int64_t p, end; pieces.next(p, end);)
-  for (; p < end; ++p) {
+  const int64_t grid_cells = int64_t(pages.grid_rows) * pages.grid_cols;
+  return for_each(pieces, [&](int64_t p) {
     const double* relevance = pages.relevance + p * page.cells;
     const int64_t readable = (pages.count - p) * page.cells;
     const bool good = pages.gain == Gain::kExp2 ? read_page<Gain::kExp2>(relevance, readable, page)
                                                 : read_page<Gain::kLinear>(relevance, readable, page);
-    if (!good)
-      return pages.gain == Gain::kExp2 ? first_bad<Gain::kExp2>(pages.relevance, p * page.cells, (p + 1) * page.cells)
-                                       : first_bad<Gain::kLinear>(pages.relevance, p * page.cells, (p + 1) * page.cells);
-    if (!ideal.write(page, pages.ideal, source + p * pages.grid_rows * pages.grid_cols * 2)) return kOverflow;
-  }
-  return -1;
+    if (!good) return first_bad(pages.relevance, pages.gain, p * page.cells, (p + 1) * page.cells);
+    return ideal.write(page, pages.ideal, source + p * grid_cells * 2) ? kNoAnswer : kOverflow;
+  });
 }
 
 }  // namespace
 
-#define CAROUSEVAL_TEXT_(x) #x
-#define CAROUSEVAL_TEXT(x) CAROUSEVAL_TEXT_(x)
-
 namespace CAROUSEVAL_ISA {
 extern const Kernels kernels;
-const Kernels kernels = {CAROUSEVAL_TEXT(CAROUSEVAL_ISA),
-                         score<double>,
-                         score<float>,
-                         score<uint8_t>,
-                         score<int64_t>,
-                         gains,
-                         category_ideal,
-                         candidate_ideals,
-                         correlations,
-                         draw_pairs,
-                         sign_flips,
-                         scan_chains,
-                         layout};
-}
+const Kernels kernels = {score<double>, score<float>, score<uint8_t>, score<int64_t>, gains, candidate_ideals,
+                         correlations,  draw_pairs,   sign_flips,     scan_chains,    layout};
+}  // namespace CAROUSEVAL_ISA

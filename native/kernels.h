@@ -4,6 +4,8 @@
 
 #include <cstdint>
 
+#include "pieces.h"
+
 enum class Gain { kExp2, kLinear };
 enum class Ideal { kNone, kCategory, kUnconstrained };
 
@@ -20,38 +22,29 @@ struct Pages {
   bool as_list;  // DCG@k: the occupied cells, row by row, as one list
 };
 
-// Categories to choose from: `rows` may be more or fewer than the grid's, a category's gains may outnumber its slots.
-struct Categories {
-  const double* gains;   // pages x categories x items
-  const int64_t* slots;  // pages x categories: the m_k of each
-  int categories, items;
-  const double* weights;
-  int grid_rows, grid_cols;
-};
-
-// Independent sets of items to choose from, as lists one after the other: items with gains and homes (categories of the
+// Independent sets of items to choose from, as lists one after the other: items with gains and categories (of the
 // same set), categories with slots. The items of set p are item_offsets[p] up to item_offsets[p + 1], and so on.
 struct CandidateSets {
   int64_t count;
   const double* gains;
   const int64_t* item_offsets;
-  const int32_t* homes;
-  const int64_t* home_offsets;
+  const int32_t* item_categories;
+  const int64_t* item_category_offsets;
   const int32_t* slots;
   const int32_t* pinned;  // the row a category stands on, or -1; no other category may stand there
   const int64_t* category_offsets;
   const int32_t* open;  // categories without a row of their own stand on the first so many
   const double* weights;
   int grid_rows, grid_cols;
-  bool once;  // an item counts in one home, else in all of them
+  bool once;  // an item counts in one of its categories, else in all of them
   int64_t node_limit;
 };
 
 // The best page found for each set, and a proven bound: equal unless the limit of nodes was met.
 struct CandidatePages {
   double *best, *bound;
-  int32_t* row;   // by category: its row, or -1
-  int32_t* home;  // by item: the category it counts in, or -1
+  int32_t* row;            // by category: its row, or -1
+  int32_t* item_category;  // by item: the category it counts in, or -1
 };
 
 // Random pairs of layouts of the same carousels.
@@ -87,25 +80,16 @@ struct Chains {
   int cells;
 };
 
-// Hands out pieces [begin, end) of the work, so that a thread sets up once for all the pieces it does.
-struct Pieces {
-  virtual bool next(int64_t& begin, int64_t& end) = 0;
-
- protected:
-  ~Pieces() = default;
-};
-
+constexpr int kGainBlock = 1024;              // cells that `gains` takes at a time
 constexpr int64_t kOverflow = INT64_MAX - 1;  // in place of a bad cell: gains too large to be added up
 
-// Those that read relevance return the first bad cell they met, counted over the whole stack, or -1.
+// Those that read relevance return the first bad cell they met, counted over the whole stack, or kNoAnswer.
 struct Kernels {
-  const char* name;
   int64_t (*score_f64)(const Pages<double>&, Pieces&, double* dcg, double* best);
   int64_t (*score_f32)(const Pages<float>&, Pieces&, double* dcg, double* best);
   int64_t (*score_u8)(const Pages<uint8_t>&, Pieces&, double* dcg, double* best);
   int64_t (*score_i64)(const Pages<int64_t>&, Pieces&, double* dcg, double* best);
-  int64_t (*gains)(const double* relevance, Gain gain, Pieces&, double* out);
-  void (*category_ideal)(const Categories&, Pieces&, double* best);
+  int64_t (*gains)(const double* relevance, int64_t count, Gain gain, Pieces& blocks, double* out);
   void (*candidate_ideals)(const CandidateSets&, Pieces&, const CandidatePages&);
   // rho and r of each candidate (a row of n values) with the target; NaN where one is constant
   void (*correlations)(const double* candidates, const double* target, int n, Pieces&, double* rho, double* r);
@@ -113,7 +97,7 @@ struct Kernels {
   void (*draw_pairs)(const Draws&, int64_t first, Pieces&, uint8_t* one, uint8_t* other);
   // by word of 64 permutations and pair: how many sums count; pieces of at most kFlipWords words
   void (*sign_flips)(const Flips&, Pieces&, uint8_t* reached);
-  // the first state that is never left, counted over all chains with the hub as the last state of each, or -1
+  // the first state that is never left, counted over all chains with the hub as the last state of each, or kNoAnswer
   int64_t (*scan_chains)(const Chains&, Pieces&, double* visits, double* weights);
   // source: (row, col) of each cell's item, -1 where the ideal page leaves a cell empty
   int64_t (*layout)(const Pages<double>&, Pieces&, int64_t* source);

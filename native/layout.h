@@ -1,5 +1,6 @@
 // The ideal page itself: which item goes to which cell. Among equally good pages, the one whose rows, read from the
-// top, come from the earliest sources; inside a row the earlier of two equal items gets the heavier (then earlier) cell.
+// top, come from the earliest sources; inside a row the earlier of two equal items gets the heavier (then earlier)
+// cell.
 #pragma once
 
 #include <algorithm>
@@ -19,14 +20,15 @@ inline void rank_descending(const double* value, int n, Buffer<int>& order) {
 
 // Rearranges a solved assignment into the first of the best ones, in the order of rows. Every best assignment uses
 // only pairs without slack, whatever the prices, so it is enough to look among those.
-class FirstOfBest {
+class EarliestBest {
  public:
-  FirstOfBest(const Assignment& assignment, int n) : assignment_(assignment), n_(n), owner_(n), place_(n), visited_(n) {
+  EarliestBest(const Assignment& assignment, int n)
+      : assignment_(assignment), n_(n), owner_(n), place_(n), visited_(n) {
     for (int j = 0; j < n; ++j) {
       owner_[j] = assignment.owner(j);
       place_[owner_[j]] = j;
     }
-    for (int row = 0; row < n; ++row) settle(row);
+    for (int row = 0; row < n; ++row) improve(row);
   }
 
   int owner(int row) const { return owner_[row]; }
@@ -36,16 +38,17 @@ class FirstOfBest {
   bool tight(int k, int row) const {
     const int own = assignment_.place(k);
     const double here = assignment_.scores_of(k)[own], there = assignment_.scores_of(k)[row];
-    const double terms = std::max(std::max(here, there), std::max(std::abs(assignment_.price(own)), std::abs(assignment_.price(row))));
+    const double terms =
+        std::max(std::max(here, there), std::max(std::abs(assignment_.price(own)), std::abs(assignment_.price(row))));
     return (here - assignment_.price(own)) - (there - assignment_.price(row)) <= n_ * 0x1p-51 * terms;
   }
 
-  void settle(int row) {
+  void improve(int row) {
     for (int k = 0; owner_[row] != k; ++k) {
       const int vacated = place_[k];
       if (vacated < row || !tight(k, row)) continue;
       for (int j = 0; j < n_; ++j) visited_[j] = false;
-      if (!rehouse(owner_[row], row, vacated)) continue;
+      if (!reassign(owner_[row], row, vacated)) continue;
       owner_[row] = k;
       place_[k] = row;
       return;
@@ -53,11 +56,11 @@ class FirstOfBest {
   }
 
   // Finds `k` a row below `above`, moving others along, until somebody takes the `vacated` one.
-  bool rehouse(int k, int above, int vacated) {
+  bool reassign(int k, int above, int vacated) {
     for (int row = above + 1; row < n_; ++row) {
       if (visited_[row] || !tight(k, row)) continue;
       visited_[row] = true;
-      if (row != vacated && !rehouse(owner_[row], above, vacated)) continue;
+      if (row != vacated && !reassign(owner_[row], above, vacated)) continue;
       owner_[row] = k;
       place_[k] = row;
       return true;
@@ -75,9 +78,7 @@ class IdealLayout {
  public:
   IdealLayout(const double* weights, int grid_rows, int grid_cols, int rows, int cols)
       : weights_(weights), grid_rows_(grid_rows), grid_cols_(grid_cols),
-        ideal_(weights, grid_rows, grid_cols, rows, cols),
-        items_(rows * cols),
-        cells_(grid_rows * grid_cols) {}
+        ideal_(weights, grid_rows, grid_cols, rows, cols), items_(rows * cols), cells_(grid_rows * grid_cols) {}
 
   // Writes (row, col) of the source of every cell of the grid; -1, -1 where nothing stands.
   // Returns false where the page's gains are too large to be added up.
@@ -98,13 +99,12 @@ class IdealLayout {
   bool write_category(const Page& page, int64_t* source) {
     const int n = CategoryIdeal::categories_of(page);
     if (ideal_.assign(page) == kInfinity) return false;
-    const FirstOfBest first(ideal_.assignment(), n);
+    const EarliestBest earliest(ideal_.assignment(), n);
     for (int i = 0; i < n; ++i) {
-      const int k = first.owner(i), slots = page.held.last(k * page.cols, page.cols);
+      const int k = earliest.owner(i), slots = page.held.last(k * page.cols, page.cols);
       rank_descending(page.gain.at(k * page.cols), slots, items_);
       rank_descending(weights_ + i * grid_cols_, slots, cells_);
-      for (int r = 0; r < slots; ++r)
-        put(page, k * page.cols + items_[r], i * grid_cols_ + cells_[r], source);
+      for (int r = 0; r < slots; ++r) put(page, k * page.cols + items_[r], i * grid_cols_ + cells_[r], source);
     }
     return true;
   }

@@ -4,22 +4,20 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "ids.h"
+#include "lists.h"
 
 namespace {
 
 struct Membership {
-  const int64_t* offsets;      // items + 1
+  Lists items;                 // per item
   const uint32_t* categories;  // of each item, for everyone
-  int64_t items;
-  const int64_t* personal_offsets;  // users + 1
-  const uint64_t* personal;         // a user's item << 32 | category, sorted, none of them for everyone too
-  int64_t users;
+  Lists users;                 // per user
+  const uint64_t* personal;    // a user's item << 32 | category, sorted, none of them for everyone too
 
-  const uint32_t* begin(uint32_t item) const { return categories + (item < items ? offsets[item] : 0); }
-  const uint32_t* end(uint32_t item) const { return categories + (item < items ? offsets[item + 1] : 0); }
-  const uint64_t* personal_begin(uint32_t user) const { return personal + (user < users ? personal_offsets[user] : 0); }
-  const uint64_t* personal_end(uint32_t user) const { return personal + (user < users ? personal_offsets[user + 1] : 0); }
+  const uint32_t* begin(uint32_t item) const { return categories + items.begin(item); }
+  const uint32_t* end(uint32_t item) const { return categories + items.end(item); }
+  const uint64_t* personal_begin(uint32_t user) const { return personal + users.begin(user); }
+  const uint64_t* personal_end(uint32_t user) const { return personal + users.end(user); }
 
   bool holds(uint32_t user, uint32_t item, uint32_t category) const {
     for (const uint32_t* at = begin(item); at < end(item); ++at)

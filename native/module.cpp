@@ -1,211 +1,270 @@
-// The one door from Python into the kernels. Arguments have been checked on the Python side (metric/pages.py).
-#include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
-
+// The one door from Python into the kernels. What could make a kernel read past its arrays is checked here: shapes,
+// offsets, and weights, which are sorted. Numbers that stand for users, items or judgments are trusted.
 #include <algorithm>
+#include <stdexcept>
 #include <string>
 
+#include "arrays.h"
 #include "kernels.h"
 #include "parallel.h"
 
-namespace nb = nanobind;
 using namespace nb::literals;
 
-namespace baseline { extern const Kernels kernels; }
+namespace baseline {
+extern const Kernels kernels;
+}
 #ifdef CAROUSEVAL_X86_LEVELS
-namespace avx2 { extern const Kernels kernels; }
+namespace avx2 {
+extern const Kernels kernels;
+}
 #endif
 
 void bind_tables(nb::module_& m);  // tables.cpp
 
 namespace {
 
-using Relevance = nb::ndarray<nb::ro, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
+enum class InstructionSet { kBaseline, kAvx2 };
 
-const Kernels* runnable(const char* name) {
-  const Kernels* known[] = {&baseline::kernels,
+// The kernels of an instruction set; null where this machine or build lacks it.
+const Kernels* kernels_of(InstructionSet set) {
 #ifdef CAROUSEVAL_X86_LEVELS
-                            __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
-                                    __builtin_cpu_supports("bmi2")  // a processor of level x86-64-v3
-                                ? &avx2::kernels
-                                : nullptr,
+  if (set == InstructionSet::kAvx2) {
+    const bool v3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2");
+    return v3 ? &avx2::kernels : nullptr;  // a processor of level x86-64-v3
+  }
 #endif
-  };
-  const Kernels* best = nullptr;
-  for (const Kernels* k : known)
-    if (k && (!name || std::string(name) == k->name)) best = k;
-  return best;
+  return set == InstructionSet::kBaseline ? &baseline::kernels : nullptr;
 }
 
+InstructionSet active_set = InstructionSet::kBaseline;
 const Kernels* active = nullptr;
 
-Gain gain_named(const char* name) { return std::string(name) == "exp2" ? Gain::kExp2 : Gain::kLinear; }
-Ideal ideal_named(const char* name) {
-  const std::string text = name;
-  return text == "category" ? Ideal::kCategory : text == "unconstrained" ? Ideal::kUnconstrained : Ideal::kNone;
+void use_instruction_set(InstructionSet set) {
+  const Kernels* kernels = kernels_of(set);
+  require(kernels, "this machine or build cannot run that instruction set");
+  active_set = set;
+  active = kernels;
 }
 
 // A piece is worth starting a thread for (some tens of microseconds) and small enough to share out evenly.
-int64_t piece_for(int64_t cells_per_page) { return std::max<int64_t>(1, (1 << 17) / std::max<int64_t>(1, cells_per_page)); }
+int64_t piece_for(int64_t cells) { return std::max<int64_t>(1, (1 << 17) / std::max<int64_t>(1, cells)); }
 
-template <class T>
-Pages<T> pages_of(const Relevance& relevance, const In<double, 2>& weights, const char* gain, const char* ideal, bool as_list) {
-  return {static_cast<const T*>(relevance.data()), int64_t(relevance.shape(0)), int(relevance.shape(1)), int(relevance.shape(2)),
-          weights.data(), int(weights.shape(0)), int(weights.shape(1)), gain_named(gain), ideal_named(ideal), as_list};
+using Relevance = nb::ndarray<nb::ro, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
+
+template <class T, class Array>
+Pages<T> pages_of(const Array& relevance, const In<double, 2>& weights, Gain gain, Ideal ideal, bool as_list) {
+  require_weights(weights);
+  const size_t rows = relevance.shape(1), cols = relevance.shape(2);
+  require(rows > 0 && cols > 0, "a page has cells");
+  require(as_list ? rows * cols <= weights.size() : rows <= weights.shape(0) && cols <= weights.shape(1),
+          "a page must fit its weights");
+  return {static_cast<const T*>(relevance.data()),
+          int64_t(relevance.shape(0)),
+          int(rows),
+          int(cols),
+          weights.data(),
+          int(weights.shape(0)),
+          int(weights.shape(1)),
+          gain,
+          ideal,
+          as_list};
 }
 
-nb::tuple score(Relevance relevance, In<double, 2> weights, const char* gain, const char* ideal, bool as_list, int threads) {
-  const int64_t count = int64_t(relevance.shape(0));
-  nb::capsule dcg_owner, best_owner;
-  double* dcg = fresh<double>(size_t(count), dcg_owner);
-  double* best = fresh<double>(ideal_named(ideal) == Ideal::kNone ? 0 : size_t(count), best_owner);
-  const int64_t piece = piece_for(int64_t(relevance.shape(1) * relevance.shape(2)));
-  const auto with = [&](auto kernel, auto pages) {
-    return in_parallel(count, piece, threads, [&](Pieces& pieces) { return kernel(pages, pieces, dcg, best); });
+nb::tuple score(Relevance relevance, In<double, 2> weights, Gain gain, Ideal ideal, bool as_list, int threads) {
+  const size_t count = relevance.shape(0), best_count = ideal == Ideal::kNone ? 0 : count;
+  Uninitialized<double> dcg(count), best(best_count);
+  const auto run = [&](auto kernel, auto pages) {
+    return parallel_for(pages.count, piece_for(int64_t(pages.rows) * pages.cols), threads,
+                        [&](Pieces& pieces) { return kernel(pages, pieces, dcg.data(), best.data()); });
   };
   int64_t bad;
-  if (relevance.dtype() == nb::dtype<double>()) bad = with(active->score_f64, pages_of<double>(relevance, weights, gain, ideal, as_list));
-  else if (relevance.dtype() == nb::dtype<float>()) bad = with(active->score_f32, pages_of<float>(relevance, weights, gain, ideal, as_list));
-  else if (relevance.dtype() == nb::dtype<uint8_t>()) bad = with(active->score_u8, pages_of<uint8_t>(relevance, weights, gain, ideal, as_list));
-  else if (relevance.dtype() == nb::dtype<int64_t>()) bad = with(active->score_i64, pages_of<int64_t>(relevance, weights, gain, ideal, as_list));
+  if (relevance.dtype() == nb::dtype<double>())
+    bad = run(active->score_f64, pages_of<double>(relevance, weights, gain, ideal, as_list));
+  else if (relevance.dtype() == nb::dtype<float>())
+    bad = run(active->score_f32, pages_of<float>(relevance, weights, gain, ideal, as_list));
+  else if (relevance.dtype() == nb::dtype<uint8_t>())
+    bad = run(active->score_u8, pages_of<uint8_t>(relevance, weights, gain, ideal, as_list));
+  else if (relevance.dtype() == nb::dtype<int64_t>())
+    bad = run(active->score_i64, pages_of<int64_t>(relevance, weights, gain, ideal, as_list));
   else throw nb::type_error("relevance must be float64, float32, uint8 or int64");
-  const size_t best_count = ideal_named(ideal) == Ideal::kNone ? 0 : size_t(count);
-  return nb::make_tuple(Out<double>(dcg, {size_t(count)}, dcg_owner), Out<double>(best, {best_count}, best_owner), bad);
+  return nb::make_tuple(to_numpy(std::move(dcg), {count}), to_numpy(std::move(best), {best_count}), bad);
 }
 
-nb::tuple gains(In<double, 1> relevance, const char* gain, int threads) {
-  const size_t count = relevance.shape(0);
-  nb::capsule owner;
-  double* out = fresh<double>(count, owner);
-  const int64_t bad = in_parallel(int64_t(count), 1 << 17, threads, [&](Pieces& pieces) {
-    return active->gains(relevance.data(), gain_named(gain), pieces, out);
+nb::tuple gains(In<double, 1> relevance, Gain gain, int threads) {
+  const int64_t count = int64_t(relevance.shape(0)), blocks = (count + kGainBlock - 1) / kGainBlock;
+  Uninitialized<double> out(relevance.shape(0));
+  const int64_t bad = parallel_for(blocks, piece_for(kGainBlock), threads, [&](Pieces& pieces) {
+    return active->gains(relevance.data(), count, gain, pieces, out.data());
   });
-  return nb::make_tuple(Out<double>(out, {count}, owner), bad);
+  return nb::make_tuple(to_numpy(std::move(out), {relevance.shape(0)}), bad);
 }
 
-Out<double> category_ideal(In<double, 3> gains, In<int64_t, 2> slots, In<double, 2> weights, int threads) {
-  const Categories all = {gains.data(), slots.data(), int(gains.shape(1)), int(gains.shape(2)),
-                          weights.data(), int(weights.shape(0)), int(weights.shape(1))};
-  const size_t count = gains.shape(0);
-  nb::capsule owner;
-  double* best = fresh<double>(count, owner);
-  in_parallel(int64_t(count), piece_for(all.categories * all.items), threads, [&](Pieces& pieces) {
-    active->category_ideal(all, pieces, best);
-    return int64_t(-1);
-  });
-  return Out<double>(best, {count}, owner);
+nb::tuple layout(In<double, 3> relevance, In<double, 2> weights, Gain gain, Ideal ideal, int threads) {
+  require(ideal != Ideal::kNone, "ideal must be CATEGORY or UNCONSTRAINED");
+  const Pages<double> pages = pages_of<double>(relevance, weights, gain, ideal, false);
+  Uninitialized<int64_t> source(size_t(pages.count) * weights.size() * 2);
+  const int64_t bad = parallel_for(pages.count, piece_for(int64_t(weights.size())), threads,
+                                   [&](Pieces& pieces) { return active->layout(pages, pieces, source.data()); });
+  if (bad == kOverflow) throw std::overflow_error("gains times weights add up to more than a float holds");
+  return nb::make_tuple(
+      to_numpy(std::move(source), {relevance.shape(0), weights.shape(0), weights.shape(1), size_t(2)}), bad);
 }
 
-nb::tuple candidate_ideals(In<double, 1> gains, In<int64_t, 1> item_offsets, In<int32_t, 1> homes, In<int64_t, 1> home_offsets,
-                           In<int32_t, 1> slots, In<int32_t, 1> pinned, In<int64_t, 1> category_offsets, In<int32_t, 1> open,
-                           In<double, 2> weights, bool once, int64_t node_limit, int threads) {
+void require_candidates(const CandidateSets& all) {
+  for (int64_t p = 0; p < all.count; ++p) {
+    const int64_t categories = all.category_offsets[p + 1] - all.category_offsets[p];
+    const int64_t *offsets = all.item_category_offsets, begin = offsets[all.item_offsets[p]];
+    for (int64_t at = begin; at < offsets[all.item_offsets[p + 1]]; ++at)
+      require(all.item_categories[at] >= 0 && all.item_categories[at] < categories,
+              "the categories of an item must be among those of its set");
+    for (int64_t k = all.category_offsets[p]; k < all.category_offsets[p + 1]; ++k)
+      require(all.pinned[k] < all.grid_rows, "categories must be pinned to rows of the grid");
+  }
+}
+
+nb::tuple candidate_ideals(In<double, 1> gains, In<int64_t, 1> item_offsets, In<int32_t, 1> item_categories,
+                           In<int64_t, 1> item_category_offsets, In<int32_t, 1> slots, In<int32_t, 1> pinned,
+                           In<int64_t, 1> category_offsets, In<int32_t, 1> open, In<double, 2> weights, bool once,
+                           int64_t node_limit, int threads) {
   const size_t count = open.shape(0), items = gains.shape(0), categories = slots.shape(0);
-  const CandidateSets all = {int64_t(count), gains.data(), item_offsets.data(), homes.data(), home_offsets.data(),
-                             slots.data(), pinned.data(), category_offsets.data(), open.data(),
-                             weights.data(), int(weights.shape(0)), int(weights.shape(1)), once, node_limit};
-  nb::capsule best_owner, bound_owner, row_owner, home_owner;
-  const CandidatePages pages = {fresh<double>(count, best_owner), fresh<double>(count, bound_owner),
-                                fresh<int32_t>(categories, row_owner), fresh<int32_t>(items, home_owner)};
-  in_parallel(int64_t(count), 16, threads, [&](Pieces& pieces) {  // some sets take a thousand times as long as others
-    active->candidate_ideals(all, pieces, pages);
-    return int64_t(-1);
-  });
-  return nb::make_tuple(Out<double>(pages.best, {count}, best_owner), Out<double>(pages.bound, {count}, bound_owner),
-                        Out<int32_t>(pages.row, {categories}, row_owner), Out<int32_t>(pages.home, {items}, home_owner));
+  require_weights(weights);
+  require_offsets(item_offsets, items, "item_offsets");
+  require_offsets(item_category_offsets, item_categories.shape(0), "item_category_offsets");
+  require_offsets(category_offsets, categories, "category_offsets");
+  require(item_offsets.shape(0) == count + 1 && category_offsets.shape(0) == count + 1 &&
+              item_category_offsets.shape(0) == items + 1 && pinned.shape(0) == categories,
+          "every set must have its items and categories, every item and category its values");
+  require(node_limit >= 0 && node_limit <= 1'000'000'000'000, "node_limit must be 0 to 1e12");
+  const CandidateSets all = {int64_t(count),
+                             gains.data(),
+                             item_offsets.data(),
+                             item_categories.data(),
+                             item_category_offsets.data(),
+                             slots.data(),
+                             pinned.data(),
+                             category_offsets.data(),
+                             open.data(),
+                             weights.data(),
+                             int(weights.shape(0)),
+                             int(weights.shape(1)),
+                             once,
+                             node_limit};
+  require_candidates(all);
+  Uninitialized<double> best(count), bound(count);
+  Uninitialized<int32_t> row(categories), item_category(items);
+  const CandidatePages pages = {best.data(), bound.data(), row.data(), item_category.data()};
+  constexpr int64_t piece = 16;  // some sets take a thousand times as long as others
+  parallel_for(int64_t(count), piece, threads, [&](Pieces& pieces) { active->candidate_ideals(all, pieces, pages); });
+  return nb::make_tuple(to_numpy(std::move(best), {count}), to_numpy(std::move(bound), {count}),
+                        to_numpy(std::move(row), {categories}), to_numpy(std::move(item_category), {items}));
 }
 
 nb::tuple correlations(In<double, 2> candidates, In<double, 1> target, int threads) {
   const size_t count = candidates.shape(0), n = candidates.shape(1);
-  nb::capsule rho_owner, r_owner;
-  double *rho = fresh<double>(count, rho_owner), *r = fresh<double>(count, r_owner);
-  in_parallel(int64_t(count), 64, threads, [&](Pieces& pieces) {
-    active->correlations(candidates.data(), target.data(), int(n), pieces, rho, r);
-    return int64_t(-1);
+  require(target.shape(0) == n, "candidates and target must have as many values");
+  require(n <= 2'000'000, "ranks of more than 2,000,000 values cannot be added up");
+  Uninitialized<double> rho(count), r(count);
+  parallel_for(int64_t(count), 64, threads, [&](Pieces& pieces) {
+    active->correlations(candidates.data(), target.data(), int(n), pieces, rho.data(), r.data());
   });
-  return nb::make_tuple(Out<double>(rho, {count}, rho_owner), Out<double>(r, {count}, r_owner));
+  return nb::make_tuple(to_numpy(std::move(rho), {count}), to_numpy(std::move(r), {count}));
 }
 
-nb::tuple draw_pairs(uint64_t seed, int64_t first, size_t count, size_t rows, size_t cols, In<uint64_t, 1> up_to, int top_grade, int threads) {
+nb::tuple draw_pairs(uint64_t seed, int64_t first, size_t count, size_t rows, size_t cols, In<uint64_t, 1> up_to,
+                     int top_grade, int threads) {
+  require(rows > 0 && cols > 0 && rows <= 10'000 && cols <= 100'000'000 / rows, "a page has 1 to 100,000,000 cells");
+  require(up_to.shape(0) + 1 >= cols, "up_to must have a chance for every number of items but the last");
+  require(top_grade >= 1 && top_grade <= 255, "top_grade must be 1 to 255");
   const Draws draws = {seed, int(rows), int(cols), up_to.data(), top_grade};
-  nb::capsule one_owner, other_owner;
-  uint8_t *one = fresh<uint8_t>(count * rows * cols, one_owner), *other = fresh<uint8_t>(count * rows * cols, other_owner);
-  in_parallel(int64_t(count), piece_for(int64_t(rows * cols)), threads, [&](Pieces& pieces) {
-    active->draw_pairs(draws, first, pieces, one, other);
-    return int64_t(-1);
-  });
-  return nb::make_tuple(Out<uint8_t>(one, {count, rows, cols}, one_owner), Out<uint8_t>(other, {count, rows, cols}, other_owner));
+  require(count <= (size_t(1) << 48) / (rows * cols), "count must be at most 2^48 cells");
+  Uninitialized<uint8_t> one(count * rows * cols), other(count * rows * cols);
+  parallel_for(int64_t(count), piece_for(int64_t(rows * cols)), threads,
+               [&](Pieces& pieces) { active->draw_pairs(draws, first, pieces, one.data(), other.data()); });
+  return nb::make_tuple(to_numpy(std::move(one), {count, rows, cols}), to_numpy(std::move(other), {count, rows, cols}));
 }
 
-// By word of 64 permutations and pair: how many sums are at least as far from 0 as `least`.
 Out<uint8_t> sign_flips(In<int64_t, 2> differences, In<uint64_t, 1> user, In<int64_t, 1> least, int64_t permutations,
                         uint64_t seed, int threads) {
-  const Flips flips = {differences.data(), user.data(), int64_t(differences.shape(0)), int(differences.shape(1)),
-                       least.data(), permutations, seed};
-  const int64_t words = (permutations + 63) / 64;
-  const int64_t turns = (words + int64_t(threads) * kFlipWords - 1) / (int64_t(threads) * kFlipWords);
-  const int64_t piece = (words + turns * threads - 1) / (turns * threads);  // as many for each thread as for the others
-  nb::capsule owner;
-  uint8_t* reached = fresh<uint8_t>(size_t(words) * differences.shape(1), owner);
-  in_parallel(words, piece, threads, [&](Pieces& pieces) {
-    active->sign_flips(flips, pieces, reached);
-    return int64_t(-1);
-  });
-  return Out<uint8_t>(reached, {size_t(words), differences.shape(1)}, owner);
+  const size_t users = differences.shape(0), pairs = differences.shape(1);
+  require(user.shape(0) == users && least.shape(0) == pairs, "every user must have a number, every pair its least");
+  require(permutations >= 0 && permutations <= int64_t(1) << 40, "permutations must be 0 to 2^40");
+  const Flips flips = {differences.data(), user.data(), int64_t(users), int(pairs), least.data(), permutations, seed};
+  const int64_t words = (permutations + 63) / 64, workers = std::max(1, threads);
+  const int64_t turns = std::max<int64_t>(1, (words + workers * kFlipWords - 1) / (workers * kFlipWords));
+  const int64_t piece = (words + turns * workers - 1) / (turns * workers);  // as many for each thread as for the others
+  Uninitialized<uint8_t> reached(size_t(words) * pairs);
+  parallel_for(words, std::max<int64_t>(1, piece), threads,
+               [&](Pieces& pieces) { active->sign_flips(flips, pieces, reached.data()); });
+  return to_numpy(std::move(reached), {size_t(words), pairs});
 }
 
-nb::tuple scan_chains(In<double, 3> band, In<double, 2> leave, In<double, 2> start, In<double, 2> lost, In<double, 2> landing,
-                      In<int64_t, 1> cell, size_t cells, int threads) {
+nb::tuple scan_chains(In<double, 3> band, In<double, 2> leave, In<double, 2> start, In<double, 2> lost,
+                      In<double, 2> landing, In<int64_t, 1> cell, size_t cells, int threads) {
   const size_t count = band.shape(0), states = band.shape(1), width = band.shape(2);
-  if (width % 2 == 0) throw nb::value_error("a band has as many columns below its diagonal as above");
-  if (cell.shape(0) != states) throw nb::value_error("every state wants a cell, or -1");
+  require(cells <= 100'000'000, "cells must be at most 100,000,000");
+  require(width % 2 == 1, "a band has as many columns below its diagonal as above");
+  require(cell.shape(0) == states, "every state wants a cell, or -1");
+  for (size_t s = 0; s < states; ++s)
+    require(cell.data()[s] >= -1 && cell.data()[s] < int64_t(cells), "every state wants a cell below cells, or -1");
   for (const auto* by_state : {&leave, &start, &lost, &landing})
-    if (by_state->shape(0) != count || by_state->shape(1) != states)
-      throw nb::value_error("leave, start, lost and landing want a value for every state of every chain");
-  const Chains chains = {int64_t(count), int(states), int(width / 2), band.data(), leave.data(), start.data(),
-                         lost.data(), landing.data(), cell.data(), int(cells)};
-  nb::capsule visits_owner, weights_owner;
-  double *visits = fresh<double>(count * states, visits_owner), *weights = fresh<double>(count * cells, weights_owner);
-  const int64_t stuck = in_parallel(int64_t(count), piece_for(int64_t(states * width * width)), threads,
-                                    [&](Pieces& pieces) { return active->scan_chains(chains, pieces, visits, weights); });
-  if (stuck >= 0) {
+    require(by_state->shape(0) == count && by_state->shape(1) == states,
+            "leave, start, lost and landing want a value for every state of every chain");
+  const Chains chains = {int64_t(count), int(states), int(width / 2), band.data(), leave.data(),
+                         start.data(),   lost.data(), landing.data(), cell.data(), int(cells)};
+  Uninitialized<double> visits(count * states), weights(count * cells);
+  const int64_t stuck =
+      parallel_for(int64_t(count), piece_for(int64_t(states * width * width)), threads,
+                   [&](Pieces& pieces) { return active->scan_chains(chains, pieces, visits.data(), weights.data()); });
+  if (stuck != kNoAnswer) {
     const int64_t chain = stuck / int64_t(states + 1), state = stuck % int64_t(states + 1);
     const std::string what = state == int64_t(states) ? "the hub" : "state " + std::to_string(state);
     throw nb::value_error(("chain " + std::to_string(chain) + ": " + what + " can never be left").c_str());
   }
-  return nb::make_tuple(Out<double>(visits, {count, states}, visits_owner), Out<double>(weights, {count, cells}, weights_owner));
-}
-
-nb::tuple layout(Relevance relevance, In<double, 2> weights, const char* gain, const char* ideal, int threads) {
-  const Pages<double> stack = pages_of<double>(relevance, weights, gain, ideal, false);
-  const size_t count = relevance.shape(0), rows = weights.shape(0), cols = weights.shape(1);
-  nb::capsule owner;
-  int64_t* source = fresh<int64_t>(count * rows * cols * 2, owner);
-  const int64_t bad = in_parallel(int64_t(count), piece_for(int64_t(rows * cols)), threads,
-                                  [&](Pieces& pieces) { return active->layout(stack, pieces, source); });
-  return nb::make_tuple(Out<int64_t>(source, {count, rows, cols, 2}, owner), bad);
+  return nb::make_tuple(to_numpy(std::move(visits), {count, states}), to_numpy(std::move(weights), {count, cells}));
 }
 
 }  // namespace
 
 NB_MODULE(_native, m) {
-  active = runnable(nullptr);
-  m.doc() = "Kernels of carouseval; use the functions of carouseval.metric, which check their arguments.";
-  m.attr("OVERFLOW") = kOverflow;
-  m.def("score", &score, "relevance"_a, "weights"_a, "gain"_a, "ideal"_a, "as_list"_a, "threads"_a);
-  m.def("gains", &gains, "relevance"_a, "gain"_a, "threads"_a);
-  m.def("category_ideal", &category_ideal, "gains"_a, "slots"_a, "weights"_a, "threads"_a);
-  m.def("candidate_ideals", &candidate_ideals, "gains"_a, "item_offsets"_a, "homes"_a, "home_offsets"_a, "slots"_a, "pinned"_a,
-        "category_offsets"_a, "open"_a, "weights"_a, "once"_a, "node_limit"_a, "threads"_a);
-  m.def("correlations", &correlations, "candidates"_a, "target"_a, "threads"_a);
-  m.def("draw_pairs", &draw_pairs, "seed"_a, "first"_a, "count"_a, "rows"_a, "cols"_a, "up_to"_a, "top_grade"_a, "threads"_a);
-  m.def("sign_flips", &sign_flips, "differences"_a, "user"_a, "least"_a, "permutations"_a, "seed"_a, "threads"_a);
-  m.def("scan_chains", &scan_chains, "band"_a, "leave"_a, "start"_a, "lost"_a, "landing"_a, "cell"_a, "cells"_a, "threads"_a);
-  m.def("layout", &layout, "relevance"_a, "weights"_a, "gain"_a, "ideal"_a, "threads"_a);
+  m.doc() = "Kernels of carouseval; use the functions of carouseval.metrics, which check their arguments.";
+#ifdef CAROUSEVAL_SANITIZE
+  m.attr("sanitized") = true;
+#else
+  m.attr("sanitized") = false;
+#endif
+  nb::enum_<Gain>(m, "Gain", "What an item of a relevance gains.")
+      .value("EXP2", Gain::kExp2)
+      .value("LINEAR", Gain::kLinear);
+  nb::enum_<Ideal>(m, "Ideal", "Which ideal page to compute.")
+      .value("NONE", Ideal::kNone)
+      .value("CATEGORY", Ideal::kCategory)
+      .value("UNCONSTRAINED", Ideal::kUnconstrained);
+  nb::enum_<InstructionSet>(m, "InstructionSet", "What the kernels were compiled for.")
+      .value("BASELINE", InstructionSet::kBaseline)
+      .value("AVX2", InstructionSet::kAvx2);
+
+  m.def("score", &score, "relevance"_a, "weights"_a, "gain"_a, "ideal"_a, "as_list"_a, "threads"_a,
+        "2DCG and ideal of every page, and the first bad cell or -1.");
+  m.def("gains", &gains, "relevance"_a, "gain"_a, "threads"_a, "The gain of every cell, and the first bad cell or -1.");
+  m.def("layout", &layout, "relevance"_a, "weights"_a, "gain"_a, "ideal"_a, "threads"_a,
+        "Ideal pages: the source (row, col) of every cell, or -1; and the first bad cell or -1.");
+  m.def("candidate_ideals", &candidate_ideals, "gains"_a, "item_offsets"_a, "item_categories"_a,
+        "item_category_offsets"_a, "slots"_a, "pinned"_a, "category_offsets"_a, "open"_a, "weights"_a, "once"_a,
+        "node_limit"_a, "threads"_a,
+        "The best page of each set of items, its bound, the row of every category and the category of every item.");
+  m.def("correlations", &correlations, "candidates"_a, "target"_a, "threads"_a,
+        "Spearman's rho and Pearson's r of every candidate with the target.");
+  m.def("draw_pairs", &draw_pairs, "seed"_a, "first"_a, "count"_a, "rows"_a, "cols"_a, "up_to"_a, "top_grade"_a,
+        "threads"_a, "Pairs of random layouts of the same carousels.");
+  m.def("sign_flips", &sign_flips, "differences"_a, "user"_a, "least"_a, "permutations"_a, "seed"_a, "threads"_a,
+        "By word of 64 permutations and pair: how many sums are at least as far from 0 as `least`.");
+  m.def("scan_chains", &scan_chains, "band"_a, "leave"_a, "start"_a, "lost"_a, "landing"_a, "cell"_a, "cells"_a,
+        "threads"_a, "Expected visits to every state of browsing chains, and the chance that each cell is seen.");
   bind_tables(m);
-  m.def("instruction_set", [] { return active->name; }, "The instruction set in use.");
-  m.def("use_instruction_set", [](const char* name) {
-    const Kernels* found = runnable(name);
-    if (!found) throw nb::value_error("this machine or build cannot run that instruction set");
-    active = found;
-  }, "name"_a, "Switch kernels (for tests: every set gives the same bits).");
+
+  active = kernels_of(active_set);
+  if (kernels_of(InstructionSet::kAvx2)) use_instruction_set(InstructionSet::kAvx2);
+  m.def("instruction_set", [] { return active_set; }, "The instruction set in use.");
+  m.def("use_instruction_set", &use_instruction_set, "instruction_set"_a,
+        "Switch kernels, for tests: every set gives the same bits.");
 }

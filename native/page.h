@@ -7,7 +7,7 @@
 
 #include "buffer.h"
 #include "kernels.h"
-#include "lanes.h"
+#include "simd.h"
 
 namespace {
 
@@ -33,8 +33,8 @@ class CellSet {
   // The last cell of [begin, begin + count), counted from 1 inside it; 0 where there is none.
   int last(int begin, int count) const {
     for (int at = (count - 1) / 64 * 64; at >= 0; at -= 64) {
-      const uint64_t found = bits(begin + at, count - at < 64 ? count - at : 64);
-      if (found) return at + highest_bit(found) + 1;
+      const uint64_t cells = bits(begin + at, count - at < 64 ? count - at : 64);
+      if (cells) return at + highest_bit(cells) + 1;
     }
     return 0;
   }
@@ -48,8 +48,8 @@ class CellSet {
   template <class Visit>
   CAROUSEVAL_INLINE void each(int begin, int count, Visit visit) const {
     for (int at = 0; at < count; at += 64) {
-      uint64_t found = bits(begin + at, count - at < 64 ? count - at : 64);
-      for (; found; found &= found - 1) visit(begin + at + lowest_bit(found));
+      uint64_t cells = bits(begin + at, count - at < 64 ? count - at : 64);
+      for (; cells; cells &= cells - 1) visit(begin + at + lowest_bit(cells));
     }
   }
 
@@ -64,18 +64,19 @@ struct Page {
   const int rows, cols, cells;
   Buffer<double> gain;  // 0 in empty cells and in the padding
   CellSet held, gaining;
-  bool full;      // no empty cell
-  bool uniform;   // all gains above 0 are the same, `top`
-  double top;     // the largest gain
+  bool full;               // no empty cell
+  bool uniform;            // all gains above 0 are the same, `top`
+  double top;              // the largest gain
   bool fractions = false;  // the page before this one had relevances that are not whole
 };
 
 // (2^f - 1) / f on [-0.25, 0.75]: the Taylor series, whose first dropped term is below 1e-17 there.
 CAROUSEVAL_INLINE Lanes exp2m1_over(Lanes f) {
-  constexpr double c[] = {0.6931471805599453, 0.24022650695910072, 0.05550410866482158, 0.009618129107628477,
-                          0.0013333558146428443, 0.0001540353039338161, 1.5252733804059841e-05, 1.321548679014431e-06,
-                          1.01780860092397e-07, 7.054911620801123e-09, 4.4455382718708116e-10, 2.5678435993488206e-11,
-                          1.3691488853904128e-12, 6.778726354822545e-14, 3.1324367070884287e-15, 1.3570247948755148e-16};
+  constexpr double c[] = {
+      0.6931471805599453,     0.24022650695910072,   0.05550410866482158,    0.009618129107628477,
+      0.0013333558146428443,  0.0001540353039338161, 1.5252733804059841e-05, 1.321548679014431e-06,
+      1.01780860092397e-07,   7.054911620801123e-09, 4.4455382718708116e-10, 2.5678435993488206e-11,
+      1.3691488853904128e-12, 6.778726354822545e-14, 3.1324367070884287e-15, 1.3570247948755148e-16};
   const auto pair = [&](int n) { return fill(c[n]) + fill(c[n + 1]) * f; };
   const Lanes f2 = f * f, f4 = f2 * f2;  // by halves, not term by term: the sums need not wait for each other
   return ((pair(0) + pair(2) * f2) + (pair(4) + pair(6) * f2) * f4) +
@@ -102,8 +103,8 @@ CAROUSEVAL_INLINE Lanes exp2_gain_whole(Lanes x, Mask& fraction) {
   return exp2_of_shifted<0>(shifted) - fill(1.0);
 }
 
-// What was seen while gains were computed; lanes are merged at the end of a page.
-struct Seen {
+// What the cells of a page have shown so far, lane by lane.
+struct Flags {
   Mask bad = fill_bits(0);       // negative, infinite or too large for 2^x
   Mask fraction = fill_bits(0);  // not a whole number
 };
@@ -112,14 +113,14 @@ enum class Exp2 { kWhole, kAny };
 
 // Gains of eight cells; `held` tells which hold an item.
 template <Gain gain, Exp2 exponent>
-CAROUSEVAL_INLINE Lanes gains_of(Lanes x, Mask& held, Seen& seen) {
+CAROUSEVAL_INLINE Lanes gains_of(Lanes x, Mask& held, Flags& flags) {
   held = x == x;
   const Lanes zero = fill(0.0);
   x = select(held, x, zero);
-  seen.bad = seen.bad | (x < zero) | (x >= fill(gain == Gain::kExp2 ? 1024.0 : kInfinity));
+  flags.bad = flags.bad | (x < zero) | (x >= fill(gain == Gain::kExp2 ? 1024.0 : kInfinity));
   if constexpr (gain == Gain::kLinear) return x;
-  else if constexpr (exponent == Exp2::kWhole) return exp2_gain_whole(x, seen.fraction);
-  else return exp2_gain(x, seen.fraction);
+  else if constexpr (exponent == Exp2::kWhole) return exp2_gain_whole(x, flags.fraction);
+  else return exp2_gain(x, flags.fraction);
 }
 
 // Eight cells of which the first `count` belong to the page, the others read as empty. Past them memory is read only
@@ -137,35 +138,36 @@ CAROUSEVAL_INLINE Lanes load_some(const T* from, int count, int64_t readable) {
 
 // Calls visit(cell, gains, held) for every eight cells of a page; the last eight are padded with empty cells.
 template <Gain gain, Exp2 exponent, class T, class Visit>
-CAROUSEVAL_INLINE Seen each_eight(const T* relevance, int cells, int64_t readable, Visit visit) {
-  Seen seen;
+CAROUSEVAL_INLINE Flags each_eight(const T* relevance, int cells, int64_t readable, Visit visit) {
+  Flags flags;
   Mask held;
   int c = 0;
   for (; c + kLanes <= cells; c += kLanes) {
-    const Lanes g = gains_of<gain, exponent>(load_as_double(relevance + c), held, seen);
+    const Lanes g = gains_of<gain, exponent>(load_as_double(relevance + c), held, flags);
     visit(c, g, held);
   }
   if (c < cells) {
-    const Lanes g = gains_of<gain, exponent>(load_some(relevance + c, cells - c, readable - c), held, seen);
+    const Lanes g = gains_of<gain, exponent>(load_some(relevance + c, cells - c, readable - c), held, flags);
     visit(c, g, held);
   }
-  return seen;
+  return flags;
 }
 
-// Whole grades are cheap and common, so they are tried first, unless the page before this one had others. Both ways give
-// the same bits for whole grades. Returns false when a cell is bad.
+// Whole grades are cheap and common, so they are tried first, unless the page before this one had others. Both ways
+// give the same bits for whole grades. Returns false when a cell is bad.
 template <Gain gain, class T, class Start, class Visit>
-CAROUSEVAL_INLINE bool each_gain(const T* relevance, int cells, int64_t readable, bool& fractions, Start start, Visit visit) {
-  Seen seen;
+CAROUSEVAL_INLINE bool each_gain(const T* relevance, int cells, int64_t readable, bool& fractions, Start start,
+                                 Visit visit) {
+  Flags flags;
   if (gain == Gain::kLinear || !fractions) {
     start();
-    seen = each_eight<gain, Exp2::kWhole>(relevance, cells, readable, visit);
-    if (gain == Gain::kLinear || !any(seen.fraction)) return !any(seen.bad);
+    flags = each_eight<gain, Exp2::kWhole>(relevance, cells, readable, visit);
+    if (gain == Gain::kLinear || !any(flags.fraction)) return !any(flags.bad);
   }
   start();
-  seen = each_eight<gain, Exp2::kAny>(relevance, cells, readable, visit);
-  fractions = any(seen.fraction);
-  return !any(seen.bad);
+  flags = each_eight<gain, Exp2::kAny>(relevance, cells, readable, visit);
+  fractions = any(flags.fraction);
+  return !any(flags.bad);
 }
 
 template <Gain gain, class T>

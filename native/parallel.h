@@ -1,8 +1,7 @@
-// What the doors into Python share: arrays in and out, and work on several threads without the GIL.
+// Work on several threads, without the GIL.
 #pragma once
 
 #include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
 
 #include <algorithm>
 #include <atomic>
@@ -12,47 +11,41 @@
 #include <thread>
 #include <vector>
 
-#include "kernels.h"
+#include "pieces.h"
 
 namespace {
 
-namespace nb = nanobind;
+// Hands out [0, count) to all threads that ask, in order.
+class SharedPieces : public Pieces {
+ public:
+  SharedPieces(int64_t count, int64_t size) : count_(count), size_(size) {}
+  bool next(int64_t& begin, int64_t& end) override {
+    begin = size_ * next_++;
+    end = std::min(count_, begin + size_);
+    return begin < count_;
+  }
 
-template <class T, int N>
-using In = nb::ndarray<const T, nb::ndim<N>, nb::c_contig, nb::device::cpu>;
-template <class T>
-using Out = nb::ndarray<nb::numpy, T>;
+ private:
+  const int64_t count_, size_;
+  std::atomic<int64_t> next_{0};
+};
 
-template <class T>
-T* fresh(size_t count, nb::capsule& owner) {
-  T* data = new T[count];
-  owner = nb::capsule(data, [](void* p) noexcept { delete[] static_cast<T*>(p); });
-  return data;
-}
-
-// Runs work(pieces) on up to `threads` threads, without the GIL; `pieces` hands out [0, count) bit by bit. Every page is
-// computed alone, so neither pieces nor threads change a result. Returns the smallest answer that is not -1.
+// Runs work(pieces) on up to `threads` threads, `piece` of [0, count) at a time. Every element is computed alone, so
+// neither pieces nor threads change a result. Returns the smallest answer of the threads, if work gives any.
 template <class Work>
-int64_t in_parallel(int64_t count, int64_t piece, int threads, const Work& work) {
-  struct Shared : Pieces {
-    Shared(int64_t count, int64_t piece) : count(count), piece(piece) {}
-    bool next(int64_t& begin, int64_t& end) override {
-      begin = piece * at++;
-      end = std::min(count, begin + piece);
-      return begin < count;
-    }
-    const int64_t count, piece;
-    std::atomic<int64_t> at{0};
-  };
-  nb::gil_scoped_release unlocked;
-  Shared pieces(count, piece);
-  std::atomic<int64_t> bad{INT64_MAX};
+int64_t parallel_for(int64_t count, int64_t piece, int threads, const Work& work) {
+  nanobind::gil_scoped_release unlocked;
+  SharedPieces pieces(count, piece);
+  std::atomic<int64_t> smallest{INT64_MAX};
   std::exception_ptr failure;
   std::atomic<bool> failed{false};
   const auto run = [&] {
     try {
-      const int64_t answer = work(pieces);
-      for (int64_t seen = bad; answer >= 0 && answer < seen && !bad.compare_exchange_weak(seen, answer);) {}
+      int64_t answer = kNoAnswer;
+      if constexpr (std::is_void_v<decltype(work(pieces))>) work(pieces);
+      else answer = work(pieces);
+      for (int64_t least = smallest; answer != kNoAnswer && answer < least;)
+        if (smallest.compare_exchange_weak(least, answer)) break;
     } catch (...) {
       if (!failed.exchange(true)) failure = std::current_exception();
     }
@@ -67,7 +60,7 @@ int64_t in_parallel(int64_t count, int64_t piece, int threads, const Work& work)
   run();
   for (std::thread& helper : helpers) helper.join();
   if (failure) std::rethrow_exception(failure);
-  return bad == INT64_MAX ? -1 : bad.load();
+  return smallest == INT64_MAX ? kNoAnswer : smallest.load();
 }
 
 }  // namespace

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "buffer.h"
-#include "lanes.h"
+#include "simd.h"
 #include "sort.h"
 
 namespace {

@@ -2,9 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 
 #include "buffer.h"
-#include "lanes.h"
+#include "simd.h"
 #include "sort.h"
 
 namespace {
@@ -37,7 +38,7 @@ struct RowTable {
     return prefix.at(n * stride);
   }
 
-  int stride;             // rows, padded to whole lanes with rows of weight 0
+  int stride;  // rows, padded to whole lanes with rows of weight 0
   int m;
   Buffer<double> weight;  // weight[r * stride + i]: the r-th largest of row i's first m weights
   Buffer<double> prefix;  // prefix[n * stride + i]: the sum of the n largest; made when first asked for
@@ -45,12 +46,12 @@ struct RowTable {
   double heaviest;        // the largest sum of a row's weights
 };
 
-// Tables by m, each built when a page first needs it. Very large grids have more of them than fit: then they are
-// forgotten and built again.
+// Tables by m, each built when a page first needs it. Very large grids have more of them than fit: then all are dropped
+// and built again.
 class RowTables {
  public:
-  RowTables(const double* weights, int rows, int cols) : weights_(weights), rows_(rows), cols_(cols), table_(cols + 1) {}
-  ~RowTables() { forget(); }
+  RowTables(const double* weights, int rows, int cols)
+      : weights_(weights), rows_(rows), cols_(cols), table_(cols + 1) {}
 
   int rows() const { return rows_; }
   int cols() const { return cols_; }
@@ -58,28 +59,25 @@ class RowTables {
   RowTable& of(int m) {
     if (!table_[m]) {
       const int64_t size = int64_t(m) * padded(rows_);
-      if (held_ + size > kMostHeld) forget();
-      held_ += size;
-      table_[m] = new RowTable(weights_, rows_, cols_, m);
+      if (size_ + size > kMostNumbers) clear();
+      size_ += size;
+      table_[m] = std::make_unique<RowTable>(weights_, rows_, cols_, m);
     }
     return *table_[m];
   }
 
  private:
-  static constexpr int64_t kMostHeld = int64_t(1) << 23;  // numbers: 64 MiB a thread
+  static constexpr int64_t kMostNumbers = int64_t(1) << 23;  // 64 MiB a thread
 
-  void forget() {
-    for (int m = 0; m < table_.size(); ++m) {
-      delete table_[m];
-      table_[m] = nullptr;
-    }
-    held_ = 0;
+  void clear() {
+    for (int m = 0; m < table_.size(); ++m) table_[m].reset();
+    size_ = 0;
   }
 
   const double* weights_;
   int rows_, cols_;
-  int64_t held_ = 0;
-  Buffer<RowTable*> table_;
+  int64_t size_ = 0;
+  Buffer<std::unique_ptr<RowTable>> table_;
 };
 
 }  // namespace

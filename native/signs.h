@@ -1,5 +1,5 @@
-// Sums of differences under random signs, for the sign-flip test. A sign is a bit of a counter-based generator, keyed by
-// (seed, user, permutation), and sums are whole numbers: neither order nor pieces nor threads change a count.
+// Sums of differences under random signs, for the sign-flip test. A sign is a bit of a counter-based generator, keyed
+// by (seed, user, permutation), and sums are whole numbers: neither order nor pieces nor threads change a count.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ inline uint64_t stream_of(uint64_t seed, uint64_t user) { return splitmix(splitm
 inline uint64_t sign_word(uint64_t stream, int64_t w) { return splitmix(stream + uint64_t(w) * kGolden); }
 
 // Bit p of word u becomes bit u of byte p: the signs of eight users under each of 64 permutations.
-inline void turn(const uint64_t* word, uint8_t* byte) {
+inline void transpose(const uint64_t* word, uint8_t* byte) {
   uint64_t block[8];
   for (int j = 0; j < 8; ++j) {
     block[j] = 0;
@@ -42,11 +42,8 @@ inline void turn(const uint64_t* word, uint8_t* byte) {
 class SignFlips {
  public:
   explicit SignFlips(const Flips& flips)
-      : flips_(flips),
-        tiles_((flips.pairs + kTile - 1) / kTile),
-        pattern_(64 * kFlipWords),
-        sums_(64 * kFlipWords * tiles_ * kTile),
-        table_(kPatterns * kTile) {}
+      : flips_(flips), tiles_((flips.pairs + kTile - 1) / kTile), pattern_(64 * kFlipWords),
+        sums_(64 * kFlipWords * tiles_ * kTile), table_(kPatterns * kTile) {}
 
   // How many of the 64 permutations of each word take a pair's sum as far from 0 as wanted; at most kFlipWords words.
   void count(int64_t begin, int64_t end, uint8_t* reached) {
@@ -64,7 +61,8 @@ class SignFlips {
         const int64_t left = flips_.permutations - 64 * w;
         const int64_t* sum = sums_.at((k / kTile * permutations + 64 * int(w - begin)) * kTile + k % kTile);
         int far = 0;
-        for (int p = 0; p < 64 && p < left; ++p) far += sum[p * kTile] >= flips_.least[k] || -sum[p * kTile] >= flips_.least[k];
+        for (int p = 0; p < 64 && p < left; ++p)
+          far += sum[p * kTile] >= flips_.least[k] || -sum[p * kTile] >= flips_.least[k];
         reached[w * flips_.pairs + k] = uint8_t(far);
       }
   }
@@ -72,10 +70,11 @@ class SignFlips {
  private:
   void draw(int64_t first, int64_t begin, int64_t end) {
     uint64_t stream[kTogether], word[kTogether];
-    for (int u = 0; u < kTogether; ++u) stream[u] = first + u < flips_.users ? stream_of(flips_.seed, flips_.user[first + u]) : 0;
+    for (int u = 0; u < kTogether; ++u)
+      stream[u] = first + u < flips_.users ? stream_of(flips_.seed, flips_.user[first + u]) : 0;
     for (int64_t w = begin; w < end; ++w) {
       for (int u = 0; u < kTogether; ++u) word[u] = sign_word(stream[u], w);
-      turn(word, pattern_.at(64 * int(w - begin)));
+      transpose(word, pattern_.at(64 * int(w - begin)));
     }
   }
 

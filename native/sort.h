@@ -2,9 +2,10 @@
 #pragma once
 
 #include <algorithm>
+#include <memory>
 
 #include "buffer.h"
-#include "lanes.h"
+#include "simd.h"
 
 namespace {
 
@@ -43,14 +44,11 @@ struct Descending {
 class Networks {
  public:
   explicit Networks(int most) : network_((most < kMost ? most : kMost) + 1), column_(most > kMost ? most : 0) {}
-  ~Networks() {
-    for (int n = 0; n < network_.size(); ++n) delete network_[n];
-  }
 
   // Sorts each of `lanes` columns (a multiple of 8) of a table with n rows, largest first.
   void sort_columns(double* table, int n, int stride, int lanes) {
     if (n > kMost) return sort_one_by_one(table, n, stride, lanes);
-    if (!network_[n]) network_[n] = new Network(n);
+    if (!network_[n]) network_[n] = std::make_unique<Network>(n);
     network_[n]->each([&](int high, int low) CAROUSEVAL_INLINE_LAMBDA {
       double *above = table + high * stride, *below = table + low * stride;
       for (int k = 0; k < lanes; k += kLanes) {
@@ -72,7 +70,7 @@ class Networks {
     }
   }
 
-  Buffer<Network*> network_;
+  Buffer<std::unique_ptr<Network>> network_;
   Buffer<double> column_;
 };
 

@@ -1,56 +1,55 @@
-// The door from Python into what reads tables: ids, pages from lines, candidates of ideals. Arguments have been checked
-// on the Python side (evaluation/).
+// The door from Python into what reads tables: ids, pages from lines, candidates of ideals. As in module.cpp, what
+// could make a kernel read past its arrays is checked here.
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/tuple.h>
 
 #include <algorithm>
 #include <functional>
-#include <memory>
 #include <optional>
-#include <string>
+#include <string_view>
+#include <tuple>
+#include <vector>
 
+#include "arrays.h"
 #include "arrow.h"
-#include "gather.h"
+#include "candidate_gatherer.h"
+#include "hits.h"
 #include "ids.h"
+#include "page_reader.h"
 #include "parallel.h"
-#include "shown.h"
 
 using namespace nb::literals;
 
 namespace {
 
-template <class T>
-Out<T> handed_over(std::vector<T>&& values, size_t width = 0) {
-  auto* kept = new std::vector<T>(std::move(values));
-  nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
-  if (width) return Out<T>(kept->data(), {kept->size() / width, width}, owner);
-  return Out<T>(kept->data(), {kept->size()}, owner);
+TextColumn text_column(const nb::capsule& stream) {
+  auto* source = static_cast<ArrowArrayStream*>(PyCapsule_GetPointer(stream.ptr(), "arrow_array_stream"));
+  if (!source) throw nb::python_error();
+  return TextColumn(source);
 }
 
 class Ids {
  public:
   nb::tuple add_ints(In<int64_t, 1> ids, int threads) {
     if (texts_.size()) throw nb::type_error("ids are all integers or all text");
-    return add(ints_, ids.data(), int64_t(ids.shape(0)), threads);
+    return add(ints_, ids.data(), ids.shape(0), threads);
   }
 
   nb::tuple add_texts(nb::capsule stream, int threads) {
-    auto* source = static_cast<ArrowArrayStream*>(PyCapsule_GetPointer(stream.ptr(), "arrow_array_stream"));
-    if (!source) throw nb::python_error();
+    const TextColumn column = text_column(stream);
     if (ints_.size()) throw nb::type_error("ids are all integers or all text");
-    const TextColumn column(source);
-    return add(texts_, column.texts().data(), int64_t(column.texts().size()), threads);
+    return add(texts_, column.texts().data(), column.texts().size(), threads);
   }
 
   size_t size() const { return ints_.size() + texts_.size(); }
 
  private:
   template <class Id>
-  nb::tuple add(Codes<Id>& codes, const Id* ids, int64_t count, int threads) {
-    nb::capsule owner;
-    uint32_t* out = fresh<uint32_t>(size_t(count), owner);
+  nb::tuple add(Codes<Id>& codes, const Id* ids, size_t count, int threads) {
+    Uninitialized<uint32_t> out(count);
     std::vector<int64_t> firsts;
-    codes.add(ids, count, out, firsts, threads);
-    return nb::make_tuple(Out<uint32_t>(out, {size_t(count)}, owner), handed_over(std::move(firsts)));
+    codes.add(ids, int64_t(count), out.data(), firsts, threads);
+    return nb::make_tuple(to_numpy(std::move(out), {count}), to_numpy(std::move(firsts)));
   }
 
   Codes<int64_t> ints_;
@@ -59,9 +58,7 @@ class Ids {
 
 // FNV-1a, 64 bits, of every text's bytes: published, and the same on every machine and in every language.
 Out<uint64_t> text_hashes(nb::capsule stream) {
-  auto* source = static_cast<ArrowArrayStream*>(PyCapsule_GetPointer(stream.ptr(), "arrow_array_stream"));
-  if (!source) throw nb::python_error();
-  const TextColumn column(source);
+  const TextColumn column = text_column(stream);
   std::vector<uint64_t> hashes;
   hashes.reserve(column.texts().size());
   for (const std::string_view text : column.texts()) {
@@ -69,12 +66,16 @@ Out<uint64_t> text_hashes(nb::capsule stream) {
     for (const char letter : text) hash = (hash ^ uint8_t(letter)) * 0x100000001b3u;
     hashes.push_back(hash);
   }
-  return handed_over(std::move(hashes));
+  return to_numpy(std::move(hashes));
 }
 
-// Where each page's lines begin and end, if those of every page stand together; else nothing.
+const Line* lines_of(const In<uint32_t, 2>& lines) {
+  require(lines.shape(1) == 4, "a line has four numbers: page, item, category and place");
+  return reinterpret_cast<const Line*>(lines.data());
+}
+
 nb::object page_runs(In<uint32_t, 2> lines, size_t pages) {
-  const Line* line = reinterpret_cast<const Line*>(lines.data());
+  const Line* line = lines_of(lines);
   const size_t count = lines.shape(0);
   std::vector<int64_t> begin(pages, 0), end(pages, 0);
   bool together = true;
@@ -82,6 +83,7 @@ nb::object page_runs(In<uint32_t, 2> lines, size_t pages) {
     nb::gil_scoped_release unlocked;
     for (size_t at = 0; at < count && together;) {
       const uint32_t page = line[at].page;
+      require(page < pages, "a line's page must be below pages");
       if (end[page] != 0) together = false;
       begin[page] = int64_t(at);
       while (at < count && line[at].page == page) ++at;
@@ -89,204 +91,250 @@ nb::object page_runs(In<uint32_t, 2> lines, size_t pages) {
     }
   }
   if (!together) return nb::none();
-  return nb::make_tuple(handed_over(std::move(begin)), handed_over(std::move(end)));
+  return nb::make_tuple(to_numpy(std::move(begin)), to_numpy(std::move(end)));
 }
 
-// Lines sorted by page, otherwise in their order, and where each page's begin and end.
 nb::tuple sorted_lines(In<uint32_t, 2> lines, size_t pages) {
-  const Line* line = reinterpret_cast<const Line*>(lines.data());
+  const Line* line = lines_of(lines);
   const size_t count = lines.shape(0);
   std::vector<int64_t> begin(pages, 0), end(pages, 0);
-  nb::capsule owner;
-  uint32_t* sorted = fresh<uint32_t>(count * 4, owner);
+  Uninitialized<uint32_t> sorted(count * 4);
   {
     nb::gil_scoped_release unlocked;
-    for (size_t at = 0; at < count; ++at) ++end[line[at].page];
+    for (size_t at = 0; at < count; ++at) {
+      require(line[at].page < pages, "a line's page must be below pages");
+      ++end[line[at].page];
+    }
     int64_t total = 0;
     for (size_t page = 0; page < pages; ++page) {
       const int64_t size = end[page];
       begin[page] = end[page] = total;
       total += size;
     }
-    Line* out = reinterpret_cast<Line*>(sorted);
+    Line* out = reinterpret_cast<Line*>(sorted.data());
     for (size_t at = 0; at < count; ++at) out[end[line[at].page]++] = line[at];
   }
-  return nb::make_tuple(Out<uint32_t>(sorted, {count, 4}, owner), handed_over(std::move(begin)), handed_over(std::move(end)));
+  return nb::make_tuple(to_numpy(std::move(sorted), {count, 4}), to_numpy(std::move(begin)), to_numpy(std::move(end)));
 }
 
-Membership membership_of(const nb::tuple& arrays) {
-  const auto offsets = nb::cast<In<int64_t, 1>>(arrays[0]);
-  const auto categories = nb::cast<In<uint32_t, 1>>(arrays[1]);
-  const auto personal_offsets = nb::cast<In<int64_t, 1>>(arrays[2]);
-  const auto personal = nb::cast<In<uint64_t, 1>>(arrays[3]);
-  return {offsets.data(),          categories.data(), int64_t(offsets.shape(0)) - 1,
-          personal_offsets.data(), personal.data(),   int64_t(personal_offsets.shape(0)) - 1};
+Lists lists_of(const In<int64_t, 1>& offsets, size_t size, const char* name) {
+  require_offsets(offsets, size, name);
+  return {offsets.data(), int64_t(offsets.shape(0)) - 1};
+}
+
+using MembershipArrays = std::tuple<In<int64_t, 1>, In<uint32_t, 1>, In<int64_t, 1>, In<uint64_t, 1>>;
+
+Membership membership_of(const MembershipArrays& arrays) {
+  const auto& [offsets, categories, personal_offsets, personal] = arrays;
+  require(offsets.is_valid() && categories.is_valid() && personal_offsets.is_valid() && personal.is_valid(),
+          "membership must have four arrays");
+  return {lists_of(offsets, categories.shape(0), "membership"), categories.data(),
+          lists_of(personal_offsets, personal.shape(0), "personal membership"), personal.data()};
 }
 
 nb::tuple read_pages(In<uint32_t, 2> lines, In<int64_t, 1> begin, In<int64_t, 1> end, In<int64_t, 1> pages,
-                     In<uint32_t, 1> truth, In<uint32_t, 1> user, In<uint8_t, 1> grid, In<int32_t, 2> grids,
-                     In<int64_t, 1> judged_offsets, In<uint32_t, 1> judged_item, In<uint8_t, 1> counts,
-                     std::optional<nb::tuple> membership, bool labelled, int threads) {
-  const Judgments judgments = {judged_offsets.data(), judged_item.data(), counts.data(), int64_t(judged_offsets.shape(0)) - 1};
-  Membership known{};
-  if (membership) known = membership_of(*membership);
+                     In<uint32_t, 1> judgments, In<uint32_t, 1> user, In<uint8_t, 1> grid, In<int32_t, 2> grids,
+                     In<int64_t, 1> judged_offsets, In<uint32_t, 1> judged_item, In<uint8_t, 1> gaining,
+                     std::optional<MembershipArrays> membership, bool labelled, int threads) {
+  const Line* line = lines_of(lines);
+  const size_t count = pages.shape(0), all = begin.shape(0);
+  require(end.shape(0) == all && judgments.shape(0) == all && user.shape(0) == all && grid.shape(0) == all,
+          "every page must have lines, judgments, a user and a grid");
+  require(judged_item.shape(0) == gaining.shape(0), "every judgment must have an item");
+  require(grids.shape(1) == 2, "a grid has rows and cols");
   int stride = 0;
-  for (size_t g = 0; g < grids.shape(0); ++g) stride = std::max(stride, int(grids.data()[2 * g]));
-  const size_t count = pages.shape(0);
-  std::vector<uint16_t> length(count * size_t(stride));
-  std::vector<uint32_t> category(count * size_t(stride), kNone), duplicates(count), unjudged(count);
-  std::vector<uint8_t> pinned(count * size_t(stride)), flaws(count);
-  const Shown shown = {length.data(), category.data(), pinned.data(), duplicates.data(), unjudged.data(), flaws.data(), stride};
+  for (size_t g = 0; g < grids.shape(0); ++g) {
+    const int32_t *size = grids.data() + 2 * g, rows = size[0], cols = size[1];
+    require(rows >= 1 && rows < 1 << 15 && cols >= 1 && cols < 1 << 16, "a grid has 1..32767 rows and 1..65535 cols");
+    stride = std::max(stride, rows);
+  }
+  for (size_t at = 0; at < count; ++at) {
+    const int64_t page = pages.data()[at];
+    require(page >= 0 && page < int64_t(all) && grid.data()[page] < grids.shape(0), "pages must exist and have a grid");
+    require(begin.data()[page] >= 0 && begin.data()[page] <= end.data()[page] &&
+                end.data()[page] <= int64_t(lines.shape(0)),
+            "pages must begin and end among the lines");
+  }
+  const Judgments judged = {lists_of(judged_offsets, judged_item.shape(0), "judged_offsets"), judged_item.data(),
+                            gaining.data()};
+  const Membership known = membership ? membership_of(*membership) : Membership{};
+
+  const size_t rows = size_t(stride);
+  std::vector<uint16_t> length(count * rows);
+  std::vector<uint32_t> category(count * rows, kNone), duplicates(count), unjudged(count);
+  std::vector<uint8_t> pinned(count * rows), defects(count);
+  const PageTable table = {length.data(),   category.data(), pinned.data(), duplicates.data(),
+                           unjudged.data(), defects.data(),  stride};
   constexpr int64_t kPiece = 512;
-  std::vector<std::vector<Hit>> found((count + kPiece - 1) / kPiece);
+  std::vector<std::vector<Hit>> hits_by_piece((count + kPiece - 1) / kPiece);
   std::vector<int64_t> offsets(count + 1, 0);
-  in_parallel(int64_t(count), kPiece, threads, [&](Pieces& pieces) {
-    PageReader reader(judgments, membership ? &known : nullptr, labelled);
-    for (int64_t at, last; pieces.next(at, last);) {
-      std::vector<Hit>& hits = found[size_t(at / kPiece)];
-      for (; at < last; ++at) {
-        const int64_t page = pages.data()[at];
-        const int32_t* size = grids.data() + 2 * grid.data()[page];
-        const int64_t first = begin.data()[page];
-        const size_t before = hits.size();
-        reader.read(reinterpret_cast<const Line*>(lines.data()) + first, end.data()[page] - first, truth.data()[page],
-                    user.data()[page], size[0], size[1], shown, at, hits);
-        offsets[size_t(at) + 1] = int64_t(hits.size() - before);
-      }
-    }
-    return int64_t(-1);
+  parallel_for(int64_t(count), kPiece, threads, [&](Pieces& pieces) {
+    PageReader reader(judged, membership ? &known : nullptr, labelled);
+    for_each(pieces, [&](int64_t at) {
+      std::vector<Hit>& hits = hits_by_piece[size_t(at / kPiece)];
+      const int64_t page = pages.data()[at], first = begin.data()[page];
+      const int32_t* size = grids.data() + 2 * grid.data()[page];
+      const size_t before = hits.size();
+      reader.read(line + first, end.data()[page] - first, judgments.data()[page], user.data()[page], size[0], size[1],
+                  table, at, hits);
+      offsets[size_t(at) + 1] = int64_t(hits.size() - before);
+    });
   });
   for (size_t at = 0; at < count; ++at) offsets[at + 1] += offsets[at];
   std::vector<uint32_t> hits;
   hits.reserve(size_t(offsets[count]) * 3);
-  for (std::vector<Hit>& piece : found) {
+  for (std::vector<Hit>& piece : hits_by_piece) {
     for (const Hit& hit : piece) hits.insert(hits.end(), {hit.judgment, hit.place, hit.rank});
     std::vector<Hit>().swap(piece);
   }
-  return nb::make_tuple(handed_over(std::move(offsets)), handed_over(std::move(hits), 3),
-                        handed_over(std::move(length), size_t(stride)), handed_over(std::move(category), size_t(stride)),
-                        handed_over(std::move(pinned), size_t(stride)), handed_over(std::move(duplicates)),
-                        handed_over(std::move(unjudged)), handed_over(std::move(flaws)));
+  const size_t hit_count = hits.size() / 3;
+  return nb::make_tuple(to_numpy(std::move(offsets)), to_numpy(std::move(hits), {hit_count, 3}),
+                        to_numpy(std::move(length), {count, rows}), to_numpy(std::move(category), {count, rows}),
+                        to_numpy(std::move(pinned), {count, rows}), to_numpy(std::move(duplicates)),
+                        to_numpy(std::move(unjudged)), to_numpy(std::move(defects)));
 }
 
-nb::tuple score_hits(In<int64_t, 1> offsets, In<uint32_t, 2> hits, In<double, 1> gain, In<double, 2> weights, bool as_list,
-                     const char* repeats, int threads) {
-  const std::string rule = repeats;
-  const Repeats how = rule == "every" ? Repeats::kEvery : rule == "first" ? Repeats::kFirst : Repeats::kBest;
+nb::tuple score_hits(In<int64_t, 1> offsets, In<uint32_t, 2> hits, In<double, 1> gain, In<double, 2> weights,
+                     bool as_list, Repeats repeats, int threads) {
+  require_offsets(offsets, hits.shape(0), "offsets");
+  require(hits.shape(1) == 3, "a hit has three numbers: judgment, place and rank");
   const size_t count = offsets.shape(0) - 1;
-  nb::capsule owner, counted_owner;
-  double* score = fresh<double>(count, owner);
-  double* counted = fresh<double>(hits.shape(0), counted_owner);
-  in_parallel(int64_t(count), 1024, threads, [&](Pieces& pieces) {
-    HitScorer scorer(gain.data(), weights.data(), int(weights.shape(1)), as_list, how);
-    for (int64_t at, last; pieces.next(at, last);)
-      for (; at < last; ++at) {
-        const int64_t first = offsets.data()[at];
-        score[at] = scorer.score(reinterpret_cast<const Hit*>(hits.data()) + first, offsets.data()[at + 1] - first, counted + first);
-      }
-    return int64_t(-1);
+  const Hit* hit = reinterpret_cast<const Hit*>(hits.data());
+  Uninitialized<double> score(count);
+  Uninitialized<double> counted(hits.shape(0));
+  const int64_t bad = parallel_for(int64_t(count), 1024, threads, [&](Pieces& pieces) {
+    HitScorer scorer({gain.data(), gain.shape(0)}, {weights.data(), weights.shape(0), weights.shape(1)}, as_list,
+                     repeats);
+    return for_each(pieces, [&](int64_t at) {
+      const int64_t first = offsets.data()[at], size = offsets.data()[at + 1] - first;
+      if (!scorer.accepts(hit + first, size)) return at;
+      score.data()[at] = scorer.score(hit + first, size, counted.data() + first);
+      return kNoAnswer;
+    });
   });
-  return nb::make_tuple(Out<double>(score, {count}, owner), Out<double>(counted, {size_t(hits.shape(0))}, counted_owner));
+  require(bad == kNoAnswer, "hits must have a gain and a weight");
+  return nb::make_tuple(to_numpy(std::move(score), {count}), to_numpy(std::move(counted), {hits.shape(0)}));
 }
 
-nb::tuple gather_candidates(In<uint32_t, 1> truth, In<uint32_t, 1> user, In<int64_t, 1> judged_offsets,
-                            In<uint32_t, 1> judged_item, In<double, 1> gain, nb::tuple membership, In<uint32_t, 1> sizes,
-                            In<int64_t, 1> pin_offsets, In<uint32_t, 2> pins, int rows, int cols) {
+nb::tuple gather_candidates(In<uint32_t, 1> judgments, In<uint32_t, 1> user, In<int64_t, 1> judged_offsets,
+                            In<uint32_t, 1> judged_item, In<double, 1> gain, MembershipArrays membership,
+                            In<uint32_t, 1> sizes, In<int64_t, 1> pin_offsets, In<uint32_t, 2> pins, int rows,
+                            int cols) {
   const Membership known = membership_of(membership);
-  Gathered out;
+  const Lists judged = lists_of(judged_offsets, judged_item.shape(0), "judged_offsets");
+  const Lists pinned = lists_of(pin_offsets, pins.shape(0), "pin_offsets");
+  const size_t count = judgments.shape(0);
+  require(user.shape(0) == count && pin_offsets.shape(0) == count + 1, "every problem must have a user and pins");
+  require(judged_item.shape(0) == gain.shape(0), "every judgment must have a gain");
+  require(pins.shape(1) == 2, "a pin has a row and a category");
+  CandidateLists out;
   {
     nb::gil_scoped_release unlocked;
-    Gatherer gatherer(known, sizes.data(), uint32_t(sizes.shape(0)), rows, cols);
-    const int64_t truths = int64_t(judged_offsets.shape(0)) - 1;
-    for (size_t at = 0; at < truth.shape(0); ++at) {
-      const uint32_t t = truth.data()[at];
-      const bool any = t < truths;
-      const int64_t first = pin_offsets.data()[at];
-      gatherer.gather(any ? judged_offsets.data()[t] : 0, any ? judged_offsets.data()[t + 1] : 0, judged_item.data(),
-                      gain.data(), user.data()[at], reinterpret_cast<const Pin*>(pins.data()) + first,
-                      pin_offsets.data()[at + 1] - first, out);
+    CandidateGatherer gatherer(known, sizes.data(), uint32_t(sizes.shape(0)), rows, cols);
+    for (size_t at = 0; at < count; ++at) {
+      const uint32_t group = judgments.data()[at];
+      const int64_t first = pinned.offsets[at];
+      gatherer.gather(judged.begin(group), judged.end(group), judged_item.data(), gain.data(), user.data()[at],
+                      reinterpret_cast<const Pin*>(pins.data()) + first, pinned.offsets[at + 1] - first, out);
     }
   }
-  return nb::make_tuple(handed_over(std::move(out.gain)), handed_over(std::move(out.judgment)),
-                        handed_over(std::move(out.item_offsets)), handed_over(std::move(out.homes)),
-                        handed_over(std::move(out.home_offsets)), handed_over(std::move(out.slots)),
-                        handed_over(std::move(out.pinned)), handed_over(std::move(out.category)),
-                        handed_over(std::move(out.category_offsets)), handed_over(std::move(out.open)),
-                        handed_over(std::move(out.strays)));
+  return nb::make_tuple(
+      to_numpy(std::move(out.gain)), to_numpy(std::move(out.judgment)), to_numpy(std::move(out.item_offsets)),
+      to_numpy(std::move(out.item_categories)), to_numpy(std::move(out.item_category_offsets)),
+      to_numpy(std::move(out.slots)), to_numpy(std::move(out.pinned)), to_numpy(std::move(out.category)),
+      to_numpy(std::move(out.category_offsets)), to_numpy(std::move(out.open)), to_numpy(std::move(out.uncategorised)));
 }
 
-// The largest values on the largest weights (which come sorted), group by group; each value `copies` times.
-Out<double> largest_first(In<int64_t, 1> offsets, In<double, 1> gain, In<int32_t, 1> copies, In<double, 1> weights, int threads) {
+Out<double> largest_first(In<int64_t, 1> offsets, In<double, 1> gain, In<int32_t, 1> copies, In<double, 1> weights,
+                          int threads) {
+  require_offsets(offsets, gain.shape(0), "offsets");
+  require(copies.shape(0) == gain.shape(0), "every gain must have copies");
   const size_t count = offsets.shape(0) - 1;
-  nb::capsule owner;
-  double* best = fresh<double>(count, owner);
-  in_parallel(int64_t(count), 1024, threads, [&](Pieces& pieces) {
+  Uninitialized<double> best(count);
+  parallel_for(int64_t(count), 1024, threads, [&](Pieces& pieces) {
     std::vector<double> sorted;
-    for (int64_t at, last; pieces.next(at, last);)
-      for (; at < last; ++at) {
-        sorted.clear();
-        for (int64_t j = offsets.data()[at]; j < offsets.data()[at + 1]; ++j)
-          if (gain.data()[j] > 0) sorted.insert(sorted.end(), size_t(copies.data()[j]), gain.data()[j]);
-        std::sort(sorted.begin(), sorted.end(), std::greater<double>());
-        double total = 0.0;
-        for (size_t r = 0; r < sorted.size() && r < weights.shape(0); ++r) total += sorted[r] * weights.data()[r];
-        best[at] = total;
-      }
-    return int64_t(-1);
+    for_each(pieces, [&](int64_t at) {
+      sorted.clear();
+      for (int64_t j = offsets.data()[at]; j < offsets.data()[at + 1]; ++j)
+        if (gain.data()[j] > 0) sorted.insert(sorted.end(), size_t(std::max(0, copies.data()[j])), gain.data()[j]);
+      std::sort(sorted.begin(), sorted.end(), std::greater<double>());
+      double total = 0.0;
+      for (size_t r = 0; r < sorted.size() && r < weights.shape(0); ++r) total += sorted[r] * weights.data()[r];
+      best.data()[at] = total;
+    });
   });
-  return Out<double>(best, {count}, owner);
+  return to_numpy(std::move(best), {count});
 }
 
-// The order of judgments inside each truth by the rank of their item, so that no result depends on the order of lines.
 Out<int64_t> order_within(In<int64_t, 1> offsets, In<uint32_t, 1> item, In<uint32_t, 1> rank, int threads) {
-  std::vector<int64_t> order(item.shape(0));
-  in_parallel(int64_t(offsets.shape(0)) - 1, 4096, threads, [&](Pieces& pieces) {
-    for (int64_t at, last; pieces.next(at, last);)
-      for (; at < last; ++at) {
-        const int64_t begin = offsets.data()[at], end = offsets.data()[at + 1];
-        for (int64_t j = begin; j < end; ++j) order[size_t(j)] = j;
-        std::sort(order.begin() + begin, order.begin() + end, [&](int64_t a, int64_t b) {
-          const uint32_t left = rank.data()[item.data()[a]], right = rank.data()[item.data()[b]];
-          return left < right || (left == right && a < b);
-        });
-      }
-    return int64_t(-1);
+  require_offsets(offsets, item.shape(0), "offsets");
+  for (size_t j = 0; j < item.shape(0); ++j) require(item.data()[j] < rank.shape(0), "every item must have a rank");
+  Uninitialized<int64_t> order(item.shape(0));
+  parallel_for(int64_t(offsets.shape(0)) - 1, 4096, threads, [&](Pieces& pieces) {
+    for_each(pieces, [&](int64_t at) {
+      const int64_t begin = offsets.data()[at], end = offsets.data()[at + 1];
+      for (int64_t j = begin; j < end; ++j) order.data()[j] = j;
+      std::sort(order.data() + begin, order.data() + end, [&](int64_t a, int64_t b) {
+        const uint32_t left = rank.data()[item.data()[a]], right = rank.data()[item.data()[b]];
+        return left < right || (left == right && a < b);
+      });
+    });
   });
-  return handed_over(std::move(order));
+  return to_numpy(std::move(order), {item.shape(0)});
 }
 
-// Truths that judge an item more than once.
 Out<int64_t> judged_twice(In<int64_t, 1> offsets, In<uint32_t, 1> item) {
-  std::vector<int64_t> found;
-  Scratch seen;
+  require_offsets(offsets, item.shape(0), "offsets");
+  std::vector<int64_t> groups;
+  CodeMap counts;
   for (size_t at = 0; at + 1 < offsets.shape(0); ++at) {
     const int64_t begin = offsets.data()[at], end = offsets.data()[at + 1];
-    seen.start(size_t(end - begin));
+    counts.clear(size_t(end - begin));
     bool twice = false;
-    for (int64_t j = begin; j < end; ++j) twice |= seen.at(item.data()[j], 0)++ > 0;
-    if (twice) found.push_back(int64_t(at));
+    for (int64_t j = begin; j < end; ++j) twice |= counts.at(item.data()[j], 0)++ > 0;
+    if (twice) groups.push_back(int64_t(at));
   }
-  return handed_over(std::move(found));
+  return to_numpy(std::move(groups));
 }
 
 }  // namespace
 
 void bind_tables(nb::module_& m) {
+  m.attr("NONE") = kNone;
+  nb::enum_<Repeats>(m, "Repeats", "How an item counts that a page shows more than once.")
+      .value("BEST", Repeats::kBest)
+      .value("FIRST", Repeats::kFirst)
+      .value("EVERY", Repeats::kEvery);
+  nb::enum_<Defect>(m, "Defect", nb::is_flag(), nb::is_arithmetic(), "What may be wrong with a page, one bit each.")
+      .value("CELL_TWICE", kCellTwice)
+      .value("OUTSIDE_GRID", kOutsideGrid)
+      .value("GAP", kGap)
+      .value("SKIPPED_ROW", kSkippedRow)
+      .value("REPEATED_CATEGORY", kRepeatedCategory)
+      .value("OUTSIDE_CATEGORY", kOutsideCategory)
+      .value("PINNED_IN_PART", kPinnedInPart);
   nb::class_<Ids>(m, "Ids", "Dense codes for integers or texts, in order of first appearance.")
       .def(nb::init<>())
-      .def("add_ints", &Ids::add_ints, "ids"_a, "threads"_a)
-      .def("add_texts", &Ids::add_texts, "stream"_a, "threads"_a)
+      .def("add_ints", &Ids::add_ints, "ids"_a, "threads"_a, "Codes of integers, and where each new one first stands.")
+      .def("add_texts", &Ids::add_texts, "stream"_a, "threads"_a,
+           "Codes of an Arrow stream of texts, and where each new one first stands.")
       .def("__len__", &Ids::size);
-  m.attr("NONE") = kNone;
-  m.def("text_hashes", &text_hashes, "stream"_a);
-  m.def("page_runs", &page_runs, "lines"_a, "pages"_a);
-  m.def("sorted_lines", &sorted_lines, "lines"_a, "pages"_a);
-  m.def("read_pages", &read_pages, "lines"_a, "begin"_a, "end"_a, "pages"_a, "truth"_a, "user"_a, "grid"_a, "grids"_a,
-        "judged_offsets"_a, "judged_item"_a, "counts"_a, "membership"_a.none(), "labelled"_a, "threads"_a);
-  m.def("score_hits", &score_hits, "offsets"_a, "hits"_a, "gain"_a, "weights"_a, "as_list"_a, "repeats"_a, "threads"_a);
-  m.def("gather_candidates", &gather_candidates, "truth"_a, "user"_a, "judged_offsets"_a, "judged_item"_a, "gain"_a,
-        "membership"_a, "sizes"_a, "pin_offsets"_a, "pins"_a, "rows"_a, "cols"_a);
-  m.def("largest_first", &largest_first, "offsets"_a, "gain"_a, "copies"_a, "weights"_a, "threads"_a);
-  m.def("order_within", &order_within, "offsets"_a, "item"_a, "rank"_a, "threads"_a);
-  m.def("judged_twice", &judged_twice, "offsets"_a, "item"_a);
+  m.def("text_hashes", &text_hashes, "stream"_a, "64-bit hashes of an Arrow stream of texts (FNV-1a).");
+  m.def("page_runs", &page_runs, "lines"_a, "pages"_a,
+        "Where each page's lines begin and end; None unless those of every page stand together.");
+  m.def("sorted_lines", &sorted_lines, "lines"_a, "pages"_a,
+        "Lines sorted by page, otherwise in their order, and where each page's begin and end.");
+  m.def("read_pages", &read_pages, "lines"_a, "begin"_a, "end"_a, "pages"_a, "judgments"_a, "user"_a, "grid"_a,
+        "grids"_a, "judged_offsets"_a, "judged_item"_a, "gaining"_a, "membership"_a.none(), "labelled"_a, "threads"_a,
+        "Hits of pages, the length, category and pin of every row, and what is wrong with each page.");
+  m.def("score_hits", &score_hits, "offsets"_a, "hits"_a, "gain"_a, "weights"_a, "as_list"_a, "repeats"_a, "threads"_a,
+        "2DCG of every page from its hits, and what each hit weighs.");
+  m.def("gather_candidates", &gather_candidates, "judgments"_a, "user"_a, "judged_offsets"_a, "judged_item"_a, "gain"_a,
+        "membership"_a, "sizes"_a, "pin_offsets"_a, "pins"_a, "rows"_a, "cols"_a,
+        "The items and categories that each ideal page may show, as candidate_ideals takes them.");
+  m.def("largest_first", &largest_first, "offsets"_a, "gain"_a, "copies"_a, "weights"_a, "threads"_a,
+        "The largest gains on the largest weights (which come sorted), list by list; each gain `copies` times.");
+  m.def("order_within", &order_within, "offsets"_a, "item"_a, "rank"_a, "threads"_a,
+        "An order by the rank of items inside each list, so that no result depends on the order of lines.");
+  m.def("judged_twice", &judged_twice, "offsets"_a, "item"_a, "The lists that hold an item more than once.");
 }

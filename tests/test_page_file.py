@@ -85,7 +85,7 @@ def test_missing_files_and_folders(tmp_path: Path) -> None:
 def test_a_table_is_not_a_page(tmp_path: Path) -> None:
     path = tmp_path / "huge.csv"
     path.write_text("1,2\n" * 600_000)
-    with pytest.raises(cv.DataError, match=r"a page of 600000x2 cells; this reads a single page"):
+    with pytest.raises(cv.DataError, match=r"a page of 600000x2 cells; this reads one page"):
         read_page(str(path))
 
 

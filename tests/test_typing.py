@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 import carouseval as cv
 
 page = [[3, 0, 1], [0, 2]]
-pages = [page, [[0.0, 1.0], [2.0]]]
+pages = [page, [[0, 1], [2]]]
 array = np.array([[1.0, 0.0], [0.0, 2.0]])
 
 assert_type(cv.n2dcg_cat(page), float)

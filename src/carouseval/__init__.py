@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from carouseval.evaluation.evaluate import items_of as items_of
     from carouseval.evaluation.explain import explain as explain
     from carouseval.evaluation.explanation import Explanation as Explanation
-    from carouseval.evaluation.explanation import PageView as PageView
+    from carouseval.evaluation.page_view import PageView as PageView
     from carouseval.evaluation.results import Evaluation as Evaluation
     from carouseval.metrics.array_functions import dcg2d as dcg2d
     from carouseval.metrics.array_functions import n2dcg as n2dcg
@@ -80,7 +80,8 @@ else:
             "evaluation.check": ("Check", "check"),
             "evaluation.evaluate": ("Evaluator", "evaluate", "items_of"),
             "evaluation.explain": ("explain",),
-            "evaluation.explanation": ("Explanation", "PageView"),
+            "evaluation.explanation": ("Explanation",),
+            "evaluation.page_view": ("PageView",),
             "evaluation.results": ("Evaluation",),
             "metrics.grid": ("DESKTOP", "Grid", "PHONE", "RECGAZE", "TV"),
             "metrics.ideal": ("ideal_dcg2d", "ideal_layout"),
@@ -89,7 +90,7 @@ else:
             "study.reproduce": ("Reproduction", "reproduce"),
             "study.simulation": ("Study", "simulate"),
         },
-        rooms=(
+        subpackages=(
             "attention",
             "behavior",
             "building",

@@ -1,24 +1,50 @@
-"""Kernels of carouseval; use the functions of carouseval.metric, which check their arguments."""
+"""Kernels of carouseval; use the functions of carouseval.metrics, which check their arguments."""
 
+import enum
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-OVERFLOW: int
+NONE: int
+sanitized: bool
+
+class Gain(enum.Enum):
+    EXP2 = 0
+    LINEAR = 1
+
+class Ideal(enum.Enum):
+    NONE = 0
+    CATEGORY = 1
+    UNCONSTRAINED = 2
+
+class InstructionSet(enum.Enum):
+    BASELINE = 0
+    AVX2 = 1
+
+class Repeats(enum.Enum):
+    BEST = 0
+    FIRST = 1
+    EVERY = 2
+
+class Defect(enum.IntFlag):
+    CELL_TWICE = 1
+    OUTSIDE_GRID = 2
+    GAP = 4
+    SKIPPED_ROW = 8
+    REPEATED_CATEGORY = 16
+    OUTSIDE_CATEGORY = 32
+    PINNED_IN_PART = 64
 
 def score(
-    relevance: NDArray[Any], weights: NDArray[np.float64], gain: str, ideal: str, as_list: bool, threads: int
+    relevance: NDArray[Any], weights: NDArray[np.float64], gain: Gain, ideal: Ideal, as_list: bool, threads: int
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], int]: ...
-def gains(relevance: NDArray[np.float64], gain: str, threads: int) -> tuple[NDArray[np.float64], int]: ...
-def category_ideal(
-    gains: NDArray[np.float64], slots: NDArray[np.int64], weights: NDArray[np.float64], threads: int
-) -> NDArray[np.float64]: ...
+def gains(relevance: NDArray[np.float64], gain: Gain, threads: int) -> tuple[NDArray[np.float64], int]: ...
 def candidate_ideals(
     gains: NDArray[np.float64],
     item_offsets: NDArray[np.int64],
-    homes: NDArray[np.int32],
-    home_offsets: NDArray[np.int64],
+    item_categories: NDArray[np.int32],
+    item_category_offsets: NDArray[np.int64],
     slots: NDArray[np.int32],
     pinned: NDArray[np.int32],
     category_offsets: NDArray[np.int64],
@@ -53,12 +79,10 @@ def scan_chains(
     threads: int,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
 def layout(
-    relevance: NDArray[np.float64], weights: NDArray[np.float64], gain: str, ideal: str, threads: int
+    relevance: NDArray[np.float64], weights: NDArray[np.float64], gain: Gain, ideal: Ideal, threads: int
 ) -> tuple[NDArray[np.int64], int]: ...
-def instruction_set() -> str: ...
-def use_instruction_set(name: str) -> None: ...
-
-NONE: int
+def instruction_set() -> InstructionSet: ...
+def use_instruction_set(instruction_set: InstructionSet) -> None: ...
 
 _Codes = NDArray[np.uint32]
 _Index = NDArray[np.int64]
@@ -77,13 +101,13 @@ def read_pages(
     begin: _Index,
     end: _Index,
     pages: _Index,
-    truth: _Codes,
+    judgments: _Codes,
     user: _Codes,
     grid: NDArray[np.uint8],
     grids: NDArray[np.int32],
     judged_offsets: _Index,
     judged_item: _Codes,
-    counts: NDArray[np.uint8],
+    gaining: NDArray[np.uint8],
     membership: _Membership | None,
     labelled: bool,
     threads: int,
@@ -94,11 +118,11 @@ def score_hits(
     gain: NDArray[np.float64],
     weights: NDArray[np.float64],
     as_list: bool,
-    repeats: str,
+    repeats: Repeats,
     threads: int,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
 def gather_candidates(
-    truth: _Codes,
+    judgments: _Codes,
     user: _Codes,
     judged_offsets: _Index,
     judged_item: _Codes,

@@ -1,4 +1,4 @@
-"""Writing files that appear whole or not at all."""
+"""Writing files so that they appear complete or not at all."""
 
 import os
 import tempfile
@@ -18,7 +18,7 @@ RESULTS = (".json", ".md", ".tex", ".csv", ".parquet")
 
 @contextmanager
 def _unfinished(path: Path) -> Iterator[Path]:
-    """A temporary name beside a file, which takes the file's name once it is written."""
+    """A temporary file beside ``path`` that is renamed to it once it is written."""
     try:
         handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
         os.close(handle)
@@ -35,14 +35,14 @@ def _unfinished(path: Path) -> Iterator[Path]:
 
 
 def _umask() -> int:
-    """What new files may not be, which only setting it tells."""
+    """The permissions that new files do not get; it can only be read by setting it."""
     mask = os.umask(0o022)
     os.umask(mask)
     return mask
 
 
 def write_atomically(path: str | Path, content: str | bytes) -> Path:
-    """Write under a temporary name, then rename; what cannot be written is said, and nothing is left behind."""
+    """Write to a temporary file, then rename it; if that fails, nothing is left behind."""
     with _unfinished(Path(path)) as unfinished:
         unfinished.write_bytes(content.encode() if isinstance(content, str) else content)
     return Path(path)
@@ -51,23 +51,23 @@ def write_atomically(path: str | Path, content: str | bytes) -> Path:
 def check_outputs(
     *outputs: str | Path | None, kinds: tuple[str, ...] = TABLES, inputs: Iterable[str | Path | None] = ()
 ) -> None:
-    """Refuse, before any work is done, names that say no kind of file, folders that are not there, and inputs."""
+    """Refuse, before any work is done, outputs of an unknown type, in a missing folder, or equal to an input."""
     paths = [Path(output) for output in outputs if output is not None]
     for path in paths:
         if paths.count(path) > 1:
-            raise DataError(f"{path} is named for two outputs; name each its own file.")
+            raise DataError(f"{path} is given for two outputs; use a different file for each.")
         if path.suffix.lower() not in kinds:
             known = list(dict.fromkeys(kinds))
-            raise DataError(f"{path}: write {', '.join(known[:-1])} or {known[-1]}.")
+            raise DataError(f"{path}: unsupported file type. Use {', '.join(known[:-1])} or {known[-1]}.")
         if not path.parent.is_dir():
-            raise DataError(f"{path} cannot be written: there is no folder {path.parent}.")
+            raise DataError(f"{path} cannot be written: the folder {path.parent} does not exist.")
         for name in inputs:
             if name is not None and path.exists() and Path(name).exists() and path.samefile(name):
-                raise DataError(f"{path} is one of the tables that are read; write elsewhere.")
+                raise DataError(f"{path} is one of the input tables; write to another file.")
 
 
 def write_frame(path: str | Path, frame: "pl.DataFrame") -> Path:
-    """A table as ``.parquet``, ``.csv`` or ``.ndjson``, whole or not at all."""
+    """Write a table as ``.parquet``, ``.csv`` or ``.ndjson``, completely or not at all."""
     check_outputs(path)
     path = Path(path)
     writers: dict[str, Any] = {".parquet": frame.write_parquet, ".csv": frame.write_csv, ".ndjson": frame.write_ndjson}
@@ -78,13 +78,13 @@ def write_frame(path: str | Path, frame: "pl.DataFrame") -> Path:
 
 @contextmanager
 def atomic_folder(directory: str | Path) -> Iterator[Path]:
-    """A folder to write many files in: once all are written they move into ``directory``, which is made if need be.
+    """A temporary folder whose files move into ``directory`` once all are written; it is created if needed.
 
     If writing fails nothing is left behind, and files of the same names stay as they were.
     """
     directory = Path(directory)
     try:
-        made = [one for one in (directory, *directory.parents) if not one.exists()]
+        created = [folder for folder in (directory, *directory.parents) if not folder.exists()]
         directory.mkdir(parents=True, exist_ok=True)
         try:
             with tempfile.TemporaryDirectory(prefix=".part-", dir=directory) as unfinished:
@@ -92,9 +92,9 @@ def atomic_folder(directory: str | Path) -> Iterator[Path]:
                 for file in sorted(Path(unfinished).iterdir()):
                     file.replace(directory / file.name)
         except BaseException:
-            with suppress(OSError):  # a folder that somebody else has filled meanwhile stays
-                for one in made:
-                    one.rmdir()
+            with suppress(OSError):  # a folder that another process has written to stays
+                for folder in created:
+                    folder.rmdir()
             raise
     except OSError as error:
         raise DataError(f"{directory} cannot be written: {error.strerror or error}.") from None

@@ -1,21 +1,74 @@
-"""What can be wrong with input, each a type of its own; all are ``ValueError`` too."""
+"""Errors about input; all are ``ValueError`` too. Messages say what is wrong, where, what was found and what to do."""
 
 
 class CarousevalError(ValueError):
-    """Anything a caller can put right: the message says what, where, what was found and what to do."""
+    """Any error about arguments or data that the caller can correct: the base of the others.
+
+    Examples
+    --------
+    >>> import carouseval as cv
+    >>> try:
+    ...     cv.n2dcg_cat([[1, 0]], discount="d_rdp")
+    ... except cv.CarousevalError as error:
+    ...     print(type(error).__name__)
+    ParseError
+    """
 
 
 class DataError(CarousevalError):
-    """Relevances, tables or files that cannot be scored."""
+    """Relevances, tables or files that cannot be scored.
+
+    Examples
+    --------
+    >>> import carouseval as cv
+    >>> try:
+    ...     cv.n2dcg_cat([[1, 0], [-1, 2]])
+    ... except cv.DataError as error:
+    ...     print(error)
+    relevance: row 2, col 1 is -1. Relevance is finite and 0 or more; NaN marks a cell that holds nothing.
+    """
 
 
 class ParseError(CarousevalError):
-    """A metric, discount or cutoff that does not read."""
+    """The name of a metric or discount, or a cutoff, that cannot be parsed.
+
+    Examples
+    --------
+    >>> import carouseval as cv
+    >>> try:
+    ...     cv.metric("N2DCG_cat(d_rpd(mv=0.5))")
+    ... except cv.ParseError as error:
+    ...     print(error)
+    discount 'd_rpd(mv=0.5)': parameter 'mv' is unknown. Did you mean 'mu'? d_rpd takes alpha, beta, mu, nu.
+    """
 
 
 class ParameterError(CarousevalError):
-    """An argument outside its range."""
+    """An argument outside its range.
+
+    Examples
+    --------
+    >>> import carouseval as cv
+    >>> try:
+    ...     cv.Grid(rows=0)
+    ... except cv.ParameterError as error:
+    ...     print(error)
+    Grid: rows must be an integer of at least 1, found 0.
+    """
 
 
 class DataWarning(UserWarning):
-    """Data that was scored, but that somebody should look at."""
+    """Data that was scored but should be looked at, such as pages with gaps.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> import carouseval as cv
+    >>> layouts = {"user_id": [1, 1], "row": [1, 1], "col": [1, 3], "item_id": [7, 8], "category": ["a", "a"]}
+    >>> judgments = {"user_id": [1], "item_id": [8], "relevance": [1]}
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     result = cv.evaluate(layouts, judgments)
+    >>> issubclass(caught[0].category, cv.DataWarning)
+    True
+    """

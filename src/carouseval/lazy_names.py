@@ -1,4 +1,4 @@
-"""Names of a package that are imported when first used, so that ``import carouseval`` stays instant."""
+"""Importing the names of a package when they are first used, so that ``import carouseval`` stays instant."""
 
 import importlib
 import sys
@@ -7,19 +7,19 @@ from typing import Any
 
 
 def lazy_names(
-    package: str, homes: Mapping[str, tuple[str, ...]], rooms: tuple[str, ...] = ()
+    package: str, modules: Mapping[str, tuple[str, ...]], subpackages: tuple[str, ...] = ()
 ) -> tuple[list[str], Callable[[str], Any], Callable[[], list[str]]]:
-    """A package's ``__all__``, ``__getattr__`` and ``__dir__``: names by the module each lives in, and subpackages."""
-    home_of = {name: f"{package}.{home}" for home, names in homes.items() for name in names}
-    exported = sorted([*rooms, *home_of])
+    """A package's ``__all__``, ``__getattr__`` and ``__dir__``, from the names of each module and the subpackages."""
+    module_of = {name: f"{package}.{module}" for module, names in modules.items() for name in names}
+    exported = sorted([*subpackages, *module_of])
 
     def load(name: str) -> Any:
-        if name in rooms:
+        if name in subpackages:
             return importlib.import_module(f"{package}.{name}")
-        if name not in home_of:
+        if name not in module_of:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        value = getattr(importlib.import_module(home_of[name]), name)
+        value = getattr(importlib.import_module(module_of[name]), name)
         setattr(sys.modules[package], name, value)
         return value
 
-    return exported, load, lambda: [*exported, "__version__"] if rooms else exported
+    return exported, load, lambda: [*exported, "__version__"] if subpackages else exported

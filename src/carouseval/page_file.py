@@ -16,19 +16,19 @@ from carouseval.metrics.grid import Array
 
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?|[+-]?inf(inity)?", re.ASCII | re.IGNORECASE)
 EMPTY = {"", "nan", "na", "null", "none", "-"}
-_MOST_CELLS = 1_000_000  # a page is something a person looks at; tables of pages are read elsewhere
+_MOST_CELLS = 1_000_000  # a page is what one user sees; tables of many pages are read elsewhere
 
 
 def read_page(path: str) -> Array:
-    """A page from a file, or from standard input for ``-``: one line per carousel, NaN where nothing stands.
+    """A page from a file, or from standard input for ``-``: one line per carousel, NaN in empty cells.
 
     CSV (commas, semicolons or tabs; empty cells allowed, lines may differ in length, a blank line is an empty carousel)
-    or JSON (``[[1, 0, null], [2]]`` or ``{"relevance": [[...]]}``), told apart by their first character.
+    or JSON (``[[1, 0, null], [2]]`` or ``{"relevance": [[...]]}``), recognised by the first character.
     """
     name = "standard input" if path == "-" else path or "page"
     try:
         if not path:
-            raise FileNotFoundError(2, "no file is named")
+            raise FileNotFoundError(2, "no file name given")
         raw = sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
         text = raw.decode("utf-8-sig")
     except OSError as error:
@@ -47,7 +47,7 @@ def read_page(path: str) -> Array:
         raise DataError(f"{name}: the page is empty. Write one line per carousel, relevances separated by commas.")
     if len(rows) * cols > _MOST_CELLS:
         raise DataError(
-            f"{name}: a page of {len(rows)}x{cols} cells; this reads a single page, at most {_MOST_CELLS:,} cells."
+            f"{name}: a page of {len(rows)}x{cols} cells; this reads one page of at most {_MOST_CELLS:,} cells."
         )
     page = np.full((len(rows), cols), np.nan)
     for i, row in enumerate(rows):
@@ -56,7 +56,7 @@ def read_page(path: str) -> Array:
 
 
 def _cell(name: str, row: int, col: int, value: Any, hint: str = "") -> float:
-    """One relevance. Text and numbers are read alike, so that CSV and JSON refuse the same things."""
+    """One relevance. Text and numbers are parsed alike, so that CSV and JSON accept the same values."""
     if value is None or (isinstance(value, str) and value.strip().lower() in EMPTY):
         return math.nan
     try:
@@ -64,8 +64,8 @@ def _cell(name: str, row: int, col: int, value: Any, hint: str = "") -> float:
             raise ValueError
         relevance = float(value)
     except (ValueError, OverflowError):
-        shown = value if isinstance(value, str) else json.dumps(value)
-        raise DataError(f"{name}: row {row}, col {col} is {shown[:40]!r}, not a number.{hint}") from None
+        text = value if isinstance(value, str) else json.dumps(value)
+        raise DataError(f"{name}: row {row}, col {col} is {text[:40]!r}, not a number.{hint}") from None
     if relevance < 0 or math.isinf(relevance):
         raise DataError(f"{name}: row {row}, col {col} is {relevance:g}; relevance is finite and 0 or more.")
     return relevance

@@ -1,4 +1,4 @@
-"""How long work says how far it has come."""
+"""How long-running work reports its progress."""
 
 from collections.abc import Callable
 from functools import partial
@@ -6,11 +6,12 @@ from typing import Protocol
 
 
 class Progress(Protocol):
-    """Called with (what, done, of)."""
+    """A function that is called with the name of a step, the units of work done, and their total."""
 
-    def __call__(self, what: str, done: int, of: int) -> None: ...
+    def __call__(self, what: str, done: int, total: int, /) -> None:
+        """Report progress."""
 
 
 def step(progress: Progress | None, what: str) -> Callable[[int, int], None] | None:
-    """What one piece of work calls with (done, of), where somebody is told of (what, done, of)."""
+    """A function of (done, total) that reports the progress of one step; None if nobody listens."""
     return None if progress is None else partial(progress, what)

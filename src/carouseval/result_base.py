@@ -1,4 +1,4 @@
-"""How results are written down: as tables, JSON, Markdown, LaTeX, HTML and files."""
+"""What all results can do: tables, JSON, Markdown, LaTeX, notebooks and files."""
 
 import html
 import json
@@ -16,38 +16,83 @@ _T = TypeVar("_T")
 
 
 class Result:
-    """A result that knows its table, its content and what a reader must know first."""
+    """Base class of results: each has a heading, a table and its content as plain values."""
 
     @property
     def heading(self) -> str:
-        """What a reader must know first; nothing, for most."""
+        """The sentence to read before the table; empty for most results."""
         return ""
 
     def to_frame(self) -> "pl.DataFrame":
-        """The result as a table."""
+        """Return the result as a table.
+
+        Returns
+        -------
+        polars.DataFrame
+            The table that :meth:`to_markdown`, :meth:`to_latex` and notebooks show.
+        """
         raise NotImplementedError
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything but single pages, as plain values; what is not a number is None."""
+        """Return the result as plain values, without the scores of single pages and users.
+
+        Returns
+        -------
+        dict
+            Values that JSON can hold; None in place of numbers that are not finite.
+        """
         raise NotImplementedError
 
     def to_json(self) -> str:
-        """The content as JSON."""
+        """Return the content of :meth:`to_dict` as JSON.
+
+        Returns
+        -------
+        str
+            An indented JSON object.
+        """
         return json.dumps(plain(self.to_dict()), indent=1, allow_nan=False)
 
     def to_markdown(self) -> str:
-        """The table in Markdown."""
+        """Return the heading and the table in Markdown.
+
+        Returns
+        -------
+        str
+            A Markdown table, numbers to four digits.
+        """
         return f"{self.heading}\n\n" * bool(self.heading) + markdown(*frame_texts(self.to_frame()))
 
     def to_latex(self) -> str:
-        """The table in LaTeX, with booktabs."""
+        """Return the table in LaTeX, with the heading as a comment.
+
+        Returns
+        -------
+        str
+            A ``tabular`` that needs the package booktabs, numbers to four digits.
+        """
         return f"% {self.heading}\n" * bool(self.heading) + latex(*frame_texts(self.to_frame()))
 
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.heading})"
+
     def _repr_html_(self) -> str:
-        return f"<p>{html.escape(self.heading)}</p>{frame_html(self.to_frame())}"
+        return f"<p>{html.escape(self.heading)}</p>" * bool(self.heading) + frame_html(self.to_frame())
 
     def save(self, path: str | Path) -> Path:
-        """Write ``.json``, ``.md``, ``.tex``, ``.csv`` or ``.parquet``, whole or not at all."""
+        """Write the result to a file, completely or not at all.
+
+        Parameters
+        ----------
+        path : str or Path
+            Its ending chooses what is written: the content (``.json``), or the table (``.md``, ``.tex``, ``.csv``,
+            ``.parquet``).
+
+        Returns
+        -------
+        Path
+            The path of the file.
+        """
         check_outputs(path, kinds=RESULTS)
         path = Path(path)
         texts = {".json": self.to_json, ".md": self.to_markdown, ".tex": self.to_latex}
@@ -58,12 +103,12 @@ class Result:
 
 
 def plain(content: _T) -> _T:
-    """Content with None in place of all that JSON has no number for."""
-    made: Any = content
+    """Content with None in place of floats that are not finite, which JSON cannot hold."""
+    values: Any = content
     if isinstance(content, dict):
-        made = {key: plain(value) for key, value in content.items()}
+        values = {key: plain(value) for key, value in content.items()}
     elif isinstance(content, list):
-        made = [plain(value) for value in content]
+        values = [plain(value) for value in content]
     elif isinstance(content, float) and not math.isfinite(content):
-        made = None
-    return cast(_T, made)
+        values = None
+    return cast(_T, values)

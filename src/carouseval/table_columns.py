@@ -1,147 +1,155 @@
-"""What columns of tables must hold, and what to say where they do not."""
+"""What the columns of a table must hold, and the messages where they do not."""
 
 import difflib
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 import polars as pl
 
 from carouseval.file_kinds import SEPARATORS
 
+ColumnKind: TypeAlias = Literal["id", "integer", "number", "boolean", "segment", "text", "time"]
+"""What a column holds.
+
+``id`` is integers or text, ``segment`` any value or none, ``text`` has the blanks around it removed, and ``time`` is a
+number, or a date and time, in seconds.
+"""
+
 _TEXT = (pl.String, pl.Categorical, pl.Enum)
-_MOST_FLOAT = 2.0**53  # whole numbers beyond are not all floats
+_BOOLEANS = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
+_EXACT_FLOATS = 2.0**53  # floats represent every integer up to here
+_EXPECTED: dict[ColumnKind, str] = {
+    "id": "integers or text",
+    "integer": "integers",
+    "segment": "plain values",
+    "text": "text",
+    "time": "numbers, or dates and times",
+}
 
 
 @dataclass(frozen=True)
 class Column:
-    """What a column must hold, by its ``kind``.
-
-    ``id``, ``whole``, ``number``, ``flag``, ``segment`` (any value, also none), ``text`` (without the blanks around it)
-    or ``time`` (a number, or a date and time, as seconds).
-    """
+    """A column, what it must hold, and what to do where it does not (``remedy``)."""
 
     name: str
-    kind: str
-    needed: bool = True
+    kind: ColumnKind
+    required: bool = True
     remedy: str = ""
-    least: float | None = None
-    most: float | None = None
-    nulls: bool = False
-    pattern: str = ""  # a regular expression that texts must match
-    where: pl.Expr | None = field(default=None, compare=False)  # the lines, by typed columns, on which it must hold
+    minimum: float | None = None
+    maximum: float | None = None
+    nullable: bool = False
+    pattern: str = ""  # a regular expression that text must match
+    where: pl.Expr | None = field(default=None, compare=False)  # a condition on typed columns: the lines to check
 
     def typed(self, raw: pl.DataType, id_type: pl.DataType) -> pl.Expr:
-        """The column in the type it is used in; null where it does not read."""
+        """The column in the type it is used in; null where a value cannot be converted."""
         column = pl.col(self.name)
         if self.kind == "id":
             return column.cast(id_type, strict=False)
         if self.kind == "segment":
             return column.cast(pl.String).fill_null("(none)")
-        if self.kind == "flag":
+        if self.kind == "boolean":
             if raw in _TEXT:
-                known = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
                 lower = column.cast(pl.String).str.to_lowercase()
-                return lower.replace_strict(known, default=None, return_dtype=pl.Boolean)
-            return (
-                column
-                if raw == pl.Boolean
-                else column.cast(pl.Float64).replace_strict({0.0: False, 1.0: True}, default=None)
-            )
+                return lower.replace_strict(_BOOLEANS, default=None, return_dtype=pl.Boolean)
+            if raw == pl.Boolean:
+                return column
+            return column.cast(pl.Float64).replace_strict({0.0: False, 1.0: True}, default=None)
         if self.kind == "text":
             text = column.cast(pl.String).str.strip_chars()
             return pl.when(text != "").then(text)
         if self.kind == "time" and isinstance(raw, pl.Datetime):
             return column.dt.timestamp("us") / 1e6
-        number = column.cast(pl.String).cast(pl.Float64, strict=False) if raw in _TEXT else column.cast(pl.Float64)
         if self.kind == "time" and raw in _TEXT:
             return _seconds(column.cast(pl.String).str.strip_chars())
+        number = column.cast(pl.String).cast(pl.Float64, strict=False) if raw in _TEXT else column.cast(pl.Float64)
         if self.kind in ("number", "time"):
             return number
         if raw.is_integer():
             return column.cast(pl.Int64, strict=False)
-        return pl.when((number == number.floor()) & (number.abs() < _MOST_FLOAT)).then(number).cast(pl.Int64)
+        return pl.when((number == number.floor()) & (number.abs() < _EXACT_FLOATS)).then(number).cast(pl.Int64)
 
-    def broken(self, as_text: bool) -> pl.Expr:
-        """Which typed values are refused; an empty text is no id."""
+    def invalid(self, is_text: bool) -> pl.Expr:
+        """Which typed values are refused; an empty text is not an id."""
         column = pl.col(self.name)
-        if self.nulls:
-            bad = pl.lit(False) if self.kind == "text" else column.is_null() & pl.col(self.given)
+        if self.nullable:
+            bad = pl.lit(False) if self.kind == "text" else column.is_null() & pl.col(self.presence)
         else:
             bad = column.is_null()
-        if self.kind == "id" and as_text:
+        if self.kind == "id" and is_text:
             bad = bad | (column == "")
-        if self.pattern and (as_text or self.kind == "text"):
+        if self.pattern and (is_text or self.kind == "text"):
             bad = bad | ~column.str.contains(self.pattern)
         if self.kind in ("number", "time"):
             bad = bad | ~column.is_finite()
-        if self.least is not None:
-            bad = bad | (column < self.least)
-        if self.most is not None:
-            bad = bad | (column > self.most)
-        bad = bad.fill_null(not self.nulls)
+        if self.minimum is not None:
+            bad = bad | (column < self.minimum)
+        if self.maximum is not None:
+            bad = bad | (column > self.maximum)
+        bad = bad.fill_null(not self.nullable)
         return bad if self.where is None else bad & self.where.fill_null(False)
 
     @property
-    def given(self) -> str:
-        """The name of a mark that says where a column that may be empty is not."""
+    def presence(self) -> str:
+        """The name of a boolean column that says where a nullable column has a value."""
         return f"__given__{self.name}"
 
-    def refusal(self, raw: pl.DataType) -> str:
-        """What to say of values of a type that cannot be read at all; nothing of one that can."""
-        if self._takes(raw):
+    def type_error(self, raw: pl.DataType) -> str:
+        """The message about a type that cannot be converted at all; empty for one that can."""
+        if self._accepts(raw):
             return ""
-        hint = "Cast it: pandas makes floats of integers where some are missing." if raw.is_float() else self.remedy
-        kinds = {"id": "integers or text", "whole": "whole numbers", "segment": "plain values", "text": "texts"}
-        kinds |= {"time": "numbers, or dates and times,"}
-        return f"holds {raw}, and {kinds.get(self.kind, 'numbers')} are wanted. {hint}"
+        cast = "Cast it: pandas turns integers into floats where some are missing."
+        remedy = cast if raw.is_float() else self.remedy
+        return f"holds {raw}; expected {_EXPECTED.get(self.kind, 'numbers')}. {remedy}".rstrip()
 
-    def _takes(self, raw: pl.DataType) -> bool:
+    def _accepts(self, raw: pl.DataType) -> bool:
         if self.kind == "id":
             return raw.is_integer() or raw in _TEXT or raw == pl.Null
         if self.kind in ("segment", "text"):
             return not raw.is_nested() and raw not in (pl.Binary, pl.Duration, pl.Object)
-        if self.kind in ("whole", "time") and raw == pl.Boolean:
+        if self.kind in ("integer", "time") and raw == pl.Boolean:
             return False
         if self.kind == "time" and isinstance(raw, pl.Datetime):
             return True
         return raw.is_numeric() or raw in (*_TEXT, pl.Boolean, pl.Null)
 
 
-def _seconds(written: pl.Expr) -> pl.Expr:
+def _seconds(text: pl.Expr) -> pl.Expr:
     """Numbers, and dates and times such as 2026-01-31T12:00:00.250Z, as seconds."""
-    dated = written.str.replace("T", " ", literal=True).str.replace("Z$", "+0000")
-    forms = [form + zone for form in ("%Y-%m-%d %H:%M:%S%.f", "%Y-%m-%d %H:%M") for zone in ("", "%z")]
-    times = [dated.str.to_datetime(form, time_unit="us", strict=False) for form in forms]
-    return pl.coalesce(written.cast(pl.Float64, strict=False), *(time.dt.timestamp("us") / 1e6 for time in times))
+    dated = text.str.replace("T", " ", literal=True).str.replace("Z$", "+0000")
+    formats = [form + zone for form in ("%Y-%m-%d %H:%M:%S%.f", "%Y-%m-%d %H:%M") for zone in ("", "%z")]
+    times = [dated.str.to_datetime(format, time_unit="us", strict=False) for format in formats]
+    return pl.coalesce(text.cast(pl.Float64, strict=False), *(time.dt.timestamp("us") / 1e6 for time in times))
 
 
 def missing_columns(
     missing: Sequence[str], names: Mapping[str, str], schema: pl.Schema, hint: str, separator: str
 ) -> str:
-    """Which columns a table lacks, by our names and the caller's, and what to do about it."""
+    """The message about columns that a table lacks, by our names and the user's, and what to do."""
     header = schema.names()
-    told = []
+    unused = [column for column in header if column not in names.values()]
+    descriptions = []
     for ours in missing:
-        near = difflib.get_close_matches(ours, [one for one in header if one not in names.values()], n=1, cutoff=0.6)
-        asked = f" ({names[ours]}, as columns has it)" if names[ours] != ours else ""
-        told.append(f"{ours}{asked}{f' (your {near[0]}?)' if near else ''}")
-    shown = [re.sub(r"_duplicated_\d+$", "", one) for one in header[:12]]  # as Polars calls the second of a name
-    has = f"{', '.join(shown)}{', ...' if len(header) > 12 else ''}" or "no columns"
-    if any("\ufffd" in one for one in header):
+        similar = difflib.get_close_matches(ours, unused, n=1, cutoff=0.6)
+        theirs = f" ({names[ours]}, as given in columns)" if names[ours] != ours else ""
+        descriptions.append(f"{ours}{theirs}{f' (is it {similar[0]}?)' if similar else ''}")
+    listed = [re.sub(r"_duplicated_\d+$", "", column) for column in header[:12]]  # Polars renames repeated columns
+    available = f"{', '.join(listed)}{', ...' if len(header) > 12 else ''}" or "no columns"
+    if any("\ufffd" in column for column in header):
         hint = "It is not in UTF-8. Save it as UTF-8."
     for mark, word in SEPARATORS.items():
         if len(header) == 1 and mark in header[0] and mark != separator:
-            hint = f"Its fields seem to be separated by {word}; write it with {SEPARATORS[separator]}."
+            hint = f"Its fields seem to be separated by {word}; separate them by {SEPARATORS[separator]}."
     if schema.get("items") == pl.String and "item_id" in missing:
-        hint = "Its items are text; lists need .parquet or .ndjson, or write one line per item with col and item_id."
-    return f"missing column{'s' * (len(missing) > 1)} {', '.join(told)}; it has {has}. {hint}"
+        hint = "Its column items holds text. Use .parquet or .ndjson for lists, or write one line per item, with col."
+    return f"missing column{'s' * (len(missing) > 1)} {', '.join(descriptions)}; it has {available}. {hint}"
 
 
 @dataclass(frozen=True)
 class Defect:
-    """Something wrong with a table, and how often."""
+    """A problem of a table, and how often it occurs."""
 
     table: str
     column: str

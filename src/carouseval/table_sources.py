@@ -1,34 +1,46 @@
-"""What can be a table: frames of any library, dicts of columns, paths and patterns."""
+"""What is accepted as a table: frames of any library, dicts of columns, paths and patterns."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import polars as pl
 
 from carouseval.errors import DataError, ParameterError
-from carouseval.table_files import TableFile, find_files, open_file, under
+from carouseval.table_files import TableFile, find_files, open_file, with_table_name
 
-TableLike: TypeAlias = Any
+
+class ArrowTable(Protocol):
+    """A table with the Arrow PyCapsule interface, such as those of pandas, PyArrow and DuckDB."""
+
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        """The table as an Arrow stream."""
+
+
+TablePath: TypeAlias = str | os.PathLike[str]
+"""A path to a table: a file, a folder or a pattern such as ``layouts/*.parquet``."""
+
+TableLike: TypeAlias = pl.DataFrame | pl.LazyFrame | ArrowTable | Mapping[str, Any] | TablePath | Sequence[TablePath]
+"""A table: a Polars frame, a table of pandas, PyArrow or DuckDB, a dict of columns, or one or several paths."""
 
 
 def in_memory(source: TableLike, name: str) -> TableLike:
-    """What can be read only once, or slowly, as a frame; paths and frames as they are."""
-    records, files = records_of(source, name)
+    """The table as a frame if it may be readable only once or slowly; paths and lazy frames as they are."""
+    records, files = open_source(source, name)
     return source if files or isinstance(source, pl.LazyFrame) else records.collect()
 
 
-def records_of(source: TableLike, name: str) -> tuple[pl.LazyFrame, tuple[TableFile, ...]]:
-    """All columns of a table, and the files they come from, if they do."""
+def open_source(source: TableLike, name: str) -> tuple[pl.LazyFrame, tuple[TableFile, ...]]:
+    """All columns of a table, and the files it is read from, if any."""
     if isinstance(source, str | os.PathLike) or (
-        isinstance(source, list | tuple) and source and all(isinstance(one, str | os.PathLike) for one in source)
+        isinstance(source, list | tuple) and source and all(isinstance(path, str | os.PathLike) for path in source)
     ):
         paths = [source] if isinstance(source, str | os.PathLike) else source
         try:
             files = tuple(open_file(file) for path in paths for file in find_files(Path(path)))
         except DataError as error:
-            raise DataError(under(name, str(error))) from None
+            raise DataError(with_table_name(name, str(error))) from None
         frames = [file.records for file in files]
         return (frames[0] if len(frames) == 1 else pl.concat(frames, how="diagonal_relaxed")), files
     if isinstance(source, pl.LazyFrame):
@@ -38,14 +50,14 @@ def records_of(source: TableLike, name: str) -> tuple[pl.LazyFrame, tuple[TableF
     if isinstance(source, Mapping) or hasattr(source, "__arrow_c_stream__") or hasattr(source, "__dataframe__"):
         try:
             return pl.DataFrame(source).lazy(), ()
-        except Exception as error:  # whatever a foreign library says of its own table
-            raise DataError(f"{name} does not read as a table: {str(error).strip().partition(chr(10))[0]}.") from None
+        except Exception as error:  # whatever another library raises about its own table
+            raise DataError(f"{name} cannot be read as a table: {str(error).strip().partition(chr(10))[0]}.") from None
     raise ParameterError(
         f"{name} must be a table (Polars, pandas, PyArrow, DuckDB, a dict of columns) or a path, "
         f"found {type(source).__name__}."
     )
 
 
-def name_of(source: TableLike) -> str:
-    """What to call a table that has no other name: its path, or "table"."""
+def default_name(source: TableLike) -> str:
+    """The name of a table that was given none: its path, or "table"."""
     return str(source) if isinstance(source, str | os.PathLike) else "table"

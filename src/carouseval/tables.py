@@ -1,10 +1,11 @@
-"""Tables in: whatever holds columns becomes a checked stream of typed batches, or an error that names the line.
+"""Reading tables: any source of columns becomes a checked stream of typed batches, or an error that names the line.
 
-A table is a Polars frame, anything that speaks Arrow (pandas, PyArrow, DuckDB), a dict of columns, a path, a pattern, a
-folder, or a list of paths.
+A table is a Polars frame, anything with an Arrow interface (pandas, PyArrow, DuckDB), a dict of columns, a path, a
+pattern, a folder, or a list of paths.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -12,139 +13,143 @@ import polars as pl
 
 from carouseval.errors import DataError
 from carouseval.table_columns import Column, Defect, missing_columns
-from carouseval.table_files import TableFile, readable
-from carouseval.table_sources import TableLike, in_memory, name_of, records_of
+from carouseval.table_files import TableFile, read_errors
+from carouseval.table_sources import TableLike, default_name, in_memory, open_source
 
 __all__ = ["RECORD", "Column", "Table", "TableLike", "agree_on_ids", "in_memory", "open_table"]
 
-RECORD = "__record__"  # where a record stands in its table, counted from 0
+RECORD = "__record__"  # the position of a record in its table, counted from 0
 _BATCH = 1 << 20
 
 
 @dataclass(frozen=True)
 class Table:
-    """A table with the columns it is used for, under the names the project knows them by."""
+    """A table, with the columns it is used for under our names."""
 
     name: str
     records: pl.LazyFrame  # with RECORD
     columns: tuple[Column, ...]
-    names: Mapping[str, str]  # what the caller calls each column
+    names: Mapping[str, str]  # our name to the user's name of each column
     files: tuple[TableFile, ...]
     types: Mapping[str, pl.DataType]
-    is_text: bool  # CSV and the like: ids have no type of their own
+    is_text: bool  # CSV and TSV: values have no types
     lists: bool = False  # one line per carousel, with a list of items
-    header: tuple[str, ...] = ()  # all columns, as the caller calls them
+    header: tuple[str, ...] = ()  # all columns, by the user's names
     id_types: Mapping[str, pl.DataType] = field(default_factory=dict)
 
     def __contains__(self, column: str) -> bool:
         return column in self.names
 
     def frame(self, *, with_record: bool = False) -> pl.LazyFrame:
-        """All records, typed; null where a value does not read."""
+        """All records, typed; null where a value cannot be converted."""
         typed = [c.typed(self.types[c.name], self._id_type(c)).alias(c.name) for c in self.columns]
-        marks = [pl.col(c.name).is_not_null().alias(c.given) for c in self.columns if c.nulls]
-        return self._cells().select(*([RECORD] if with_record else []), *typed, *marks)
+        presence = [pl.col(c.name).is_not_null().alias(c.presence) for c in self.columns if c.nullable]
+        return self._cells().select(*([RECORD] if with_record else []), *typed, *presence)
 
     def _cells(self) -> pl.LazyFrame:
         if not self.lists:
             return self.records
         cells = self.records.with_columns(col=pl.int_ranges(1, pl.col("item_id").list.len() + 1, dtype=pl.Int64))
         exploded = cells.explode("item_id", "col", empty_as_null=True)
-        return exploded.filter(pl.col("item_id").is_not_null())  # an empty place in a list is a hole in the row
+        return exploded.filter(pl.col("item_id").is_not_null())  # a null in a list is a gap in the row
 
-    def _rules(self) -> list[pl.Expr]:
-        """What must not hold of each column."""
-        return [c.broken(self._id_type(c) == pl.String) for c in self.columns]
+    def _invalid(self) -> list[pl.Expr]:
+        """The invalid values of each column."""
+        return [c.invalid(self._id_type(c) == pl.String) for c in self.columns]
 
     def _id_type(self, column: Column) -> pl.DataType:
-        """As all tables have agreed, or the column's own."""
+        """The type that all tables agreed on, or the column's own."""
         own = pl.Int64() if self.types[column.name].is_integer() else pl.String()
         return self.id_types.get(column.name, own)
 
     def height(self) -> int:
-        """How many lines (cells, where they come in lists) there are."""
-        with self.readable():
+        """The number of lines, or of cells if items are in lists."""
+        with self.read_errors():
             return int(self._cells().select(pl.len()).collect(engine="streaming").item())
 
     def batches(self) -> Iterator[pl.DataFrame]:
-        """Typed batches in order; the first defect found is raised with its line."""
-        rules = [rule.any().alias(str(at)) for at, rule in enumerate(self._rules())]
-        with self.readable():
+        """Typed batches in order; the first defect is raised with its line."""
+        checks = [invalid.any().alias(str(k)) for k, invalid in enumerate(self._invalid())]
+        with self.read_errors():
             for batch in self.frame().collect_batches(chunk_size=_BATCH, maintain_order=True, engine="streaming"):
-                if batch.height and any(batch.select(rules).row(0)):
+                if batch.height and any(batch.select(checks).row(0)):
                     raise DataError(str(self.defects()[0]))
                 yield batch
 
     def collect(self) -> pl.DataFrame:
-        """All of it, checked."""
+        """The whole table, checked."""
         batches = list(self.batches())
         return pl.concat(batches) if batches else self.frame().collect()
 
     def collect_all(self, *queries: Callable[[pl.LazyFrame], pl.LazyFrame]) -> list[pl.DataFrame]:
-        """The results of queries on the typed records, with RECORD, in one streaming pass that checks them, too."""
+        """The results of queries on the typed records, with RECORD, in one streaming pass that also checks them."""
         frame = self.frame(with_record=True)
-        with self.readable():
+        with self.read_errors():
             tally, *results = pl.collect_all(
-                [self._tally(frame), *(query(frame) for query in queries)], engine="streaming"
+                [self._defect_counts(frame), *(query(frame) for query in queries)], engine="streaming"
             )
-        if defects := self._tallied(tally):
+        if defects := self._defects(tally):
             raise DataError(str(defects[0]))
         return results
 
     def defects(self) -> list[Defect]:
-        """What columns hold that cannot be read, first lines first."""
-        with self.readable():
-            return self._tallied(self._tally(self.frame(with_record=True)).collect(engine="streaming"))
+        """One defect for each column with invalid values, ordered by the first line that has one."""
+        with self.read_errors():
+            return self._defects(self._defect_counts(self.frame(with_record=True)).collect(engine="streaming"))
 
-    def _tally(self, frame: pl.LazyFrame) -> pl.LazyFrame:
-        """Of each column the first record that breaks its rule, and how many do."""
-        broken = self._rules()
-        firsts = [pl.col(RECORD).filter(rule).min().alias(f"first {k}") for k, rule in enumerate(broken)]
-        totals = [rule.sum().alias(f"total {k}") for k, rule in enumerate(broken)]
+    def _defect_counts(self, frame: pl.LazyFrame) -> pl.LazyFrame:
+        """For each column the first record with an invalid value, and the number of them."""
+        conditions = self._invalid()
+        firsts = [pl.col(RECORD).filter(invalid).min().alias(f"first {k}") for k, invalid in enumerate(conditions)]
+        totals = [invalid.sum().alias(f"total {k}") for k, invalid in enumerate(conditions)]
         return frame.select(firsts + totals)
 
-    def _tallied(self, tally: pl.DataFrame) -> list[Defect]:
-        found = tally.row(0, named=True)
-        records = sorted((found[f"first {k}"], k) for k in range(len(self.columns)) if found[f"total {k}"])
-        return [self._defect(self.columns[k], record, int(found[f"total {k}"])) for record, k in records]
+    def _defects(self, counts: pl.DataFrame) -> list[Defect]:
+        count = counts.row(0, named=True)
+        records = sorted((count[f"first {k}"], k) for k in range(len(self.columns)) if count[f"total {k}"])
+        return [self._defect(self.columns[k], record, int(count[f"total {k}"])) for record, k in records]
 
-    def find(self, broken: pl.Expr) -> tuple[int, int, dict[str, Any]]:
-        """The first record for which something holds, the number of them, and its typed values."""
-        lines = self.frame(with_record=True).filter(broken)
-        with self.readable():
+    def find(self, condition: pl.Expr) -> tuple[int, int, dict[str, Any]]:
+        """The first record that meets a condition, the number of such records, and its typed values."""
+        lines = self.frame(with_record=True).filter(condition)
+        with self.read_errors():
             total = int(lines.select(pl.len()).collect(engine="streaming").item())
             row = lines.filter(pl.col(RECORD) == pl.col(RECORD).min()).head(1).collect(engine="streaming")
         return int(row[RECORD][0]), total, row.row(0, named=True)
 
     def _defect(self, column: Column, record: int, total: int) -> Defect:
         lines = self.records.filter(pl.col(RECORD) == record)
-        with self.readable():
-            # where lists of items are given, their length stands for the columns
-            of_list = pl.col("item_id").list.len() if self.lists and column.name == "col" else pl.col(column.name)
-            value = lines.select(of_list).collect(engine="streaming").item(0, 0)
+        with self.read_errors():
+            # with lists of items, an invalid column means a list that is too long
+            is_length = self.lists and column.name == "col"
+            value = (
+                lines.select(pl.col("item_id").list.len() if is_length else column.name)
+                .collect(engine="streaming")
+                .item(0, 0)
+            )
         if isinstance(value, pl.Series):
             value = value.to_list()
-        what = f"column {self.names[column.name]}, {self.where(record)}: found {_shown(value)}"
+        problem = f"column {self.names[column.name]}, {self.where(record)}: found {_format_value(value)}"
         more = f" ({total:,} such lines)" if total > 1 else ""
         remedy = column.remedy
         if column.kind == "id" and self._id_type(column) == pl.Int64 and value not in (None, ""):
-            remedy = "The other tables hold integers there, of at most 64 bits. Write ids alike in all tables."
-        message = f"{self.name}: {what}{more}. {remedy}"
+            remedy = "In the other tables it holds integers of at most 64 bits. Use the same type of id in all tables."
+        message = f"{self.name}: {problem}{more}. {remedy}"
         return Defect(self.name, self.names[column.name], total, message, first={"record": record, "value": value})
 
     def where(self, record: int) -> str:
-        """The line of a record, in its file where there are several."""
+        """The line of a record, and its file if there are several."""
         for file in self.files:
-            with readable(file):
+            with read_errors(file):
                 height = file.records.select(pl.len()).collect(engine="streaming").item() if len(self.files) > 1 else 0
             if record < height or len(self.files) == 1:
-                return file.place(record) + (f" of {file.path}" if len(self.files) > 1 else "")
+                return file.where(record) + (f" of {file.path}" if len(self.files) > 1 else "")
             record -= height
         return f"line {record + 1}"
 
-    def readable(self) -> Any:
-        """What the reader cannot make out becomes our error."""
-        return readable(*self.files, name=self.name)
+    def read_errors(self) -> AbstractContextManager[None]:
+        """Turn what Polars raises while it reads this table into a ``DataError``."""
+        return read_errors(*self.files, name=self.name)
 
 
 def open_table(
@@ -153,22 +158,22 @@ def open_table(
     columns: Sequence[Column],
     names: Mapping[str, str] | None = None,
     *,
-    hint: str = "Other names go through columns={'user_id': 'customer', ...}.",
+    hint: str = "If yours have other names, use columns={'user_id': 'customer', ...}.",
     full_lines: bool = False,
 ) -> Table:
-    """A table from whatever holds it; ``names`` says what the caller calls some columns.
+    """Open a table; ``names`` maps our names of columns to the user's.
 
-    Without a ``name`` it goes by its path. ``hint`` says what to do about missing columns. With ``full_lines`` a line
-    of a text file must have as many fields as the header, for which it is read once more: that a line of a log was cut
-    off shows in no column, where most are empty.
+    Without a ``name`` it is named by its path. ``hint`` says what to do about missing columns. With ``full_lines``
+    every line of a text file must have as many fields as the header. The file is read once more for that: in a log
+    whose columns are mostly empty, no column shows that a line was cut off.
 
     >>> table = open_table({"customer": [7], "row": [1]}, "layouts", [Column("user_id", "id")], {"user_id": "customer"})
     >>> table.collect()["user_id"].to_list()
     [7]
     """
-    name = name_of(source) if name is None else name
-    records, files = records_of(source, name)
-    with readable(*files, name=name):
+    name = default_name(source) if name is None else name
+    records, files = open_source(source, name)
+    with read_errors(*files, name=name):
         schema = records.collect_schema()
     header = schema.names()
     theirs = {c.name: (names or {}).get(c.name, c.name) for c in columns}
@@ -176,50 +181,53 @@ def open_table(
     lists = "item_id" in used and _is_list(schema, used["item_id"])
     if not lists and "item_id" in used and used["item_id"] not in header and _is_list(schema, "items"):
         used["item_id"], lists = "items", True
-    needed = [c.name for c in columns if c.needed and not (lists and c.name == "col")]
-    if missing := [ours for ours in needed if used[ours] not in header]:
+    required = [c.name for c in columns if c.required and not (lists and c.name == "col")]
+    if missing := [ours for ours in required if used[ours] not in header]:
         separator = next((file.kind.separator for file in files if file.kind.is_text), ",")
         raise DataError(f"{name}: {missing_columns(missing, theirs, schema, hint, separator)}")
     _check_names(name, used)
     for file in files:
-        own = header if len(files) == 1 else file.records.collect_schema().names()
-        _check_file(name, file, own, [used[ours] for ours in needed])
+        file_header = header if len(files) == 1 else file.records.collect_schema().names()
+        _check_file(name, file, file_header, [used[ours] for ours in required])
         if full_lines:
             file.check_lines()
     used = {ours: their for ours, their in used.items() if their in header}
     is_text = bool(files) and all(file.kind.is_text for file in files)
     indexed = records.with_row_index(RECORD)
-    if is_text and used:  # where lines were checked to be full, a blank one is told by the columns in use
-        told_by = list(used.values()) if full_lines else header
-        indexed = indexed.filter(~pl.all_horizontal(pl.col(told_by).is_null()))
-    kept = indexed.select(RECORD, *(pl.col(their).alias(ours) for ours, their in used.items()))
+    if is_text and used:  # skip blank lines; if all lines are complete, the columns in use are enough to find them
+        checked = list(used.values()) if full_lines else header
+        indexed = indexed.filter(~pl.all_horizontal(pl.col(checked).is_null()))
+    selected = indexed.select(RECORD, *(pl.col(their).alias(ours) for ours, their in used.items()))
     types = {ours: schema[their] for ours, their in used.items()}
     if lists:
-        of_lists = types["item_id"]
-        assert isinstance(of_lists, pl.List | pl.Array)
-        inner = of_lists.inner if isinstance(of_lists.inner, pl.DataType) else of_lists.inner()
-        kept = kept.with_columns(pl.col("item_id").cast(pl.List(inner)))
+        list_type = types["item_id"]
+        assert isinstance(list_type, pl.List | pl.Array)
+        inner = list_type.inner if isinstance(list_type.inner, pl.DataType) else list_type.inner()
+        selected = selected.with_columns(pl.col("item_id").cast(pl.List(inner)))
         types |= {"item_id": inner, "col": pl.Int64()}
         used["col"] = "col"
-    known = tuple(c for c in columns if c.name in used)
-    for column in known:
-        if refusal := column.refusal(types[column.name]):
-            raise DataError(f"{name}: column {used[column.name]} {refusal}")
-    return Table(name, kept, known, used, files, types, is_text, lists, tuple(header))
+    present = tuple(c for c in columns if c.name in used)
+    for column in present:
+        if error := column.type_error(types[column.name]):
+            raise DataError(f"{name}: column {used[column.name]} {error}")
+    return Table(name, selected, present, used, files, types, is_text, lists, tuple(header))
 
 
 def _check_names(name: str, used: Mapping[str, str]) -> None:
     for theirs in used.values():
-        if list(used.values()).count(theirs) > 1:
-            raise DataError(f"{name}: column {theirs} is named for two of ours. Name each once in columns.")
+        ours = [column for column, own in used.items() if own == theirs]
+        if len(ours) > 1:
+            raise DataError(
+                f"{name}: column {theirs} is used for both {ours[0]} and {ours[1]}. Use it once in columns."
+            )
 
 
-def _check_file(name: str, file: TableFile, header: Sequence[str], needed: Sequence[str]) -> None:
-    """Each of several files has the needed columns, and each of them once."""
-    for column in needed:
+def _check_file(name: str, file: TableFile, header: Sequence[str], required: Sequence[str]) -> None:
+    """Every file must have the required columns, each of them once."""
+    for column in required:
         if column not in header:
-            raise DataError(f"{name}: {file.path} has no column {column}. Is it part of {name}?")
-        if file.kind.is_text and f"{column}_duplicated_0" in header:  # what Polars calls the second of a name
+            raise DataError(f"{name}: {file.path} has no column {column}. Is this file part of {name}?")
+        if file.kind.is_text and f"{column}_duplicated_0" in header:  # how Polars renames a repeated column
             raise DataError(f"{name}: the header names {column} twice. Remove or rename one.")
 
 
@@ -228,9 +236,10 @@ def _is_list(schema: pl.Schema, column: str) -> bool:
 
 
 def agree_on_ids(tables: Sequence[Table], settled: Mapping[str, pl.DataType] | None = None) -> list[Table]:
-    """One type for each id in all tables: 7 never equals "7", so what differs is refused.
+    """Give each id one type in all tables; different types are refused, as 7 never equals "7".
 
-    Text of files such as CSV has no type of its own and takes that of the other tables, or what was ``settled`` before.
+    The values of text files such as CSV have no types; their ids take the type of the other tables, or the one that was
+    ``settled`` before.
     """
     types: dict[str, tuple[pl.DataType, str]] = {name: (kind, "judgments") for name, kind in (settled or {}).items()}
     for table in tables:
@@ -238,23 +247,23 @@ def agree_on_ids(tables: Sequence[Table], settled: Mapping[str, pl.DataType] | N
             raw = table.types[column.name]
             if column.kind != "id" or (table.is_text and raw == pl.String) or raw == pl.Null:
                 continue
-            found: pl.DataType = pl.Int64() if raw.is_integer() else pl.String()
-            kind, other = types.setdefault(column.name, (found, table.name))
-            if kind != found:
+            own: pl.DataType = pl.Int64() if raw.is_integer() else pl.String()
+            kind, other = types.setdefault(column.name, (own, table.name))
+            if kind != own:
                 words = {pl.Int64(): "integers", pl.String(): "text"}
                 raise DataError(
-                    f"{table.name}: column {table.names[column.name]} holds {words[found]}, and in {other} it holds "
+                    f"{table.name}: column {table.names[column.name]} holds {words[own]}, but in {other} it holds "
                     f"{words[kind]}: 7 never equals '7', so nothing would match. Convert one of them."
                 )
-    chosen = {name: kind for name, (kind, _) in types.items()}
-    return [_with_ids(table, chosen) for table in tables]
+    agreed = {name: kind for name, (kind, _) in types.items()}
+    return [_with_id_types(table, agreed) for table in tables]
 
 
-def _with_ids(table: Table, types: Mapping[str, pl.DataType]) -> Table:
+def _with_id_types(table: Table, types: Mapping[str, pl.DataType]) -> Table:
     own = {c.name: types.get(c.name, pl.String()) for c in table.columns if c.kind == "id"}
     return replace(table, id_types=own)
 
 
-def _shown(value: Any) -> str:
-    shown = "nothing" if value is None else repr(value)
-    return shown if len(shown) <= 60 else f"{shown[:60]}..."
+def _format_value(value: Any) -> str:
+    text = "nothing" if value is None else repr(value)
+    return text if len(text) <= 60 else f"{text[:60]}..."

@@ -1,4 +1,4 @@
-"""Small tables as Markdown and LaTeX."""
+"""Small tables as Markdown, LaTeX and HTML."""
 
 import html
 import math
@@ -17,19 +17,23 @@ def markdown(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     |---|---|
     | 2DCG | 1.5 |
     """
-    lines = [f"| {' | '.join(_escaped(row))} |" for row in (header, *rows)]
+    lines = [f"| {' | '.join(_escape_markdown(row))} |" for row in (header, *rows)]
     return "\n".join([lines[0], f"|{'|'.join('---' for _ in header)}|", *lines[1:]]) + "\n"
 
 
 def latex(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """A LaTeX tabular with booktabs rules."""
-    body = [" & ".join(map(_latex, row)) + r" \\" for row in rows]
-    top = [rf"\begin{{tabular}}{{l{'r' * (len(header) - 1)}}}", r"\toprule", " & ".join(map(_latex, header)) + r" \\"]
+    body = [" & ".join(map(_escape_latex, row)) + r" \\" for row in rows]
+    top = [
+        rf"\begin{{tabular}}{{l{'r' * (len(header) - 1)}}}",
+        r"\toprule",
+        " & ".join(map(_escape_latex, header)) + r" \\",
+    ]
     return "\n".join([*top, r"\midrule", *body, r"\bottomrule", r"\end{tabular}"]) + "\n"
 
 
 def frame_texts(frame: "pl.DataFrame") -> tuple[Sequence[str], list[list[str]]]:
-    """A frame's header and cells as they are printed: floats to four digits."""
+    """A frame's header and cells as printed: floats with four decimals."""
 
     def text(value: Any) -> str:
         if isinstance(value, float):
@@ -47,10 +51,10 @@ def frame_html(frame: "pl.DataFrame") -> str:
     return f"<table>{body}</table>"
 
 
-def _escaped(row: Sequence[str]) -> list[str]:
+def _escape_markdown(row: Sequence[str]) -> list[str]:
     return [" ".join(text.replace("|", "\\|").splitlines()) for text in row]
 
 
-def _latex(text: str) -> str:
+def _escape_latex(text: str) -> str:
     names = {"\\": r"\textbackslash{}", "^": r"\^{}", "~": r"\~{}", "\n": " ", "\r": " "}
     return "".join(names.get(mark, rf"\{mark}" if mark in "_&%#${}" else mark) for mark in text)

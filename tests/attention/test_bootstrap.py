@@ -67,7 +67,7 @@ def test_seeds_and_progress() -> None:
 def test_nonsense_is_refused() -> None:
     with pytest.raises(cv.ParameterError, match="bootstrap needs counts"):
         bootstrap(recgaze_counts("all").frequencies, "d_t")
-    with pytest.raises(cv.ParameterError, match="samples must be a whole number"):
+    with pytest.raises(cv.ParameterError, match="samples must be an integer"):
         bootstrap(recgaze_counts("all"), "d_t", samples=0)
     with pytest.raises(cv.DataError, match="frequencies are 10x15, but the grid is 3x3"):
         bootstrap(recgaze_counts("all"), "d_t", cv.Grid(3, 3), samples=3)

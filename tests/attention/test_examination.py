@@ -49,7 +49,7 @@ def test_an_unknown_group_is_refused() -> None:
         ({"counts": [[1.0, float("inf")]]}, "must be integers, 0 or more"),
         ({"counts": [[6, 20]], "screens": 5}, "row 1, col 1 was examined on 6 of 5 screens"),
         ({"row_counts": [999]}, "row 1 was examined on 999 of 5 screens"),
-        ({"screens": 0}, "screens must be a whole number of at least 1"),
+        ({"screens": 0}, "screens must be an integer of at least 1"),
         ({"row_counts": [1, 2]}, "row_counts has 2 rows, counts 1"),
     ],
 )
@@ -82,7 +82,7 @@ def test_files_read_back(tmp_path: Path) -> None:
         ('{"name": "t", "screens": 1}', "needs an object with the keys name, screens, counts"),
         ('{"name": "t", "screens": 1, "counts": [[2]]}', "row 1, col 1 was examined on 2 of 1 screens"),
         ('{"name": "t", "screens": 1, "counts": [[1], [1, 1]]}', "examination file"),
-        ('{"name": "t", "screens": 1, "counts": [[1]], "participants": "x"}', "participants must be a whole number"),
+        ('{"name": "t", "screens": 1, "counts": [[1]], "participants": "x"}', "participants must be an integer"),
     ],
 )
 def test_bad_files_are_refused(tmp_path: Path, text: str, message: str) -> None:

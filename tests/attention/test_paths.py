@@ -137,10 +137,10 @@ def test_parquet_of_any_number_type(tmp_path: Path, kind: Any) -> None:
             r": column time, line 2: found 'noon'\. A time is a number, or",
         ),
         ("screen,row,col,time\na,1,1,nan\na,1,1,inf\n", r": column time, line 2: found 'nan' \(2 such lines\)\."),
-        (TABLE + "b,1", r": line 8 is cut off: it has 2 of 3 fields\."),
+        (TABLE + "b,1", r": line 8 is cut off: it has 2 fields, the header has 3\."),
         ("", r" is empty\."),
         ("a,1,1\n", r": missing columns screen, row, col; it has a, 1, 1\. Write one line per fixation"),
-        (b"PAR1screen", r" does not read as Parquet: "),
+        (b"PAR1screen", r" cannot be parsed as Parquet: "),
         (b"\xff\xfes\x00", r": missing columns .* It is not in UTF-8\. Save it as UTF-8\."),
     ],
 )
@@ -161,7 +161,7 @@ def test_bad_parquet_is_refused(tmp_path: Path) -> None:
 def test_the_number_of_screens_is_checked(tmp_path: Path) -> None:
     with pytest.raises(cv.DataError, match=r"column screen has 2 screens, but the number of screens is given as 1\."):
         read(tmp_path, TABLE, screens=1)
-    with pytest.raises(cv.ParameterError, match=r"screens must be a whole number of at least 1, found 0\."):
+    with pytest.raises(cv.ParameterError, match=r"screens must be an integer of at least 1, found 0\."):
         read(tmp_path, TABLE, screens=0)
     with pytest.raises(cv.DataError, match=r"pilot has no fixations\. Write one line per fixation: screen, row, col\."):
         read(tmp_path, "screen,row,col\n")
@@ -445,7 +445,7 @@ def test_times_are_numbers_or_dates(times: list[Any]) -> None:
     with pytest.raises(cv.DataError, match=r"table: missing column row; it has screen, col"):
         paths_from_screens({"screen": [1], "col": [1]}, GRID)
     with pytest.raises(cv.ParameterError, match=r"table must be a table .* or a path, found int\."):
-        paths_from_screens(3, GRID)
+        paths_from_screens(3, GRID)  # type: ignore[arg-type]
 
 
 def test_blank_screens_are_no_participants() -> None:

@@ -195,7 +195,7 @@ def test_frequencies_may_be_any_table() -> None:
             lambda: grid_search(TRAIN, "d_t", objective=cast(Any, "rho")),
             r"objective must be 'spearman', 'pearson', 'mse' or 'likelihood'",
         ),
-        (lambda: grid_search(TRAIN, "d_t", top=0), r"top must be a whole number of at least 1"),
+        (lambda: grid_search(TRAIN, "d_t", top=0), r"top must be an integer of at least 1"),
         (
             lambda: grid_search(TRAIN, "d_t", parameters={"mu": [1]}),
             r"a parameter of d_t must be 'alpha' or 'beta', found 'mu'",

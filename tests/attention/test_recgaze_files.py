@@ -51,10 +51,10 @@ BAD_LOOK = event(A, 1, 2, movie(11, 2))
         (event(A, 1, 2, movie(1, "")), r"Fixation_AOI_Movie_position_in_carousel, line 4: found nothing\."),
         (event(A, 1, 9, click=movie(-1, 2)), r"column Click_AOI_Carousel_position, line 4: found '-1'\."),
         (event(A, 1, 9, click=movie(1, 0)), r"column Click_AOI_Movie_position_in_carousel, line 4: found '0'\."),
-        ("KInIT_1,S,1", r"line 4 is cut off: it has 3 of 40 fields\. Is the file complete\?"),
-        (f"{LOOK[:30]}\r{LOOK[30:]}", r"line 4 is cut off: it has 7 of 40 fields\."),
-        (f"{LOOK},", r"line 4 is too long: it has 41 of 40 fields\."),
-        (f'{LOOK}"half', r"does not read as CSV: line 4: unexpected end of data\. Is the file complete\?"),
+        ("KInIT_1,S,1", r"line 4 is cut off: it has 3 fields, the header has 40\. Is the file complete\?"),
+        (f"{LOOK[:30]}\r{LOOK[30:]}", r"line 4 is cut off: it has 7 fields, the header has 40\."),
+        (f"{LOOK},", r"line 4 is too long: it has 41 fields, the header has 40\."),
+        (f'{LOOK}"half', r"cannot be parsed as CSV: line 4: unexpected end of data\. Is the file complete\?"),
         (f'{LOOK}"two\nlines"\n{BAD_LOOK}', r"column Fixation_AOI_Carousel_position, line 6: found '11'\."),
         (event("x" * 99, 1, 1), r"found 'x{59}\.\.\.\. Users are"),
     ],
@@ -71,7 +71,7 @@ def test_bad_events_are_refused(tmp_path: Path, line: str, message: str) -> None
     [
         ([final_click("Lab_1", 1)], r"column UserID, line 2: found 'Lab_1'\."),
         ([final_click(A, "x")], r"column TaskID, line 2: found 'x'\."),
-        ([final_click(A, 1), final_click(A, 2)[:-30]], r"line 3 is cut off: it has 13 of 15 fields\."),
+        ([final_click(A, 1), final_click(A, 2)[:-30]], r"line 3 is cut off: it has 13 fields, the header has 15\."),
         ([], r"has a header but no clicks\. Is the file complete\?.* Zenodo, record 15270518"),
     ],
 )
@@ -94,17 +94,17 @@ def test_bad_click_files_are_refused(tmp_path: Path, lines: list[str], message: 
         (",".join(EVENTS).encode(), r"has a header but no events\. Is the file complete\?"),
         (
             ",".join(EVENTS).replace("Timestamp", "Time").replace("Click_AOI_type", "Click").encode(),
-            r"missing columns Timestamp \(your Time\?\), Click_AOI_type \(.*\); it has UserID, SubjectID, TaskID, ",
+            r"missing columns Timestamp \(is it Time\?\), Click_AOI_type \(.*\); it has UserID, SubjectID, TaskID, ",
         ),
         (
             ";".join(EVENTS).encode(),
-            r"missing columns .* Its fields seem to be separated by semicolons; write it with commas\.",
+            r"missing columns .* Its fields seem to be separated by semicolons; separate them by commas\.",
         ),
         (",".join(CLICKS).encode(), r"missing columns .* The events file comes first, then the click file\."),
         (",".join([*EVENTS, "TaskID"]).encode(), r"the header names TaskID twice\. Remove or rename one\."),
         (
             b",".join(map(str.encode, EVENTS)) + b"\n" + SCREEN[0].encode() + b"\xff\n",
-            r"does not read as CSV: it is not in UTF-8",
+            r"cannot be parsed as CSV: it is not in UTF-8",
         ),
     ],
 )
@@ -120,15 +120,15 @@ def test_damage_far_into_a_large_file_is_refused(tmp_path: Path) -> None:
     events, clicks = write(tmp_path, SCREEN * 5000, BOTH)
     whole = events.read_bytes()
     for damage, message in {
-        b"\xff": r"does not read as CSV: it is not in UTF-8",
-        LOOK.encode() + b'"half\n': r"does not read as CSV: line 10002: unexpected end of data",
-        LOOK[:30].encode(): r"line 10002 is cut off: it has 7 of 40 fields",
+        b"\xff": r"cannot be parsed as CSV: it is not in UTF-8",
+        LOOK.encode() + b'"half\n': r"cannot be parsed as CSV: line 10002: unexpected end of data",
+        LOOK[:30].encode(): r"line 10002 is cut off: it has 7 fields, the header has 40",
     }.items():
         events.write_bytes(whole + damage)
         with pytest.raises(cv.DataError, match=message):
             read_recgaze(events, clicks)
     events.write_bytes(whole.replace(b"Movie", b"M\xffvie", 1))
-    with pytest.raises(cv.DataError, match=r"does not read as CSV: it is not in UTF-8"):
+    with pytest.raises(cv.DataError, match=r"cannot be parsed as CSV: it is not in UTF-8"):
         read_recgaze(events, clicks)
 
 

@@ -83,17 +83,17 @@ def test_counts_by_hand(tmp_path_factory: Any, lines: list[tuple[int, int, int]]
         ("screen,row,col,participant\na,1,1,\n", r": column participant, line 2: found nothing\."),
         (TABLE + '"b\nc",9,1\n"d",8,1\n', r": column row, line 7: found '9' \(2 such lines\)\."),
         (TABLE + '"b\nc",1,1\n"d",8,1\n', r": column row, line 9: found '8'\."),
-        (TABLE + "b,1", r": line 7 is cut off: it has 2 of 3 fields\."),
-        (TABLE + "b,1,1,1", r": line 7 is too long: it has 4 of 3 fields\."),
+        (TABLE + "b,1", r": line 7 is cut off: it has 2 fields, the header has 3\."),
+        (TABLE + "b,1,1,1", r": line 7 is too long: it has 4 fields, the header has 3\."),
         ("", r" is empty\."),
         ("screen,row,col\n", r" has no examined cells\. Write one line per cell: screen, row, col\."),
         ("a,1,1\n", r": missing columns screen, row, col; it has a, 1, 1\. Write one line per fixation"),
         (
             "screen;row;col\n",
-            r": missing columns .* Its fields seem to be separated by semicolons; write it with commas\.",
+            r": missing columns .* Its fields seem to be separated by semicolons; separate them by commas\.",
         ),
         ("screen,row,col,row\na,1,1,2\n", r": the header names row twice"),
-        (b"PAR1screen", r" does not read as Parquet: "),
+        (b"PAR1screen", r" cannot be parsed as Parquet: "),
         (b"\xff\xfes\x00", r": missing columns .* It is not in UTF-8\. Save it as UTF-8\."),
     ],
 )
@@ -112,10 +112,10 @@ def test_bad_tables_are_refused(tmp_path: Path, text: str | bytes, message: str)
         ({"screen": [1, None], "row": [1, 1], "col": [1, 1]}, r": column screen, record 2: found nothing\."),
         (
             {"screen": [1, 1], "row": [True, True], "col": [1, 1]},
-            r": column row holds Boolean, and whole numbers are wanted\. A row is an integer",
+            r": column row holds Boolean; expected integers\. A row is an integer",
         ),
         ({"screen": [1], "row": [1]}, r": missing column col; it has screen, row\."),
-        ({"screen": [1], "row": [[1]], "col": [1]}, r"column row|does not read as Parquet"),
+        ({"screen": [1], "row": [[1]], "col": [1]}, r"column row|cannot be parsed as Parquet"),
     ],
 )
 def test_bad_parquet_is_refused(tmp_path: Path, columns: dict[str, Any], message: str) -> None:
@@ -127,7 +127,7 @@ def test_bad_parquet_is_refused(tmp_path: Path, columns: dict[str, Any], message
 def test_the_number_of_screens_is_checked(tmp_path: Path) -> None:
     with pytest.raises(cv.DataError, match=r"column screen has 2 screens, but the number of screens is given as 1\."):
         read(tmp_path, TABLE, screens=1)
-    with pytest.raises(cv.ParameterError, match=r"screens must be a whole number of at least 1, found 0\."):
+    with pytest.raises(cv.ParameterError, match=r"screens must be an integer of at least 1, found 0\."):
         read(tmp_path, TABLE, screens=0)
     with pytest.raises(cv.DataError, match=r"none\.csv: No such file or directory\."):
         examination_from_screens(tmp_path / "none.csv", GRID)

@@ -282,10 +282,13 @@ def test_models_carry_over_to_other_screens_by_their_meaning() -> None:
         (lambda: chain_of("d_mix(0.5*d_rpb + 0.5*d_rcb)", cv.RECGAZE), r"has a chain for each of its parts"),
         (lambda: browse([[1]], "d_rpb", swipe_cost=-1), r"swipe_cost must be a finite number at least 0, found -1"),
         (lambda: MarkovScan(leave=0), r"d_scan: leave must be a finite number above 0, found 0"),
-        (lambda: some_chain(leave=0.1), r"chain: what leads out of state 0 adds up to 0\.6, not to 1"),
-        (lambda: some_chain(start=1.5), r"chain: people begin with chances that add up to 1\.5, above 1"),
-        (lambda: some_chain(cell=7), r"chain: cells are -1 or from 0 to 0"),
-        (lambda: some_chain(leave=0.0, chance=1.0).weights, r"chain: .*state 0 can never be left; people must be able"),
+        (lambda: some_chain(leave=0.1), r"chain: probabilities out of state 0 add up to 0\.6, not to 1"),
+        (lambda: some_chain(start=1.5), r"chain: the probabilities of start add up to 1\.5, above 1"),
+        (lambda: some_chain(cell=7), r"chain: cell must be -1 or from 0 to 0"),
+        (
+            lambda: some_chain(leave=0.0, chance=1.0).weights,
+            r"chain: .*state 0 can never be left; it must be possible to leave",
+        ),
     ],
 )
 def test_what_cannot_be_is_refused(call: Any, message: str) -> None:

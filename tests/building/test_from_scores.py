@@ -6,7 +6,7 @@ import subprocess
 import sys
 import warnings
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import polars as pl
@@ -14,7 +14,8 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import carouseval as cv
-from carouseval.building.from_scores import ORDERS, pages_from_scores, read_run, scores_from_arrays
+from carouseval.building.from_scores import CategoryOrder, pages_from_scores
+from carouseval.building.run_files import read_run, scores_from_arrays
 from carouseval.building.sample import sample
 
 ROOT = Path(__file__).parent.parent.parent
@@ -36,8 +37,8 @@ def plain_page(
     order: str,
     categories: list[Any] | None,
     pinned: dict[Any, int],
-    once: bool,
-    least: int,
+    unique_items: bool,
+    min_items: int,
 ) -> list[tuple[Any, ...]]:
     """One user's page: row, col, item, category, pinned."""
     lists = {
@@ -59,9 +60,9 @@ def plain_page(
     row = 1
     while row <= grid.rows and (free or fixed):
         category = (fixed if fixed and (pinned[fixed[0]] <= row or not free) else free).pop(0)
-        shown = {item for _, _, item, _, _ in page} if once else set()
+        shown = {item for _, _, item, _, _ in page} if unique_items else set()
         its = [item for item in lists[category] if item not in shown][: grid.cols]
-        if len(its) >= least:
+        if len(its) >= min_items:
             page += [(row, col, item, category, category in pinned) for col, item in enumerate(its, 1)]
             row += 1
     return page
@@ -84,14 +85,14 @@ def test_pages_are_those_of_a_plain_loop(seed: int) -> None:
     rng.shuffle(lines)
     present = sorted({category for _, category, _ in belongs})
     grid = cv.Grid(rng.randint(1, 5), rng.randint(1, 4))
-    order = rng.choice(ORDERS)
+    order = rng.choice(get_args(CategoryOrder))
     chosen = rng.sample(present, rng.randint(1, len(present))) if order == "fixed" or rng.random() < 0.3 else None
     pins: dict[Any, int] = {}
     if rng.random() < 0.5:
         count = rng.randint(0, min(len(present), grid.rows, 2))
         rows = rng.sample(range(1, grid.rows + 1), count)
         pins = dict(zip(rng.sample(present, count), rows, strict=True))
-    once, least = rng.random() < 0.6, rng.choice([1, 1, 2, 3])
+    unique_items, min_items = rng.random() < 0.6, rng.choice([1, 1, 2, 3])
     expected = []
     for user in sorted({u for u, _, _ in lines}):
         members: dict[Any, set[Any]] = {}
@@ -99,7 +100,7 @@ def test_pages_are_those_of_a_plain_loop(seed: int) -> None:
             if owner in (None, user):
                 members.setdefault(category, set()).add(item)
         scored = {i: s for u, i, s in lines if u == user}
-        page = plain_page(scored, members, grid, order, chosen, pins, once, least)
+        page = plain_page(scored, members, grid, order, chosen, pins, unique_items, min_items)
         expected += [(user, *cell) for cell in page]
     scores = pl.DataFrame(lines, schema=["user_id", "item_id", "score"], orient="row")
     frame = pl.DataFrame(
@@ -110,12 +111,21 @@ def test_pages_are_those_of_a_plain_loop(seed: int) -> None:
     )
     if frame["user_id"].null_count() == frame.height and rng.random() < 0.5:
         frame = frame.drop("user_id")
-    found = pages_from_scores(scores, frame, grid, order=order, categories=chosen, pinned=pins, once=once, least=least)
+    found = pages_from_scores(
+        scores,
+        frame,
+        grid,
+        order=order,
+        categories=chosen,
+        pinned=pins,
+        unique_items=unique_items,
+        min_items=min_items,
+    )
     assert found.columns == ["user_id", "row", "col", "item_id", "category", "pinned"]
     assert found.rows() == expected
     if found.height:
         assert_valid(found, frame, grid)
-        if once:
+        if unique_items:
             assert not found.select("user_id", "item_id").is_duplicated().any()
 
 
@@ -143,7 +153,7 @@ def test_order_of_lines_does_not_matter() -> None:
 def test_ties_stand_by_item_then_category() -> None:
     scores = {"user_id": [1] * 4, "item_id": [10, 9, 2, 1], "score": [1.0, 1.0, 1.0, 0.5]}
     items = {"item_id": [10, 9, 2, 2, 1], "category": ["z", "z", "y", "x", "z"]}
-    found = pages_from_scores(scores, items, once=False)
+    found = pages_from_scores(scores, items, unique_items=False)
     assert found.select("row", "item_id", "category").rows() == [
         *((1, 2, "x"), (2, 2, "y"), (3, 9, "z"), (3, 10, "z"), (3, 1, "z"))
     ]
@@ -173,65 +183,68 @@ def test_any_table_will_do(tmp_path: Path) -> None:
 
 def test_items_without_a_category_are_counted() -> None:
     scores = {"user_id": [7, 8, 8], "item_id": ["a", "x", "b"], "score": [1, 2, 3]}
-    told = r"scores: 1 of 3 lines are left out, as their items have no category: 1 in all, first item_id='x' \(line 2\)"
-    with pytest.warns(cv.DataWarning, match=told) as warned:
+    message = r"scores: 1 of 3 lines are left out because their .* no category: 1 item, first item_id='x' \(line 2\)"
+    with pytest.warns(cv.DataWarning, match=message) as warned:
         found = pages_from_scores(scores, ITEMS)
     assert warned[0].filename == __file__
     assert found["item_id"].to_list() == ["a", "b"]
     with warnings.catch_warnings():  # what is only not allowed here has a category
         warnings.simplefilter("error")
         assert pages_from_scores(SCORES, ITEMS, categories=["crime"])["item_id"].to_list() == ["b"]
-    with pytest.raises(cv.DataError, match="none of its items has a category"):
+    with pytest.raises(cv.DataError, match="none of the items has a category"):
         pages_from_scores(SCORES, {"item_id": ["z"], "category": ["drama"]})
 
 
 def test_a_page_may_be_empty() -> None:
-    found = pages_from_scores(SCORES, ITEMS, least=4)
+    found = pages_from_scores(SCORES, ITEMS, min_items=4)
     assert found.is_empty()
     assert found.schema["user_id"] == pl.Int64
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "message"),
     [
-        ({"score": [0.2, float("nan"), 0.5]}, r"scores: column score, line 2: found nan. A score is a finite number"),
+        (
+            {"score": [0.2, float("nan"), 0.5]},
+            r"scores: column score, line 2: found nan. A score must be a finite number",
+        ),
         ({"score": [0.2, float("inf"), 0.5]}, r"scores: column score, line 2: found inf"),
         (
             {"item_id": ["a", "b", "a"]},
-            r"scores: user_id=7 item_id='a' is scored again, line 3\. A user's item has one",
+            r"scores: user_id=7 item_id='a' is scored twice, the second time on line 3\. Each item has one",
         ),
         ({"item_id": [1, 2, 3]}, r"7 never equals '7'"),
         ({"user_id": [7, None, 7]}, r"scores: column user_id, line 2: found nothing"),
-        ({"item_id": [["a"], ["b"], ["c"]]}, r"scores: items come in lists"),
+        ({"item_id": [["a"], ["b"], ["c"]]}, r"scores: found lists of items"),
         ({"user_id": [], "item_id": [], "score": []}, r"scores: the table is empty"),
     ],
 )
-def test_bad_scores_are_refused(change: dict[str, Any], told: str) -> None:
-    with pytest.raises(cv.DataError, match=told):
+def test_bad_scores_are_refused(change: dict[str, Any], message: str) -> None:
+    with pytest.raises(cv.DataError, match=message):
         pages_from_scores(SCORES | change, ITEMS)
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "message"),
     [
         ({"order": "bets"}, "order must be 'best', 'mean', 'sum' or 'fixed', found 'bets'. Did you mean 'best'"),
         ({"order": "fixed"}, "order='fixed' needs categories"),
         ({"categories": ["dramma"]}, "categories: items has no category 'dramma'. Did you mean 'drama'"),
-        ({"categories": ["drama", "drama"]}, "categories: 'drama' is named twice"),
+        ({"categories": ["drama", "drama"]}, "categories: 'drama' is listed twice"),
         ({"categories": "drama"}, "categories must be a list of categories, found 'drama'"),
         ({"pinned": {"news": 1}}, "pinned: items has no category 'news'"),
-        ({"pinned": {"drama": 0}}, "pinned: the row of 'drama' must be a whole number of at least 1"),
-        ({"pinned": {"drama": 11}}, "'drama' is to stand in row 11, and the grid has 10 rows"),
-        ({"pinned": {"drama": 1, "crime": 1}}, "'drama' and 'crime' are both to stand in row 1"),
+        ({"pinned": {"drama": 0}}, "pinned: the row of 'drama' must be an integer of at least 1"),
+        ({"pinned": {"drama": 11}}, "'drama' is pinned to row 11, but the grid has only 10 rows"),
+        ({"pinned": {"drama": 1, "crime": 1}}, "'drama' and 'crime' are both pinned to row 1"),
         ({"pinned": ["drama"]}, "pinned must be a dict"),
-        ({"least": 0}, "least must be a whole number of at least 1"),
-        ({"once": "no"}, "once must be True or False"),
+        ({"min_items": 0}, "min_items must be an integer of at least 1"),
+        ({"unique_items": "no"}, "unique_items must be True or False"),
         ({"grid": {"tv": cv.TV}}, "grid must be one Grid"),
         ({"columns": {"scores": {"user_id": "customer"}}}, "there is no column 'customer' in scores"),
     ],
 )
-def test_bad_options_are_refused(options: dict[str, Any], told: str) -> None:
-    with pytest.raises(cv.ParameterError, match=told):
+def test_bad_options_are_refused(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(cv.ParameterError, match=message):
         pages_from_scores(SCORES, ITEMS, **options)
 
 
@@ -257,16 +270,19 @@ def test_run_files(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("7 Q0 m1 1 0.9 x\n\n7 Q0 m2 2 0.5\n", r"system.run, line 3: found '7 Q0 m2 2 0.5'. A line of a TREC run is"),
-        ("7 Q0 m1 1 high x\n7 Q0 m2 2 nan x", r"line 1: the score is 'high' \(2 such lines\). A score is a finite"),
+        (
+            "7 Q0 m1 1 high x\n7 Q0 m2 2 nan x",
+            r"line 1: the score is 'high' \(2 such lines\). A score must be a finite",
+        ),
         ("\n \n", "is empty"),
     ],
 )
-def test_bad_run_files_are_refused(text: str, told: str, tmp_path: Path) -> None:
+def test_bad_run_files_are_refused(text: str, message: str, tmp_path: Path) -> None:
     (tmp_path / "system.run").write_text(text)
-    with pytest.raises(cv.DataError, match=told):
+    with pytest.raises(cv.DataError, match=message):
         read_run(tmp_path / "system.run")
 
 
@@ -280,7 +296,7 @@ def test_files_that_are_no_runs_are_refused(tmp_path: Path) -> None:
     with pytest.raises(cv.DataError, match="gzip"):
         read_run(tmp_path / "bad.gz")
     with pytest.raises(cv.ParameterError, match="format must be 'auto' or 'trec'"):
-        read_run(tmp_path / "bad.gz", "qrels")
+        read_run(tmp_path / "bad.gz", "qrels")  # type: ignore[arg-type]
 
 
 def test_arrays() -> None:
@@ -293,20 +309,20 @@ def test_arrays() -> None:
 
 
 @pytest.mark.parametrize(
-    ("arrays", "told"),
+    ("arrays", "message"),
     [
         (([1], [[1, 2]], [[0.5]]), r"item_ids \(1, 2\) and scores \(1, 1\)"),
         (([1, 2], [[1, 2]], [[0.5, 1]]), r"user_ids has shape \(2,\)"),
-        (([1], [1, 2], [[0.5, 1]]), r"item_ids has shape \(2,\), wanted is \(users, k\)"),
-        (([1, 2], [[1, 2], [3]], [[0.5, 1], [2]]), "item_ids is no array"),
+        (([1], [1, 2], [[0.5, 1]]), r"item_ids has shape \(2,\), expected \(users, k\)"),
+        (([1, 2], [[1, 2], [3]], [[0.5, 1], [2]]), "item_ids is not an array"),
         (([1], [[1, 2]], [[0.5, np.nan]]), r"row 1, place 2 \(user_id=1\) holds nan"),
         (([1], [[1, 2]], [["a", "b"]]), "Scores are numbers"),
         (([1.5], [[1, 2]], [[1, 2]]), "user_id holds Float64; ids are integers or text"),
         (([1], [[(1,), "a"]], [[1, 2]]), "item_ids"),
     ],
 )
-def test_bad_arrays_are_refused(arrays: tuple[Any, Any, Any], told: str) -> None:
-    with pytest.raises(cv.DataError, match=told):
+def test_bad_arrays_are_refused(arrays: tuple[Any, Any, Any], message: str) -> None:
+    with pytest.raises(cv.DataError, match=message):
         scores_from_arrays(*arrays)
 
 
@@ -327,4 +343,4 @@ def test_categories_that_are_none(categories: Any) -> None:
 
 def test_arrays_with_nobody() -> None:
     with pytest.raises(cv.DataError, match="scores: "):
-        scores_from_arrays([None, 1], [[1], [2]], [[1.0], [1.0]])
+        scores_from_arrays(np.array([None, 1]), [[1], [2]], [[1.0], [1.0]])

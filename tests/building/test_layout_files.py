@@ -45,23 +45,23 @@ def test_recgaze(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "told"),
+    ("old", "new", "message"),
     [
-        ("Four,2,2", "Four,2,0", r"item_features: column Carousel_position, line 4: found '0'\. Rows are whole"),
-        ("13,1", "NA,1", r"column MovieID, line 5: found 'NA'\. It is a whole number"),
+        ("Four,2,2", "Four,2,0", r"item_features: column Carousel_position, line 4: found '0'\. Rows must be"),
+        ("13,1", "NA,1", r"column MovieID, line 5: found 'NA'\. It must be an integer"),
         (
             "Drama,12.0,1",
             "Drama,12,2",
             r"line 3: found TaskID=2 Carousel_position=1 Movie_position_in_carousel=2 again",
         ),
-        ("TaskID", "Task", r"missing column user_id \(TaskID, as columns has it\)"),
+        ("TaskID", "Task", r"missing column user_id \(TaskID, as given in columns\)"),
         ("Crime,13", ",13", r"column Carousel_genre, line 5: found nothing"),
     ],
 )
-def test_broken_recgaze_files(old: str, new: str, told: str, tmp_path: Path) -> None:
+def test_broken_recgaze_files(old: str, new: str, message: str, tmp_path: Path) -> None:
     file = tmp_path / "item_features.csv"
     file.write_text(RECGAZE.replace(old, new))
-    with pytest.raises(cv.DataError, match=told):
+    with pytest.raises(cv.DataError, match=message):
         read_recgaze_layouts(file)
 
 
@@ -83,14 +83,14 @@ def test_contentwise(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "told"),
+    ("old", "new", "message"),
     [
-        ("[7]", "[7", r"impressions: column recommended_series_list, line 4: found '\[7'\. Series are whole numbers"),
+        ("[7]", "[7", r"impressions: column recommended_series_list, line 4: found '\[7'\. Write integers in brackets"),
         ("[7]", "[x]", r"line 4: found '\[x\]'"),
         (
             "5,1,3",
             "5,1,4",
-            r"column recommendation_list_length, line 3: found 4, and the list holds 3\. Is the list cut",
+            r"column recommendation_list_length, line 3: found 4, but the list has 3 items\. Is the list cut",
         ),
         ("5,1,3", "5,0,3", r"line 3: found recommendation_id=5 row_position=0 again\. A recommendation has one list"),
         ("6,2", "6,-1", r"column row_position, line 4: found '-1'"),
@@ -98,10 +98,10 @@ def test_contentwise(tmp_path: Path) -> None:
         ("[7]", "", r"line 4: found nothing"),
     ],
 )
-def test_broken_contentwise_files(old: str, new: str, told: str, tmp_path: Path) -> None:
+def test_broken_contentwise_files(old: str, new: str, message: str, tmp_path: Path) -> None:
     file = tmp_path / "impressions.csv"
     file.write_text(CONTENTWISE.replace(old, new))
-    with pytest.raises(cv.DataError, match=told):
+    with pytest.raises(cv.DataError, match=message):
         read_contentwise_layouts(file)
 
 
@@ -119,22 +119,25 @@ def test_care(tmp_path: Path) -> None:
 def test_broken_care_files(tmp_path: Path) -> None:
     file = tmp_path / "task.json"
 
-    def refused(text: str | dict[str, Any], told: str) -> None:
+    def refused(text: str | dict[str, Any], message: str) -> None:
         file.write_text(text if isinstance(text, str) else json.dumps(text))
-        with pytest.raises(cv.DataError, match=told):
+        with pytest.raises(cv.DataError, match=message):
             read_care_layouts(file)
 
     def with_item(item: Any) -> dict[str, Any]:
         return {"carousel1": {"title": "New", "items": {"item1": item}}}
 
     refused("{", "is not JSON")
-    refused("[]", r'found \[\], and an object such as {"carousel1"')
+    refused("[]", r'found \[\], expected an object such as {"carousel1"')
     refused({"row1": {}}, "the key 'row1' is unknown or repeated")
-    refused({"carousel1": CARE["carousel2"], "carousel3": CARE["carousel1"]}, "there is no carousel2")
-    refused({"carousel1": CARE["carousel2"], "carousel2": CARE["carousel2"]}, "carousel2: the title 'Crime' is another")
+    refused({"carousel1": CARE["carousel2"], "carousel3": CARE["carousel1"]}, "carousel2 is missing")
+    refused(
+        {"carousel1": CARE["carousel2"], "carousel2": CARE["carousel2"]},
+        "carousel2: another carousel has the",
+    )
     refused({"carousel1": {"items": {}}}, "carousel1: title is null")
     refused({"carousel1": {"title": "New", "items": {}}}, "carousel1, items: found {}")
-    refused({"carousel1": 3}, "carousel1: found 3, and an object is wanted")
+    refused({"carousel1": 3}, "carousel1: found 3, expected an object")
     refused(with_item({"title": 3}), "carousel1, item1: title is 3")
     refused(with_item({"title": "A", "key": "yes"}), 'carousel1, item1: key is "yes". Write true or false')
     refused('{"carousel1": {"title": "a", "title": "b"}}', "the key 'title' appears twice")

@@ -79,7 +79,7 @@ def test_gains_are_differences_of_scores(seed: int, at: int | None, metric: str)
     fixed = {"u0": ["A", "B"], "u1": ["B"], "u3": ["B", "A"]}  # u2 has no page yet
     page = pages(candidates, fixed)
     others = candidates.filter(pl.col("carousel").is_in(["C", "D"]))
-    found = cv.what_adds(page, others, judgments, items, at=at, metric=metric, grid=GRID)
+    found = cv.what_adds(page, others, judgments, items, row=at, metrics=metric, grid=GRID)
     assert found.score == pytest.approx(mean(page, judgments, items, metric))
     for name, gain in found.gains.items():
         longer = {}
@@ -105,11 +105,11 @@ def test_an_item_on_the_page_counts_once() -> None:
     items = {"item_id": [7, 8], "category": ["x", "x"]}
     judgments = {"user_id": [1, 1], "item_id": [7, 8], "relevance": [1, 1]}
     candidates = {"user_id": [1, 1, 1], "carousel": ["again", "both", "both"], "col": [1, 1, 2], "item_id": [7, 7, 8]}
-    found = cv.what_adds(page, candidates, judgments, items, metric="2DCG", grid=GRID)
+    found = cv.what_adds(page, candidates, judgments, items, metrics="2DCG", grid=GRID)
     weights = cv.discounts.RowPage().weights(GRID)
     assert found.gains == pytest.approx({"both": weights[1, 1], "again": 0.0})
     # where it is put above, the page's own copy no longer counts
-    above = cv.what_adds(page, candidates, judgments, items, at=1, metric="2DCG", grid=GRID)
+    above = cv.what_adds(page, candidates, judgments, items, row=1, metrics="2DCG", grid=GRID)
     assert above.gains == pytest.approx({"both": weights[0, 1], "again": 0.0})
     assert found.to_frame()["wins"].to_list() == [1, 0]
 
@@ -124,7 +124,7 @@ def test_pinned_rows_keep_their_ideal() -> None:
     assert found.score + found.gains["C"] == pytest.approx(mean(longer, judgments, items))
     assert found.score == pytest.approx(mean(page, judgments, items))
     with pytest.raises(cv.errors.DataError, match="would move a pinned row"):
-        cv.what_adds(page, others, judgments, items, at=1, grid=GRID)
+        cv.what_adds(page, others, judgments, items, row=1, grid=GRID)
 
 
 @pytest.mark.parametrize("metric", ["N2DCG_cat", "2DCG(d_emp(odd))"])
@@ -135,21 +135,21 @@ def test_the_best_order_is_found(seed: int, rows: int, metric: str) -> None:
     odd = cv.discounts.Empirical(default_rng(seed).random(GRID.shape), name="odd")
     one = cv.metric("2DCG", discount=odd) if "odd" in metric else cv.metric(metric)
     candidates, judgments, items = world(seed)
-    built = cv.build_pages(candidates, judgments, items, rows=rows, metric=one, grid=GRID)
+    built = cv.build_pages(candidates, judgments, items, rows=rows, metrics=one, grid=GRID)
     scores = {
         order: mean(same_for_all(candidates, order), judgments, items, one)
         for order in itertools.permutations("ABCD", rows)
     }
     assert built.exact
     assert built.bound == pytest.approx(max(scores.values()))
-    assert built.best == pytest.approx(scores[built.best_order])
-    assert built.greedy == pytest.approx(scores[built.order])
-    assert built.greedy <= built.best <= built.bound
-    assert built.greedy == pytest.approx(mean(built.layouts, judgments, items, one))
+    assert built.best_score == pytest.approx(scores[built.best_order])
+    assert built.score == pytest.approx(scores[built.order])
+    assert built.score <= built.best_score <= built.bound
+    assert built.score == pytest.approx(mean(built.layouts, judgments, items, one))
     order: tuple[str, ...] = ()
     for name, gain in zip(built.order, built.gains, strict=True):  # each row is the one that what_adds names first
         left = candidates.filter(~pl.col("carousel").is_in(order))
-        found = cv.what_adds(same_for_all(candidates, order), left, judgments, items, metric=one, grid=GRID)
+        found = cv.what_adds(same_for_all(candidates, order), left, judgments, items, metrics=one, grid=GRID)
         assert found.gains[name] == pytest.approx(gain) == pytest.approx(max(found.gains.values()))
         order = (*order, name)
 
@@ -163,8 +163,8 @@ def test_a_search_cut_short_gives_a_bound(seed: int, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr("carouseval.building.greedy_page._NODES", 0)
     cut = cv.build_pages(candidates, judgments, items, rows=3, grid=GRID)
     assert cut.order == best.order
-    assert cut.greedy <= best.best <= cut.bound * (1 + 1e-12)
-    assert cut.exact == (cut.bound <= cut.greedy * (1 + 1e-12))
+    assert cut.score <= best.best_score <= cut.bound * (1 + 1e-12)
+    assert cut.exact == (cut.bound <= cut.score * (1 + 1e-12))
     assert 0.5 < cut.share <= 1
 
 
@@ -178,14 +178,19 @@ def test_greedy_can_be_wrong_and_says_so() -> None:
     ]
     judgments = {"user_id": [1] * 4, "item_id": [1, 2, 3, 4], "relevance": [1.1, 1.0, 1.1, 1.0]}
     flat = cv.metric("2DCG", discount=cv.discounts.Empirical(np.ones((2, 2)), name="flat"))
-    built = cv.build_pages(table(lines), judgments, rows=2, metric=flat, grid=cv.Grid(2, 2), gain="linear")
+    built = cv.build_pages(table(lines), judgments, rows=2, metrics=flat, grid=cv.Grid(2, 2), gain="linear")
     assert built.order == ("mix", "left")
-    assert built.greedy == pytest.approx(3.2)
+    assert built.score == pytest.approx(3.2)
     assert set(built.best_order) == {"left", "right"}
     assert built.exact
     assert built.bound == pytest.approx(4.2)
     assert built.share == pytest.approx(3.2 / 4.2)
     assert "76.19% of the best order" in built.heading
+
+
+def test_one_metric_may_come_in_a_list() -> None:
+    assert cv.build_pages(LINES, JUDGED, metrics=["2DCG"]).metric == "2DCG"
+    assert cv.what_adds(None, LINES, JUDGED, metrics=("N2DCG",)).metric == "N2DCG"
 
 
 def test_ties_go_by_name() -> None:
@@ -223,14 +228,16 @@ def test_carousels_without_category_may_have_any_name() -> None:
     expected = cv.build_pages(candidates, judgments, items, grid=GRID)
     built = cv.build_pages(named, judgments, items, grid=GRID)
     assert built.order == tuple(f"algorithm {name}" for name in expected.order)
-    assert built.greedy == pytest.approx(expected.greedy) == pytest.approx(mean(built.layouts, judgments, items))
+    assert built.score == pytest.approx(expected.score) == pytest.approx(mean(built.layouts, judgments, items))
 
 
 def test_written_down(tmp_path: Path) -> None:
     candidates, judgments, items = world(0)
     found = cv.what_adds(None, candidates, judgments, items, grid=GRID)
     assert json.loads(found.to_json())["results"][0]["carousel"] == next(iter(found.gains))
-    assert found.to_markdown().startswith("| carousel | gain | low | high | score | wins | losses | users |")
+    assert found.to_markdown().startswith(
+        f"{found.heading}\n\n| carousel | gain | low | high | score | wins | losses |"
+    )
     built = cv.build_pages(candidates, judgments, items, grid=GRID)
     assert json.loads(built.to_json())["exact"] is True
     assert built.heading in built.to_markdown()
@@ -238,6 +245,9 @@ def test_written_down(tmp_path: Path) -> None:
     assert pl.read_csv(built.save(tmp_path / "built.csv"))["row"].to_list() == [1, 2, 3, 4]
     assert "of the best order" in repr(built)
     assert "4 candidates" in repr(found)
+    for result in (built, found):
+        assert len(repr(result)) < 200
+        assert result._repr_html_().count("<tr>") == 5  # the header and four carousels
 
 
 LINES = {"user_id": [1, 1], "carousel": ["a", "a"], "col": [1, 2], "item_id": [1, 2]}
@@ -249,21 +259,22 @@ PAGE = {"user_id": [1], "row": [1], "col": [1], "item_id": [1], "category": ["x"
     ("page", "candidates", "options", "message"),
     [
         (None, pl.DataFrame(LINES).clear(), {}, "candidates: the table is empty"),
-        (None, {k: v for k, v in LINES.items() if k != "carousel"}, {}, "missing column carousel, or category"),
+        (None, {k: v for k, v in LINES.items() if k != "carousel"}, {}, "missing column carousel .or category"),
         (None, {k: v for k, v in LINES.items() if k != "item_id"}, {}, "candidates: missing column item_id"),
         (None, LINES | {"col": [1, 1]}, {}, "1 cell appears twice, first user_id=1 carousel='a' col=1 .line 2"),
         (None, LINES | {"col": [1, 16]}, {}, "1 cell lies outside the grid of 10x15, first user_id=1 col=16 .line 2"),
         (None, LINES | {"col": [1, 0]}, {}, "candidates: column col, line 2: found 0"),
         (None, LINES | {"carousel": ["a", None]}, {}, "candidates: column carousel, line 2: found nothing"),
         (None, LINES | {"category": ["x", "y"]}, {"items": {"item_id": [1], "category": ["x"]}}, "outside their"),
-        (None, LINES, {"at": 11}, "at must be a row of the grid of 10x15, found 11"),
-        (None, LINES, {"at": 0}, "at must be a whole number of at least 1"),
-        (None, LINES, {"metric": "NDCG@10"}, "only 2DCG, N2DCG and N2DCG_cat"),
+        (None, LINES, {"row": 11}, "row must be at most 10, the last row of the grid of 10x15, found 11"),
+        (None, LINES, {"row": 0}, "row must be an integer of at least 1"),
+        (None, LINES, {"metrics": "NDCG@10"}, "only 2DCG, N2DCG and N2DCG_cat"),
+        (None, LINES, {"metrics": ["2DCG", "N2DCG"]}, "one metric is optimised, found 2: 2DCG, N2DCG. Name one"),
         (None, LINES, {"columns": {"carousel": "shelf"}}, "there is no column 'shelf'"),
         (None, LINES, {"columns": {"shelf": "carousel"}}, "there is no column 'shelf'"),
-        (None, LINES, {"grid": 3, "at": 1}, "grid must be a carouseval.Grid"),
+        (None, LINES, {"grid": 3, "row": 1}, "grid must be a carouseval.Grid"),
         (PAGE, LINES, {"grid": cv.Grid(1, 3)}, "1 page fills all 1 rows of the grid, first user_id=1"),
-        (PAGE | {"page_id": [1]}, LINES, {}, "layouts: a user has one page here"),
+        (PAGE | {"page_id": [1]}, LINES, {}, "layouts: found a column page_id, but each user has one page here"),
         ({k: v for k, v in PAGE.items() if k != "category"}, LINES, {}, "no table says which category"),
         (PAGE, LINES | {"item_id": ["1", "2"]}, {}, "7 never equals '7'"),
     ],
@@ -280,6 +291,6 @@ def test_rows_in_range() -> None:
 
 def test_ids_that_never_meet_are_warned_of() -> None:
     items = {"item_id": [1, 2, 5], "category": ["x", "x", "x"]}
-    with pytest.warns(cv.errors.DataWarning, match="no carousel shows an item that gains"):
+    with pytest.warns(cv.errors.DataWarning, match="no carousel shows an item that is relevant to its user"):
         built = cv.build_pages(LINES, JUDGED | {"item_id": [5]}, items)
-    assert (built.greedy, built.bound, built.share) == (0.0, 0.0, 1.0)
+    assert (built.score, built.bound, built.share) == (0.0, 0.0, 1.0)

@@ -2,7 +2,7 @@
 
 import inspect
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import polars as pl
@@ -11,7 +11,7 @@ from polars.testing import assert_frame_equal
 
 import carouseval as cv
 from carouseval.building import sample_tables
-from carouseval.building.sample import Sample, sample, write_sample
+from carouseval.building.sample import Sample, SampleFormat, sample, write_sample
 from tests import oracles
 
 PAGE = ["system", "user_id", "page_id"]
@@ -117,10 +117,10 @@ def scores(data: Sample, exact: bool) -> dict[str, np.ndarray[Any, np.dtype[np.f
     return out
 
 
-@pytest.mark.parametrize("options", [{"most_categories": 1}, {}, {"mode": "binary", "seed": 5}])
+@pytest.mark.parametrize("options", [{"categories_per_item": 1}, {}, {"mode": "binary", "seed": 5}])
 def test_systems_stand_in_the_order_promised(options: dict[str, Any]) -> None:
     data = sample(users=300, **options)
-    exact = "most_categories" in options
+    exact = "categories_per_item" in options
     mean = {name: float(score.mean()) for name, score in scores(data, exact).items()}
     assert data.order == ("oracle", "new", "prod", "popular", "random") == tuple(data.layouts)
     assert tuple(sorted(mean, key=mean.__getitem__, reverse=True)) == data.order
@@ -167,7 +167,7 @@ def test_modes_share_their_pages() -> None:
 
 
 def test_an_item_of_one_category_stands_once() -> None:
-    once = sample(users=100, most_categories=1).layouts["new"]
+    once = sample(users=100, categories_per_item=1).layouts["new"]
     assert once.select("user_id", "item_id").is_duplicated().sum() == 0
     assert sample(users=100).layouts["new"].select("user_id", "item_id").is_duplicated().sum() > 0
 
@@ -177,7 +177,7 @@ def test_the_pinned_row() -> None:
     pages = all_pages(data)
     assert (pages["pinned"] == (pages["row"] == 1)).all()
     assert (pages["pinned"] == (pages["category"] == "Continue watching")).all()
-    rows = pages.filter("pinned").sort("col").group_by(*PAGE, "row").agg("item_id")
+    rows = pages.filter("pinned").group_by("user_id", "system", "page_id").agg(pl.col("item_id").sort_by("col"))
     assert rows.group_by("user_id").agg(pl.col("item_id").n_unique())["item_id"].max() == 1
     assert pages.filter("pinned").join(data.judgments, on=["user_id", "item_id"], how="anti").height == 0
     assert pages.group_by(PAGE).agg(pl.col("row").max())["row"].unique().to_list() == [10]
@@ -208,9 +208,9 @@ def test_devices_have_grids_of_their_own() -> None:
 
 
 @pytest.mark.parametrize("ids", ["str", "int"])
-def test_files_hold_what_is_drawn(tmp_path: Path, ids: str) -> None:
+def test_files_hold_what_is_drawn(tmp_path: Path, ids: Literal["str", "int"]) -> None:
     data = sample(users=1100, systems=["new", "random"], ids=ids, pinned=True)
-    readers: dict[str, Any] = {"parquet": pl.read_parquet, "csv": pl.read_csv, "ndjson": pl.read_ndjson}
+    readers: dict[SampleFormat, Any] = {"parquet": pl.read_parquet, "csv": pl.read_csv, "ndjson": pl.read_ndjson}
     for format, read in readers.items():
         files = write_sample(
             tmp_path / "deep" / format, 1100, systems=["new", "random"], format=format, ids=ids, pinned=True
@@ -231,7 +231,7 @@ def test_files_appear_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.Mo
     def fail(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(sample_tables.World, "_layouts", fail)
+    monkeypatch.setattr(sample_tables.SampleTables, "_layouts", fail)
     with pytest.raises(cv.DataError, match=r"cannot be written: No space left on device\."):
         write_sample(tmp_path, 20, systems=["new"])
     assert old.judgments.read_bytes() == before
@@ -241,16 +241,25 @@ def test_files_appear_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.Mo
     assert not (tmp_path / "a").exists()
 
 
+def test_a_sample_in_a_line_and_in_a_notebook() -> None:
+    data = sample(users=60, systems=["new"])
+    assert repr(data).startswith("Sample(60 users, 2,000 items in 25 categories, ")
+    assert "\n" not in repr(data)
+    shown = data._repr_html_()
+    assert shown.count("<tr>") == 4  # the header, items, judgments and one system
+    assert "9,000" in shown
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"users": 0}, "users must be a whole number of at least 1, found 0"),
-        ({"items": 20}, "items must be a whole number of at least 25, found 20"),
+        ({"users": 0}, "users must be an integer of at least 1, found 0"),
+        ({"items": 20}, "items must be an integer of at least 25, found 20"),
         ({"ids": "text"}, "ids must be 'str' or 'int', found 'text'"),
         ({"systems": ["nwe"]}, r"systems must be 'oracle', .*, found 'nwe'\. Did you mean 'new'\?"),
-        ({"systems": []}, "systems must name at least one"),
+        ({"systems": []}, "systems must name at least one system"),
         ({"mode": "stars"}, "mode must be 'graded' or 'binary', found 'stars'"),
-        ({"most_categories": 4}, "most_categories must be at most 3, found 4"),
+        ({"categories_per_item": 4}, "categories_per_item must be at most 3, found 4"),
         ({"missing": 2}, "missing must be a finite number at least 0 and at most 1, found 2"),
     ],
 )
@@ -263,11 +272,11 @@ def test_an_unknown_format(tmp_path: Path) -> None:
     with pytest.raises(
         cv.ParameterError, match=r"format must be 'parquet', 'csv' or 'ndjson', found 'cvs'\. Did you mean"
     ):
-        write_sample(tmp_path, format="cvs")
+        write_sample(tmp_path, format="cvs")  # type: ignore[arg-type]
 
 
 def test_one_set_of_defaults() -> None:
-    of_world = inspect.signature(sample_tables.World).parameters
+    of_tables = inspect.signature(sample_tables.SampleTables).parameters
     of_sample = inspect.signature(sample).parameters
-    assert list(of_world) == list(of_sample)
-    assert all(of_world[name].default == of_sample[name].default for name in list(of_world)[1:])
+    assert list(of_tables) == list(of_sample)
+    assert all(of_tables[name].default == of_sample[name].default for name in list(of_tables)[1:])

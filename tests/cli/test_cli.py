@@ -116,7 +116,7 @@ def test_options_change_what_they_say(tmp_path: Path) -> None:
 def test_a_page_without_relevant_items_is_said_to_have_no_score() -> None:
     shown = run("score", "-", "-m", "N2DCG_cat", stdin="0,0\n0\n")
     assert shown.returncode == 0
-    assert "nothing gains" in shown.stdout
+    assert "no relevant item" in shown.stdout
     assert json.loads(run("score", "-", "-f", "json", stdin="0,0\n").stdout)["metrics"]["N2DCG_cat"] is None
 
 
@@ -127,13 +127,13 @@ def test_a_page_without_relevant_items_is_said_to_have_no_score() -> None:
         (["score", "-", "-m", "N2DCG_kat"], "Did you mean 'N2DCG_cat'?"),
         (["score", "-", "--discount", "d_rdp"], "Did you mean 'd_rpd'?"),
         (["score", "-", "-m", "2DCG(d_a)", "--discount", "d_a"], "the discount is given twice"),
-        (["score", "-", "--grid", "tvv"], "there is no screen 'tvv'. Did you mean 'tv'?"),
+        (["score", "-", "--grid", "tvv"], "there is no grid 'tvv'. Did you mean 'tv'?"),
         (["score", "-", "--grid", "1x2"], "a page of 2x3 does not fit the 1x2 grid"),
-        (["score", "-", "--page-size", "0"], "carouseval: --page-size must be a whole number of at least 1, found 0."),
+        (["score", "-", "--page-size", "0"], "carouseval: --page-size must be an integer of at least 1, found 0."),
         (["score", "-", "--gain", "square"], "'square' is not one of 'exp2', 'linear'."),
         (["score", "-", "-m", "2DCG(gain=exp2)", "--gain", "linear"], "the gain is given twice"),
         (["score", "-", "--grid", "99999x99999"], "more than 1,000,000 cells"),
-        (["score", ""], "carouseval: page: no file is named"),
+        (["score", ""], "carouseval: page: no file name given"),
         (["score", "-", "--format", "xml"], "xml"),
         (["score"], "page"),
         (["scor"], "scor"),

@@ -96,7 +96,7 @@ def test_every_example_runs(tmp_path: Path) -> None:
 
 
 def test_the_form_that_the_data_support() -> None:
-    content = fitted("bratislava", "--test", "amsterdam", "--model", "d_rpb")
+    content = fitted("bratislava", "--test", "amsterdam", "--discount", "d_rpb")
     train, test = recgaze_counts("bratislava"), recgaze_counts("amsterdam")
     choice = choose_form(train, forms=ROW_PAGE_FORMS)
     assert content["form"] == choice.chosen.form.name == "edges, novelty"
@@ -117,7 +117,7 @@ def test_the_form_that_the_data_support() -> None:
 def test_a_form_by_name(small: list[str]) -> None:
     seen = Examination("counts", [[9, 7, 5, 4], [8, 6, 3, 3], [6, 5, 2, 1]], 10)
     for form in ("six", "edges, first row", "two kinds", "all nine"):
-        content = fitted(*small, "--model", "d_rpb", "--form", form)
+        content = fitted(*small, "--discount", "d_rpb", "--form", form)
         fit = fit_likelihood(seen, form, cv.Grid(3, 4, page_size=2))
         assert content["form"] == form
         assert content["train"]["log_likelihood_per_screen"] == pytest.approx(fit.log_likelihood / 10, rel=1e-9)
@@ -126,18 +126,18 @@ def test_a_form_by_name(small: list[str]) -> None:
 
 
 def test_row_column_browsing(small: list[str]) -> None:
-    content = fitted(*small, "--model", "d_rcb", "--bootstrap", "20")
+    content = fitted(*small, "--discount", "d_rcb", "--bootstrap", "20")
     assert set(content["parameters"]) == {"e", "kappa", "beta"}
     assert content["interval_method"].startswith("20 bootstrap samples: ")
     for name, ends in content["intervals"].items():
         assert ends["low"] < content["parameters"][name] < ends["high"]
-    again = fitted(*small, "--model", "d_rcb", "--bootstrap", "20")
+    again = fitted(*small, "--discount", "d_rcb", "--bootstrap", "20")
     assert again == content
 
 
 def test_what_is_open_stays_open_in_bootstrap_samples(small: list[str]) -> None:
     """On one swipe page nothing tells how people swipe."""
-    content = fitted(*small[:3], "--page-size", "4", "--model", "d_rpb", "--form", "six", "--bootstrap", "9")
+    content = fitted(*small[:3], "--page-size", "4", "--discount", "d_rpb", "--form", "six", "--bootstrap", "9")
     known = {name for name, ends in content["intervals"].items() if ends}
     assert known == {"e", "kappa", "beta"}
     assert "sigma1 is not identified: it has no effect on this screen." in content["limitations"]
@@ -146,7 +146,7 @@ def test_what_is_open_stays_open_in_bootstrap_samples(small: list[str]) -> None:
 def test_a_scan_of_paths(tmp_path: Path) -> None:
     grid = cv.Grid(2, 4, page_size=2)
     train, test = (screens(tmp_path / f"{seed}.csv", grid, 60, seed) for seed in (1, 2))
-    arguments = [str(train), "--grid", "2x4", "--page-size", "2", "--model", "d_scan"]
+    arguments = [str(train), "--grid", "2x4", "--page-size", "2", "--discount", "d_scan"]
     content = fitted(*arguments, "--test", str(test))
     paths = paths_from_screens(train, grid)
     fit = fit_paths(paths)
@@ -159,24 +159,24 @@ def test_a_scan_of_paths(tmp_path: Path) -> None:
     assert more["parameters"]["e"] == pytest.approx(paths.screens / 200, abs=1e-6)
     said = "bootstrap resamples counts, not scan paths; leave it out."
     assert said in fitted(*arguments, "--bootstrap", "9", status=2)
-    assert "say on which grid" in fitted(str(train), "--model", "d_scan", status=2)
+    assert "say on which grid" in fitted(str(train), "--discount", "d_scan", status=2)
 
 
 def test_counts_and_paths_are_not_held_against_each_other(tmp_path: Path, small: list[str]) -> None:
     """After a fit to counts screens are scored as counts too; after one to paths, counts have no likelihood."""
     grid = cv.Grid(3, 4, page_size=2)
     table = screens(tmp_path / "screens.csv", grid, 60)
-    content = fitted(*small, "--grid", "3x4", "--model", "d_scan", "--test", str(table))
+    content = fitted(*small, "--grid", "3x4", "--discount", "d_scan", "--test", str(table))
     seen = paths_from_screens(table, grid).examination()
     scan = cv.discounts.parse("d_scan")
     expected = log_likelihood(seen, type(scan)(**content["parameters"]), grid) / seen.screens
     assert content["test"]["log_likelihood_per_screen"] == pytest.approx(expected, rel=1e-12)
-    options = ["--grid", "3x4", "--page-size", "2", "--model", "d_scan", "--test", small[0]]
+    options = ["--grid", "3x4", "--page-size", "2", "--discount", "d_scan", "--test", small[0]]
     assert fitted(str(table), *options)["test"]["log_likelihood_per_screen"] is None
 
 
 def test_the_table_names_everything(small: list[str]) -> None:
-    shown = here(*small, "--model", "d_rpb", "--test", small[0])
+    shown = here(*small, "--discount", "d_rpb", "--test", small[0])
     assert (shown.returncode, shown.stderr) == (0, "")
     for text in ("d_rpb(e=", "log-likelihood per screen", "95% intervals", "Limitations:", "swipe page 2"):
         assert text in shown.stdout
@@ -189,8 +189,8 @@ def test_the_table_names_everything(small: list[str]) -> None:
 
 @pytest.mark.parametrize("format", ["csv", "markdown", "latex"])
 def test_other_formats_hold_the_scores(format: str, small: list[str]) -> None:
-    content = fitted(*small, "--model", "d_rcb", "--test", small[0])
-    shown = here(*small, "--model", "d_rcb", "--test", small[0], "-f", format)
+    content = fitted(*small, "--discount", "d_rcb", "--test", small[0])
+    shown = here(*small, "--discount", "d_rcb", "--test", small[0], "-f", format)
     assert (shown.returncode, shown.stderr) == (0, "")
     spearman = content["train"]["spearman"]
     assert (repr(spearman) if format == "csv" else f"{spearman:.4f}") in shown.stdout
@@ -208,7 +208,7 @@ def test_other_formats_hold_the_scores(format: str, small: list[str]) -> None:
 def test_the_file_reads_back(tmp_path: Path, small: list[str]) -> None:
     for form in ("six", "two kinds"):
         out = tmp_path / f"{form}.json"
-        content = fitted(*small, "--model", "d_rpb", "--form", form, "--out", str(out))
+        content = fitted(*small, "--discount", "d_rpb", "--form", form, "--out", str(out))
         assert json.loads(out.read_text()) == content
         discount = cv.discounts.parse(f"@{out}")
         assert (discount.symbol, discount.is_probability) == (content["discount"], True)
@@ -220,7 +220,7 @@ def test_files_are_json_for_any_reader(tmp_path: Path) -> None:
     """Of two rows none is left out, and what is not known is null."""
     (tmp_path / "tiny.csv").write_text("3,2\n2,1\n")
     out = tmp_path / "out.json"
-    content = fitted(str(tmp_path / "tiny.csv"), "--screens", "3", "--model", "d_rpb", "--out", str(out))
+    content = fitted(str(tmp_path / "tiny.csv"), "--screens", "3", "--discount", "d_rpb", "--out", str(out))
     assert {one["held_out"] for one in content["forms"]} == {None}
     assert "NaN" not in out.read_text()
     assert cv.discounts.parse(f"@{out}").parameters == content["parameters"]
@@ -240,7 +240,7 @@ def test_charts(name: str, begins: bytes, model: str, tmp_path: Path, small: lis
     folder = tmp_path / "charts"
     folder.mkdir()
     form = ["--form", "six"] if model == "d_rpb" else []
-    shown = here(*small, "--model", model, *form, "--chart", str(folder / name))
+    shown = here(*small, "--discount", model, *form, "--chart", str(folder / name))
     assert (shown.returncode, shown.stderr) == (0, "")
     assert [path.name for path in folder.iterdir()] == [name]  # under the very name given
     assert (folder / name).read_bytes().startswith(begins)
@@ -248,7 +248,7 @@ def test_charts(name: str, begins: bytes, model: str, tmp_path: Path, small: lis
 
 def test_a_chart_that_cannot_be_written_leaves_nothing(tmp_path: Path, small: list[str]) -> None:
     (tmp_path / "fit.svg").mkdir()
-    options = ["--model", "d_rcb", "--chart", str(tmp_path / "fit.svg")]
+    options = ["--discount", "d_rcb", "--chart", str(tmp_path / "fit.svg")]
     assert "fit.svg cannot be written" in fitted(*small, *options, status=2)
     assert sorted(path.name for path in tmp_path.rglob("*")) == ["counts.csv", "fit.svg"]
 
@@ -256,12 +256,12 @@ def test_a_chart_that_cannot_be_written_leaves_nothing(tmp_path: Path, small: li
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--chart", "{}/fit.gif"], "fit.gif: write .svg, .png, .pdf or .html."),
-        (["--chart", "{}/fit"], "fit: write .svg, .png, .pdf or .html."),
-        (["--chart", "{}/no/fit.svg"], "there is no folder"),
-        (["--out", "{}/no/fit.json"], "there is no folder"),
-        (["--out", "{}/counts.csv"], "counts.csv is one of the tables that are read; write elsewhere."),
-        (["--out", "{}/fit.svg", "--chart", "{}/fit.svg"], "fit.svg is named for two outputs"),
+        (["--chart", "{}/fit.gif"], "fit.gif: unsupported file type. Use .svg, .png, .pdf or .html."),
+        (["--chart", "{}/fit"], "fit: unsupported file type. Use .svg, .png, .pdf or .html."),
+        (["--chart", "{}/no/fit.svg"], "does not exist"),
+        (["--out", "{}/no/fit.json"], "does not exist"),
+        (["--out", "{}/counts.csv"], "counts.csv is one of the input tables; write to another file."),
+        (["--out", "{}/fit.svg", "--chart", "{}/fit.svg"], "fit.svg is given for two outputs"),
     ],
 )
 @pytest.mark.parametrize("model", ["d_rcb", "d_mir"])
@@ -269,7 +269,7 @@ def test_outputs_are_checked_first(
     options: list[str], message: str, model: str, tmp_path: Path, small: list[str]
 ) -> None:
     options = [option.replace("{}", str(tmp_path)) for option in options]
-    assert message in fitted(*small, "--model", model, *options, status=2)
+    assert message in fitted(*small, "--discount", model, *options, status=2)
     assert [path.name for path in tmp_path.iterdir()] == ["counts.csv"]
     assert (tmp_path / "counts.csv").read_text() == SMALL
 
@@ -280,32 +280,32 @@ def test_outputs_are_checked_first(
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--model", "d_rpb", "--form", "sixx"], "or 'all nine', found 'sixx'. Did you mean 'six'?"),
-        (["--model", "d_rpb", "--form", "rows and columns"], "form must be 'six', 'two kinds', "),
-        (["--model", "d_rpb", "--form", "d_rpd"], "or 'all nine', found 'd_rpd'."),
-        (["--model", "d_rpb", "--form", ""], "or 'all nine', found ''."),
-        (["--model", "d_rcb", "--form", "six"], "form is for d_rpb, fitted by likelihood."),
+        (["--discount", "d_rpb", "--form", "sixx"], "or 'all nine', found 'sixx'. Did you mean 'six'?"),
+        (["--discount", "d_rpb", "--form", "rows and columns"], "form must be 'six', 'two kinds', "),
+        (["--discount", "d_rpb", "--form", "d_rpd"], "or 'all nine', found 'd_rpd'."),
+        (["--discount", "d_rpb", "--form", ""], "or 'all nine', found ''."),
+        (["--discount", "d_rcb", "--form", "six"], "form is for d_rpb, fitted by likelihood."),
         (["--form", "six"], "form is for d_rpb, fitted by likelihood."),
-        (["--model", "d_rpb", "--form", "six", "--values", "w=0"], "form is for d_rpb, fitted by"),
-        (["--model", "d_rpb", "--refine"], "d_rpb is already fitted over real numbers; leave out --refine."),
+        (["--discount", "d_rpb", "--form", "six", "--values", "w=0"], "form is for d_rpb, fitted by"),
+        (["--discount", "d_rpb", "--refine"], "d_rpb is already fitted over real numbers; leave out --refine."),
         (
-            ["--model", "d_rpb", "--objective", "mse"],
+            ["--discount", "d_rpb", "--objective", "mse"],
             "d_rpb: 322,687,697,779 combinations of parameters are too many to try. Give values of more of them, or "
             "fit it by likelihood.",
         ),
-        (["--model", "d_rpb", "--values", "w=0"], "d_rpb: 16,983,563,041 combinations of parameters are too many"),
-        (["--model", "d_scan", "--values", "e=0.5"], "combinations of parameters are too many to try"),
+        (["--discount", "d_rpb", "--values", "w=0"], "d_rpb: 16,983,563,041 combinations of parameters are too many"),
+        (["--discount", "d_scan", "--values", "e=0.5"], "combinations of parameters are too many to try"),
         (
-            ["--model", "d_rcb", "--values", "e=0.5", "--values", "w=1"],
+            ["--discount", "d_rcb", "--values", "e=0.5", "--values", "w=1"],
             "a parameter of d_rcb must be 'e', 'kappa' or 'beta', found 'w'.",
         ),
-        (["--model", "d_rcb", "--values", "e=2"], "d_rcb: e must be a finite number above 0 and at most 1, found 2"),
-        (["--model", "d_rpb", "--bootstrap", "-1"], "bootstrap must be a whole number of at least 0, found -1."),
-        (["--model", "d_mix"], "d_mix cannot be fitted"),
-        (["--model", "d_emp"], "d_emp cannot be fitted"),
-        (["--model", "d_rpb", "--grid", "3x5"], "counts.csv is 3x4, but the screen is 3x5."),
-        (["--model", "d_rpb", "--test", "amsterdam"], "amsterdam is 10x15, but the screen is 3x4."),
-        (["--model", "d_rpb", "--test", "nothing.csv"], "nothing.csv: No such file or directory."),
+        (["--discount", "d_rcb", "--values", "e=2"], "d_rcb: e must be a finite number above 0 and at most 1, found 2"),
+        (["--discount", "d_rpb", "--bootstrap", "-1"], "bootstrap must be an integer of at least 0, found -1."),
+        (["--discount", "d_mix"], "d_mix cannot be fitted"),
+        (["--discount", "d_emp"], "d_emp cannot be fitted"),
+        (["--discount", "d_rpb", "--grid", "3x5"], "counts.csv is 3x4, but the screen is 3x5."),
+        (["--discount", "d_rpb", "--test", "amsterdam"], "amsterdam is 10x15, but the screen is 3x4."),
+        (["--discount", "d_rpb", "--test", "nothing.csv"], "nothing.csv: No such file or directory."),
     ],
 )
 def test_mistakes_end_with_one_clear_line(options: list[str], message: str, small: list[str]) -> None:
@@ -315,22 +315,22 @@ def test_mistakes_end_with_one_clear_line(options: list[str], message: str, smal
 @pytest.mark.parametrize("model", ["d_rpb", "d_rcb", "d_scan"])
 def test_likelihood_needs_screens(model: str, small: list[str]) -> None:
     message = f"{model} is fitted to counts of screens; say with --screens of how many screens."
-    assert message in fitted(small[0], "--model", model, status=2)
+    assert message in fitted(small[0], "--discount", model, status=2)
     assert "row 1, col 1 was examined on 9 of 8 screens" in fitted(
-        small[0], "--model", model, "--screens", "8", status=2
+        small[0], "--discount", model, "--screens", "8", status=2
     )
 
 
 def test_a_grid_of_values_for_browsing_models(small: list[str]) -> None:
     """Few parameters may be searched like any discount's."""
-    content = fitted(*small, "--model", "d_rcb", "--objective", "spearman")
+    content = fitted(*small, "--discount", "d_rcb", "--objective", "spearman")
     assert content["tried"] == 19**3
     content = fitted(
-        *small, "--model", "d_rcb", "--values", "e=0.9,0.95", "--values", "beta=0.8", "--values", "kappa=0.8"
+        *small, "--discount", "d_rcb", "--values", "e=0.9,0.95", "--values", "beta=0.8", "--values", "kappa=0.8"
     )
     assert (content["objective"], content["tried"]) == ("likelihood", 2)
-    refined = fitted(*small, "--model", "d_rcb", "--values", "e=0.9", "--objective", "likelihood", "--refine")
-    best = fitted(*small, "--model", "d_rcb")
+    refined = fitted(*small, "--discount", "d_rcb", "--values", "e=0.9", "--objective", "likelihood", "--refine")
+    best = fitted(*small, "--discount", "d_rcb")
     assert refined["parameters"] == pytest.approx(best["parameters"], rel=1e-3)
 
 
@@ -354,7 +354,7 @@ ODD = {
 def test_odd_counts_are_fitted(kind: str, model: str, tmp_path: Path) -> None:
     path, out, chart = (tmp_path / name for name in ("odd.csv", "odd.json", "odd.svg"))
     path.write_text(ODD[kind])
-    options = ["--screens", "8", "--model", model, "--page-size", "2"]
+    options = ["--screens", "8", "--discount", model, "--page-size", "2"]
     pictured = ["--chart", str(chart)] * (model == "d_rpb")
     content = fitted(str(path), *options, "--out", str(out), *pictured)
     assert content["train"]["log_likelihood_per_screen"] <= 0
@@ -370,7 +370,7 @@ def test_counts_that_are_all_the_same(counts: str, model: str, tmp_path: Path) -
     """They have a likelihood, if anybody looked at anything, but no correlation with anything."""
     path = tmp_path / "same.csv"
     path.write_text(counts)
-    arguments = [str(path), "--screens", "8", "--model", model]
+    arguments = [str(path), "--screens", "8", "--discount", model]
     if model == "d_rpd":
         message = "frequencies are the same in every cell, so that no correlation with them is defined."
         assert message in fitted(*arguments, status=2)
@@ -386,9 +386,9 @@ def test_swipe_pages_that_fit_better_are_hinted_at(tmp_path: Path) -> None:
     path = tmp_path / "counts.csv"
     path.write_text("\n".join(",".join(map(str, row)) for row in seen.sum(axis=0).tolist()))
     hint = "A page size of 6 fits much better than 5. If 6 items of a row were in view, set the page size to 6."
-    assert hint in fitted(str(path), "--screens", "800", "--model", "d_rpb")["notes"]
-    assert hint not in fitted(str(path), "--screens", "800", "--model", "d_rpb", "--page-size", "5")["notes"]
-    shown = here(str(path), "--screens", "800", "--model", "d_rpb")
+    assert hint in fitted(str(path), "--screens", "800", "--discount", "d_rpb")["notes"]
+    assert hint not in fitted(str(path), "--screens", "800", "--discount", "d_rpb", "--page-size", "5")["notes"]
+    shown = here(str(path), "--screens", "800", "--discount", "d_rpb")
     assert "5 items of a row in view at once (assumed; set the page size)" in " ".join(shown.stdout.split())
     assert f"Note: {hint}" in shown.stdout
 
@@ -396,7 +396,7 @@ def test_swipe_pages_that_fit_better_are_hinted_at(tmp_path: Path) -> None:
 def test_cells_that_nobody_looked_at_are_asked_about(tmp_path: Path) -> None:
     path = tmp_path / "counts.csv"
     path.write_text("9,8,7,0\n6,5,4,0\n0,0,0,0\n")
-    notes = fitted(str(path), "--screens", "10", "--model", "d_rcb", "--page-size", "4")["notes"]
+    notes = fitted(str(path), "--screens", "10", "--discount", "d_rcb", "--page-size", "4")["notes"]
     assert "Nobody looked beyond row 2 of 3. If the screen ends there, so should the grid." in notes
     assert "Nobody looked beyond column 3 of 4. If the screen ends there, so should the grid." in notes
 
@@ -404,7 +404,7 @@ def test_cells_that_nobody_looked_at_are_asked_about(tmp_path: Path) -> None:
 def test_headers_that_name_other_columns(tmp_path: Path) -> None:
     path = tmp_path / "log.csv"
     path.write_text("user,session,r,c\n1,1,1,1\n")
-    said = fitted(str(path), "--model", "d_rpb", status=2)
+    said = fitted(str(path), "--discount", "d_rpb", status=2)
     assert "the header has user, session, r, c. Single screens need screen, row, col" in said
     assert "there is no file 'bratslava'. Did you mean 'bratislava'?" in fitted("bratslava", status=2)
 
@@ -412,9 +412,9 @@ def test_headers_that_name_other_columns(tmp_path: Path) -> None:
 def test_a_file_used_with_other_swipe_pages_is_noticed(tmp_path: Path, small: list[str]) -> None:
     out, page = tmp_path / "ours.json", tmp_path / "page.csv"
     page.write_text("1,0,2,1\n0,3,0,1\n")
-    fitted(*small, "--model", "d_rpb", "--out", str(out))
+    fitted(*small, "--discount", "d_rpb", "--out", str(out))
     own = json.loads(out.read_text())["grid"]["page_size"]
-    said = f"ours.json was fitted with {own} items of a row in view, this screen has {own + 1}. See --page-size."
+    said = f"ours.json was fitted with page size {own}, but this grid has {own + 1}. Set --page-size to match."
     other = run("score", str(page), "--discount", f"@{out}", "--page-size", str(own + 1))
     assert other.returncode == 0
     assert said in other.stderr
@@ -423,5 +423,5 @@ def test_a_file_used_with_other_swipe_pages_is_noticed(tmp_path: Path, small: li
 
 
 def test_a_parameter_that_is_not_there_is_named(small: list[str]) -> None:
-    said = fitted(*small, "--model", "d_rpb", "--values", "mu=0.1", status=2)
+    said = fitted(*small, "--discount", "d_rpb", "--values", "mu=0.1", status=2)
     assert "a parameter of d_rpb must be 'e', 'kappa', " in said

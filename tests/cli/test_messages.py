@@ -8,7 +8,7 @@ import pytest
 import carouseval
 from carouseval.cli import messages
 from carouseval.cli.compare import compare
-from carouseval.cli.messages import as_typed
+from carouseval.cli.messages import with_option_names
 from carouseval.cli.settings_options import option_names
 
 UNCHANGED: dict[str, str] = {}
@@ -17,91 +17,91 @@ UNCHANGED: dict[str, str] = {}
 PARAMETERS: list[tuple[str, dict[str, str]]] = [
     ("missing_pages must be 'zero', 'skip' or 'error', found 'none'.", {"missing_pages": "--missing-pages"}),
     ("memory must be a finite number above 0 and at most 1e+09, found -1.0.", {"memory": "--memory"}),
-    ("threads must be a whole number of at least 1, found 0.", {"threads": "--threads"}),
+    ("threads must be an integer of at least 1, found 0.", {"threads": "--threads"}),
     ("form must be 'six' or 'edges', found 'seven'.", {"form": "--form"}),
-    ("bootstrap must be a whole number of at least 0, found -2.", {"bootstrap": "--bootstrap"}),
+    ("bootstrap must be an integer of at least 0, found -2.", {"bootstrap": "--bootstrap"}),
     ("ci must be a finite number above 0 and at most 1, found 2.0.", {"ci": "--ci"}),
     ("seed must be below 2^64, found 99.", {"seed": "--seed"}),
     ("margin must be a finite number at least 0, found -1.", {"margin": "--margin"}),
     ("correction must be one of holm, bh, none, found 'x'.", {"correction": "--correction"}),
     ("baseline: there is no system 'nobody'.", {"baseline": "--baseline"}),
     ("weight must be the name of a column of your own, found 'row'.", {"weight": "--weight"}),
-    ("metrics: NDCG@10 is asked for twice.", {"metrics": "--metric"}),
-    ("metric: only 2DCG, N2DCG and N2DCG_cat say what a cell is worth, found DCG.", {"metric": "--metric"}),
-    ("metric 'NDCG@x': its cutoff is one number of at least 1, such as @10.", {"metric": "--metric"}),
-    ("grid: from 1 to 255 grids, found 300.", {"grid": "--grid"}),
-    ("grid: several grids need by='column', whose values say", {"grid:": "--grid:", "by='column'": "--by column"}),
-    ("Grid: rows must be a whole number of at least 1, found 0.", {"Grid": "--grid"}),
-    ("Grid: page_size must be a whole number of at least 1, found 0.", {"Grid: page_size": "--page-size"}),
-    ("columns: there is no column 'usr'. Did you mean 'user_id'?", {"columns": "--column"}),
+    ("metrics: NDCG@10 is listed twice.", {"metrics": "--metrics"}),
+    ("metric: only 2DCG, N2DCG and N2DCG_cat say what a cell is worth, found DCG.", {"metric": "--metrics"}),
+    ("metric 'NDCG@x': its cutoff is one number of at least 1, such as @10.", {"metric": "--metrics"}),
+    ("grid must hold from 1 to 255 grids, found 300.", {"grid": "--grid"}),
+    ("grid: a dict of grids needs by='column', one column", {"grid:": "--grid:", "by='column'": "--by column"}),
+    ("Grid: rows must be an integer of at least 1, found 0.", {"Grid": "--grid"}),
+    ("Grid: page_size must be an integer of at least 1, found 0.", {"Grid: page_size": "--page-size"}),
+    ("columns: there is no column 'usr'. Did you mean 'user_id'?", {"columns": "--columns"}),
     (
         "columns: there is no column 'x'. Write our name first, then yours: {'user_id': 'customer'}.",
-        {"columns": "--column", "{'user_id': 'customer'}": "user_id=customer"},
+        {"columns": "--columns", "{'user_id': 'customer'}": "user_id=customer"},
     ),
-    ("by must be a column's name or a list of several, found 3.", {"by": "--by"}),
-    ("by='metric' is a name that results use themselves; give the column", {"by='metric'": "--by metric"}),
-    ("by='my device' is a name that results use themselves.", {"by=": "--by "}),
+    ("by must be the name of a column, or a list of names, found 3.", {"by": "--by"}),
+    ("by='metric' is a column of the results; give your column", {"by='metric'": "--by metric"}),
+    ("by='my device' is a column of the results.", {"by=": "--by "}),
     ("'device' is named twice in by and weight.", {"by and weight": "--by and --weight"}),
     ("prod and new were not compared; choose another baseline, or none.", {"baseline": "--baseline"}),
-    ("--fail-if 'new' does not read; write two systems, such as 'new < prod'.", UNCHANGED),
+    ("--fail-if 'new' cannot be parsed; write two systems, such as 'new < prod'.", UNCHANGED),
     ("no column 'devise' in layouts or judgments. Did you mean 'device'?", UNCHANGED),
     ("there is no metric 'N2DCG_kat'. Did you mean 'N2DCG_cat'?", UNCHANGED),
     ("layouts: there is no page of user_id='nobody'.", UNCHANGED),
-    ("user_id must be an integer here, found 'x'.", UNCHANGED),
-    ("CAROUSEVAL_THREADS must be a whole number of at least 1, found '0'.", UNCHANGED),
+    ("user_id must be an integer, as in layouts, found 'x'.", UNCHANGED),
+    ("CAROUSEVAL_THREADS must be an integer of at least 1, found '0'.", UNCHANGED),
     ("discount 'd_rpd(seed=3)': parameter 'seed' is unknown.", UNCHANGED),
 ]
 # what it raises and warns about data
 DATA: list[tuple[str, dict[str, str]]] = [
     (
-        "layouts: 1 user with judgments but no page, first user_id=7. Add it, or use missing_pages='zero' or 'skip'.",
+        "layouts: 1 user has judgments but no page, first user_id=7. Add it, or use missing_pages='zero' or 'skip'.",
         {"missing_pages='zero' or 'skip'": "--missing-pages zero or skip"},
     ),
     (
-        "Judge some, or use no_relevant='skip' or 'zero'.",
+        "Add judgments of relevant items, or use no_relevant='skip' or 'zero'.",
         {"no_relevant='skip' or 'zero'": "--no-relevant skip or zero"},
     ),
     ("Add the column to judgments, or use missing_pages='skip'.", {"missing_pages='skip'": "--missing-pages skip"}),
     ("is too large for a float. Rescale it, or use gain='linear'.", {"gain='linear'": "--gain linear"}),
-    ("Number rows 1, 2, 3 as they are shown, or use invalid='count'.", {"invalid='count'": "--invalid count"}),
+    ("Number rows 1, 2, 3 without gaps, or use invalid='count'.", {"invalid='count'": "--invalid count"}),
     ("Drop the repeats, or use duplicates='best'.", {"duplicates='best'": "--duplicates best"}),
-    ("Judge it, or use unjudged='zero'.", {"unjudged='zero'": "--unjudged zero"}),
+    ("Add judgments, or use unjudged='zero'.", {"unjudged='zero'": "--unjudged zero"}),
     (
-        "Give items (item_id, category), or a column; or ask for candidates='displayed', which judges the arrangement.",
+        "Give items (item_id, category), or a column; or use candidates='displayed', which scores the arrangement.",
         {"items": "--items", "candidates='displayed'": "--candidates displayed"},
     ),
     (
-        "it has a, b. Other names go through columns={'user_id': 'customer', ...}.",
-        {"columns={'user_id': 'customer', ...}": "--column user_id=customer"},
+        "it has a, b. If yours have other names, use columns={'user_id': 'customer', ...}.",
+        {"columns={'user_id': 'customer', ...}": "--columns user_id=customer"},
     ),
-    ("layouts: missing column row (place, as columns has it); it has a.", {"columns": "--column"}),
-    ("layouts: column a is named for two of ours. Name each once in columns.", {"in columns": "with --column"}),
-    ("layouts: device has 'watch', for which grid names no screen; it has 'tv'.", {"grid": "--grid"}),
+    ("layouts: missing column row (place, as given in columns); it has a.", {"columns": "--columns"}),
+    ("layouts: column a is used for both row and col. Use it once in columns.", {"in columns": "in --columns"}),
+    ("layouts: device has 'watch', for which grid names no screen; it names 'tv'.", {"grid": "--grid"}),
     # tables, columns and systems of the same names; English
-    ("layouts: column weight, line 3: found -1. Weights are from 0 to 1e100.", UNCHANGED),
+    ("layouts: column weight, line 3: found -1. Weights must be from 0 to 1e100.", UNCHANGED),
     ("items: the table is empty. Give at least one line of item_id, category, or leave items out.", UNCHANGED),
     ("test: layouts: 1 cell appears twice, first test='u1' row=2 seed='x' (line 3).", UNCHANGED),
-    ("baseline: 12 pages are measured by another ideal than in prod, first user_id='u1'.", UNCHANGED),
+    ("baseline: 12 pages have a different ideal page than in prod, first user_id='u1'.", UNCHANGED),
     ("grid: layouts: the table is empty.", UNCHANGED),
-    ("Its fields seem to be separated by semicolons; write it with commas.", UNCHANGED),
+    ("Its fields seem to be separated by semicolons; separate them by commas.", UNCHANGED),
     ("metrics.csv: No such file or directory.", UNCHANGED),
 ]
 
 
 @pytest.mark.parametrize(("message", "changes"), PARAMETERS)
 def test_parameters(message: str, changes: dict[str, str]) -> None:
-    assert as_typed(message) == _changed(message, changes)
+    assert with_option_names(message) == _changed(message, changes)
 
 
 @pytest.mark.parametrize(("message", "changes"), DATA)
 def test_data(message: str, changes: dict[str, str]) -> None:
-    assert as_typed(message, data=True) == _changed(message, changes)
+    assert with_option_names(message, data=True) == _changed(message, changes)
 
 
 @pytest.mark.parametrize(("setting", "option"), option_names().items())
 def test_every_setting_is_named_by_its_option(setting: str, option: str) -> None:
-    assert as_typed(f"{setting} must be another, found 'x'.") == f"{option} must be another, found 'x'."
-    assert as_typed(f"Choose another, or use {setting}='x'.", data=True) == f"Choose another, or use {option} x."
+    assert with_option_names(f"{setting} must be another, found 'x'.") == f"{option} must be another, found 'x'."
+    assert with_option_names(f"Or use {setting}='x'.", data=True) == f"Or use {option} x."
 
 
 def _changed(message: str, changes: dict[str, str]) -> str:
@@ -116,4 +116,4 @@ def test_what_is_rewritten_exists() -> None:
     paths = Path(carouseval.__file__).parent.rglob("*.py")
     source = "".join(path.read_text(encoding="utf-8") for path in paths if path.name != "messages.py")
     assert not [phrase for phrase in messages._PHRASES if phrase not in source]
-    assert set(messages._OF_COMPARE) <= set(inspect.signature(compare).parameters)
+    assert set(messages._COMPARE_OPTIONS) <= set(inspect.signature(compare).parameters)

@@ -66,10 +66,12 @@ def test_the_table_shows_audit_and_counts(files: list[str]) -> None:
 
 
 def test_labels_and_empty_groups(files: list[str]) -> None:
-    shown = run("recgaze", *files, "--drop-label", "i don't remember")
+    shown = run("recgaze", *files, "--dropped-labels", "i don't remember")
     assert "I don't remember (dropped)" in shown.stdout
     assert "amsterdam  no screens left" in shown.stdout
-    rows = list(csv.reader(io.StringIO(run("recgaze", *files, "--drop-label", "I don't remember", "-f", "csv").stdout)))
+    rows = list(
+        csv.reader(io.StringIO(run("recgaze", *files, "--dropped-labels", "I don't remember", "-f", "csv").stdout))
+    )
     assert {row[0] for row in rows[1:]} == {"bratislava", "all"}
     assert "(dropped)" not in run("recgaze", *files, "--drop-label", "none").stdout
 
@@ -110,10 +112,10 @@ def test_help_has_examples() -> None:
         (["recgaze", "no.csv", "no.csv"], "carouseval: no.csv: No such file or directory. It is part of the RecGaze"),
         (["recgaze", "EVENTS", "EVENTS"], "missing column Movie_Familiarity"),
         (["recgaze", "CLICKS", "EVENTS"], "The events file comes first, then the click file."),
-        (["recgaze", "EVENTS", "CLICKS", "--drop-label", "I do remember"], 'Did you mean "I don\'t remember"?'),
+        (["recgaze", "EVENTS", "CLICKS", "--dropped-labels", "I do remember"], 'Did you mean "I don\'t remember"?'),
         (["recgaze", "EVENTS", "CLICKS", "--out", "EVENTS"], "Give a folder to write to."),
         (["examination", "EVENTS", "--grid", "2x3"], "missing columns screen, row, col"),
-        (["examination", "EVENTS", "--grid", "big"], "there is no screen 'big'"),
+        (["examination", "EVENTS", "--grid", "big"], "there is no grid 'big'"),
         (["examination", "EVENTS"], "--grid"),
     ],
 )

@@ -22,7 +22,7 @@ def test_reproduce_shows_every_figure_and_writes_files(tmp_path: Path) -> None:
     rows = list(csv.DictReader(io.StringIO(shown.stdout)))
     assert len(rows) == 76
     assert {row["mark"] for row in rows} == {"ok", "exact"}
-    assert "76 of 76 published figures reproduced" in shown.stderr
+    assert "76 of 76 published numbers reproduced" in shown.stderr
     names = {path.name for path in (tmp_path / "paper").iterdir()}
     for stem in ("figure1", "figure2", "agreement", "examination", "discounts", "ceiling", "fit"):
         assert {f"{stem}.svg", f"{stem}.png", f"{stem}.pdf"} <= names
@@ -94,9 +94,9 @@ def test_simulate_prints_the_study() -> None:
         "d_a",
         "-d",
         "d_rpd(mu=0.5)",
-        "--at-least",
+        "--thresholds",
         "0",
-        "--at-least",
+        "--thresholds",
         "0.05",
     ]
     content = json.loads(run(*arguments, "-f", "json").stdout)
@@ -218,8 +218,11 @@ def test_fit_takes_other_parameters_and_objectives() -> None:
     [
         (["fit", "bratislave"], "bratislave"),
         (["fit", "bratislava", "--model", "d_rdp"], "Did you mean 'd_rpd'"),
-        (["fit", "bratislava", "--objective", "rho"], "'rho' is not one of 'spearman', 'pearson', 'mse', 'likelihood'"),
-        (["fit", "bratislava", "--values", "mu"], "--values 'mu' does not read"),
+        (
+            ["fit", "bratislava", "--objective", "rho"],
+            "must be 'spearman', 'pearson', 'mse' or 'likelihood', found 'rho'.",
+        ),
+        (["fit", "bratislava", "--values", "mu"], "--values 'mu' cannot be parsed"),
         (["fit", "bratislava", "--grid", "3x3"], "bratislava is 10x15, but the screen is 3x3"),
         (["fit", "none.parquet"], "none.parquet"),
         (["fit", "bratislava", "--screens", "3"], "screens is for files of counts"),
@@ -228,8 +231,8 @@ def test_fit_takes_other_parameters_and_objectives() -> None:
         (["simulate", "--seed", "99999999999999999999999"], "seed must be below 2^64"),
         (["recgaze", "a[/b].csv", "x.csv"], "a[/b].csv"),
         (["fit", "none.json"], "none.json: No such file"),
-        (["simulate", "--trials", "0"], "trials must be a whole number of at least 1"),
-        (["simulate", "--mode", "grade"], "'grade' is not one of 'binary', 'graded'"),
+        (["simulate", "--trials", "0"], "trials must be an integer of at least 1"),
+        (["simulate", "--mode", "grade"], "must be 'binary' or 'graded', found 'grade'. Did you mean 'graded'?"),
         (["simulate", "--truth", "d_x"], "there is no discount 'd_x'"),
         (["simulate", "--truth", "none.csv"], "none.csv: No such file"),
         (["simulate", "--at-least", "2"], "thresholds must be decimals"),

@@ -13,6 +13,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import carouseval as cv
+from carouseval.cli.compare import split_arguments
 from tests.cli.test_cli import run
 
 
@@ -77,12 +78,34 @@ def test_fail_if(condition: str, status: int, folder: Path) -> None:
     assert bool(done.stderr) == (status == 3)
 
 
+@pytest.mark.parametrize(
+    ("option", "value", "message"),
+    [
+        ("--duplicates", "bset", "must be 'best', 'first', 'every' or 'error', found 'bset'. Did you mean 'best'?"),
+        ("--format", "jsn", "found 'jsn'. Did you mean 'json'?"),
+        ("--gain", "liner", "must be 'exp2' or 'linear', found 'liner'. Did you mean 'linear'?"),
+    ],
+)
+def test_a_wrong_choice_gets_a_suggestion(option: str, value: str, message: str, folder: Path) -> None:
+    done = run("evaluate", *tables(folder), option, value)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert f"Invalid value for '{option}'" in done.stderr
+    assert message in done.stderr
+
+
+def test_each_output_has_its_own_kinds_of_files(folder: Path) -> None:
+    done = run("evaluate", *tables(folder), "--per-page", "pages.json")
+    assert done.returncode == 2
+    assert ".ndjson" in done.stderr
+    assert ".tex" not in done.stderr
+
+
 def test_fail_if_nobody_was_scored(folder: Path, tmp_path: Path) -> None:
     judgments = tmp_path / "j.parquet"
     pl.read_parquet(folder / "judgments.parquet").with_columns(relevance=pl.lit(0.0)).write_parquet(judgments)
     done = run("evaluate", str(folder / "layouts-new.parquet"), str(judgments), "--fail-if", "N2DCG_cat < 0.1")
     assert done.returncode == 3
-    assert "nobody was scored" in done.stderr
+    assert "no user was scored" in done.stderr
 
 
 @pytest.mark.parametrize(
@@ -103,7 +126,7 @@ def test_explain_in_every_format(folder: Path) -> None:
             assert sum(content["shares"].values()) == pytest.approx(1)
             assert len(content["worst"]) == 2
         if kind == "table":
-            assert "These pages earn" in done.stdout
+            assert "These pages score" in done.stdout
             assert "Its ideal page" in done.stdout
 
 
@@ -117,7 +140,7 @@ def test_explain_one_user(folder: Path) -> None:
 def test_check(folder: Path, tmp_path: Path) -> None:
     done = run("check", *tables(folder))
     assert done.returncode == 0
-    assert "The tables are sound." in done.stdout
+    assert "The tables are valid." in done.stdout
     bad = tmp_path / "bad.csv"
     bad.write_text("user_id,row,col,item_id\nu,1,1,a\nu,1,1,b\n")
     done = run("check", str(bad), "--format", "json")
@@ -126,13 +149,13 @@ def test_check(folder: Path, tmp_path: Path) -> None:
     assert run("check", str(bad)).returncode == 2
 
 
-def test_check_names_options_as_typed(tmp_path: Path) -> None:
+def test_check_names_options(tmp_path: Path) -> None:
     bad = tmp_path / "bad.csv"
     bad.write_text("user_id,row,col,item_id,category\nu,2,1,a,x\n")
     assert "or use --invalid count." in run("check", str(bad)).stdout
     done = run("check", str(bad), "--format", "csv")
     assert "or use --invalid count." in next(csv.DictReader(io.StringIO(done.stdout)))["message"]
-    assert run("check", str(bad), "--column", "usr=u").stdout.startswith("error: --column: there is no column 'usr'.")
+    assert run("check", str(bad), "--columns", "usr=u").stdout.startswith("error: --columns: there is no column 'usr'.")
 
 
 def test_other_names_and_screens(tmp_path: Path) -> None:
@@ -147,7 +170,7 @@ def test_other_names_and_screens(tmp_path: Path) -> None:
         "category": "genre",
         "relevance": "clicked",
     }
-    options = [text for ours, theirs in names.items() for text in ("--column", f"{ours}={theirs}")]
+    options = [text for ours, theirs in names.items() for text in ("--columns", f"{ours}={theirs}")]
     screens = ["--by", "device", "--grid", "tv=tv", "--grid", "web=2x3"]
     done = run("evaluate", str(layouts), str(judgments), *options, *screens, "--format", "json")
     assert done.returncode == 0, done.stderr
@@ -238,7 +261,7 @@ def test_an_interrupted_run_leaves_nothing_whole(
 def comparison(folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
     systems = [f"{name}={folder / f'layouts-{name}.parquet'}" for name in ("prod", "new")]
     fixed = ["--items", str(folder / "items.parquet"), "--permutations", "499"]
-    return run("compare", str(folder / "judgments.parquet"), *systems, *fixed, *options)
+    return run("compare", *systems, str(folder / "judgments.parquet"), *fixed, *options)
 
 
 def test_compare_in_every_format(folder: Path) -> None:
@@ -267,9 +290,9 @@ def test_compare_with_sensitivity_and_files(folder: Path, tmp_path: Path) -> Non
 
 
 def test_one_system_is_no_comparison(folder: Path) -> None:
-    done = run("compare", str(folder / "judgments.parquet"), f"prod={folder / 'layouts-prod.parquet'}")
+    done = run("compare", f"prod={folder / 'layouts-prod.parquet'}", str(folder / "judgments.parquet"))
     assert done.returncode == 2
-    assert done.stderr.startswith("carouseval: there is nothing to compare prod=")
+    assert done.stderr.startswith("carouseval: compare needs at least two systems, found prod.")
 
 
 @pytest.mark.parametrize(
@@ -293,9 +316,74 @@ def test_compare_as_a_gate(options: list[str], status: int, folder: Path) -> Non
 def test_compare_runs_of_one_system(folder: Path) -> None:
     one = str(folder / "layouts-new.parquet")
     options = ["--items", str(folder / "items.parquet"), "--permutations", "99", "--format", "json"]
-    done = run("compare", str(folder / "judgments.parquet"), f"a={one}", f"a={one}", f"b={one}", *options)
+    done = run("compare", f"a={one}", f"a={one}", f"b={one}", str(folder / "judgments.parquet"), *options)
     assert [system["runs"] for system in json.loads(done.stdout)["systems"]] == [2, 1]
-    assert run("compare", str(folder / "judgments.parquet"), one, one).returncode == 2
+
+
+LAYOUTS = {"prod": ["a.parquet"], "new": ["b.parquet"]}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "layouts", "judgments"),
+    [
+        (["prod=a.parquet", "new=b.parquet", "j.parquet"], LAYOUTS, "j.parquet"),
+        (["j.parquet", "prod=a.parquet", "new=b.parquet"], LAYOUTS, "j.parquet"),
+        (["a=1.csv", "a=2.csv", "b=3.csv", "j.csv"], {"a": ["1.csv", "2.csv"], "b": ["3.csv"]}, "j.csv"),
+        (["x/a.parquet", "x/b.csv.gz", "j.csv"], {"a": ["x/a.parquet"], "b": ["x/b.csv.gz"]}, "j.csv"),
+        (["a=day=1/a.csv", "b=b.csv", "./day=1/j.csv"], {"a": ["day=1/a.csv"], "b": ["b.csv"]}, "./day=1/j.csv"),
+        (["a=a.csv", "b=b.csv", "data/day=1/j.csv"], {"a": ["a.csv"], "b": ["b.csv"]}, "data/day=1/j.csv"),
+    ],
+)
+def test_systems_and_judgments_in_either_order(
+    arguments: list[str], layouts: dict[str, list[str]], judgments: str
+) -> None:
+    assert split_arguments(arguments) == (layouts, judgments)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["prod=a.csv", "j.csv"], "compare needs at least two systems, found prod. Write the systems first"),
+        (["j.csv", "prod=a.csv"], "compare needs at least two systems, found prod."),
+        (["a.csv", "j.csv"], "compare needs at least two systems, found a."),
+        (["prod=a.csv", "prod=b.csv", "j.csv"], "compare needs at least two systems, found prod."),
+        (
+            ["prod=a.csv", "new=b.csv", "j=j.csv"],
+            "no judgments are given: every argument is NAME=LAYOUTS, the last 'j=j.csv'.",
+        ),
+        (["prod=a.csv", "new=b.csv", "day=1/j.csv"], "contains '=', write ./ before it."),
+        (["prod=a.csv", "j.csv", "new=b.csv"], "'j.csv' is neither NAME=LAYOUTS nor the judgments."),
+        (["j.csv", "prod=a.csv", "b.csv"], "'j.csv' is neither NAME=LAYOUTS nor the judgments."),
+        (["prod=a.csv", "b.csv", "j.csv"], "'b.csv' is neither NAME=LAYOUTS nor the judgments."),
+        (["x/a.csv", "y/a.csv", "j.csv"], "two systems are called 'a' after their files."),
+        (["prod=", "new=b.csv", "j.csv"], "'prod=' cannot be parsed; write NAME=LAYOUTS"),
+        (["=a.csv", "new=b.csv", "j.csv"], "'=a.csv' cannot be parsed; write NAME=LAYOUTS"),
+    ],
+)
+def test_ambiguous_systems_and_judgments(arguments: list[str], message: str) -> None:
+    with pytest.raises(cv.ParseError) as refused:
+        split_arguments(arguments)
+    assert message in str(refused.value)
+
+
+def test_a_path_that_contains_an_equals_sign(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "day=1").mkdir()
+    (tmp_path / "day=1" / "a.csv").touch()
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(cv.ParseError, match=r"'day=1/a.csv' is a path that contains '='; write NAME=day=1/a.csv"):
+        split_arguments(["day=1/a.csv", "new=b.csv", "j.csv"])
+
+
+def test_compare_in_the_old_order(folder: Path) -> None:
+    systems = [f"{name}={folder / f'layouts-{name}.parquet'}" for name in ("prod", "new")]
+    options = ["--items", str(folder / "items.parquet"), "--permutations", "499", "--format", "json"]
+    old = run("compare", str(folder / "judgments.parquet"), *systems, *options)
+    assert old.stdout == comparison(folder, "--format", "json").stdout
+    unnamed = run(
+        "compare", *(system.partition("=")[2] for system in systems), str(folder / "judgments.parquet"), *options
+    )
+    names = [system["system"] for system in json.loads(unnamed.stdout)["systems"]]
+    assert names == ["layouts-prod", "layouts-new"]
 
 
 def test_a_terminated_run_leaves_nothing(tmp_path: Path) -> None:
@@ -318,4 +406,4 @@ def test_two_outputs_are_two_files(folder: Path, tmp_path: Path) -> None:
     out = str(tmp_path / "a.csv")
     done = run("evaluate", *tables(folder), "--per-page", out, "--out", out)
     assert done.returncode == 2
-    assert "is named for two outputs" in done.stderr
+    assert "is given for two outputs" in done.stderr

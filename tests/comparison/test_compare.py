@@ -229,7 +229,7 @@ def test_pins_must_agree() -> None:
     judgments = {"user_id": list(range(5)), "item_id": [2] * 5, "relevance": [1] * 5}
     systems = {"plain": plain, "pinned": plain.with_columns(pinned=pl.col("row") == 1)}
     with pytest.raises(
-        cv.DataError, match="pinned: 5 pages are measured by another ideal than in plain, first user_id=0"
+        cv.DataError, match="pinned: 5 pages have a different ideal page than in plain, first user_id=0"
     ):
         cv.compare(systems, judgments, permutations=99)
 
@@ -262,7 +262,7 @@ def test_the_sentence_says_what_the_test_says(data: Sample) -> None:
 def test_intervals_of_systems_follow_the_level(ci: float, data: Sample) -> None:
     systems = {name: data.layouts[name] for name in ("new", "prod")}
     found = compare(data, systems, ci=ci).systems
-    alone = cv.evaluate(data.layouts["new"], data.judgments, data.items).interval("N2DCG_cat", level=ci)
+    alone = cv.evaluate(data.layouts["new"], data.judgments, data.items).interval("N2DCG_cat", ci=ci)
     assert found.filter(pl.col("system") == "new").select("low", "high").row(0) == pytest.approx(alone, abs=2e-3)
 
 
@@ -276,13 +276,13 @@ def test_identical_pages_are_not_inferior(data: Sample) -> None:
 
 @pytest.mark.parametrize("name", ["user_id", "best", "tau", "metric"])
 def test_systems_with_names_of_ours(name: str, data: Sample) -> None:
-    with pytest.raises(cv.ParameterError, match="results use themselves"):
+    with pytest.raises(cv.ParameterError, match="column of the results"):
         compare(data, {name: data.layouts["new"], "b": data.layouts["prod"]})
 
 
 @pytest.mark.parametrize("by", ["system", "p", "wins", "not_inferior"])
 def test_segments_with_names_of_ours(by: str, data: Sample) -> None:
-    with pytest.raises(cv.ParameterError, match="results use themselves"):
+    with pytest.raises(cv.ParameterError, match="column of the results"):
         compare(data, by=by)
 
 
@@ -301,3 +301,46 @@ def test_sensitivity_on_a_screen_that_is_half_the_page() -> None:
     for discounts in wrong:
         with pytest.raises(cv.ParameterError, match="discounts must be a list"):
             cv.sensitivity(data.layouts, data.judgments, data.items, grid=grid, discounts=discounts)
+
+
+def test_repr_states_the_result(data: Sample, result: cv.Comparison) -> None:
+    pair = result.pair("oracle", "new")
+    assert pair is not None
+    first, difference, significance = repr(result).splitlines()
+    assert first.startswith("Comparison by N2DCG_cat: oracle ")
+    assert difference.startswith(f"oracle - new: {abs(pair['difference']):+.4f}, 95% confidence interval ")
+    assert significance == f"statistically significant (p = {pair['p_adjusted']:.2g} after Holm correction)"
+    uncompared = repr(compare(data, baseline="random"))
+    assert uncompared.splitlines() == [first]
+    few = data.layouts["new"].filter(pl.col("user_id") < "u000010")
+    many = cv.compare({f"s{n}": few for n in range(7)}, data.judgments, data.items, permutations=9)
+    assert "and 2 more" in repr(many)
+
+
+def test_the_summary_states_significance_and_power(data: Sample, result: cv.Comparison) -> None:
+    assert "The difference is statistically significant (p = " in result.summary
+    assert "confidence interval" in result.summary
+    assert "not adjusted for multiple comparisons" in result.summary
+    few = {name: data.layouts[name].filter(pl.col("user_id") < "u000010") for name in ("new", "prod")}
+    judged = data.judgments.filter(pl.col("user_id") < "u000010")
+    unclear = cv.compare(few, judged, data.items, permutations=99, correction="none")
+    detectable = unclear.pairs["detectable"][0]
+    assert f"The smallest difference detectable at 80% power is {detectable:.4f}." in unclear.summary
+    assert unclear.summary in unclear._repr_html_()
+
+
+def test_repr_of_sensitivity_names_what_changes_the_order() -> None:
+    small = sample(40)
+    found = cv.sensitivity(small.layouts, small.judgments, small.items)
+    order = "the order oracle > new > prod > popular > random"
+    assert repr(found).splitlines() == [
+        f"Sensitivity: {order} holds in 10 of 11 variations",
+        "changed by candidates: displayed",
+    ]
+    assert "changes in 1 of 11 variations (candidates: displayed). oracle leads in all 11." in found.summary
+    assert "new/prod" in found.summary
+
+
+def test_errors_name_the_system_where_items_are_collected(data: Sample) -> None:
+    with pytest.raises(cv.DataError, match="prod: layouts: missing column"):
+        cv.compare({"new": data.layouts["new"], "prod": {"x": [1]}}, data.judgments)

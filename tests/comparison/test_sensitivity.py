@@ -162,7 +162,7 @@ def test_the_other_settings_act_and_are_echoed(data: Sample) -> None:
 
 
 def test_runs_are_averaged(data: Sample) -> None:
-    runs = {"a": [data.layouts["new"], data.layouts["random"]], "b": data.layouts["prod"]}
+    runs: dict[str, Any] = {"a": [data.layouts["new"], data.layouts["random"]], "b": data.layouts["prod"]}
     found = cv.sensitivity(runs, data.judgments, data.items, discounts=FEW)
     single = means(data, "N2DCG_cat")
     reference = line(found, "reference")
@@ -173,8 +173,8 @@ def test_runs_are_averaged(data: Sample) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"metrics": ["N2DCG_cat", "NDCG@10"]}, "sensitivity varies one N2DCG_cat"),
-        ({"metrics": "N2DCG"}, "sensitivity varies one N2DCG_cat"),
+        ({"metrics": ["N2DCG_cat", "NDCG@10"]}, "sensitivity takes one N2DCG_cat"),
+        ({"metrics": "N2DCG"}, "sensitivity takes one N2DCG_cat"),
         ({"discounts": "d_a"}, "discounts must be a list"),
         ({"discounts": []}, "discounts must be a list"),
         ({"grid": {"tv": cv.TV}, "by": "device"}, "sensitivity takes one grid"),

@@ -18,7 +18,7 @@ from carouseval import _native
 from carouseval.comparison.significance import (
     CORRECTIONS,
     TESTS,
-    corrected,
+    adjusted_p_values,
     p_values,
     pair_statistics,
     sign_flip,
@@ -163,7 +163,7 @@ def test_instruction_sets_give_the_same_bits() -> None:
     before = _native.instruction_set()
     found = []
     try:
-        for name in ("baseline", before):
+        for name in (_native.InstructionSet.BASELINE, before):
             _native.use_instruction_set(name)
             found.append(sign_flip(table(100, 9, 2), users(100), 2_000).tolist())
     finally:
@@ -237,7 +237,7 @@ def test_a_function() -> None:
     )
     wrong: Any
     for wrong in (1.5, -0.1, "small", None):
-        with pytest.raises(cv.ParameterError, match=r"the function must give a p-value from 0 to 1 or NaN, found"):
+        with pytest.raises(cv.ParameterError, match=r"the function must return a p-value from 0 to 1 or NaN, found"):
             p_values(partial(_constant, wrong), differences, users(30))
 
 
@@ -257,16 +257,16 @@ def test_refusals() -> None:
     good = table(4)
     holed = np.where(good == good[1, 2], np.nan, good)
     refused: list[tuple[str, Any, Any, dict[str, Any]]] = [
-        (r"differences must be a table \(users, pairs\), found an array of shape \(4,\)", good[:, 0], users(4), {}),
+        (r"differences must be an array \(users, pairs\), found an array of shape \(4,\)", good[:, 0], users(4), {}),
         (r"differences must be finite, found nan at \[1, 2\]", holed, users(4), {}),
-        (r"users must name each of the 4 lines of differences, found 3", good, users(3), {}),
-        (r"users must differ, found 'a' more than once", good, pl.Series(["a", "b", "c", "a"]), {}),
-        (r"integers or text without nulls, found String with 1 nulls", good, pl.Series(["a", "b", None, "c"]), {}),
-        (r"integers or text without nulls, found Float64", good, pl.Series([1.0, 2.0, 3.0, 4.0]), {}),
-        (r"permutations must be a whole number of at least 1, found 0", good, users(4), {"permutations": 0}),
-        (r"seed must be a whole number of at least 0, found -1", good, users(4), {"seed": -1}),
+        (r"users must have one id for each of the 4 lines of differences, found 3", good, users(3), {}),
+        (r"users must be unique, found 'a' more than once", good, pl.Series(["a", "b", "c", "a"]), {}),
+        (r"integers or strings without nulls, found String with 1 nulls", good, pl.Series(["a", "b", None, "c"]), {}),
+        (r"integers or strings without nulls, found Float64", good, pl.Series([1.0, 2.0, 3.0, 4.0]), {}),
+        (r"permutations must be an integer of at least 1, found 0", good, users(4), {"permutations": 0}),
+        (r"seed must be an integer of at least 0, found -1", good, users(4), {"seed": -1}),
         (r"seed must be below 2\^64", good, users(4), {"seed": 2**64}),
-        (r"threads must be a whole number of at least 1, found 0", good, users(4), {"threads": 0}),
+        (r"threads must be an integer of at least 1, found 0", good, users(4), {"threads": 0}),
     ]
     for message, differences, ids, options in refused:
         for call in (sign_flip, lambda *a, **o: p_values("permutation", *a, **o)):
@@ -277,22 +277,22 @@ def test_refusals() -> None:
     ):
         p_values("wilcoxn", good, users(4))  # type: ignore[arg-type]
     with pytest.raises(cv.ParameterError, match=r"correction must be 'holm', 'bh' or 'none', found 'holms'"):
-        corrected([0.1], "holms")
+        adjusted_p_values([0.1], "holms")
     with pytest.raises(cv.ParameterError, match=r"p must be a list of numbers from 0 to 1, found 1.5"):
-        corrected([0.1, 1.5])
+        adjusted_p_values([0.1, 1.5])
 
 
 def test_holm() -> None:
     """By hand: 4 x .005, 3 x .01, 2 x .03, then .04 raised to what came before."""
-    assert corrected([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
-    assert corrected([0.4, 0.6, 0.01]) == pytest.approx([0.8, 0.8, 0.03])
+    assert adjusted_p_values([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
+    assert adjusted_p_values([0.4, 0.6, 0.01]) == pytest.approx([0.8, 0.8, 0.03])
 
 
 def test_benjamini_hochberg() -> None:
     """The fifteen p-values of their paper (1995, section 3.2): at 5% four are rejected, by Holm three."""
     p = [0.0001, 0.0004, 0.0019, 0.0095, 0.0201, 0.0278, 0.0298, 0.0344]
     p += [0.0459, 0.3240, 0.4262, 0.5719, 0.6528, 0.7590, 1.0000]
-    by_bh, by_holm = corrected(p, "bh"), corrected(p, "holm")
+    by_bh, by_holm = adjusted_p_values(p, "bh"), adjusted_p_values(p, "holm")
     assert (by_bh <= 0.05).tolist() == [True] * 4 + [False] * 11
     assert (by_holm <= 0.05).tolist() == [True] * 3 + [False] * 12
     assert by_bh == pytest.approx(stats.false_discovery_control(p))
@@ -301,10 +301,10 @@ def test_benjamini_hochberg() -> None:
 
 @given(st.lists(st.one_of(st.floats(0, 1), st.just(math.nan)), max_size=12), st.sampled_from(CORRECTIONS))
 def test_corrections_keep_order(p: list[float], method: str) -> None:
-    adjusted = corrected(p, method)
+    adjusted = adjusted_p_values(p, method)
     known = [at for at, value in enumerate(p) if not math.isnan(value)]
     assert np.isnan(adjusted).tolist() == np.isnan(np.array(p, dtype=float)).tolist()
-    assert adjusted[known].tolist() == corrected([p[at] for at in known], method).tolist()
+    assert adjusted[known].tolist() == adjusted_p_values([p[at] for at in known], method).tolist()
     ordered = sorted(known, key=lambda at: p[at])
     assert all(p[at] <= adjusted[at] * (1 + 1e-15) and adjusted[at] <= 1 for at in known)
     assert all(adjusted[a] <= adjusted[b] for a, b in itertools.pairwise(ordered))
@@ -344,7 +344,7 @@ def test_descriptions_of_little() -> None:
     assert math.isnan(same.effect)
     assert same.low == pytest.approx(0.1)
     assert pair_statistics(np.empty(0), np.empty(0)).users == 0
-    with pytest.raises(cv.ParameterError, match=r"baseline must hold a value for each of 2 users, found 3"):
+    with pytest.raises(cv.ParameterError, match=r"baseline must have one value for each of the 2 users, found 3"):
         pair_statistics(np.zeros(2), np.zeros(3))
     with pytest.raises(cv.ParameterError, match=r"ci must be a finite number above 0 and at most 1, found 95"):
         pair_statistics(np.zeros(2), np.zeros(2), ci=95)

@@ -29,7 +29,7 @@ Parameter = Table | Callable[[int, int], Table] | int | None
 Metric = tuple[str, Parameter]
 Gains = Mapping[Id, float]
 Cell = tuple[int, int, Id]  # row, col, item
-Truth = tuple[Id, Id | None]  # user, and page where judgments name pages
+PageKey = tuple[Id, Id | None]  # user, and page where judgments name pages
 Members = Mapping[Id, frozenset[Id]]  # category -> its items
 
 VIEWS = ("Precision", "Recall", "Hit")
@@ -128,9 +128,9 @@ class Page:
         return labels
 
 
-def read_pages(layouts: Sequence[Line], rows: int, cols: int) -> dict[Truth, Page]:
+def read_pages(layouts: Sequence[Line], rows: int, cols: int) -> dict[PageKey, Page]:
     """The pages of a layouts table, in order of their first lines."""
-    pages: dict[Truth, Page] = {}
+    pages: dict[PageKey, Page] = {}
     for line in layouts:
         key = (line["user_id"], line.get("page_id"))
         page = pages.setdefault(key, Page(*key))
@@ -146,18 +146,18 @@ def read_pages(layouts: Sequence[Line], rows: int, cols: int) -> dict[Truth, Pag
     return pages
 
 
-def read_truths(judgments: Sequence[Line], gain: Callable[[float], float]) -> dict[Truth, dict[Id, float]]:
+def read_judgments(judgments: Sequence[Line], gain: Callable[[float], float]) -> dict[PageKey, dict[Id, float]]:
     """The gains of judged items, by user, or by (user, page) where judgments name pages."""
-    truths: dict[Truth, dict[Id, float]] = {}
+    judgment_sets: dict[PageKey, dict[Id, float]] = {}
     for line in judgments:
-        truth = truths.setdefault((line["user_id"], line.get("page_id")), {})
+        gains_of_set = judgment_sets.setdefault((line["user_id"], line.get("page_id")), {})
         relevance = float(line["relevance"])
         if not (math.isfinite(relevance) and relevance >= 0):
             raise RefusedError(f"relevance: {relevance} is not a finite number from 0")
-        if line["item_id"] in truth:
+        if line["item_id"] in gains_of_set:
             raise RefusedError(f"judgment: {line} appears twice")
-        truth[line["item_id"]] = float(gain(relevance))
-    return truths
+        gains_of_set[line["item_id"]] = float(gain(relevance))
+    return judgment_sets
 
 
 def members_for(user: Id, items: Iterable[Line]) -> Members:
@@ -462,7 +462,7 @@ def evaluate_tables(
 ) -> dict[str, Any]:
     """Judge the pages of a table.
 
-    Gives `per_page`, a list with a dict for every page and then for every truth without a page: user_id, page_id,
+    Gives `per_page`, a list with a dict for every page and for every judgment set without one: user_id, page_id,
     missing, no_relevant, invalid, and for every metric's name a dict of dcg, ideal (None for 2DCG and DCG) and score
     (None where left out); `mean`, by metric (None where nobody is scored); and `counts`.
     """
@@ -481,7 +481,7 @@ def evaluate_tables(
         raise RefusedError("metric: two metrics share a name")
 
     pages = read_pages(layouts, rows, cols)
-    truths = read_truths(judgments, gain_function(gain))
+    judgment_sets = read_judgments(judgments, gain_function(gain))
     paged_judgments = any("page_id" in line for line in judgments)
     if paged_judgments and not all("page_id" in line for line in layouts):
         raise RefusedError("page_id: judgments name pages, layouts do not")
@@ -494,14 +494,14 @@ def evaluate_tables(
     if candidates == "judged" and not items and any(kind_of(name) == "N2DCG_cat" for name in weights):
         raise RefusedError("category: none anywhere")
 
-    def truth_key(page: Page) -> Truth:
+    def judgment_key(page: Page) -> PageKey:
         return (page.user, page.page if paged_judgments else None)
 
-    missing = [key for key in truths if key not in {truth_key(page) for page in pages.values()}]
+    missing = [key for key in judgment_sets if key not in {judgment_key(page) for page in pages.values()}]
     counts = dict.fromkeys(("pages", "missing", "no_relevant", "duplicates", "unjudged", "uncategorised", "invalid"), 0)
     counts["pages"] = len(pages)
     counts["missing"] = len(missing)
-    for (user, _), gains in truths.items():
+    for (user, _), gains in judgment_sets.items():
         categorised = frozenset[Id]().union(*members_for(user, items).values())
         counts["uncategorised"] += sum(1 for item, g in gains.items() if g > 0 and item not in categorised)
 
@@ -531,7 +531,7 @@ def evaluate_tables(
     per_page: list[dict[str, Any]] = []
     for key, shown_page in [*pages.items(), *((key, None) for key in missing)]:
         page: Page | None = shown_page
-        gains = truths.get(truth_key(page) if page else key, {})
+        gains = judgment_sets.get(judgment_key(page) if page else key, {})
         members = members_for(key[0], items)
         cells = page.cells() if page else []
         relevant = any(g > 0 for g in gains.values())

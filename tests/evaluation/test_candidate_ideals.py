@@ -12,7 +12,8 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 
 import carouseval as cv
 from carouseval import _native
-from carouseval.metrics.ideal import category_ideal
+from tests import oracles
+from tests.metrics import test_ideal as page_ideals
 
 WEIGHTS = cv.discounts.RowPage().weights(cv.RECGAZE)
 
@@ -202,7 +203,7 @@ def test_milp_on_larger_sets() -> None:
             check_page(one, weights, found, p, True)
 
 
-def test_uncoupled_sets_agree_with_the_category_ideal() -> None:
+def test_uncoupled_sets_agree_with_scipys_assignment() -> None:
     rng = np.random.default_rng(7)
     for categories, items in ((10, 20), (4, 30), (25, 40), (1, 3)):
         sets = []
@@ -211,16 +212,56 @@ def test_uncoupled_sets_agree_with_the_category_ideal() -> None:
             homes = [[int(rng.integers(categories))] for _ in range(items)]
             slots = rng.integers(1, 16, categories).tolist()
             sets.append(CandidateSet(gains, homes, slots, [-1] * categories, min(categories, 10)))
-        table = np.zeros((len(sets), categories, items))
-        for p, one in enumerate(sets):
-            for t, (gain, (home,)) in enumerate(zip(one.gains, one.homes, strict=True)):
-                table[p, home, t] = gain
-        wanted = category_ideal(table, WEIGHTS, np.array([one.slots for one in sets]))
+        wanted = [oracles.assignment_category_ideal(by_category(one), WEIGHTS) for one in sets]
         for once in (True, False):
             found = solve(sets, WEIGHTS, once)
             np.testing.assert_allclose(found.best, wanted, rtol=1e-13)
             np.testing.assert_array_equal(found.bound, found.best)
         check_page(sets[0], WEIGHTS, solve(sets, WEIGHTS), 0, True)
+
+
+def by_category(one: CandidateSet) -> list[tuple[int, list[float]]]:
+    """Slots and gains of each category of a set without items of several categories."""
+    gains: list[list[float]] = [[] for _ in one.slots]
+    for gain, (home,) in zip(one.gains, one.homes, strict=True):
+        gains[home].append(gain)
+    return list(zip(one.slots, gains, strict=True))
+
+
+def uncoupled(table: Any, slots: Any, rows: int) -> CandidateSet:
+    """A set whose items have one category each, from gains of shape (categories, items)."""
+    cells = [(float(gain), [k]) for k, gains in enumerate(table) for gain in gains if gain > 0]
+    gains, homes = [gain for gain, _ in cells], [home for _, home in cells]
+    return CandidateSet(gains, homes, slots.tolist(), [-1] * len(slots), min(len(slots), rows))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_any_number_of_categories_against_all_arrangements(seed: int) -> None:
+    """K fewer than, equal to or more than the rows; more or fewer items than slots."""
+    rng = np.random.default_rng(100 + seed)
+    for _ in range(400):
+        rows, cols, count = (int(rng.integers(1, most + 1)) for most in (3, 3, 4))
+        items = int(rng.integers(1, 5))
+        weights = page_ideals.random_weights(rng, (rows, cols))
+        gains = page_ideals.random_relevance(rng, (count, items))
+        slots = rng.integers(0, 6, count)
+        categories = [(min(int(m), cols), list(row)) for m, row in zip(slots, gains, strict=True)]
+        expected = oracles.brute_category_ideal(categories, weights)
+        found = solve([uncoupled(gains, slots, rows)], weights)
+        assert found.best[0] == pytest.approx(expected, rel=1e-12, abs=1e-15)
+
+
+@pytest.mark.parametrize(("count", "rows"), [(30, 10), (12, 10), (4, 10), (70, 40), (9, 8), (500, 3), (900, 10)])
+def test_many_categories_against_scipys_assignment(count: int, rows: int) -> None:
+    rng = np.random.default_rng(count)
+    for _ in range(20):
+        weights = page_ideals.random_weights(rng, (rows, 15))
+        gains = page_ideals.random_relevance(rng, (count, 20))
+        slots = rng.integers(0, 25, count)
+        categories = [(min(int(m), 15), list(row)) for m, row in zip(slots, gains, strict=True)]
+        expected = oracles.assignment_category_ideal(categories, weights)
+        found = solve([uncoupled(gains, slots, rows)], weights)
+        assert found.best[0] == pytest.approx(expected, rel=1e-12, abs=1e-15)
 
 
 def test_a_pinned_category_without_items_closes_its_row() -> None:
@@ -247,7 +288,7 @@ def test_threads_and_instruction_sets_give_the_same_bits() -> None:
     before = _native.instruction_set()
     first = solve(sets, WEIGHTS, node_limit=20)
     try:
-        for name in ("baseline", "avx2"):
+        for name in _native.InstructionSet:
             try:
                 _native.use_instruction_set(name)
             except ValueError:

@@ -29,13 +29,13 @@ FLAWS: dict[str, tuple[pl.DataFrame, str]] = {
     ),
     "outside the grid": (
         changed(LAYOUTS, 6, row=3),
-        "layouts: 1 cell lies outside the grid, first user_id='u' row=3 col=3 on a grid of 2x3 (line 6). Give a larger "
-        "grid, or drop what nobody can see.",
+        "layouts: 1 cell lies outside the grid, first user_id='u' row=3 col=3 on a grid of 2x3 (line 6). Use a larger "
+        "grid, or drop these cells.",
     ),
     "a skipped row": (
         LAYOUTS.filter(pl.col("row") == 2),
-        "layouts: 1 row is skipped, first user_id='u' row=2, with no row 1 (line 1). Number rows 1, 2, 3 as they are "
-        "shown, or use invalid='count'.",
+        "layouts: 1 row is skipped, first user_id='u' row=2, with no row 1 (line 1). Number rows 1, 2, 3 without "
+        "gaps, or use invalid='count'.",
     ),
     "a category twice": (
         LAYOUTS.with_columns(category=pl.lit("A")),
@@ -44,8 +44,8 @@ FLAWS: dict[str, tuple[pl.DataFrame, str]] = {
     ),
     "two labels in a row": (
         changed(LAYOUTS, 5, category="C"),
-        "layouts: 1 item stands outside its row's category, first user_id='u' row=2 col=2 category='C' in a row of 'A' "
-        "(line 5). Add the category to items, correct the row, or use invalid='count'.",
+        "layouts: 1 item is outside its row's category, first user_id='u' row=2 col=2 category='C' in a row of "
+        "category 'A' (line 5). Add the category to items, correct the row, or use invalid='count'.",
     ),
 }
 
@@ -65,9 +65,7 @@ def test_flaws_of_pages(flaw: str) -> None:
 
 def test_an_item_outside_its_category() -> None:
     items = ITEMS.filter(pl.col("item_id") != "b2")
-    message = (
-        "layouts: 1 item stands outside its row's category, first user_id='u' row=1 col=2 item_id='b2' category='B'"
-    )
+    message = "layouts: 1 item is outside its row's category, first user_id='u' row=1 col=2 item_id='b2' category='B'"
     with pytest.raises(cv.DataError, match=message):
         cv.evaluate(LAYOUTS, JUDGMENTS, items, metrics=METRIC, grid=GRID)
     result = cv.evaluate(LAYOUTS, JUDGMENTS, items, metrics=METRIC, grid=GRID, invalid="count")
@@ -84,13 +82,15 @@ def test_rows_without_labels_share_a_category() -> None:
 
 def test_a_row_pinned_in_part() -> None:
     layouts = LAYOUTS.with_columns(pinned=pl.Series([True, True, False] + [False] * 3))
-    with pytest.raises(cv.DataError, match=r"1 row is pinned in part, first user_id='u' row=1 pinned=False \(line 3\)"):
+    with pytest.raises(
+        cv.DataError, match=r"1 row is only partly pinned, first user_id='u' row=1 pinned=False \(line 3\)"
+    ):
         cv.evaluate(layouts, JUDGMENTS, None, metrics=METRIC, grid=GRID)
 
 
 def test_a_gap_is_a_warning() -> None:
     layouts = LAYOUTS.filter(pl.col("item_id") != "b2")
-    message = r"layouts: 1 row has a gap, first user_id='u' row=1 col=3, with nothing before it \(line 2\)"
+    message = r"layouts: 1 row has a gap, first user_id='u' row=1 col=3, with an empty cell before it \(line 2\)"
     with pytest.warns(cv.DataWarning, match=message):
         result = cv.evaluate(layouts, JUDGMENTS, None, metrics=METRIC, grid=GRID)
     assert result.counts["gaps"] == 1
@@ -110,9 +110,9 @@ def test_judged_twice() -> None:
 def test_empty_tables(name: str) -> None:
     tables: dict[str, Any] = {"layouts": LAYOUTS, "judgments": JUDGMENTS, "items": ITEMS}
     tables[name] = tables[name].clear()
-    with pytest.raises(cv.DataError, match=f"{name}: the table is empty"):
+    with pytest.raises(cv.DataError, match=f"{name}: the table is empty. Give at least one line of ") as refused:
         cv.evaluate(**tables, metrics=METRIC, grid=GRID)
-    assert [str(defect) for defect in cv.check(**tables, grid=GRID).defects] == [f"{name}: the table is empty."]
+    assert [str(defect) for defect in cv.check(**tables, grid=GRID).defects] == [str(refused.value)]
 
 
 def test_all_defects_of_all_tables_at_once() -> None:
@@ -149,7 +149,7 @@ def test_summary() -> None:
 def test_ids_that_never_meet() -> None:
     found = cv.check(LAYOUTS, JUDGMENTS.with_columns(item_id=pl.col("item_id").str.to_uppercase()), None, grid=GRID)
     assert found.ok
-    assert any("no item shown has a judgment of its user" in str(defect) for defect in found.defects)
+    assert any("no item shown has a judgment by its user" in str(defect) for defect in found.defects)
 
 
 def test_the_first_line_of_many(tmp_path: Path) -> None:
@@ -160,3 +160,10 @@ def test_the_first_line_of_many(tmp_path: Path) -> None:
     message = r"at least [\d,]+ cells appear twice, first user_id='u00500' row=1 col=2 \(line 3004\)"
     with pytest.raises(cv.DataError, match=message):
         cv.evaluate(tmp_path / "layouts.csv", JUDGMENTS, None, metrics=METRIC, grid=GRID)
+
+
+def test_repr() -> None:
+    assert repr(cv.check(LAYOUTS, JUDGMENTS, None, grid=GRID)) == "Check(The tables are valid.)"
+    first, *rest = repr(cv.check(changed(LAYOUTS, 3, col=2), JUDGMENTS, None, grid=GRID)).splitlines()
+    assert first == "Check(1 error)"
+    assert rest[0].startswith("  error: layouts: 1 cell appears twice")

@@ -30,7 +30,7 @@ def test_by_hand() -> None:
     wanted = {(1, 1): 0.0, (1, 2): 0.9, (2, 1): 0.3, (2, 2): -0.2, (2, 3): -0.1}
     assert lost == pytest.approx(wanted)
     assert result.summary.startswith(
-        "These pages earn 59.1 of the 100 points that ideal pages would; reordering the carousels"
+        "These pages score 59.1 of the 100 points of ideal pages; reordering the carousels"
     )
 
 
@@ -136,7 +136,7 @@ def test_worst_pages_come_first() -> None:
 
 @pytest.mark.parametrize("metric", ["N2DCG", "2DCG", "NDCG@5"])
 def test_other_ideals_are_refused(metric: str) -> None:
-    with pytest.raises(cv.ParameterError, match=f"explain works with one N2DCG_cat, .* found {metric}"):
+    with pytest.raises(cv.ParameterError, match=f"explain takes one N2DCG_cat, .* found {metric}"):
         cv.explain(LAYOUTS, JUDGMENTS, None, metrics=metric, grid=GRID)
 
 
@@ -145,9 +145,21 @@ def test_nothing_left_to_win() -> None:
         item_id=pl.Series(["a1", "a2", "a3", "b1", "b2", "b3"]), category=pl.Series(["A"] * 3 + ["B"] * 3)
     )
     result = cv.explain(perfect, JUDGMENTS, None, metrics=METRIC, grid=GRID)
-    assert (
-        result.summary
-        == "These pages earn 100.0 of the 100 points that ideal pages would: there is nothing left to win."
-    )
+    assert result.summary == "These pages score 100.0 of the 100 points of ideal pages: there is nothing left to gain."
     nobody = cv.explain(perfect, JUDGMENTS.with_columns(relevance=pl.lit(0)), None, metrics=METRIC, grid=GRID)
     assert nobody.summary == "No page was scored, so there is nothing to explain."
+
+
+def test_repr_and_notebook() -> None:
+    result = cv.explain(LAYOUTS, JUDGMENTS, None, metrics=METRIC, grid=GRID)
+    assert repr(result).startswith(f"Explanation({METRIC}, points of 100: score 59.1, item order 9.1, row order ")
+    assert "<p>These pages score 59.1" in result._repr_html_()
+    page = result.page("u")
+    first, header, *rows = repr(page).splitlines()
+    assert first == "PageView(user_id='u'): 2DCG 1.3, 59.1% of its ideal 2.2 (● relevant, · not)"
+    assert header.split() == ["row", "page", "ideal"]
+    assert len(rows) == 2
+    shown = page._repr_html_()
+    assert shown.count("<table>") == 2
+    relevant = page.shown.filter(pl.col("gain") > 0).height + page.ideal.height
+    assert shown.count('title="gain ') == relevant

@@ -64,7 +64,7 @@ def test_people_see_every_setting(function: Callable[..., Any]) -> None:
     for one in fields(Settings):
         assert shown[one.name].default == setting_default(one)
         assert shown[one.name].kind is inspect.Parameter.KEYWORD_ONLY
-        assert f"\n{one.name}\n    " in inspect.cleandoc(str(function.__doc__))
+        assert f"\n{one.name} : " in inspect.cleandoc(str(function.__doc__))
 
 
 @pytest.mark.parametrize("function", TAKE_SETTINGS)
@@ -96,7 +96,7 @@ def test_a_new_setting_reaches_everything() -> None:
 
     shown = takes_settings(function, Scratch)
     assert inspect.signature(shown).parameters["ties"].default == "average"
-    assert "\nties\n    What becomes of ties." in str(shown.__doc__)
+    assert '\nties : {"average", "first"}, default "average"\n    What becomes of ties.' in str(shown.__doc__)
     assert shown({}, ties="first")["ties"] == "first"
     with pytest.raises(cv.ParameterError, match="ties must be 'average' or 'first', found 'last'"):
         shown({}, ties="last")

@@ -35,7 +35,7 @@ def test_ids_keep_their_type_from_one_system_to_the_next(tmp_path: Path) -> None
     pl.DataFrame(L).write_csv(second)
     evaluator = cv.Evaluator(judgments, items)
     assert evaluator.evaluate(L).mean == evaluator.evaluate(second).mean
-    with pytest.raises(cv.DataError, match="layouts: column user_id holds text, and in judgments it holds integers"):
+    with pytest.raises(cv.DataError, match="layouts: column user_id holds text, but in judgments it holds integers"):
         evaluator.evaluate(pl.DataFrame(L).cast({"user_id": pl.String}))
 
 
@@ -58,8 +58,8 @@ def test_an_unreadable_user_of_items_is_not_everyone(tmp_path: Path) -> None:
     [
         ({"pinned": "stuk"}, "no column 'stuk' in any table. Did you mean 'stuck'"),
         ({"layouts": {"pinned": "stuk"}}, "no column 'stuk' in layouts"),
-        ({"user_id": "item_id"}, "column item_id is named for two of ours"),
-        ({"user_id": 3}, "'user_id' must be a column's name"),
+        ({"user_id": "item_id"}, "column item_id is used for both user_id and item_id"),
+        ({"user_id": 3}, "'user_id' must map to the name of a column"),
         ("user_id", "columns must be a dict"),
     ],
 )
@@ -102,7 +102,7 @@ def test_functions_with_names_of_ours() -> None:
     def status(gains: Any, weights: Any) -> float:
         return 0.0
 
-    with pytest.raises(cv.ParameterError, match="'status' is a name that results use"):
+    with pytest.raises(cv.ParameterError, match="'status' is a column of the results"):
         cv.evaluate(L, J, metrics=[status])
 
 
@@ -232,7 +232,7 @@ def test_copies() -> None:
     assert pickle.loads(pickle.dumps(result)).mean == result.mean
     loaded = pickle.loads(pickle.dumps(explained))
     assert loaded.shares == copy.copy(explained).shares == explained.shares
-    with pytest.raises(cv.ParameterError, match="explain anew"):
+    with pytest.raises(cv.ParameterError, match="call explain again"):
         loaded.page(1)
     assert result == result
     assert result != cv.evaluate(L, J)
@@ -241,7 +241,7 @@ def test_copies() -> None:
 def test_a_folder_of_other_tables(tmp_path: Path) -> None:
     pl.DataFrame(L).write_parquet(tmp_path / "a.parquet")
     pl.DataFrame(J).write_parquet(tmp_path / "j.parquet")
-    with pytest.raises(cv.DataError, match=r"layouts: .*j.parquet has no column row. Is it part of layouts"):
+    with pytest.raises(cv.DataError, match=r"layouts: .*j.parquet has no column row. Is this file part of layouts"):
         cv.evaluate(tmp_path, J)
 
 
@@ -262,11 +262,11 @@ def test_paths_that_are_none(path: str) -> None:
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("j.ndjson", '{"user_id": 1}\n\n{bad\n', "line 3 is no JSON"),
-        ("j.csv", "user_id,item_id,relevance\n1,2,3\n1,3,4,5\n", "line 3 has 4 fields and the header 3"),
+        ("j.ndjson", '{"user_id": 1}\n\n{bad\n', "line 3 is not JSON"),
+        ("j.csv", "user_id,item_id,relevance\n1,2,3\n1,3,4,5\n", "line 3 has 4 fields, but the header has 3"),
         ("j.csv", "user_id;item_id;relevance\n1;2;3\n", "separated by semicolons"),
-        ("j.parquet", "user_id,item_id\n", "it begins with b'user_id"),
-        ("j.csv", "user_id,title_id,relevance\n1,2,3\n", r"item_id \(your title_id\?\)"),
+        ("j.parquet", "user_id,item_id\n", "it starts with b'user_id"),
+        ("j.csv", "user_id,title_id,relevance\n1,2,3\n", r"item_id \(is it title_id\?\)"),
     ],
 )
 def test_files_are_told_what_is_wrong(name: str, content: str, message: str, tmp_path: Path) -> None:
@@ -337,7 +337,7 @@ def test_outputs_do_not_overwrite_inputs(tmp_path: Path) -> None:
     pl.DataFrame(J).write_parquet(judgments)
     done = run("evaluate", str(layouts), str(judgments), "--per-page", str(judgments))
     assert done.returncode == 2
-    assert "is one of the tables that are read" in done.stderr
+    assert "is one of the input tables" in done.stderr
     assert pl.read_parquet(judgments).equals(pl.DataFrame(J))
     done = run(
         "evaluate",
@@ -373,7 +373,7 @@ def test_the_scale_of_weights_does_not_matter(scale: float) -> None:
 
 @pytest.mark.parametrize("by", ["N2DCG_cat", "N2DCG_cat.dcg", "N2DCG_cat.low"])
 def test_segments_with_names_of_metrics(by: str) -> None:
-    with pytest.raises(cv.ParameterError, match="results use themselves"):
+    with pytest.raises(cv.ParameterError, match="is a column of the results"):
         cv.evaluate({**L, by: ["x"] * 5}, J, by=by)
 
 

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 import carouseval as cv
-from carouseval.evaluation.outcomes import REFUSE, SCORE, SKIP, ZERO, Verdicts
+from carouseval.evaluation.outcomes import REFUSE, SCORE, SKIP, ZERO, PageOutcomes
 from carouseval.evaluation.plan import ScoringPlan
 from carouseval.evaluation.reading.inputs import JudgedSources
 from carouseval.evaluation.settings import Settings
@@ -33,7 +33,7 @@ RULE = {"zero": ZERO, "skip": SKIP, "error": REFUSE}
 def test_every_combination_of_policies(missing: Any, bare: Any) -> None:
     settings = Settings(grid=GRID, missing_pages=missing, no_relevant=bare)
     with JudgedSources(JUDGMENTS, None, ScoringPlan.of(settings)).open(LAYOUTS, items_from_layouts=True) as inputs:
-        found = Verdicts.of(inputs.judged, inputs.layouts, inputs.plan).by_metric["N2DCG_cat"]
+        found = PageOutcomes.of(inputs.judged, inputs.layouts, inputs.plan).by_metric["N2DCG_cat"]
     neither = RULE[bare] if missing == "zero" else RULE[missing]
     assert found.decision.tolist() == [SCORE, RULE[bare], RULE[missing], neither]
     assert found.status.tolist() == ["scored", "no_relevant", "missing", "no_relevant"]
@@ -66,7 +66,7 @@ def test_refused_before_anything_is_scored() -> None:
     def never(gains: Any, weights: Any) -> float:
         raise AssertionError("scored")
 
-    with pytest.raises(cv.DataError, match="2 users with judgments but no page, first user_id='cat'"):
+    with pytest.raises(cv.DataError, match="2 users have judgments but no page, first user_id='cat'"):
         cv.evaluate(LAYOUTS, JUDGMENTS, metrics=never, grid=GRID, missing_pages="error")
 
 
@@ -82,7 +82,7 @@ def test_pages_that_weigh_nothing_are_explained_too() -> None:
 
 def test_check_refuses_what_evaluate_does_without_categories() -> None:
     layouts = LAYOUTS.drop("category")
-    with pytest.raises(cv.DataError, match="no table says which category") as raised:
+    with pytest.raises(cv.DataError, match="no table gives the categories of items") as raised:
         cv.evaluate(layouts, JUDGMENTS, grid=GRID)
     assert str(raised.value) in [str(defect) for defect in cv.check(layouts, JUDGMENTS, grid=GRID).defects]
     assert cv.check(layouts, JUDGMENTS, grid=GRID, candidates="displayed").ok
@@ -99,9 +99,9 @@ def test_check_lists_all_that_would_be_refused() -> None:
     options: dict[str, Any] = {"grid": GRID, "no_relevant": "error", "duplicates": "error", "missing_pages": "error"}
     told = [str(defect) for defect in cv.check(layouts, JUDGMENTS, **options).defects]
     for wanted in (
-        "2 items are shown again",
-        "2 users with judgments but no page",
-        "without any judged item that gains",
+        "2 items are repeated",
+        "2 users have judgments but no page",
+        "no relevant item",
     ):
         assert any(wanted in defect for defect in told), (wanted, told)
     with pytest.raises(cv.DataError) as raised:
@@ -128,10 +128,10 @@ def test_explained_cells_have_the_same_bits_every_time() -> None:
 
 
 def test_a_catalogue_taken_from_layouts_is_said() -> None:
-    with pytest.warns(cv.DataWarning, match="no items table, so the catalogue is what these layouts show"):
+    with pytest.warns(cv.DataWarning, match="no items table, so the catalogue is taken from these layouts"):
         found = cv.evaluate(LAYOUTS, JUDGMENTS, metrics=["Hit", "Coverage"], grid=GRID)
     assert found.mean["Coverage"] == 1.0
-    with pytest.raises(cv.ParameterError, match="Coverage is a figure of the whole system, and has no interval"):
+    with pytest.raises(cv.ParameterError, match="Coverage is a figure of the whole system and has no interval"):
         found.interval("Coverage")
 
 
@@ -143,7 +143,7 @@ def test_what_is_no_metric_is_said() -> None:
         cv.evaluate(LAYOUTS, JUDGMENTS, metrics=Bare, grid=GRID)  # type: ignore[arg-type]
     with pytest.raises(cv.ParameterError, match="Bare must define value"):
         cv.metrics.register_metric("Bare")(Bare)
-    with pytest.raises(cv.ParameterError, match="must be a class of Metric"):
+    with pytest.raises(cv.ParameterError, match="must be a subclass of Metric"):
         cv.metrics.register_metric("Other")(dict)  # type: ignore[type-var]
 
     @cv.metrics.register_metric("Scalar")
@@ -152,7 +152,7 @@ def test_what_is_no_metric_is_said() -> None:
             return 1.0
 
     for call in (lambda: cv.metric("Scalar")([[1.0]]), lambda: cv.evaluate(LAYOUTS, JUDGMENTS, metrics="Scalar")):
-        with pytest.raises(cv.DataError, match="must give a number for each of"):
+        with pytest.raises(cv.DataError, match="must return a number for each of"):
             call()
 
 

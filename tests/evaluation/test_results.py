@@ -50,7 +50,7 @@ def test_intervals_cover() -> None:
     rng = np.random.default_rng(1)
     hits = 0
     for _ in range(300):
-        low, high = evaluation(rng.exponential(1, 60).tolist()).interval("m", level=0.9, resamples=400)
+        low, high = evaluation(rng.exponential(1, 60).tolist()).interval("m", ci=0.9, resamples=400)
         hits += low <= 1 <= high
     assert 0.82 < hits / 300 < 0.95
 

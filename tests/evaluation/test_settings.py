@@ -230,7 +230,7 @@ def test_signatures_and_help_name_every_setting(function: str) -> None:
     told = TAKE_SETTINGS[function].__doc__ or ""
     for one in fields(Settings):
         assert shown[one.name].default == setting_default(one)
-        assert function == "Evaluator" or f"\n{one.name}\n" in told
+        assert f"\n{one.name} : " in told
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)
@@ -266,3 +266,8 @@ def test_what_is_no_value_is_refused_by_name(function: str, name: str, value: An
         return
     with pytest.raises(cv.CarousevalError, match=name.removesuffix("s")):
         FUNCTIONS[function](*TABLES, **(base | {name: value}))
+
+
+def test_an_evaluator_shows_what_was_chosen() -> None:
+    assert repr(cv.Evaluator(JUDGMENTS, ITEMS)) == "Evaluator(metrics=('N2DCG_cat',))"
+    assert repr(cv.Evaluator(JUDGMENTS, ITEMS, by="device")) == "Evaluator(metrics=('N2DCG_cat',), by='device')"

@@ -54,7 +54,7 @@ def value(result: dict[str, Any], name: str = CAT, what: str = "ideal", n: int =
 W = [[1.0, 0.5], [0.4, 0.2]]
 ITEMS = members(A="a b", B="c d")
 PAGE = page("u", "A: a b", "B: c d")
-TRUTH = judge("u", a=1, b=2, c=3)
+JUDGMENTS = judge("u", a=1, b=2, c=3)
 
 
 def test_a_page_of_two_categories() -> None:
@@ -64,7 +64,7 @@ def test_a_page_of_two_categories() -> None:
     # list: 1 + 2/log2(3) + 3/2 of at best 3 + 2/log2(3) + 1/2; at 2: 1 + 2/log2(3) of 3 + 2/log2(3)
     second = 1 / math.log2(3)
     metrics = [(CAT, W), (FREE, W), (PLAIN, W), ("NDCG", None), ("NDCG@2", 2), ("DCG@3", 3)]
-    result = run(PAGE, TRUTH, ITEMS, W, metrics=metrics)
+    result = run(PAGE, JUDGMENTS, ITEMS, W, metrics=metrics)
     assert value(result, PLAIN, "dcg") == pytest.approx(3.2)
     assert value(result, CAT) == pytest.approx(4.0)
     assert value(result, FREE) == pytest.approx(4.4)
@@ -86,16 +86,16 @@ def test_a_page_of_two_categories() -> None:
 
 def test_the_gain_of_a_relevance() -> None:
     # exp2: 1, 3, 7 for a, b, c: page 1 + 1.5 + 2.8 = 5.3; B above: 7 + 1.2 + .2 = 8.4
-    result = run(PAGE, TRUTH, ITEMS, W, gain="exp2")
+    result = run(PAGE, JUDGMENTS, ITEMS, W, gain="exp2")
     assert result["mean"][CAT] == pytest.approx(5.3 / 8.4)
     # squares: 1, 4, 9: page 1 + 2 + 3.6 = 6.6; B above: 9 + 1.6 + .2 = 10.8
-    assert run(PAGE, TRUTH, ITEMS, W, gain=lambda rel: rel * rel)["mean"][CAT] == pytest.approx(6.6 / 10.8)
+    assert run(PAGE, JUDGMENTS, ITEMS, W, gain=lambda rel: rel * rel)["mean"][CAT] == pytest.approx(6.6 / 10.8)
 
 
 def test_a_cutoff_weighs_cells_and_cuts_no_candidate() -> None:
     # first column alone: page 1 + 3 x .4 = 2.2; B above: 3 + 2 x .4 = 3.8; unconstrained 3 + 2 x .4 = 3.8
     names = [("N2DCG_cat@2x1", W), ("N2DCG@2x1", W), ("2DCG@1x2", W)]
-    result = run(PAGE, TRUTH, ITEMS, W, metrics=names)
+    result = run(PAGE, JUDGMENTS, ITEMS, W, metrics=names)
     assert result["mean"]["N2DCG_cat@2x1"] == pytest.approx(2.2 / 3.8)
     assert result["mean"]["N2DCG@2x1"] == pytest.approx(2.2 / 3.8)
     assert result["mean"]["2DCG@1x2"] == pytest.approx(2.0)
@@ -103,10 +103,10 @@ def test_a_cutoff_weighs_cells_and_cuts_no_candidate() -> None:
 
 def test_without_items_the_page_itself_names_the_categories() -> None:
     # d is not shown: B = {c} has room for one; the ideal stays 3 x 1 + 2 x .4 + 1 x .2
-    result = run(page("u", "A: a b", "B: c"), TRUTH, None, W)
+    result = run(page("u", "A: a b", "B: c"), JUDGMENTS, None, W)
     assert value(result) == pytest.approx(4.0)
     # b is not shown: no category holds it; B above: 3 + 1 x .4; unconstrained it is still a candidate: 3 + 1 + .4
-    result = run(page("u", "A: a", "B: c"), TRUTH, None, W)
+    result = run(page("u", "A: a", "B: c"), JUDGMENTS, None, W)
     assert value(result) == pytest.approx(3.4)
     assert value(result, FREE) == pytest.approx(4.4)
     assert result["counts"]["uncategorised"] == 1
@@ -125,8 +125,8 @@ class TestRepeats:
         ],
     )
     def test_over_rows(self, duplicates: str, dcg: float, ideal: float, free: float) -> None:
-        shown, truth = page("u", "A: x", "B: x"), judge("u", x=1, a=1)
-        result = run(shown, truth, self.ITEMS, self.COLUMN, duplicates=duplicates)
+        shown, judgments = page("u", "A: x", "B: x"), judge("u", x=1, a=1)
+        result = run(shown, judgments, self.ITEMS, self.COLUMN, duplicates=duplicates)
         assert value(result, CAT, "dcg") == dcg
         assert value(result, CAT) == ideal
         assert value(result, FREE) == free
@@ -134,22 +134,22 @@ class TestRepeats:
 
     def test_every_copy_of_an_item_of_two_categories_is_a_candidate(self) -> None:
         # x = 2, a = 1: x twice (2 + 1) under "every", x and a once (2 + .5) under "best"
-        shown, truth = page("u", "A: x", "B: x"), judge("u", x=2, a=1)
-        every = run(shown, truth, self.ITEMS, self.COLUMN, duplicates="every")
-        best = run(shown, truth, self.ITEMS, self.COLUMN)
+        shown, judgments = page("u", "A: x", "B: x"), judge("u", x=2, a=1)
+        every = run(shown, judgments, self.ITEMS, self.COLUMN, duplicates="every")
+        best = run(shown, judgments, self.ITEMS, self.COLUMN)
         assert (value(every), value(every, FREE)) == (3.0, 3.0)
         assert (value(best), value(best, FREE)) == (2.5, 2.5)
 
     def test_an_item_without_category_is_one_copy_where_there_are_no_categories(self) -> None:
         # z = 3 is of no category: 3 x 1 + 2 x .5 without categories; with them x twice, 2 + 1
-        shown, truth = page("u", "A: x", "B: x"), judge("u", x=2, z=3)
-        result = run(shown, truth, self.ITEMS, self.COLUMN, duplicates="every")
+        shown, judgments = page("u", "A: x", "B: x"), judge("u", x=2, z=3)
+        result = run(shown, judgments, self.ITEMS, self.COLUMN, duplicates="every")
         assert (value(result), value(result, FREE)) == (3.0, 4.0)
 
     def test_where_the_second_weighs_more(self) -> None:
-        shown, truth, rising = page("u", "A: x", "B: x"), judge("u", x=1), [[0.5], [1.0]]
-        assert run(shown, truth, self.ITEMS, rising)["mean"] == {CAT: 1.0, FREE: 1.0, PLAIN: 1.0}
-        first = run(shown, truth, self.ITEMS, rising, duplicates="first")
+        shown, judgments, rising = page("u", "A: x", "B: x"), judge("u", x=1), [[0.5], [1.0]]
+        assert run(shown, judgments, self.ITEMS, rising)["mean"] == {CAT: 1.0, FREE: 1.0, PLAIN: 1.0}
+        first = run(shown, judgments, self.ITEMS, rising, duplicates="first")
         assert first["mean"] == {CAT: 0.5, FREE: 0.5, PLAIN: 0.5}
 
     def test_error(self) -> None:
@@ -161,17 +161,17 @@ class TestRepeats:
     def test_in_a_list_a_repeat_takes_a_rank(self) -> None:
         # x x y: x at rank 1, y at rank 3: 1 + 2/2 = 2; at best 2 + 1/log2(3); "every" adds x/log2(3)
         second = 1 / math.log2(3)
-        shown, truth = page("u", "A: x x y"), judge("u", x=1, y=2)
+        shown, judgments = page("u", "A: x x y"), judge("u", x=1, y=2)
         for duplicates, dcg, shown_ideal in [
             ("best", 2.0, 2 + second),
             ("first", 2.0, 2 + second),
             ("every", 2.0 + second, 2 + second + 0.5),
         ]:
             options: dict[str, Any] = {"metrics": [("NDCG", None)], "duplicates": duplicates}
-            result = run(shown, truth, None, [[1.0] * 3], candidates="displayed", **options)
+            result = run(shown, judgments, None, [[1.0] * 3], candidates="displayed", **options)
             assert value(result, "NDCG", "dcg") == pytest.approx(dcg)
             assert value(result, "NDCG") == pytest.approx(shown_ideal)
-            judged = run(shown, truth, None, [[1.0] * 3], **options)
+            judged = run(shown, judgments, None, [[1.0] * 3], **options)
             assert value(judged, "NDCG") == pytest.approx(2 + second)  # x is of one category: one copy
 
 
@@ -188,8 +188,8 @@ class TestDisplayed:
         ],
     )
     def test_repeats_inside_a_row(self, duplicates: str, dcg: float, ideal: float) -> None:
-        shown, truth = page("u", "A: x x y"), judge("u", x=1, y=2)
-        result = run(shown, truth, None, [[0.2, 1.0, 0.5]], candidates="displayed", duplicates=duplicates)
+        shown, judgments = page("u", "A: x x y"), judge("u", x=1, y=2)
+        result = run(shown, judgments, None, [[0.2, 1.0, 0.5]], candidates="displayed", duplicates=duplicates)
         assert value(result, CAT, "dcg") == pytest.approx(dcg)
         assert value(result, CAT) == pytest.approx(ideal)
         assert value(result, FREE) == pytest.approx({"every": 2.7}.get(duplicates, 2.5))
@@ -208,23 +208,23 @@ class TestDisplayed:
         ],
     )
     def test_repeats_over_rows(self, duplicates: str, dcg: float, ideal: float) -> None:
-        shown, truth = page("u", "A: x", "B: x z"), judge("u", x=1, z=2)
-        result = run(shown, truth, None, self.SLOPE, candidates="displayed", duplicates=duplicates)
+        shown, judgments = page("u", "A: x", "B: x z"), judge("u", x=1, z=2)
+        result = run(shown, judgments, None, self.SLOPE, candidates="displayed", duplicates=duplicates)
         assert value(result, CAT, "dcg") == pytest.approx(dcg)
         assert value(result, CAT) == pytest.approx(ideal)
 
     @pytest.mark.parametrize(("duplicates", "ideal"), [("first", 1.3), ("best", 2.2), ("every", 2.3)])
     def test_a_pinned_row_stays(self, duplicates: str, ideal: float) -> None:
-        shown, truth = page("u", "B: z x", "A: x", pinned=[1]), judge("u", x=1, z=2)
-        result = run(shown, truth, None, self.SLOPE, candidates="displayed", duplicates=duplicates)
+        shown, judgments = page("u", "B: z x", "A: x", pinned=[1]), judge("u", x=1, z=2)
+        result = run(shown, judgments, None, self.SLOPE, candidates="displayed", duplicates=duplicates)
         assert value(result) == pytest.approx(ideal)
 
     def test_holes_and_ragged_rows(self) -> None:
         # a hole is an item of gain 0: x may take its cell; nothing may pass the row's last item
-        truth = judge("u", x=1)
-        result = run(page("u", "A: - x"), truth, None, [[1.0, 0.5]], candidates="displayed")
+        judgments = judge("u", x=1)
+        result = run(page("u", "A: - x"), judgments, None, [[1.0, 0.5]], candidates="displayed")
         assert (value(result, CAT, "dcg"), value(result)) == (0.5, 1.0)
-        result = run(page("u", "A: x"), truth, None, [[0.5, 1.0]], candidates="displayed")
+        result = run(page("u", "A: x"), judgments, None, [[0.5, 1.0]], candidates="displayed")
         assert (value(result), value(result, FREE)) == (0.5, 1.0)
 
     def test_a_skipped_row_is_a_row_without_cells(self) -> None:
@@ -261,18 +261,18 @@ class TestRoom:
 
     def test_more_categories_than_rows(self) -> None:
         # B alone (5 x 1) beats A alone (2 + 2 x .5) on the only row
-        shown, truth = page("u", "A: a b"), judge("u", a=2, b=2, c=5)
-        assert value(run(shown, truth, ITEMS, [[1.0, 0.5]])) == 5.0
+        shown, judgments = page("u", "A: a b"), judge("u", a=2, b=2, c=5)
+        assert value(run(shown, judgments, ITEMS, [[1.0, 0.5]])) == 5.0
 
     def test_more_gains_than_cells(self) -> None:
-        shown, truth = page("u", "A: a"), judge("u", a=1, b=2, c=3)
-        assert value(run(shown, truth, members(A="a b c"), [[1.0, 0.5]])) == 4.0  # 3 + 2 x .5; a is left out
+        shown, judgments = page("u", "A: a"), judge("u", a=1, b=2, c=3)
+        assert value(run(shown, judgments, members(A="a b c"), [[1.0, 0.5]])) == 4.0  # 3 + 2 x .5; a is left out
 
 
 class TestPinned:
     def test_the_pinned_category_keeps_its_row(self) -> None:
         # A stays above: 2 + .5 + 3 x .4 = 3.7; unconstrained as ever
-        result = run(page("u", "A: a b", "B: c d", pinned=[1]), TRUTH, ITEMS, W)
+        result = run(page("u", "A: a b", "B: c d", pinned=[1]), JUDGMENTS, ITEMS, W)
         assert value(result) == pytest.approx(3.7)
         assert value(result, FREE) == pytest.approx(4.4)
 
@@ -281,11 +281,11 @@ class TestPinned:
         result = run(page("u", "A: a", "B: c", pinned=[1]), judge("u", c=3, d=2), ITEMS, W)
         assert value(result) == pytest.approx(1.6)
         # b is not on the page, yet the pinned row may show it: 2 + .5 + 3 x .4
-        assert value(run(page("u", "A: a", "B: c", pinned=[1]), TRUTH, ITEMS, W)) == pytest.approx(3.7)
+        assert value(run(page("u", "A: a", "B: c", pinned=[1]), JUDGMENTS, ITEMS, W)) == pytest.approx(3.7)
 
     def test_each_page_has_its_own_pins(self) -> None:
         layouts = page("u", "A: a b", "B: c", page_id="p", pinned=[1]) + page("u", "B: c", "A: b a", page_id="q")
-        result = run(layouts, TRUTH, ITEMS, W)
+        result = run(layouts, JUDGMENTS, ITEMS, W)
         # 3.2 of 3.7 and 3 + .8 + .2 = 4.0 of 4.0
         assert result["mean"][CAT] == pytest.approx((3.2 / 3.7 + 1.0) / 2)
 
@@ -294,14 +294,14 @@ def test_personal_memberships() -> None:
     # for everyone A = {a}; for u also {b}, and a category of their own, M = {c}; judged the same, v has A = {a} alone
     items = [*members(A="a"), *members("u", A="b", M="c")]
     layouts = page("u", "A: a b", "M: c") + page("v", "A: a")
-    result = run(layouts, TRUTH + judge("v", a=1, b=2, c=3), items, W)
+    result = run(layouts, JUDGMENTS + judge("v", a=1, b=2, c=3), items, W)
     assert value(result, n=0) == pytest.approx(4.0)  # c above: 3 + 2 x .4 + 1 x .2
     assert value(result, n=1) == pytest.approx(1.0)  # a on the first cell
     assert value(result, FREE, n=1) == pytest.approx(4.4)
     assert result["counts"]["uncategorised"] == 2  # b and c of v
     assert result["counts"]["invalid"] == 0
     with pytest.raises(RefusedError, match="invalid"):
-        run(page("v", "A: a b"), TRUTH, items, W)
+        run(page("v", "A: a b"), JUDGMENTS, items, W)
 
 
 def test_a_user_whose_relevant_items_have_no_category_scores_0() -> None:
@@ -358,20 +358,20 @@ class TestPages:
         assert result["counts"]["no_relevant"] == 2
 
     def test_errors(self) -> None:
-        layouts, truth = page("u", "A: a b"), judge("u", a=1)
+        layouts, judgments = page("u", "A: a b"), judge("u", a=1)
         with pytest.raises(RefusedError, match="missing"):
-            run(layouts, truth + judge("v", a=1), self.ITEMS, self.LINE, missing_pages="error")
+            run(layouts, judgments + judge("v", a=1), self.ITEMS, self.LINE, missing_pages="error")
         with pytest.raises(RefusedError, match="no_relevant"):
-            run(layouts, truth + judge("v", a=0), self.ITEMS, self.LINE, no_relevant="error")
+            run(layouts, judgments + judge("v", a=0), self.ITEMS, self.LINE, no_relevant="error")
         with pytest.raises(RefusedError, match="no_relevant"):
             run(layouts, judge("u", a=0), self.ITEMS, self.LINE, no_relevant="error")
         with pytest.raises(RefusedError, match="unjudged"):
-            run(layouts, truth, self.ITEMS, self.LINE, unjudged="error")
+            run(layouts, judgments, self.ITEMS, self.LINE, unjudged="error")
         assert run(layouts, judge("u", a=1, b=0), self.ITEMS, self.LINE, unjudged="error")["mean"][CAT] == 1.0
         with pytest.raises(RefusedError, match="category"):
-            run(page("u", "a b"), truth, None, self.LINE)
+            run(page("u", "a b"), judgments, None, self.LINE)
         with pytest.raises(RefusedError, match="cell"):
-            run(page("u", "A: a b c"), truth, self.ITEMS, self.LINE)
+            run(page("u", "A: a b c"), judgments, self.ITEMS, self.LINE)
 
     def test_nobody_to_score(self) -> None:
         result = run(page("u", "A: a b"), judge("u", a=0), self.ITEMS, self.LINE)
@@ -394,31 +394,31 @@ class TestPages:
 def test_invalid_pages(rows: tuple[str, ...], bad: bool) -> None:
     shown = page("u", *rows)
     weights = [[1.0, 0.5], [0.4, 0.2], [0.3, 0.1]]
-    assert run(shown, TRUTH, ITEMS, weights, invalid="count")["counts"]["invalid"] == bad
+    assert run(shown, JUDGMENTS, ITEMS, weights, invalid="count")["counts"]["invalid"] == bad
     if bad:
         with pytest.raises(RefusedError, match="invalid"):
-            run(shown, TRUTH, ITEMS, weights)
+            run(shown, JUDGMENTS, ITEMS, weights)
 
 
 def test_another_label_inside_a_row_is_invalid() -> None:
     shown = page("u", "A: a b")
     shown[1]["category"] = "B"
-    result = run(shown, TRUTH, None, W, invalid="count")
+    result = run(shown, JUDGMENTS, None, W, invalid="count")
     assert result["counts"]["invalid"] == 1
     # b is of B by its own label: b above and a below, 2 + .4; the page is scored as it is, 1 + 2 x .5
     assert value(result) == pytest.approx(2.4)
     assert value(result, CAT, "dcg") == pytest.approx(2.0)
     # even where the item is of the row's category too
-    assert run(shown, TRUTH, members(A="a b", B="b"), W, invalid="count")["counts"]["invalid"] == 1
+    assert run(shown, JUDGMENTS, members(A="a b", B="b"), W, invalid="count")["counts"]["invalid"] == 1
 
 
 def test_the_ideals_agree_with_those_of_plain_pages() -> None:
     weights = paper_weights("d_rpd", 3, 3, page_size=2)
-    truth = judge("u", a=3, b=0, c=1, d=2, e=2)
-    result = run(page("u", "A: c a", "B: b", "C: e d"), truth, members(A="a c", B="b", C="d e"), weights)
+    judgments = judge("u", a=3, b=0, c=1, d=2, e=2)
+    result = run(page("u", "A: c a", "B: b", "C: e d"), judgments, members(A="a c", B="b", C="d e"), weights)
     assert value(result) == pytest.approx(brute_category_ideal([(2, [3, 1]), (1, [0]), (2, [2, 2])], weights))
     small = [[0.3, 0.9], [0.5, 0.5], [0.1, 1.0]]
-    result = run(page("u", "A: c a", "B: b", "C: e d"), truth, members(A="a c", B="b", C="d e"), small)
+    result = run(page("u", "A: c a", "B: b", "C: e d"), judgments, members(A="a c", B="b", C="d e"), small)
     assert value(result, FREE) == pytest.approx(brute_unconstrained_ideal([3, 0, 1, 2, 2], small))
 
 

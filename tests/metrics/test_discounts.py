@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 import carouseval as cv
 from carouseval import discounts
+from carouseval.metrics.discount_base import as_discount
 from carouseval.metrics.grid import Array
 from carouseval.metrics.markov_scan import MarkovScan
 from tests import oracles
@@ -194,7 +195,10 @@ def test_short_leaves_out_defaults() -> None:
 
 def test_scans_are_found_by_name_alone() -> None:
     """The module that defines them stands above the metric, and nothing else here imports it."""
-    code = "import carouseval.metrics.discounts as d; print(d.parse('d_scan(lost=1)').short, 'd_scan' in d.classes())"
+    code = """
+from carouseval.metrics import discount_base, discounts
+print(discounts.parse("d_scan(lost=1)").short, "d_scan" in discount_base.classes())
+"""
     shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert shown.stdout == "d_scan(lost=1) True\n"
 
@@ -210,8 +214,8 @@ def test_parse_reads_positions_and_partial_lists() -> None:
     ("text", "message"),
     [
         ("d_rdp", r"no discount 'd_rdp'\. Did you mean 'd_rpd'\? Known: d_a, d_add"),
-        ("", r"discount '' does not read; write for example d_rpd"),
-        ("d_rpd(", r"discount 'd_rpd\(' does not read"),
+        ("", r"discount '' cannot be parsed; write for example d_rpd"),
+        ("d_rpd(", r"discount 'd_rpd\(' cannot be parsed"),
         ("d_rpd(mu=)", r"parameters are written as name=number"),
         ("d_rpd(mu=mu)", r"parameters are written as name=number"),
         ("d_rpd(mv=0.5)", r"parameter 'mv' is unknown\. Did you mean 'mu'\? d_rpd takes alpha, beta, mu, nu\."),
@@ -255,10 +259,10 @@ def test_what_does_not_read_is_refused(text: str, message: str) -> None:
         (lambda: discounts.Empirical([[1.0], [math.nan]]), r"row 2, col 1 is nan"),
         (lambda: discounts.Empirical([1.0, 2.0]), r"needs shape \(rows, cols\), found \(2,\)"),
         (lambda: discounts.Empirical([]), r"needs shape"),
-        (lambda: discounts.Empirical([[1.0], [1.0, 2.0]]), r"must be numbers, as many in each row"),
+        (lambda: discounts.Empirical([[1.0], [1.0, 2.0]]), r"must be numbers in rows of equal length"),
         (lambda: discounts.Empirical([["a"]]), r"must be numbers"),
         (lambda: discounts.Empirical([[1.0]], name="a(b)"), r"name must be text without brackets"),
-        (lambda: discounts.as_discount(np.ones((2, 2))), r"found ndarray\. A table .* discounts\.Empirical"),  # type: ignore[arg-type]
+        (lambda: as_discount(np.ones((2, 2))), r"found ndarray\. Wrap a table .* discounts\.Empirical"),  # type: ignore[arg-type]
         (lambda: discounts.register_discount("not a symbol"), r"one word such as @register_discount"),
         (lambda: discounts.register_discount(discounts.RowPage), r"register_discount takes a symbol"),  # type: ignore[arg-type]
         (lambda: discounts.RowPage().weights((2, 3)), r"weights takes a carouseval\.Grid, found tuple"),  # type: ignore[arg-type]

@@ -59,8 +59,8 @@ def test_numpy_numbers_make_plain_grids() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"rows": 0}, r"Grid: rows must be a whole number of at least 1, found 0\."),
-        ({"cols": 2.5}, r"Grid: cols must be a whole number of at least 1, found 2\.5\."),
+        ({"rows": 0}, r"Grid: rows must be an integer of at least 1, found 0\."),
+        ({"cols": 2.5}, r"Grid: cols must be an integer of at least 1, found 2\.5\."),
         ({"page_size": -1}, r"Grid: page_size must be .* found -1\."),
         ({"visible_rows": True}, r"Grid: visible_rows must be .* found True\."),
         ({"swipe_step": 0}, r"Grid: swipe_step must be .* found 0\."),

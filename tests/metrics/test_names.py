@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 import carouseval as cv
 from carouseval.metrics.metric_base import Metric
+from carouseval.metrics.page_score import score_page
 
 PAGES = np.random.default_rng(0).integers(0, 4, (6, 10, 15)).astype(float)
 
@@ -136,16 +137,25 @@ def test_a_function_must_give_one_number(result: Any) -> None:
         (lambda: cv.metric("N2DCG_cat(d_a)", discount="d_a"), r"the discount is given twice"),
         (lambda: cv.metric("N2DCG_cat@3x5", cutoff=(3, 5)), r"the cutoff is given twice"),
         (lambda: cv.metric("2DCG(gain=linear)", gain="linear"), r"the gain is given twice"),
-        (lambda: cv.metric("2DCG(gain=square)"), r"gain is exp2 or linear; a function goes through metric"),
-        (lambda: cv.metric("2DCG", gain="square"), r"gain must be 'exp2', 'linear' or a function"),
+        (lambda: cv.metric("2DCG(gain=square)"), r"gain is exp2 or linear; pass a function as metric"),
+        (lambda: cv.metric("2DCG", gain="square"), r"gain must be 'exp2', 'linear' or a function"),  # type: ignore[arg-type]
         (lambda: cv.metric("N2DCG_cat(d_rdp)"), r"Did you mean 'd_rpd'"),
-        (lambda: cv.metric("N2DCG_cat@5"), r"cutoff '5' does not read; write rows x columns"),
+        (
+            lambda: cv.metric("N2DCG_cat@5"),
+            r"metric 'N2DCG_cat@5': N2DCG_cat takes a cutoff of ROWSxCOLS.* such as N2DCG_cat@3x5, found '5'",
+        ),
         (lambda: cv.metric("N2DCG_cat@0x5"), r"each at least 1"),
-        (lambda: cv.metric("N2DCG_cat@"), r"cutoff '' does not read"),
-        (lambda: cv.metric("N2DCG_cat", cutoff=5), r"its cutoff is rows x columns, such as '3x5' or \(3, 5\), found 5"),
-        (lambda: cv.metric("NDCG@3x5"), r"its cutoff is one number of at least 1, such as @10"),
-        (lambda: cv.metric("NDCG@0"), r"its cutoff is one number of at least 1"),
-        (lambda: cv.metric("NDCG", cutoff=(3, 5)), r"metric 'NDCG': cutoff must be a whole number"),
+        (lambda: cv.metric("N2DCG_cat@"), r"N2DCG_cat takes a cutoff of ROWSxCOLS, .*, found ''"),
+        (
+            lambda: cv.metric("N2DCG_cat", cutoff=5),
+            r"N2DCG_cat takes a cutoff of ROWSxCOLS, .* such as N2DCG_cat@3x5, found 5",
+        ),
+        (
+            lambda: cv.metric("NDCG@3x5"),
+            r"NDCG takes a cutoff of one integer of at least 1, such as NDCG@10, found '3x5'",
+        ),
+        (lambda: cv.metric("NDCG@0"), r"NDCG takes a cutoff of one integer of at least 1"),
+        (lambda: cv.metric("NDCG", cutoff=(3, 5)), r"metric 'NDCG': cutoff must be an integer"),
         (lambda: cv.metric("NDCG(d_a)@5"), r"NDCG reads a page as one list and takes no discount"),
         (lambda: cv.metric("DCG", discount="d_a"), r"DCG reads a page as one list and takes no discount"),
         (lambda: cv.metric(3), r"metric must be a name, a function of \(gains, weights\) or a metric, found 3"),  # type: ignore[arg-type]
@@ -159,12 +169,21 @@ def test_what_is_no_metric_is_refused(make: Any, message: str) -> None:
 
 
 def test_two_metrics_of_one_name_are_refused() -> None:
-    from carouseval.metrics.page_score import score_page
-
     with pytest.raises(cv.ParameterError, match="2 different metrics are named '<lambda>'"):
         score_page([[1.0]], [cv.metric(lambda g, w: 1.0), cv.metric(lambda g, w: 2.0)])
     assert list(score_page([[1.0]], ["2DCG", "2DCG"]).scores) == ["2DCG"]
     assert score_page([[1.0, 2.0], [3.0]], ["2DCG"]).page.shape == (2, 2)
+
+
+def test_scores_of_a_page_show_themselves() -> None:
+    result = score_page([[0, 0, 1], [2, 0, 1]], ["N2DCG_cat@2x3", "Precision"])
+    assert repr(result) == "<PageScore of a 2x3 page: N2DCG_cat@2x3 0.8556, Precision 0.5000>"
+    assert repr(result.analysis) == "<PageAnalysis N2DCG_cat(d_rpd)@2x3: 2DCG 1.084, 85.6% of the ideal page>"
+    html = result._repr_html_()
+    assert html.startswith("<p>Scores of a 2x3 page. N2DCG_cat(d_rpd)@2x3: 2DCG 1.084, 85.6% of the ideal page.</p>")
+    assert "<td>Precision</td><td>0.5000</td>" in html
+    assert repr(score_page([[0, 0]], ["Hit"])) == "<PageScore of a 1x2 page: Hit 0.0000>"
+    assert repr(score_page([[0, 0]]).analysis) == "<PageAnalysis N2DCG_cat(d_rpd): 2DCG 0>"
 
 
 def test_metrics_are_values() -> None:

@@ -20,7 +20,8 @@ from carouseval.attention.examination import Share
 from carouseval.attention.rank_fit import Scores
 from carouseval.show import charts
 from carouseval.show.drawing import FORMATS, RAMP, RED
-from carouseval.study.simulation import DiscountAgreement, Mode, Study, Threshold
+from carouseval.study.choices import Mode
+from carouseval.study.simulation import DiscountAgreement, Study, Threshold
 
 AMSTERDAM = recgaze_counts("amsterdam")
 TEST = AMSTERDAM.frequencies

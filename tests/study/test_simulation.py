@@ -10,8 +10,9 @@ from scipy import stats
 import carouseval as cv
 from carouseval.attention import Examination, recgaze_counts
 from carouseval.attention.examination import Share
+from carouseval.study.choices import Mode
 from carouseval.study.draws import Draws, cumulative_probabilities
-from carouseval.study.simulation import Mode, simulate
+from carouseval.study.simulation import simulate
 from tests import oracles
 
 TRUTH = recgaze_counts("amsterdam")
@@ -203,8 +204,8 @@ def test_wilson_intervals_against_scipy() -> None:
     [
         ({"mode": "ternary"}, "mode must be 'binary' or 'graded', found 'ternary'"),
         ({"stream": "papr"}, r"stream must be 'paper' or 'fast', found 'papr'\. Did you mean 'paper'"),
-        ({"trials": 0}, "trials must be a whole number of at least 1"),
-        ({"seed": -1}, "seed must be a whole number of at least 0"),
+        ({"trials": 0}, "trials must be an integer of at least 1"),
+        ({"seed": -1}, "seed must be an integer of at least 0"),
         ({"seed": 2**64}, r"seed must be below 2\^64"),
         ({"thresholds": ["1e999999999"]}, "thresholds must be decimals"),
         ({"discounts": []}, "at least one discount"),
@@ -214,7 +215,7 @@ def test_wilson_intervals_against_scipy() -> None:
         ({"share": 0}, "share must be a finite number above 0"),
         ({"grid": cv.Grid(3, 1)}, "at least 2 columns"),
         ({"truth": TRUTH, "grid": cv.Grid(20, 20)}, "too small for a 20x20 grid"),
-        ({"categories": 0}, "categories must be a whole number of at least 1"),
+        ({"categories": 0}, "categories must be an integer of at least 1"),
     ],
 )
 def test_nonsense_is_refused(arguments: dict[str, Any], message: str) -> None:

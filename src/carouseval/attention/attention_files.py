@@ -100,7 +100,7 @@ def _read_table(path: Path) -> Array:
     if {"row", "col"} <= set(table.header):
         return _read_long_table(path, table)
     if not table.is_text:
-        wide = open_table(path, None, [Column(name, "number", least=0, remedy=_VALUE) for name in table.header])
+        wide = open_table(path, None, [Column(name, "number", minimum=0, remedy=_VALUE) for name in table.header])
         return wide.collect().to_numpy().astype(np.float64)
     if len(table.header) > 1 and not any(NUMBER.fullmatch(name.strip()) or not name for name in table.header):
         raise DataError(
@@ -118,8 +118,8 @@ def _read_long_table(path: Path, table: Table) -> Array:
             "the examined cells of single screens."
         )
     remedy = "Rows and columns are integers, counted from 1."
-    indices = [Column(name, "whole", least=1, most=_MAX_CELLS, remedy=remedy) for name in ("row", "col")]
-    table = open_table(path, None, [*indices, Column(value, "number", least=0, remedy=_VALUE)])
+    indices = [Column(name, "integer", minimum=1, maximum=_MAX_CELLS, remedy=remedy) for name in ("row", "col")]
+    table = open_table(path, None, [*indices, Column(value, "number", minimum=0, remedy=_VALUE)])
     cells = table.collect_all(lambda lines: lines)[0].sort(RECORD)
     repeats = cells.filter(~pl.struct("row", "col").is_first_distinct())
     if len(repeats):

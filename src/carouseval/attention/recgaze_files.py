@@ -34,19 +34,21 @@ _EVENT = _FREE_BROWSING & (_MOVIE | _HEADING | _CLICKED)
 
 def _area(area: str, row_where: pl.Expr, col_where: pl.Expr) -> list[Column]:
     """The type of an area of interest and, where they are needed, its row and column."""
-    columns = [Column(f"{area}type", "text", nulls=True)]
+    columns = [Column(f"{area}type", "text", nullable=True)]
     for name, most, what, where in (
         (_ROW, RECGAZE.rows, "A carousel's position", row_where),
         (_COL, RECGAZE.cols, "A movie's position in its carousel", col_where),
     ):
         remedy = f"{what} is an integer from 1 to {most}."
-        columns.append(Column(area + name, "whole", least=1, most=most, where=_FREE_BROWSING & where, remedy=remedy))
+        columns.append(
+            Column(area + name, "integer", minimum=1, maximum=most, where=_FREE_BROWSING & where, remedy=remedy)
+        )
     return columns
 
 
 _SCREEN = [
     Column("UserID", "text", pattern=_USER, remedy=_USERS),
-    Column("TaskID", "whole", least=0, most=9999, remedy="A task is an integer, in RecGaze from 1 to 40."),
+    Column("TaskID", "integer", minimum=0, maximum=9999, remedy="A task is an integer, in RecGaze from 1 to 40."),
 ]
 _EVENTS = [
     *_SCREEN,
@@ -54,7 +56,7 @@ _EVENTS = [
     *_area(_FIXATION, _MOVIE | _HEADING, _MOVIE),
     *_area(_CLICK, _CLICKED, _CLICKED),
 ]
-_CLICKS = [*_SCREEN, Column("Movie_Familiarity", "text", nulls=True)]
+_CLICKS = [*_SCREEN, Column("Movie_Familiarity", "text", nullable=True)]
 
 
 def click_file(path: Path) -> tuple[Path, str]:

@@ -75,14 +75,14 @@ def examination_from_screens(
 def open_fixations(table: TableLike, grid: Grid, *, timed: bool = False) -> Table:
     """A table with one line per fixation: its screen and cell and optionally its participant and time."""
     columns = [
-        Column("participant", "id", needed=False, pattern=r"\S", remedy="Every line needs a participant."),
+        Column("participant", "id", required=False, pattern=r"\S", remedy="Every line needs a participant."),
         Column("screen", "id", pattern=r"\S", remedy="Every line needs a screen."),
     ]
     for name, most in (("row", grid.rows), ("col", grid.cols)):
         remedy = f"A {name} is an integer from 1 to {most} on the {grid} grid."
-        columns.append(Column(name, "whole", least=1, most=most, remedy=remedy))
+        columns.append(Column(name, "integer", minimum=1, maximum=most, remedy=remedy))
     if timed:
-        columns.append(Column("time", "time", needed=False, remedy=_TIME))
+        columns.append(Column("time", "time", required=False, remedy=_TIME))
     return open_table(table, None, columns, hint="Write one line per fixation: screen, row, col.", full_lines=True)
 
 

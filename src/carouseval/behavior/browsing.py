@@ -18,7 +18,8 @@ from carouseval.metrics.discount_base import as_discount
 from carouseval.metrics.discounts import Discount, Mixture
 from carouseval.metrics.gains import Gain
 from carouseval.metrics.grid import Array, Grid
-from carouseval.metrics.page_stack import Relevance, stack_pages
+from carouseval.metrics.page_stack import stack_pages
+from carouseval.metrics.relevance import Relevance
 from carouseval.metrics.validation import require_float
 
 _Value = TypeVar("_Value")  # float for one page, an array for a batch

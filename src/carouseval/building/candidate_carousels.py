@@ -1,8 +1,8 @@
-"""CandidateCarousels that may be put on a page, and what each would add to it.
+"""Carousels that may be put on a page, and what each would add to its score.
 
-A page's score is linear in its items once each counts where it weighs most, so all that is needed of a carousel are its
-*hits*, cells whose item gains something: putting it on a row raises each such item to what it is worth there, if that
-is more than what the page has made of it already. Worths are shares of the mean score over users, all by one
+A page's score is linear in its items once each item counts only in its cell of largest weight. So a carousel is
+described by its *hits*, the cells whose item has a positive gain: putting it on a row raises every such item to its
+value there, if that is more than its value on the page so far. Values are shares of the mean score over users, with one
 denominator per user.
 """
 
@@ -19,105 +19,108 @@ from carouseval.metrics.grid import Array, IntArray
 
 @dataclass(frozen=True, eq=False)
 class CurrentPage:
-    """What is on everybody's page: where each judged item stands that gains, and the last row."""
+    """The pages of all users: the cells of judged items with a positive gain, and how many rows each page has."""
 
-    judgment: IntArray
-    row: IntArray  # from 0
-    col: IntArray
-    last: IntArray  # per user: how many rows there are
-    pinned: IntArray  # per user: the last pinned row, from 1; 0 where there is none
+    judgment: IntArray  # per hit
+    row: IntArray  # per hit, from 0
+    col: IntArray  # per hit, from 0
+    row_count: IntArray  # per user
+    last_pinned: IntArray  # per user: the last pinned row, from 1; 0 if there is none
 
-    def moved(self, top: IntArray, users: IntArray) -> "CurrentPage":
-        """The page with the rows from ``top`` on (per user, from 0) one lower; ``users`` are those of the hits."""
-        return replace(self, row=self.row + (self.row >= top[users]))
+    def with_inserted_row(self, at: IntArray, hit_user: IntArray) -> "CurrentPage":
+        """The pages with an empty row inserted at index ``at`` (per user); ``hit_user`` is the user of every hit."""
+        return replace(self, row=self.row + (self.row >= at[hit_user]))
 
 
 @dataclass(frozen=True, eq=False)
 class CandidateCarousels:
-    """Candidates by name, their hits, and everything they are judged by.
+    """Candidate carousels by name, their hits, and what is needed to score them.
 
-    Users are those with a judged item that gains, numbered from 0 as in ``users``. Hits are sorted by (carousel,
-    judgment); ``firsts`` says where each such pair begins, as a carousel may show an item twice.
+    Users are those with a judged item of positive gain, numbered from 0 as in ``users``. Hits are sorted by (carousel,
+    judgment). A *pair* is a carousel and a judgment that it hits; as a carousel may show an item twice, ``pair_start``
+    holds the first hit of every pair.
     """
 
     metric: str
-    names: list[Any]  # in their own order
+    names: list[Any]  # of the carousels, sorted
     users: pl.Series
-    cells: pl.DataFrame  # user_id, carousel, col, item_id, [category], of everyone
+    cells: pl.DataFrame  # user_id, carousel, col, item_id, [category], of all users
     weights: Array  # (rows, cols)
     page: CurrentPage
-    has: NDArray[np.bool_]  # (carousels, users)
+    available: NDArray[np.bool_]  # (carousels, users): whether the user has the carousel
     hit_carousel: IntArray
     hit_judgment: IntArray
     hit_col: IntArray
-    firsts: IntArray
-    owner: IntArray  # per judgment: its user, -1 where nobody is scored
-    worth: Array  # per judgment: gain / ideal / number of users
+    pair_start: IntArray
+    judgment_user: IntArray  # -1 where the user is not scored
+    normalized_gain: Array  # per judgment: gain / ideal / number of users
     counts: dict[str, int]
     config: dict[str, Any]
 
     @cached_property
-    def carousel(self) -> IntArray:
-        """The carousel of every pair of carousel and item."""
-        return self.hit_carousel[self.firsts]
+    def pair_carousel(self) -> IntArray:
+        """The carousel of every pair."""
+        return self.hit_carousel[self.pair_start]
 
     @cached_property
-    def judgment(self) -> IntArray:
+    def pair_judgment(self) -> IntArray:
         """The judgment of every pair."""
-        return self.hit_judgment[self.firsts]
+        return self.hit_judgment[self.pair_start]
 
     @cached_property
-    def user(self) -> IntArray:
+    def pair_user(self) -> IntArray:
         """The user of every pair."""
-        return self.owner[self.judgment]
-
-    def value(self, row: IntArray) -> Array:
-        """What every pair is worth where each user sees carousels on a row of their own (from 0)."""
-        there = self._hit_worth * self.weights[row[self._hit_user], self.hit_col]
-        return there if len(self.firsts) == len(there) else np.maximum.reduceat(there, self.firsts)
+        return self.judgment_user[self.pair_judgment]
 
     @cached_property
-    def _hit_worth(self) -> Array:
-        return self.worth[self.hit_judgment]
+    def _hit_gain(self) -> Array:
+        return self.normalized_gain[self.hit_judgment]
 
     @cached_property
     def _hit_user(self) -> IntArray:
-        return self.owner[self.hit_judgment]
+        return self.judgment_user[self.hit_judgment]
 
-    def reached(self, page: CurrentPage) -> Array:
-        """What a page makes of every judgment: an item counts once, where it weighs most."""
-        best = np.zeros(len(self.worth))
-        np.maximum.at(best, page.judgment, self.worth[page.judgment] * self.weights[page.row, page.col])
+    def pair_values(self, row: IntArray) -> Array:
+        """The value of every pair if carousels stand on the given row of each user (from 0)."""
+        values = self._hit_gain * self.weights[row[self._hit_user], self.hit_col]
+        return values if len(self.pair_start) == len(values) else np.maximum.reduceat(values, self.pair_start)
+
+    def page_values(self, page: CurrentPage) -> Array:
+        """The value of every judgment on a page: an item counts once, in its cell of largest weight."""
+        best = np.zeros(len(self.normalized_gain))
+        np.maximum.at(best, page.judgment, self.normalized_gain[page.judgment] * self.weights[page.row, page.col])
         return best
 
-    def added(self, reached: Array, row: IntArray) -> Array:
-        """What every pair adds to a page that has reached so much, on a row for each user."""
-        return np.maximum(0.0, self.value(row) - reached[self.judgment])
+    def pair_gains(self, reached: Array, row: IntArray) -> Array:
+        """What every pair adds on the given row of each user, where judgments have the values ``reached`` already."""
+        return np.maximum(0.0, self.pair_values(row) - reached[self.pair_judgment])
 
-    def value_of(self, k: int, row: IntArray) -> tuple[IntArray, Array]:
-        """The judgments that one carousel hits, and what it is worth to each."""
-        begin, end = np.searchsorted(self.hit_carousel, [k, k + 1])
-        one, firsts = slice(begin, end), self.firsts[(self.firsts >= begin) & (self.firsts < end)] - begin
-        there = self._hit_worth[one] * self.weights[row[self._hit_user[one]], self.hit_col[one]]
-        return self.hit_judgment[one][firsts], np.maximum.reduceat(there, firsts) if len(there) else there
+    def carousel_values(self, carousel: int, row: IntArray) -> tuple[IntArray, Array]:
+        """The judgments that one carousel hits, and the value of each on the given row of each user."""
+        begin, end = np.searchsorted(self.hit_carousel, [carousel, carousel + 1])
+        hits = slice(begin, end)
+        start = self.pair_start[(self.pair_start >= begin) & (self.pair_start < end)] - begin
+        values = self._hit_gain[hits] * self.weights[row[self._hit_user[hits]], self.hit_col[hits]]
+        return self.hit_judgment[hits][start], np.maximum.reduceat(values, start) if len(values) else values
 
-    def by_carousel(self, pairs: Array) -> Array:
-        """Sums over each carousel's pairs."""
-        return _sums(self.carousel, pairs, len(self.names))
+    def sum_by_carousel(self, pairs: Array) -> Array:
+        """The sum over each carousel's pairs."""
+        return _sums(self.pair_carousel, pairs, len(self.names))
 
-    def per_user(self, judgments: Array) -> Array:
-        """Sums over each user's judgments, in scores of that user."""
-        mine = self.owner >= 0
-        sums: Array = _sums(self.owner[mine], judgments[mine], len(self.users)) * len(self.users)
+    def sum_by_user(self, judgments: Array) -> Array:
+        """The sum over each user's judgments, as a score of that user."""
+        scored = self.judgment_user >= 0
+        sums: Array = _sums(self.judgment_user[scored], judgments[scored], len(self.users)) * len(self.users)
         return sums
 
-    def by_user(self, pairs: Array) -> Array:
-        """Sums over each user's pairs of each carousel, (users, carousels), in scores of that user."""
-        flat = _sums(self.user * len(self.names) + self.carousel, pairs, len(self.users) * len(self.names))
+    def sum_by_user_and_carousel(self, pairs: Array) -> Array:
+        """The sum over pairs by user and carousel, (users, carousels), as scores of each user."""
+        index = self.pair_user * len(self.names) + self.pair_carousel
+        flat = _sums(index, pairs, len(self.users) * len(self.names))
         sums: Array = flat.reshape(len(self.users), len(self.names)) * len(self.users)
         return sums
 
 
-def _sums(at: IntArray, values: Array, count: int) -> Array:
-    sums: Array = np.bincount(at, values, count).astype(np.float64)
+def _sums(index: IntArray, values: Array, count: int) -> Array:
+    sums: Array = np.bincount(index, values, count).astype(np.float64)
     return sums

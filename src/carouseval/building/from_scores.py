@@ -3,14 +3,12 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Integral
-from typing import Any
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 import polars as pl
 
-from carouseval.building.page_filling import Groups, Queue, fill
-from carouseval.building.run_files import read_run as read_run
-from carouseval.building.run_files import scores_from_arrays as scores_from_arrays
+from carouseval.building.page_filling import CategoryQueue, UserCategories, fill_rows
 from carouseval.errors import DataError, ParameterError
 from carouseval.evaluation import schema
 from carouseval.evaluation.notices import warn
@@ -20,7 +18,9 @@ from carouseval.metrics.grid import RECGAZE, Grid
 from carouseval.metrics.validation import did_you_mean, require_choice, require_int
 from carouseval.tables import RECORD, Table, TableLike, in_memory
 
-ORDERS = ("best", "mean", "sum", "fixed")
+CategoryOrder: TypeAlias = Literal["best", "mean", "sum", "fixed"]
+"""How the categories of a page are ordered, from the top row down."""
+
 _CELLS = dict.fromkeys(("user", "row", "col", "item", "category"), pl.Int64()) | {"pinned": pl.Boolean()}
 
 
@@ -29,194 +29,204 @@ def pages_from_scores(
     items: TableLike,
     grid: Grid = RECGAZE,
     *,
-    order: str = "best",
+    order: CategoryOrder = "best",
     categories: Sequence[Any] | None = None,
     pinned: Mapping[Any, int] | None = None,
-    once: bool = True,
-    least: int = 1,
+    unique_items: bool = True,
+    min_items: int = 1,
     columns: ColumnNames = None,
 ) -> pl.DataFrame:
-    """Turn the scores of any recommender into pages: layouts that :func:`carouseval.evaluate` takes.
+    """Turn the scores of any recommender into pages that :func:`carouseval.evaluate` can score.
 
-    Each row shows the best items of one category, the best leftmost. Every page is valid: no category twice, no skipped
-    row, no gap, every item in its row's category.
+    Each row shows the items of one category, the best score leftmost. Every page is valid: it repeats no category,
+    skips no row, has no gaps, and shows every item in its row's category.
 
     Parameters
     ----------
-    scores
-        ``user_id, item_id, score``: one line per user and item, any finite number, larger is better.
-    items
-        ``item_id, category``, a line for each category of an item; with ``user_id``, for that user alone.
-    grid
+    scores : table or path
+        ``user_id, item_id, score``: one line per user and item. Scores are finite; larger is better.
+    items : table or path
+        ``item_id, category``, one line for each category of an item. With a column ``user_id``, the line holds for that
+        user alone.
+    grid : Grid, default RECGAZE
         The screen to fill.
-    order
-        Which category stands on top: "best", that of the largest score; "mean" or "sum", the largest mean or sum of the
-        ``grid.cols`` best scores; "fixed", the order of ``categories``. All of a category's scores count, also
+    order : {'best', 'mean', 'sum', 'fixed'}, default 'best'
+        Which category comes first: 'best' orders by the largest score, 'mean' and 'sum' by the mean or sum of the
+        ``grid.cols`` best scores, and 'fixed' as listed in ``categories``. All of a category's scores count, also
         those of items that another row shows.
-    categories
-        Those allowed, all by default; with ``order="fixed"`` in their order from the top.
-    pinned
-        Rows, from 1, of categories that stay where they are: ``{"Continue watching": 1}``. They need not be listed in
-        ``categories``. A user who lacks a pinned category gets the next category there, and one who lacks the rows
-        above gets the pinned row further up, as no page skips a row. The result then has a column ``pinned``.
-    once
-        Whether an item appears once on a page. Rows choose from the top, and a row passes on from items shown above to
-        its next best. Otherwise an item appears in every row of a category of its own where it fits.
-    least
-        The fewest items of a row; a category with fewer left for a user is passed over.
-    columns
-        Names of your own: ``{"user_id": "user", "item_id": "item"}``.
+    categories : sequence of str or int, optional
+        The categories that may be shown, by default all; with ``order='fixed'`` from the top row down.
+    pinned : dict of category to int, optional
+        Categories with a fixed row, from 1: ``{"Continue watching": 1}``. They need not be listed in ``categories``. If
+        a user lacks a pinned category, the next category takes its row; if there are too few rows above, the pinned row
+        moves up, as no page skips a row. The result then has a column ``pinned``.
+    unique_items : bool, default True
+        Whether an item appears only once on a page: rows are filled from the top, and a row skips the items shown above
+        it. If False, an item appears in the row of each of its categories.
+    min_items : int, default 1
+        The fewest items of a row. A category with fewer items left for a user is skipped.
+    columns : dict, optional
+        The names of your columns: ``{"user_id": "customer"}``, or the same under a table's name.
 
     Returns
     -------
-    ``user_id, row, col, item_id, category`` (and ``pinned``), sorted by the first three; the order of lines does not
-    matter. Users none of whose items may be shown have no page.
+    polars.DataFrame
+        Layouts: ``user_id, row, col, item_id, category`` (and ``pinned``), sorted by the first three. Users without any
+        item that may be shown have no page. The order of the input lines does not matter.
+
+    See Also
+    --------
+    carouseval.read_run : Read scores from a TREC run file.
+    carouseval.scores_from_arrays : Scores from arrays with a row per user.
 
     Notes
     -----
-    Ties: items of equal score stand by item id, ascending. Categories of equal worth stand by the id of their best
-    item, then by category, ascending. Numbers ascend as numbers, text by its code points.
+    Items of equal score are ordered by item id, ascending. Categories of equal value are ordered by the id of their
+    best item, then by category, ascending. Numbers ascend as numbers, text by its code points.
 
     Scored items without a category are left out, with a warning that counts them.
 
-    What recommenders give, and how it goes in (``examples/from_scores.py`` runs each):
+    How to pass the output of common recommenders (``examples/from_scores.py`` runs each):
 
     ==================================  ==================================================================
     LensKit, ``recs.to_df()``           as it is; before 2025 ``columns={"user_id": "user", "item_id": "item"}``
     RecBole, ``full_sort_topk``         ``scores_from_arrays(users, dataset.id2token("item_id", ids), scores)``
-    RecTools, ``model.recommend``       as it is: ``user_id, item_id, score, rank``; the rank is not looked at
+    RecTools, ``model.recommend``       as it is: ``user_id, item_id, score, rank``; the rank is ignored
     implicit, ``model.recommend``       ``scores_from_arrays(users, ids, scores)``
     a TREC run file                     ``read_run("system.run")``
     ==================================  ==================================================================
 
     Examples
     --------
+    >>> import carouseval as cv
     >>> scores = {"user_id": [7, 7, 7], "item_id": ["a", "b", "c"], "score": [0.2, 0.9, 0.5]}
     >>> items = {"item_id": ["a", "b", "b", "c"], "category": ["drama", "crime", "drama", "drama"]}
-    >>> pages_from_scores(scores, items).rows()
+    >>> cv.pages_from_scores(scores, items).rows()
     [(7, 1, 1, 'b', 'crime'), (7, 2, 1, 'c', 'drama'), (7, 2, 2, 'a', 'drama')]
-    >>> pages_from_scores(scores, items, order="sum", once=False)["item_id"].to_list()
+    >>> cv.pages_from_scores(scores, items, order="sum", unique_items=False)["item_id"].to_list()
     ['b', 'c', 'a', 'b']
     """
-    require_choice("order", order, ORDERS)
-    require_int("least", least, 1)
+    require_choice("order", order, get_args(CategoryOrder))
+    require_int("min_items", min_items, 1)
     if not isinstance(grid, Grid):
-        raise ParameterError(f"grid must be one Grid, found {type(grid).__name__}. For several, call once for each.")
-    if not isinstance(once, bool):
-        raise ParameterError(f"once must be True or False, found {once!r}.")
+        raise ParameterError(f"grid must be one Grid, found {type(grid).__name__}. Make one call per grid.")
+    if not isinstance(unique_items, bool):
+        raise ParameterError(f"unique_items must be True or False, found {unique_items!r}.")
     sources = {"scores": in_memory(scores, "scores"), "items": in_memory(items, "items")}
-    coded = _Coded.of(schema.open_tables(sources, Settings(columns=columns)))
-    listed = coded.category_codes("categories", categories)
-    pins = coded.pins(pinned or {}, grid)
-    if order == "fixed" and listed is None:
-        raise ParameterError("order='fixed' needs categories, from the top row down.")
-    groups = Groups.of(coded.candidates)
-    free, fixed = _queues(groups, coded, order, grid.cols, listed, pins)
-    cells = pl.concat([pl.DataFrame(schema=_CELLS), *fill(groups, free, fixed, grid, once, least)]).sort(
-        "user", "row", "col"
-    )
+    candidates = _Candidates.read(schema.open_tables(sources, Settings(columns=columns)))
+    allowed = candidates.category_codes("categories", categories)
+    pinned_rows = candidates.pinned_rows(pinned or {}, grid)
+    if order == "fixed" and allowed is None:
+        raise ParameterError("order='fixed' needs categories, listed from the top row down.")
+    groups = UserCategories.from_candidates(candidates.lines)
+    free, fixed = _queues(groups, candidates, order, grid.cols, allowed, pinned_rows)
+    rows = fill_rows(groups, free, fixed, grid, unique_items, min_items)
+    cells = pl.concat([pl.DataFrame(schema=_CELLS), *rows]).sort("user", "row", "col")
     return cells.select(
-        coded.users.gather(cells["user"]).alias("user_id"),
+        candidates.users.gather(cells["user"]).alias("user_id"),
         "row",
         "col",
-        coded.items.gather(cells["item"]).alias("item_id"),
-        coded.categories.gather(cells["category"]).alias("category"),
+        candidates.items.gather(cells["item"]).alias("item_id"),
+        candidates.categories.gather(cells["category"]).alias("category"),
         *([] if pinned is None else ["pinned"]),
     )
 
 
 def _queues(
-    groups: Groups, coded: "_Coded", order: str, cols: int, listed: list[int] | None, pins: Mapping[int, int]
-) -> tuple[Queue, Queue]:
-    """Each user's categories in the order in which they get rows, those that are pinned apart."""
-    count = len(coded.categories)
-    allowed = np.full(count, listed is None)
-    allowed[listed or []] = True
-    rows = np.zeros(count, np.int64)  # 0: not pinned
-    rows[list(pins)] = list(pins.values())
+    groups: UserCategories,
+    candidates: "_Candidates",
+    order: CategoryOrder,
+    cols: int,
+    allowed: list[int] | None,
+    pinned_rows: Mapping[int, int],
+) -> tuple[CategoryQueue, CategoryQueue]:
+    """Each user's categories in the order in which they get rows: those without and those with a pinned row."""
+    count, users = len(candidates.categories), len(candidates.users)
+    is_allowed = np.full(count, allowed is None)
+    is_allowed[allowed or []] = True
+    pinned_row = np.zeros(count, np.int64)  # 0: not pinned
+    pinned_row[list(pinned_rows)] = list(pinned_rows.values())
     if order == "fixed":
-        place = np.zeros(count)
-        place[listed or []] = -np.arange(len(listed or []))
-        ranked = groups.in_order(place[groups.category])
+        value = np.zeros(count)
+        value[allowed or []] = -np.arange(len(allowed or []))
+        ranked = groups.ranked(value[groups.category])
     else:
-        ranked = groups.in_order(groups.values(order, cols))
-    row = rows[groups.category[ranked]]
-    free, fixed = ranked[(row == 0) & allowed[groups.category[ranked]]], ranked[row > 0]
-    fixed = fixed[np.lexsort((rows[groups.category[fixed]], groups.user[fixed]))]
-    users = len(coded.users)
-    free_queue = Queue.of(free, np.zeros(len(free), np.int64), groups.user[free], users)
-    return free_queue, Queue.of(fixed, rows[groups.category[fixed]], groups.user[fixed], users)
+        ranked = groups.ranked(groups.values(order, cols))
+    row = pinned_row[groups.category[ranked]]
+    free, fixed = ranked[(row == 0) & is_allowed[groups.category[ranked]]], ranked[row > 0]
+    fixed = fixed[np.lexsort((pinned_row[groups.category[fixed]], groups.user[fixed]))]
+    free_queue = CategoryQueue.from_groups(free, np.zeros(len(free), np.int64), groups.user[free], users)
+    return free_queue, CategoryQueue.from_groups(fixed, pinned_row[groups.category[fixed]], groups.user[fixed], users)
 
 
 @dataclass(frozen=True)
-class _Coded:
-    """The tables with all ids as places in their order."""
+class _Candidates:
+    """Every scored item in each of its categories; users, items and categories are numbered as their ids sort."""
 
     users: pl.Series
     items: pl.Series
     categories: pl.Series
-    candidates: pl.DataFrame  # line, user, item, category, score
+    lines: pl.DataFrame  # line, user, item, category, score
 
     @classmethod
-    def of(cls, tables: Mapping[str, Table]) -> "_Coded":
-        scores, members = tables["scores"], tables["items"]
-        if scores.lists:
-            raise DataError("scores: items come in lists; write one line per item, or use scores_from_arrays.")
-        lines, belongs = scores.collect(), members.collect()
-        for name, table in (("scores", lines), ("items", belongs)):
+    def read(cls, tables: Mapping[str, Table]) -> "_Candidates":
+        if tables["scores"].lists:
+            raise DataError("scores: found lists of items. Write one line per item, or use scores_from_arrays.")
+        scores, memberships = tables["scores"].collect(), tables["items"].collect()
+        for name, table in (("scores", scores), ("items", memberships)):
             if not table.height:
                 raise DataError(f"{name}: the table is empty.")
         users, items, categories = Ids(), Ids(), Ids()
-        user, item = users.add(lines["user_id"]), items.add(lines["item_id"])
-        if pl.Series(user.astype(np.int64) << 32 | item).n_unique() < lines.height:
-            raise DataError(_repeat(scores))
-        member, category = items.add(belongs["item_id"]), categories.add(belongs["category"])
-        score = lines["score"] + 0.0  # -0.0 ties with 0.0
+        user, item = users.add(scores["user_id"]), items.add(scores["item_id"])
+        if pl.Series(user.astype(np.int64) << 32 | item).n_unique() < scores.height:
+            raise DataError(_repeat_message(tables["scores"]))
+        member, category = items.add(memberships["item_id"]), categories.add(memberships["category"])
+        score = scores["score"] + 0.0  # -0.0 ties with 0.0
         coded = pl.DataFrame({"user": users.ranks()[user], "item": items.ranks()[item], "score": score})
         ranked = coded.with_row_index("record").sort("user", "score", "item", descending=[False, True, False])
         pairs = pl.DataFrame({"item": items.ranks()[member], "category": categories.ranks()[category]})
-        owner = belongs["user_id"] if "user_id" in members else pl.lit(None, lines["user_id"].dtype)
+        owner = memberships["user_id"] if "user_id" in tables["items"] else pl.lit(None, scores["user_id"].dtype)
         owners = pl.DataFrame({"user_id": users.values(), "user": users.ranks()})
-        candidates = _joined(ranked.with_row_index("line"), pairs.with_columns(user_id=owner), owners)
-        _warn_of_strays(scores, lines, candidates)
-        return cls(users.values().sort(), items.values().sort(), categories.values().sort(), candidates)
+        lines = _with_categories(ranked.with_row_index("line"), pairs.with_columns(user_id=owner), owners)
+        _warn_uncategorised(tables["scores"], scores, lines)
+        return cls(users.values().sort(), items.values().sort(), categories.values().sort(), lines)
 
-    def category_codes(self, what: str, wanted: Sequence[Any] | None) -> list[int] | None:
-        """The places of categories that the caller names."""
-        if wanted is None:
+    def category_codes(self, argument: str, names: Sequence[Any] | None) -> list[int] | None:
+        """The numbers of the categories that an argument names."""
+        if names is None:
             return None
-        if isinstance(wanted, str) or not isinstance(wanted, Sequence | pl.Series | np.ndarray) or not len(wanted):
-            raise ParameterError(f"{what} must be a list of categories, found {wanted!r}.")
+        if isinstance(names, str) or not isinstance(names, Sequence | pl.Series | np.ndarray) or not len(names):
+            raise ParameterError(f"{argument} must be a list of categories, found {names!r}.")
         codes = {category: code for code, category in enumerate(self.categories.to_list())}
-        for at, category in enumerate(wanted):
+        for position, category in enumerate(names):
             if isinstance(category, bool) or not isinstance(category, str | Integral):
-                raise ParameterError(f"{what}: a category is text or an integer, found {category!r}.")
+                raise ParameterError(f"{argument}: a category is text or an integer, found {category!r}.")
             if category not in codes:
                 hint = did_you_mean(str(category), map(str, codes))
-                raise ParameterError(f"{what}: items has no category {category!r}.{hint}")
-            if category in list(wanted[:at]):
-                raise ParameterError(f"{what}: {category!r} is named twice.")
-        return [codes[category] for category in wanted]
+                raise ParameterError(f"{argument}: items has no category {category!r}.{hint}")
+            if category in list(names[:position]):
+                raise ParameterError(f"{argument}: {category!r} is listed twice.")
+        return [codes[category] for category in names]
 
-    def pins(self, pinned: Mapping[Any, int], grid: Grid) -> dict[int, int]:
-        """The row of each pinned category."""
+    def pinned_rows(self, pinned: Mapping[Any, int], grid: Grid) -> dict[int, int]:
+        """The row of each pinned category, by its number."""
         if not isinstance(pinned, Mapping):
             raise ParameterError(f"pinned must be a dict such as {{'Continue watching': 1}}, found {pinned!r}.")
         rows: dict[int, Any] = {}
         for category, row in pinned.items():
             if require_int(f"pinned: the row of {category!r}", row, 1) > grid.rows:
                 raise ParameterError(
-                    f"pinned: {category!r} is to stand in row {row}, and the grid has {grid.rows} rows."
+                    f"pinned: {category!r} is pinned to row {row}, but the grid has only {grid.rows} rows."
                 )
             if row in rows:
-                raise ParameterError(f"pinned: {rows[row]!r} and {category!r} are both to stand in row {row}.")
+                raise ParameterError(f"pinned: {rows[row]!r} and {category!r} are both pinned to row {row}.")
             rows[row] = category
         codes = self.category_codes("pinned", list(pinned)) if pinned else []
         return dict(zip(codes or [], map(int, pinned.values()), strict=True))
 
 
-def _joined(lines: pl.DataFrame, pairs: pl.DataFrame, owners: pl.DataFrame) -> pl.DataFrame:
-    """Every line with each category of its item: those of everyone, and the user's own."""
+def _with_categories(lines: pl.DataFrame, pairs: pl.DataFrame, owners: pl.DataFrame) -> pl.DataFrame:
+    """Every line with each category of its item: those for all users, and the user's own."""
     everyone = pairs.filter(pl.col("user_id").is_null()).select("item", "category").unique()
     shared = lines.join(everyone, on="item")
     own = pairs.join(owners, on="user_id").select("user", "item", "category").unique()
@@ -226,32 +236,34 @@ def _joined(lines: pl.DataFrame, pairs: pl.DataFrame, owners: pl.DataFrame) -> p
     return pl.concat([shared, lines.join(own, on=["user", "item"]).select(shared.columns)])
 
 
-def _repeat(scores: Table) -> str:
-    """What to say of a user's item with two scores."""
+def _repeat_message(scores: Table) -> str:
+    """The message about items that have two scores for a user."""
     lines = scores.frame(with_record=True).collect()
-    pair = pl.struct("user_id", "item_id")
-    again = lines.filter(~pair.is_first_distinct())
-    first = again.row(0, named=True)
-    more = f" ({again.height:,} such lines)" if again.height > 1 else ""
+    repeats = lines.filter(~pl.struct("user_id", "item_id").is_first_distinct())
+    first = repeats.row(0, named=True)
+    more = f" ({repeats.height:,} such lines)" if repeats.height > 1 else ""
     return (
-        f"scores: user_id={first['user_id']!r} item_id={first['item_id']!r} is scored again, "
-        f"{scores.where(first[RECORD])}{more}. A user's item has one score; drop the repeats."
+        f"scores: user_id={first['user_id']!r} item_id={first['item_id']!r} is scored twice, the second time on "
+        f"{scores.where(first[RECORD])}{more}. Each item has one score per user; drop the repeats."
     )
 
 
-def _warn_of_strays(scores: Table, lines: pl.DataFrame, candidates: pl.DataFrame) -> None:
-    """Items that belong nowhere cannot be shown; somebody should know."""
-    strays = np.ones(lines.height, bool)
-    strays[candidates["record"].to_numpy()] = False
-    if not strays.any():
+def _warn_uncategorised(table: Table, scores: pl.DataFrame, lines: pl.DataFrame) -> None:
+    """Warn of scored items that cannot be shown, as they have no category."""
+    has_category = np.zeros(scores.height, bool)
+    has_category[lines["record"].to_numpy()] = True
+    if has_category.all():
         return
-    left_out = lines.filter(strays)
-    if left_out.height == lines.height:
-        raise DataError("scores: none of its items has a category in items. Are item ids written alike in both tables?")
+    if not has_category.any():
+        raise DataError(
+            "scores: none of the items has a category in items. Are item ids written the same way in both tables?"
+        )
+    left_out = scores.filter(~has_category)
+    count = left_out["item_id"].n_unique()
     first = left_out.row(0, named=True)
-    record, _, _ = scores.find((pl.col("user_id") == first["user_id"]) & (pl.col("item_id") == first["item_id"]))
+    record, _, _ = table.find((pl.col("user_id") == first["user_id"]) & (pl.col("item_id") == first["item_id"]))
     warn(
-        f"scores: {left_out.height:,} of {lines.height:,} lines are left out, as their items have no category: "
-        f"{left_out['item_id'].n_unique():,} in all, first item_id={first['item_id']!r} ({scores.where(record)}). "
-        "To have them shown, add them to items."
+        f"scores: {left_out.height:,} of {scores.height:,} lines are left out because their items have no category: "
+        f"{count:,} item{'s' * (count > 1)}, first item_id={first['item_id']!r} ({table.where(record)}). "
+        "Add them to items to have them shown."
     )

@@ -1,11 +1,4 @@
-"""Pages built row by row of the carousel that adds most, and how far that is from the best.
-
-One order of carousels is sought for all users; where a user lacks one, the next moves up. The score of an order is the
-sum over judged items of the largest worth v that a carousel shown gives them. For any prices q >= 0 of items that is at
-most sum(q) + the sum over carousels shown of max(0, v - q), and the best order by that is an assignment of carousels to
-rows: an upper bound for each choice of prices. Prices of 0 ignore repeats; what greedy reached after some rows gives
-the bound of submodular functions; from the best of these, subgradient steps lower it further.
-"""
+"""Pages built row by row from the carousel that adds most, and a bound on how far that is from the best page."""
 
 import math
 from dataclasses import dataclass
@@ -16,27 +9,57 @@ import polars as pl
 
 from carouseval.building.candidate_carousels import CandidateCarousels
 from carouseval.building.candidate_reader import read_carousels
+from carouseval.building.order_search import OrderSearch, UpperBound, greedy_prefixes
 from carouseval.errors import ParameterError
-from carouseval.evaluation.settings import ColumnNames
+from carouseval.evaluation.settings import ColumnNames, Metrics
 from carouseval.metrics.gains import Gain
-from carouseval.metrics.grid import RECGAZE, Array, Grid, IntArray
-from carouseval.metrics.names import MetricLike
+from carouseval.metrics.grid import RECGAZE, Grid
 from carouseval.metrics.validation import require_int
 from carouseval.result_base import Result
 from carouseval.tables import TableLike
 
-_NOTHING = 1e-12  # a relative difference that is rounding
-_ALL_ORDERS = 5_000  # orders that are always searched to the end
-_NODES = 1_000  # steps of the search among more; never a clock, so that results do not depend on the machine
-_STEPS = 80  # of lowering the bound
+_ALL_ORDERS = 5_000  # so many orders are always searched to the end
+_NODES = 1_000  # steps of the search if there are more; never a clock, so that results do not depend on the machine
 
 
 @dataclass(frozen=True, eq=False)
 class BuiltPages(Result):
-    """A page built greedily.
+    """One page for all users, built greedily; the result of :func:`carouseval.build_pages`.
 
-    ``order`` names its carousels from the top, ``gains`` what each added. No order of as many carousels scores more
-    than ``bound``; where ``exact``, ``best_order`` reaches it.
+    Attributes
+    ----------
+    metric : str
+        The metric that was optimised.
+    order : tuple
+        The names of the carousels, from the top row down.
+    gains : tuple of float
+        What each of them added to the mean score.
+    bound : float
+        No order of as many carousels has a larger mean score.
+    exact : bool
+        Whether the search for the best order was completed, so that ``best_order`` reaches the bound.
+    best_order : tuple
+        The best order that was found.
+    best_score : float
+        Its mean score.
+    layouts : polars.DataFrame
+        The pages of all users, ready for :func:`carouseval.evaluate`: ``user_id, row, col, item_id, carousel`` (and
+        ``category``).
+    counts : dict of str to int
+        Users, carousels and lines read, and what was counted in them: unjudged items, gaps, items without a category.
+    config : dict of str to object
+        Every setting in force.
+
+    Examples
+    --------
+    >>> import carouseval as cv
+    >>> candidates = {"user_id": [1, 1], "carousel": ["drama", "new"], "col": [1, 1], "item_id": [12, 13]}
+    >>> judgments = {"user_id": [1, 1], "item_id": [12, 13], "relevance": [3, 1]}
+    >>> built = cv.build_pages(candidates, judgments)
+    >>> built
+    BuiltPages(N2DCG_cat 1.0000, 100.00% of the best order (1.0000); 2 rows from 2 carousels: 'drama', 'new')
+    >>> built.layouts.rows()
+    [(1, 1, 1, 12, 'drama', 'drama'), (1, 2, 1, 13, 'new', 'new')]
     """
 
     metric: str
@@ -44,43 +67,61 @@ class BuiltPages(Result):
     gains: tuple[float, ...]
     bound: float
     exact: bool
-    best_order: tuple[Any, ...]  # the best found
-    best: float
-    layouts: pl.DataFrame  # everybody's page
+    best_order: tuple[Any, ...]
+    best_score: float
+    layouts: pl.DataFrame
     counts: dict[str, int]
     config: dict[str, Any]
 
     @property
-    def greedy(self) -> float:
-        """The mean score of the page built."""
+    def score(self) -> float:
+        """The mean score of the page."""
         return math.fsum(self.gains)
 
     @property
     def share(self) -> float:
-        """How much of the bound the page built reaches, at least; 1 where there is nothing to reach."""
-        return self.greedy / self.bound if self.bound > 0 else 1.0
+        """The score as a share of the bound; 1 if the bound is 0."""
+        return self.score / self.bound if self.bound > 0 else 1.0
 
     @property
     def heading(self) -> str:
-        """How far the page is from the best."""
-        what = "the best order" if self.exact else "a bound on the best order"
-        return f"{self.metric} {self.greedy:.4f}, {self.share:.2%} of {what}, {self.bound:.4f}."
+        """The score and how far it is from the best, in a line."""
+        best = "the best order" if self.exact else "an upper bound on the best order"
+        return f"{self.metric} {self.score:.4f}, {self.share:.2%} of {best} ({self.bound:.4f})"
 
     def to_frame(self) -> pl.DataFrame:
-        """One line per row: its carousel, what it added, and the score down to it."""
+        """The page as a table.
+
+        Returns
+        -------
+        polars.DataFrame
+            One line per row: its ``row``, ``carousel``, the ``gain`` it added, and the mean ``score`` down to this row.
+        """
         lines = zip(self.order, self.gains, np.cumsum(self.gains).tolist(), strict=True)
         return pl.DataFrame(
-            [{"row": row, "carousel": k, "gain": gain, "score": score} for row, (k, gain, score) in enumerate(lines, 1)]
+            [
+                {"row": row, "carousel": carousel, "gain": gain, "score": score}
+                for row, (carousel, gain, score) in enumerate(lines, 1)
+            ]
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything but the layouts, as plain values."""
-        found = {"metric": self.metric, "greedy": self.greedy, "bound": self.bound, "exact": self.exact}
-        found |= {"share": self.share, "best": self.best, "best_order": list(self.best_order)}
-        return found | {"results": self.to_frame().to_dicts(), "counts": self.counts, "config": self.config}
+        """The result as plain values, without the layouts.
+
+        Returns
+        -------
+        dict of str to object
+            ``metric``, ``score``, ``bound``, ``exact``, ``share``, ``best_score``, ``best_order``, ``results`` (the
+            lines of :meth:`to_frame`), ``counts`` and ``config``.
+        """
+        content = {"metric": self.metric, "score": self.score, "bound": self.bound, "exact": self.exact}
+        content |= {"share": self.share, "best_score": self.best_score, "best_order": list(self.best_order)}
+        return content | {"results": self.to_frame().to_dicts(), "counts": self.counts, "config": self.config}
 
     def __repr__(self) -> str:
-        return f"BuiltPages({self.heading} {len(self.order)} rows of {self.counts['carousels']:,} carousels)"
+        names = ", ".join(map(repr, self.order[:5])) + ", ..." * (len(self.order) > 5)
+        rows = f"{len(self.order)} row{'s' * (len(self.order) > 1)}"
+        return f"BuiltPages({self.heading}; {rows} from {self.counts['carousels']:,} carousels: {names})"
 
 
 def build_pages(
@@ -89,200 +130,88 @@ def build_pages(
     items: TableLike | None = None,
     *,
     rows: int | None = None,
-    metric: MetricLike = "N2DCG_cat",
+    metrics: Metrics = "N2DCG_cat",
     grid: Grid = RECGAZE,
     gain: Gain = "exp2",
     columns: ColumnNames = None,
 ) -> BuiltPages:
-    """Build one page for all users, row by row of the candidate that adds most to the mean score; ties by name.
+    """Build one page for all users, row by row from the candidate that adds most to the mean score.
 
-    Takes what :func:`carouseval.what_adds` takes. ``rows`` is the number of carousels: as many as there are, up to the
-    grid's rows, unless given. The best order is searched for; where that takes too many steps, a bound stands in.
+    Ties are ordered by name. A user who lacks a carousel gets the next one in its place. The best order is searched for
+    as well; where that takes too many steps, the result has an upper bound on its score instead.
 
+    Parameters
+    ----------
+    candidates : table or path
+        ``user_id, carousel, col, item_id`` (and optionally ``category``), or one line per carousel with a list
+        ``items``, as in :func:`carouseval.what_adds`.
+    judgments : table or path
+        ``user_id, item_id, relevance``, as in :func:`carouseval.evaluate`.
+    items : table or path, optional
+        ``item_id, category``, as in :func:`carouseval.evaluate`. Without it, the categories are those that the
+        candidates show.
+    rows : int, optional
+        The number of rows to fill. By default as many as there are carousels, up to the rows of the grid.
+    metrics : str or Metric, default 'N2DCG_cat'
+        The one metric to optimise: ``N2DCG_cat``, ``N2DCG`` or ``2DCG``, with any discount and cutoff.
+    grid : Grid, default RECGAZE
+        The screen.
+    gain : {'exp2', 'linear'} or callable, default 'exp2'
+        The gain of a relevance.
+    columns : dict, optional
+        The names of your columns: ``{"user_id": "customer"}``, or the same under a table's name.
+
+    Returns
+    -------
+    BuiltPages
+        The order of the carousels, what each added, and the best order or a bound on its score.
+
+    See Also
+    --------
+    carouseval.what_adds : What each candidate adds to a given page.
+
+    Examples
+    --------
     >>> import carouseval as cv
     >>> candidates = {"user_id": [1, 1, 1, 1], "carousel": ["new", "new", "drama", "hits"], "col": [1, 2, 1, 1],
     ...               "item_id": [10, 11, 12, 11]}
     >>> judgments = {"user_id": [1, 1], "item_id": [11, 12], "relevance": [1, 3]}
     >>> built = cv.build_pages(candidates, judgments, rows=2)
-    >>> built.order, round(built.greedy, 4), built.exact, round(built.share, 4)
+    >>> built.order, round(built.score, 4), built.exact, round(built.share, 4)
     (('drama', 'hits'), 1.0, True, 1.0)
     """
-    found = read_carousels(None, candidates, judgments, items, metric, grid, gain, columns)
-    most = min(len(found.names), grid.rows)
-    rows = most if rows is None else require_int("rows", rows, 1)
-    if rows > most:
+    carousels = read_carousels(None, candidates, judgments, items, metrics, grid, gain, columns)
+    max_rows = min(len(carousels.names), grid.rows)
+    rows = max_rows if rows is None else require_int("rows", rows, 1)
+    if rows > max_rows:
         raise ParameterError(
-            f"rows must be at most {most}, with {len(found.names)} candidates and a grid of {grid}, found {rows}."
+            f"rows must be at most {max_rows}, with {len(carousels.names)} candidates and a grid of {grid}, "
+            f"found {rows}."
         )
-    path = _greedy(found, rows)
-    prices = _Prices(found, rows, path)
-    search = _Search(found, rows, path[-1], prices)
-    done = search.run(math.inf if math.perm(len(found.names), rows) <= _ALL_ORDERS else _NODES)
+    prefixes = greedy_prefixes(carousels, rows)
+    greedy = prefixes[-1]
+    upper_bound = UpperBound(carousels, rows, prefixes)
+    search = OrderSearch(carousels, rows, greedy, upper_bound)
+    exact = search.run(math.inf if math.perm(len(carousels.names), rows) <= _ALL_ORDERS else _NODES)
     best = search.best
     return BuiltPages(
-        metric=found.metric,
-        order=tuple(found.names[k] for k in path[-1].order),
-        gains=path[-1].gains,
-        bound=best.score if done else max(best.score, prices.bound),
-        exact=done,
-        best_order=tuple(found.names[k] for k in best.order),
-        best=best.score,
-        layouts=_layouts(found, path[-1].order),
-        counts=found.counts,
-        config=found.config | {"rows": rows},
+        metric=carousels.metric,
+        order=tuple(carousels.names[k] for k in greedy.order),
+        gains=greedy.gains,
+        bound=best.score if exact else max(best.score, upper_bound.value),
+        exact=exact,
+        best_order=tuple(carousels.names[k] for k in best.order),
+        best_score=best.score,
+        layouts=_layouts(carousels, greedy.order),
+        counts=carousels.counts,
+        config=carousels.config | {"rows": rows},
     )
 
 
-@dataclass(frozen=True)
-class _State:
-    """A page down to some row: what it has made of every judgment, and how many rows each user has."""
-
-    order: tuple[int, ...]
-    gains: tuple[float, ...]
-    reached: Array
-    last: IntArray
-
-    @property
-    def score(self) -> float:
-        return math.fsum(self.gains)
-
-    def options(self, found: CandidateCarousels) -> Array:
-        """What each carousel would add; below nothing where it is shown already."""
-        gains = found.by_carousel(found.added(self.reached, self.last))
-        gains[list(self.order)] = -1.0
-        return gains
-
-    def with_one(self, found: CandidateCarousels, k: int, gain: float) -> "_State":
-        reached = self.reached.copy()
-        judgment, value = found.value_of(k, self.last)
-        reached[judgment] = np.maximum(reached[judgment], value)
-        return _State((*self.order, k), (*self.gains, gain), reached, self.last + found.has[k])
-
-
-def _greedy(found: CandidateCarousels, rows: int) -> list[_State]:
-    """The page after each row, from none on."""
-    path = [_State((), (), np.zeros(len(found.worth)), found.page.last)]
-    for _ in range(rows):
-        gains = path[-1].options(found)
-        k = int(np.argmax(gains >= gains.max() * (1 - _NOTHING)))  # the first by name of those that add most
-        path.append(path[-1].with_one(found, k, float(gains[k])))
-    return path
-
-
-class _Prices:
-    """Prices of items, the bound they give, and what each carousel is worth above them on each row."""
-
-    def __init__(self, found: CandidateCarousels, rows: int, path: list[_State]) -> None:
-        self._found, self._rows = found, rows
-        self._values = _most_by_place(found, rows)
-        self._floor = path[-1].score
-        self.alone, _ = self._above(np.zeros(len(found.worth)))
-        self.bound, self.total, self.above = math.inf, 0.0, self.alone
-        starts = [self._try(state.reached) for state in path]
-        self._descend(path[int(np.argmin(starts))].reached)
-
-    def _above(self, prices: Array) -> tuple[Array, Array]:
-        over = np.maximum(0.0, self._values - prices[self._found.judgment])
-        return np.stack([self._found.by_carousel(row) for row in over], axis=1), over
-
-    def _try(self, prices: Array) -> float:
-        above, _ = self._above(prices)
-        return self._note(prices, above, float(above[_assigned(above)].sum()))
-
-    def _note(self, prices: Array, above: Array, shown: float) -> float:
-        total = math.fsum(prices.tolist())
-        if total + shown < self.bound:
-            self.bound, self.total, self.above = total + shown, total, above
-        return total + shown
-
-    def _descend(self, prices: Array) -> None:
-        """Polyak's steps, smaller where they no longer help."""
-        length, stalled = 1.0, 0
-        for _ in range(_STEPS):
-            above, over = self._above(prices)
-            assigned = _assigned(above)
-            before = self.bound
-            value = self._note(prices, above, float(above[assigned].sum()))
-            stalled = 0 if self.bound < before else stalled + 1
-            if stalled == 5:
-                length, stalled = length / 2, 0
-            place = np.full(len(self._found.names), -1)
-            place[assigned[0]] = assigned[1]
-            there = place[self._found.carousel]
-            counted = (there >= 0) & (over[there, np.arange(over.shape[1])] > 0)
-            slope = 1.0 - np.bincount(self._found.judgment, counted, len(prices))
-            slope[(prices <= 0) & (slope > 0)] = 0.0
-            steep = float(slope @ slope)
-            if steep == 0 or value <= self._floor * (1 + _NOTHING):
-                return
-            prices = np.maximum(0.0, prices - length * (value - self._floor) / steep * slope)
-
-    def at_most(self, state: _State) -> float:
-        """What no page that begins like this one can exceed."""
-        depth = len(state.order)
-        rest = np.setdiff1d(np.arange(len(self._found.names)), state.order)
-        alone, above = self.alone[rest, depth:], self.above[rest, depth:]
-        shown = self.above[list(state.order), range(depth)].sum()
-        return float(
-            min(state.score + alone[_assigned(alone)].sum(), self.total + shown + above[_assigned(above)].sum())
-        )
-
-
-def _assigned(values: Array) -> tuple[IntArray, IntArray]:
-    from scipy.optimize import linear_sum_assignment
-
-    rows, cols = linear_sum_assignment(values, maximize=True)
-    return rows, cols
-
-
-def _most_by_place(found: CandidateCarousels, rows: int) -> Array:
-    """The most that every pair can be worth in each place of an order, (rows, pairs).
-
-    A user who lacks some carousels sees those after them further up.
-    """
-    users = len(found.users)
-    by_row = np.stack([found.value(np.full(users, row)) for row in range(rows)])
-    lacks = (~found.has).sum(axis=0)[found.user]
-    most = by_row.copy()
-    for up in range(1, min(rows, int(lacks.max(initial=0)) + 1)):
-        most[up:] = np.where(lacks >= up, np.maximum(most[up:], by_row[:-up]), most[up:])
-    return most
-
-
-class _Search:
-    """Branch and bound over orders, the most promising first."""
-
-    def __init__(self, found: CandidateCarousels, rows: int, greedy: _State, prices: _Prices) -> None:
-        self._found, self._rows, self._prices = found, rows, prices
-        self.best = greedy
-        self._left = 0.0
-
-    def run(self, nodes: float) -> bool:
-        """Whether the best order is known within so many steps."""
-        self._left = nodes
-        return self._visit(_State((), (), np.zeros(len(self._found.worth)), self._found.page.last))
-
-    def _visit(self, state: _State) -> bool:
-        enough = self.best.score * (1 + _NOTHING)
-        if len(state.order) == self._rows:
-            if state.score > enough:
-                self.best = state
-            return True
-        if self._prices.at_most(state) <= enough:
-            return True
-        self._left -= 1
-        if self._left < 0:
-            return False
-        gains = state.options(self._found)
-        order = np.argsort(-gains, kind="stable")
-        if len(state.order) == self._rows - 1:
-            order = order[:1]  # the last row takes what adds most
-        return all(self._visit(state.with_one(self._found, int(k), float(gains[k]))) for k in order if gains[k] >= 0)
-
-
-def _layouts(found: CandidateCarousels, order: tuple[int, ...]) -> pl.DataFrame:
-    """Everybody's page: the carousels in order, without those a user lacks."""
-    chosen = pl.DataFrame({"carousel": [found.names[k] for k in order], "place": range(len(order))})
-    cells = found.cells.join(chosen, on="carousel").with_columns(row=pl.col("place").rank("dense").over("user_id"))
-    kept = ["user_id", "row", "col", "item_id", "carousel", *(["category"] if "category" in cells.columns else [])]
-    return cells.select(kept).cast({"row": pl.Int64}).sort("user_id", "row", "col")
+def _layouts(carousels: CandidateCarousels, order: tuple[int, ...]) -> pl.DataFrame:
+    """The pages of all users: the carousels in order, without those a user lacks."""
+    positions = pl.DataFrame({"carousel": [carousels.names[k] for k in order], "position": range(len(order))})
+    cells = carousels.cells.join(positions, on="carousel")
+    cells = cells.with_columns(row=pl.col("position").rank("dense").over("user_id"))
+    columns = ["user_id", "row", "col", "item_id", "carousel", *(["category"] if "category" in cells.columns else [])]
+    return cells.select(columns).cast({"row": pl.Int64}).sort("user_id", "row", "col")

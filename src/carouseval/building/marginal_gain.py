@@ -1,4 +1,4 @@
-"""What a carousel adds: a page stays as it is, one candidate after the other is put on it (Ferrari Dacrema et al.)."""
+"""What a carousel adds: the page stays as it is and each candidate is added to it alone (Ferrari Dacrema et al.)."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,113 +12,184 @@ from carouseval.building.candidate_carousels import CandidateCarousels
 from carouseval.building.candidate_reader import read_carousels
 from carouseval.errors import DataError, ParameterError
 from carouseval.evaluation.resampling import mean_interval, mean_of
-from carouseval.evaluation.settings import ColumnNames
+from carouseval.evaluation.settings import ColumnNames, Metrics
 from carouseval.metrics.gains import Gain
 from carouseval.metrics.grid import RECGAZE, Array, Grid, IntArray
-from carouseval.metrics.names import MetricLike
 from carouseval.metrics.validation import require_int
 from carouseval.result_base import Result, plain
 from carouseval.tables import TableLike
 
-_NOTHING = 1e-12  # a difference of scores that is rounding
+_ROUNDING = 1e-12  # a smaller difference of scores is rounding
 
 
 @dataclass(frozen=True, eq=False)
 class MarginalGains(Result):
-    """What each candidate adds to a page's mean score.
+    """What each candidate carousel adds to the mean score of a page; the result of :func:`carouseval.what_adds`.
 
-    ``score`` is the page's own, ``gains`` each candidate's, most first; ``per_user`` holds single users' gains.
+    Attributes
+    ----------
+    metric : str
+        The metric.
+    carousels : tuple
+        The names of the candidates, sorted.
+    users : polars.Series
+        The users who are scored: those with a judged item of positive gain.
+    scores : ndarray of shape (users,)
+        Each user's score without any candidate.
+    user_gains : ndarray of shape (users, carousels)
+        What each candidate adds to each user's score.
+    available : ndarray of bool, shape (carousels, users)
+        Whether a user has lines in a candidate. Users without a candidate gain 0 by it.
+    counts : dict of str to int
+        Users, carousels and lines read, and what was counted in them: unjudged items, gaps, items without a category.
+    config : dict of str to object
+        Every setting in force.
+
+    See Also
+    --------
+    carouseval.build_pages : Build a whole page by these gains.
+
+    Examples
+    --------
+    >>> import carouseval as cv
+    >>> candidates = {"user_id": [1, 1], "carousel": ["drama", "new"], "col": [1, 1], "item_id": [12, 13]}
+    >>> judgments = {"user_id": [1], "item_id": [12], "relevance": [3]}
+    >>> gains = cv.what_adds(None, candidates, judgments)
+    >>> gains
+    MarginalGains(N2DCG_cat of the pages: 0.0000; best of 2 candidates: 'drama', +1.0000; 1 user)
+    >>> {name: round(gain, 4) for name, gain in gains.gains.items()}
+    {'drama': 1.0, 'new': 0.0}
     """
 
     metric: str
-    names: tuple[Any, ...]
+    carousels: tuple[Any, ...]
     users: pl.Series
-    scores: Array  # of the page, per user
-    by_user: Array  # (users, candidates)
-    has: NDArray[np.bool_]  # (candidates, users): who is shown which
+    scores: Array
+    user_gains: Array
+    available: NDArray[np.bool_]
     counts: dict[str, int]
     config: dict[str, Any]
 
     @property
     def score(self) -> float:
-        """The page's mean score, without any candidate."""
+        """The mean score of the pages without any candidate."""
         return mean_of(self.scores)
 
     @cached_property
     def gains(self) -> dict[Any, float]:
-        """Each candidate's mean gain over users, most first; ties by name."""
-        means = [mean_of(column) for column in self.by_user.T]
+        """Each candidate's mean gain over all users, largest first; ties are ordered by name."""
+        means = [mean_of(column) for column in self.user_gains.T]
         order = sorted(range(len(means)), key=lambda k: (-round(means[k], 12), k))
-        return {self.names[k]: means[k] for k in order}
+        return {self.carousels[k]: means[k] for k in order}
 
     @property
     def per_user(self) -> pl.DataFrame:
-        """Lines of ``user_id, carousel, gain``, for the candidates that each user is shown."""
-        carousel, user = np.nonzero(self.has)
-        names = pl.Series("carousel", self.names).gather(carousel)
-        return pl.DataFrame([self.users.gather(user), names, pl.Series("gain", self.by_user[user, carousel])])
+        """The gain of every user: ``user_id, carousel, gain``, for the candidates that the user has."""
+        carousel, user = np.nonzero(self.available)
+        names = pl.Series("carousel", self.carousels).gather(carousel)
+        return pl.DataFrame([self.users.gather(user), names, pl.Series("gain", self.user_gains[user, carousel])])
+
+    @property
+    def heading(self) -> str:
+        """The score of the pages and the best candidate, in a line."""
+        name, gain = next(iter(self.gains.items()))
+        candidates = f"{len(self.carousels):,} candidate{'s' * (len(self.carousels) > 1)}"
+        users = f"{len(self.users):,} user{'s' * (len(self.users) != 1)}"
+        return f"{self.metric} of the pages: {self.score:.4f}; best of {candidates}: {name!r}, {gain:+.4f}; {users}"
 
     def to_frame(self) -> pl.DataFrame:
-        """One line per candidate: gain, interval, score with it, users who win and lose by it and who are shown it."""
+        """The result as a table, largest gain first.
+
+        Returns
+        -------
+        polars.DataFrame
+            One line per candidate: its ``carousel``, mean ``gain``, 95% bootstrap interval over users (``low``,
+            ``high``), the mean ``score`` with it, how many users gain (``wins``) and lose (``losses``) by it, and how
+            many have it (``users``).
+        """
         return self._frame
 
     @cached_property
     def _frame(self) -> pl.DataFrame:
         lines = []
         for name, gain in self.gains.items():
-            k = self.names.index(name)
-            column = self.by_user[:, k]
+            k = self.carousels.index(name)
+            column = self.user_gains[:, k]
             low, high = mean_interval(column)
-            wins, losses = int((column > _NOTHING).sum()), int((column < -_NOTHING).sum())
+            wins, losses = int((column > _ROUNDING).sum()), int((column < -_ROUNDING).sum())
             line = {"carousel": name, "gain": gain, "low": low, "high": high, "score": self.score + gain}
-            lines.append(line | {"wins": wins, "losses": losses, "users": int(self.has[k].sum())})
+            lines.append(line | {"wins": wins, "losses": losses, "users": int(self.available[k].sum())})
         return pl.DataFrame(lines)
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything but single users, as plain values; what is not a number is None."""
-        lines = self.to_frame().to_dicts()
-        found = {"metric": self.metric, "score": self.score, "results": lines}
-        return plain(found | {"counts": self.counts, "config": self.config})
+        """The result as plain values, without the gains of single users.
+
+        Returns
+        -------
+        dict of str to object
+            ``metric``, ``score``, ``results`` (the lines of :meth:`to_frame`), ``counts`` and ``config``; NaN becomes
+            None.
+        """
+        content = {"metric": self.metric, "score": self.score, "results": self.to_frame().to_dicts()}
+        return plain(content | {"counts": self.counts, "config": self.config})
 
     def __repr__(self) -> str:
-        name, gain = next(iter(self.gains.items()))
-        best = f"at most {gain:+.4f} by {name!r}"
-        return f"MarginalGains({self.metric}={self.score:.4f}, {best}; {len(self.names):,} candidates)"
+        return f"MarginalGains({self.heading})"
 
 
 def what_adds(
-    page: TableLike | None,
+    layouts: TableLike | None,
     candidates: TableLike,
     judgments: TableLike,
     items: TableLike | None = None,
     *,
-    at: int | None = None,
-    metric: MetricLike = "N2DCG_cat",
+    row: int | None = None,
+    metrics: Metrics = "N2DCG_cat",
     grid: Grid = RECGAZE,
     gain: Gain = "exp2",
     columns: ColumnNames = None,
 ) -> MarginalGains:
-    """Say what each candidate would add to a page.
+    """Compute what each candidate carousel would add to the score of a page.
 
-    Every candidate is put on the page alone, below its last row or on row ``at``. An item counts once, where it weighs
-    most, so what the page shows already adds only what it weighs more. A user's denominator is the judged ideal, with
-    and without the candidate; below the page no gain is negative. Users without the candidate gain 0. A candidate may
-    be of a category that the page has.
+    Every candidate is added to the page alone: below its last row, or on the given ``row``. An item counts once, in its
+    cell of largest weight, so an item that the page shows already adds only the difference. Each user's score is
+    divided by the judged ideal, with and without the candidate, so that below the page no gain is negative. Users who
+    do not have the candidate gain 0.
 
     Parameters
     ----------
-    page
-        Layouts, one page per user, as :func:`carouseval.evaluate` takes them; users may have none. ``None``: nobody
-        has.
-    candidates
-        Lines of ``user_id, carousel, col, item_id`` (+ ``category``), or one line per carousel with a list ``items``.
-        Where there is no ``carousel``, ``category`` names it. A name alone may be anything, such as an algorithm's.
-    judgments, items
-        As in :func:`carouseval.evaluate`. Without items, page and candidates say what belongs to which category.
-    at
-        The row, from 1, that a candidate takes, moving those from there on down; a shorter page gets it as its last.
-    metric
-        ``N2DCG_cat``, ``N2DCG`` or ``2DCG``, of any discount and cutoff.
+    layouts : table or path, or None
+        The current pages, one per user, as in :func:`carouseval.evaluate`. Users may have no page; None if no user has
+        one.
+    candidates : table or path
+        ``user_id, carousel, col, item_id`` (and optionally ``category``), or one line per carousel with a list
+        ``items``. Without a column ``carousel``, ``category`` is the carousel's name. The name may be anything, such as
+        that of an algorithm, and the category may be one that the page already shows.
+    judgments : table or path
+        ``user_id, item_id, relevance``, as in :func:`carouseval.evaluate`.
+    items : table or path, optional
+        ``item_id, category``, as in :func:`carouseval.evaluate`. Without it, the categories are those that layouts and
+        candidates show.
+    row : int, optional
+        The row, from 1, that a candidate takes; the rows from there on move down, and a shorter page gets it as its
+        last row. By default the row below the page.
+    metrics : str or Metric, default 'N2DCG_cat'
+        One metric: ``N2DCG_cat``, ``N2DCG`` or ``2DCG``, with any discount and cutoff.
+    grid : Grid, default RECGAZE
+        The screen.
+    gain : {'exp2', 'linear'} or callable, default 'exp2'
+        The gain of a relevance.
+    columns : dict, optional
+        The names of your columns: ``{"user_id": "customer"}``, or the same under a table's name.
+
+    Returns
+    -------
+    MarginalGains
+        The mean gain of every candidate with its interval, and the gains of single users.
+
+    See Also
+    --------
+    carouseval.build_pages : Build a whole page by these gains.
 
     Examples
     --------
@@ -130,33 +201,42 @@ def what_adds(
     >>> {name: round(gain, 4) for name, gain in cv.what_adds(page, candidates, judgments).gains.items()}
     {'drama': 0.7659, 'again': 0.0038}
     """
-    at = None if at is None else require_int("at", at, 1)
-    found = read_carousels(page, candidates, judgments, items, metric, grid, gain, columns)
-    if at is not None and at > grid.rows:
-        raise ParameterError(f"at must be a row of the grid of {grid}, found {at}.")
-    top = found.page.last if at is None else np.minimum(found.page.last, at - 1)
-    _check_room(found, top, grid)
-    users = found.owner[found.page.judgment]
-    before, after = found.reached(found.page), found.reached(found.page.moved(top, users))
-    pushed = found.per_user(after - before)
-    by_user = found.by_user(found.added(after, top)) + found.has.T * pushed[:, None]
-    names, scores = tuple(found.names), found.per_user(before)
-    config = found.config | {"at": at}
-    return MarginalGains(found.metric, names, found.users, scores, by_user, found.has, found.counts, config)
+    row = None if row is None else require_int("row", row, 1)
+    carousels = read_carousels(layouts, candidates, judgments, items, metrics, grid, gain, columns)
+    if row is not None and row > grid.rows:
+        raise ParameterError(f"row must be at most {grid.rows}, the last row of the grid of {grid}, found {row}.")
+    page = carousels.page
+    at = page.row_count if row is None else np.minimum(page.row_count, row - 1)
+    _check_room(carousels, at, grid)
+    hit_user = carousels.judgment_user[page.judgment]
+    before, after = carousels.page_values(page), carousels.page_values(page.with_inserted_row(at, hit_user))
+    moved = carousels.sum_by_user(after - before)  # what users lose as rows move down
+    gains = carousels.sum_by_user_and_carousel(carousels.pair_gains(after, at))
+    return MarginalGains(
+        metric=carousels.metric,
+        carousels=tuple(carousels.names),
+        users=carousels.users,
+        scores=carousels.sum_by_user(before),
+        user_gains=gains + carousels.available.T * moved[:, None],
+        available=carousels.available,
+        counts=carousels.counts,
+        config=carousels.config | {"row": row},
+    )
 
 
-def _check_room(found: CandidateCarousels, top: IntArray, grid: Grid) -> None:
-    some = found.has.any(axis=0)
-    full = np.flatnonzero(some & (found.page.last >= grid.rows))
+def _check_room(carousels: CandidateCarousels, at: IntArray, grid: Grid) -> None:
+    """Refuse pages without a free row, and candidates that would move a pinned row."""
+    has_candidates = carousels.available.any(axis=0)
+    full = np.flatnonzero(has_candidates & (carousels.page.row_count >= grid.rows))
     if len(full):
-        who = f"{len(full):,} page{'s fill' if len(full) > 1 else ' fills'} all {grid.rows} rows of the grid"
+        pages = f"{len(full):,} page{'s fill' if len(full) > 1 else ' fills'} all {grid.rows} rows of the grid"
         raise DataError(
-            f"layouts: {who}, first user_id={found.users.gather(full).sort()[0]!r}, and a candidate needs one. Give a "
-            "larger grid, or drop the last row."
+            f"layouts: {pages}, first user_id={carousels.users.gather(full).sort()[0]!r}, which leaves no row for a "
+            "candidate. Use a larger grid, or drop the last row."
         )
-    moved = np.flatnonzero(some & (found.page.pinned > top))
+    moved = np.flatnonzero(has_candidates & (carousels.page.last_pinned > at))
     if len(moved):
         raise DataError(
             f"layouts: a candidate on this row would move a pinned row of {len(moved):,} page"
-            f"{'s' * (len(moved) > 1)}, first user_id={found.users.gather(moved).sort()[0]!r}. Choose a row below."
+            f"{'s' * (len(moved) > 1)}, first user_id={carousels.users.gather(moved).sort()[0]!r}. Choose a lower row."
         )

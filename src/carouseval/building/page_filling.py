@@ -9,117 +9,121 @@ from numpy.typing import NDArray
 
 from carouseval.metrics.grid import Array, Grid, IntArray
 
-_LAST = np.iinfo(np.int64).max
+_NO_ROW = np.iinfo(np.int64).max
 
 
 @dataclass(frozen=True)
-class Groups:
-    """What may be shown, best first within each group; a *group* is one category of one user.
+class UserCategories:
+    """The items that may be shown, grouped by user and category, best score first; a *group* is one such pair.
 
-    Users are 0, 1, 2, ...; items and categories are counted in the order of their ids.
+    Users are 0, 1, 2, ...; items and categories are numbered in the order of their ids.
     """
 
-    line: IntArray  # per candidate: the score it comes from, the same in all categories of an item
+    line: IntArray  # per candidate: the line of its score, the same in all categories of an item
     item: IntArray  # per candidate
     score: Array  # per candidate
-    begin: IntArray  # per group: its candidates
-    end: IntArray
+    begin: IntArray  # per group: its first candidate
+    end: IntArray  # per group: one past its last candidate
     user: IntArray  # per group
     category: IntArray  # per group
 
     @classmethod
-    def of(cls, candidates: pl.DataFrame) -> "Groups":
-        """From columns line, user, item, category and score, where lines are numbered from the user's best score on."""
-        sorted_ = candidates.sort("user", "category", "line")
+    def from_candidates(cls, candidates: pl.DataFrame) -> "UserCategories":
+        """From columns line, user, item, category and score, with lines numbered from each user's best score on."""
+        candidates = candidates.sort("user", "category", "line")
         line, item, user, category = (
-            sorted_[name].cast(pl.Int64).to_numpy() for name in ("line", "item", "user", "category")
+            candidates[name].cast(pl.Int64).to_numpy() for name in ("line", "item", "user", "category")
         )
-        new = np.ones(len(line), bool)
-        new[1:] = (user[1:] != user[:-1]) | (category[1:] != category[:-1])
-        begin = np.flatnonzero(new)
+        is_first = np.ones(len(line), bool)
+        is_first[1:] = (user[1:] != user[:-1]) | (category[1:] != category[:-1])
+        begin = np.flatnonzero(is_first)
         end = np.append(begin[1:], len(line)).astype(np.int64)
-        return cls(line, item, sorted_["score"].to_numpy(), begin, end, user[begin], category[begin])
+        return cls(line, item, candidates["score"].to_numpy(), begin, end, user[begin], category[begin])
 
     def values(self, order: str, cols: int) -> Array:
-        """What each group is worth by the rule "best", "mean" or "sum", of its ``cols`` best scores."""
+        """The value of each group: the "best", "mean" or "sum" of its ``cols`` best scores."""
         if order == "best":
             return self.score[self.begin]
         total = np.zeros(len(self.begin))
         length = np.minimum(self.end - self.begin, cols)
-        with np.errstate(over="ignore"):  # what is too large for a float ties
-            for place in range(int(length.max(initial=0))):  # from the best on, so that sums have the same bits always
-                some = length > place
-                total[some] += self.score[self.begin[some] + place]
+        with np.errstate(over="ignore"):  # sums too large for a float tie
+            for place in range(int(length.max(initial=0))):  # best first, so that sums are always the same to the bit
+                longer = length > place
+                total[longer] += self.score[self.begin[longer] + place]
         return total / length if order == "mean" else total
 
-    def in_order(self, value: Array) -> IntArray:
+    def ranked(self, value: Array) -> IntArray:
         """All groups by user, the largest value first; ties by the best item's id, then by category."""
         return np.lexsort((self.category, self.item[self.begin], -value, self.user))
 
 
 @dataclass
-class Queue:
-    """Groups that wait for a row, in turn, for each user."""
+class CategoryQueue:
+    """Each user's groups that wait for a row, in order."""
 
     group: IntArray  # by user, the next one first
-    row: IntArray  # the row that each is meant for; it may not come earlier while others wait
-    at: IntArray  # per user: the next group; moves on
+    row: IntArray  # per group: the earliest row it may take while groups of the other queue wait
+    next: IntArray  # per user: the position of the next group; advances
     end: IntArray  # per user
 
     @classmethod
-    def of(cls, group: IntArray, row: IntArray, owner: IntArray, users: int) -> "Queue":
-        """``owner`` is the user of each group; users stand together."""
-        stops = np.concatenate([[0], np.cumsum(np.bincount(owner, minlength=users))]).astype(np.int64)
-        # one more at the end, so that the next of an empty queue can be looked up
-        return cls(np.append(group, 0), np.append(row, _LAST), stops[:-1].copy(), stops[1:])
+    def from_groups(cls, group: IntArray, row: IntArray, user: IntArray, users: int) -> "CategoryQueue":
+        """A queue of groups sorted by ``user``."""
+        stops = np.concatenate([[0], np.cumsum(np.bincount(user, minlength=users))]).astype(np.int64)
+        # one more at the end, so that the next group of an empty queue can be looked up
+        return cls(np.append(group, 0), np.append(row, _NO_ROW), stops[:-1].copy(), stops[1:])
 
-    def waiting(self, users: IntArray) -> NDArray[np.bool_]:
-        return self.at[users] < self.end[users]
+    def is_waiting(self, users: IntArray) -> NDArray[np.bool_]:
+        """Whether each user has a group left."""
+        return self.next[users] < self.end[users]
 
 
-def fill(groups: Groups, free: Queue, pinned: Queue, grid: Grid, once: bool, least: int) -> Iterator[pl.DataFrame]:
+def fill_rows(
+    groups: UserCategories, free: CategoryQueue, pinned: CategoryQueue, grid: Grid, unique_items: bool, min_items: int
+) -> Iterator[pl.DataFrame]:
     """The cells of one row after another: user, row, col, item, category, pinned.
 
-    A pinned group takes its row when the row comes, or when nothing else is left; a group that has fewer than ``least``
-    items left is passed over.
+    A pinned group takes its row when the row comes, or when nothing else is left; a group with fewer than ``min_items``
+    items left is skipped.
     """
     used = np.zeros(int(groups.line.max(initial=-1)) + 1, bool)
-    # rows above can have taken so many of a group's items, and no more
-    reach = np.minimum(groups.end - groups.begin, grid.cols * (grid.rows if once else 1))
+    # the rows above cannot have used more of a group's items than this
+    reach = np.minimum(groups.end - groups.begin, grid.cols * (grid.rows if unique_items else 1))
     for row in range(1, grid.rows + 1):
-        open_ = np.arange(len(free.at))
-        while len(open_):
-            others, pins = free.waiting(open_), pinned.waiting(open_)
-            due = pins & ((pinned.row[pinned.at[open_]] <= row) | ~others)
-            some = others | due
-            open_, due = open_[some], due[some]
-            if not len(open_):
-                break  # nobody without this row has anything left
-            group = np.where(due, pinned.group[pinned.at[open_]], free.group[free.at[open_]])
-            pinned.at[open_[due]] += 1
-            free.at[open_[~due]] += 1
-            at, owner, col = _best(groups, group, reach, used, grid.cols)
-            enough = np.bincount(owner, minlength=len(group)) >= least
-            shown = enough[owner]
-            at, owner, col = at[shown], owner[shown], col[shown]
-            if once:
-                used[groups.line[at]] = True
-            cells = {"user": open_[owner], "row": np.full(len(at), row), "col": col, "item": groups.item[at]}
-            yield pl.DataFrame(cells | {"category": groups.category[group[owner]], "pinned": due[owner]})
-            open_ = open_[~enough]
+        users = np.arange(len(free.next))  # those whose row is still to be filled
+        while len(users):
+            has_free, has_pinned = free.is_waiting(users), pinned.is_waiting(users)
+            takes_pinned = has_pinned & ((pinned.row[pinned.next[users]] <= row) | ~has_free)
+            has_any = has_free | takes_pinned
+            users, takes_pinned = users[has_any], takes_pinned[has_any]
+            if not len(users):
+                break
+            group = np.where(takes_pinned, pinned.group[pinned.next[users]], free.group[free.next[users]])
+            pinned.next[users[takes_pinned]] += 1
+            free.next[users[~takes_pinned]] += 1
+            candidate, owner, col = _best_unused(groups, group, reach, used, grid.cols)
+            is_filled = np.bincount(owner, minlength=len(group)) >= min_items
+            kept = is_filled[owner]
+            candidate, owner, col = candidate[kept], owner[kept], col[kept]
+            if unique_items:
+                used[groups.line[candidate]] = True
+            cells = {"user": users[owner], "row": np.full(len(candidate), row), "col": col}
+            cells |= {"item": groups.item[candidate], "category": groups.category[group[owner]]}
+            yield pl.DataFrame(cells | {"pinned": takes_pinned[owner]})
+            users = users[~is_filled]
 
 
-def _best(
-    groups: Groups, chosen: IntArray, reach: IntArray, used: NDArray[np.bool_], cols: int
+def _best_unused(
+    groups: UserCategories, chosen: IntArray, reach: IntArray, used: NDArray[np.bool_], cols: int
 ) -> tuple[IntArray, IntArray, IntArray]:
-    """The best unused candidates of chosen groups: where they are, whose (counted in ``chosen``), and their columns."""
+    """The best unused candidates of chosen groups: candidate, index of its group in ``chosen``, and column."""
     length = reach[chosen]
     before = np.cumsum(length) - length
     owner = np.repeat(np.arange(len(chosen)), length)
-    at = np.arange(len(owner)) + (groups.begin[chosen] - before)[owner]
-    unused = ~used[groups.line[at]]
-    at, owner = at[unused], owner[unused]
+    candidate = np.arange(len(owner)) + (groups.begin[chosen] - before)[owner]
+    is_unused = ~used[groups.line[candidate]]
+    candidate, owner = candidate[is_unused], owner[is_unused]
     count = np.bincount(owner, minlength=len(chosen))
-    col = np.arange(len(at)) - (np.cumsum(count) - count)[owner] + 1
-    seen = col <= cols
-    return at[seen], owner[seen], col[seen]
+    col = np.arange(len(candidate)) - (np.cumsum(count) - count)[owner] + 1
+    fits = col <= cols
+    return candidate[fits], owner[fits], col[fits]

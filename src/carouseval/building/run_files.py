@@ -1,10 +1,11 @@
-"""Recommenders' output as tables of scores: TREC run files, and arrays of the top items of each user."""
+"""Tables of scores from the output of recommenders: TREC run files, and arrays of each user's top items."""
 
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 import polars as pl
+from numpy.typing import ArrayLike, NDArray
 
 from carouseval.errors import DataError
 from carouseval.evaluation.schema import SCORES
@@ -13,35 +14,52 @@ from carouseval.metrics.validation import require_choice
 from carouseval.table_files import is_table
 from carouseval.tables import open_table
 
-FORMATS = ("auto", "trec")
+RunFormat: TypeAlias = Literal["auto", "trec"]
+"""The format of a run file."""
+
 _RUN = r"^\s*(?P<user_id>\S+)\s+\S+\s+(?P<item_id>\S+)\s+\S+\s+(?P<score>\S+)\s+\S.*$"
 _FIELDS = "A line of a TREC run is: user Q0 item rank score tag."
-_WHOLE = r"^(0|-?[1-9][0-9]{0,17})$"  # written as a number is printed, and of 64 bits
+_INTEGER = r"^(0|-?[1-9][0-9]{0,17})$"  # as Python prints an integer of 64 bits
 
 
-def read_run(path: str | Path, format: str = "auto") -> pl.DataFrame:
-    r"""The scores of a run file: ``user_id, item_id, score``.
+def read_run(path: str | Path, format: RunFormat = "auto") -> pl.DataFrame:
+    r"""Read the scores of a recommender from a TREC run file or a table.
 
-    A TREC run holds ``user Q0 item rank score tag`` on each line, with spaces or tabs between. Scores count, the rank
-    is not looked at, as in trec_eval (which breaks ties by descending item id, where pages ascend). Ids of a column
-    that are all whole numbers become integers; else they are text. The file may be compressed (.gz).
+    A TREC run has ``user Q0 item rank score tag`` on each line, separated by spaces or tabs. As in trec_eval, the score
+    counts and the rank is ignored (trec_eval breaks ties by descending item id, :func:`carouseval.pages_from_scores` by
+    ascending).
 
-    "auto" reads tables (.parquet, .csv, .tsv, .ndjson) with those three columns, and all other files as TREC runs.
+    Parameters
+    ----------
+    path : str or Path
+        The file, which may be compressed (``.gz``).
+    format : {'auto', 'trec'}, default 'auto'
+        'auto' reads ``.parquet``, ``.csv``, ``.tsv`` and ``.ndjson`` as tables with the columns ``user_id, item_id,
+        score``, and all other files as TREC runs.
+
+    Returns
+    -------
+    polars.DataFrame
+        ``user_id, item_id, score``. Ids are integers if all ids of the column are, else text.
+
+    See Also
+    --------
+    carouseval.pages_from_scores : Turn scores into pages.
 
     Examples
     --------
-    >>> import tempfile
+    >>> import carouseval as cv, pathlib, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     run = Path(folder) / "system.run"
+    ...     run = pathlib.Path(folder) / "system.run"
     ...     _ = run.write_text("7 Q0 m1 1 0.9 mine\n7 Q0 m2 2 0.5 mine\n")
-    ...     read_run(run).rows()
+    ...     cv.read_run(run).rows()
     [(7, 'm1', 0.9), (7, 'm2', 0.5)]
     """
-    require_choice("format", format, FORMATS)
+    require_choice("format", format, get_args(RunFormat))
     path = Path(path)
     if format == "auto" and is_table(path):
         hint = "If it is a TREC run, read it with format='trec'."
-        return _with_whole_ids(open_table(path, "scores", SCORES, hint=hint).collect())
+        return _with_integer_ids(open_table(path, "scores", SCORES, hint=hint).collect())
     try:
         with open_text(path) as file:
             lines = pl.Series("line", file.read().split("\n"), pl.String).to_frame().with_row_index("number", 1)
@@ -52,86 +70,98 @@ def read_run(path: str | Path, format: str = "auto") -> pl.DataFrame:
     filled = lines.filter(pl.col("line").str.contains(r"\S"))
     if not filled.height:
         raise DataError(f"run: {path} is empty. {_FIELDS}")
-    read = filled.with_columns(pl.col("line").str.extract_groups(_RUN).alias("field")).unnest("field")
+    fields = filled.with_columns(pl.col("line").str.extract_groups(_RUN).alias("field")).unnest("field")
     number = pl.col("score").cast(pl.Float64, strict=False)
-    bad = read.filter(~number.is_finite().fill_null(False))
+    bad = fields.filter(~number.is_finite().fill_null(False))
     if bad.height:
         first = bad.row(0, named=True)
         if first["score"] is None:
-            what, remedy = f"found {first['line'].strip()[:60]!r}", _FIELDS
+            problem, remedy = f"found {first['line'].strip()[:60]!r}", _FIELDS
         else:
-            what, remedy = f"the score is {first['score'][:60]!r}", f"A score is a finite number. {_FIELDS}"
+            problem, remedy = f"the score is {first['score'][:60]!r}", f"A score must be a finite number. {_FIELDS}"
         more = f" ({bad.height:,} such lines)" if bad.height > 1 else ""
-        raise DataError(f"run: {path}, line {first['number']}: {what}{more}. {remedy}")
-    return _with_whole_ids(read.select("user_id", "item_id", number))
+        raise DataError(f"run: {path}, line {first['number']}: {problem}{more}. {remedy}")
+    return _with_integer_ids(fields.select("user_id", "item_id", number))
 
 
-def _with_whole_ids(scores: pl.DataFrame) -> pl.DataFrame:
-    """Text has no type of its own: ids that are whole numbers everywhere become integers."""
+def _with_integer_ids(scores: pl.DataFrame) -> pl.DataFrame:
+    """Text files have no types: a column of ids that are all integers becomes one of integers."""
     for name in ("user_id", "item_id"):
-        if scores[name].dtype == pl.String and scores[name].str.contains(_WHOLE).all():
+        if scores[name].dtype == pl.String and scores[name].str.contains(_INTEGER).all():
             scores = scores.with_columns(pl.col(name).cast(pl.Int64))
     return scores
 
 
-def scores_from_arrays(user_ids: Any, item_ids: Any, scores: Any) -> pl.DataFrame:
-    """``user_id, item_id, score`` from arrays with a row per user, as implicit and RecBole give their top items.
+def scores_from_arrays(user_ids: ArrayLike, item_ids: ArrayLike, scores: ArrayLike) -> pl.DataFrame:
+    """Make a table of scores from arrays with a row per user, as implicit and RecBole return their top items.
 
     Parameters
     ----------
-    user_ids
-        One id per row: integers or text.
-    item_ids, scores
-        Of shape (users, k). A place without an item is left out: one of item -1, or of a score that says "never" (minus
-        infinity, or the lowest float32), as where implicit and RecBole filter items seen before.
+    user_ids : array-like of shape (users,)
+        The ids of the users: integers or text.
+    item_ids : array-like of shape (users, k)
+        The ids of each user's items: integers or text. -1 marks a place without an item.
+    scores : array-like of shape (users, k)
+        The scores of those items. Places with a score of minus infinity or the lowest float32 are left out: implicit
+        and RecBole mark items with it that they filtered out.
+
+    Returns
+    -------
+    polars.DataFrame
+        ``user_id, item_id, score``, one line per user and item.
+
+    See Also
+    --------
+    carouseval.pages_from_scores : Turn scores into pages.
 
     Examples
     --------
-    >>> scores_from_arrays(["ann", "bob"], [[3, 1], [2, -1]], [[0.9, 0.1], [0.4, 0.0]]).rows()
+    >>> import carouseval as cv
+    >>> cv.scores_from_arrays(["ann", "bob"], [[3, 1], [2, -1]], [[0.9, 0.1], [0.4, 0.0]]).rows()
     [('ann', 3, 0.9), ('ann', 1, 0.1), ('bob', 2, 0.4)]
     """
     users, items, values = _array("user_ids", user_ids, 1), _array("item_ids", item_ids, 2), _array("scores", scores, 2)
     if items.shape != values.shape or len(users) != len(items):
         raise DataError(
-            f"scores: user_ids has shape {users.shape}, item_ids {items.shape} and scores {values.shape}; wanted are "
+            f"scores: user_ids has shape {users.shape}, item_ids {items.shape} and scores {values.shape}; expected "
             "(users,), (users, k) and (users, k)."
         )
     try:
         numbers = values.astype(np.float64)
     except (TypeError, ValueError) as error:
         raise DataError(f"scores: {error}. Scores are numbers.") from None
-    never = (numbers == -np.inf) | (numbers == float(np.finfo(np.float32).min))
-    held = ~(never | (items == -1))
-    bad = np.argwhere(held & ~np.isfinite(numbers))
+    filtered = (numbers == -np.inf) | (numbers == float(np.finfo(np.float32).min))
+    has_item = ~(filtered | (items == -1))
+    bad = np.argwhere(has_item & ~np.isfinite(numbers))
     if len(bad):
         row, place = bad[0]
-        user, found = users.tolist()[row], numbers[row, place]
         raise DataError(
-            f"scores: row {row + 1}, place {place + 1} (user_id={user!r}) holds {found:g}. A score is a finite number."
+            f"scores: row {row + 1}, place {place + 1} (user_id={users.tolist()[row]!r}) holds "
+            f"{numbers[row, place]:g}. A score must be a finite number."
         )
-    owner = np.nonzero(held)[0]
+    user = np.nonzero(has_item)[0]
     table = pl.DataFrame(
-        [_ids("user_id", users[owner]), _ids("item_id", items[held]), pl.Series("score", numbers[held])]
+        [_ids("user_id", users[user]), _ids("item_id", items[has_item]), pl.Series("score", numbers[has_item])]
     )
     for column in ("user_id", "item_id"):
         if table[column].null_count():
-            raise DataError(f"scores: column {column} holds nothing in some places. Every score needs both ids.")
+            raise DataError(f"scores: column {column} has empty places. Every score needs a user id and an item id.")
     return table
 
 
-def _array(name: str, given: Any, dimensions: int) -> Any:
+def _array(name: str, values: ArrayLike, dimensions: int) -> NDArray[Any]:
     try:
-        array = np.asarray(given)
+        array: NDArray[Any] = np.asarray(values)
     except (TypeError, ValueError) as error:  # lists of different lengths
-        raise DataError(f"scores: {name} is no array: {error}.") from None
+        raise DataError(f"scores: {name} is not an array: {str(error).rstrip('.')}.") from None
     if array.ndim != dimensions:
         shape = "(users,)" if dimensions == 1 else "(users, k)"
-        raise DataError(f"scores: {name} has shape {array.shape}, wanted is {shape}.")
+        raise DataError(f"scores: {name} has shape {array.shape}, expected {shape}.")
     return array
 
 
-def _ids(name: str, ids: Any) -> pl.Series:
-    """Arrays of objects hold whatever they hold; ids are integers or text."""
+def _ids(name: str, ids: NDArray[Any]) -> pl.Series:
+    """A column of ids, which must be integers or text."""
     try:
         series = pl.Series(name, ids.tolist() if ids.dtype.kind in "OUS" else ids)
     except (TypeError, pl.exceptions.PolarsError) as error:

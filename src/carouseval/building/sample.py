@@ -1,44 +1,125 @@
-"""Sample data that behave like a streaming service's: for examples, tests and benchmarks, where no real data may go.
+"""Synthetic data that behave like a streaming service's: for examples, tests and benchmarks.
 
-Users have tastes and a weakness for what is popular; systems know those tastes more or less well, so that which system
-is better is known beforehand.
+Users have tastes and prefer what is popular; systems know those tastes more or less well, so that the order of the
+systems is known in advance.
 """
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Literal, TypeAlias, TypedDict, Unpack, get_args
 
 import polars as pl
 
 from carouseval.atomic_files import atomic_folder
-from carouseval.building.sample_tables import World
+from carouseval.building.sample_tables import IdType, RelevanceMode, SampleTables
 from carouseval.metrics.grid import RECGAZE, Grid
 from carouseval.metrics.validation import require_choice
+from carouseval.text_tables import frame_html
 
-FORMATS = ("parquet", "csv", "ndjson")
+SampleFormat: TypeAlias = Literal["parquet", "csv", "ndjson"]
+"""The type of the files that :func:`write_sample` writes."""
 
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """Tables as :func:`sample` draws them."""
+    """Synthetic tables; the result of :func:`carouseval.sample`.
 
-    items: pl.DataFrame  # item_id, category; with a pinned row also user_id, null where the line holds for everyone
-    judgments: pl.DataFrame  # user_id, item_id, relevance
-    layouts: dict[str, pl.DataFrame]  # by system: user_id, [page_id], row, col, item_id, category, device, [pinned]
-    grids: dict[str, Grid]  # by device
-    order: tuple[str, ...]  # the systems, best first
+    Attributes
+    ----------
+    items : polars.DataFrame
+        ``item_id, category``; with a pinned row also ``user_id``, null on lines that hold for all users.
+    judgments : polars.DataFrame
+        ``user_id, item_id, relevance``.
+    layouts : dict of str to polars.DataFrame
+        The pages of each system: ``user_id, row, col, item_id, category, device``; with several pages per user also
+        ``page_id``, with a pinned row also ``pinned``.
+    grids : dict of str to Grid
+        The grid of each device.
+    order : tuple of str
+        The systems, best first.
+
+    Examples
+    --------
+    >>> import carouseval as cv
+    >>> cv.sample(users=200, systems=["new", "prod"])
+    Sample(200 users, 2,000 items in 25 categories, 3,887 judgments; systems, best first: new, prod)
+    """
+
+    items: pl.DataFrame
+    judgments: pl.DataFrame
+    layouts: dict[str, pl.DataFrame]
+    grids: dict[str, Grid]
+    order: tuple[str, ...]
+
+    @property
+    def _caption(self) -> str:
+        users, items = self.judgments["user_id"].n_unique(), self.items["item_id"].n_unique()
+        return (
+            f"{users:,} user{'s' * (users > 1)}, {items:,} items in {self.items['category'].n_unique():,} categories, "
+            f"{self.judgments.height:,} judgments; systems, best first: {', '.join(self.order)}"
+        )
+
+    def __repr__(self) -> str:
+        return f"Sample({self._caption})"
+
+    def _repr_html_(self) -> str:
+        tables = {"items": self.items, "judgments": self.judgments}
+        tables |= {f"layouts[{name!r}]": layouts for name, layouts in self.layouts.items()}
+        lines = [
+            {"table": name, "lines": f"{table.height:,}", "columns": ", ".join(table.columns)}
+            for name, table in tables.items()
+        ]
+        return f"<p>{self._caption}</p>{frame_html(pl.DataFrame(lines))}"
 
 
 @dataclass(frozen=True)
 class SampleFiles:
-    """Files as :func:`write_sample` writes them; the fields are those of :class:`Sample`."""
+    """The files of synthetic tables; the result of :func:`carouseval.building.write_sample`.
+
+    Attributes
+    ----------
+    items, judgments : Path
+        The files of these tables.
+    layouts : dict of str to Path
+        The file with the pages of each system.
+    grids : dict of str to Grid
+        The grid of each device.
+    order : tuple of str
+        The systems, best first.
+
+    Examples
+    --------
+    >>> import carouseval as cv, tempfile
+    >>> with tempfile.TemporaryDirectory() as directory:
+    ...     files = cv.building.write_sample(directory, users=10, systems=["new"])
+    >>> files.items.name, files.judgments.name, files.layouts["new"].name
+    ('items.parquet', 'judgments.parquet', 'layouts-new.parquet')
+    """
 
     items: Path
     judgments: Path
     layouts: dict[str, Path]
     grids: dict[str, Grid]
     order: tuple[str, ...]
+
+
+class SampleOptions(TypedDict, total=False):
+    """The further options of :func:`carouseval.sample`."""
+
+    items: int
+    categories: int
+    grid: Grid
+    seed: int
+    ids: IdType
+    mode: RelevanceMode
+    judgments: int
+    categories_per_item: int
+    devices: bool
+    ragged: bool
+    pinned: bool
+    pages: int
+    missing: float
 
 
 def sample(
@@ -48,58 +129,72 @@ def sample(
     categories: int = 25,
     grid: Grid = RECGAZE,
     seed: int = 0,
-    ids: str = "str",
+    ids: IdType = "str",
     systems: Sequence[str] | None = None,
-    mode: str = "graded",
+    mode: RelevanceMode = "graded",
     judgments: int = 20,
-    most_categories: int = 3,
+    categories_per_item: int = 3,
     devices: bool = False,
     ragged: bool = False,
     pinned: bool = False,
     pages: int = 1,
     missing: float = 0,
 ) -> Sample:
-    """Draw sample data: items, judgments, and the pages of systems whose order is known.
+    """Draw synthetic data: items, judgments, and the pages of systems whose order is known.
 
-    Every page is valid: no category twice, no skipped row, no gap in a row, no item twice in a row, and every item in
-    its row's category. An item may stand in several rows, as it may have several categories. A user's data depend on
-    the seed and the user's number only, whatever the number of users and whichever systems are asked for.
+    Every page is valid: it repeats no category, skips no row, has no gaps, shows no item twice in a row, and shows
+    every item in its row's category. An item may appear in several rows, as it may have several categories. A user's
+    data depend only on the seed and the user's number, not on the number of users or the choice of systems.
 
     Parameters
     ----------
-    users, items, categories
-        How many. Categories are genres, numbered when the genres run out; the first is the largest.
-    grid
+    users : int, default 1000
+        The number of users.
+    items : int, default 2000
+        The number of items.
+    categories : int, default 25
+        The number of categories. They are named after genres, the first being the largest.
+    grid : Grid, default RECGAZE
         The screen, of all devices unless ``devices`` is true.
-    seed
+    seed : int, default 0
         The same seed gives the same data.
-    ids
-        "str" for ids such as u000017 and m00042, "int" for 17 and 42.
-    systems
-        Those to draw, of "oracle", "new", "prod", "popular" and "random"; all by default. That is their order, best
-        first: by N2DCG_cat of judged candidates, and by about any other measure of relevant items in good places.
-        Over few users, new and prod, which differ by little, may change places.
-    mode
-        "graded" relevance is 0.0 to 5.0; "binary" is 1.0 from grade 3 on, else 0.0. The pages are the same.
-    judgments
-        About how many a user has, zeros included. A few users like nothing they judged.
-    most_categories
-        Of one item, from 1 (so that no item appears twice on a page) to 3.
-    devices
-        Whether tv and phone have grids of their own, ``TV`` and ``PHONE``.
-    ragged
-        Whether rows miss some of their last items, up to half.
-    pinned
-        Whether row 1 is "Continue watching", the same on all pages of a user: a category of the user's own, with lines
-        in ``items``, and ``pinned`` in the layouts.
-    pages
-        SamplePages per user and system; more than one adds ``page_id``.
-    missing
-        The share of users for whom a system has no page.
+    ids : {'str', 'int'}, default 'str'
+        'str' gives ids such as u000017 and m00042, 'int' gives 17 and 42.
+    systems : sequence of str, optional
+        Which of 'oracle', 'new', 'prod', 'popular' and 'random' to draw; by default all. This is their order, best
+        first, by N2DCG_cat of judged candidates. With few users, new and prod, which differ by little, may swap.
+    mode : {'graded', 'binary'}, default 'graded'
+        Graded relevance is 0.0 to 5.0; binary relevance is 1.0 from grade 3 on, else 0.0. The pages are the same.
+    judgments : int, default 20
+        The approximate number of judgments per user, including those of relevance 0. A few users like nothing they
+        judged.
+    categories_per_item : int, default 3
+        The largest number of categories of an item, from 1 (no item appears twice on a page) to 3.
+    devices : bool, default False
+        Whether tv and phone have their own grids, ``TV`` and ``PHONE``.
+    ragged : bool, default False
+        Whether rows differ in length: each lacks up to half of its last items.
+    pinned : bool, default False
+        Whether row 1 is a pinned "Continue watching", the same on all pages of a user. It is a personal category, with
+        lines for each user in ``items``; layouts have a column ``pinned``.
+    pages : int, default 1
+        The number of pages per user and system; with more than one, layouts have a column ``page_id``.
+    missing : float, default 0
+        The share of users for whom a system has no page, from 0 to 1.
+
+    Returns
+    -------
+    Sample
+        The tables, and the order of the systems.
+
+    See Also
+    --------
+    carouseval.building.write_sample : Write the same tables to files.
 
     Examples
     --------
-    >>> data = sample(users=200)
+    >>> import carouseval as cv
+    >>> data = cv.sample(users=200)
     >>> data.order
     ('oracle', 'new', 'prod', 'popular', 'random')
     >>> data.layouts["new"].columns
@@ -107,16 +202,16 @@ def sample(
     >>> data.layouts["new"].height == 200 * 10 * 15
     True
     """
-    world = World(
-        users, items, categories, grid, seed, ids, systems, mode, judgments, most_categories, devices, ragged, pinned,
-        pages, missing,
+    drawn = SampleTables(
+        users, items, categories, grid, seed, ids, systems, mode, judgments, categories_per_item, devices, ragged,
+        pinned, pages, missing,
     )  # fmt: skip
     parts: dict[str, list[pl.DataFrame]] = {}
-    for name, part in world.parts():
+    for name, part in drawn.parts():
         parts.setdefault(name, []).append(part)
-    tables = {name: pl.concat(some, rechunk=False) for name, some in parts.items()}
-    layouts = {name: tables[f"layouts-{name}"] for name in world.systems}
-    return Sample(tables["items"], tables["judgments"], layouts, world.grids, world.systems)
+    tables = {name: pl.concat(frames, rechunk=False) for name, frames in parts.items()}
+    layouts = {name: tables[f"layouts-{name}"] for name in drawn.systems}
+    return Sample(tables["items"], tables["judgments"], layouts, drawn.grids, drawn.systems)
 
 
 def write_sample(
@@ -124,50 +219,69 @@ def write_sample(
     users: int = 1000,
     *,
     systems: Sequence[str] | None = None,
-    format: str = "parquet",
-    **options: Any,
+    format: SampleFormat = "parquet",
+    **options: Unpack[SampleOptions],
 ) -> SampleFiles:
-    """Write what :func:`sample` draws, with the same options, as files in ``directory``.
+    """Write the tables of :func:`carouseval.sample` to files.
 
-    There are ``items``, ``judgments``, and ``layouts-`` and its name for every system, each ``.parquet``, ``.csv`` or
-    ``.ndjson``. They are written block by block, so a million users need little more memory than a thousand, and appear
-    when all are whole; files of those names are replaced.
+    The files are ``items``, ``judgments`` and ``layouts-<system>``. They are written block by block, so a million users
+    need little more memory than a thousand, and appear only when all are complete; existing files of these names are
+    replaced.
+
+    Parameters
+    ----------
+    directory : str or Path
+        The folder to write to. It is created if it does not exist.
+    users : int, default 1000
+        The number of users.
+    systems : sequence of str, optional
+        The systems to draw; by default all.
+    format : {'parquet', 'csv', 'ndjson'}, default 'parquet'
+        The type of the files.
+    **options : dict
+        The other parameters of :func:`carouseval.sample`.
+
+    Returns
+    -------
+    SampleFiles
+        The paths of the files, the grids and the order of the systems.
 
     Examples
     --------
-    >>> import tempfile
+    >>> import carouseval as cv, tempfile
     >>> with tempfile.TemporaryDirectory() as directory:
-    ...     files = write_sample(directory, users=100, systems=["new", "prod"], format="csv")
-    ...     print(files.layouts["new"].name, pl.read_csv(files.judgments).columns)
-    layouts-new.csv ['user_id', 'item_id', 'relevance']
+    ...     files = cv.building.write_sample(directory, users=100, systems=["new", "prod"], format="csv")
+    ...     evaluation = cv.evaluate(files.layouts["new"], files.judgments, files.items)
+    >>> evaluation.counts["pages"]
+    100
     """
-    require_choice("format", format, FORMATS)
-    world = World(users, systems=systems, **options)
+    require_choice("format", format, get_args(SampleFormat))
+    tables = SampleTables(users, systems=systems, **options)
     directory = Path(directory)
     with atomic_folder(directory) as unfinished:
-        _write(world.parts(), unfinished, format)
-    layouts = {name: directory / f"layouts-{name}.{format}" for name in world.systems}
-    files = directory / f"items.{format}", directory / f"judgments.{format}"
-    return SampleFiles(*files, layouts, world.grids, world.systems)
+        _write(tables.parts(), unfinished, format)
+    layouts = {name: directory / f"layouts-{name}.{format}" for name in tables.systems}
+    items, judgments = directory / f"items.{format}", directory / f"judgments.{format}"
+    return SampleFiles(items, judgments, layouts, tables.grids, tables.systems)
 
 
-def _write(parts: Iterator[tuple[str, pl.DataFrame]], folder: Path, format: str) -> None:
-    """CSV and NDJSON grow by lines. Parquet cannot, so its pieces are files of their own until all are there."""
-    pieces: dict[str, list[Path]] = {}
+def _write(parts: Iterator[tuple[str, pl.DataFrame]], folder: Path, format: SampleFormat) -> None:
+    """Write parts of tables: CSV and NDJSON are appended to, Parquet is joined from one file per part."""
+    files: dict[str, list[Path]] = {}
     for name, part in parts:
-        path, some = folder / f"{name}.{format}", pieces.setdefault(name, [])
+        path, written = folder / f"{name}.{format}", files.setdefault(name, [])
         if format == "parquet":
-            path = folder / f"{name}-{len(some)}.piece"
+            path = folder / f"{name}-{len(written)}.part"
             part.write_parquet(path)
         else:
             with path.open("ab") as file:
                 if format == "csv":
-                    part.write_csv(file, include_header=not some)
+                    part.write_csv(file, include_header=not written)
                 else:
                     part.write_ndjson(file)
-        some.append(path)
+        written.append(path)
     if format == "parquet":
-        for name, some in pieces.items():
-            pl.scan_parquet(some, glob=False).sink_parquet(folder / f"{name}.parquet")
-            for path in some:
+        for name, paths in files.items():
+            pl.scan_parquet(paths, glob=False).sink_parquet(folder / f"{name}.parquet")
+            for path in paths:
                 path.unlink()

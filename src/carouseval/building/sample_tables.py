@@ -1,17 +1,24 @@
-"""The tables of sample data: options checked, arrays of a block of users turned into frames."""
+"""The tables of synthetic data: checks the options, and turns the arrays of each block of users into frames."""
 
 from collections.abc import Iterator, Sequence
+from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from carouseval.building.sample_world import BLOCK, SYSTEMS, Catalogue, Flags, SamplePages, Users
+from carouseval.building.sample_model import BLOCK, SYSTEMS, BoolArray, Catalogue, PageGenerator, UserBlock
 from carouseval.errors import ParameterError
 from carouseval.metrics.grid import PHONE, RECGAZE, TV, Grid
 from carouseval.metrics.validation import require_choice, require_float, require_int
 
-CONTINUE = "Continue watching"
+IdType: TypeAlias = Literal["str", "int"]
+"""The type of the ids of synthetic data."""
+
+RelevanceMode: TypeAlias = Literal["graded", "binary"]
+"""The scale of relevance in synthetic data."""
+
+CONTINUE_WATCHING = "Continue watching"
 DEVICES = ("tv", "phone", "web")
 GENRES = (
     "Drama", "Comedy", "Thriller", "Action", "Documentary", "Romance", "Family", "Science fiction", "Crime",
@@ -20,11 +27,14 @@ GENRES = (
     "Silent era", "Space operas",
 )  # fmt: skip
 
-_BINARY_FROM = 3  # the grade from which an item is relevant when relevance is binary
+_RELEVANT_GRADE = 3  # with binary relevance, an item is relevant from this grade on
 
 
-class World:
-    """The options, checked, and the tables they make, block by block of users."""
+class SampleTables:
+    """The tables of synthetic data, drawn block by block of users."""
+
+    systems: tuple[str, ...]  # best first
+    grids: dict[str, Grid]  # by device
 
     def __init__(
         self,
@@ -33,120 +43,125 @@ class World:
         categories: int = 25,
         grid: Grid = RECGAZE,
         seed: int = 0,
-        ids: str = "str",
+        ids: IdType = "str",
         systems: Sequence[str] | None = None,
-        mode: str = "graded",
+        mode: RelevanceMode = "graded",
         judgments: int = 20,
-        most_categories: int = 3,
+        categories_per_item: int = 3,
         devices: bool = False,
         ragged: bool = False,
         pinned: bool = False,
         pages: int = 1,
         missing: float = 0,
     ) -> None:
-        require_choice("ids", ids, ("str", "int"))
-        require_choice("mode", mode, ("graded", "binary"))
+        require_choice("ids", ids, get_args(IdType))
+        require_choice("mode", mode, get_args(RelevanceMode))
         for name in systems or ():
             require_choice("systems", name, tuple(SYSTEMS))
         if not systems and systems is not None:
-            raise ParameterError("systems must name at least one, or be left out for all.")
+            raise ParameterError("systems must name at least one system; leave it out for all.")
         self.systems = tuple(name for name in SYSTEMS if systems is None or name in systems)
-        self.users, self.seed = require_int("users", users, 1), require_int("seed", seed, 0)
+        self._users, self._seed = require_int("users", users, 1), require_int("seed", seed, 0)
         categories = require_int("categories", categories, 1)
-        items, self.judgments = require_int("items", items, categories), require_int("judgments", judgments, 1)
-        if require_int("most_categories", most_categories, 1) > 3:
-            raise ParameterError(f"most_categories must be at most 3, found {most_categories}.")
-        self.pages, self.missing = (
-            require_int("pages", pages, 1),
-            require_float("missing", missing, at_least=0, at_most=1),
+        items, self._judgments_per_user = (
+            require_int("items", items, categories),
+            require_int("judgments", judgments, 1),
         )
-        self.binary, self.ragged, self.pinned, self.text = mode == "binary", ragged, pinned, ids == "str"
+        if require_int("categories_per_item", categories_per_item, 1) > 3:
+            raise ParameterError(f"categories_per_item must be at most 3, found {categories_per_item}.")
+        self._pages = require_int("pages", pages, 1)
+        self._missing = require_float("missing", missing, at_least=0, at_most=1)
+        self._binary, self._ragged, self._pinned, self._text = mode == "binary", ragged, pinned, ids == "str"
         self.grids = dict(zip(DEVICES, (TV, PHONE, grid) if devices else (grid, grid, grid), strict=True))
 
-        self.rows = np.array([each.rows for each in self.grids.values()])
-        self.cols = np.array([each.cols for each in self.grids.values()])
-        self.catalogue = Catalogue(seed, items, categories, most_categories)
-        more = [f"Genre {n}" for n in range(len(GENRES) + 1, categories + 1)]
-        self.labels = pl.Series("category", [*GENRES[:categories], *more, CONTINUE])
-        self.item_ids = self._ids("item_id", np.arange(items), "m", 5)
+        self._rows = np.array([device.rows for device in self.grids.values()])
+        self._cols = np.array([device.cols for device in self.grids.values()])
+        self._catalogue = Catalogue(seed, items, categories, categories_per_item)
+        numbered = [f"Genre {n}" for n in range(len(GENRES) + 1, categories + 1)]
+        self._category_names = pl.Series("category", [*GENRES[:categories], *numbered, CONTINUE_WATCHING])
+        self._item_ids = self._format_ids("item_id", np.arange(items), "m", 5)
 
     def parts(self) -> Iterator[tuple[str, pl.DataFrame]]:
-        """Pieces of the tables, by name, to be put together in this order."""
+        """Parts of the tables with their names, to be concatenated in this order."""
         yield "items", self._items()
-        draws = {}
-        for name in self.systems:
-            judged = self.judgments + self.judgments // 2
-            draws[name] = SamplePages(self.seed, name, self.catalogue, self.rows.max(), self.cols.max(), judged)
-        for block, begin in enumerate(range(0, self.users, BLOCK)):
-            users = Users(self.seed, block, min(BLOCK, self.users - begin), self.catalogue, self.judgments)
-            user_ids = self._ids("user_id", begin + np.arange(users.users), "u", 6)
-            if self.pinned:
-                yield "items", self._begun(users, user_ids)
+        max_judged = self._judgments_per_user + self._judgments_per_user // 2
+        generators = {
+            name: PageGenerator(self._seed, name, self._catalogue, self._rows.max(), self._cols.max(), max_judged)
+            for name in self.systems
+        }
+        for block, begin in enumerate(range(0, self._users, BLOCK)):
+            users = UserBlock(
+                self._seed, block, min(BLOCK, self._users - begin), self._catalogue, self._judgments_per_user
+            )
+            user_ids = self._format_ids("user_id", begin + np.arange(users.count), "u", 6)
+            if self._pinned:
+                yield "items", self._personal_items(users, user_ids)
             yield "judgments", self._judgments(users, user_ids)
-            for name, pages in draws.items():
-                yield f"layouts-{name}", self._layouts(pages, users, user_ids)
+            for name, generator in generators.items():
+                yield f"layouts-{name}", self._layouts(generator, users, user_ids)
 
     def _items(self) -> pl.DataFrame:
-        item, k = np.nonzero(self.catalogue.own)
-        frame = pl.DataFrame([self.item_ids.gather(item), self.labels.gather(self.catalogue.homes[item, k])])
-        for_all = pl.lit(None, pl.String if self.text else pl.Int64).alias("user_id")
-        return frame.with_columns(for_all) if self.pinned else frame
+        item, place = np.nonzero(self._catalogue.is_distinct)
+        category = self._category_names.gather(self._catalogue.item_categories[item, place])
+        frame = pl.DataFrame([self._item_ids.gather(item), category])
+        all_users = pl.lit(None, pl.String if self._text else pl.Int64).alias("user_id")
+        return frame.with_columns(all_users) if self._pinned else frame
 
-    def _begun(self, users: Users, user_ids: pl.Series) -> pl.DataFrame:
-        row, held = users.continued()
-        label = pl.lit(CONTINUE).alias("category")
-        item_ids = self.item_ids.gather(row[held])
-        return pl.DataFrame([item_ids, user_ids.gather(np.nonzero(held)[0])]).select("item_id", label, "user_id")
+    def _personal_items(self, users: UserBlock, user_ids: pl.Series) -> pl.DataFrame:
+        items, has_item = users.continue_watching()
+        user_id, category = user_ids.gather(np.nonzero(has_item)[0]), pl.lit(CONTINUE_WATCHING).alias("category")
+        return pl.DataFrame([self._item_ids.gather(items[has_item]), user_id]).select("item_id", category, "user_id")
 
-    def _judgments(self, users: Users, user_ids: pl.Series) -> pl.DataFrame:
-        grade = users.grade[users.known]
-        relevance = pl.Series("relevance", (grade >= _BINARY_FROM if self.binary else grade).astype(np.float64))
-        user = np.nonzero(users.known)[0]
-        return pl.DataFrame([user_ids.gather(user), self.item_ids.gather(users.judged[users.known]), relevance])
+    def _judgments(self, users: UserBlock, user_ids: pl.Series) -> pl.DataFrame:
+        grade = users.grade[users.is_judged]
+        relevance = (grade >= _RELEVANT_GRADE if self._binary else grade).astype(np.float64)
+        item_ids = self._item_ids.gather(users.judged[users.is_judged])
+        user = np.nonzero(users.is_judged)[0]
+        return pl.DataFrame([user_ids.gather(user), item_ids, pl.Series("relevance", relevance)])
 
-    def _layouts(self, draw: SamplePages, users: Users, user_ids: pl.Series) -> pl.DataFrame:
-        drawn = [self._page(*draw.draw(users, page), users) for page in range(self.pages)]
-        items, categories = (np.stack(some, axis=1) for some in zip(*drawn, strict=True))
-        held = (items >= 0) & self._seen(draw, users)
-        user, page, row, col = np.nonzero(held)
+    def _layouts(self, generator: PageGenerator, users: UserBlock, user_ids: pl.Series) -> pl.DataFrame:
+        drawn = [self._page(*generator.draw(users, page), users) for page in range(self._pages)]
+        items, categories = (np.stack(arrays, axis=1) for arrays in zip(*drawn, strict=True))
+        has_item = (items >= 0) & self._visible(generator, users)
+        user, page, row, col = np.nonzero(has_item)
         columns = [
             user_ids.gather(user),
-            *([self._ids("page_id", page + 1, "p", 1)] if self.pages > 1 else []),
+            *([self._format_ids("page_id", page + 1, "p", 1)] if self._pages > 1 else []),
             pl.Series("row", row + 1, pl.Int32),
             pl.Series("col", col + 1, pl.Int32),
-            self.item_ids.gather(items[held]),
-            self.labels.gather(categories[user, page, row]),
+            self._item_ids.gather(items[has_item]),
+            self._category_names.gather(categories[user, page, row]),
             pl.Series("device", DEVICES).gather(users.device[user]),
-            *([pl.Series("pinned", row == 0)] if self.pinned else []),
+            *([pl.Series("pinned", row == 0)] if self._pinned else []),
         ]
         return pl.DataFrame(columns)
 
     def _page(
-        self, items: NDArray[np.integer], categories: NDArray[np.integer], users: Users
+        self, items: NDArray[np.integer], categories: NDArray[np.integer], users: UserBlock
     ) -> tuple[NDArray[np.integer], NDArray[np.integer]]:
-        """The page as drawn, or moved down a row under the pinned one."""
-        if not self.pinned:
+        """The page as drawn, or moved down by one row below the pinned one."""
+        if not self._pinned:
             return items, categories
-        row, held = users.continued()
-        first = np.full((len(row), 1, items.shape[2]), -1)
-        most = min(row.shape[1], items.shape[2])
-        first[:, 0, :most] = np.where(held, row, -1)[:, :most]
-        label = np.full((len(row), 1), len(self.labels) - 1)
-        return np.concatenate([first, items], axis=1), np.concatenate([label, categories], axis=1)
+        continued, has_item = users.continue_watching()
+        first_row = np.full((len(continued), 1, items.shape[2]), -1)
+        width = min(continued.shape[1], items.shape[2])
+        first_row[:, 0, :width] = np.where(has_item, continued, -1)[:, :width]
+        category = np.full((len(continued), 1), len(self._category_names) - 1)
+        return np.concatenate([first_row, items], axis=1), np.concatenate([category, categories], axis=1)
 
-    def _seen(self, draw: SamplePages, users: Users) -> Flags:
-        """The cells (users, pages, rows, cols) that the user's device has and that are not missing."""
-        rng = draw.extras(users.block)
-        there = rng.random(BLOCK)[: users.users] >= self.missing
-        rows, cols = draw.rows + self.pinned, draw.cols
-        lengths = np.broadcast_to(self.cols[users.device][:, None, None], (users.users, self.pages, rows))
-        if self.ragged:
-            kept = 1 - rng.random((BLOCK, self.pages, rows)) / 2
-            lengths = np.ceil(lengths * kept[: users.users])
-        on_screen = (np.arange(rows) < self.rows[users.device][:, None]) & there[:, None]
-        seen: Flags = (np.arange(cols) < lengths[..., None]) & on_screen[:, None, :, None]
-        return seen
+    def _visible(self, generator: PageGenerator, users: UserBlock) -> BoolArray:
+        """The cells (users, pages, rows, cols) that the user's device shows, of pages that are not missing."""
+        rng = generator.block_stream(users.block)
+        has_page = rng.random(BLOCK)[: users.count] >= self._missing
+        rows, cols = generator.rows + self._pinned, generator.cols
+        lengths = np.broadcast_to(self._cols[users.device][:, None, None], (users.count, self._pages, rows))
+        if self._ragged:
+            share = 1 - rng.random((BLOCK, self._pages, rows)) / 2
+            lengths = np.ceil(lengths * share[: users.count])
+        row_visible = (np.arange(rows) < self._rows[users.device][:, None]) & has_page[:, None]
+        visible: BoolArray = (np.arange(cols) < lengths[..., None]) & row_visible[:, None, :, None]
+        return visible
 
-    def _ids(self, name: str, numbers: NDArray[np.integer], letter: str, digits: int) -> pl.Series:
+    def _format_ids(self, name: str, numbers: NDArray[np.integer], letter: str, digits: int) -> pl.Series:
         ids = pl.Series(name, numbers, pl.Int64)
-        return (letter + ids.cast(pl.String).str.zfill(digits)).alias(name) if self.text else ids
+        return (letter + ids.cast(pl.String).str.zfill(digits)).alias(name) if self._text else ids

@@ -1,4 +1,4 @@
-"""The commands of ``carouseval`` and the options they share."""
+"""The commands of ``carouseval``."""
 
 from textwrap import indent
 
@@ -20,7 +20,7 @@ from carouseval.cli import (
 )
 
 app = typer.Typer(
-    help="Decide offline which page of carousels is better: N2DCG_cat and its relatives, exact and fast.",
+    help="Evaluate pages of carousels offline: N2DCG_cat and related metrics, exact and fast.",
     epilog="Start with: carouseval score page.csv",
     no_args_is_help=True,
     rich_markup_mode=None,  # Rich's frames around the help would more than double the time it takes
@@ -28,7 +28,7 @@ app = typer.Typer(
     context_settings={
         "help_option_names": ["-h", "--help"],
         "max_content_width": 120,
-        # False rather than nothing, for which Typer would load Pydantic before any command's help
+        # False rather than None, for which Typer would load Pydantic before printing any help
         "default_map": {"help": False, "install_completion": False, "show_completion": False},
     },
 )
@@ -45,11 +45,11 @@ for command, examples in (
     (recgaze.recgaze, recgaze.EXAMPLES),
     (examination.examination, examination.EXAMPLES),
 ):
-    app.command(epilog=f"\b\nExamples:{indent(examples, '  ')}")(command)  # after \b, lines stay as they are
+    app.command(epilog=f"\b\nExamples:{indent(examples, '  ')}")(command)  # \b keeps the line breaks
 
 
-def _print_version(asked: bool) -> None:
-    if asked:
+def _print_version(requested: bool) -> None:
+    if requested:
         typer.echo(f"carouseval {__version__}")
         raise typer.Exit
 
@@ -58,4 +58,4 @@ def _print_version(asked: bool) -> None:
 def carouseval(
     version: bool = typer.Option(False, "--version", callback=_print_version, is_eager=True, help="Show the version."),
 ) -> None:
-    """Options of the program itself."""
+    """Define the options of the program itself."""

@@ -1,4 +1,4 @@
-"""``carouseval check``: are the tables fit to be judged?"""
+"""``carouseval check``: are the tables valid?"""
 
 from dataclasses import replace
 from typing import Annotated, Any
@@ -6,14 +6,14 @@ from typing import Annotated, Any
 import typer
 
 from carouseval.cli import options
-from carouseval.cli.messages import as_typed
+from carouseval.cli.messages import with_option_names
 from carouseval.cli.output import Format, emit, progress_bar
 from carouseval.cli.settings_options import with_settings
 
 EXAMPLES = """
 carouseval check layouts.parquet
 carouseval check layouts.parquet judgments.parquet --items items.parquet
-carouseval check 'layouts/*.csv' judgments.csv --column user_id=customer --grid 8x20 --format json
+carouseval check 'layouts/*.csv' judgments.csv --columns user_id=customer --grid 8x20 --format json
 """
 
 
@@ -28,17 +28,17 @@ def check(
     settings: dict[str, Any],
     format: options.OutputFormat = Format.table,
 ) -> None:
-    """Read and validate tables without scoring: every defect with its first line, and what the tables hold.
+    """Validate tables without scoring them.
 
-    Ends with status 2 if something would be refused.
+    Lists every defect with its first line, and summarises the tables. Ends with status 2 if evaluate would refuse them.
     """
     from carouseval.evaluation.check import check as run
     from carouseval.show.evaluation import check_table as draw
 
     with progress_bar() as bar:
-        found = run(layouts, judgments, items, progress=bar, **settings)
-    defects = (replace(defect, message=as_typed(defect.message)) for defect in found.defects)
-    result = replace(found, defects=tuple(defects))
+        result = run(layouts, judgments, items, progress=bar, **settings)
+    defects = (replace(defect, message=with_option_names(defect.message)) for defect in result.defects)
+    result = replace(result, defects=tuple(defects))
     emit(result, format, lambda _: draw(result))
     if not result.ok:
         raise typer.Exit(2)

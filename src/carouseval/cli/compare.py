@@ -1,5 +1,6 @@
-"""``carouseval compare``: which system is better, and can one be sure?"""
+"""``carouseval compare``: which system is better, and is the difference significant?"""
 
+import re
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -9,88 +10,95 @@ from carouseval.cli import options
 from carouseval.cli.output import Format, emit, progress_bar
 from carouseval.cli.settings_options import with_settings
 from carouseval.comparison.choices import Correction, NamedTest
+from carouseval.errors import ParseError
 
 EXAMPLES = """
-carouseval compare judgments.parquet prod=layouts-prod.parquet new=layouts-new.parquet --items items.parquet
-carouseval compare judgments.parquet prod=prod.parquet new=new-1.parquet new=new-2.parquet --baseline prod
-carouseval compare judgments.csv prod=prod.csv new=new.csv --by device --test wilcoxon --correction bh --format latex
-carouseval compare judgments.parquet prod=prod.parquet new=new.parquet --fail-if "new < prod" --margin 0.005
-carouseval compare judgments.parquet prod=prod.parquet new=new.parquet --items items.parquet --sensitivity
+carouseval compare prod=layouts-prod.parquet new=layouts-new.parquet judgments.parquet --items items.parquet
+carouseval compare prod=prod.parquet new=new-1.parquet new=new-2.parquet judgments.parquet --baseline prod
+carouseval compare prod=prod.csv new=new.csv judgments.csv --by device --test wilcoxon --correction bh --format latex
+carouseval compare prod=prod.parquet new=new.parquet judgments.parquet --fail-if "new < prod" --margin 0.005
+carouseval compare prod=prod.parquet new=new.parquet judgments.parquet --items items.parquet --sensitivity
 """
+_USAGE = "Write the systems first, then the judgments: prod=a.parquet new=b.parquet judgments.parquet."
 
 
 @with_settings
 def compare(
-    judgments: options.JudgmentsArgument,
     systems: Annotated[
         list[str],
-        typer.Argument(help="NAME=LAYOUTS for each system; the same name again is another run of it (a seed)."),
+        typer.Argument(
+            metavar="NAME=LAYOUTS",
+            help="Layouts of each system; the same name again is another run of it, such as another seed.",
+        ),
     ],
+    judgments: options.JudgmentsArgument,
     items: options.ItemsOption = None,
     baseline: Annotated[
-        str | None, typer.Option(help="Compare all others with this system. Default: all pairs.")
+        str | None, typer.Option(help="System that all others are compared with. Default: all pairs are compared.")
     ] = None,
-    test: Annotated[NamedTest, typer.Option(help="How p-values are computed.")] = "permutation",
+    test: Annotated[
+        NamedTest,
+        typer.Option(parser=options.choice_parser(NamedTest), help="Significance test of paired differences."),
+    ] = "permutation",
     correction: Annotated[
-        Correction, typer.Option(help="Of p-values, per metric: Holm, Benjamini-Hochberg, or none.")
+        Correction,
+        typer.Option(
+            parser=options.choice_parser(Correction),
+            help="Correction of p-values for multiple comparisons, per metric: Holm, Benjamini-Hochberg, or none.",
+        ),
     ] = "holm",
-    ci: Annotated[
-        float, typer.Option(help="The level of intervals; a difference is significant below 1 less this.")
-    ] = 0.95,
-    permutations: Annotated[
-        int, typer.Option(help="How many times signs are flipped, or users resampled.", min=1)
-    ] = 10_000,
-    seed: Annotated[int, typer.Option(help="The same seed gives the same p-values.")] = 0,
+    ci: Annotated[float, typer.Option(help="Confidence level of the intervals.")] = 0.95,
+    permutations: Annotated[int, typer.Option(help="Number of sign flips, or of bootstrap resamples.", min=1)] = 10_000,
+    seed: Annotated[int, typer.Option(help="Random seed; the same seed gives the same p-values.")] = 0,
     margin: Annotated[
-        float | None, typer.Option(help="Not inferior: the interval of the difference lies above minus this.")
+        float | None,
+        typer.Option(help="Non-inferiority margin: the interval of the difference must lie above minus this."),
     ] = None,
     sensitivity: Annotated[
-        bool, typer.Option("--sensitivity", help="Also say whether the order survives other discounts, ideals, gains.")
+        bool,
+        typer.Option(
+            "--sensitivity",
+            help="Also report whether the order holds under other discounts, ideals, gains and cutoffs.",
+        ),
     ] = False,
     fail_if: Annotated[
         list[str],
         typer.Option(
             metavar="<condition>",
-            help="'new < prod': end with status 3 if new is significantly worse by the first metric, after correction; "
-            "with --margin, unless it is shown to be not inferior. Repeat for more.",
+            help="End with status 3 if a system is significantly worse by the first metric: 'new < prod'. With "
+            "--margin: unless it is shown to be not inferior. Repeat for several.",
         ),
     ] = options.NOTHING,
     *,
     settings: dict[str, Any],
-    per_user: Annotated[
-        Path | None, typer.Option(help="Write every user's scores to this .parquet, .csv or .ndjson file.")
-    ] = None,
-    out: Annotated[
-        Path | None, typer.Option(help="Write the pairs to this .json, .md, .tex, .csv or .parquet file too.")
-    ] = None,
+    per_user: options.PerUser = None,
+    out: Annotated[Path | None, typer.Option(help=options.OUT)] = None,
     format: options.OutputFormat = Format.table,
 ) -> None:
-    """Compare systems on the same users, by the same ideals, with tests and corrections.
+    """Compare systems on the same users, with significance tests.
 
-    Differences are paired by user. Intervals are unadjusted; p-values are shown before and after correction.
+    Differences are paired by user. P-values are corrected for multiple comparisons, confidence intervals are not.
     """
     from carouseval.atomic_files import RESULTS, TABLES, check_outputs, write_frame
-    from carouseval.cli.conditions import exit_if_failed, parse_worse
-    from carouseval.cli.swipe_pages import note_swipe_pages
+    from carouseval.cli.conditions import exit_on_failure, parse_system_conditions
+    from carouseval.cli.page_size_warning import warn_about_page_size
     from carouseval.comparison.compare import compare as run
-    from carouseval.comparison.sensitivity import sensitivity as vary
-    from carouseval.errors import ParseError
+    from carouseval.comparison.sensitivity import sensitivity as run_sensitivity
     from carouseval.show.comparison import comparison as draw
 
-    named = _named(systems)
-    worse = parse_worse(fail_if, list(named), baseline)
-    inputs = [judgments, items, *(path for paths in named.values() for path in paths)]
-    check_outputs(per_user, out, kinds=(*TABLES, *RESULTS), inputs=inputs)
+    layouts, judgments = split_arguments([*systems, judgments])
+    conditions = parse_system_conditions(fail_if, list(layouts), baseline)
+    inputs = [judgments, items, *(path for paths in layouts.values() for path in paths)]
     check_outputs(per_user)
     check_outputs(out, kinds=RESULTS)
-    note_swipe_pages(settings["metrics"], settings["grid"])
+    check_outputs(per_user, out, kinds=(*TABLES, *RESULTS), inputs=inputs)
+    warn_about_page_size(settings["metrics"], settings["grid"])
     if sensitivity and (isinstance(settings["grid"], dict) or format is Format.csv):
-        raise ParseError("--sensitivity goes with one --grid, and with any --format but csv.")
-    varying = [name for name in settings["metrics"] if name.startswith("N2DCG_cat")] or ["N2DCG_cat"]
-    first = settings | {"metrics": varying[:1]}
+        raise ParseError("--sensitivity needs a single --grid, and any --format but csv.")
+    metrics = [name for name in settings["metrics"] if name.startswith("N2DCG_cat")] or ["N2DCG_cat"]
     with progress_bar() as bar:
         result = run(
-            named,
+            layouts,
             judgments,
             items,
             baseline=baseline,
@@ -103,31 +111,64 @@ def compare(
             progress=bar,
             **settings,
         )
-        varied = vary(named, judgments, items, progress=bar, **first) if sensitivity else None
+        variations = None
+        if sensitivity:
+            variations = run_sensitivity(layouts, judgments, items, progress=bar, **settings | {"metrics": metrics[:1]})
     if per_user is not None:
         write_frame(per_user, result.per_user)
     if out is not None:
         result.save(out)
-    more = {} if varied is None else {"sensitivity": varied.to_dict()}
-    emit(result, format, lambda _: draw(result, varied), more)
-    if varied is not None and format in (Format.markdown, Format.latex):
+    more = {} if variations is None else {"sensitivity": variations.to_dict()}
+    emit(result, format, lambda _: draw(result, variations), more)
+    if variations is not None and format in (Format.markdown, Format.latex):
         typer.echo()
-        emit(varied, format)
-    exit_if_failed(result.worse(one, other) for one, other in worse)
+        emit(variations, format)
+    exit_on_failure(result.worse(system, other) for system, other in conditions)
 
 
-def _named(systems: list[str]) -> dict[str, list[str]]:
-    """``NAME=PATH`` arguments; a name given again is another run."""
-    from carouseval.errors import ParseError
+def split_arguments(arguments: list[str]) -> tuple[dict[str, list[str]], str]:
+    """The layouts of each system by its name, and the judgments.
 
-    named: dict[str, list[str]] = {}
-    for text in systems:
-        name, mark, path = text.partition("=")
-        if not (name and mark and path):
-            raise ParseError(f"{text!r} does not read; write NAME=LAYOUTS, such as prod=layouts-prod.parquet.")
-        named.setdefault(name, []).append(path)
-    if len(named) < 2:
+    Judgments come last, or first where every other argument has a name. Without any names, systems are called after
+    their files.
+    """
+    pairs = [_name_and_path(text) for text in arguments]
+    unnamed = [position for position, (name, _) in enumerate(pairs) if not name]
+    if not unnamed:
         raise ParseError(
-            f"there is nothing to compare {text} with; name another system, such as new=layouts-new.parquet."
+            f"no judgments are given: every argument is NAME=LAYOUTS, the last {arguments[-1]!r}. {_USAGE} If the path "
+            "of the judgments contains '=', write ./ before it."
         )
-    return named
+    if len(unnamed) == len(pairs):
+        pairs = [(Path(path).name.partition(".")[0], path) for _, path in pairs]
+        names = [name for name, _ in pairs[:-1]]
+        if len(set(names)) < len(names):
+            raise ParseError(f"two systems are called {max(names, key=names.count)!r} after their files. {_USAGE}")
+        at = len(pairs) - 1
+    elif len(unnamed) > 1 or unnamed[0] not in (0, len(pairs) - 1):
+        text = arguments[next(position for position in unnamed if position < len(pairs) - 1)]
+        raise ParseError(f"{text!r} is neither NAME=LAYOUTS nor the judgments. {_USAGE}")
+    else:
+        at = unnamed[0]
+    judgments = pairs.pop(at)[1]
+    layouts: dict[str, list[str]] = {}
+    for name, path in pairs:
+        layouts.setdefault(name, []).append(path)
+    if len(layouts) < 2:
+        raise ParseError(f"compare needs at least two systems, found {', '.join(layouts)}. {_USAGE}")
+    return layouts, judgments
+
+
+def _name_and_path(text: str) -> tuple[str, str]:
+    """``NAME=PATH`` in two; without a name, or with a folder before the first ``=``, all of it is a path."""
+    match = re.fullmatch(r"([^=/\\]*)=(.*)", text, re.DOTALL)
+    if match is None:
+        return "", text
+    name, path = match.groups()
+    if not (name and path):
+        raise ParseError(f"{text!r} cannot be parsed; write NAME=LAYOUTS, such as prod=layouts-prod.parquet.")
+    if Path(text).exists() and not Path(path).exists():
+        raise ParseError(
+            f"{text!r} is a path that contains '='; write NAME={text} for layouts, ./{text} for judgments."
+        )
+    return name, path

@@ -1,4 +1,4 @@
-"""``carouseval evaluate``: a system's score."""
+"""``carouseval evaluate``: the score of a system."""
 
 from pathlib import Path
 from typing import Annotated, Any
@@ -15,7 +15,7 @@ carouseval evaluate 'layouts/*.csv.gz' judgments.csv --items items.csv -m N2DCG_
 carouseval evaluate layouts.parquet judgments.parquet --by device --grid tv=tv --grid phone=phone --grid web=10x15
 carouseval evaluate layouts.parquet judgments.parquet -m "N2DCG_cat(d_rpb)" -m "N2DCG_cat(@fitted.json)"
 carouseval evaluate layouts.parquet judgments.parquet --per-page scores.parquet --fail-if "N2DCG_cat < 0.42"
-carouseval evaluate pages.ndjson clicks.ndjson --column user_id=customer --column relevance=clicked --format json
+carouseval evaluate pages.ndjson clicks.ndjson --columns user_id=customer --columns relevance=clicked --format json
 """
 
 
@@ -27,38 +27,34 @@ def evaluate(
     *,
     settings: dict[str, Any],
     per_page: options.PerPage = None,
-    per_user: Annotated[
-        Path | None, typer.Option(help="Write every user's means to this .parquet, .csv or .ndjson file.")
-    ] = None,
-    out: Annotated[
-        Path | None, typer.Option(help="Write the result to this .json, .md, .tex, .csv or .parquet file too.")
-    ] = None,
+    per_user: options.PerUser = None,
+    out: Annotated[Path | None, typer.Option(help=options.OUT)] = None,
     fail_if: Annotated[
         list[str],
         typer.Option(
             metavar="<condition>",
-            help="End with status 3 if this holds of an overall mean or a count: 'N2DCG_cat < 0.42', 'missing > 0'. "
-            "Repeat for more.",
+            help="End with status 3 if this holds for an overall mean or a count: 'N2DCG_cat < 0.42', 'missing > 0'. "
+            "Repeat for several.",
         ),
     ] = options.NOTHING,
     format: options.OutputFormat = Format.table,
 ) -> None:
     """Score a system's pages against judgments.
 
-    The score is the mean over users of the mean over their pages, each page against the best page that its user's
-    judgments allow.
+    The score is the mean over users of the mean over their pages. Each page is compared with the best page that its
+    user's judgments allow.
     """
     from carouseval.atomic_files import RESULTS, TABLES, check_outputs, write_frame
-    from carouseval.cli.conditions import exit_if_failed, parse_conditions
-    from carouseval.cli.swipe_pages import note_swipe_pages
+    from carouseval.cli.conditions import exit_on_failure, parse_conditions
+    from carouseval.cli.page_size_warning import warn_about_page_size
     from carouseval.evaluation.evaluate import evaluate as run
     from carouseval.show.evaluation import evaluation as draw
 
     conditions = parse_conditions(fail_if, settings["metrics"])
-    check_outputs(per_page, per_user, out, kinds=(*TABLES, *RESULTS), inputs=(layouts, judgments, items))
     check_outputs(per_page, per_user)
     check_outputs(out, kinds=RESULTS)
-    note_swipe_pages(settings["metrics"], settings["grid"])
+    check_outputs(per_page, per_user, out, kinds=(*TABLES, *RESULTS), inputs=(layouts, judgments, items))
+    warn_about_page_size(settings["metrics"], settings["grid"])
     with progress_bar() as bar:
         result = run(layouts, judgments, items, progress=bar, **settings)
     if per_page is not None:
@@ -68,4 +64,4 @@ def evaluate(
     if out is not None:
         result.save(out)
     emit(result, format, lambda _: draw(result))
-    exit_if_failed(condition.failure(result) for condition in conditions)
+    exit_on_failure(condition.failure(result) for condition in conditions)

@@ -1,11 +1,11 @@
-"""``carouseval examination``: examination counts from any study's logs."""
+"""``carouseval examination``: examination counts from the logs of any eye-tracking study."""
 
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from carouseval.cli.options import OutputFormat, PageSize
+from carouseval.cli.options import GRID, OutputFormat, PageSize
 from carouseval.cli.output import Format, emit
 
 EXAMPLES = """
@@ -17,28 +17,29 @@ carouseval examination screens.parquet --grid 8x12 --screens 500 --out counts.js
 def examination(
     table: Annotated[
         Path,
-        typer.Argument(help="CSV or Parquet, one line per examined cell: screen, row, col, and participant if known."),
+        typer.Argument(help="CSV or Parquet, one line per examined cell: screen, row, col (and participant)."),
     ],
-    grid: Annotated[str, typer.Option(help="The screen: ROWSxCOLS, recgaze, tv, desktop or phone.")],
+    grid: Annotated[str, typer.Option(help=GRID)],
     screens: Annotated[
         int | None,
-        typer.Option(help="All screens, those on which nothing was examined included. Default: those in the table."),
+        typer.Option(help="Number of screens, including those without any examined cell. Default: those in the table."),
     ] = None,
     page_size: PageSize = None,
-    name: Annotated[str | None, typer.Option(help="What to call the counts. Default: the table's name.")] = None,
-    out: Annotated[Path | None, typer.Option(help="A JSON file to write the counts to.")] = None,
+    name: Annotated[str | None, typer.Option(help="Name of the counts. Default: the name of the table.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Write the counts to this JSON file.")] = None,
     format: OutputFormat = Format.table,
 ) -> None:
-    """Count the screens on which each cell was examined, from a plain table of examined cells.
+    """Count examined cells in your own eye-tracking logs.
 
-    Rows and columns count from 1; a cell repeated on a screen counts once.
+    The result is the number of screens on which each cell was examined. Rows and columns count from 1; a cell that is
+    repeated on a screen counts once.
     """
     from carouseval.attention.screens import examination_from_screens
-    from carouseval.cli.screen import screen
+    from carouseval.cli.grid_options import parse_grid
     from carouseval.show.examination import examination as draw
 
-    shape = screen(grid, page_size, None, ())
-    counts = examination_from_screens(table, shape, screens, name)
+    screen = parse_grid(grid, page_size, None, ())
+    counts = examination_from_screens(table, screen, screens, name)
     if out is not None:
         counts.save(out)
-    emit(counts, format, lambda _: draw(counts, shape))
+    emit(counts, format, lambda _: draw(counts, screen))

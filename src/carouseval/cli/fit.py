@@ -1,4 +1,4 @@
-"""``carouseval fit``: a discount from examination counts, frequencies or paths of looks."""
+"""``carouseval fit``: fit a discount to examination counts, frequencies or scan paths."""
 
 from functools import partial
 from pathlib import Path
@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from carouseval.attention.choices import Objective
-from carouseval.cli.options import GridName, OutputFormat, PageSize, VisibleRows
+from carouseval.cli.options import GridName, OutputFormat, PageSize, VisibleRows, choice_parser
 from carouseval.cli.output import Format, emit, progress_bar
 from carouseval.errors import ParseError
 
@@ -15,11 +15,11 @@ CHARTS = (".svg", ".png", ".pdf", ".html")
 
 EXAMPLES = """
 carouseval fit bratislava --test amsterdam
-carouseval fit bratislava --test amsterdam --model d_rpb --chart fit.png
-carouseval fit counts.csv --screens 1200 --model d_rpb --form six --out fitted.json
-carouseval fit screens.csv --grid 8x18 --page-size 6 --model d_scan
+carouseval fit bratislava --test amsterdam --discount d_rpb --chart fit.png
+carouseval fit counts.csv --screens 1200 --discount d_rpb --form six --out fitted.json
+carouseval fit screens.csv --grid 8x18 --page-size 6 --discount d_scan
 carouseval fit screens.csv --grid 8x12 --bootstrap 1000
-carouseval fit counts.csv --screens 1200 --model d_mul --objective likelihood --refine
+carouseval fit counts.csv --screens 1200 --discount d_mul --objective likelihood --refine
 carouseval score page.csv --discount @fitted.json
 """
 
@@ -29,76 +29,89 @@ def fit(
         str,
         typer.Argument(
             metavar="DATA",
-            help="bratislava, amsterdam, all, or a file (CSV, Parquet, JSON): a line of counts or frequencies for each "
-            "row of the grid; or row, col, count; or single screens, a line for each look: screen, row, col (and "
+            help="bratislava, amsterdam or all (RecGaze), or a CSV, Parquet or JSON file: one line of counts or "
+            "frequencies per row of the grid; or row, col, count; or one line per fixation: screen, row, col (and "
             "participant, time).",
         ),
     ],
-    model: Annotated[str, typer.Option(help="The discount to fit, by its symbol: d_rpd, d_rpb, d_scan, ...")] = "d_rpd",
-    test: Annotated[str | None, typer.Option(help="Other data to score the fitted discount on.")] = None,
+    discount: Annotated[
+        str, typer.Option("--discount", "--model", help="Discount to fit, such as d_rpd, d_rpb or d_scan.")
+    ] = "d_rpd",
+    test: Annotated[str | None, typer.Option(help="Held-out data to score the fitted discount on.")] = None,
     screens: Annotated[
         int | None,
-        typer.Option(help="The number of screens behind the data, those on which nothing was looked at included."),
+        typer.Option(help="Number of screens behind the data, including those without any fixation."),
     ] = None,
     objective: Annotated[
         Objective | None,
-        typer.Option(help="What the fit maximises. Default: spearman, for browsing models likelihood."),
+        typer.Option(
+            parser=choice_parser(Objective),
+            help="Objective of the fit. Default: likelihood for browsing models, spearman for others.",
+        ),
     ] = None,
     form: Annotated[
         str | None,
         typer.Option(
-            help="A form of d_rpb, such as six or 'edges, first row'. Default: the lowest BIC of at most 8 parameters."
+            help="Form of d_rpb, such as six or 'edges, first row'. Default: the form with the lowest BIC among those "
+            "with at most 8 parameters."
         ),
     ] = None,
     values: Annotated[
         list[str] | None,
-        typer.Option(help="A parameter's values in place of the paper's grid: 'mu=0.1,0.2'. Repeat for more."),
+        typer.Option(
+            metavar="<name=values>",
+            help="Values of a parameter to search, in place of the paper's: 'mu=0.1,0.2'. Repeat for several.",
+        ),
     ] = None,
-    refine: Annotated[bool, typer.Option("--refine", help="Go on from the best over real numbers.")] = False,
-    bootstrap: Annotated[int, typer.Option(help="Fit again to so many resampled studies, for intervals.")] = 0,
-    top: Annotated[int, typer.Option(help="How many runners-up to show.")] = 5,
+    refine: Annotated[
+        bool, typer.Option("--refine", help="Refine the best of the grid search over real numbers.")
+    ] = False,
+    bootstrap: Annotated[int, typer.Option(help="Number of bootstrap resamples for confidence intervals.")] = 0,
+    top: Annotated[int, typer.Option(help="Number of runners-up to list.")] = 5,
     grid: GridName = None,
     page_size: PageSize = None,
     visible_rows: VisibleRows = None,
     chart: Annotated[
-        Path | None, typer.Option(help="Draw data against model by cell and by row: .svg, .png, .pdf or .html.")
+        Path | None, typer.Option(help="Plot data and fit by cell and by row to this .svg, .png, .pdf or .html file.")
     ] = None,
-    out: Annotated[Path | None, typer.Option(help="Write the fitted discount here, for --discount @FILE.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Write the fitted discount to this JSON file, for --discount @FILE.")
+    ] = None,
     format: OutputFormat = Format.table,
 ) -> None:
-    """Fit a discount to where people looked.
+    """Fit a discount to eye-tracking data.
 
-    Browsing models (d_rpb, d_rcb, d_scan) give probabilities and are fitted by likelihood, with intervals: d_rpb in the
-    form that the data support, d_scan to paths where single screens are given. Others order cells: every combination of
-    their parameters is tried and the best kept, ties by Pearson's r, then by order, as the paper does.
+    Browsing models (d_rpb, d_rcb, d_scan) give probabilities and are fitted by likelihood, with confidence intervals:
+    d_rpb in the form that the data support, d_scan to scan paths where single screens are given. Other discounts are
+    fitted by grid search, as in the paper: ties are broken by Pearson's r, then by order.
     """
     from carouseval.atomic_files import check_outputs, write_atomically
     from carouseval.attention.discount_fit import fit_discount
     from carouseval.attention.fit_data import FitData
-    from carouseval.cli.screen import screen
+    from carouseval.cli.grid_options import parse_grid
     from carouseval.metrics.grid import PRESETS
     from carouseval.show.fit_terminal import fit_report
 
     check_outputs(chart, kinds=CHARTS, inputs=[frequencies, test])
-    if out:  # under any name
+    if out:  # may have any suffix
         check_outputs(chart, out, kinds=(*CHARTS, out.suffix.lower()), inputs=[frequencies, test])
     data = FitData.read(
         frequencies,
         test,
         screens=screens,
-        grid=screen(grid, page_size, visible_rows, ()) if grid else None,
+        grid=parse_grid(grid, page_size, visible_rows, ()) if grid else None,
         page_size=page_size,
         visible_rows=visible_rows,
         page_size_assumed=page_size is None and (grid or "").lower() not in PRESETS,
-        in_order=model == "d_scan",
+        in_order=discount == "d_scan",
     )
     with progress_bar() as bar:
         report = fit_discount(
             data,
-            model,
+            discount,
             objective=objective,
             form=form,
-            values=_values(values or []),
+            values=_parse_values(values or []),
             refine=refine,
             bootstrap=bootstrap,
             top=top,
@@ -114,7 +127,7 @@ def fit(
     emit(report, format, partial(fit_report, report))
 
 
-def _values(texts: list[str]) -> dict[str, list[float]]:
+def _parse_values(texts: list[str]) -> dict[str, list[float]]:
     """``["mu=0.1,0.2"]`` as parameters and their values."""
     values: dict[str, list[float]] = {}
     for text in texts:
@@ -127,6 +140,6 @@ def _values(texts: list[str]) -> dict[str, list[float]]:
             ]
         except ValueError:
             raise ParseError(
-                f"--values {text!r} does not read; write each parameter once, for example mu=0.1,0.2,0.3."
+                f"--values {text!r} cannot be parsed; write each parameter once, such as mu=0.1,0.2,0.3."
             ) from None
     return values

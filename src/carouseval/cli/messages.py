@@ -1,4 +1,4 @@
-"""Messages of the package in the words of the command line: ``--missing-pages zero`` for ``missing_pages='zero'``."""
+"""Messages of the package in terms of the command line: ``--missing-pages zero`` for ``missing_pages='zero'``."""
 
 import functools
 import re
@@ -9,9 +9,9 @@ import typer
 
 from carouseval.cli.settings_options import option_names
 
-_OF_COMPARE = ("baseline", "test", "correction", "ci", "seed", "permutations", "margin")
-_OPTIONS = option_names() | {name: f"--{name}" for name in _OF_COMPARE}
-_OPTIONS |= {"metric": "--metric", "Grid": "--grid", "page_size": "--page-size", "visible_rows": "--visible-rows"}
+_COMPARE_OPTIONS = ("baseline", "test", "correction", "ci", "seed", "permutations", "margin")
+_OPTIONS = option_names() | {name: f"--{name}" for name in _COMPARE_OPTIONS}
+_OPTIONS |= {"metric": "--metrics", "Grid": "--grid", "page_size": "--page-size", "visible_rows": "--visible-rows"}
 _NAME = "|".join(_OPTIONS)
 
 _SUBJECT = re.compile(r"^(?:Grid: (?=page_size|visible_rows))?(\w+(?= must |: )|metric(?= '))")
@@ -21,46 +21,47 @@ _COLUMNS = re.compile(r"(columns=)?\{'(\w+)': '(\w+)'(?:, \.\.\.)?\}")
 _PHRASES = {
     "Give items": "Give --items",
     "twice in by and weight": "twice in --by and --weight",
-    "as columns has it": "as --column has it",
-    "Name each once in columns": "Name each once with --column",
+    "as given in columns": "as given in --columns",
+    "Use it once in columns": "Use it once in --columns",
     "for which grid names": "for which --grid names",
     "choose another baseline": "choose another --baseline",
+    "leave out weight": "leave out --weight",
     "say of how many screens": "say with --screens of how many screens",
     "leave out objective and refine": "leave out --objective and --refine",
     "leave out refine": "leave out --refine",
 }
 
 
-def as_typed(message: str, *, data: bool = False) -> str:
-    """A message with settings named as the options that a user of the command line types.
+def with_option_names(message: str, *, data: bool = False) -> str:
+    """Rewrite a message so that it names settings by their options.
 
-    One about ``data`` begins with the name of a table or of a system, which may look like a setting's.
+    A message about ``data`` begins with the name of a table or of a system, which may also be the name of a setting.
 
-    >>> as_typed("missing_pages must be 'zero', 'skip' or 'error', found 'none'.")
+    >>> with_option_names("missing_pages must be 'zero', 'skip' or 'error', found 'none'.")
     "--missing-pages must be 'zero', 'skip' or 'error', found 'none'."
-    >>> as_typed("test: judgments: 2 pages without any judged item. Or use no_relevant='skip' or 'zero'.", data=True)
-    'test: judgments: 2 pages without any judged item. Or use --no-relevant skip or zero.'
+    >>> with_option_names("test: judgments: 2 pages are empty. Or use no_relevant='skip' or 'zero'.", data=True)
+    'test: judgments: 2 pages are empty. Or use --no-relevant skip or zero.'
     """
     if not data:
-        message = _SUBJECT.sub(lambda found: _of_commands().get(found[1], found[0]), message)
-    message = _PAIR.sub(_pair, message)
-    message = _COLUMNS.sub(lambda found: f"{'--column ' if found[1] else ''}{found[2]}={found[3]}", message)
-    for phrase, typed in _PHRASES.items():
-        message = message.replace(phrase, typed)
+        message = _SUBJECT.sub(lambda match: _all_options().get(match[1], match[0]), message)
+    message = _PAIR.sub(_option_and_value, message)
+    message = _COLUMNS.sub(lambda match: f"{'--columns ' if match[1] else ''}{match[2]}={match[3]}", message)
+    for phrase, replacement in _PHRASES.items():
+        message = message.replace(phrase, replacement)
     return message
 
 
 @functools.cache
-def _of_commands() -> dict[str, str]:
-    """The options of all commands, by the names of their parameters."""
+def _all_options() -> dict[str, str]:
+    """The options of all commands by the names of their parameters."""
     from carouseval.cli.app import app
 
-    commands: Any = typer.main.get_command(app)
-    options = [param for one in commands.commands.values() for param in one.params if param.param_type_name == "option"]
-    return {param.name: max(param.opts, key=len) for param in options} | _OPTIONS
+    group: Any = typer.main.get_command(app)
+    parameters = [parameter for command in group.commands.values() for parameter in command.params]
+    options = [parameter for parameter in parameters if parameter.param_type_name == "option"]
+    return {option.name: next(flag for flag in option.opts if flag.startswith("--")) for option in options} | _OPTIONS
 
 
-def _pair(found: re.Match[str]) -> str:
-    name, value, others = found.groups()
-    word, more = shlex.quote(value.strip("'")), others.replace("'", "")
-    return f"{_OPTIONS[name]} {word}{more}"
+def _option_and_value(match: re.Match[str]) -> str:
+    name, value, alternatives = match.groups()
+    return f"{_OPTIONS[name]} {shlex.quote(value.strip(chr(39)))}{alternatives.replace(chr(39), '')}"

@@ -1,23 +1,44 @@
 """Options that several commands share."""
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, Any, TypeAlias, get_args
 
 import typer
 
 from carouseval.cli.output import Format
+from carouseval.errors import ParameterError
+from carouseval.metrics.choices import GainName as GainName
+from carouseval.metrics.validation import require_choice
+
+
+def choice_parser(kind: Any) -> Callable[[str], Any]:
+    """A parser for a Literal or an enum of words that, unlike Typer's own, suggests the nearest word."""
+    words = get_args(kind) or tuple(member.value for member in kind)
+
+    def parse(text: str) -> Any:
+        try:
+            word = require_choice("", text, words)
+        except ParameterError as error:
+            raise typer.BadParameter(str(error).strip()) from None
+        return word if get_args(kind) else kind(word)
+
+    return parse
+
 
 NOTHING: list[str] = []
-METRIC = "A metric, such as 'N2DCG_cat(d_rpb)@3x5'. Repeat for more, where several make sense."
-PAGE_SIZE = "Items of a row seen at once. Default: 5, or the screen's."
-VISIBLE_ROWS = "Rows seen before the first scroll. Default: 3, or the screen's."
-GAIN = "What an item gains: 2^relevance - 1 (exp2), or its relevance (linear)."
+METRIC = "Metric to compute, such as 'N2DCG_cat(d_rpb)@3x5'. Repeat for several."
+GRID = "Grid of the screen: ROWSxCOLS, or recgaze, tv, desktop or phone."
+PAGE_SIZE = "Items of a row in view at once. Default: 5, or that of the named grid."
+VISIBLE_ROWS = "Rows in view before the first scroll. Default: 3, or that of the named grid."
+GAIN = "Gain of an item: 2^relevance - 1 (exp2) or its relevance (linear)."
+OUT = "Also write the result to this .json, .md, .tex, .csv or .parquet file."
 
 LayoutsArgument: TypeAlias = Annotated[
     str,
     typer.Argument(
-        help="Pages: user_id, row, col, item_id (and page_id, category, pinned), or a line per carousel with a list "
-        "of items. A .parquet, .csv, .tsv or .ndjson file, a folder, or a pattern in quotes."
+        help="Layouts: user_id, row, col, item_id (and page_id, category, pinned), or one line per carousel with a "
+        "list of items. A .parquet, .csv, .tsv or .ndjson file, a folder, or a pattern in quotes."
     ),
 ]
 JudgmentsArgument: TypeAlias = Annotated[
@@ -25,16 +46,17 @@ JudgmentsArgument: TypeAlias = Annotated[
 ]
 ItemsOption: TypeAlias = Annotated[
     str | None,
-    typer.Option(help="Items: item_id, category (and user_id). Default: the pairs that the pages show."),
+    typer.Option(help="Items: item_id, category (and user_id). Default: the pairs that appear in the layouts."),
 ]
-GridName: TypeAlias = Annotated[
-    str | None,
-    typer.Option("--grid", help="The screen: ROWSxCOLS, recgaze, tv, desktop or phone. Default: the input's size."),
-]
+GridName: TypeAlias = Annotated[str | None, typer.Option("--grid", help=f"{GRID} Default: the size of the input.")]
 PageSize: TypeAlias = Annotated[int | None, typer.Option("--page-size", help=PAGE_SIZE)]
 VisibleRows: TypeAlias = Annotated[int | None, typer.Option("--visible-rows", help=VISIBLE_ROWS)]
-GainName: TypeAlias = Literal["exp2", "linear"]
 PerPage: TypeAlias = Annotated[
     Path | None, typer.Option(help="Write every page's scores to this .parquet, .csv or .ndjson file.")
 ]
-OutputFormat: TypeAlias = Annotated[Format, typer.Option("--format", "-f", help="How to print the result.")]
+PerUser: TypeAlias = Annotated[
+    Path | None, typer.Option(help="Write every user's scores to this .parquet, .csv or .ndjson file.")
+]
+OutputFormat: TypeAlias = Annotated[
+    Format, typer.Option("--format", "-f", parser=choice_parser(Format), help="Format of the printed result.")
+]

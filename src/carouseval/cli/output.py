@@ -1,4 +1,4 @@
-"""Results on standard output, in the format asked for."""
+"""Results on standard output, in the chosen format."""
 
 import csv
 import json
@@ -12,11 +12,10 @@ from typing import Any
 
 from carouseval.progress import Progress
 from carouseval.result_base import Result, plain
-from carouseval.text_tables import latex, markdown
 
 
 class Format(StrEnum):
-    """How results are printed."""
+    """The formats of printed results."""
 
     table = "table"
     json = "json"
@@ -31,10 +30,10 @@ def emit(
     terminal: Callable[[int | None], Any] | None = None,
     more: Mapping[str, Any] | None = None,
 ) -> None:
-    """Print a result in the format asked for.
+    """Print a result in the chosen format.
 
-    ``terminal`` draws it for people, given the terminal's width (None where nobody watches); without it the result's
-    table is drawn. ``more`` is added to its JSON.
+    ``terminal`` draws it as a table for the terminal's width (None if stdout is not a terminal); by default the
+    result's own table is printed. ``more`` is added to its JSON.
     """
     if format is Format.json:
         write_json(result.to_dict() | dict(more or {}))
@@ -48,33 +47,23 @@ def emit(
         console.print(frame_table(result) if terminal is None else terminal(width), soft_wrap=True)
     elif format is Format.csv:
         frame = result.to_frame()
-        write_rows(format, frame.columns, frame.iter_rows())
+        write_csv(frame.columns, frame.iter_rows())
     else:
         print(result.to_markdown() if format is Format.markdown else result.to_latex(), end="")
 
 
 def write_json(content: Any) -> None:
-    """JSON that any reader takes: what is no finite number becomes null. Rows of numbers stand on one line."""
+    """Print standard JSON: NaN and infinity become null, and each row of numbers is on one line."""
     text = json.dumps(plain(content), indent=1, allow_nan=False)
-    # only what begins with a line break is an array: in a text it would be written \n
+    # only arrays contain line breaks: in strings they are escaped
     print(re.sub(r"\[\n[^][{}\"]*\]", lambda row: f"[{' '.join(row[0][1:-1].split())}]", text))
 
 
-def write_rows(format: Format, header: Sequence[str], rows: Iterable[Sequence[Any]], title: str = "") -> None:
-    """A small table; ``title`` heads the one for the terminal."""
-    if format is Format.table:
-        from rich.console import Console
-
-        from carouseval.show.terminal import small_table
-
-        Console(highlight=False).print(small_table(title, header, rows), soft_wrap=True)
-    elif format is Format.csv:
-        writer = csv.writer(sys.stdout, lineterminator="\n")
-        writer.writerow(header)
-        writer.writerows([_cell(value) for value in row] for row in rows)
-    else:
-        draw = markdown if format is Format.markdown else latex
-        sys.stdout.write(draw(header, [[_cell(value) for value in row] for row in rows]))
+def write_csv(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+    """Print a table as CSV, floats in full."""
+    writer = csv.writer(sys.stdout, lineterminator="\n")
+    writer.writerow(header)
+    writer.writerows([_cell(value) for value in row] for row in rows)
 
 
 def _cell(value: Any) -> str:
@@ -85,7 +74,7 @@ def _cell(value: Any) -> str:
 
 @contextmanager
 def progress_bar() -> Iterator[Progress | None]:
-    """A progress bar on standard error, where that is a terminal."""
+    """A progress bar on standard error, if that is a terminal."""
     if not sys.stderr.isatty():
         yield None
         return
@@ -100,9 +89,9 @@ def progress_bar() -> Iterator[Progress | None]:
     tasks: dict[str, progress.TaskID] = {}
     with progress.Progress(*columns, console=Console(stderr=True), transient=True) as bar:
 
-        def update(what: str, done: int, of: int) -> None:
+        def update(what: str, done: int, total: int) -> None:
             if what not in tasks:
-                tasks[what] = bar.add_task(what, total=of)
-            bar.update(tasks[what], completed=done, total=of)
+                tasks[what] = bar.add_task(what, total=total)
+            bar.update(tasks[what], completed=done, total=total)
 
         yield update

@@ -1,4 +1,4 @@
-"""``carouseval recgaze``: from RecGaze's raw logs to examination counts."""
+"""``carouseval recgaze``: examination counts from RecGaze's raw logs."""
 
 from pathlib import Path
 from typing import Annotated
@@ -11,31 +11,36 @@ from carouseval.cli.output import Format, emit
 EXAMPLES = """
 carouseval recgaze summary_feedback.csv click_summary_dataset.csv
 carouseval recgaze summary_feedback.csv click_feedback.csv --out counts --format json
-carouseval recgaze summary_feedback.csv click_feedback.csv --drop-label "I don't remember"
+carouseval recgaze summary_feedback.csv click_feedback.csv --dropped-labels "I don't remember"
 """
 
 
 def recgaze(
-    events: Annotated[Path, typer.Argument(help="summary_feedback.csv, one event per line.")],
-    clicks: Annotated[Path, typer.Argument(help="click_summary_dataset.csv or click_feedback.csv.")],
+    events: Annotated[Path, typer.Argument(help="RecGaze's summary_feedback.csv, one event per line.")],
+    clicks: Annotated[Path, typer.Argument(help="RecGaze's click_summary_dataset.csv or click_feedback.csv.")],
     out: Annotated[
         Path | None,
         typer.Option(
-            help="A folder for bratislava.json, amsterdam.json, all.json, audit.json and looks.parquet (in order)."
+            help="Write bratislava.json, amsterdam.json, all.json, audit.json and looks.parquet (fixations in order) "
+            "to this folder."
         ),
     ] = None,
-    drop_label: Annotated[
+    dropped_labels: Annotated[
         list[str] | None,
         typer.Option(
+            "--dropped-labels",
+            "--drop-label",
+            metavar="<label>",
             help="Drop screens with this familiarity label, in place of 'I did not select a movie' and "
-            "'I selected a movie by accident'. Repeat for more; 'none' drops none."
+            "'I selected a movie by accident'. Repeat for several; 'none' drops none.",
         ),
     ] = None,
     format: OutputFormat = Format.table,
 ) -> None:
-    """Count the screens on which each cell was examined, from RecGaze's raw logs, and say which were dropped and why.
+    """Count examined cells in RecGaze's raw logs.
 
-    The files are those of the RecGaze data set (SIGIR '25), Zenodo record 15270518.
+    Also reports which screens were dropped and why. The files are those of the RecGaze data set (SIGIR '25), Zenodo
+    record 15270518.
     """
     from rich.console import Console
     from rich.text import Text
@@ -43,12 +48,12 @@ def recgaze(
     from carouseval.attention.recgaze_logs import DROPPED_LABELS, read_recgaze
     from carouseval.show.examination import recgaze as draw
 
-    labels = tuple(DROPPED_LABELS if not drop_label else () if drop_label == ["none"] else drop_label)
+    labels = tuple(DROPPED_LABELS if not dropped_labels else () if dropped_labels == ["none"] else dropped_labels)
     with Console(stderr=True).status(Text(f"Reading {events}")):  # shown where stderr is a terminal
         logs = read_recgaze(events, clicks, dropped_labels=labels)
     if out is not None:
         logs.save(out)
-    if format is not Format.table:  # which has them, too
+    if format is not Format.table:  # the table includes them
         for note in logs.audit["all"].notes:
             typer.echo(f"carouseval: {note}", err=True)
     emit(logs, format, lambda _: draw(logs))

@@ -1,4 +1,4 @@
-"""``carouseval reproduce``: every published number beside the one computed here."""
+"""``carouseval reproduce``: the published numbers beside the ones computed here."""
 
 from pathlib import Path
 from typing import Annotated
@@ -17,15 +17,16 @@ carouseval reproduce --format json
 
 def reproduce(
     out: Annotated[
-        Path | None, typer.Option(help="Write results.json, the tables (CSV, Markdown, LaTeX) and the figures here.")
+        Path | None,
+        typer.Option(help="Write results.json, the tables (CSV, Markdown, LaTeX) and the figures to this folder."),
     ] = None,
     format: OutputFormat = Format.table,
 ) -> None:
-    """Reproduce the paper from the embedded eye-tracking figures, in seconds and without a download.
+    """Reproduce the paper from the embedded eye-tracking counts.
 
-    Table 1, the six fitted discounts and their scores (Figure 2), and Table 2 in both modes. Exit status 1 if a number
-    differs from the published one. Beyond the paper: d_rpb, fitted by likelihood, beside d_rpd and the noise ceiling,
-    and every form tried (in the table, in JSON and in the files of --out).
+    Table 1, the six fitted discounts and their scores (Figure 2), and Table 2 in both modes, in seconds and without a
+    download. Ends with status 1 if a number differs from the published one. Beyond the paper: d_rpb, fitted by
+    likelihood, beside d_rpd and the noise ceiling, and every form tried.
     """
     from carouseval.show.reproduction import reproduction
     from carouseval.study.reproduce import reproduce as run
@@ -37,8 +38,8 @@ def reproduce(
 
         typer.echo(f"wrote {write_paper(result, out)} files to {out}", err=True)
     emit(result, format, lambda _: reproduction(result))
-    wrong = sum(not check.agrees for check in result.checks)
+    different = sum(not check.agrees for check in result.checks)
     count = len(result.checks)
-    typer.echo(f"{count - wrong} of {count} published figures reproduced", err=True)
-    if wrong:
+    typer.echo(f"{count - different} of {count} published numbers reproduced", err=True)
+    if different:
         raise typer.Exit(1)

@@ -1,4 +1,4 @@
-"""``carouseval sample``: tables to try things on."""
+"""``carouseval sample``: synthetic tables to try things on."""
 
 from enum import StrEnum, auto
 from pathlib import Path
@@ -6,11 +6,11 @@ from typing import Annotated, Literal, TypeAlias
 
 import typer
 
-Files: TypeAlias = Literal["parquet", "csv", "ndjson"]
+FileFormat: TypeAlias = Literal["parquet", "csv", "ndjson"]
 
 
 class SystemName(StrEnum):
-    """The systems that can be made up, best first."""
+    """The systems that can be drawn, best first."""
 
     oracle = auto()
     new = auto()
@@ -19,7 +19,7 @@ class SystemName(StrEnum):
     random = auto()
 
 
-ALL = list(SystemName)
+_ALL = list(SystemName)
 
 EXAMPLES = """
 carouseval sample demo
@@ -30,27 +30,27 @@ carouseval evaluate demo/layouts-new.parquet demo/judgments.parquet --items demo
 
 def sample(
     directory: Annotated[Path, typer.Argument(help="The folder to write the tables to.")],
-    users: Annotated[int, typer.Option(help="How many users.", min=1)] = 1000,
+    users: Annotated[int, typer.Option(help="The number of users.", min=1)] = 1000,
     system: Annotated[
-        list[SystemName], typer.Option(help="Only this system; the best is named first. Repeat for more.")
-    ] = ALL,
+        list[SystemName], typer.Option(help="A system to draw; repeat for several. All by default, best first.")
+    ] = _ALL,
     seed: Annotated[int, typer.Option(help="The same seed gives the same tables.")] = 0,
-    pinned: Annotated[bool, typer.Option(help="A pinned first row, with items of each user's own.")] = False,
-    ragged: Annotated[bool, typer.Option(help="Rows of different lengths.")] = False,
-    devices: Annotated[bool, typer.Option(help="Pages of each device's own size: tv, phone, web.")] = False,
-    pages: Annotated[int, typer.Option(help="Pages of each user.", min=1)] = 1,
-    format: Annotated[Files, typer.Option(help="The kind of files.")] = "parquet",
+    pinned: Annotated[bool, typer.Option(help="Pin a first row of personal items: continue watching.")] = False,
+    ragged: Annotated[bool, typer.Option(help="Let rows differ in length.")] = False,
+    devices: Annotated[bool, typer.Option(help="Give each device its own grid: tv, phone, web.")] = False,
+    pages: Annotated[int, typer.Option(help="The number of pages per user.", min=1)] = 1,
+    format: Annotated[FileFormat, typer.Option(help="The type of the files.")] = "parquet",
 ) -> None:
-    """Write made-up tables: users with tastes, items of several categories, systems whose order is known.
+    """Write synthetic tables: users with tastes, items of several categories, and systems whose order is known.
 
-    Even the best system, oracle, knows tastes rather than judgments, and stays below 1.
+    Even the best system, oracle, knows the users' tastes rather than their judgments, so it scores below 1.
     """
     from carouseval.building.sample import write_sample
 
     files = write_sample(
         directory,
         users,
-        systems=[one.value for one in system],
+        systems=[name.value for name in system],
         seed=seed,
         pinned=pinned,
         ragged=ragged,

@@ -1,4 +1,4 @@
-"""``carouseval score``: one page, looked at closely."""
+"""``carouseval score``: one page in detail."""
 
 from typing import Annotated
 
@@ -23,7 +23,8 @@ def score(
     ],
     metric: Annotated[list[str], typer.Option("--metric", "-m", metavar="<name>", help=METRIC)] = DEFAULT_METRICS,
     discount: Annotated[
-        str | None, typer.Option(help="The discount of all these metrics: d_a, 'd_rpd(mu=0.5)' or @fitted.json.")
+        str | None,
+        typer.Option(help="The discount of metrics that take one: d_a, 'd_rpd(mu=0.5)' or @fitted.json."),
     ] = None,
     grid: GridName = None,
     page_size: PageSize = None,
@@ -31,24 +32,21 @@ def score(
     gain: Annotated[GainName | None, typer.Option(help=f"{GAIN} Default: the metric's own.")] = None,
     format: OutputFormat = Format.table,
 ) -> None:
-    """Score one page of carousels, and show it with its weights and its ideal.
+    """Score one page of carousels, and show it with its weights and its ideal page.
 
-    Every line of the file is a carousel, every cell an item's relevance; an empty cell holds nothing, a blank line is
-    an empty carousel. JSON is [[1, 0, null], [2]], or {"relevance": ...}.
+    Every line of the file is a carousel, every cell the relevance of an item; an empty cell has no item, a blank line
+    is an empty carousel. JSON is [[1, 0, null], [2]], or {"relevance": ...}.
     """
-    from carouseval.cli.screen import screen
-    from carouseval.cli.swipe_pages import note_swipe_pages
+    from carouseval.cli.grid_options import parse_grid
+    from carouseval.cli.page_size_warning import warn_about_page_size
     from carouseval.metrics.names import metric as parse
     from carouseval.metrics.page_score import score_page
     from carouseval.page_file import read_page
     from carouseval.show.terminal import page_score as draw
 
-    metrics = []
-    for name in metric:
-        weighs = parse(name).weighs_cells
-        metrics.append(parse(name, discount if weighs else None, gain=gain))
+    metrics = [parse(name, discount if parse(name).has_discount else None, gain=gain) for name in metric]
     relevance = read_page(page)
-    chosen = screen(grid, page_size, visible_rows, relevance.shape)
-    note_swipe_pages([*metric, discount], chosen)
-    result = score_page(relevance, metrics, chosen)
+    page_grid = parse_grid(grid, page_size, visible_rows, relevance.shape)
+    warn_about_page_size([*metric, discount], page_grid)
+    result = score_page(relevance, metrics, page_grid)
     emit(result, format, lambda width: draw(result, width))

@@ -1,4 +1,4 @@
-"""Settings as options: a command that judges tables takes all of them, as :class:`Settings` lists them."""
+"""Settings as options: every command that evaluates tables takes all settings that :class:`Settings` lists."""
 
 import functools
 import inspect
@@ -9,112 +9,119 @@ from typing import Any, Literal, NamedTuple, Union, get_args, get_origin
 
 import typer
 
-from carouseval.cli.options import GAIN, METRIC, PAGE_SIZE, VISIBLE_ROWS, GainName
+from carouseval.cli.options import GAIN, GRID, METRIC, PAGE_SIZE, VISIBLE_ROWS, GainName, choice_parser
 from carouseval.errors import ParseError
 from carouseval.evaluation.settings import Settings, setting_default, setting_doc, setting_type
 
 
-class Spelling(NamedTuple):
-    """How a setting is written on the command line: its options, and what makes its value of theirs."""
+class SettingOptions(NamedTuple):
+    """The options of one setting, and the function from their values to the setting's value."""
 
     options: tuple[inspect.Parameter, ...]
-    value: Callable[..., Any] = lambda given: given
+    value: Callable[..., Any] = lambda value: value
 
 
 def with_settings(command: Callable[..., None], kind: type[Settings] = Settings) -> Callable[..., None]:
-    """Give a command the option of every setting, in place of its parameter ``settings``, a dict of their values."""
-    spellings = {one.name: _spelling(one) for one in fields(kind)}
+    """Give a command the options of every setting in place of its parameter ``settings``, a dict of their values."""
+    options_by_setting = {setting.name: _setting_options(setting) for setting in fields(kind)}
 
     @functools.wraps(command)
-    def run(**given: Any) -> None:
+    def run(**values: Any) -> None:
         settings = {
-            name: spelling.value(*(given.pop(option.name) for option in spelling.options))
-            for name, spelling in spellings.items()
+            name: setting.value(*(values.pop(option.name) for option in setting.options))
+            for name, setting in options_by_setting.items()
         }
-        command(**given, settings=settings)
+        command(**values, settings=settings)
 
-    options = [option for spelling in spellings.values() for option in spelling.options]
-    own = inspect.signature(command)
-    shown = [each for one in own.parameters.values() for each in (options if one.name == "settings" else [one])]
-    setattr(run, "__signature__", own.replace(parameters=shown))  # noqa: B010 - functions have no such attribute for mypy
+    options = [option for setting in options_by_setting.values() for option in setting.options]
+    signature = inspect.signature(command)
+    parameters: list[inspect.Parameter] = []
+    for parameter in signature.parameters.values():
+        parameters += options if parameter.name == "settings" else [parameter]
+    setattr(run, "__signature__", signature.replace(parameters=parameters))  # noqa: B010 - mypy knows no such attribute
     return run
 
 
 def option_names() -> dict[str, str]:
-    """The option of each setting: ``--missing-pages`` of ``missing_pages``."""
-    return {one.name: f"--{_spelling(one).options[0].name.replace('_', '-')}" for one in fields(Settings)}
+    """The option of each setting: ``--missing-pages`` for ``missing_pages``."""
+    return {
+        setting.name: f"--{_setting_options(setting).options[0].name.replace('_', '-')}" for setting in fields(Settings)
+    }
 
 
-def _spelling(one: "Field[Any]") -> Spelling:
-    if one.name in _SPECIAL:
-        return _SPECIAL[one.name](one)
-    return Spelling((_option(one.name, _one_word(setting_type(one)), setting_default(one), help=setting_doc(one)),))
+def _setting_options(setting: "Field[Any]") -> SettingOptions:
+    if setting.name in _SPECIAL:
+        return _SPECIAL[setting.name](setting)
+    kind = _option_type(setting_type(setting))
+    return SettingOptions((_option(setting.name, kind, setting_default(setting), help=setting_doc(setting)),))
 
 
-def _one_word(kind: Any) -> Any:
-    """Of a setting's types, the first that one word can express: choices, a number, yes or no; else text."""
+def _option_type(kind: Any) -> Any:
+    """The first of a setting's types that an option can have: choices, a number, a flag or text; else text."""
     kinds = get_args(kind) if get_origin(kind) in (Union, UnionType) else (kind,)
     return next((one for one in kinds if get_origin(one) is Literal or one in (str, int, float, bool)), str)
 
 
-def _option(name: str, kind: Any, default: Any, *flags: str, **more: Any) -> inspect.Parameter:
-    option = typer.Option(default, *flags, **more)
+def _option(name: str, kind: Any, default: Any, *flags: str, **attributes: Any) -> inspect.Parameter:
+    if get_origin(kind) is Literal:
+        attributes["parser"] = choice_parser(kind)
+    option = typer.Option(default, *flags, **attributes)
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=option, annotation=kind)
 
 
-def _metrics(one: "Field[Any]") -> Spelling:
-    default = list(setting_default(one))
-    return Spelling((_option("metric", list[str], default, "--metric", "-m", metavar="<name>", help=METRIC),))
+def _metrics(setting: "Field[Any]") -> SettingOptions:
+    flags, default = ("--metrics", "--metric", "-m"), list(setting_default(setting))
+    return SettingOptions((_option("metrics", list[str], default, *flags, metavar="<name>", help=METRIC),))
 
 
-def _grid(_: "Field[Any]") -> Spelling:
-    text = (
-        "The screen: ROWSxCOLS, recgaze, tv, desktop or phone. Repeat as VALUE=SCREEN, such as tv=20x24, for the "
-        "screen of each value of --by."
-    )
+def _grid(_: "Field[Any]") -> SettingOptions:
+    text = f"{GRID} Repeat as VALUE=GRID, such as tv=20x24, for the grid of each value of --by."
 
-    def value(asked: list[str], page_size: int | None, visible_rows: int | None) -> Any:
-        from carouseval.cli.screen import screens
+    def value(texts: list[str], page_size: int | None, visible_rows: int | None) -> Any:
+        from carouseval.cli.grid_options import parse_grids
 
-        return screens(asked, page_size, visible_rows)
+        return parse_grids(texts, page_size, visible_rows)
 
     options = (
-        _option("grid", list[str], ["recgaze"], metavar="<screen>", help=text),  # by name: a grid would need NumPy
+        _option("grid", list[str], ["recgaze"], metavar="<grid>", help=text),  # by name: a Grid would need NumPy
         _option("page_size", int, None, help=PAGE_SIZE),
         _option("visible_rows", int, None, help=VISIBLE_ROWS),
     )
-    return Spelling(options, value)
+    return SettingOptions(options, value)
 
 
-def _gain(one: "Field[Any]") -> Spelling:
-    return Spelling((_option("gain", GainName, setting_default(one), help=GAIN),))
+def _gain(setting: "Field[Any]") -> SettingOptions:
+    return SettingOptions((_option("gain", GainName, setting_default(setting), help=GAIN),))
 
 
-def _by(_: "Field[Any]") -> Spelling:
+def _by(_: "Field[Any]") -> SettingOptions:
     text = (
-        "A column of layouts or judgments whose values are also reported separately, such as device. Repeat for more."
+        "Column of the layouts or judgments, such as device, whose values are also reported separately. Repeat for "
+        "several."
     )
-    return Spelling((_option("by", list[str], [], metavar="<column>", help=text),))
+    return SettingOptions((_option("by", list[str], [], metavar="<column>", help=text),))
 
 
-def _columns(_: "Field[Any]") -> Spelling:
-    text = "What you call a column: user_id=customer; of one table alone: layouts.row=position. Repeat for more."
-    return Spelling((_option("column", list[str], [], metavar="<ours=yours>", help=text),), _column_names)
+def _columns(_: "Field[Any]") -> SettingOptions:
+    text = "Your name of a column: user_id=customer, or layouts.row=position for one table alone. Repeat for several."
+    flags = ("--columns", "--column")
+    option = _option("columns", list[str], [], *flags, metavar="<ours=yours>", help=text)
+    return SettingOptions((option,), _parse_columns)
 
 
-def _column_names(asked: list[str]) -> dict[str, Any]:
-    """``--column user_id=customer --column layouts.row=position`` as the setting ``columns`` takes it."""
+def _parse_columns(texts: list[str]) -> dict[str, Any]:
+    """``--columns user_id=customer --columns layouts.row=position`` as a value of the setting ``columns``."""
     names: dict[str, Any] = {}
-    for text in asked:
-        ours, mark, theirs = text.partition("=")
-        if not (ours and mark and theirs):
-            raise ParseError(f"--column {text!r} does not read; write our name, then yours: user_id=customer.")
+    for text in texts:
+        ours, equals, theirs = text.partition("=")
+        if not (ours and equals and theirs):
+            raise ParseError(f"--columns {text!r} cannot be parsed; write our name, then yours: user_id=customer.")
         table, dot, column = ours.partition(".")
         if dot:
-            within = names.setdefault(table, {})
-            if not isinstance(within, dict):
-                raise ParseError(f"--column {table}={within} names no column of ours; write {table}.user_id=yours.")
-            within[column] = theirs
+            table_names = names.setdefault(table, {})
+            if not isinstance(table_names, dict):
+                raise ParseError(f"--columns {table}={table_names}: {table} is a table; write {table}.user_id=yours.")
+            table_names[column] = theirs
         else:
             names[ours] = theirs
     return names

@@ -1,71 +1,93 @@
-"""``carouseval simulate``: which of two layouts each discount prefers, against the truth."""
+"""``carouseval simulate``: how often discounts prefer the better of two layouts."""
 
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated
 
 import typer
 
-from carouseval.cli.options import GridName, OutputFormat, PageSize, VisibleRows
+from carouseval.cli.options import GridName, OutputFormat, PageSize, VisibleRows, choice_parser
 from carouseval.cli.output import Format, emit, progress_bar
+from carouseval.study.choices import THRESHOLDS, Mode, Stream
 
 DEFAULT_DISCOUNTS = ["d_a", "d_rpd"]
-DEFAULT_THRESHOLDS = ["0", "0.01", "0.02", "0.05", "0.1"]
-
-Mode: TypeAlias = Literal["binary", "graded"]
-Stream: TypeAlias = Literal["paper", "fast"]
+DEFAULT_THRESHOLDS = list(THRESHOLDS)
 
 EXAMPLES = """
 carouseval simulate --mode graded --stream paper
 carouseval simulate --trials 10000000
-carouseval simulate -d d_a -d d_rpd -d "d_rpd(mu=0.5)" --truth bratislava --at-least 0 --at-least 0.05
+carouseval simulate -d d_a -d d_rpd -d "d_rpd(mu=0.5)" --truth bratislava --thresholds 0 --thresholds 0.05
 carouseval simulate --truth d_rpd --grid 8x12 --format csv
 """
 
 
 def simulate(
-    discount: Annotated[
-        list[str], typer.Option("--discount", "-d", help="A discount to judge; the others are compared with the first.")
+    discounts: Annotated[
+        list[str],
+        typer.Option(
+            "--discounts",
+            "--discount",
+            "-d",
+            metavar="<discount>",
+            help="Discount to study; the others are compared with the first. Repeat for several.",
+        ),
     ] = DEFAULT_DISCOUNTS,
     truth: Annotated[
         str,
-        typer.Option(help="bratislava, amsterdam, all, a file of counts, or a discount such as d_rpd or @fitted.json."),
+        typer.Option(
+            help="True attention: bratislava, amsterdam or all (RecGaze), a file of counts, or a discount such as "
+            "d_rpd or @fitted.json."
+        ),
     ] = "amsterdam",
-    mode: Annotated[Mode, typer.Option(help="Relevant items count 1 (binary) or 1 to 5 (graded).")] = "binary",
-    trials: Annotated[int, typer.Option(help="Pairs of layouts to draw.")] = 20_000,
-    seed: Annotated[int, typer.Option(help="The same seed gives the same pairs.")] = 42,
-    stream: Annotated[Stream, typer.Option(help="Our own draws (fast), or the authors', one by one (paper).")] = "fast",
-    categories: Annotated[int | None, typer.Option(help="Carousels drawn. Default: one for each row.")] = None,
+    mode: Annotated[
+        Mode,
+        typer.Option(parser=choice_parser(Mode), help="Relevance of relevant items: 1 (binary) or 1 to 5 (graded)."),
+    ] = "binary",
+    trials: Annotated[int, typer.Option(help="Number of pairs of layouts to draw.")] = 20_000,
+    seed: Annotated[int, typer.Option(help="Random seed; the same seed gives the same pairs.")] = 42,
+    stream: Annotated[
+        Stream,
+        typer.Option(
+            parser=choice_parser(Stream),
+            help="Random numbers: drawn in parallel (fast), or as the authors drew them (paper).",
+        ),
+    ] = "fast",
+    categories: Annotated[int | None, typer.Option(help="Number of carousels drawn. Default: one per row.")] = None,
     grid: GridName = None,
     page_size: PageSize = None,
     visible_rows: VisibleRows = None,
-    at_least: Annotated[
-        list[str], typer.Option(help="Also report pairs whose truth scores differ by at least so much.")
+    thresholds: Annotated[
+        list[str],
+        typer.Option(
+            "--thresholds",
+            "--at-least",
+            metavar="<number>",
+            help="Also report pairs whose true scores differ by at least this much. Repeat for several.",
+        ),
     ] = DEFAULT_THRESHOLDS,
-    share: Annotated[float, typer.Option(help="The share of relevant items.")] = 0.15,
+    share: Annotated[float, typer.Option(help="Share of relevant items.")] = 0.15,
     format: OutputFormat = Format.table,
 ) -> None:
-    """Run the paper's paired-layout study.
+    """Run the paper's simulation of paired layouts.
 
-    Every trial draws carousels and two layouts of them. A discount agrees when it prefers the layout that the truth
-    prefers; pairs on which anything ties are left out.
+    Each trial draws carousels and two layouts of them. A discount agrees if it prefers the layout that true attention
+    prefers; pairs with any tie are left out.
     """
-    from carouseval.cli.screen import screen
+    from carouseval.cli.grid_options import parse_grid
     from carouseval.progress import step
     from carouseval.study.simulation import simulate as run
     from carouseval.study.truth import own_grid, read_truth
 
-    named = screen(grid, page_size, visible_rows, ()) if grid else None
-    reference = read_truth(truth, named)
-    chosen = named or screen(None, page_size, visible_rows, own_grid(reference).shape)
+    named_grid = parse_grid(grid, page_size, visible_rows, ()) if grid else None
+    attention = read_truth(truth, named_grid)
     with progress_bar() as bar:
         study = run(
-            discount,
-            reference,
+            discounts,
+            attention,
             mode,
             trials,
             seed,
             stream,
-            chosen,
-            at_least,
+            named_grid or parse_grid(None, page_size, visible_rows, own_grid(attention).shape),
+            thresholds,
             share,
             categories,
             progress=step(bar, "pairs"),

@@ -1,1 +1,1 @@
-"""Which system is better, and how sure one can be."""
+"""Which system is better, and whether the difference is statistically significant."""

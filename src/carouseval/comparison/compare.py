@@ -1,8 +1,10 @@
-"""Which system is better, and can one be sure? Systems are paired by user and measured by the same ideals."""
+"""Which system is better, and is the difference significant? Systems are paired by user and share their ideals."""
 
 import math
-from collections.abc import Mapping, Sequence
-from typing import Any, Unpack
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import fields
+from typing import Any, TypeAlias, Unpack
 
 import numpy as np
 import polars as pl
@@ -10,7 +12,7 @@ import polars as pl
 from carouseval.comparison.choices import Correction
 from carouseval.comparison.comparison import Comparison
 from carouseval.comparison.pair_tests import PairTests
-from carouseval.comparison.significance import Test
+from carouseval.comparison.significance import PairStatistics, Test
 from carouseval.errors import DataError, ParameterError
 from carouseval.evaluation.evaluate import Evaluator, items_of
 from carouseval.evaluation.outcomes import SCORED
@@ -22,26 +24,14 @@ from carouseval.metrics.validation import did_you_mean
 from carouseval.progress import Progress
 from carouseval.tables import TableLike, in_memory
 
-# columns of results: neither systems nor segments may go by these names
-_TAKEN = {
-    *("user_id", "system", "baseline", "metric", "varied", "variation", "tau", "best", "flips", "runs", "spread"),
-    *(
-        "difference",
-        "lift",
-        "effect",
-        "low",
-        "high",
-        "wins",
-        "ties",
-        "losses",
-        "detectable",
-        "users",
-        "p",
-        "p_adjusted",
-    ),
-    *("significant", "not_inferior", "weight"),
+# columns of results: systems and segments must have other names
+_RESULT_COLUMNS = {field.name for field in fields(PairStatistics)} | {
+    *("user_id", "system", "baseline", "metric", "runs", "spread", "weight"),
+    *("p", "p_adjusted", "significant", "not_inferior"),
+    *("varied", "variation", "tau", "best", "flips"),
 }
-Systems = Mapping[str, TableLike | Sequence[TableLike]]
+Systems: TypeAlias = Mapping[str, TableLike | Sequence[TableLike]]
+"""The layouts of each system by its name; a list of layouts where a system has several runs."""
 
 
 @takes_settings
@@ -60,29 +50,44 @@ def compare(
     progress: Progress | None = None,
     **settings: Unpack[SettingsDict],
 ) -> Comparison:
-    """Compare systems, each given by its name and its layouts, on the same users and by the same ideals.
+    """Compare systems on the same users and against the same ideal pages, with significance tests.
 
     Parameters
     ----------
-    systems
-        ``{"prod": layouts, "new": layouts}``. A list of layouts holds several runs of one system (seeds): a user's
-        scores are averaged over them first, and how much their means differ is shown.
-    judgments, items, progress
-        As in :func:`carouseval.evaluate`. Without items, the pairs seen in the layouts of all systems.
-    baseline
-        The system that all others are compared with; by default every pair is.
-    test
-        ``"permutation"`` (signs of users' differences are flipped; p = (b + 1) / (m + 1)), ``"t"``, ``"wilcoxon"``,
-        ``"bootstrap"``, or a function from differences to a p-value. With ``weight``, differences are weighted first,
-        by what each user weighs on average over all systems; ``"wilcoxon"`` ranks users alike and takes none.
-    correction
-        ``"holm"``, ``"bh"`` (Benjamini-Hochberg) or ``"none"``: per metric, over the pairs that are tested.
-    ci
-        The confidence level of intervals; a difference is significant where its corrected p is below 1 - ci.
-    seed, permutations
-        Of the test; the same seed gives the same p-values.
-    margin
-        A system is *not inferior* where the interval of its difference lies above ``-margin``.
+    systems : dict of str to TableLike
+        The layouts of each system by its name: ``{"prod": layouts, "new": layouts}``. A list of layouts holds several
+        runs of one system (seeds): each user's scores are averaged over the runs first.
+    judgments : TableLike
+        Lines of ``user_id, item_id, relevance`` (+ ``page_id``), as for :func:`carouseval.evaluate`.
+    items : TableLike, optional
+        Lines of ``item_id, category``. By default the pairs that appear in the layouts of any system.
+    baseline : str, optional
+        The system that every other system is compared with. By default all pairs of systems are compared.
+    test : {'permutation', 't', 'wilcoxon', 'bootstrap'} or callable, default 'permutation'
+        The two-sided test of users' paired differences: random sign flips with p = (b + 1) / (m + 1), the paired
+        t-test, Wilcoxon's signed ranks, the percentile bootstrap of the mean, or a function that takes the array of
+        differences and returns a p-value. With ``weight``, differences are weighted first, by each user's mean weight
+        over all systems; ``'wilcoxon'`` does not support weights.
+    correction : {'holm', 'bh', 'none'}, default 'holm'
+        The correction of p-values for multiple comparisons, per metric over all pairs tested: Holm,
+        Benjamini-Hochberg, or none.
+    ci : float, default 0.95
+        The confidence level of the intervals, above 0 and at most 1. A difference is significant if its corrected
+        p-value is below ``1 - ci``.
+    seed : int, default 0
+        The seed of the random sign flips and resamples; the same seed gives the same result.
+    permutations : int, default 10000
+        The number of random sign flips, or of resamples with ``test='bootstrap'``.
+    margin : float, optional
+        The non-inferiority margin: a system is not inferior if the interval of its difference from the baseline lies
+        above ``-margin``.
+    progress : Progress, optional
+        A function called with (what, done, total) while tables are read and scored.
+
+    Returns
+    -------
+    Comparison
+        The mean of each system and the difference, interval and p-value of each pair.
 
     Examples
     --------
@@ -92,10 +97,10 @@ def compare(
     >>> result.pairs.select("system", "p", "significant").row(0)
     ('new', 0.001, True)
     """
-    chosen = Settings.named("compare", settings)
-    plan = ScoringPlan.of(chosen)
-    runs = system_runs(systems, baseline)
-    judge = PairTests(
+    options = Settings.named("compare", settings)
+    plan = ScoringPlan.of(options)
+    runs = runs_by_system(systems, baseline)
+    tests = PairTests(
         metrics=tuple(plan.metrics),
         systems=tuple(runs),
         baseline=baseline,
@@ -105,35 +110,44 @@ def compare(
         seed=seed,
         permutations=permutations,
         margin=margin,
-        weighted=chosen.weight is not None,
+        weighted=options.weight is not None,
         threads=plan.threads,
     )
     _check_names(plan)
-    evaluator = Evaluator(judgments, all_items(items, runs, plan), **settings)
-    results = {name: _evaluated(evaluator, name, several, progress) for name, several in runs.items()}
-    _check_ideals(results)
-    by = list(chosen.by_columns)
-    per_user = _per_user(results, judge.metrics, [])
+    evaluator = Evaluator(judgments, items_or_collected(items, runs, plan), **settings)
+    evaluations = evaluate_runs(evaluator, runs, progress)
+    _check_ideals(evaluations)
+    by = list(options.by_columns)
+    per_user = _per_user(evaluations, tests.metrics, [])
     return Comparison(
-        metrics=judge.metrics,
-        systems=_system_table(results, per_user, judge),
-        pairs=judge.pairs(per_user),
-        segments=judge.segments(_per_user(results, judge.metrics, by), by),
-        per_user=per_user.drop(map(weight_of, judge.metrics), strict=False),
-        evaluations={name: tuple(several) for name, several in results.items()},
-        config=next(iter(results.values()))[0].config | judge.config(),
+        metrics=tests.metrics,
+        systems=_system_table(evaluations, per_user, tests),
+        pairs=tests.pairs(per_user),
+        segments=tests.segments(_per_user(evaluations, tests.metrics, by), by),
+        per_user=per_user.drop(map(weight_of, tests.metrics), strict=False),
+        evaluations={name: tuple(results) for name, results in evaluations.items()},
+        config=next(iter(evaluations.values()))[0].config | tests.config(),
     )
 
 
-def all_items(items: TableLike | None, runs: Mapping[str, Sequence[TableLike]], plan: ScoringPlan) -> TableLike | None:
-    """The items table; where it is needed and left out, what the layouts of all systems show."""
+def items_or_collected(
+    items: TableLike | None, runs: Mapping[str, Sequence[TableLike]], plan: ScoringPlan
+) -> TableLike | None:
+    """The items table; where it is needed but not given, one collected from the layouts of all systems."""
     if items is not None or not (plan.needs_categories or plan.figures):
         return items
-    return items_of(*(layouts for several in runs.values() for layouts in several), columns=plan.settings.columns)
+    columns = plan.settings.columns
+    try:
+        return items_of(*(table for layouts in runs.values() for table in layouts), columns=columns)
+    except DataError:
+        for name, layouts in runs.items():
+            with _naming(name):
+                items_of(*layouts, columns=columns)
+        raise
 
 
-def system_runs(systems: Systems, baseline: str | None = None) -> dict[str, list[TableLike]]:
-    """Every system's layouts, one for each run."""
+def runs_by_system(systems: Systems, baseline: str | None = None) -> dict[str, list[TableLike]]:
+    """The layouts of every system, one table per run; names and the baseline are checked."""
     if not isinstance(systems, Mapping) or len(systems) < 2:
         raise ParameterError("systems must be a dict of at least two: {'prod': layouts, 'new': layouts}.")
     if baseline is not None and baseline not in systems:
@@ -141,105 +155,114 @@ def system_runs(systems: Systems, baseline: str | None = None) -> dict[str, list
     runs = {}
     for name, layouts in systems.items():
         if not isinstance(name, str) or not name:
-            raise ParameterError(f"systems: a name is text, found {name!r}.")
-        if name in _TAKEN:
-            raise ParameterError(f"systems: {name!r} is a name that results use themselves; give it another.")
-        several = list(layouts) if isinstance(layouts, list | tuple) else [layouts]
-        if not several:
+            raise ParameterError(f"systems: names must be non-empty strings, found {name!r}.")
+        if name in _RESULT_COLUMNS:
+            raise ParameterError(f"systems: {name!r} is a column of the results; choose another name.")
+        tables: list[Any] = list(layouts) if isinstance(layouts, list | tuple) else [layouts]
+        if not tables:
             raise ParameterError(f"systems: {name} has no layouts.")
-        try:
-            runs[name] = [in_memory(one, "layouts") for one in several]
-        except DataError as error:
-            raise DataError(f"{name}: {error}") from None
+        with _naming(name):
+            runs[name] = [in_memory(table, "layouts") for table in tables]
     return runs
+
+
+def evaluate_runs(
+    evaluator: Evaluator, runs: Mapping[str, Sequence[TableLike]], progress: Progress | None
+) -> dict[str, list[Evaluation]]:
+    """The evaluation of every run of every system."""
+    evaluations = {}
+    for name, layouts in runs.items():
+        with _naming(name):
+            evaluations[name] = [evaluator.evaluate(table, progress) for table in layouts]
+    return evaluations
+
+
+@contextmanager
+def _naming(system: str) -> Iterator[None]:
+    """Name the system in errors about its tables."""
+    try:
+        yield
+    except DataError as error:
+        raise DataError(f"{system}: {error}") from None
 
 
 def _check_names(plan: ScoringPlan) -> None:
     for name in plan.settings.by_columns:
-        if name in _TAKEN:
-            raise ParameterError(f"by={name!r} is a name that results use themselves; give the column another name.")
+        if name in _RESULT_COLUMNS:
+            raise ParameterError(f"by={name!r} is a column of the results; give your column another name.")
     if not plan.metrics:
         raise ParameterError(
-            f"metrics: {', '.join(plan.figures)} is a figure of a whole system, without a test; name a metric of pages "
-            "too, such as 'N2DCG_cat'."
+            f"metrics: {', '.join(plan.figures)} describes a whole system and cannot be tested user by user; add a "
+            "metric of pages, such as 'N2DCG_cat'."
         )
 
 
-def _evaluated(evaluator: Evaluator, name: str, runs: list[TableLike], progress: Progress | None) -> list[Evaluation]:
-    """All runs of a system; what is wrong with its tables is said with its name."""
-    try:
-        return [evaluator.evaluate(layouts, progress) for layouts in runs]
-    except DataError as error:
-        raise DataError(f"{name}: {error}") from None
-
-
-def _check_ideals(results: Mapping[str, Sequence[Evaluation]]) -> None:
-    """Refuse systems whose users are measured by different ideals, as where they pin different rows."""
-    (first, *others) = [(name, one) for name, several in results.items() for one in several]
-    if first[1].config["candidates"] == "displayed":
+def _check_ideals(evaluations: Mapping[str, Sequence[Evaluation]]) -> None:
+    """Refuse systems whose users have different ideal pages, as when they pin different rows."""
+    (first_name, first), *others = [(name, result) for name, results in evaluations.items() for result in results]
+    if first.config["candidates"] == "displayed":
         return
-    shown = first[1].per_page.filter(pl.col("status") == SCORED)
+    first_pages = first.per_page.filter(pl.col("status") == SCORED)
     for name, other in others:
         pages = other.per_page.filter(pl.col("status") == SCORED)
-        keys = [key for key in ("user_id", "page_id") if key in shown.columns and key in pages.columns]
-        for column in (f"{metric}.ideal" for metric in first[1].metrics):
-            if column not in shown.columns:
+        keys = [key for key in ("user_id", "page_id") if key in first_pages.columns and key in pages.columns]
+        for column in (f"{metric}.ideal" for metric in first.metrics):
+            if column not in first_pages.columns:
                 continue
-            both = shown.select(*keys, column).join(pages.select(*keys, column), on=keys, suffix=" of other")
-            apart = (both[column] - both[f"{column} of other"]).abs() > 1e-9 * both[column].abs()
-            if apart.any():
-                user = both.filter(apart)["user_id"].sort()[0]
+            both = first_pages.select(*keys, column).join(pages.select(*keys, column), on=keys, suffix=" of other")
+            differs = (both[column] - both[f"{column} of other"]).abs() > 1e-9 * both[column].abs()
+            if differs.any():
+                user = both.filter(differs)["user_id"].sort()[0]
                 raise DataError(
-                    f"{name}: {int(apart.sum()):,} pages are measured by another ideal than in {first[0]}, first "
-                    f"user_id={user!r}: their pinned rows or screens differ. Pin the same rows in all systems, or none."
+                    f"{name}: {int(differs.sum()):,} pages have a different ideal page than in {first_name}, first "
+                    f"user_id={user!r}: pinned rows or grids differ. Pin the same rows in all systems, or none."
                 )
 
 
-def _per_user(results: Mapping[str, Sequence[Evaluation]], metrics: Sequence[str], by: list[str]) -> pl.DataFrame:
+def _per_user(evaluations: Mapping[str, Sequence[Evaluation]], metrics: Sequence[str], by: list[str]) -> pl.DataFrame:
     """Every user's mean by system and metric, runs averaged first; null where a system has no score for a user.
 
-    Users who weigh something weigh the same in all systems: what they do on average.
+    A weighted user has the same weight in all systems: the mean of its weights there.
     """
     frames = []
-    for name, several in results.items():
-        users = [one.users_by(by) for one in several]
-        together = pl.concat(users, how="vertical_relaxed").with_columns(pl.lit(name).alias("system"))
-        frames.append(together.drop("pages"))
-    scores = _placed(pl.concat(frames, how="vertical_relaxed"), by)
+    for name, results in evaluations.items():
+        users = pl.concat([result.users_by(by) for result in results], how="vertical_relaxed")
+        frames.append(users.with_columns(pl.lit(name).alias("system")).drop("pages"))
+    scores = _fill_segments(pl.concat(frames, how="vertical_relaxed"), by)
     weights = ["weight", *map(weight_of, metrics)] if "weight" in scores.columns else []
     means = scores.group_by("system", "user_id", *by, maintain_order=True).agg(pl.col(*metrics, *weights).mean())
     means = means.with_columns(pl.col(name).mean().over("user_id", *by) for name in weights)
     return means.sort("user_id", *by, "system", nulls_last=True)
 
 
-def _placed(scores: pl.DataFrame, by: list[str]) -> pl.DataFrame:
-    """Users whose page is missing stand in the segments that other systems show them in; else in none."""
+def _fill_segments(scores: pl.DataFrame, by: list[str]) -> pl.DataFrame:
+    """Give users without a page the segments that other systems have them in, or ``NO_PAGE``."""
     if not by:
         return scores
-    lost = pl.any_horizontal(pl.col(by).is_null())
-    shown = scores.filter(~lost).select("user_id", *by).unique()
-    found = scores.filter(lost).drop(by).join(shown, on="user_id", how="left").select(scores.columns)
-    return pl.concat([scores.filter(~lost), found]).with_columns(pl.col(by).fill_null(NO_PAGE))
+    unknown = pl.any_horizontal(pl.col(by).is_null())
+    segments = scores.filter(~unknown).select("user_id", *by).unique()
+    filled = scores.filter(unknown).drop(by).join(segments, on="user_id", how="left").select(scores.columns)
+    return pl.concat([scores.filter(~unknown), filled]).with_columns(pl.col(by).fill_null(NO_PAGE))
 
 
 def _system_table(
-    results: Mapping[str, Sequence[Evaluation]], per_user: pl.DataFrame, judge: PairTests
+    evaluations: Mapping[str, Sequence[Evaluation]], per_user: pl.DataFrame, tests: PairTests
 ) -> pl.DataFrame:
-    lines = []
-    for name, several in results.items():
-        mine = per_user.filter(pl.col("system") == name)
-        for metric in several[0].mean:
-            means = [one.mean[metric] for one in several]
-            line: dict[str, Any] = {"system": name, "metric": metric}
-            if metric in several[0].figures:  # of the whole system: it has no interval
-                users = several[0].counts["users"]
-                line |= {"mean": float(np.mean(means)), "low": math.nan, "high": math.nan, "users": users}
+    rows = []
+    for name, results in evaluations.items():
+        users = per_user.filter(pl.col("system") == name)
+        for metric in results[0].mean:
+            means = [result.mean[metric] for result in results]
+            row: dict[str, Any] = {"system": name, "metric": metric}
+            if metric in results[0].figures:  # describes the whole system, without an interval
+                count = results[0].counts["users"]
+                row |= {"mean": float(np.mean(means)), "low": math.nan, "high": math.nan, "users": count}
             else:
-                known = mine.drop_nulls(metric)
-                weights = known[weight_of(metric)].to_numpy() if "weight" in known.columns else None
-                values = known[metric].to_numpy()
-                low, high = mean_interval(values, weights, judge.ci, seed=judge.seed)
-                line |= {"mean": mean_of(values, weights), "low": low, "high": high, "users": len(values)}
+                scored = users.drop_nulls(metric)
+                weights = scored[weight_of(metric)].to_numpy() if "weight" in scored.columns else None
+                values = scored[metric].to_numpy()
+                low, high = mean_interval(values, weights, tests.ci, seed=tests.seed)
+                row |= {"mean": mean_of(values, weights), "low": low, "high": high, "users": len(values)}
             spread = float(np.std(means, ddof=1)) if len(means) > 1 else None
-            lines.append(line | {"runs": len(several), "spread": spread})
-    return pl.DataFrame(lines, schema_overrides={"spread": pl.Float64})
+            rows.append(row | {"runs": len(results), "spread": spread})
+    return pl.DataFrame(rows, schema_overrides={"spread": pl.Float64})

@@ -1,4 +1,4 @@
-"""What a comparison found."""
+"""The result of a comparison."""
 
 import math
 from dataclasses import dataclass
@@ -12,16 +12,45 @@ from carouseval.errors import DataError, ParameterError
 from carouseval.evaluation.results import Evaluation
 from carouseval.result_base import Result, plain
 
+_CORRECTIONS = {"holm": " after Holm correction", "bh": " after Benjamini-Hochberg correction", "none": ""}
+_MOST_SYSTEMS = 5  # listed by repr
 
-@dataclass(frozen=True, eq=False)
+
+@dataclass(frozen=True, eq=False, repr=False)
 class Comparison(Result):
-    """Systems and the pairs of them that were tested.
+    """The result of :func:`carouseval.compare`: systems, and the differences between them.
 
-    ``systems`` holds every system's mean, interval and, where it has several runs, how much their means differ;
-    ``pairs`` the differences (``system`` less ``baseline``) with unadjusted intervals, relative lift, standardised
-    effect, wins, ties and losses by user, p-values before and after correction, and the smallest difference that so
-    many users would show four times in five; ``segments`` the same for each segment; ``per_user`` the scores that were
-    paired.
+    A difference is the score under ``system`` minus the score under ``baseline``, paired by user.
+
+    Attributes
+    ----------
+    metrics : tuple of str
+        The names of the metrics compared; :attr:`summary` and :meth:`worse` use the first.
+    systems : polars.DataFrame
+        One line per system and metric: ``mean`` over users, interval (``low``, ``high``), ``users``, ``runs`` and the
+        standard deviation of the runs' means (``spread``).
+    pairs : polars.DataFrame
+        One line per pair of systems and metric: ``difference``, relative ``lift``, standardised ``effect`` (Cohen's
+        d_z), interval (``low``, ``high``; not adjusted for multiple comparisons), ``wins``, ``ties`` and ``losses`` by
+        user, the smallest difference detectable at 80% power (``detectable``), ``users``, ``p``, ``p_adjusted``,
+        ``significant`` and, with a margin, ``not_inferior``.
+    segments : polars.DataFrame
+        The same for each segment, corrected over all segments; empty without ``by``.
+    per_user : polars.DataFrame
+        The scores that were paired, one line per user and system.
+    evaluations : dict of str to tuple of Evaluation
+        The evaluation of each run of each system.
+    config : dict of str to Any
+        Every setting in force.
+
+    Examples
+    --------
+    >>> import carouseval as cv
+    >>> data = cv.sample(200, systems=["new", "random"])
+    >>> cv.compare(data.layouts, data.judgments, data.items, permutations=999)
+    Comparison by N2DCG_cat: new 0.4358, random 0.0351
+    new - random: +0.4007, 95% confidence interval 0.3796 to 0.4228
+    statistically significant (p = 0.001 after Holm correction)
     """
 
     metrics: tuple[str, ...]
@@ -34,93 +63,148 @@ class Comparison(Result):
 
     @property
     def counts(self) -> dict[str, dict[str, int]]:
-        """What was counted in each system's first run."""
-        return {name: several[0].counts for name, several in self.evaluations.items()}
+        """The counts of each system's first run, as in :attr:`Evaluation.counts`."""
+        return {name: runs[0].counts for name, runs in self.evaluations.items()}
 
     @property
     def heading(self) -> str:
-        """What a reader must know first."""
+        """The sentences that head every table: what is measured, if unusual, and the summary."""
         return f"{next(iter(self.evaluations.values()))[0].heading} {self.summary}".strip()
 
     @cached_property
     def summary(self) -> str:
-        """Who is best by the first metric, and whether one can be sure."""
+        """Which system leads by the first metric, and whether the difference is statistically significant."""
         metric = self.metrics[0]
-        ranked = self.systems.filter(pl.col("metric") == metric).sort("mean", descending=True, nulls_last=True)
-        best, second = ranked.row(0, named=True), ranked.row(1, named=True)
+        best, second = self._ranking[:2]
         if math.isnan(best["mean"]):
             return "No user was scored."
-        first, next_best = (f"{one['system']} ({one['mean']:.4f})" for one in (best, second))
+        leader, runner_up = (f"{row['system']} ({row['mean']:.4f})" for row in (best, second))
         if abs(best["mean"] - second["mean"]) <= TIE:
-            return f"{first} and {next_best} have the highest {metric}: there is no difference."
-        told = f"{first} has the highest {metric}, then comes {next_best}"
-        pair = self.pair(best["system"], second["system"], metric)
+            return f"{leader} and {runner_up} have the highest {metric}; there is no difference between them."
+        ranking = f"{leader} has the highest {metric}, followed by {runner_up}."
+        pair = self.pair(best["system"], second["system"])
         if pair is None:
-            return f"{told}; the two were not compared with each other."
+            return f"{ranking} The two were not compared with each other."
         if pair["users"] < 2:
-            return f"{told}; too few users have both for a test."
-        return f"{told}. {self._tested(best['system'], second['system'], pair)}"
+            return f"{ranking} Too few users have scores under both for a test."
+        difference, low, high = _difference(best["system"], pair)
+        sentences = [
+            f"On the {pair['users']:,} users scored under both, {best['system']} is {abs(difference):.4f} "
+            f"{'better' if difference >= 0 else 'worse'} than {second['system']} ({self._level} confidence interval "
+            f"{low:.4f} to {high:.4f}, not adjusted for multiple comparisons).",
+            f"The difference is {self._significance(pair)}.",
+        ]
+        if not pair["significant"]:
+            sentences.append(f"The smallest difference detectable at 80% power is {pair['detectable']:.4f}.")
+        return " ".join([ranking, *sentences])
 
-    def _tested(self, best: str, second: str, pair: dict[str, Any]) -> str:
-        """What the test says of two systems."""
-        difference, low, high = _seen_from(best, pair)
-        level, none = f"{100 * self.config['ci']:g}%", self.config["correction"] == "none"
-        word, interval = (
-            "better" if difference >= 0 else "worse",
-            f"unadjusted {level} interval {low:.4f} to {high:.4f}",
-        )
-        told = (
-            f"On the {pair['users']:,} users that both have, {best} is {abs(difference):.4f} {word} than {second} "
-            f"({interval})"
-        )
-        p = f"p = {pair['p_adjusted']:.2g}{'' if none else ' after correction'}"
-        if pair["significant"]:
-            return f"{told}, which is significant ({p})."
-        return (
-            f"{told}, which is not significant ({p}); so many users show differences from {pair['detectable']:.4f} on."
-        )
+    @property
+    def _level(self) -> str:
+        return f"{100 * self.config['ci']:g}%"
 
-    def pair(self, one: str, other: str, metric: str | None = None) -> dict[str, Any] | None:
-        """What was found of two systems, whichever is the baseline; None if they were not compared."""
-        names = pl.col("baseline").is_in([one, other]) & pl.col("system").is_in([one, other])
-        found = self.pairs.filter(names & (pl.col("metric") == (metric or self.metrics[0])))
-        return found.row(0, named=True) if found.height else None
+    @property
+    def _ranking(self) -> list[dict[str, Any]]:
+        """The systems by the first metric, best first."""
+        ranked = self.systems.filter(pl.col("metric") == self.metrics[0])
+        return ranked.sort("mean", descending=True, nulls_last=True).to_dicts()
 
-    def worse(self, one: str, other: str) -> str | None:
-        """Why a system is worse than another by the first metric, as far as can be told; None if it is not.
+    def _significance(self, pair: dict[str, Any]) -> str:
+        verdict = "statistically significant" if pair["significant"] else "not statistically significant"
+        return f"{verdict} (p = {pair['p_adjusted']:.2g}{_CORRECTIONS[self.config['correction']]})"
 
-        It is where it is significantly so after correction; or, where a margin is set, unless it is shown to be not
-        inferior.
+    def pair(self, system: str, other: str, metric: str | None = None) -> dict[str, Any] | None:
+        """Look up the line of :attr:`pairs` about two systems, whichever of them is the baseline.
+
+        Parameters
+        ----------
+        system, other : str
+            The names of the two systems.
+        metric : str, optional
+            The name of the metric; by default the first.
+
+        Returns
+        -------
+        dict of str to Any or None
+            The columns of the line; None if the two were not compared.
         """
-        pair = self.pair(one, other)
+        names = pl.col("baseline").is_in([system, other]) & pl.col("system").is_in([system, other])
+        lines = self.pairs.filter(names & (pl.col("metric") == (metric or self.metrics[0])))
+        return lines.row(0, named=True) if lines.height else None
+
+    def worse(self, system: str, other: str) -> str | None:
+        """Tell whether a system is worse than another by the first metric.
+
+        Without a margin, it is if it scores significantly lower after correction. With a margin, it is unless it is
+        shown to be not inferior.
+
+        Parameters
+        ----------
+        system : str
+            The system that must not be worse.
+        other : str
+            The system it is compared with.
+
+        Returns
+        -------
+        str or None
+            The reason, in a sentence; None if it is not worse.
+        """
+        pair = self.pair(system, other)
         if pair is None:
-            raise ParameterError(f"{one} and {other} were not compared; choose another baseline, or none.")
-        difference, low, _ = _seen_from(one, pair)
+            raise ParameterError(f"{system} and {other} were not compared; choose another baseline, or none.")
+        difference, low, _ = _difference(system, pair)
         if pair["users"] < 2:
-            raise DataError(f"{one} and {other} have too few users in common to be compared.")
-        told = f"{self.metrics[0]} of {one} less that of {other} is {difference:.6g}"
-        margin = self.config["margin"]
+            raise DataError(f"{system} and {other} have too few users in common to be compared.")
+        margin, result = self.config["margin"], f"{self.metrics[0]}: {system} - {other} = {difference:.6g}"
         if margin is not None:
-            return None if low >= -margin - TIE else f"{told}, and may be as low as {low:.6g}, below -{margin:g}."
-        return f"{told} (p = {pair['p_adjusted']:.2g})." if difference < 0 and pair["significant"] else None
+            interval = f"its {self._level} confidence interval begins at {low:.6g}, below the margin of {-margin:g}"
+            return None if low >= -margin - TIE else f"{result}; {interval}."
+        return f"{result}, {self._significance(pair)}." if difference < 0 and pair["significant"] else None
 
     def to_frame(self) -> pl.DataFrame:
-        """The pairs, overall and per segment."""
+        """Return the pairs as a table, all users first, then each segment.
+
+        Returns
+        -------
+        polars.DataFrame
+            The lines of :attr:`pairs` and :attr:`segments`.
+        """
         if self.segments.is_empty():
             return self.pairs
         by = self.config["by"]
-        whole = self.pairs.select(*(pl.lit("(all)").alias(name) for name in by), pl.all())
-        return pl.concat([whole, self.segments], how="vertical_relaxed")
+        overall = self.pairs.select(*(pl.lit("(all)").alias(name) for name in by), pl.all())
+        return pl.concat([overall, self.segments], how="vertical_relaxed")
 
     def to_dict(self) -> dict[str, Any]:
-        """Systems, pairs, counts and config as plain values; what is not a number is None."""
+        """Return the summary, systems, pairs, segments, counts and config as plain values.
+
+        Returns
+        -------
+        dict of str to Any
+            Content for JSON; NaN becomes None.
+        """
         tables = {"systems": self.systems, "pairs": self.pairs, "segments": self.segments}
         lines = {name: table.to_dicts() for name, table in tables.items()}
         return plain({"summary": self.summary, **lines, "counts": self.counts, "config": self.config})
 
+    def __repr__(self) -> str:
+        ranking = self._ranking
+        means = [f"{row['system']} {row['mean']:.4f}" for row in ranking[:_MOST_SYSTEMS]]
+        means += [f"and {len(ranking) - _MOST_SYSTEMS} more"] * (len(ranking) > _MOST_SYSTEMS)
+        lines = [f"Comparison by {self.metrics[0]}: {', '.join(means)}"]
+        best, second = (row["system"] for row in ranking[:2])
+        pair = self.pair(best, second)
+        if pair is not None and pair["users"] >= 2:
+            difference, low, high = _difference(best, pair)
+            lines += [
+                f"{best} - {second}: {difference:+.4f}, {self._level} confidence interval {low:.4f} to {high:.4f}",
+                self._significance(pair),
+            ]
+        return "\n".join(lines)
 
-def _seen_from(system: str, pair: dict[str, Any]) -> tuple[float, float, float]:
-    """Difference and interval of a pair, a system's less the other's."""
+
+def _difference(system: str, pair: dict[str, Any]) -> tuple[float, float, float]:
+    """Difference and interval of a pair: ``system`` minus the other."""
     if pair["system"] == system:
         return pair["difference"], pair["low"], pair["high"]
     return -pair["difference"], -pair["high"], -pair["low"]

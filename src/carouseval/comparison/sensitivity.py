@@ -1,4 +1,4 @@
-"""Does the order of systems survive another discount, ideal, gain or cutoff?"""
+"""Does the order of systems hold under another discount, ideal, gain or cutoff?"""
 
 import itertools
 import math
@@ -9,78 +9,124 @@ from typing import Any, Unpack
 
 import polars as pl
 
-from carouseval.comparison.compare import Systems, all_items, system_runs
+from carouseval.comparison.compare import Systems, evaluate_runs, items_or_collected, runs_by_system
 from carouseval.comparison.significance import TIE
 from carouseval.errors import ParameterError
 from carouseval.evaluation.evaluate import Evaluator
 from carouseval.evaluation.plan import ScoringPlan
 from carouseval.evaluation.results import Evaluation
 from carouseval.evaluation.settings import Candidates, Settings, SettingsDict, takes_settings
+from carouseval.metrics.choices import GainName
 from carouseval.metrics.metric_base import Metric
 from carouseval.metrics.names import metric
 from carouseval.progress import Progress
 from carouseval.result_base import Result, plain
 from carouseval.tables import TableLike
 
-DISCOUNTS = ("d_rpd", "d_rpb", "d_mul", "d_add", "d_mir", "d_a", "d_t")
+DISCOUNTS: tuple[str, ...] = ("d_rpd", "d_rpb", "d_mul", "d_add", "d_mir", "d_a", "d_t")
+_MOST_VARIATIONS = 8  # listed by name
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Sensitivity(Result):
-    """The systems' means under every variation of one reference, and how the order changes.
+    """The result of :func:`carouseval.sensitivity`: the means of systems under variations of one metric.
 
-    ``table`` has a line for each variation (and segment): what is varied, the means by system, Kendall's tau with the
-    reference's order, and the pairs of systems that change places.
+    Attributes
+    ----------
+    systems : tuple of str
+        The systems by their reference score, best first.
+    table : polars.DataFrame
+        One line per variation (and segment), the reference first: what is ``varied`` and how (``variation``), the mean
+        of each system, Kendall's ``tau`` between its order and the reference's, the ``best`` system, and the pairs of
+        systems that swap places (``flips``).
+    config : dict of str to Any
+        Every setting in force.
+
+    Examples
+    --------
+    >>> import carouseval as cv
+    >>> data = cv.sample(50, systems=["new", "random"])
+    >>> cv.sensitivity(data.layouts, data.judgments, data.items, discounts=["d_a", "d_t"])
+    Sensitivity: the order new > random holds in 7 of 7 variations
     """
 
-    systems: tuple[str, ...]  # best first, by the reference
+    systems: tuple[str, ...]
     table: pl.DataFrame
     config: dict[str, Any]
 
     @property
     def heading(self) -> str:
-        """The sentence."""
+        """The sentences that head every table: the summary."""
         return self.summary
 
     @cached_property
     def summary(self) -> str:
-        """Whether the order holds, in a sentence."""
-        varied = self._overall().filter(pl.col("varied") != "reference")
-        swapped = varied.filter(pl.col("flips") != "")
-        order = self._order()
-        if swapped.is_empty():
-            return f"The order {order} is the same under all {varied.height} variations."
-        pairs = sorted({pair for text in swapped["flips"] for pair in text.split(", ")})
-        best = varied.filter(pl.col("best") != self.systems[0]).height
-        leads = (
-            f"{self.systems[0]} leads under all of them"
-            if not best
-            else f"{self.systems[0]} does not lead under {best}"
-        )
+        """Whether the order of systems holds under every variation, and which variations change it."""
+        changed, count = self._changed, self._variations.height
+        if changed.is_empty():
+            return f"The order {self._order} holds in all {count} variations."
+        pairs = sorted({pair for flips in changed["flips"] for pair in flips.split(", ")})
+        leads = self._variations.filter(pl.col("best") == self.systems[0]).height
         return (
-            f"The order {order} changes under {swapped.height} of {varied.height} variations; {leads}. "
-            f"Changing places: {', '.join(pairs)}."
+            f"The order {self._order} changes in {changed.height} of {count} variations ({self._changes}). "
+            f"{self.systems[0]} leads in {f'all {count}' if leads == count else f'{leads} of {count}'}. "
+            f"Pairs that swap places: {', '.join(pairs)}."
         )
 
+    @property
     def _overall(self) -> pl.DataFrame:
-        """The lines of all users."""
+        """The lines about all users."""
         by = self.config["by"]
         return self.table.filter(pl.col(name) == "(all)" for name in by) if by else self.table
 
+    @property
+    def _variations(self) -> pl.DataFrame:
+        return self._overall.filter(pl.col("varied") != "reference")
+
+    @property
+    def _changed(self) -> pl.DataFrame:
+        """The variations under which systems swap places."""
+        return self._variations.filter(pl.col("flips") != "")
+
+    @property
+    def _changes(self) -> str:
+        """``discount: d_t; candidates: displayed``."""
+        names = [f"{varied}: {variation}" for varied, variation in self._changed["varied", "variation"].iter_rows()]
+        return "; ".join(names[:_MOST_VARIATIONS] + ["..."] * (len(names) > _MOST_VARIATIONS))
+
+    @property
     def _order(self) -> str:
-        means = self._overall().row(0, named=True)
-        told = self.systems[0]
-        for one, other in itertools.pairwise(self.systems):
-            told += f" {'=' if abs(means[one] - means[other]) <= TIE else '>'} {other}"
-        return told
+        """``new > prod = old``."""
+        means = self._overall.row(0, named=True)
+        order = self.systems[0]
+        for system, follower in itertools.pairwise(self.systems):
+            order += f" {'=' if abs(means[system] - means[follower]) <= TIE else '>'} {follower}"
+        return order
 
     def to_frame(self) -> pl.DataFrame:
-        """The table."""
+        """Return the table of variations.
+
+        Returns
+        -------
+        polars.DataFrame
+            :attr:`table`.
+        """
         return self.table
 
     def to_dict(self) -> dict[str, Any]:
-        """The sentence and the table as plain values."""
+        """Return the summary, variations and config as plain values.
+
+        Returns
+        -------
+        dict of str to Any
+            Content for JSON; NaN becomes None.
+        """
         return plain({"summary": self.summary, "variations": self.table.to_dicts(), "config": self.config})
+
+    def __repr__(self) -> str:
+        changed, count = self._changed.height, self._variations.height
+        order = f"Sensitivity: the order {self._order} holds in {count - changed} of {count} variations"
+        return f"{order}\nchanged by {self._changes}" if changed else order
 
 
 @takes_settings
@@ -93,94 +139,114 @@ def sensitivity(
     progress: Progress | None = None,
     **settings: Unpack[SettingsDict],
 ) -> Sensitivity:
-    """Judge systems by one metric, then with one thing changed at a time.
+    """Score systems by one metric, then again with one choice changed at a time, to see whether their order holds.
 
-    The reference is ``metrics``, an ``N2DCG_cat`` of any discount and cutoff, under the settings given; then come other
-    discounts, the unconstrained ideal, the other gain, cutoffs at the first screen and at half the page, and the other
-    kind of candidates.
+    The reference is ``metrics``, an ``N2DCG_cat`` with any discount and cutoff, under the settings given. The
+    variations are other discounts, the unconstrained ideal, the other gain, cutoffs at the first screen and at half
+    the page, and the other kind of candidates.
 
     Parameters
     ----------
-    systems, judgments, items, progress
-        As in :func:`carouseval.compare`.
-    discounts
-        Those to try beside the reference's.
+    systems : dict of str to TableLike
+        The layouts of each system by its name, or a list of layouts for several runs, as for
+        :func:`carouseval.compare`.
+    judgments : TableLike
+        Lines of ``user_id, item_id, relevance`` (+ ``page_id``), as for :func:`carouseval.evaluate`.
+    items : TableLike, optional
+        Lines of ``item_id, category``. By default the pairs that appear in the layouts of any system.
+    discounts : sequence of str, default ('d_rpd', 'd_rpb', 'd_mul', 'd_add', 'd_mir', 'd_a', 'd_t')
+        The discounts to try in place of the reference's.
+    progress : Progress, optional
+        A function called with (what, done, total) while tables are read and scored.
+
+    Returns
+    -------
+    Sensitivity
+        The systems' means under each variation, and where their order changes.
+
+    Examples
+    --------
+    >>> import carouseval as cv
+    >>> data = cv.sample(50, systems=["new", "random"])
+    >>> result = cv.sensitivity(data.layouts, data.judgments, data.items, discounts=["d_a", "d_t"])
+    >>> result.summary
+    'The order new > random holds in all 7 variations.'
     """
-    chosen = Settings.named("sensitivity", settings)
-    plan = ScoringPlan.of(chosen)
-    name, *others = plan.asked
+    options = Settings.named("sensitivity", settings)
+    plan = ScoringPlan.of(options)
+    name, *others = plan.names
     if others or name not in plan.metrics or plan.metrics[name].ideal != "category":
-        found = ", ".join(plan.asked)
-        raise ParameterError(f"metrics: sensitivity varies one N2DCG_cat, of any discount and cutoff, found {found}.")
+        raise ParameterError(
+            f"metrics: sensitivity takes one N2DCG_cat, with any discount and cutoff, found {', '.join(plan.names)}."
+        )
     if plan.grid_values is not None:
         raise ParameterError("grid: sensitivity takes one grid for all pages.")
-    runs = system_runs(systems)
-    listed = all_items(items, runs, ScoringPlan.of(replace(chosen, candidates="judged")))
+    runs = runs_by_system(systems)
+    item_table = items_or_collected(items, runs, ScoringPlan.of(replace(options, candidates="judged")))
     reference, variations = plan.metrics[name], _variations(plan.metrics[name], plan, discounts)
-    other: Candidates = "displayed" if chosen.candidates == "judged" else "judged"
-    asked = {chosen.candidates: {("reference", reference.full_name): reference} | variations}
-    asked |= {other: {("candidates", other): reference}}
+    other: Candidates = "displayed" if options.candidates == "judged" else "judged"
+    metrics_by_candidates: dict[Candidates, dict[tuple[str, str], Metric]] = {
+        options.candidates: {("reference", reference.full_name): reference} | variations,
+        other: {("candidates", other): reference},
+    }
     lines: list[dict[str, Any]] = []
-    for candidates, mine in asked.items():
-        options = settings | {"candidates": candidates, "metrics": list(mine.values())}
-        evaluator = Evaluator(judgments, listed, **options)
-        results = {
-            name: [evaluator.evaluate(layouts, progress) for layouts in several] for name, several in runs.items()
-        }
-        for key, one in zip(mine, mine.values(), strict=True):
-            lines += _lines(key, str(one), results, chosen.by_columns)
+    for candidates, metrics in metrics_by_candidates.items():
+        varied: SettingsDict = {"candidates": candidates, "metrics": list(metrics.values())}
+        evaluator = Evaluator(judgments, item_table, **settings | varied)
+        evaluations = evaluate_runs(evaluator, runs, progress)
+        for variation, varied_metric in metrics.items():
+            lines += _lines(variation, str(varied_metric), evaluations, options.by_columns)
     return Sensitivity(
-        systems=_order(runs, lines[0]),
-        table=_compared(lines, list(runs), chosen.by_columns),
+        systems=_ranked(runs, lines[0]),
+        table=_with_agreement(lines, list(runs), options.by_columns),
         config=plan.config() | {"discounts_tried": list(discounts)},
     )
 
 
 def _lines(
-    key: tuple[str, str], metric: str, results: Mapping[str, Sequence[Evaluation]], by: Sequence[str]
+    variation: tuple[str, str], metric: str, evaluations: Mapping[str, Sequence[Evaluation]], by: Sequence[str]
 ) -> list[dict[str, Any]]:
     """The systems' means under one variation, over all users and in each segment; runs are averaged."""
     means: dict[tuple[str, ...], dict[str, list[float]]] = {}
-    for system, several in results.items():
-        for one in several:
-            whole = dict.fromkeys(by, "(all)") | {metric: one.mean[metric]}
-            for row in (whole, *one.segment_means.iter_rows(named=True)):
-                of_segment = means.setdefault(tuple(row[column] for column in by), {})
-                of_segment.setdefault(system, []).append(row[metric])
+    for system, results in evaluations.items():
+        for result in results:
+            overall = dict.fromkeys(by, "(all)") | {metric: result.mean[metric]}
+            for row in (overall, *result.segment_means.iter_rows(named=True)):
+                segment_means = means.setdefault(tuple(row[column] for column in by), {})
+                segment_means.setdefault(system, []).append(row[metric])
     lines = []
     for segment, by_system in means.items():
         line: dict[str, Any] = dict(zip(by, segment, strict=True))
-        line |= dict(zip(("varied", "variation"), key, strict=True))
-        averaged = {name: sum(some) / len(some) for name, some in by_system.items()}
-        lines.append(line | {name: averaged.get(name, math.nan) for name in results})
+        line |= dict(zip(("varied", "variation"), variation, strict=True))
+        averages = {system: sum(values) / len(values) for system, values in by_system.items()}
+        lines.append(line | {system: averages.get(system, math.nan) for system in evaluations})
     return lines
 
 
-def _compared(lines: Sequence[dict[str, Any]], systems: Sequence[str], by: Sequence[str]) -> pl.DataFrame:
-    """Every line beside the order that the reference gives in its segment."""
+def _with_agreement(lines: Sequence[dict[str, Any]], systems: Sequence[str], by: Sequence[str]) -> pl.DataFrame:
+    """Every line with its agreement with the reference of its segment."""
     references = {tuple(line[name] for name in by): line for line in lines if line["varied"] == "reference"}
-    told = []
+    rows = []
     for line in lines:
         reference = references[tuple(line[name] for name in by)]
-        means = ({name: one[name] for name in systems} for one in (reference, line))
-        told.append(line | _agreement(*means))
-    return pl.DataFrame(told, infer_schema_length=None)
+        rows.append(line | _agreement(*({name: source[name] for name in systems} for source in (reference, line))))
+    return pl.DataFrame(rows, infer_schema_length=None)
 
 
-def _order(systems: Iterable[str], reference: Mapping[str, float]) -> tuple[str, ...]:
-    return tuple(sorted(systems, key=lambda name: (-reference[name], name)))
+def _ranked(systems: Iterable[str], means: Mapping[str, float]) -> tuple[str, ...]:
+    return tuple(sorted(systems, key=lambda name: (-means[name], name)))
 
 
 def _variations(reference: Metric, plan: ScoringPlan, discounts: Sequence[str]) -> dict[tuple[str, str], Metric]:
-    """One thing changed at a time; what comes to the same as the reference or an earlier one is left out."""
+    """The metrics with one choice changed; those equal to the reference or to an earlier one are left out."""
     if isinstance(discounts, str) or not discounts:
         raise ParameterError("discounts must be a list of at least one, such as ['d_rpd', 'd_a'].")
     grid, discount, cutoff, gain = plan.grids[0], reference.discount, reference.cutoff, reference.gain
     screen = (min(grid.visible_rows, grid.rows), min(grid.page_size, grid.cols))
     half = (-(-grid.rows // 2), -(-grid.cols // 2))
-    in_force = plan.gain if gain is None else gain
-    other_gain = "exp2" if in_force == "linear" else "linear"
-    all_of_them = {
+    gain_in_force = plan.gain if gain is None else gain
+    other_gain: GainName = "exp2" if gain_in_force == "linear" else "linear"
+    metrics = {
         **{("discount", name): metric(reference.base, name, cutoff, gain) for name in discounts},
         ("ideal", "unconstrained"): metric("N2DCG", discount, cutoff, gain),
         ("gain", other_gain): metric(reference.base, discount, cutoff, other_gain),
@@ -188,36 +254,35 @@ def _variations(reference: Metric, plan: ScoringPlan, discounts: Sequence[str]) 
         ("cutoff", f"half the page, {half[0]}x{half[1]}"): metric(reference.base, discount, half, gain),
     }
 
-    def comes_to(one: Metric) -> tuple[Any, ...]:
-        gain = plan.gain if one.gain is None else one.gain
-        return one.ideal, gain if isinstance(gain, str) else id(gain), one.weights(grid).tobytes()
+    def identity(varied: Metric) -> tuple[Any, ...]:
+        gain = plan.gain if varied.gain is None else varied.gain
+        return varied.ideal, gain if isinstance(gain, str) else id(gain), varied.weights(grid).tobytes()
 
-    found: dict[tuple[str, str], Metric] = {}
-    known = {comes_to(reference)}
-    for key, one in all_of_them.items():
-        if comes_to(one) not in known:
-            known.add(comes_to(one))
-            found[key] = one
-    return found
+    distinct: dict[tuple[str, str], Metric] = {}
+    seen = {identity(reference)}
+    for variation, varied in metrics.items():
+        if identity(varied) not in seen:
+            seen.add(identity(varied))
+            distinct[variation] = varied
+    return distinct
 
 
 def _agreement(reference: dict[str, float], means: dict[str, float]) -> dict[str, Any]:
-    """How the order of systems under a variation agrees with the reference's; ties count as neither."""
-    agree = flips = before_ties = after_ties = 0
-    swapped = []
-    for one, other in itertools.combinations(reference, 2):
-        before, after = reference[one] - reference[other], means[one] - means[other]
-        before_ties += abs(before) <= TIE
-        after_ties += abs(after) <= TIE
+    """Kendall's tau-b between the order of systems and the reference's, the best system, and the pairs that swap."""
+    agreements = reference_ties = ties = 0
+    flips = []
+    for system, other in itertools.combinations(reference, 2):
+        before, after = reference[system] - reference[other], means[system] - means[other]
+        reference_ties += abs(before) <= TIE
+        ties += abs(after) <= TIE
         if min(abs(before), abs(after)) <= TIE or math.isnan(before * after):
             continue
         if before * after < 0:
-            flips += 1
-            swapped.append(f"{one}/{other}")
+            flips.append(f"{system}/{other}")
         else:
-            agree += 1
+            agreements += 1
     pairs = len(reference) * (len(reference) - 1) // 2
-    known = math.sqrt((pairs - before_ties) * (pairs - after_ties))  # Kendall's tau-b: ties count on neither side
-    tau = (agree - flips) / known if known > 0 else math.nan
+    untied = math.sqrt((pairs - reference_ties) * (pairs - ties))
+    tau = (agreements - len(flips)) / untied if untied > 0 else math.nan
     best = max(means, key=lambda name: means[name]) if not any(map(math.isnan, means.values())) else ""
-    return {"tau": tau, "best": best, "flips": ", ".join(swapped)}
+    return {"tau": tau, "best": best, "flips": ", ".join(flips)}

@@ -1,4 +1,4 @@
-"""``check``: are these tables fit to be judged, and what is in them? All is read and validated, nothing scored."""
+"""``check``: reads and validates tables, and scores nothing."""
 
 import html
 import json
@@ -12,8 +12,8 @@ import polars as pl
 from carouseval.errors import CarousevalError, DataError
 from carouseval.evaluation import page_defects, schema
 from carouseval.evaluation.defect_lines import describe_defects
-from carouseval.evaluation.notices import mismatches, no_category, refusals, uncategorised
-from carouseval.evaluation.outcomes import Verdicts
+from carouseval.evaluation.notices import mismatches, no_category, number, refusals, uncategorised
+from carouseval.evaluation.outcomes import PageOutcomes
 from carouseval.evaluation.page_defects import PageDefect
 from carouseval.evaluation.plan import ScoringPlan
 from carouseval.evaluation.reading.inputs import NO_CATEGORY, Inputs, JudgedSources
@@ -25,12 +25,32 @@ from carouseval.table_columns import Defect
 from carouseval.tables import Table, TableLike, in_memory, open_table
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Check(Result):
-    """What is wrong with the tables, the worst first, and what is in them."""
+    """What is wrong with tables and what they hold, as :func:`carouseval.check` returns it.
+
+    Attributes
+    ----------
+    defects : tuple of Defect
+        What is wrong, errors first; each has a ``severity`` ("error", "warning" or "note"), ``table``, ``column``,
+        ``count`` and ``message``.
+    summary : dict of str to dict
+        For each table, its numbers of lines, users, items and so on; under ``match``, how well the tables fit together.
+        Empty where a table cannot be read.
+
+    Examples
+    --------
+    >>> import carouseval as cv
+    >>> data = cv.sample(users=20, systems=["new"])
+    >>> check = cv.check(data.layouts["new"], data.judgments, data.items)
+    >>> check.ok
+    True
+    >>> check.summary["judgments"]["users"]
+    20
+    """
 
     defects: tuple[Defect, ...]
-    summary: dict[str, dict[str, Any]]  # per table
+    summary: dict[str, dict[str, Any]]
 
     @property
     def ok(self) -> bool:
@@ -39,17 +59,23 @@ class Check(Result):
 
     @property
     def heading(self) -> str:
-        """That nothing is wrong, if so."""
-        return "" if self.defects else "The tables are sound."
+        """A sentence where nothing is wrong; else empty."""
+        return "" if self.defects else "The tables are valid."
 
     def raise_for_errors(self) -> None:
-        """Raise the first error, if there is one."""
+        """Raise a :class:`carouseval.DataError` with the first error, if there is one."""
         for defect in self.defects:
             if defect.severity == "error":
                 raise DataError(str(defect))
 
     def to_frame(self) -> pl.DataFrame:
-        """One line per defect."""
+        """Return the defects as a table.
+
+        Returns
+        -------
+        polars.DataFrame
+            One line per defect: severity, table, column, count, message.
+        """
         kinds = {
             "severity": pl.String,
             "table": pl.String,
@@ -60,8 +86,20 @@ class Check(Result):
         return pl.DataFrame([{name: asdict(defect)[name] for name in kinds} for defect in self.defects], schema=kinds)
 
     def to_dict(self) -> dict[str, Any]:
-        """Defects and summary as plain values."""
+        """Return defects and summary as plain values.
+
+        Returns
+        -------
+        dict
+            ``ok``, ``defects`` and ``summary``.
+        """
         return {"ok": self.ok, "defects": self.to_frame().to_dicts(), "summary": self.summary}
+
+    def __repr__(self) -> str:
+        severities = [defect.severity for defect in self.defects]
+        numbers = [number(severities.count(kind), kind) for kind in ("error", "warning", "note") if kind in severities]
+        lines = [f"Check({', '.join(numbers) or self.heading})"]
+        return "\n".join([*lines, *(f"  {defect.severity}: {defect.message}" for defect in self.defects)])
 
     def _repr_html_(self) -> str:
         return super()._repr_html_() + f"<pre>{html.escape(json.dumps(self.summary, indent=1))}</pre>"
@@ -76,14 +114,25 @@ def check(
     progress: Progress | None = None,
     **settings: Unpack[SettingsDict],
 ) -> Check:
-    """Validate tables without scoring: all that ``evaluate`` refuses under these settings, and a summary.
+    """Validate tables without scoring: list all that ``evaluate`` would refuse under these settings.
 
-    What it would warn of is listed too, as far as that can be told without scores.
+    Warnings that need no scores are listed too.
 
     Parameters
     ----------
-    layouts, judgments, items, progress
-        As in :func:`carouseval.evaluate`; judgments may be left out.
+    layouts : table
+        The pages, as in :func:`carouseval.evaluate`.
+    judgments : table, optional
+        Lines of ``user_id, item_id, relevance``; without them, only pages and items are checked.
+    items : table, optional
+        Lines of ``item_id, category``.
+    progress : callable, optional
+        Called with (what, done, of) while tables are read.
+
+    Returns
+    -------
+    Check
+        The defects, and a summary of each table.
 
     Examples
     --------
@@ -94,61 +143,61 @@ def check(
     layouts: 1 cell appears twice, first user_id=7 row=1 col=1 (line 2). Each cell holds one item; drop the repeats.
     """
     chosen = Settings.named("check", settings)
-    ScoringPlan.of(chosen)  # what settings get wrong is raised, what tables do is listed
-    sources = {"layouts": layouts, "judgments": judgments, "items": items}
+    ScoringPlan.of(chosen)  # errors of settings are raised, those of tables listed
+    sources: dict[str, Any] = {"layouts": layouts, "judgments": judgments, "items": items}
     given = {
         name: in_memory(source, name) for name, source in sources.items() if source is not None or name == "layouts"
     }
-    tables, found = _opened(given, chosen)
+    tables, defects = _open(given, chosen)
     for table in tables.values():
-        found += _broken(table)
-    summary = {name: _summary(table) for name, table in tables.items()} if not found else {}
-    if not found and len(tables) == len(given):
-        found += _page_defects(given, tables, chosen, summary, progress)
+        defects += _column_defects(table)
+    summary = {name: _summary(table) for name, table in tables.items()} if not defects else {}
+    if not defects and len(tables) == len(given):
+        defects += _content_defects(given, tables, chosen, summary, progress)
     rank = {"error": 0, "warning": 1, "note": 2}
-    return Check(tuple(sorted(found, key=lambda defect: rank[defect.severity])), summary)
+    return Check(tuple(sorted(defects, key=lambda defect: rank[defect.severity])), summary)
 
 
-def _opened(given: Mapping[str, TableLike], settings: Settings) -> tuple[dict[str, Table], list[Defect]]:
-    """The tables that can be opened, and why others cannot."""
+def _open(given: Mapping[str, TableLike], settings: Settings) -> tuple[dict[str, Table], list[Defect]]:
+    """The tables that can be opened, and why the others cannot."""
     try:
         return schema.open_tables(given, settings), []
-    except CarousevalError as together:
+    except CarousevalError as first:
         tables: dict[str, Table] = {}
-        found = []
+        defects = []
         for name, source in given.items():
             try:
                 tables[name] = open_table(source, name, schema.TABLES[name], schema.names_of(settings.columns, name))
             except CarousevalError as error:
-                found.append(Defect(name, "", 1, str(error)))
-        return tables, found or [Defect(_table_of(together), "", 1, str(together))]
+                defects.append(Defect(name, "", 1, str(error)))
+        return tables, defects or [Defect(_table_of(first), "", 1, str(first))]
 
 
 def _table_of(error: CarousevalError) -> str:
-    """The table that a message begins with, if it does."""
+    """The table that an error's message begins with, or nothing."""
     name = str(error).partition(":")[0]
     return name if name in schema.TABLES else ""
 
 
-def _broken(table: Table) -> list[Defect]:
-    """What single columns hold that cannot be read; an empty table."""
+def _column_defects(table: Table) -> list[Defect]:
+    """Values that cannot be read; or that the table is empty."""
     try:
-        found = table.defects()
-        if not found and table.height() == 0:
-            found = [Defect(table.name, "", 1, f"{table.name}: the table is empty.")]
-        return found
+        defects = table.defects()
+        if not defects and table.height() == 0:
+            defects = [Defect(table.name, "", 1, schema.EMPTY[table.name])]
+        return defects
     except DataError as error:
         return [Defect(table.name, "", 1, str(error))]
 
 
-def _nobody(layouts: Table) -> pl.DataFrame:
-    """Judgments by nobody, with ids of the types that the layouts have."""
+def _no_judgments(layouts: Table) -> pl.DataFrame:
+    """An empty table of judgments, with ids of the types that the layouts have."""
     types = {name: layouts.id_types[name] for name in ("user_id", "item_id")}
     return pl.DataFrame(schema=types | {"relevance": pl.Float64()})
 
 
 def _summary(table: Table) -> dict[str, Any]:
-    """What a table holds, in a line."""
+    """The numbers of lines, users, items and so on of a table."""
     facts: dict[str, pl.Expr] = {"cells" if table.lists else "lines": pl.len()}
     for column, name in (("user_id", "users"), ("item_id", "items"), ("category", "categories")):
         if column in table:
@@ -168,66 +217,69 @@ def _summary(table: Table) -> dict[str, Any]:
         }
     if table.name == "items" and "user_id" in table:
         facts["personal_lines"] = pl.col("user_id").is_not_null().sum()
-    with table.readable():
+    with table.read_errors():
         return table.frame().select(**facts).collect(engine="streaming").row(0, named=True)
 
 
-def _page_defects(
+def _content_defects(
     given: Mapping[str, TableLike],
     tables: Mapping[str, Table],
     settings: Settings,
     summary: dict[str, dict[str, Any]],
     progress: Progress | None,
 ) -> list[Defect]:
-    """What pages have wrong, and how well the tables match."""
+    """Defects of pages, and how well the tables match."""
     judged = "judgments" in given
-    if not judged:  # names that only judgments would have are not missed
+    if not judged:  # names of columns of judgments are no error
         settings = replace(settings, columns={"layouts": schema.names_of(settings.columns, "layouts")})
-    judgments = given["judgments"] if judged else _nobody(tables["layouts"])
+    judgments = given["judgments"] if judged else _no_judgments(tables["layouts"])
     sources = JudgedSources(judgments, given.get("items"), ScoringPlan.of(settings), needs_judgments=judged)
     try:
         with sources.open(given["layouts"], progress, items_from_layouts=True, lenient=True) as inputs:
-            found, unjudged = _marked(inputs, summary, progress)
+            defects, unjudged = _page_defects(inputs, summary, progress)
             if inputs.judged.membership is None and inputs.plan.needs_categories:  # items may come with the judgments
-                found.append(Defect("layouts", "category", 1, NO_CATEGORY, "error" if judged else "warning"))
-            return found + (_matches(inputs, summary, unjudged) if judged else [])
+                defects.append(Defect("layouts", "category", 1, NO_CATEGORY, "error" if judged else "warning"))
+            return defects + (_match_defects(inputs, summary, unjudged) if judged else [])
     except CarousevalError as error:
         return [Defect(_table_of(error), "", 1, str(error))]
 
 
-def _marked(inputs: Inputs, summary: dict[str, dict[str, Any]], progress: Progress | None) -> tuple[list[Defect], int]:
-    """What is wrong with pages, and how many items are shown without a judgment."""
+def _page_defects(
+    inputs: Inputs, summary: dict[str, dict[str, Any]], progress: Progress | None
+) -> tuple[list[Defect], int]:
+    """Defects of pages, and the number of items shown without a judgment."""
     marked: dict[PageDefect, list[Any]] = {}
     refused: set[PageDefect] = set()
     duplicates = unjudged = 0
     for batch in page_batches(inputs.layouts, inputs.judged, inputs.plan, progress):
-        not_let_pass = dict(page_defects.refused(batch, inputs.plan))
-        refused |= not_let_pass.keys()
-        for defect in dict.fromkeys((*page_defects.PAGE_DEFECTS, *not_let_pass)):
+        refused_here = dict(page_defects.refused(batch, inputs.plan))
+        refused |= refused_here.keys()
+        for defect in dict.fromkeys((*page_defects.PAGE_DEFECTS, *refused_here)):
             marked.setdefault(defect, []).append(page_defects.marked_pages(batch, defect))
         duplicates, unjudged = duplicates + int(batch.duplicates.sum()), unjudged + int(batch.unjudged.sum())
-    found: list[Defect] = []
+    defects: list[Defect] = []
     for defect, parts in marked.items():
         pages = np.concatenate(parts)
         if len(pages):
             severity = "error" if defect in refused else "warning"
-            found.append(replace(describe_defects(defect, pages, inputs), severity=severity))
+            defects.append(replace(describe_defects(defect, pages, inputs), severity=severity))
     summary["layouts"] |= {"pages": int(inputs.layouts.present.sum()), "repeated_items": duplicates}
-    return found, unjudged
+    return defects, unjudged
 
 
-def _matches(inputs: Inputs, summary: dict[str, dict[str, Any]], unjudged: int) -> list[Defect]:
+def _match_defects(inputs: Inputs, summary: dict[str, dict[str, Any]], unjudged: int) -> list[Defect]:
     """How well the tables match."""
     layouts = inputs.layouts
-    verdicts = Verdicts.of(inputs.judged, layouts, inputs.plan)
-    missing, homeless = len(verdicts.entries.missing_truths), uncategorised(inputs)
+    outcomes = PageOutcomes.of(inputs.judged, layouts, inputs.plan)
+    missing, without_category = len(outcomes.entries.missing_sets), uncategorised(inputs)
     summary["match"] = {
         "shown_and_judged": (layouts.lines - unjudged) / layouts.lines,
         "judged_without_page": missing,
-        "pages_without_relevant": int((~verdicts.by_any.relevant & ~verdicts.by_any.missing).sum()),
-        "judged_without_category": homeless,
+        "pages_without_relevant": int((~outcomes.by_any.relevant & ~outcomes.by_any.missing).sum()),
+        "judged_without_category": without_category,
     }
-    found = list(refusals(inputs, verdicts))
-    if homeless and inputs.plan.needs_categories:
-        found.append(Defect("items", "category", homeless, no_category(inputs, homeless), "warning"))
-    return found + mismatches(inputs, unjudged, missing)
+    defects = list(refusals(inputs, outcomes))
+    if without_category and inputs.plan.needs_categories:
+        message = no_category(inputs, without_category)
+        defects.append(Defect("items", "category", without_category, message, "warning"))
+    return defects + mismatches(inputs, unjudged, missing)

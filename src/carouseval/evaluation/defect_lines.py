@@ -1,4 +1,4 @@
-"""Defects of pages in words, with the first line where each shows."""
+"""Defects of pages in words, with the first line that has each."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
@@ -19,28 +19,28 @@ from carouseval.metrics.grid import Grid
 from carouseval.table_columns import Defect
 from carouseval.tables import RECORD
 
-_MOST_LOOKED_AT = 2_000  # pages, the first of those marked
+_MOST_PAGES = 2_000  # that examples are looked for on
 
 Line = dict[str, Any]
-Found = Iterator[tuple[int, str]]  # record and what stands there
+Examples = Iterator[tuple[int, str]]  # record, and what it holds
 
 
 def refuse_defects(pages: PageBatch, inputs: Inputs) -> None:
-    """Raise for the first thing that the settings do not let pass."""
+    """Raise the first defect that the settings refuse."""
     for defect, marked in kinds.refused(pages, inputs.plan):
         if len(marked):
             raise DataError(str(describe_defects(defect, marked, inputs)))
 
 
 def describe_defects(defect: PageDefect, pages: NDArray[np.int64], inputs: Inputs) -> Defect:
-    """The defect of these pages in words, with the first line where it shows."""
+    """The defect of these pages in words, with the first line that has it."""
     table = inputs.tables["layouts"]
     find = _FINDERS[defect.bit]
     examples = [
-        found for page, lines in _lines_of(inputs, pages) for found in find(_Page.of(page, lines, defect, inputs))
+        example for page, lines in _lines_of(inputs, pages) for example in find(_Page.of(page, lines, defect, inputs))
     ]
     record, text = min(examples)
-    number = f"{len(examples):,}" if len(pages) <= _MOST_LOOKED_AT else f"at least {len(examples):,}"
+    number = f"{len(examples):,}" if len(pages) <= _MOST_PAGES else f"at least {len(examples):,}"
     message = (
         f"layouts: {number} {defect.one if len(examples) == 1 else defect.several}, first {text} "
         f"({table.where(record)}). {defect.remedy}"
@@ -54,14 +54,14 @@ def _lines_of(inputs: Inputs, pages: NDArray[np.int64]) -> Iterator[tuple[int, l
     table, layouts = inputs.tables["layouts"], inputs.layouts
     users = inputs.codebook.users.values().gather(np.unique(layouts.user[pages]))
     keys = ["user_id", *(["page_id"] if layouts.page_ids is not None else [])]
-    mine = table.frame(with_record=True).filter(pl.col("user_id").is_in(users.implode()))
-    with table.readable():
-        firsts = mine.group_by(keys).agg(pl.col(RECORD).min()).sort(RECORD).collect(engine="streaming")
+    of_users = table.frame(with_record=True).filter(pl.col("user_id").is_in(users.implode()))
+    with table.read_errors():
+        firsts = of_users.group_by(keys).agg(pl.col(RECORD).min()).sort(RECORD).collect(engine="streaming")
     marked = set(pages.tolist())
     codes = _page_codes(inputs, firsts)
-    chosen = firsts.filter(pl.Series([code in marked for code in codes])).head(_MOST_LOOKED_AT)
-    with table.readable():
-        lines = mine.join(chosen.lazy().select(keys), on=keys, how="semi").sort(RECORD).collect(engine="streaming")
+    chosen = firsts.filter(pl.Series([code in marked for code in codes])).head(_MOST_PAGES)
+    with table.read_errors():
+        lines = of_users.join(chosen.lazy().select(keys), on=keys, how="semi").sort(RECORD).collect(engine="streaming")
     grouped: dict[int, list[Line]] = defaultdict(list)
     for code, line in zip(_page_codes(inputs, lines), lines.iter_rows(named=True), strict=True):
         grouped[code].append(line)
@@ -85,23 +85,23 @@ class _Page:
 
     @classmethod
     def of(cls, code: int, lines: list[Line], defect: PageDefect, inputs: Inputs) -> "_Page":
-        """With the lines that stand on the page as the kernel reads it: inside the grid, the last of each cell."""
+        """With the lines that the kernel reads: inside the grid, the last of each cell."""
         grid = inputs.plan.grids[inputs.layouts.grid[code]]
-        if defect not in (kinds.CELL_TWICE, kinds.OUTSIDE_GRID):
+        if defect not in (kinds.REPEATED_CELL, kinds.OUTSIDE_GRID):
             inside = [line for line in lines if line["row"] <= grid.rows and line["col"] <= grid.cols]
             last = {(line["row"], line["col"]): line for line in inside}
             lines = sorted(last.values(), key=lambda line: int(line[RECORD]))
         return cls(code, lines, grid, inputs)
 
     def at(self, line: Line, *columns: str) -> str:
-        """Whose line it is, and what stands in some of its columns."""
+        """A line's ids and the values of some of its columns."""
         table = self.inputs.tables["layouts"]
         keys = ["user_id", *(["page_id"] if self.inputs.layouts.page_ids is not None else []), *columns]
         return " ".join(f"{table.names.get(key, key)}={line[key]!r}" for key in keys)
 
     @property
     def labels(self) -> dict[int, Any]:
-        """The label of each row's leftmost cell."""
+        """The category of each row's leftmost cell."""
         leftmost: dict[int, Line] = {}
         for line in self.lines:
             if line["row"] not in leftmost or line["col"] < leftmost[line["row"]]["col"]:
@@ -115,14 +115,14 @@ class _Page:
             return {NONE}
         offsets, categories, own_offsets, own = membership.arrays
         code, user = int(codebook.items.add(pl.Series([item]))[0]), int(self.inputs.layouts.user[self.code])
-        found = set(categories[offsets[code] : offsets[code + 1]].tolist()) if code + 1 < len(offsets) else set()
+        known = set(categories[offsets[code] : offsets[code + 1]].tolist()) if code + 1 < len(offsets) else set()
         if user + 1 < len(own_offsets):
             keys = own[own_offsets[user] : own_offsets[user + 1]].tolist()
-            found |= {key & 0xFFFFFFFF for key in keys if key >> 32 == code}
-        return found
+            known |= {key & 0xFFFFFFFF for key in keys if key >> 32 == code}
+        return known
 
 
-def _twice_on_page(page: _Page) -> Found:
+def _repeated_item(page: _Page) -> Examples:
     seen = set()
     for line in sorted(page.lines, key=lambda line: (line["row"], line["col"])):
         if line["item_id"] in seen:
@@ -130,9 +130,9 @@ def _twice_on_page(page: _Page) -> Found:
         seen.add(line["item_id"])
 
 
-def _unjudged(page: _Page) -> Found:
-    judgments, truth = page.inputs.judged.judgments, int(page.inputs.layouts.truth[page.code])
-    begin, end = judgments.offsets[truth : truth + 2] if truth < len(judgments) else (0, 0)
+def _unjudged(page: _Page) -> Examples:
+    judgments, judgment_set = page.inputs.judged.judgments, int(page.inputs.layouts.judgment_set[page.code])
+    begin, end = judgments.offsets[judgment_set : judgment_set + 2] if judgment_set < len(judgments) else (0, 0)
     judged = set(judgments.item[begin:end].tolist())
     codes = page.inputs.codebook.items.add(pl.Series([line["item_id"] for line in page.lines])).tolist()
     for line, code in zip(page.lines, codes, strict=True):
@@ -149,7 +149,7 @@ def _first_of_rows(lines: Iterable[Line]) -> Iterator[Line]:
             yield line
 
 
-def _cell_twice(page: _Page) -> Found:
+def _repeated_cell(page: _Page) -> Examples:
     seen = set()
     for line in page.lines:
         cell = line["row"], line["col"]
@@ -158,77 +158,77 @@ def _cell_twice(page: _Page) -> Found:
         seen.add(cell)
 
 
-def _outside_grid(page: _Page) -> Found:
+def _outside_grid(page: _Page) -> Examples:
     for line in page.lines:
         if line["row"] > page.grid.rows or line["col"] > page.grid.cols:
             yield line[RECORD], f"{page.at(line, 'row', 'col')} on a grid of {page.grid}"
 
 
-def _gap(page: _Page) -> Found:
+def _gap(page: _Page) -> Examples:
     cells = {(line["row"], line["col"]) for line in page.lines}
     after_gap = (line for line in page.lines if line["col"] > 1 and (line["row"], line["col"] - 1) not in cells)
     for line in _first_of_rows(after_gap):
-        yield line[RECORD], f"{page.at(line, 'row', 'col')}, with nothing before it"
+        yield line[RECORD], f"{page.at(line, 'row', 'col')}, with an empty cell before it"
 
 
-def _skipped_row(page: _Page) -> Found:
+def _skipped_row(page: _Page) -> Examples:
     rows = {line["row"] for line in page.lines}
     for line in _first_of_rows(page.lines):
         if line["row"] > 1 and line["row"] - 1 not in rows:
             yield line[RECORD], f"{page.at(line, 'row')}, with no row {line['row'] - 1}"
 
 
-def _pinned_in_part(page: _Page) -> Found:
+def _partly_pinned(page: _Page) -> Examples:
     pinned: dict[int, bool] = {}
     odd = (line for line in page.lines if pinned.setdefault(line["row"], line["pinned"]) != line["pinned"])
     for line in _first_of_rows(odd):
         yield line[RECORD], page.at(line, "row", "pinned")
 
 
-def _pinned_unknown(page: _Page) -> Found:
+def _pinned_unknown(page: _Page) -> Examples:
     for line in _first_of_rows(line for line in page.lines if line["pinned"]):
         yield line[RECORD], page.at(line, "row")
 
 
-def _repeated(page: _Page) -> Found:
+def _repeated_category(page: _Page) -> Examples:
     if not page.inputs.layouts.labelled:
         first = page.lines[0]
-        yield first[RECORD], f"{page.at(first)}, where two rows share their only common category"
+        yield first[RECORD], f"{page.at(first)}, where two rows can only belong to the same category"
         return
     labels = page.labels
     for line in _first_of_rows(page.lines):
-        others = [row for row, label in labels.items() if label == labels[line["row"]] and row < line["row"]]
-        if others:
-            yield line[RECORD], f"{page.at(line, 'row', 'category')}, also on row {min(others)}"
+        above = [row for row, label in labels.items() if label == labels[line["row"]] and row < line["row"]]
+        if above:
+            yield line[RECORD], f"{page.at(line, 'row', 'category')}, also on row {min(above)}"
 
 
-def _outside(page: _Page) -> Found:
+def _outside_category(page: _Page) -> Examples:
     if not page.inputs.layouts.labelled:
         for row in sorted({line["row"] for line in page.lines}):
-            mine = [line for line in page.lines if line["row"] == row]
-            if not set.intersection(*(page.categories(line["item_id"]) for line in mine)):
-                yield mine[0][RECORD], f"{page.at(mine[0], 'row')}, whose items share no category"
+            in_row = [line for line in page.lines if line["row"] == row]
+            if not set.intersection(*(page.categories(line["item_id"]) for line in in_row)):
+                yield in_row[0][RECORD], f"{page.at(in_row[0], 'row')}, whose items share no category"
         return
     labels = page.labels
     for line in page.lines:
         label = labels[line["row"]]
         if line["category"] != label:
-            yield line[RECORD], f"{page.at(line, 'row', 'col', 'category')} in a row of {label!r}"
+            yield line[RECORD], f"{page.at(line, 'row', 'col', 'category')} in a row of category {label!r}"
         elif page.inputs.judged.membership is not None:
             code = int(page.inputs.codebook.categories.add(pl.Series([label]))[0])
             if code not in page.categories(line["item_id"]):
                 yield line[RECORD], page.at(line, "row", "col", "item_id", "category")
 
 
-_FINDERS: dict[int, Callable[[_Page], Found]] = {
-    kinds.CELL_TWICE.bit: _cell_twice,
+_FINDERS: dict[int, Callable[[_Page], Examples]] = {
+    kinds.REPEATED_CELL.bit: _repeated_cell,
     kinds.OUTSIDE_GRID.bit: _outside_grid,
     kinds.GAP.bit: _gap,
     kinds.SKIPPED_ROW.bit: _skipped_row,
-    kinds.REPEATED.bit: _repeated,
-    kinds.OUTSIDE.bit: _outside,
-    kinds.PINNED_IN_PART.bit: _pinned_in_part,
-    kinds.TWICE_ON_PAGE.bit: _twice_on_page,
+    kinds.REPEATED_CATEGORY.bit: _repeated_category,
+    kinds.OUTSIDE_CATEGORY.bit: _outside_category,
+    kinds.PARTLY_PINNED.bit: _partly_pinned,
+    kinds.REPEATED_ITEM.bit: _repeated_item,
     kinds.UNJUDGED.bit: _unjudged,
     kinds.PINNED_UNKNOWN.bit: _pinned_unknown,
 }

@@ -1,12 +1,12 @@
 """From tables to scores: ``evaluate`` for one system, ``Evaluator`` for many systems judged by the same data.
 
-The whole way: settings make a plan, tables become arrays (``reading/``), what becomes of each page is decided
-(``outcomes.py``), pages are scored part by part (``scoring/``), and all of it is told (``per_page.py``, ``notices.py``,
+Settings make a plan, tables become arrays (``reading/``), it is decided which pages are scored (``outcomes.py``), pages
+are scored batch by batch (``scoring/``), and the result is put together (``per_page.py``, ``notices.py``,
 ``results.py``).
 """
 
 from collections.abc import Callable
-from typing import Unpack
+from typing import Any, Unpack
 
 import polars as pl
 
@@ -14,7 +14,7 @@ from carouseval.errors import DataError, ParameterError
 from carouseval.evaluation import schema
 from carouseval.evaluation.defect_lines import refuse_defects
 from carouseval.evaluation.notices import counts_of, refusals, warn_of
-from carouseval.evaluation.outcomes import Verdicts
+from carouseval.evaluation.outcomes import PageOutcomes
 from carouseval.evaluation.per_page import per_page
 from carouseval.evaluation.plan import ScoringPlan
 from carouseval.evaluation.reading.inputs import Inputs, JudgedSources
@@ -37,21 +37,36 @@ def evaluate(
     progress: Progress | None = None,
     **settings: Unpack[SettingsDict],
 ) -> Evaluation:
-    """Score a system's pages.
+    """Score a system's pages against judgments.
+
+    A page's score is its value over that of the ideal page; the result's ``mean`` is the mean over users of their mean
+    over pages.
 
     Parameters
     ----------
-    layouts
-        Lines of ``user_id, row, col, item_id`` (+ ``page_id, category, pinned``), or one line per carousel with a list
-        ``items`` in place of ``col, item_id``. Polars, pandas, PyArrow, DuckDB, a dict of columns, or a path or pattern
-        (``.parquet .csv .tsv .ndjson``).
-    judgments
-        Lines of ``user_id, item_id, relevance`` (+ ``page_id``).
-    items
-        Lines of ``item_id, category``, one per membership (+ ``user_id``, null for everyone). Left out: the pairs
-        seen in layouts.
-    progress
+    layouts : table
+        The pages: lines of ``user_id, row, col, item_id`` (optionally ``page_id, category, pinned``), or one line per
+        carousel with a list ``items`` in place of ``col, item_id``. Rows and columns count from 1. A frame of Polars,
+        pandas, PyArrow or DuckDB, a dict of columns, or a path or pattern (``.parquet``, ``.csv``, ``.tsv``,
+        ``.ndjson``).
+    judgments : table
+        What is relevant to whom: lines of ``user_id, item_id, relevance`` (optionally ``page_id``). Relevances are
+        finite and at least 0.
+    items : table, optional
+        The categories of items: lines of ``item_id, category``, one per membership (optionally ``user_id``, null for
+        everyone). By default, the (item, category) pairs in layouts.
+    progress : callable, optional
         Called with (what, done, of) while tables are read and scored.
+
+    Returns
+    -------
+    Evaluation
+        Means, intervals, scores of users and pages, counts and the settings in force.
+
+    See Also
+    --------
+    Evaluator : Score many layouts against the same judgments.
+    compare : Compare systems and test their differences.
 
     Examples
     --------
@@ -65,65 +80,99 @@ def evaluate(
     """
     plan = ScoringPlan.of(Settings.named("evaluate", settings))
     with JudgedSources(judgments, items, plan).open(layouts, progress, items_from_layouts=True) as inputs:
-        return evaluation_of(inputs, verdicts_of(inputs), score_pages(inputs, progress))
+        return build_evaluation(inputs, decide_outcomes(inputs), score_pages(inputs, progress))
 
 
 @takes_settings
 class Evaluator:
-    """Judges many layouts by the same judgments; ideals are computed once.
+    """Scores many layouts against the same judgments; ideals are computed once.
 
-    Takes what :func:`evaluate` takes, except the layouts. ``items`` is needed for category ideals of judged items: the
-    denominator must not depend on which system comes first; :func:`items_of` collects it from several layouts.
+    Takes what :func:`carouseval.evaluate` takes, except the layouts. Metrics with a category ideal of judged items need
+    ``items``, so that the ideal does not depend on which system comes first; :func:`carouseval.items_of` collects them
+    from the layouts of all systems.
 
     Parameters
     ----------
-    judgments, items
-        As in :func:`evaluate`.
+    judgments : table
+        Lines of ``user_id, item_id, relevance`` (optionally ``page_id``).
+    items : table, optional
+        Lines of ``item_id, category``, one per membership (optionally ``user_id``, null for everyone).
+
+    Examples
+    --------
+    >>> import carouseval as cv
+    >>> data = cv.sample(users=20, systems=["new", "random"])
+    >>> evaluator = cv.Evaluator(data.judgments, data.items, metrics=["N2DCG_cat", "Hit@3x5"])
+    >>> evaluator
+    Evaluator(metrics=['N2DCG_cat', 'Hit@3x5'])
+    >>> for name, layouts in data.layouts.items():
+    ...     print(name, round(evaluator.evaluate(layouts).mean["N2DCG_cat"], 4))
+    new 0.4961
+    random 0.0399
     """
+
+    settings: Settings
 
     def __init__(self, judgments: TableLike, items: TableLike | None = None, **settings: Unpack[SettingsDict]) -> None:
         self.settings = Settings.named("Evaluator", settings)
+        self._given: dict[str, Any] = {"metrics": self.settings.metrics, **settings}
         self._sources = JudgedSources(judgments, items, ScoringPlan.of(self.settings))
         self._ideals: PageIdeals | None = None
 
+    def __repr__(self) -> str:
+        return f"Evaluator({', '.join(f'{name}={value!r}' for name, value in self._given.items())})"
+
     def evaluate(self, layouts: TableLike, progress: Progress | None = None) -> Evaluation:
-        """Score one system's pages."""
+        """Score a system's pages.
+
+        Parameters
+        ----------
+        layouts : table
+            As in :func:`carouseval.evaluate`.
+        progress : callable, optional
+            Called with (what, done, of) while tables are read and scored.
+
+        Returns
+        -------
+        Evaluation
+            The same as :func:`carouseval.evaluate` gives.
+        """
         with self._sources.open(layouts, progress) as inputs:
             if self._ideals is None:
                 self._ideals = PageIdeals(inputs.judged, inputs.plan)
-            return evaluation_of(inputs, verdicts_of(inputs), score_pages(inputs, progress, self._ideals))
+            return build_evaluation(inputs, decide_outcomes(inputs), score_pages(inputs, progress, self._ideals))
 
 
-def verdicts_of(inputs: Inputs) -> Verdicts:
-    """What becomes of every page; what the settings refuse is raised, before any work is done."""
-    verdicts = Verdicts.of(inputs.judged, inputs.layouts, inputs.plan)
-    for defect in refusals(inputs, verdicts):
+def decide_outcomes(inputs: Inputs) -> PageOutcomes:
+    """Decide which pages are scored, count as zero or are skipped; what the settings refuse is raised first."""
+    outcomes = PageOutcomes.of(inputs.judged, inputs.layouts, inputs.plan)
+    for defect in refusals(inputs, outcomes):
         raise DataError(str(defect))
-    return verdicts
+    return outcomes
 
 
 def score_pages(
     inputs: Inputs,
     progress: Progress | None = None,
     ideals: PageIdeals | None = None,
-    look: Callable[[PageBatch], None] | None = None,
+    on_batch: Callable[[PageBatch], None] | None = None,
 ) -> PageScores:
-    """Score all pages; defects that the settings refuse are raised. ``look`` is shown every batch that was scored."""
+    """Score all pages; defects that the settings refuse are raised. ``on_batch`` is called with every scored batch."""
     ideals = PageIdeals(inputs.judged, inputs.plan) if ideals is None else ideals
     parts = []
     for batch in page_batches(inputs.layouts, inputs.judged, inputs.plan, progress):
         refuse_defects(batch, inputs)
         parts.append(score(inputs.judged, batch, inputs.plan, ideals))
-        if look is not None:
-            look(batch)
+        if on_batch is not None:
+            on_batch(batch)
     return PageScores.merge(parts)
 
 
-def evaluation_of(inputs: Inputs, verdicts: Verdicts, scores: PageScores) -> Evaluation:
-    """What was found, as a result; warnings are given on the way."""
+def build_evaluation(inputs: Inputs, outcomes: PageOutcomes, scores: PageScores) -> Evaluation:
+    """Put the result together, and warn of what needs attention."""
     plan, judged = inputs.plan, inputs.judged
-    table = per_page(inputs, verdicts, scores)
-    counts = counts_of(inputs, verdicts, scores)
+    table = per_page(inputs, outcomes, scores)
+    counts = counts_of(inputs, outcomes, scores)
     warn_of(inputs, counts, scores)
     source = "none" if judged.membership is None else judged.membership.source
     config = plan.config() | {
@@ -131,29 +180,45 @@ def evaluation_of(inputs: Inputs, verdicts: Verdicts, scores: PageScores) -> Eva
         "judgments": "per page" if judged.judgments.per_page else "per user",
     }
     catalogue = scores.shown if judged.membership is None else judged.membership.items
-    figures = {name: one.figure(scores.items[name], catalogue) for name, one in plan.figures.items()}
+    figures = {name: metric.figure(scores.items[name], catalogue) for name, metric in plan.figures.items()}
     return Evaluation(tuple(plan.metrics), table, counts, config, plan.settings.by_columns, figures)
 
 
 def items_of(*layouts: TableLike, columns: ColumnNames = None) -> pl.DataFrame:
-    """The (item, category) pairs that layouts show, as an items table for an :class:`Evaluator`.
+    """Collect the (item, category) pairs of layouts, as an items table for an :class:`carouseval.Evaluator`.
 
-    >>> items_of({"user_id": [1, 2], "row": [1, 1], "col": [1, 1], "item_id": [7, 7], "category": ["a", "a"]}).rows()
+    Parameters
+    ----------
+    *layouts : table
+        The layouts of each system, with a column ``category``.
+    columns : mapping, optional
+        Your names for our columns: ``{"user_id": "customer"}``.
+
+    Returns
+    -------
+    polars.DataFrame
+        Columns ``item_id`` and ``category``, each pair once, sorted.
+
+    Examples
+    --------
+    >>> import carouseval as cv
+    >>> layouts = {"user_id": [1, 2], "row": [1, 1], "col": [1, 1], "item_id": [7, 7], "category": ["a", "a"]}
+    >>> cv.items_of(layouts).rows()
     [(7, 'a')]
     """
     if not layouts:
         raise ParameterError("items_of needs at least one table of layouts.")
     settings = Settings(columns=columns)
-    opened = []
-    for one in layouts:
-        table = schema.open_tables({"layouts": in_memory(one, "layouts")}, settings)["layouts"]
+    tables = []
+    for source in layouts:
+        table = schema.open_tables({"layouts": in_memory(source, "layouts")}, settings)["layouts"]
         if "category" not in table:
             raise DataError(
                 "layouts: missing column category, which items_of collects. Add it, or give items (item_id, category)."
             )
-        opened.append(table)
-    agreed = agree_on_ids(opened)
-    pairs = [batch.select("item_id", "category").unique() for table in agreed for batch in table.batches()]
+        tables.append(table)
+    batches = (batch for table in agree_on_ids(tables) for batch in table.batches())
+    pairs = [batch.select("item_id", "category").unique() for batch in batches]
     if not pairs:
-        raise DataError("layouts: the tables are empty, and show no item.")
+        raise DataError(schema.EMPTY["layouts"])
     return pl.concat(pairs).unique().sort("item_id", "category")

@@ -1,65 +1,68 @@
-"""An explanation: what was lost, where, on which pages; and one page beside its ideal."""
+"""The result of an explanation: what was lost, where, and on which pages."""
 
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, SupportsIndex
 
 import polars as pl
 
 from carouseval.errors import ParameterError
 from carouseval.evaluation.outcomes import MISSING, page_shares
+from carouseval.evaluation.page_view import PageView
 from carouseval.evaluation.results import NO_PAGE, Evaluation
-from carouseval.metrics.grid import Array, Grid
+from carouseval.metrics.grid import Grid
 from carouseval.result_base import Result, plain
 
 LOSSES = ("item_order", "row_order", "choice")
-_WORDS = {
+_REMEDIES = {
     "item_order": "reordering items inside their carousels",
     "row_order": "reordering the carousels",
     "choice": "showing other items and carousels",
-    "missing": "making the pages that are missing",
+    "missing": "adding the missing pages",
 }
 
 
-@dataclass(frozen=True, eq=False)
-class PageView:
-    """One page beside its ideal."""
-
-    user_id: Any
-    page_id: Any
-    grid: Grid
-    weights: Array
-    values: dict[str, float]  # S, S1, S2, S3
-    shown: pl.DataFrame  # row, col, item_id, category, relevance, gain, counts, weight
-    ideal: pl.DataFrame  # row, col, item_id, category, gain, weight
-
-    @property
-    def who(self) -> str:
-        """The page's ids."""
-        return f"user_id={self.user_id!r}" + ("" if self.page_id is None else f" page_id={self.page_id!r}")
-
-    def to_dict(self) -> dict[str, Any]:
-        """As plain values."""
-        return {
-            "user_id": self.user_id,
-            "page_id": self.page_id,
-            "values": self.values,
-            "shown": self.shown.to_dicts(),
-            "ideal": self.ideal.to_dicts(),
-        }
-
-
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Explanation(Result):
-    """Where the score was lost.
+    """Where the score was lost, as :func:`carouseval.explain` returns it.
 
-    ``shares`` sum to 1: the score, then what item order, row order and the choice of items and categories cost; and,
-    where the policies let them score 0, pages that are missing or whose users have nothing relevant to be shown.
-    ``per_page`` holds the same for single pages, in 2DCG; ``cells`` what each cell lost, (ideal gain - gain) x weight
-    over the page's ideal; ``rows`` what item order cost in each row (less than 0 where a repeated item had better count
-    in another row). Both are means as the score is, so that cells sum to what is lost.
+    Losses are means over users and pages, as the score is: the score and the losses in :attr:`shares` sum to 1, and the
+    losses of cells sum to what is lost on the pages shown.
+
+    Attributes
+    ----------
+    metric : str
+        The metric that is explained.
+    per_page : polars.DataFrame
+        One line per page: its ids, segments and status; its score, its 2DCG (``dcg``), what ``item_order``,
+        ``row_order`` and ``choice`` cost in 2DCG, and its ``ideal``.
+    cells : polars.DataFrame
+        One line per cell (and segment): the ``loss``, (ideal gain - gain) x weight over the page's ideal, and the mean
+        ``gain`` and ``ideal_gain``.
+    rows : polars.DataFrame
+        One line per row (and segment): what the order of items cost there; negative where a repeated item would better
+        count in another row.
+    by : tuple of str
+        The columns that segments are made by.
+    evaluation : Evaluation
+        The scores that are explained, with counts, intervals and settings.
+    grid : Grid or dict of str to Grid
+        The screen; or that of each segment, where the setting ``grid`` names several.
+    view : callable or None
+        Looks up the page of (user_id, page_id) for :meth:`page`. It keeps the tables given to ``explain`` in memory;
+        copies by pickle leave it behind.
+
+    Examples
+    --------
+    >>> import carouseval as cv
+    >>> data = cv.sample(users=20, systems=["new"])
+    >>> explanation = cv.explain(data.layouts["new"], data.judgments, data.items)
+    >>> {name: round(share, 3) for name, share in explanation.shares.items()}
+    {'score': 0.496, 'item_order': 0.132, 'row_order': 0.085, 'choice': 0.286}
+    >>> explanation.worst["user_id"][0]
+    'u000008'
     """
 
     metric: str
@@ -67,9 +70,9 @@ class Explanation(Result):
     cells: pl.DataFrame
     rows: pl.DataFrame
     by: tuple[str, ...]
-    evaluation: Evaluation  # the scores that are explained, with counts, intervals and every policy in force
-    grid: Grid
-    view: Callable[[Any, Any], PageView] | None = field(repr=False)  # looks a page up, while its tables are at hand
+    evaluation: Evaluation
+    grid: Grid | dict[str, Grid]
+    view: Callable[[SupportsIndex | str, SupportsIndex | str | None], PageView] | None = field(repr=False)
 
     def __getstate__(self) -> dict[str, Any]:
         """Copies leave the tables behind."""
@@ -77,7 +80,11 @@ class Explanation(Result):
 
     @cached_property
     def shares(self) -> dict[str, float]:
-        """Of what the ideal pages are worth: what was earned, and what each step lost."""
+        """The score, and what was lost to item order, row order and the choice of items; they sum to 1.
+
+        Where the settings score them as zero, ``missing`` is the share of missing pages and ``nothing_to_show`` that of
+        users without a relevant item.
+        """
         return _shares(self.per_page)
 
     @cached_property
@@ -95,55 +102,77 @@ class Explanation(Result):
 
     @property
     def worst(self) -> pl.DataFrame:
-        """Pages by score, the lowest first; of equal ones, what lost most."""
+        """The lines of ``per_page`` by score, lowest first; ties by the 2DCG that is lost."""
         lost = (pl.col("ideal") - pl.col("dcg")).alias("lost")
-        weighs = pl.col("weight") > 0 if "weight" in self.per_page.columns else pl.lit(True)
-        scored = self.per_page.filter((pl.col("ideal") > 0) & weighs).with_columns(lost)
+        has_weight = pl.col("weight") > 0 if "weight" in self.per_page.columns else pl.lit(True)
+        scored = self.per_page.filter((pl.col("ideal") > 0) & has_weight).with_columns(lost)
         return scored.sort("score", "lost", "user_id", descending=[False, True, False])
 
     @cached_property
     def summary(self) -> str:
-        """What to do first, in a sentence."""
+        """The score and what each change would add to it, the largest first, in a sentence."""
         heading, shares = self.evaluation.heading, self.shares
         if math.isnan(shares["score"]):
             return "No page was scored, so there is nothing to explain."
-        losses = sorted(((value, name) for name, value in shares.items() if name in _WORDS), reverse=True)
-        parts = [f"{_WORDS[name]} would win back {_points(value)}" for value, name in losses if value >= 5e-4]
-        earned = (
-            f"{heading} " * bool(heading)
-            + f"These pages earn {_points(shares['score'])} of the 100 points that ideal pages would"
-        )
+        losses = sorted(((value, name) for name, value in shares.items() if name in _REMEDIES), reverse=True)
+        parts = [f"{_REMEDIES[name]} would add {_points(value)}" for value, name in losses if value >= 5e-4]
+        score = f"{heading} These pages score {_points(shares['score'])} of the 100 points of ideal pages".strip()
         if not parts:
-            return f"{earned}: there is nothing left to win."
+            return f"{score}: there is nothing left to gain."
         several = parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
-        return f"{earned}; {several}.{self._hint()}"
+        return f"{score}; {several}.{self._worst_row()}"
 
-    def _hint(self) -> str:
+    def _worst_row(self) -> str:
         by_row = self.cells.group_by("row").agg(pl.col("loss").sum()).sort("loss", descending=True)
         if by_row.is_empty() or by_row["loss"][0] < 5e-4:
             return ""
-        return f" Row {by_row['row'][0]} is furthest from what ideal pages show there."
+        return f" Row {by_row['row'][0]} falls furthest short of the ideal page."
 
     @property
     def heading(self) -> str:
-        """The sentence."""
+        """The same as :attr:`summary`."""
         return self.summary
 
-    def page(self, user_id: Any, page_id: Any = None) -> PageView:
-        """One page beside its ideal: what stands where, and what should."""
+    def page(self, user_id: SupportsIndex | str, page_id: SupportsIndex | str | None = None) -> PageView:
+        """Return one page beside its ideal.
+
+        Parameters
+        ----------
+        user_id : int or str
+            Whose page.
+        page_id : int or str, optional
+            Which of the user's pages; by default the first.
+
+        Returns
+        -------
+        PageView
+            The cells of the page and of its ideal.
+        """
         if self.view is None:
-            raise ParameterError("an explanation that was loaded has no tables to read pages from; explain anew.")
+            raise ParameterError("an unpickled explanation has no tables to read pages from; call explain again.")
         return self.view(user_id, page_id)
 
     def to_frame(self) -> pl.DataFrame:
-        """Shares, overall and per segment."""
+        """Return the shares as a table.
+
+        Returns
+        -------
+        polars.DataFrame
+            One line overall, and one per segment.
+        """
         lines = [dict.fromkeys(self.by, "(all)") | self.shares]
         return (
             pl.concat([pl.DataFrame(lines), self.segments], how="diagonal_relaxed") if self.by else pl.DataFrame(lines)
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Shares, rows and cells as plain values."""
+        """Return everything but single pages as plain values.
+
+        Returns
+        -------
+        dict
+            ``metric``, ``summary``, ``shares``, ``segments``, ``rows``, ``cells``, ``counts`` and ``config``.
+        """
         content = {
             "metric": self.metric,
             "summary": self.summary,
@@ -156,22 +185,26 @@ class Explanation(Result):
         }
         return plain(content)
 
+    def __repr__(self) -> str:
+        shares = ", ".join(f"{name.replace('_', ' ')} {_points(share)}" for name, share in self.shares.items())
+        return f"Explanation({self.metric}, points of 100: {shares}; {self.per_page.height:,} pages)"
+
 
 def _shares(pages: pl.DataFrame) -> dict[str, float]:
     """The shares of some pages; they sum to 1."""
     scored = pages.filter(pl.col("score").is_not_null())
     weight = scored["weight"].to_numpy() if "weight" in scored.columns else None
     share = pl.Series(page_shares(scored["user_id"].to_numpy(), weight))
-    normal = (scored["ideal"] > 0).fill_null(False)
-    found = {
-        name: math.fsum((share * scored[column] / scored["ideal"]).filter(normal).to_list())
+    has_ideal = (scored["ideal"] > 0).fill_null(False)
+    shares = {
+        name: math.fsum((share * scored[column] / scored["ideal"]).filter(has_ideal).to_list())
         for name, column in (("score", "dcg"), *((name, name) for name in LOSSES))
     }
     missing = scored["status"] == MISSING
-    for name, holds in (("missing", missing), ("nothing_to_show", ~normal & ~missing)):
+    for name, holds in (("missing", missing), ("nothing_to_show", ~has_ideal & ~missing)):
         if holds.any():
-            found[name] = math.fsum(share.filter(holds).to_list())
-    return found if scored.height and share.sum() > 0 else dict.fromkeys(found, math.nan)
+            shares[name] = math.fsum(share.filter(holds).to_list())
+    return shares if scored.height and share.sum() > 0 else dict.fromkeys(shares, math.nan)
 
 
 def _points(share: float) -> str:

@@ -1,4 +1,4 @@
-"""What is counted beside the scores, what the settings refuse, and what somebody should look at, in words."""
+"""Counts beside the scores, what the settings refuse, and warnings, in words."""
 
 import sys
 import warnings
@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from carouseval.errors import DataWarning
 from carouseval.evaluation import page_defects
 from carouseval.evaluation.defect_lines import describe_defects
-from carouseval.evaluation.outcomes import Verdicts
+from carouseval.evaluation.outcomes import PageOutcomes
 from carouseval.evaluation.per_page import entry_names
 from carouseval.evaluation.reading.inputs import Inputs
-from carouseval.evaluation.scoring import ideals
+from carouseval.evaluation.scoring.ideal_problems import judged_problems
 from carouseval.evaluation.scoring.page_scores import PageScores
 from carouseval.table_columns import Defect
 
@@ -22,111 +22,114 @@ COUNTS = {
     "users": "users",
     "pages": "pages",
     "lines": "lines",
-    "missing": "without a page",
-    "no_relevant": "without a relevant item",
+    "missing": "missing pages",
+    "no_relevant": "pages without a relevant item",
     "duplicates": "repeated items",
     "unjudged": "items shown without a judgment",
     "uncategorised": "judged items without a category",
     "invalid": "invalid pages",
     "gaps": "pages with gaps",
-    "bounded": "ideals not proven",
+    "bounded": "ideals not proven optimal",
     "above_ideal": "pages above their ideal",
-}  # what is counted, and how it is said
+}  # what is counted, and how it is worded
 
 
-def counts_of(inputs: Inputs, verdicts: Verdicts, scores: PageScores) -> dict[str, int]:
-    """What was found, by the names of ``COUNTS``; who has neither a page nor a relevant item counts for both."""
-    entries = verdicts.entries
-    nowhere = np.zeros(len(scores.page), bool)
-    metrics = scores.metrics.values()
+def counts_of(inputs: Inputs, outcomes: PageOutcomes, scores: PageScores) -> dict[str, int]:
+    """The counts by the names of ``COUNTS``; a missing page without a relevant item is counted as both."""
+    entries = outcomes.entries
+    none = np.zeros(len(scores.page), bool)
+    by_metric = scores.metrics.values()
     return {
         "users": len(np.unique(entries.user[: len(entries.pages)])),
         "pages": len(entries.pages),
         "lines": inputs.layouts.lines,
-        "missing": len(entries.missing_truths),
-        "no_relevant": int((~verdicts.by_any.relevant).sum()),
+        "missing": len(entries.missing_sets),
+        "no_relevant": int((~outcomes.by_any.relevant).sum()),
         "duplicates": int(scores.duplicates.sum()),
         "unjudged": int(scores.unjudged.sum()),
         "uncategorised": uncategorised(inputs),
         "invalid": int(((scores.defects & page_defects.INVALID) > 0).sum()),
         "gaps": int(((scores.defects & page_defects.GAP.bit) > 0).sum()),
-        "bounded": int(np.any([nowhere, *(one.bounded for one in metrics)], axis=0).sum()),
-        "above_ideal": int(np.any([nowhere, *(one.above for one in metrics)], axis=0).sum()),
+        "bounded": int(np.any([none, *(metric.bounded for metric in by_metric)], axis=0).sum()),
+        "above_ideal": int(np.any([none, *(metric.above for metric in by_metric)], axis=0).sum()),
     }
 
 
 def uncategorised(inputs: Inputs) -> int:
-    """How many judgments gain something but have no category to be shown in."""
+    """How many relevant judged items have no category."""
     judged, membership = inputs.judged, inputs.judged.membership
     if membership is None:
         return 0
     if not membership.personal:
-        homes = np.diff(membership.arrays.offsets)
-        known = judged.judgments.item < len(homes)
-        homeless = ~known | (homes[np.where(known, judged.judgments.item, 0)] == 0)
-        return int((homeless & (judged.gaining > 0)).sum())
-    truths = np.arange(len(judged.judgments), dtype=np.uint32)
-    gathered = ideals.judged_problems(judged, judged.gaining.astype(np.float64), inputs.plan.grids[0], truths)
-    return int(gathered.strays.sum())
+        categories = np.diff(membership.arrays.offsets)
+        known = judged.judgments.item < len(categories)
+        without = ~known | (categories[np.where(known, judged.judgments.item, 0)] == 0)
+        return int((without & (judged.gaining > 0)).sum())
+    judgment_sets = np.arange(len(judged.judgments), dtype=np.uint32)
+    gains = judged.gaining.astype(np.float64)
+    return int(judged_problems(judged, gains, inputs.plan.grids[0], judgment_sets).strays.sum())
 
 
-def refusals(inputs: Inputs, verdicts: Verdicts) -> Iterator[Defect]:
-    """Entries that the settings do not let pass, or that lack the weight they would count with."""
-    settings, by_any = inputs.plan.settings, verdicts.by_any
+def refusals(inputs: Inputs, outcomes: PageOutcomes) -> Iterator[Defect]:
+    """Pages that the settings refuse, or that have no weight."""
+    settings, by_any = inputs.plan.settings, outcomes.by_any
     missing = by_any.missing & (settings.missing_pages == "error")
     if missing.any():
         whom = "page" if inputs.judged.judgments.per_page else "user"
-        what = f"layouts: {number(int(missing.sum()), whom)} with judgments but no page"
-        yield _refusal(inputs, verdicts, missing, what, "Add the pages, or use missing_pages='zero' or 'skip'.")
-    bare = verdicts.refused & ~missing
-    if bare.any():
-        what = f"judgments: {number(int(bare.sum()), 'page')} without any judged item that gains"
-        yield _refusal(inputs, verdicts, bare, what, "Judge some, or use no_relevant='skip' or 'zero'.")
-    if verdicts.entries.weights is not None:
-        unknown = by_any.counted & np.isnan(verdicts.entries.weights)
+        count = int(missing.sum())
+        what = f"layouts: {number(count, whom)} {_have(count)} judgments but no {'lines' if whom == 'page' else 'page'}"
+        yield _refusal(inputs, outcomes, missing, what, "Add the pages, or use missing_pages='zero' or 'skip'.")
+    no_relevant = outcomes.refused & ~missing
+    if no_relevant.any():
+        count = int(no_relevant.sum())
+        what = f"judgments: {number(count, 'page')} {_have(count)} no relevant item"
+        remedy = "Add judgments of relevant items, or use no_relevant='skip' or 'zero'."
+        yield _refusal(inputs, outcomes, no_relevant, what, remedy)
+    if outcomes.entries.weights is not None:
+        unknown = by_any.counted & np.isnan(outcomes.entries.weights)
         if unknown.any():
-            what = f"judgments: {number(int(unknown.sum()), 'page')} without {settings.weight}"
+            count = int(unknown.sum())
+            what = f"judgments: {number(count, 'page')} {_have(count)} no {settings.weight}"
             remedy = "Add the column to judgments, or use missing_pages='skip'."
-            yield _refusal(inputs, verdicts, unknown, what, remedy)
+            yield _refusal(inputs, outcomes, unknown, what, remedy)
 
 
-def _refusal(inputs: Inputs, verdicts: Verdicts, which: NDArray[np.bool_], what: str, remedy: str) -> Defect:
-    names = entry_names(inputs, verdicts.entries).filter(pl.Series(which)).sort(pl.all()).row(0, named=True)
+def _refusal(inputs: Inputs, outcomes: PageOutcomes, which: NDArray[np.bool_], what: str, remedy: str) -> Defect:
+    names = entry_names(inputs, outcomes.entries).filter(pl.Series(which)).sort(pl.all()).row(0, named=True)
     first = " ".join(f"{key}={value!r}" for key, value in names.items() if value is not None)
     return Defect(what.partition(":")[0], "user_id", int(which.sum()), f"{what}, first {first}. {remedy}")
 
 
 def mismatches(inputs: Inputs, unjudged: int, missing: int) -> list[Defect]:
-    """Tables that hardly meet: ids that look alike but are written in different ways score 0 without a word."""
+    """Tables without a common user or item: their ids may be written in different ways."""
     judgments, codebook = inputs.judged.judgments, inputs.codebook
     theirs, ours = inputs.tables["judgments"], inputs.tables["layouts"]
-    found: list[Defect] = []
-    for column, nothing, ids, what in (
+    defects: list[Defect] = []
+    for column, no_match, ids, what in (
         ("user_id", missing == int(judgments.judged.sum()), codebook.users, "no user of the layouts has a judgment"),
-        ("item_id", unjudged == inputs.layouts.lines, codebook.items, "no item shown has a judgment of its user"),
+        ("item_id", unjudged == inputs.layouts.lines, codebook.items, "no item shown has a judgment by its user"),
     ):
-        if nothing and not found:
-            one, other = (table.frame().select(column).head(1).collect().item() for table in (ours, theirs))
+        if no_match and not defects:
+            our_id, their_id = (table.frame().select(column).head(1).collect().item() for table in (ours, theirs))
             message = (
-                f"layouts: {what}, so every score is 0. Are ids written alike? {ours.names[column]} is {one!r} in "
-                f"layouts and {other!r} in judgments."
+                f"layouts: {what}, so every score is 0. Write ids the same way in all tables: {ours.names[column]} is "
+                f"{our_id!r} in layouts and {their_id!r} in judgments."
             )
-            found.append(Defect("layouts", ours.names[column], len(ids), message, "warning"))
-    return found
+            defects.append(Defect("layouts", ours.names[column], len(ids), message, "warning"))
+    return defects
 
 
 def no_category(inputs: Inputs, count: int) -> str:
-    """What to say of judged items that no carousel can show."""
-    items = "item that gains has" if count == 1 else "items that gain have"
+    """The message about relevant items that no carousel can show."""
     where = "items" if inputs.judged.membership is None else inputs.judged.membership.source
     return (
-        f"judgments: {count:,} judged {items} no category in {where}, so no ideal page shows "
-        f"{'it' if count == 1 else 'them'}. Give items (item_id, category) for all that are judged."
+        f"judgments: {number(count, 'relevant item')} {_have(count)} no category in {where}, so no ideal page shows "
+        f"{'it' if count == 1 else 'them'}. Give items (item_id, category) for all judged items."
     )
 
 
 def warn_of(inputs: Inputs, counts: dict[str, int], scores: PageScores) -> None:
-    """Everything that was scored, but that somebody should look at."""
+    """Warn of what was scored but needs attention."""
     if counts["gaps"]:
         warn(str(describe_defects(page_defects.GAP, scores.page[(scores.defects & page_defects.GAP.bit) > 0], inputs)))
     for mismatch in mismatches(inputs, counts["unjudged"], counts["missing"]):
@@ -135,17 +138,17 @@ def warn_of(inputs: Inputs, counts: dict[str, int], scores: PageScores) -> None:
         warn(no_category(inputs, counts["uncategorised"]))
     if inputs.plan.figures and (inputs.judged.membership is None or inputs.judged.membership.source != "items"):
         warn(
-            f"{', '.join(inputs.plan.figures)}: there is no items table, so the catalogue is what these layouts show. "
+            f"{', '.join(inputs.plan.figures)}: there is no items table, so the catalogue is taken from these layouts. "
             "Give items (item_id, category)."
         )
     if counts["above_ideal"]:
         warn(
-            f"layouts: {number(counts['above_ideal'], 'page')} above a score of 1, for doing what no ideal page "
-            "may: showing an item outside its category, twice in a row, or after a gap."
+            f"layouts: {number(counts['above_ideal'], 'page')} scored above 1, by showing what no ideal page may: an "
+            "item outside its category, twice in a row, or after a gap."
         )
     if counts["bounded"]:
         warn(
-            f"{number(counts['bounded'], 'ideal page')} not proven best: there the score is 2DCG over a proven "
+            f"{number(counts['bounded'], 'ideal page')} not proven optimal: the score there is 2DCG over a proven "
             "upper bound."
         )
 
@@ -155,8 +158,12 @@ def number(count: int, what: str) -> str:
     return f"{count:,} {what}{'' if count == 1 else 's'}"
 
 
+def _have(count: int) -> str:
+    return "has" if count == 1 else "have"
+
+
 def warn(message: str) -> None:
-    """Warn at the line of whoever called the package."""
+    """Warn at the caller's line outside the package."""
     level, frame = 2, sys._getframe(1)
     while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("carouseval."):
         level, frame = level + 1, frame.f_back

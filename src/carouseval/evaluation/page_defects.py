@@ -1,4 +1,4 @@
-"""What can be wrong with a page; the kernel marks the pages, ``defect_lines.py`` says it in words."""
+"""What can be wrong with a page. The kernel marks the pages; ``defect_lines.py`` finds the lines and words it."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from carouseval._native import Defect
 from carouseval.evaluation.plan import ScoringPlan
 from carouseval.evaluation.reading.ids import NONE
 from carouseval.evaluation.scoring.page_batch import PageBatch
@@ -13,63 +14,73 @@ from carouseval.evaluation.scoring.page_batch import PageBatch
 
 @dataclass(frozen=True)
 class PageDefect:
-    """One thing that a page can have wrong; ``bit`` as in native/shown.h."""
+    """One thing that can be wrong with a page; ``bit`` as in native/page_reader.h, negative if not from there."""
 
     bit: int
     column: str
     one: str
     several: str
     remedy: str
-    severity: str  # "error"; "invalid": as the policy says; "warning": scored and counted
+    severity: str  # "error"; "invalid": as the setting ``invalid`` has it; "warning": scored and counted
 
 
 _OR_COUNT = "or use invalid='count'."
-CELL_TWICE = PageDefect(
-    1, "col", "cell appears twice", "cells appear twice", "Each cell holds one item; drop the repeats.", "error"
+REPEATED_CELL = PageDefect(
+    Defect.CELL_TWICE.value,
+    "col",
+    "cell appears twice",
+    "cells appear twice",
+    "Each cell holds one item; drop the repeats.",
+    "error",
 )
 OUTSIDE_GRID = PageDefect(
-    2,
+    Defect.OUTSIDE_GRID.value,
     "row",
     "cell lies outside the grid",
     "cells lie outside the grid",
-    "Give a larger grid, or drop what nobody can see.",
+    "Use a larger grid, or drop these cells.",
     "error",
 )
 GAP = PageDefect(
-    4, "col", "row has a gap", "rows have gaps", "A gap is scored as an item that gains nothing.", "warning"
+    Defect.GAP.value, "col", "row has a gap", "rows have gaps", "A gap is scored as an item without gain.", "warning"
 )
 SKIPPED_ROW = PageDefect(
-    8, "row", "row is skipped", "rows are skipped", f"Number rows 1, 2, 3 as they are shown, {_OR_COUNT}", "invalid"
+    Defect.SKIPPED_ROW.value,
+    "row",
+    "row is skipped",
+    "rows are skipped",
+    f"Number rows 1, 2, 3 without gaps, {_OR_COUNT}",
+    "invalid",
 )
-REPEATED = PageDefect(
-    16,
+REPEATED_CATEGORY = PageDefect(
+    Defect.REPEATED_CATEGORY.value,
     "category",
     "row repeats a category of its page",
     "rows repeat a category of their page",
     f"Give each carousel its own category, {_OR_COUNT}",
     "invalid",
 )
-OUTSIDE = PageDefect(
-    32,
+OUTSIDE_CATEGORY = PageDefect(
+    Defect.OUTSIDE_CATEGORY.value,
     "category",
-    "item stands outside its row's category",
-    "items stand outside their row's category",
+    "item is outside its row's category",
+    "items are outside their row's category",
     f"Add the category to items, correct the row, {_OR_COUNT}",
     "invalid",
 )
-PINNED_IN_PART = PageDefect(
-    64,
+PARTLY_PINNED = PageDefect(
+    Defect.PINNED_IN_PART.value,
     "pinned",
-    "row is pinned in part",
-    "rows are pinned in part",
-    "All lines of a row agree whether it is pinned.",
+    "row is only partly pinned",
+    "rows are only partly pinned",
+    "All lines of a row must have the same value of pinned.",
     "error",
 )
-TWICE_ON_PAGE = PageDefect(
+REPEATED_ITEM = PageDefect(
     -1,
     "item_id",
-    "item is shown again on its page",
-    "items are shown again on their page",
+    "item is repeated on its page",
+    "items are repeated on their page",
     "Drop the repeats, or use duplicates='best'.",
     "error",
 )
@@ -78,7 +89,7 @@ UNJUDGED = PageDefect(
     "item_id",
     "item is shown without a judgment",
     "items are shown without a judgment",
-    "Judge it, or use unjudged='zero'.",
+    "Add judgments, or use unjudged='zero'.",
     "error",
 )
 PINNED_UNKNOWN = PageDefect(
@@ -89,12 +100,12 @@ PINNED_UNKNOWN = PageDefect(
     "Add a column category to layouts, or use candidates='displayed'.",
     "error",
 )
-PAGE_DEFECTS = (CELL_TWICE, OUTSIDE_GRID, PINNED_IN_PART, SKIPPED_ROW, REPEATED, OUTSIDE, GAP)
-INVALID = sum(one.bit for one in PAGE_DEFECTS if one.severity == "invalid")
+PAGE_DEFECTS = (REPEATED_CELL, OUTSIDE_GRID, PARTLY_PINNED, SKIPPED_ROW, REPEATED_CATEGORY, OUTSIDE_CATEGORY, GAP)
+INVALID = sum(defect.bit for defect in PAGE_DEFECTS if defect.severity == "invalid")
 
 
 def refused(pages: PageBatch, plan: ScoringPlan) -> Iterator[tuple[PageDefect, NDArray[np.int64]]]:
-    """Everything that the settings do not let pass, and the pages that have it."""
+    """Every defect that the settings refuse, and the pages that have it."""
     settings = plan.settings
     for defect in PAGE_DEFECTS:
         if defect.severity == "error" or (defect.severity == "invalid" and settings.invalid == "error"):
@@ -102,18 +113,18 @@ def refused(pages: PageBatch, plan: ScoringPlan) -> Iterator[tuple[PageDefect, N
     if plan.needs_categories:
         yield PINNED_UNKNOWN, marked_pages(pages, PINNED_UNKNOWN)
     if settings.duplicates == "error":
-        yield TWICE_ON_PAGE, marked_pages(pages, TWICE_ON_PAGE)
+        yield REPEATED_ITEM, marked_pages(pages, REPEATED_ITEM)
     if settings.unjudged == "error":
         yield UNJUDGED, marked_pages(pages, UNJUDGED)
 
 
 def marked_pages(pages: PageBatch, defect: PageDefect) -> NDArray[np.int64]:
     """The pages that have a defect."""
-    if defect is TWICE_ON_PAGE:
+    if defect is REPEATED_ITEM:
         marked = pages.duplicates > 0
     elif defect is UNJUDGED:
         marked = pages.unjudged > 0
-    elif defect is PINNED_UNKNOWN:  # no table tells the category of a pinned row
+    elif defect is PINNED_UNKNOWN:
         marked = ((pages.pinned > 0) & (pages.category == NONE)).any(axis=1)
     else:
         marked = (pages.defects & defect.bit) > 0

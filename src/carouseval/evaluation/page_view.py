@@ -1,107 +1,123 @@
-"""One page beside its ideal: what stands where, and what should."""
+"""One page beside its ideal, as text, HTML and plain values."""
 
-from numbers import Integral
-from typing import Any
+import html
+from dataclasses import dataclass
+from typing import Any, SupportsIndex
 
-import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
-from carouseval.errors import ParameterError
-from carouseval.evaluation.defect_lines import refuse_defects
-from carouseval.evaluation.explanation import PageView
-from carouseval.evaluation.reading.inputs import Inputs, JudgedSources
-from carouseval.evaluation.reading.judged_data import JudgedData
-from carouseval.evaluation.scoring import ideals
-from carouseval.evaluation.scoring.loss_steps import loss_steps
-from carouseval.evaluation.scoring.page_batch import PageBatch, page_batches
-from carouseval.metrics.grid import Array
-from carouseval.tables import Table, TableLike
+from carouseval.metrics.grid import Array, Grid
+
+_RELEVANT, _OTHER, _EMPTY = "●", "·", " "  # cells in text
+_MARK = 'style="background:#c6dbef;font-weight:bold"'  # of relevant items in HTML
 
 
-def page_view(
-    sources: JudgedSources,
-    judged: JudgedData,
-    layouts: TableLike,
-    metric: str,
-    user_id: Any,
-    page_id: Any = None,
-) -> PageView:
-    """Look a page up by its ids, the first of its user by default; its lines are read again.
+@dataclass(frozen=True, eq=False, repr=False)
+class PageView:
+    """One page beside its ideal, as :meth:`carouseval.Explanation.page` returns it.
 
-    It is judged by the same data as before: what belongs to which category may come from all pages.
+    Attributes
+    ----------
+    user_id : int or str
+        Whose page it is.
+    page_id : int, str or None
+        Which of the user's pages; None where layouts have no pages.
+    grid : Grid
+        The page's screen.
+    weights : numpy.ndarray
+        The weight of every cell, ``(rows, cols)``.
+    values : dict of str to float
+        2DCG of the page (``dcg``), with the best order of items in their rows (``item_order``), with the best order of
+        rows too (``row_order``), and of the ideal page (``ideal``).
+    shown : polars.DataFrame
+        The page's cells: row, col, item_id, category (if layouts name it), relevance, gain, ``counts`` (False for
+        repeats that do not count, and where nothing is gained) and weight.
+    ideal : polars.DataFrame
+        The relevant items of the ideal page: row, col, item_id, category, gain and weight.
+
+    Examples
+    --------
+    >>> import carouseval as cv
+    >>> layouts = {"user_id": [1, 1, 1], "row": [1, 1, 2], "col": [1, 2, 1], "item_id": [10, 11, 12],
+    ...            "category": ["new", "new", "drama"]}
+    >>> judgments = {"user_id": [1, 1], "item_id": [11, 12], "relevance": [1, 3]}
+    >>> cv.explain(layouts, judgments).page(user_id=1)
+    PageView(user_id=1): 2DCG 1.851, 87.2% of its ideal 2.124 (● relevant, · not)
+    row  page  ideal
+      1  ·●    ●
+      2  ●     ●
     """
-    table = sources.tables(layouts)["layouts"]
-    keep = {"user_id": user_id} | ({} if page_id is None else {"page_id": page_id})
-    lines = _lines(table, keep)
-    if lines.is_empty():
-        who = " ".join(f"{column}={value!r}" for column, value in keep.items())
-        known = sources.judges(user_id)
-        raise ParameterError(f"layouts: there is no page of {who}{', who has judgments' if known else ''}.")
-    if page_id is None and "page_id" in lines.columns:
-        page_id = lines["page_id"].sort()[0]
-        lines = lines.filter(pl.col("page_id") == page_id)
-    with sources.open(lines, judged=judged, canonical=True) as inputs:
-        (page,) = [batch for batch in page_batches(inputs.layouts, inputs.judged, inputs.plan) if len(batch)]
-        refuse_defects(page, inputs)
-        grid = int(page.grid[0])
-        weights = inputs.plan.weights(metric, grid)
-        steps = loss_steps(metric, grid, page, inputs.judged, inputs.plan)
-        return PageView(
-            user_id=user_id,
-            page_id=page_id,
-            grid=inputs.plan.grids[grid],
-            weights=weights,
-            values=dict(zip(("dcg", "item_order", "row_order", "ideal"), steps.values[0].tolist(), strict=True)),
-            shown=_shown_cells(lines, inputs, metric, page, steps.hit_weights, weights),
-            ideal=_ideal_cells(steps.ideal, inputs, weights),
-        )
 
+    user_id: SupportsIndex | str
+    page_id: SupportsIndex | str | None
+    grid: Grid
+    weights: Array
+    values: dict[str, float]
+    shown: pl.DataFrame
+    ideal: pl.DataFrame
 
-def _lines(table: Table, keep: dict[str, Any]) -> pl.DataFrame:
-    for column, value in keep.items():
-        if column not in table:
-            raise ParameterError(f"layouts have no column {column}.")
-        kind, word = (Integral, "an integer") if table.id_types[column] == pl.Int64 else (str, "text")
-        if not isinstance(value, kind) or isinstance(value, bool):
-            raise ParameterError(f"{column} must be {word} here, found {value!r}.")
-    mine = table.frame().filter(*(pl.col(column) == value for column, value in keep.items()))
-    with table.readable():
-        return mine.collect(engine="streaming")
+    @property
+    def ids(self) -> str:
+        """The page's ids as text: ``user_id=1 page_id='home'``."""
+        return f"user_id={self.user_id!r}" + ("" if self.page_id is None else f" page_id={self.page_id!r}")
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return the page and its ideal as plain values.
 
-def _shown_cells(
-    lines: pl.DataFrame, inputs: Inputs, metric: str, page: PageBatch, hit_weights: Array, weights: Array
-) -> pl.DataFrame:
-    (row, col), judgment = page.hit_cells(), page.hit_judgment
-    hits = pl.DataFrame(
-        {
-            "row": row + 1,
-            "col": col + 1,
-            "relevance": inputs.judged.judgments.relevance[judgment],
-            "gain": inputs.judged.gains[metric][judgment],
-            "counts": hit_weights > 0,
+        Returns
+        -------
+        dict
+            ``user_id``, ``page_id``, ``values``, and the cells of ``shown`` and ``ideal``.
+        """
+        return {
+            "user_id": self.user_id,
+            "page_id": self.page_id,
+            "values": self.values,
+            "shown": self.shown.to_dicts(),
+            "ideal": self.ideal.to_dicts(),
         }
-    )
-    kept = [name for name in ("row", "col", "item_id", "category") if name in lines.columns]
-    joined = lines.select(kept).join(hits, on=["row", "col"], how="left").sort("row", "col")
-    weight = pl.Series("weight", weights[joined["row"].to_numpy() - 1, joined["col"].to_numpy() - 1])
-    return joined.with_columns(weight, pl.col("gain").fill_null(0.0), pl.col("counts").fill_null(False))
+
+    @property
+    def _score(self) -> str:
+        dcg, ideal = self.values["dcg"], self.values["ideal"]
+        share = f", {dcg / ideal:.1%} of its ideal {ideal:.4g}" if ideal > 0 else ", and so is its ideal"
+        return f"2DCG {dcg:.4g}{share}"
+
+    def __repr__(self) -> str:
+        shown, ideal = _drawn(self.shown), _drawn(self.ideal)
+        width = max([len("page"), *map(len, shown.values())])
+        rows = range(1, max([0, *shown, *ideal]) + 1)
+        lines = [f"{row:>3}  {shown.get(row, ''):<{width}}  {ideal.get(row, '')}".rstrip() for row in rows]
+        legend = f"({_RELEVANT} relevant, {_OTHER} not)"
+        heading = [f"PageView({self.ids}): {self._score} {legend}", f"row  {'page':<{width}}  ideal"]
+        return "\n".join([*heading, *lines])
+
+    def _repr_html_(self) -> str:
+        heading = html.escape(f"{self.ids}: {self._score}")
+        return f"<p>{heading}</p><p><b>Page</b></p>{_table(self.shown)}<p><b>Ideal</b></p>{_table(self.ideal)}"
 
 
-def _ideal_cells(cells: ideals.IdealCells, inputs: Inputs, weights: Array) -> pl.DataFrame:
-    codebook = inputs.codebook
-    categories = codebook.categories.values()
-    known: NDArray[np.bool_] = cells.category < len(categories)
-    label = pl.Series(cells.category).set(pl.Series(~known), None)
-    nothing = pl.Series([None] * len(label), dtype=pl.String)
-    return pl.DataFrame(
-        {
-            "row": cells.row + 1,
-            "col": cells.col + 1,
-            "item_id": codebook.items.values().gather(inputs.judged.judgments.item[cells.judgment]),
-            "category": categories.gather(label) if len(categories) else nothing,
-            "gain": cells.gain,
-            "weight": weights[cells.row, cells.col],
-        }
-    ).sort("row", "col")
+def _drawn(cells: pl.DataFrame) -> dict[int, str]:
+    """Each row as text, a character per cell."""
+    rows: dict[int, str] = {}
+    for row, col, gain in cells.select("row", "col", "gain").sort("row", "col").iter_rows():
+        rows[row] = rows.get(row, "").ljust(col - 1, _EMPTY) + (_RELEVANT if gain > 0 else _OTHER)
+    return rows
+
+
+def _table(cells: pl.DataFrame) -> str:
+    """Item ids as on the screen; relevant ones marked, with gain and weight on hover."""
+    placed = {(cell["row"], cell["col"]): cell for cell in cells.iter_rows(named=True)}
+    height, width = (max((place[axis] for place in placed), default=0) for axis in (0, 1))
+    lines = ["<tr><th></th>" + "".join(f"<th>{col}</th>" for col in range(1, width + 1)) + "</tr>"]
+    for row in range(1, height + 1):
+        texts = [_cell(placed.get((row, col))) for col in range(1, width + 1)]
+        lines.append(f"<tr><th>{row}</th>{''.join(texts)}</tr>")
+    return f"<table>{''.join(lines)}</table>"
+
+
+def _cell(cell: dict[str, Any] | None) -> str:
+    if cell is None:
+        return "<td></td>"
+    mark = f' {_MARK} title="gain {cell["gain"]:g}, weight {cell["weight"]:.4g}"' if cell["gain"] > 0 else ""
+    return f"<td{mark}>{html.escape(str(cell['item_id']))}</td>"

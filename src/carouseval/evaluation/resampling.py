@@ -1,4 +1,4 @@
-"""Means over users, and how far they would move with other users: the bootstrap."""
+"""Means over users, and their bootstrap intervals."""
 
 import math
 
@@ -7,12 +7,12 @@ import numpy as np
 from carouseval.metrics.grid import Array
 from carouseval.metrics.validation import require_float, require_int
 
-LEVEL, RESAMPLES = 0.95, 2_000
-_MOST_RESAMPLED = 20_000  # values drawn anew; of more users, groups of equal size are
+CI, RESAMPLES = 0.95, 2_000
+_MOST_RESAMPLED = 20_000  # values that are resampled; of more users, groups of equal size are
 
 
 def mean_of(values: Array, weights: Array | None = None) -> float:
-    """Exactly rounded, so that the order of users does not matter."""
+    """The mean, exactly rounded so that the order of users does not matter; NaN where there are none."""
     if not len(values) or (weights is not None and not weights.any()):
         return math.nan
     if weights is None:
@@ -21,31 +21,31 @@ def mean_of(values: Array, weights: Array | None = None) -> float:
 
 
 def mean_interval(
-    values: Array, weights: Array | None = None, level: float = LEVEL, resamples: int = RESAMPLES, seed: int = 0
+    values: Array, weights: Array | None = None, ci: float = CI, resamples: int = RESAMPLES, seed: int = 0
 ) -> tuple[float, float]:
     """A percentile interval of the mean over resampled users; NaN for fewer than two."""
-    level = require_float("level", level, above=0, at_most=1)
+    ci = require_float("ci", ci, above=0, at_most=1)
     if len(values) < 2 or (weights is not None and not weights.any()):
         return math.nan, math.nan
-    low, high = np.nanquantile(resampled_means(values, weights, resamples, seed), [(1 - level) / 2, (1 + level) / 2])
+    low, high = np.nanquantile(resampled_means(values, weights, resamples, seed), [(1 - ci) / 2, (1 + ci) / 2])
     return float(low), float(high)
 
 
 def resampled_means(values: Array, weights: Array | None, resamples: int, seed: int) -> Array:
-    """Means of users drawn with replacement, one line a resample; columns of values share their users."""
+    """Means of users drawn with replacement, one row per resample; columns of values share their users."""
     rng = np.random.default_rng(require_int("seed", seed, 0))
-    mass = np.ones(len(values)) if weights is None else weights
-    total = values if weights is None else (values.T * mass).T
+    weight = np.ones(len(values)) if weights is None else weights
+    total = values if weights is None else (values.T * weight).T
     if len(values) > _MOST_RESAMPLED:
-        # means of random groups vary as those of users do, times the root of a group's size
+        # the mean over random groups varies as the mean over users does
         order = rng.permutation(len(values))
         edges = np.linspace(0, len(values), _MOST_RESAMPLED + 1).astype(np.int64)[:-1]
-        total, mass = np.add.reduceat(total[order], edges), np.add.reduceat(mass[order], edges)
+        total, weight = np.add.reduceat(total[order], edges), np.add.reduceat(weight[order], edges)
     count = len(total)
     means = np.full((require_int("resamples", resamples, 1), *values.shape[1:]), np.nan)
     for at in range(len(means)):
         times = np.bincount(rng.integers(0, count, count), minlength=count)
-        drawn = (times * mass).sum()  # not a product of BLAS, whose last digits depend on the machine's threads
-        if drawn > 0:
-            means[at] = (total.T * times).sum(axis=-1) / drawn
+        drawn_weight = (times * weight).sum()  # not BLAS, whose last digits depend on the machine's threads
+        if drawn_weight > 0:
+            means[at] = (total.T * times).sum(axis=-1) / drawn_weight
     return means

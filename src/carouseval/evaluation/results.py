@@ -1,4 +1,4 @@
-"""What an evaluation found, for people, programs and papers."""
+"""The result of an evaluation: means and their intervals, scores of pages and users, segments and counts."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -9,42 +9,78 @@ from typing import Any
 import polars as pl
 
 from carouseval.errors import ParameterError
-from carouseval.evaluation.resampling import LEVEL, RESAMPLES, mean_interval, mean_of
+from carouseval.evaluation.resampling import CI, RESAMPLES, mean_interval, mean_of
 from carouseval.metrics.grid import Array
+from carouseval.metrics.validation import did_you_mean
 from carouseval.result_base import Result, plain
 
-NO_PAGE = "(no page)"  # the segment of pages that are missing, where judgments do not say it
+NO_PAGE = "(no page)"  # the segment of missing pages, where judgments have no such column
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Evaluation(Result):
-    """Scores of a system's pages.
+    """Scores of a system's pages, as :func:`carouseval.evaluate` returns them.
 
-    ``mean`` is over users of their mean over pages, ``intervals`` are by bootstrap over users, ``per_page`` and
-    ``per_user`` hold single scores (null: left out), ``segments`` the same as ``mean`` for each segment, ``counts``
-    what was found, ``config`` every setting in force. Figures of the whole system stand in ``mean`` too, without an
-    interval.
+    Attributes
+    ----------
+    metrics : tuple of str
+        The names of the metrics that score single pages.
+    per_page : polars.DataFrame
+        One line per page: its ids, segments, weight and ``status`` (scored, missing or no_relevant); by each metric the
+        score and, where it has an ideal, its parts ``.dcg`` and ``.ideal``; and what was counted. A score is null where
+        the page is left out of the mean.
+    counts : dict of str to int
+        Numbers of users, pages, missing pages, users without relevant items, repeated, unjudged and uncategorised
+        items, invalid pages, and ideals that are only bounded.
+    config : dict
+        Every setting in force.
+    by : tuple of str, default ()
+        The columns that segments are made by.
+    figures : mapping of str to float
+        Metrics of the whole system, such as Coverage; they have no interval.
+
+    Examples
+    --------
+    >>> import carouseval as cv
+    >>> data = cv.sample(users=20, systems=["new"])
+    >>> evaluation = cv.evaluate(data.layouts["new"], data.judgments, data.items)
+    >>> evaluation
+    Evaluation(N2DCG_cat=0.4961; 19 users, 19 pages scored)
+    >>> evaluation.counts["pages"]
+    20
     """
 
-    metrics: tuple[str, ...]  # those that single pages have
+    metrics: tuple[str, ...]
     per_page: pl.DataFrame
     counts: dict[str, int]
     config: dict[str, Any]
     by: tuple[str, ...] = ()
-    figures: Mapping[str, float] = field(default_factory=dict)  # of the whole system, such as Coverage
+    figures: Mapping[str, float] = field(default_factory=dict)
 
     @cached_property
     def per_user(self) -> pl.DataFrame:
-        """The mean over each user's pages."""
-        return self._weighed_users.drop(map(weight_of, self.metrics), strict=False)
+        """Each user's number of pages and mean over them, by every metric."""
+        return self._weighted_users.drop(map(weight_of, self.metrics), strict=False)
 
     @cached_property
-    def _weighed_users(self) -> pl.DataFrame:
+    def _weighted_users(self) -> pl.DataFrame:
         return self._users(self.per_page, ["user_id"])
 
     def users_by(self, by: Sequence[str]) -> pl.DataFrame:
-        """The mean over each user's pages, in each segment apart; where pages weigh, also what it weighs by metric."""
-        return self._users(self.per_page, ["user_id", *by]) if by else self._weighed_users
+        """Return each user's mean over pages, separately in each segment.
+
+        Parameters
+        ----------
+        by : sequence of str
+            Columns of ``per_page``; if empty, all pages of a user are taken together.
+
+        Returns
+        -------
+        polars.DataFrame
+            One line per user and segment: the number of pages and the mean of each metric; where pages have weights,
+            also the user's weight by each metric, ``<metric>.weight``.
+        """
+        return self._users(self.per_page, ["user_id", *by]) if by else self._weighted_users
 
     def _users(self, pages: pl.DataFrame, keys: list[str]) -> pl.DataFrame:
         scored = pages.filter(pl.any_horizontal(pl.col(list(self.metrics)).is_not_null()))
@@ -58,34 +94,51 @@ class Evaluation(Result):
 
     @cached_property
     def mean(self) -> dict[str, float]:
-        """Every metric's mean, by the names asked for; NaN where nobody was scored."""
-        means = {name: mean_of(*self._values(self._weighed_users, name)) for name in self.metrics}
-        known = means | dict(self.figures)
-        return {name: known[name] for name in self.config.get("metrics", known)}
+        """The mean over users of their mean over pages, by metric; NaN where no user was scored."""
+        means = {name: mean_of(*self._values(self._weighted_users, name)) for name in self.metrics}
+        means |= self.figures
+        return {name: means[name] for name in self.config.get("metrics", means)}
 
     def _values(self, users: pl.DataFrame, name: str) -> tuple[Array, Array | None]:
-        known = users.filter(pl.col(name).is_not_null() & pl.col(name).is_not_nan())
-        weights = known[weight_of(name)].to_numpy() if "weight" in known.columns else None
-        return known[name].to_numpy(), weights
+        """Users' scores and weights by a metric, where they have a score."""
+        scored = users.filter(pl.col(name).is_not_null() & pl.col(name).is_not_nan())
+        weights = scored[weight_of(name)].to_numpy() if "weight" in scored.columns else None
+        return scored[name].to_numpy(), weights
 
     @cached_property
     def intervals(self) -> dict[str, tuple[float, float]]:
-        """Bootstrap intervals of the means, 95%, by users; see :meth:`interval` for others."""
+        """95% intervals of the means, by bootstrap over users; see :meth:`interval` for other levels."""
         return {name: self.interval(name) for name in self.metrics}
 
-    def interval(
-        self, metric: str, level: float = LEVEL, resamples: int = RESAMPLES, seed: int = 0
-    ) -> tuple[float, float]:
-        """A percentile interval of one mean over resampled users."""
+    def interval(self, metric: str, ci: float = CI, resamples: int = RESAMPLES, seed: int = 0) -> tuple[float, float]:
+        """Return a percentile interval of a mean, by bootstrap over users.
+
+        Parameters
+        ----------
+        metric : str
+            One of ``metrics``.
+        ci : float, default 0.95
+            Confidence level, above 0 and at most 1.
+        resamples : int, default 2000
+            Number of resamples.
+        seed : int, default 0
+            The same seed gives the same interval.
+
+        Returns
+        -------
+        tuple of float
+            The interval's ends; NaN for fewer than two users.
+        """
         if metric in self.figures:
-            raise ParameterError(f"{metric} is a figure of the whole system, and has no interval.")
+            raise ParameterError(f"{metric} is a figure of the whole system and has no interval.")
         if metric not in self.metrics:
-            raise ParameterError(f"there is no metric {metric!r} here, only {', '.join(self.metrics)}.")
-        return mean_interval(*self._values(self._weighed_users, metric), level, resamples, seed)
+            hint = did_you_mean(str(metric), self.metrics)
+            raise ParameterError(f"there is no metric {metric!r} in this result, only {', '.join(self.metrics)}.{hint}")
+        return mean_interval(*self._values(self._weighted_users, metric), ci, resamples, seed)
 
     @cached_property
     def segments(self) -> pl.DataFrame:
-        """Means and intervals per segment; empty unless ``by`` was given."""
+        """Means and 95% intervals per segment; empty unless ``by`` was given."""
         rows = []
         for row, users in zip(self.segment_means.iter_rows(named=True), self._segment_users, strict=True):
             for name in self.metrics:
@@ -96,7 +149,7 @@ class Evaluation(Result):
 
     @cached_property
     def segment_means(self) -> pl.DataFrame:
-        """Means per segment, without intervals."""
+        """Means per segment, without intervals; empty unless ``by`` was given."""
         rows = []
         for users in self._segment_users:
             row = users.select(self.by).row(0, named=True) | {"users": users.height, "pages": users["pages"].sum()}
@@ -105,7 +158,7 @@ class Evaluation(Result):
 
     @cached_property
     def _segment_users(self) -> list[pl.DataFrame]:
-        """The users of each segment, in its order."""
+        """The users of each segment, in the order of segments."""
         if not self.by:
             return []
         users = self._users(self.per_page.with_columns(pl.col(self.by).fill_null(NO_PAGE)), [*self.by, "user_id"])
@@ -114,37 +167,53 @@ class Evaluation(Result):
 
     @property
     def heading(self) -> str:
-        """What a reader must know first."""
+        """With displayed candidates, a warning that only the arrangement is scored; else empty."""
         if self.config["candidates"] != "displayed":
             return ""
-        return "Arrangement only: pages are judged against what they show, not against what they could show."
+        return "Arrangement only: each page is scored against the best arrangement of the items that it shows."
 
     def to_frame(self) -> pl.DataFrame:
-        """One line per metric, and per segment where there are segments: mean, interval, users, pages."""
-        lines = [self._line({}, self.mean, self.intervals, self.per_user)]
+        """Return means and 95% intervals as a table.
+
+        Returns
+        -------
+        polars.DataFrame
+            One line per metric, and per segment where there are segments: mean, low, high, users, pages.
+        """
+        users, pages = self.per_user.height, int(self.per_user["pages"].sum())
+        lines = self._lines({}, self.mean, self.intervals, users, pages)
         for row in self.segments.iter_rows(named=True):
             means = {name: row[name] for name in self.metrics}
             bounds = {name: (row[f"{name}.low"], row[f"{name}.high"]) for name in self.metrics}
-            lines.append(self._line({name: row[name] for name in self.by}, means, bounds, row))
-        return pl.concat([pl.DataFrame(line) for line in lines], how="vertical_relaxed")
+            lines += self._lines({name: row[name] for name in self.by}, means, bounds, row["users"], row["pages"])
+        return pl.DataFrame(lines, infer_schema_length=None)
 
-    def _line(
-        self, segment: dict[str, Any], means: dict[str, float], bounds: dict[str, tuple[float, float]], size: Any
+    def _lines(
+        self,
+        segment: dict[str, Any],
+        means: dict[str, float],
+        bounds: dict[str, tuple[float, float]],
+        users: int,
+        pages: int,
     ) -> list[dict[str, Any]]:
-        users = size.height if isinstance(size, pl.DataFrame) else size["users"]
-        pages = int(size["pages"].sum()) if isinstance(size, pl.DataFrame) else size["pages"]
         lines = []
         for name, mean in means.items():
             low, high = bounds.get(name, (math.nan, math.nan))
-            line = {one: segment.get(one, "(all)") for one in self.by}
+            line = {column: segment.get(column, "(all)") for column in self.by}
             line |= {"metric": name, "mean": mean, "low": low, "high": high, "users": users, "pages": pages}
-            if name in self.figures:  # of all that is shown, scored or not
+            if name in self.figures:  # of all pages, scored or not
                 line |= {"users": self.counts["users"], "pages": self.counts["pages"]}
             lines.append(line)
         return lines
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything but single pages, as plain values; what is not a number is None."""
+        """Return means, counts and settings as plain values.
+
+        Returns
+        -------
+        dict
+            ``results`` (the lines of :meth:`to_frame`), ``counts`` and ``config``; None in place of NaN.
+        """
         return plain({"results": self.to_frame().to_dicts(), "counts": self.counts, "config": self.config})
 
     def __repr__(self) -> str:
@@ -160,11 +229,11 @@ class Evaluation(Result):
 
 
 def weight_of(metric: str) -> str:
-    """The column of what a user weighs by a metric: what those pages do on average that it counts."""
+    """The column with a user's weight by a metric: the mean weight of the pages that it scores."""
     return f"{metric}.weight"
 
 
 def _weighted(name: str, weight: pl.Expr) -> pl.Expr:
-    """A weighted mean; null where nothing weighs."""
+    """A weighted mean; null where all weights are 0."""
     total = weight.filter(pl.col(name).is_not_null()).sum()
     return pl.when(total > 0).then((pl.col(name) * weight).sum() / total).alias(name)

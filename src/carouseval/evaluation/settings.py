@@ -34,8 +34,11 @@ if TYPE_CHECKING:  # the command line reads this list before it needs NumPy
     from carouseval.metrics.names import MetricLike
 
 Metrics: TypeAlias = "Sequence[MetricLike] | MetricLike"
+"""One or several metrics, each by its name, as an object or as a function of (gains, weights)."""
 Grids: TypeAlias = "Grid | Mapping[Any, Grid]"
+"""One grid, or a grid for each value of the column ``by``."""
 ColumnNames: TypeAlias = Mapping[str, str] | Mapping[str, Mapping[str, str]] | None
+"""The caller's names by ours: ``{"user_id": "customer"}``, or the same under a table's name."""
 Candidates: TypeAlias = Literal["judged", "displayed"]
 Duplicates: TypeAlias = Literal["best", "first", "every", "error"]
 MissingPages: TypeAlias = Literal["zero", "skip", "error"]
@@ -45,9 +48,11 @@ Invalid: TypeAlias = Literal["error", "count"]
 
 
 class Doc(NamedTuple):
-    """What a setting means, in a sentence or two."""
+    """What a setting means, in a sentence or two; its type and default as readers see them, unless they are plain."""
 
     text: str
+    type: str = ""
+    default: str = ""
 
 
 def _recgaze() -> Any:
@@ -62,35 +67,50 @@ class Settings:
 
     metrics: Annotated[
         Metrics,
-        Doc("A metric's name, such as 'N2DCG_cat(d_rpb)@3x5', a function of (gains, weights), or a list of several."),
+        Doc(
+            "What to compute: a metric's name, such as 'N2DCG_cat(d_rpb)@3x5', a Metric, a function of (gains, "
+            "weights), or a list of these.",
+            "str, Metric, callable or sequence of these",
+        ),
     ] = ("N2DCG_cat",)
-    grid: Annotated[Grids, Doc("The screen, or a dict with the screen of each value of the column `by`.")] = field(
-        default_factory=_recgaze
-    )
-    gain: Annotated["Gain", Doc("'exp2' (2^relevance - 1), 'linear', or a function of an array of relevances.")] = (
-        "exp2"
-    )
+    grid: Annotated[
+        Grids,
+        Doc(
+            "The screen; or a dict with the screen of each value of the column `by`.",
+            "Grid or mapping of Grid",
+            "RECGAZE",
+        ),
+    ] = field(default_factory=_recgaze)
+    gain: Annotated[
+        "Gain",
+        Doc(
+            "'exp2' (2^relevance - 1), 'linear' (the relevance itself), or a function from an array of relevances to "
+            "an array of gains.",
+            '{"exp2", "linear"} or callable',
+        ),
+    ] = "exp2"
     candidates: Annotated[
         Candidates,
         Doc(
-            "What the ideal page may show: any judged item of each category, which gives one denominator per user for "
-            "every system; or only what is displayed, rearranged, which judges the arrangement alone."
+            "What the ideal page may show: any judged item of each category (judged), so that every system is divided "
+            "by the same ideal; or only the items on the page, rearranged (displayed), which scores the arrangement "
+            "alone."
         ),
     ] = "judged"
     duplicates: Annotated[
         Duplicates,
         Doc(
-            "An item shown twice counts once, where it weighs most (best) or where it stands first, row by row; or "
-            "every time; or is an error. The ideal obeys the same rule."
+            "An item shown twice counts once, where its weight is largest (best) or where it comes first, row by row "
+            "(first); counts every time; or is an error. The ideal follows the same rule."
         ),
     ] = "best"
     missing_pages: Annotated[
         MissingPages, Doc("A user with judgments but without a page scores zero, is skipped, or is an error.")
     ] = "zero"
     no_relevant: Annotated[
-        NoRelevant, Doc("A user without any judged item that gains is skipped, scores zero, or is an error.")
+        NoRelevant, Doc("A user without any relevant item is skipped, scores zero, or is an error.")
     ] = "skip"
-    unjudged: Annotated[Unjudged, Doc("An item shown without a judgment gains zero, or is an error.")] = "zero"
+    unjudged: Annotated[Unjudged, Doc("An item shown without a judgment has a gain of zero, or is an error.")] = "zero"
     invalid: Annotated[
         Invalid,
         Doc(
@@ -100,50 +120,62 @@ class Settings:
     ] = "error"
     by: Annotated[
         str | Sequence[str] | None,
-        Doc("A column of layouts or judgments (or several) whose values are also reported separately, such as device."),
+        Doc(
+            "A column of layouts or judgments (or several) whose values are also reported separately, such as device.",
+            "str or sequence of str",
+        ),
     ] = None
     columns: Annotated[
         ColumnNames,
-        Doc("What you call the columns: {'user_id': 'customer'}, or the same under a table's name."),
+        Doc(
+            "Your names for our columns: {'user_id': 'customer'}; or, for one table, {'layouts': {'row': 'position'}}.",
+            "mapping",
+        ),
     ] = None
     weight: Annotated[
         str | None,
         Doc(
-            "A column with the weight of each page (in layouts) or user (in judgments); a user weighs what its pages "
-            "weigh on average."
+            "A column with the weight of each page (in layouts) or user (in judgments). A user's weight is the mean "
+            "weight of its pages."
         ),
     ] = None
     memory: Annotated[
-        float, Doc("GiB for the lines of layouts; larger tables go through temporary files, with the same results.")
+        float,
+        Doc(
+            "Memory for the lines of layouts, in GiB. Larger tables go through temporary files, with the same results."
+        ),
     ] = 4.0
     threads: Annotated[
         int | None,
-        Doc("The most threads to use; by default CAROUSEVAL_THREADS or all cores. Results never depend on it."),
+        Doc(
+            "Maximum number of threads; by default, that of the environment variable CAROUSEVAL_THREADS, or all cores. "
+            "Results do not depend on it."
+        ),
     ] = None
 
     def __post_init__(self) -> None:
-        for one in fields(self):
-            _check(one.name, getattr(self, one.name), setting_type(one))
-        object.__setattr__(self, "by", _names(self.by))
+        for setting in fields(self):
+            _check(setting.name, getattr(self, setting.name), setting_type(setting))
+        object.__setattr__(self, "by", _column_names(self.by))
         require_float("memory", self.memory, above=0, at_most=1e9)
         if self.threads is not None:
             require_int("threads", self.threads, 1)
 
     @classmethod
     def named(cls, function: str, settings: Mapping[str, Any]) -> "Settings":
-        """Settings as a function was given them; a name that is none is refused as Python does, with a hint."""
-        known = [one.name for one in fields(cls)]
+        """Settings from a function's keyword arguments; an unknown name is refused as Python does, with a hint."""
+        names = [setting.name for setting in fields(cls)]
         for name in settings:
-            if name not in known:
-                hint = did_you_mean(name, known)
+            if name not in names:
+                hint = did_you_mean(name, names)
                 raise TypeError(f"{function}() got an unexpected keyword argument {name!r}.{hint}")
         return cls(**settings)
 
     @classmethod
     def choices(cls) -> dict[str, tuple[str, ...]]:
         """The settings that are one of several words, and the words."""
-        kinds = {one.name: setting_type(one) for one in fields(cls)}
-        return {name: get_args(kind) for name, kind in kinds.items() if get_origin(kind) is Literal}
+        types = {setting.name: setting_type(setting) for setting in fields(cls)}
+        return {name: get_args(kind) for name, kind in types.items() if get_origin(kind) is Literal}
 
     @property
     def by_columns(self) -> tuple[str, ...]:
@@ -157,7 +189,7 @@ class Settings:
 
 
 class SettingsDict(TypedDict, total=False):
-    """The same for type checkers: ``**settings: Unpack[SettingsDict]``."""
+    """The settings for type checkers: ``**settings: Unpack[SettingsDict]``."""
 
     metrics: Metrics
     grid: Grids
@@ -175,73 +207,110 @@ class SettingsDict(TypedDict, total=False):
     threads: int | None
 
 
-def setting_type(one: "Field[Any]") -> Any:
+def setting_type(setting: "Field[Any]") -> Any:
     """The type of a setting; types that need NumPy stay names."""
-    kind = get_args(one.type)[0] if get_origin(one.type) is Annotated else one.type
+    kind = get_args(setting.type)[0] if get_origin(setting.type) is Annotated else setting.type
     return kind.__forward_arg__ if isinstance(kind, ForwardRef) else kind
 
 
-def setting_doc(one: "Field[Any]") -> str:
+def setting_doc(setting: "Field[Any]") -> str:
     """What a setting means."""
-    return next((extra.text for extra in getattr(one.type, "__metadata__", ()) if isinstance(extra, Doc)), "")
+    return _doc(setting).text
 
 
-def setting_default(one: "Field[Any]") -> Any:
+def setting_default(setting: "Field[Any]") -> Any:
     """A setting's default."""
-    return one.default if one.default_factory is MISSING else one.default_factory()
+    return setting.default if setting.default_factory is MISSING else setting.default_factory()
+
+
+def _doc(setting: "Field[Any]") -> Doc:
+    metadata = getattr(setting.type, "__metadata__", ())
+    return next((extra for extra in metadata if isinstance(extra, Doc)), Doc(""))
 
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
 
 def takes_settings(function: _F, kind: type[Settings] = Settings) -> _F:
-    """Show people every setting where the code of a function, or of a class's ``__init__``, says ``**settings``.
+    """List every setting in the signature and docstring of a function, or class, that takes ``**settings``.
 
-    In its signature, and in its help, which must have a section "Parameters".
+    Settings come after the function's own parameters, but before ``progress``.
     """
-    made = getattr(function, "__init__") if isinstance(function, type) else function  # noqa: B009 - mypy
-    signature = inspect.signature(made)
+    call = getattr(function, "__init__") if isinstance(function, type) else function  # noqa: B009 - mypy
+    signature = inspect.signature(call)
     own = [one for one in signature.parameters.values() if one.kind is not inspect.Parameter.VAR_KEYWORD]
-    more = [
+    settings = [
         inspect.Parameter(
-            one.name, inspect.Parameter.KEYWORD_ONLY, default=setting_default(one), annotation=setting_type(one)
+            setting.name,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=setting_default(setting),
+            annotation=setting_type(setting),
         )
-        for one in fields(kind)
+        for setting in fields(kind)
     ]
-    positional = [one for one in own if one.kind is not inspect.Parameter.KEYWORD_ONLY]
-    named = [one for one in own if one.kind is inspect.Parameter.KEYWORD_ONLY]
-    shown = signature.replace(parameters=[*positional, *more, *named])
-    setattr(made, "__signature__", shown)  # noqa: B010 - functions have no such attribute for mypy
+    first = [one for one in own if one.name != _LAST]
+    last = [one for one in own if one.name == _LAST]
+    full = signature.replace(parameters=[*first, *settings, *last])
+    setattr(call, "__signature__", full)  # noqa: B010 - functions have no such attribute for mypy
     if function.__doc__:
         function.__doc__ = _with_settings(inspect.cleandoc(function.__doc__), kind)
     return function
 
 
+_LAST = "progress"
+
+
 def _with_settings(doc: str, kind: type[Settings]) -> str:
-    """The help with a paragraph for each setting at the end of its parameters."""
+    """A docstring whose section Parameters, if it has one, lists the settings too."""
     lines = doc.split("\n")
-    heads = [at for at, line in enumerate(lines) if line and set(line) == {"-"}]
-    begin = next((at for at in heads if lines[at - 1] == "Parameters"), None)
+    underlines = [at for at, line in enumerate(lines) if line and set(line) == {"-"}]
+    begin = next((at for at in underlines if lines[at - 1] == "Parameters"), None)
     if begin is None:
         return doc
-    end = next((at - 1 for at in heads if at > begin), len(lines))
-    told = [
-        f"{one.name}\n{textwrap.fill(setting_doc(one), 116, initial_indent='    ', subsequent_indent='    ')}"
-        for one in fields(kind)
+    end = next((at - 1 for at in underlines if at > begin), len(lines))
+    end = next((at for at in range(begin, end) if lines[at].split(" ")[0] == _LAST), end)
+    entries = [
+        f"{setting.name} : {_type_text(setting)}\n"
+        + textwrap.fill(setting_doc(setting), 116, initial_indent="    ", subsequent_indent="    ")
+        for setting in fields(kind)
     ]
-    before = "\n".join(lines[:end]).rstrip()
-    return "\n".join([before, *told, "", *lines[end:]]).rstrip()
+    before, after = "\n".join(lines[:end]).rstrip(), lines[end:]
+    if after and not after[0].startswith(_LAST):
+        after = ["", *after]
+    return "\n".join([before, *entries, *after]).rstrip()
 
 
-_WORDS: dict[Any, str] = {str: "text", int: "a whole number", float: "a number", bool: "True or False"}
+def _type_text(setting: "Field[Any]") -> str:
+    """A setting's type and default as numpydoc has them: ``{"zero", "error"}, default "zero"``."""
+    doc, kind, default = _doc(setting), setting_type(setting), setting_default(setting)
+    text = doc.type or " or ".join(_type_name(one) for one in _members(kind) if one is not NoneType)
+    return f"{text}, optional" if default is None else f"{text}, default {doc.default or _quoted(default)}"
+
+
+def _type_name(kind: Any) -> str:
+    if get_origin(kind) is Literal:
+        return "{" + ", ".join(map(_quoted, get_args(kind))) + "}"
+    return str(getattr(kind, "__name__", kind))
+
+
+def _quoted(value: Any) -> str:
+    return repr(value).replace("'", '"')
+
+
+def _members(kind: Any) -> tuple[Any, ...]:
+    """The types of a union; of any other type, itself."""
+    return get_args(kind) if get_origin(kind) in (Union, UnionType) else (kind,)
+
+
+_WORDS: dict[Any, str] = {str: "text", int: "an integer", float: "a number", bool: "True or False"}
 
 
 def _check(name: str, value: Any, kind: Any) -> None:
-    """Refuse what a setting's type does not allow, where the type is a word, a number, text, or nothing."""
+    """Refuse what a setting's type does not allow, where the type is a word, a number, text, or None."""
     if get_origin(kind) is Literal:
         require_choice(name, value, get_args(kind))
         return
-    kinds = get_args(kind) if get_origin(kind) in (Union, UnionType) else (kind,)
+    kinds = _members(kind)
     simple = [one for one in kinds if one in _WORDS]
     if len(simple) + (NoneType in kinds) < len(kinds) or (value is None and NoneType in kinds):
         return
@@ -252,10 +321,10 @@ def _check(name: str, value: Any, kind: Any) -> None:
         raise ParameterError(f"{name} must be {words}, found {value!r}.")
 
 
-def _names(by: str | Sequence[str] | None) -> tuple[str, ...]:
+def _column_names(by: str | Sequence[str] | None) -> tuple[str, ...]:
     """``by`` as a tuple of columns."""
     if by is None or isinstance(by, str):
         return () if by is None else (by,)
-    if not isinstance(by, Sequence) or not all(isinstance(one, str) for one in by):
-        raise ParameterError(f"by must be a column's name or a list of several, found {by!r}.")
+    if not isinstance(by, Sequence) or not all(isinstance(column, str) for column in by):
+        raise ParameterError(f"by must be the name of a column, or a list of names, found {by!r}.")
     return tuple(by)

@@ -1,6 +1,6 @@
-"""What a page is worth: grids, discounts, gains, ideals and the metrics built from them.
+"""Grids, discounts, gains, ideals and the metrics built from them.
 
-``Metric`` and ``register_metric`` are what a metric of your own needs.
+The names here are for writing a metric of your own: subclass ``Metric`` and register it with ``register_metric``.
 """
 
 from typing import TYPE_CHECKING

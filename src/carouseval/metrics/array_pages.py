@@ -1,12 +1,12 @@
-"""Pages that come in arrays of relevances, as metrics see them: every cell is an item of its own."""
+"""Pages from arrays of relevances, as metrics see them: every cell holds a different item."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from carouseval.metrics.grid import Array, Grid
+from carouseval.metrics.choices import IdealName
+from carouseval.metrics.grid import Array, Grid, IntArray
 from carouseval.metrics.page_stack import Stack
 
 
@@ -24,22 +24,22 @@ class ArrayPages:
     def gain_sum(self, weights: Array, *, by_rank: bool = False, once: bool = False) -> Array:
         return self.stack.score(weights, by_rank=by_rank, threads=self.threads)[0]
 
-    def sum_and_ideal(self, weights: Array, ideal: str, *, by_rank: bool = False) -> tuple[Array, Array]:
-        """The same beside the most that each page's items could reach."""
+    def sum_and_ideal(self, weights: Array, ideal: IdealName, *, by_rank: bool = False) -> tuple[Array, Array]:
+        """The same, and the largest sum that each page's items could reach."""
         return self.stack.score(weights, ideal, by_rank, self.threads)
 
     def gains(self, weights: Array) -> Iterator[Array]:
         return iter(self.stack.gains_on(self.grid, self.threads))
 
-    def hits(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    def hits(self) -> tuple[IntArray, IntArray, IntArray]:
         page, row, col = np.nonzero(np.nan_to_num(self.stack.gains(self.threads), nan=0.0) > 0)
         return page, row, col
 
-    def relevant(self) -> NDArray[np.int64]:
+    def relevant(self) -> IntArray:
         return np.bincount(self.hits()[0], minlength=len(self))
 
-    def occupied_before(self, order: NDArray[np.int64], limit: NDArray[np.int64]) -> NDArray[np.int64]:
+    def occupied_before(self, order: IntArray, limit: IntArray) -> IntArray:
         rows, cols = self.stack.relevance.shape[1:]
         before = order[:rows, :cols] < limit[:, None, None]
-        counts: NDArray[np.int64] = (before & ~np.isnan(self.stack.relevance)).sum(axis=(1, 2))
+        counts: IntArray = (before & ~np.isnan(self.stack.relevance)).sum(axis=(1, 2))
         return counts

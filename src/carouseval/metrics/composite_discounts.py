@@ -1,6 +1,7 @@
-"""Discounts made of other things than a formula: tables of weights, and mixtures of discounts."""
+"""Discounts without a formula: tables of weights, and mixtures of discounts."""
 
 import re
+from collections.abc import Iterable
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,61 +12,80 @@ from carouseval.metrics.discount_base import TABLE, Discount, as_discount, parse
 from carouseval.metrics.discount_base import registered_table as _registered_table
 from carouseval.metrics.discount_files import as_plain, from_plain
 from carouseval.metrics.grid import Array, Grid
-from carouseval.metrics.validation import outside_brackets, require_float, require_int
+from carouseval.metrics.validation import require_float, require_int, split_outside_brackets
 
 MIXTURE = "d_mix"
 
 
 def table_name(text: str) -> str:
-    """Any text as the name of a table: brackets and commas, which names cannot have, become blanks."""
+    """Any text as the name of a table: brackets and commas, which names may not contain, become blanks."""
     return " ".join(re.sub(r"[(),]", " ", text).split()) or "table"
 
 
 @register_discount(TABLE)
 class Empirical(Discount):
-    """d_emp(name): any table of weights, such as measured examination frequencies; 0 is allowed, all 0 is not.
+    """d_emp(name): a table of weights, such as measured examination frequencies.
 
-    The table holds for its first rows and columns on a smaller grid; a larger grid is refused. With ``page_size``, that
-    of the screen it was measured on, it carries over to screens with other swipe pages: a cell then weighs what the
-    table says at the same place on the same swipe page, between two of its slots by a straight line.
+    On a smaller grid the first rows and columns of the table apply; a larger grid is an error. With ``page_size``, the
+    table carries over to screens with another page size: the weight of a cell is that of the same place on the same
+    swipe page, interpolated linearly between two slots.
 
-    >>> Empirical([[1.0, 0.9, 0.8], [0.3, 0.2, 0.1]], name="table 1").weights(Grid(2, 3))
-    array([[1. , 0.9, 0.8],
-           [0.3, 0.2, 0.1]])
-    >>> Empirical([[0.9, 0.8, 0.4, 0.3]], page_size=2).weights(Grid(1, 6, page_size=3))
+    Parameters
+    ----------
+    table : array-like of shape (rows, cols)
+        Weights, finite and 0 or more, not all 0.
+    name : str, default 'table'
+        The name that the discount prints with; without brackets, commas or line breaks.
+    page_size : int, optional
+        The page size of the screen that the table was measured on, at least 1.
+
+    See Also
+    --------
+    register_table : Makes a table available by its name.
+
+    Examples
+    --------
+    >>> import carouseval as cv
+    >>> table1 = cv.discounts.Empirical([[1.0, 0.9, 0.8], [0.3, 0.2, 0.1]], name="table 1")
+    >>> table1
+    d_emp(table 1)
+    >>> table1.weights(cv.Grid(2, 2))
+    array([[1. , 0.9],
+           [0.3, 0.2]])
+    >>> cv.discounts.Empirical([[0.9, 0.8, 0.4, 0.3]], page_size=2).weights(cv.Grid(1, 6, page_size=3))
     array([[0.9 , 0.85, 0.8 , 0.4 , 0.35, 0.3 ]])
     """
 
     allows_zero: ClassVar[bool] = True
-    table: ArrayLike
+    table: tuple[tuple[float, ...], ...]
     name: str = "table"
     page_size: int | None = None
 
-    def __post_init__(self) -> None:
-        if not isinstance(self.name, str) or not re.fullmatch(r"[^()\s,](?:[^(),\n]*[^()\s,])?", self.name):
-            raise ParameterError(f"d_emp: name must be text without brackets and commas, found {self.name!r}.")
+    def __init__(self, table: ArrayLike, name: str = "table", page_size: int | None = None) -> None:
+        if not isinstance(name, str) or not re.fullmatch(r"[^()\s,](?:[^(),\n]*[^()\s,])?", name):
+            raise ParameterError(f"d_emp: name must be text without brackets and commas, found {name!r}.")
+        object.__setattr__(self, "name", name)
         try:
-            table = np.array(self.table, dtype=np.float64)
+            weights = np.array(table, dtype=np.float64)
         except (TypeError, ValueError):
-            raise ParameterError(f"{self}: the table must be numbers, as many in each row.") from None
-        if table.ndim != 2 or table.size == 0:
-            raise ParameterError(f"{self}: the table needs shape (rows, cols), found {table.shape}.")
-        # held as tuples, so that equal tables are equal values and nobody can change one
-        object.__setattr__(self, "table", tuple(map(tuple, table.tolist())))
-        if self.page_size is not None:
-            object.__setattr__(self, "page_size", require_int(f"{self}: page_size", self.page_size, 1))
-        self.weights(Grid(len(table), table.shape[1], self.page_size or 1))
-        if not table.any():
+            raise ParameterError(f"{self}: the table must be numbers in rows of equal length.") from None
+        if weights.ndim != 2 or weights.size == 0:
+            raise ParameterError(f"{self}: the table needs shape (rows, cols), found {weights.shape}.")
+        # tuples, so that equal tables are equal values and cannot be changed
+        object.__setattr__(self, "table", tuple(map(tuple, weights.tolist())))
+        if page_size is not None:
+            page_size = require_int(f"{self}: page_size", page_size, 1)
+        object.__setattr__(self, "page_size", page_size)
+        self.weights(Grid(len(weights), weights.shape[1], page_size or 1))
+        if not weights.any():
             raise ParameterError(f"{self}: all weights are 0; at least one must be above 0.")
 
     @classmethod
-    def read(cls, arguments: str, text: str) -> Discount:
+    def _from_text(cls, arguments: str, text: str) -> Discount:
         return _registered_table(arguments.strip())
 
     def __str__(self) -> str:
         return f"d_emp({self.name})"
-
-    __repr__ = __str__
 
     @property
     def short(self) -> str:
@@ -78,72 +98,85 @@ class Empirical(Discount):
     def weights(self, grid: Grid) -> Array:
         table = np.array(self.table)
         if self.page_size not in (None, grid.page_size):
-            table = self._on_pages(table, grid)
+            table = self._with_page_size(table, grid)
         if grid.rows > table.shape[0] or grid.cols > table.shape[1]:
             size = "x".join(map(str, np.shape(self.table)))
             differ = self.page_size not in (None, grid.page_size)
-            pages = f", in swipe pages of {self.page_size} and {grid.page_size} items" if differ else ""
+            pages = f", with swipe pages of {self.page_size} and {grid.page_size} items" if differ else ""
             raise ParameterError(
                 f"{self}: the table is {size}, too small for a {grid} grid{pages}. "
-                "A browsing model such as d_rpb fits any."
+                "A browsing model such as d_rpb has weights on any grid."
             )
         return table[: grid.rows, : grid.cols]
 
-    def _on_pages(self, table: Array, grid: Grid) -> Array:
-        """The table's swipe pages with as many slots as the grid's, the middles of slots being their places.
+    def _with_page_size(self, table: Array, grid: Grid) -> Array:
+        """The table with as many slots on each swipe page as the grid has, interpolated between the centers of slots.
 
-        Of a last page that was measured in part, the same part.
+        Of a last swipe page that was measured in part, the same part.
         """
         measured = Grid(len(table), table.shape[1], self.page_size or 1)
-        places = (np.arange(grid.page_size) + 0.5) / grid.page_size
-        known = (measured.slot - 0.5) / measured.page_size
+        centers = (np.arange(grid.page_size) + 0.5) / grid.page_size
+        measured_centers = (measured.slot - 0.5) / measured.page_size
         columns = []
         for page in range(1, int(measured.swipe_page[-1]) + 1):
-            on = measured.swipe_page == page
-            reached = places[places <= on.sum() / measured.page_size]
-            columns.append([np.interp(reached, known[on], row[on]) for row in table])
+            on_page = measured.swipe_page == page
+            covered = centers[centers <= on_page.sum() / measured.page_size]
+            columns.append([np.interp(covered, measured_centers[on_page], row[on_page]) for row in table])
         return np.concatenate(columns, axis=1)
 
 
 @register_discount(MIXTURE)
 class Mixture(Discount):
-    """d_mix: several kinds of people; ``parts`` are pairs of a share of people and how they look.
+    """d_mix: several kinds of users, each with its own discount.
 
-    >>> Mixture([(0.75, "d_rpb"), (0.25, "d_rcb(kappa=0.7)")])
+    ``d(i, j) = sum_k share_k d_k(i, j)``.
+
+    Parameters
+    ----------
+    parts : iterable of (float, str or Discount)
+        Pairs of the share of users, above 0 and at most 1, and their discount. Shares must add up to 1.
+
+    Examples
+    --------
+    >>> import carouseval as cv
+    >>> mixture = cv.discounts.Mixture([(0.75, "d_rpb"), (0.25, "d_rcb(kappa=0.7)")])
+    >>> mixture
     d_mix(0.75*d_rpb + 0.25*d_rcb(kappa=0.7))
+    >>> mixture.weights(cv.Grid(1, 3)).round(3)
+    array([[0.94 , 0.864, 0.809]])
     """
 
-    allows_zero: ClassVar[bool] = True  # where all parts do: each checks its own
-    parts: Any  # ((share, discount), ...)
+    allows_zero: ClassVar[bool] = True  # if all parts do: each checks its own
+    parts: tuple[tuple[float, Discount], ...]
 
-    def __post_init__(self) -> None:
+    def __init__(self, parts: Iterable[tuple[float, str | Discount]]) -> None:
         try:
-            pairs = [(share, part) for share, part in self.parts]
+            pairs = [(share, discount) for share, discount in parts]
         except (TypeError, ValueError):
             raise ParameterError(
                 f"{MIXTURE}: parts are pairs of a share and a discount, such as [(0.7, 'd_rpb'), (0.3, 'd_rcb')]."
             ) from None
-        parts = tuple(
+        checked = tuple(
             (require_float(f"{MIXTURE}: a share", share, above=0, at_most=1), _part(discount))
             for share, discount in pairs
         )
-        total = sum(share for share, _ in parts)
+        total = sum(share for share, _ in checked)
         if abs(total - 1) > 1e-9:
             raise ParameterError(f"{MIXTURE}: the shares of all parts add up to {total:g}; they must add up to 1.")
-        object.__setattr__(self, "parts", parts)
+        object.__setattr__(self, "parts", checked)
 
     @classmethod
-    def read(cls, arguments: str, text: str) -> Discount:
+    def _from_text(cls, arguments: str, text: str) -> Discount:
         parts = []
-        for part in outside_brackets(arguments, "+"):
-            share, times, discount = part.partition("*")
+        for part in split_outside_brackets(arguments, "+"):
+            share, star, discount = part.partition("*")
             try:
                 parts.append((float(share), discount.strip()))
             except ValueError:
-                times = ""
-            if not times or not discount.strip() or discount.strip().startswith("@"):
+                star = ""
+            if not star or not discount.strip() or discount.strip().startswith("@"):
                 raise ParseError(
-                    f"discount {text!r} does not read; write shares and discounts, as in {MIXTURE}(0.7*d_rpb + "
+                    f"discount {text!r} cannot be parsed; write shares and discounts, as in {MIXTURE}(0.7*d_rpb + "
                     "0.3*d_rcb)."
                 )
         if not parts:
@@ -153,15 +186,13 @@ class Mixture(Discount):
     def __str__(self) -> str:
         return f"{MIXTURE}({' + '.join(f'{share!r}*{part.short}' for share, part in self.parts)})"
 
-    __repr__ = __str__
-
     @property
     def short(self) -> str:
         return str(self)
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """As JSON holds them."""
+        """The parameters by name, as they are written to JSON."""
         return {"parts": [[share, as_plain(part)] for share, part in self.parts]}
 
     @property
@@ -169,8 +200,7 @@ class Mixture(Discount):
         return all(part.is_probability for _, part in self.parts)
 
     def weights(self, grid: Grid) -> Array:
-        weights: Array = sum(share * part.weights(grid) for share, part in self.parts)
-        return weights
+        return np.asarray(sum(share * part.weights(grid) for share, part in self.parts))
 
 
 def _part(discount: Any) -> Discount:

@@ -1,19 +1,18 @@
-"""Coverage: how much of the catalogue does anybody get to see?"""
+"""Coverage: the share of the catalogue that users get to see."""
 
 import math
 
 import numpy as np
 
-from carouseval.metrics.metric_base import Items, SystemMetric, register_metric
+from carouseval.metrics.metric_base import ItemCodes, SystemMetric, register_metric
 
 
 @register_metric("Coverage")
 class Coverage(SystemMetric):
-    """The share of the catalogue that stands in view (``@3x5``) on anybody's page.
+    """The share of the catalogue that is in view (``@3x5``) on at least one page.
 
-    The catalogue is the items table; without one, all that the layouts at hand show. A figure of a whole system has
-    neither an interval nor a p-value.
+    The catalogue is the items table; without one, all items in the layouts of all systems.
     """
 
-    def figure(self, shown: Items, catalogue: Items) -> float:
+    def figure(self, shown: ItemCodes, catalogue: ItemCodes) -> float:
         return len(np.intersect1d(shown, catalogue)) / len(catalogue) if len(catalogue) else math.nan

@@ -1,4 +1,4 @@
-"""Cutoffs: cells past them weigh nothing. ``3x5`` for a page, ``10`` for a list."""
+"""Cutoffs, beyond which cells have weight 0: ``3x5`` for a page, ``10`` for a list."""
 
 import functools
 import re
@@ -12,6 +12,7 @@ from carouseval.metrics.grid import Array, Grid
 from carouseval.metrics.validation import require_int
 
 PageCutoff: TypeAlias = tuple[int, int] | str | None
+"""The cutoff of a page as an argument: ``(rows, cols)``, text such as ``"3x5"``, or None for the whole page."""
 
 
 def parse_cutoff(cutoff: PageCutoff) -> tuple[int, int] | None:
@@ -21,7 +22,7 @@ def parse_cutoff(cutoff: PageCutoff) -> tuple[int, int] | None:
     if isinstance(cutoff, str):
         match = re.fullmatch(r"0*([1-9][0-9]*)x0*([1-9][0-9]*)", cutoff)
         if not match:
-            raise ParseError(f"cutoff {cutoff!r} does not read; write rows x columns, each at least 1, such as 3x5.")
+            raise ParseError(f"cutoff {cutoff!r} cannot be parsed; write ROWSxCOLS, each at least 1, such as 3x5.")
         return int(match[1]), int(match[2])
     if not isinstance(cutoff, tuple | list) or len(cutoff) != 2:
         raise ParameterError(f"cutoff must be (rows, cols) or text such as '3x5', found {cutoff!r}.")
@@ -29,7 +30,7 @@ def parse_cutoff(cutoff: PageCutoff) -> tuple[int, int] | None:
 
 
 def page_weights(discount: Discount, grid: Grid, cutoff: tuple[int, int] | None = None) -> Array:
-    """A discount's weights on a grid, 0 past the cutoff, checked once more: kernels read them unchecked."""
+    """A discount's weights on a grid, 0 beyond the cutoff; checked again, since the kernels do not check them."""
     try:
         return _cached_weights(discount, grid, cutoff)
     except TypeError:  # a parameter that cannot be hashed
@@ -50,7 +51,7 @@ _cached_weights = functools.lru_cache(maxsize=128)(_weights)
 
 @functools.lru_cache(maxsize=128)
 def list_weights(cells: int, cutoff: int | None = None) -> Array:
-    """1 / log2(rank + 1) for ranks 1..cells, 0 past the cutoff; one row."""
+    """1 / log2(rank + 1) for ranks 1..cells, 0 beyond the cutoff; one row."""
     weights: Array = 1 / np.log2(np.arange(2.0, cells + 2.0))
     weights[cutoff if cutoff is not None else cells :] = 0.0
     weights.flags.writeable = False

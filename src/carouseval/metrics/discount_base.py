@@ -1,6 +1,6 @@
-"""What a discount is, and how one is found: the registry, and names that print and parse.
+"""What a discount is, the registry of discounts by symbol, and names that print and parse.
 
-The formulas stand in ``discounts.py``, files in ``discount_files.py``.
+Formulas are in ``discounts.py``, files in ``discount_files.py``.
 """
 
 import ast
@@ -17,39 +17,81 @@ from carouseval.errors import ParameterError, ParseError
 from carouseval.metrics.grid import Array, Grid
 from carouseval.metrics.validation import did_you_mean, require_float
 
-TABLE = "d_emp"  # the symbol of tables of weights, which are found by name
+TABLE = "d_emp"  # the symbol of tables of weights, which are looked up by name
 
-_SPELLING = re.compile(r"(\w+)\s*(?:\((.*)\))?", flags=re.DOTALL)
+_SYNTAX = re.compile(r"(\w+)\s*(?:\((.*)\))?", flags=re.DOTALL)
 
 
 class Discount:
-    """A weight for every cell of a grid. Subclasses give ``weights``; its result is checked for them.
+    """A weight for every cell of a grid: the base class of all discounts.
 
-    Equal discounts are equal values; ``str`` prints what :func:`parse` reads.
+    Discounts are frozen values, equal if their parameters are equal; ``str`` gives a name that :func:`parse` accepts.
+    To write your own, subclass ``Discount``, list the parameters as annotated fields, define :meth:`weights`, and
+    register the class with :func:`register_discount`. It then works by name in every function and command.
+
+    Class variables that a subclass may set:
+
+    - ``allows_zero``: whether weights may be 0, by default False;
+    - ``needs``: a hint for the error when weights are not finite and positive, starting with a blank;
+    - ``decays`` and ``shares``: names of parameters that a fit keeps in (0, 1] and in [0, 1].
+
+    See Also
+    --------
+    register_discount : Makes a subclass available by its symbol.
+    Empirical : A table of weights, which needs no class.
+
+    Examples
+    --------
+    >>> import carouseval as cv
+    >>> @cv.discounts.register_discount("d_rows")
+    ... class RowsOnly(cv.discounts.Discount):
+    ...     "Attention falls from row to row only."
+    ...     keep: float = 0.9
+    ...     def weights(self, grid):
+    ...         return self.keep ** (grid.row_index - 1)
+    >>> RowsOnly(keep=0.5).weights(cv.Grid(2, 3))
+    array([[1. , 1. , 1. ],
+           [0.5, 0.5, 0.5]])
     """
 
     symbol: ClassVar[str] = ""  # set by register_discount
-    needs: ClassVar[str] = ""  # said when weights are not finite and positive
+    needs: ClassVar[str] = ""
     allows_zero: ClassVar[bool] = False
-    decays: ClassVar[tuple[str, ...]] = ()  # parameters in (0, 1]
-    shares: ClassVar[tuple[str, ...]] = ()  # parameters in [0, 1]
+    decays: ClassVar[tuple[str, ...]] = ()
+    shares: ClassVar[tuple[str, ...]] = ()
 
     def weights(self, grid: Grid) -> Array:
-        """The weight of every cell, ``(rows, cols)``."""
+        """The weight of every cell of a grid.
+
+        What a subclass defines may also have a shape that broadcasts to (rows, cols); it is checked and broadcast.
+
+        Parameters
+        ----------
+        grid : Grid
+            The screen.
+
+        Returns
+        -------
+        ndarray of float64, shape (rows, cols)
+            Finite weights, above 0 unless the discount allows 0; read-only.
+        """
         raise NotImplementedError(f"{type(self).__name__} must define weights(grid).")
 
     @property
     def is_probability(self) -> bool:
-        """Whether weights are the probabilities that cells are examined, rather than merely in their order."""
+        """Whether weights are probabilities that cells are examined, rather than values in the same order."""
         return False
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         if "weights" in vars(cls):
-            setattr(cls, "weights", _checked(cls.weights))  # noqa: B010 - mypy takes a plain assignment amiss
+            setattr(cls, "weights", _checked(cls.weights))  # noqa: B010 - mypy refuses a plain assignment
 
     def __str__(self) -> str:
-        return _spelled(self.symbol, self.parameters) if self.symbol else type(self).__name__
+        return _format(self.symbol, self.parameters) if self.symbol else type(self).__name__
+
+    def __repr__(self) -> str:
+        return str(self)
 
     def __post_init__(self) -> None:
         for name, value in self.parameters.items():
@@ -59,24 +101,23 @@ class Discount:
 
     @property
     def parameters(self) -> dict[str, Any]:
+        """The parameters by name."""
         return {f.name: getattr(self, f.name) for f in fields(cast(Any, self))}
 
-    __repr__ = __str__
-
     @classmethod
-    def read(cls, arguments: str, text: str) -> "Discount":
-        """The discount with these arguments, which stand in the brackets of ``text``."""
+    def _from_text(cls, arguments: str, text: str) -> "Discount":
+        """The discount with these arguments, which are in the brackets of ``text``."""
         return _with_numbers(cls, arguments, text)
 
     @property
     def short(self) -> str:
-        """Like ``str``, without parameters that have their default: ``d_rpd(mu=0.5)``."""
+        """The name without parameters that have their default, such as ``d_rpd(mu=0.5)``."""
         changed = {f.name: getattr(self, f.name) for f in fields(cast(Any, self)) if getattr(self, f.name) != f.default}
-        return _spelled(self.symbol, changed) if changed else self.symbol
+        return _format(self.symbol, changed) if changed else self.symbol
 
 
 class Formula(Discount):
-    """A discount whose parameters are numbers: decays lie in (0, 1], shares in [0, 1], all others are 0 or more."""
+    """A discount whose parameters are numbers: ``decays`` in (0, 1], ``shares`` in [0, 1], all others 0 or more."""
 
     def __post_init__(self) -> None:
         for name, value in self.parameters.items():
@@ -86,7 +127,7 @@ class Formula(Discount):
             object.__setattr__(self, name, require_float(f"{self.symbol}: {name}", value, **bounds))
 
 
-def _spelled(symbol: str, parameters: dict[str, Any]) -> str:
+def _format(symbol: str, parameters: dict[str, Any]) -> str:
     return f"{symbol}({', '.join(f'{name}={value!r}' for name, value in parameters.items())})"
 
 
@@ -114,10 +155,10 @@ def check_weights(discount: Discount, grid: Grid, weights: Any) -> Array:
     if bad.any():
         row, col = np.argwhere(bad)[0]
         bound = "0 or more" if discount.allows_zero else "above 0"
-        found = table[row, col]
-        hint = " It is too small for a float." if found == 0 and not np.signbit(found) else discount.needs
+        weight = table[row, col]
+        hint = " It is too small for a float." if weight == 0 and not np.signbit(weight) else discount.needs
         raise ParameterError(
-            f"{discount}: the weight of row {row + 1}, col {col + 1} is {found:g} on a {grid} grid; "
+            f"{discount}: the weight of row {row + 1}, col {col + 1} is {weight:g} on a {grid} grid; "
             f"weights must be finite and {bound}.{hint}"
         )
     table.flags.writeable = False
@@ -132,19 +173,20 @@ _D = TypeVar("_D", bound=Discount)
 
 @functools.lru_cache(maxsize=1024)
 def _parse(text: str) -> Discount:
-    match = _SPELLING.fullmatch(text)
+    match = _SYNTAX.fullmatch(text)
     if not match:
-        raise ParseError(f"discount {text!r} does not read; write for example d_rpd, d_rpd(mu=0.5) or @fitted.json.")
+        raise ParseError(f"discount {text!r} cannot be parsed; write for example d_rpd, d_rpd(mu=0.5) or @fitted.json.")
     symbol = match[1]
     cls = class_of(symbol)
     if cls is None:
-        known = known_symbols()
-        raise ParseError(f"there is no discount {symbol!r}.{did_you_mean(symbol, known)} Known: {', '.join(known)}.")
-    return cls.read(match[2] or "", text)
+        symbols = known_symbols()
+        hint = did_you_mean(symbol, symbols)
+        raise ParseError(f"there is no discount {symbol!r}.{hint} Known: {', '.join(symbols)}.")
+    return cls._from_text(match[2] or "", text)
 
 
 def class_of(symbol: str) -> type[Discount] | None:
-    """The class of a symbol; None where there is none."""
+    """The class of a symbol; None if there is none."""
     return _classes.get(symbol)
 
 
@@ -173,52 +215,100 @@ def _with_numbers(cls: type[Discount], arguments: str, text: str) -> Discount:
 
 @dataclass_transform(frozen_default=True)
 def register_discount(symbol: str) -> Callable[[_T], _T]:
-    """Class decorator: makes a frozen dataclass of a discount and lets :func:`parse` know its symbol.
+    """Class decorator that makes a discount available by its symbol.
 
-    >>> @register_discount("d_geo")
-    ... class Geometric(Discount):
+    The class becomes a frozen dataclass; leave ``@dataclass`` out. See :class:`Discount` for what it must define.
+
+    Parameters
+    ----------
+    symbol : str
+        The symbol, one word such as ``"d_mine"``. Registering the same class again, as in a notebook, replaces it.
+
+    Returns
+    -------
+    callable
+        The decorator.
+
+    Examples
+    --------
+    >>> import carouseval as cv
+    >>> @cv.discounts.register_discount("d_geo")
+    ... class Geometric(cv.discounts.Discount):
     ...     "Every step right or down keeps a share of the attention."
     ...     keep: float = 0.9
     ...     def weights(self, grid):
     ...         return self.keep ** (grid.row_index + grid.column_index - 2)
-    >>> str(parse("d_geo(keep=0.8)"))
-    'd_geo(keep=0.8)'
+    >>> cv.discounts.parse("d_geo(keep=0.8)")
+    d_geo(keep=0.8)
+    >>> round(cv.n2dcg_cat([[0, 1], [1, 0]], "d_geo"), 4)
+    0.9474
     """
     if not isinstance(symbol, str) or not re.fullmatch(r"[A-Za-z_]\w*", symbol):
         raise ParameterError(
             f"register_discount takes a symbol, one word such as @register_discount('d_mine'), found {symbol!r}."
         )
 
-    def join(cls: Any) -> Any:
-        known = _classes.get(symbol)
-        names = {(c.__module__, c.__qualname__) for c in (known, cls) if c}
-        if known and len(names) > 1:  # the same name again is a notebook cell run twice
-            raise ParameterError(f"register_discount: {symbol!r} is already {known.__name__}; choose another symbol.")
-        if "__dataclass_params__" in vars(cls) and not cls.__dataclass_params__.frozen:
+    def register(cls: Any) -> Any:
+        registered = _classes.get(symbol)  # one of the same name is a notebook cell run twice
+        if registered and (registered.__module__, registered.__qualname__) != (cls.__module__, cls.__qualname__):
             raise ParameterError(
-                f"register_discount: {cls.__name__} must be a frozen dataclass; leave @dataclass out altogether."
+                f"register_discount: {symbol!r} is already {registered.__name__}; choose another symbol."
             )
-        made = cls if "__dataclass_fields__" in vars(cls) else dataclass(frozen=True, repr=False)(cls)
-        made.symbol = symbol
-        _classes[symbol] = made
+        if "__dataclass_params__" in vars(cls) and not cls.__dataclass_params__.frozen:
+            raise ParameterError(f"register_discount: {cls.__name__} must be a frozen dataclass; leave @dataclass out.")
+        frozen = cls if "__dataclass_fields__" in vars(cls) else dataclass(frozen=True, repr=False)(cls)
+        frozen.symbol = symbol
+        _classes[symbol] = frozen
         _parse.cache_clear()
-        return made
+        return frozen
 
-    return join
+    return register
 
 
 def register_table(discount: _D) -> _D:
-    """Let :func:`parse` find a table by its name: ``d_emp(name)``."""
-    known = _tables.setdefault(discount.parameters["name"], discount)
-    if known != discount:
+    """Make a table of weights available by its name, as ``d_emp(name)``.
+
+    Parameters
+    ----------
+    discount : Empirical
+        The table. Registering an equal one again does nothing.
+
+    Returns
+    -------
+    Empirical
+        The same table.
+
+    Examples
+    --------
+    >>> import carouseval as cv
+    >>> table = cv.discounts.register_table(cv.discounts.Empirical([[1.0, 0.5]], name="our lab"))
+    >>> cv.discounts.parse("d_emp(our lab)") == table
+    True
+    """
+    registered = _tables.setdefault(discount.parameters["name"], discount)
+    if registered != discount:
         raise ParameterError(f"register_table: {discount} is already another table; choose another name.")
     return discount
 
 
 def parse(text: str) -> Discount:
-    """Read a discount: ``d_rpd``, ``d_rpd(mu=0.5)``, ``d_emp(name)`` once registered, or ``@fitted.json``.
+    """A discount from its name; the inverse of ``str``.
 
-    >>> parse("d_rpd(mu=0.5)")
+    Parameters
+    ----------
+    text : str
+        A symbol (``"d_rpd"``), with parameters that differ from the defaults (``"d_rpd(mu=0.5)"``), a registered table
+        (``"d_emp(name)"``), a mixture (``"d_mix(0.7*d_rpb + 0.3*d_rcb)"``) or a file (``"@fitted.json"``).
+
+    Returns
+    -------
+    Discount
+        The discount.
+
+    Examples
+    --------
+    >>> import carouseval as cv
+    >>> cv.discounts.parse("d_rpd(mu=0.5)")
     d_rpd(alpha=4, beta=9, mu=0.5, nu=0.95)
     """
     if not isinstance(text, str):
@@ -241,11 +331,12 @@ def as_discount(discount: str | Discount) -> Discount:
         return discount
     raise ParameterError(
         f"discount must be a name such as 'd_rpd' or a Discount, found {type(discount).__name__}. "
-        "A table of weights goes through discounts.Empirical(table)."
+        "Wrap a table of weights in discounts.Empirical(table)."
     )
 
 
 def registered_table(name: str) -> Discount:
+    """A table by the name it is registered under."""
     if name not in _tables:
         known = f" Known: {', '.join(sorted(_tables))}." if _tables else ""
         raise ParseError(
@@ -256,7 +347,7 @@ def registered_table(name: str) -> Discount:
 
 
 def known_symbols() -> list[str]:
-    """All symbols that read."""
+    """The symbols of all registered discounts."""
     return sorted(_classes)
 
 

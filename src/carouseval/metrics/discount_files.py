@@ -1,4 +1,4 @@
-"""Discounts as JSON holds them, and files of them: ``parse("@fitted.json")``."""
+"""Discounts in JSON files: ``parse("@fitted.json")``."""
 
 import json
 from dataclasses import fields
@@ -12,17 +12,57 @@ from carouseval.metrics.validation import did_you_mean
 
 
 def save(discount: Discount, path: str | Path) -> None:
-    """Write a discount to a JSON file that ``parse("@" + path)`` reads back."""
+    """Write a discount to a JSON file, which :func:`load` and ``parse("@" + path)`` read.
+
+    Parameters
+    ----------
+    discount : Discount
+        The discount.
+    path : str or Path
+        The file; one that exists is replaced.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import carouseval as cv
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     cv.discounts.save(cv.discounts.RowPage(mu=0.5), f"{folder}/ours.json")
+    ...     cv.discounts.parse(f"@{folder}/ours.json")
+    d_rpd(alpha=4, beta=9, mu=0.5, nu=0.95)
+    """
     write_atomically(path, json.dumps(as_plain(as_discount(discount)), indent=1) + "\n")
 
 
 def as_plain(discount: Discount) -> dict[str, Any]:
-    """A discount as JSON holds it: its symbol and its parameters."""
+    """The symbol and parameters of a discount, for JSON."""
     return {"discount": discount.symbol, "parameters": discount.parameters}
 
 
 def load(path: str | Path) -> Discount:
-    """Read a discount from a JSON file: ``{"discount": "d_rpd", "parameters": {"mu": 0.5}}``, other keys ignored."""
+    """Read a discount from a JSON file.
+
+    Parameters
+    ----------
+    path : str or Path
+        A file such as ``{"discount": "d_rpd", "parameters": {"mu": 0.5}}``, written by :func:`save`, by a fit or by
+        hand. Parameters that are left out have their default; other keys are ignored.
+
+    Returns
+    -------
+    Discount
+        The discount.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import carouseval as cv
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "ours.json")
+    ...     _ = path.write_text('{"discount": "d_t", "parameters": {"alpha": 3}}')
+    ...     cv.discounts.load(path)
+    d_t(alpha=3, beta=6)
+    """
     try:
         content = json.loads(Path(path).read_text(encoding="utf-8-sig"))
     except OSError as error:
@@ -33,7 +73,7 @@ def load(path: str | Path) -> Discount:
 
 
 def from_plain(content: Any, where: str) -> Discount:
-    """What :func:`as_plain` gave, as a discount again."""
+    """The discount that :func:`as_plain` was given."""
     if not isinstance(content, dict) or not isinstance(content.get("discount"), str) or "parameters" not in content:
         example = '{"discount": "d_rpd", "parameters": {"mu": 0.5}}'
         raise ParseError(f"{where} needs the keys 'discount' and 'parameters', as in {example}.")

@@ -1,24 +1,16 @@
-"""Discounts: what a cell's position is worth. To add one, write a class here and register its symbol.
+"""Discounts: the weight of a cell by its position. To add one, write a class here and register its symbol.
 
 The six formulas of the paper, with the values fitted there as defaults, and two browsing models, whose weights are
 probabilities. i is the row, j the column, j~ the mirrored column, n_h swipes, n_v scrolls and delta the page size of
-the grid. Tables and mixtures are made in ``composed.py``, the scan from cell to cell in ``scan.py``.
+the grid. Tables and mixtures are in ``composite_discounts.py``, the scan from cell to cell in ``markov_scan.py``.
 """
 
 from typing import Any, ClassVar
 
 import numpy as np
 
-from carouseval.metrics.composite_discounts import Empirical, Mixture, table_name
-from carouseval.metrics.discount_base import (
-    Discount,
-    Formula,
-    as_discount,
-    classes,
-    parse,
-    register_discount,
-    register_table,
-)
+from carouseval.metrics.composite_discounts import Empirical, Mixture
+from carouseval.metrics.discount_base import Discount, Formula, parse, register_discount, register_table
 from carouseval.metrics.discount_files import load, save
 from carouseval.metrics.grid import Array, Grid
 from carouseval.metrics.markov_scan import MarkovScan
@@ -28,7 +20,6 @@ __all__ = [
     "Empirical",
     "FPattern",
     "FPatternActions",
-    "Formula",
     "MarkovScan",
     "Mirrored",
     "MirroredAdditive",
@@ -37,32 +28,51 @@ __all__ = [
     "RowColumnBrowsing",
     "RowPage",
     "RowPageBrowsing",
-    "as_discount",
-    "classes",
     "load",
     "parse",
     "register_discount",
     "register_table",
     "save",
-    "table_name",
 ]
 
 
 class _Logarithmic(Formula):
-    """Shared by the paper's formulas."""
+    """Base of the paper's formulas."""
 
     needs: ClassVar[str] = " Choose alpha and beta so that alpha*i + beta*j is above 1."
 
 
 def _logarithmic(position: Any) -> Array:
-    """1 / log2(position), the decay all six share."""
+    """1 / log2(position), common to all six."""
     decay: Array = 1 / np.log2(position)
     return decay
 
 
 @register_discount("d_t")
 class FPattern(_Logarithmic):
-    """d_t = 1 / log2(alpha i + beta j): attention falls to the right and downwards (Ferrari Dacrema et al.)."""
+    """d_t: attention falls to the right and downwards, the F-pattern of the original 2DCG.
+
+    ``d(i, j) = 1 / log2(alpha i + beta j)`` for row i and column j. alpha + beta must be above 1.
+
+    Parameters
+    ----------
+    alpha : float, default 7
+        Cost of a row, 0 or more.
+    beta : float, default 6
+        Cost of a column, 0 or more.
+
+    Examples
+    --------
+    >>> import carouseval as cv
+    >>> cv.discounts.FPattern().weights(cv.Grid(2, 4, page_size=2)).round(3)
+    array([[0.27 , 0.235, 0.215, 0.202],
+           [0.231, 0.213, 0.2  , 0.191]])
+
+    References
+    ----------
+    Ferrari Dacrema, Felicioni, Cremonesi. Offline Evaluation of Recommender Systems in a User Interface With Multiple
+    Carousels. Frontiers in Big Data, 2022.
+    """
 
     alpha: float = 7
     beta: float = 6
@@ -73,7 +83,34 @@ class FPattern(_Logarithmic):
 
 @register_discount("d_a")
 class FPatternActions(_Logarithmic):
-    """d_a = 1 / log2(alpha i + beta j + gamma n_h + lambda n_v): swipes and scrolls cost as well; ``lam`` is lambda."""
+    """d_a: the F-pattern with a cost for the swipes and scrolls that reveal a cell.
+
+    ``d(i, j) = 1 / log2(alpha i + beta j + gamma n_h + lam n_v)`` with n_h swipes and n_v scrolls until the cell is
+    visible. alpha + beta must be above 1.
+
+    Parameters
+    ----------
+    alpha : float, default 2
+        Cost of a row, 0 or more.
+    beta : float, default 1
+        Cost of a column, 0 or more.
+    gamma : float, default 9
+        Cost of a swipe, 0 or more.
+    lam : float, default 1
+        Cost of a scroll, the paper's lambda, 0 or more.
+
+    Examples
+    --------
+    >>> import carouseval as cv
+    >>> cv.discounts.FPatternActions().weights(cv.Grid(2, 4, page_size=2)).round(3)
+    array([[0.631, 0.5  , 0.263, 0.256],
+           [0.431, 0.387, 0.25 , 0.245]])
+
+    References
+    ----------
+    Ferrari Dacrema, Felicioni, Cremonesi. Offline Evaluation of Recommender Systems in a User Interface With Multiple
+    Carousels. Frontiers in Big Data, 2022.
+    """
 
     alpha: float = 2
     beta: float = 1
@@ -87,7 +124,29 @@ class FPatternActions(_Logarithmic):
 
 @register_discount("d_mir")
 class Mirrored(_Logarithmic):
-    """d_mir = 1 / log2(alpha i + beta j~): attention restarts at the right edge of every page after the first."""
+    """d_mir: attention restarts at the right edge of every swipe page after the first.
+
+    ``d(i, j) = 1 / log2(alpha i + beta j~)`` with the mirrored column j~ (:attr:`carouseval.Grid.mirrored_columns`).
+    alpha + beta must be above 1.
+
+    Parameters
+    ----------
+    alpha : float, default 10
+        Cost of a row, 0 or more.
+    beta : float, default 9
+        Cost of a column, 0 or more.
+
+    Examples
+    --------
+    >>> import carouseval as cv
+    >>> cv.discounts.Mirrored().weights(cv.Grid(2, 4, page_size=2)).round(3)
+    array([[0.235, 0.208, 0.181, 0.192],
+           [0.206, 0.191, 0.172, 0.18 ]])
+
+    References
+    ----------
+    Kang, de Leon-Martinez, de Rijke, Oosterhuis. Revisiting N2DCG. CIKM 2026.
+    """
 
     alpha: float = 10
     beta: float = 9
@@ -98,7 +157,33 @@ class Mirrored(_Logarithmic):
 
 @register_discount("d_add")
 class MirroredAdditive(_Logarithmic):
-    """d_add = 1 / log2(alpha i + beta j~ + gamma n_h + lambda n_v): mirrored, with actions inside the logarithm."""
+    """d_add: mirrored columns, with the cost of swipes and scrolls inside the logarithm.
+
+    ``d(i, j) = 1 / log2(alpha i + beta j~ + gamma n_h + lam n_v)`` with the mirrored column j~, n_h swipes and n_v
+    scrolls. alpha + beta must be above 1.
+
+    Parameters
+    ----------
+    alpha : float, default 2
+        Cost of a row, 0 or more.
+    beta : float, default 1
+        Cost of a column, 0 or more.
+    gamma : float, default 9
+        Cost of a swipe, 0 or more.
+    lam : float, default 1
+        Cost of a scroll, the paper's lambda, 0 or more.
+
+    Examples
+    --------
+    >>> import carouseval as cv
+    >>> cv.discounts.MirroredAdditive().weights(cv.Grid(2, 4, page_size=2)).round(3)
+    array([[0.631, 0.5  , 0.256, 0.263],
+           [0.431, 0.387, 0.245, 0.25 ]])
+
+    References
+    ----------
+    Kang, de Leon-Martinez, de Rijke, Oosterhuis. Revisiting N2DCG. CIKM 2026.
+    """
 
     alpha: float = 2
     beta: float = 1
@@ -112,7 +197,33 @@ class MirroredAdditive(_Logarithmic):
 
 @register_discount("d_mul")
 class MirroredMultiplicative(_Logarithmic):
-    """d_mul = d_mir eta^n_h theta^n_v: every swipe and every scroll keeps a share of the attention."""
+    """d_mul: mirrored columns; every swipe and every scroll keeps a share of the attention.
+
+    ``d(i, j) = eta^n_h theta^n_v / log2(alpha i + beta j~)`` with the mirrored column j~, n_h swipes and n_v scrolls.
+    alpha + beta must be above 1.
+
+    Parameters
+    ----------
+    alpha : float, default 1
+        Cost of a row, 0 or more.
+    beta : float, default 9
+        Cost of a column, 0 or more.
+    eta : float, default 0.9
+        Share kept by a swipe, above 0 and at most 1.
+    theta : float, default 0.95
+        Share kept by a scroll, above 0 and at most 1.
+
+    Examples
+    --------
+    >>> import carouseval as cv
+    >>> cv.discounts.MirroredMultiplicative().weights(cv.Grid(2, 4, page_size=2)).round(3)
+    array([[0.301, 0.235, 0.173, 0.187],
+           [0.289, 0.231, 0.171, 0.185]])
+
+    References
+    ----------
+    Kang, de Leon-Martinez, de Rijke, Oosterhuis. Revisiting N2DCG. CIKM 2026.
+    """
 
     alpha: float = 1
     beta: float = 9
@@ -129,7 +240,33 @@ class MirroredMultiplicative(_Logarithmic):
 
 @register_discount("d_rpd")
 class RowPage(_Logarithmic):
-    """d_rpd = d_mir mu^[j > delta] nu^(i-1): leaving the first page costs once, every row costs again."""
+    """d_rpd, the paper's row-page discount: leaving the first swipe page costs once, every row costs again.
+
+    ``d(i, j) = mu^[j > delta] nu^(i-1) / log2(alpha i + beta j~)`` with the mirrored column j~ and the page size delta.
+    alpha + beta must be above 1.
+
+    Parameters
+    ----------
+    alpha : float, default 4
+        Cost of a row, 0 or more.
+    beta : float, default 9
+        Cost of a column, 0 or more.
+    mu : float, default 0.65
+        Share of attention left after the first swipe page, above 0 and at most 1.
+    nu : float, default 0.95
+        Share of attention kept from row to row, above 0 and at most 1.
+
+    Examples
+    --------
+    >>> import carouseval as cv
+    >>> cv.discounts.RowPage().weights(cv.Grid(2, 4, page_size=2)).round(3)
+    array([[0.27 , 0.224, 0.122, 0.131],
+           [0.232, 0.202, 0.113, 0.12 ]])
+
+    References
+    ----------
+    Kang, de Leon-Martinez, de Rijke, Oosterhuis. Revisiting N2DCG. CIKM 2026.
+    """
 
     alpha: float = 4
     beta: float = 9
@@ -145,7 +282,7 @@ class RowPage(_Logarithmic):
 
 
 class _Browsing(Formula):
-    """Shared by browsing models: weights are probabilities that cells are examined."""
+    """Base of browsing models, whose weights are probabilities that cells are examined."""
 
     @property
     def is_probability(self) -> bool:
@@ -154,10 +291,26 @@ class _Browsing(Formula):
 
 @register_discount("d_rcb")
 class RowColumnBrowsing(_Browsing):
-    """d_rcb = e kappa^(i-1) beta^(j-1): people read a row from the left and rows from the top, and may stop anywhere.
+    """d_rcb: the probability of an examination when users read rows from the top and each row from the left.
 
-    A share e looks at all; each further row is reached with probability kappa, each further item of a row with beta.
-    Fitted, like d_rpb, to Bratislava's counts by likelihood; it knows no swipe pages.
+    ``d(i, j) = e kappa^(i-1) beta^(j-1)``. Swipe pages have no effect. The defaults were fitted by likelihood to the
+    counts of RecGaze's Bratislava participants.
+
+    Parameters
+    ----------
+    e : float, default 0.9621
+        Probability that a user examines anything, above 0 and at most 1.
+    kappa : float, default 0.9049
+        Probability of reaching each further row, above 0 and at most 1.
+    beta : float, default 0.8908
+        Probability of reaching each further item of a row, above 0 and at most 1.
+
+    Examples
+    --------
+    >>> import carouseval as cv
+    >>> cv.discounts.RowColumnBrowsing().weights(cv.Grid(2, 4, page_size=2)).round(3)
+    array([[0.962, 0.857, 0.763, 0.68 ],
+           [0.871, 0.776, 0.691, 0.615]])
     """
 
     e: float = 0.9621
@@ -173,7 +326,7 @@ class RowColumnBrowsing(_Browsing):
 
 @register_discount("d_rpb")
 class RowPageBrowsing(_Browsing):
-    """d_rpb: the probability of an examination when people read row after row and swipe page after page.
+    """d_rpb: the probability of an examination when users read row after row and swipe page after page.
 
     With l the slot on swipe page p, and delta slots on a page::
 
@@ -181,13 +334,38 @@ class RowPageBrowsing(_Browsing):
         later pages   e kappa^(i-1) s_i sigma2^(p-2) rho^(delta-l)
         s_i           sigma1 + (sigma1_top - sigma1) fade^(i-1)
 
-    A share e looks at all and reaches each further row with probability kappa. On page 1 eyes go right from the left
-    edge (beta per slot) and, with probability w, also left from the right edge. A swipe to page 2 has probability
-    sigma1 (in row 1 sigma1_top, and of what that is more, ``fade`` is left in each further row), to each further page
-    sigma2; there eyes go left from the right edge (rho per slot).
+    On page 1 users read from the left edge and, with probability w, also from the right edge; later pages are read from
+    the right edge. With ``w=0, sigma1_top=sigma1`` the model has six parameters; with ``fade=0`` only row 1 has its own
+    probability of a swipe. The defaults were fitted by likelihood to the counts of RecGaze's Bratislava participants
+    (:func:`carouseval.attention.fit_likelihood`).
 
-    ``w=0, sigma1_top=sigma1`` is the form of six parameters, ``fade=0`` the one in which only row 1 differs. The
-    default was fitted to Bratislava's counts by likelihood: :mod:`carouseval.attention.forms`.
+    Parameters
+    ----------
+    e : float, default 0.9333
+        Probability that a user examines anything, above 0 and at most 1.
+    kappa : float, default 0.9081
+        Probability of reaching each further row, above 0 and at most 1.
+    beta : float, default 0.8649
+        Probability of reading on by one slot on page 1, above 0 and at most 1.
+    sigma1 : float, default 0.3425
+        Probability of a swipe to page 2, above 0 and at most 1.
+    sigma2 : float, default 0.8419
+        Probability of a swipe to each further page, above 0 and at most 1.
+    rho : float, default 0.9735
+        Probability of reading on by one slot on later pages, above 0 and at most 1.
+    w : float, default 0.717
+        Probability of also reading page 1 from the right edge, from 0 to 1.
+    sigma1_top : float, default 0.4349
+        Probability of a swipe to page 2 in row 1, above 0 and at most 1.
+    fade : float, default 0.1405
+        Share of the difference between sigma1_top and sigma1 that is left in each further row, from 0 to 1.
+
+    Examples
+    --------
+    >>> import carouseval as cv
+    >>> cv.discounts.RowPageBrowsing().weights(cv.Grid(2, 4, page_size=2)).round(3)
+    array([[0.933, 0.898, 0.395, 0.406],
+           [0.848, 0.815, 0.293, 0.301]])
     """
 
     e: float = 0.9333

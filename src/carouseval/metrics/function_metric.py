@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any, ClassVar, TypeAlias
+from typing import ClassVar, SupportsFloat, TypeAlias
 
 import numpy as np
 
@@ -11,13 +11,14 @@ from carouseval.errors import DataError
 from carouseval.metrics.grid import Array
 from carouseval.metrics.metric_base import Metric, Pages
 
-PageFunction: TypeAlias = Callable[[Array, Array], Any]
-"""A user's metric: (gains, weights) of one page, both (rows, cols), to a number; empty cells gain 0."""
+PageFunction: TypeAlias = Callable[[Array, Array], SupportsFloat]
+"""A metric as a function of (gains, weights) of one page, both of shape (rows, cols), that returns a number; empty
+cells have gain 0."""
 
 
 @dataclass(frozen=True)
 class FunctionMetric(Metric):
-    """A function of (gains, weights), called once per page; it says itself what it divides by."""
+    """A function of (gains, weights), called once per page; normalising is up to the function."""
 
     default_discount: ClassVar[str | None] = "d_rpd"
 
@@ -28,9 +29,9 @@ class FunctionMetric(Metric):
         return self.name
 
     def value(self, pages: Pages, weights: Array) -> Array:
-        return np.array([self._of_page(gains, weights) for gains in pages.gains(weights)], dtype=np.float64)
+        return np.array([self._page_value(gains, weights) for gains in pages.gains(weights)], dtype=np.float64)
 
-    def _of_page(self, gains: Array, weights: Array) -> float:
+    def _page_value(self, gains: Array, weights: Array) -> float:
         assert self.function is not None
         value = self.function(gains, weights)
         if not isinstance(value, Real | np.generic) and not (isinstance(value, np.ndarray) and value.ndim == 0):

@@ -1,33 +1,39 @@
 """Gains: what an item of a given relevance is worth."""
 
 from collections.abc import Callable
-from typing import Any, TypeAlias
+from typing import TypeAlias, get_args
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from carouseval import _native
 from carouseval.errors import DataError
+from carouseval.metrics.choices import GainName
 from carouseval.metrics.grid import Array
 from carouseval.metrics.validation import require_choice
 
-Gain: TypeAlias = str | Callable[[Array], Any]
-"""``"exp2"``: 2^relevance - 1, the paper's. ``"linear"``: the relevance itself. Or a function from an array of
-relevances to an array of gains, finite and 0 or more."""
+GainFunction: TypeAlias = Callable[[Array], ArrayLike]
+"""A gain of your own: maps a float64 array of relevances to gains of the same shape, finite and 0 or more."""
 
-NAMED = ("exp2", "linear")
+Gain: TypeAlias = GainName | GainFunction
+"""A gain: ``"exp2"`` (2^relevance - 1, as in the paper), ``"linear"`` (the relevance itself), or a function."""
+
+GAIN_NAMES: tuple[GainName, ...] = get_args(GainName)
+KERNEL_GAINS: dict[GainName, _native.Gain] = {"exp2": _native.Gain.EXP2, "linear": _native.Gain.LINEAR}
 
 
 def check_gain(gain: Gain) -> Gain:
-    """The gain, if it is one."""
-    return gain if callable(gain) else require_choice("gain", gain, NAMED, "a function of an array")
+    """The gain, if it is a name or a function."""
+    return gain if callable(gain) else require_choice("gain", gain, GAIN_NAMES, "a function of an array")
 
 
 def gain_name(gain: Gain) -> str:
-    """How a gain is printed: its name, or its function's."""
+    """The name of a gain, or of its function."""
     return gain if isinstance(gain, str) else getattr(gain, "__name__", type(gain).__name__)
 
 
-def apply_function(gain: Callable[[Array], Any], relevance: Array) -> Array:
-    """Gains by a user's function; empty cells stay NaN, and what the function says of them does not matter."""
+def apply_function(gain: GainFunction, relevance: Array) -> Array:
+    """Gains by a user's function; empty cells stay NaN, whatever the function returns for them."""
     empty = np.isnan(relevance)
     name = gain_name(gain)
     try:
@@ -43,9 +49,9 @@ def apply_function(gain: Callable[[Array], Any], relevance: Array) -> Array:
         )
     bad = ~empty & ~(np.isfinite(gains) & (gains >= 0))
     if bad.any():
-        at = tuple(np.argwhere(bad)[0])
+        cell = tuple(np.argwhere(bad)[0])
         raise DataError(
-            f"gain function {name!r} gave {gains[at]:g} for relevance {relevance[at]:g}; "
+            f"gain function {name!r} returned {gains[cell]:g} for relevance {relevance[cell]:g}; "
             "gains must be finite and 0 or more."
         )
     gains[empty] = np.nan

@@ -1,4 +1,4 @@
-"""The screen's geometry: rows of carousels, swipe pages within them, and the actions that reveal a cell."""
+"""The geometry of the screen: rows of carousels, swipe pages within them, and the actions that reveal a cell."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -10,29 +10,37 @@ from numpy.typing import NDArray
 from carouseval.metrics.validation import require_int
 
 Array: TypeAlias = NDArray[np.float64]
+"""An array of float64."""
+
 IntArray: TypeAlias = NDArray[np.int64]
+"""An array of int64."""
 
 
 @dataclass(frozen=True)
 class Grid:
-    """A page of ``rows`` carousels with ``cols`` items each, counted from 1 as in the paper.
+    """The screen: a page of ``rows`` carousels with ``cols`` items each, counted from 1 as in the paper.
 
     Parameters
     ----------
-    rows, cols
-        Size of the page.
-    page_size
-        Items of a row seen at once, the paper's delta. May exceed ``cols``: then nobody needs to swipe.
-    visible_rows
-        Rows seen before the first scroll.
-    swipe_step, scroll_step
-        Columns one swipe and rows one scroll reveal. ``swipe_step=None`` means ``page_size``.
+    rows : int, default 10
+        Number of rows, at least 1.
+    cols : int, default 15
+        Number of items in a row, at least 1.
+    page_size : int, default 5
+        Items of a row visible at once, the paper's delta, at least 1. If it is ``cols`` or more, nobody needs to swipe.
+    visible_rows : int, default 3
+        Rows visible before the first scroll, at least 1.
+    swipe_step : int, optional
+        Columns that one swipe reveals, at least 1; by default ``page_size``.
+    scroll_step : int, default 1
+        Rows that one scroll reveals, at least 1.
 
     Examples
     --------
-    >>> Grid(rows=3, cols=7, page_size=3).mirrored_columns
+    >>> import carouseval as cv
+    >>> cv.Grid(rows=3, cols=7, page_size=3).mirrored_columns
     array([1, 2, 3, 6, 5, 4, 9])
-    >>> Grid(rows=3, cols=7, page_size=3).swipes
+    >>> cv.Grid(rows=3, cols=7, page_size=3).swipes
     array([0, 0, 0, 1, 1, 1, 2])
     """
 
@@ -53,72 +61,73 @@ class Grid:
         return f"{self.rows}x{self.cols}"
 
     def __reduce__(self) -> tuple[type["Grid"], tuple[int | None, ...]]:
-        """Copies and pickles are made anew: arrays computed so far would come back writable."""
+        """Copies and pickles start without cached arrays, which would come back writable."""
         return Grid, (self.rows, self.cols, self.page_size, self.visible_rows, self.swipe_step, self.scroll_step)
 
     @property
     def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
         return self.rows, self.cols
 
     @cached_property
-    def row_index(self) -> NDArray[np.int64]:
-        """i = 1..rows, as a column that broadcasts against the columns' properties."""
+    def row_index(self) -> IntArray:
+        """Row numbers i = 1..rows, as a column of shape (rows, 1) that broadcasts against properties of columns."""
         return _frozen(np.arange(1, self.rows + 1)[:, None])
 
     @cached_property
-    def column_index(self) -> NDArray[np.int64]:
-        """j = 1..cols."""
+    def column_index(self) -> IntArray:
+        """Column numbers j = 1..cols."""
         return _frozen(np.arange(1, self.cols + 1))
 
     @cached_property
-    def swipe_page(self) -> NDArray[np.int64]:
+    def swipe_page(self) -> IntArray:
         """The swipe page of each column, counted from 1."""
         return _frozen((self.column_index - 1) // self.page_size + 1)
 
     @cached_property
-    def slot(self) -> NDArray[np.int64]:
-        """The place of each column on its swipe page, counted from 1."""
+    def slot(self) -> IntArray:
+        """The position of each column on its swipe page, counted from 1."""
         return _frozen((self.column_index - 1) % self.page_size + 1)
 
     @cached_property
-    def mirrored_columns(self) -> NDArray[np.int64]:
+    def mirrored_columns(self) -> IntArray:
         """The paper's j~: j on the first swipe page, mirrored within each later one.
 
-        A partial last page is mirrored with the full page size, as the paper's formula has it: 13 columns in pages of
-        5 end in 15, 14, 13.
+        A partial last page is mirrored with the full page size, as in the paper's formula: 13 columns in pages of 5 end
+        in 15, 14, 13.
         """
         mirrored = self.page_size * self.swipe_page - self.slot + 1
         return _frozen(np.where(self.swipe_page == 1, self.column_index, mirrored))
 
     @cached_property
-    def swipes(self) -> NDArray[np.int64]:
-        """n_h of each column: swipes until it shows."""
+    def swipes(self) -> IntArray:
+        """n_h of each column: swipes until it is visible."""
         return _frozen(_actions(self.column_index, self.page_size, self.swipe_step or self.page_size))
 
     @cached_property
-    def scrolls(self) -> NDArray[np.int64]:
-        """n_v of each row, as a column: scrolls until it shows."""
+    def scrolls(self) -> IntArray:
+        """n_v of each row, of shape (rows, 1): scrolls until it is visible."""
         return _frozen(_actions(self.row_index, self.visible_rows, self.scroll_step))
 
 
-def _actions(position: NDArray[np.int64], visible: int, step: int) -> NDArray[np.int64]:
+def _actions(position: IntArray, visible: int, step: int) -> IntArray:
     return np.maximum(0, -((visible - position) // step))  # -(-a // b) is the ceiling of a / b
 
 
-def _frozen(values: NDArray[np.int64]) -> NDArray[np.int64]:
+def _frozen(values: IntArray) -> IntArray:
     values.flags.writeable = False
     return values
 
 
-RECGAZE = Grid(rows=10, cols=15, page_size=5, visible_rows=3)
-"""The screen of the RecGaze study, and the default."""
+RECGAZE: Grid = Grid(rows=10, cols=15, page_size=5, visible_rows=3)
+"""The screen of the RecGaze study, 10x15 with swipe pages of 5; the default grid."""
 
-# Illustrations of common screens, to start from; measure your own product's before you rely on them.
-TV = Grid(rows=20, cols=24, page_size=6, visible_rows=2, swipe_step=1)
-"""A television: two rows in view, the remote moves one item at a time."""
-DESKTOP = Grid(rows=12, cols=18, page_size=6, visible_rows=4)
-"""A desktop browser: arrows move a row by a whole page."""
-PHONE = Grid(rows=15, cols=12, page_size=3, visible_rows=4, swipe_step=2)
-"""A phone held upright: three covers in view, a flick of the thumb brings about two more."""
+# Illustrations of common screens, to start from; measure those of your product before relying on them.
+TV: Grid = Grid(rows=20, cols=24, page_size=6, visible_rows=2, swipe_step=1)
+"""A television, 20x24: six items of two rows visible; the remote moves one item at a time."""
+DESKTOP: Grid = Grid(rows=12, cols=18, page_size=6, visible_rows=4)
+"""A desktop browser, 12x18: six items of four rows visible; arrows move a row by a whole swipe page."""
+PHONE: Grid = Grid(rows=15, cols=12, page_size=3, visible_rows=4, swipe_step=2)
+"""A phone, 15x12: three items of four rows visible; a swipe brings about two more."""
 
-PRESETS = {"recgaze": RECGAZE, "tv": TV, "desktop": DESKTOP, "phone": PHONE}
+PRESETS: dict[str, Grid] = {"recgaze": RECGAZE, "tv": TV, "desktop": DESKTOP, "phone": PHONE}

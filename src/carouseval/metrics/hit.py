@@ -1,4 +1,4 @@
-"""Hit: is anything relevant in view?"""
+"""Hit: whether a relevant item is in view."""
 
 from typing import ClassVar
 
@@ -10,7 +10,7 @@ from carouseval.metrics.metric_base import Metric, Pages, register_metric
 
 @register_metric("Hit")
 class Hit(Metric):
-    """1 where a relevant item stands in view (``@3x5``), else 0.
+    """1 if a relevant item is in view (``@3x5``), else 0.
 
     >>> import carouseval as cv
     >>> cv.metric("Hit@1x2")([[[0, 0, 2], [3, 3, 3]], [[0, 1, 0], [0, 0, 0]]])

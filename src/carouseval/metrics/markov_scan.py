@@ -1,4 +1,4 @@
-"""``d_scan``: eyes that move from cell to cell, swipe, scroll, turn back, get lost and leave."""
+"""``d_scan``: users who look from cell to cell, swipe, scroll, go back, jump and leave."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -6,10 +6,9 @@ from functools import lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from carouseval.metrics.discount_base import Formula, register_discount
-from carouseval.metrics.grid import Array, Grid
+from carouseval.metrics.grid import Array, Grid, IntArray
 from carouseval.metrics.markov_chain import Chain, as_band, solve
 from carouseval.metrics.validation import require_float
 
@@ -19,24 +18,50 @@ _NO_SPREAD, _ROW, _PAGE = 0, 1, 2
 
 @register_discount("d_scan")
 class MarkovScan(Formula):
-    """d_scan: the probability that a cell is ever visited by eyes that move from cell to cell.
+    """d_scan: the probability that a user who looks from cell to cell ever looks at a cell.
 
-    At a cell every possible move is taken in proportion to its rate, that of reading on to the next slot being 1
-    (rightwards on page 1, leftwards on later pages, as eyes do after a swipe):
+    The looks of a user are a Markov chain. From every cell the next move is drawn in proportion to the rates of the
+    moves that are possible there; reading on to the next slot (rightwards on page 1, leftwards on later pages) has rate
+    1. A forward swipe lands near the right edge of the page, a backward one near the left edge, a scroll near the left
+    edge of page 1: at distance d from the edge in proportion to ``page_spread^d`` (swipes) or ``row_spread^d``
+    (scrolls). The first look lands in row 1 as after a scroll or, at the rate ``lost`` against 1, anywhere.
 
-    ``back`` to the slot before; ``swipe`` from page 1 to page 2, ``swipe_on`` from there to the next, and from the
-    last one, at the share ``wrap`` of that rate, to page 1 again; ``swipe_back`` to the page before; ``scroll`` and
-    ``scroll_back`` to the next row and the one before; ``lost``: to any cell; ``leave``. A forward swipe lands near the
-    page's right edge, a backward one near its left, a scroll near the left edge of page 1: at distance d in proportion
-    to ``page_spread^d`` and ``row_spread^d``. A share ``e`` looks at all; their first look lands on row 1 as after a
-    scroll or, at the rate ``lost`` against 1, anywhere.
+    Rates do not depend on the grid, so a fitted scan carries over to any screen. Counts of examined cells do not
+    identify the rates, paths do (:func:`carouseval.attention.fit_paths`). The defaults are an illustration: the rates
+    of going back, jumping and leaving are set by hand, the others fitted to the counts of RecGaze's Bratislava
+    participants.
 
-    What moves there are depends on the grid, their rates do not: so a scan carries over to any screen. Counts of
-    examined cells do not identify it, paths do (:func:`carouseval.attention.fit_paths`). The default is an
-    illustration: the rates of turning back, getting lost and leaving are set by hand, the others fitted to the counts
-    of Bratislava. Its people look 134 times at 47 cells; nobody counted looks.
+    Parameters
+    ----------
+    e : float, default 0.9827
+        Probability that a user examines anything, above 0 and at most 1.
+    back : float, default 0.05
+        Rate of moving to the previous slot, 0 or more.
+    swipe : float, default 0.089
+        Rate of a swipe from page 1 to page 2, 0 or more.
+    swipe_on : float, default 2.578
+        Rate of a swipe from a later page to the next one, 0 or more.
+    swipe_back : float, default 0.5
+        Rate of a swipe to the previous page, 0 or more.
+    scroll : float, default 0.1033
+        Rate of moving to the next row, 0 or more.
+    scroll_back : float, default 0.1
+        Rate of moving to the previous row, 0 or more.
+    lost : float, default 0.02
+        Rate of jumping to any cell, 0 or more.
+    leave : float, default 0.008
+        Rate of leaving, above 0.
+    row_spread : float, default 0
+        How far from the left edge a scroll lands, from 0 to 1.
+    page_spread : float, default 0.8812
+        How far from the edge a swipe lands, from 0 to 1.
+    wrap : float, default 1
+        Rate of a swipe from the last page to page 1 as a share of ``swipe_on``, from 0 to 1.
 
-    >>> MarkovScan(lost=0).weights(Grid(1, 3, page_size=3)).round(3)
+    Examples
+    --------
+    >>> import carouseval as cv
+    >>> cv.discounts.MarkovScan(lost=0).weights(cv.Grid(1, 3, page_size=3)).round(3)
     array([[0.983, 0.975, 0.967]])
     """
 
@@ -53,28 +78,26 @@ class MarkovScan(Formula):
     page_spread: float = 0.8812
     wrap: float = 1
 
-    allows_zero: ClassVar[bool] = True  # with some rates 0, cells that nobody reaches
+    allows_zero: ClassVar[bool] = True  # with some rates 0, some cells are never reached
     decays: ClassVar[tuple[str, ...]] = ("e",)
     shares: ClassVar[tuple[str, ...]] = ("row_spread", "page_spread", "wrap")
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        require_float(f"{self.symbol}: leave", self.leave, above=0)  # or nobody would ever end
+        require_float(f"{self.symbol}: leave", self.leave, above=0)  # or the chain would never end
 
     @property
     def is_probability(self) -> bool:
         return True
 
     def weights(self, grid: Grid) -> Array:
-        if any(
-            isinstance(value, np.ndarray) for value in self.parameters.values()
-        ):  # many scans at once, when one is fitted
+        if any(isinstance(value, np.ndarray) for value in self.parameters.values()):  # many scans at once, in a fit
             flat = {name: np.ravel(value) for name, value in self.parameters.items()}
-            return self._many(dict(zip(flat, np.broadcast_arrays(*flat.values()), strict=True)), grid)
-        weights: Array = self._many({name: np.array([value]) for name, value in self.parameters.items()}, grid)[0]
-        return weights
+            return self._batch_weights(dict(zip(flat, np.broadcast_arrays(*flat.values()), strict=True)), grid)
+        values = {name: np.array([value]) for name, value in self.parameters.items()}
+        return np.asarray(self._batch_weights(values, grid)[0])
 
-    def _many(self, values: dict[str, Any], grid: Grid) -> Array:
+    def _batch_weights(self, values: dict[str, Any], grid: Grid) -> Array:
         moves = moves_on(grid)
         chances = moves.chances(values)
         band = as_band(moves.tail, moves.head, chances.moves, moves.states)
@@ -82,7 +105,18 @@ class MarkovScan(Formula):
         return solve(band, chances.leave, chances.start, chances.lost, moves.anywhere, cells, grid.shape)[1]
 
     def chain(self, grid: Grid) -> Chain:
-        """The chain itself, for visits, actions and variance."""
+        """The Markov chain itself, for expected looks, swipes and scrolls.
+
+        Parameters
+        ----------
+        grid : Grid
+            The screen.
+
+        Returns
+        -------
+        Chain
+            The chain of looks, one state per cell.
+        """
         moves = moves_on(grid)
         chances = moves.chances({name: np.array([value]) for name, value in self.parameters.items()})
         lost = chances.lost[0]
@@ -113,20 +147,20 @@ class Chances:
 
 @dataclass(frozen=True, eq=False)
 class Moves:
-    """Every move a grid allows, whatever its rate."""
+    """Every move that is possible on a grid, whatever its rate."""
 
     states: int
-    tail: NDArray[np.int64]
-    head: NDArray[np.int64]
-    kind: NDArray[np.int64]  # which of KINDS
-    spread: NDArray[np.int64]  # by which spread it lands
-    distance: NDArray[np.int64]  # from the edge it lands at
-    among: NDArray[np.int64]  # slots it may land on
+    tail: IntArray
+    head: IntArray
+    kind: IntArray  # which of KINDS
+    spread: IntArray  # which spread it lands with
+    distance: IntArray  # from the edge it lands at
+    among: IntArray  # slots it may land on
     swipes: Array
     scrolls: Array
     possible: Array  # (states, kinds): 1 where a kind of move is possible
-    first: NDArray[np.int64]  # the cells of row 1, page 1
-    lost_swipes: Array  # (states,), on average over where one lands
+    first: IntArray  # the cells of row 1, page 1
+    lost_swipes: Array  # (states,): the mean over where a jump lands
     lost_scrolls: Array
 
     @property
@@ -152,12 +186,12 @@ class Moves:
         start *= values["e"][:, None] / (1 + lost)
         return Chances(start, rates[:, self.kind] * lands / total[:, self.tail], leave / total, lost / total)
 
-    def per_state(self, of_moves: Array) -> Array:
-        """Added up over the moves out of each state."""
-        return np.bincount(self.tail, of_moves, minlength=self.states).astype(np.float64)
+    def per_state(self, values: Array) -> Array:
+        """Sums over the moves out of each state."""
+        return np.bincount(self.tail, values, minlength=self.states).astype(np.float64)
 
 
-def _landing(spread: Array, distance: NDArray[np.int64], among: NDArray[np.int64]) -> Array:
+def _landing(spread: Array, distance: IntArray, among: IntArray) -> Array:
     """spread^d over its sum for all distances below ``among``, (scans, moves)."""
     powers = spread[:, None] ** np.arange(among.max(initial=1))
     landing: Array = powers[:, distance] / np.cumsum(powers, axis=1)[:, among - 1]
@@ -221,7 +255,7 @@ def moves_on(grid: Grid) -> Moves:
 
 
 def _lost_costs(grid: Grid, swipes_until: Callable[[int], int]) -> tuple[Array, Array]:
-    """What it takes on average to get anywhere: other rows stand at their first page, one's own where it was left."""
+    """Mean swipes and scrolls of a jump: other rows show their first page, the current row the page it is on."""
     until = np.array([swipes_until(col) for col in range(grid.cols)], dtype=np.float64)
     own = np.abs(until[:, None] - until).mean(axis=1)
     swipes = (own + (grid.rows - 1) * until.mean()) / grid.rows

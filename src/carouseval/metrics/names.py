@@ -1,7 +1,7 @@
-"""Metric names that read as they print: ``N2DCG_cat(d_rpd(mu=0.5))@3x5``.
+"""Metrics from names that print and parse alike: ``N2DCG_cat(d_rpd(mu=0.5))@3x5``.
 
-A name is a metric's own, then in brackets its discount and ``gain=linear``, then its cutoff: ``@3x5`` or ``@10``.
-What a metric is stands in ``metric_base.py``; to add one, write a file like ``precision.py`` and import it here.
+A name is that of the metric, then in brackets its discount and ``gain=linear``, then its cutoff: ``@3x5`` or ``@10``.
+To add a metric, write a file like ``precision.py`` and import it here; ``metric_base.py`` says what a metric is.
 """
 
 import re
@@ -10,15 +10,16 @@ from typing import Any, TypeAlias
 from carouseval.errors import ParameterError, ParseError
 from carouseval.metrics import coverage, dcg, hit, precision, recall, reciprocal_rank  # noqa: F401 - they register
 from carouseval.metrics.cutoffs import parse_cutoff
-from carouseval.metrics.discounts import Discount, as_discount, parse
+from carouseval.metrics.discount_base import Discount, as_discount, parse
 from carouseval.metrics.function_metric import FunctionMetric, PageFunction
-from carouseval.metrics.gains import NAMED, Gain, check_gain
-from carouseval.metrics.metric_base import Metric, metric_classes, read_cutoff
-from carouseval.metrics.validation import did_you_mean, outside_brackets
+from carouseval.metrics.gains import GAIN_NAMES, Gain, check_gain
+from carouseval.metrics.metric_base import Metric, metric_classes, parse_metric_cutoff
+from carouseval.metrics.validation import did_you_mean, split_outside_brackets
 
 _SPELLING = re.compile(r"([^(@]*)(?:\((.*)\))?\s*(?:@([^()@]*))?", flags=re.DOTALL)
 
 MetricLike: TypeAlias = str | PageFunction | Metric
+"""A metric as an argument: its name, a function of (gains, weights) of one page, or a :class:`~.Metric`."""
 
 
 def metric(
@@ -27,13 +28,31 @@ def metric(
     cutoff: tuple[int, int] | int | str | None = None,
     gain: Gain | None = None,
 ) -> Metric:
-    """A metric from its name, with parts given apart; goes wherever a name goes.
+    """A metric from its name, such as ``"N2DCG_cat(d_rpd(mu=0.5))@3x5"``, or from a function.
 
-    Parts may be in the name or in an argument, not in both. A function of (gains, weights) becomes a metric too.
+    The result is accepted wherever a name is, and can be called with relevances like :func:`carouseval.n2dcg_cat`. Each
+    part may be in the name or in an argument, not in both.
 
-    DCG and NDCG read the occupied cells row by row as one list: a hole is skipped there, while it keeps its place in
-    the others. A function is called once per page with (gains, weights), both (rows, cols); empty cells gain 0.
+    Parameters
+    ----------
+    name : str, callable or Metric
+        ``2DCG``, ``N2DCG``, ``N2DCG_cat``, ``DCG``, ``NDCG``, ``Precision``, ``Recall``, ``Hit``, ``RR``, ``Coverage``
+        or a registered metric; or a function called once per page with (gains, weights), both of shape (rows, cols),
+        with gain 0 in empty cells. DCG and NDCG read the occupied cells row by row as one list.
+    discount : str or Discount, optional
+        The discount; by default the metric's own, ``d_rpd`` for a function.
+    cutoff : tuple of int, int or str, optional
+        ``(rows, cols)`` or ``"3x5"``; for DCG and NDCG the length of the list.
+    gain : {"exp2", "linear"} or callable, optional
+        The gain; by default that of the function or evaluation that uses the metric.
 
+    Returns
+    -------
+    Metric
+        A frozen value; ``str`` gives its name.
+
+    Examples
+    --------
     >>> import carouseval as cv
     >>> cv.metric("N2DCG_cat", discount="d_rpd(mu=0.5)", cutoff=(3, 5)) == cv.metric("N2DCG_cat(d_rpd(mu=0.5))@3x5")
     True
@@ -50,7 +69,7 @@ def metric(
         return name
     if isinstance(name, type):
         raise ParameterError(
-            f"metric: {name.__name__} is a class; give the name it is registered by, or make one of it."
+            f"metric: {name.__name__} is a class; give the name it is registered under, or an instance."
         )
     if callable(name):
         if isinstance(cutoff, int):
@@ -59,37 +78,38 @@ def metric(
         return FunctionMetric(as_discount(discount or "d_rpd"), parse_cutoff(cutoff), gain, label, name)
     if not isinstance(name, str):
         raise ParameterError(f"metric must be a name, a function of (gains, weights) or a metric, found {name!r}.")
-    return _parsed(name, discount, cutoff, gain)
+    return _parse_name(name, discount, cutoff, gain)
 
 
-def _parsed(text: str, discount: str | Discount | None, cutoff: Any, gain: Gain | None) -> Metric:
-    known = metric_classes()
+def _parse_name(text: str, discount: str | Discount | None, cutoff: Any, gain: Gain | None) -> Metric:
+    classes = metric_classes()
     match = _SPELLING.fullmatch(text.strip())
     base = match[1].strip() if match else text
-    if not match or base not in known:
-        hint = f"Write one of {', '.join(sorted(known))}, such as N2DCG_cat(d_rpd(mu=0.5))@3x5 or NDCG@10."
-        raise ParseError(f"there is no metric {text!r}.{did_you_mean(base, known)} {hint}")
-    cls = known[base]
-    for part in outside_brackets(match[2] or "", ","):
+    if not match or base not in classes:
+        hint = f"Write one of {', '.join(sorted(classes))}, such as N2DCG_cat(d_rpd(mu=0.5))@3x5 or NDCG@10."
+        raise ParseError(f"there is no metric {text!r}.{did_you_mean(base, classes)} {hint}")
+    cls = classes[base]
+    for part in split_outside_brackets(match[2] or "", ","):
         if part.startswith("gain="):
-            gain = _once(text, "gain", gain, _named_gain(text, part.removeprefix("gain=").strip()))
+            gain = _given_once(text, "gain", gain, _named_gain(text, part.removeprefix("gain=").strip()))
         else:
-            discount = _once(text, "discount", discount, parse(part) if cls.default_discount else part)
+            discount = _given_once(text, "discount", discount, parse(part) if cls.default_discount else part)
     if discount is not None and cls.default_discount is None:
         raise ParseError(f"metric {text!r}: {base} {cls.no_discount}.")
     if match[3] is not None:
-        cutoff = _once(text, "cutoff", cutoff, match[3].strip())
-    weighed = None if discount is None else as_discount(discount)
-    return cls(weighed, read_cutoff(cls, text, cutoff), gain)
+        cutoff = _given_once(text, "cutoff", cutoff, match[3].strip())
+    return cls(None if discount is None else as_discount(discount), parse_metric_cutoff(cls, text, cutoff), gain)
 
 
-def _once(text: str, part: str, given: Any, read: Any) -> Any:
-    if given is not None:
+def _given_once(text: str, part: str, argument: Any, value: Any) -> Any:
+    """A part of a name, unless it is also an argument."""
+    if argument is not None:
         raise ParseError(f"metric {text!r}: the {part} is given twice.")
-    return read
+    return value
 
 
 def _named_gain(text: str, name: str) -> Gain:
-    if name not in NAMED:
-        raise ParseError(f"metric {text!r}: gain is exp2 or linear; a function goes through metric(..., gain=f).")
-    return name
+    for gain in GAIN_NAMES:
+        if name == gain:
+            return gain
+    raise ParseError(f"metric {text!r}: gain is exp2 or linear; pass a function as metric(..., gain=function).")

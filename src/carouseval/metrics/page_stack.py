@@ -1,28 +1,29 @@
-"""What a caller passes in, as a stack of pages the kernels can read: shapes, types, threads, and clear refusals."""
+"""Pages stacked in one array that the kernels can read, with checks of shape, values and threads."""
 
 import os
-import sys
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NoReturn, TypeAlias
+from typing import Any, Literal, NoReturn
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from carouseval import _native
 from carouseval.errors import DataError, ParameterError
-from carouseval.metrics.gains import Gain, apply_function, check_gain
+from carouseval.metrics.choices import IdealName
+from carouseval.metrics.gains import KERNEL_GAINS, Gain, apply_function, check_gain
 from carouseval.metrics.grid import Array, Grid
+from carouseval.metrics.relevance import PAGE_HINT, Relevance, relevance_array
 from carouseval.metrics.validation import require_int
 
 # read by the kernels as they are; other types are converted to one that holds all their values
 _NATIVE = (np.dtype(np.float64), np.dtype(np.float32), np.dtype(np.uint8), np.dtype(np.int64))
-Relevance: TypeAlias = ArrayLike | Sequence[Any]
-"""Relevances of shape (..., rows, cols): an array, or nested lists, which may be ragged."""
-
+KERNEL_IDEALS: dict[IdealName | Literal["none"], _native.Ideal] = {
+    "none": _native.Ideal.NONE,
+    "category": _native.Ideal.CATEGORY,
+    "unconstrained": _native.Ideal.UNCONSTRAINED,
+}
 _CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 _MOST_THREADS, _MOST_ROWS, _MOST_CELLS = 1024, 10_000, 100_000_000
-_PAGE_HINT = "Give an array of shape (..., rows, cols) with NaN in cells that hold nothing"
 
 
 @dataclass(frozen=True)
@@ -31,9 +32,9 @@ class Stack:
 
     relevance: NDArray[Any]
     leading: tuple[int, ...]
-    gain: str  # what the kernel still has to apply: "exp2" or "linear"
+    gain: _native.Gain  # what the kernel still has to apply
 
-    def unstacked(self, values: NDArray[Any]) -> Any:
+    def unstacked(self, values: Array) -> float | Array:
         """Per-page values in the caller's shape: a float for a single page."""
         return float(values[0]) if not self.leading else values.reshape(self.leading)
 
@@ -49,10 +50,16 @@ class Stack:
         return grid
 
     def score(
-        self, weights: Array, ideal: str = "none", by_rank: bool = False, threads: int | None = None
+        self,
+        weights: Array,
+        ideal: IdealName | Literal["none"] = "none",
+        by_rank: bool = False,
+        threads: int | None = None,
     ) -> tuple[Array, Array]:
         """2DCG and the ideal of every page (empty when ``ideal`` is ``"none"``)."""
-        dcg, best, bad = _native.score(self.relevance, weights, self.gain, ideal, by_rank, thread_count(threads))
+        dcg, best, bad = _native.score(
+            self.relevance, weights, self.gain, KERNEL_IDEALS[ideal], by_rank, thread_count(threads)
+        )
         if bad >= 0:
             self.refuse(bad)
         for values in (dcg, best):
@@ -70,7 +77,7 @@ class Stack:
 
     def with_gains(self, gains: Array) -> "Stack":
         """The same pages with gains of another kind."""
-        return Stack(gains, self.leading, "linear")
+        return Stack(gains, self.leading, _native.Gain.LINEAR)
 
     def gains_on(self, grid: Grid, threads: int | None = None) -> Array:
         """The gain of every cell of the grid, (pages, rows, cols); 0 where a cell holds nothing."""
@@ -83,14 +90,18 @@ class Stack:
         value = self.relevance.reshape(-1)[cell]
         page, row, col = (int(at) for at in np.unravel_index(cell, self.relevance.shape))
         where = f"{self._name(page)}: row {row + 1}, col {col + 1} is {value:g}"
-        if self.gain == "exp2" and value >= 1024 and np.isfinite(value):
+        if self.gain == _native.Gain.EXP2 and value >= 1024 and np.isfinite(value):
             raise DataError(f"{where}, and 2^{value:g} is too large for a float. Rescale it, or use gain='linear'.")
         raise DataError(f"{where}. Relevance is finite and 0 or more; NaN marks a cell that holds nothing.")
 
     def refuse_overflow(self, page: int | None = None) -> NoReturn:
         """Raise for a page whose gains times weights are too large to be added up."""
         where = "relevance" if page is None else self._name(page)
-        hint = " Rescale the relevances, or use gain='linear'." if self.gain == "exp2" else " Rescale the relevances."
+        hint = (
+            " Rescale the relevances, or use gain='linear'."
+            if self.gain == _native.Gain.EXP2
+            else " Rescale the relevances."
+        )
         raise DataError(f"{where}: gains times weights add up to more than a float holds.{hint}")
 
     def _name(self, page: int) -> str:
@@ -101,11 +112,11 @@ class Stack:
 def stack_pages(relevance: Relevance, gain: Gain) -> Stack:
     """Check relevances and lay them out for the kernels; copies only what has the wrong type or order."""
     check_gain(gain)
-    pages = _as_array(relevance)
+    pages = relevance_array(relevance)
     if pages.ndim < 2:
-        raise DataError(f"relevance has shape {pages.shape}. {_PAGE_HINT}; one carousel is (1, cols).")
+        raise DataError(f"relevance has shape {pages.shape}. {PAGE_HINT}; one carousel is (1, cols).")
     if pages.shape[-1] == 0 or pages.shape[-2] == 0:
-        raise DataError(f"relevance has shape {pages.shape}: a page without cells. {_PAGE_HINT}.")
+        raise DataError(f"relevance has shape {pages.shape}: a page without cells. {PAGE_HINT}.")
     rows, cols = pages.shape[-2:]
     if rows > _MOST_ROWS or rows * cols > _MOST_CELLS:
         raise DataError(
@@ -116,81 +127,22 @@ def stack_pages(relevance: Relevance, gain: Gain) -> Stack:
         plain = pages.astype(np.float64)
         bad = (plain < 0) | np.isinf(plain)
         if bad.any():
-            Stack(plain.reshape(-1, rows, cols), leading, "linear").refuse(int(np.flatnonzero(bad)[0]))
+            Stack(plain.reshape(-1, rows, cols), leading, _native.Gain.LINEAR).refuse(int(np.flatnonzero(bad)[0]))
         pages, gain = apply_function(gain, plain), "linear"
     if pages.dtype == np.bool_:
         pages = pages.view(np.uint8)
     elif pages.dtype not in _NATIVE:
         pages = pages.astype(np.float32 if np.can_cast(pages.dtype, np.float32) else np.float64)
-    return Stack(np.ascontiguousarray(pages).reshape(-1, *pages.shape[-2:]), leading, gain)
-
-
-def _as_array(relevance: Relevance) -> NDArray[Any]:
-    if "numpy.ma" in sys.modules and isinstance(relevance, np.ma.MaskedArray):  # np.ma takes 10 ms to import
-        return np.ma.filled(relevance.astype(np.float64), np.nan)
-    try:
-        pages = np.asarray(relevance)
-    except ValueError:  # rows of different lengths
-        return padded(relevance)
-    if pages.dtype.kind in "biuf":
-        return pages
-    if pages.dtype.kind == "O":  # None, a missing value of pandas, Decimal, or lists inside a column
-        return padded(pages)
-    for cell in pages.ravel().tolist():
-        if not isinstance(cell, float | int):
-            raise DataError(f"relevance holds {cell!r}, which is not a number. {_PAGE_HINT}.")
-    raise DataError(f"relevance has type {pages.dtype}, not numbers. {_PAGE_HINT}.")
-
-
-def padded(nested: Any) -> Array:
-    """Nested lists as one array: what is missing in shorter ones, and None, becomes NaN.
-
-    >>> padded([[1, 0, 2], [3]])
-    array([[ 1.,  0.,  2.],
-           [ 3., nan, nan]])
-    """
-    nested = nested.tolist() if hasattr(nested, "tolist") else nested
-    shape = _extent(nested)
-    pages = np.full(shape, np.nan)
-    _fill(pages, nested)
-    return pages
-
-
-def _extent(nested: Any) -> tuple[int, ...]:
-    """The smallest array that holds nested lists: the greatest length at every depth."""
-    if not _is_list(nested):
-        return ()
-    inner = [_extent(part) for part in nested]
-    depths = {len(extent) for extent in inner}
-    if len(depths) > 1:
-        raise DataError(f"relevance: the nested lists are not of one depth. {_PAGE_HINT}.")
-    return len(inner), *(max(sizes) for sizes in zip(*inner, strict=True))
-
-
-def _fill(into: Array, nested: Any) -> None:
-    for at, part in enumerate(nested):
-        if _is_list(part):
-            _fill(into[at], part)
-        elif part is not None and type(part).__name__ != "NAType":  # pandas.NA, without importing pandas
-            try:
-                if isinstance(part, str | bytes):
-                    raise TypeError
-                into[at] = float(part)
-            except (TypeError, ValueError, OverflowError):
-                raise DataError(f"relevance holds {part!r:.60}, which is not a number. {_PAGE_HINT}.") from None
-
-
-def _is_list(value: Any) -> bool:
-    return isinstance(value, list | tuple) or (isinstance(value, np.ndarray) and value.ndim > 0)
+    return Stack(np.ascontiguousarray(pages).reshape(-1, *pages.shape[-2:]), leading, KERNEL_GAINS[gain])
 
 
 def thread_count(threads: int | None) -> int:
     """The argument, else ``CAROUSEVAL_THREADS``, else all cores this process may use."""
     if threads is not None:
         return min(require_int("threads", threads, 1), _MOST_THREADS)
-    asked = os.environ.get("CAROUSEVAL_THREADS", "").strip()
-    if not asked:
+    setting = os.environ.get("CAROUSEVAL_THREADS", "").strip()
+    if not setting:
         return _CORES
-    if not asked.isdecimal() or int(asked) < 1:
-        raise ParameterError(f"CAROUSEVAL_THREADS must be a whole number of at least 1, found {asked!r}.")
-    return min(int(asked), _MOST_THREADS)
+    if not setting.isdecimal() or int(setting) < 1:
+        raise ParameterError(f"CAROUSEVAL_THREADS must be an integer of at least 1, found {setting!r}.")
+    return min(int(setting), _MOST_THREADS)

@@ -1,16 +1,16 @@
-"""Precision: of what is in view, how much is relevant."""
+"""Precision: the share of what is in view that is relevant."""
 
 from typing import ClassVar
 
 import numpy as np
 
 from carouseval.metrics.grid import Array
-from carouseval.metrics.metric_base import Metric, Pages, occupied_in, register_metric
+from carouseval.metrics.metric_base import Metric, Pages, occupied_cells, register_metric
 
 
 @register_metric("Precision")
 class Precision(Metric):
-    """The share of occupied cells in view (``@3x5``; without a cutoff the page) whose item gains; 0 in an empty view.
+    """The share of occupied cells in view (``@3x5``) whose item is relevant; 0 if none is occupied.
 
     >>> import carouseval as cv
     >>> cv.metric("Precision@1x4")([[1, 0, 2], [3, 3, 3]])  # three cells of the first row hold an item
@@ -20,4 +20,4 @@ class Precision(Metric):
     binary: ClassVar[bool] = True
 
     def value(self, pages: Pages, weights: Array) -> Array:
-        return pages.gain_sum(weights) / np.maximum(occupied_in(pages, weights > 0), 1)
+        return pages.gain_sum(weights) / np.maximum(occupied_cells(pages, weights > 0), 1)

@@ -1,4 +1,4 @@
-"""Recall: of what is relevant, how much is in view."""
+"""Recall: the share of what is relevant that is in view."""
 
 from typing import ClassVar
 
@@ -11,10 +11,10 @@ from carouseval.metrics.metric_base import Metric, Pages, register_metric
 
 @register_metric("Recall")
 class Recall(Metric):
-    """The share of relevant items that stand in view (``@3x5``), each counting once.
+    """The share of relevant items that are in view (``@3x5``), each counting once.
 
-    In tables, of all that is judged to gain, or of what is displayed, as ``candidates`` says; an array on which nothing
-    gains has none (NaN).
+    In tables, of all relevant items judged or displayed, as ``candidates`` says. NaN for an array without a relevant
+    item.
 
     >>> import carouseval as cv
     >>> cv.metric("Recall@1x2")([[1, 0, 2], [3, 3, 3]])
@@ -26,5 +26,5 @@ class Recall(Metric):
     def value(self, pages: Pages, weights: Array) -> Array:
         return pages.gain_sum(weights, once=True) / np.maximum(pages.relevant(), 1)
 
-    def of_arrays(self, pages: ArrayPages) -> Array:
-        return np.where(pages.relevant() > 0, super().of_arrays(pages), np.nan)
+    def _array_scores(self, pages: ArrayPages) -> Array:
+        return np.where(pages.relevant() > 0, super()._array_scores(pages), np.nan)

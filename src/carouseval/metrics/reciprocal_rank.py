@@ -1,19 +1,18 @@
-"""Reciprocal rank: how soon does somebody who looks where people look meet something relevant?"""
+"""Reciprocal rank: how early users examine the first relevant item."""
 
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 import numpy as np
 
 from carouseval.metrics.grid import Array
-from carouseval.metrics.metric_base import Metric, Pages, register_metric
+from carouseval.metrics.metric_base import CutoffKind, Metric, Pages, register_metric
 
 
 @register_metric("RR")
 class ReciprocalRank(Metric):
-    """1 over the rank of the first relevant item, 0 without one.
+    """1 over the rank of the first relevant item; 0 if there is none.
 
-    Occupied cells are ranked by their weight (``d_rpd`` unless another discount is named), the heaviest first, ties in
-    reading order. Empty cells have no rank.
+    Occupied cells are ranked by weight (that of ``d_rpd`` by default), the largest first, ties in reading order.
 
     >>> import carouseval as cv
     >>> cv.metric("RR")([[0, 0, 2], [0, 3, 3]])
@@ -21,15 +20,15 @@ class ReciprocalRank(Metric):
     """
 
     default_discount: ClassVar[str | None] = "d_rpd"
-    cutoff_kind: ClassVar[Literal["page", "list", "none"]] = "none"
+    cutoff_kind: ClassVar[CutoffKind] = "none"
     binary: ClassVar[bool] = True
 
     def value(self, pages: Pages, weights: Array) -> Array:
         order = np.empty(weights.size, np.int64)
         order[np.argsort(-weights, axis=None, kind="stable")] = np.arange(weights.size)
-        place = order.reshape(weights.shape)
+        position = order.reshape(weights.shape)
         page, row, col = pages.hits()
         first = np.full(len(pages), weights.size)
-        np.minimum.at(first, page, place[row, col])
-        rank = 1 + pages.occupied_before(place, first)
+        np.minimum.at(first, page, position[row, col])
+        rank = 1 + pages.occupied_before(position, first)
         return np.where(first < weights.size, 1 / rank, 0.0)

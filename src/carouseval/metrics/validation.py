@@ -1,31 +1,32 @@
-"""Small checks shared by grids, discounts and names; each error names the argument, its range and what was found."""
+"""Checks of arguments; each error names the argument, its range and the value found."""
 
 import difflib
 import math
 import sys
 from collections.abc import Iterable, Sequence
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, TypeVar, cast
 
 from carouseval.errors import ParameterError
 
 _LARGEST = sys.float_info.max
+_Choice = TypeVar("_Choice", bound=str)
 
 
 def require_int(name: str, value: Any, at_least: int) -> int:
-    """A whole number (``3``, ``np.int64(3)``, not ``3.5`` or ``True``) of at least ``at_least``."""
+    """An integer (``3`` or ``np.int64(3)``, not ``3.5`` or ``True``) of at least ``at_least``."""
     if not isinstance(value, Integral) or isinstance(value, bool) or value < at_least:
-        raise ParameterError(f"{name} must be a whole number of at least {at_least}, found {value!r}.")
+        raise ParameterError(f"{name} must be an integer of at least {at_least}, found {value!r}.")
     return int(value)
 
 
 def require_float(
     name: str, value: Any, *, above: float = -math.inf, at_least: float = -math.inf, at_most: float = math.inf
 ) -> float:
-    """A finite number in range. Whole numbers stay ``int``, so that they print as they were written."""
+    """A finite number in range. Integers stay ``int``, so that they print as they were written."""
     real: Any = value
-    good = isinstance(value, Real) and not isinstance(value, bool) and -_LARGEST <= real <= _LARGEST  # not inf, not nan
-    if not good or value <= above or value < at_least or value > at_most:
+    finite = isinstance(value, Real) and not isinstance(value, bool) and -_LARGEST <= real <= _LARGEST
+    if not finite or value <= above or value < at_least or value > at_most:
         bounds = [f"above {above:g}"] * (above > -math.inf) + [f"at least {at_least:g}"] * (at_least > -math.inf)
         bounds += [f"at most {at_most:g}"] * (at_most < math.inf)
         raise ParameterError(
@@ -34,29 +35,29 @@ def require_float(
     return int(value) if isinstance(value, Integral) and abs(int(value)) < 2**53 else float(value)
 
 
-def require_choice(name: str, value: Any, choices: Sequence[str], otherwise: str = "") -> str:
-    """One of the choices, as text; else an error that lists them, and what ``otherwise`` would do."""
+def require_choice(name: str, value: Any, choices: Sequence[_Choice], alternative: str = "") -> _Choice:
+    """One of the choices; else an error that lists them, and an ``alternative`` that is not a word."""
     if isinstance(value, str) and value in choices:
-        return value
-    listed = [*map(repr, choices), *([otherwise] if otherwise else [])]
+        return cast(_Choice, value)
+    listed = [*map(repr, choices), *([alternative] if alternative else [])]
     options = f"{', '.join(listed[:-1])} or {listed[-1]}" if len(listed) > 1 else listed[0]
     hint = did_you_mean(value, choices) if isinstance(value, str) else ""
     raise ParameterError(f"{name} must be {options}, found {value!r}.{hint}")
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """`` Did you mean 'd_rpd'?``, or nothing when nothing is near."""
+    """`` Did you mean 'd_rpd'?``, or nothing when no known word is similar."""
     by_lower = {name.lower(): name for name in known}
-    near = difflib.get_close_matches(word.lower(), by_lower, n=1, cutoff=0.5)
-    return f" Did you mean {by_lower[near[0]]!r}?" if near else ""
+    matches = difflib.get_close_matches(word.lower(), by_lower, n=1, cutoff=0.5)
+    return f" Did you mean {by_lower[matches[0]]!r}?" if matches else ""
 
 
-def outside_brackets(text: str, mark: str) -> list[str]:
-    """The parts of a text between marks, such as commas, that stand outside of brackets; empty parts left out."""
+def split_outside_brackets(text: str, separator: str) -> list[str]:
+    """The parts of a text between separators that are not inside brackets; empty parts are dropped."""
     parts, depth = [""], 0
     for letter in text:
-        depth += (letter == "(") - (letter == ")")  # names of tables may hold others
-        if letter == mark and depth == 0:
+        depth += (letter == "(") - (letter == ")")  # square brackets may be part of a table's name
+        if letter == separator and depth == 0:
             parts.append("")
         else:
             parts[-1] += letter

@@ -1,6 +1,7 @@
 """Comparisons in the terminal."""
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import polars as pl
@@ -13,37 +14,44 @@ from carouseval.show.terminal import small_table
 _MOST_PAIRS = 60
 
 
-def comparison(result: Comparison, varied: Sensitivity | None = None) -> Text:
-    """The sentence, the systems, the pairs, the segments, and what other metrics would say."""
-    level = f"{100 * result.config['ci']:g}%"
-    several = result.systems["runs"].max() != 1
-    header = ["system", "metric", "mean", f"{level} interval", "users"] + ["runs", "spread"] * several
-    rows = [
-        [row["system"], row["metric"], _number(row["mean"]), _interval(row), f"{row['users']:,}"]
-        + [str(row["runs"]), _number(row["spread"])] * several
-        for row in result.systems.sort("metric", "mean", descending=[False, True], nulls_last=True).iter_rows(
-            named=True
-        )
-    ]
-    lines = [Text(result.heading, "bold"), Text(), small_table("", header, rows), Text()]
-    lines.append(_pairs("Pairs", result.pairs, [], level))
-    if not result.segments.is_empty():
-        by = result.config["by"]
-        lines += [Text(), _pairs("Segments", result.segments, by, level)]
+def comparison(result: Comparison, sensitivity: Sensitivity | None = None) -> Text:
+    """The summary, the systems, the pairs, the segments and, if given, the sensitivity analysis."""
     config = result.config
-    test = f"{config['test']} test" + (f", {config['permutations']:,} flips" * (config["test"] == "permutation"))
+    level = f"{100 * config['ci']:g}% interval"
+    lines = [Text(result.heading, "bold"), Text(), _system_table(result.systems, level), Text()]
+    lines.append(_pair_table("Pairs", result.pairs, [], level))
+    if not result.segments.is_empty():
+        lines += [Text(), _pair_table("Segments", result.segments, config["by"], level)]
+    flips = f" with {config['permutations']:,} permutations" if config["test"] == "permutation" else ""
     lines.append(
-        Text(f"By {test}, seed {config['seed']}; corrected by {config['correction']}. Intervals are unadjusted.", "dim")
+        Text(
+            f"Test: {config['test']}{flips}, seed {config['seed']}; correction: {config['correction']}. Confidence "
+            "intervals are not adjusted for multiple comparisons. Detectable: the smallest difference detectable at "
+            "80% power.",
+            "dim",
+        )
     )
-    if varied is not None:
-        lines += [Text(), Text(varied.summary, "bold"), _varied(varied)]
+    if sensitivity is not None:
+        lines += [Text(), Text(sensitivity.summary, "bold"), _sensitivity_table(sensitivity)]
     return Text("\n").join(lines)
 
 
-def _pairs(title: str, pairs: pl.DataFrame, by: list[str], level: str) -> Text:
+def _system_table(systems: pl.DataFrame, level: str) -> Text:
+    has_runs = systems["runs"].max() != 1
+    header = ["system", "metric", "mean", level, "users"] + ["runs", "spread"] * has_runs
+    ranked = systems.sort("metric", "mean", descending=[False, True], nulls_last=True)
+    rows = [
+        [row["system"], row["metric"], _number(row["mean"]), _interval(row), f"{row['users']:,}"]
+        + [str(row["runs"]), _number(row["spread"])] * has_runs
+        for row in ranked.iter_rows(named=True)
+    ]
+    return small_table("", header, rows)
+
+
+def _pair_table(title: str, pairs: pl.DataFrame, by: Sequence[str], level: str) -> Text:
     margin = ["not inferior"] if "not_inferior" in pairs.columns else []
-    header = [*by, "metric", "system", "against", "difference", f"{level} interval", "lift", "effect"]
-    header += ["wins/ties/losses", "p", "corrected", "significant", *margin, "detectable"]
+    header = [*by, "metric", "system", "baseline", "difference", level, "lift", "effect"]
+    header += ["wins/ties/losses", "p", "corrected p", "significant", *margin, "detectable"]
     rows = [
         [*(row[name] for name in by), row["metric"], row["system"], row["baseline"], _signed(row["difference"], ".4f")]
         + [_interval(row), _signed(row["lift"], ".1%"), _signed(row["effect"], ".2f")]
@@ -54,24 +62,24 @@ def _pairs(title: str, pairs: pl.DataFrame, by: list[str], level: str) -> Text:
         for row in pairs.head(_MOST_PAIRS).iter_rows(named=True)
     ]
     more = (
-        f" (the first {_MOST_PAIRS} of {pairs.height:,}; --format csv shows all)" if pairs.height > _MOST_PAIRS else ""
+        f" (the first {_MOST_PAIRS} of {pairs.height:,}; --format csv prints all)" if pairs.height > _MOST_PAIRS else ""
     )
     return small_table(title + more, header, rows)
 
 
-def _varied(varied: Sensitivity) -> Text:
-    by = varied.config["by"]
-    header = [*by, "varied", "variation", *varied.systems, "tau", "changing places"]
+def _sensitivity_table(result: Sensitivity) -> Text:
+    by = result.config["by"]
+    header = [*by, "varied", "variation", *result.systems, "tau", "swapped pairs"]
     rows = [
         [
             *(row[name] for name in by),
             row["varied"],
             row["variation"],
-            *(_number(row[name]) for name in varied.systems),
+            *(_number(row[name]) for name in result.systems),
             f"{row['tau']:.2f}",
             row["flips"],
         ]
-        for row in varied.table.iter_rows(named=True)
+        for row in result.table.iter_rows(named=True)
     ]
     return small_table("", header, rows)
 

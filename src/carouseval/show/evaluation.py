@@ -16,12 +16,11 @@ _SIZES = ("users", "pages", "lines")  # shown as columns
 
 
 def evaluation(result: Evaluation) -> Text:
-    """Means with their intervals, segments, and what was counted."""
+    """Means with their intervals, segments, counts and settings."""
     frame = result.to_frame()
     lines = []
     if result.heading:
         lines.append(Text(result.heading, "bold"))
-    several = bool(result.by)
     header = [*result.by, "metric", "mean", "95% interval", "users", "pages"]
     rows = [
         [
@@ -35,25 +34,27 @@ def evaluation(result: Evaluation) -> Text:
         for row in frame.head(_MOST_SEGMENTS * len(result.mean)).iter_rows(named=True)
     ]
     lines.append(small_table("", header, rows))
-    if several and frame.height > len(rows):
+    if result.by and frame.height > len(rows):
         lines.append(Text(f"and {frame.height - len(rows):,} more lines; --format csv shows all", "dim"))
-    found = [f"{count:,} {COUNTS[name]}" for name, count in result.counts.items() if count and name not in _SIZES]
-    if found:
-        lines.append(Text(f"Counted: {', '.join(found)}.", "dim"))
-    lines.append(Text(_policies(result.config), "dim"))
+    counts = [f"{count:,} {COUNTS[name]}" for name, count in result.counts.items() if count and name not in _SIZES]
+    if counts:
+        lines.append(Text(f"Counted: {', '.join(counts)}.", "dim"))
+    lines.append(Text(_settings(result.config), "dim"))
     return Text("\n").join(lines)
 
 
-def _policies(config: dict[str, Any]) -> str:
+def _settings(config: dict[str, Any]) -> str:
     grid = config["grid"]
-    screens = _screen(grid) if "rows" in grid else ", ".join(f"{name} {_screen(one)}" for name, one in grid.items())
+    screens = _screen(grid) if "rows" in grid else ", ".join(f"{value} {_screen(one)}" for value, one in grid.items())
     chosen = ", ".join(f"{name.replace('_', ' ')} {config[name]}" for name in Settings.choices())
-    intervals = "Intervals by bootstrap over users"
-    return f"{intervals}. Grid {screens}; gain {config['gain']}, categories from {config['items']}; {chosen}."
+    policies = f"gain {config['gain']}, categories from {config['items']}; {chosen}"
+    return f"Intervals by bootstrap over users. Grid {screens}; {policies}."
 
 
 def _screen(grid: dict[str, Any]) -> str:
-    return f"{grid['rows']}x{grid['cols']} ({grid['page_size']} a swipe page, {grid['visible_rows']} rows at first)"
+    return (
+        f"{grid['rows']}x{grid['cols']} ({grid['page_size']} items per swipe page, {grid['visible_rows']} visible rows)"
+    )
 
 
 def _score(value: float) -> str:
@@ -61,16 +62,16 @@ def _score(value: float) -> str:
 
 
 def check_table(result: Check) -> Text:
-    """Defects, then what the tables hold."""
+    """Defects, then the summary of each table."""
     styles = {"error": "bold red", "warning": "bold yellow", "note": "dim"}
     lines = [
         Text.assemble((f"{defect.severity}: ", styles[defect.severity]), defect.message) for defect in result.defects
     ]
     if not lines:
-        lines = [Text("The tables are sound.", "bold green")]
+        lines = [Text(result.heading, "bold green")]
     for name, facts in result.summary.items():
-        told = ", ".join(f"{key.replace('_', ' ')} {_fact(value)}" for key, value in facts.items())
-        lines.append(Text.assemble((f"{name}  ", "bold"), (told, "dim")))
+        content = ", ".join(f"{key.replace('_', ' ')} {_fact(value)}" for key, value in facts.items())
+        lines.append(Text.assemble((f"{name}  ", "bold"), (content, "dim")))
     return Text("\n").join(lines)
 
 

@@ -1,4 +1,4 @@
-"""Pages in the terminal, as heat maps."""
+"""Pages as heat maps, and small tables, in the terminal."""
 
 import math
 import re
@@ -20,63 +20,66 @@ EMPTY = "·"
 
 
 def page_score(result: PageScore, width: int | None = None) -> Text:
-    """The scores, the page, its weights and its ideal; wide pages in blocks of swipe pages that fit ``width``."""
+    """The scores, the page, its weights and its ideal page; wide pages in blocks of swipe pages that fit ``width``."""
     longest = max((len(brief(name)) for name in result.scores), default=0)
     lines = [
         Text.assemble(
-            (brief(name).ljust(longest), "bold"), "  ", _score(value).rjust(8), (f"  {_how(result, name)}", "dim")
+            (brief(name).ljust(longest), "bold"),
+            "  ",
+            _score(value).rjust(8),
+            (f"  {_discount(result, name)}", "dim"),
         )
         for name, value in result.scores.items()
     ]
-    if result.view is None:
+    if result.analysis is None:
         lines += heading("The page", "relevance") + heat(result.page, result.grid, width=width)
     else:
-        lines += _view(result, result.view, width)
+        lines += _analysis(result, result.analysis, width)
     return Text("\n").join(lines)
 
 
 def _score(value: float) -> str:
     if math.isnan(value):
-        return "none: nothing gains"
+        return "none: no relevant item"
     return f"{value:.4f}" if value == 0 or 1e-3 <= value < 1e9 else f"{value:.4g}"
 
 
-def _how(result: PageScore, name: str) -> str:
-    """A metric's discount, where its name leaves it out."""
+def _discount(result: PageScore, name: str) -> str:
+    """The symbol of a metric's discount, if its name leaves it out."""
     discount = result.discounts.get(name, "").partition("(")[0]
     return "" if not discount or discount in name else discount
 
 
-def _view(result: PageScore, view: PageAnalysis, width: int | None) -> list[Text]:
-    kind = "each row one category" if view.ideal == "category" else "any item anywhere"
-    share = f", {view.dcg / view.best_dcg:.1%} of the ideal page" if view.best_dcg > 0 else ""
-    cutoff = view.metric.cutoff
+def _analysis(result: PageScore, analysis: PageAnalysis, width: int | None) -> list[Text]:
+    kind = "each row one category" if analysis.ideal == "category" else "any item anywhere"
+    share = f", {analysis.dcg / analysis.ideal_dcg:.1%} of the ideal page" if analysis.ideal_dcg > 0 else ""
+    cutoff = analysis.metric.cutoff
     cut = f", cut off at {cutoff[0]}x{cutoff[1]}" if isinstance(cutoff, tuple) else ""
-    used = view.source[..., 0] >= 0  # of a larger screen, what neither page nor ideal reaches is not shown
+    used = analysis.source[..., 0] >= 0  # cells of a larger screen that neither page uses are left out
     rows = max(result.page.shape[0], int(np.flatnonzero(used.any(axis=1)).max(initial=-1)) + 1)
     cols = max(result.page.shape[1], int(np.flatnonzero(used.any(axis=0)).max(initial=-1)) + 1)
     more = "" if (rows, cols) == result.grid.shape else f"; the first {rows}x{cols} of the {result.grid} screen"
-    origins = [_origin(sources) for sources in view.source[:rows, :, 0].tolist()]
+    origins = [_origin(sources) for sources in analysis.source[:rows, :, 0].tolist()]
     return [
-        *heading("The page", f"relevance; its 2DCG is {_score(view.dcg)}{share}"),
+        *heading("The page", f"relevance; its 2DCG is {_score(analysis.dcg)}{share}"),
         *heat(result.page, result.grid, width=width),
-        *heading("Weights", f"{brief(str(view.discount))}{cut}{more}"),
-        *heat(view.weights[:rows, :cols], result.grid, decimals=2, width=width),
-        *heading("The ideal page", f"{kind}; its 2DCG is {_score(view.best_dcg)}"),
-        *heat(view.best[:rows, :cols], result.grid, notes=origins, width=width),
+        *heading("Weights", f"{brief(str(analysis.discount))}{cut}{more}"),
+        *heat(analysis.weights[:rows, :cols], result.grid, decimals=2, width=width),
+        *heading("The ideal page", f"{kind}; its 2DCG is {_score(analysis.ideal_dcg)}"),
+        *heat(analysis.ideal_page[:rows, :cols], result.grid, notes=origins, width=width),
     ]
 
 
 def small_table(title: str, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> Text:
-    """Aligned columns: text to the left, numbers to the right."""
+    """Aligned columns: text on the left, numbers on the right."""
     cells = [[_cell(value) for value in row] for row in rows]
     left = [not all(map(_is_number, column)) for column in zip(*cells, strict=True)] or [True] * len(header)
     widths = [max(len(text) for text in column) for column in zip(header, *cells, strict=True)]
 
     def line(texts: Sequence[str]) -> str:
         aligned = (
-            text.ljust(width) if to_left else text.rjust(width)
-            for text, width, to_left in zip(texts, widths, left, strict=True)
+            text.ljust(width) if is_text else text.rjust(width)
+            for text, width, is_text in zip(texts, widths, left, strict=True)
         )
         return "  ".join(aligned).rstrip()
 
@@ -92,7 +95,7 @@ def frame_table(result: Result) -> Text:
 
 
 def brief(text: str) -> str:
-    """A name with its long numbers cut to four digits, for the eye alone: it may not read back as the same."""
+    """A name with long numbers rounded to four digits, for display: parsing it may give another value."""
     return re.sub(r"\d+\.\d{5,}(?:e[-+]?\d+)?", lambda number: f"{float(number[0]):.4g}", text)
 
 
@@ -110,7 +113,7 @@ def heading(title: str, note: str) -> list[Text]:
 
 
 def _origin(source_rows: list[int]) -> str:
-    """Where a row of the ideal page comes from."""
+    """The row of the page that a row of the ideal page comes from."""
     rows = sorted({row + 1 for row in source_rows if row >= 0})
     return "" if not rows else f"row {rows[0]}" if len(rows) == 1 else f"{len(rows)} rows"
 
@@ -123,9 +126,9 @@ def heat(
     width: int | None = None,
     notes_title: str = "from",
 ) -> list[Text]:
-    """A table as a heat map, swipe pages apart and a note after each row.
+    """A table as a heat map, with gaps between swipe pages and a note after each row.
 
-    Where a line would pass ``width``, in blocks one below the other.
+    If lines would be longer than ``width``, the columns are split into blocks one below the other.
     """
     cells = [[_number(value, decimals) for value in row] for row in values.tolist()]
     size = max(*(len(cell) for row in cells for cell in row), len(str(values.shape[1]))) + 1
@@ -162,8 +165,8 @@ def _shade(value: float, top: float) -> Style:
     if math.isnan(value):
         return Style(dim=True)
     share = max(0.0, value / top) if top > 0 else 0.0
-    at = min(int(share * (len(_RAMP) - 1)), len(_RAMP) - 2)
-    rest = share * (len(_RAMP) - 1) - at
-    red, green, blue = (round(a + (b - a) * rest) for a, b in zip(_RAMP[at], _RAMP[at + 1], strict=True))
+    step = min(int(share * (len(_RAMP) - 1)), len(_RAMP) - 2)
+    rest = share * (len(_RAMP) - 1) - step
+    red, green, blue = (round(a + (b - a) * rest) for a, b in zip(_RAMP[step], _RAMP[step + 1], strict=True))
     ink = Color.from_rgb(0, 0, 0) if share < 0.7 else Color.from_rgb(255, 255, 255)
     return Style(color=ink, bgcolor=Color.from_rgb(red, green, blue))

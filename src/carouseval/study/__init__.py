@@ -1,5 +1,11 @@
 """The paper, end to end: its simulation and its tables (``carouseval.reproduce``)."""
 
-from carouseval.study.simulation import Study, simulate
+from typing import TYPE_CHECKING
 
-__all__ = ["Study", "simulate"]
+from carouseval.lazy_names import lazy_names
+
+if TYPE_CHECKING:
+    from carouseval.study.simulation import Study as Study
+    from carouseval.study.simulation import simulate as simulate
+else:
+    __all__, __getattr__, __dir__ = lazy_names(__name__, {"simulation": ("Study", "simulate")})

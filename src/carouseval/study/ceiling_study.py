@@ -21,7 +21,8 @@ from carouseval.metrics.discounts import Discount, Empirical, parse
 from carouseval.metrics.grid import Array
 from carouseval.progress import Progress, step
 from carouseval.result_base import Result
-from carouseval.study.simulation import MODES, DiscountAgreement, simulate
+from carouseval.study.choices import MODES
+from carouseval.study.simulation import DiscountAgreement, simulate
 
 if TYPE_CHECKING:
     import polars as pl

@@ -14,7 +14,8 @@ from carouseval.metrics.ideal import ideal_dcg2d
 from carouseval.progress import Progress, step
 from carouseval.result_base import Result
 from carouseval.study.ceiling_study import CeilingStudy, ceiling_study
-from carouseval.study.simulation import MODES, Study, Threshold, simulate
+from carouseval.study.choices import MODES
+from carouseval.study.simulation import Study, Threshold, simulate
 
 if TYPE_CHECKING:
     import polars as pl

@@ -8,7 +8,7 @@ prefers the layout that the truth prefers.
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,22 +16,19 @@ from numpy.typing import NDArray
 from carouseval.attention.examination import Examination, Share
 from carouseval.errors import ParameterError
 from carouseval.metrics.array_functions import dcg2d
-from carouseval.metrics.discounts import Discount, Empirical, as_discount
+from carouseval.metrics.discount_base import as_discount
+from carouseval.metrics.discounts import Discount, Empirical
 from carouseval.metrics.grid import Array, Grid
 from carouseval.metrics.ideal import ideal_dcg2d
 from carouseval.metrics.validation import require_choice, require_float, require_int
 from carouseval.result_base import Result
+from carouseval.study.choices import MODES, STREAMS, THRESHOLDS, Mode, Stream
 from carouseval.study.draws import Draws, LayoutPairs
 from carouseval.study.truth import Truth, own_grid
 
 if TYPE_CHECKING:
     import polars as pl
 
-Mode: TypeAlias = Literal["binary", "graded"]
-Stream: TypeAlias = Literal["paper", "fast"]
-MODES: tuple[Mode, ...] = get_args(Mode)
-STREAMS: tuple[Stream, ...] = get_args(Stream)
-THRESHOLDS = ("0", "0.01", "0.02", "0.05", "0.1")
 
 _TIE = 1e-12  # relative; differences this small come from summing the same weights in another order
 

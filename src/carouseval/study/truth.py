@@ -7,7 +7,8 @@ import numpy as np
 
 from carouseval.attention.examination import Examination
 from carouseval.attention.recgaze_data import is_recgaze_group, recgaze_counts
-from carouseval.metrics.discounts import Discount, Empirical, as_discount, parse
+from carouseval.metrics.discount_base import as_discount
+from carouseval.metrics.discounts import Discount, Empirical, parse
 from carouseval.metrics.grid import RECGAZE, Grid
 
 Truth: TypeAlias = Examination | str | Discount

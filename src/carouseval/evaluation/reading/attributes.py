@@ -1,4 +1,4 @@
-"""Columns that must say the same on all lines of a page, or of a user: segments and weights."""
+"""Columns that must have the same value on all lines of a page, or of a user: segments and weights."""
 
 import numpy as np
 import polars as pl
@@ -11,14 +11,14 @@ from carouseval.tables import RECORD, Table
 
 
 class Attribute:
-    """One such column, read batch by batch; ``of`` says what it must be the same for."""
+    """One such column, read batch by batch; ``owner`` is "page" or "user"."""
 
-    def __init__(self, table: Table, column: str, of: str) -> None:
-        self._table, self._column, self._of = table, column, of
+    def __init__(self, table: Table, column: str, owner: str) -> None:
+        self._table, self._column, self._owner = table, column, owner
         self._values: Array = np.empty(0)
 
     def add(self, codes: Codes, values: NDArray[np.generic]) -> None:
-        """Note the values of some lines, given the page or user of each."""
+        """Add the values of some lines, given the page or user of each."""
         most = int(codes.max(initial=0)) + 1
         if most > len(self._values):
             grown = np.full(max(most, 2 * len(self._values)), np.nan)
@@ -31,8 +31,8 @@ class Attribute:
 
     def padded(self, count: int) -> Array:
         """One value for each of ``count`` codes, NaN where there is none."""
-        known = self._values[:count]
-        return np.concatenate([known, np.full(count - len(known), np.nan)])
+        values = self._values[:count]
+        return np.concatenate([values, np.full(count - len(values), np.nan)])
 
     def codes(self, count: int) -> Codes:
         """The same where values are codes; NONE where there is none."""
@@ -46,6 +46,6 @@ class Attribute:
         row = lines.sort(RECORD).head(1).collect(engine="streaming").row(0, named=True)
         raise DataError(
             f"{table.name}: column {table.names[self._column]}, {table.where(row[RECORD])}: "
-            f"found {row[self._column]!r}, and another value before for user_id={row['user_id']!r}. "
-            f"It must be the same on all lines of a {self._of}."
+            f"found {row[self._column]!r} for user_id={row['user_id']!r}, but another value on an earlier line. "
+            f"It must be the same on all lines of a {self._owner}."
         )

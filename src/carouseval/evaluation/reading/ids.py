@@ -29,7 +29,7 @@ class Ids:
         return len(self._codes)
 
     def add(self, ids: pl.Series) -> Codes:
-        """The codes of some ids, all integers or all text, none null; those not seen before get new ones."""
+        """The codes of some ids, all integers or all text, none null; new ids get new codes."""
         if ids.dtype == pl.String:
             codes, fresh = self._codes.add_texts(ids.__arrow_c_stream__(), self._threads)
         else:
@@ -43,7 +43,7 @@ class Ids:
         return pl.concat(self._firsts) if self._firsts else pl.Series(dtype=pl.String)
 
     def ranks(self) -> Codes:
-        """Where each id stands among all in their own order: unlike codes, the same for any order of lines."""
+        """The rank of each id among all, sorted: unlike codes, it does not depend on the order of lines."""
         ranks = np.empty(len(self), np.uint32)
         ranks[self.values().arg_sort().to_numpy()] = np.arange(len(self), dtype=np.uint32)
         return ranks
@@ -101,7 +101,7 @@ class Codebook:
     def __init__(self, segments: Sequence[str] = (), threads: int | None = None) -> None:
         self.users, self.items, self.categories = Ids(threads), Ids(threads), Ids(threads)
         self.segments = {name: Ids(threads) for name in segments}
-        self.pages: PageIds | None = None  # where judgments hold for single pages
+        self.pages: PageIds | None = None  # where judgments name pages
 
     def segment_values(self, name: str, codes: Codes) -> pl.Series:
         """A segment's values by their codes; null where there is none."""

@@ -20,14 +20,14 @@ from carouseval.progress import Progress
 from carouseval.tables import Table, TableLike, in_memory
 
 NO_CATEGORY = (
-    "no table says which category an item belongs to, and the ideal page needs it. Give items (item_id, category), or "
-    "a column category in layouts; or ask for candidates='displayed', which judges the arrangement alone."
+    "no table gives the categories of items, which the ideal page needs. Give items (item_id, category) or a column "
+    "category in layouts; or use candidates='displayed', which scores the arrangement alone."
 )
 
 
 @dataclass(frozen=True, eq=False)
 class Inputs:
-    """One system's pages and what they are judged by: arrays to score, ids and tables to speak of them."""
+    """One system's pages and what they are judged by: arrays to score, and ids and tables for messages."""
 
     plan: ScoringPlan
     judged: JudgedData
@@ -37,9 +37,9 @@ class Inputs:
 
 
 class JudgedSources:
-    """Judgments and items, which many layouts may be judged by.
+    """Judgments and items, by which many layouts may be judged.
 
-    They are read when the first layouts come, since ids must be of one type in all tables, and then kept.
+    They are read with the first layouts, since ids must have one type in all tables, and then kept.
     """
 
     def __init__(
@@ -66,9 +66,9 @@ class JudgedSources:
     ) -> Iterator[Inputs]:
         """Read and check a system's pages, for use in a ``with`` block.
 
-        Where there is no items table, the pages may say themselves what belongs to which category, if
-        ``items_from_layouts``; or they are ``judged`` by what was read before. Layouts are ``canonical`` where their
-        columns go by our names already. ``lenient``: pages may be looked at, not scored, without categories.
+        Without an items table, categories are taken from the layouts, if ``items_from_layouts``, or from data that was
+        ``judged`` before. Layouts are ``canonical`` where their columns have our names already. With ``lenient``,
+        pages may have no categories, to be checked but not scored.
         """
         tables = self.tables(layouts, canonical=canonical)
         if self._read is None:
@@ -88,14 +88,14 @@ class JudgedSources:
             yield Inputs(self.plan, judged, packed, codebook, tables)
 
     def tables(self, layouts: TableLike, *, canonical: bool = False) -> dict[str, Table]:
-        """All tables, opened and agreed on ids; layouts that come later take the types that ids have had."""
+        """All tables, opened, with ids of one type; later layouts must have the types of the first."""
         sources = {"layouts": in_memory(layouts, "layouts")} | self._sources
         return schema.open_tables(
             sources, self.plan.settings, settled=self._id_types, canonical=("layouts",) if canonical else ()
         )
 
     def judges(self, user_id: Any) -> bool:
-        """Whether there are judgments of a user."""
+        """Whether a user has judgments."""
         if self._read is None:
             return False
         judgments, codebook = self._read[0].judgments, self._read[1]
@@ -107,22 +107,22 @@ class JudgedSources:
         codebook = Codebook(plan.settings.by_columns, plan.threads)
         judgments = read_judgments(tables["judgments"], codebook, plan.settings, needed=self._needs_judgments)
         items = membership.from_table(tables["items"], codebook) if "items" in tables else None
-        known: dict[str | int, Array] = {}
+        by_gain: dict[str | int, Array] = {}
         gains = {}
         for name, metric in plan.metrics.items():
             gain = plan.gain_of(name)
             key = gain if isinstance(gain, str) else id(gain)  # a function need not be hashable
-            if key not in known:
-                known[key] = gains_of(judgments, gain, tables["judgments"], plan.threads)
-            gains[name] = metric.item_gains(known[key])
-        if not gains:  # figures alone: who has something relevant is still counted
+            if key not in by_gain:
+                by_gain[key] = gains_of(judgments, gain, tables["judgments"], plan.threads)
+            gains[name] = metric.item_gains(by_gain[key])
+        if not gains:  # figures alone: users with relevant items are still counted
             gains[""] = gains_of(judgments, plan.gain, tables["judgments"], plan.threads)
         return JudgedData(judgments, gains, items), codebook
 
     def _require_items(self, labelled: bool, from_layouts: bool) -> None:
-        """What belongs to which category must be known, and not depend on which of several systems comes first."""
+        """Categories must be known, and must not depend on which of several systems comes first."""
         if self.plan.needs_categories and not labelled:
             raise DataError(NO_CATEGORY)
         what = "category ideals" if self.plan.needs_categories else ", ".join(self.plan.figures)
         if what and not from_layouts:
-            raise ParameterError(f"an Evaluator of {what} needs items; items_of(layouts, ...) collects them.")
+            raise ParameterError(f"Evaluator needs items for {what}; items_of(layouts, ...) collects them.")

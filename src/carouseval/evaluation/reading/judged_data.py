@@ -1,4 +1,4 @@
-"""What pages are judged by: judgments, what each gains by each metric, and which items belong to which category."""
+"""What pages are judged by: judgments, their gains by each metric, and the categories of items."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,22 +14,22 @@ from carouseval.metrics.grid import Array
 
 @dataclass(frozen=True, eq=False)
 class JudgedData:
-    """Arrays alone: a thread, a process or a cluster's executor can be handed one."""
+    """Judgments, gains and memberships as arrays, for any thread, process or executor."""
 
     judgments: Judgments
     gains: Mapping[str, Array]  # of every judgment, by each metric
-    membership: Membership | None  # None: no table says which category an item belongs to
+    membership: Membership | None  # None: no table gives categories
 
     @cached_property
     def gaining(self) -> NDArray[np.uint8]:
-        """Which judgments gain something, by any of the metrics."""
+        """Which judgments have a positive gain by any of the metrics."""
         gaining = np.zeros(len(self.judgments.item), np.uint8)
         for gains in self.gains.values():
             gaining |= (gains > 0).astype(np.uint8)
         return gaining
 
     def relevant_items(self, metric: str | None = None) -> NDArray[np.int64]:
-        """How many judged items of each truth gain, by one metric or by any."""
+        """How many items of each judgment set are relevant, by one metric or by any."""
         if metric not in self._relevant:
             gaining = self.gaining if metric is None else self.gains[metric] > 0
             sums = np.concatenate([[0], np.cumsum(gaining, dtype=np.int64)])

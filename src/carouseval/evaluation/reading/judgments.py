@@ -1,4 +1,4 @@
-"""Judgments out of their table, packed by *truth*: all those of a user, or of a page where judgments name the page."""
+"""Judgments as arrays, grouped by *judgment set*: those of a user or, where judgments name pages, of a page."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -9,10 +9,11 @@ from numpy.typing import NDArray
 
 from carouseval import _native
 from carouseval.errors import DataError
+from carouseval.evaluation import schema
 from carouseval.evaluation.reading.attributes import Attribute
 from carouseval.evaluation.reading.ids import Codebook, Codes, PageIds
 from carouseval.evaluation.settings import Settings
-from carouseval.metrics.gains import Gain, apply_function
+from carouseval.metrics.gains import KERNEL_GAINS, Gain, apply_function
 from carouseval.metrics.grid import Array
 from carouseval.metrics.page_stack import thread_count
 from carouseval.tables import RECORD, Table
@@ -20,22 +21,22 @@ from carouseval.tables import RECORD, Table
 
 @dataclass(frozen=True, eq=False)
 class Judgments:
-    """What the judges say, as arrays; users and items by their codes."""
+    """Judgments as arrays; users and items by their codes."""
 
-    offsets: NDArray[np.int64]  # where each truth's judgments begin; truths count as users or pages do
+    offsets: NDArray[np.int64]  # where each judgment set begins; sets are numbered as users or pages are
     item: Codes
     relevance: Array
-    user: Codes  # of each truth
-    per_page: bool  # whether they hold for single pages
-    segments: dict[str, Codes]  # per truth, where the judgments have such columns
-    weights: Array | None  # per truth
+    user: Codes  # of each judgment set
+    per_page: bool  # whether sets are of pages rather than users
+    segments: dict[str, Codes]  # per judgment set, where the judgments have such columns
+    weights: Array | None  # per judgment set
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
 
     @cached_property
     def judged(self) -> NDArray[np.bool_]:
-        """Which truths have any judgment: users may have come in through other tables."""
+        """Which judgment sets are not empty: users may come from other tables."""
         return np.diff(self.offsets) > 0
 
 
@@ -49,19 +50,20 @@ def read_judgments(table: Table, codebook: Codebook, settings: Settings, *, need
     attributes = {name: Attribute(table, name, "user") for name in (*own, *([weight] if weight else []))}
     for batch in table.batches():
         user, item = codebook.users.add(batch["user_id"]), codebook.items.add(batch["item_id"])
-        truth = user if codebook.pages is None else codebook.pages.add(user, batch["page_id"])
-        parts.append((truth, item, batch["relevance"].to_numpy()))
+        judgment_set = user if codebook.pages is None else codebook.pages.add(user, batch["page_id"])
+        parts.append((judgment_set, item, batch["relevance"].to_numpy()))
         for name, attribute in attributes.items():
-            attribute.add(truth, codebook.segments[name].add(batch[name]) if name in own else batch[name].to_numpy())
+            values = codebook.segments[name].add(batch[name]) if name in own else batch[name].to_numpy()
+            attribute.add(judgment_set, values)
     nothing = (np.empty(0, np.uint32), np.empty(0, np.uint32), np.empty(0))
-    truth, item, relevance = (np.concatenate(part) for part in zip(nothing, *parts, strict=True))
-    if len(truth) == 0 and needed:
-        raise DataError("judgments: the table is empty. Give at least one line of user_id, item_id, relevance.")
-    if (truth[1:] < truth[:-1]).any():
-        order = np.argsort(truth, kind="stable")
-        truth, item, relevance = truth[order], item[order], relevance[order]
+    judgment_set, item, relevance = (np.concatenate(part) for part in zip(nothing, *parts, strict=True))
+    if len(judgment_set) == 0 and needed:
+        raise DataError(schema.EMPTY["judgments"])
+    if (judgment_set[1:] < judgment_set[:-1]).any():
+        order = np.argsort(judgment_set, kind="stable")
+        judgment_set, item, relevance = judgment_set[order], item[order], relevance[order]
     count = len(codebook.users) if codebook.pages is None else len(codebook.pages)
-    offsets = np.concatenate([[0], np.cumsum(np.bincount(truth, minlength=count))]).astype(np.int64)
+    offsets = np.concatenate([[0], np.cumsum(np.bincount(judgment_set, minlength=count))]).astype(np.int64)
     order = _native.order_within(offsets, item, codebook.items.ranks(), thread_count(settings.threads))
     item, relevance = item[order], relevance[order]
     if len(_native.judged_twice(offsets, item)):
@@ -78,10 +80,10 @@ def read_judgments(table: Table, codebook: Codebook, settings: Settings, *, need
 
 
 def gains_of(judgments: Judgments, gain: Gain, table: Table, threads: int | None = None) -> Array:
-    """The gain of every judgment; one too large is refused with its line."""
+    """The gain of every judgment; one too large for a float is refused with its line."""
     if callable(gain):
         return apply_function(gain, judgments.relevance)
-    gains, bad = _native.gains(judgments.relevance, gain, thread_count(threads))
+    gains, bad = _native.gains(judgments.relevance, KERNEL_GAINS[gain], thread_count(threads))
     if bad >= 0:
         column = table.names["relevance"]
         record, total, row = table.find(pl.col("relevance") >= 1024)
@@ -96,12 +98,12 @@ def gains_of(judgments: Judgments, gain: Gain, table: Table, threads: int | None
 def _judged_twice(table: Table) -> str:
     keys = [key for key in ("user_id", "page_id", "item_id") if key in table]
     repeats = table.frame(with_record=True).filter(pl.col(RECORD) > pl.col(RECORD).min().over(keys))
-    with table.readable():
+    with table.read_errors():
         lines = repeats.sort(RECORD).collect(engine="streaming")
     row = lines.row(0, named=True)
-    found = " ".join(f"{table.names[key]}={row[key]!r}" for key in keys)
+    first = " ".join(f"{table.names[key]}={row[key]!r}" for key in keys)
     what = "1 item is" if lines.height == 1 else f"{lines.height:,} items are"
     return (
-        f"judgments: {what} judged twice, first {found} ({table.where(row[RECORD])}). "
-        "Keep one judgment of an item, the latest or the largest."
+        f"judgments: {what} judged twice, first {first} ({table.where(row[RECORD])}). "
+        "Keep one judgment per item, the latest or the largest."
     )

@@ -1,4 +1,4 @@
-"""Layouts out of their table: lines packed to 16 bytes and grouped by page, and what is known of each page.
+"""Layouts as arrays: lines packed to 16 bytes and grouped by page, and the attributes of each page.
 
 Tables that do not fit the memory budget are split over temporary files by page; every page is read alone, so the
 results are the same.
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from carouseval import _native
 from carouseval.errors import DataError
+from carouseval.evaluation import schema
 from carouseval.evaluation.plan import ScoringPlan
 from carouseval.evaluation.reading.attributes import Attribute
 from carouseval.evaluation.reading.ids import NONE, Codebook, Codes, PageIds, PairIds
@@ -30,7 +31,7 @@ _MOST_PARTS = 256  # files open at a time
 
 @dataclass(eq=False)
 class Layouts:
-    """A system's pages: packed lines, and for every page whose it is and what it is judged by."""
+    """A system's pages: packed lines, and every page's user, judgment set, grid, segments and weight."""
 
     parts: list[Lines | Path]  # in memory, or in temporary files
     lines: int
@@ -38,11 +39,11 @@ class Layouts:
     page_ids: PageIds | None  # None: every user has one page
     present: NDArray[np.bool_]  # which pages have lines: codes are shared with judgments
     user: Codes  # of every page
-    truth: Codes  # that every page is judged by; some may have no judgment
+    judgment_set: Codes  # of every page; a code past the last set where there is none
     grid: NDArray[np.uint8]  # which of the plan's grids every page has
-    segments: dict[str, Codes]  # of every page: as its own lines say, else as its judgments do
-    weights: Array | None  # the same; NaN where neither says
-    pairs: PairIds | None  # (item, category) seen, where asked for
+    segments: dict[str, Codes]  # of every page: from its lines, else from its judgments
+    weights: Array | None  # the same; NaN where neither has any
+    pairs: PairIds | None  # (item, category) pairs of the lines, where they are wanted
 
     def __len__(self) -> int:
         return len(self.user)
@@ -58,14 +59,14 @@ def read_layouts(
     want_pairs: bool = False,
     progress: Progress | None = None,
 ) -> Iterator[Layouts]:
-    """Pack all lines, within the memory budget or in temporary files that go when the block ends."""
+    """Pack all lines, in memory or in temporary files that are deleted when the block ends."""
     if judgments.per_page and "page_id" not in table:
         raise DataError(
             "layouts: missing column page_id; judgments have one. Add it to layouts, or drop it from judgments."
         )
     height = table.height()
     if height == 0:
-        raise DataError("layouts: the table is empty. Give at least one line of user_id, row, col, item_id.")
+        raise DataError(schema.EMPTY["layouts"])
     budget = max(1, int(plan.settings.memory * 2**30))
     parts = min(_MOST_PARTS, max(1, -(-height * 2 * BYTES // budget)))
     packer = _Packer(table, codebook, plan, want_pairs)
@@ -80,7 +81,7 @@ def read_layouts(
                 progress("reading", done, height)
         packed = sink.finish()
         if parts > 1 and isinstance(lines := packed[0], np.ndarray):
-            if _native.page_runs(lines, packer.pages()) is None:  # they must be sorted and have no room for it
+            if _native.page_runs(lines, packer.pages()) is None:  # unsorted, and sorting needs more memory than allowed
                 files = stack.enter_context(FileLines(parts))
                 files.add(lines)
                 packed = files.finish()
@@ -89,7 +90,7 @@ def read_layouts(
 
 
 class _Packer:
-    """Packs batches of lines and notes what they say of their pages."""
+    """Packs batches of lines and collects the attributes of their pages."""
 
     def __init__(self, table: Table, codebook: Codebook, plan: ScoringPlan, want_pairs: bool) -> None:
         self._table, self._codebook, self._plan = table, codebook, plan
@@ -109,7 +110,7 @@ class _Packer:
         return len(self._codebook.users) if self._page_ids is None else len(self._page_ids)
 
     def pack(self, batch: pl.DataFrame) -> Lines:
-        """Some lines, packed."""
+        """Pack a batch of lines."""
         codebook = self._codebook
         user, item = codebook.users.add(batch["user_id"]), codebook.items.add(batch["item_id"])
         page = user if self._page_ids is None else self._page_ids.add(user, batch["page_id"])
@@ -126,10 +127,10 @@ class _Packer:
         if "pinned" in self._table:
             place |= batch["pinned"].to_numpy().astype(np.int64) << 31
         lines[:, 3] = place
-        self._note(batch, page)
+        self._add_attributes(batch, page)
         return lines
 
-    def _note(self, batch: pl.DataFrame, page: Codes) -> None:
+    def _add_attributes(self, batch: pl.DataFrame, page: Codes) -> None:
         most = int(page.max(initial=0)) + 1
         if most > len(self._present):
             self._present = np.pad(self._present, (0, max(most, 2 * len(self._present)) - len(self._present)))
@@ -140,17 +141,17 @@ class _Packer:
             self._weight.add(page, batch[str(self._plan.settings.weight)].to_numpy())
 
     def layouts(self, packed: list[Lines | Path], height: int, judgments: Judgments) -> Layouts:
-        """What was read; pages whose lines do not say their segment or weight have those of their judgments."""
+        """All pages; those whose lines have no segment or weight get those of their judgments."""
         count = self.pages()
         user = np.arange(count, dtype=np.uint32) if self._page_ids is None else self._page_ids.user()
-        truth = np.arange(count, dtype=np.uint32) if judgments.per_page else user
+        judgment_set = np.arange(count, dtype=np.uint32) if judgments.per_page else user
         segments = {
             name: self._segments[name].codes(count)
             if name in self._segments
-            else _of_truths(judgments.segments[name], truth, NONE)
+            else _values_of_pages(judgments.segments[name], judgment_set, NONE)
             for name in self._plan.settings.by_columns
         }
-        weights = None if judgments.weights is None else _of_truths(judgments.weights, truth, np.nan)
+        weights = None if judgments.weights is None else _values_of_pages(judgments.weights, judgment_set, np.nan)
         return Layouts(
             parts=packed,
             lines=height,
@@ -158,7 +159,7 @@ class _Packer:
             page_ids=self._page_ids,
             present=np.pad(self._present, (0, max(0, count - len(self._present))))[:count],
             user=user,
-            truth=truth,
+            judgment_set=judgment_set,
             grid=_grid_of_pages(segments, self._codebook, self._plan, count),
             segments=segments,
             weights=weights if self._weight is None else self._weight.padded(count),
@@ -166,26 +167,26 @@ class _Packer:
         )
 
 
-def _of_truths(values: Any, truths: Codes, nothing: Any) -> Any:
-    """A truth's value for every page; pages may have no truth."""
-    known = truths < len(values)
-    out = np.full(len(truths), nothing, dtype=values.dtype)
-    out[known] = values[truths[known]]
-    return out
+def _values_of_pages(values: Any, judgment_sets: Codes, nothing: Any) -> Any:
+    """The value of every page's judgment set; ``nothing`` where it has none."""
+    judged = judgment_sets < len(values)
+    of_pages = np.full(len(judgment_sets), nothing, dtype=values.dtype)
+    of_pages[judged] = values[judgment_sets[judged]]
+    return of_pages
 
 
 def _grid_of_pages(segments: dict[str, Codes], codebook: Codebook, plan: ScoringPlan, count: int) -> NDArray[np.uint8]:
-    """Which grid every page has: the last one where its segment is not known."""
+    """The index of every page's grid: the last one where its segment is unknown."""
     if plan.grid_values is None:
         return np.zeros(count, np.uint8)
     (by,) = plan.settings.by_columns
     values = codebook.segments[by].values().to_list()
     index = {name: at for at, name in enumerate(plan.grid_values)}
-    known = np.unique(segments[by])
-    unknown = sorted({values[code] for code in known[known != NONE]} - index.keys())
+    codes = np.unique(segments[by])
+    unknown = sorted({values[code] for code in codes[codes != NONE]} - index.keys())
     if unknown:
         raise DataError(
-            f"layouts: {by} has {', '.join(map(repr, unknown[:5]))}, for which grid names no screen; it has "
+            f"layouts: {by} has {', '.join(map(repr, unknown[:5]))}, for which grid names no screen; it names "
             f"{', '.join(map(repr, index))}."
         )
     of_code = np.array([*(index.get(value, 0) for value in values), len(index)], np.uint8)

@@ -1,4 +1,4 @@
-"""Which items belong to which category: for everyone, or for single users."""
+"""Which items belong to which category, for everyone or for single users."""
 
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -8,6 +8,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from carouseval.errors import DataError
+from carouseval.evaluation import schema
 from carouseval.evaluation.reading.ids import Codebook, Codes, Ids, PairIds
 from carouseval.tables import Table
 
@@ -23,27 +24,27 @@ class MembershipArrays(NamedTuple):
 
 @dataclass(frozen=True)
 class Membership:
-    """Packed for the kernels: each item's categories, each category's size, and what single users have besides."""
+    """Memberships packed for the kernels: for everyone, and those of single users."""
 
     arrays: MembershipArrays
-    sizes: Codes  # members for everyone, per category
+    sizes: Codes  # per category: its items, for everyone
     source: str  # where it comes from: "items" or "layouts"
     personal: bool = False
 
     @property
     def items(self) -> Codes:
-        """All items that have a category, for everyone or for somebody."""
+        """All items that have a category, for everyone or for any user."""
         arrays = self.arrays
         return np.union1d(np.flatnonzero(np.diff(arrays.offsets)), arrays.own >> np.uint64(32)).astype(np.uint32)
 
 
 def from_table(table: Table, codebook: Codebook) -> Membership:
-    """Membership as the items table gives it; a line without a user holds for everyone."""
+    """Membership by the items table; a line without a user applies to everyone."""
     item_parts, category_parts, user_parts = [], [], []
     none = np.iinfo(np.int64).max
     batches = list(table.batches())
     if not sum(batch.height for batch in batches):
-        raise DataError("items: the table is empty. Give at least one line of item_id, category, or leave items out.")
+        raise DataError(schema.EMPTY["items"])
     categories = codebook.categories
     categories.add(pl.concat([batch["category"].unique() for batch in batches]).unique().sort())  # codes in order
     for batch in batches:
@@ -51,8 +52,8 @@ def from_table(table: Table, codebook: Codebook) -> Membership:
         category_parts.append(categories.add(batch["category"]))
         if "user_id" in table:
             owner = np.full(batch.height, none, np.int64)
-            known = batch["user_id"].is_not_null()
-            owner[known.to_numpy()] = codebook.users.add(batch["user_id"].filter(known))
+            personal = batch["user_id"].is_not_null()
+            owner[personal.to_numpy()] = codebook.users.add(batch["user_id"].filter(personal))
             user_parts.append(owner)
     item, category = np.concatenate(item_parts), np.concatenate(category_parts)
     owner = np.concatenate(user_parts) if user_parts else np.full(len(item), none)
@@ -62,7 +63,7 @@ def from_table(table: Table, codebook: Codebook) -> Membership:
 
 
 def from_layouts(pairs: PairIds, codebook: Codebook) -> Membership:
-    """Membership as the pages at hand show it."""
+    """Membership by the (item, category) pairs of the layouts."""
     item, category = pairs.pairs()
     keys = np.sort(item.astype(np.uint64) << np.uint64(32) | category)
     nothing = np.empty(0, np.uint64)
@@ -78,8 +79,8 @@ def _packed(
 ) -> Membership:
     item = (everyone >> np.uint64(32)).astype(np.int64)
     category = (everyone & np.uint64(0xFFFFFFFF)).astype(np.uint32)
-    category = category[np.lexsort((categories.ranks()[category], item))]  # codes may stand in the order of lines
-    new = ~np.isin(own, everyone)  # what holds for everyone need not be said again
+    category = category[np.lexsort((categories.ranks()[category], item))]  # whatever the order of lines
+    new = ~np.isin(own, everyone)  # what applies to everyone is not repeated
     own, owner = own[new], owner[new]
     order = np.lexsort((own, owner))
     own, owner = own[order], owner[order]

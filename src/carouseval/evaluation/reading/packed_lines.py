@@ -1,4 +1,4 @@
-"""Where packed lines go while a table is read: one array, or temporary files beyond the memory budget."""
+"""Storage of packed lines while a table is read: one array, or temporary files beyond the memory budget."""
 
 import tempfile
 from pathlib import Path
@@ -12,13 +12,13 @@ _STEP = 1 << 20
 
 
 class MemoryLines:
-    """Lines side by side in one array."""
+    """Lines in one array."""
 
     def __init__(self, height: int) -> None:
         self._lines, self._filled = np.empty((height, 4), np.uint32), 0
 
     def add(self, lines: Lines) -> None:
-        """Keep some lines."""
+        """Store some lines."""
         self._lines[self._filled : self._filled + len(lines)] = lines
         self._filled += len(lines)
 
@@ -28,7 +28,7 @@ class MemoryLines:
 
 
 class FileLines:
-    """Lines split by page over temporary files, which go when the block ends."""
+    """Lines split by page over temporary files, which are deleted when the block ends."""
 
     def __init__(self, parts: int) -> None:
         self._parts = parts
@@ -48,7 +48,7 @@ class FileLines:
             file.close()
 
     def add(self, lines: Lines) -> None:
-        """Keep some lines."""
+        """Store some lines."""
         for begin in range(0, len(lines), _STEP):
             some = lines[begin : begin + _STEP]
             part = some[:, 0] % self._parts

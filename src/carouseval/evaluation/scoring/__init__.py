@@ -1,1 +1,1 @@
-"""From arrays to scores: batches of pages, what metrics see of them, their ideals, and the scoring step itself."""
+"""From arrays to scores: batches of pages, their metrics and ideals, and the scoring step itself."""

@@ -1,4 +1,4 @@
-"""What each freedom would be worth to a page: items free inside their rows, rows free too, then the choice of items."""
+"""The value of a page after each step of improvement: order of items in rows, order of rows, choice of items."""
 
 from dataclasses import dataclass
 
@@ -6,7 +6,7 @@ import numpy as np
 
 from carouseval.evaluation.plan import ScoringPlan
 from carouseval.evaluation.reading.judged_data import JudgedData
-from carouseval.evaluation.scoring import ideals
+from carouseval.evaluation.scoring import ideal_problems
 from carouseval.evaluation.scoring.first_occurrence import first_occurrence_ideals
 from carouseval.evaluation.scoring.page_batch import PageBatch
 from carouseval.evaluation.scoring.scoring_step import table_pages
@@ -15,16 +15,16 @@ from carouseval.metrics.grid import Array
 
 @dataclass(frozen=True, eq=False)
 class LossSteps:
-    """S, S1, S2 and S3 of some pages, and where the items of pages stand when only rows are fixed, and ideally."""
+    """S, S1, S2 and S3 of some pages, and the cells of items with rows fixed (S1) and on ideal pages (S3)."""
 
     values: Array  # (pages, 4)
-    inside: ideals.IdealCells
-    ideal: ideals.IdealCells
-    hit_weights: Array  # what every hit weighs, 0 where it does not count
+    inside: ideal_problems.IdealCells
+    ideal: ideal_problems.IdealCells
+    hit_weights: Array  # the weight of every hit, 0 where it does not count
 
     @property
     def losses(self) -> Array:
-        """Item order, row order, choice; none negative, and with S they make S3 unless the page is better than that."""
+        """Item order, row order, choice: none negative, and S plus them is S3 unless the page is above its ideal."""
         s, s1, s2, s3 = self.values.T
         s1, s2 = np.maximum(s, np.minimum(s1, s3)), np.maximum(s, np.minimum(s2, s3))
         s2 = np.maximum(s2, s1)
@@ -33,27 +33,27 @@ class LossSteps:
 
 
 def loss_steps(name: str, grid: int, pages: PageBatch, judged: JudgedData, plan: ScoringPlan) -> LossSteps:
-    """The steps of pages that have one grid, by a metric of category ideals."""
+    """The steps of pages that have one grid, by a metric with a category ideal."""
     settings, gain, weights = plan.settings, judged.gains[name], plan.weights(name, grid)
-    shown = table_pages(name, grid, pages, judged, plan)
-    displayed = ideals.displayed_problems(pages, gain, settings.duplicates).spread(settings.once)
-    fixed = ideals.rows_fixed(displayed)
+    on_pages = table_pages(name, grid, pages, judged, plan)
+    displayed = ideal_problems.displayed_problems(pages, gain, settings.duplicates).spread(settings.once)
+    fixed = ideal_problems.rows_fixed(displayed)
     (s1, inside), (s2, free) = (_best(pages, problems, gain, weights, plan) for problems in (fixed, displayed))
     if settings.candidates == "judged":
-        problems = ideals.pinned_problems(judged, gain, plan.grids[grid], pages).spread(settings.once)
+        problems = ideal_problems.pinned_problems(judged, gain, plan.grids[grid], pages).spread(settings.once)
         best = problems.solve(weights, True, threads=plan.threads)
-        s3, ideal = best.bound, ideals.ideal_cells(problems, best, weights)
+        s3, ideal = best.bound, ideal_problems.ideal_cells(problems, best, weights)
     else:
         s3, ideal = s2, free
-    values = np.stack([shown.gain_sum(weights), s1, s2, s3], axis=1)
-    return LossSteps(values, inside, ideal, shown.hit_weights(weights))
+    values = np.stack([on_pages.gain_sum(weights), s1, s2, s3], axis=1)
+    return LossSteps(values, inside, ideal, on_pages.hit_weights(weights))
 
 
 def _best(
-    pages: PageBatch, problems: ideals.Problems, gain: Array, weights: Array, plan: ScoringPlan
-) -> tuple[Array, ideals.IdealCells]:
+    pages: PageBatch, problems: ideal_problems.IdealProblems, gain: Array, weights: Array, plan: ScoringPlan
+) -> tuple[Array, ideal_problems.IdealCells]:
     solution = problems.solve(weights, True, threads=plan.threads)
     if plan.settings.duplicates == "first":
         first = first_occurrence_ideals(pages, gain, weights, problems, solution)
         return first.best, first.cells
-    return solution.best, ideals.ideal_cells(problems, solution, weights)
+    return solution.best, ideal_problems.ideal_cells(problems, solution, weights)

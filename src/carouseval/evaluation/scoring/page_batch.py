@@ -1,4 +1,4 @@
-"""Some pages in packed form, as the kernel reads them out of lines: what metrics, ideals and checks work on."""
+"""Batches of pages in packed form, as the kernel reads them from lines, for metrics, ideals and checks."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
@@ -15,7 +15,7 @@ from carouseval.evaluation.reading.layouts import Layouts
 from carouseval.evaluation.reading.packed_lines import Lines
 from carouseval.progress import Progress
 
-_PAGES_AT_ONCE = 10_000  # whose cells are laid out
+_PAGES_AT_ONCE = 10_000  # whose cells are listed
 
 
 class Cells(NamedTuple):
@@ -29,20 +29,20 @@ class Cells(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class PageBatch:
-    """Some pages and the cells whose items gain something: their *hits*."""
+    """Some pages and their *hits*, the cells with a relevant item."""
 
     pages: NDArray[np.int64]  # their codes
-    truth: Codes  # the truth that each is judged by
+    judgment_set: Codes
     user: Codes
     grid: NDArray[np.uint8]  # which of the plan's grids each has
     offsets: NDArray[np.int64]  # where each page's hits begin
     hits: NDArray[np.uint32]  # (hits, 3): judgment, row << 16 | col from 1, rank among occupied cells from 0
     length: NDArray[np.uint16]  # (pages, rows): the column of the row's last item
-    category: Codes  # (pages, rows), NONE where it is not known
+    category: Codes  # (pages, rows), NONE where it is unknown
     pinned: NDArray[np.uint8]  # (pages, rows)
     duplicates: NDArray[np.uint32]
     unjudged: NDArray[np.uint32]
-    defects: NDArray[np.uint8]  # bits as in native/shown.h
+    defects: NDArray[np.uint8]  # bits of _native.Defect
     lines: Lines  # of these pages and perhaps others
     begin: NDArray[np.int64]  # where each page's lines begin and end
     end: NDArray[np.int64]
@@ -72,13 +72,12 @@ class PageBatch:
             yield Cells(page, ((place >> 16) & 0x7FFF) - 1, (place & 0xFFFF) - 1, self.lines[at, 1])
 
     def items_in(self, view: NDArray[np.bool_]) -> Codes:
-        """Which items stand in the cells of a view, on any of the pages; once each."""
-        nothing = np.empty(0, np.uint32)
+        """The items in the cells of a view on any of the pages, each once."""
         parts = [np.unique(cells.item[view[cells.row, cells.col]]) for cells in self.cells()]
-        return np.unique(np.concatenate([nothing, *parts]))
+        return np.unique(np.concatenate([np.empty(0, np.uint32), *parts]))
 
     def __getstate__(self) -> dict[str, Any]:
-        """Copies for another process carry the lines of these pages alone."""
+        """Copies for another process have only the lines of these pages."""
         counts = self.end - self.begin
         end = np.cumsum(counts)
         at = np.arange(counts.sum()) + np.repeat(self.begin - (end - counts), counts)
@@ -95,7 +94,7 @@ class PageBatch:
         offsets = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
         at = np.arange(offsets[-1]) + np.repeat(self.offsets[chosen] - offsets[:-1], counts)
         shared: dict[str, Any] = {"lines": self.lines, "offsets": offsets, "hits": np.ascontiguousarray(self.hits[at])}
-        per_page = [one.name for one in fields(self) if one.name not in shared]
+        per_page = [column.name for column in fields(self) if column.name not in shared]
         return PageBatch(**shared, **{name: getattr(self, name)[chosen] for name in per_page})
 
 
@@ -107,7 +106,7 @@ def page_batches(
         lines = part if isinstance(part, np.ndarray) else np.fromfile(part, np.uint32).reshape(-1, 4)
         batch = read_batch(lines, layouts, judged, plan)
         if isinstance(part, np.ndarray):
-            layouts.parts[at] = batch.lines  # sorted by page; the other copy can go
+            layouts.parts[at] = batch.lines  # sorted by page; the unsorted copy is freed
         yield batch
         if progress is not None:
             progress("scoring", at + 1, len(layouts.parts))
@@ -123,13 +122,13 @@ def read_batch(lines: Lines, layouts: Layouts, judged: JudgedData, plan: Scoring
     present = np.flatnonzero(end > begin)
     judgments, membership = judged.judgments, None if judged.membership is None else judged.membership.arrays
     read = _native.read_pages(
-        lines, begin, end, present, layouts.truth, layouts.user, layouts.grid, plan.shapes, judgments.offsets,
+        lines, begin, end, present, layouts.judgment_set, layouts.user, layouts.grid, plan.shapes, judgments.offsets,
         judgments.item, judged.gaining, membership, layouts.labelled, plan.threads,
     )  # fmt: skip
     offsets, hits, length, category, pinned, duplicates, unjudged, defects = read
     return PageBatch(
         pages=present,
-        truth=layouts.truth[present],
+        judgment_set=layouts.judgment_set[present],
         user=layouts.user[present],
         grid=layouts.grid[present],
         offsets=offsets,

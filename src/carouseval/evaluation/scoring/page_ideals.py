@@ -1,4 +1,4 @@
-"""What pages are divided by: the ideals of judged items, one per truth and computed once, or of what pages display."""
+"""The ideals that pages are divided by: of judged items, computed once per judgment set, or of displayed items."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -6,20 +6,20 @@ from numpy.typing import NDArray
 from carouseval.evaluation.plan import ScoringPlan
 from carouseval.evaluation.reading.ids import Codes
 from carouseval.evaluation.reading.judged_data import JudgedData
-from carouseval.evaluation.scoring import ideals
+from carouseval.evaluation.scoring import ideal_problems
 from carouseval.evaluation.scoring.first_occurrence import first_occurrence_ideals
 from carouseval.evaluation.scoring.page_batch import PageBatch
 from carouseval.metrics.grid import Array
 
-Bounds = tuple[Array, Array]  # the best page found, and the proven bound on it
+Bounds = tuple[Array, Array]  # the best known value of the ideal, and the proven bound on it
 
 
 class PageIdeals:
-    """Ideals by a plan, for one set of judged data and no other; those of judged items are kept once computed."""
+    """Ideals of pages for one plan and one set of judged data; those of judged items are computed once."""
 
     def __init__(self, judged: JudgedData, plan: ScoringPlan) -> None:
         self.judged, self.plan = judged, plan
-        self._known: dict[tuple[str, int], Bounds] = {}  # per truth, NaN where nobody has asked
+        self._computed: dict[tuple[str, int], Bounds] = {}  # per judgment set, NaN until computed
 
     def of_pages(self, name: str, grid: int, pages: PageBatch) -> Bounds:
         """The ideal of every page, by a metric on a grid that all these pages have."""
@@ -29,62 +29,66 @@ class PageIdeals:
             else self._judged(name, grid, pages)
         )
 
-    def of_truths(self, name: str, grid: int, truths: Codes) -> Bounds:
-        """The judged ideal of every truth, where no row is pinned."""
-        if (name, grid) not in self._known:
+    def of_judgment_sets(self, name: str, grid: int, judgment_sets: Codes) -> Bounds:
+        """The judged ideal of every judgment set, where no row is pinned."""
+        if (name, grid) not in self._computed:
             count = len(self.judged.judgments)
-            self._known[name, grid] = np.full(count, np.nan), np.full(count, np.nan)
-        best, bound = self._known[name, grid]
-        wanted = np.unique(truths).astype(np.int64)
+            self._computed[name, grid] = np.full(count, np.nan), np.full(count, np.nan)
+        best, bound = self._computed[name, grid]
+        wanted = np.unique(judgment_sets).astype(np.int64)
         wanted = wanted[np.isnan(best[wanted])]
         if len(wanted):
             self._solve(name, grid, wanted)
-        return best[truths], bound[truths]
+        return best[judgment_sets], bound[judgment_sets]
 
     def _judged(self, name: str, grid: int, pages: PageBatch) -> Bounds:
-        known = pages.truth < len(self.judged.judgments)
+        judged = pages.judgment_set < len(self.judged.judgments)
         by_category = self.plan.metrics[name].ideal == "category"
-        fixed = pages.pinned.any(axis=1) & known & by_category
-        shared = known & ~fixed
+        pinned = pages.pinned.any(axis=1) & judged & by_category
+        shared = judged & ~pinned
         best, bound = np.zeros(len(pages)), np.zeros(len(pages))
-        best[shared], bound[shared] = self.of_truths(name, grid, pages.truth[shared])
-        if fixed.any():
+        best[shared], bound[shared] = self.of_judgment_sets(name, grid, pages.judgment_set[shared])
+        if pinned.any():
             gain, screen = self.judged.gains[name], self.plan.grids[grid]
-            problems = ideals.pinned_problems(self.judged, gain, screen, pages.take(np.flatnonzero(fixed)))
-            best[fixed], bound[fixed] = self._solved(problems, name, grid)
+            problems = ideal_problems.pinned_problems(self.judged, gain, screen, pages.take(np.flatnonzero(pinned)))
+            best[pinned], bound[pinned] = self._solved(problems, name, grid)
         return best, bound
 
-    def _solve(self, name: str, grid: int, truths: NDArray[np.int64]) -> None:
-        """Judged ideals that were not asked for before."""
-        best, bound = self._known[name, grid]
+    def _solve(self, name: str, grid: int, judgment_sets: NDArray[np.int64]) -> None:
+        """Compute the judged ideals of some judgment sets."""
+        best, bound = self._computed[name, grid]
         gain = self.judged.gains[name]
         if self.plan.metrics[name].ideal == "category":
-            problems = ideals.judged_problems(self.judged, gain, self.plan.grids[grid], truths.astype(np.uint32))
-            best[truths], bound[truths] = self._solved(problems, name, grid)
+            problems = ideal_problems.judged_problems(
+                self.judged, gain, self.plan.grids[grid], judgment_sets.astype(np.uint32)
+            )
+            best[judgment_sets], bound[judgment_sets] = self._solved(problems, name, grid)
             return
         offsets, weights = self.judged.judgments.offsets, self.plan.weights(name, grid)
-        best[:] = ideals.unconstrained(offsets, gain, weights, self._copies(gain, grid), self.plan.threads)
+        best[:] = ideal_problems.unconstrained(offsets, gain, weights, self._copies(gain, grid), self.plan.threads)
         bound[:] = best
 
-    def _solved(self, problems: ideals.Problems, name: str, grid: int) -> Bounds:
+    def _solved(self, problems: ideal_problems.IdealProblems, name: str, grid: int) -> Bounds:
         solution = problems.solve(self.plan.weights(name, grid), self.plan.settings.once, threads=self.plan.threads)
         return solution.best, solution.bound
 
     def _copies(self, gain: Array, grid: int) -> NDArray[np.int32] | None:
-        """How often an item may stand on a page, where every time counts: once in each of its categories."""
+        """How often an item may be shown where every time counts: once in each of its categories."""
         if self.plan.settings.once or self.judged.membership is None:
             return None
-        truths = np.arange(len(self.judged.judgments), dtype=np.uint32)
-        problems = ideals.judged_problems(self.judged, gain, self.plan.grids[grid], truths)
+        judgment_sets = np.arange(len(self.judged.judgments), dtype=np.uint32)
+        problems = ideal_problems.judged_problems(self.judged, gain, self.plan.grids[grid], judgment_sets)
         copies = np.ones(len(gain), np.int32)
-        copies[problems.judgment] = np.diff(problems.home_offsets)
+        copies[problems.judgment] = np.diff(problems.membership_offsets)
         return copies
 
     def _displayed(self, name: str, grid: int, pages: PageBatch) -> Bounds:
         settings, gain, weights = self.plan.settings, self.judged.gains[name], self.plan.weights(name, grid)
-        problems = ideals.displayed_problems(pages, gain, settings.duplicates)
+        problems = ideal_problems.displayed_problems(pages, gain, settings.duplicates)
         if self.plan.metrics[name].ideal == "unconstrained":
-            best = ideals.unconstrained(problems.item_offsets, problems.gain, weights, threads=self.plan.threads)
+            best = ideal_problems.unconstrained(
+                problems.item_offsets, problems.gain, weights, threads=self.plan.threads
+            )
             return best, best
         solution = problems.solve(weights, settings.once, threads=self.plan.threads)
         if settings.duplicates == "first" and pages.duplicates.any():

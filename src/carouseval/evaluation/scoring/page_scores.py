@@ -1,4 +1,4 @@
-"""Scores of pages in columns: what batches give, and what they add up to."""
+"""Scores of pages in columns; those of batches merge into one."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -12,12 +12,17 @@ from carouseval.evaluation.reading.ids import Codes
 from carouseval.metrics.grid import Array
 from carouseval.metrics.metric_base import ratio
 
-_SEVERAL_EPSILONS = 1e-12  # a bound this close to the page found is that page, seen through rounding
+_SEVERAL_EPSILONS = 1e-12  # a bound this close to the best page differs by rounding alone
+
+
+def distinct(parts: Iterable[Codes]) -> Codes:
+    """The codes of all parts, each once."""
+    return np.unique(np.concatenate([np.empty(0, np.uint32), *parts]))
 
 
 @dataclass(frozen=True, eq=False)
 class MetricScores:
-    """One metric: per page its value, the best page found and the proven bound on it; NaN where there is no ideal."""
+    """One metric: per page its value, its ideal's best known value and the upper bound on it; NaN without an ideal."""
 
     value: Array
     best: Array
@@ -25,17 +30,17 @@ class MetricScores:
 
     @cached_property
     def bounded(self) -> NDArray[np.bool_]:
-        """Where the ideal is not proven."""
+        """Where the ideal is not proven optimal."""
         return np.asarray(self.bound > self.best * (1 + _SEVERAL_EPSILONS))
 
     @cached_property
     def ideal(self) -> Array:
-        """What values are divided by: the best page where it is proven, else the bound."""
+        """The divisor: the best value where it is proven optimal, else the bound."""
         return np.where(self.bounded, self.bound, self.best)
 
     @cached_property
     def above(self) -> NDArray[np.bool_]:
-        """Where a page is better than its ideal: it does what no ideal page may, such as repeats and gaps in a row."""
+        """Where a page is above its ideal, by showing what no ideal page may, such as repeats in a row."""
         return np.asarray((self.ideal > 0) & (self.value > self.ideal * (1 + _SEVERAL_EPSILONS)))
 
     @cached_property
@@ -53,19 +58,19 @@ class PageScores:
     page: NDArray[np.int64]  # their codes
     duplicates: NDArray[np.int64]
     unjudged: NDArray[np.int64]
-    defects: NDArray[np.uint8]  # bits as in native/shown.h
+    defects: NDArray[np.uint8]  # bits of _native.Defect
     metrics: Mapping[str, MetricScores]
     items: Mapping[str, Codes]  # for each figure of the system: the items in view on any page
     shown: Codes  # all items on any page, where there are such figures
 
     @classmethod
     def merge(cls, parts: Iterable["PageScores"]) -> "PageScores":
-        """Several batches as one, in order of pages; each page must be in one of them, and one there must be."""
-        some = list(parts)
-        order = np.argsort(np.concatenate([part.page for part in some]), kind="stable")
+        """At least one batch, merged in order of pages; no page may be in two."""
+        batches = list(parts)
+        order = np.argsort(np.concatenate([part.page for part in batches]), kind="stable")
 
         def joined(column: Callable[[PageScores], Any]) -> Any:
-            return np.concatenate([column(part) for part in some])[order]
+            return np.concatenate([column(part) for part in batches])[order]
 
         def of_metric(name: str) -> MetricScores:
             return MetricScores(
@@ -79,7 +84,7 @@ class PageScores:
             duplicates=joined(lambda part: part.duplicates),
             unjudged=joined(lambda part: part.unjudged),
             defects=joined(lambda part: part.defects),
-            metrics={name: of_metric(name) for name in some[0].metrics},
-            items={name: np.unique(np.concatenate([part.items[name] for part in some])) for name in some[0].items},
-            shown=np.unique(np.concatenate([part.shown for part in some])),
+            metrics={name: of_metric(name) for name in batches[0].metrics},
+            items={name: distinct([part.items[name] for part in batches]) for name in batches[0].items},
+            shown=distinct([part.shown for part in batches]),
         )

@@ -6,9 +6,10 @@ from carouseval.errors import DataError
 from carouseval.evaluation.plan import ScoringPlan
 from carouseval.evaluation.reading.ids import Codes
 from carouseval.evaluation.reading.judged_data import JudgedData
+from carouseval.evaluation.scoring.ideal_problems import TOO_LARGE
 from carouseval.evaluation.scoring.page_batch import PageBatch
 from carouseval.evaluation.scoring.page_ideals import PageIdeals
-from carouseval.evaluation.scoring.page_scores import MetricScores, PageScores
+from carouseval.evaluation.scoring.page_scores import MetricScores, PageScores, distinct
 from carouseval.evaluation.scoring.table_pages import TablePages
 from carouseval.metrics.grid import Array
 
@@ -16,7 +17,7 @@ from carouseval.metrics.grid import Array
 def score(judged: JudgedData, pages: PageBatch, plan: ScoringPlan, ideals: PageIdeals | None = None) -> PageScores:
     """Score some pages by every metric of a plan.
 
-    ``ideals`` keeps what was computed for other pages judged by the same data and plan; results do not depend on it.
+    ``ideals`` holds what was computed for other pages of the same data and plan; results do not depend on it.
     """
     ideals = PageIdeals(judged, plan) if ideals is None else ideals
     if ideals.judged is not judged or ideals.plan is not plan:
@@ -25,10 +26,10 @@ def score(judged: JudgedData, pages: PageBatch, plan: ScoringPlan, ideals: PageI
     items: dict[str, list[Codes]] = {name: [] for name in plan.figures}
     shown: list[Codes] = []
     for grid in range(len(plan.grids)):
-        mine = np.flatnonzero(pages.grid == grid)
-        some = pages if len(mine) == len(pages) else pages.take(mine)
+        chosen = np.flatnonzero(pages.grid == grid)
+        some = pages if len(chosen) == len(pages) else pages.take(chosen)
         for name in plan.metrics if len(some) else ():
-            columns[name][:, mine] = _scored(name, grid, some, ideals)
+            columns[name][:, chosen] = _scores(name, grid, some, ideals)
         for name in plan.figures:
             items[name].append(some.items_in(plan.weights(name, grid) > 0))
         if plan.figures:
@@ -39,25 +40,21 @@ def score(judged: JudgedData, pages: PageBatch, plan: ScoringPlan, ideals: PageI
         unjudged=pages.unjudged.astype(np.int64),
         defects=pages.defects,
         metrics={name: MetricScores(*values) for name, values in columns.items()},
-        items={name: _once(parts) for name, parts in items.items()},
-        shown=_once(shown),
+        items={name: distinct(parts) for name, parts in items.items()},
+        shown=distinct(shown),
     )
 
 
-def _once(parts: list[Codes]) -> Codes:
-    return np.unique(np.concatenate([np.empty(0, np.uint32), *parts]))
-
-
-def _scored(name: str, grid: int, pages: PageBatch, ideals: PageIdeals) -> tuple[Array, Array, Array]:
-    """Value, best page and bound of pages that have one grid."""
+def _scores(name: str, grid: int, pages: PageBatch, ideals: PageIdeals) -> tuple[Array, Array, Array]:
+    """The value, best ideal and bound of pages that have one grid."""
     judged, plan = ideals.judged, ideals.plan
     metric = plan.metrics[name]
     value = metric.values(table_pages(name, grid, pages, judged, plan), plan.weights(name, grid))
     if not np.isfinite(value).all():
         if metric.linear:
-            raise DataError("judgments: gains times weights add up to more than a float holds. Rescale the relevances.")
-        found = value[~np.isfinite(value)][0]
-        raise DataError(f"metrics: {metric} must return a finite number for every page, found {found}.")
+            raise DataError(TOO_LARGE)
+        first = value[~np.isfinite(value)][0]
+        raise DataError(f"metrics: {metric} must return a finite number for every page, found {first}.")
     if metric.ideal == "none":
         nothing = np.full(len(pages), np.nan)
         return value, nothing, nothing
@@ -65,7 +62,7 @@ def _scored(name: str, grid: int, pages: PageBatch, ideals: PageIdeals) -> tuple
 
 
 def table_pages(name: str, grid: int, pages: PageBatch, judged: JudgedData, plan: ScoringPlan) -> TablePages:
-    """Pages of one grid as a metric sees them."""
+    """Pages of one grid, as metrics take them."""
     relevant = judged.relevant_items(name) if plan.settings.candidates == "judged" else None
     duplicates = plan.settings.duplicates
     return TablePages(pages, plan.grids[grid], judged.gains[name], duplicates, relevant, plan.threads)

@@ -1,4 +1,4 @@
-"""Pages that come from tables, as metrics see them: hits with judgments, and repeats counted by a rule."""
+"""Pages of tables, as metrics take them: hits with judgments, and repeats counted by a rule."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -11,7 +11,13 @@ from carouseval.evaluation.scoring.page_batch import PageBatch
 from carouseval.evaluation.settings import Duplicates
 from carouseval.metrics.grid import Array, Grid
 
-_AT_ONCE = 1_000  # pages laid out in full
+_PAGES_AT_ONCE = 1_000  # whose gains are arrays of all cells
+_REPEATS = {
+    "best": _native.Repeats.BEST,
+    "first": _native.Repeats.FIRST,
+    "every": _native.Repeats.EVERY,
+    "error": _native.Repeats.BEST,  # refused before pages are scored
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,37 +28,37 @@ class TablePages:
     grid: Grid
     gain: Array  # of every judgment, as the metric counts it
     duplicates: Duplicates
-    judged_relevant: NDArray[np.int64] | None  # per truth, its judged items that gain; None: only the displayed count
+    judged_relevant: NDArray[np.int64] | None  # relevant items per judgment set; None: of displayed items alone
     threads: int
 
     def __len__(self) -> int:
         return len(self.batch)
 
     def gain_sum(self, weights: Array, *, by_rank: bool = False, once: bool = False) -> Array:
-        return self._weighed(weights, by_rank, once)[0]
+        return self._sum_and_weights(weights, by_rank, once)[0]
 
     def hit_weights(self, weights: Array) -> Array:
-        """What every hit weighs: 0 where it does not count."""
-        return self._weighed(weights, by_rank=False, once=False)[1]
+        """The weight of every hit, 0 where it does not count."""
+        return self._sum_and_weights(weights, by_rank=False, once=False)[1]
 
-    def _weighed(self, weights: Array, by_rank: bool, once: bool) -> tuple[Array, Array]:
-        rule = "best" if once or self.duplicates == "error" else self.duplicates
+    def _sum_and_weights(self, weights: Array, by_rank: bool, once: bool) -> tuple[Array, Array]:
+        rule = _native.Repeats.BEST if once else _REPEATS[self.duplicates]
         batch = self.batch
         return _native.score_hits(batch.offsets, batch.hits, self.gain, weights, by_rank, rule, self.threads)
 
     def gains(self, weights: Array) -> Iterator[Array]:
         batch = self.batch
         (rows, cols), counted = batch.hit_cells(), self._counted(weights)
-        for begin in range(0, len(batch), _AT_ONCE):
-            end = min(begin + _AT_ONCE, len(batch))
-            mine = slice(batch.offsets[begin], batch.offsets[end])
-            page = batch.hit_page[mine] - begin
+        for begin in range(0, len(batch), _PAGES_AT_ONCE):
+            end = min(begin + _PAGES_AT_ONCE, len(batch))
+            hits = slice(batch.offsets[begin], batch.offsets[end])
+            page = batch.hit_page[hits] - begin
             gains = np.zeros((end - begin, *self.grid.shape))
-            gains[page, rows[mine], cols[mine]] = self.gain[batch.hit_judgment[mine]] * counted[mine]
+            gains[page, rows[hits], cols[hits]] = self.gain[batch.hit_judgment[hits]] * counted[hits]
             yield from gains
 
     def _counted(self, weights: Array) -> NDArray[np.bool_]:
-        """Which hits count at all, also where they weigh nothing: of repeats one, by the rule."""
+        """Which hits count, also where their weight is 0: one of each item's repeats, by the rule."""
         page, judgment, rank = self.batch.hit_page, self.batch.hit_judgment, self.batch.hits[:, 2]
         if self.duplicates == "every":
             return np.ones(len(page), bool)
@@ -72,8 +78,8 @@ class TablePages:
 
     def relevant(self) -> NDArray[np.int64]:
         if self.judged_relevant is not None:
-            counts = np.append(self.judged_relevant, 0)  # pages may have no truth
-            return np.asarray(counts[np.minimum(self.batch.truth, len(self.judged_relevant))])
+            counts = np.append(self.judged_relevant, 0)  # pages may have no judgment set
+            return np.asarray(counts[np.minimum(self.batch.judgment_set, len(self.judged_relevant))])
         gaining = self.gain[self.batch.hit_judgment] > 0
         pairs = np.unique(np.stack([self.batch.hit_page[gaining], self.batch.hit_judgment[gaining]]), axis=1)
         return np.bincount(pairs[0], minlength=len(self))

@@ -1,4 +1,4 @@
-// The best homes of items when rows are fixed: a matching of items with cells.
+// The best cells for items when rows are fixed: a weighted matching of items with cells.
 //
 // A quick first choice (large gains first, each where it weighs most) is improved until no chain of moves helps. Chains
 // are found by asking what each item could earn elsewhere, if the item it meets there moved on in turn (Bellman-Ford).
@@ -9,40 +9,41 @@
 
 namespace {
 
-class BestHomes {
+class ItemMatching {
  public:
-  explicit BestHomes(const CandidateSizes& most)
-      : order_(most.items), home_first_(most.items + 1), home_next_(most.items), home_(most.members), earns_(most.items),
-        leads_(most.items), spot_(most.items), color_(most.items), first_cell_(most.categories + 1), held_(most.categories),
-        row_weight_(most.categories), weight_at_(most.categories), weight_(0), owner_(most.members), cell_home_(most.members),
-        worth_(most.members) {}
+  explicit ItemMatching(const CandidateSizes& most)
+      : order_(most.items), category_first_(most.items + 1), category_next_(most.items), category_(most.members),
+        earns_(most.items), leads_(most.items), spot_(most.items), color_(most.items), first_cell_(most.categories + 1),
+        held_(most.categories), row_weight_(most.categories), weight_at_(most.categories), weight_(0),
+        owner_(most.members), cell_category_(most.members), worth_(most.members) {}
 
   void read(Candidates& set) {
     count_ = 0;
     int held = 0;
     for (int t = 0; t < set.items(); ++t) {
-      home_first_[t] = home_next_[t] = held;
-      held += set.homes(t);
-      if (set.homes(t) > 0) order_[count_++] = {set.gain(t), t};
+      category_first_[t] = category_next_[t] = held;
+      held += set.category_count(t);
+      if (set.category_count(t) > 0) order_[count_++] = {set.gain(t), t};
     }
-    home_first_[set.items()] = held;
+    category_first_[set.items()] = held;
     sort_members(order_.at(0), order_.at(count_));
     int cells = 0;
     int64_t size = 0;
     for (int a = 0; a < set.active(); ++a) {
-      for (const Member* m = set.members(a); m < set.members_end(a); ++m) home_[home_next_[m->item]++] = a;
+      for (const Member* m = set.members(a); m < set.members_end(a); ++m) category_[category_next_[m->item]++] = a;
       first_cell_[a] = cells;
-      for (int r = 0; r < set.depth(a); ++r) cell_home_[cells++] = a;
-      weight_at_[a] = int(size);
+      for (int r = 0; r < set.depth(a); ++r) cell_category_[cells++] = a;
+      weight_at_[a] = size;
       size += int64_t(set.depth(a)) * (a < set.free() ? set.columns() : 1);
     }
     first_cell_[set.active()] = cells;
-    if (weight_.size() < size) weight_ = Buffer<double>(int(size));
+    weight_.reserve(size);
     for (int a = 0; a < set.active(); ++a) {
       const RowTable& table = set.table(a);
       double* out = weight_.at(weight_at_[a]);
       for (int j = 0; j < (a < set.free() ? set.columns() : 1); ++j)
-        for (int r = 0; r < set.depth(a); ++r) *out++ = table.weights_of_rank(r)[a < set.free() ? set.row(j) : set.pin(a)];
+        for (int r = 0; r < set.depth(a); ++r)
+          *out++ = table.weights_of_rank(r)[a < set.free() ? set.row(j) : set.pin(a)];
     }
   }
 
@@ -52,15 +53,15 @@ class BestHomes {
       held_[a] = 0;
       const int depth = set.depth(a);
       const bool placed = a >= set.free() || column[a] >= 0;
-      row_weight_[a] = placed ? weight_.at(weight_at_[a] + (a < set.free() ? column[a] * depth : 0)) : nullptr;
+      row_weight_[a] = placed ? weight_.at(weight_at_[a] + (a < set.free() ? int64_t(column[a]) * depth : 0)) : nullptr;
     }
     double total = 0.0;
     for (int n = 0; n < count_; ++n) {
       const int t = order_[n].item;
       double most = -1.0;
       int best = -1;
-      for (int h = home_first_[t]; h < home_first_[t + 1]; ++h) {
-        const int a = home_[h];
+      for (int h = category_first_[t]; h < category_first_[t + 1]; ++h) {
+        const int a = category_[h];
         if (!row_weight_[a] || first_cell_[a] + held_[a] == first_cell_[a + 1]) continue;
         const double w = row_weight_[a][held_[a]];
         if (w > most) most = w, best = a;
@@ -71,8 +72,8 @@ class BestHomes {
     return total;
   }
 
-  // Makes the quick choice the best one; home gets the home of each item.
-  void improve(const Candidates& set, int* home) {
+  // Makes the quick choice the best one; category gets the category of each item, or -1.
+  void improve(const Candidates& set, int* category) {
     top_ = count_ > 0 ? order_[0].gain : 0.0;
     for (int tries = 0; tries < 100000; ++tries) {
       fill_cells(set);
@@ -81,13 +82,11 @@ class BestHomes {
       follow(from);
       settle(set);
     }
-    for (int t = 0; t < set.items(); ++t) home[t] = -1;
+    for (int t = 0; t < set.items(); ++t) category[t] = -1;
     for (int n = 0; n < count_; ++n)
-      if (spot_[order_[n].item] >= 0) home[order_[n].item] = cell_home_[spot_[order_[n].item]];
+      if (spot_[order_[n].item] >= 0) category[order_[n].item] = cell_category_[spot_[order_[n].item]];
   }
 
-  // The least prices at which every row's best choice is the one made.
-  double price(int t) const { return earns_[t]; }
   const Member* begin() const { return order_.at(0); }
   const Member* end() const { return order_.at(count_); }
 
@@ -106,7 +105,7 @@ class BestHomes {
     }
   }
 
-  double weight_of(int c) const { return row_weight_[cell_home_[c]][c - first_cell_[cell_home_[c]]]; }
+  double weight_of(int c) const { return row_weight_[cell_category_[c]][c - first_cell_[cell_category_[c]]]; }
 
   // Raises what items earn elsewhere until it holds; returns an item that had better move, or -1.
   int find_chain() {
@@ -117,8 +116,8 @@ class BestHomes {
         const double gain = order_[n].gain;
         double most = earns_[s] + kSame * top_;
         int best = -1;
-        for (int h = home_first_[s]; h < home_first_[s + 1]; ++h) {
-          const int a = home_[h], first = first_cell_[a], size = first_cell_[a + 1] - first;
+        for (int h = category_first_[s]; h < category_first_[s + 1]; ++h) {
+          const int a = category_[h], first = first_cell_[a], size = first_cell_[a + 1] - first;
           const double* weight = row_weight_[a];
           if (!weight) continue;
           for (int r = 0; r < size; ++r) {
@@ -180,7 +179,7 @@ class BestHomes {
     for (int n = 0; n < count_; ++n) {
       const int t = order_[n].item;
       if (spot_[t] < 0) continue;
-      const int a = cell_home_[spot_[t]];
+      const int a = cell_category_[spot_[t]];
       spot_[t] = first_cell_[a] + held_[a]++;
     }
   }
@@ -188,16 +187,16 @@ class BestHomes {
   int count_ = 0;
   double top_ = 0.0;
   Buffer<Member> order_;  // items, largest gain first
-  Buffer<int> home_first_, home_next_, home_;
+  Buffer<int> category_first_, category_next_, category_;
   Buffer<double> earns_;  // by item: what it could earn elsewhere
   Buffer<int> leads_;     // and the cell where, or -1
   Buffer<int> spot_;      // its cell, or -1
   Buffer<int> color_;
   Buffer<int> first_cell_, held_;
   Buffer<const double*> row_weight_;
-  Buffer<int> weight_at_;
+  Buffer<int64_t> weight_at_;
   Buffer<double> weight_;  // by category, column and rank
-  Buffer<int> owner_, cell_home_;
+  Buffer<int> owner_, cell_category_;
   Buffer<double> worth_;  // by cell: what its item would lose by leaving it, negated
 };
 

@@ -44,15 +44,16 @@ constexpr int kParts = kLanes / kWidth;
 #if defined(CAROUSEVAL_VECTORS)
 typedef double Doubles __attribute__((vector_size(kWidth * 8)));
 typedef int64_t Longs __attribute__((vector_size(kWidth * 8)));
+typedef uint64_t Bits __attribute__((vector_size(kWidth * 8)));
 CAROUSEVAL_INLINE double lane(const Doubles& x, int l) { return x[l]; }
 CAROUSEVAL_INLINE int64_t lane(const Longs& x, int l) { return x[l]; }
-#define CAROUSEVAL_TRUTH(expression) (expression)
+#define CAROUSEVAL_BOOL(expression) (expression)
 #else
 typedef double Doubles;
 typedef int64_t Longs;
 CAROUSEVAL_INLINE double lane(double x, int) { return x; }
 CAROUSEVAL_INLINE int64_t lane(int64_t x, int) { return x; }
-#define CAROUSEVAL_TRUTH(expression) (-int64_t(expression))
+#define CAROUSEVAL_BOOL(expression) (-int64_t(expression))
 #endif
 
 struct Lanes {
@@ -71,26 +72,32 @@ struct Mask {  // -1 where true, 0 where false
     for (int p = 0; p < kParts; ++p) out.part[p] = expression; \
     return out;                                                \
   }
-CAROUSEVAL_INLINE Lanes operator+(Lanes a, Lanes b) CAROUSEVAL_EACH(Lanes, a.part[p] + b.part[p])
-CAROUSEVAL_INLINE Lanes operator-(Lanes a, Lanes b) CAROUSEVAL_EACH(Lanes, a.part[p] - b.part[p])
-CAROUSEVAL_INLINE Lanes operator*(Lanes a, Lanes b) CAROUSEVAL_EACH(Lanes, a.part[p] * b.part[p])
-CAROUSEVAL_INLINE Mask operator<(Lanes a, Lanes b) CAROUSEVAL_EACH(Mask, CAROUSEVAL_TRUTH(a.part[p] < b.part[p]))
-CAROUSEVAL_INLINE Mask operator>(Lanes a, Lanes b) CAROUSEVAL_EACH(Mask, CAROUSEVAL_TRUTH(a.part[p] > b.part[p]))
-CAROUSEVAL_INLINE Mask operator>=(Lanes a, Lanes b) CAROUSEVAL_EACH(Mask, CAROUSEVAL_TRUTH(a.part[p] >= b.part[p]))
-CAROUSEVAL_INLINE Mask operator==(Lanes a, Lanes b) CAROUSEVAL_EACH(Mask, CAROUSEVAL_TRUTH(a.part[p] == b.part[p]))
-CAROUSEVAL_INLINE Mask operator!=(Lanes a, Lanes b) CAROUSEVAL_EACH(Mask, CAROUSEVAL_TRUTH(a.part[p] != b.part[p]))
-CAROUSEVAL_INLINE Mask operator|(Mask a, Mask b) CAROUSEVAL_EACH(Mask, a.part[p] | b.part[p])
-CAROUSEVAL_INLINE Mask operator&(Mask a, Mask b) CAROUSEVAL_EACH(Mask, a.part[p] & b.part[p])
-CAROUSEVAL_INLINE Mask operator+(Mask a, Mask b) CAROUSEVAL_EACH(Mask, a.part[p] + b.part[p])
-CAROUSEVAL_INLINE Mask fill_bits(int64_t x) CAROUSEVAL_EACH(Mask, x - Longs{})
-CAROUSEVAL_INLINE Lanes fill(double x) CAROUSEVAL_EACH(Lanes, x - Doubles{})
-CAROUSEVAL_INLINE Lanes select(Mask m, Lanes a, Lanes b) CAROUSEVAL_EACH(Lanes, m.part[p] ? a.part[p] : b.part[p])
-CAROUSEVAL_INLINE Lanes max(Lanes a, Lanes b) CAROUSEVAL_EACH(Lanes, a.part[p] > b.part[p] ? a.part[p] : b.part[p])
-CAROUSEVAL_INLINE Lanes min(Lanes a, Lanes b) CAROUSEVAL_EACH(Lanes, a.part[p] < b.part[p] ? a.part[p] : b.part[p])
+CAROUSEVAL_INLINE Lanes operator+(Lanes a, Lanes b)
+    CAROUSEVAL_EACH(Lanes, a.part[p] + b.part[p]) CAROUSEVAL_INLINE Lanes operator-(Lanes a, Lanes b)
+        CAROUSEVAL_EACH(Lanes, a.part[p] - b.part[p]) CAROUSEVAL_INLINE Lanes operator*(Lanes a, Lanes b)
+            CAROUSEVAL_EACH(Lanes, a.part[p] * b.part[p]) CAROUSEVAL_INLINE Mask operator<(Lanes a, Lanes b)
+                CAROUSEVAL_EACH(Mask, CAROUSEVAL_BOOL(a.part[p] < b.part[p])) CAROUSEVAL_INLINE Mask operator>(Lanes a,
+                                                                                                               Lanes b)
+                    CAROUSEVAL_EACH(Mask, CAROUSEVAL_BOOL(a.part[p] > b.part[p])) CAROUSEVAL_INLINE
+    Mask operator>=(Lanes a, Lanes b)
+        CAROUSEVAL_EACH(Mask, CAROUSEVAL_BOOL(a.part[p] >= b.part[p])) CAROUSEVAL_INLINE Mask operator==(Lanes a,
+                                                                                                         Lanes b)
+            CAROUSEVAL_EACH(Mask, CAROUSEVAL_BOOL(a.part[p] == b.part[p])) CAROUSEVAL_INLINE Mask operator!=(Lanes a,
+                                                                                                             Lanes b)
+                CAROUSEVAL_EACH(Mask, CAROUSEVAL_BOOL(a.part[p] != b.part[p])) CAROUSEVAL_INLINE Mask operator|(Mask a,
+                                                                                                                Mask b)
+                    CAROUSEVAL_EACH(Mask, a.part[p] | b.part[p]) CAROUSEVAL_INLINE Mask operator&(Mask a, Mask b)
+                        CAROUSEVAL_EACH(Mask, a.part[p] & b.part[p]) CAROUSEVAL_INLINE Mask operator+(Mask a, Mask b)
+                            CAROUSEVAL_EACH(Mask, a.part[p] + b.part[p]) CAROUSEVAL_INLINE Mask
+    fill_bits(int64_t x) CAROUSEVAL_EACH(Mask, x - Longs{}) CAROUSEVAL_INLINE Lanes fill(double x)
+        CAROUSEVAL_EACH(Lanes, x - Doubles{}) CAROUSEVAL_INLINE Lanes select(Mask m, Lanes a, Lanes b)
+            CAROUSEVAL_EACH(Lanes, m.part[p] ? a.part[p] : b.part[p]) CAROUSEVAL_INLINE Lanes max(Lanes a, Lanes b)
+                CAROUSEVAL_EACH(Lanes, a.part[p] > b.part[p] ? a.part[p] : b.part[p]) CAROUSEVAL_INLINE Lanes
+    min(Lanes a, Lanes b) CAROUSEVAL_EACH(Lanes, a.part[p] < b.part[p] ? a.part[p] : b.part[p])
 #undef CAROUSEVAL_EACH
 
-// Part by part: copied whole, the compiler goes through memory in pieces of another size, and stalls.
-CAROUSEVAL_INLINE Lanes load(const double* from) {
+    // Part by part: copied whole, the compiler goes through memory in pieces of another size, and stalls.
+    CAROUSEVAL_INLINE Lanes load(const double* from) {
   Lanes x;
   for (int p = 0; p < kParts; ++p) std::memcpy(&x.part[p], from + p * kWidth, sizeof x.part[p]);
   return x;
@@ -118,7 +125,9 @@ CAROUSEVAL_INLINE Doubles widened<double>(const double* from) {
 }
 #if defined(CAROUSEVAL_VECTORS) && defined(__AVX2__)
 template <>
-CAROUSEVAL_INLINE Doubles widened<float>(const float* from) { return (Doubles)_mm256_cvtps_pd(_mm_loadu_ps(from)); }
+CAROUSEVAL_INLINE Doubles widened<float>(const float* from) {
+  return (Doubles)_mm256_cvtps_pd(_mm_loadu_ps(from));
+}
 template <>
 CAROUSEVAL_INLINE Doubles widened<uint8_t>(const uint8_t* from) {
   int four;
@@ -136,15 +145,15 @@ CAROUSEVAL_INLINE Lanes load_as_double(const T* from) {
 // 2^(n + e) for whole n, given n + 1.5 * 2^52, whose last bits are n: they become the exponent.
 template <int e>
 CAROUSEVAL_INLINE Lanes exp2_of_shifted(Lanes shifted) {
-  constexpr int64_t bias = int64_t(1023 + e) << 52;
+  constexpr uint64_t bias = uint64_t(1023 + e) << 52;  // unsigned: where n is too large, it wraps and is refused later
   Lanes out;
   for (int p = 0; p < kParts; ++p) {
 #if defined(CAROUSEVAL_VECTORS)
-    out.part[p] = (Doubles)(((Longs)shifted.part[p] << 52) + bias);
+    out.part[p] = (Doubles)(((Bits)shifted.part[p] << 52) + bias);
 #else
     uint64_t bits;
     std::memcpy(&bits, &shifted.part[p], sizeof bits);
-    bits = (bits << 52) + uint64_t(bias);
+    bits = (bits << 52) + bias;
     std::memcpy(&out.part[p], &bits, sizeof bits);
 #endif
   }
@@ -216,8 +225,16 @@ CAROUSEVAL_INLINE double largest(Lanes x) {
 }
 
 #if defined(_MSC_VER) && !defined(__clang__)
-CAROUSEVAL_INLINE int lowest_bit(uint64_t x) { unsigned long at; _BitScanForward64(&at, x); return int(at); }
-CAROUSEVAL_INLINE int highest_bit(uint64_t x) { unsigned long at; _BitScanReverse64(&at, x); return int(at); }
+CAROUSEVAL_INLINE int lowest_bit(uint64_t x) {
+  unsigned long at;
+  _BitScanForward64(&at, x);
+  return int(at);
+}
+CAROUSEVAL_INLINE int highest_bit(uint64_t x) {
+  unsigned long at;
+  _BitScanReverse64(&at, x);
+  return int(at);
+}
 CAROUSEVAL_INLINE int popcount(uint64_t x) { return int(__popcnt64(x)); }
 #else
 CAROUSEVAL_INLINE int lowest_bit(uint64_t x) { return __builtin_ctzll(x); }

@@ -1,41 +1,47 @@
-// Who may stand in the ideal page of a truth: its items that gain something, each with its categories.
+// Which items may stand in the ideal page of a user or page: those judged that gain something, with their categories.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
+#include "code_map.h"
 #include "membership.h"
 
 namespace {
 
 // Problems one after the other; items and categories of a problem are numbered from 0.
-struct Gathered {
-  std::vector<double> gain;                              // per item
-  std::vector<int64_t> judgment;                         // per item
-  std::vector<int32_t> homes;                            // per item and category
-  std::vector<int64_t> home_offsets{0};                  // per item
-  std::vector<int32_t> slots, pinned;                    // per category; the row it is pinned to, from 0, else -1
-  std::vector<uint32_t> category;                        // per category
-  std::vector<int64_t> item_offsets{0}, category_offsets{0};  // per problem
-  std::vector<int32_t> open;                             // per problem: rows from the top that categories may take
-  std::vector<int32_t> strays;                           // per problem: items that gain but have no category
+struct CandidateLists {
+  // per problem
+  std::vector<int64_t> item_offsets{0}, category_offsets{0};
+  std::vector<int32_t> open;           // rows from the top that categories may take
+  std::vector<int32_t> uncategorised;  // items that gain but have no category
+  // per item
+  std::vector<double> gain;
+  std::vector<int64_t> judgment;
+  std::vector<int64_t> item_category_offsets{0};
+  // per item and category
+  std::vector<int32_t> item_categories;
+  // per category
+  std::vector<uint32_t> category;
+  std::vector<int32_t> slots, pinned;  // the row it is pinned to, from 0, else -1
 };
 
 struct Pin {
   uint32_t row, category;  // the row counts from 0
 };
 
-class Gatherer {
+class CandidateGatherer {
  public:
-  Gatherer(const Membership& membership, const uint32_t* sizes, uint32_t categories, int rows, int cols)
+  CandidateGatherer(const Membership& membership, const uint32_t* sizes, uint32_t categories, int rows, int cols)
       : membership_(membership), sizes_(sizes), categories_(categories), rows_(rows), cols_(cols) {
-    for (uint32_t k = 0; k < categories; ++k) everyones_ += sizes[k] > 0;
+    for (uint32_t k = 0; k < categories; ++k) shared_ += sizes[k] > 0;
   }
 
   void gather(int64_t begin, int64_t end, const uint32_t* item, const double* gain, uint32_t user, const Pin* pins,
-              int64_t pin_count, Gathered& out) {
-    int most = everyones_;
-    personal_sizes(user, most);
+              int64_t pin_count, CandidateLists& out) {
+    int most = shared_;
+    add_personal_sizes(user, most);
     const size_t first = out.category.size();
     const auto local = [&](uint32_t category) {
       uint32_t& at = local_.at(category, kNone);
@@ -49,43 +55,44 @@ class Gatherer {
       }
       return at;
     };
-    size_t homes = size_t(pin_count);
+    size_t memberships = size_t(pin_count);
     for (int64_t j = begin; j < end; ++j)
-      if (gain[j] > 0) membership_.each(user, item[j], [&](uint32_t) { ++homes; });
-    local_.start(homes);
+      if (gain[j] > 0) membership_.each(user, item[j], [&](uint32_t) { ++memberships; });
+    local_.clear(memberships);
     for (int64_t p = 0; p < pin_count; ++p) {
       int32_t& row = out.pinned[first + local(pins[p].category)];
       if (row < 0) row = int32_t(pins[p].row);  // a category stands once, also where a page shows it twice
     }
-    int32_t strays = 0;
+    int32_t uncategorised = 0;
     for (int64_t j = begin; j < end; ++j) {
       if (!(gain[j] > 0)) continue;
-      const size_t before = out.homes.size();
-      membership_.each(user, item[j], [&](uint32_t category) { out.homes.push_back(int32_t(local(category))); });
-      if (out.homes.size() == before) {
-        ++strays;
+      const size_t before = out.item_categories.size();
+      membership_.each(user, item[j],
+                       [&](uint32_t category) { out.item_categories.push_back(int32_t(local(category))); });
+      if (out.item_categories.size() == before) {
+        ++uncategorised;
         continue;
       }
       out.gain.push_back(gain[j]);
       out.judgment.push_back(j);
-      out.home_offsets.push_back(int64_t(out.homes.size()));
+      out.item_category_offsets.push_back(int64_t(out.item_categories.size()));
     }
     out.item_offsets.push_back(int64_t(out.gain.size()));
     out.category_offsets.push_back(int64_t(out.category.size()));
     out.open.push_back(most < rows_ ? most : rows_);
-    out.strays.push_back(strays);
+    out.uncategorised.push_back(uncategorised);
   }
 
  private:
   // What a user's own memberships add to the size of each category and to the number of categories.
-  void personal_sizes(uint32_t user, int& most) {
+  void add_personal_sizes(uint32_t user, int& most) {
     const uint64_t* begin = membership_.personal_begin(user);
     const uint64_t* end = membership_.personal_end(user);
-    extra_.start(size_t(end - begin));
+    extra_.clear(size_t(end - begin));
     for (const uint64_t* at = begin; at < end; ++at) {
       const uint32_t category = uint32_t(*at);
-      const bool of_all = category < categories_ && sizes_[category] > 0;
-      if (extra_.at(category, 0)++ == 0 && !of_all) ++most;
+      const bool is_shared = category < categories_ && sizes_[category] > 0;
+      if (extra_.at(category, 0)++ == 0 && !is_shared) ++most;
     }
   }
 
@@ -93,8 +100,8 @@ class Gatherer {
   const uint32_t* sizes_;  // members for everyone, per category
   const uint32_t categories_;
   const int rows_, cols_;
-  int everyones_ = 0;  // categories with members for everyone
-  Scratch local_, extra_;
+  int shared_ = 0;  // categories with members for everyone
+  CodeMap local_, extra_;
 };
 
 }  // namespace

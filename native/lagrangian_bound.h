@@ -11,12 +11,12 @@ namespace {
 
 // A free category chooses among the columns of the set; with more categories than columns it may also be left out,
 // which is one more choice. Columns are never left empty then: a category more does no harm.
-class PricedRows {
+class LagrangianBound {
  public:
-  PricedRows(const CandidateSets& all, const CandidateSizes& most)
-      : assignment_(std::max(most.categories, all.grid_rows)), weight_at_(most.categories), weight_(0), banned_(0),
-        open_(most.categories), slot_(most.categories), value_((all.grid_cols + 1) * kLanes),
-        one_(std::max(all.grid_cols + 1, kLanes)), taken_(0), used_(most.items), utility_(most.categories) {}
+  LagrangianBound(const CandidateSets& all, const CandidateSizes& most)
+      : weight_at_(most.categories), weight_(0), banned_(0), open_(most.categories), slot_(most.categories),
+        value_((all.grid_cols + 1) * kLanes), one_(std::max(all.grid_cols + 1, kLanes)), taken_(0), used_(most.items),
+        utility_(most.categories) {}
 
   void read(Candidates& set) {
     columns_ = set.columns();
@@ -24,14 +24,14 @@ class PricedRows {
     lanes_ = padded(columns_);
     int64_t size = 0, widest = 0;
     for (int a = 0; a < set.active(); ++a) {
-      weight_at_[a] = int(size);
-      size += set.depth(a) * (a < set.free() ? lanes_ : kLanes);
+      weight_at_[a] = size;
+      size += int64_t(set.depth(a)) * (a < set.free() ? lanes_ : kLanes);
       widest = std::max<int64_t>(widest, int64_t(set.size(a)) * set.depth(a));
     }
-    if (weight_.size() < size) weight_ = Buffer<double>(int(size));
-    if (taken_.size() < widest) taken_ = Buffer<bool>(int(widest));
-    if (banned_.size() < set.free() * choices()) banned_ = Buffer<bool>(set.free() * choices());
-    for (int at = 0; at < set.free() * choices(); ++at) banned_[at] = false;
+    weight_.reserve(size);
+    taken_.reserve(widest);
+    banned_.reserve(int64_t(set.free()) * choices());
+    for (int64_t at = 0; at < int64_t(set.free()) * choices(); ++at) banned_[at] = false;
     for (int a = 0; a < set.free(); ++a) open_[a] = columns_;
     for (int a = 0; a < set.active(); ++a) {
       const RowTable& table = set.table(a);
@@ -47,30 +47,32 @@ class PricedRows {
 
   int choices() const { return columns_ + crowded_; }
   int out() const { return columns_; }  // the choice of a category that is left out
-  bool banned(int a, int choice) const { return banned_[a * choices() + choice]; }
+  bool banned(int a, int choice) const { return banned_[int64_t(a) * choices() + choice]; }
   int open(int a) const { return open_[a]; }  // columns left to it
   void ban(int a, int choice, bool on = true) {
-    banned_[a * choices() + choice] = on;
+    banned_[int64_t(a) * choices() + choice] = on;
     if (choice < columns_) open_[a] += on ? -1 : 1;
   }
 
-  // The bound at these prices, -infinity where bans leave no page; column gets the columns that reach it (-1: left out).
+  // The bound at these prices, -infinity where bans leave no page; column gets the columns that reach it (-1: left
+  // out).
   double bound(const Candidates& set, const double* price, double forbidden, int* column) {
     double total = 0.0;
     for (int t = 0; t < set.items(); ++t)
-      if (set.homes(t) > 1) total += price[t];
+      if (set.category_count(t) > 1) total += price[t];
     for (int a = set.free(); a < set.active(); ++a) {
       choose(set, a, price, kLanes, one_.at(0));
       total += one_[0];
     }
-    int shown = 0;  // categories that are not left out for good
+    int placed = 0;  // categories that are not left out for good
     for (int a = 0; a < set.free(); ++a) {
-      slot_[a] = open_[a] > 0 ? shown++ : -1;
+      slot_[a] = open_[a] > 0 ? placed++ : -1;
       column[a] = -1;
     }
-    if (shown < (crowded_ ? columns_ : set.free())) return -kInfinity;
-    n_ = std::max(shown, columns_);
+    if (placed < (crowded_ ? columns_ : set.free())) return -kInfinity;
+    n_ = std::max(placed, columns_);
     if (n_ == 0) return total;
+    assignment_.reserve(n_);
     for (int a = 0; a < set.free(); ++a) {
       if (slot_[a] < 0) continue;
       double* score = assignment_.scores_of(slot_[a]);
@@ -81,10 +83,9 @@ class PricedRows {
         for (int j = 0; j < columns_; ++j)
           if (banned(a, j)) score[j] = forbidden;
     }
-    for (int k = shown; k < n_; ++k)
-      for (int v = 0; v < n_; v += kLanes) store(assignment_.scores_of(k) + v, fill(0.0));
+    assignment_.add_dummies(placed, n_);
     assignment_.solve(n_);
-    return total + dual(set, shown, column);
+    return total + dual(set, placed, column);
   }
 
   // How often each item is counted where the last bound was reached.
@@ -104,7 +105,7 @@ class PricedRows {
 
  private:
   // The assignment's worth by its prices: rounding in the assignment itself cannot make this less than a bound.
-  double dual(const Candidates& set, int shown, int* column) {
+  double dual(const Candidates& set, int placed, int* column) {
     double total = 0.0;
     price_outside_ = kInfinity;
     for (int j = 0; j < n_; ++j) {
@@ -123,7 +124,7 @@ class PricedRows {
       const int j = assignment_.place(slot_[a]);
       column[a] = j < columns_ ? j : -1;
     }
-    for (int k = shown; k < n_; ++k) total += most(k);
+    for (int k = placed; k < n_; ++k) total += most(k);
     return total;
   }
 
@@ -136,7 +137,7 @@ class PricedRows {
       store(value, fill(0.0));
       int held = 0;
       for (const Member* m = set.members(a); m < set.members_end(a); ++m) {
-        const Lanes gain = fill(m->gain), cost = fill(set.homes(m->item) > 1 ? price[m->item] : 0.0);
+        const Lanes gain = fill(m->gain), cost = fill(set.category_count(m->item) > 1 ? price[m->item] : 0.0);
         const auto taken = [&](int c) CAROUSEVAL_INLINE_LAMBDA {
           return load(value + c * kLanes) + (gain * load(weight + c * lanes + v) - cost);
         };
@@ -160,8 +161,8 @@ class PricedRows {
     const Member* member = set.members(a);
     one_[0] = 0.0;
     for (int s = 0; s < size; ++s) {
-      const double cost = set.homes(member[s].item) > 1 ? price[member[s].item] : 0.0;
-      bool* taken = taken_.at(s * depth);
+      const double cost = set.category_count(member[s].item) > 1 ? price[member[s].item] : 0.0;
+      bool* taken = taken_.at(int64_t(s) * depth);
       for (int c = std::min(s, depth - 1); c >= 0; --c) {
         const double with = one_[c] + (member[s].gain * weight[c * lanes] - cost);
         taken[c] = c == s || with > one_[c + 1];
@@ -172,14 +173,14 @@ class PricedRows {
     for (int n = 1; n <= depth; ++n)
       if (one_[n] > one_[c]) c = n;
     for (int s = size - 1; s >= 0 && c > 0; --s)
-      if (c <= s + 1 && taken_[s * depth + c - 1]) ++used_[member[s].item], --c;
+      if (c <= s + 1 && taken_[int64_t(s) * depth + c - 1]) ++used_[member[s].item], --c;
   }
 
   Assignment assignment_;
   int columns_ = 0, lanes_ = 0, n_ = 0;
   bool crowded_ = false;  // more categories than columns
   double price_outside_ = 0.0;
-  Buffer<int> weight_at_;
+  Buffer<int64_t> weight_at_;
   Buffer<double> weight_;  // by category: rank, then column
   Buffer<bool> banned_;    // by free category and choice
   Buffer<int> open_;

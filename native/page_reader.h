@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "code_map.h"
+#include "hits.h"
 #include "membership.h"
 
 namespace {
@@ -20,14 +22,13 @@ struct Line {
 static_assert(sizeof(Line) == 16, "lines are an array of four 32-bit numbers on the Python side");
 
 struct Judgments {
-  const int64_t* offsets;  // truths + 1
+  Lists groups;  // of judgments that pages are judged by together
   const uint32_t* item;
-  const uint8_t* counts;  // whether it gains anything
-  int64_t truths;
+  const uint8_t* gains;  // whether it gains anything
 };
 
 // What may be wrong with a page, one bit each.
-enum Flaw : uint8_t {
+enum Defect : uint8_t {
   kCellTwice = 1,
   kOutsideGrid = 2,
   kGap = 4,
@@ -37,17 +38,13 @@ enum Flaw : uint8_t {
   kPinnedInPart = 64
 };
 
-struct Hit {
-  uint32_t judgment, place, rank;  // rank: among the page's occupied cells, row by row, from 0
-};
-
 // Per page; rows are `stride` apart.
-struct Shown {
+struct PageTable {
   uint16_t* length;    // the column of the row's last item
   uint32_t* category;  // the row's category, kNone where it is not known
   uint8_t* pinned;
   uint32_t *duplicates, *unjudged;
-  uint8_t* flaws;
+  uint8_t* defects;
   int stride;
 };
 
@@ -57,33 +54,33 @@ class PageReader {
       : judgments_(judgments), membership_(membership), labelled_(labelled) {}
 
   // Reads page number `at` of the output; its hits are appended.
-  void read(const Line* lines, int64_t count, uint32_t truth, uint32_t user, int rows, int cols, const Shown& out,
+  void read(const Line* lines, int64_t count, uint32_t group, uint32_t user, int rows, int cols, const PageTable& out,
             int64_t at, std::vector<Hit>& hits) {
     rows_ = rows;
     cols_ = cols;
     user_ = user;
-    flaws_ = 0;
+    defects_ = 0;
     fill(lines, count, out, at);
-    know(truth);
-    shown_.start(size_t(count));
+    find_judgments(group);
+    counts_.clear(size_t(count));
     uint32_t occupied = 0, distinct = 0, unjudged = 0;
     int last_row = 0;
     for (int i = 0; i < rows; ++i)
       if (out.length[at * out.stride + i]) last_row = i + 1;
     for (int i = 0; i < last_row; ++i) {
       const int length = out.length[at * out.stride + i];
-      if (length == 0) flaws_ |= kSkippedRow;
+      if (length == 0) defects_ |= kSkippedRow;
       for (int j = 0; j < length; ++j) {
         const Cell& cell = cells_[size_t(i) * cols + j];
         if (cell.item == kNone) {
-          flaws_ |= kGap;
+          defects_ |= kGap;
           continue;
         }
-        uint32_t& seen = shown_.at(cell.item, 0);
-        distinct += seen++ == 0;
+        distinct += counts_.at(cell.item, 0)++ == 0;
         const uint32_t judgment = judged_.get(cell.item);
         if (judgment == kNone) ++unjudged;
-        else if (judgments_.counts[judgment]) hits.push_back({judgment, uint32_t(i + 1) << 16 | uint32_t(j + 1), occupied});
+        else if (judgments_.gains[judgment])
+          hits.push_back({judgment, uint32_t(i + 1) << 16 | uint32_t(j + 1), occupied});
         ++occupied;
       }
       out.category[at * out.stride + i] = length ? category_of_row(i, length) : kNone;
@@ -91,7 +88,7 @@ class PageReader {
     check_repeats(out.category + at * out.stride, last_row);
     out.duplicates[at] = occupied - distinct;
     out.unjudged[at] = unjudged;
-    out.flaws[at] = flaws_;
+    out.defects[at] = defects_;
   }
 
  private:
@@ -99,33 +96,32 @@ class PageReader {
     uint32_t item = kNone, category = kNone;
   };
 
-  void fill(const Line* lines, int64_t count, const Shown& out, int64_t at) {
+  void fill(const Line* lines, int64_t count, const PageTable& out, int64_t at) {
     cells_.assign(size_t(rows_) * cols_, Cell{});
     uint16_t* length = out.length + at * out.stride;
     uint8_t* pinned = out.pinned + at * out.stride;
     for (const Line* line = lines; line < lines + count; ++line) {
       const int row = line->row(), col = line->col();
-      if (row > rows_ || col > cols_) {
-        flaws_ |= kOutsideGrid;
+      if (row < 1 || row > rows_ || col < 1 || col > cols_) {
+        defects_ |= kOutsideGrid;
         continue;
       }
       Cell& cell = cells_[size_t(row - 1) * cols_ + (col - 1)];
-      if (cell.item != kNone) flaws_ |= kCellTwice;
-      if (length[row - 1] > 0 && pinned[row - 1] != line->pinned()) flaws_ |= kPinnedInPart;
+      if (cell.item != kNone) defects_ |= kCellTwice;
+      if (length[row - 1] > 0 && pinned[row - 1] != line->pinned()) defects_ |= kPinnedInPart;
       cell = {line->item, line->category};
       pinned[row - 1] = line->pinned();
       if (col > length[row - 1]) length[row - 1] = uint16_t(col);
     }
   }
 
-  // The judgments that apply, by item; pages of one truth often follow each other.
-  void know(uint32_t truth) {
-    if (known_ && truth == truth_) return;
-    known_ = true;
-    truth_ = truth;
-    const bool any = truth < judgments_.truths;
-    const int64_t begin = any ? judgments_.offsets[truth] : 0, end = any ? judgments_.offsets[truth + 1] : 0;
-    judged_.start(size_t(end - begin));
+  // The judgments of a group, by item; pages of one group often follow each other.
+  void find_judgments(uint32_t group) {
+    if (has_group_ && group == group_) return;
+    has_group_ = true;
+    group_ = group;
+    const int64_t begin = judgments_.groups.begin(group), end = judgments_.groups.end(group);
+    judged_.clear(size_t(end - begin));
     for (int64_t j = begin; j < end; ++j) judged_.at(judgments_.item[j], uint32_t(j));
   }
 
@@ -136,9 +132,9 @@ class PageReader {
     while (row < end && row->item == kNone) ++row;
     if (labelled_) {
       for (const Cell* cell = row; cell < end; ++cell)
-        if (cell->item != kNone && (cell->category != row->category ||
-                                    (membership_ && !membership_->holds(user_, cell->item, row->category))))
-          flaws_ |= kOutsideCategory;
+        if (cell->item != kNone &&
+            (cell->category != row->category || (membership_ && !membership_->holds(user_, cell->item, row->category))))
+          defects_ |= kOutsideCategory;
       return row->category;
     }
     if (!membership_) return kNone;
@@ -151,63 +147,26 @@ class PageReader {
         if (membership_->holds(user_, cell->item, category)) common_[kept++] = category;
       common_.resize(kept);
     }
-    if (common_.empty()) flaws_ |= kOutsideCategory;
+    if (common_.empty()) defects_ |= kOutsideCategory;
     return common_.size() == 1 ? common_[0] : kNone;
   }
 
   void check_repeats(const uint32_t* category, int rows) {
-    shown_.start(size_t(rows));
+    counts_.clear(size_t(rows));
     for (int i = 0; i < rows; ++i)
-      if (category[i] != kNone && shown_.at(category[i], 0)++) flaws_ |= kRepeatedCategory;
+      if (category[i] != kNone && counts_.at(category[i], 0)++) defects_ |= kRepeatedCategory;
   }
 
   const Judgments judgments_;
   const Membership* membership_;
   const bool labelled_;
   int rows_ = 0, cols_ = 0;
-  uint32_t user_ = kNone, truth_ = kNone;
-  bool known_ = false;
-  uint8_t flaws_ = 0;
+  uint32_t user_ = kNone, group_ = kNone;
+  bool has_group_ = false;
+  uint8_t defects_ = 0;
   std::vector<Cell> cells_;
   std::vector<uint32_t> common_;
-  Scratch judged_, shown_;
-};
-
-// 2DCG of a page's hits: gain times weight, an item shown twice once, where it weighs most or stands first, or every time.
-enum class Repeats { kBest, kFirst, kEvery };
-
-class HitScorer {
- public:
-  HitScorer(const double* gain, const double* weights, int cols, bool as_list, Repeats repeats)
-      : gain_(gain), weights_(weights), cols_(cols), as_list_(as_list), repeats_(repeats) {}
-
-  // `counted` receives what each hit weighs, 0 where it does not count.
-  double score(const Hit* hits, int64_t count, double* counted) {
-    seen_.start(size_t(count));
-    for (int64_t h = 0; h < count; ++h) {
-      const Hit& hit = hits[h];
-      counted[h] = weights_[as_list_ ? hit.rank : ((hit.place >> 16) - 1) * uint32_t(cols_) + (hit.place & 0xffff) - 1];
-      if (repeats_ == Repeats::kEvery) continue;
-      uint32_t& best = seen_.at(hit.judgment, uint32_t(h));
-      if (best == uint32_t(h)) continue;
-      if (repeats_ == Repeats::kBest && counted[h] > counted[best]) {
-        counted[best] = 0.0;
-        best = uint32_t(h);
-      } else {
-        counted[h] = 0.0;
-      }
-    }
-    double total = 0.0;
-    for (int64_t h = 0; h < count; ++h) total += gain_[hits[h].judgment] * counted[h];
-    return total;
-  }
-
- private:
-  const double *gain_, *weights_;
-  const int cols_;
-  const bool as_list_;
-  const Repeats repeats_;
-  Scratch seen_;
+  CodeMap judged_, counts_;
 };
 
 }  // namespace

@@ -1,0 +1,71 @@
+// Arrays between Python and C++: how they come in, what is checked of them, and how results go out without a copy.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+
+#include <cmath>
+#include <cstdint>
+#include <initializer_list>
+#include <memory>
+#include <string>
+#include <type_traits>
+
+namespace {
+
+namespace nb = nanobind;
+
+template <class T, int N>
+using In = nb::ndarray<const T, nb::ndim<N>, nb::c_contig, nb::device::cpu>;
+template <class T>
+using Out = nb::ndarray<nb::numpy, T>;
+
+// An array to be filled. Unlike std::vector it is not zeroed, so that each thread is the first to touch its own share.
+template <class T>
+class Uninitialized {
+ public:
+  explicit Uninitialized(size_t count) : data_(new T[count]) {}
+  T* data() const { return data_.get(); }
+
+ private:
+  std::unique_ptr<T[]> data_;
+};
+
+// Hands an array (Uninitialized or std::vector) over to NumPy.
+template <class Array>
+auto to_numpy(Array array, std::initializer_list<size_t> shape) {
+  using T = std::remove_pointer_t<decltype(array.data())>;
+  auto owner = std::make_unique<Array>(std::move(array));
+  T* data = owner->data();
+  nb::capsule capsule(owner.get(), [](void* kept) noexcept { std::unique_ptr<Array>(static_cast<Array*>(kept)); });
+  owner.release();  // by now the capsule's
+  return Out<T>(data, shape, capsule);
+}
+template <class Array>
+auto to_numpy(Array array) {
+  const size_t size = array.size();
+  return to_numpy(std::move(array), {size});
+}
+
+inline void require(bool holds, const char* what) {
+  if (!holds) throw nb::value_error(what);
+}
+
+// Offsets that cut all of `size` values into lists: where each begins, and where the last one ends.
+inline void require_offsets(const In<int64_t, 1>& offsets, size_t size, const char* name) {
+  const int64_t *at = offsets.data(), *end = at + offsets.shape(0);
+  bool rise = at < end && *at == 0;
+  for (; rise && at + 1 < end; ++at) rise = at[0] <= at[1];
+  if (!rise || uint64_t(*at) != size)
+    throw nb::value_error((std::string(name) + " must rise from 0 to the number of values").c_str());
+}
+
+// What tables of weights are sorted and added up as: NaN has no place in an order.
+inline void require_weights(const In<double, 2>& weights) {
+  require(weights.shape(0) > 0 && weights.shape(1) > 0 && weights.size() <= 100'000'000,
+          "weights must have 1 to 100,000,000 cells");
+  for (size_t c = 0; c < weights.size(); ++c)
+    require(weights.data()[c] >= 0 && std::isfinite(weights.data()[c]), "weights must be finite and 0 or more");
+}
+
+}  // namespace

@@ -1,0 +1,29 @@
+// Work that several threads share, piece by piece.
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+// Hands out pieces [begin, end) of the work, so that a thread sets up once for all the pieces it does.
+struct Pieces {
+  virtual bool next(int64_t& begin, int64_t& end) = 0;
+
+ protected:
+  ~Pieces() = default;
+};
+
+namespace {
+
+constexpr int64_t kNoAnswer = -1;
+
+// Calls visit(i) for every i of this thread's pieces, up to the first that gives an answer.
+template <class Visit>
+inline int64_t for_each(Pieces& pieces, const Visit& visit) {
+  for (int64_t at, end; pieces.next(at, end);)
+    for (; at < end; ++at)
+      if constexpr (std::is_void_v<decltype(visit(at))>) visit(at);
+      else if (const int64_t answer = visit(at); answer != kNoAnswer) return answer;
+  return kNoAnswer;
+}
+
+}  // namespace

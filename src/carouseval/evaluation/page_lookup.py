@@ -1,0 +1,107 @@
+"""Looks up one page of a table, and solves its ideal."""
+
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from carouseval.errors import ParameterError
+from carouseval.evaluation.defect_lines import refuse_defects
+from carouseval.evaluation.page_view import PageView
+from carouseval.evaluation.reading.inputs import Inputs, JudgedSources
+from carouseval.evaluation.reading.judged_data import JudgedData
+from carouseval.evaluation.scoring import ideal_problems
+from carouseval.evaluation.scoring.loss_steps import loss_steps
+from carouseval.evaluation.scoring.page_batch import PageBatch, page_batches
+from carouseval.metrics.grid import Array
+from carouseval.tables import Table, TableLike
+
+
+def look_up_page(
+    sources: JudgedSources,
+    judged: JudgedData,
+    layouts: TableLike,
+    metric: str,
+    user_id: Any,
+    page_id: Any = None,
+) -> PageView:
+    """Look a page up by its ids, the first of its user by default; its lines are read again.
+
+    It is judged by the same data as before: what belongs to which category may come from all pages.
+    """
+    table = sources.tables(layouts)["layouts"]
+    keep = {"user_id": user_id} | ({} if page_id is None else {"page_id": page_id})
+    lines = _lines(table, keep)
+    if lines.is_empty():
+        ids = " ".join(f"{column}={value!r}" for column, value in keep.items())
+        judged_user = ", who has judgments" if sources.judges(user_id) else ""
+        raise ParameterError(f"layouts: there is no page of {ids}{judged_user}.")
+    if page_id is None and "page_id" in lines.columns:
+        page_id = lines["page_id"].sort()[0]
+        lines = lines.filter(pl.col("page_id") == page_id)
+    with sources.open(lines, judged=judged, canonical=True) as inputs:
+        (page,) = [batch for batch in page_batches(inputs.layouts, inputs.judged, inputs.plan) if len(batch)]
+        refuse_defects(page, inputs)
+        grid = int(page.grid[0])
+        weights = inputs.plan.weights(metric, grid)
+        steps = loss_steps(metric, grid, page, inputs.judged, inputs.plan)
+        return PageView(
+            user_id=user_id,
+            page_id=page_id,
+            grid=inputs.plan.grids[grid],
+            weights=weights,
+            values=dict(zip(("dcg", "item_order", "row_order", "ideal"), steps.values[0].tolist(), strict=True)),
+            shown=_shown_cells(lines, inputs, metric, page, steps.hit_weights, weights),
+            ideal=_ideal_cells(steps.ideal, inputs, weights),
+        )
+
+
+def _lines(table: Table, keep: dict[str, Any]) -> pl.DataFrame:
+    for column, value in keep.items():
+        if column not in table:
+            raise ParameterError(f"layouts have no column {column}.")
+        kind, word = (Integral, "an integer") if table.id_types[column] == pl.Int64 else (str, "text")
+        if not isinstance(value, kind) or isinstance(value, bool):
+            raise ParameterError(f"{column} must be {word}, as in layouts, found {value!r}.")
+    lines = table.frame().filter(*(pl.col(column) == value for column, value in keep.items()))
+    with table.read_errors():
+        return lines.collect(engine="streaming")
+
+
+def _shown_cells(
+    lines: pl.DataFrame, inputs: Inputs, metric: str, page: PageBatch, hit_weights: Array, weights: Array
+) -> pl.DataFrame:
+    (row, col), judgment = page.hit_cells(), page.hit_judgment
+    hits = pl.DataFrame(
+        {
+            "row": row + 1,
+            "col": col + 1,
+            "relevance": inputs.judged.judgments.relevance[judgment],
+            "gain": inputs.judged.gains[metric][judgment],
+            "counts": hit_weights > 0,
+        }
+    )
+    kept = [name for name in ("row", "col", "item_id", "category") if name in lines.columns]
+    joined = lines.select(kept).join(hits, on=["row", "col"], how="left").sort("row", "col")
+    weight = pl.Series("weight", weights[joined["row"].to_numpy() - 1, joined["col"].to_numpy() - 1])
+    return joined.with_columns(weight, pl.col("gain").fill_null(0.0), pl.col("counts").fill_null(False))
+
+
+def _ideal_cells(cells: ideal_problems.IdealCells, inputs: Inputs, weights: Array) -> pl.DataFrame:
+    codebook = inputs.codebook
+    categories = codebook.categories.values()
+    unknown: NDArray[np.bool_] = cells.category >= len(categories)
+    label = pl.Series(cells.category).set(pl.Series(unknown), None)
+    nothing = pl.Series([None] * len(label), dtype=pl.String)
+    return pl.DataFrame(
+        {
+            "row": cells.row + 1,
+            "col": cells.col + 1,
+            "item_id": codebook.items.values().gather(inputs.judged.judgments.item[cells.judgment]),
+            "category": categories.gather(label) if len(categories) else nothing,
+            "gain": cells.gain,
+            "weight": weights[cells.row, cells.col],
+        }
+    ).sort("row", "col")

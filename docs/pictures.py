@@ -58,16 +58,16 @@ def main(folder: Path = HERE) -> None:
 
 def figures() -> dict[str, Any]:
     """The charts of attention.md by the names of their files."""
-    train, test = (cv.attention.recgaze_counts(group) for group in ("bratislava", "amsterdam"))
-    found = ceiling_study(train, test)
-    tables = {f"{test.name}: examined on this share of screens": test.frequencies}
+    train, test = cv.attention.recgaze_counts("bratislava"), cv.attention.recgaze_counts("amsterdam")
+    study = ceiling_study(train, test)
+    tables = {f"{test.name}: share of screens on which each cell was examined": test.frequencies}
     tables |= {str(name): cv.discounts.parse(name).weights(cv.RECGAZE) for name in ("d_rpb", "d_rpd", "d_a")}
     phone, desktop = (cv.discounts.parse("d_rpb").weights(grid) for grid in (cv.PHONE, cv.DESKTOP))
     return {
-        "attention-ceiling": ceiling_figure(found),
+        "attention-ceiling": ceiling_figure(study),
         "attention-desktop": charts.heatmap(desktop, "d_rpb on cv.DESKTOP, six items in view", cv.DESKTOP),
         "attention-discounts": charts.heatmaps(tables),
-        "attention-fit": fit_figure(found, train, test),
+        "attention-fit": fit_figure(study, train, test),
         "attention-pattern": charts.browsing_pattern(cv.discounts.parse("d_rpb").weights(cv.RECGAZE)),
         "attention-phone": charts.heatmap(phone, "d_rpb on cv.PHONE, three items in view", cv.PHONE),
     }

@@ -1,4 +1,4 @@
-"""The forms that docs/attention.md says were looked at by hand, computed anew."""
+"""The forms listed in docs/attention.md, computed again."""
 
 import math
 import re
@@ -32,23 +32,23 @@ def edges(beta: Array, w: Array, right: Array | None = None) -> Array:
 
 # every parameter is a share, an array (sets, 1, 1)
 FORMS: dict[str, tuple[int, Callable[..., Array]]] = {
-    "six, with a row decay of their own for swipers": (
+    "six, with a separate row decay after a swipe": (
         7,
         lambda e, k, b, s1, s2, r, k2: (
             e * np.where(first, k ** (i - 1) * b ** (slot - 1), k2 ** (i - 1) * later(s1, s2, r))
         ),
     ),
-    "edges, with a row decay of their own for swipers": (
+    "edges, with a separate row decay after a swipe": (
         8,
         lambda e, k, b, s1, s2, r, w, k2: (
             e * np.where(first, k ** (i - 1) * edges(b, w), k2 ** (i - 1) * later(s1, s2, r))
         ),
     ),
-    "edges, the right edge with a decay of its own": (
+    "edges, with a separate decay from the right edge": (
         8,
         lambda e, k, b, s1, s2, r, w, c: e * k ** (i - 1) * np.where(first, edges(b, w, c), later(s1, s2, r)),
     ),
-    "edges, w of its own in row 1": (
+    "edges, with a separate w in row 1": (
         8,
         lambda e, k, b, s1, s2, r, w, top: (
             e * k ** (i - 1) * np.where(first, edges(b, np.asarray(np.where(i == 1, top, w))), later(s1, s2, r))
@@ -60,7 +60,7 @@ FORMS: dict[str, tuple[int, Callable[..., Array]]] = {
             e * k ** (i - 1) * np.where(first, edges(b, w * q ** (i - 1)), later(s1, s2, r))
         ),
     ),
-    "six, with a step of its own from row 1 to row 2": (
+    "six, with a separate step from row 1 to row 2": (
         7,
         lambda e, k, b, s1, s2, r, step: (
             e * np.where(i == 1, 1, step) * k ** (i - 1) * np.where(first, b ** (slot - 1), later(s1, s2, r))
@@ -113,8 +113,8 @@ def lines(heading: str) -> dict[str, float]:
 
 
 @pytest.mark.slow
-def test_forms_looked_at_by_hand_are_as_documented() -> None:
-    said = lines("Looked at by hand before")
+def test_further_forms_are_as_documented() -> None:
+    said = lines("Further forms were tried before")
     assert list(said) == list(FORMS)
     lowest = min(one.fit.bic for one in choose_form(SEEN).trials)
     for name, (size, formula) in FORMS.items():

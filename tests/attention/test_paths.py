@@ -421,7 +421,7 @@ def test_a_scan_is_fitted_to_saved_looks(tmp_path: Path) -> None:
     fit = fit_paths(logs.paths("bratislava"))
     assert content["parameters"] == pytest.approx(fit.discount.parameters, rel=1e-9)
     assert content["train"]["log_likelihood_per_path"] == pytest.approx(fit.log_likelihood / 6, rel=1e-9)
-    assert "by participant, 3 of them" in content["interval_method"]
+    assert "clustered by participant (3 participants)" in content["interval_method"]
 
 
 @pytest.mark.parametrize(
@@ -441,7 +441,7 @@ def test_times_are_numbers_or_dates(times: list[Any]) -> None:
     if "T" in str(times[0]) and "+" not in "".join(map(str, times)):
         frame = frame.with_columns(pl.col("time").str.to_datetime())  # as Parquet would have them
     assert paths_from_screens(frame, GRID).cell.tolist() == paths.cell.tolist()
-    assert repr(paths).startswith("Paths('table', 3 looks on 1 screens")
+    assert repr(paths).startswith("Paths('table', 3 steps on 1 screens")
     with pytest.raises(cv.DataError, match=r"table: missing column row; it has screen, col"):
         paths_from_screens({"screen": [1], "col": [1]}, GRID)
     with pytest.raises(cv.ParameterError, match=r"table must be a table .* or a path, found int\."):
@@ -479,9 +479,9 @@ def test_every_screen_has_a_look() -> None:
 @pytest.mark.parametrize(
     ("people", "message"),
     [
-        ([-1, 0, 0], "participants are numbered 0, 1, 2"),
-        ([0, 2, 2], "participants are numbered 0, 1, 2"),
-        ([0.5, 1.7, 1], "participant is a list of whole numbers"),
+        ([-1, 0, 0], "participant must be numbered 0, 1, 2"),
+        ([0, 2, 2], "participant must be numbered 0, 1, 2"),
+        ([0.5, 1.7, 1], "participant must be a list of integers"),
     ],
 )
 def test_participants_are_numbered(people: list[Any], message: str) -> None:

@@ -164,7 +164,7 @@ def test_labels_are_an_option(tmp_path: Path) -> None:
     assert list(read_small(tmp_path, events, lines, dropped_labels=()).groups) == ["bratislava", "amsterdam", "all"]
     assert list(read_small(tmp_path, events, lines, dropped_labels="(no label)").groups) == ["bratislava", "all"]
     message = (
-        r"no line has the familiarity label 'I didnt select'\. Did you mean 'I did not select a movie'\? Labels there"
+        r"no line has the familiarity label 'I didnt select'\. Did you mean 'I did not select a movie'\? Labels"
     )
     with pytest.raises(cv.ParameterError, match=message):
         read_small(tmp_path, events, lines, dropped_labels=["I didnt select"])
@@ -174,7 +174,7 @@ def test_the_click_file_goes_by_two_names(tmp_path: Path) -> None:
     events, clicks = write(tmp_path, [*SCREEN, *OTHER], BOTH)
     other = clicks.rename(tmp_path / "click_feedback.csv")
     assert read_recgaze(events, other).audit["all"].notes == ()
-    note = "click_summary_dataset.csv was found under its other name, click_feedback.csv"
+    note = "the click file click_summary_dataset.csv was read under its other name, click_feedback.csv"
     assert read_recgaze(str(events), str(clicks)).audit["all"].notes == (note,)
     other.unlink()
     with pytest.raises(cv.DataError, match=r"click_summary_dataset\.csv: No such file .* Zenodo, record 15270518"):
@@ -197,7 +197,7 @@ def test_results_are_saved_whole(tmp_path: Path) -> None:
     assert audit["dropped_labels"] == DROPPED
     assert audit["groups"]["all"]["labels"] == {KEPT[0]: 2}
     assert audit["groups"]["all"]["dropped"] == dict.fromkeys(REASONS, 0)
-    with pytest.raises(cv.DataError, match=r"summary_feedback\.csv: .* Name a folder to write to"):
+    with pytest.raises(cv.DataError, match=r"summary_feedback\.csv: .* Give a folder to write to"):
         read.save(tmp_path / "summary_feedback.csv")
 
 

@@ -80,7 +80,7 @@ def test_labels_and_empty_groups(files: list[str]) -> None:
 def test_other_formats_hold_the_counts(files: list[str], format: str) -> None:
     shown = run("recgaze", *files, "-f", format)
     assert shown.returncode == 0
-    assert len(shown.stdout.splitlines()) == 30 + {"csv": 1, "markdown": 2, "latex": 6}[format]
+    assert len(shown.stdout.splitlines()) == 30 + {"csv": 1, "markdown": 4, "latex": 7}[format]  # and the heading
     if format == "csv":
         row = next(csv.DictReader(io.StringIO(shown.stdout)))
         assert (row["group"], row["screens"], row["row"], row["1"], row["2"]) == ("bratislava", "1", "1", "1", "0")
@@ -111,9 +111,9 @@ def test_help_has_examples() -> None:
     [
         (["recgaze", "no.csv", "no.csv"], "carouseval: no.csv: No such file or directory. It is part of the RecGaze"),
         (["recgaze", "EVENTS", "EVENTS"], "missing column Movie_Familiarity"),
-        (["recgaze", "CLICKS", "EVENTS"], "The events file is given first, then the click file."),
+        (["recgaze", "CLICKS", "EVENTS"], "The events file comes first, then the click file."),
         (["recgaze", "EVENTS", "CLICKS", "--dropped-labels", "I do remember"], 'Did you mean "I don\'t remember"?'),
-        (["recgaze", "EVENTS", "CLICKS", "--out", "EVENTS"], "Name a folder to write to."),
+        (["recgaze", "EVENTS", "CLICKS", "--out", "EVENTS"], "Give a folder to write to."),
         (["examination", "EVENTS", "--grid", "2x3"], "missing columns screen, row, col"),
         (["examination", "EVENTS", "--grid", "big"], "there is no grid 'big'"),
         (["examination", "EVENTS"], "--grid"),

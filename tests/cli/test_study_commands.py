@@ -45,7 +45,7 @@ def test_reproduce_shows_every_figure_and_writes_files(tmp_path: Path) -> None:
     drawing = (tmp_path / "paper" / "ceiling.svg").read_text()
     for text in ("d_rpb, by likelihood", "8 parameters", "96.4%"):
         assert text in drawing
-    assert "held against amsterdam" in (tmp_path / "paper" / "fit.svg").read_text()
+    assert "compared with amsterdam" in (tmp_path / "paper" / "fit.svg").read_text()
 
 
 def test_reproduce_in_the_terminal() -> None:
@@ -54,7 +54,7 @@ def test_reproduce_in_the_terminal() -> None:
     beyond = (
         "Beyond the paper",
         "d_rpb, by likelihood",
-        "Forms tried",
+        "Forms compared",
         "is within noise of the ceiling in rho, r, MSE",
     )
     paper = ("Table 1", "d_rpd", "0.9859 = 0.9859", "Table 2, graded relevance", "20000 ≈ 19999", "948/9480")
@@ -201,7 +201,7 @@ def test_fit_takes_screens_and_resamples_participants(tmp_path: Path) -> None:
     assert content["bootstrap"]["method"] == "participants resampled with replacement"
     assert set(content["bootstrap"]["parameters"]) == {"alpha", "beta"}
     text = run("fit", "bratislava", "--model", "d_t", "--bootstrap", "20").stdout
-    assert "sampling noise of independent cells only, too narrow" in text
+    assert "binomial noise of independent cells only, too narrow" in text
     assert "say on which grid" in run("fit", str(table)).stderr
 
 

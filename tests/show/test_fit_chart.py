@@ -179,7 +179,7 @@ def test_beyond_draws_the_intervals_it_was_given_in_order() -> None:
 def test_beyond_without_a_ceiling_has_no_band() -> None:
     svg = draw(ceiling_chart(LINES[:2]))
     assert not marks(svg, "rect")
-    assert any(text.startswith("Lines: 95% intervals; of scores") and "bands" not in text for text in texts(svg))
+    assert any(text.startswith("Lines: 95% intervals (scores") and "bands" not in text for text in texts(svg))
 
 
 def test_a_fit_in_the_terminal() -> None:
@@ -193,7 +193,7 @@ def test_a_fit_in_the_terminal() -> None:
         "  1   .80   .75 ███████████┃    .40   .40 ██████┃",
         "  2   .50   .40 ██████┃▌        .20   .30 ███ ┃",
         "",
-        "Farthest off  single cells",
+        "Largest residuals  single cells",
         "row  col   data  model  difference  in standard errors",
         "  2    1  0.600  0.400      +0.200                +4.1",
         "  1    1  0.800  0.700      +0.100                +2.2",

@@ -112,7 +112,7 @@ def test_sentences_follow_the_numbers(found: CeilingStudy) -> None:
     assert reached.startswith("d_rpb with 8 parameters is within noise of the ceiling in rho, r, MSE.")
     assert f"binary: {binary.corrected.count} and {binary.regressions.count};" in disputes
     assert f"graded: {graded.corrected.count} and {graded.regressions.count}." in disputes
-    assert "held-out data agree (rows left out one by one" in chosen
+    assert "held-out data agree (leave-one-row-out cross-validation" in chosen
     assert f"{found.choice.chosen.dispersion:.2f} times that of binomial noise" in remains
     assert "d_rpd predicts 15.2 examined cells per screen and d_rpb 48.3" in cells
     assert "people examined 48.3 in training and 43.3 in test" in cells

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _FOLDS = 10
 
 PARTICIPANT_FOLDS = "cross-validation over participants, at most 10 folds"
-ROW_FOLDS = "cross-validation that leaves out one row at a time, but never row 1, which some forms treat separately"
+ROW_FOLDS = "leave-one-row-out cross-validation, without row 1, which some forms treat separately"
 NO_CROSS_VALIDATION = "no cross-validation: fewer than 3 rows, and no counts of at least 2 participants"
 
 
@@ -94,9 +94,7 @@ class FormSelection(Result):
                 "log-likelihood": trial.fit.log_likelihood,
                 "BIC, above the lowest": trial.fit.bic - lowest,
                 "held out": trial.held_out,
-                "note": "chosen"
-                if trial.fit is self.chosen
-                else "too many parameters" * (len(trial.fit.values) > MAX_PARAMETERS),
+                "note": "chosen" if trial.fit is self.chosen else "too many" * (len(trial.fit.values) > MAX_PARAMETERS),
             }
             for trial in self.trials
         )

@@ -316,7 +316,8 @@ class PathProblem(LikelihoodProblem):
     def __init__(self, paths: Paths) -> None:
         super().__init__(as_form("d_scan"), paths.grid)
         self.paths: Paths = paths
-        size = self.size = paths.grid.rows * paths.grid.cols
+        self.size: int = paths.grid.rows * paths.grid.cols
+        size = self.size
         last = np.append(np.diff(paths.screen) != 0, True)
         first = np.append(True, last[:-1])
         head = np.where(last, size, np.append(paths.cell[1:], 0))

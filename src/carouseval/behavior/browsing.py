@@ -7,7 +7,7 @@ those of C/W/L (Moffat, Bailey, Scholer and Thomas, TOIS 2017) in two dimensions
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, overload
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from carouseval.metrics.discounts import Discount, Mixture
 from carouseval.metrics.gains import Gain
 from carouseval.metrics.grid import Array, Grid
 from carouseval.metrics.page_stack import stack_pages
-from carouseval.metrics.relevance import Relevance
+from carouseval.metrics.relevance import ManyPages, OnePage, Relevance, UnknownPages
 from carouseval.metrics.validation import require_float
 
 _Value = TypeVar("_Value")  # float for one page, an array for a batch
@@ -87,6 +87,46 @@ def _brief(value: Any) -> str:
     return f"{value:.4g}" if np.ndim(value) == 0 else f"<array of shape {np.shape(value)}>"
 
 
+@overload
+def browse(
+    relevance: UnknownPages,
+    discount: str | Discount,
+    grid: Grid | None = None,
+    gain: Gain = "exp2",
+    *,
+    swipe_cost: float = 1,
+    scroll_cost: float = 1,
+) -> Browsing[Any]: ...
+@overload
+def browse(
+    relevance: OnePage,
+    discount: str | Discount,
+    grid: Grid | None = None,
+    gain: Gain = "exp2",
+    *,
+    swipe_cost: float = 1,
+    scroll_cost: float = 1,
+) -> Browsing[float]: ...
+@overload
+def browse(
+    relevance: ManyPages,
+    discount: str | Discount,
+    grid: Grid | None = None,
+    gain: Gain = "exp2",
+    *,
+    swipe_cost: float = 1,
+    scroll_cost: float = 1,
+) -> Browsing[Array]: ...
+@overload
+def browse(
+    relevance: Relevance,
+    discount: str | Discount,
+    grid: Grid | None = None,
+    gain: Gain = "exp2",
+    *,
+    swipe_cost: float = 1,
+    scroll_cost: float = 1,
+) -> Browsing[Any]: ...
 def browse(
     relevance: Relevance,
     discount: str | Discount,

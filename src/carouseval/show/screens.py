@@ -53,7 +53,7 @@ def browsing_pattern(weights: ArrayLike, grid: Grid = RECGAZE, rows: int = 3) ->
         (dip, right, "w, β"),
         *((*ends, name) for ends, name in zip(later, parameters, strict=True)),
     ]
-    title = "e: anything examined; κ: next row; σ1_top, fade: more swipes in the first rows"
+    title = alt.TitleParams("e: anything examined; κ: next row", subtitle="σ1_top, fade: more swipes in the first rows")
     return styled(_pattern(title, table, grid, _observed_arrows(grid), texts))
 
 
@@ -82,7 +82,11 @@ def heatmaps(tables: Mapping[str, ArrayLike], grid: Grid = RECGAZE, columns: int
 
 
 def _pattern(
-    title: str, table: Array, grid: Grid, arrows: list[tuple[float, float]], names: list[tuple[float, float, str]]
+    title: str | alt.TitleParams,
+    table: Array,
+    grid: Grid,
+    arrows: list[tuple[float, float]],
+    names: list[tuple[float, float, str]],
 ) -> alt.LayerChart:
     """One panel of Figure 1: the rows, arrows above them, and the names of the patterns above these."""
     pages = _page_edges(grid)

@@ -52,12 +52,6 @@ TABLES: dict[str, tuple[Column, ...]] = {
     "scores": SCORES,
     "candidates": CANDIDATES,
 }
-    "layouts": LAYOUTS,
-    "judgments": JUDGMENTS,
-    "items": ITEMS,
-    "scores": SCORES,
-    "candidates": CANDIDATES,
-}
 
 _WITH_SEGMENTS = ("layouts", "judgments")  # tables that may have columns of segments and weights
 

@@ -192,8 +192,8 @@ def _check_names(plan: ScoringPlan) -> None:
             raise ParameterError(f"by={name!r} is a column of the results; give your column another name.")
     if not plan.metrics:
         raise ParameterError(
-            f"metrics: a figure of a whole system cannot be tested user by user, found {', '.join(plan.figures)}. Add a "
-            "metric of pages, such as 'N2DCG_cat'."
+            f"metrics: a figure of a whole system cannot be tested user by user, found {', '.join(plan.figures)}. Add "
+            "a metric of pages, such as 'N2DCG_cat'."
         )
 
 

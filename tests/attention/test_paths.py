@@ -487,7 +487,7 @@ def test_every_screen_has_a_look() -> None:
 def test_participants_are_numbered(people: list[Any], message: str) -> None:
     with pytest.raises(cv.DataError, match=message):
         Paths("x", GRID, np.array([0, 1, 2]), np.array([0, 1, 0]), 3, np.array(people))
-    with pytest.raises(cv.DataError, match="screen is a list of whole numbers"):
+    with pytest.raises(cv.DataError, match="screen must be a list of integers"):
         Paths("x", GRID, np.array([[0]]), np.array([[0]]), 1)
 
 

@@ -163,9 +163,7 @@ def test_labels_are_an_option(tmp_path: Path) -> None:
     assert list(usual.groups) == ["amsterdam", "all"]
     assert list(read_small(tmp_path, events, lines, dropped_labels=()).groups) == ["bratislava", "amsterdam", "all"]
     assert list(read_small(tmp_path, events, lines, dropped_labels="(no label)").groups) == ["bratislava", "all"]
-    message = (
-        r"no line has the familiarity label 'I didnt select'\. Did you mean 'I did not select a movie'\? Labels"
-    )
+    message = r"no line has the familiarity label 'I didnt select'\. Did you mean 'I did not select a movie'\? Labels"
     with pytest.raises(cv.ParameterError, match=message):
         read_small(tmp_path, events, lines, dropped_labels=["I didnt select"])
 

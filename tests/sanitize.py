@@ -10,14 +10,13 @@ KERNEL_TESTS = (
     "tests/metrics/test_native_fuzz.py",
     "tests/metrics/test_native.py",
     "tests/metrics/test_gains.py",
-    "tests/metrics/test_score.py",
+    "tests/metrics/test_array_functions.py",
     "tests/metrics/test_ideal.py",
     "tests/metrics/test_chain_kernel.py",
     "tests/evaluation/test_candidate_ideals.py",
     "tests/evaluation/test_evaluate_oracle.py",
     "tests/comparison/test_significance.py",
-    "tests/attention/test_fit.py",
-    "tests/attention/test_row_page_fit.py",
+    "tests/attention/test_rank_fit.py",
     "tests/study/test_simulation.py",
 )
 

@@ -328,7 +328,7 @@ def test_figures_alone_cannot_be_compared(data: Sample, metrics: Any) -> None:
 def test_what_has_no_ideal_is_not_explained(data: Sample, metric: str) -> None:
     with pytest.raises(cv.ParameterError, match="explain takes one N2DCG_cat"):
         cv.explain(data.layouts["new"], data.judgments, data.items, metrics=metric)
-    with pytest.raises(cv.ParameterError, match="sensitivity varies one N2DCG_cat"):
+    with pytest.raises(cv.ParameterError, match="sensitivity takes one N2DCG_cat"):
         cv.sensitivity(data.layouts, data.judgments, data.items, metrics=metric)
 
 

@@ -19,7 +19,7 @@ from carouseval.cli import (
     simulate,
 )
 
-app = typer.Typer(
+app: typer.Typer = typer.Typer(
     help="Evaluate pages of carousels offline: N2DCG_cat and related metrics, exact and fast.",
     epilog="Start with: carouseval score page.csv",
     no_args_is_help=True,
@@ -32,7 +32,7 @@ app = typer.Typer(
         "default_map": {"help": False, "install_completion": False, "show_completion": False},
     },
 )
-for command, examples in (
+for _command, _examples in (
     (score.score, score.EXAMPLES),
     (evaluate.evaluate, evaluate.EXAMPLES),
     (compare.compare, compare.EXAMPLES),
@@ -45,7 +45,7 @@ for command, examples in (
     (recgaze.recgaze, recgaze.EXAMPLES),
     (examination.examination, examination.EXAMPLES),
 ):
-    app.command(epilog=f"\b\nExamples:{indent(examples, '  ')}")(command)  # \b keeps the line breaks
+    app.command(epilog=f"\b\nExamples:{indent(_examples, '  ')}")(_command)  # \b keeps the line breaks
 
 
 def _print_version(requested: bool) -> None:

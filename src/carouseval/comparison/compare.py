@@ -192,8 +192,8 @@ def _check_names(plan: ScoringPlan) -> None:
             raise ParameterError(f"by={name!r} is a column of the results; give your column another name.")
     if not plan.metrics:
         raise ParameterError(
-            f"metrics: {', '.join(plan.figures)} describes a whole system and cannot be tested user by user; add a "
-            "metric of pages, such as 'N2DCG_cat'."
+            f"metrics: a figure of a whole system cannot be tested user by user, found {', '.join(plan.figures)}. Add "
+            "a metric of pages, such as 'N2DCG_cat'."
         )
 
 
@@ -254,7 +254,7 @@ def _system_table(
         for metric in results[0].mean:
             means = [result.mean[metric] for result in results]
             row: dict[str, Any] = {"system": name, "metric": metric}
-            if metric in results[0].figures:  # describes the whole system, without an interval
+            if metric in results[0].figures:  # of the whole system: it has no interval
                 count = results[0].counts["users"]
                 row |= {"mean": float(np.mean(means)), "low": math.nan, "high": math.nan, "users": count}
             else:

@@ -45,12 +45,18 @@ CANDIDATES = (
     _ITEM,
     _CATEGORY,
 )
-TABLES = {"layouts": LAYOUTS, "judgments": JUDGMENTS, "items": ITEMS, "scores": SCORES, "candidates": CANDIDATES}
+TABLES: dict[str, tuple[Column, ...]] = {
+    "layouts": LAYOUTS,
+    "judgments": JUDGMENTS,
+    "items": ITEMS,
+    "scores": SCORES,
+    "candidates": CANDIDATES,
+}
 
 _WITH_SEGMENTS = ("layouts", "judgments")  # tables that may have columns of segments and weights
 
 # columns of the results
-RESERVED = {column.name for group in TABLES.values() for column in group} | {
+RESERVED: set[str] = {column.name for group in TABLES.values() for column in group} | {
     *("status", "invalid", "duplicates", "unjudged", "weight", "pages", "users", "metric", "mean", "low", "high"),
     *("share", "score", "dcg", "item_order", "row_order", "choice", "ideal", "lost", "loss", "gain", "ideal_gain"),
     *("missing", "nothing_to_show", "__record__"),

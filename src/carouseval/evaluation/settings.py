@@ -229,6 +229,7 @@ def _doc(setting: "Field[Any]") -> Doc:
 
 
 _F = TypeVar("_F", bound=Callable[..., Any])
+_LAST = "progress"  # the parameter that comes after the settings
 
 
 def takes_settings(function: _F, kind: type[Settings] = Settings) -> _F:
@@ -236,7 +237,7 @@ def takes_settings(function: _F, kind: type[Settings] = Settings) -> _F:
 
     Settings come after the function's own parameters, but before ``progress``.
     """
-    call = getattr(function, "__init__") if isinstance(function, type) else function  # noqa: B009 - mypy
+    call: Any = vars(function).get("__init__", function)
     signature = inspect.signature(call)
     own = [one for one in signature.parameters.values() if one.kind is not inspect.Parameter.VAR_KEYWORD]
     settings = [
@@ -251,13 +252,10 @@ def takes_settings(function: _F, kind: type[Settings] = Settings) -> _F:
     first = [one for one in own if one.name != _LAST]
     last = [one for one in own if one.name == _LAST]
     full = signature.replace(parameters=[*first, *settings, *last])
-    setattr(call, "__signature__", full)  # noqa: B010 - functions have no such attribute for mypy
+    call.__signature__ = full
     if function.__doc__:
         function.__doc__ = _with_settings(inspect.cleandoc(function.__doc__), kind)
     return function
-
-
-_LAST = "progress"
 
 
 def _with_settings(doc: str, kind: type[Settings]) -> str:

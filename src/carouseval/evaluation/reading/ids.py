@@ -77,7 +77,8 @@ class PageIds:
     """Codes for pages by (user, page_id)."""
 
     def __init__(self, threads: int | None = None) -> None:
-        self.names, self.pairs = Ids(threads), PairIds(threads)
+        self.names: Ids = Ids(threads)
+        self.pairs: PairIds = PairIds(threads)
 
     def __len__(self) -> int:
         return len(self.pairs)
@@ -99,8 +100,10 @@ class Codebook:
     """The codes that judgments, items and layouts share; layouts may add new ids to those of judgments."""
 
     def __init__(self, segments: Sequence[str] = (), threads: int | None = None) -> None:
-        self.users, self.items, self.categories = Ids(threads), Ids(threads), Ids(threads)
-        self.segments = {name: Ids(threads) for name in segments}
+        self.users: Ids = Ids(threads)
+        self.items: Ids = Ids(threads)
+        self.categories: Ids = Ids(threads)
+        self.segments: dict[str, Ids] = {name: Ids(threads) for name in segments}
         self.pages: PageIds | None = None  # where judgments name pages
 
     def segment_values(self, name: str, codes: Codes) -> pl.Series:

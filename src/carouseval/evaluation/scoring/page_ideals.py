@@ -18,7 +18,8 @@ class PageIdeals:
     """Ideals of pages for one plan and one set of judged data; those of judged items are computed once."""
 
     def __init__(self, judged: JudgedData, plan: ScoringPlan) -> None:
-        self.judged, self.plan = judged, plan
+        self.judged: JudgedData = judged
+        self.plan: ScoringPlan = plan
         self._computed: dict[tuple[str, int], Bounds] = {}  # per judgment set, NaN until computed
 
     def of_pages(self, name: str, grid: int, pages: PageBatch) -> Bounds:

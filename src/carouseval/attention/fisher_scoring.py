@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from carouseval.metrics.grid import Array, IntArray
 
-_DIFFERENCE = 1e-5  # step of the central differences, on the unbounded scale
+_DIFFERENCE = 1e-5  # step of the finite differences, on the unbounded scale
 _MAX_STEP = 2.0
 _MAX_ITERATIONS = 200
-_MIN_GAIN = 1e-9  # converged if a step promises a smaller gain in log-likelihood
+_MIN_GAIN, _ROUGH_GAIN = 1e-9, 1e-2  # in log-likelihood: converged if a step promises less
 
 Model: TypeAlias = Callable[[Array], Array]
 """From parameters (points, parameters) to probabilities of outcomes (points, outcomes)."""
@@ -102,19 +102,23 @@ class Estimate:
 _FIELDS = tuple(f.name for f in fields(Estimate))
 
 
-def maximise(model: Model, data: CountData, start: Array, low: Array, high: Array) -> Estimate:
-    """Maximise the likelihood from ``start`` (problems, parameters), within the bounds of each parameter."""
+def maximise(model: Model, data: CountData, start: Array, low: Array, high: Array, *, rough: bool = False) -> Estimate:
+    """Maximise the likelihood from ``start`` (problems, parameters), within the bounds of each parameter.
+
+    A ``rough`` maximum, close enough to start another search from, takes about half the time.
+    """
     every = np.arange(len(start))
-    estimate = _evaluate(model, data, np.clip(start, low, high), every)
+    min_gain = _ROUGH_GAIN if rough else _MIN_GAIN
+    estimate = _evaluate(model, data, np.clip(start, low, high), every, central=not rough)
     damping, active = np.full(len(start), 1e-3), every
     for _ in range(_MAX_ITERATIONS):
         current = estimate if len(active) == len(every) else estimate.select(active)
         points = np.clip(current.point + _scoring_step(current, damping[active], low, high), low, high)
         predicted = ((points - current.point) * current.gradient).sum(axis=1)
-        proposal = _evaluate(model, data, points, active)
+        proposal = _evaluate(model, data, points, active, central=not rough)
         better = proposal.log_likelihood >= current.log_likelihood
         # a step cut at a bound may lead down; damping then turns it towards the gradient
-        tolerance = _MIN_GAIN + 1e-14 * np.abs(current.log_likelihood)
+        tolerance = min_gain + 1e-14 * np.abs(current.log_likelihood)
         converged = np.isfinite(current.log_likelihood) & (predicted >= 0) & (predicted < tolerance)
         estimate.update(active[better], proposal.select(better))
         estimate.converged[active] = converged
@@ -139,16 +143,18 @@ def _scoring_step(current: Estimate, damping: Array, low: Array, high: Array) ->
     return np.clip(step, -_MAX_STEP, _MAX_STEP)
 
 
-def _evaluate(model: Model, data: CountData, points: Array, problems: IntArray) -> Estimate:
-    """The log-likelihood and its derivatives, by central differences of the probabilities in one call of the model."""
+def _evaluate(model: Model, data: CountData, points: Array, problems: IntArray, central: bool) -> Estimate:
+    """The log-likelihood and its derivatives, by central or forward differences in one call of the model."""
     count, size = points.shape
-    moves = _DIFFERENCE * np.concatenate([np.zeros((1, size)), np.eye(size), -np.eye(size)])
-    neighbours = model((points[:, None] + moves).reshape(-1, size)).reshape(count, 2 * size + 1, -1)
-    defined = np.asarray(np.isfinite(neighbours).all(axis=(1, 2)))
-    if not defined.all():  # an impossible probability: the log-likelihood is -inf
-        neighbours = np.where(defined[:, None, None], neighbours, 2.0)
+    unit = np.eye(size)
+    moves = _DIFFERENCE * np.concatenate([np.zeros((1, size)), unit, *([-unit] if central else [])])
+    neighbours = model((points[:, None] + moves).reshape(-1, size)).reshape(count, len(moves), -1)
+    finite = np.isfinite(neighbours)
+    if not finite.all():  # an impossible probability: the log-likelihood is -inf
+        neighbours = np.where(finite.all(axis=(1, 2), keepdims=True), neighbours, 2.0)
     probabilities = neighbours[:, 0].copy()
-    jacobian = ((neighbours[:, 1 : size + 1] - neighbours[:, size + 1 :]) / (2 * _DIFFERENCE)).transpose(0, 2, 1)
+    below, width = (neighbours[:, size + 1 :], 2 * _DIFFERENCE) if central else (neighbours[:, :1], _DIFFERENCE)
+    jacobian = ((neighbours[:, 1 : size + 1] - below) / width).transpose(0, 2, 1)
     log_likelihood = data.log_likelihood(probabilities, problems)
     slope, curvature = data.derivatives(probabilities, problems)
     gradient = (slope[:, None] @ jacobian)[:, 0]

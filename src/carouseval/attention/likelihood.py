@@ -154,10 +154,14 @@ def fit_likelihood(
     >>> fit.interval_method
     'binomial noise of independent cells only, too narrow'
     """
-    grid, form = check_counts(examination, grid), as_form(discount)
-    ci = confidence_level(ci)
+    grid = check_counts(examination, grid)
+    return fit_form(examination, as_form(discount), grid, confidence_level(ci), {})
+
+
+def fit_form(examination: Examination, form: Form, grid: Grid, ci: float, optima: dict[Form, Array]) -> LikelihoodFit:
+    """Fit a form, with the optima of other forms on the same data as starts."""
     problem = LikelihoodProblem(form, grid)
-    estimate = problem.fit(*_as_problem(examination))
+    estimate = problem.fit(*_as_problem(examination), optima=optima)
     uncertainty = wald_intervals(problem, estimate, _participant_scores(examination, estimate), ci)
     values = problem.parameters(estimate)
     participants = None if examination.by_participant is None else len(examination.by_participant[1])

@@ -58,11 +58,22 @@ class LikelihoodProblem:
         idle, _ = self.without_effect(estimate)
         return {name: default.get(name, values[name]) if idle[k] else values[name] for k, name in enumerate(values)}
 
-    def fit(self, counts: Array, screens: Array, starts: Array | None = None) -> Estimate:
-        """Fit problems (problems, cells), each from several starts (problems, starts, parameters); the best is kept."""
+    def fit(
+        self,
+        counts: Array,
+        screens: Array,
+        starts: Array | None = None,
+        optima: dict[Form, Array] | None = None,
+    ) -> Estimate:
+        """Fit problems (problems, cells), each from several starts (problems, starts, parameters); the best is kept.
+
+        ``optima`` are those of other forms on the same problems, (problems, parameters); this one is added.
+        """
+        optima = {} if optima is None else optima
         if starts is None:
-            starts = self._starts(counts, screens, {})
+            starts = self._starts(counts, screens, optima)
         estimate = self._maximise(counts, screens, starts)
+        optima[self.form] = estimate.point
         if not np.isfinite(estimate.log_likelihood).any():
             raise DataError(
                 f"{self.form.name}: its weights are not probabilities near any start of the search; "
@@ -70,34 +81,34 @@ class LikelihoodProblem:
             )
         return estimate
 
-    def _maximise(self, counts: Array, screens: Array, starts: Array) -> Estimate:
+    def _maximise(self, counts: Array, screens: Array, starts: Array, *, rough: bool = False) -> Estimate:
         """In batches, so that memory is bounded and an iteration fits into the processor's cache."""
         evaluations = starts.shape[1] * (2 * starts.shape[2] + 1)
         step = max(1, _BATCH_SIZE // (evaluations * counts.shape[1]))
         batches = [slice(begin, begin + step) for begin in range(0, len(counts), step)]
         return Estimate.concatenate(
-            [self._maximise_batch(counts[batch], screens[batch], starts[batch]) for batch in batches]
+            [self._maximise_batch(counts[batch], screens[batch], starts[batch], rough) for batch in batches]
         )
 
-    def _maximise_batch(self, counts: Array, screens: Array, starts: Array) -> Estimate:
+    def _maximise_batch(self, counts: Array, screens: Array, starts: Array, rough: bool) -> Estimate:
         many = starts.shape[1]
         data = BinomialCounts(np.repeat(counts, many, axis=0), np.repeat(screens, many, axis=0))
         bound = np.full(len(self.form.free), BOUND)
-        estimate = maximise(self.probabilities, data, starts.reshape(-1, len(bound)), -bound, bound)
+        estimate = maximise(self.probabilities, data, starts.reshape(-1, len(bound)), -bound, bound, rough=True)
+        if not rough:
+            estimate = maximise(self.probabilities, data, estimate.point, -bound, bound)
         values = np.nan_to_num(estimate.log_likelihood, nan=-np.inf).reshape(-1, many)
         return estimate.select(values.argmax(axis=1) + many * np.arange(len(counts)))
 
-    def _starts(self, counts: Array, screens: Array, fitted: dict[str, Array]) -> Array:
-        """Default starts and the optima of smaller forms, so that a form is at least as likely as those it contains.
-
-        ``fitted`` keeps these optima, (problems, parameters), by the names of the forms.
-        """
+    def _starts(self, counts: Array, screens: Array, optima: dict[Form, Array]) -> Array:
+        """Default starts and the optima of smaller forms, so that a form is at least as likely as those it contains."""
         starts = [np.repeat(self._default_starts[None], len(counts), axis=0)]
         for name in self.form.contains:
             smaller = LikelihoodProblem(as_form(name), self.grid)
-            if name not in fitted:
-                fitted[name] = smaller._maximise(counts, screens, smaller._starts(counts, screens, fitted)).point
-            values = smaller.natural(fitted[name])
+            if smaller.form not in optima:
+                smaller_starts = smaller._starts(counts, screens, optima)
+                optima[smaller.form] = smaller._maximise(counts, screens, smaller_starts, rough=True).point
+            values = smaller.natural(optima[smaller.form])
             starts += [
                 self.unbounded(self.form.extend(smaller.form, values, minimum))[:, None]
                 for minimum in (1e-7, 0.3)  # of the parameters that the smaller form lacks

@@ -9,7 +9,8 @@ import numpy as np
 from carouseval.attention.examination import Examination
 from carouseval.attention.fisher_scoring import BinomialCounts
 from carouseval.attention.forms import FORMS, MAX_PARAMETERS, Form, as_form
-from carouseval.attention.likelihood import LikelihoodFit, check_counts, fit_likelihood
+from carouseval.attention.intervals import confidence_level
+from carouseval.attention.likelihood import LikelihoodFit, check_counts, fit_form
 from carouseval.attention.likelihood_problem import LikelihoodProblem
 from carouseval.metrics.grid import Array, Grid
 from carouseval.result_base import Result
@@ -169,12 +170,20 @@ def choose_form(
     >>> cv.attention.choose_form(cv.attention.recgaze_counts("bratislava"), forms=forms).chosen.form.name
     'edges, novelty'
     """
-    grid = check_counts(examination, grid)
+    grid, ci = check_counts(examination, grid), confidence_level(ci)
     counts, screens, folds = _held_out_data(examination)
+    optima: dict[Form, Array] = {}
+    fold_optima: dict[Form, Array] = {}
     trials = []
     for form in map(as_form, forms):
-        fit = fit_likelihood(examination, form, grid, ci=ci)
-        trials.append(FormTrial(fit, _held_out_likelihood(form, examination, grid, counts, screens)))
+        fit = fit_form(examination, form, grid, ci, optima)
+        held_out = float("nan")
+        if len(counts):
+            training = examination.counts.ravel() - counts, examination.screens - screens
+            estimate = LikelihoodProblem(form, grid).fit(*training, optima=fold_optima)
+            data = BinomialCounts(counts, screens)
+            held_out = float(data.log_likelihood(estimate.probabilities, np.arange(len(counts))).sum())
+        trials.append(FormTrial(fit, held_out))
         if progress:
             progress(len(trials), len(forms))
     eligible = [trial.fit for trial in trials if len(trial.fit.values) <= MAX_PARAMETERS]
@@ -197,12 +206,3 @@ def _held_out_data(examination: Examination) -> tuple[Array, Array, str]:
         return np.zeros((0, size)), np.zeros((0, size)), NO_CROSS_VALIDATION
     one_row = np.repeat(np.eye(rows)[1:], cols, axis=1)
     return one_row * examination.counts.ravel(), one_row * examination.screens, ROW_FOLDS
-
-
-def _held_out_likelihood(form: Form, examination: Examination, grid: Grid, counts: Array, screens: Array) -> float:
-    if not len(counts):
-        return float("nan")
-    problem = LikelihoodProblem(form, grid)
-    estimate = problem.fit(examination.counts.ravel() - counts, examination.screens - screens)
-    data = BinomialCounts(counts, screens)
-    return float(data.log_likelihood(estimate.probabilities, np.arange(len(counts))).sum())

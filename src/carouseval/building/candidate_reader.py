@@ -46,7 +46,8 @@ def read_carousels(
     for name in ("layouts", "judgments"):
         if name in tables and "page_id" in tables[name]:
             raise DataError(
-                f"{name}: found a column page_id, but each user has one page here. Keep one page, drop page_id."
+                f"{name}: found a column page_id, but each user has one page here. Keep one page per user and drop "
+                "page_id."
             )
     cells = _cells(tables["candidates"])
     shown_items = None
@@ -82,7 +83,9 @@ def _cells(table: Table) -> pl.DataFrame:
         )
     cells = table.collect()
     if cells.is_empty():
-        raise DataError("candidates: the table is empty. Give at least one line of user_id, carousel, col, item_id.")
+        raise DataError(
+            "candidates: the table has no lines. Give at least one line of user_id, carousel, col, item_id."
+        )
     return cells if "carousel" in cells.columns else cells.with_columns(carousel="category")
 
 

@@ -19,10 +19,11 @@ from carouseval.metrics.grid import Array
 from carouseval.progress import Progress
 from carouseval.tables import Table, TableLike, in_memory
 
-NO_CATEGORY = (
+NEEDS_CATEGORIES = (
     "no table gives the categories of items, which the ideal page needs. Give items (item_id, category) or a column "
-    "category in layouts; or use candidates='displayed', which scores the arrangement alone."
+    "category in layouts"
 )
+NO_CATEGORY = f"{NEEDS_CATEGORIES}; or use candidates='displayed', which scores the arrangement alone."
 
 
 @dataclass(frozen=True, eq=False)

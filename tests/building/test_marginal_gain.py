@@ -258,7 +258,7 @@ PAGE = {"user_id": [1], "row": [1], "col": [1], "item_id": [1], "category": ["x"
 @pytest.mark.parametrize(
     ("page", "candidates", "options", "message"),
     [
-        (None, pl.DataFrame(LINES).clear(), {}, "candidates: the table is empty"),
+        (None, pl.DataFrame(LINES).clear(), {}, "candidates: the table has no lines"),
         (None, {k: v for k, v in LINES.items() if k != "carousel"}, {}, "missing column carousel .or category"),
         (None, {k: v for k, v in LINES.items() if k != "item_id"}, {}, "candidates: missing column item_id"),
         (None, LINES | {"col": [1, 1]}, {}, "1 cell appears twice, first user_id=1 carousel='a' col=1 .line 2"),

@@ -175,7 +175,7 @@ class _Candidates:
         scores, memberships = tables["scores"].collect(), tables["items"].collect()
         for name, table in (("scores", scores), ("items", memberships)):
             if not table.height:
-                raise DataError(f"{name}: the table is empty.")
+                raise DataError(f"{name}: the table has no lines.")
         users, items, categories = Ids(), Ids(), Ids()
         user, item = users.add(scores["user_id"]), items.add(scores["item_id"])
         if pl.Series(user.astype(np.int64) << 32 | item).n_unique() < scores.height:

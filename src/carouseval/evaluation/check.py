@@ -127,7 +127,7 @@ def check(
     items : table, optional
         Lines of ``item_id, category``.
     progress : callable, optional
-        Called with (what, done, of) while tables are read.
+        Called with (what, done, total) while tables are read.
 
     Returns
     -------

@@ -56,7 +56,7 @@ def explain(
     items : table, optional
         Lines of ``item_id, category``. By default, the (item, category) pairs in layouts.
     progress : callable, optional
-        Called with (what, done, of) while tables are read and scored.
+        Called with (what, done, total) while tables are read and scored.
 
     Returns
     -------

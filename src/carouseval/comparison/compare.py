@@ -1,5 +1,7 @@
 """Which system is better, and is the difference significant? Systems are paired by user and share their ideals."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager

@@ -1,5 +1,7 @@
 """``check``: reads and validates tables, and scores nothing."""
 
+from __future__ import annotations
+
 import html
 import json
 from collections.abc import Mapping

@@ -5,6 +5,8 @@ are scored batch by batch (``scoring/``), and the result is put together (``per_
 ``results.py``).
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from typing import Any, Unpack
 

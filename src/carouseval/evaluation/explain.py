@@ -5,6 +5,8 @@ displayed ideal), S3 the best of all judged items (the judged ideal): S <= S1 <=
 ideal page may, such as a repeated item (``loss_steps.py``).
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from functools import partial
 from typing import SupportsIndex, Unpack

@@ -4,6 +4,8 @@ A name is that of the metric, then in brackets its discount and ``gain=linear``,
 To add a metric, write a file like ``precision.py`` and import it here; ``metric_base.py`` says what a metric is.
 """
 
+from __future__ import annotations
+
 import re
 from typing import Any, TypeAlias
 

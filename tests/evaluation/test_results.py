@@ -90,7 +90,7 @@ def test_writings(result: cv.Evaluation, tmp_path: Path) -> None:
     for suffix in ("json", "md", "tex", "csv", "parquet"):
         assert result.save(tmp_path / f"result.{suffix}").stat().st_size > 0
     assert pl.read_parquet(tmp_path / "result.parquet").equals(result.to_frame())
-    with pytest.raises(cv.DataError, match=r"write .json, .md, .tex, .csv or .parquet"):
+    with pytest.raises(cv.DataError, match=r"Use .json, .md, .tex, .csv or .parquet"):
         result.save(tmp_path / "result.xlsx")
     with pytest.raises(cv.DataError, match="cannot be written"):
         result.save(tmp_path / "no" / "result.parquet")

@@ -155,7 +155,7 @@ def test_nothing_left_to_win() -> None:
 
 def test_repr_and_notebook() -> None:
     result = cv.explain(LAYOUTS, JUDGMENTS, None, metrics=METRIC, grid=GRID)
-    assert repr(result).startswith(f"Explanation({METRIC}, points of 100: score 59.1, item order 9.1, row order ")
+    assert repr(result).startswith(f"Explanation({METRIC}, points out of 100: score 59.1, item order 9.1, row ")
     assert "<p>These pages score 59.1" in result._repr_html_()
     page = result.page("u")
     first, header, *rows = repr(page).splitlines()

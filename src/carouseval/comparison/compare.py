@@ -153,7 +153,8 @@ def runs_by_system(systems: Systems, baseline: str | None = None) -> dict[str, l
     if not isinstance(systems, Mapping) or len(systems) < 2:
         raise ParameterError("systems must be a dict of at least two: {'prod': layouts, 'new': layouts}.")
     if baseline is not None and baseline not in systems:
-        raise ParameterError(f"baseline: there is no system {baseline!r}.{did_you_mean(str(baseline), systems)}")
+        hint = f"{did_you_mean(str(baseline), systems)} Systems: {', '.join(map(str, systems))}."
+        raise ParameterError(f"baseline: there is no system {baseline!r}.{hint}")
     runs = {}
     for name, layouts in systems.items():
         if not isinstance(name, str) or not name:

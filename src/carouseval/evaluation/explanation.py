@@ -191,7 +191,8 @@ class Explanation(Result):
 
     def __repr__(self) -> str:
         shares = ", ".join(f"{name.replace('_', ' ')} {_points(share)}" for name, share in self.shares.items())
-        return f"Explanation({self.metric}, points of 100: {shares}; {self.per_page.height:,} pages)"
+        pages = f"{self.per_page.height:,} page{'s' * (self.per_page.height != 1)}"
+        return f"Explanation({self.metric}, points out of 100: {shares}; {pages})"
 
 
 def _shares(pages: pl.DataFrame) -> dict[str, float]:

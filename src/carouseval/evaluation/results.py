@@ -221,7 +221,7 @@ class Evaluation(Result):
         users, pages = self.per_user.height, int(self.per_user["pages"].sum())
         if not self.metrics:
             users, pages = self.counts["users"], self.counts["pages"]
-        return f"Evaluation({means}; {users:,} users, {pages:,} pages scored)"
+        return f"Evaluation({means}; {users:,} user{'s' * (users != 1)}, {pages:,} page{'s' * (pages != 1)} scored)"
 
     def _repr_html_(self) -> str:
         note = ", ".join(f"{key.replace('_', ' ')} {value:,}" for key, value in self.counts.items() if value)

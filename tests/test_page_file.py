@@ -50,18 +50,18 @@ def test_what_reads(text: str, page: Any, tmp_path: Path, monkeypatch: pytest.Mo
         (b"\n\n,,\n", r"the page is empty"),
         (b"[]", r"the page is empty"),
         (b"[[], [null]]", r"the page is empty"),
-        (b"a,b\n1,2\n", r"row 1, col 1 is 'a', not a number\. The file has no header: every line is a carousel"),
+        (b"a,b\n1,2\n", r"row 1, col 1 is 'a', not a number\. Write no header: every line is a carousel"),
         (b"1 2 3\n", r"row 1, col 1 is '1 2 3', not a number\. .* separated by commas, semicolons or tabs"),
         (b"1_000,2\n", r"row 1, col 1 is '1_000', not a number"),
         ("\u0663,2".encode(), r"not a number"),
         (b"1,2\n3,four\n", r"row 2, col 2 is 'four', not a number\.$"),
-        (b"1,2\n3,-4\n", r"row 2, col 2 is -4; relevance is finite and 0 or more"),
-        (b"1,inf\n", r"row 1, col 2 is inf; relevance is finite"),
+        (b"1,2\n3,-4\n", r"row 2, col 2 is -4; relevances must be finite and 0 or more"),
+        (b"1,inf\n", r"row 1, col 2 is inf; relevances must be finite"),
         (b'1,"2\n', r"is not CSV: unexpected end of data"),
         (b"\xff\xfe1\x00", r"byte 1 is not UTF-8 text"),
         (b"[[1, 2", r"is not JSON"),
-        (b'{"pages": [[1]]}', r"expected a list of carousels"),
-        (b"[1, 2]", r"expected a list of carousels"),
+        (b'{"pages": [[1]]}', r"expected a list of rows"),
+        (b"[1, 2]", r"expected a list of rows"),
         (b"[[1, [2]]]", r"row 1, col 2 is '\[2\]', not a number"),
         (b"[[1e999]]", r"row 1, col 1 is inf"),
         (b"[" * 100_000, r"is not JSON"),
@@ -85,7 +85,7 @@ def test_missing_files_and_folders(tmp_path: Path) -> None:
 def test_a_table_is_not_a_page(tmp_path: Path) -> None:
     path = tmp_path / "huge.csv"
     path.write_text("1,2\n" * 600_000)
-    with pytest.raises(cv.DataError, match=r"a page of 600000x2 cells; this reads one page"):
+    with pytest.raises(cv.DataError, match=r"a page of 600000x2 cells is too large; the limit is 1,000,000 cells"):
         read_page(str(path))
 
 

@@ -141,6 +141,14 @@ def test_missing_columns_are_named_together() -> None:
         open_tables({"layouts": {"user_id": [1], "item_id": [1], "pos": [2]}})
 
 
+def test_swapped_tables() -> None:
+    judgments = {"user_id": [1], "item_id": [1], "relevance": [2]}
+    with pytest.raises(DataError, match=r"layouts: missing columns row, col; .* Are layouts and judgments swapped\?"):
+        open_tables({"layouts": judgments})
+    with pytest.raises(DataError, match=r"judgments: missing column relevance; .* Are layouts and judgments swapped\?"):
+        open_tables({"judgments": COLUMNS})
+
+
 def with_value(column: str, value: Any) -> dict[str, Any]:
     return {**COLUMNS, column: [*COLUMNS[column][:2], value]}
 

@@ -144,6 +144,10 @@ def missing_columns(
             hint = f"Its fields seem to be separated by {word}; separate them by {SEPARATORS[separator]}."
     if schema.get("items") == pl.String and "item_id" in missing:
         hint = "Its column items holds text. Use .parquet or .ndjson for lists, or write one line per item, with col."
+    if "item_id" in names and (
+        ("row" in missing and "relevance" in header) or ("relevance" in missing and "row" in header)
+    ):
+        hint = "Are layouts and judgments swapped?"
     return f"missing column{'s' * (len(missing) > 1)} {', '.join(descriptions)}; it has {available}. {hint}"
 
 

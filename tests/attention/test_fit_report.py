@@ -69,7 +69,7 @@ def test_the_forms_tried_are_a_table() -> None:
     assert isinstance(report, LikelihoodReport)
     assert report.choice is not None
     forms = report.choice.to_frame()
-    assert forms["BIC, above the lowest"].min() == 0
+    assert forms["BIC above the lowest"].min() == 0
     assert forms.filter(note="chosen")["form"].to_list() == [report.fit.form.name]
 
 

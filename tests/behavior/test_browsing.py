@@ -280,7 +280,7 @@ def test_models_carry_over_to_other_screens_by_their_meaning() -> None:
         (lambda: browse([[1]], "d_a"), r"d_a\(.*\) is not a browsing model"),
         (lambda: browse([[1]], Empirical([[2.0]])), r"d_emp\(table\): weights above 1 are not probabilities"),
         (lambda: chain_of("d_mix(0.5*d_rpb + 0.5*d_rcb)", cv.RECGAZE), r"has a chain for each of its parts"),
-        (lambda: browse([[1]], "d_rpb", swipe_cost=-1), r"swipe_cost must be a finite number at least 0, found -1"),
+        (lambda: browse([[1]], "d_rpb", swipe_cost=-1), r"swipe_cost must be a finite number of at least 0, found -1"),
         (lambda: MarkovScan(leave=0), r"d_scan: leave must be a finite number above 0, found 0"),
         (lambda: some_chain(leave=0.1), r"chain: probabilities out of state 0 add up to 0\.6, not to 1"),
         (lambda: some_chain(start=1.5), r"chain: the probabilities of start add up to 1\.5, above 1"),

@@ -216,7 +216,7 @@ def test_a_page_may_be_empty() -> None:
         ({"item_id": [1, 2, 3]}, r"7 never equals '7'"),
         ({"user_id": [7, None, 7]}, r"scores: column user_id, line 2: found nothing"),
         ({"item_id": [["a"], ["b"], ["c"]]}, r"scores: found lists of items"),
-        ({"user_id": [], "item_id": [], "score": []}, r"scores: the table is empty"),
+        ({"user_id": [], "item_id": [], "score": []}, r"scores: the table has no lines"),
     ],
 )
 def test_bad_scores_are_refused(change: dict[str, Any], message: str) -> None:

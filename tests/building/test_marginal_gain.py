@@ -258,7 +258,7 @@ PAGE = {"user_id": [1], "row": [1], "col": [1], "item_id": [1], "category": ["x"
 @pytest.mark.parametrize(
     ("page", "candidates", "options", "message"),
     [
-        (None, pl.DataFrame(LINES).clear(), {}, "candidates: the table is empty"),
+        (None, pl.DataFrame(LINES).clear(), {}, "candidates: the table has no lines"),
         (None, {k: v for k, v in LINES.items() if k != "carousel"}, {}, "missing column carousel .or category"),
         (None, {k: v for k, v in LINES.items() if k != "item_id"}, {}, "candidates: missing column item_id"),
         (None, LINES | {"col": [1, 1]}, {}, "1 cell appears twice, first user_id=1 carousel='a' col=1 .line 2"),
@@ -275,7 +275,7 @@ PAGE = {"user_id": [1], "row": [1], "col": [1], "item_id": [1], "category": ["x"
         (None, LINES, {"grid": 3, "row": 1}, "grid must be a carouseval.Grid"),
         (PAGE, LINES, {"grid": cv.Grid(1, 3)}, "1 page fills all 1 rows of the grid, first user_id=1"),
         (PAGE | {"page_id": [1]}, LINES, {}, "layouts: found a column page_id, but each user has one page here"),
-        ({k: v for k, v in PAGE.items() if k != "category"}, LINES, {}, "no table says which category"),
+        ({k: v for k, v in PAGE.items() if k != "category"}, LINES, {}, "no table gives the categories of items"),
         (PAGE, LINES | {"item_id": ["1", "2"]}, {}, "7 never equals '7'"),
     ],
 )

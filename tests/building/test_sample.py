@@ -260,7 +260,7 @@ def test_a_sample_in_a_line_and_in_a_notebook() -> None:
         ({"systems": []}, "systems must name at least one system"),
         ({"mode": "stars"}, "mode must be 'graded' or 'binary', found 'stars'"),
         ({"categories_per_item": 4}, "categories_per_item must be at most 3, found 4"),
-        ({"missing": 2}, "missing must be a finite number at least 0 and at most 1, found 2"),
+        ({"missing": 2}, "missing must be a finite number of at least 0 and at most 1, found 2"),
     ],
 )
 def test_options_out_of_range(options: dict[str, Any], message: str) -> None:

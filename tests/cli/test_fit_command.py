@@ -159,7 +159,7 @@ def test_a_scan_of_paths(tmp_path: Path) -> None:
     assert more["parameters"]["e"] == pytest.approx(paths.screens / 200, abs=1e-6)
     said = "bootstrap resamples counts, not scan paths; leave it out."
     assert said in fitted(*arguments, "--bootstrap", "9", status=2)
-    assert "say on which grid" in fitted(str(train), "--discount", "d_scan", status=2)
+    assert "give the grid of the screen" in fitted(str(train), "--discount", "d_scan", status=2)
 
 
 def test_counts_and_paths_are_not_held_against_each_other(tmp_path: Path, small: list[str]) -> None:
@@ -290,7 +290,7 @@ def test_outputs_are_checked_first(
         (["--discount", "d_rpb", "--refine"], "d_rpb is already fitted over real numbers; leave out --refine."),
         (
             ["--discount", "d_rpb", "--objective", "mse"],
-            "d_rpb: 322,687,697,779 combinations of parameters are too many to try. Give values of more of them, or "
+            "d_rpb: 322,687,697,779 combinations of parameters are too many to try. Give fewer values to try, or "
             "fit it by likelihood.",
         ),
         (["--discount", "d_rpb", "--values", "w=0"], "d_rpb: 16,983,563,041 combinations of parameters are too many"),
@@ -314,7 +314,7 @@ def test_mistakes_end_with_one_clear_line(options: list[str], message: str, smal
 
 @pytest.mark.parametrize("model", ["d_rpb", "d_rcb", "d_scan"])
 def test_likelihood_needs_screens(model: str, small: list[str]) -> None:
-    message = f"{model} is fitted to counts of screens; say with --screens of how many screens."
+    message = f"{model} is fitted to counts of screens; give the number of screens with --screens."
     assert message in fitted(small[0], "--discount", model, status=2)
     assert "row 1, col 1 was examined on 9 of 8 screens" in fitted(
         small[0], "--discount", model, "--screens", "8", status=2
@@ -397,8 +397,8 @@ def test_cells_that_nobody_looked_at_are_asked_about(tmp_path: Path) -> None:
     path = tmp_path / "counts.csv"
     path.write_text("9,8,7,0\n6,5,4,0\n0,0,0,0\n")
     notes = fitted(str(path), "--screens", "10", "--discount", "d_rcb", "--page-size", "4")["notes"]
-    assert "Nobody looked beyond row 2 of 3. If the screen ends there, so should the grid." in notes
-    assert "Nobody looked beyond column 3 of 4. If the screen ends there, so should the grid." in notes
+    assert "Nobody looked beyond row 2 of 3. If the screen ends there, use a smaller grid." in notes
+    assert "Nobody looked beyond column 3 of 4. If the screen ends there, use a smaller grid." in notes
 
 
 def test_headers_that_name_other_columns(tmp_path: Path) -> None:

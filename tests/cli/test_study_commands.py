@@ -202,7 +202,7 @@ def test_fit_takes_screens_and_resamples_participants(tmp_path: Path) -> None:
     assert set(content["bootstrap"]["parameters"]) == {"alpha", "beta"}
     text = run("fit", "bratislava", "--model", "d_t", "--bootstrap", "20").stdout
     assert "binomial noise of independent cells only, too narrow" in text
-    assert "say on which grid" in run("fit", str(table)).stderr
+    assert "give the grid of the screen" in run("fit", str(table)).stderr
 
 
 def test_fit_takes_other_parameters_and_objectives() -> None:
@@ -234,6 +234,8 @@ def test_fit_takes_other_parameters_and_objectives() -> None:
         (["simulate", "--trials", "0"], "trials must be an integer of at least 1"),
         (["simulate", "--mode", "grade"], "must be 'binary' or 'graded', found 'grade'. Did you mean 'graded'?"),
         (["simulate", "--truth", "d_x"], "there is no discount 'd_x'"),
+        (["simulate", "--truth", "bratislav"], "no group, file or discount 'bratislav'. Did you mean 'bratislava'?"),
+        (["fit", "."], "Give a CSV or JSON file with one line per row of the grid."),
         (["simulate", "--truth", "none.csv"], "none.csv: No such file"),
         (["simulate", "--at-least", "2"], "thresholds must be decimals"),
     ],

@@ -110,9 +110,15 @@ def test_judged_twice() -> None:
 def test_empty_tables(name: str) -> None:
     tables: dict[str, Any] = {"layouts": LAYOUTS, "judgments": JUDGMENTS, "items": ITEMS}
     tables[name] = tables[name].clear()
-    with pytest.raises(cv.DataError, match=f"{name}: the table is empty. Give at least one line of ") as refused:
+    with pytest.raises(cv.DataError, match=f"{name}: the table has no lines. Give at least one line of ") as refused:
         cv.evaluate(**tables, metrics=METRIC, grid=GRID)
     assert [str(defect) for defect in cv.check(**tables, grid=GRID).defects] == [str(refused.value)]
+
+
+def test_empty_layouts_without_categories() -> None:
+    layouts = LAYOUTS.clear().select("user_id", "row", "col", "item_id")
+    with pytest.raises(cv.DataError, match=r"layouts: the table has no lines\."):
+        cv.evaluate(layouts, JUDGMENTS, metrics=METRIC, grid=GRID)
 
 
 def test_all_defects_of_all_tables_at_once() -> None:

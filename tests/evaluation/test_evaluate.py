@@ -332,7 +332,7 @@ def test_segments_and_their_grids() -> None:
         assert row["N2DCG_cat"] == pytest.approx(wanted.mean["N2DCG_cat"], rel=1e-12)
         assert row["users"] == wanted.per_user.height
     grids = {name: grid for name, grid in data.grids.items() if name != "web"}
-    with pytest.raises(cv.DataError, match="device has 'web', for which grid names no screen; it names 'tv', 'phone'"):
+    with pytest.raises(cv.DataError, match="device has 'web', which grid does not list; it lists 'tv', 'phone'"):
         cv.evaluate(data.layouts["new"], data.judgments, data.items, by="device", grid=grids)
     with pytest.raises(cv.ParameterError, match="a dict of grids needs by="):
         cv.evaluate(data.layouts["new"], data.judgments, data.items, grid=data.grids)

@@ -30,7 +30,7 @@ def test_by_hand() -> None:
     wanted = {(1, 1): 0.0, (1, 2): 0.9, (2, 1): 0.3, (2, 2): -0.2, (2, 3): -0.1}
     assert lost == pytest.approx(wanted)
     assert result.summary.startswith(
-        "These pages score 59.1 of the 100 points of ideal pages; reordering the carousels"
+        "These pages score 59.1 out of 100, the score of an ideal page; reordering the carousels"
     )
 
 
@@ -145,7 +145,10 @@ def test_nothing_left_to_win() -> None:
         item_id=pl.Series(["a1", "a2", "a3", "b1", "b2", "b3"]), category=pl.Series(["A"] * 3 + ["B"] * 3)
     )
     result = cv.explain(perfect, JUDGMENTS, None, metrics=METRIC, grid=GRID)
-    assert result.summary == "These pages score 100.0 of the 100 points of ideal pages: there is nothing left to gain."
+    assert (
+        result.summary
+        == "These pages score 100.0 out of 100, the score of an ideal page: there is nothing left to gain."
+    )
     nobody = cv.explain(perfect, JUDGMENTS.with_columns(relevance=pl.lit(0)), None, metrics=METRIC, grid=GRID)
     assert nobody.summary == "No page was scored, so there is nothing to explain."
 

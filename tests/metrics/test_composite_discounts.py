@@ -169,7 +169,7 @@ def test_a_mixture_of_tables_by_name() -> None:
         ("d_mix(0*d_rpb + 1*d_rcb)", r"a share must be .* found 0\.0\."),
         ("d_mix(-0.5*d_rpb + 1*d_rcb)", r"a share must be .* found -0\.5\."),
         ("d_mix(nan*d_rpb)", r"a share must be .* found nan\."),
-        ("d_mix(1*d_rpb(w=2))", r"d_rpb: w must be a finite number at least 0 and at most 1, found 2\."),
+        ("d_mix(1*d_rpb(w=2))", r"d_rpb: w must be a finite number of at least 0 and at most 1, found 2\."),
         ("d_mix(1*d_rpq)", r"there is no discount 'd_rpq'\. Did you mean 'd_rp[bd]'\? Known: .*d_mix, .*d_scan"),
         ("d_mix(1*d_emp(unheard of))", r"there is no table 'unheard of'"),
         ("d_mix(1*@fitted.json)", r"discount 'd_mix\(1\*@fitted\.json\)' cannot be parsed; write shares and discounts"),

@@ -215,7 +215,10 @@ def test_parse_reads_positions_and_partial_lists() -> None:
     [
         ("d_rdp", r"no discount 'd_rdp'\. Did you mean 'd_rpd'\? Known: d_a, d_add"),
         ("", r"discount '' cannot be parsed; write for example d_rpd"),
-        ("d_rpd(", r"discount 'd_rpd\(' cannot be parsed"),
+        (
+            "d_rpd(",
+            r"discount 'd_rpd\(': the brackets do not match: 1 opened, 0 closed\. Write it as in d_rpd",
+        ),
         ("d_rpd(mu=)", r"parameters are written as name=number"),
         ("d_rpd(mu=mu)", r"parameters are written as name=number"),
         ("d_rpd(mv=0.5)", r"parameter 'mv' is unknown\. Did you mean 'mu'\? d_rpd takes alpha, beta, mu, nu\."),
@@ -238,7 +241,7 @@ def test_what_does_not_read_is_refused(text: str, message: str) -> None:
     [
         (lambda: discounts.RowPage(mu=0), r"d_rpd: mu must be a finite number above 0 and at most 1, found 0\."),
         (lambda: discounts.RowPage(nu=1.5), r"d_rpd: nu must be .* found 1\.5\."),
-        (lambda: discounts.FPattern(alpha=-1), r"d_t: alpha must be a finite number at least 0, found -1\."),
+        (lambda: discounts.FPattern(alpha=-1), r"d_t: alpha must be a finite number of at least 0, found -1\."),
         (lambda: discounts.FPattern(beta=math.nan), r"d_t: beta must be .* found nan\."),
         (lambda: discounts.FPattern(beta=math.inf), r"d_t: beta must be .* found inf\."),
         (lambda: discounts.Mirrored(alpha="7"), r"d_mir: alpha must be .* found '7'\."),  # type: ignore[arg-type]
@@ -250,7 +253,7 @@ def test_what_does_not_read_is_refused(text: str, message: str) -> None:
         (lambda: discounts.RowPageBrowsing(sigma1_top=0), r"d_rpb: sigma1_top must be .* above 0"),
         (lambda: discounts.RowPageBrowsing(rho=math.nan), r"d_rpb: rho must be .* found nan\."),
         (lambda: MarkovScan(leave=0), r"d_scan: leave must be a finite number above 0, found 0\."),
-        (lambda: MarkovScan(lost=-1), r"d_scan: lost must be a finite number at least 0, found -1\."),
+        (lambda: MarkovScan(lost=-1), r"d_scan: lost must be a finite number of at least 0, found -1\."),
         (lambda: MarkovScan(wrap=1.5), r"d_scan: wrap must be .* at most 1, found 1\.5\."),
         (lambda: MarkovScan(e=0), r"d_scan: e must be .* above 0 and at most 1, found 0\."),
         (lambda: MarkovScan(back=math.inf), r"d_scan: back must be .* found inf\."),

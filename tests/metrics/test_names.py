@@ -131,7 +131,12 @@ def test_a_function_must_give_one_number(result: Any) -> None:
         (lambda: cv.metric("n2dcg_cat"), r"Did you mean 'N2DCG_cat'\?"),
         (lambda: cv.metric("MAP"), r"there is no metric 'MAP'\."),
         (lambda: cv.metric(""), r"there is no metric ''\."),
-        (lambda: cv.metric("N2DCG_cat(d_rpd"), r"there is no metric 'N2DCG_cat\(d_rpd'"),
+        (
+            lambda: cv.metric("N2DCG_cat(d_rpd"),
+            r"metric 'N2DCG_cat\(d_rpd': the brackets do not match: 1 opened, 0",
+        ),
+        (lambda: cv.metric("N2DCG_cat(d_rpd(mu=0.5)"), r"mu=0\.5\)': the brackets do not match: 2 opened, 1 closed"),
+        (lambda: cv.metric("N2DCG_cat(d_a))@3x5"), r"the brackets do not match: 1 opened, 2 closed"),
         (lambda: cv.metric("N2DCG_cat@3x5@2x2"), r"there is no metric"),
         (lambda: cv.metric("N2DCG_cat(d_rpd, d_a)"), r"the discount is given twice"),
         (lambda: cv.metric("N2DCG_cat(d_a)", discount="d_a"), r"the discount is given twice"),

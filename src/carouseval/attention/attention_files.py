@@ -11,11 +11,12 @@ from carouseval.attention.screens import examination_from_screens
 from carouseval.errors import DataError, ParameterError
 from carouseval.metrics.grid import Array, Grid
 from carouseval.metrics.validation import did_you_mean
-from carouseval.page_file import NUMBER, read_page
+from carouseval.page_file import NUMBER, Contents, read_page
 from carouseval.table_files import is_table
 from carouseval.tables import RECORD, Column, Table, open_table
 
 _MAX_CELLS = 1_000_000
+_GRID = Contents("grid", "row of the grid", "counts or frequencies")
 _VALUE = "Counts and frequencies must be finite and 0 or more."
 
 
@@ -63,7 +64,7 @@ def read_attention(
     if not has_screens(path):
         return read_frequencies(path, screens)
     if grid is None:
-        raise ParameterError(f"{path} lists examined cells of single screens; say on which grid.")
+        raise ParameterError(f"{path} lists examined cells of single screens; give the grid of the screen.")
     return examination_from_screens(path, grid, screens)
 
 
@@ -80,7 +81,7 @@ def read_frequencies(path: str | Path, screens: int | None = None) -> Examinatio
     path = Path(path)
     if path.suffix.lower() == ".json" and not _is_array(path):
         return Examination.load(path)
-    grid = _read_table(path) if is_table(path) else read_page(str(path))
+    grid = _read_table(path) if is_table(path) else read_page(str(path), _GRID)
     if np.isnan(grid).any():
         row, col = np.argwhere(np.isnan(grid))[0] + 1
         raise DataError(f"{path}: row {row}, col {col} is empty. Every cell of the grid needs a count or a frequency.")
@@ -107,7 +108,7 @@ def _read_table(path: Path) -> Array:
             f"{path}: the header has {', '.join(table.header[:8])}. Single screens need screen, row, col (and "
             "optionally participant, time); counts need row, col, count, or one line of numbers per row of the grid."
         )
-    return read_page(str(path))
+    return read_page(str(path), _GRID)
 
 
 def _read_long_table(path: Path, table: Table) -> Array:
@@ -127,7 +128,7 @@ def _read_long_table(path: Path, table: Table) -> Array:
         raise DataError(f"{path}: row {row}, col {col} appears twice, the second time on {table.where(record)}.")
     rows, cols = (cells[name].to_numpy() for name in ("row", "col"))
     if cells.is_empty() or int(rows.max()) * int(cols.max()) > _MAX_CELLS:
-        raise DataError(f"{path}: the grid has no cell, or more than {_MAX_CELLS:,}.")
+        raise DataError(f"{path}: the grid has no cells, or more than {_MAX_CELLS:,}.")
     grid = np.full((rows.max(), cols.max()), np.nan)
     grid[rows - 1, cols - 1] = cells[value].to_numpy()
     return grid

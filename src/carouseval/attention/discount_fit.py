@@ -125,7 +125,7 @@ def _fit_by_likelihood(
     train = data.train
     if isinstance(train, Frequencies):
         integers = (train.frequencies == train.frequencies.round()).all() and train.frequencies.max() > 1
-        remedy = "say of how many screens" if integers else "these are frequencies: give counts"
+        remedy = "give the number of screens" if integers else "these are frequencies: give counts"
         raise ParameterError(f"{discount} is fitted to counts of screens; {remedy}.")
     paths = data.paths if discount == "d_scan" else None
     if samples and paths is not None:
@@ -148,7 +148,7 @@ def _notes(data: FitData, train: Examination, fit: LikelihoodFit) -> list[str]:
     for axis, places, size in zip(("row", "column"), np.nonzero(train.counts), train.counts.shape, strict=True):
         last = int(places.max(initial=-1)) + 1
         if last < size:
-            notes.append(f"Nobody looked beyond {axis} {last} of {size}. If the screen ends there, so should the grid.")
+            notes.append(f"Nobody looked beyond {axis} {last} of {size}. If the screen ends there, use a smaller grid.")
     if fit.cells and train.participants and train.by_participant is None and data.name not in GROUPS:
         notes.append("The participants of screens without any fixation are unknown: intervals are not by participant.")
     if not fit.converged:

@@ -125,7 +125,8 @@ class FitData:
             return f"{self.name}: {grid}, {pages}"
         count = self.train.participants
         participants = f" of {count} participant{'s' * (count != 1)}" if count else ""
-        return f"{self.name}: {self.train.screens:,} screens{participants}, {grid}, {pages}"
+        screens = f"{self.train.screens:,} screen{'s' * (self.train.screens != 1)}"
+        return f"{self.name}: {screens}{participants}, {grid}, {pages}"
 
 
 def _default_grid(data: Attention, page_size: int | None, visible_rows: int | None) -> Grid:

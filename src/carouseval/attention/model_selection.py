@@ -93,7 +93,7 @@ class FormSelection(Result):
                 "parameters": len(trial.fit.values),
                 "what it adds": trial.fit.form.meaning,
                 "log-likelihood": trial.fit.log_likelihood,
-                "BIC, above the lowest": trial.fit.bic - lowest,
+                "BIC above the lowest": trial.fit.bic - lowest,
                 "held out": trial.held_out,
                 "note": "chosen" if trial.fit is self.chosen else "too many" * (len(trial.fit.values) > MAX_PARAMETERS),
             }

@@ -31,7 +31,7 @@ class ParameterSets:
         if sets > _MAX_SETS:
             remedy = ", or fit it by likelihood" if self.cls().is_probability else ""
             problem = f"{discount}: {sets:,} combinations of parameters are too many to try."
-            raise ParameterError(f"{problem} Give values of more of them{remedy}.")
+            raise ParameterError(f"{problem} Give fewer values to try{remedy}.")
         columns = [column.ravel() for column in np.meshgrid(*axes.values(), indexing="ij")]
         self.columns: dict[str, NDArray[Any]] = dict(zip(axes, columns, strict=True))
 

@@ -3,6 +3,8 @@
 Counts say which cells were examined; scan paths also say in which order, and so how people moved.
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,5 +1,7 @@
 """Fitting discounts to examination frequencies: the paper's grid search, other objectives, and scores."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache

@@ -1,5 +1,7 @@
 """Examination counts from a table of fixations, for any study and any grid."""
 
+from __future__ import annotations
+
 from pathlib import Path
 
 import numpy as np

@@ -4,6 +4,8 @@ A browsing model is a discount whose weights are probabilities; ``chain_of`` giv
 those of C/W/L (Moffat, Bailey, Scholer and Thomas, TOIS 2017) in two dimensions.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property

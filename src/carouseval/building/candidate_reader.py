@@ -12,7 +12,7 @@ from carouseval.evaluation.defect_lines import refuse_defects
 from carouseval.evaluation.notices import no_category, uncategorised, warn
 from carouseval.evaluation.per_page import page_names
 from carouseval.evaluation.plan import ScoringPlan
-from carouseval.evaluation.reading.inputs import NO_CATEGORY, Inputs, JudgedSources
+from carouseval.evaluation.reading.inputs import NEEDS_CATEGORIES, Inputs, JudgedSources
 from carouseval.evaluation.scoring.page_batch import PageBatch, page_batches
 from carouseval.evaluation.scoring.page_ideals import PageIdeals
 from carouseval.evaluation.settings import ColumnNames, Metrics, Settings
@@ -46,7 +46,8 @@ def read_carousels(
     for name in ("layouts", "judgments"):
         if name in tables and "page_id" in tables[name]:
             raise DataError(
-                f"{name}: found a column page_id, but each user has one page here. Keep one page, drop page_id."
+                f"{name}: found a column page_id, but each user has one page here. Keep one page per user and drop "
+                "page_id."
             )
     cells = _cells(tables["candidates"])
     shown_items = None
@@ -57,7 +58,7 @@ def read_carousels(
     plan = ScoringPlan.of(Settings(metrics=metrics, grid=grid, gain=gain, columns=_column_names(tables)))
     metric = _linear_metric(plan)
     if shown_items is None and "items" not in sources and plan.needs_categories:
-        raise DataError(NO_CATEGORY)
+        raise DataError(f"{NEEDS_CATEGORIES}.")
     judged = JudgedSources(sources["judgments"], sources.get("items", shown_items), plan)
     return _read(judged, metric, tables, cells, sources.get("layouts"), shown_items is not None)
 
@@ -82,7 +83,9 @@ def _cells(table: Table) -> pl.DataFrame:
         )
     cells = table.collect()
     if cells.is_empty():
-        raise DataError("candidates: the table is empty. Give at least one line of user_id, carousel, col, item_id.")
+        raise DataError(
+            "candidates: the table has no lines. Give at least one line of user_id, carousel, col, item_id."
+        )
     return cells if "carousel" in cells.columns else cells.with_columns(carousel="category")
 
 

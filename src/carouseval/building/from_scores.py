@@ -1,5 +1,7 @@
 """From a recommender's scores to pages of carousels: the best items of each category, the best category on top."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Integral
@@ -134,7 +136,7 @@ def pages_from_scores(
 
 def _queues(
     groups: UserCategories,
-    candidates: "_Candidates",
+    candidates: _Candidates,
     order: CategoryOrder,
     cols: int,
     allowed: list[int] | None,
@@ -169,13 +171,13 @@ class _Candidates:
     lines: pl.DataFrame  # line, user, item, category, score
 
     @classmethod
-    def read(cls, tables: Mapping[str, Table]) -> "_Candidates":
+    def read(cls, tables: Mapping[str, Table]) -> _Candidates:
         if tables["scores"].lists:
             raise DataError("scores: found lists of items. Write one line per item, or use scores_from_arrays.")
         scores, memberships = tables["scores"].collect(), tables["items"].collect()
         for name, table in (("scores", scores), ("items", memberships)):
             if not table.height:
-                raise DataError(f"{name}: the table is empty.")
+                raise DataError(f"{name}: the table has no lines.")
         users, items, categories = Ids(), Ids(), Ids()
         user, item = users.add(scores["user_id"]), items.add(scores["item_id"])
         if pl.Series(user.astype(np.int64) << 32 | item).n_unique() < scores.height:

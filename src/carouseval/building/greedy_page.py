@@ -1,5 +1,7 @@
 """Pages built row by row from the carousel that adds most, and a bound on how far that is from the best page."""
 
+from __future__ import annotations
+
 import math
 from dataclasses import dataclass
 from typing import Any

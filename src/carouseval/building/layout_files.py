@@ -1,5 +1,7 @@
 """Published pages: the layout files of RecGaze, ContentWise Impressions and the CARE study kit."""
 
+from __future__ import annotations
+
 import json
 import re
 from collections.abc import Sequence

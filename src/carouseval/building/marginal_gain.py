@@ -1,5 +1,7 @@
 """What a carousel adds: the page stays as it is and each candidate is added to it alone (Ferrari Dacrema et al.)."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any

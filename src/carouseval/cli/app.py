@@ -21,7 +21,7 @@ from carouseval.cli import (
 
 app: typer.Typer = typer.Typer(
     help="Evaluate pages of carousels offline: N2DCG_cat and related metrics, exact and fast.",
-    epilog="Start with: carouseval score page.csv",
+    epilog="Start with: carouseval sample demo",
     no_args_is_help=True,
     rich_markup_mode=None,  # Rich's frames around the help would more than double the time it takes
     pretty_exceptions_enable=False,

@@ -28,7 +28,7 @@ def compare(
         list[str],
         typer.Argument(
             metavar="NAME=LAYOUTS",
-            help="Layouts of each system; the same name again is another run of it, such as another seed.",
+            help="Layouts of each system. Repeat a name for several runs of a system, such as different seeds.",
         ),
     ],
     judgments: options.JudgmentsArgument,
@@ -52,7 +52,7 @@ def compare(
     seed: Annotated[int, typer.Option(help="Random seed; the same seed gives the same p-values.")] = 0,
     margin: Annotated[
         float | None,
-        typer.Option(help="Non-inferiority margin: the interval of the difference must lie above minus this."),
+        typer.Option(help="Non-inferiority margin: the interval of the difference must lie above minus the margin."),
     ] = None,
     sensitivity: Annotated[
         bool,
@@ -66,7 +66,7 @@ def compare(
         typer.Option(
             metavar="<condition>",
             help="End with status 3 if a system is significantly worse by the first metric: 'new < prod'. With "
-            "--margin: unless it is shown to be not inferior. Repeat for several.",
+            "--margin: unless it is shown to be non-inferior. Repeat for several.",
         ),
     ] = options.NOTHING,
     *,

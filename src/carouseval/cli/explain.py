@@ -22,7 +22,10 @@ def explain(
     judgments: options.JudgmentsArgument,
     items: options.ItemsOption = None,
     user: Annotated[
-        str | None, typer.Option(help="User whose page is shown beside its ideal. Default: the user of the worst page.")
+        str | None,
+        typer.Option(
+            help="User whose page is shown beside its ideal. Default: that of the worst page with a relevant item."
+        ),
     ] = None,
     page: Annotated[
         str | None, typer.Option(help="Id of the page, where the user has several. Default: the first.")

@@ -60,11 +60,11 @@ def fit(
         list[str] | None,
         typer.Option(
             metavar="<name=values>",
-            help="Values of a parameter to search, in place of the paper's: 'mu=0.1,0.2'. Repeat for several.",
+            help="Values of a parameter to try in place of the paper's: 'mu=0.1,0.2'. Repeat for several.",
         ),
     ] = None,
     refine: Annotated[
-        bool, typer.Option("--refine", help="Refine the best of the grid search over real numbers.")
+        bool, typer.Option("--refine", help="Refine the best parameters of the grid search over real numbers.")
     ] = False,
     bootstrap: Annotated[int, typer.Option(help="Number of bootstrap resamples for confidence intervals.")] = 0,
     top: Annotated[int, typer.Option(help="Number of runners-up to list.")] = 5,

@@ -23,10 +23,11 @@ _PHRASES = {
     "twice in by and weight": "twice in --by and --weight",
     "as given in columns": "as given in --columns",
     "Use it once in columns": "Use it once in --columns",
-    "for which grid names": "for which --grid names",
+    "which grid does not list": "which --grid does not list",
+    "give the grid of the screen": "give the grid of the screen with --grid",
     "choose another baseline": "choose another --baseline",
     "leave out weight": "leave out --weight",
-    "say of how many screens": "say with --screens of how many screens",
+    "give the number of screens": "give the number of screens with --screens",
     "leave out objective and refine": "leave out --objective and --refine",
     "leave out refine": "leave out --refine",
 }

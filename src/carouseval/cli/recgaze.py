@@ -32,7 +32,7 @@ def recgaze(
             "--drop-label",
             metavar="<label>",
             help="Drop screens with this familiarity label, in place of 'I did not select a movie' and "
-            "'I selected a movie by accident'. Repeat for several; 'none' drops none.",
+            "'I selected a movie by accident'. Repeat for several; 'none' keeps all screens.",
         ),
     ] = None,
     format: OutputFormat = Format.table,

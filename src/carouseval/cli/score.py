@@ -4,7 +4,16 @@ from typing import Annotated
 
 import typer
 
-from carouseval.cli.options import GAIN, METRIC, GainName, GridName, OutputFormat, PageSize, VisibleRows
+from carouseval.cli.options import (
+    GAIN,
+    METRIC,
+    GainName,
+    GridName,
+    OutputFormat,
+    PageSize,
+    VisibleRows,
+    choice_parser,
+)
 from carouseval.cli.output import Format, emit
 
 DEFAULT_METRICS = ["N2DCG_cat", "N2DCG", "2DCG"]
@@ -21,21 +30,25 @@ def score(
     page: Annotated[
         str, typer.Argument(help="CSV or JSON, one line of relevances per carousel; - reads standard input.")
     ],
-    metric: Annotated[list[str], typer.Option("--metric", "-m", metavar="<name>", help=METRIC)] = DEFAULT_METRICS,
+    metrics: Annotated[
+        list[str], typer.Option("--metrics", "--metric", "-m", metavar="<name>", help=METRIC)
+    ] = DEFAULT_METRICS,
     discount: Annotated[
         str | None,
-        typer.Option(help="The discount of metrics that take one: d_a, 'd_rpd(mu=0.5)' or @fitted.json."),
+        typer.Option(help="Discount for the metrics that take one: d_a, 'd_rpd(mu=0.5)' or @fitted.json."),
     ] = None,
     grid: GridName = None,
     page_size: PageSize = None,
     visible_rows: VisibleRows = None,
-    gain: Annotated[GainName | None, typer.Option(help=f"{GAIN} Default: the metric's own.")] = None,
+    gain: Annotated[
+        GainName | None, typer.Option(parser=choice_parser(GainName), help=f"{GAIN} Default: the metric's own.")
+    ] = None,
     format: OutputFormat = Format.table,
 ) -> None:
     """Score one page of carousels, and show it with its weights and its ideal page.
 
     Every line of the file is a carousel, every cell the relevance of an item; an empty cell has no item, a blank line
-    is an empty carousel. JSON is [[1, 0, null], [2]], or {"relevance": ...}.
+    is an empty carousel. In JSON: [[1, 0, null], [2]], or {"relevance": [[1, 0, null], [2]]}.
     """
     from carouseval.cli.grid_options import parse_grid
     from carouseval.cli.page_size_warning import warn_about_page_size
@@ -44,9 +57,9 @@ def score(
     from carouseval.page_file import read_page
     from carouseval.show.terminal import page_score as draw
 
-    metrics = [parse(name, discount if parse(name).has_discount else None, gain=gain) for name in metric]
+    parsed = [parse(name, discount if parse(name).has_discount else None, gain=gain) for name in metrics]
     relevance = read_page(page)
     page_grid = parse_grid(grid, page_size, visible_rows, relevance.shape)
-    warn_about_page_size([*metric, discount], page_grid)
-    result = score_page(relevance, metrics, page_grid)
+    warn_about_page_size([*metrics, discount], page_grid)
+    result = score_page(relevance, parsed, page_grid)
     emit(result, format, lambda width: draw(result, width))

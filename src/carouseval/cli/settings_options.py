@@ -103,7 +103,7 @@ def _by(_: "Field[Any]") -> SettingOptions:
 
 
 def _columns(_: "Field[Any]") -> SettingOptions:
-    text = "Your name of a column: user_id=customer, or layouts.row=position for one table alone. Repeat for several."
+    text = "Your name for a column: user_id=customer, or layouts.row=position for a single table. Repeat for several."
     flags = ("--columns", "--column")
     option = _option("columns", list[str], [], *flags, metavar="<ours=yours>", help=text)
     return SettingOptions((option,), _parse_columns)

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from carouseval.cli.options import GridName, OutputFormat, PageSize, VisibleRows, choice_parser
+from carouseval.cli.options import GRID, OutputFormat, PageSize, VisibleRows, choice_parser
 from carouseval.cli.output import Format, emit, progress_bar
 from carouseval.study.choices import THRESHOLDS, Mode, Stream
 
@@ -51,7 +51,9 @@ def simulate(
         ),
     ] = "fast",
     categories: Annotated[int | None, typer.Option(help="Number of carousels drawn. Default: one per row.")] = None,
-    grid: GridName = None,
+    grid: Annotated[
+        str | None, typer.Option(help=f"{GRID} Default: that of the counts in --truth, or 10x15 for a discount.")
+    ] = None,
     page_size: PageSize = None,
     visible_rows: VisibleRows = None,
     thresholds: Annotated[

@@ -1,5 +1,7 @@
 """Which system is better, and is the difference significant? Systems are paired by user and share their ideals."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -79,7 +81,7 @@ def compare(
     permutations : int, default 10000
         The number of random sign flips, or of resamples with ``test='bootstrap'``.
     margin : float, optional
-        The non-inferiority margin: a system is not inferior if the interval of its difference from the baseline lies
+        The non-inferiority margin: a system is non-inferior if the interval of its difference from the baseline lies
         above ``-margin``.
     progress : Progress, optional
         A function called with (what, done, total) while tables are read and scored.

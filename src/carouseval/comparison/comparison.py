@@ -135,7 +135,7 @@ class Comparison(Result):
         """Tell whether a system is worse than another by the first metric.
 
         Without a margin, it is if it scores significantly lower after correction. With a margin, it is unless it is
-        shown to be not inferior.
+        shown to be non-inferior.
 
         Parameters
         ----------

@@ -1,5 +1,7 @@
 """Does the order of systems hold under another discount, ideal, gain or cutoff?"""
 
+from __future__ import annotations
+
 import itertools
 import math
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,5 +1,7 @@
 """``check``: reads and validates tables, and scores nothing."""
 
+from __future__ import annotations
+
 import html
 import json
 from collections.abc import Mapping
@@ -127,7 +129,7 @@ def check(
     items : table, optional
         Lines of ``item_id, category``.
     progress : callable, optional
-        Called with (what, done, of) while tables are read.
+        Called with (what, done, total) while tables are read.
 
     Returns
     -------

@@ -5,6 +5,8 @@ are scored batch by batch (``scoring/``), and the result is put together (``per_
 ``results.py``).
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from typing import Any, Unpack
 
@@ -56,7 +58,7 @@ def evaluate(
         The categories of items: lines of ``item_id, category``, one per membership (optionally ``user_id``, null for
         everyone). By default, the (item, category) pairs in layouts.
     progress : callable, optional
-        Called with (what, done, of) while tables are read and scored.
+        Called with (what, done, total) while tables are read and scored.
 
     Returns
     -------
@@ -130,7 +132,7 @@ class Evaluator:
         layouts : table
             As in :func:`carouseval.evaluate`.
         progress : callable, optional
-            Called with (what, done, of) while tables are read and scored.
+            Called with (what, done, total) while tables are read and scored.
 
         Returns
         -------

@@ -5,6 +5,8 @@ displayed ideal), S3 the best of all judged items (the judged ideal): S <= S1 <=
 ideal page may, such as a repeated item (``loss_steps.py``).
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from functools import partial
 from typing import SupportsIndex, Unpack
@@ -56,7 +58,7 @@ def explain(
     items : table, optional
         Lines of ``item_id, category``. By default, the (item, category) pairs in layouts.
     progress : callable, optional
-        Called with (what, done, of) while tables are read and scored.
+        Called with (what, done, total) while tables are read and scored.
 
     Returns
     -------

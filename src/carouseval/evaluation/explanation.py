@@ -115,8 +115,12 @@ class Explanation(Result):
         if math.isnan(shares["score"]):
             return "No page was scored, so there is nothing to explain."
         losses = sorted(((value, name) for name, value in shares.items() if name in _REMEDIES), reverse=True)
-        parts = [f"{_REMEDIES[name]} would add {_points(value)}" for value, name in losses if value >= 5e-4]
-        score = f"{heading} These pages score {_points(shares['score'])} of the 100 points of ideal pages".strip()
+        parts = [
+            f"{_REMEDIES[name]}{' would add' if rank == 0 else ''} {_points(value)}"
+            for rank, (value, name) in enumerate(losses)
+            if value >= 5e-4
+        ]
+        score = f"{heading} These pages score {_points(shares['score'])} out of 100, the score of an ideal page".strip()
         if not parts:
             return f"{score}: there is nothing left to gain."
         several = parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"

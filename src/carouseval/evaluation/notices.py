@@ -19,19 +19,19 @@ from carouseval.evaluation.scoring.page_scores import PageScores
 from carouseval.table_columns import Defect
 
 COUNTS = {
-    "users": "users",
-    "pages": "pages",
-    "lines": "lines",
-    "missing": "missing pages",
-    "no_relevant": "pages without a relevant item",
-    "duplicates": "repeated items",
-    "unjudged": "items shown without a judgment",
-    "uncategorised": "judged items without a category",
-    "invalid": "invalid pages",
-    "gaps": "pages with gaps",
-    "bounded": "ideals not proven optimal",
-    "above_ideal": "pages above their ideal",
-}  # what is counted, and how it is worded
+    "users": ("user", "users"),
+    "pages": ("page", "pages"),
+    "lines": ("line", "lines"),
+    "missing": ("missing page", "missing pages"),
+    "no_relevant": ("page without a relevant item", "pages without a relevant item"),
+    "duplicates": ("repeated item", "repeated items"),
+    "unjudged": ("item shown without a judgment", "items shown without a judgment"),
+    "uncategorised": ("judged item without a category", "judged items without a category"),
+    "invalid": ("invalid page", "invalid pages"),
+    "gaps": ("page with gaps", "pages with gaps"),
+    "bounded": ("ideal not proven optimal", "ideals not proven optimal"),
+    "above_ideal": ("page above its ideal", "pages above their ideal"),
+}  # what is counted, and how one and several are worded
 
 
 def counts_of(inputs: Inputs, outcomes: PageOutcomes, scores: PageScores) -> dict[str, int]:
@@ -143,13 +143,13 @@ def warn_of(inputs: Inputs, counts: dict[str, int], scores: PageScores) -> None:
         )
     if counts["above_ideal"]:
         warn(
-            f"layouts: {number(counts['above_ideal'], 'page')} scored above 1, by showing what no ideal page may: an "
-            "item outside its category, twice in a row, or after a gap."
+            f"layouts: {number(counts['above_ideal'], 'page')} scored above 1 because of what no ideal page may show: "
+            "an item outside its category, twice in a row, or after a gap."
         )
     if counts["bounded"]:
         warn(
-            f"{number(counts['bounded'], 'ideal page')} not proven optimal: the score there is 2DCG over a proven "
-            "upper bound."
+            f"{number(counts['bounded'], 'ideal page')} could not be proven optimal: the score there is 2DCG divided "
+            "by a proven upper bound."
         )
 
 

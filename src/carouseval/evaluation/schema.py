@@ -18,13 +18,15 @@ _WEIGHT = "Weights must be from 0 to 1e100."
 
 _USER, _ITEM = Column("user_id", "id", remedy=_ID), Column("item_id", "id", remedy=_ID)
 _PAGE = Column("page_id", "id", required=False, remedy=_ID)
-_COL = Column("col", "integer", remedy="Columns must be integers from 1, the leftmost.", minimum=1, maximum=MOST_COLS)
+_COL = Column(
+    "col", "integer", remedy="Columns are integers, counted from 1 at the left.", minimum=1, maximum=MOST_COLS
+)
 _CATEGORY = Column(
     "category", "id", required=False, remedy="Every line needs its carousel's category; or drop the column."
 )
 LAYOUTS = (
     _USER,
-    Column("row", "integer", remedy="Rows must be integers from 1, the topmost.", minimum=1, maximum=MOST_ROWS),
+    Column("row", "integer", remedy="Rows are integers, counted from 1 at the top.", minimum=1, maximum=MOST_ROWS),
     _COL,
     _ITEM,
     _PAGE,
@@ -65,9 +67,9 @@ RESERVED: set[str] = {column.name for group in TABLES.values() for column in gro
 
 # what to say of a table without lines
 EMPTY = {
-    "layouts": "layouts: the table is empty. Give at least one line of user_id, row, col, item_id.",
-    "judgments": "judgments: the table is empty. Give at least one line of user_id, item_id, relevance.",
-    "items": "items: the table is empty. Give at least one line of item_id, category, or leave items out.",
+    "layouts": "layouts: the table has no lines. Give at least one line of user_id, row, col, item_id.",
+    "judgments": "judgments: the table has no lines. Give at least one line of user_id, item_id, relevance.",
+    "items": "items: the table has no lines. Give at least one line of item_id, category, or leave items out.",
 }
 
 
@@ -97,7 +99,7 @@ def open_tables(
     for setting, segment in (*(("by", name) for name in by), *([("weight", weight)] if weight is not None else [])):
         if not any(segment in table for table in pages):
             known = [name for table in pages for name in table.header if name not in RESERVED]
-            has = f" Other columns are {', '.join(dict.fromkeys(known))}." if known else ""
+            has = f" Columns: {', '.join(dict.fromkeys(known))}." if known else ""
             where = " or ".join(table.name for table in pages)
             raise ParameterError(
                 f"{setting}: there is no column {segment!r} in {where}.{did_you_mean(segment, known)}{has}"

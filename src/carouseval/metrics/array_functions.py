@@ -1,5 +1,7 @@
 """2DCG and its normalised forms on arrays of relevances."""
 
+from __future__ import annotations
+
 from typing import Any, overload
 
 from carouseval.metrics.cutoffs import PageCutoff, parse_cutoff
@@ -58,7 +60,7 @@ def dcg2d(
     *,
     cutoff: PageCutoff = None,
     threads: int | None = None,
-) -> Any:
+) -> float | Array:
     r"""2DCG: the sum over the cells of a page of gain times weight.
 
     .. math:: 2DCG(y) = \sum_i \sum_j g(y_{i,j}) d(i,j)
@@ -105,7 +107,8 @@ def dcg2d(
     ----------
     Kang, de Leon-Martinez, de Rijke, Oosterhuis. Revisiting N2DCG. CIKM 2026.
     """
-    return DCG2D(as_discount(discount), parse_cutoff(cutoff))(relevance, grid, gain, threads=threads)
+    score: float | Array = DCG2D(as_discount(discount), parse_cutoff(cutoff))(relevance, grid, gain, threads=threads)
+    return score
 
 
 @overload
@@ -156,7 +159,7 @@ def n2dcg_cat(
     *,
     cutoff: PageCutoff = None,
     threads: int | None = None,
-) -> Any:
+) -> float | Array:
     r"""N2DCG_cat, the metric of "Revisiting N2DCG": 2DCG over that of the best page of the same carousels.
 
     .. math:: N2DCG_{cat}(y) = 2DCG(y) / I2DCG_{cat}(y)
@@ -204,7 +207,8 @@ def n2dcg_cat(
     ----------
     Kang, de Leon-Martinez, de Rijke, Oosterhuis. Revisiting N2DCG. CIKM 2026.
     """
-    return N2DCGCat(as_discount(discount), parse_cutoff(cutoff))(relevance, grid, gain, threads=threads)
+    score: float | Array = N2DCGCat(as_discount(discount), parse_cutoff(cutoff))(relevance, grid, gain, threads=threads)
+    return score
 
 
 @overload
@@ -255,7 +259,7 @@ def n2dcg(
     *,
     cutoff: PageCutoff = None,
     threads: int | None = None,
-) -> Any:
+) -> float | Array:
     r"""N2DCG, the original metric: 2DCG over that of the best page when any item may go anywhere.
 
     .. math:: N2DCG(y) = 2DCG(y) / I2DCG(y)
@@ -297,4 +301,5 @@ def n2dcg(
     Ferrari Dacrema, Felicioni, Cremonesi. Offline Evaluation of Recommender Systems in a User Interface With Multiple
     Carousels. Frontiers in Big Data, 2022.
     """
-    return N2DCG(as_discount(discount), parse_cutoff(cutoff))(relevance, grid, gain, threads=threads)
+    score: float | Array = N2DCG(as_discount(discount), parse_cutoff(cutoff))(relevance, grid, gain, threads=threads)
+    return score

@@ -15,7 +15,7 @@ import numpy as np
 
 from carouseval.errors import ParameterError, ParseError
 from carouseval.metrics.grid import Array, Grid
-from carouseval.metrics.validation import did_you_mean, require_float
+from carouseval.metrics.validation import did_you_mean, require_float, unmatched_brackets
 
 TABLE = "d_emp"  # the symbol of tables of weights, which are looked up by name
 
@@ -174,6 +174,8 @@ _D = TypeVar("_D", bound=Discount)
 @functools.lru_cache(maxsize=1024)
 def _parse(text: str) -> Discount:
     match = _SYNTAX.fullmatch(text)
+    if brackets := unmatched_brackets(text):
+        raise ParseError(f"discount {text!r}: {brackets}. Write it as in d_rpd(mu=0.5).")
     if not match:
         raise ParseError(f"discount {text!r} cannot be parsed; write for example d_rpd, d_rpd(mu=0.5) or @fitted.json.")
     symbol = match[1]

@@ -291,7 +291,7 @@ class _Browsing(Formula):
 
 @register_discount("d_rcb")
 class RowColumnBrowsing(_Browsing):
-    """d_rcb: the probability of an examination when users read rows from the top and each row from the left.
+    """d_rcb: the probability that a cell is examined by users who read rows from the top and each row from the left.
 
     ``d(i, j) = e kappa^(i-1) beta^(j-1)``. Swipe pages have no effect. The defaults were fitted by likelihood to the
     counts of RecGaze's Bratislava participants.
@@ -326,7 +326,7 @@ class RowColumnBrowsing(_Browsing):
 
 @register_discount("d_rpb")
 class RowPageBrowsing(_Browsing):
-    """d_rpb: the probability of an examination when users read row after row and swipe page after page.
+    """d_rpb: the probability that a cell is examined by users who read row after row and swipe page after page.
 
     With l the slot on swipe page p, and delta slots on a page::
 

@@ -5,6 +5,8 @@ one row, and shows its largest gains in the cells of that row with the largest w
 is an assignment problem, solved exactly. *Unconstrained*: any item anywhere, as in the original N2DCG.
 """
 
+from __future__ import annotations
+
 from typing import Any, get_args, overload
 
 import numpy as np

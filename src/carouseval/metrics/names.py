@@ -4,6 +4,8 @@ A name is that of the metric, then in brackets its discount and ``gain=linear``,
 To add a metric, write a file like ``precision.py`` and import it here; ``metric_base.py`` says what a metric is.
 """
 
+from __future__ import annotations
+
 import re
 from typing import Any, TypeAlias
 
@@ -14,7 +16,7 @@ from carouseval.metrics.discount_base import Discount, as_discount, parse
 from carouseval.metrics.function_metric import FunctionMetric, PageFunction
 from carouseval.metrics.gains import GAIN_NAMES, Gain, check_gain
 from carouseval.metrics.metric_base import Metric, metric_classes, parse_metric_cutoff
-from carouseval.metrics.validation import did_you_mean, split_outside_brackets
+from carouseval.metrics.validation import did_you_mean, split_outside_brackets, unmatched_brackets
 
 _SPELLING = re.compile(r"([^(@]*)(?:\((.*)\))?\s*(?:@([^()@]*))?", flags=re.DOTALL)
 
@@ -78,7 +80,12 @@ def metric(
         return FunctionMetric(as_discount(discount or "d_rpd"), parse_cutoff(cutoff), gain, label, name)
     if not isinstance(name, str):
         raise ParameterError(f"metric must be a name, a function of (gains, weights) or a metric, found {name!r}.")
-    return _parse_name(name, discount, cutoff, gain)
+    try:
+        return _parse_name(name, discount, cutoff, gain)
+    except ParseError:
+        if brackets := unmatched_brackets(name):
+            raise ParseError(f"metric {name!r}: {brackets}. Write it as in N2DCG_cat(d_rpd(mu=0.5))@3x5.") from None
+        raise
 
 
 def _parse_name(text: str, discount: str | Discount | None, cutoff: Any, gain: Gain | None) -> Metric:

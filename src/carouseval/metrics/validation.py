@@ -29,9 +29,9 @@ def require_float(
     if not finite or value <= above or value < at_least or value > at_most:
         bounds = [f"above {above:g}"] * (above > -math.inf) + [f"at least {at_least:g}"] * (at_least > -math.inf)
         bounds += [f"at most {at_most:g}"] * (at_most < math.inf)
-        raise ParameterError(
-            f"{name} must be a finite number{' ' * bool(bounds)}{' and '.join(bounds)}, found {value!r}."
-        )
+        range_text = " and ".join(bounds)
+        preposition = " of " if range_text.startswith("at ") else " " if bounds else ""
+        raise ParameterError(f"{name} must be a finite number{preposition}{range_text}, found {value!r}.")
     return int(value) if isinstance(value, Integral) and abs(int(value)) < 2**53 else float(value)
 
 
@@ -50,6 +50,12 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     by_lower = {name.lower(): name for name in known}
     matches = difflib.get_close_matches(word.lower(), by_lower, n=1, cutoff=0.5)
     return f" Did you mean {by_lower[matches[0]]!r}?" if matches else ""
+
+
+def unmatched_brackets(text: str) -> str:
+    """``the brackets do not match: 2 opened, 1 closed``, or nothing when they do."""
+    opened, closed = text.count("("), text.count(")")
+    return f"the brackets do not match: {opened} opened, {closed} closed" if opened != closed else ""
 
 
 def split_outside_brackets(text: str, separator: str) -> list[str]:

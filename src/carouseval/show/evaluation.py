@@ -36,7 +36,9 @@ def evaluation(result: Evaluation) -> Text:
     lines.append(small_table("", header, rows))
     if result.by and frame.height > len(rows):
         lines.append(Text(f"and {frame.height - len(rows):,} more lines; --format csv shows all", "dim"))
-    counts = [f"{count:,} {COUNTS[name]}" for name, count in result.counts.items() if count and name not in _SIZES]
+    counts = [
+        f"{count:,} {COUNTS[name][count > 1]}" for name, count in result.counts.items() if count and name not in _SIZES
+    ]
     if counts:
         lines.append(Text(f"Counted: {', '.join(counts)}.", "dim"))
     lines.append(Text(_settings(result.config), "dim"))
@@ -46,9 +48,9 @@ def evaluation(result: Evaluation) -> Text:
 def _settings(config: dict[str, Any]) -> str:
     grid = config["grid"]
     screens = _screen(grid) if "rows" in grid else ", ".join(f"{value} {_screen(one)}" for value, one in grid.items())
-    chosen = ", ".join(f"{name.replace('_', ' ')} {config[name]}" for name in Settings.choices())
-    policies = f"gain {config['gain']}, categories from {config['items']}; {chosen}"
-    return f"Intervals by bootstrap over users. Grid {screens}; {policies}."
+    settings = ", ".join(f"{name}={config[name]}" for name in ("gain", *Settings.choices()))
+    source = f"Categories from {config['items']}. " if config["items"] != "none" else ""
+    return f"Intervals by bootstrap over users. Grid {screens}. {source}Settings: {settings}."
 
 
 def _screen(grid: dict[str, Any]) -> str:

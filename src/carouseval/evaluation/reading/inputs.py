@@ -19,10 +19,11 @@ from carouseval.metrics.grid import Array
 from carouseval.progress import Progress
 from carouseval.tables import Table, TableLike, in_memory
 
-NO_CATEGORY = (
+NEEDS_CATEGORIES = (
     "no table gives the categories of items, which the ideal page needs. Give items (item_id, category) or a column "
-    "category in layouts; or use candidates='displayed', which scores the arrangement alone."
+    "category in layouts"
 )
+NO_CATEGORY = f"{NEEDS_CATEGORIES}; or use candidates='displayed', which scores the arrangement alone."
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,7 +79,7 @@ class JudgedSources:
         judged = self._read[0] if judged is None else judged
         labelled = "category" in tables["layouts"]
         if judged.membership is None and not lenient:
-            self._require_items(labelled, items_from_layouts)
+            self._require_items(tables["layouts"], items_from_layouts)
         want_pairs = judged.membership is None and labelled and items_from_layouts
         with read_layouts(
             tables["layouts"], codebook, judged.judgments, self.plan, want_pairs=want_pairs, progress=progress
@@ -119,10 +120,11 @@ class JudgedSources:
             gains[""] = gains_of(judgments, plan.gain, tables["judgments"], plan.threads)
         return JudgedData(judgments, gains, items), codebook
 
-    def _require_items(self, labelled: bool, from_layouts: bool) -> None:
+    def _require_items(self, layouts: Table, from_layouts: bool) -> None:
         """Categories must be known, and must not depend on which of several systems comes first."""
-        if self.plan.needs_categories and not labelled:
-            raise DataError(NO_CATEGORY)
+        if self.plan.needs_categories and "category" not in layouts:
+            empty = layouts.frame().head(1).collect().is_empty()
+            raise DataError(schema.EMPTY["layouts"] if empty else NO_CATEGORY)
         what = "category ideals" if self.plan.needs_categories else ", ".join(self.plan.figures)
         if what and not from_layouts:
             raise ParameterError(f"Evaluator needs items for {what}; items_of(layouts, ...) collects them.")

@@ -186,8 +186,8 @@ def _grid_of_pages(segments: dict[str, Codes], codebook: Codebook, plan: Scoring
     unknown = sorted({values[code] for code in codes[codes != NONE]} - index.keys())
     if unknown:
         raise DataError(
-            f"layouts: {by} has {', '.join(map(repr, unknown[:5]))}, for which grid names no screen; it names "
-            f"{', '.join(map(repr, index))}."
+            f"layouts: {by} has {', '.join(map(repr, unknown[:5]))}, which grid does not list; it lists "
+            f"{', '.join(map(repr, index))}. Give a grid for every value."
         )
     of_code = np.array([*(index.get(value, 0) for value in values), len(index)], np.uint8)
     return of_code[np.where(segments[by] == NONE, len(values), segments[by])]

@@ -218,8 +218,8 @@ def grid_search(
         numbers, weights = sets.weights(begin, end)
         flat = weights.reshape(len(weights), target.size)
         rho[numbers], r[numbers] = _native.correlations(flat, target.reshape(-1), thread_count(threads))
-        known = {"spearman": rho, "pearson": r}
-        value[numbers] = known[objective][numbers] if objective in known else evaluate(weights)
+        correlations = {"spearman": rho, "pearson": r}
+        value[numbers] = correlations[objective][numbers] if objective in correlations else evaluate(weights)
         if progress:
             progress(end, len(sets))
     usable = np.flatnonzero(~np.isnan(value))

@@ -77,11 +77,11 @@ def save_chart(
 
     Everything is drawn before the first file is written, and every file is written completely or not at all.
     """
-    drawn = {Path(f"{path}.{name}"): content for name, content in draw(chart, formats).items()}
-    for target, content in drawn.items():
+    contents = {Path(f"{path}.{name}"): content for name, content in draw(chart, formats).items()}
+    for target, content in contents.items():
         target.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(target, content)
-    return list(drawn)
+    return list(contents)
 
 
 def save_as(chart: alt.TopLevelMixin, path: Path) -> None:

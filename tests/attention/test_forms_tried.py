@@ -114,7 +114,7 @@ def lines(heading: str) -> dict[str, float]:
 
 @pytest.mark.slow
 def test_further_forms_are_as_documented() -> None:
-    said = lines("Further forms were tried before")
+    said = lines("Further forms were tried on the same counts")
     assert list(said) == list(FORMS)
     lowest = min(one.fit.bic for one in choose_form(SEEN).trials)
     for name, (size, formula) in FORMS.items():

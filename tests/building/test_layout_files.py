@@ -47,7 +47,7 @@ def test_recgaze(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("Four,2,2", "Four,2,0", r"item_features: column Carousel_position, line 4: found '0'\. Rows must be"),
+        ("Four,2,2", "Four,2,0", r"item_features: column Carousel_position, line 4: found '0'\. Rows are integers"),
         ("13,1", "NA,1", r"column MovieID, line 5: found 'NA'\. It must be an integer"),
         (
             "Drama,12.0,1",

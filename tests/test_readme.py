@@ -37,7 +37,7 @@ def test_python_blocks_run() -> None:
     scores = {name: names[name].mean["N2DCG_cat"] for name in ("judged", "displayed")} | {"arrays": names["arrays"]}
     for name, score in scores.items():
         assert f"| `{name}` | {score:.2f} |" in README
-    (caption,) = re.findall(r"print\(judged\.caption\)  # (.*)", README)
+    (caption,) = re.findall(r"^judged\.caption  # (.*)", README, flags=re.MULTILINE)
     assert re.match(".*".join(map(re.escape, caption.split("..."))), names["judged"].caption)
 
 

@@ -7,9 +7,9 @@ import polars as pl
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from carouseval.text_tables import Cell, TextTable, escape_latex, html_table, latex, markdown
+from carouseval.text_tables import TableCell, TextTable, escape_latex, html_table, latex, markdown
 
-Rows = list[list[str | Cell]]
+Rows = list[list[str | TableCell]]
 SPECIAL = r"&%$#_{}~^\[]*<>|†`-!?" + "\n\t\0é"
 names = st.text(st.sampled_from(SPECIAL + "ab 1"), max_size=8)
 TEXTS = {
@@ -53,7 +53,7 @@ def test_escaped_latex_prints_the_text(name: str) -> None:
 @settings(deadline=None)
 @given(st.lists(st.tuples(names, names), min_size=1, max_size=4), names, names)
 def test_latex_has_the_same_columns_in_every_line(rows: list[tuple[str, str]], head: str, caption: str) -> None:
-    numbers = [Cell("0.5000", bold=True, marks="a,b"), Cell("-0.1234")] * len(rows)
+    numbers = [TableCell("0.5000", bold=True, marks="a,b"), TableCell("-0.1234")] * len(rows)
     cells: Rows = [[*row, number] for row, number in zip(rows, numbers, strict=False)]
     text = latex(TextTable([head, "x", "m"], cells, [False, False, True], f"About {caption}", "tab:x"))
     kinds, header, *lines = tabular_rows(text)
@@ -72,7 +72,7 @@ def test_latex_has_the_same_columns_in_every_line(rows: list[tuple[str, str]], h
 
 
 def test_latex_aligns_marks_outside_the_number() -> None:
-    rows: Rows = [["a", Cell("0.5000", bold=True, marks="†")], ["b", Cell("-0.1234")]]
+    rows: Rows = [["a", TableCell("0.5000", bold=True, marks="†")], ["b", TableCell("-0.1234")]]
     assert latex(TextTable(["system", "mean"], rows, [False, True])).splitlines() == [
         r"\begin{tabular}{lr@{}l}",
         r"\toprule",
@@ -95,7 +95,10 @@ def test_without_a_caption_latex_is_a_tabular() -> None:
 
 
 def test_markdown_shows_text_as_it_is() -> None:
-    rows: Rows = [["a|b\n*x* _y_ <b> c_d [e]", Cell("0.5000", bold=True, marks="a,b")], ["p < 1", Cell("", bold=True)]]
+    rows: Rows = [
+        ["a|b\n*x* _y_ <b> c_d [e]", TableCell("0.5000", bold=True, marks="a,b")],
+        ["p < 1", TableCell("", bold=True)],
+    ]
     assert markdown(TextTable(["system", "mean"], rows, [False, True], "N2DCG_cat, p < 0.05.")).splitlines() == [
         "| system | mean |",
         "|---|---:|",
@@ -108,9 +111,14 @@ def test_markdown_shows_text_as_it_is() -> None:
 
 @given(names)
 def test_html_is_escaped(name: str) -> None:
-    text = html_table(TextTable([name], [[Cell(name, bold=True, marks="†")]], [False], f"About {name}"))
-    shown = html.escape(name)
+    text = html_table(TextTable([name], [[TableCell(name, bold=True, marks="†")]], [True], f"About {name}"))
+    shown, left = html.escape(name), 'style="text-align: left"'
     assert text == (
-        f"<table><tr><th>{shown}</th></tr><tr><td><b>{shown}</b><sup>†</sup></td></tr></table>"
+        f"<table><tr><th {left}>{shown}</th></tr><tr><td {left}><b>{shown}</b><sup>†</sup></td></tr></table>"
         f"<p><small>About {shown}</small></p>"
     )
+
+
+def test_html_aligns_numbers() -> None:
+    text = html_table(TextTable(["users"], [["7"]], [True]))
+    assert '<td style="text-align: right">7</td>' in text

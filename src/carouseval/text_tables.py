@@ -3,7 +3,7 @@
 import html
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -24,7 +24,7 @@ _LATEX = {mark: rf"\{mark}" for mark in "_&%#${}"} | {
 }
 
 
-class Cell(NamedTuple):
+class TableCell(NamedTuple):
     """A cell that may be bold and have marks, such as a dagger, after its text."""
 
     text: str
@@ -37,7 +37,7 @@ class TextTable:
     """A table as it is printed, with its caption and, for LaTeX, its label."""
 
     header: Sequence[str]
-    rows: Sequence[Sequence[str | Cell]]
+    rows: Sequence[Sequence[str | TableCell]]
     numeric: Sequence[bool]  # which columns hold numbers, aligned right
     caption: str = ""
     label: str = ""
@@ -49,9 +49,14 @@ class TextTable:
         return cls(frame.columns, rows, [dtype.is_numeric() for dtype in frame.dtypes], caption, label)
 
     @property
-    def cells(self) -> list[list[Cell]]:
+    def cells(self) -> list[list[TableCell]]:
         """The lines below the header."""
-        return [[cell if isinstance(cell, Cell) else Cell(cell) for cell in row] for row in self.rows]
+        return [[cell if isinstance(cell, TableCell) else TableCell(cell) for cell in row] for row in self.rows]
+
+    @property
+    def marked(self) -> list[bool]:
+        """Which columns have marks."""
+        return [any(row[column].marks for row in self.cells) for column in range(len(self.header))]
 
 
 def _text(value: Any) -> str:
@@ -71,7 +76,7 @@ def markdown(table: TextTable) -> str:
     One page.
     """
 
-    def text(cell: Cell) -> str:
+    def text(cell: TableCell) -> str:
         bold = "**" * (cell.bold and bool(cell.text))
         return f"{bold}{escape_markdown(cell.text)}{bold} {escape_markdown(cell.marks)}".rstrip()
 
@@ -87,8 +92,7 @@ def latex(table: TextTable) -> str:
 
     Marks have a column of their own, without space before it, so that the numbers stay aligned.
     """
-    columns = list(zip(*table.cells, strict=True)) or [()] * len(table.header)
-    marked = [any(cell.marks for cell in column) for column in columns]
+    marked = table.marked
 
     def kind(marks: bool, numeric: bool) -> str:
         return "r@{}l" if marks else "r" if numeric else "l"
@@ -96,7 +100,7 @@ def latex(table: TextTable) -> str:
     def head(name: str, marks: bool) -> str:
         return rf"\multicolumn{{2}}{{c}}{{{escape_latex(name)}}}" if marks else escape_latex(name)
 
-    def text(cell: Cell, marks: bool, numeric: bool) -> str:
+    def text(cell: TableCell, marks: bool, numeric: bool) -> str:
         content = escape_latex(cell.text)
         if numeric:
             content = re.sub(r"-(?=\d)", "$-$", content)
@@ -120,15 +124,21 @@ def latex(table: TextTable) -> str:
 
 def html_table(table: TextTable) -> str:
     """A plain HTML table, with its caption in small print below."""
+    # numbers with marks start at the same place, so that marks do not shift them
+    right = [numeric and not marks for numeric, marks in zip(table.numeric, table.marked, strict=True)]
 
-    def text(cell: Cell) -> str:
+    def text(cell: TableCell) -> str:
         content = f"<b>{html.escape(cell.text)}</b>" if cell.bold else html.escape(cell.text)
         return f"{content}<sup>{html.escape(cell.marks)}</sup>" if cell.marks else content
 
-    lines = [("th", list(map(html.escape, table.header))), *(("td", list(map(text, row))) for row in table.cells)]
-    body = "".join(f"<tr>{''.join(f'<{tag}>{text}</{tag}>' for text in row)}</tr>" for tag, row in lines)
+    def line(tag: str, texts: Iterable[str]) -> str:
+        sides = ("right" if is_right else "left" for is_right in right)
+        cells = (f'<{tag} style="text-align: {side}">{text}</{tag}>' for side, text in zip(sides, texts, strict=True))
+        return f"<tr>{''.join(cells)}</tr>"
+
+    lines = [line("th", map(html.escape, table.header)), *(line("td", map(text, row)) for row in table.cells)]
     caption = f"<p><small>{html.escape(table.caption)}</small></p>" if table.caption else ""
-    return f"<table>{body}</table>{caption}"
+    return f"<table>{''.join(lines)}</table>{caption}"
 
 
 def frame_html(frame: "pl.DataFrame") -> str:

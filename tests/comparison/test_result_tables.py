@@ -7,7 +7,7 @@ import pytest
 
 import carouseval as cv
 from carouseval.comparison.result_tables import difference_table, mean_table
-from carouseval.text_tables import Cell
+from carouseval.text_tables import TableCell
 
 SYSTEMS = pl.DataFrame(
     {
@@ -30,9 +30,9 @@ def test_a_dagger_marks_differences_from_the_baseline() -> None:
     table = mean_table(SYSTEMS, tested, CONFIG | {"baseline": "a_1"}, "Scores.")
     assert table.header == ["system", "N2DCG_cat", "RR"]
     assert table.rows == [
-        ["a_1", Cell("0.3000"), Cell("0.2500", bold=True)],
-        ["b", Cell("0.5000", bold=True, marks="†"), Cell("0.2500", bold=True)],
-        ["c", Cell("0.4000"), Cell("")],
+        ["a_1", TableCell("0.3000"), TableCell("0.2500", bold=True)],
+        ["b", TableCell("0.5000", bold=True, marks="†"), TableCell("0.2500", bold=True)],
+        ["c", TableCell("0.4000"), TableCell("")],
     ]
     test = "(permutation test paired by user, Holm correction, p < 0.05)"
     assert table.caption == f"Scores. Bold: highest mean. † Significantly different from a_1 {test}."
@@ -44,9 +44,9 @@ def test_without_a_baseline_letters_name_the_systems_that_score_lower() -> None:
     tested = pairs(("c", "b", 0.1, True), ("a_1", "b", 0.2, True), ("c", "a_1", -0.1, True))
     table = mean_table(SYSTEMS, tested, CONFIG | {"test": "t", "correction": "bh", "ci": 0.99}, "Scores.")
     assert [row[:2] for row in table.rows] == [
-        ["(a) a_1", Cell("0.3000")],
-        ["(b) b", Cell("0.5000", bold=True, marks="a,c")],
-        ["(c) c", Cell("0.4000", marks="a")],
+        ["(a) a_1", TableCell("0.3000")],
+        ["(b) b", TableCell("0.5000", bold=True, marks="a,c")],
+        ["(c) c", TableCell("0.4000", marks="a")],
     ]
     test = "(t-test paired by user, Benjamini-Hochberg correction, p < 0.01)"
     assert table.caption.endswith(f"Letters after a mean: systems that score significantly lower {test}.")
@@ -59,7 +59,7 @@ def test_letters_do_not_run_out() -> None:
     systems = pl.DataFrame({"system": names, "metric": "RR", "mean": [0.1] * 28})
     tested = pairs(("s27", "s0", 0.1, True), ("s2", "s0", 0.1, True)).with_columns(metric=pl.lit("RR"))
     table = mean_table(systems, tested, CONFIG, "")
-    assert table.rows[0] == ["(a) s0", Cell("0.1000", bold=True, marks="c,bb")]
+    assert table.rows[0] == ["(a) s0", TableCell("0.1000", bold=True, marks="c,bb")]
     assert table.rows[27][0] == "(bb) s27"
 
 
@@ -73,8 +73,8 @@ def test_differences() -> None:
     assert table.numeric == [False] * 4 + [True] * 5
     rest = ["-0.1000 to 0.3000", "+25.0%", "+0.50", "<0.0001"]
     assert table.rows == [
-        ["tv", "N2DCG_cat", "b", "a", Cell("+0.2000", bold=True), *rest],
-        ["tv", "N2DCG_cat", "c", "a", Cell("-0.1000"), *rest],
+        ["tv", "N2DCG_cat", "b", "a", TableCell("+0.2000", bold=True), *rest],
+        ["tv", "N2DCG_cat", "c", "a", TableCell("-0.1000"), *rest],
     ]
     assert "system minus baseline, with intervals that are not adjusted for multiple comparisons. Bold" in table.caption
     margin = difference_table(

@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 
 from carouseval.comparison.significance import TIE
-from carouseval.text_tables import DAGGER, Cell, TextTable
+from carouseval.text_tables import DAGGER, TableCell, TextTable
 
 _TESTS = {
     "permutation": "permutation test",
@@ -31,9 +31,9 @@ def mean_table(systems: pl.DataFrame, pairs: pl.DataFrame, config: Mapping[str, 
     baseline, letters = config["baseline"], _letters(names)
     marks = _letter_marks(pairs, letters) if baseline is None else _baseline_marks(pairs)
 
-    def cell(name: str, metric: str) -> Cell:
+    def cell(name: str, metric: str) -> TableCell:
         mean = means[name, metric]
-        return Cell(number(mean), mean >= best[metric] - TIE, ",".join(marks.get((name, metric), [])))
+        return TableCell(decimals(mean), mean >= best[metric] - TIE, ",".join(marks.get((name, metric), [])))
 
     labels = [f"({letters[name]}) {name}" if baseline is None else name for name in names]
     return TextTable(
@@ -61,12 +61,12 @@ def difference_table(lines: pl.DataFrame, config: Mapping[str, Any], caption: st
     margin = ["not inferior"] if "not_inferior" in lines.columns else []
     p = "p" if config["correction"] == "none" else "corrected p"
     header = [*by, "metric", "system", "baseline", "difference", level, "lift", "effect", p, *margin]
-    rows: list[list[str | Cell]] = []
+    rows: list[list[str | TableCell]] = []
     for row in lines.iter_rows(named=True):
         names = [str(row[column]) for column in (*by, "metric", "system", "baseline")]
         values = [interval(row), signed(row["lift"], ".1%"), signed(row["effect"], ".2f"), _p(row["p_adjusted"])]
         verdict = ["yes" if row["not_inferior"] else "no" for _ in margin]
-        rows.append([*names, Cell(signed(row["difference"], ".4f"), row["significant"]), *values, *verdict])
+        rows.append([*names, TableCell(signed(row["difference"], ".4f"), row["significant"]), *values, *verdict])
     numeric = [name in ("difference", level, "lift", "effect", p) for name in header]
     note = (
         "Differences are those of users scored under both, system minus baseline, with intervals that are not adjusted "
@@ -102,7 +102,7 @@ def _test(config: Mapping[str, Any]) -> str:
     return f"{test} paired by user, {_CORRECTIONS[config['correction']]}, p < {round(1 - config['ci'], 12):g}"
 
 
-def number(value: float | None) -> str:
+def decimals(value: float | None) -> str:
     """Four decimals; nothing for NaN or None."""
     return "" if value is None or math.isnan(value) else f"{value:.4f}"
 

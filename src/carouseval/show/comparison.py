@@ -7,7 +7,7 @@ import polars as pl
 from rich.text import Text
 
 from carouseval.comparison.comparison import Comparison
-from carouseval.comparison.result_tables import interval, number, signed
+from carouseval.comparison.result_tables import decimals, interval, signed
 from carouseval.comparison.sensitivity import Sensitivity
 from carouseval.show.terminal import sentences, small_table
 
@@ -39,8 +39,8 @@ def _system_table(systems: pl.DataFrame, level: str) -> Text:
     header = ["system", "metric", "mean", level, "users"] + ["runs", "spread"] * has_runs
     ranked = systems.sort("metric", "mean", descending=[False, True], nulls_last=True)
     rows = [
-        [row["system"], row["metric"], number(row["mean"]), interval(row), f"{row['users']:,}"]
-        + [str(row["runs"]), number(row["spread"])] * has_runs
+        [row["system"], row["metric"], decimals(row["mean"]), interval(row), f"{row['users']:,}"]
+        + [str(row["runs"]), decimals(row["spread"])] * has_runs
         for row in ranked.iter_rows(named=True)
     ]
     return small_table("", header, rows)
@@ -56,7 +56,7 @@ def _pair_table(title: str, pairs: pl.DataFrame, by: Sequence[str], level: str) 
         + [f"{row['wins']:,}/{row['ties']:,}/{row['losses']:,}", _p(row["p"]), _p(row["p_adjusted"])]
         + ["yes" if row["significant"] else "no"]
         + ["yes" if row["not_inferior"] else "no" for _ in margin]
-        + [number(row["detectable"])]
+        + [decimals(row["detectable"])]
         for row in pairs.head(_MOST_PAIRS).iter_rows(named=True)
     ]
     more = (
@@ -73,7 +73,7 @@ def _sensitivity_table(result: Sensitivity) -> Text:
             *(row[name] for name in by),
             row["varied"],
             row["variation"],
-            *(number(row[name]) for name in result.systems),
+            *(decimals(row[name]) for name in result.systems),
             f"{row['tau']:.2f}",
             row["flips"],
         ]

@@ -20,6 +20,9 @@ _PAIR = re.compile(rf"(?<!\S)(?<!first )(?<!['\d] )({_NAME})=('[^']*'|[\d.]*\d)(
 _COLUMNS = re.compile(r"(columns=)?\{'(\w+)': '(\w+)'(?:, \.\.\.)?\}")
 _PHRASES = {
     "Give items": "Give --items",
+    "with judgments_from_events": "with carouseval judgments",
+    "a relevance in event_relevance": "a relevance with --event-relevance",
+    "as event_relevance has it": "as --event-relevance has it",
     "twice in by and weight": "twice in --by and --weight",
     "as given in columns": "as given in --columns",
     "Use it once in columns": "Use it once in --columns",

@@ -16,7 +16,7 @@ from carouseval.atomic_files import TABLES, write_frame
 from carouseval.building.choices import Combine
 from carouseval.building.event_log import LARGEST_VALUE, EventLog, EventRules
 from carouseval.building.run_files import with_integer_ids
-from carouseval.errors import ParameterError, warn
+from carouseval.errors import DataError, ParameterError, warn
 from carouseval.evaluation.notices import number
 from carouseval.evaluation.settings import ColumnNames
 from carouseval.metrics.validation import require_choice, require_float
@@ -284,7 +284,7 @@ def _quantile_thresholds(values: pl.Series, quantiles: Sequence[float]) -> list[
     """The quantiles of the positive values."""
     positive = values.filter(values > 0).to_numpy()
     if not len(positive):
-        raise ParameterError("quantiles: no combined value is positive, so there are none to take quantiles of.")
+        raise DataError("events: no combined value is positive, so there are no quantiles. Give grades.")
     thresholds = [float(threshold) for threshold in np.quantile(positive, quantiles)]
     same = [grade for grade in range(1, len(thresholds)) if thresholds[grade] == thresholds[grade - 1]]
     if same:

@@ -16,7 +16,7 @@ from carouseval.tables import RECORD, Table, TableLike, in_memory, open_table
 
 LARGEST_VALUE = 1e16  # sums of billions of such lines fit into the fixed-point numbers below
 _NANOS, _MICROS = 1e9, 1e6
-_MERGE_FROM = 1 << 20  # lines
+_MERGE_FROM = 1 << 23  # lines: about 400 MB
 _LEFT_OUT = "event left out"  # by the caller
 _REMEDY = "Correct them; give events without a value, such as a thumbs down, a relevance in event_relevance."
 _MOST_NAMES = 1000  # of events, to suggest one for a misspelt name
@@ -156,15 +156,18 @@ class _Pairs:
         """All pairs, sorted."""
         pairs = self._combined(pl.concat(self._parts)).sort(self._rules.keys)
         if self._rules.combine == "sum":  # to the nearest millionth: twelve times 1/12 is 1
-            pairs = pairs.with_columns(((pl.col("value") + 500) // 1000).cast(pl.Float64) / _MICROS)
+            micros = pairs.select(((pl.col("value") + 500) // 1000).cast(pl.Float64)).to_series().to_numpy()
+            # by NumPy: Polars multiplies by 1e-6 instead, which rounds 0.1 down
+            pairs = pairs.with_columns(pl.Series("value", micros / _MICROS, nan_to_null=True))
         return pairs.select(*self._rules.keys, "value", "least", "most")
 
     def _combined(self, lines: pl.DataFrame) -> pl.DataFrame:
         keys, value = self._rules.keys, pl.col("value")
         if self._rules.combine == "last":  # of equal times, the last line
-            return lines.sort("time", maintain_order=True).unique(keys, keep="last", maintain_order=True)
+            return lines.sort("time", maintain_order=True).unique(keys, keep="last")
         combined = pl.when(value.count() > 0).then(value.sum()) if self._rules.combine == "sum" else value.max()
-        return lines.group_by(keys).agg(combined, pl.col("least").min(), pl.col("most").max())
+        pairs = lines.lazy().group_by(keys).agg(combined, pl.col("least").min(), pl.col("most").max())
+        return pairs.collect(engine="streaming")
 
 
 class _UnusedNames:

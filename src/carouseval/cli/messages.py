@@ -22,6 +22,7 @@ _PHRASES = {
     "Give items": "Give --items",
     "with judgments_from_events": "with carouseval judgments",
     "a relevance in event_relevance": "a relevance with --event-relevance",
+    "Name the column in value": "Name the column with --value",
     "as event_relevance has it": "as --event-relevance has it",
     "twice in by and weight": "twice in --by and --weight",
     "as given in columns": "as given in --columns",

@@ -22,7 +22,9 @@ _REMEDY = "Correct them; give events without a value, such as a thumbs down, a r
 _MOST_NAMES = 1000  # of events, to suggest one for a misspelt name
 
 # any value is read, and those that cannot be used are excluded by name
-_VALUE = Column("value", "number", nullable=True, where=pl.lit(False), remedy="Name a column of numbers in value.")
+_VALUE = Column(
+    "value", "number", required=False, remedy="Name a column of numbers in value.", nullable=True, where=pl.lit(False)
+)
 
 
 @dataclass(frozen=True)
@@ -47,7 +49,7 @@ class EventRules:
         used = [replace(column, required=True) for column in schema.EVENTS if column.name in needed]
         names = schema.names_of(columns, "events")
         if self.value is not None:
-            used, names = [*used, replace(_VALUE, required=False)], names | {"value": self.value}
+            used, names = [*used, _VALUE], names | {"value": self.value}
         reason = "The last line of a user and an item is found by its time. " * (self.combine == "last")
         hint = f"{reason}If yours have other names, use columns={{'time': 'timestamp', ...}}."
         table = open_table(in_memory(events, "events"), "events", used, names, hint=hint)
@@ -67,7 +69,8 @@ class EventRules:
             relevance = pl.col("event").replace_strict(known, default=None, return_dtype=pl.Float64)
         value = pl.lit(1.0) if self.value is None else pl.col("value")
         return batch.select(
-            *(key for key in (RECORD, *self.keys)),
+            RECORD,
+            *self.keys,
             *(["time"] if self.combine == "last" else []),
             pl.when(~is_named).then(value).alias("value"),
             relevance.alias("least"),

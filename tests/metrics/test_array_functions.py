@@ -20,6 +20,9 @@ import carouseval as cv
 from carouseval.metrics.choices import GainName
 from tests import oracles
 
+# huge gains are meant here, and test_large_gains.py tests the warning about them
+pytestmark = pytest.mark.filterwarnings("ignore:.*the largest relevance is:carouseval.DataWarning")
+
 TABLE_1 = cv.discounts.Empirical([[1.0, 0.9, 0.8], [0.3, 0.2, 0.1]], name="paper's table 1")
 DISCOUNTS = ["d_t", "d_a", "d_mir", "d_add", "d_mul", "d_rpd"]
 

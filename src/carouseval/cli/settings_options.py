@@ -106,10 +106,10 @@ def _columns(_: "Field[Any]") -> SettingOptions:
     text = "Your name for a column: user_id=customer, or layouts.row=position for a single table. Repeat for several."
     flags = ("--columns", "--column")
     option = _option("columns", list[str], [], *flags, metavar="<ours=yours>", help=text)
-    return SettingOptions((option,), _parse_columns)
+    return SettingOptions((option,), parse_columns)
 
 
-def _parse_columns(texts: list[str]) -> dict[str, Any]:
+def parse_columns(texts: list[str]) -> dict[str, Any]:
     """``--columns user_id=customer --columns layouts.row=position`` as a value of the setting ``columns``."""
     names: dict[str, Any] = {}
     for text in texts:

@@ -60,6 +60,13 @@ CANDIDATES = (
     _ITEM,
     _CATEGORY,
 )
+EVENTS = (
+    _USER,
+    _ITEM,
+    _PAGE,
+    Column("event", "text", required=False, remedy="Every line needs the name of its event; drop lines without one."),
+    Column("time", "time", required=False, remedy="Every line needs a time: a number, or a date and time."),
+)
 TABLES: dict[str, tuple[Column, ...]] = {
     "layouts": LAYOUTS,
     "judgments": JUDGMENTS,
@@ -67,12 +74,13 @@ TABLES: dict[str, tuple[Column, ...]] = {
     "carousels": CAROUSELS,
     "scores": SCORES,
     "candidates": CANDIDATES,
+    "events": EVENTS,
 }
 
 _WITH_SEGMENTS = ("layouts", "judgments")  # tables that may have columns of segments and weights
 
 # columns of the results
-RESERVED: set[str] = {column.name for group in TABLES.values() for column in group} | {
+RESERVED: set[str] = {column.name for group in TABLES.values() if group is not EVENTS for column in group} | {
     *("status", "invalid", "duplicates", "unjudged", "weight", "pages", "users", "metric", "mean", "low", "high"),
     *("share", "score", "dcg", "item_order", "row_order", "choice", "ideal", "lost", "loss", "gain", "ideal_gain"),
     *("missing", "nothing_to_show", "__record__"),
@@ -85,6 +93,7 @@ EMPTY = {
     "judgments": "judgments: the table has no lines. Give at least one line of user_id, item_id, relevance.",
     "items": "items: the table has no lines. Give at least one line of item_id, category, or leave items out.",
     "carousels": "carousels: the table has no lines. Give at least one line of category, or leave carousels out.",
+    "events": "events: the table has no lines. Give at least one line of user_id, item_id.",
 }
 
 

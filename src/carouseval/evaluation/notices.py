@@ -204,8 +204,8 @@ def overfull(ideals: PageIdeals, inputs: Inputs, notify: Callable[[str], None]) 
     more = f"; and {len(rows) - _MOST_CATEGORIES:,} more" if len(rows) > _MOST_CATEGORIES else ""
     notify(
         f"layouts: ideal pages fill {'a category' if len(rows) == 1 else 'categories'} beyond what any page shows: "
-        f"{listed}{more}. If a carousel cannot hold more than it shows, use capacity='shown', or declare it in "
-        "carousels (category, capacity)."
+        f"{listed}{more}. If a carousel cannot hold more than it shows, use capacity='shown', or "
+        "declare it in carousels (category, capacity)."
     )
 
 

@@ -108,7 +108,7 @@ def test_slopes_are_those_of_the_formula(shape: str) -> None:
         "beta": np.where(first, left, 0),
         "sigma1": ~first,
         "sigma2": np.where(first, 0, grid.swipe_page - 2),
-        "rho": np.where(first, 0, grid.page_size - 1 - left),
+        "rho": np.where(first, 0, grid.page_sizes - 1 - left),
     }
     power = np.stack([np.broadcast_to(one, grid.shape).ravel() for one in powers.values()], axis=-1)
     rest = 1 / (1 + np.exp(found.point))

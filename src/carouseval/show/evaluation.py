@@ -9,6 +9,7 @@ from carouseval.evaluation.check import Check
 from carouseval.evaluation.notices import COUNTS
 from carouseval.evaluation.results import Evaluation
 from carouseval.evaluation.settings import Settings
+from carouseval.metrics.grid import page_size_text
 from carouseval.show.terminal import small_table
 
 _MOST_SEGMENTS = 40
@@ -54,9 +55,8 @@ def _settings(config: dict[str, Any]) -> str:
 
 
 def _screen(grid: dict[str, Any]) -> str:
-    return (
-        f"{grid['rows']}x{grid['cols']} ({grid['page_size']} items per swipe page, {grid['visible_rows']} visible rows)"
-    )
+    pages = page_size_text(grid["page_size"], "items per swipe page")
+    return f"{grid['rows']}x{grid['cols']} ({pages}, {grid['visible_rows']} visible rows)"
 
 
 def _score(value: float) -> str:

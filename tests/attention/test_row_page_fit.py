@@ -25,6 +25,7 @@ GRIDS = {
     "wide page": cv.Grid(6, 5, page_size=9),
     "partial page": cv.Grid(7, 13, page_size=5),
     "pages of one": cv.Grid(5, 6, page_size=1),
+    "rows that differ": cv.Grid(6, 11, page_size=(1, 4, 4, 4, 5, 20)),
     "television": cv.TV,
 }
 
@@ -37,7 +38,7 @@ def recgaze(group: RecgazeGroup) -> tuple[Array, Array]:
 
 def simulated(grid: cv.Grid, problems: int, missing: float = 0.0) -> tuple[Array, Array]:
     """Counts of people who browse as in Bratislava; ``missing``: the share of cells nobody was shown."""
-    rng = np.random.default_rng([grid.rows, grid.cols, grid.page_size])
+    rng = np.random.default_rng([grid.rows, grid.cols, *grid.page_sizes.ravel()])
     chances = RowPageBrowsing().weights(grid).ravel()
     screens = rng.integers(200, 900, (problems, chances.size)) * (rng.random((problems, chances.size)) >= missing)
     return rng.binomial(screens, chances).astype(np.float64), screens.astype(np.float64)

@@ -67,7 +67,8 @@ def test_a_single_page_size_gives_properties_of_columns() -> None:
 
 def test_grids_with_rows_that_differ_are_values() -> None:
     grid = cv.Grid(3, 8, [1, 5, 5])
-    same: Any = (cv.Grid(3, 8, (1, 5, 5)), cv.Grid(3, 8, np.array([1, 5, 5])), cv.Grid(**dataclasses.asdict(grid)))
+    array: Any = np.array([1, 5, 5])
+    same = (cv.Grid(3, 8, (1, 5, 5)), cv.Grid(3, 8, array), cv.Grid(**dataclasses.asdict(grid)))
     assert all(other == grid and hash(other) == hash(grid) for other in same)
     assert cv.Grid(**json.loads(json.dumps(dataclasses.asdict(grid)))) == grid
     assert grid != cv.Grid(3, 8, (1, 5, 4))
@@ -83,8 +84,9 @@ def test_grids_with_rows_that_differ_are_values() -> None:
 def test_equal_page_sizes_are_one() -> None:
     assert cv.Grid(3, 8, (5, 5, 5)) == cv.Grid(3, 8)
     assert cv.Grid(1, 8, [4]).page_size == 4
-    assert type(cv.Grid(2, 8, np.array([4, 4])).page_size) is int
-    assert all(type(size) is int for size in cv.Grid(2, 8, np.array([4, 3])).page_size)  # type: ignore[union-attr]
+    arrays: Any = np.array([4, 4]), np.array([4, 3])
+    assert type(cv.Grid(2, 8, arrays[0]).page_size) is int
+    assert repr(cv.Grid(2, 8, arrays[1]).page_size) == "(4, 3)"
 
 
 def test_a_grid_of_another_size() -> None:
@@ -145,11 +147,11 @@ def test_numpy_numbers_make_plain_grids() -> None:
         ({"page_size": (1, 2.5), "rows": 2}, r"Grid: page_size of row 2 must be .* found 2\.5\."),
         (
             {"page_size": (1, 5), "rows": 4},
-            r"^Grid: page_size has 2 numbers, but there are 4 rows\. Give one number for all rows, or one for each, "
+            r"^Grid: page_size has 2 numbers for 4 rows\. Give one number for all rows, or one for each, "
             r"such as page_size=\(1, 5, 5, 5\)\.$",
         ),
-        ({"page_size": [1, 5, 5], "rows": 2}, r"has 3 numbers, but there are 2 rows\..* page_size=\(1, 5\)\.$"),
-        ({"page_size": ()}, r"has 0 numbers, but there are 10 rows\. Give one number for all rows, or one for each\.$"),
+        ({"page_size": [1, 5, 5], "rows": 2}, r"has 3 numbers for 2 rows\..* page_size=\(1, 5\)\.$"),
+        ({"page_size": ()}, r"has 0 numbers for 10 rows\. Give one number for all rows, or one for each\.$"),
     ],
 )
 def test_nonsense_is_refused_by_name(arguments: dict[str, Any], message: str) -> None:

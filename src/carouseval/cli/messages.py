@@ -50,7 +50,11 @@ def with_option_names(message: str, *, data: bool = False) -> str:
     """
     if not data:
         message = _SUBJECT.sub(lambda match: _all_options().get(match[1], match[0]), message)
-    message = _GRIDS.sub(lambda match: _grid_options(match[1]), message)
+    parts = _GRIDS.split(message)  # text and grids in turn
+    return "".join(_grid_options(part) if at % 2 else _with_option_names(part) for at, part in enumerate(parts))
+
+
+def _with_option_names(message: str) -> str:
     message = _PAIR.sub(_option_and_value, message)
     message = _COLUMNS.sub(lambda match: f"{'--columns ' if match[1] else ''}{match[2]}={match[3]}", message)
     for phrase, replacement in _PHRASES.items():

@@ -172,8 +172,8 @@ def _checked_page_size(page_size: Any, rows: int) -> int | tuple[int, ...]:
     if len(sizes) != rows:
         fit = f", such as page_size={extended(sizes, rows)}" if sizes else ""
         raise ParameterError(
-            f"Grid: page_size has {len(sizes)} number{'s' * (len(sizes) != 1)}, but there are {rows} rows. Give one "
-            f"number for all rows, or one for each{fit}."
+            f"Grid: page_size has {len(sizes)} number{'s' * (len(sizes) != 1)} for {rows} row{'s' * (rows != 1)}. Give "
+            f"one number for all rows, or one for each{fit}."
         )
     return sizes if len(set(sizes)) > 1 else sizes[0]
 

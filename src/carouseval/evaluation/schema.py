@@ -16,6 +16,10 @@ _ID = "Every line needs an id, an integer or text."
 _RELEVANCE = "Relevance must be finite and at least 0; drop lines without a judgment."
 _WEIGHT = "Weights must be from 0 to 1e100."
 
+_TEXT = "Give one text for each item, or leave the column out."
+
+PICTURES = ("title", "poster")  # columns of items that pages are drawn with; scores do not depend on them
+
 _USER, _ITEM = Column("user_id", "id", remedy=_ID), Column("item_id", "id", remedy=_ID)
 _PAGE = Column("page_id", "id", required=False, remedy=_ID)
 _COL = Column(
@@ -38,6 +42,7 @@ ITEMS = (
     _ITEM,
     Column("category", "id", remedy="Every line needs a category; leave out items that have none."),
     Column("user_id", "id", required=False, nullable=True, remedy="It must be a user's id, or null for everyone."),
+    *(Column(name, "text", required=False, nullable=True, remedy=_TEXT) for name in PICTURES),
 )
 CAROUSELS = (
     Column("category", "id", remedy="Every line needs a category."),
@@ -79,8 +84,9 @@ TABLES: dict[str, tuple[Column, ...]] = {
 
 _WITH_SEGMENTS = ("layouts", "judgments")  # tables that may have columns of segments and weights
 
-# columns of the results
-RESERVED: set[str] = {column.name for group in TABLES.values() if group is not EVENTS for column in group} | {
+# columns of tables and results, which segments must not be named after
+_RESULT_TABLES = (LAYOUTS, JUDGMENTS, ITEMS, SCORES, CANDIDATES)
+RESERVED: set[str] = {column.name for group in _RESULT_TABLES for column in group}.difference(PICTURES) | {
     *("status", "invalid", "duplicates", "unjudged", "weight", "pages", "users", "metric", "mean", "low", "high"),
     *("share", "score", "dcg", "item_order", "row_order", "choice", "ideal", "lost", "loss", "gain", "ideal_gain"),
     *("missing", "nothing_to_show", "__record__"),

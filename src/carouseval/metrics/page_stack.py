@@ -11,7 +11,7 @@ from carouseval import _native
 from carouseval.errors import DataError, ParameterError, warn
 from carouseval.metrics.choices import IdealName
 from carouseval.metrics.gains import KERNEL_GAINS, LARGEST_GRADE, Gain, apply_function, check_gain, large_gain
-from carouseval.metrics.grid import Array, Grid
+from carouseval.metrics.grid import Array, Grid, grid_text, resized
 from carouseval.metrics.relevance import PAGE_HINT, Relevance, relevance_array
 from carouseval.metrics.validation import require_int
 
@@ -46,7 +46,8 @@ class Stack:
         if not isinstance(grid, Grid):
             raise ParameterError(f"grid must be a carouseval.Grid or None, found {type(grid).__name__}.")
         if rows > grid.rows or cols > grid.cols:
-            raise DataError(f"relevance: a page of {rows}x{cols} does not fit the {grid} grid; give a larger grid.")
+            larger = grid_text(resized(grid, max(rows, grid.rows), max(cols, grid.cols)))
+            raise DataError(f"relevance: a page of {rows}x{cols} does not fit the {grid} grid. Use grid={larger}.")
         return grid
 
     def score(

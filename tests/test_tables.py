@@ -16,7 +16,8 @@ from carouseval.errors import DataError, ParameterError
 from carouseval.evaluation import schema
 from carouseval.evaluation.schema import ITEMS, JUDGMENTS, LAYOUTS
 from carouseval.evaluation.settings import Settings
-from carouseval.file_kinds import KINDS, FileKind
+from carouseval.file_kind_base import FileKind
+from carouseval.file_kinds import KINDS
 from carouseval.tables import RECORD, Column, Table, open_table
 
 

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from carouseval.errors import DataError
 from carouseval.evaluation.schema import SCORES
-from carouseval.file_kinds import open_text
+from carouseval.file_kind_base import open_text
 from carouseval.metrics.validation import require_choice
 from carouseval.table_files import is_table
 from carouseval.tables import open_table

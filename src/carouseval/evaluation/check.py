@@ -169,7 +169,9 @@ def _open(given: Mapping[str, TableLike], settings: Settings) -> tuple[dict[str,
         defects = []
         for name, source in given.items():
             try:
-                tables[name] = open_table(source, name, schema.TABLES[name], schema.names_of(settings.columns, name))
+                tables[name] = open_table(
+                    source, name, schema.columns_of(name, settings), schema.names_of(settings.columns, name)
+                )
             except CarousevalError as error:
                 defects.append(Defect(name, "", 1, str(error)))
         return tables, defects or [Defect(_table_of(first), "", 1, str(first))]

@@ -132,6 +132,10 @@ class Settings:
             "mapping",
         ),
     ] = None
+    split: Annotated[
+        str | None,
+        Doc("The separator of several categories in one cell of `items`: '|' for 'Action|Comedy'."),
+    ] = None
     weight: Annotated[
         str | None,
         Doc(
@@ -158,6 +162,8 @@ class Settings:
             _check(setting.name, getattr(self, setting.name), setting_type(setting))
         object.__setattr__(self, "by", _column_names(self.by))
         require_float("memory", self.memory, above=0, at_most=1e9)
+        if self.split == "":
+            raise ParameterError("split must be a separator such as '|', found ''.")
         if self.threads is not None:
             require_int("threads", self.threads, 1)
 
@@ -202,6 +208,7 @@ class SettingsDict(TypedDict, total=False):
     invalid: Invalid
     by: str | Sequence[str] | None
     columns: ColumnNames
+    split: str | None
     weight: str | None
     memory: float
     threads: int | None

@@ -21,6 +21,7 @@ from carouseval.evaluation.outcomes import SCORED
 from carouseval.evaluation.plan import ScoringPlan
 from carouseval.evaluation.resampling import mean_interval, mean_of
 from carouseval.evaluation.results import NO_PAGE, Evaluation, weight_of
+from carouseval.evaluation.schema import NOTHING_TO_SPLIT
 from carouseval.evaluation.settings import Settings, SettingsDict, takes_settings
 from carouseval.metrics.validation import did_you_mean
 from carouseval.progress import Progress
@@ -136,6 +137,8 @@ def items_or_collected(
     items: TableLike | None, runs: Mapping[str, Sequence[TableLike]], plan: ScoringPlan
 ) -> TableLike | None:
     """The items table; where it is needed but not given, one collected from the layouts of all systems."""
+    if items is None and plan.settings.split is not None:
+        raise ParameterError(NOTHING_TO_SPLIT)
     if items is not None or not (plan.needs_categories or plan.figures):
         return items
     columns = plan.settings.columns

@@ -14,7 +14,8 @@ import polars as pl
 from carouseval.errors import CarousevalError, DataError
 from carouseval.evaluation import page_defects, schema
 from carouseval.evaluation.defect_lines import describe_defects
-from carouseval.evaluation.notices import mismatches, no_category, number, refusals, uncategorised
+from carouseval.evaluation.joined_categories import joined_categories
+from carouseval.evaluation.notices import mismatches, no_category, no_relevance, number, refusals, uncategorised
 from carouseval.evaluation.outcomes import PageOutcomes
 from carouseval.evaluation.page_defects import PageDefect
 from carouseval.evaluation.plan import ScoringPlan
@@ -243,6 +244,8 @@ def _content_defects(
             defects, unjudged = _page_defects(inputs, summary, progress)
             if inputs.judged.membership is None and inputs.plan.needs_categories:  # items may come with the judgments
                 defects.append(Defect("layouts", "category", 1, NO_CATEGORY, "error" if judged else "warning"))
+            if joined := joined_categories(inputs):
+                defects.append(joined)
             return defects + (_match_defects(inputs, summary, unjudged) if judged else [])
     except CarousevalError as error:
         return [Defect(_table_of(error), "", 1, str(error))]
@@ -286,4 +289,6 @@ def _match_defects(inputs: Inputs, summary: dict[str, dict[str, Any]], unjudged:
     if without_category and inputs.plan.needs_categories:
         message = no_category(inputs, without_category)
         defects.append(Defect("items", "category", without_category, message, "warning"))
+    if message := no_relevance(inputs):
+        defects.append(Defect("judgments", "relevance", 1, message, "note"))
     return defects + mismatches(inputs, unjudged, missing)

@@ -17,6 +17,7 @@ from carouseval.evaluation import schema
 from carouseval.evaluation.defect_lines import refuse_defects
 from carouseval.evaluation.notices import counts_of, refusals, warn_of
 from carouseval.evaluation.outcomes import PageOutcomes
+from carouseval.evaluation.page_matching import page_match
 from carouseval.evaluation.per_page import per_page
 from carouseval.evaluation.plan import ScoringPlan
 from carouseval.evaluation.reading.inputs import Inputs, JudgedSources
@@ -180,10 +181,12 @@ def build_evaluation(inputs: Inputs, outcomes: PageOutcomes, scores: PageScores)
     config = plan.config() | {
         "items": source,
         "judgments": "per page" if judged.judgments.per_page else "per user",
+        "relevance": "given" if schema.relevance_is_given(inputs.tables["judgments"]) else schema.RELEVANCE_1,
     }
     catalogue = scores.shown if judged.membership is None else judged.membership.items
     figures = {name: metric.figure(scores.items[name], catalogue) for name, metric in plan.figures.items()}
-    return Evaluation(tuple(plan.metrics), table, counts, config, plan.settings.by_columns, figures)
+    match = page_match(judged.judgments, inputs.layouts)
+    return Evaluation(tuple(plan.metrics), table, counts, config, plan.settings.by_columns, figures, match)
 
 
 def items_of(*layouts: TableLike, columns: ColumnNames = None) -> pl.DataFrame:

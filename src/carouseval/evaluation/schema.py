@@ -71,6 +71,7 @@ RESERVED: set[str] = {column.name for group in TABLES.values() for column in gro
 }
 
 
+RELEVANCE_1 = "1 (no column)"  # what ``config`` says of judgments without the column
 NOTHING_TO_SPLIT = "split: there is no items table whose categories could be split. Give items, or leave out split."
 
 # what to say of a table without lines

@@ -62,13 +62,11 @@ def open_cloud_file(url: str) -> CloudFile:
     """A file in cloud storage, whose schema is read to see whether it can be reached."""
     kind = kind_of(PurePosixPath(urlsplit(url).path))
     if kind is None:
-        raise DataError(
-            f"{url}: unknown file type. {supported_files()}. Write a folder as {url.rstrip('/')}/*.parquet."
-        )
+        folder = f"{url.rstrip('/')}/*.parquet"
+        raise DataError(f"{url}: unknown file type. {supported_files()}. If it is a folder, write {folder}.")
     file = CloudFile(url, kind)
-    options: dict[str, Any] = dict(_FIRST_CONTACT)  # not while reading, where a lost connection is worth many retries
     try:
-        kind.scan_cloud(url, options).collect_schema()
+        kind.scan_cloud(url, _FIRST_CONTACT).collect_schema()
     except DataError:
         raise
     except Exception as error:  # whatever the library of a provider raises about credentials

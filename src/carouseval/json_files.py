@@ -33,6 +33,7 @@ class JsonLines(FileKind):
         return f"line {record + 1}"
 
     def diagnose(self, path: Path) -> str:
+        forms: set[bool] = set()
         with open_text(path) as file:
             for number, line in enumerate(file, 1):
                 try:
@@ -41,7 +42,7 @@ class JsonLines(FileKind):
                     return f"line {number} is not JSON: {line.strip()[:40]!r}. Write one object per line: {{...}}."
                 if not isinstance(record, dict):
                     return f"line {number} is not a JSON object. Write one object per line: {{...}}."
-                if reason := nesting_error(record):
+                if reason := nesting_error(record, forms):
                     return f"line {number}, {reason}"
         return ""
 
@@ -85,10 +86,11 @@ class Json(FileKind):
                 if lengths[other] != lengths[first]:
                     return f"column {first} has {lengths[first]} values, but {other} has {lengths[other]}."
             return ""
+        forms: set[bool] = set()
         for number, record in enumerate(content if isinstance(content, list) else [content], 1):
             if not isinstance(record, dict):
                 return f"record {number} is {json.dumps(record)[:40]}. Write a list of objects: [{{...}}, {{...}}]."
-            if reason := nesting_error(record):
+            if reason := nesting_error(record, forms):
                 return f"record {number}, {reason}"
         return ""
 

@@ -31,10 +31,10 @@ def find_rows(schema: pl.Schema, name: str) -> Rows | None:
     """The column with the list of rows of each page, if there is one: ``rows``, or by its own ``name``."""
     column = name if name in schema else "rows"
     kind = schema.get(column)
-    if not isinstance(kind, pl.List):
+    if not isinstance(kind, pl.List | pl.Struct):
         return None
-    if not isinstance(kind.inner, pl.Struct):
-        raise DataError(f"column {column} holds {kind}. Write each row as an object: {_EXAMPLE}.")
+    if not isinstance(kind, pl.List) or not isinstance(kind.inner, pl.Struct):
+        raise DataError(f"column {column} holds {kind}. Write a list of rows: [{_EXAMPLE}, ...].")
     return Rows(column, tuple(field.name for field in kind.inner.fields))
 
 
@@ -52,8 +52,11 @@ def one_line_per_row(pages: pl.LazyFrame, rows: Rows, pinned: str) -> pl.LazyFra
     return lines.with_columns(pl.col(pinned).fill_null(False)) if pinned in rows.fields else lines
 
 
-def nesting_error(page: Mapping[str, Any]) -> str:
-    """What is wrong with the rows of a page in JSON; empty where nothing is, or where it has no rows."""
+def nesting_error(page: Mapping[str, Any], forms: set[bool]) -> str:
+    """What is wrong with the rows of a page in JSON; empty where nothing is, or where it has no rows.
+
+    ``forms`` collects from page to page whether items are objects.
+    """
     rows = page.get("rows")
     if not isinstance(rows, list):
         return f"rows: {NO_ROWS}" if isinstance(rows, dict) else ""
@@ -63,7 +66,7 @@ def nesting_error(page: Mapping[str, Any]) -> str:
         items = row.get("items")
         if not isinstance(items, list):
             return f"row {number}: {NO_ITEMS}"
-        kinds = {type(item) for item in items if item is not None}
-        if list in kinds or (dict in kinds and len(kinds) > 1):
+        forms |= {isinstance(item, dict) for item in items if item is not None}
+        if len(forms) > 1:
             return f"row {number}: {DIFFERING_ITEMS}"
     return ""

@@ -210,7 +210,7 @@ def missing_columns(
         if len(header) == 1 and mark in header[0] and mark != separator:
             hint = f"Its fields seem to be separated by {word}; separate them by {SEPARATORS[separator]}."
     if "items" in header and is_text and "item_id" in missing:
-        hint = "Its column items holds text. Use .parquet or .ndjson for lists, or write one line per item, with col."
+        hint = "Its column items holds text. Use .parquet or .json for lists, or write one line per item, with col."
     if "item_id" in names and (
         ("row" in missing and "relevance" in header) or ("relevance" in missing and "row" in header)
     ):

@@ -223,7 +223,7 @@ def open_table(
         types=types | dict.fromkeys(defaults, pl.Float64()),
         is_text=is_text,
         nested=rows is not None,
-        header=tuple(header),
+        header=tuple(header) if rows is None else (*header, rows.column),
     )
     table = _with_item_lists(table, theirs["item_id"]) if lists else table
     table = _with_value_lists(table)

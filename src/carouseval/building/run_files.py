@@ -34,8 +34,8 @@ def read_run(path: str | Path, format: RunFormat = "auto") -> pl.DataFrame:
     path : str or Path
         The file, which may be compressed (``.gz``).
     format : {'auto', 'trec'}, default 'auto'
-        'auto' reads ``.parquet``, ``.csv``, ``.tsv`` and ``.ndjson`` as tables with the columns ``user_id, item_id,
-        score``, and all other files as TREC runs.
+        'auto' reads ``.parquet``, ``.csv``, ``.tsv``, ``.ndjson``, ``.json`` and ``.arrow`` as tables with the columns
+        ``user_id, item_id, score``, and all other files as TREC runs.
 
     Returns
     -------

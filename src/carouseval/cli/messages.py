@@ -17,7 +17,8 @@ _NAME = "|".join(_OPTIONS)
 _SUBJECT = re.compile(r"^(?:Grid: (?=page_size|visible_rows))?(\w+(?= must |: )|metric(?= '))")
 # a pair after "first", or after another pair, is a line of a table: first user_id='u17' test='A'
 _PAIR = re.compile(rf"(?<!\S)(?<!first )(?<!['\d] )({_NAME})=('[^']*'|[\d.]*\d)((?:(?:, | or )'[^']*')*)")
-_COLUMNS = re.compile(r"(columns=)?\{'(\w+)': '(\w+)'(?:, \.\.\.)?\}")
+_COLUMN = r"'\w+': '[^']+'"
+_COLUMNS = re.compile(rf"(columns=)?\{{({_COLUMN}(?:, {_COLUMN})*)(?:, \.\.\.)?\}}")
 _PHRASES = {
     "Give items": "Give --items",
     "twice in by and weight": "twice in --by and --weight",
@@ -27,6 +28,7 @@ _PHRASES = {
     "give the grid of the screen": "give the grid of the screen with --grid",
     "choose another baseline": "choose another --baseline",
     "leave out weight": "leave out --weight",
+    "eave out split": "eave out --split",
     "give the number of screens": "give the number of screens with --screens",
     "leave out objective and refine": "leave out --objective and --refine",
     "leave out refine": "leave out --refine",
@@ -46,7 +48,7 @@ def with_option_names(message: str, *, data: bool = False) -> str:
     if not data:
         message = _SUBJECT.sub(lambda match: _all_options().get(match[1], match[0]), message)
     message = _PAIR.sub(_option_and_value, message)
-    message = _COLUMNS.sub(lambda match: f"{'--columns ' if match[1] else ''}{match[2]}={match[3]}", message)
+    message = _COLUMNS.sub(_column_options, message)
     for phrase, replacement in _PHRASES.items():
         message = message.replace(phrase, replacement)
     return message
@@ -61,6 +63,13 @@ def _all_options() -> dict[str, str]:
     parameters = [parameter for command in group.commands.values() for parameter in command.params]
     options = [parameter for parameter in parameters if parameter.param_type_name == "option"]
     return {option.name: next(flag for flag in option.opts if flag.startswith("--")) for option in options} | _OPTIONS
+
+
+def _column_options(match: re.Match[str]) -> str:
+    """``--columns user_id=customer`` for every column of ``columns={'user_id': 'customer'}``."""
+    pairs = re.findall(r"'(\w+)': '([^']+)'", match[2])
+    option = "--columns " if match[1] else ""
+    return " ".join(f"{option}{shlex.quote(f'{ours}={theirs}')}" for ours, theirs in pairs)
 
 
 def _option_and_value(match: re.Match[str]) -> str:

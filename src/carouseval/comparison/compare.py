@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import fields
@@ -12,11 +13,12 @@ import numpy as np
 import polars as pl
 
 from carouseval.comparison.choices import Correction
-from carouseval.comparison.comparison import Comparison
+from carouseval.comparison.comparison import Comparison, unmatched_systems
 from carouseval.comparison.pair_tests import PairTests
 from carouseval.comparison.significance import PairStatistics, Test
-from carouseval.errors import DataError, ParameterError
+from carouseval.errors import DataError, DataWarning, ParameterError
 from carouseval.evaluation.evaluate import Evaluator, items_of
+from carouseval.evaluation.notices import warn
 from carouseval.evaluation.outcomes import SCORED
 from carouseval.evaluation.plan import ScoringPlan
 from carouseval.evaluation.resampling import mean_interval, mean_of
@@ -125,8 +127,8 @@ def compare(
     return Comparison(
         metrics=tests.metrics,
         systems=_system_table(evaluations, per_user, tests),
-        pairs=tests.pairs(per_user),
-        segments=tests.segments(_per_user(evaluations, tests.metrics, by), by),
+        pairs=_without_unmatched(tests.pairs(per_user), evaluations),
+        segments=_without_unmatched(tests.segments(_per_user(evaluations, tests.metrics, by), by), evaluations),
         per_user=per_user.drop(map(weight_of, tests.metrics), strict=False),
         evaluations={name: tuple(results) for name, results in evaluations.items()},
         config=next(iter(evaluations.values()))[0].config | tests.config(),
@@ -185,11 +187,27 @@ def evaluate_runs(
 
 @contextmanager
 def _naming(system: str) -> Iterator[None]:
-    """Name the system in errors about its tables."""
-    try:
-        yield
-    except DataError as error:
-        raise DataError(f"{system}: {error}") from None
+    """Name the system in errors and warnings about its tables."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            yield
+        except DataError as error:
+            raise DataError(f"{system}: {error}") from None
+    for warning in caught:
+        if issubclass(warning.category, DataWarning):
+            warn(f"{system}: {warning.message}")
+        else:
+            warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
+
+
+def _without_unmatched(pairs: pl.DataFrame, evaluations: Mapping[str, Sequence[Evaluation]]) -> pl.DataFrame:
+    """Pairs with no significant difference where pages do not match judgments by page_id: the scores mean nothing."""
+    unmatched = unmatched_systems(evaluations)
+    if pairs.is_empty() or not unmatched:
+        return pairs
+    is_matched = ~pl.col("baseline").is_in(unmatched) & ~pl.col("system").is_in(unmatched)
+    return pairs.with_columns(pl.col("significant", "^not_inferior$") & is_matched)
 
 
 def _check_names(plan: ScoringPlan) -> None:

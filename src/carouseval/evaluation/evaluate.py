@@ -49,15 +49,16 @@ def evaluate(
     ----------
     layouts : table
         The pages: lines of ``user_id, row, col, item_id`` (optionally ``page_id, category, pinned``), or one line per
-        carousel with a list ``items`` in place of ``col, item_id``. Rows and columns count from 1. A frame of Polars,
+        carousel with a list ``items`` in place of ``col, item_id``, or one per page with a list ``rows`` of objects:
+        ``{"title": "Top 10", "items": [...], "pinned": true}``. Rows and columns count from 1. A frame of Polars,
         pandas, PyArrow or DuckDB, a dict of columns, or a path or pattern (``.parquet``, ``.csv``, ``.tsv``,
-        ``.ndjson``).
+        ``.ndjson``, ``.json``, ``.arrow``), also in cloud storage (``s3://``, ``gs://``, ``az://``).
     judgments : table
         What is relevant to whom: lines of ``user_id, item_id, relevance`` (optionally ``page_id``). Relevances are
-        finite and at least 0.
+        finite and at least 0; without the column, all are 1.
     items : table, optional
-        The categories of items: lines of ``item_id, category``, one per membership (optionally ``user_id``, null for
-        everyone). By default, the (item, category) pairs in layouts.
+        The categories of items: lines of ``item_id, category``, one per membership, or a list of categories
+        (optionally ``user_id``, null for everyone). By default, the (item, category) pairs in layouts.
     progress : callable, optional
         Called with (what, done, total) while tables are read and scored.
 
@@ -65,6 +66,12 @@ def evaluate(
     -------
     Evaluation
         Means, intervals, scores of users and pages, counts and the settings in force.
+
+    Notes
+    -----
+    Ids are integers or text, of the same type in all tables. UUIDs become text in lower case with hyphens, and dates
+    and times become ``2026-01-31`` and ``2026-01-31T12:00:00`` (in UTC with a ``Z`` if they have a time zone). JSON
+    files and Arrow streams are read into memory as a whole; for large tables use another format.
 
     See Also
     --------

@@ -140,10 +140,15 @@ def _check_optional(table: Table, names: Mapping[str, str]) -> None:
             hint = rename_hint({ours: theirs})
             raise DataError(f"{table.name}: found a column {theirs!r}, but ours is {ours}. {hint}")
     if table.name == "judgments" and "relevance" in absent:
-        if "relevance" in names or "row" in unused or similar_column("relevance", unused):
-            names = {column.name: names.get(column.name, column.name) for column in JUDGMENTS}
-            hint = "If yours has another name, use columns={'relevance': 'clicked'}."
-            raise DataError(f"judgments: {missing_columns(['relevance'], names, table.header, hint)}")
+        _check_relevance(table.header, unused, names)
+
+
+def _check_relevance(header: Sequence[str], unused: Sequence[str], names: Mapping[str, str]) -> None:
+    """Refuse judgments whose relevance is not 1, but in a column that was not found."""
+    if "relevance" in names or "row" in unused or similar_column("relevance", unused):
+        names = {column.name: names.get(column.name, column.name) for column in JUDGMENTS}
+        hint = "If yours has another name, use columns={'relevance': 'clicked'}."
+        raise DataError(f"judgments: {missing_columns(['relevance'], names, header, hint)}")
 
 
 def _check_extras(by: Sequence[str], weight: str | None) -> None:

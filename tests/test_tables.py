@@ -521,6 +521,15 @@ def test_a_list_of_categories_is_a_line_for_each(source: Any) -> None:
     assert open_tables({"items": source})["items"].collect().rows() == [(1, "a"), (1, "b"), (2, "c")]
 
 
+def test_lists_of_items_and_of_categories_together() -> None:
+    items = {"item_id": [[1, 2], [3]], "category": [["a", "b"], ["c"]]}
+    assert sorted(open_tables({"items": items})["items"].collect().rows()) == [
+        *((1, "a"), (1, "b"), (2, "a"), (2, "b"), (3, "c"))
+    ]
+    with pytest.raises(DataError, match="items: line 1: an item has no item_id"):
+        open_tables({"items": {"item_id": [[{"item_id": 1}, {"item_id": None}]], "category": ["a"]}})
+
+
 def test_a_list_of_categories_with_nothing_in_it() -> None:
     for categories in (["a", None], None):
         with pytest.raises(DataError, match=r"items: column category, line 2: found .* Every line needs a category"):
@@ -540,8 +549,7 @@ def test_split() -> None:
 # --- cloud storage ---
 
 
-def test_cloud_paths_are_handed_to_polars_as_they_are(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    FRAME.write_parquet(tmp_path / "t.parquet")
+def test_cloud_paths_are_handed_to_polars_as_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[tuple[str, Any]] = []
 
     def scan(source: str, *, storage_options: Any) -> pl.LazyFrame:
@@ -549,8 +557,9 @@ def test_cloud_paths_are_handed_to_polars_as_they_are(monkeypatch: pytest.Monkey
         return FRAME.lazy()
 
     monkeypatch.setattr(pl, "scan_parquet", scan)
-    table = open_tables({"layouts": "s3://bucket/day=*/t.parquet"})["layouts"]
-    assert table.collect().height == 3
+    for path in ("s3://bucket/day=*/t.parquet", Path("s3://bucket/day=*/t.parquet")):
+        table = open_tables({"layouts": path})["layouts"]
+        assert table.collect().height == 3
     assert {source for source, _ in asked} == {"s3://bucket/day=*/t.parquet"}
     assert asked[0][1]["max_retries"] == 1  # to see whether it is there
     assert asked[-1][1] is None  # to read it

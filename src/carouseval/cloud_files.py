@@ -22,18 +22,19 @@ _CREDENTIALS = {
     "hf": "HF_TOKEN",
     **dict.fromkeys(("http", "https"), ""),
 }  # the environment variables that each scheme needs
-_URL = re.compile(rf"({'|'.join(_CREDENTIALS)})://.", re.IGNORECASE)
+_URL = re.compile(rf"({'|'.join(_CREDENTIALS)}):/+(?=[^/])", re.IGNORECASE)
 # a wrong address should fail soon; while reading, Polars' own many retries apply
 _FIRST_CONTACT: dict[str, Any] = {"max_retries": 1, "timeout": "10s", "connect_timeout": "5s"}
 
 
-def is_cloud_path(path: str) -> bool:
-    """Whether a path is an address in cloud storage.
+def cloud_url(path: object) -> str | None:
+    """The address in cloud storage that a path is, if it is one; a ``Path`` has lost one of its slashes.
 
-    >>> is_cloud_path("s3://bucket/layouts/*.parquet"), is_cloud_path("layouts/a.parquet")
-    (True, False)
+    >>> cloud_url("s3://bucket/layouts/*.parquet"), cloud_url(PurePosixPath("gs://b/l.csv")), cloud_url("layouts/a.csv")
+    ('s3://bucket/layouts/*.parquet', 'gs://b/l.csv', None)
     """
-    return _URL.match(path) is not None
+    match = _URL.match(str(path))
+    return None if match is None else f"{match[1]}://{str(path)[match.end() :]}"
 
 
 class CloudFile(TableFile):

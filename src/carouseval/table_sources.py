@@ -8,7 +8,7 @@ from uuid import UUID
 
 import polars as pl
 
-from carouseval.cloud_files import is_cloud_path, open_cloud_file
+from carouseval.cloud_files import cloud_url, open_cloud_file
 from carouseval.errors import DataError, ParameterError
 from carouseval.table_files import TableFile, find_files, open_file, with_table_name
 
@@ -62,8 +62,8 @@ def open_source(source: TableLike, name: str) -> tuple[pl.LazyFrame, tuple[Table
 
 def _open_path(path: TablePath) -> Sequence[TableFile]:
     """The files of a path, a folder or a pattern, on disk or in cloud storage."""
-    if is_cloud_path(str(path)):
-        return [open_cloud_file(str(path))]
+    if url := cloud_url(path):
+        return [open_cloud_file(url)]
     return [open_file(file) for file in find_files(Path(path))]
 
 

@@ -51,9 +51,10 @@ class Table:
         return self._cells().select(*([RECORD] if with_record else []), *typed, *presence)
 
     def _cells(self) -> pl.LazyFrame:
+        records = self.records.explode(self.many) if self.many else self.records
         if not self.lists:
-            return self.records.explode(self.many) if self.many else self.records
-        cells = self.records.with_columns(col=pl.int_ranges(1, pl.col("item_id").list.len() + 1, dtype=pl.Int64))
+            return records
+        cells = records.with_columns(col=pl.int_ranges(1, pl.col("item_id").list.len() + 1, dtype=pl.Int64))
         exploded = cells.explode("item_id", "col", empty_as_null=True)
         return exploded.filter(pl.col("item_id").is_not_null())  # a null in a list is a gap in the row
 
@@ -285,11 +286,12 @@ def _with_item_lists(table: Table, field: str) -> Table:
 
 def _refuse_rows(table: Table, problems: Mapping[str, pl.Expr]) -> None:
     """Refuse the first row of a page that has one of the problems."""
-    marked = table.records.select(RECORD, "row", **problems).filter(pl.any_horizontal(*problems))
+    row_number = ["row"] if "row" in table else []
+    marked = table.records.select(RECORD, *row_number, **problems).filter(pl.any_horizontal(*problems))
     with table.read_errors():
         first = marked.sort(RECORD, maintain_order=True).head(1).collect(engine="streaming")
     for line in first.iter_rows(named=True):
-        row = "" if line["row"] is None else f", row {line['row']}"
+        row = "" if line.get("row") is None else f", row {line['row']}"
         problem = next(problem for problem in problems if line[problem])
         raise DataError(f"{table.name}: {table.where(line[RECORD])}{row}: {problem}")
 

@@ -560,8 +560,9 @@ def test_a_difference_of_unmatched_pages_is_not_significant() -> None:
     data = cv.sample(60, systems=["new", "random"])
     systems = {name: table.with_columns(page_id=pl.lit(name)) for name, table in data.layouts.items()}
     judgments = data.judgments.with_columns(page_id=pl.lit("new"))
-    with pytest.warns(cv.DataWarning, match=r"^random: layouts: no page has the page_id of a judgment"):
+    with pytest.warns(cv.DataWarning, match=r"^random: layouts: no page has the page_id of a judgment") as caught:
         result = cv.compare(systems, judgments, data.items, permutations=999, margin=1)
+    assert caught[0].filename == __file__
     assert result.pairs.select("significant", "not_inferior").row(0) == (False, False)
     assert result.pairs["p"][0] < 0.01
     assert result.summary.startswith(
@@ -607,6 +608,13 @@ def test_titles_that_are_not_several_categories(categories: list[str], noticed: 
         warnings.simplefilter("always")
         cv.evaluate(layouts, J, items, invalid="count")
     assert any("use split=" in str(warning.message) for warning in caught) == noticed
+
+
+def test_commas_in_categories_of_items_alone() -> None:
+    """Without categories in layouts, too, all words must be categories elsewhere."""
+    layouts = {key: values for key, values in L.items() if key != "category"}
+    check = cv.check(layouts, J, {"item_id": [10, 11, 12], "category": ["Action, Adventure", "Action", "Drama"]})
+    assert not [defect for defect in check.defects if "split" in str(defect)]
 
 
 def test_nothing_to_split() -> None:

@@ -1,6 +1,7 @@
 """Several categories in one cell of items, such as ``Action|Comedy``."""
 
 from collections import Counter
+from collections.abc import Callable, Iterable
 
 import polars as pl
 
@@ -23,18 +24,9 @@ def joined_categories(inputs: Inputs) -> Defect | None:
         return None
     of_items = categories.head(len(membership.sizes)).to_list()  # items are read before layouts
     for separator in _SEPARATORS:
-        if not any(separator in text for text in of_items):
+        if not _joined(of_items, set(), separator, any):  # most tables end here, without a pass over the layouts
             continue
-        shown = _shown_categories(inputs)
-        words = {text: {word.strip() for word in text.split(separator)} for text in {*of_items} | shown}
-        count = Counter(word for text in words for word in words[text])
-        enough = all if separator == "," else any
-        joined = [
-            text
-            for text in of_items
-            if len(words[text]) > 1 and text not in shown and enough(count[word] > 1 for word in words[text])
-        ]
-        if joined:
+        if joined := _joined(of_items, _shown_categories(inputs), separator, all if separator == "," else any):
             names = inputs.tables["items"].names
             message = (
                 f"items: {len(joined):,} of {len(of_items):,} categories contain {separator!r}, such as "
@@ -43,6 +35,19 @@ def joined_categories(inputs: Inputs) -> Defect | None:
             )
             return Defect("items", names["category"], len(joined), message, "note")
     return None
+
+
+def _joined(
+    of_items: list[str], shown: set[str], separator: str, enough: Callable[[Iterable[bool]], bool]
+) -> list[str]:
+    """The items' categories that no page shows and of whose words enough occur elsewhere."""
+    words = {text: {word.strip() for word in text.split(separator)} for text in {*of_items} | shown}
+    count = Counter(word for text in words for word in words[text])
+    return [
+        text
+        for text in of_items
+        if len(words[text]) > 1 and text not in shown and enough(count[word] > 1 for word in words[text])
+    ]
 
 
 def _shown_categories(inputs: Inputs) -> set[str]:

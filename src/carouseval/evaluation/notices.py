@@ -205,7 +205,7 @@ def _have(count: int) -> str:
 
 def warn(message: str) -> None:
     """Warn at the caller's line outside the package."""
-    level, frame = 2, sys._getframe(1)
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("carouseval."):
+    level, frame, inside = 2, sys._getframe(1), ("carouseval.", "contextlib")
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(inside):
         level, frame = level + 1, frame.f_back
     warnings.warn(message, DataWarning, stacklevel=level)

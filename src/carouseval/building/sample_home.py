@@ -10,8 +10,8 @@ from carouseval.building.sample_model import BLOCK, BoolArray, Catalogue, UserBl
 from carouseval.metrics.grid import Array, Grid, IntArray
 
 GRIDS = {
-    "tv": Grid(8, 12, page_size=5, visible_rows=2),
-    "phone": Grid(6, 10, page_size=3, visible_rows=3),
+    "tv": Grid(8, 12, page_size=5),
+    "phone": Grid(6, 10, page_size=3),
 }
 _ROWS, _COLS = np.array([grid.shape for grid in GRIDS.values()]).T
 
@@ -58,6 +58,7 @@ class HomeUsers(UserBlock):
     grades: Array  # (users, items); 0 where the user did not judge
     recency: Array  # (users, items): of what the user began to watch, the latest first
     anchors: IntArray  # (users, anchors); -1: none
+    categories: IntArray  # (users, slots): the slot, or SLOTS + its anchor
     members: BoolArray  # (users, slots, items)
     sizes: IntArray  # (users, slots): how many items a row can hold
     height: IntArray  # per user: the rows of a page
@@ -85,6 +86,8 @@ class HomeUsers(UserBlock):
         wanted = np.arange(ANCHORS) < rng.integers(ANCHORS + 1, size=(BLOCK, 1))[:count]
         self.anchors[~wanted | ~np.take_along_axis(is_liked, self.anchors, axis=1)] = -1
 
+        self.categories = np.tile(np.arange(SLOTS), (count, 1))
+        self.categories[:, BECAUSE:GENRE] = SLOTS + self.anchors
         self.members = np.repeat(catalogue.shared[None], count, axis=0)
         self.members[:, CONTINUE] = self.recency > ABSENT
         user, place = np.nonzero(self.anchors >= 0)

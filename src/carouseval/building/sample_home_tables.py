@@ -61,7 +61,6 @@ class HomeTables:
         names = {BILLBOARD: "Featured", CONTINUE: CONTINUE_WATCHING, TOP: "Top 10"}
         names |= dict(zip(range(GENRE, SLOTS), GENRES, strict=False))
         because = [f"Because you watched {title}" for title in self._titles]
-        # numbered by slot; those that follow from an item by SLOTS + item
         self._categories = pl.Series("category", [*map(names.get, range(SLOTS)), *because])
 
     def parts(self) -> Iterator[tuple[str, pl.DataFrame]]:
@@ -82,8 +81,8 @@ class HomeTables:
             similar = self._catalogue.similar[new]
             yield "items", self._items(similar.ravel(), SLOTS + new.repeat(similar.shape[1]), self._everyone)
             user, place = np.nonzero(users.anchors >= 0)
-            category = SLOTS + users.anchors[user, place]
-            yield "carousels", self._carousels(category, BECAUSE + place, user_ids.gather(user))
+            slot = BECAUSE + place
+            yield "carousels", self._carousels(users.categories[user, slot], slot, user_ids.gather(user))
             yield "judgments", judgment_table(users, user_ids, self._item_ids)
             for name, generator in pages.items():
                 yield f"layouts-{name}", self._layouts(*generator.draw(users), users, user_ids)
@@ -101,15 +100,12 @@ class HomeTables:
     def _layouts(self, cells: IntArray, slots: IntArray, users: HomeUsers, user_ids: pl.Series) -> pl.DataFrame:
         user, row, col = np.nonzero(cells >= 0)
         slot = slots[user, row]
-        place = slot - BECAUSE
-        follows = (place >= 0) & (slot < GENRE)
-        category = np.where(follows, SLOTS + users.anchors[user, np.where(follows, place, 0)], slot)
         columns = [
             user_ids.gather(user),
             pl.Series("row", row + 1, pl.Int32),
             pl.Series("col", col + 1, pl.Int32),
             self._item_ids.gather(cells[user, row, col]),
-            self._categories.gather(category),
+            self._categories.gather(users.categories[user, slot]),
             pl.Series("device", list(GRIDS)).gather(users.screen[user]),
             pl.Series("pinned", slot == BILLBOARD),
         ]

@@ -273,7 +273,7 @@ def test_a_sample_in_a_line_and_in_a_notebook() -> None:
         ({"categories_per_item": 4}, "categories_per_item must be at most 3, found 4"),
         ({"missing": 2}, "missing must be a finite number of at least 0 and at most 1, found 2"),
         ({"kind": "hmoe"}, r"kind must be 'genres' or 'home', found 'hmoe'\. Did you mean 'home'\?"),
-        ({"kind": "home", "pinned": True}, r"pinned is an option of kind='genres'; leave it out with kind='home'\."),
+        ({"kind": "home", "pinned": True}, "pinned must be left out for home pages; they take users, seed, ids and"),
         ({"kind": "home", "ids": "text"}, "ids must be 'str' or 'int', found 'text'"),
         (
             {"kind": "home", "systems": ["oracle"]},

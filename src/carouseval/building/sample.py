@@ -45,8 +45,8 @@ class Sample:
         The grid of each device.
     order : tuple of str
         The systems, best first.
-    carousels : polars.DataFrame or None
-        Of home pages: ``category, user_id, capacity, personal``.
+    carousels : polars.DataFrame, optional
+        For home pages: ``category, user_id, capacity, personal``.
 
     Examples
     --------
@@ -98,8 +98,8 @@ class SampleFiles:
         The grid of each device.
     order : tuple of str
         The systems, best first.
-    carousels : Path or None
-        The file of this table, of home pages.
+    carousels : Path, optional
+        The file of this table, for home pages.
 
     Examples
     --------
@@ -303,7 +303,7 @@ def _tables(
         return SampleTables(users, systems=systems, **options)
     for name, value in options.items():
         if name not in ("seed", "ids") and value != inspect.signature(SampleTables).parameters[name].default:
-            raise ParameterError(f"{name} is an option of kind='genres'; leave it out with kind='home'.")
+            raise ParameterError(f"{name} must be left out for home pages; they take users, seed, ids and systems.")
     return HomeTables(users, options.get("seed", 0), options.get("ids", "str"), systems)
 
 

@@ -59,7 +59,7 @@ def test_the_rows_of_a_home_page() -> None:
     assert len(lengths["Drama"]) > 4
     assert carousels(data).filter("personal")["category"].to_list() == ["Continue watching"]
     height = rows.filter(system="prod").group_by("user_id").agg(pl.col("row").max())["row"]
-    assert (height.min(), height.quantile(0.1), height.max()) == (3, 5, 8)
+    assert (height.min(), height.quantile(0.1), height.max()) == (3, 4, 8)
     users = carousels(sample(30, kind="home")).filter(BECAUSE).group_by("category").len()["len"]
     assert (users == 1).mean() > 0.5  # type: ignore[operator]
     assert users.max() > 1  # type: ignore[operator]

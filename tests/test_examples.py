@@ -11,7 +11,8 @@ import pytest
 
 import carouseval as cv
 
-EXAMPLES = Path(__file__).parent.parent / "examples"
+ROOT = Path(__file__).parent.parent
+EXAMPLES = ROOT / "examples"
 HOME_PAGE = EXAMPLES / "home_page"
 HOME_README = (HOME_PAGE / "README.md").read_text(encoding="utf-8")
 COMMANDS = re.findall(r"^carouseval (.*)$", HOME_README, flags=re.MULTILINE)
@@ -48,6 +49,16 @@ def test_commands_of_the_home_pages_run(command: str) -> None:
     assert output
     if "perfect" in command:
         assert re.search(r"N2DCG_cat +1\.0000", output)
+
+
+def test_the_home_pages_of_the_front_page(tmp_path: Path) -> None:
+    """What the README prints is what its commands print."""
+    front_page = (ROOT / "README.md").read_text(encoding="utf-8")
+    section = re.search(r"### Pages as they are\n.*?```console\n(.*?)```\n```\n(.*?)```", front_page, flags=re.DOTALL)
+    assert section is not None
+    draw, evaluate = (command.removeprefix("carouseval ") for command in section[1].splitlines())
+    run(draw, tmp_path)
+    assert section[2] in run(evaluate, tmp_path)
 
 
 def test_python_of_the_home_pages_runs(capsys: pytest.CaptureFixture[str]) -> None:

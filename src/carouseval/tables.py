@@ -67,11 +67,12 @@ class Table:
         with self.read_errors():
             return int(self._cells().select(pl.len()).collect(engine="streaming").item())
 
-    def batches(self) -> Iterator[pl.DataFrame]:
+    def batches(self, *, with_record: bool = False) -> Iterator[pl.DataFrame]:
         """Typed batches in order; the first defect is raised with its line."""
         checks = [invalid.any().alias(str(k)) for k, invalid in enumerate(self._invalid())]
+        frame = self.frame(with_record=with_record)
         with self.read_errors():
-            for batch in self.frame().collect_batches(chunk_size=_BATCH, maintain_order=True, engine="streaming"):
+            for batch in frame.collect_batches(chunk_size=_BATCH, maintain_order=True, engine="streaming"):
                 if batch.height and any(batch.select(checks).row(0)):
                     raise DataError(str(self.defects()[0]))
                 yield batch

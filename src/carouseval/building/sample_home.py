@@ -10,8 +10,8 @@ from carouseval.building.sample_model import BLOCK, BoolArray, Catalogue, UserBl
 from carouseval.metrics.grid import Array, Grid, IntArray
 
 GRIDS = {
-    "tv": Grid(8, 12, page_size=5),
-    "phone": Grid(6, 10, page_size=3),
+    "tv": Grid(8, 12, page_size=(1, *[5] * 7)),
+    "phone": Grid(6, 10, page_size=(1, *[3] * 5)),
 }
 _ROWS, _COLS = np.array([grid.shape for grid in GRIDS.values()]).T
 

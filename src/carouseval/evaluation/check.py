@@ -14,7 +14,7 @@ import polars as pl
 from carouseval.errors import CarousevalError, DataError
 from carouseval.evaluation import page_defects, schema
 from carouseval.evaluation.defect_lines import describe_defects
-from carouseval.evaluation.notices import mismatches, no_category, number, refusals, uncategorised
+from carouseval.evaluation.notices import large_gains, mismatches, no_category, number, refusals, uncategorised
 from carouseval.evaluation.outcomes import PageOutcomes
 from carouseval.evaluation.page_defects import PageDefect
 from carouseval.evaluation.plan import ScoringPlan
@@ -306,4 +306,4 @@ def _match_defects(inputs: Inputs, summary: dict[str, dict[str, Any]], unjudged:
     if without_category and inputs.plan.needs_categories:
         message = no_category(inputs, without_category)
         defects.append(Defect("items", "category", without_category, message, "warning"))
-    return defects + mismatches(inputs, unjudged, missing)
+    return defects + mismatches(inputs, unjudged, missing) + large_gains(inputs)

@@ -15,7 +15,7 @@ from carouseval.evaluation.page_defects import PageDefect
 from carouseval.evaluation.reading.ids import NONE
 from carouseval.evaluation.reading.inputs import Inputs
 from carouseval.evaluation.reading.page_batch import PageBatch
-from carouseval.metrics.grid import Grid
+from carouseval.metrics.grid import Grid, grid_text, resized
 from carouseval.table_columns import Defect
 from carouseval.tables import RECORD
 
@@ -43,17 +43,43 @@ def describe_defects(defect: PageDefect, pages: NDArray[np.int64], inputs: Input
     number = f"{len(examples):,}" if len(pages) <= _MOST_PAGES else f"at least {len(examples):,}"
     message = (
         f"layouts: {number} {defect.one if len(examples) == 1 else defect.several}, first {text} "
-        f"({table.where(record)}). {defect.remedy}"
+        f"({table.where(record)}). {_larger_grid(inputs) if defect is kinds.OUTSIDE_GRID else defect.remedy}"
     )
     column = table.names.get(defect.column, defect.column)
     return Defect("layouts", column, len(examples), message, "warning" if defect.severity == "warning" else "error")
+
+
+def _larger_grid(inputs: Inputs) -> str:
+    """What to do about cells outside the grid: the grid, or the grids by segment, that would hold all pages."""
+    plan, frame = inputs.plan, inputs.tables["layouts"].frame()
+    with inputs.tables["layouts"].read_errors():
+        if plan.grid_values is None:
+            sizes = frame.select(pl.max("row", "col")).collect(engine="streaming")
+            index = np.zeros(1, np.uint8)
+        else:
+            sizes = frame.group_by(_page_keys(inputs)).agg(pl.max("row", "col")).collect(engine="streaming")
+            index = inputs.layouts.grid[_page_codes(inputs, sizes)]
+    needed = plan.shapes.copy()
+    np.maximum.at(needed, index, sizes.select("row", "col").to_numpy())
+    grids = [grid_text(resized(grid, *size)) for grid, size in zip(plan.grids, needed.tolist(), strict=True)]
+    if plan.grid_values is None:
+        text = grids[0]
+    elif (needed == plan.shapes)[:-1].all():  # only pages whose segment is unknown
+        return kinds.OUTSIDE_GRID.remedy
+    else:
+        text = f"{{{', '.join(f'{value!r}: {grid}' for value, grid in zip(plan.grid_values, grids, strict=False))}}}"
+    return f"Use grid={text}, or drop these cells."
+
+
+def _page_keys(inputs: Inputs) -> list[str]:
+    return ["user_id", *(["page_id"] if inputs.layouts.page_ids is not None else [])]
 
 
 def _lines_of(inputs: Inputs, pages: NDArray[np.int64]) -> Iterator[tuple[int, list[Line]]]:
     """The lines of the marked pages that come first in the table."""
     table, layouts = inputs.tables["layouts"], inputs.layouts
     users = inputs.codebook.users.values().gather(np.unique(layouts.user[pages]))
-    keys = ["user_id", *(["page_id"] if layouts.page_ids is not None else [])]
+    keys = _page_keys(inputs)
     of_users = table.frame(with_record=True).filter(pl.col("user_id").is_in(users.implode()))
     with table.read_errors():
         firsts = of_users.group_by(keys).agg(pl.col(RECORD).min()).sort(RECORD).collect(engine="streaming")
@@ -96,7 +122,7 @@ class _Page:
     def at(self, line: Line, *columns: str) -> str:
         """A line's ids and the values of some of its columns."""
         table = self.inputs.tables["layouts"]
-        keys = ["user_id", *(["page_id"] if self.inputs.layouts.page_ids is not None else []), *columns]
+        keys = [*_page_keys(self.inputs), *columns]
         return " ".join(f"{table.names.get(key, key)}={line[key]!r}" for key in keys)
 
     @property

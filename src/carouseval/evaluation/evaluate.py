@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Unpack
 
-from carouseval.errors import DataError, ParameterError
+from carouseval.errors import DataError, ParameterError, warn
 from carouseval.evaluation.defect_lines import refuse_defects
-from carouseval.evaluation.notices import counts_of, notify_of, overfull, refusals, warn
+from carouseval.evaluation.notices import counts_of, notify_of, overfull, refusals
 from carouseval.evaluation.outcomes import PageOutcomes
 from carouseval.evaluation.per_page import per_page
 from carouseval.evaluation.plan import ScoringPlan

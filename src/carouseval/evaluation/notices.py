@@ -1,14 +1,11 @@
 """Counts beside the scores, what the settings refuse, and warnings, in words."""
 
-import sys
-import warnings
 from collections.abc import Callable, Iterator
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from carouseval.errors import DataWarning
 from carouseval.evaluation import page_defects
 from carouseval.evaluation.defect_lines import describe_defects
 from carouseval.evaluation.outcomes import PageOutcomes
@@ -17,6 +14,7 @@ from carouseval.evaluation.reading.inputs import Inputs
 from carouseval.evaluation.scoring.ideal_problems import categorised_items
 from carouseval.evaluation.scoring.page_ideals import PageIdeals
 from carouseval.evaluation.scoring.page_scores import PageScores
+from carouseval.metrics.gains import LARGEST_GRADE, large_gain
 from carouseval.table_columns import Defect
 
 COUNTS = {
@@ -138,6 +136,23 @@ def mismatches(inputs: Inputs, unjudged: int, missing: int) -> list[Defect]:
     return defects
 
 
+def large_gains(inputs: Inputs) -> list[Defect]:
+    """Relevances that are no grades, where gains are 2^relevance - 1."""
+    plan, judged, table = inputs.plan, inputs.judged, inputs.tables["judgments"]
+    exp2 = [gains for name, gains in judged.gains.items() if name in plan.metrics and plan.gain_of(name) == "exp2"]
+    if not any(gains.max(initial=0.0) > 2.0**LARGEST_GRADE - 1 for gains in exp2):
+        return []
+    relevance = judged.judgments.relevance
+    largest, count = float(relevance.max()), int((relevance > LARGEST_GRADE).sum())
+    record, _, _ = table.find(pl.col("relevance") == largest)
+    message = (
+        f"judgments: column {table.names['relevance']}: {number(count, 'relevance')} of {len(relevance):,} "
+        f"{'is' if count == 1 else 'are'} above {LARGEST_GRADE}, the largest {largest:g} ({table.where(record)}); "
+        f"{large_gain(largest)}"
+    )
+    return [Defect("judgments", table.names["relevance"], count, message, "warning")]
+
+
 def no_category(inputs: Inputs, count: int) -> str:
     """The message about relevant items that no carousel can show."""
     where = "items" if inputs.judged.membership is None else inputs.judged.membership.source
@@ -153,8 +168,8 @@ def notify_of(inputs: Inputs, counts: dict[str, int], scores: PageScores, notify
         notify(
             str(describe_defects(page_defects.GAP, scores.page[(scores.defects & page_defects.GAP.bit) > 0], inputs))
         )
-    for mismatch in mismatches(inputs, counts["unjudged"], counts["missing"]):
-        notify(str(mismatch))
+    for defect in (*mismatches(inputs, counts["unjudged"], counts["missing"]), *large_gains(inputs)):
+        notify(str(defect))
     if counts["uncategorised"] and inputs.plan.needs_categories:
         notify(no_category(inputs, counts["uncategorised"]))
     if inputs.plan.figures and (inputs.judged.membership is None or inputs.judged.membership.source != "items"):
@@ -189,8 +204,8 @@ def overfull(ideals: PageIdeals, inputs: Inputs, notify: Callable[[str], None]) 
     more = f"; and {len(rows) - _MOST_CATEGORIES:,} more" if len(rows) > _MOST_CATEGORIES else ""
     notify(
         f"layouts: ideal pages fill {'a category' if len(rows) == 1 else 'categories'} beyond what any page shows: "
-        f"{listed}{more}. If a carousel cannot hold more than it shows, use capacity='shown', or declare it in "
-        "carousels (category, capacity)."
+        f"{listed}{more}. If a carousel cannot hold more than it shows, use capacity='shown', or "
+        "declare it in carousels (category, capacity)."
     )
 
 
@@ -206,11 +221,3 @@ def number(count: int, what: str) -> str:
 
 def _have(count: int) -> str:
     return "has" if count == 1 else "have"
-
-
-def warn(message: str) -> None:
-    """Warn at the caller's line outside the package."""
-    level, frame = 2, sys._getframe(1)
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("carouseval."):
-        level, frame = level + 1, frame.f_back
-    warnings.warn(message, DataWarning, stacklevel=level)

@@ -16,6 +16,10 @@ _ID = "Every line needs an id, an integer or text."
 _RELEVANCE = "Relevance must be finite and at least 0; drop lines without a judgment."
 _WEIGHT = "Weights must be from 0 to 1e100."
 
+_TEXT = "Give one text for each item, or leave the column out."
+
+PICTURES = ("title", "poster")  # columns of items that pages are drawn with; scores do not depend on them
+
 _USER, _ITEM = Column("user_id", "id", remedy=_ID), Column("item_id", "id", remedy=_ID)
 _PAGE = Column("page_id", "id", required=False, remedy=_ID)
 _COL = Column(
@@ -38,6 +42,7 @@ ITEMS = (
     _ITEM,
     Column("category", "id", remedy="Every line needs a category; leave out items that have none."),
     Column("user_id", "id", required=False, nullable=True, remedy="It must be a user's id, or null for everyone."),
+    *(Column(name, "text", required=False, nullable=True, remedy=_TEXT) for name in PICTURES),
 )
 CAROUSELS = (
     Column("category", "id", remedy="Every line needs a category."),
@@ -60,6 +65,13 @@ CANDIDATES = (
     _ITEM,
     _CATEGORY,
 )
+EVENTS = (
+    _USER,
+    _ITEM,
+    _PAGE,
+    Column("event", "text", required=False, remedy="Every line needs the name of its event; drop lines without one."),
+    Column("time", "time", required=False, remedy="Every line needs a time: a number, or a date and time."),
+)
 TABLES: dict[str, tuple[Column, ...]] = {
     "layouts": LAYOUTS,
     "judgments": JUDGMENTS,
@@ -67,12 +79,14 @@ TABLES: dict[str, tuple[Column, ...]] = {
     "carousels": CAROUSELS,
     "scores": SCORES,
     "candidates": CANDIDATES,
+    "events": EVENTS,
 }
 
 _WITH_SEGMENTS = ("layouts", "judgments")  # tables that may have columns of segments and weights
 
-# columns of the results
-RESERVED: set[str] = {column.name for group in TABLES.values() for column in group} | {
+# columns of tables and results, which segments must not be named after
+_RESULT_TABLES = (LAYOUTS, JUDGMENTS, ITEMS, SCORES, CANDIDATES)
+RESERVED: set[str] = {column.name for group in _RESULT_TABLES for column in group}.difference(PICTURES) | {
     *("status", "invalid", "duplicates", "unjudged", "weight", "pages", "users", "metric", "mean", "low", "high"),
     *("share", "score", "dcg", "item_order", "row_order", "choice", "ideal", "lost", "loss", "gain", "ideal_gain"),
     *("missing", "nothing_to_show", "__record__"),
@@ -85,6 +99,7 @@ EMPTY = {
     "judgments": "judgments: the table has no lines. Give at least one line of user_id, item_id, relevance.",
     "items": "items: the table has no lines. Give at least one line of item_id, category, or leave items out.",
     "carousels": "carousels: the table has no lines. Give at least one line of category, or leave carousels out.",
+    "events": "events: the table has no lines. Give at least one line of user_id, item_id.",
 }
 
 

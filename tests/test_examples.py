@@ -54,7 +54,9 @@ def test_commands_of_the_home_pages_run(command: str) -> None:
 def test_the_home_pages_of_the_front_page(tmp_path: Path) -> None:
     """What the README prints is what its commands print."""
     front_page = (ROOT / "README.md").read_text(encoding="utf-8")
-    section = re.search(r"\*\*Pages as they are\.\*\*.*?```console\n(.*?)```\n```\n(.*?)```", front_page, flags=re.DOTALL)
+    section = re.search(
+        r"\*\*Pages as they are\.\*\*.*?```console\n(.*?)```\n```\n(.*?)```", front_page, flags=re.DOTALL
+    )
     assert section is not None
     draw, evaluate = (command.removeprefix("carouseval ") for command in section[1].splitlines())
     run(draw, tmp_path)

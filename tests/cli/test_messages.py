@@ -76,6 +76,16 @@ DATA: list[tuple[str, dict[str, str]]] = [
         {"columns={'user_id': 'customer', ...}": "--columns user_id=customer"},
     ),
     ("layouts: missing column row (place, as given in columns); it has a.", {"columns": "--columns"}),
+    (
+        "Rename them, or use columns={'user_id': 'userId', 'item_id': 'Item ID'}.",
+        {"columns={'user_id': 'userId', 'item_id': 'Item ID'}": "--columns user_id=userId --columns 'item_id=Item ID'"},
+    ),
+    ("If a cell holds several categories, use split='|'.", {"split='|'": "--split '|'"}),
+    ("items: column category holds Int64, which split='|' cannot split.", {"split='|'": "--split '|'"}),
+    (
+        "split: there is no items table. Give items, or leave out split.",
+        {"items,": "--items,", "out split": "out --split"},
+    ),
     ("layouts: column a is used for both row and col. Use it once in columns.", {"in columns": "in --columns"}),
     ("layouts: device has 'watch', which grid does not list; it lists 'tv'.", {"grid": "--grid"}),
     (

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from carouseval.errors import DataError
 from carouseval.evaluation.schema import SCORES
-from carouseval.file_kinds import open_text
+from carouseval.file_kind_base import open_text
 from carouseval.metrics.validation import require_choice
 from carouseval.table_files import is_table
 from carouseval.tables import open_table
@@ -34,8 +34,8 @@ def read_run(path: str | Path, format: RunFormat = "auto") -> pl.DataFrame:
     path : str or Path
         The file, which may be compressed (``.gz``).
     format : {'auto', 'trec'}, default 'auto'
-        'auto' reads ``.parquet``, ``.csv``, ``.tsv`` and ``.ndjson`` as tables with the columns ``user_id, item_id,
-        score``, and all other files as TREC runs.
+        'auto' reads ``.parquet``, ``.csv``, ``.tsv``, ``.ndjson``, ``.json`` and ``.arrow`` as tables with the columns
+        ``user_id, item_id, score``, and all other files as TREC runs.
 
     Returns
     -------

@@ -20,7 +20,8 @@ _ONE_GRID = r"cv\.Grid\((?:[^()]|\([^()]*\))*\)"
 _GRIDS = re.compile(rf"grid=({_ONE_GRID}|\{{[^{{}}]*{_ONE_GRID}\}})")
 # a pair after "first", or after another pair, is a line of a table: first user_id='u17' test='A'
 _PAIR = re.compile(rf"(?<!\S)(?<!first )(?<!['\d] )({_NAME})=('[^']*'|[\d.]*\d)((?:(?:, | or )'[^']*')*)")
-_COLUMNS = re.compile(r"(columns=)?\{'(\w+)': '(\w+)'(?:, \.\.\.)?\}")
+_COLUMN = r"'\w+': '[^']+'"
+_COLUMNS = re.compile(rf"(columns=)?\{{({_COLUMN}(?:, {_COLUMN})*)(?:, \.\.\.)?\}}")
 _PHRASES = {
     "Give items": "Give --items",
     "declare it in carousels": "declare it in --carousels",
@@ -38,6 +39,7 @@ _PHRASES = {
     "give the grid of the screen": "give the grid of the screen with --grid",
     "choose another baseline": "choose another --baseline",
     "leave out weight": "leave out --weight",
+    "eave out split": "eave out --split",
     "give the number of screens": "give the number of screens with --screens",
     "leave out objective and refine": "leave out --objective and --refine",
     "leave out refine": "leave out --refine",
@@ -64,7 +66,7 @@ def with_option_names(message: str, *, data: bool = False) -> str:
 
 def _with_option_names(message: str) -> str:
     message = _PAIR.sub(_option_and_value, message)
-    message = _COLUMNS.sub(lambda match: f"{'--columns ' if match[1] else ''}{match[2]}={match[3]}", message)
+    message = _COLUMNS.sub(_column_options, message)
     for phrase, replacement in _PHRASES.items():
         message = message.replace(phrase, replacement)
     return message
@@ -94,6 +96,13 @@ def _grid_options(text: str) -> str:
         return grid_options(grid(content))
     segments = (ast.literal_eval(key) for key in content.keys)
     return grid_options(dict(zip(segments, map(grid, content.values), strict=True)))
+
+
+def _column_options(match: re.Match[str]) -> str:
+    """``--columns user_id=customer`` for every column of ``columns={'user_id': 'customer'}``."""
+    pairs = re.findall(r"'(\w+)': '([^']+)'", match[2])
+    option = "--columns " if match[1] else ""
+    return " ".join(f"{option}{shlex.quote(f'{ours}={theirs}')}" for ours, theirs in pairs)
 
 
 def _option_and_value(match: re.Match[str]) -> str:

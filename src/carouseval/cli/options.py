@@ -51,11 +51,13 @@ LayoutsArgument: TypeAlias = Annotated[
     str,
     typer.Argument(
         help="Layouts: user_id, row, col, item_id (and page_id, category, pinned), or one line per carousel with a "
-        "list of items. A .parquet, .csv, .tsv or .ndjson file, a folder, or a pattern in quotes."
+        "list of items, or one record per page with a list of rows. A .parquet, .csv, .tsv, .ndjson, .json or .arrow "
+        "file, a folder, a pattern in quotes, or a path in cloud storage (s3://, gs://, az://)."
     ),
 ]
 JudgmentsArgument: TypeAlias = Annotated[
-    str, typer.Argument(help="Judgments: user_id, item_id, relevance (and page_id).")
+    str,
+    typer.Argument(help="Judgments: user_id, item_id, relevance (and page_id). Without relevance, each counts as 1."),
 ]
 ItemsOption: TypeAlias = Annotated[
     str | None,

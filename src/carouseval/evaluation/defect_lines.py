@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from carouseval.errors import DataError
 from carouseval.evaluation import page_defects as kinds
+from carouseval.evaluation.joined_categories import joined_categories
 from carouseval.evaluation.page_defects import PageDefect
 from carouseval.evaluation.reading.ids import NONE
 from carouseval.evaluation.reading.inputs import Inputs
@@ -36,14 +37,13 @@ def describe_defects(defect: PageDefect, pages: NDArray[np.int64], inputs: Input
     """The defect of these pages in words, with the first line that has it."""
     table = inputs.tables["layouts"]
     find = _FINDERS[defect.bit]
-    examples = [
-        example for page, lines in _lines_of(inputs, pages) for example in find(_Page.of(page, lines, defect, inputs))
-    ]
+    marked = [_Page.of(page, lines, defect, inputs) for page, lines in _lines_of(inputs, pages)]
+    examples = [example for page in marked for example in find(page)]
     record, text = min(examples)
     number = f"{len(examples):,}" if len(pages) <= _MOST_PAGES else f"at least {len(examples):,}"
     message = (
         f"layouts: {number} {defect.one if len(examples) == 1 else defect.several}, first {text} "
-        f"({table.where(record)}). {_larger_grid(inputs) if defect is kinds.OUTSIDE_GRID else defect.remedy}"
+        f"({table.where(record)}). {_remedy(defect, marked, inputs)}"
     )
     column = table.names.get(defect.column, defect.column)
     return Defect("layouts", column, len(examples), message, "warning" if defect.severity == "warning" else "error")
@@ -73,6 +73,19 @@ def _larger_grid(inputs: Inputs) -> str:
 
 def _page_keys(inputs: Inputs) -> list[str]:
     return ["user_id", *(["page_id"] if inputs.layouts.page_ids is not None else [])]
+
+
+def _remedy(defect: PageDefect, pages: Iterable["_Page"], inputs: Inputs) -> str:
+    """What to do, by what the pages look like."""
+    if defect is kinds.OUTSIDE_GRID:
+        return _larger_grid(inputs)
+    if defect is kinds.REPEATED_CELL and inputs.layouts.page_ids is None:
+        for page in pages:
+            if page.is_several:
+                return f"User {page.lines[0]['user_id']!r} seems to have several pages: add a column page_id."
+    if defect is kinds.OUTSIDE_CATEGORY and (joined := joined_categories(inputs)):
+        return f"{defect.remedy} {joined}"
+    return defect.remedy
 
 
 def _lines_of(inputs: Inputs, pages: NDArray[np.int64]) -> Iterator[tuple[int, list[Line]]]:
@@ -152,6 +165,15 @@ class _Page:
             labels = pl.Series(list(self.labels.values()))
             return dict(zip(self.labels, self.inputs.codebook.categories.add(labels).tolist(), strict=True))
         return {row: min(shared) for row, shared in rows.items() if len(shared) == 1}
+
+    @property
+    def is_several(self) -> bool:
+        """Whether at least half of the cells, and more than one, hold several items, as if pages were mixed."""
+        items = defaultdict(set)
+        for line in self.lines:
+            items[line["row"], line["col"]].add(line["item_id"])
+        several = sum(len(own) > 1 for own in items.values())
+        return several > 1 and 2 * several >= len(items)
 
     def categories(self, item: Any) -> set[int]:
         """The codes of an item's categories, for the page's user."""

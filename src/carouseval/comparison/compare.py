@@ -13,10 +13,13 @@ import polars as pl
 
 from carouseval.comparison.choices import Correction
 from carouseval.comparison.comparison import Comparison
+from carouseval.comparison.logged_judgments import LoggedJudgments, SystemShares, system_shares
 from carouseval.comparison.pair_tests import PairTests
+from carouseval.comparison.run_pages import RunPages, linear_metrics, unjudged_gain
 from carouseval.comparison.significance import PairStatistics, Test
 from carouseval.errors import DataError, ParameterError
 from carouseval.evaluation.evaluate import Evaluator, items_of
+from carouseval.evaluation.notices import warn
 from carouseval.evaluation.outcomes import SCORED
 from carouseval.evaluation.plan import ScoringPlan
 from carouseval.evaluation.resampling import mean_interval, mean_of
@@ -29,7 +32,7 @@ from carouseval.tables import TableLike, in_memory
 # columns of results: systems and segments must have other names
 _RESULT_COLUMNS = {field.name for field in fields(PairStatistics)} | {
     *("user_id", "system", "baseline", "metric", "runs", "spread", "weight"),
-    *("p", "p_adjusted", "significant", "not_inferior"),
+    *("p", "p_adjusted", "significant", "not_inferior", "break_even", "relevant_shown", "judged_share"),
     *("varied", "variation", "tau", "best", "flips"),
 }
 Systems: TypeAlias = Mapping[str, TableLike | Sequence[TableLike]]
@@ -117,19 +120,42 @@ def compare(
     )
     _check_names(plan)
     evaluator = Evaluator(judgments, items_or_collected(items, runs, plan), **settings)
-    evaluations = evaluate_runs(evaluator, runs, progress)
+    pages = {name: [RunPages() for _ in tables] for name, tables in runs.items()}
+    evaluations = evaluate_runs(evaluator, runs, progress, pages)
     _check_ideals(evaluations)
-    by = list(options.by_columns)
-    per_user = _per_user(evaluations, tests.metrics, [])
+    shown = {name: [run.shown for run in several] for name, several in pages.items()}
+    shares = {name: system_shares(shown, name if name in plan.metrics else None) for name in plan.names}
+    gains = {
+        name: [run.with_unjudged_gain(result) for run, result in zip(pages[name], results, strict=True)]
+        for name, results in evaluations.items()
+    }
+    by, columns = list(options.by_columns), [*tests.metrics, *map(unjudged_gain, linear_metrics(plan))]
+    per_user = _per_user(gains, columns, [])
+    pairs = tests.pairs(per_user)
     return Comparison(
         metrics=tests.metrics,
-        systems=_system_table(evaluations, per_user, tests),
-        pairs=tests.pairs(per_user),
-        segments=tests.segments(_per_user(evaluations, tests.metrics, by), by),
-        per_user=per_user.drop(map(weight_of, tests.metrics), strict=False),
+        systems=_system_table(evaluations, per_user, tests, shares),
+        pairs=pairs,
+        segments=tests.segments(_per_user(gains, columns, by), by),
+        per_user=per_user.drop(map(weight_of, columns), columns[len(tests.metrics) :], strict=False),
         evaluations={name: tuple(results) for name, results in evaluations.items()},
         config=next(iter(evaluations.values()))[0].config | tests.config(),
+        notice=_logged_notice(shares[tests.metrics[0]], pairs, plan),
     )
+
+
+def _logged_notice(shares: Mapping[str, SystemShares], pairs: pl.DataFrame, plan: ScoringPlan) -> str:
+    """Whether judgments were probably logged on one system's pages, by the first metric; if so, it is warned of too.
+
+    With displayed candidates the choice of items is no part of the score, and logs favour nobody.
+    """
+    logged = LoggedJudgments.find(shares) if plan.settings.candidates == "judged" else None
+    if logged is None:
+        return ""
+    warn(logged.notice())
+    metric = next(iter(plan.metrics))
+    of_metric = pairs.filter(pl.col("metric") == metric).to_dicts() if plan.metrics[metric].linear else []
+    return f"{logged.notice()} {logged.break_even_text(of_metric)}".strip()
 
 
 def items_or_collected(
@@ -170,13 +196,19 @@ def runs_by_system(systems: Systems, baseline: str | None = None) -> dict[str, l
 
 
 def evaluate_runs(
-    evaluator: Evaluator, runs: Mapping[str, Sequence[TableLike]], progress: Progress | None
+    evaluator: Evaluator,
+    runs: Mapping[str, Sequence[TableLike]],
+    progress: Progress | None,
+    pages: Mapping[str, Sequence[RunPages]] | None = None,
 ) -> dict[str, list[Evaluation]]:
-    """The evaluation of every run of every system."""
-    evaluations = {}
+    """The evaluation of every run of every system; ``pages`` collect what is to be known of each beside its scores."""
+    evaluations: dict[str, list[Evaluation]] = {}
     for name, layouts in runs.items():
+        watch = [run.watch for run in pages[name]] if pages else [None] * len(layouts)
         with _naming(name):
-            evaluations[name] = [evaluator.evaluate(table, progress) for table in layouts]
+            evaluations[name] = [
+                evaluator._evaluate(table, progress, one) for table, one in zip(layouts, watch, strict=True)
+            ]
     return evaluations
 
 
@@ -249,7 +281,10 @@ def _fill_segments(scores: pl.DataFrame, by: list[str]) -> pl.DataFrame:
 
 
 def _system_table(
-    evaluations: Mapping[str, Sequence[Evaluation]], per_user: pl.DataFrame, tests: PairTests
+    evaluations: Mapping[str, Sequence[Evaluation]],
+    per_user: pl.DataFrame,
+    tests: PairTests,
+    shares: Mapping[str, Mapping[str, SystemShares]],
 ) -> pl.DataFrame:
     rows = []
     for name, results in evaluations.items():
@@ -267,5 +302,7 @@ def _system_table(
                 low, high = mean_interval(values, weights, tests.ci, seed=tests.seed)
                 row |= {"mean": mean_of(values, weights), "low": low, "high": high, "users": len(values)}
             spread = float(np.std(means, ddof=1)) if len(means) > 1 else None
-            rows.append(row | {"runs": len(results), "spread": spread})
+            row |= {"runs": len(results), "spread": spread}
+            share = shares[metric][name]
+            rows.append(row | {"relevant_shown": share.relevant_shown, "judged_share": share.judged_share})
     return pl.DataFrame(rows, schema_overrides={"spread": pl.Float64})

@@ -27,13 +27,18 @@ class Comparison(Result):
     metrics : tuple of str
         The names of the metrics compared; :attr:`summary` and :meth:`worse` use the first.
     systems : polars.DataFrame
-        One line per system and metric: ``mean`` over users, interval (``low``, ``high``), ``users``, ``runs`` and the
-        standard deviation of the runs' means (``spread``).
+        One line per system and metric: ``mean`` over users, interval (``low``, ``high``), ``users``, ``runs``, the
+        standard deviation of the runs' means (``spread``), the share of relevant items that the system shows to their
+        users (``relevant_shown``) and the share of items shown that are judged (``judged_share``). Both shares are
+        means over runs, among users who have judgments and a page in every run of every system.
     pairs : polars.DataFrame
         One line per pair of systems and metric: ``difference``, relative ``lift``, standardised ``effect`` (Cohen's
         d_z), interval (``low``, ``high``; not adjusted for multiple comparisons), ``wins``, ``ties`` and ``losses`` by
-        user, the smallest difference detectable at 80% power (``detectable``), ``users``, ``p``, ``p_adjusted``,
-        ``significant`` and, with a margin, ``not_inferior``.
+        user, the smallest difference detectable at 80% power (``detectable``), ``users``, ``break_even``, ``p``,
+        ``p_adjusted``, ``significant`` and, with a margin, ``not_inferior``. The break-even is the smallest q at which
+        the difference is 0 if every unjudged item gains q times the mean positive gain of all judgments where the
+        losing system shows it, ideals unchanged; null if q is above 1, if the metric is not linear in gains, or with
+        displayed candidates.
     segments : polars.DataFrame
         The same for each segment, corrected over all segments; empty without ``by``.
     per_user : polars.DataFrame
@@ -42,6 +47,8 @@ class Comparison(Result):
         The evaluation of each run of each system.
     config : dict of str to Any
         Every setting in force.
+    notice : str, default ''
+        If the judgments were probably logged on one system's pages: which, and what that means. It begins the summary.
 
     Examples
     --------
@@ -60,6 +67,7 @@ class Comparison(Result):
     per_user: pl.DataFrame
     evaluations: dict[str, tuple[Evaluation, ...]]
     config: dict[str, Any]
+    notice: str = ""
 
     @property
     def counts(self) -> dict[str, dict[str, int]]:
@@ -71,9 +79,13 @@ class Comparison(Result):
         """The sentences that head every table: what is measured, if unusual, and the summary."""
         return f"{next(iter(self.evaluations.values()))[0].heading} {self.summary}".strip()
 
-    @cached_property
+    @property
     def summary(self) -> str:
-        """Which system leads by the first metric, and whether the difference is statistically significant."""
+        """The notice, if any; which system leads by the first metric, and whether that is statistically significant."""
+        return f"{self.notice} {self._verdict}".strip()
+
+    @cached_property
+    def _verdict(self) -> str:
         metric = self.metrics[0]
         best, second = self._ranking[:2]
         if math.isnan(best["mean"]):

@@ -139,10 +139,20 @@ class Evaluator:
         Evaluation
             The same as :func:`carouseval.evaluate` gives.
         """
+        return self._evaluate(layouts, progress)
+
+    def _evaluate(
+        self,
+        layouts: TableLike,
+        progress: Progress | None,
+        watch: Callable[[Inputs], Callable[[PageBatch], None]] | None = None,
+    ) -> Evaluation:
+        """Score a system's pages; what ``watch`` returns is called with every scored batch."""
         with self._sources.open(layouts, progress) as inputs:
             if self._ideals is None:
                 self._ideals = PageIdeals(inputs.judged, inputs.plan)
-            return build_evaluation(inputs, decide_outcomes(inputs), score_pages(inputs, progress, self._ideals))
+            outcomes, on_batch = decide_outcomes(inputs), None if watch is None else watch(inputs)
+            return build_evaluation(inputs, outcomes, score_pages(inputs, progress, self._ideals, on_batch))
 
 
 def decide_outcomes(inputs: Inputs) -> PageOutcomes:

@@ -27,7 +27,8 @@ def comparison(result: Comparison, sensitivity: Sensitivity | None = None) -> Te
         Text(
             f"Test: {config['test']}{flips}, seed {config['seed']}; correction: {config['correction']}. Confidence "
             "intervals are not adjusted for multiple comparisons. Detectable: the smallest difference detectable at "
-            "80% power.",
+            "80% power. Break-even: if unjudged items shown by the losing system gain this share of the mean "
+            "gain of relevant items, the difference is 0.",
             "dim",
         )
     )
@@ -39,10 +40,12 @@ def comparison(result: Comparison, sensitivity: Sensitivity | None = None) -> Te
 def _system_table(systems: pl.DataFrame, level: str) -> Text:
     has_runs = systems["runs"].max() != 1
     header = ["system", "metric", "mean", level, "users"] + ["runs", "spread"] * has_runs
+    header += ["relevant shown", "shown judged"]
     ranked = systems.sort("metric", "mean", descending=[False, True], nulls_last=True)
     rows = [
         [row["system"], row["metric"], _number(row["mean"]), _interval(row), f"{row['users']:,}"]
         + [str(row["runs"]), _number(row["spread"])] * has_runs
+        + [_share(row["relevant_shown"]), _share(row["judged_share"])]
         for row in ranked.iter_rows(named=True)
     ]
     return small_table("", header, rows)
@@ -51,14 +54,14 @@ def _system_table(systems: pl.DataFrame, level: str) -> Text:
 def _pair_table(title: str, pairs: pl.DataFrame, by: Sequence[str], level: str) -> Text:
     margin = ["not inferior"] if "not_inferior" in pairs.columns else []
     header = [*by, "metric", "system", "baseline", "difference", level, "lift", "effect"]
-    header += ["wins/ties/losses", "p", "corrected p", "significant", *margin, "detectable"]
+    header += ["wins/ties/losses", "p", "corrected p", "significant", *margin, "detectable", "break-even"]
     rows = [
         [*(row[name] for name in by), row["metric"], row["system"], row["baseline"], _signed(row["difference"], ".4f")]
         + [_interval(row), _signed(row["lift"], ".1%"), _signed(row["effect"], ".2f")]
         + [f"{row['wins']:,}/{row['ties']:,}/{row['losses']:,}", _p(row["p"]), _p(row["p_adjusted"])]
         + ["yes" if row["significant"] else "no"]
         + ["yes" if row["not_inferior"] else "no" for _ in margin]
-        + [_number(row["detectable"])]
+        + [_number(row["detectable"]), _share(row["break_even"]) or "none"]
         for row in pairs.head(_MOST_PAIRS).iter_rows(named=True)
     ]
     more = (
@@ -86,6 +89,10 @@ def _sensitivity_table(result: Sensitivity) -> Text:
 
 def _number(value: float | None) -> str:
     return "" if value is None or math.isnan(value) else f"{value:.4f}"
+
+
+def _share(value: float | None) -> str:
+    return "" if value is None or math.isnan(value) else f"{value:.1%}"
 
 
 def _interval(row: dict[str, Any]) -> str:

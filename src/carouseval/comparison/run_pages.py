@@ -73,7 +73,8 @@ class RunPages:
         for name in self._gain:
             gain = pl.col(unjudged_gain(name)).fill_null(0.0)
             if (ideal := f"{name}.ideal") in pages.columns:
-                gain = pl.when(pl.col(ideal) > 0).then(gain / pl.col(ideal)).otherwise(0.0)
+                has_ideal = (pl.col(ideal) > 0) & pl.col(ideal).is_not_nan()  # missing pages have none
+                gain = pl.when(has_ideal).then(gain / pl.col(ideal)).otherwise(0.0)
             gains.append(pl.when(pl.col(name).is_not_null()).then(gain).alias(unjudged_gain(name)))
         metrics = (*evaluation.metrics, *map(unjudged_gain, self._gain))
         return replace(evaluation, metrics=metrics, per_page=pages.with_columns(gains))

@@ -1,6 +1,6 @@
 """Judgments logged on one system's pages: shares of what systems show, the notice, and the break-even.
 
-Rates are measured on simulated worlds, with other seeds than those that the thresholds were chosen on (below 1000).
+Rates are measured on simulated worlds, with seeds that the thresholds were not chosen on (those are below 3000).
 """
 
 import itertools
@@ -108,7 +108,7 @@ def _pages(scores: np.ndarray[Any, Any], category: np.ndarray[Any, Any]) -> pl.D
 def test_logs_are_noticed(zeros: bool) -> None:
     """At least 95 of 100 worlds of various kinds; the system named is the one that was logged."""
     noticed = 0
-    for seed in range(1000, 1100):
+    for seed in range(3000, 3100):
         kind: dict[str, Any] = {"mode": ("graded", "binary")[seed % 2], "items": (1000, 2000, 10_000)[seed % 3]}
         world = sample(60, seed=seed, systems=["new", "prod", "popular"], **kind)
         log = plays(world.layouts["prod"], world.judgments, seed, zeros)
@@ -121,7 +121,7 @@ def test_logs_are_noticed(zeros: bool) -> None:
 def test_full_judgments_are_not_taken_for_logs() -> None:
     """At most 2 of 100 worlds of various kinds, systems and sizes; with a perfect chooser where zeros are judged."""
     alarms = []
-    for seed in range(1000, 1100):
+    for seed in range(3000, 3100):
         kind: dict[str, Any] = {
             "mode": ("graded", "binary")[seed % 2],
             "items": (200, 600, 2000)[seed % 3],
@@ -139,12 +139,11 @@ def test_full_judgments_are_not_taken_for_logs() -> None:
 
 
 @pytest.mark.slow
-def test_sparse_judgments_are_not_taken_for_logs() -> None:
-    alarms = []
-    for seed in range(1000, 1050):
-        systems, judgments = movie_world(seed, positives=seed % 2 == 0)
-        alarms += [seed] if logged_on(systems, judgments) else []
-    assert len(alarms) <= 1, alarms
+@pytest.mark.parametrize("positives", [False, True])
+def test_sparse_judgments_are_not_taken_for_logs(positives: bool) -> None:
+    """At most 2 of 100; positives alone are the harder case, as nothing shows what a system left out on purpose."""
+    alarms = [seed for seed in range(3000, 3100) if logged_on(*movie_world(seed, positives))]
+    assert len(alarms) <= 2, alarms
 
 
 def test_logs_of_both_systems_favour_neither() -> None:
@@ -208,7 +207,7 @@ def test_a_system_that_leads_in_spite_of_the_log_has_no_break_even(world: Sample
         ({"a": (0.99, 0.99, 0.05), "b": (0.6, 0.6, 0.04)}, ["a"]),
         ({"a": (1.0, 1.0, 0.05), "b": (0.95, 0.2, 0.04), "c": (0.5, 0.4, 0.04)}, ["a"]),
         ({"a": (1.0, 1.0, 0.05), "b": (1.0, 1.0, 0.04), "c": (0.5, 0.4, 0.04)}, ["a", "b"]),
-        ({"a": (0.97, 0.97, 0.05), "b": (0.6, 0.6, 0.04)}, []),  # not nearly all
+        ({"a": (0.98, 0.98, 0.05), "b": (0.6, 0.6, 0.04)}, []),  # not nearly all
         ({"a": (1.0, 0.6, 0.05), "b": (0.6, 0.6, 0.04)}, []),  # it leaves out what is not relevant: a perfect chooser
         ({"a": (1.0, 1.0, 0.05), "b": (0.92, 0.92, 0.04)}, []),  # not far fewer
         ({"a": (1.0, 1.0, 0.9), "b": (0.6, 0.6, 0.8)}, []),  # most is judged

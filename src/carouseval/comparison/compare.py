@@ -235,5 +235,7 @@ def _system_table(
                 row |= {"mean": mean_of(values, weights), "low": low, "high": high, "users": len(values)}
             spread = float(np.std(means, ddof=1)) if len(means) > 1 else None
             left_out = 0 if metric in results[0].figures else results[0].left_out(metric)
-            rows.append(row | {"runs": len(results), "spread": spread, "left_out": left_out})
+            share = shares[metric][name]
+            row |= {"runs": len(results), "spread": spread, "left_out": left_out}
+            rows.append(row | {"relevant_shown": share.relevant_shown, "judged_share": share.judged_share})
     return pl.DataFrame(rows, schema_overrides={"spread": pl.Float64})

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from tests.evaluation.table_oracle import RefusedError, Table, compare_tables, evaluate_tables, kind_of, paper_weights
+from tests.evaluation.tiny_systems import tiny_systems
 from tests.evaluation.tiny_tables import tiny
 from tests.oracles import brute_category_ideal, brute_unconstrained_ideal
 
@@ -677,6 +678,59 @@ def test_two_derivations_of_every_ideal_agree(start: int) -> None:
                 for what in ("dcg", "ideal", "score"):
                     close = _close(one[name][what], other[name][what])
                     assert close, (seed, name, what)
+
+
+@pytest.mark.parametrize("start", range(0, 400, 100))
+def test_two_derivations_agree_on_tiny_systems(start: int) -> None:
+    for seed in range(start, start + 100):
+        case = tiny_systems(seed)
+        outcomes: list[Any] = []
+        for smart in (False, True):
+            try:
+                found = compare_tables(case.systems, case.judgments, case.items, **case.options, smart=smart)
+                outcomes.append([result for runs in found.values() for result in runs])
+            except RefusedError as refused:
+                outcomes.append(str(refused))
+        if isinstance(outcomes[0], str):
+            assert outcomes[0] == outcomes[1]
+            continue
+        for tried, derived in zip(*outcomes, strict=True):
+            assert tried["counts"] == derived["counts"]
+            for one, other in zip(tried["per_page"], derived["per_page"], strict=True):
+                for name, *_ in case.options["metrics"]:
+                    for what in ("dcg", "ideal", "score"):
+                        assert _close(one[name][what], other[name][what]), (seed, name, what)
+
+
+def test_the_tiny_systems_cover_the_rules() -> None:
+    counts: dict[str, int] = {}
+    for seed in range(1000):
+        case = tiny_systems(seed)
+        options = case.options
+        has = {
+            "items": case.items is not None,
+            "carousels": options["carousels"] is not None,
+            "a dict": isinstance(options["capacity"], dict),
+            "shown": options["capacity"] == "shown",
+            "grids": len(case.screens) > 1,
+            "page sizes": any(not isinstance(screen.page_size, int) for screen in case.screens.values()),
+            "runs": any(len(runs) > 1 for runs in case.systems.values()),
+            "gains": any(len(metric) > 2 for metric in options["metrics"]),
+            "displayed": options["candidates"] == "displayed",
+            "pinned": any(line["pinned"] for runs in case.systems.values() for lines in runs for line in lines),
+        }
+        try:
+            found = compare_tables(case.systems, case.judgments, case.items, **options)
+        except RefusedError as refused:
+            has = {str(refused).split(":")[0] + " refused": True}
+        else:
+            results = [result for runs in found.values() for result in runs]
+            has |= {name: any(result["counts"][name] for result in results) for name in results[0]["counts"]}
+        for name, true in has.items():
+            counts[name] = counts.get(name, 0) + true
+    assert min(counts.values()) > 9, counts
+    refused_by = ("duplicates", "missing", "no_relevant", "unjudged", "invalid", "ideals")
+    assert {f"{name} refused" for name in refused_by} < set(counts)
 
 
 def test_no_page_passes_its_ideal() -> None:

@@ -1,0 +1,341 @@
+"""What holds whatever the tables: of scores and ideals with carousels, capacities and personal rows."""
+
+import random
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import polars as pl
+import pytest
+
+import carouseval as cv
+from carouseval.evaluation.scoring import ideal_problems
+from tests.evaluation.table_oracle import Carousels, Id, evaluate_tables, kind_of, read_pages
+from tests.evaluation.test_evaluate_oracle import arguments_of, evaluations_of, frame, no_intervals, under_names
+from tests.evaluation.test_table_oracle import judge, members, page
+from tests.evaluation.tiny_systems import TinySystems, tiny_systems
+from tests.evaluation.tiny_tables import Lines
+
+__all__ = ["no_intervals"]  # a fixture
+
+pytestmark = [pytest.mark.usefixtures("no_intervals"), pytest.mark.filterwarnings("ignore::carouseval.DataWarning")]
+
+WEIGHTS = [[1.0, 0.5, 0.25], [0.8, 0.4, 0.2]]
+GRID = cv.Grid(2, 3)
+CAT = cv.metric("N2DCG_cat", discount=cv.discounts.Empirical(WEIGHTS, name="w"), gain="linear")
+LENIENT = {"duplicates": "best", "missing_pages": "zero", "no_relevant": "skip", "unjudged": "zero", "invalid": "count"}
+
+
+def cases(seeds: range, **options: Any) -> Iterator[tuple[int, TinySystems]]:
+    """Tiny systems under policies that refuse nothing, and other options."""
+    for seed in seeds:
+        case = tiny_systems(seed)
+        yield seed, replace(case, options=case.options | LENIENT | options)
+
+
+def results(case: TinySystems, **options: Any) -> dict[str, list[Any]] | None:
+    """Every run's result under the oracle's names; None if systems pin different rows."""
+    arguments = arguments_of(case) | options
+    try:
+        found = evaluations_of(arguments)
+    except cv.DataError as error:
+        if "different ideal page" in str(error):
+            return None
+        raise
+    return {name: [under_names(one, arguments["metrics"]) for one in runs] for name, runs in found.items()}
+
+
+def keys_of(table: pl.DataFrame) -> list[str]:
+    return [name for name in ("user_id", "page_id") if name in table.columns]
+
+
+def columns_of(case: TinySystems) -> list[str]:
+    """The scores, values and ideals of a case's metrics."""
+    parts = {"N2DCG_cat": ("", ".dcg", ".ideal"), "N2DCG": ("", ".dcg", ".ideal"), "NDCG": ("", ".dcg", ".ideal")}
+    return [name + part for name, *_ in case.options["metrics"] for part in parts.get(kind_of(name), ("",))]
+
+
+# --- ideals ---
+
+
+def test_no_clean_page_scores_above_1() -> None:
+    """A page without gaps, repeats or invalid rows."""
+    scored = 0
+    for seed, case in cases(range(10_000, 10_400)):
+        found = results(case)
+        for name, runs in (found or {}).items():
+            for lines, result in zip(case.systems[name], runs, strict=True):
+                clean = clean_pages(lines)
+                for row in result.per_page.filter(~pl.col("invalid")).iter_rows(named=True):
+                    if (row["user_id"], row.get("page_id")) not in clean:
+                        continue
+                    for metric, *_ in case.options["metrics"]:
+                        if kind_of(metric) in ("N2DCG_cat", "N2DCG", "NDCG") and row[metric] is not None:
+                            assert row[metric] <= 1 + 1e-12, (seed, metric, row)
+                            scored += 1
+    assert scored > 4000
+
+
+def clean_pages(lines: Lines) -> set[tuple[Id, Id | None]]:
+    """The pages without gaps and without repeated items."""
+    cells: dict[tuple[Id, Id | None], Lines] = {}
+    for line in lines:
+        cells.setdefault((line["user_id"], line.get("page_id")), []).append(line)
+    clean = set()
+    for key, shown in cells.items():
+        rows = {line["row"]: [other["col"] for other in shown if other["row"] == line["row"]] for line in shown}
+        full = all(sorted(cols) == list(range(1, len(cols) + 1)) for cols in rows.values())
+        if full and len({line["item_id"] for line in shown}) == len(shown):
+            clean.add(key)
+    return clean
+
+
+def ideals_of(systems: dict[str, Lines], judgments: Lines, items: Lines | None = None, **options: Any) -> list[Any]:
+    """The ideals of the first system's pages, in order of users."""
+    tables = {name: frame(lines) for name, lines in systems.items()}
+    found = cv.compare(
+        tables, frame(judgments), None if items is None else frame(items),
+        metrics=[CAT], grid=GRID, permutations=9, **options,
+    )  # fmt: skip
+    return next(iter(found.evaluations.values()))[0].per_page[f"{CAT}.ideal"].to_list()
+
+
+def test_a_system_lowers_an_ideal_by_a_category_that_no_other_showed() -> None:
+    """B = {b, c, d}, of gain 1: 1 + .5 + .25 where nobody shows it, 1 where c shows one item of it."""
+    items = members(A="a", B="b c d")
+    judgments = judge("u", b=1, c=1, d=1)
+    systems = {"one": page("u", "A: a"), "other": page("u", "A: a")}
+    shown = systems | {"more": page("u", "A: a", "B: b")}
+    assert ideals_of(systems, judgments, items, capacity="shown") == [1.75]
+    assert ideals_of(shown, judgments, items, capacity="shown") == [1.0]
+    assert ideals_of(shown, judgments, items) == [1.75]  # by the grid no system has such power
+    # a longer row of a category that is shown raises it
+    assert ideals_of(shown | {"most": page("u", "B: b c")}, judgments, items, capacity="shown") == [1.5]
+    # without an items table what nobody shows has no items to lose
+    assert ideals_of(systems, judgments, capacity="shown") == [0.0]
+    assert ideals_of(shown, judgments, capacity="shown") == [1.0]
+
+
+def test_a_system_lowers_an_ideal_by_a_category_that_becomes_personal() -> None:
+    """B is all that the only user with a page is shown; beside a page of v it is that user's own.
+
+    Until then v has no page whose score would be divided by the ideal, so it is the oracle's that falls.
+    """
+    judgments = judge("u", a=1, b=1) + judge("v", a=1, b=1)
+    one, more = page("u", "A: a", "B: b"), page("v", "A: a")
+    options: dict[str, Any] = {"metrics": [("N2DCG_cat", WEIGHTS)], "rows": 2, "cols": 3, "gain": "linear"}
+    options |= {"capacity": "shown"}
+
+    def oracle_ideals(*at_hand: Lines) -> list[float]:
+        result = evaluate_tables(one, judgments, None, at_hand=at_hand, **options)
+        return [line["N2DCG_cat"]["ideal"] for line in result["per_page"]]
+
+    assert oracle_ideals(one, one) == [1.8, 1.8]
+    assert oracle_ideals(one, one, more) == [1.8, 1.0]
+    systems = {"more": more, "one": one}
+    assert ideals_of(systems, judgments, capacity="shown") == [None, 1.0]
+    shared = frame([{"category": "B", "personal": False}])
+    assert ideals_of(systems, judgments, capacity="shown", carousels=shared) == [None, 1.8]
+
+
+def test_nothing_else_lowers_an_ideal() -> None:
+    """Lines that undo what the third system brought give back every ideal, at least."""
+    lowered = 0
+    for seed, case in cases(range(20_000, 20_900), candidates="judged", capacity="shown", carousels=None):
+        runs = [lines for tables in case.systems.values() for lines in tables]
+        if len(runs) < 3:
+            continue
+        few = replace(case, systems={"a": [runs[0]], "b": [runs[1]]})
+        all_three = replace(case, systems=few.systems | {"c": [runs[2]]})
+        before, after = results(few), results(all_three)
+        if before is None or after is None:
+            continue
+        was, now = (rules_of(one) for one in (few, all_three))
+        lines = [
+            {"category": category, "capacity": 9, "personal": False if now.is_personal(category) else None}
+            for category in sorted(now.categories(), key=str)
+            if now.is_personal(category) > was.is_personal(category)
+            or any(was.longest_row(category, at) is None is not now.longest_row(category, at) for at in case.screens)
+        ]
+        undone = results(all_three, carousels=frame(lines)) if lines else after
+        if undone is None:
+            continue
+        for name in few.systems:
+            ideals = [name for name in columns_of(case) if name.endswith(".ideal")]
+            tables = [one[name][0].per_page for one in (before, after, undone)]
+            values = [table.sort(keys_of(table)).select(ideals).to_numpy() for table in tables]
+            lowered += bool((values[1] < values[0] * (1 - 1e-12)).any())
+            assert not (values[2] < values[0] * (1 - 1e-12)).any(), seed
+    assert lowered > 5
+
+
+def rules_of(case: TinySystems) -> Carousels:
+    """What the oracle makes of a case's layouts."""
+    grids, by = case.options["grids"], case.options["by"]
+    tables = [lines for runs in case.systems.values() for lines in runs]
+    pages = [one for lines in tables for one in read_pages(lines, grids, by).values()]
+    return Carousels(pages, grids, case.items, case.options["carousels"] or [], case.options["capacity"])
+
+
+# --- one number, however it is asked for ---
+
+
+@pytest.mark.parametrize("candidates", ["judged", "displayed"])
+@pytest.mark.parametrize("steps", [0, 1, 10_000])
+def test_explain_and_evaluate_agree(monkeypatch: pytest.MonkeyPatch, candidates: str, steps: int) -> None:
+    """Page by page, under every policy, also where the search for ideals ends early and they are only bounded."""
+    solve = ideal_problems.IdealProblems.solve
+    monkeypatch.setattr(
+        ideal_problems.IdealProblems,
+        "solve",
+        lambda self, weights, once, node_limit=None, threads=None: solve(self, weights, once, steps, threads),
+    )
+    bounded = compared = 0
+    for seed in range(30_000, 30_150):
+        rng, case = random.Random(seed), tiny_systems(seed)
+        arguments = arguments_of(case) | {"candidates": candidates}
+        name, metric = rng.choice([one for one in arguments["metrics"].items() if one[0].startswith("N2DCG_cat")])
+        layouts = next(iter(arguments.pop("systems").values()))[0]
+        arguments |= {"metrics": metric, "duplicates": rng.choice(["best", "first", "every"]), "layouts": layouts}
+        try:
+            wanted = cv.evaluate(**arguments)
+        except cv.DataError:
+            with pytest.raises(cv.DataError):
+                cv.explain(**arguments)
+            continue
+        found = cv.explain(**arguments)
+        bounded += wanted.counts["bounded"]
+        assert found.evaluation.counts == wanted.counts
+        table = wanted.per_page.rename({str(metric): "score", f"{metric}.dcg": "dcg", f"{metric}.ideal": "ideal"})
+        keys = keys_of(table)
+        for ours, theirs in zip(
+            table.sort(keys).iter_rows(named=True), found.per_page.sort(keys).iter_rows(named=True), strict=True
+        ):
+            assert theirs["status"] == ours["status"], (seed, ours, theirs)
+            assert (theirs["score"] is None) == (ours["score"] is None), (seed, ours, theirs)
+            assert ours["score"] is None or theirs["score"] == pytest.approx(ours["score"], rel=1e-12), seed
+            if theirs["ideal"] is not None:
+                assert theirs["ideal"] == pytest.approx(ours["ideal"], rel=1e-12, abs=1e-14), (seed, name, ours, theirs)
+                assert theirs["dcg"] == pytest.approx(ours["dcg"], rel=1e-12, abs=1e-14), (seed, name, ours, theirs)
+                compared += 1
+    assert compared > 100
+    assert (bounded > 0) == (steps < 10_000)
+
+
+def test_a_mean_does_not_depend_on_the_other_metrics() -> None:
+    for seed, case in cases(range(40_000, 40_150)):
+        arguments = arguments_of(case)
+        found = results(case)
+        if found is None:
+            continue
+        for one in random.Random(seed).sample(case.options["metrics"], 2):
+            alone = results(replace(case, options=case.options | {"metrics": [one]}))
+            if alone is None:
+                continue
+            for name in arguments["systems"]:
+                for wanted, result in zip(found[name], alone[name], strict=True):
+                    assert result.mean[one[0]] == pytest.approx(wanted.mean[one[0]], nan_ok=True), (seed, one[0])
+                    columns = [column for column in columns_of(case) if column in result.per_page.columns]
+                    same_tables(result.per_page.select(columns), wanted.per_page.select(columns), seed)
+
+
+def same_tables(one: pl.DataFrame, other: pl.DataFrame, seed: int) -> None:
+    assert one.columns == other.columns, seed
+    for left, right in zip(one.iter_rows(), other.iter_rows(), strict=True):
+        for a, b in zip(left, right, strict=True):
+            assert a == b or a == pytest.approx(b, rel=1e-12, abs=1e-14, nan_ok=True), (seed, left, right)
+
+
+@pytest.mark.parametrize("change", ["order", "names", "batches"])
+def test_what_does_not_matter(change: str) -> None:
+    """The order of lines, the names of ids, and the size of batches."""
+    for seed, case in cases(range(50_000, 50_150)):
+        rng = random.Random(seed)
+        found, options = results(case), {}
+        other, names = case, dict[Id, str]()
+        if change == "order":
+            other = reordered(case, rng)
+        elif change == "names":
+            other, names = renamed(case, rng)
+        else:
+            options = {"memory": 1e-8}
+        again = results(other, **options)
+        assert (found is None) == (again is None), seed
+        for name, runs in (found or {}).items():
+            for one, two in zip(runs, (again or {})[name], strict=True):
+                assert one.counts == two.counts, seed
+                columns = [*keys_of(one.per_page), "status", "invalid", *columns_of(case)]
+                keys, table = keys_of(one.per_page), one.per_page.select(columns)
+                if names:
+                    ids = {key: [names.get(value) for value in table[key]] for key in keys}
+                    table = table.with_columns(pl.Series(key, values) for key, values in ids.items())
+                same_tables(table.sort(keys), two.per_page.select(columns).sort(keys), seed)
+
+
+def reordered(case: TinySystems, rng: random.Random) -> TinySystems:
+    def shuffled(lines: Lines) -> Lines:
+        return rng.sample(lines, len(lines))
+
+    carousels, items = case.options["carousels"], case.items
+    return replace(
+        case,
+        systems={name: [shuffled(lines) for lines in runs] for name, runs in case.systems.items()},
+        judgments=shuffled(case.judgments),
+        items=None if items is None else shuffled(items),
+        options=case.options | {"carousels": None if carousels is None else shuffled(carousels)},
+    )
+
+
+def renamed(case: TinySystems, rng: random.Random) -> tuple[TinySystems, dict[Id, str]]:
+    """Other ids for the same things, whose order is another one too."""
+    ids = ("user_id", "page_id", "item_id", "category")
+    capacity, carousels, items = case.options["capacity"], case.options["carousels"], case.items
+    layouts = [lines for runs in case.systems.values() for lines in runs]
+    tables = [case.judgments, items or [], carousels or [], *layouts]
+    known = {line[name] for lines in tables for line in lines for name in ids if line.get(name) is not None}
+    known |= set(capacity) if isinstance(capacity, dict) else set()
+    numbers = rng.sample(range(100, 999), len(known))
+    names = {one: f"x{number}" for one, number in zip(sorted(known, key=str), numbers, strict=True)}
+
+    def changed(lines: Lines) -> Lines:
+        return [{key: names.get(its, its) if key in ids else its for key, its in line.items()} for line in lines]
+
+    options = case.options | {"carousels": None if carousels is None else changed(carousels)}
+    if isinstance(capacity, dict):
+        options["capacity"] = {names[label]: room for label, room in capacity.items()}
+    other = replace(
+        case,
+        systems={name: [changed(lines) for lines in runs] for name, runs in case.systems.items()},
+        judgments=changed(case.judgments),
+        items=None if items is None else changed(items),
+        options=options,
+    )
+    return other, names
+
+
+def test_an_evaluator_with_collected_tables_equals_compare() -> None:
+    """Where there is one grid and no pinned row, what the layouts show is all that capacity="shown" takes from them."""
+    compared = 0
+    for seed, case in cases(range(60_000, 60_400), capacity="shown", candidates="judged", carousels=None):
+        tables = [lines for runs in case.systems.values() for lines in runs]
+        if case.options["by"] or len(tables) < 2 or any(line["pinned"] for lines in tables for line in lines):
+            continue
+        case = replace(case, items=None)
+        found, arguments = results(case), arguments_of(case)
+        if found is None or any(one.counts["invalid"] for runs in found.values() for one in runs):
+            continue
+        metrics = arguments["metrics"]
+        layouts = [table for runs in arguments["systems"].values() for table in runs]
+        given = {name: value for name, value in arguments.items() if name not in ("systems", "items", "capacity")}
+        given |= {"metrics": list(metrics.values()), "carousels": cv.carousels_of(*layouts)}
+        evaluator = cv.Evaluator(items=cv.items_of(*layouts), **given)
+        for wanted, table in zip([one for runs in found.values() for one in runs], layouts, strict=True):
+            result = under_names(evaluator.evaluate(table), metrics)
+            # with a given items table, users whose relevant items have no category are left out
+            columns = columns_of(case)
+            scored = result.per_page.select(columns)
+            left_out = scored.select(pl.all().is_null())
+            same = wanted.per_page.select(pl.when(~left_out[name]).then(pl.col(name)).alias(name) for name in columns)
+            same_tables(scored, same, seed)
+            compared += scored.height
+    assert compared > 200

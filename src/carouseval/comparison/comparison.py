@@ -28,7 +28,7 @@ class Comparison(Result):
         The names of the metrics compared; :attr:`summary` and :meth:`worse` use the first.
     systems : polars.DataFrame
         One line per system and metric: ``mean`` over users, interval (``low``, ``high``), ``users``, ``runs`` and the
-        standard deviation of the runs' means (``spread``).
+        standard deviation of the runs' means (``spread``), and the users ``left_out`` of the mean.
     pairs : polars.DataFrame
         One line per pair of systems and metric: ``difference``, relative ``lift``, standardised ``effect`` (Cohen's
         d_z), interval (``low``, ``high``; not adjusted for multiple comparisons), ``wins``, ``ties`` and ``losses`` by
@@ -74,6 +74,21 @@ class Comparison(Result):
     @cached_property
     def summary(self) -> str:
         """Which system leads by the first metric, and whether the difference is statistically significant."""
+        return f"{self._left_out} {self._ranking_summary}".strip()
+
+    @property
+    def _left_out(self) -> str:
+        """How many users each system leaves out, where systems differ."""
+        counts = {row["system"]: row["left_out"] for row in self._ranking}
+        if len(set(counts.values())) == 1:
+            return ""
+        listed = ", ".join(f"{count:,} under {system}" for system, count in counts.items())
+        displayed = self.config["candidates"] == "displayed"
+        why = "their pages show nothing relevant, so there is nothing to arrange" if displayed else "they have no page"
+        return f"Users left out: {listed} ({why}). Systems are compared on the users scored under both."
+
+    @property
+    def _ranking_summary(self) -> str:
         metric = self.metrics[0]
         best, second = self._ranking[:2]
         if math.isnan(best["mean"]):

@@ -11,10 +11,9 @@ from typing import Any, Unpack
 
 import polars as pl
 
-from carouseval.comparison.compare import Systems, evaluate_runs, items_or_collected, runs_by_system
 from carouseval.comparison.significance import TIE
+from carouseval.comparison.systems import Systems, evaluate_systems, runs_by_system
 from carouseval.errors import ParameterError
-from carouseval.evaluation.evaluate import Evaluator
 from carouseval.evaluation.plan import ScoringPlan
 from carouseval.evaluation.results import Evaluation
 from carouseval.evaluation.settings import Candidates, Settings, SettingsDict, takes_settings
@@ -184,7 +183,6 @@ def sensitivity(
     if plan.grid_values is not None:
         raise ParameterError("grid: sensitivity takes one grid for all pages.")
     runs = runs_by_system(systems)
-    item_table = items_or_collected(items, runs, ScoringPlan.of(replace(options, candidates="judged")))
     reference, variations = plan.metrics[name], _variations(plan.metrics[name], plan, discounts)
     other: Candidates = "displayed" if options.candidates == "judged" else "judged"
     metrics_by_candidates: dict[Candidates, dict[tuple[str, str], Metric]] = {
@@ -193,9 +191,8 @@ def sensitivity(
     }
     lines: list[dict[str, Any]] = []
     for candidates, metrics in metrics_by_candidates.items():
-        varied: SettingsDict = {"candidates": candidates, "metrics": list(metrics.values())}
-        evaluator = Evaluator(judgments, item_table, **settings | varied)
-        evaluations = evaluate_runs(evaluator, runs, progress)
+        varied = replace(options, candidates=candidates, metrics=list(metrics.values()))
+        evaluations = evaluate_systems(runs, judgments, items, ScoringPlan.of(varied), progress)
         for variation, varied_metric in metrics.items():
             lines += _lines(variation, str(varied_metric), evaluations, options.by_columns)
     return Sensitivity(

@@ -19,7 +19,7 @@ from carouseval.evaluation.outcomes import PageOutcomes
 from carouseval.evaluation.page_defects import PageDefect
 from carouseval.evaluation.plan import ScoringPlan
 from carouseval.evaluation.reading.inputs import NO_CATEGORY, Inputs, JudgedSources
-from carouseval.evaluation.scoring.page_batch import page_batches
+from carouseval.evaluation.reading.page_batch import page_batches
 from carouseval.evaluation.settings import Settings, SettingsDict, takes_settings
 from carouseval.progress import Progress
 from carouseval.result_base import Result
@@ -237,7 +237,7 @@ def _content_defects(
     judgments = given["judgments"] if judged else _no_judgments(tables["layouts"])
     sources = JudgedSources(judgments, given.get("items"), ScoringPlan.of(settings), needs_judgments=judged)
     try:
-        with sources.open(given["layouts"], progress, items_from_layouts=True, lenient=True) as inputs:
+        with sources.open(given["layouts"], progress, lenient=True) as inputs:
             defects, unjudged = _page_defects(inputs, summary, progress)
             if inputs.judged.membership is None and inputs.plan.needs_categories:  # items may come with the judgments
                 defects.append(Defect("layouts", "category", 1, NO_CATEGORY, "error" if judged else "warning"))

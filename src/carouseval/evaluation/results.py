@@ -92,6 +92,22 @@ class Evaluation(Result):
             means = [*(_weighted(name, weight) for name in self.metrics), weight.mean(), *own]
         return scored.group_by(keys, maintain_order=True).agg(pl.len().alias("pages"), *means)
 
+    def left_out(self, metric: str) -> int:
+        """Count the users who are left out of a mean.
+
+        Parameters
+        ----------
+        metric : str
+            One of ``metrics``.
+
+        Returns
+        -------
+        int
+            Users none of whose pages has a score by this metric.
+        """
+        has_score = self.per_page.group_by("user_id").agg(pl.col(metric).is_not_null().any())
+        return int((~has_score[metric]).sum())
+
     @cached_property
     def mean(self) -> dict[str, float]:
         """The mean over users of their mean over pages, by metric; NaN where no user was scored."""

@@ -17,7 +17,7 @@ import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
@@ -231,7 +231,7 @@ class Carousels:
         named = {line["category"] for line in [*self.lines, *(self.items or ())]}
         return labels | named | (set() if isinstance(self.capacity, str) else set(self.capacity))
 
-    def exists(self, category: Id, user: Id) -> bool:
+    def exists(self, category: Id, user: Id | None) -> bool:
         """Lines with users make a category exist for those users only; a line for everyone beside them undoes that."""
         users = [line.get("user_id") for line in self.lines_of(category)]
         return not users or None in users or user in users
@@ -239,8 +239,11 @@ class Carousels:
     def is_personal(self, category: Id) -> bool:
         """Declared so; or, where memberships come from layouts, shown to only one of several users with a page.
 
-        A line that says whose the category is, or that it is not personal, ends the second.
+        A line that says whose the category is, or that it is not personal, ends the second; an items table that names
+        the category ends both.
         """
+        if any(line["category"] == category for line in self.items or ()):
+            return False
         lines = self.lines_of(category)
         declared = {line.get("personal") for line in lines} - {None}
         if declared:
@@ -250,25 +253,33 @@ class Carousels:
         audience = {page.user for page in self.pages if category in page.labels.values()}
         return len(audience) == 1 and len({page.user for page in self.pages}) > 1
 
+    @cached_property
+    def memberships(self) -> list[Line]:
+        """Lines of item_id, category and user_id: the items table, or else the layouts; personal rows by layouts."""
+        personal = {category for category in self.categories() if self.is_personal(category)}
+        shown = [
+            {"item_id": item, "category": label, "user_id": page.user if label in personal else None}
+            for page in self.pages
+            for cell, item in page.items.items()
+            if (label := page.labels.get(cell)) is not None
+        ]
+        if self.items is None:
+            return [*shown]
+        return [*self.items, *(line for line in shown if line["category"] in personal)]
+
     def members_for(self, user: Id) -> Members:
-        """The categories that a user may be shown and the items of each; by the items table, or else by layouts."""
-        if user in self._members:
-            return self._members[user]
-        if self.items is not None:
-            members = members_for(user, self.items)
-        else:
-            personal = {category for category in self.categories() if self.is_personal(category)}
-            shown = [
-                {"item_id": item, "category": label, "user_id": page.user if label in personal else None}
-                for page in self.pages
-                for cell, item in page.items.items()
-                if (label := page.labels.get(cell)) is not None
-            ]
-            members = members_for(user, shown)
-        self._members[user] = {category: its for category, its in members.items() if self.exists(category, user)}
+        """The categories that a user may be shown, and the items of each."""
+        if user not in self._members:
+            members = members_for(user, self.memberships)
+            self._members[user] = {category: its for category, its in members.items() if self.exists(category, user)}
         return self._members[user]
 
-    def capacity_by_line(self, category: Id, user: Id) -> int | None:
+    def personal_categories(self) -> set[Id]:
+        """Categories with items, none of which are everyone's."""
+        shared = {line["category"] for line in self.memberships if line.get("user_id") is None}
+        return {line["category"] for line in self.memberships} - shared
+
+    def capacity_by_line(self, category: Id, user: Id | None) -> int | None:
         """The capacity that the table gives: a line for the user, or else one for everyone."""
         for owner in (user, None):
             for line in self.lines_of(category):
@@ -283,40 +294,50 @@ class Carousels:
             return by_line
         return self.capacity.get(category)
 
-    def longest_row(self, category: Id, segment: Id | None, *, pinned: bool = False) -> int | None:
-        """The last occupied column of any row of a category at hand on a grid; None if there is no such row."""
+    def last_column(self, category: Id, segment: Id | None) -> int | None:
+        """The largest occupied column of a category at hand on a grid; None if nobody shows it there."""
+        columns = [
+            j
+            for page in self.pages
+            for (_, j), label in page.labels.items()
+            if label == category and page.segment == segment
+        ]
+        return max(columns, default=None)
+
+    def longest_pinned(self, category: Id, segment: Id | None) -> int | None:
+        """The last column of the longest pinned row of a category at hand on a grid; None if there is none."""
         sizes = [
             page.row_sizes()[row]
             for page in self.pages
             for row, label in page.row_labels().items()
-            if label == category and page.segment == segment and (row in page.pinned or not pinned)
+            if label == category and page.segment == segment and row in page.pinned
         ]
         return max(sizes, default=None)
 
-    def capacity_for(self, category: Id, user: Id, segment: Id | None, *, pinned: bool) -> int:
+    def capacity_for(self, category: Id, user: Id | None, segment: Id | None, *, pinned: bool) -> int:
         """How many items a category's row holds on a user's ideal page, pinned there or not."""
         cols = self.grids[segment][1]
         by_line = self.capacity_by_line(category, user)
         if by_line is not None:
             room: int | None = by_line
         elif pinned:
-            room = self.longest_row(category, segment, pinned=True)
+            room = self.longest_pinned(category, segment)
         elif self.capacity == "shown":
-            room = self.longest_row(category, segment)
+            room = self.last_column(category, segment)
         else:
             room = None if isinstance(self.capacity, str) else self.capacity.get(category)
         return cols if room is None else min(room, cols)
 
-    def is_limited(self, category: Id, users: Iterable[Id]) -> bool:
-        """Whether a category holds fewer items than the columns of a grid that pages have, for any of some users."""
-        segments = {page.segment for page in self.pages}
+    def is_limited(self, category: Id) -> bool:
+        """Whether a category holds fewer items than the columns of a grid that pages have, for anyone it exists for."""
+        named = {line.get("user_id") for line in self.lines_of(category)}
         return any(
             self.capacity_for(category, user, segment, pinned=pinned) < self.grids[segment][1]
-            for user in users
+            for user in {*named, None}  # None: whoever has no line
             if self.exists(category, user)
-            for segment in segments
+            for segment in {page.segment for page in self.pages}
             for pinned in (False, True)
-            if not pinned or self.longest_row(category, segment, pinned=True) is not None
+            if not pinned or self.longest_pinned(category, segment) is not None
         )
 
 
@@ -666,14 +687,11 @@ def evaluate_tables(
         return gains_by[name].get(key, {})
 
     missing = [key for key in judgment_sets if key not in {judgment_key(page) for page in pages.values()}]
-    users = {page.user for page in rooms.pages} | {user for user, _ in judgment_sets}
-    counts = dict.fromkeys(("duplicates", "unjudged", "uncategorised", "invalid", "no_relevant", "above_ideal"), 0)
-    counts |= {"pages": len(pages), "missing": len(missing)}
-    counts["personal"] = sum(rooms.is_personal(category) for category in rooms.categories())
-    counts["limited"] = sum(
-        rooms.is_limited(category, users | {line["user_id"] for line in rooms.lines if line.get("user_id") is not None})
-        for category in (rooms.categories() if candidates == "judged" else ())
-    )
+    counts = dict.fromkeys(("duplicates", "unjudged", "uncategorised", "invalid", "above_ideal", "limited"), 0)
+    counts |= {"pages": len(pages), "missing": len(missing), "no_relevant": 0, "no_category": 0}
+    counts["personal"] = len(rooms.personal_categories())
+    if candidates == "judged":
+        counts["limited"] = sum(rooms.is_limited(category) for category in rooms.categories())
     for key in judgment_sets:
         categorised = frozenset[Id]().union(*rooms.members_for(key[0]).values())
         relevant = {item for name in names for item, g in gains_for(name, key).items() if g > 0}
@@ -707,18 +725,18 @@ def evaluate_tables(
         return subset_unconstrained_ideal(values, flat) if smart else largest_on_largest(values, flat)
 
     def left_out(name: str, key: PageKey, page: Page | None) -> str:
-        """Why a metric has nothing to say of a page: "missing", "nothing", "uncategorised", or "" if it has."""
+        """Why a metric has nothing to say of a page: "missing", "no_relevant", "no_category", or "" if it has."""
         if page is None and missing_pages == "skip":
             return "missing"
         relevant = {item for item, g in gains_for(name, judgment_key(page) if page else key).items() if g > 0}
         if not relevant:
-            return "nothing"
+            return "no_relevant"
         kind = kind_of(name)
         if candidates == "displayed":  # nothing to arrange
             arranged = page is None or kind not in NORMALISED or relevant & set(page.items.values())
-            return "" if arranged else "nothing"
+            return "" if arranged else "no_relevant"
         if kind == "N2DCG_cat" and items is not None:
-            return "" if any(relevant & its for its in rooms.members_for(key[0]).values()) else "uncategorised"
+            return "" if any(relevant & its for its in rooms.members_for(key[0]).values()) else "no_category"
         return ""
 
     per_page: list[dict[str, Any]] = []
@@ -732,7 +750,7 @@ def evaluate_tables(
         counts["invalid"] += bad
         line: dict[str, Any] = {"user_id": key[0], "page_id": key[1], "missing": page is None, "invalid": bad}
         segment = page.segment if page else next(iter(screens))
-        without_relevant, above = False, False
+        reasons, above = set(), False
         for name in names:
             kind, table = kind_of(name), weights[name, segment]
             gains = gains_for(name, judgment_key(page) if page else key)
@@ -747,14 +765,15 @@ def evaluate_tables(
                 else:
                     best = unconstrained_ideal(table, gains, key[0], page)
             reason = left_out(name, key, page)
-            if reason == "nothing" and no_relevant == "error":
+            if reason == "no_relevant" and no_relevant == "error":
                 raise RefusedError(f"no_relevant: {key}")
-            scored = not reason or (reason == "nothing" and no_relevant == "zero")
+            scored = not reason or (reason == "no_relevant" and no_relevant == "zero")
             score = dcg if best is None else dcg / best if best > 0 else 0.0
             line[name] = {"dcg": dcg, "ideal": best, "score": score if scored else None}
-            without_relevant |= reason in ("nothing", "uncategorised") or not any(g > 0 for g in gains.values())
+            reasons |= {reason} | (set() if any(g > 0 for g in gains.values()) else {"no_relevant"})
             above |= scored and best is not None and dcg > best * (1 + 1e-12)
-        counts["no_relevant"] += without_relevant
+        counts["no_relevant"] += "no_relevant" in reasons  # by any metric
+        counts["no_category"] += "no_category" in reasons
         counts["above_ideal"] += above
         per_page.append(line)
 

@@ -155,7 +155,7 @@ def test_nothing_else_lowers_an_ideal() -> None:
             {"category": category, "capacity": 9, "personal": False if now.is_personal(category) else None}
             for category in sorted(now.categories(), key=str)
             if now.is_personal(category) > was.is_personal(category)
-            or any(was.longest_row(category, at) is None is not now.longest_row(category, at) for at in case.screens)
+            or any(was.last_column(category, at) is None is not now.last_column(category, at) for at in case.screens)
         ]
         undone = results(all_three, carousels=frame(lines)) if lines else after
         if undone is None:

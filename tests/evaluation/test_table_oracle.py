@@ -82,7 +82,7 @@ def test_a_page_of_two_categories() -> None:
     assert value(result, PLAIN) is None
     assert result["counts"] == {
         "pages": 1, "missing": 0, "no_relevant": 0, "duplicates": 0, "unjudged": 1, "uncategorised": 0, "invalid": 0,
-        "above_ideal": 0, "personal": 0, "limited": 0,
+        "no_category": 0, "above_ideal": 0, "personal": 0, "limited": 0,
     }  # fmt: skip
 
 
@@ -318,11 +318,12 @@ def test_a_user_whose_relevant_items_have_no_category() -> None:
         result = run(page("u", "A: a"), judge("u", z=1, a=0), ITEMS, W, no_relevant=no_relevant)
         assert (value(result), value(result, FREE)) == (0.0, 1.0)
         assert result["mean"] == {CAT: None, FREE: 0.0, PLAIN: 0.0}
-        assert (result["counts"]["uncategorised"], result["counts"]["no_relevant"]) == (1, 1)
+        counts = result["counts"]
+        assert (counts["uncategorised"], counts["no_category"], counts["no_relevant"]) == (1, 1, 0)
     # with items from layouts: 0
     result = run(page("u", "A: a"), judge("u", z=1, a=0), None, W)
     assert result["mean"] == {CAT: 0.0, FREE: 0.0, PLAIN: 0.0}
-    assert (result["counts"]["uncategorised"], result["counts"]["no_relevant"]) == (1, 0)
+    assert (result["counts"]["uncategorised"], result["counts"]["no_category"]) == (1, 0)
 
 
 class TestPages:
@@ -579,6 +580,20 @@ class TestPersonal:
         result = run(list(self.BOTH), judgments, None, self.COLUMN, carousels=personal, at_hand=[self.BOTH, other])
         assert (value(result), value(result, n=1)) == (3.5, 3.5)
 
+    def test_an_items_table_speaks_of_the_categories_that_it_names(self) -> None:
+        personal, judgments = [{"category": "M", "personal": True}], judge("u", m=1, n=3) + judge("v", m=1, n=3)
+        # M is in items, with m for everyone
+        named = run(list(self.MINE), judgments, members(A="a", M="m"), self.COLUMN, carousels=personal)
+        assert (value(named), value(named, n=1), named["counts"]["personal"]) == (1.0, 1.0, 0)
+        # it is not: what each is shown there is theirs
+        unnamed = run(list(self.BOTH), judgments, members(A="a"), self.COLUMN, carousels=personal)
+        assert (value(unnamed), value(unnamed, n=1), unnamed["counts"]["personal"]) == (1.0, 3.0, 1)
+        with pytest.raises(RefusedError, match="invalid"):
+            run(list(self.BOTH), judgments, members(A="a"), self.COLUMN)
+        # items with users are personal, too
+        theirs = [*members(A="a"), *members("u", M="m")]
+        assert run(list(self.MINE), judgments, theirs, self.COLUMN)["counts"]["personal"] == 1
+
     def test_a_category_for_some_users_opens_a_row_for_them_alone(self) -> None:
         # the second row weighs more: with M it can be reached
         column, items = [[0.5], [1.0]], members(A="a", M="m")
@@ -589,7 +604,7 @@ class TestPersonal:
         # relevant items whose only category is another user's: left out
         result = run(layouts, judge("u", m=1) + judge("v", m=1), items, column, carousels=lines)
         assert [value(result, CAT, "score", n) for n in range(2)] == [0.0, None]
-        assert (result["counts"]["uncategorised"], result["counts"]["no_relevant"]) == (1, 1)
+        assert (result["counts"]["uncategorised"], result["counts"]["no_category"]) == (1, 1)
 
     def test_a_page_with_a_category_that_is_not_its_users_is_invalid(self) -> None:
         lines = [{"category": "M", "user_id": "v"}]

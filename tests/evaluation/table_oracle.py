@@ -328,14 +328,14 @@ class Carousels:
             room = None if isinstance(self.capacity, str) else self.capacity.get(category)
         return cols if room is None else min(room, cols)
 
-    def is_limited(self, category: Id) -> bool:
-        """Whether a category holds fewer items than the columns of a grid that pages have, for anyone it exists for."""
+    def is_limited(self, category: Id, segments: Iterable[Id | None]) -> bool:
+        """Whether a category holds fewer items than the columns of some grids, for anyone that it exists for."""
         named = {line.get("user_id") for line in self.lines_of(category)}
         return any(
             self.capacity_for(category, user, segment, pinned=pinned) < self.grids[segment][1]
             for user in {*named, None}  # None: whoever has no line
             if self.exists(category, user)
-            for segment in {page.segment for page in self.pages}
+            for segment in segments
             for pinned in (False, True)
             if not pinned or self.longest_pinned(category, segment) is not None
         )
@@ -691,7 +691,8 @@ def evaluate_tables(
     counts |= {"pages": len(pages), "missing": len(missing), "no_relevant": 0, "no_category": 0}
     counts["personal"] = len(rooms.personal_categories())
     if candidates == "judged":
-        counts["limited"] = sum(rooms.is_limited(category) for category in rooms.categories())
+        segments = {page.segment for page in pages.values()}
+        counts["limited"] = sum(rooms.is_limited(category, segments) for category in rooms.categories())
     for key in judgment_sets:
         categorised = frozenset[Id]().union(*rooms.members_for(key[0]).values())
         relevant = {item for name in names for item, g in gains_for(name, key).items() if g > 0}

@@ -134,7 +134,8 @@ def evaluations_of(arguments: dict[str, Any]) -> dict[str, list[cv.Evaluation]]:
     options = {**arguments, "metrics": list(arguments["metrics"].values())}
     systems = options.pop("systems")
     if len(systems) > 1:
-        return {name: list(runs) for name, runs in cv.compare(systems, permutations=9, **options).evaluations.items()}
+        found = cv.compare(systems, baseline="a", permutations=9, **options)
+        return {name: list(runs) for name, runs in found.evaluations.items()}
     ((name, (layouts,)),) = systems.items()
     return {name: [cv.evaluate(layouts, **options)]}
 

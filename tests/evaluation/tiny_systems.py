@@ -55,7 +55,7 @@ def above_1(relevance: Any) -> Any:
 
 
 def tiny_systems(seed: int) -> TinySystems:
-    """Case number `seed`; one in five has a single system with a single run."""
+    """Case number `seed`; three in seven have a single system with a single run."""
     rng = random.Random(seed)
     names = rng.random() < 0.5  # ids are strings, or integers
 
@@ -116,7 +116,7 @@ def tiny_systems(seed: int) -> TinySystems:
         rng.shuffle(lines)
         return lines
 
-    runs = rng.choice([[1], [1, 1], [1, 1], [1, 1, 1], [2, 1]])
+    runs = rng.choice([[1], [1], [1], [1, 1], [1, 1], [1, 1, 1], [2, 1]])
     systems = {name: [layouts() for _ in range(count)] for name, count in zip("abc", runs, strict=False)}
     judgments = draw_judgments(
         rng, users, pool, pages if has_pages and rng.random() < 0.5 else None, rng.random() < 0.25
@@ -151,7 +151,12 @@ def _metrics(rng: random.Random, screens: Mapping[Id | None, Screen]) -> tuple[l
         gain: Gain | None = rng.choice([None, None, None, "linear", np.sqrt, above_1])
         metrics.append((name, parameter) if gain is None else (name, parameter, gain))
 
-    for kind in ("N2DCG_cat", "N2DCG_cat", "N2DCG", "2DCG"):
+    others = rng.sample(["N2DCG_cat", "N2DCG", "2DCG", "NDCG", "DCG"], 3)
+    for kind in ("N2DCG_cat", *others):
+        if kind in ("NDCG", "DCG"):
+            k = rng.randint(1, rows * cols)
+            add(f"{kind}@{k}", k)
+            continue
         cutoff = rng.choice(["", "", f"@{rng.randint(1, rows)}x{rng.randint(1, cols)}"])
         if not metrics or rng.random() < 0.4:
             name = f"{kind}(d_emp(tiny{len(metrics)})){cutoff}"
@@ -166,9 +171,6 @@ def _metrics(rng: random.Random, screens: Mapping[Id | None, Screen]) -> tuple[l
                 for at, one in screens.items()
             }
             add(f"{kind}({symbol}){cutoff}", on_screens(tables))
-    for kind in ("NDCG", "DCG"):
-        k = rng.randint(1, rows * cols)
-        add(f"{kind}@{k}", k)
     return metrics, made_up
 
 

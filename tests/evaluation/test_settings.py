@@ -131,7 +131,7 @@ CASES: dict[str, list[Case]] = {
     ],
     "capacity": [
         Case({"A": 1}),
-        Case("shown", where=("evaluate", "explain", "compare", "sensitivity", "Evaluator")),
+        Case("shown", where=("evaluate", "explain", "Evaluator")),
         Case({"B": 1}, base={"invalid": "count"}, where=SCORING),
     ],
     "weight": [Case("traffic"), Case("traffic", base={"missing_pages": "skip"}, where=SCORING), Case("nothing")],

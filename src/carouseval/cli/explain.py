@@ -57,7 +57,7 @@ def explain(
         write_frame(per_page, result.per_page)
     view = _page_view(result, user, page, format is Format.table)
     more = {"worst": result.worst.head(worst).to_dicts()} | ({} if view is None else {"page": view.to_dict()})
-    emit(result, format, lambda _: draw(result, worst, view), more)
+    emit(result, format, lambda width: draw(result, worst, view, width), more)
 
 
 def _page_view(result: Any, user: str | None, page: str | None, default: bool) -> Any:

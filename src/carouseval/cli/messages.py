@@ -23,6 +23,7 @@ _PHRASES = {
     "declare it in carousels": "declare it in --carousels",
     "Raise the capacity in carousels or capacity=": "Raise the capacity in --carousels or --capacity",
     "leave carousels out": "leave --carousels out",
+    "declare personal=false in carousels": "declare personal=false in --carousels",
     "twice in by and weight": "twice in --by and --weight",
     "as given in columns": "as given in --columns",
     "Use it once in columns": "Use it once in --columns",

@@ -69,6 +69,11 @@ def evaluate_systems(
             with _naming(name):
                 readings.append(stack.enter_context(sources.read(table, progress, share=len(tables))))
         all_inputs = sources.inputs(readings)
+        if plan.figures and all_inputs[0].judged.membership is None:
+            raise DataError(
+                f"layouts: missing column category, by which the catalogue of {', '.join(plan.figures)} is collected. "
+                "Add it, or give items (item_id, category)."
+            )
         ideals = PageIdeals(all_inputs[0].judged, plan, all_inputs[0].shown)
         for (name, _), inputs in zip(tables, all_inputs, strict=True):
             with _naming(name):

@@ -294,25 +294,15 @@ class Carousels:
             return by_line
         return self.capacity.get(category)
 
-    def last_column(self, category: Id, segment: Id | None) -> int | None:
-        """The largest occupied column of a category at hand on a grid; None if nobody shows it there."""
+    def last_column(self, category: Id, segment: Id | None, *, pinned: bool = False) -> int | None:
+        """The largest column of a category at hand on a grid, in any rows or in pinned ones; None where it has none."""
         columns = [
             j
             for page in self.pages
-            for (_, j), label in page.labels.items()
-            if label == category and page.segment == segment
+            for (i, j), label in page.labels.items()
+            if label == category and page.segment == segment and (i in page.pinned or not pinned)
         ]
         return max(columns, default=None)
-
-    def longest_pinned(self, category: Id, segment: Id | None) -> int | None:
-        """The last column of the longest pinned row of a category at hand on a grid; None if there is none."""
-        sizes = [
-            page.row_sizes()[row]
-            for page in self.pages
-            for row, label in page.row_labels().items()
-            if label == category and page.segment == segment and row in page.pinned
-        ]
-        return max(sizes, default=None)
 
     def capacity_for(self, category: Id, user: Id | None, segment: Id | None, *, pinned: bool) -> int:
         """How many items a category's row holds on a user's ideal page, pinned there or not."""
@@ -321,7 +311,7 @@ class Carousels:
         if by_line is not None:
             room: int | None = by_line
         elif pinned:
-            room = self.longest_pinned(category, segment)
+            room = self.last_column(category, segment, pinned=True)
         elif self.capacity == "shown":
             room = self.last_column(category, segment)
         else:
@@ -337,7 +327,7 @@ class Carousels:
             if self.exists(category, user)
             for segment in segments
             for pinned in (False, True)
-            if not pinned or self.longest_pinned(category, segment) is not None
+            if not pinned or self.last_column(category, segment, pinned=True) is not None
         )
 
 

@@ -18,19 +18,24 @@ from tests.evaluation.tiny_tables import Lines
 
 __all__ = ["no_intervals"]  # a fixture
 
-pytestmark = [pytest.mark.usefixtures("no_intervals"), pytest.mark.filterwarnings("ignore::carouseval.DataWarning")]
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.usefixtures("no_intervals"),
+    pytest.mark.filterwarnings("ignore::carouseval.DataWarning"),
+]
 
 WEIGHTS = [[1.0, 0.5, 0.25], [0.8, 0.4, 0.2]]
 GRID = cv.Grid(2, 3)
 CAT = cv.metric("N2DCG_cat", discount=cv.discounts.Empirical(WEIGHTS, name="w"), gain="linear")
-LENIENT = {"duplicates": "best", "missing_pages": "zero", "no_relevant": "skip", "unjudged": "zero", "invalid": "count"}
+LENIENT = {"missing_pages": "zero", "no_relevant": "skip", "unjudged": "zero", "invalid": "count"}
 
 
 def cases(seeds: range, **options: Any) -> Iterator[tuple[int, TinySystems]]:
     """Tiny systems under policies that refuse nothing, and other options."""
     for seed in seeds:
         case = tiny_systems(seed)
-        yield seed, replace(case, options=case.options | LENIENT | options)
+        duplicates = case.options["duplicates"].replace("error", "best")
+        yield seed, replace(case, options=case.options | LENIENT | {"duplicates": duplicates} | options)
 
 
 def results(case: TinySystems, **options: Any) -> dict[str, list[Any]] | None:
@@ -73,7 +78,7 @@ def test_no_clean_page_scores_above_1() -> None:
                         if kind_of(metric) in ("N2DCG_cat", "N2DCG", "NDCG") and row[metric] is not None:
                             assert row[metric] <= 1 + 1e-12, (seed, metric, row)
                             scored += 1
-    assert scored > 1500
+    assert scored > 800
 
 
 def clean_pages(lines: Lines) -> set[tuple[Id, Id | None]]:

@@ -75,6 +75,8 @@ def tiny_systems(seed: int) -> TinySystems:
         "by": None if None in screens else "device",
         **policies(rng),
     }
+    if rng.random() < 0.3:
+        options["invalid"] = "count"
     memberships = draw_memberships(rng, users, pool, labels)
     if rng.random() < 0.4:
         labels.append(BILLBOARD)
@@ -104,7 +106,7 @@ def tiny_systems(seed: int) -> TinySystems:
             if rng.random() < 0.1 or not members:
                 continue
             screen = screens[devices[key]]
-            cells = draw.cells(user, members, screen, pins[key], obeys=obedient or rng.random() < 0.6)
+            cells = draw.cells(user, members, screen, pins[key], obeys=obedient or rng.random() < 0.4)
             pinned = {i for i, _, _, label in cells if pins[key].get(i) == label and not free}
             if not pinned and rng.random() < flaws:
                 cells = flawed_page(rng, cells, pool, labels, screen.rows)

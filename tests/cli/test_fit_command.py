@@ -420,6 +420,24 @@ def test_a_file_used_with_other_swipe_pages_is_noticed(tmp_path: Path, small: li
     assert said in other.stderr
     same = run("score", str(page), "-m", f"N2DCG_cat(@{out})", "--page-size", str(own))
     assert (same.returncode, same.stderr) == (0, "")
+    billboard = run("score", str(page), "--discount", f"@{out}", "--page-size", f"1,{own}")
+    assert (billboard.returncode, billboard.stderr) == (0, "")
+    rows = run("score", str(page), "--discount", f"@{out}", "--page-size", f"{own + 2},{own + 1}")
+    assert f"page size {own}, but this grid has {own + 1} or {own + 2}." in rows.stderr
+
+
+def test_rows_that_differ(tmp_path: Path, small: list[str]) -> None:
+    out = tmp_path / "ours.json"
+    content = fitted(*small[:3], "--page-size", "1,2", "--discount", "d_rpb", "--form", "six", "--out", str(out))
+    counts = Examination("counts", [[9, 7, 5, 4], [8, 6, 3, 3], [6, 5, 2, 1]], 10)
+    alone = fit_likelihood(counts, "six", cv.Grid(3, 4, page_size=(1, 2, 2)))
+    assert content["parameters"] == pytest.approx(alone.discount.parameters)
+    assert content["grid"]["page_size"] == [1, 2, 2]
+    assert "items of a row in view at once: 1 in row 1, 2 in rows 2-3" in here(*small[:3], "--page-size", "1,2").stdout
+    page = tmp_path / "page.csv"
+    page.write_text("1,0,2,1\n0,3,0,1\n")
+    other = run("score", str(page), "--discount", f"@{out}", "--page-size", "3")
+    assert "was fitted with page size 1 or 2, but this grid has 3." in other.stderr
 
 
 def test_a_parameter_that_is_not_there_is_named(small: list[str]) -> None:

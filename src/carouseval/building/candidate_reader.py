@@ -6,10 +6,10 @@ import numpy as np
 import polars as pl
 
 from carouseval.building.candidate_carousels import CandidateCarousels, CurrentPage
-from carouseval.errors import DataError, ParameterError
+from carouseval.errors import DataError, ParameterError, warn
 from carouseval.evaluation import page_defects, schema
 from carouseval.evaluation.defect_lines import refuse_defects
-from carouseval.evaluation.notices import no_category, uncategorised, warn
+from carouseval.evaluation.notices import large_gains, no_category, uncategorised
 from carouseval.evaluation.per_page import page_names
 from carouseval.evaluation.plan import ScoringPlan
 from carouseval.evaluation.reading.inputs import NEEDS_CATEGORIES, Inputs, JudgedSources
@@ -145,6 +145,8 @@ def _read(
         counts["uncategorised"] = uncategorised(inputs) if plan.needs_categories else 0
         if counts["uncategorised"]:
             warn(no_category(inputs, counts["uncategorised"]))
+        for defect in large_gains(inputs):
+            warn(str(defect))
         source = "none" if inputs.judged.membership is None else inputs.judged.membership.source
         config = plan.config() | {"items": "layouts and candidates" if uses_shown_items else source}
     page, ideal = _current_page(sources, ideals, metric, layouts, user_number, ideal, len(scored))

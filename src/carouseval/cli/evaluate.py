@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from carouseval.cli import options
-from carouseval.cli.output import Format, emit, progress_bar
+from carouseval.cli.output import Format, emit, note_assumptions, progress_bar
 from carouseval.cli.settings_options import with_settings
 
 EXAMPLES = """
@@ -57,6 +57,7 @@ def evaluate(
     warn_about_page_size(settings["metrics"], settings["grid"])
     with progress_bar() as bar:
         result = run(layouts, judgments, items, progress=bar, **settings)
+    note_assumptions(result.config)
     if per_page is not None:
         write_frame(per_page, result.per_page)
     if per_user is not None:

@@ -7,20 +7,26 @@ from pathlib import Path
 
 import typer
 
-from carouseval.metrics.grid import Grid
+from carouseval.metrics.grid import Grid, sizes_by_row
 
 
 def warn_about_page_size(texts: Iterable[str | None], grid: Grid | Mapping[str, Grid]) -> None:
-    """Warn about ``@file.json`` discounts in metrics that were fitted with a page size that no grid has."""
-    sizes = {screen.page_size for screen in (grid.values() if isinstance(grid, Mapping) else [grid])}
+    """Warn about ``@file.json`` discounts in metrics that were fitted with page sizes that no row of a grid has."""
+    grids = grid.values() if isinstance(grid, Mapping) else [grid]
+    sizes = {size for screen in grids for size in sizes_by_row(screen)}
     for name in re.findall(r"@([^@()]+?\.json)", " ".join(text for text in texts if text)):
         try:
-            fitted = json.loads(Path(name).read_text(encoding="utf-8-sig"))["grid"]["page_size"]
+            page_size = json.loads(Path(name).read_text(encoding="utf-8-sig"))["grid"]["page_size"]
+            fitted = set(page_size) if isinstance(page_size, list) else {page_size}
         except (OSError, ValueError, KeyError, TypeError):
             continue  # without a grid, or unreadable, which is reported when the discount is read
-        if fitted not in sizes:
+        if not fitted & sizes:
             typer.echo(
-                f"carouseval: warning: {name} was fitted with page size {fitted}, but this grid has "
-                f"{' or '.join(map(str, sorted(sizes)))}. Set --page-size to match.",
+                f"carouseval: warning: {name} was fitted with page size {_listed(fitted)}, but this grid has "
+                f"{_listed(sizes)}. Set --page-size to match.",
                 err=True,
             )
+
+
+def _listed(sizes: set[int]) -> str:
+    return " or ".join(map(str, sorted(sizes)))

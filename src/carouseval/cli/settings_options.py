@@ -9,7 +9,17 @@ from typing import Any, Literal, NamedTuple, Union, get_args, get_origin
 
 import typer
 
-from carouseval.cli.options import GAIN, GRID, METRIC, PAGE_SIZE, VISIBLE_ROWS, GainName, choice_parser
+from carouseval.cli.options import (
+    GAIN,
+    GRID,
+    METRIC,
+    PAGE_SIZE,
+    PAGE_SIZE_FORM,
+    VISIBLE_ROWS,
+    GainName,
+    choice_parser,
+    parse_page_size,
+)
 from carouseval.errors import ParseError
 from carouseval.evaluation.settings import Settings, setting_default, setting_doc, setting_type
 
@@ -77,14 +87,14 @@ def _metrics(setting: "Field[Any]") -> SettingOptions:
 def _grid(_: "Field[Any]") -> SettingOptions:
     text = f"{GRID} Repeat as VALUE=GRID, such as tv=20x24, for the grid of each value of --by."
 
-    def value(texts: list[str], page_size: int | None, visible_rows: int | None) -> Any:
+    def value(texts: list[str], page_size: int | tuple[int, ...] | None, visible_rows: int | None) -> Any:
         from carouseval.cli.grid_options import parse_grids
 
         return parse_grids(texts, page_size, visible_rows)
 
     options = (
         _option("grid", list[str], ["recgaze"], metavar="<grid>", help=text),  # by name: a Grid would need NumPy
-        _option("page_size", int, None, help=PAGE_SIZE),
+        _option("page_size", Any, None, parser=parse_page_size, metavar=PAGE_SIZE_FORM, help=PAGE_SIZE),
         _option("visible_rows", int, None, help=VISIBLE_ROWS),
     )
     return SettingOptions(options, value)
@@ -106,10 +116,10 @@ def _columns(_: "Field[Any]") -> SettingOptions:
     text = "Your name for a column: user_id=customer, or layouts.row=position for a single table. Repeat for several."
     flags = ("--columns", "--column")
     option = _option("columns", list[str], [], *flags, metavar="<ours=yours>", help=text)
-    return SettingOptions((option,), _parse_columns)
+    return SettingOptions((option,), parse_columns)
 
 
-def _parse_columns(texts: list[str]) -> dict[str, Any]:
+def parse_columns(texts: list[str]) -> dict[str, Any]:
     """``--columns user_id=customer --columns layouts.row=position`` as a value of the setting ``columns``."""
     names: dict[str, Any] = {}
     for text in texts:

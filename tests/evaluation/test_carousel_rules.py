@@ -11,12 +11,10 @@ import pytest
 import carouseval as cv
 from carouseval.evaluation.scoring import ideal_problems
 from tests.evaluation.table_oracle import Carousels, Id, evaluate_tables, kind_of, read_pages
-from tests.evaluation.test_evaluate_oracle import arguments_of, evaluations_of, frame, no_intervals, under_names
+from tests.evaluation.test_evaluate_oracle import arguments_of, evaluations_of, frame, under_names
 from tests.evaluation.test_table_oracle import judge, members, page
 from tests.evaluation.tiny_systems import TinySystems, tiny_systems
 from tests.evaluation.tiny_tables import Lines
-
-__all__ = ["no_intervals"]  # a fixture
 
 pytestmark = [
     pytest.mark.slow,
@@ -252,7 +250,7 @@ def agreements(arguments: dict[str, Any]) -> tuple[int, int]:
     )
     assert not explained.filter(pl.col("dcg").is_null(), pl.col("score") > 0).height
     same_tables(table, explained, 0)
-    return found.per_page["ideal"].is_not_null().sum(), wanted.counts["bounded"]
+    return found.per_page.drop_nulls("ideal").height, wanted.counts["bounded"]
 
 
 def crowded_pages(rng: random.Random) -> tuple[Lines, Lines, Lines]:
@@ -287,6 +285,38 @@ def test_a_mean_does_not_depend_on_the_other_metrics() -> None:
                     assert result.mean[one[0]] == pytest.approx(wanted.mean[one[0]], nan_ok=True), (seed, one[0])
                     columns = [column for column in columns_of(case) if column in result.per_page.columns]
                     same_tables(result.per_page.select(columns), wanted.per_page.select(columns), seed)
+
+
+class TestCounts:
+    """What is left out is counted, whatever else is asked for; what is not scored, or not in force, is not."""
+
+    LAYOUTS = frame(page("u", "A: a") + page("v", "A: b"))
+    ITEMS = frame(members(A="a b"))
+
+    @pytest.mark.parametrize("more", [[], ["2DCG"], ["DCG@3"]])
+    def test_a_page_with_nothing_to_arrange(self, more: list[str]) -> None:
+        judgments = frame(judge("u", a=1) + judge("v", a=1))
+        options: dict[str, Any] = {"metrics": ["N2DCG_cat", *more], "grid": GRID, "candidates": "displayed"}
+        assert cv.evaluate(self.LAYOUTS, judgments, **options).counts["no_relevant"] == 1
+
+    @pytest.mark.parametrize("more", [[], ["2DCG"], ["N2DCG"]])
+    def test_a_user_without_a_relevant_item_that_has_a_category(self, more: list[str]) -> None:
+        judgments = frame(judge("u", a=1) + judge("v", z=1))
+        found = cv.evaluate(self.LAYOUTS, judgments, self.ITEMS, metrics=["N2DCG_cat", *more], grid=GRID)
+        assert (found.counts["no_category"], found.mean["N2DCG_cat"]) == (1, 1.0)
+
+    def test_a_page_that_is_left_out_is_above_no_ideal(self) -> None:
+        layouts, judgments = frame(page("u", "A: z")), frame(judge("u", z=1))
+        found = cv.evaluate(layouts, judgments, self.ITEMS, metrics="N2DCG_cat", grid=GRID, invalid="count")
+        assert found.per_page["N2DCG_cat"].to_list() == [None]
+        assert (found.counts["no_category"], found.counts["above_ideal"]) == (1, 0)
+
+    def test_a_category_that_holds_enough_for_all_that_have_it_is_not_limited(self) -> None:
+        layouts, judgments = frame(page("u", "A: a")), frame(judge("u", a=1))
+        for room, limited in ((3, 0), (2, 1)):
+            lines = frame([{"category": "A", "user_id": "u", "capacity": room}])
+            found = cv.evaluate(layouts, judgments, grid=GRID, carousels=lines, capacity="shown")
+            assert found.counts["limited"] == limited
 
 
 def same_tables(one: pl.DataFrame, other: pl.DataFrame, seed: int) -> None:

@@ -9,7 +9,6 @@ import polars as pl
 import pytest
 
 import carouseval as cv
-from carouseval.evaluation import resampling
 from tests.evaluation.table_oracle import RefusedError, compare_tables, evaluate_tables
 from tests.evaluation.tiny_systems import TinySystems, tiny_systems
 from tests.evaluation.tiny_tables import PAGE_SIZE, VISIBLE_ROWS, Lines, tiny
@@ -141,12 +140,6 @@ def evaluations_of(arguments: dict[str, Any]) -> dict[str, list[cv.Evaluation]]:
 
 
 SYSTEM_SEEDS = range(3000)
-
-
-@pytest.fixture
-def no_intervals(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Resampling, most of the time of a tiny comparison, is not in question here."""
-    monkeypatch.setattr(resampling, "resampled_means", lambda values, *_: values)
 
 
 @pytest.mark.slow

@@ -142,6 +142,17 @@ def test_a_system_lowers_an_ideal_by_a_category_that_becomes_personal() -> None:
     assert ideals_of(systems, judgments, capacity="shown", carousels=shared) == [1.8]
 
 
+def test_ideals_must_agree_between_any_two_systems() -> None:
+    """B above A is worth 3 + .8, A above B, where it is pinned, 1 + 2.4; the first system has no page of v."""
+    judgments = judge("u", a=1, b=3) + judge("v", a=1, b=3)
+    free, pinned = page("v", "A: a", "B: b"), page("v", "A: a", "B: b", pinned=[1])
+    first = page("u", "A: a", "B: b")
+    with pytest.raises(cv.DataError, match="different ideal page"):
+        ideals_of({"free": free, "pinned": pinned}, judgments)
+    with pytest.raises(cv.DataError, match="different ideal page"):
+        ideals_of({"first": first, "free": free, "pinned": pinned}, judgments)
+
+
 def test_nothing_else_lowers_an_ideal() -> None:
     """Lines that undo what the third system brought give back every ideal, at least."""
     lowered = 0

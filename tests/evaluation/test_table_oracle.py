@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from tests.evaluation.table_oracle import RefusedError, Table, evaluate_tables, kind_of, paper_weights
+from tests.evaluation.table_oracle import RefusedError, Table, compare_tables, evaluate_tables, kind_of, paper_weights
+from tests.evaluation.tiny_systems import tiny_systems
 from tests.evaluation.tiny_tables import tiny
 from tests.oracles import brute_category_ideal, brute_unconstrained_ideal
 
@@ -81,6 +82,7 @@ def test_a_page_of_two_categories() -> None:
     assert value(result, PLAIN) is None
     assert result["counts"] == {
         "pages": 1, "missing": 0, "no_relevant": 0, "duplicates": 0, "unjudged": 1, "uncategorised": 0, "invalid": 0,
+        "no_category": 0, "above_ideal": 0, "personal": 0, "limited": 0,
     }  # fmt: skip
 
 
@@ -237,10 +239,17 @@ class TestDisplayed:
         result = run(page("u", "A: x"), judge("u", x=1), None, [[0.1], [1.0]], candidates="displayed")
         assert (value(result), value(result, FREE)) == (0.1, 1.0)
 
-    def test_a_page_that_shows_nothing_relevant_scores_0(self) -> None:
-        result = run(page("u", "A: y"), judge("u", x=1), None, [[1.0]], candidates="displayed")
+    def test_a_page_that_shows_nothing_relevant_has_nothing_to_arrange(self) -> None:
+        shown, judgments = page("u", "A: y"), judge("u", x=1)
+        result = run(shown, judgments, None, [[1.0]], candidates="displayed")
         assert value(result) == 0.0
+        assert result["mean"] == {CAT: None, FREE: None, PLAIN: 0.0}  # a metric without an ideal has no such case
+        assert result["counts"]["no_relevant"] == 1
+        result = run(shown, judgments, None, [[1.0]], candidates="displayed", no_relevant="zero")
         assert result["mean"] == {CAT: 0.0, FREE: 0.0, PLAIN: 0.0}
+        with pytest.raises(RefusedError, match="no_relevant"):
+            run(shown, judgments, None, [[1.0]], candidates="displayed", no_relevant="error")
+        assert run(shown, judgments, None, [[1.0]])["mean"] == {CAT: 0.0, FREE: 0.0, PLAIN: 0.0}  # judged
 
     def test_a_missing_page_has_nothing_to_rearrange(self) -> None:
         result = run(page("u", "A: x"), judge("u", x=1) + judge("v", x=1), None, [[1.0]], candidates="displayed")
@@ -280,8 +289,8 @@ class TestPinned:
         # A = {a, b} keeps row 1 though nothing of it is relevant: c on row 2 (.4), d after it (.2)
         result = run(page("u", "A: a", "B: c", pinned=[1]), judge("u", c=3, d=2), ITEMS, W)
         assert value(result) == pytest.approx(1.6)
-        # b is not on the page, yet the pinned row may show it: 2 + .5 + 3 x .4
-        assert value(run(page("u", "A: a", "B: c", pinned=[1]), JUDGMENTS, ITEMS, W)) == pytest.approx(3.7)
+        # b is not on the page, yet the pinned row, of one item, may show it: 2 + 3 x .4
+        assert value(run(page("u", "A: a", "B: c", pinned=[1]), JUDGMENTS, ITEMS, W)) == pytest.approx(3.2)
 
     def test_each_page_has_its_own_pins(self) -> None:
         layouts = page("u", "A: a b", "B: c", page_id="p", pinned=[1]) + page("u", "B: c", "A: b a", page_id="q")
@@ -304,12 +313,17 @@ def test_personal_memberships() -> None:
         run(page("v", "A: a b"), JUDGMENTS, items, W)
 
 
-def test_a_user_whose_relevant_items_have_no_category_scores_0() -> None:
-    result = run(page("u", "A: a"), judge("u", z=1, a=0), ITEMS, W)
-    assert (value(result), value(result, FREE)) == (0.0, 1.0)
+def test_a_user_whose_relevant_items_have_no_category() -> None:
+    for no_relevant in ("skip", "zero", "error"):  # with a given items table: left out, whatever the policy
+        result = run(page("u", "A: a"), judge("u", z=1, a=0), ITEMS, W, no_relevant=no_relevant)
+        assert (value(result), value(result, FREE)) == (0.0, 1.0)
+        assert result["mean"] == {CAT: None, FREE: 0.0, PLAIN: 0.0}
+        counts = result["counts"]
+        assert (counts["uncategorised"], counts["no_category"], counts["no_relevant"]) == (1, 1, 0)
+    # with items from layouts: 0
+    result = run(page("u", "A: a"), judge("u", z=1, a=0), None, W)
     assert result["mean"] == {CAT: 0.0, FREE: 0.0, PLAIN: 0.0}
-    assert result["counts"]["uncategorised"] == 1
-    assert result["counts"]["no_relevant"] == 0
+    assert (result["counts"]["uncategorised"], result["counts"]["no_category"]) == (1, 0)
 
 
 class TestPages:
@@ -412,6 +426,236 @@ def test_another_label_inside_a_row_is_invalid() -> None:
     assert run(shown, JUDGMENTS, members(A="a b", B="b"), W, invalid="count")["counts"]["invalid"] == 1
 
 
+LINE = ((1.0, 0.5, 0.25),)  # one row of three
+THREE = members(A="a b c")
+RATED = judge("u", a=4, b=4, c=4)
+
+
+class TestCapacity:
+    """On LINE, A = {a, b, c} of gain 4 each is worth 4, 6 or 7, with room for one, two or three."""
+
+    SHOWN = tuple(page("u", "A: a b"))
+
+    def ideal(self, layouts: Sequence[Any] = SHOWN, **options: Any) -> Any:
+        return value(run(list(layouts), RATED, THREE, LINE, **options))
+
+    def test_settings(self) -> None:
+        assert self.ideal() == 7.0
+        assert self.ideal(capacity="grid") == 7.0
+        assert self.ideal(capacity="shown") == 6.0
+        assert self.ideal(capacity={"A": 2}) == 6.0
+        assert self.ideal(capacity={"A": 9}) == 7.0  # no row is longer than the grid
+        assert self.ideal(capacity={"B": 1}) == 7.0
+        # the unconstrained ideal ignores it, and so does an arrangement of what is shown
+        assert value(run(list(self.SHOWN), RATED, THREE, LINE, capacity={"A": 2}), FREE) == 7.0
+        displayed = run(list(self.SHOWN), RATED, THREE, LINE, capacity="shown", candidates="displayed")
+        assert (value(displayed), displayed["counts"]["limited"]) == (6.0, 0)
+
+    def test_shown_is_the_longest_row_at_hand(self) -> None:
+        longer, gapped = page("v", "A: a b c"), page("v", "A: - a")
+        assert self.ideal(capacity="shown", at_hand=[self.SHOWN, longer]) == 7.0
+        assert self.ideal(page("u", "A: a"), capacity="shown", at_hand=[page("u", "A: a"), gapped]) == 6.0
+        # on the line of a category that nobody shows there is room for three
+        result = run(page("u", "A: a"), judge("u", d=4, e=4, f=4), members(A="a", B="d e f"), LINE, capacity="shown")
+        assert value(result) == 7.0
+        assert result["counts"]["limited"] == 1
+
+    @pytest.mark.parametrize(
+        ("lines", "ideal"),
+        [
+            ([{}], 7.0),  # says nothing
+            ([{"capacity": None}], 7.0),
+            ([{"capacity": 2}], 6.0),
+            ([{"user_id": "u", "capacity": 2}], 6.0),
+            ([{"user_id": None, "capacity": 3}, {"user_id": "u", "capacity": 2}], 6.0),
+            ([{"user_id": None, "capacity": 2}, {"user_id": "v", "capacity": 3}], 6.0),
+            ([{"user_id": None, "capacity": 2}, {"user_id": "u", "capacity": None}], 6.0),
+        ],
+    )
+    def test_lines_of_carousels(self, lines: Lines, ideal: float) -> None:
+        lines = [{"category": "A", **line} for line in lines]
+        assert self.ideal(carousels=lines) == ideal
+        # lines win over the setting, where they say something
+        assert self.ideal(carousels=lines, capacity={"A": 2}) == 6.0
+        assert self.ideal(carousels=lines, capacity="shown") == 6.0
+
+    def test_lines_win(self) -> None:
+        line = {"category": "A", "capacity": 3}
+        assert self.ideal(carousels=[line], capacity={"A": 2}) == 7.0
+        assert self.ideal(carousels=[line], capacity="shown") == 7.0
+
+    def test_a_row_longer_than_declared_is_invalid(self) -> None:
+        for declared in ({"capacity": {"A": 1}}, {"carousels": [{"category": "A", "capacity": 1}]}):
+            options: dict[str, Any] = declared
+            with pytest.raises(RefusedError, match="invalid"):
+                self.ideal(**options)
+            result = run(list(self.SHOWN), RATED, THREE, LINE, invalid="count", **options)
+            assert (value(result), value(result, CAT, "dcg"), value(result, CAT, "score")) == (4.0, 6.0, 1.5)
+            assert result["counts"]["invalid"] == result["counts"]["above_ideal"] == 1
+        # a line that allows it, for the user or for everyone, wins over the dict; another user's does not matter
+        assert self.ideal(capacity={"A": 1}, carousels=[{"category": "A", "capacity": 2}]) == 6.0
+        lines = [{"category": "A", "user_id": None, "capacity": 2}, {"category": "A", "user_id": "v", "capacity": 1}]
+        assert self.ideal(carousels=lines) == 6.0
+        # the last column decides, not the number of items
+        with pytest.raises(RefusedError, match="invalid"):
+            self.ideal(page("u", "A: - a"), carousels=[{"category": "A", "capacity": 1}])
+
+    def test_a_pinned_row_holds_what_the_longest_pinned_one_shows(self) -> None:
+        board = page("u", "A: a", pinned=[1])
+        assert self.ideal(board) == 4.0
+        assert self.ideal(board, at_hand=[board, page("v", "A: a b", pinned=[1])]) == 6.0
+        assert self.ideal(board, at_hand=[board, page("v", "A: a b")]) == 4.0
+        assert self.ideal(board, capacity={"A": 2}) == 4.0  # the setting is about rows that are not pinned
+        assert self.ideal(board, capacity="shown", at_hand=[board, page("v", "A: a b")]) == 4.0
+        assert self.ideal(board, carousels=[{"category": "A", "capacity": 2}]) == 6.0
+        assert run(board, RATED, THREE, LINE)["counts"]["limited"] == 1
+        # where the category is not pinned, its row is like any other
+        both = page("u", "A: a", page_id="p", pinned=[1]) + page("u", "A: a", page_id="q")
+        result = run(both, RATED, THREE, LINE)
+        assert (value(result), value(result, n=1)) == (4.0, 7.0)
+
+    def test_each_grid_has_its_own(self) -> None:
+        # on the phone A shows one item, on tv two
+        def on(device: str, lines: Lines) -> Lines:
+            return [{**line, "device": device} for line in lines]
+
+        layouts = on("tv", page("u", "A: a b", page_id="p")) + on("phone", page("u", "A: a", page_id="q"))
+        weights: dict[int | str, Table] = {"tv": LINE, "phone": [[1.0, 0.5]]}
+        grids = {"tv": (1, 3), "phone": (1, 2)}
+        options: dict[str, Any] = {"gain": "linear", "grids": grids, "by": "device", "capacity": "shown"}
+        result = evaluate_tables(layouts, RATED, THREE, metrics=[(CAT, weights)], **options)
+        assert (value(result), value(result, n=1)) == (6.0, 4.0)
+        assert result["counts"]["limited"] == 1
+
+
+class TestPersonal:
+    """u and v are both shown A; M is of u alone, or of each alone. Everything has gain 1, and each row has one cell."""
+
+    COLUMN = ((1.0,), (0.5,), (0.25,))
+    MINE = tuple(page("u", "A: a", "M: m") + page("v", "A: a"))
+    BOTH = tuple(page("u", "A: a", "M: m") + page("v", "A: a", "M: n"))
+    JUDGMENTS = tuple(judge("u", a=1, m=1, n=1) + judge("v", a=1, m=1, n=1))
+
+    def ideals(self, layouts: Sequence[Any], **options: Any) -> tuple[float, float, int]:
+        result = run(list(layouts), list(self.JUDGMENTS), options.pop("items", None), self.COLUMN, **options)
+        return value(result), value(result, n=1), result["counts"]["personal"]
+
+    def test_a_category_that_only_one_of_several_users_is_shown(self) -> None:
+        assert self.ideals(self.MINE) == (1.5, 1.0, 1)
+        # as soon as another is shown it, by any system, it is everyone's
+        assert self.ideals(self.BOTH) == (1.5, 1.5, 0)
+        assert self.ideals(self.MINE, at_hand=[self.MINE, self.BOTH]) == (1.5, 1.5, 0)
+        # where there is only one user there is nobody to tell it from
+        alone = run(page("u", "A: a", "M: m"), list(self.JUDGMENTS), None, self.COLUMN)
+        assert (value(alone), value(alone, n=1), alone["counts"]["personal"]) == (1.5, 1.5, 0)
+        # an items table speaks for itself
+        assert self.ideals(self.MINE, items=members(A="a", M="m")) == (1.5, 1.5, 0)
+
+    @pytest.mark.parametrize(
+        ("line", "wanted"),
+        [
+            ({}, (1.5, 1.0, 1)),
+            ({"capacity": 1}, (1.5, 1.0, 1)),
+            ({"personal": None}, (1.5, 1.0, 1)),
+            ({"personal": True}, (1.5, 1.0, 1)),
+            ({"personal": False}, (1.5, 1.5, 0)),
+            ({"user_id": None}, (1.5, 1.5, 0)),
+            ({"user_id": "u"}, (1.5, 1.0, 0)),  # not personal, but not for v either
+            ({"user_id": None, "personal": True}, (1.5, 1.0, 1)),
+        ],
+    )
+    def test_lines_say_otherwise(self, line: dict[str, Any], wanted: tuple[float, float, int]) -> None:
+        assert self.ideals(self.MINE, carousels=[{"category": "M", **line}]) == wanted
+
+    def test_one_label_and_everyones_own_items(self) -> None:
+        # M holds m for u and n for v: two cells of two categories each; n = 3 counts only for v
+        judgments = judge("u", a=1, m=1, n=3) + judge("v", a=1, m=1, n=3)
+        personal = [{"category": "M", "personal": True}]
+        result = run(list(self.BOTH), judgments, None, self.COLUMN, carousels=personal)
+        assert (value(result), value(result, n=1)) == (1.5, 3.5)
+        result = run(list(self.BOTH), judgments, None, self.COLUMN)
+        assert (value(result), value(result, n=1)) == (3.5, 3.5)
+        # what another system showed them there is theirs, too
+        other = page("u", "M: n")
+        result = run(list(self.BOTH), judgments, None, self.COLUMN, carousels=personal, at_hand=[self.BOTH, other])
+        assert (value(result), value(result, n=1)) == (3.5, 3.5)
+
+    def test_an_items_table_speaks_of_the_categories_that_it_names(self) -> None:
+        personal, judgments = [{"category": "M", "personal": True}], judge("u", m=1, n=3) + judge("v", m=1, n=3)
+        # M is in items, with m for everyone
+        named = run(list(self.MINE), judgments, members(A="a", M="m"), self.COLUMN, carousels=personal)
+        assert (value(named), value(named, n=1), named["counts"]["personal"]) == (1.0, 1.0, 0)
+        # it is not: what each is shown there is theirs
+        unnamed = run(list(self.BOTH), judgments, members(A="a"), self.COLUMN, carousels=personal)
+        assert (value(unnamed), value(unnamed, n=1), unnamed["counts"]["personal"]) == (1.0, 3.0, 1)
+        with pytest.raises(RefusedError, match="invalid"):
+            run(list(self.BOTH), judgments, members(A="a"), self.COLUMN)
+        # items with users are personal, too
+        theirs = [*members(A="a"), *members("u", M="m")]
+        assert run(list(self.MINE), judgments, theirs, self.COLUMN)["counts"]["personal"] == 1
+
+    def test_a_category_for_some_users_opens_a_row_for_them_alone(self) -> None:
+        # the second row weighs more: with M it can be reached
+        column, items = [[0.5], [1.0]], members(A="a", M="m")
+        lines = [{"category": "M", "user_id": "u"}]
+        layouts, judgments = page("u", "A: a") + page("v", "A: a"), judge("u", a=1) + judge("v", a=1)
+        result = run(layouts, judgments, items, column, carousels=lines)
+        assert (value(result), value(result, n=1)) == (1.0, 0.5)
+        # relevant items whose only category is another user's: left out
+        result = run(layouts, judge("u", m=1) + judge("v", m=1), items, column, carousels=lines)
+        assert [value(result, CAT, "score", n) for n in range(2)] == [0.0, None]
+        assert (result["counts"]["uncategorised"], result["counts"]["no_category"]) == (1, 1)
+
+    def test_a_page_with_a_category_that_is_not_its_users_is_invalid(self) -> None:
+        lines = [{"category": "M", "user_id": "v"}]
+        with pytest.raises(RefusedError, match="invalid"):
+            self.ideals(self.MINE, carousels=lines)
+        # u may be shown a alone; v any M that there is
+        assert self.ideals(self.MINE, carousels=lines, invalid="count") == (1.0, 1.5, 0)
+
+
+def test_a_page_above_an_ideal_of_nothing() -> None:
+    # x is relevant, but stands in a row that is another user's: no page of u may show it
+    shown, judgments = page("u", "A: x"), judge("u", x=1, a=0)
+    others = [{"category": "A", "user_id": "v"}]
+    result = run(shown, judgments, None, [[1.0]], invalid="count", carousels=others)
+    assert (value(result, CAT, "dcg"), value(result), value(result, CAT, "score")) == (1.0, 0.0, 0.0)
+    assert result["counts"]["above_ideal"] == result["counts"]["invalid"] == 1
+    # with a given items table the user is left out instead
+    result = run(shown, judgments, members(A="a"), [[1.0]], invalid="count")
+    assert value(result, CAT, "score") is None
+    assert (result["counts"]["above_ideal"], result["counts"]["invalid"]) == (0, 1)
+
+
+def test_relevance_is_decided_for_each_metric() -> None:
+    # from 2 on alone v has nothing relevant: left out there, and nowhere else
+    layouts, judgments = page("u", "A: a") + page("v", "A: a"), judge("u", a=2) + judge("v", a=1)
+    strict: Any = (CAT + "(strict)", [[1.0]], lambda rel: max(0.0, rel - 1))
+    for metrics in ([strict], [strict, (PLAIN, [[1.0]])], [(PLAIN, [[1.0]]), strict]):
+        result = run(layouts, judgments, None, [[1.0]], metrics=metrics)
+        assert result["mean"][CAT + "(strict)"] == 1.0
+        assert result["mean"].get(PLAIN, 1.5) == 1.5
+        assert result["counts"]["no_relevant"] == 1
+
+
+def test_page_sizes_of_rows() -> None:
+    weights = paper_weights("d_a", 2, 3, [1, 2])
+    assert weights[0] == paper_weights("d_a", 1, 3, 1)[0]
+    assert weights[1] == paper_weights("d_a", 2, 3, 2)[1]
+    with pytest.raises(RefusedError, match="page_size"):
+        paper_weights("d_a", 2, 3, [1])
+
+
+def test_systems_share_their_ideals() -> None:
+    one, other = page("u", "A: a", "B: c d"), page("u", "B: d", "A: b")
+    options: dict[str, Any] = {"metrics": [(CAT, W)], "rows": 2, "cols": 2, "gain": "linear"}
+    results = compare_tables({"x": [one], "y": [other, one]}, JUDGMENTS, None, **options)
+    assert [result["per_page"][0][CAT]["ideal"] for runs in results.values() for result in runs] == [4.0] * 3
+    pinned = [{**line, "pinned": line["row"] == 1} for line in one]
+    with pytest.raises(RefusedError, match="ideals"):
+        compare_tables({"x": [pinned], "y": [other]}, JUDGMENTS, None, **options)
+
+
 def test_the_ideals_agree_with_those_of_plain_pages() -> None:
     weights = paper_weights("d_rpd", 3, 3, page_size=2)
     judgments = judge("u", a=3, b=0, c=1, d=2, e=2)
@@ -449,6 +693,59 @@ def test_two_derivations_of_every_ideal_agree(start: int) -> None:
                 for what in ("dcg", "ideal", "score"):
                     close = _close(one[name][what], other[name][what])
                     assert close, (seed, name, what)
+
+
+@pytest.mark.parametrize("start", range(0, 400, 100))
+def test_two_derivations_agree_on_tiny_systems(start: int) -> None:
+    for seed in range(start, start + 100):
+        case = tiny_systems(seed)
+        outcomes: list[Any] = []
+        for smart in (False, True):
+            try:
+                found = compare_tables(case.systems, case.judgments, case.items, **case.options, smart=smart)
+                outcomes.append([result for runs in found.values() for result in runs])
+            except RefusedError as refused:
+                outcomes.append(str(refused))
+        if isinstance(outcomes[0], str):
+            assert outcomes[0] == outcomes[1]
+            continue
+        for tried, derived in zip(*outcomes, strict=True):
+            assert tried["counts"] == derived["counts"]
+            for one, other in zip(tried["per_page"], derived["per_page"], strict=True):
+                for name, *_ in case.options["metrics"]:
+                    for what in ("dcg", "ideal", "score"):
+                        assert _close(one[name][what], other[name][what]), (seed, name, what)
+
+
+def test_the_tiny_systems_cover_the_rules() -> None:
+    counts: dict[str, int] = {}
+    for seed in range(1000):
+        case = tiny_systems(seed)
+        options = case.options
+        has = {
+            "items": case.items is not None,
+            "carousels": options["carousels"] is not None,
+            "a dict": isinstance(options["capacity"], dict),
+            "shown": options["capacity"] == "shown",
+            "grids": len(case.screens) > 1,
+            "page sizes": any(not isinstance(screen.page_size, int) for screen in case.screens.values()),
+            "runs": any(len(runs) > 1 for runs in case.systems.values()),
+            "gains": any(len(metric) > 2 for metric in options["metrics"]),
+            "displayed": options["candidates"] == "displayed",
+            "pinned": any(line["pinned"] for runs in case.systems.values() for lines in runs for line in lines),
+        }
+        try:
+            found = compare_tables(case.systems, case.judgments, case.items, **options)
+        except RefusedError as refused:
+            has = {str(refused).split(":")[0] + " refused": True}
+        else:
+            results = [result for runs in found.values() for result in runs]
+            has |= {name: any(result["counts"][name] for result in results) for name in results[0]["counts"]}
+        for name, true in has.items():
+            counts[name] = counts.get(name, 0) + true
+    assert min(counts.values()) > 5, counts
+    refused_by = ("duplicates", "missing", "no_relevant", "unjudged", "invalid", "ideals")
+    assert {f"{name} refused" for name in refused_by} < set(counts)
 
 
 def test_no_page_passes_its_ideal() -> None:

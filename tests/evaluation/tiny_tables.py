@@ -33,7 +33,7 @@ def tiny(seed: int) -> tuple[Lines, Lines, Lines | None, dict[str, Any]]:
     pool = ids("i", rng.randint(3, 9), 100)
     labels: list[Id] = [f"c{n}" for n in range(rng.choice([1, 2, 3, 3, 4, 4]))]
     options = _options(rng, rows, cols)
-    memberships = _memberships(rng, users, pool, labels)
+    memberships = draw_memberships(rng, users, pool, labels)
     labelled = rng.random() < 0.85
     has_items = rng.random() < 0.75 or not (labelled or options["candidates"] == "displayed")
     has_pages = rng.random() < 0.4
@@ -48,14 +48,14 @@ def tiny(seed: int) -> tuple[Lines, Lines, Lines | None, dict[str, Any]]:
         for page in ids(
             "p", rng.choice([0, 1, 1, 1, 2, 2]) if has_pages else int(rng.random() < 0.85 or user == users[0]), 0
         ):
-            members = _members(memberships, user)
+            members = members_of(memberships, user)
             if labelled:
                 cells = _labelled_page(rng, members, rows, cols, repeats, gaps)
             else:
                 cells = [(i, j, rng.choice(pool), None) for i, j in _shape(rng, rng.randint(1, rows), cols, gaps)]
             flawed = rng.random() < flaws
             if flawed:
-                cells = _flaw(rng, cells, pool, labels, rows)
+                cells = flawed_page(rng, cells, pool, labels, rows)
             # the judged ideal of a page whose labels are wrong or missing has no clear place for a pinned category
             pinnable = has_pins and (options["candidates"] == "displayed" or (labelled and not flawed))
             pinned = {i for i in range(1, rows + 1) if pinnable and rng.random() < 0.4}
@@ -74,7 +74,7 @@ def tiny(seed: int) -> tuple[Lines, Lines, Lines | None, dict[str, Any]]:
         return tiny(seed + 1_000_000)
 
     full = rng.random() < (0.8 if options["unjudged"] == "error" else 0.25)  # everything judged
-    judgments = _judgments(rng, users, pool, page_keys if has_pages and rng.random() < 0.5 else None, full)
+    judgments = draw_judgments(rng, users, pool, page_keys if has_pages and rng.random() < 0.5 else None, full)
     if not judgments:
         return tiny(seed + 1_000_000)
     items: Lines | None = None
@@ -91,14 +91,16 @@ def tiny(seed: int) -> tuple[Lines, Lines, Lines | None, dict[str, Any]]:
 
 
 def _options(rng: random.Random, rows: int, cols: int) -> dict[str, Any]:
+    return {"metrics": _metrics(rng, rows, cols), "rows": rows, "cols": cols} | policies(rng)
+
+
+def policies(rng: random.Random) -> dict[str, Any]:
+    """A choice of every policy; those that refuse tables are rare."""
     missing_pages = rng.choice(["zero"] * 5 + ["skip"] * 3 + ["error"])
     no_relevant = rng.choice(["skip"] * 5 + ["zero"] * 3 + ["error"])
     if missing_pages == "skip" and no_relevant == "error":
         no_relevant = "skip"
     return {
-        "metrics": _metrics(rng, rows, cols),
-        "rows": rows,
-        "cols": cols,
         "gain": rng.choice(["exp2", "exp2", "linear", np.sqrt]),
         "candidates": rng.choice(["judged", "judged", "judged", "displayed", "displayed"]),
         "duplicates": rng.choice(["best"] * 4 + ["first"] * 4 + ["every"] * 3 + ["error"]),
@@ -113,16 +115,12 @@ def _metrics(rng: random.Random, rows: int, cols: int) -> list[Metric]:
     def cutoff() -> str:
         return rng.choice(["", "", f"@{rng.randint(1, rows)}x{rng.randint(1, cols)}"])
 
-    def made_up() -> list[list[float]]:
-        values = rng.choice([[0.0, 0.25, 0.5, 1.0], [round(rng.uniform(0.05, 1.0), 3) for _ in range(rows * cols)]])
-        table = [[rng.choice(values) for _ in range(cols)] for _ in range(rows)]
-        table[rng.randrange(rows)][rng.randrange(cols)] = 1.0  # all 0 is no discount
-        return table
-
     metrics: list[Metric] = []
     for kind in ("N2DCG_cat", "N2DCG_cat", "N2DCG", "2DCG"):
         if not metrics or rng.random() < 0.4:
-            metrics.append((f"{kind}(d_emp(tiny{len(metrics)})){cutoff()}", made_up()))
+            table = made_up_weights(rng, rows, cols)
+            table[rng.randrange(rows)][rng.randrange(cols)] = 1.0  # all 0 is no discount
+            metrics.append((f"{kind}(d_emp(tiny{len(metrics)})){cutoff()}", table))
         else:
             symbol = rng.choice(["d_rpd", "d_a", "d_mir"])
             weights = paper_weights(symbol, rows, cols, PAGE_SIZE, VISIBLE_ROWS)
@@ -133,7 +131,13 @@ def _metrics(rng: random.Random, rows: int, cols: int) -> list[Metric]:
     return metrics
 
 
-def _memberships(rng: random.Random, users: Sequence[Id], pool: Sequence[Id], labels: Sequence[Id]) -> Memberships:
+def made_up_weights(rng: random.Random, rows: int, cols: int) -> list[list[float]]:
+    """Weights that need not fall, may tie and may be 0."""
+    values = rng.choice([[0.0, 0.25, 0.5, 1.0], [round(rng.uniform(0.05, 1.0), 3) for _ in range(rows * cols)]])
+    return [[rng.choice(values) for _ in range(cols)] for _ in range(rows)]
+
+
+def draw_memberships(rng: random.Random, users: Sequence[Id], pool: Sequence[Id], labels: Sequence[Id]) -> Memberships:
     """One to three categories an item; some items without any; sometimes some that are one user's own."""
     memberships: Memberships = []
     without = rng.choice([0.0, 0.15])
@@ -152,7 +156,7 @@ def _memberships(rng: random.Random, users: Sequence[Id], pool: Sequence[Id], la
     return memberships
 
 
-def _members(memberships: Memberships, user: Id) -> dict[Id, list[Id]]:
+def members_of(memberships: Memberships, user: Id) -> dict[Id, list[Id]]:
     members: dict[Id, list[Id]] = {}
     for item, label, owner in memberships:
         if owner in (None, user) and item not in members.setdefault(label, []):
@@ -187,7 +191,7 @@ def _labelled_page(
     return page
 
 
-def _flaw(
+def flawed_page(
     rng: random.Random,
     page: list[tuple[int, int, Id, Id | None]],
     pool: Sequence[Id],
@@ -212,7 +216,7 @@ def _flaw(
     return [*page[:n], changed, *page[n + 1 :]]
 
 
-def _judgments(
+def draw_judgments(
     rng: random.Random, users: Sequence[Id], pool: Sequence[Id], page_keys: Sequence[tuple[Id, Id]] | None, full: bool
 ) -> Lines:
     """Judgments of users, or of pages: some of them all 0, some absent, some of users or pages nowhere else."""

@@ -762,7 +762,7 @@ def evaluate_tables(
             score = dcg if best is None else dcg / best if best > 0 else 0.0
             line[name] = {"dcg": dcg, "ideal": best, "score": score if scored else None}
             reasons |= {reason} | (set() if any(g > 0 for g in gains.values()) else {"no_relevant"})
-            above |= scored and best is not None and dcg > best * (1 + 1e-12)
+            above |= best is not None and dcg > best * (1 + 1e-12)
         counts["no_relevant"] += "no_relevant" in reasons  # by any metric
         counts["no_category"] += "no_category" in reasons
         counts["above_ideal"] += above

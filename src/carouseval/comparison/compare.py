@@ -25,6 +25,8 @@ from carouseval.evaluation.settings import Settings, SettingsDict, takes_setting
 from carouseval.progress import Progress
 from carouseval.tables import TableLike
 
+_PAGE_KEYS = ("user_id", "page_id")
+
 
 @takes_settings
 def compare(
@@ -166,24 +168,27 @@ def _check_names(plan: ScoringPlan) -> None:
 
 def _check_ideals(evaluations: Mapping[str, Sequence[Evaluation]]) -> None:
     """Refuse systems whose users have different ideal pages, as when they pin different rows."""
-    (first_name, first), *others = [(name, result) for name, results in evaluations.items() for result in results]
+    results = [(name, result) for name, of_system in evaluations.items() for result in of_system]
+    first = results[0][1]
     if first.config["candidates"] == "displayed":
         return
-    first_pages = first.per_page.filter(pl.col("status") == SCORED)
-    for name, other in others:
-        pages = other.per_page.filter(pl.col("status") == SCORED)
-        keys = [key for key in ("user_id", "page_id") if key in first_pages.columns and key in pages.columns]
-        for column in (f"{metric}.ideal" for metric in first.metrics):
-            if column not in first_pages.columns:
-                continue
-            both = first_pages.select(*keys, column).join(pages.select(*keys, column), on=keys, suffix=" of other")
-            differs = (both[column] - both[f"{column} of other"]).abs() > 1e-9 * both[column].abs()
-            if differs.any():
-                user = both.filter(differs)["user_id"].sort()[0]
-                raise DataError(
-                    f"{name}: {int(differs.sum()):,} pages have a different ideal page than in {first_name}, first "
-                    f"user_id={user!r}: pinned rows or grids differ. Pin the same rows in all systems, or none."
-                )
+    keys = [key for key in _PAGE_KEYS if all(key in result.per_page.columns for _, result in results)]
+    ideals = [name for name in (f"{metric}.ideal" for metric in first.metrics) if name in first.per_page.columns]
+    for column in ideals:
+        pages = pl.concat(
+            result.per_page.filter(pl.col("status") == SCORED).select(*keys, ideal=column, system=pl.lit(name))
+            for name, result in results
+        ).drop_nulls("ideal")
+        earlier = pages.select(*keys, pl.col("ideal", "system").first().over(keys).name.suffix(" before"))
+        differs = (pages["ideal"] - earlier["ideal before"]).abs() > 1e-9 * pages["ideal"].abs()
+        if differs.any():
+            odd = pages.with_columns(earlier["system before"]).filter(differs)
+            name, before, user = odd.sort("user_id").select("system", "system before", "user_id").row(0)
+            count = odd.filter((pl.col("system") == name) & (pl.col("system before") == before)).height
+            raise DataError(
+                f"{name}: {count:,} pages have a different ideal page than in {before}, first user_id={user!r}: "
+                "pinned rows or grids differ. Pin the same rows in all systems, or none."
+            )
 
 
 def _per_user(evaluations: Mapping[str, Sequence[Evaluation]], metrics: Sequence[str], by: list[str]) -> pl.DataFrame:

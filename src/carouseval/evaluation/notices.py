@@ -45,17 +45,21 @@ _MOST_CATEGORIES = 3  # listed in a notice
 
 
 def counts_of(inputs: Inputs, outcomes: PageOutcomes, scores: PageScores) -> dict[str, int]:
-    """The counts by the names of ``COUNTS``; a missing page without a relevant item is counted as both."""
+    """The counts by the names of ``COUNTS``.
+
+    A page is without a relevant item, or left out, if it is so by any metric; a missing page may be so as well.
+    """
     entries = outcomes.entries
     none = np.zeros(len(scores.page), bool)
-    by_metric, membership = scores.metrics.values(), inputs.judged.membership
+    by_metric = list(outcomes.by_metric.values()) or [outcomes.by_any]
+    membership = inputs.judged.membership
     return {
         "users": len(np.unique(entries.user[: len(entries.pages)])),
         "pages": len(entries.pages),
         "lines": inputs.layouts.lines,
         "missing": len(entries.missing_sets),
-        "no_relevant": int((~outcomes.by_any.relevant).sum()),
-        "no_category": int(outcomes.by_any.no_category.sum()),
+        "no_relevant": int(np.any([~one.relevant for one in by_metric], axis=0).sum()),
+        "no_category": int(np.any([one.no_category for one in by_metric], axis=0).sum()),
         "duplicates": int(scores.duplicates.sum()),
         "unjudged": int(scores.unjudged.sum()),
         "uncategorised": uncategorised(inputs),
@@ -63,8 +67,8 @@ def counts_of(inputs: Inputs, outcomes: PageOutcomes, scores: PageScores) -> dic
         "limited": _limited(inputs),
         "invalid": int(((scores.defects & page_defects.INVALID) > 0).sum()),
         "gaps": int(((scores.defects & page_defects.GAP.bit) > 0).sum()),
-        "bounded": int(np.any([none, *(metric.bounded for metric in by_metric)], axis=0).sum()),
-        "above_ideal": int(np.any([none, *(metric.above for metric in by_metric)], axis=0).sum()),
+        "bounded": int(np.any([none, *(metric.bounded for metric in scores.metrics.values())], axis=0).sum()),
+        "above_ideal": int(np.any([none, *(metric.above for metric in scores.metrics.values())], axis=0).sum()),
     }
 
 

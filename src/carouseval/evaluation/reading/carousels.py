@@ -180,6 +180,9 @@ class Carousels:
             pinned = (self.pinned > 0) & (self.pinned < widths[:, None])
             limited |= pinned.any(axis=0) & (self.by_line == UNLIMITED)
         own = (self.own_keys & np.uint64(0xFFFFFFFF)).astype(np.int64)
+        holds_its_own = self.restricted.copy()  # nobody has what is not declared for single users
+        holds_its_own[own[self.own_capacity == UNLIMITED]] = False
+        limited &= ~holds_its_own
         limited[own[self.own_capacity < widths.max(initial=0)]] = True
         return int(limited.sum())
 

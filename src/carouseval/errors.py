@@ -1,5 +1,8 @@
 """Errors about input; all are ``ValueError`` too. Messages say what is wrong, where, what was found and what to do."""
 
+import sys
+import warnings
+
 
 class CarousevalError(ValueError):
     """Any error about arguments or data that the caller can correct: the base of the others.
@@ -72,3 +75,11 @@ class DataWarning(UserWarning):
     >>> issubclass(caught[0].category, cv.DataWarning)
     True
     """
+
+
+def warn(message: str) -> None:
+    """Give a :class:`DataWarning` at the caller's line outside the package."""
+    level, frame = 2, sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("carouseval."):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, DataWarning, stacklevel=level)

@@ -6,10 +6,10 @@ import numpy as np
 import polars as pl
 
 from carouseval.building.candidate_carousels import CandidateCarousels, CurrentPage
-from carouseval.errors import DataError, ParameterError
+from carouseval.errors import DataError, ParameterError, warn
 from carouseval.evaluation import page_defects, schema
 from carouseval.evaluation.defect_lines import refuse_defects
-from carouseval.evaluation.notices import no_category, uncategorised, warn
+from carouseval.evaluation.notices import no_category, uncategorised
 from carouseval.evaluation.per_page import page_names
 from carouseval.evaluation.plan import ScoringPlan
 from carouseval.evaluation.reading.inputs import NEEDS_CATEGORIES, Inputs, JudgedSources

@@ -11,9 +11,8 @@ import numpy as np
 import polars as pl
 
 from carouseval.building.page_filling import CategoryQueue, UserCategories, fill_rows
-from carouseval.errors import DataError, ParameterError
+from carouseval.errors import DataError, ParameterError, warn
 from carouseval.evaluation import schema
-from carouseval.evaluation.notices import warn
 from carouseval.evaluation.reading.ids import Ids
 from carouseval.evaluation.settings import ColumnNames, Settings
 from carouseval.metrics.grid import RECGAZE, Grid

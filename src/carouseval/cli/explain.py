@@ -42,7 +42,6 @@ def explain(
     the worst pages, and one page beside its ideal. Takes one metric: N2DCG_cat, with any discount and cutoff.
     """
     from carouseval.atomic_files import check_outputs, write_frame
-    from carouseval.cli.page_size_warning import warn_about_page_size
     from carouseval.errors import ParameterError
     from carouseval.evaluation.explain import explain as run
     from carouseval.show.explanation import explanation as draw
@@ -50,7 +49,6 @@ def explain(
     if page is not None and user is None:
         raise ParameterError("--page needs --user.")
     check_outputs(per_page, inputs=(layouts, judgments, items))
-    warn_about_page_size(settings["metrics"], settings["grid"])
     with progress_bar() as bar:
         result = run(layouts, judgments, items, progress=bar, **settings)
     if per_page is not None:

@@ -1,14 +1,12 @@
 """Counts beside the scores, what the settings refuse, and warnings, in words."""
 
-import sys
-import warnings
 from collections.abc import Iterator
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from carouseval.errors import DataWarning
+from carouseval.errors import warn as warn
 from carouseval.evaluation import page_defects
 from carouseval.evaluation.defect_lines import describe_defects
 from carouseval.evaluation.outcomes import PageOutcomes
@@ -160,11 +158,3 @@ def number(count: int, what: str) -> str:
 
 def _have(count: int) -> str:
     return "has" if count == 1 else "have"
-
-
-def warn(message: str) -> None:
-    """Warn at the caller's line outside the package."""
-    level, frame = 2, sys._getframe(1)
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("carouseval."):
-        level, frame = level + 1, frame.f_back
-    warnings.warn(message, DataWarning, stacklevel=level)

@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import Any, cast
 
 from carouseval.atomic_files import write_atomically
-from carouseval.errors import ParameterError, ParseError
-from carouseval.metrics.discount_base import Discount, as_discount, class_of, known_symbols
+from carouseval.errors import ParameterError, ParseError, warn
+from carouseval.metrics.discount_base import Discount, FittedScreen, as_discount, class_of, known_symbols
+from carouseval.metrics.grid import Grid
 from carouseval.metrics.validation import did_you_mean
 
 
@@ -45,7 +46,8 @@ def load(path: str | Path) -> Discount:
     ----------
     path : str or Path
         A file such as ``{"discount": "d_rpd", "parameters": {"mu": 0.5}}``, written by :func:`save`, by a fit or by
-        hand. Parameters that are left out have their default; other keys are ignored.
+        hand. Parameters that are left out have their default. A fit also writes the grid: metrics warn
+        (:class:`carouseval.DataWarning`) where they use the discount with another page size. Other keys are ignored.
 
     Returns
     -------
@@ -69,7 +71,34 @@ def load(path: str | Path) -> Discount:
         raise ParseError(f"discount file {str(path)!r}: {error.strerror or error}.") from None
     except (ValueError, RecursionError) as error:
         raise ParseError(f"discount file {str(path)!r} is not JSON: {error}.") from None
-    return from_plain(content, f"discount file {str(path)!r}")
+    discount = from_plain(content, f"discount file {str(path)!r}")
+    grid = content.get("grid")
+    if isinstance(grid, dict) and (sizes := page_sizes(grid.get("page_size"))):
+        object.__setattr__(discount, "_fitted_screen", FittedScreen(str(path), sizes))
+    return discount
+
+
+def page_sizes(page_size: Any) -> frozenset[int]:
+    """The page sizes of a grid, which has one for all rows or one for each."""
+    several = page_size if isinstance(page_size, list | tuple) else [page_size]
+    return frozenset(size for size in several if isinstance(size, int))
+
+
+def warn_of_other_screen(discount: Discount, grid: Grid) -> None:
+    """Warn if a discount was fitted with a page size that no row of the grid has."""
+    if discount._fitted_screen is None:
+        return
+    path, fitted = discount._fitted_screen
+    sizes = page_sizes(grid.page_size)
+    if fitted.isdisjoint(sizes):
+        warn(
+            f"{path} was fitted with page size {_listed(fitted)}, but the grid of {grid} has {_listed(sizes)}. "
+            f"Use page_size={min(fitted)}, or fit the discount again for this screen."
+        )
+
+
+def _listed(sizes: frozenset[int]) -> str:
+    return " or ".join(map(str, sorted(sizes)))
 
 
 def from_plain(content: Any, where: str) -> Discount:

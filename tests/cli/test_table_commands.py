@@ -137,6 +137,34 @@ def test_explain_one_user(folder: Path) -> None:
     assert (done.returncode, done.stderr) == (2, "carouseval: layouts: there is no page of user_id='nobody'.\n")
 
 
+def test_explain_says_why_it_shows_the_page(folder: Path, tmp_path: Path) -> None:
+    done = run("explain", *tables(folder))
+    reason = "Shown because no --user was given: the lowest score among pages that show a relevant item."
+    heading = next(line for line in done.stdout.splitlines() if line.startswith("The page of "))
+    worst = cv.explain(*(folder / f"{name}.parquet" for name in ("layouts-new", "judgments", "items"))).page()
+    assert f"{heading}\n{reason}\n" in done.stdout
+    assert f"user_id={worst.user_id!r}" in heading
+    assert "Shown because" not in run("explain", *tables(folder), "--user", "u000007").stdout
+    layouts = pl.read_parquet(folder / "layouts-new.parquet")
+    two = pl.concat([layouts.with_columns(page_id=pl.lit(page)) for page in ("home", "kids")])
+    two.write_parquet(tmp_path / "two.parquet")
+    done = run("explain", str(tmp_path / "two.parquet"), *tables(folder)[1:], "--user", "u000007", "-f", "json")
+    page = json.loads(done.stdout)["page"]
+    assert page["reason"] == "Shown because no --page was given: the first of the user's 2 pages."
+    done = run("explain", *tables(folder), "--page", "home")
+    assert (done.returncode, done.stderr) == (2, "carouseval: --page needs --user.\n")
+
+
+def test_explain_takes_one_metric(folder: Path) -> None:
+    shown = " ".join(run("explain", "--help").stdout.split())
+    assert "Metric to explain: N2DCG_cat, with any discount and cutoff, such as 'N2DCG_cat(d_rpb)@3x5'." in shown
+    assert "Metric to compute" not in shown
+    assert "Metric to compute" in run("evaluate", "--help").stdout
+    done = run("explain", *tables(folder), "-m", "N2DCG_cat", "-m", "2DCG")
+    assert done.returncode == 2
+    assert "--metrics: explain takes one N2DCG_cat" in done.stderr
+
+
 def test_check(folder: Path, tmp_path: Path) -> None:
     done = run("check", *tables(folder))
     assert done.returncode == 0

@@ -1,12 +1,19 @@
 """``carouseval explain``: where pages lose score."""
 
-from typing import Annotated, Any
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from carouseval.cli import options
+from carouseval.cli.messages import with_option_names
 from carouseval.cli.output import Format, emit, progress_bar
 from carouseval.cli.settings_options import with_settings
+
+if TYPE_CHECKING:
+    from carouseval.evaluation.explanation import Explanation
+    from carouseval.evaluation.page_view import PageView
 
 EXAMPLES = """
 carouseval explain layouts.parquet judgments.parquet --items items.parquet
@@ -14,9 +21,10 @@ carouseval explain layouts.parquet judgments.parquet --items items.parquet --use
 carouseval explain layouts.parquet judgments.parquet --items items.parquet --by device --format markdown
 carouseval explain layouts.parquet judgments.parquet --per-page losses.parquet --worst 20
 """
+_METRIC = "Metric to explain: N2DCG_cat, with any discount and cutoff, such as 'N2DCG_cat(d_rpb)@3x5'."
 
 
-@with_settings
+@partial(with_settings, help={"metrics": _METRIC})
 def explain(
     layouts: options.LayoutsArgument,
     judgments: options.JudgmentsArgument,
@@ -24,7 +32,8 @@ def explain(
     user: Annotated[
         str | None,
         typer.Option(
-            help="User whose page is shown beside its ideal. Default: that of the worst page with a relevant item."
+            help="User whose page is shown beside its ideal. Default: that of the lowest score among pages that show a "
+            "relevant item."
         ),
     ] = None,
     page: Annotated[
@@ -39,7 +48,7 @@ def explain(
     """Show where a system's pages lose score.
 
     Splits the loss into the order of items, the order of rows and the choice of items; then shows the loss by cell,
-    the worst pages, and one page beside its ideal. Takes one metric: N2DCG_cat, with any discount and cutoff.
+    the worst pages, and one page beside its ideal.
     """
     from carouseval.atomic_files import check_outputs, write_frame
     from carouseval.errors import ParameterError
@@ -54,23 +63,18 @@ def explain(
     if per_page is not None:
         write_frame(per_page, result.per_page)
     view = _page_view(result, user, page, format is Format.table)
+    if view is not None:
+        view = replace(view, reason=with_option_names(view.reason))
     more = {"worst": result.worst.head(worst).to_dicts()} | ({} if view is None else {"page": view.to_dict()})
     emit(result, format, lambda _: draw(result, worst, view), more)
 
 
-def _page_view(result: Any, user: str | None, page: str | None, default: bool) -> Any:
-    """The page of a user; without a user the worst page if ``default``, else None."""
+def _page_view(result: "Explanation", user: str | None, page: str | None, default: bool) -> "PageView | None":
+    """The page of a user; without a user, if ``default``, the one that the explanation chooses."""
     from carouseval.errors import ParameterError
 
     if user is None:
-        if not default or result.per_page.is_empty():
-            return None
-        worst = result.worst
-        if worst.is_empty():
-            return None
-        above_zero = worst.filter(worst["dcg"] > 0)  # a page with some relevant item is more instructive
-        first = (worst if above_zero.is_empty() else above_zero).row(0, named=True)
-        return result.page(first["user_id"], first.get("page_id"))
+        return None if not default or result.worst.is_empty() else result.page()
     ids = result.per_page
     if page is not None and "page_id" not in ids.columns:
         raise ParameterError(f"--page {page}: the layouts have no column page_id.")

@@ -2,7 +2,7 @@
 
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import Field, fields
 from types import UnionType
 from typing import Any, Literal, NamedTuple, Union, get_args, get_origin
@@ -21,9 +21,16 @@ class SettingOptions(NamedTuple):
     value: Callable[..., Any] = lambda value: value
 
 
-def with_settings(command: Callable[..., None], kind: type[Settings] = Settings) -> Callable[..., None]:
-    """Give a command the options of every setting in place of its parameter ``settings``, a dict of their values."""
+def with_settings(
+    command: Callable[..., None], kind: type[Settings] = Settings, *, help: Mapping[str, str] | None = None
+) -> Callable[..., None]:
+    """Give a command the options of every setting in place of its parameter ``settings``, a dict of their values.
+
+    ``help`` describes settings that mean something else to this command.
+    """
     options_by_setting = {setting.name: _setting_options(setting) for setting in fields(kind)}
+    for name, text in (help or {}).items():
+        options_by_setting[name].options[0].default.help = text
 
     @functools.wraps(command)
     def run(**values: Any) -> None:

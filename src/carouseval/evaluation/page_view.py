@@ -57,7 +57,7 @@ class PageView:
     values: dict[str, float]
     shown: pl.DataFrame
     ideal: pl.DataFrame
-    reason: str = ""
+    reason: str
 
     @property
     def ids(self) -> str:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Integral
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, get_args
 
 import numpy as np
 import polars as pl
 
+from carouseval.building.choices import CategoryOrder
 from carouseval.building.page_filling import CategoryQueue, UserCategories, fill_rows
 from carouseval.errors import DataError, ParameterError, warn
 from carouseval.evaluation import schema
@@ -19,9 +20,6 @@ from carouseval.metrics.grid import RECGAZE, Grid
 from carouseval.metrics.validation import did_you_mean, require_choice, require_int
 from carouseval.progress import Progress, step
 from carouseval.tables import RECORD, Table, TableLike, in_memory
-
-CategoryOrder: TypeAlias = Literal["best", "mean", "sum", "fixed"]
-"""How the categories of a page are ordered, from the top row down."""
 
 _CELLS = dict.fromkeys(("user", "row", "col", "item", "category"), pl.Int64()) | {"pinned": pl.Boolean()}
 

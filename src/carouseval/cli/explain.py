@@ -10,6 +10,7 @@ from carouseval.cli import options
 from carouseval.cli.messages import with_option_names
 from carouseval.cli.output import Format, emit, progress_bar
 from carouseval.cli.settings_options import with_settings
+from carouseval.cli.typed_ids import parse_id
 
 if TYPE_CHECKING:
     from carouseval.evaluation.explanation import Explanation
@@ -78,17 +79,5 @@ def _page_view(result: "Explanation", user: str | None, page: str | None, defaul
     ids = result.per_page
     if page is not None and "page_id" not in ids.columns:
         raise ParameterError(f"--page {page}: the layouts have no column page_id.")
-    key = _parse_id("--user", user, ids["user_id"])
-    return result.page(key, None if page is None else _parse_id("--page", page, ids["page_id"]))
-
-
-def _parse_id(option: str, text: str, ids: Any) -> Any:
-    """An id in the type of its column."""
-    from carouseval.errors import ParameterError
-
-    if not ids.dtype.is_integer():
-        return text
-    try:
-        return int(text)
-    except ValueError:
-        raise ParameterError(f"{option} must be an integer, as {ids.name} is, found {text!r}.") from None
+    key = parse_id("--user", user, "user_id", ids["user_id"].dtype)
+    return result.page(key, None if page is None else parse_id("--page", page, "page_id", ids["page_id"].dtype))

@@ -29,6 +29,7 @@ _PHRASES = {
     "leave out weight": "leave out --weight",
     "give the number of screens": "give the number of screens with --screens",
     "leave out objective and refine": "leave out --objective and --refine",
+    "order='fixed' needs categories": "--order fixed needs --categories",
     "no user_id was given": "no --user was given",
     "no page_id was given": "no --page was given",
     "leave out refine": "leave out --refine",

@@ -5,13 +5,18 @@ import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import Field, fields
 from types import UnionType
-from typing import Any, Literal, NamedTuple, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, NamedTuple, TypeAlias, Union, get_args, get_origin
 
 import typer
 
 from carouseval.cli.options import GAIN, GRID, METRIC, PAGE_SIZE, VISIBLE_ROWS, GainName, choice_parser
 from carouseval.errors import ParseError
 from carouseval.evaluation.settings import Settings, setting_default, setting_doc, setting_type
+
+_COLUMNS = "Your name for a column: user_id=customer, or items.item_id=sku for a single table. Repeat for several."
+ColumnsOption: TypeAlias = Annotated[
+    list[str], typer.Option("--columns", "--column", metavar="<ours=yours>", help=_COLUMNS)
+]  # for commands that take only some of the settings
 
 
 class SettingOptions(NamedTuple):
@@ -110,13 +115,11 @@ def _by(_: "Field[Any]") -> SettingOptions:
 
 
 def _columns(_: "Field[Any]") -> SettingOptions:
-    text = "Your name for a column: user_id=customer, or layouts.row=position for a single table. Repeat for several."
-    flags = ("--columns", "--column")
-    option = _option("columns", list[str], [], *flags, metavar="<ours=yours>", help=text)
-    return SettingOptions((option,), _parse_columns)
+    option = _option("columns", list[str], [], "--columns", "--column", metavar="<ours=yours>", help=_COLUMNS)
+    return SettingOptions((option,), parse_columns)
 
 
-def _parse_columns(texts: list[str]) -> dict[str, Any]:
+def parse_columns(texts: list[str]) -> dict[str, Any]:
     """``--columns user_id=customer --columns layouts.row=position`` as a value of the setting ``columns``."""
     names: dict[str, Any] = {}
     for text in texts:

@@ -1,6 +1,7 @@
 """The tables of an evaluation and their columns."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import polars as pl
 
@@ -45,7 +46,7 @@ CANDIDATES = (
     Column("carousel", "id", required=False, remedy="Every line needs the name of its carousel."),
     _COL,
     _ITEM,
-    _CATEGORY,
+    replace(_CATEGORY, remedy="Every line needs a category; or drop the column and use one named carousel."),
 )
 TABLES: dict[str, tuple[Column, ...]] = {
     "layouts": LAYOUTS,

@@ -165,6 +165,41 @@ def test_explain_takes_one_metric(folder: Path) -> None:
     assert "--metrics: explain takes one N2DCG_cat" in done.stderr
 
 
+def test_compare_takes_a_weight(folder: Path, tmp_path: Path) -> None:
+    """A column of the judgments, the same for a user in every system."""
+    judgments = pl.read_parquet(folder / "judgments.parquet")
+    traffic = pl.col("user_id").str.slice(-1).cast(pl.Float64) + 0.5
+    weighted = tmp_path / "judgments.parquet"
+    judgments.with_columns(traffic=traffic).write_parquet(weighted)
+    systems = {name: folder / f"layouts-{name}.parquet" for name in ("new", "prod")}
+    call = ["compare", *(f"{name}={path}" for name, path in systems.items()), str(weighted), "--items"]
+    call += [str(folder / "items.parquet"), "--format", "json"]
+    done = run(*call, "--weight", "traffic")
+    assert (done.returncode, done.stderr) == (0, "")
+    content = json.loads(done.stdout)
+    assert content["config"]["weight"] == "traffic"
+    assert content == json.loads(cv.compare(systems, weighted, folder / "items.parquet", weight="traffic").to_json())
+    means = {line["system"]: line["mean"] for line in content["systems"]}
+    for name, path in systems.items():
+        scores = (
+            cv.evaluate(path, weighted, folder / "items.parquet").per_user.select("user_id", "N2DCG_cat").drop_nulls()
+        )
+        weights = scores.select(traffic).to_series()
+        by_hand = (scores["N2DCG_cat"] * weights).sum() / weights.sum()
+        assert means[name] == pytest.approx(by_hand)
+        assert means[name] != pytest.approx(scores["N2DCG_cat"].mean())
+    misspelled = run(*call, "--weight", "trafic")
+    assert (misspelled.returncode, misspelled.stdout) == (2, "")
+    assert "--weight: there is no column 'trafic' in layouts or judgments. Did you mean 'traffic'?" in misspelled.stderr
+
+
+def test_commands_are_listed_from_a_page_to_the_evidence() -> None:
+    lines = run("--help").stdout.partition("Commands:")[2].splitlines()
+    commands = [line.split()[0] for line in lines if line.startswith("  ") and line[2:3].isalpha()]
+    assert commands[:7] == ["score", "evaluate", "compare", "explain", "check", "pages", "adds"]
+    assert all("Examples:" in run(command, "--help").stdout for command in ("pages", "adds"))
+
+
 def test_check(folder: Path, tmp_path: Path) -> None:
     done = run("check", *tables(folder))
     assert done.returncode == 0

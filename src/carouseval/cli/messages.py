@@ -57,12 +57,12 @@ def with_option_names(message: str, *, data: bool = False) -> str:
 
 @functools.cache
 def _all_options() -> dict[str, str]:
-    """The options of all commands by the names of their parameters."""
+    """The options of all commands by the names of their parameters, but for tables, whose names begin messages."""
     from carouseval.cli.app import app
 
     group: Any = typer.main.get_command(app)
     parameters = [parameter for command in group.commands.values() for parameter in command.params]
-    options = [parameter for parameter in parameters if parameter.param_type_name == "option"]
+    options = [one for one in parameters if one.param_type_name == "option" and one.name != "layouts"]
     return {option.name: next(flag for flag in option.opts if flag.startswith("--")) for option in options} | _OPTIONS
 
 

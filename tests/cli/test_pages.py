@@ -88,10 +88,11 @@ def test_what_is_printed(folder: Path) -> None:
 
 def test_categories_of_integers(tmp_path: Path) -> None:
     pl.DataFrame({"item_id": [1, 2, 3], "category": [10, 20, 30]}).write_parquet(tmp_path / "items.parquet")
-    pl.DataFrame({"user_id": [1] * 3, "item_id": [1, 2, 3], "score": [3.0, 2.0, 1.0]}).write_parquet(
+    pl.DataFrame({"customer": [1] * 3, "item_id": [1, 2, 3], "score": [3.0, 2.0, 1.0]}).write_parquet(
         tmp_path / "scores.parquet"
     )
     arguments = [str(tmp_path / "scores.parquet"), "--items", str(tmp_path / "items.parquet")]
+    arguments += ["--columns", "user_id=customer"]
     out = tmp_path / "pages.csv"
     options = ["--order", "fixed", "--category", "30", "--category", "20", "--pinned", "10=2", "--out", str(out)]
     assert run("pages", *arguments, *options).returncode == 0

@@ -127,10 +127,10 @@ def _pinned_rows(texts: list[str], items: str, columns: dict[str, Any]) -> dict[
 
 def _categories(option: str, names: list[str], items: str, columns: dict[str, Any]) -> list[str | int]:
     """Categories in the type that they have in items."""
-    from carouseval.evaluation.schema import open_tables
-    from carouseval.evaluation.settings import Settings
+    from carouseval.evaluation.schema import ITEMS, names_of
+    from carouseval.tables import open_table
 
     if not names:
         return []
-    kind = open_tables({"items": items}, Settings(columns=columns))["items"].types["category"]
+    kind = open_table(items, "items", ITEMS, names_of(columns, "items")).types["category"]
     return [parse_id(option, name, "category", kind) for name in names]

@@ -49,7 +49,7 @@ def main(folder: Path = HERE) -> None:
     data = sample(1000, systems=["new"])
     losses = explain(data.layouts["new"], data.judgments, data.items)
     command = "carouseval explain layouts-new.parquet judgments.parquet --items items.parquet"
-    draw(folder, "explain", command, explanation(losses, 0, losses.page("u000008")), 116)
+    draw(folder, "explain", command, explanation(losses, 0, losses.page("u000008"), 116), 116)
     for name, chart in figures().items():
         (written,) = charts.save_chart(chart, folder / name, ["svg"])
         with written.open("a", encoding="utf-8") as file:

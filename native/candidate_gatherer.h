@@ -28,29 +28,29 @@ struct CandidateLists {
 };
 
 struct Pin {
-  uint32_t row, category;  // the row counts from 0
+  uint32_t row, category, room;  // the row counts from 0
 };
 
 class CandidateGatherer {
  public:
   CandidateGatherer(const Membership& membership, const uint32_t* sizes, uint32_t categories, int rows, int cols)
       : membership_(membership), sizes_(sizes), categories_(categories), rows_(rows), cols_(cols) {
-    for (uint32_t k = 0; k < categories; ++k) shared_ += sizes[k] > 0;
+    const Carousels& carousels = membership.carousels;
+    for (uint32_t k = 0; k < categories; ++k)
+      shared_ += sizes[k] > 0 && (k >= carousels.categories || !carousels.restricted[k]);
   }
 
   void gather(int64_t begin, int64_t end, const uint32_t* item, const double* gain, uint32_t user, const Pin* pins,
               int64_t pin_count, CandidateLists& out) {
     int most = shared_;
-    add_personal_sizes(user, most);
+    add_own_categories(user, most);
     const size_t first = out.category.size();
     const auto local = [&](uint32_t category) {
       uint32_t& at = local_.at(category, kNone);
       if (at == kNone) {
         at = uint32_t(out.category.size() - first);
-        const uint32_t extra = extra_.get(category);
-        const uint32_t size = (category < categories_ ? sizes_[category] : 0) + (extra == kNone ? 0 : extra);
         out.category.push_back(category);
-        out.slots.push_back(size < uint32_t(cols_) ? int32_t(size) : cols_);
+        out.slots.push_back(slots(user, category, membership_.carousels.room(user, category)));
         out.pinned.push_back(-1);
       }
       return at;
@@ -60,8 +60,10 @@ class CandidateGatherer {
       if (gain[j] > 0) membership_.each(user, item[j], [&](uint32_t) { ++memberships; });
     local_.clear(memberships);
     for (int64_t p = 0; p < pin_count; ++p) {
-      int32_t& row = out.pinned[first + local(pins[p].category)];
-      if (row < 0) row = int32_t(pins[p].row);  // a category stands once, also where a page shows it twice
+      const size_t at = first + local(pins[p].category);
+      if (out.pinned[at] >= 0) continue;  // a category stands once, also where a page shows it twice
+      out.pinned[at] = int32_t(pins[p].row);
+      out.slots[at] = slots(user, pins[p].category, pins[p].room);
     }
     int32_t uncategorised = 0;
     for (int64_t j = begin; j < end; ++j) {
@@ -84,17 +86,32 @@ class CandidateGatherer {
   }
 
  private:
-  // What a user's own memberships add to the size of each category and to the number of categories.
-  void add_personal_sizes(uint32_t user, int& most) {
+  // The cells that a category can fill: as many as it has items, room and columns.
+  int32_t slots(uint32_t user, uint32_t category, uint32_t room) {
+    if (!membership_.carousels.open(user, category)) return 0;
+    const uint32_t extra = extra_.get(category);
+    const uint32_t size = (category < categories_ ? sizes_[category] : 0) + (extra == kNone ? 0 : extra);
+    return int32_t(std::min({size, room, uint32_t(cols_)}));
+  }
+
+  // What a user's own lines and memberships add to the number of categories and to the size of each.
+  void add_own_categories(uint32_t user, int& most) {
+    const Carousels& carousels = membership_.carousels;
+    for (int64_t at = carousels.users.begin(user); at < carousels.users.end(user); ++at) {
+      const uint32_t category = uint32_t(carousels.own[at] >> 32);
+      most += category < carousels.categories && carousels.restricted[category] && has_members(category);
+    }
     const uint64_t* begin = membership_.personal_begin(user);
     const uint64_t* end = membership_.personal_end(user);
     extra_.clear(size_t(end - begin));
     for (const uint64_t* at = begin; at < end; ++at) {
       const uint32_t category = uint32_t(*at);
-      const bool is_shared = category < categories_ && sizes_[category] > 0;
-      if (extra_.at(category, 0)++ == 0 && !is_shared) ++most;
+      if (!carousels.open(user, category)) continue;
+      if (extra_.at(category, 0)++ == 0 && !has_members(category)) ++most;
     }
   }
+
+  bool has_members(uint32_t category) const { return category < categories_ && sizes_[category] > 0; }
 
   const Membership membership_;
   const uint32_t* sizes_;  // members for everyone, per category

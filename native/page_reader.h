@@ -35,7 +35,8 @@ enum Defect : uint8_t {
   kSkippedRow = 8,
   kRepeatedCategory = 16,
   kOutsideCategory = 32,
-  kPinnedInPart = 64
+  kPinnedInPart = 64,
+  kOverCapacity = 128
 };
 
 // Per page; rows are `stride` apart.
@@ -50,8 +51,8 @@ struct PageTable {
 
 class PageReader {
  public:
-  PageReader(const Judgments& judgments, const Membership* membership, bool labelled)
-      : judgments_(judgments), membership_(membership), labelled_(labelled) {}
+  PageReader(const Judgments& judgments, const Membership* membership, const Carousels& carousels, bool labelled)
+      : judgments_(judgments), membership_(membership), carousels_(carousels), labelled_(labelled) {}
 
   // Reads page number `at` of the output; its hits are appended.
   void read(const Line* lines, int64_t count, uint32_t group, uint32_t user, int rows, int cols, const PageTable& out,
@@ -83,7 +84,9 @@ class PageReader {
           hits.push_back({judgment, uint32_t(i + 1) << 16 | uint32_t(j + 1), occupied});
         ++occupied;
       }
-      out.category[at * out.stride + i] = length ? category_of_row(i, length) : kNone;
+      const uint32_t category = length ? category_of_row(i, length) : kNone;
+      out.category[at * out.stride + i] = category;
+      if (category != kNone && uint32_t(length) > carousels_.room(user, category)) defects_ |= kOverCapacity;
     }
     check_repeats(out.category + at * out.stride, last_row);
     out.duplicates[at] = occupied - distinct;
@@ -131,6 +134,7 @@ class PageReader {
     const Cell* end = row + length;
     while (row < end && row->item == kNone) ++row;
     if (labelled_) {
+      if (!carousels_.open(user_, row->category)) defects_ |= kOutsideCategory;
       for (const Cell* cell = row; cell < end; ++cell)
         if (cell->item != kNone &&
             (cell->category != row->category || (membership_ && !membership_->holds(user_, cell->item, row->category))))
@@ -159,6 +163,7 @@ class PageReader {
 
   const Judgments judgments_;
   const Membership* membership_;
+  const Carousels carousels_;  // with what is declared of them
   const bool labelled_;
   int rows_ = 0, cols_ = 0;
   uint32_t user_ = kNone, group_ = kNone;

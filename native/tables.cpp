@@ -124,18 +124,61 @@ Lists lists_of(const In<int64_t, 1>& offsets, size_t size, const char* name) {
 
 using MembershipArrays = std::tuple<In<int64_t, 1>, In<uint32_t, 1>, In<int64_t, 1>, In<uint64_t, 1>>;
 
-Membership membership_of(const MembershipArrays& arrays) {
+Membership membership_of(const MembershipArrays& arrays, const Carousels& carousels) {
   const auto& [offsets, categories, personal_offsets, personal] = arrays;
   require(offsets.is_valid() && categories.is_valid() && personal_offsets.is_valid() && personal.is_valid(),
           "membership must have four arrays");
   return {lists_of(offsets, categories.shape(0), "membership"), categories.data(),
-          lists_of(personal_offsets, personal.shape(0), "personal membership"), personal.data()};
+          lists_of(personal_offsets, personal.shape(0), "personal membership"), personal.data(), carousels};
+}
+
+using CarouselArrays = std::tuple<In<int32_t, 1>, In<uint8_t, 1>, In<int64_t, 1>, In<uint64_t, 1>>;
+
+Carousels carousels_of(const std::optional<CarouselArrays>& arrays) {
+  if (!arrays) return {};
+  const auto& [capacity, restricted, own_offsets, own] = *arrays;
+  require(capacity.is_valid() && restricted.is_valid() && own_offsets.is_valid() && own.is_valid(),
+          "carousels must have four arrays");
+  require(capacity.shape(0) == restricted.shape(0), "every category must have a capacity");
+  for (size_t k = 0; k < capacity.shape(0); ++k) require(capacity.data()[k] >= 0, "capacities must be 0 or more");
+  return {capacity.data(), restricted.data(), uint32_t(capacity.shape(0)),
+          lists_of(own_offsets, own.shape(0), "own carousels"), own.data()};
+}
+
+constexpr uint32_t kSeveral = kNone - 1;  // users
+
+// What lines show of every category: its only user (kNone: nobody, kSeveral: several), and on each grid the last
+// occupied column and that of pinned rows.
+nb::tuple shown_carousels(In<uint32_t, 2> lines, In<uint32_t, 1> user, In<uint8_t, 1> grid, size_t grids,
+                          size_t categories) {
+  const Line* line = lines_of(lines);
+  require(user.shape(0) == grid.shape(0), "every page must have a user and a grid");
+  for (size_t page = 0; page < grid.shape(0); ++page) require(grid.data()[page] < grids, "pages must have a grid");
+  require(categories <= kSeveral, "there are too many categories");
+  std::vector<uint32_t> owner(categories, kNone);
+  std::vector<int32_t> longest(grids * categories), longest_pinned(grids * categories);
+  {
+    nb::gil_scoped_release unlocked;
+    for (const Line* end = line + lines.shape(0); line < end; ++line) {
+      require(line->page < user.shape(0), "a line's page must have a user");
+      if (line->category >= categories) continue;
+      const uint32_t shown_to = user.data()[line->page];
+      uint32_t& only = owner[line->category];
+      only = only == kNone || only == shown_to ? shown_to : kSeveral;
+      const size_t at = grid.data()[line->page] * categories + line->category;
+      longest[at] = std::max(longest[at], line->col());
+      if (line->pinned()) longest_pinned[at] = std::max(longest_pinned[at], line->col());
+    }
+  }
+  return nb::make_tuple(to_numpy(std::move(owner)), to_numpy(std::move(longest), {grids, categories}),
+                        to_numpy(std::move(longest_pinned), {grids, categories}));
 }
 
 nb::tuple read_pages(In<uint32_t, 2> lines, In<int64_t, 1> begin, In<int64_t, 1> end, In<int64_t, 1> pages,
                      In<uint32_t, 1> judgments, In<uint32_t, 1> user, In<uint8_t, 1> grid, In<int32_t, 2> grids,
                      In<int64_t, 1> judged_offsets, In<uint32_t, 1> judged_item, In<uint8_t, 1> gaining,
-                     std::optional<MembershipArrays> membership, bool labelled, int threads) {
+                     std::optional<MembershipArrays> membership, std::optional<CarouselArrays> carousels, bool labelled,
+                     int threads) {
   const Line* line = lines_of(lines);
   const size_t count = pages.shape(0), all = begin.shape(0);
   require(end.shape(0) == all && judgments.shape(0) == all && user.shape(0) == all && grid.shape(0) == all,
@@ -157,7 +200,8 @@ nb::tuple read_pages(In<uint32_t, 2> lines, In<int64_t, 1> begin, In<int64_t, 1>
   }
   const Judgments judged = {lists_of(judged_offsets, judged_item.shape(0), "judged_offsets"), judged_item.data(),
                             gaining.data()};
-  const Membership known = membership ? membership_of(*membership) : Membership{};
+  const Carousels declared = carousels_of(carousels);
+  const Membership known = membership ? membership_of(*membership, declared) : Membership{};
 
   const size_t rows = size_t(stride);
   std::vector<uint16_t> length(count * rows);
@@ -169,7 +213,7 @@ nb::tuple read_pages(In<uint32_t, 2> lines, In<int64_t, 1> begin, In<int64_t, 1>
   std::vector<std::vector<Hit>> hits_by_piece((count + kPiece - 1) / kPiece);
   std::vector<int64_t> offsets(count + 1, 0);
   parallel_for(int64_t(count), kPiece, threads, [&](Pieces& pieces) {
-    PageReader reader(judged, membership ? &known : nullptr, labelled);
+    PageReader reader(judged, membership ? &known : nullptr, declared, labelled);
     for_each(pieces, [&](int64_t at) {
       std::vector<Hit>& hits = hits_by_piece[size_t(at / kPiece)];
       const int64_t page = pages.data()[at], first = begin.data()[page];
@@ -218,15 +262,15 @@ nb::tuple score_hits(In<int64_t, 1> offsets, In<uint32_t, 2> hits, In<double, 1>
 
 nb::tuple gather_candidates(In<uint32_t, 1> judgments, In<uint32_t, 1> user, In<int64_t, 1> judged_offsets,
                             In<uint32_t, 1> judged_item, In<double, 1> gain, MembershipArrays membership,
-                            In<uint32_t, 1> sizes, In<int64_t, 1> pin_offsets, In<uint32_t, 2> pins, int rows,
-                            int cols) {
-  const Membership known = membership_of(membership);
+                            In<uint32_t, 1> sizes, std::optional<CarouselArrays> carousels, In<int64_t, 1> pin_offsets,
+                            In<uint32_t, 2> pins, int rows, int cols) {
+  const Membership known = membership_of(membership, carousels_of(carousels));
   const Lists judged = lists_of(judged_offsets, judged_item.shape(0), "judged_offsets");
   const Lists pinned = lists_of(pin_offsets, pins.shape(0), "pin_offsets");
   const size_t count = judgments.shape(0);
   require(user.shape(0) == count && pin_offsets.shape(0) == count + 1, "every problem must have a user and pins");
   require(judged_item.shape(0) == gain.shape(0), "every judgment must have a gain");
-  require(pins.shape(1) == 2, "a pin has a row and a category");
+  require(pins.shape(1) == 3, "a pin has a row, a category and room");
   CandidateLists out;
   {
     nb::gil_scoped_release unlocked;
@@ -301,6 +345,8 @@ Out<int64_t> judged_twice(In<int64_t, 1> offsets, In<uint32_t, 1> item) {
 
 void bind_tables(nb::module_& m) {
   m.attr("NONE") = kNone;
+  m.attr("SEVERAL") = kSeveral;
+  m.attr("UNLIMITED") = Carousels::kUnlimited;
   nb::enum_<Repeats>(m, "Repeats", "How an item counts that a page shows more than once.")
       .value("BEST", Repeats::kBest)
       .value("FIRST", Repeats::kFirst)
@@ -312,7 +358,8 @@ void bind_tables(nb::module_& m) {
       .value("SKIPPED_ROW", kSkippedRow)
       .value("REPEATED_CATEGORY", kRepeatedCategory)
       .value("OUTSIDE_CATEGORY", kOutsideCategory)
-      .value("PINNED_IN_PART", kPinnedInPart);
+      .value("PINNED_IN_PART", kPinnedInPart)
+      .value("OVER_CAPACITY", kOverCapacity);
   nb::class_<Ids>(m, "Ids", "Dense codes for integers or texts, in order of first appearance.")
       .def(nb::init<>())
       .def("add_ints", &Ids::add_ints, "ids"_a, "threads"_a, "Codes of integers, and where each new one first stands.")
@@ -324,13 +371,17 @@ void bind_tables(nb::module_& m) {
         "Where each page's lines begin and end; None unless those of every page stand together.");
   m.def("sorted_lines", &sorted_lines, "lines"_a, "pages"_a,
         "Lines sorted by page, otherwise in their order, and where each page's begin and end.");
+  m.def(
+      "shown_carousels", &shown_carousels, "lines"_a, "user"_a, "grid"_a, "grids"_a, "categories"_a,
+      "Per category: its only user (NONE, SEVERAL), and on each grid the last column of its rows, and of pinned ones.");
   m.def("read_pages", &read_pages, "lines"_a, "begin"_a, "end"_a, "pages"_a, "judgments"_a, "user"_a, "grid"_a,
-        "grids"_a, "judged_offsets"_a, "judged_item"_a, "gaining"_a, "membership"_a.none(), "labelled"_a, "threads"_a,
+        "grids"_a, "judged_offsets"_a, "judged_item"_a, "gaining"_a, "membership"_a.none(), "carousels"_a.none(),
+        "labelled"_a, "threads"_a,
         "Hits of pages, the length, category and pin of every row, and what is wrong with each page.");
   m.def("score_hits", &score_hits, "offsets"_a, "hits"_a, "gain"_a, "weights"_a, "as_list"_a, "repeats"_a, "threads"_a,
         "2DCG of every page from its hits, and what each hit weighs.");
   m.def("gather_candidates", &gather_candidates, "judgments"_a, "user"_a, "judged_offsets"_a, "judged_item"_a, "gain"_a,
-        "membership"_a, "sizes"_a, "pin_offsets"_a, "pins"_a, "rows"_a, "cols"_a,
+        "membership"_a, "sizes"_a, "carousels"_a.none(), "pin_offsets"_a, "pins"_a, "rows"_a, "cols"_a,
         "The items and categories that each ideal page may show, as candidate_ideals takes them.");
   m.def("largest_first", &largest_first, "offsets"_a, "gain"_a, "copies"_a, "weights"_a, "threads"_a,
         "The largest gains on the largest weights (which come sorted), list by list; each gain `copies` times.");

@@ -30,10 +30,15 @@ def test_python_blocks_run() -> None:
         "systems": data.layouts,
     }
     blocks = re.findall(r"```python\n(.*?)```", README + ATTENTION, flags=re.DOTALL)
-    assert len(blocks) == 8
+    assert len(blocks) == 9
     for block in blocks:
         exec(block, names)
     assert f"{cv.n2dcg_cat(names['page']):.5f}"[:5] in README
+    scores = {name: names[name].mean["N2DCG_cat"] for name in ("judged", "displayed")} | {"arrays": names["arrays"]}
+    for name, score in scores.items():
+        assert f"| `{name}` | {score:.2f} |" in README
+    (caption,) = re.findall(r"^judged\.caption  # (.*)", README, flags=re.MULTILINE)
+    assert re.match(".*".join(map(re.escape, caption.split("..."))), names["judged"].caption)
 
 
 def test_command_lines_run(tmp_path: Path) -> None:

@@ -44,11 +44,12 @@ if TYPE_CHECKING:
     from carouseval.evaluation.check import check as check
     from carouseval.evaluation.evaluate import Evaluator as Evaluator
     from carouseval.evaluation.evaluate import evaluate as evaluate
-    from carouseval.evaluation.evaluate import items_of as items_of
     from carouseval.evaluation.explain import explain as explain
     from carouseval.evaluation.explanation import Explanation as Explanation
     from carouseval.evaluation.page_view import PageView as PageView
     from carouseval.evaluation.results import Evaluation as Evaluation
+    from carouseval.evaluation.shown_tables import carousels_of as carousels_of
+    from carouseval.evaluation.shown_tables import items_of as items_of
     from carouseval.metrics.array_functions import dcg2d as dcg2d
     from carouseval.metrics.array_functions import n2dcg as n2dcg
     from carouseval.metrics.array_functions import n2dcg_cat as n2dcg_cat
@@ -78,11 +79,12 @@ else:
             "comparison.sensitivity": ("Sensitivity", "sensitivity"),
             "errors": ("CarousevalError", "DataError", "DataWarning", "ParameterError", "ParseError"),
             "evaluation.check": ("Check", "check"),
-            "evaluation.evaluate": ("Evaluator", "evaluate", "items_of"),
+            "evaluation.evaluate": ("Evaluator", "evaluate"),
             "evaluation.explain": ("explain",),
             "evaluation.explanation": ("Explanation",),
             "evaluation.page_view": ("PageView",),
             "evaluation.results": ("Evaluation",),
+            "evaluation.shown_tables": ("carousels_of", "items_of"),
             "metrics.grid": ("DESKTOP", "Grid", "PHONE", "RECGAZE", "TV"),
             "metrics.ideal": ("ideal_dcg2d", "ideal_layout"),
             "metrics.names": ("metric",),

@@ -7,6 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 NONE: int
+SEVERAL: int
+UNLIMITED: int
 sanitized: bool
 
 class Gain(enum.Enum):
@@ -35,6 +37,7 @@ class Defect(enum.IntFlag):
     REPEATED_CATEGORY = 16
     OUTSIDE_CATEGORY = 32
     PINNED_IN_PART = 64
+    OVER_CAPACITY = 128
 
 def score(
     relevance: NDArray[Any], weights: NDArray[np.float64], gain: Gain, ideal: Ideal, as_list: bool, threads: int
@@ -87,6 +90,7 @@ def use_instruction_set(instruction_set: InstructionSet) -> None: ...
 _Codes = NDArray[np.uint32]
 _Index = NDArray[np.int64]
 _Membership = tuple[_Index, _Codes, _Index, NDArray[np.uint64]]
+_Carousels = tuple[NDArray[np.int32], NDArray[np.uint8], _Index, NDArray[np.uint64]]
 
 class Ids:
     def __len__(self) -> int: ...
@@ -96,6 +100,9 @@ class Ids:
 def text_hashes(stream: object) -> NDArray[np.uint64]: ...
 def page_runs(lines: _Codes, pages: int) -> tuple[_Index, _Index] | None: ...
 def sorted_lines(lines: _Codes, pages: int) -> tuple[_Codes, _Index, _Index]: ...
+def shown_carousels(
+    lines: _Codes, user: _Codes, grid: NDArray[np.uint8], grids: int, categories: int
+) -> tuple[_Codes, NDArray[np.int32], NDArray[np.int32]]: ...
 def read_pages(
     lines: _Codes,
     begin: _Index,
@@ -109,6 +116,7 @@ def read_pages(
     judged_item: _Codes,
     gaining: NDArray[np.uint8],
     membership: _Membership | None,
+    carousels: _Carousels | None,
     labelled: bool,
     threads: int,
 ) -> tuple[_Index, _Codes, NDArray[np.uint16], _Codes, NDArray[np.uint8], _Codes, _Codes, NDArray[np.uint8]]: ...
@@ -129,6 +137,7 @@ def gather_candidates(
     gain: NDArray[np.float64],
     membership: _Membership,
     sizes: _Codes,
+    carousels: _Carousels | None,
     pin_offsets: _Index,
     pins: _Codes,
     rows: int,

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from carouseval.atomic_files import RESULTS, check_outputs, write_atomically, write_frame
-from carouseval.text_tables import frame_html, frame_texts, latex, markdown
+from carouseval.text_tables import TextTable, escape_markdown, html_table, latex, markdown
 
 if TYPE_CHECKING:
     import polars as pl
@@ -21,6 +21,11 @@ class Result:
     @property
     def heading(self) -> str:
         """The sentence to read before the table; empty for most results."""
+        return ""
+
+    @property
+    def caption(self) -> str:
+        """What the scores are: metrics, discounts, ideal, grid and users; empty for results that are not scores."""
         return ""
 
     def to_frame(self) -> "pl.DataFrame":
@@ -54,14 +59,15 @@ class Result:
         return json.dumps(plain(self.to_dict()), indent=1, allow_nan=False)
 
     def to_markdown(self) -> str:
-        """Return the heading and the table in Markdown.
+        """Return the heading, the table and the caption in Markdown.
 
         Returns
         -------
         str
             A Markdown table, numbers to four digits.
         """
-        return f"{self.heading}\n\n" * bool(self.heading) + markdown(*frame_texts(self.to_frame()))
+        heading = f"{escape_markdown(self.heading)}\n\n" * bool(self.heading)
+        return heading + "\n".join(map(markdown, self._text_tables()))
 
     def to_latex(self) -> str:
         """Return the table in LaTeX, with the heading as a comment.
@@ -69,15 +75,22 @@ class Result:
         Returns
         -------
         str
-            A ``tabular`` that needs the package booktabs, numbers to four digits.
+            A ``tabular`` that needs the package booktabs, numbers to four digits; where the result has a caption, in a
+            ``table`` with caption and label.
         """
-        return f"% {self.heading}\n" * bool(self.heading) + latex(*frame_texts(self.to_frame()))
+        heading = f"% {' '.join(self.heading.split())}\n" * bool(self.heading)
+        return heading + "\n".join(map(latex, self._text_tables()))
+
+    def _text_tables(self) -> list[TextTable]:
+        """The tables of Markdown, LaTeX and notebooks."""
+        return [TextTable.of(self.to_frame(), self.caption, f"tab:{type(self).__name__.lower()}")]
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.heading})"
 
     def _repr_html_(self) -> str:
-        return f"<p>{html.escape(self.heading)}</p>" * bool(self.heading) + frame_html(self.to_frame())
+        heading = f"<p>{html.escape(self.heading)}</p>" * bool(self.heading)
+        return heading + "".join(map(html_table, self._text_tables()))
 
     def save(self, path: str | Path) -> Path:
         """Write the result to a file, completely or not at all.

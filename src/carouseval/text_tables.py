@@ -2,59 +2,161 @@
 
 import html
 import math
+import re
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     import polars as pl
 
+DAGGER = "†"
+_LATEX = {mark: rf"\{mark}" for mark in "_&%#${}"} | {
+    "\\": r"\textbackslash{}",
+    "^": r"\textasciicircum{}",
+    "~": r"\textasciitilde{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    "[": "{[}",  # a line of a table that begins with [ or * would be an argument of the \\ before it
+    "*": "{*}",
+    DAGGER: r"$\dagger$",
+}
 
-def markdown(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A Markdown table.
 
-    >>> print(markdown(["metric", "mean"], [["2DCG", "1.5"]]), end="")
+class TableCell(NamedTuple):
+    """A cell that may be bold and have marks, such as a dagger, after its text."""
+
+    text: str
+    bold: bool = False
+    marks: str = ""
+
+
+@dataclass(frozen=True)
+class TextTable:
+    """A table as it is printed, with its caption and, for LaTeX, its label."""
+
+    header: Sequence[str]
+    rows: Sequence[Sequence[str | TableCell]]
+    numeric: Sequence[bool]  # which columns hold numbers, aligned right
+    caption: str = ""
+    label: str = ""
+
+    @classmethod
+    def of(cls, frame: "pl.DataFrame", caption: str = "", label: str = "") -> "TextTable":
+        """A frame as printed: floats with four decimals."""
+        rows = [[_text(value) for value in row] for row in frame.iter_rows()]
+        return cls(frame.columns, rows, [dtype.is_numeric() for dtype in frame.dtypes], caption, label)
+
+    @property
+    def cells(self) -> list[list[TableCell]]:
+        """The lines below the header."""
+        return [[cell if isinstance(cell, TableCell) else TableCell(cell) for cell in row] for row in self.rows]
+
+    @property
+    def marked(self) -> list[bool]:
+        """Which columns have marks."""
+        return [any(row[column].marks for row in self.cells) for column in range(len(self.header))]
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, float):
+        return "" if math.isnan(value) else f"{value:.4f}"
+    return "" if value is None else str(value)
+
+
+def markdown(table: TextTable) -> str:
+    """A Markdown table, with its caption below.
+
+    >>> print(markdown(TextTable(["metric", "mean"], [["2DCG", "1.5"]], [False, True], "One page.")), end="")
     | metric | mean |
-    |---|---|
+    |---|---:|
     | 2DCG | 1.5 |
+    <BLANKLINE>
+    One page.
     """
-    lines = [f"| {' | '.join(_escape_markdown(row))} |" for row in (header, *rows)]
-    return "\n".join([lines[0], f"|{'|'.join('---' for _ in header)}|", *lines[1:]]) + "\n"
+
+    def text(cell: TableCell) -> str:
+        bold = "**" * (cell.bold and bool(cell.text))
+        return f"{bold}{escape_markdown(cell.text)}{bold} {escape_markdown(cell.marks)}".rstrip()
+
+    lines = [list(map(escape_markdown, table.header)), *([text(cell) for cell in row] for row in table.cells)]
+    head, *body = [f"| {' | '.join(line)} |" for line in lines]
+    rule = f"|{'|'.join('---:' if numeric else '---' for numeric in table.numeric)}|"
+    caption = ["", escape_markdown(table.caption)] if table.caption else []
+    return "\n".join([head, rule, *body, *caption]) + "\n"
 
 
-def latex(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A LaTeX tabular with booktabs rules."""
-    body = [" & ".join(map(_escape_latex, row)) + r" \\" for row in rows]
-    top = [
-        rf"\begin{{tabular}}{{l{'r' * (len(header) - 1)}}}",
-        r"\toprule",
-        " & ".join(map(_escape_latex, header)) + r" \\",
-    ]
-    return "\n".join([*top, r"\midrule", *body, r"\bottomrule", r"\end{tabular}"]) + "\n"
+def latex(table: TextTable) -> str:
+    """A LaTeX tabular with booktabs rules; with a caption, in a table environment.
+
+    Marks have a column of their own, without space before it, so that the numbers stay aligned.
+    """
+    marked = table.marked
+
+    def kind(marks: bool, numeric: bool) -> str:
+        return "r@{}l" if marks else "r" if numeric else "l"
+
+    def head(name: str, marks: bool) -> str:
+        return rf"\multicolumn{{2}}{{c}}{{{escape_latex(name)}}}" if marks else escape_latex(name)
+
+    def text(cell: TableCell, marks: bool, numeric: bool) -> str:
+        content = escape_latex(cell.text)
+        if numeric:
+            content = re.sub(r"-(?=\d)", "$-$", content)
+        if cell.bold and content:
+            content = rf"\textbf{{{content}}}"
+        superscript = rf"\textsuperscript{{{escape_latex(cell.marks)}}}" if cell.marks else ""
+        return f"{content} & {superscript}".rstrip() if marks else content
+
+    lines = [" & ".join(map(head, table.header, marked))]
+    lines += [" & ".join(map(text, row, marked, table.numeric)) for row in table.cells]
+    top, *body = [rf"{line} \\" for line in lines]
+    kinds = "".join(map(kind, marked, table.numeric))
+    tabular = [rf"\begin{{tabular}}{{{kinds}}}", r"\toprule", top, r"\midrule", *body]
+    tabular += [r"\bottomrule", r"\end{tabular}"]
+    if table.caption:
+        before = ["% needs the package booktabs", r"\begin{table}", r"\centering"]
+        before += [rf"\caption{{{escape_latex(table.caption)}}}", rf"\label{{{table.label}}}"]
+        tabular = [*before, *tabular, r"\end{table}"]
+    return "\n".join(tabular) + "\n"
 
 
-def frame_texts(frame: "pl.DataFrame") -> tuple[Sequence[str], list[list[str]]]:
-    """A frame's header and cells as printed: floats with four decimals."""
+def html_table(table: TextTable) -> str:
+    """A plain HTML table, with its caption in small print below."""
+    # numbers with marks start at the same place, so that marks do not shift them
+    right = [numeric and not marks for numeric, marks in zip(table.numeric, table.marked, strict=True)]
 
-    def text(value: Any) -> str:
-        if isinstance(value, float):
-            return "" if math.isnan(value) else f"{value:.4f}"
-        return "" if value is None else str(value)
+    def text(cell: TableCell) -> str:
+        content = f"<b>{html.escape(cell.text)}</b>" if cell.bold else html.escape(cell.text)
+        return f"{content}<sup>{html.escape(cell.marks)}</sup>" if cell.marks else content
 
-    return frame.columns, [[text(value) for value in row] for row in frame.iter_rows()]
+    def line(tag: str, texts: Iterable[str]) -> str:
+        sides = ("right" if is_right else "left" for is_right in right)
+        cells = (f'<{tag} style="text-align: {side}">{text}</{tag}>' for side, text in zip(sides, texts, strict=True))
+        return f"<tr>{''.join(cells)}</tr>"
+
+    lines = [line("th", map(html.escape, table.header)), *(line("td", map(text, row)) for row in table.cells)]
+    caption = f"<p><small>{html.escape(table.caption)}</small></p>" if table.caption else ""
+    return f"<table>{''.join(lines)}</table>{caption}"
 
 
 def frame_html(frame: "pl.DataFrame") -> str:
     """A frame as a plain HTML table."""
-    header, rows = frame_texts(frame)
-    lines = [("th", header), *(("td", row) for row in rows)]
-    body = "".join(f"<tr>{''.join(f'<{tag}>{html.escape(text)}</{tag}>' for text in row)}</tr>" for tag, row in lines)
-    return f"<table>{body}</table>"
+    return html_table(TextTable.of(frame))
 
 
-def _escape_markdown(row: Sequence[str]) -> list[str]:
-    return [" ".join(text.replace("|", "\\|").splitlines()) for text in row]
+def escape_markdown(text: str) -> str:
+    """Text that Markdown shows as it is, on one line and in one cell."""
+    marks = r"[\\`*~|[]|<(?=[a-zA-Z/!?])|(?<!\w)_|_(?!\w)"
+    return re.sub(marks, r"\\\g<0>", " ".join(text.split()))
 
 
-def _escape_latex(text: str) -> str:
-    names = {"\\": r"\textbackslash{}", "^": r"\^{}", "~": r"\~{}", "\n": " ", "\r": " "}
-    return "".join(names.get(mark, rf"\{mark}" if mark in "_&%#${}" else mark) for mark in text)
+def escape_latex(text: str) -> str:
+    """Text that LaTeX shows as it is, on one line."""
+    return "".join(_LATEX.get(mark, mark if mark.isprintable() else " ") for mark in text)
+
+
+def brief(text: str) -> str:
+    """A name with long numbers rounded to four digits, for display: parsing it may give another value."""
+    return re.sub(r"\d+\.\d{5,}(?:e[-+]?\d+)?", lambda number: f"{float(number[0]):.4g}", text)

@@ -345,7 +345,7 @@ def test_compare_with_sensitivity_and_files(folder: Path, tmp_path: Path) -> Non
     assert set(pl.read_parquet(users)["system"]) == {"prod", "new"}
     assert pl.read_csv(out).height == 1
     both = comparison(folder, "--sensitivity", "--format", "markdown").stdout
-    assert both.index("| N2DCG_cat | prod | new |") < both.index("\n\nThe order new > prod")
+    assert both.index("| N2DCG_cat | new | prod |") < both.index("\n\nThe order new > prod")
     assert "variations" in json.loads(comparison(folder, "--sensitivity", "--format", "json").stdout)["sensitivity"]
     assert comparison(folder, "--sensitivity", "--format", "csv").returncode == 2
 

@@ -52,7 +52,8 @@ def test_by_hand() -> None:
     assert result.mean[name] == pytest.approx(1.3 / 2.2)
     assert result.counts == {
         "users": 1, "pages": 1, "lines": 6, "missing": 0, "no_relevant": 0, "duplicates": 0, "unjudged": 3,
-        "uncategorised": 0, "invalid": 0, "gaps": 0, "bounded": 0, "above_ideal": 0,
+        "no_category": 0, "uncategorised": 0, "personal": 0, "limited": 0, "invalid": 0, "gaps": 0, "bounded": 0,
+        "above_ideal": 0,
     }  # fmt: skip
 
 
@@ -283,7 +284,8 @@ def test_personal_categories() -> None:
     judgments = {"user_id": ["u", "u", "v", "v"], "item_id": ["x", "y", "x", "y"], "relevance": [1] * 4}
     flat = cv.discounts.Empirical([[1.0, 0.5], [0.4, 0.1]], name="flat")
     metric = cv.metric("N2DCG_cat", discount=flat)
-    result = cv.evaluate(layouts, judgments, items, metrics=metric, grid=cv.Grid(2, 2))
+    with pytest.warns(cv.DataWarning, match="'new' holds up to 2 there and at most 1 on any page, for 50% of users"):
+        result = cv.evaluate(layouts, judgments, items, metrics=metric, grid=cv.Grid(2, 2))
     ideals = dict(result.per_page.select("user_id", f"{metric}.ideal").iter_rows())
     assert ideals == pytest.approx({"u": 1.4, "v": 1.5})  # u: a row each; v: both in "new"
     with pytest.raises(cv.DataError, match="1 item is outside its row's category"):

@@ -32,7 +32,7 @@ RULE = {"zero": ZERO, "skip": SKIP, "error": REFUSE}
 @pytest.mark.parametrize(("missing", "bare"), list(itertools.product(RULE, RULE)))
 def test_every_combination_of_policies(missing: Any, bare: Any) -> None:
     settings = Settings(grid=GRID, missing_pages=missing, no_relevant=bare)
-    with JudgedSources(JUDGMENTS, None, ScoringPlan.of(settings)).open(LAYOUTS, items_from_layouts=True) as inputs:
+    with JudgedSources(JUDGMENTS, None, ScoringPlan.of(settings)).open(LAYOUTS) as inputs:
         found = PageOutcomes.of(inputs.judged, inputs.layouts, inputs.plan).by_metric["N2DCG_cat"]
     neither = RULE[bare] if missing == "zero" else RULE[missing]
     assert found.decision.tolist() == [SCORE, RULE[bare], RULE[missing], neither]

@@ -83,8 +83,14 @@ def test_writings(result: cv.Evaluation, tmp_path: Path) -> None:
     assert content["results"][0]["mean"] == result.mean["N2DCG_cat"]
     assert content["counts"] == result.counts
     assert content["config"]["candidates"] == "judged"
-    assert result.to_markdown().splitlines()[1] == "|---|---|---|---|---|---|---|"
-    assert r"N2DCG\_cat" in result.to_latex()
+    assert content["caption"] == result.caption
+    markdown = result.to_markdown()
+    assert markdown.splitlines()[1] == "|---|---|---:|---:|---:|---:|---:|"
+    assert markdown.endswith(f"\n\n{result.caption} Low and high: 95% interval by bootstrap over users.\n")
+    latex = result.to_latex().splitlines()
+    assert latex[4:6] == [r"\label{tab:evaluation}", r"\begin{tabular}{llrrrrr}"]
+    assert latex[3].startswith(r"\caption{N2DCG\_cat with d\_rpd(")
+    assert latex[9].startswith(rf"(all) & N2DCG\_cat & {result.mean['N2DCG_cat']:.4f} & ")
     assert "N2DCG_cat=0." in repr(result)
     assert "<table" in result._repr_html_()
     for suffix in ("json", "md", "tex", "csv", "parquet"):

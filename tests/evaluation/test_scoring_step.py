@@ -15,7 +15,7 @@ from carouseval.building.sample import sample
 from carouseval.evaluation.per_page import page_names
 from carouseval.evaluation.plan import ScoringPlan
 from carouseval.evaluation.reading.inputs import Inputs, JudgedSources
-from carouseval.evaluation.scoring.page_batch import PageBatch, page_batches
+from carouseval.evaluation.reading.page_batch import PageBatch, page_batches
 from carouseval.evaluation.scoring.page_ideals import PageIdeals
 from carouseval.evaluation.scoring.page_scores import PageScores
 from carouseval.evaluation.scoring.scoring_step import score

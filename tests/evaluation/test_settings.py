@@ -124,6 +124,16 @@ CASES: dict[str, list[Case]] = {
     "invalid": [Case("count", INVALID)],
     "by": [Case("device", where=SCORING), Case("device", UNSTEADY), Case("nothing")],
     "columns": [Case({"user_id": "customer"}, RENAMED), Case({"user_id": "nobody"})],
+    "carousels": [
+        Case({"category": ["A"], "capacity": [1]}),
+        Case({"category": ["A"], "user_id": ["u"]}, base={"invalid": "count"}, where=SCORING),
+        Case({"category": ["A", "A"]}),
+    ],
+    "capacity": [
+        Case({"A": 1}),
+        Case("shown", where=("evaluate", "explain", "Evaluator")),
+        Case({"B": 1}, base={"invalid": "count"}, where=SCORING),
+    ],
     "weight": [Case("traffic"), Case("traffic", base={"missing_pages": "skip"}, where=SCORING), Case("nothing")],
     "memory": [Case(1e-7), Case(100.0)],
     "threads": [Case(1), Case(7)],
@@ -206,6 +216,8 @@ def echo(name: str, value: Any) -> Any:
         return value if isinstance(value, str) else value.__name__
     if name == "by":
         return [] if value is None else [value]
+    if name == "carousels":
+        return "none" if value is None else "given"
     return {} if name == "columns" and value is None else value
 
 
@@ -256,12 +268,15 @@ def test_signatures_and_help_name_every_setting(function: str) -> None:
         ("threads", 1.5),
         ("columns", "user"),
         ("columns", {"user": "customer"}),
+        ("capacity", "show"),
+        ("capacity", {"A": 0}),
+        ("carousels", {"capacity": [1]}),
     ],
 )
 def test_what_is_no_value_is_refused_by_name(function: str, name: str, value: Any) -> None:
     """Where settings are wrong, not tables: ``check`` raises too, or lists it."""
     base = {"metrics": "N2DCG_cat"} if name != "metrics" else {}
-    if function == "check" and name in ("weight", "columns"):
+    if function == "check" and name in ("weight", "columns", "carousels"):
         assert not cv.check(*TABLES, **{name: value}).ok
         return
     with pytest.raises(cv.CarousevalError, match=name.removesuffix("s")):

@@ -310,7 +310,8 @@ def test_systems_without_items_share_a_catalogue() -> None:
     other = pages([("u", 1, 1, "a", "k"), ("u", 1, 2, "c", "k"), ("u", 1, 3, "d", "k")], "category")
     systems = {"one": one, "other": other}
     judgments = judged(a=1, c=1)
-    found = cv.compare(systems, judgments, metrics=["Hit@1x1", "Coverage"], permutations=9)
+    with pytest.warns(cv.DataWarning, match="Coverage: there is no items table"):
+        found = cv.compare(systems, judgments, metrics=["Hit@1x1", "Coverage"], permutations=9)
     figures = found.systems.filter(pl.col("metric") == "Coverage")
     assert dict(figures.select("system", "mean").rows()) == {"one": 2 / 4, "other": 3 / 4}
     bare = {name: table.drop("category") for name, table in systems.items()}

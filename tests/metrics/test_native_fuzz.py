@@ -190,6 +190,29 @@ def membership(rng: Generator) -> Any:
     return shared, codes(rng, shared[-1], 8), personal, pairs
 
 
+def carousels(rng: Generator) -> Any:
+    if rng.random() < 0.3:
+        return None
+    categories, users = size(rng, 0, 9), offsets(rng, 12)
+    capacity = rng.choice([0, 1, 3, 20, _native.UNLIMITED], categories).astype(np.int32)
+    own = [np.unique(rng.integers(0, 9, n)) << 32 | rng.integers(0, 6) for n in np.diff(users)]
+    counts = np.cumsum([0, *map(len, own)])
+    lines = np.concatenate([np.empty(0, np.int64), *own]).astype(np.uint64)
+    return capacity, rng.integers(0, 2, categories).astype(np.uint8), counts, lines
+
+
+def shown_carousels(rng: Generator) -> Arguments:
+    arguments = page_runs(rng)
+    pages = arguments["pages"]
+    return {
+        "lines": arguments["lines"],
+        "user": codes(rng, pages, 14),
+        "grid": rng.integers(0, 2, pages).astype(np.uint8),
+        "grids": 2,
+        "categories": size(rng, 0, 9),
+    }
+
+
 def judged(rng: Generator) -> Arguments:
     groups = offsets(rng, 12, 9)
     return {"judged_offsets": groups, "judged_item": codes(rng, groups[-1], 30)}
@@ -212,6 +235,7 @@ def read_pages(rng: Generator) -> Arguments:
         **known,
         "gaining": rng.integers(0, 2, len(known["judged_item"])).astype(np.uint8),
         "membership": membership(rng) if rng.random() < 0.7 else None,
+        "carousels": carousels(rng),
         "labelled": bool(rng.random() < 0.5),
     }
 
@@ -241,8 +265,11 @@ def gather_candidates(rng: Generator) -> Arguments:
         "gain": numbers(rng, len(known["judged_item"])),
         "membership": membership(rng),
         "sizes": rng.integers(0, 9, 8).astype(np.uint32),
+        "carousels": carousels(rng),
         "pin_offsets": pins,
-        "pins": np.stack([rng.integers(0, 9, pins[-1]), codes(rng, pins[-1], 9)], axis=1).astype(np.uint32),
+        "pins": np.stack(
+            [rng.integers(0, 9, pins[-1]), codes(rng, pins[-1], 9), rng.integers(0, 9, pins[-1])], axis=1
+        ).astype(np.uint32),
         "rows": int(rng.integers(0, 9)),
         "cols": int(rng.integers(0, 9)),
     }
@@ -279,7 +306,7 @@ MAKERS: dict[str, Callable[[Generator], Arguments]] = {
     made.__name__: made
     for made in (
         score, layout, candidate_ideals, correlations, draw_pairs, sign_flips, scan_chains,
-        page_runs, read_pages, score_hits, gather_candidates, largest_first,
+        page_runs, shown_carousels, read_pages, score_hits, gather_candidates, largest_first,
         order_within, judged_twice, text_hashes,
     )
 } | {"gains": cell_gains, "sorted_lines": page_runs}  # fmt: skip

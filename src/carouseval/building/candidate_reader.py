@@ -14,7 +14,7 @@ from carouseval.evaluation.notices import no_category, uncategorised
 from carouseval.evaluation.per_page import page_names
 from carouseval.evaluation.plan import ScoringPlan
 from carouseval.evaluation.reading.inputs import NEEDS_CATEGORIES, Inputs, JudgedSources
-from carouseval.evaluation.scoring.page_batch import PageBatch, page_batches
+from carouseval.evaluation.reading.page_batch import PageBatch, page_batches
 from carouseval.evaluation.scoring.page_ideals import PageIdeals
 from carouseval.evaluation.settings import Settings
 from carouseval.metrics.grid import Array, Grid, IntArray
@@ -60,7 +60,7 @@ def read_carousels(
     metric = _linear_metric(plan)
     if shown_items is None and "items" not in sources and plan.needs_categories:
         raise DataError(f"{NEEDS_CATEGORIES}.")
-    judged = JudgedSources(sources["judgments"], sources.get("items", shown_items), plan)
+    judged = JudgedSources(sources["judgments"], sources.get("items", shown_items), plan, from_layouts=False)
     return _read(judged, metric, tables, cells, sources.get("layouts"), shown_items is not None, progress)
 
 

@@ -117,7 +117,7 @@ def compare(
     if out is not None:
         result.save(out)
     more = {} if variations is None else {"sensitivity": variations.to_dict()}
-    emit(result, format, lambda _: draw(result, variations), more)
+    emit(result, format, lambda width: draw(result, variations, width), more)
     if variations is not None and format in (Format.markdown, Format.latex):
         typer.echo()
         emit(variations, format)

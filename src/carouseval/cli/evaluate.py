@@ -61,5 +61,5 @@ def evaluate(
         write_frame(per_user, result.per_user)
     if out is not None:
         result.save(out)
-    emit(result, format, lambda _: draw(result))
+    emit(result, format, lambda width: draw(result, width))
     exit_on_failure(condition.failure(result) for condition in conditions)

@@ -67,7 +67,7 @@ def explain(
     if view is not None:
         view = replace(view, reason=with_option_names(view.reason))
     more = {"worst": result.worst.head(worst).to_dicts()} | ({} if view is None else {"page": view.to_dict()})
-    emit(result, format, lambda _: draw(result, worst, view), more)
+    emit(result, format, lambda width: draw(result, worst, view, width), more)
 
 
 def _page_view(result: "Explanation", user: str | None, page: str | None, default: bool) -> "PageView | None":

@@ -20,6 +20,10 @@ _PAIR = re.compile(rf"(?<!\S)(?<!first )(?<!['\d] )({_NAME})=('[^']*'|[\d.]*\d)(
 _COLUMNS = re.compile(r"(columns=)?\{'(\w+)': '(\w+)'(?:, \.\.\.)?\}")
 _PHRASES = {
     "Give items": "Give --items",
+    "declare it in carousels": "declare it in --carousels",
+    "Raise the capacity in carousels or capacity=": "Raise the capacity in --carousels or --capacity",
+    "leave carousels out": "leave --carousels out",
+    "declare personal=false in carousels": "declare personal=false in --carousels",
     "twice in by and weight": "twice in --by and --weight",
     "as given in columns": "as given in --columns",
     "Use it once in columns": "Use it once in --columns",

@@ -137,4 +137,44 @@ def parse_columns(texts: list[str]) -> dict[str, Any]:
     return names
 
 
-_SPECIAL = {"metrics": _metrics, "grid": _grid, "gain": _gain, "by": _by, "columns": _columns}
+def _carousels(_: "Field[Any]") -> SettingOptions:
+    text = (
+        "Carousels: category (and user_id: only these users have it; capacity: how many items it holds; personal: its "
+        "items are each user's own)."
+    )
+    return SettingOptions((_option("carousels", str, None, metavar="<file>", help=text),))
+
+
+def _capacity(_: "Field[Any]") -> SettingOptions:
+    text = (
+        "How many items a carousel of the ideal page holds: as many as the grid has columns (grid), or as its longest "
+        "row in any of the layouts (shown); or 'Top 10=10' for a single category. Repeat for several."
+    )
+    option = _option("capacity", list[str], ["grid"], metavar="<grid|shown|category=number>", help=text)
+    return SettingOptions((option,), _parse_capacity)
+
+
+def _parse_capacity(texts: list[str]) -> Any:
+    """``--capacity shown``, or ``--capacity 'Top 10=10' --capacity Billboard=1``, as a value of the setting."""
+    if len(texts) == 1 and "=" not in texts[0]:
+        return texts[0]
+    capacities: dict[str, int] = {}
+    for text in texts:
+        category, equals, number = text.rpartition("=")
+        if not (category and equals and number.strip().isdecimal()):
+            raise ParseError(
+                f"--capacity {text!r} cannot be parsed; write grid, shown, or a category and its capacity: 'Top 10=10'."
+            )
+        capacities[category] = int(number)
+    return capacities
+
+
+_SPECIAL = {
+    "metrics": _metrics,
+    "grid": _grid,
+    "gain": _gain,
+    "by": _by,
+    "columns": _columns,
+    "carousels": _carousels,
+    "capacity": _capacity,
+}

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import fields
-from typing import Any, TypeAlias, Unpack
+from collections.abc import Mapping, Sequence
+from typing import Any, Unpack
 
 import numpy as np
 import polars as pl
@@ -14,26 +12,16 @@ import polars as pl
 from carouseval.comparison.choices import Correction
 from carouseval.comparison.comparison import Comparison
 from carouseval.comparison.pair_tests import PairTests
-from carouseval.comparison.significance import PairStatistics, Test
+from carouseval.comparison.significance import Test
+from carouseval.comparison.systems import RESULT_COLUMNS, Systems, evaluate_systems, runs_by_system
 from carouseval.errors import DataError, ParameterError
-from carouseval.evaluation.evaluate import Evaluator, items_of
 from carouseval.evaluation.outcomes import SCORED
 from carouseval.evaluation.plan import ScoringPlan
 from carouseval.evaluation.resampling import mean_interval, mean_of
 from carouseval.evaluation.results import NO_PAGE, Evaluation, weight_of
 from carouseval.evaluation.settings import Settings, SettingsDict, takes_settings
-from carouseval.metrics.validation import did_you_mean
 from carouseval.progress import Progress
-from carouseval.tables import TableLike, in_memory
-
-# columns of results: systems and segments must have other names
-_RESULT_COLUMNS = {field.name for field in fields(PairStatistics)} | {
-    *("user_id", "system", "baseline", "metric", "runs", "spread", "weight"),
-    *("p", "p_adjusted", "significant", "not_inferior"),
-    *("varied", "variation", "tau", "best", "flips"),
-}
-Systems: TypeAlias = Mapping[str, TableLike | Sequence[TableLike]]
-"""The layouts of each system by its name; a list of layouts where a system has several runs."""
+from carouseval.tables import TableLike
 
 
 @takes_settings
@@ -116,8 +104,7 @@ def compare(
         threads=plan.threads,
     )
     _check_names(plan)
-    evaluator = Evaluator(judgments, items_or_collected(items, runs, plan), **settings)
-    evaluations = evaluate_runs(evaluator, runs, progress)
+    evaluations = evaluate_systems(runs, judgments, items, plan, progress)
     _check_ideals(evaluations)
     by = list(options.by_columns)
     per_user = _per_user(evaluations, tests.metrics, [])
@@ -132,66 +119,9 @@ def compare(
     )
 
 
-def items_or_collected(
-    items: TableLike | None, runs: Mapping[str, Sequence[TableLike]], plan: ScoringPlan
-) -> TableLike | None:
-    """The items table; where it is needed but not given, one collected from the layouts of all systems."""
-    if items is not None or not (plan.needs_categories or plan.figures):
-        return items
-    columns = plan.settings.columns
-    try:
-        return items_of(*(table for layouts in runs.values() for table in layouts), columns=columns)
-    except DataError:
-        for name, layouts in runs.items():
-            with _naming(name):
-                items_of(*layouts, columns=columns)
-        raise
-
-
-def runs_by_system(systems: Systems, baseline: str | None = None) -> dict[str, list[TableLike]]:
-    """The layouts of every system, one table per run; names and the baseline are checked."""
-    if not isinstance(systems, Mapping) or len(systems) < 2:
-        raise ParameterError("systems must be a dict of at least two: {'prod': layouts, 'new': layouts}.")
-    if baseline is not None and baseline not in systems:
-        hint = f"{did_you_mean(str(baseline), systems)} Systems: {', '.join(map(str, systems))}."
-        raise ParameterError(f"baseline: there is no system {baseline!r}.{hint}")
-    runs = {}
-    for name, layouts in systems.items():
-        if not isinstance(name, str) or not name:
-            raise ParameterError(f"systems: names must be non-empty strings, found {name!r}.")
-        if name in _RESULT_COLUMNS:
-            raise ParameterError(f"systems: {name!r} is a column of the results; choose another name.")
-        tables: list[Any] = list(layouts) if isinstance(layouts, list | tuple) else [layouts]
-        if not tables:
-            raise ParameterError(f"systems: {name} has no layouts.")
-        with _naming(name):
-            runs[name] = [in_memory(table, "layouts") for table in tables]
-    return runs
-
-
-def evaluate_runs(
-    evaluator: Evaluator, runs: Mapping[str, Sequence[TableLike]], progress: Progress | None
-) -> dict[str, list[Evaluation]]:
-    """The evaluation of every run of every system."""
-    evaluations = {}
-    for name, layouts in runs.items():
-        with _naming(name):
-            evaluations[name] = [evaluator.evaluate(table, progress) for table in layouts]
-    return evaluations
-
-
-@contextmanager
-def _naming(system: str) -> Iterator[None]:
-    """Name the system in errors about its tables."""
-    try:
-        yield
-    except DataError as error:
-        raise DataError(f"{system}: {error}") from None
-
-
 def _check_names(plan: ScoringPlan) -> None:
     for name in plan.settings.by_columns:
-        if name in _RESULT_COLUMNS:
+        if name in RESULT_COLUMNS:
             raise ParameterError(f"by={name!r} is a column of the results; give your column another name.")
     if not plan.metrics:
         raise ParameterError(
@@ -267,5 +197,6 @@ def _system_table(
                 low, high = mean_interval(values, weights, tests.ci, seed=tests.seed)
                 row |= {"mean": mean_of(values, weights), "low": low, "high": high, "users": len(values)}
             spread = float(np.std(means, ddof=1)) if len(means) > 1 else None
-            rows.append(row | {"runs": len(results), "spread": spread})
+            left_out = 0 if metric in results[0].figures else results[0].left_out(metric)
+            rows.append(row | {"runs": len(results), "spread": spread, "left_out": left_out})
     return pl.DataFrame(rows, schema_overrides={"spread": pl.Float64})

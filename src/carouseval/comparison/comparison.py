@@ -7,10 +7,13 @@ from typing import Any
 
 import polars as pl
 
+from carouseval.comparison.result_tables import difference_table, mean_table
 from carouseval.comparison.significance import TIE
 from carouseval.errors import DataError, ParameterError
+from carouseval.evaluation.caption import caption
 from carouseval.evaluation.results import Evaluation
 from carouseval.result_base import Result, plain
+from carouseval.text_tables import TextTable
 
 _CORRECTIONS = {"holm": " after Holm correction", "bh": " after Benjamini-Hochberg correction", "none": ""}
 _MOST_SYSTEMS = 5  # listed by repr
@@ -28,7 +31,7 @@ class Comparison(Result):
         The names of the metrics compared; :attr:`summary` and :meth:`worse` use the first.
     systems : polars.DataFrame
         One line per system and metric: ``mean`` over users, interval (``low``, ``high``), ``users``, ``runs`` and the
-        standard deviation of the runs' means (``spread``).
+        standard deviation of the runs' means (``spread``), and the users ``left_out`` of the mean.
     pairs : polars.DataFrame
         One line per pair of systems and metric: ``difference``, relative ``lift``, standardised ``effect`` (Cohen's
         d_z), interval (``low``, ``high``; not adjusted for multiple comparisons), ``wins``, ``ties`` and ``losses`` by
@@ -71,9 +74,35 @@ class Comparison(Result):
         """The sentences that head every table: what is measured, if unusual, and the summary."""
         return f"{next(iter(self.evaluations.values()))[0].heading} {self.summary}".strip()
 
+    @property
+    def caption(self) -> str:
+        """What the scores are, in a sentence: metrics, discounts, ideal, grid and number of users."""
+        return caption(self.config, self.systems["users"].to_list())
+
+    def _text_tables(self) -> list[TextTable]:
+        return [
+            mean_table(self.systems, self.pairs, self.config, self.caption),
+            difference_table(self.to_frame(), self.config, self.caption),
+        ]
+
     @cached_property
     def summary(self) -> str:
         """Which system leads by the first metric, and whether the difference is statistically significant."""
+        return f"{self._left_out} {self._ranking_summary}".strip()
+
+    @property
+    def _left_out(self) -> str:
+        """How many users each system leaves out, where systems differ."""
+        counts = {row["system"]: row["left_out"] for row in self._ranking}
+        if len(set(counts.values())) == 1:
+            return ""
+        listed = ", ".join(f"{count:,} under {system}" for system, count in counts.items())
+        displayed = self.config["candidates"] == "displayed"
+        why = "their pages show nothing relevant, so there is nothing to arrange" if displayed else "they have no page"
+        return f"Users left out: {listed} ({why}). Systems are compared on the users scored under both."
+
+    @property
+    def _ranking_summary(self) -> str:
         metric = self.metrics[0]
         best, second = self._ranking[:2]
         if math.isnan(best["mean"]):
@@ -175,8 +204,30 @@ class Comparison(Result):
         overall = self.pairs.select(*(pl.lit("(all)").alias(name) for name in by), pl.all())
         return pl.concat([overall, self.segments], how="vertical_relaxed")
 
+    def to_markdown(self) -> str:
+        """Return the summary, the systems' means and the differences between systems in Markdown.
+
+        Returns
+        -------
+        str
+            A table of systems by metrics, where the highest means are bold and significant differences are marked, and
+            a table of differences, for all users and for each segment; both with a caption.
+        """
+        return super().to_markdown()
+
+    def to_latex(self) -> str:
+        """Return the systems' means and the differences between systems in LaTeX, with the summary as a comment.
+
+        Returns
+        -------
+        str
+            The same two tables as :meth:`to_markdown` gives, each a ``table`` with caption and label that needs the
+            package booktabs.
+        """
+        return super().to_latex()
+
     def to_dict(self) -> dict[str, Any]:
-        """Return the summary, systems, pairs, segments, counts and config as plain values.
+        """Return the summary, caption, systems, pairs, segments, counts and config as plain values.
 
         Returns
         -------
@@ -185,7 +236,8 @@ class Comparison(Result):
         """
         tables = {"systems": self.systems, "pairs": self.pairs, "segments": self.segments}
         lines = {name: table.to_dicts() for name, table in tables.items()}
-        return plain({"summary": self.summary, **lines, "counts": self.counts, "config": self.config})
+        texts = {"summary": self.summary, "caption": self.caption}
+        return plain(texts | lines | {"counts": self.counts, "config": self.config})
 
     def __repr__(self) -> str:
         ranking = self._ranking

@@ -11,10 +11,16 @@ from typing import Any, Unpack
 
 import polars as pl
 
-from carouseval.comparison.compare import Systems, evaluate_runs, items_or_collected, runs_by_system
 from carouseval.comparison.significance import TIE
+from carouseval.comparison.systems import Systems, evaluate_systems, runs_by_system
 from carouseval.errors import ParameterError
-from carouseval.evaluation.evaluate import Evaluator
+        varied = replace(options, candidates=candidates, metrics=list(metrics.values()))
+        evaluations = evaluate_systems(runs, judgments, items, ScoringPlan.of(varied), progress)
+        if candidates == options.candidates:
+            users = {
+                system: max(result.per_user[str(reference)].count() for result in results)
+                for system, results in evaluations.items()
+            }
 from carouseval.evaluation.plan import ScoringPlan
 from carouseval.evaluation.results import Evaluation
 from carouseval.evaluation.settings import Candidates, Settings, SettingsDict, takes_settings
@@ -41,6 +47,8 @@ class Sensitivity(Result):
         One line per variation (and segment), the reference first: what is ``varied`` and how (``variation``), the mean
         of each system, Kendall's ``tau`` between its order and the reference's, the ``best`` system, and the pairs of
         systems that swap places (``flips``).
+    users : dict of str to int
+        The number of users that the reference scores under each system.
     config : dict of str to Any
         Every setting in force.
 
@@ -54,12 +62,18 @@ class Sensitivity(Result):
 
     systems: tuple[str, ...]
     table: pl.DataFrame
+    users: dict[str, int]
     config: dict[str, Any]
 
     @property
     def heading(self) -> str:
         """The sentences that head every table: the summary."""
         return self.summary
+
+    @property
+    def caption(self) -> str:
+        """What the scores of the reference are, in a sentence."""
+        return f"Reference: {caption(self.config, list(self.users.values()))}"
 
     @cached_property
     def summary(self) -> str:
@@ -116,14 +130,15 @@ class Sensitivity(Result):
         return self.table
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the summary, variations and config as plain values.
+        """Return the summary, caption, variations, users and config as plain values.
 
         Returns
         -------
         dict of str to Any
             Content for JSON; NaN becomes None.
         """
-        return plain({"summary": self.summary, "variations": self.table.to_dicts(), "config": self.config})
+        content = {"summary": self.summary, "caption": self.caption, "variations": self.table.to_dicts()}
+        return plain(content | {"users": self.users, "config": self.config})
 
     def __repr__(self) -> str:
         changed, count = self._changed.height, self._variations.height
@@ -184,7 +199,6 @@ def sensitivity(
     if plan.grid_values is not None:
         raise ParameterError("grid: sensitivity takes one grid for all pages.")
     runs = runs_by_system(systems)
-    item_table = items_or_collected(items, runs, ScoringPlan.of(replace(options, candidates="judged")))
     reference, variations = plan.metrics[name], _variations(plan.metrics[name], plan, discounts)
     other: Candidates = "displayed" if options.candidates == "judged" else "judged"
     metrics_by_candidates: dict[Candidates, dict[tuple[str, str], Metric]] = {
@@ -192,15 +206,27 @@ def sensitivity(
         other: {("candidates", other): reference},
     }
     lines: list[dict[str, Any]] = []
+    users: dict[str, int] = {}
     for candidates, metrics in metrics_by_candidates.items():
+<<<<<<< HEAD
+        varied = replace(options, candidates=candidates, metrics=list(metrics.values()))
+        evaluations = evaluate_systems(runs, judgments, items, ScoringPlan.of(varied), progress)
+=======
         varied: SettingsDict = {"candidates": candidates, "metrics": list(metrics.values())}
         evaluator = Evaluator(judgments, item_table, **settings | varied)
         evaluations = evaluate_runs(evaluator, runs, progress)
+        if candidates == options.candidates:
+            users = {
+                system: max(result.per_user[str(reference)].count() for result in results)
+                for system, results in evaluations.items()
+            }
+>>>>>>> w-captions
         for variation, varied_metric in metrics.items():
             lines += _lines(variation, str(varied_metric), evaluations, options.by_columns)
     return Sensitivity(
         systems=_ranked(runs, lines[0]),
         table=_with_agreement(lines, list(runs), options.by_columns),
+        users=users,
         config=plan.config() | {"discounts_tried": list(discounts)},
     )
 

@@ -19,12 +19,14 @@ from carouseval.evaluation.outcomes import PageOutcomes
 from carouseval.evaluation.page_defects import PageDefect
 from carouseval.evaluation.plan import ScoringPlan
 from carouseval.evaluation.reading.inputs import NO_CATEGORY, Inputs, JudgedSources
-from carouseval.evaluation.scoring.page_batch import page_batches
+from carouseval.evaluation.reading.page_batch import page_batches
 from carouseval.evaluation.settings import Settings, SettingsDict, takes_settings
 from carouseval.progress import Progress
 from carouseval.result_base import Result
 from carouseval.table_columns import Defect
 from carouseval.tables import Table, TableLike, in_memory, open_table
+
+_MOST_NAMES = 5  # of categories, in a note
 
 
 @dataclass(frozen=True, repr=False)
@@ -147,6 +149,7 @@ def check(
     chosen = Settings.named("check", settings)
     ScoringPlan.of(chosen)  # errors of settings are raised, those of tables listed
     sources: dict[str, Any] = {"layouts": layouts, "judgments": judgments, "items": items}
+    sources["carousels"] = chosen.carousels
     given = {
         name: in_memory(source, name) for name, source in sources.items() if source is not None or name == "layouts"
     }
@@ -217,7 +220,7 @@ def _summary(table: Table) -> dict[str, Any]:
             "highest_relevance": relevance.max(),
             "share_of_zeros": (relevance == 0).mean(),
         }
-    if table.name == "items" and "user_id" in table:
+    if table.name in ("items", "carousels") and "user_id" in table:
         facts["personal_lines"] = pl.col("user_id").is_not_null().sum()
     with table.read_errors():
         return table.frame().select(**facts).collect(engine="streaming").row(0, named=True)
@@ -237,10 +240,11 @@ def _content_defects(
     judgments = given["judgments"] if judged else _no_judgments(tables["layouts"])
     sources = JudgedSources(judgments, given.get("items"), ScoringPlan.of(settings), needs_judgments=judged)
     try:
-        with sources.open(given["layouts"], progress, items_from_layouts=True, lenient=True) as inputs:
+        with sources.open(given["layouts"], progress, lenient=True) as inputs:
             defects, unjudged = _page_defects(inputs, summary, progress)
             if inputs.judged.membership is None and inputs.plan.needs_categories:  # items may come with the judgments
                 defects.append(Defect("layouts", "category", 1, NO_CATEGORY, "error" if judged else "warning"))
+            defects += _personal_notes(inputs)
             return defects + (_match_defects(inputs, summary, unjudged) if judged else [])
     except CarousevalError as error:
         return [Defect(_table_of(error), "", 1, str(error))]
@@ -267,6 +271,24 @@ def _page_defects(
             defects.append(replace(describe_defects(defect, pages, inputs), severity=severity))
     summary["layouts"] |= {"pages": int(inputs.layouts.present.sum()), "repeated_items": duplicates}
     return defects, unjudged
+
+
+def _personal_notes(inputs: Inputs) -> list[Defect]:
+    """The categories that were taken as personal because only one user is shown them."""
+    membership, shown, carousels = inputs.judged.membership, inputs.shown, inputs.judged.carousels
+    if membership is None or membership.source != "layouts" or shown is None:
+        return []
+    personal = np.flatnonzero(carousels.personal_categories(shown) & ~carousels.declared_personal(len(shown.owner)))
+    if not len(personal):
+        return []
+    names = inputs.codebook.categories.values().gather(personal).sort().to_list()
+    listed = ", ".join(map(repr, names[:_MOST_NAMES])) + (", ..." if len(names) > _MOST_NAMES else "")
+    are = "category is" if len(names) == 1 else "categories are"
+    message = (
+        f"layouts: {len(names):,} {are} shown to one user only and taken as personal: {listed}. Nobody else's ideal "
+        "page holds them; if they are for everyone, declare personal=false in carousels."
+    )
+    return [Defect("layouts", "category", len(names), message, "note")]
 
 
 def _match_defects(inputs: Inputs, summary: dict[str, dict[str, Any]], unjudged: int) -> list[Defect]:

@@ -14,7 +14,7 @@ from carouseval.evaluation import page_defects as kinds
 from carouseval.evaluation.page_defects import PageDefect
 from carouseval.evaluation.reading.ids import NONE
 from carouseval.evaluation.reading.inputs import Inputs
-from carouseval.evaluation.scoring.page_batch import PageBatch
+from carouseval.evaluation.reading.page_batch import PageBatch
 from carouseval.metrics.grid import Grid
 from carouseval.table_columns import Defect
 from carouseval.tables import RECORD
@@ -108,18 +108,37 @@ class _Page:
                 leftmost[line["row"]] = line
         return {row: line.get("category") for row, line in leftmost.items()}
 
+    @property
+    def user(self) -> int:
+        return int(self.inputs.layouts.user[self.code])
+
+    def capacity(self, category: int) -> int:
+        """What is declared of a category, for the page's user."""
+        return self.inputs.judged.carousels.declared_capacity(self.user, category)
+
+    def row_categories(self) -> dict[int, int]:
+        """The code of each row's category, by its label or by what its items share."""
+        rows: dict[int, set[int]] = {}
+        for line in self.lines:
+            of_item = self.categories(line["item_id"])
+            rows[line["row"]] = rows.get(line["row"], of_item) & of_item
+        if self.inputs.layouts.labelled:
+            labels = pl.Series(list(self.labels.values()))
+            return dict(zip(self.labels, self.inputs.codebook.categories.add(labels).tolist(), strict=True))
+        return {row: min(shared) for row, shared in rows.items() if len(shared) == 1}
+
     def categories(self, item: Any) -> set[int]:
         """The codes of an item's categories, for the page's user."""
         membership, codebook = self.inputs.judged.membership, self.inputs.codebook
         if membership is None:
             return {NONE}
         offsets, categories, own_offsets, own = membership.arrays
-        code, user = int(codebook.items.add(pl.Series([item]))[0]), int(self.inputs.layouts.user[self.code])
+        code, user = int(codebook.items.add(pl.Series([item]))[0]), self.user
         known = set(categories[offsets[code] : offsets[code + 1]].tolist()) if code + 1 < len(offsets) else set()
         if user + 1 < len(own_offsets):
             keys = own[own_offsets[user] : own_offsets[user + 1]].tolist()
             known |= {key & 0xFFFFFFFF for key in keys if key >> 32 == code}
-        return known
+        return {category for category in known if self.inputs.judged.carousels.is_open(user, category)}
 
 
 def _repeated_item(page: _Page) -> Examples:
@@ -214,10 +233,23 @@ def _outside_category(page: _Page) -> Examples:
         label = labels[line["row"]]
         if line["category"] != label:
             yield line[RECORD], f"{page.at(line, 'row', 'col', 'category')} in a row of category {label!r}"
-        elif page.inputs.judged.membership is not None:
+        else:
             code = int(page.inputs.codebook.categories.add(pl.Series([label]))[0])
-            if code not in page.categories(line["item_id"]):
+            known = page.categories(line["item_id"])
+            if code not in known and (known != {NONE} or not page.inputs.judged.carousels.is_open(page.user, code)):
                 yield line[RECORD], page.at(line, "row", "col", "item_id", "category")
+
+
+def _over_capacity(page: _Page) -> Examples:
+    length: dict[int, int] = {}
+    for line in page.lines:
+        length[line["row"]] = max(length.get(line["row"], 0), line["col"])
+    categories = page.row_categories()
+    for line in _first_of_rows(page.lines):
+        room = page.capacity(categories.get(line["row"], NONE))
+        if length[line["row"]] > room:
+            label = page.inputs.codebook.categories.values()[categories[line["row"]]]
+            yield line[RECORD], f"{page.at(line, 'row')}, where {label!r} has {length[line['row']]} and holds {room}"
 
 
 _FINDERS: dict[int, Callable[[_Page], Examples]] = {
@@ -227,6 +259,7 @@ _FINDERS: dict[int, Callable[[_Page], Examples]] = {
     kinds.SKIPPED_ROW.bit: _skipped_row,
     kinds.REPEATED_CATEGORY.bit: _repeated_category,
     kinds.OUTSIDE_CATEGORY.bit: _outside_category,
+    kinds.OVER_CAPACITY.bit: _over_capacity,
     kinds.PARTLY_PINNED.bit: _partly_pinned,
     kinds.REPEATED_ITEM.bit: _repeated_item,
     kinds.UNJUDGED.bit: _unjudged,

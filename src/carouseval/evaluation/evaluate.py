@@ -10,24 +10,21 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Unpack
 
-import polars as pl
-
 from carouseval.errors import DataError, ParameterError
-from carouseval.evaluation import schema
 from carouseval.evaluation.defect_lines import refuse_defects
-from carouseval.evaluation.notices import counts_of, refusals, warn_of
+from carouseval.evaluation.notices import counts_of, notify_of, overfull, refusals, warn
 from carouseval.evaluation.outcomes import PageOutcomes
 from carouseval.evaluation.per_page import per_page
 from carouseval.evaluation.plan import ScoringPlan
 from carouseval.evaluation.reading.inputs import Inputs, JudgedSources
+from carouseval.evaluation.reading.page_batch import PageBatch, page_batches
 from carouseval.evaluation.results import Evaluation
-from carouseval.evaluation.scoring.page_batch import PageBatch, page_batches
 from carouseval.evaluation.scoring.page_ideals import PageIdeals
 from carouseval.evaluation.scoring.page_scores import PageScores
 from carouseval.evaluation.scoring.scoring_step import score
-from carouseval.evaluation.settings import ColumnNames, Settings, SettingsDict, takes_settings
+from carouseval.evaluation.settings import Settings, SettingsDict, takes_settings
 from carouseval.progress import Progress
-from carouseval.tables import TableLike, agree_on_ids, in_memory
+from carouseval.tables import TableLike
 
 
 @takes_settings
@@ -81,8 +78,8 @@ def evaluate(
     0.8715
     """
     plan = ScoringPlan.of(Settings.named("evaluate", settings))
-    with JudgedSources(judgments, items, plan).open(layouts, progress, items_from_layouts=True) as inputs:
-        return build_evaluation(inputs, decide_outcomes(inputs), score_pages(inputs, progress))
+    with JudgedSources(judgments, items, plan).open(layouts, progress) as inputs:
+        return evaluate_inputs(inputs, PageIdeals(inputs.judged, plan, inputs.shown), progress)
 
 
 @takes_settings
@@ -118,7 +115,12 @@ class Evaluator:
     def __init__(self, judgments: TableLike, items: TableLike | None = None, **settings: Unpack[SettingsDict]) -> None:
         self.settings = Settings.named("Evaluator", settings)
         self._given: dict[str, Any] = {"metrics": self.settings.metrics, **settings}
-        self._sources = JudgedSources(judgments, items, ScoringPlan.of(self.settings))
+        if self.settings.capacity == "shown":
+            raise ParameterError(
+                "capacity='shown' needs the layouts of all systems; use carousels=carousels_of(layouts, ...), which "
+                "collects what they show."
+            )
+        self._sources = JudgedSources(judgments, items, ScoringPlan.of(self.settings), from_layouts=False)
         self._ideals: PageIdeals | None = None
 
     def __repr__(self) -> str:
@@ -142,7 +144,24 @@ class Evaluator:
         with self._sources.open(layouts, progress) as inputs:
             if self._ideals is None:
                 self._ideals = PageIdeals(inputs.judged, inputs.plan)
-            return build_evaluation(inputs, decide_outcomes(inputs), score_pages(inputs, progress, self._ideals))
+            return evaluate_inputs(inputs, self._ideals.for_layouts(inputs.judged, inputs.shown), progress)
+
+
+def evaluate_inputs(
+    inputs: Inputs,
+    ideals: PageIdeals,
+    progress: Progress | None = None,
+    on_outcomes: Callable[[PageOutcomes], Callable[[PageBatch], None]] | None = None,
+) -> Evaluation:
+    """Score all pages, and warn of what needs attention.
+
+    ``on_outcomes`` is called before any page is scored; what it returns is called with every scored batch.
+    """
+    outcomes = decide_outcomes(inputs)
+    on_batch = None if on_outcomes is None else on_outcomes(outcomes)
+    evaluation = build_evaluation(inputs, outcomes, score_pages(inputs, progress, ideals, on_batch), warn)
+    overfull(ideals, inputs, warn)
+    return evaluation
 
 
 def decide_outcomes(inputs: Inputs) -> PageOutcomes:
@@ -155,12 +174,11 @@ def decide_outcomes(inputs: Inputs) -> PageOutcomes:
 
 def score_pages(
     inputs: Inputs,
-    progress: Progress | None = None,
-    ideals: PageIdeals | None = None,
+    progress: Progress | None,
+    ideals: PageIdeals,
     on_batch: Callable[[PageBatch], None] | None = None,
 ) -> PageScores:
     """Score all pages; defects that the settings refuse are raised. ``on_batch`` is called with every scored batch."""
-    ideals = PageIdeals(inputs.judged, inputs.plan) if ideals is None else ideals
     parts = []
     for batch in page_batches(inputs.layouts, inputs.judged, inputs.plan, progress):
         refuse_defects(batch, inputs)
@@ -170,12 +188,14 @@ def score_pages(
     return PageScores.merge(parts)
 
 
-def build_evaluation(inputs: Inputs, outcomes: PageOutcomes, scores: PageScores) -> Evaluation:
-    """Put the result together, and warn of what needs attention."""
+def build_evaluation(
+    inputs: Inputs, outcomes: PageOutcomes, scores: PageScores, notify: Callable[[str], None]
+) -> Evaluation:
+    """Put the result together; ``notify`` is called with what needs attention."""
     plan, judged = inputs.plan, inputs.judged
     table = per_page(inputs, outcomes, scores)
     counts = counts_of(inputs, outcomes, scores)
-    warn_of(inputs, counts, scores)
+    notify_of(inputs, counts, scores, notify)
     source = "none" if judged.membership is None else judged.membership.source
     config = plan.config() | {
         "items": source,
@@ -184,43 +204,3 @@ def build_evaluation(inputs: Inputs, outcomes: PageOutcomes, scores: PageScores)
     catalogue = scores.shown if judged.membership is None else judged.membership.items
     figures = {name: metric.figure(scores.items[name], catalogue) for name, metric in plan.figures.items()}
     return Evaluation(tuple(plan.metrics), table, counts, config, plan.settings.by_columns, figures)
-
-
-def items_of(*layouts: TableLike, columns: ColumnNames = None) -> pl.DataFrame:
-    """Collect the (item, category) pairs of layouts, as an items table for an :class:`carouseval.Evaluator`.
-
-    Parameters
-    ----------
-    *layouts : table
-        The layouts of each system, with a column ``category``.
-    columns : mapping, optional
-        Your names for our columns: ``{"user_id": "customer"}``.
-
-    Returns
-    -------
-    polars.DataFrame
-        Columns ``item_id`` and ``category``, each pair once, sorted.
-
-    Examples
-    --------
-    >>> import carouseval as cv
-    >>> layouts = {"user_id": [1, 2], "row": [1, 1], "col": [1, 1], "item_id": [7, 7], "category": ["a", "a"]}
-    >>> cv.items_of(layouts).rows()
-    [(7, 'a')]
-    """
-    if not layouts:
-        raise ParameterError("items_of needs at least one table of layouts.")
-    settings = Settings(columns=columns)
-    tables = []
-    for source in layouts:
-        table = schema.open_tables({"layouts": in_memory(source, "layouts")}, settings)["layouts"]
-        if "category" not in table:
-            raise DataError(
-                "layouts: missing column category, which items_of collects. Add it, or give items (item_id, category)."
-            )
-        tables.append(table)
-    batches = (batch for table in agree_on_ids(tables) for batch in table.batches())
-    pairs = [batch.select("item_id", "category").unique() for batch in batches]
-    if not pairs:
-        raise DataError(schema.EMPTY["layouts"])
-    return pl.concat(pairs).unique().sort("item_id", "category")

@@ -16,18 +16,19 @@ import polars as pl
 from numpy.typing import NDArray
 
 from carouseval.errors import ParameterError
-from carouseval.evaluation.evaluate import build_evaluation, decide_outcomes, score_pages
+from carouseval.evaluation.evaluate import evaluate_inputs
 from carouseval.evaluation.explanation import LOSSES, Explanation
-from carouseval.evaluation.outcomes import SCORE, MetricOutcomes
+from carouseval.evaluation.outcomes import SCORE, PageOutcomes
 from carouseval.evaluation.page_lookup import look_up_page
 from carouseval.evaluation.page_view import PageView
 from carouseval.evaluation.per_page import page_names
 from carouseval.evaluation.plan import ScoringPlan
 from carouseval.evaluation.reading.inputs import Inputs, JudgedSources
+from carouseval.evaluation.reading.page_batch import PageBatch
 from carouseval.evaluation.results import Evaluation
 from carouseval.evaluation.scoring.ideal_problems import IdealCells
 from carouseval.evaluation.scoring.loss_steps import loss_steps
-from carouseval.evaluation.scoring.page_batch import PageBatch
+from carouseval.evaluation.scoring.page_ideals import PageIdeals
 from carouseval.evaluation.settings import Settings, SettingsDict, takes_settings
 from carouseval.metrics.grid import Array
 from carouseval.progress import Progress
@@ -82,27 +83,31 @@ def explain(
         )
     layouts = in_memory(layouts, "layouts")
     sources = JudgedSources(judgments, items, plan)
-    with sources.open(layouts, progress, items_from_layouts=True) as inputs:
-        outcomes = decide_outcomes(inputs)
-        losses = _Losses(inputs, outcomes.by_metric[name], name)
-        evaluation = build_evaluation(inputs, outcomes, score_pages(inputs, progress, on_batch=losses.add))
+    with sources.open(layouts, progress) as inputs:
+        losses = _Losses(inputs, name)
+        ideals = PageIdeals(inputs.judged, plan, inputs.shown)
+        evaluation = evaluate_inputs(inputs, ideals, progress, losses.begin)
         return losses.explanation(evaluation, partial(look_up_page, sources, inputs.judged, layouts, name))
 
 
 class _Losses:
     """The losses of a system's pages, summed batch by batch."""
 
-    def __init__(self, inputs: Inputs, outcomes: MetricOutcomes, name: str) -> None:
+    def __init__(self, inputs: Inputs, name: str) -> None:
         self._inputs, self._name = inputs, name
-        pages = outcomes.entries.pages
         self._scored, self._shares = np.zeros(len(inputs.layouts), bool), np.zeros(len(inputs.layouts))
-        self._scored[pages] = outcomes.decision[: len(pages)] == SCORE
-        self._shares[pages] = outcomes.shares[: len(pages)]
         self._values = np.full((len(inputs.layouts), 4), np.nan)
         self._losses = np.full((len(inputs.layouts), 3), np.nan)
         self._largest_gain = float(inputs.judged.gains[name].max(initial=0.0)) or 1.0
         self._cells: list[pl.DataFrame] = []
         self._rows: list[pl.DataFrame] = []
+
+    def begin(self, outcomes: PageOutcomes) -> Callable[[PageBatch], None]:
+        """Take the outcomes of all pages; returns what adds their losses."""
+        of_metric, pages = outcomes.by_metric[self._name], outcomes.entries.pages
+        self._scored[pages] = of_metric.decision[: len(pages)] == SCORE
+        self._shares[pages] = of_metric.shares[: len(pages)]
+        return self.add
 
     def add(self, pages: PageBatch) -> None:
         """Add the losses of some pages."""

@@ -137,6 +137,11 @@ class Explanation(Result):
         """The same as :attr:`summary`."""
         return self.summary
 
+    @property
+    def caption(self) -> str:
+        """What the score is, in a sentence; the same as that of :attr:`evaluation`."""
+        return self.evaluation.caption
+
     def page(self, user_id: SupportsIndex | str | None = None, page_id: SupportsIndex | str | None = None) -> PageView:
         """Return one page beside its ideal.
 
@@ -190,11 +195,13 @@ class Explanation(Result):
         Returns
         -------
         dict
-            ``metric``, ``summary``, ``shares``, ``segments``, ``rows``, ``cells``, ``counts`` and ``config``.
+            ``metric``, ``summary``, ``caption``, ``shares``, ``segments``, ``rows``, ``cells``, ``counts`` and
+            ``config``.
         """
         content = {
             "metric": self.metric,
             "summary": self.summary,
+            "caption": self.caption,
             "shares": self.shares,
             "segments": self.segments.to_dicts(),
             "rows": self.rows.to_dicts(),

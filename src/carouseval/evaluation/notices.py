@@ -1,6 +1,6 @@
 """Counts beside the scores, what the settings refuse, and warnings, in words."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import polars as pl
@@ -12,7 +12,8 @@ from carouseval.evaluation.defect_lines import describe_defects
 from carouseval.evaluation.outcomes import PageOutcomes
 from carouseval.evaluation.per_page import entry_names
 from carouseval.evaluation.reading.inputs import Inputs
-from carouseval.evaluation.scoring.ideal_problems import judged_problems
+from carouseval.evaluation.scoring.ideal_problems import categorised_items
+from carouseval.evaluation.scoring.page_ideals import PageIdeals
 from carouseval.evaluation.scoring.page_scores import PageScores
 from carouseval.table_columns import Defect
 
@@ -22,30 +23,40 @@ COUNTS = {
     "lines": ("line", "lines"),
     "missing": ("missing page", "missing pages"),
     "no_relevant": ("page without a relevant item", "pages without a relevant item"),
+    "no_category": (
+        "page left out: no relevant item has a category",
+        "pages left out: no relevant item has a category",
+    ),
     "duplicates": ("repeated item", "repeated items"),
     "unjudged": ("item shown without a judgment", "items shown without a judgment"),
     "uncategorised": ("judged item without a category", "judged items without a category"),
+    "personal": ("personal category", "personal categories"),
+    "limited": ("category of limited capacity", "categories of limited capacity"),
     "invalid": ("invalid page", "invalid pages"),
     "gaps": ("page with gaps", "pages with gaps"),
     "bounded": ("ideal not proven optimal", "ideals not proven optimal"),
     "above_ideal": ("page above its ideal", "pages above their ideal"),
 }  # what is counted, and how one and several are worded
+_MOST_CATEGORIES = 3  # listed in a notice
 
 
 def counts_of(inputs: Inputs, outcomes: PageOutcomes, scores: PageScores) -> dict[str, int]:
     """The counts by the names of ``COUNTS``; a missing page without a relevant item is counted as both."""
     entries = outcomes.entries
     none = np.zeros(len(scores.page), bool)
-    by_metric = scores.metrics.values()
+    by_metric, membership = scores.metrics.values(), inputs.judged.membership
     return {
         "users": len(np.unique(entries.user[: len(entries.pages)])),
         "pages": len(entries.pages),
         "lines": inputs.layouts.lines,
         "missing": len(entries.missing_sets),
         "no_relevant": int((~outcomes.by_any.relevant).sum()),
+        "no_category": int(outcomes.by_any.no_category.sum()),
         "duplicates": int(scores.duplicates.sum()),
         "unjudged": int(scores.unjudged.sum()),
         "uncategorised": uncategorised(inputs),
+        "personal": 0 if membership is None else len(membership.personal_categories),
+        "limited": _limited(inputs),
         "invalid": int(((scores.defects & page_defects.INVALID) > 0).sum()),
         "gaps": int(((scores.defects & page_defects.GAP.bit) > 0).sum()),
         "bounded": int(np.any([none, *(metric.bounded for metric in by_metric)], axis=0).sum()),
@@ -53,19 +64,23 @@ def counts_of(inputs: Inputs, outcomes: PageOutcomes, scores: PageScores) -> dic
     }
 
 
+def _limited(inputs: Inputs) -> int:
+    """How many categories hold fewer items than the grid has columns, on grids that pages have."""
+    if inputs.judged.membership is None or inputs.plan.settings.candidates == "displayed":
+        return 0
+    used = np.unique(inputs.layouts.grid[inputs.layouts.present])
+    widths = np.zeros(len(inputs.plan.grids), np.int64)
+    widths[used] = [inputs.plan.grids[grid].cols for grid in used]
+    return inputs.judged.carousels.limited(widths)
+
+
 def uncategorised(inputs: Inputs) -> int:
     """How many relevant judged items have no category."""
-    judged, membership = inputs.judged, inputs.judged.membership
-    if membership is None:
+    judged = inputs.judged
+    if judged.membership is None:
         return 0
-    if not membership.personal:
-        categories = np.diff(membership.arrays.offsets)
-        known = judged.judgments.item < len(categories)
-        without = ~known | (categories[np.where(known, judged.judgments.item, 0)] == 0)
-        return int((without & (judged.gaining > 0)).sum())
-    judgment_sets = np.arange(len(judged.judgments), dtype=np.uint32)
-    gains = judged.gaining.astype(np.float64)
-    return int(judged_problems(judged, gains, inputs.plan.grids[0], judgment_sets).strays.sum())
+    categorised = categorised_items(judged, judged.gaining.astype(np.float64), inputs.plan)
+    return int(judged.gaining.sum(dtype=np.int64) - categorised.sum())
 
 
 def refusals(inputs: Inputs, outcomes: PageOutcomes) -> Iterator[Defect]:
@@ -80,7 +95,11 @@ def refusals(inputs: Inputs, outcomes: PageOutcomes) -> Iterator[Defect]:
     no_relevant = outcomes.refused & ~missing
     if no_relevant.any():
         count = int(no_relevant.sum())
-        what = f"judgments: {number(count, 'page')} {_have(count)} no relevant item"
+        if settings.candidates == "displayed":
+            shows = "shows" if count == 1 else "show"
+            what = f"layouts: {number(count, 'page')} {shows} no relevant item, so there is nothing to arrange"
+        else:
+            what = f"judgments: {number(count, 'page')} {_have(count)} no relevant item"
         remedy = "Add judgments of relevant items, or use no_relevant='skip' or 'zero'."
         yield _refusal(inputs, outcomes, no_relevant, what, remedy)
     if outcomes.entries.weights is not None:
@@ -126,29 +145,56 @@ def no_category(inputs: Inputs, count: int) -> str:
     )
 
 
-def warn_of(inputs: Inputs, counts: dict[str, int], scores: PageScores) -> None:
-    """Warn of what was scored but needs attention."""
+def notify_of(inputs: Inputs, counts: dict[str, int], scores: PageScores, notify: Callable[[str], None]) -> None:
+    """Say what was scored but needs attention."""
     if counts["gaps"]:
-        warn(str(describe_defects(page_defects.GAP, scores.page[(scores.defects & page_defects.GAP.bit) > 0], inputs)))
+        notify(
+            str(describe_defects(page_defects.GAP, scores.page[(scores.defects & page_defects.GAP.bit) > 0], inputs))
+        )
     for mismatch in mismatches(inputs, counts["unjudged"], counts["missing"]):
-        warn(str(mismatch))
+        notify(str(mismatch))
     if counts["uncategorised"] and inputs.plan.needs_categories:
-        warn(no_category(inputs, counts["uncategorised"]))
+        notify(no_category(inputs, counts["uncategorised"]))
     if inputs.plan.figures and (inputs.judged.membership is None or inputs.judged.membership.source != "items"):
-        warn(
+        notify(
             f"{', '.join(inputs.plan.figures)}: there is no items table, so the catalogue is taken from these layouts. "
             "Give items (item_id, category)."
         )
     if counts["above_ideal"]:
-        warn(
+        notify(
             f"layouts: {number(counts['above_ideal'], 'page')} scored above 1 because of what no ideal page may show: "
             "an item outside its category, twice in a row, or after a gap."
         )
     if counts["bounded"]:
-        warn(
+        notify(
             f"{number(counts['bounded'], 'ideal page')} could not be proven optimal: the score there is 2DCG divided "
             "by a proven upper bound."
         )
+
+
+def overfull(ideals: PageIdeals, inputs: Inputs, notify: Callable[[str], None]) -> None:
+    """Say which categories hold more items on ideal pages than on any page, and what ends it."""
+    rows = sorted(ideals.overfull.items(), key=lambda entry: (-entry[1].ideals, entry[0]))
+    if not rows:
+        return
+    names = inputs.codebook.categories.values()
+    shared = inputs.layouts.page_ids is None and not inputs.judged.judgments.per_page
+    listed = "; ".join(
+        f"{names[category]!r} holds up to {row.most} there and at most {row.shown} on any page, for "
+        f"{_percent(row.ideals, ideals.solved)} of {'users' if shared else 'pages'}"
+        for (_, category), row in rows[:_MOST_CATEGORIES]
+    )
+    more = f"; and {len(rows) - _MOST_CATEGORIES:,} more" if len(rows) > _MOST_CATEGORIES else ""
+    notify(
+        f"layouts: ideal pages fill {'a category' if len(rows) == 1 else 'categories'} beyond what any page shows: "
+        f"{listed}{more}. If a carousel cannot hold more than it shows, use capacity='shown', or declare it in "
+        "carousels (category, capacity)."
+    )
+
+
+def _percent(part: int, whole: int) -> str:
+    share = 100 * part / max(1, whole)
+    return "less than 1%" if 0 < share < 1 else f"{share:.0f}%"
 
 
 def number(count: int, what: str) -> str:

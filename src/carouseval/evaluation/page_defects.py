@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from carouseval._native import Defect
 from carouseval.evaluation.plan import ScoringPlan
 from carouseval.evaluation.reading.ids import NONE
-from carouseval.evaluation.scoring.page_batch import PageBatch
+from carouseval.evaluation.reading.page_batch import PageBatch
 
 
 @dataclass(frozen=True)
@@ -68,6 +68,14 @@ OUTSIDE_CATEGORY = PageDefect(
     f"Add the category to items, correct the row, {_OR_COUNT}",
     "invalid",
 )
+OVER_CAPACITY = PageDefect(
+    Defect.OVER_CAPACITY.value,
+    "category",
+    "row holds more than the capacity of its category",
+    "rows hold more than the capacity of their category",
+    f"Raise the capacity in carousels or capacity=, drop the cells beyond it, {_OR_COUNT}",
+    "invalid",
+)
 PARTLY_PINNED = PageDefect(
     Defect.PINNED_IN_PART.value,
     "pinned",
@@ -100,7 +108,16 @@ PINNED_UNKNOWN = PageDefect(
     "Add a column category to layouts, or use candidates='displayed'.",
     "error",
 )
-PAGE_DEFECTS = (REPEATED_CELL, OUTSIDE_GRID, PARTLY_PINNED, SKIPPED_ROW, REPEATED_CATEGORY, OUTSIDE_CATEGORY, GAP)
+PAGE_DEFECTS = (
+    REPEATED_CELL,
+    OUTSIDE_GRID,
+    PARTLY_PINNED,
+    SKIPPED_ROW,
+    REPEATED_CATEGORY,
+    OUTSIDE_CATEGORY,
+    OVER_CAPACITY,
+    GAP,
+)
 INVALID = sum(defect.bit for defect in PAGE_DEFECTS if defect.severity == "invalid")
 
 

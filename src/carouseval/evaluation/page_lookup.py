@@ -12,9 +12,9 @@ from carouseval.evaluation.defect_lines import refuse_defects
 from carouseval.evaluation.page_view import PageView
 from carouseval.evaluation.reading.inputs import Inputs, JudgedSources
 from carouseval.evaluation.reading.judged_data import JudgedData
+from carouseval.evaluation.reading.page_batch import PageBatch, page_batches
 from carouseval.evaluation.scoring import ideal_problems
 from carouseval.evaluation.scoring.loss_steps import loss_steps
-from carouseval.evaluation.scoring.page_batch import PageBatch, page_batches
 from carouseval.metrics.grid import Array
 from carouseval.tables import Table, TableLike
 

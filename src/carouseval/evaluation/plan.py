@@ -81,9 +81,14 @@ class ScoringPlan:
             "gain": gain_name(self.gain),
             "by": list(self.settings.by_columns),
             "columns": dict(self.settings.columns or {}),
+            "carousels": "none" if self.settings.carousels is None else "given",
+            "capacity": capacity if isinstance(capacity := self.settings.capacity, str) else dict(capacity),
         }
         config = {one.name: getattr(self.settings, one.name) for one in fields(self.settings)} | special
-        return config | {"discounts": {name: str(one.discount) for name, one in metrics.items() if one.has_discount}}
+        return config | {
+            "discounts": {name: str(one.discount) for name, one in metrics.items() if one.has_discount},
+            "ideals": {name: one.ideal for name, one in metrics.items() if one.ideal != "none"},
+        }
 
 
 def _metrics(chosen: Any) -> dict[str, Metric]:

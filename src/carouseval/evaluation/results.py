@@ -2,17 +2,19 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 import polars as pl
 
 from carouseval.errors import ParameterError
+from carouseval.evaluation.caption import caption
 from carouseval.evaluation.resampling import CI, RESAMPLES, mean_interval, mean_of
 from carouseval.metrics.grid import Array
 from carouseval.metrics.validation import did_you_mean
 from carouseval.result_base import Result, plain
+from carouseval.text_tables import TextTable
 
 NO_PAGE = "(no page)"  # the segment of missing pages, where judgments have no such column
 
@@ -91,6 +93,22 @@ class Evaluation(Result):
             own = (weight.filter(pl.col(name).is_not_null()).mean().alias(weight_of(name)) for name in self.metrics)
             means = [*(_weighted(name, weight) for name in self.metrics), weight.mean(), *own]
         return scored.group_by(keys, maintain_order=True).agg(pl.len().alias("pages"), *means)
+
+    def left_out(self, metric: str) -> int:
+        """Count the users who are left out of a mean.
+
+        Parameters
+        ----------
+        metric : str
+            One of ``metrics``.
+
+        Returns
+        -------
+        int
+            Users none of whose pages has a score by this metric.
+        """
+        has_score = self.per_page.group_by("user_id").agg(pl.col(metric).is_not_null().any())
+        return int((~has_score[metric]).sum())
 
     @cached_property
     def mean(self) -> dict[str, float]:
@@ -172,6 +190,17 @@ class Evaluation(Result):
             return ""
         return "Arrangement only: each page is scored against the best arrangement of the items that it shows."
 
+    @property
+    def caption(self) -> str:
+        """What the scores are, in a sentence: metrics, discounts, ideal, grid and number of users."""
+        users = [len(self._values(self._weighted_users, name)[0]) for name in self.metrics]
+        return caption(self.config, users or [self.counts["users"]])
+
+    def _text_tables(self) -> list[TextTable]:
+        (table,) = super()._text_tables()
+        note = " Low and high: 95% interval by bootstrap over users." if self.metrics else ""
+        return [replace(table, caption=table.caption + note)]
+
     def to_frame(self) -> pl.DataFrame:
         """Return means and 95% intervals as a table.
 
@@ -212,9 +241,10 @@ class Evaluation(Result):
         Returns
         -------
         dict
-            ``results`` (the lines of :meth:`to_frame`), ``counts`` and ``config``; None in place of NaN.
+            ``caption``, ``results`` (the lines of :meth:`to_frame`), ``counts`` and ``config``; None in place of NaN.
         """
-        return plain({"results": self.to_frame().to_dicts(), "counts": self.counts, "config": self.config})
+        content = {"caption": self.caption, "results": self.to_frame().to_dicts()}
+        return plain(content | {"counts": self.counts, "config": self.config})
 
     def __repr__(self) -> str:
         means = ", ".join(f"{name}={value:.4f}" for name, value in self.mean.items())

@@ -40,6 +40,19 @@ ITEMS = (
     Column("category", "id", remedy="Every line needs a category; leave out items that have none."),
     Column("user_id", "id", required=False, nullable=True, remedy="It must be a user's id, or null for everyone."),
 )
+CAROUSELS = (
+    Column("category", "id", remedy="Every line needs a category."),
+    Column("user_id", "id", required=False, nullable=True, remedy="It must be a user's id, or null for everyone."),
+    Column(
+        "capacity",
+        "integer",
+        required=False,
+        nullable=True,
+        minimum=1,
+        remedy="A capacity is an integer of at least 1, or null for that of the setting capacity.",
+    ),
+    Column("personal", "boolean", required=False, nullable=True, remedy="It must be true, false or null."),
+)
 SCORES = (_USER, _ITEM, Column("score", "number", remedy="A score must be a finite number; drop lines without one."))
 CANDIDATES = (
     _USER,
@@ -52,6 +65,7 @@ TABLES: dict[str, tuple[Column, ...]] = {
     "layouts": LAYOUTS,
     "judgments": JUDGMENTS,
     "items": ITEMS,
+    "carousels": CAROUSELS,
     "scores": SCORES,
     "candidates": CANDIDATES,
 }
@@ -71,6 +85,7 @@ EMPTY = {
     "layouts": "layouts: the table has no lines. Give at least one line of user_id, row, col, item_id.",
     "judgments": "judgments: the table has no lines. Give at least one line of user_id, item_id, relevance.",
     "items": "items: the table has no lines. Give at least one line of item_id, category, or leave items out.",
+    "carousels": "carousels: the table has no lines. Give at least one line of category, or leave carousels out.",
 }
 
 

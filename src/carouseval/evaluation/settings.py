@@ -32,6 +32,7 @@ if TYPE_CHECKING:  # the command line reads this list before it needs NumPy
     from carouseval.metrics.gains import Gain
     from carouseval.metrics.grid import Grid
     from carouseval.metrics.names import MetricLike
+    from carouseval.table_sources import TableLike
 
 Metrics: TypeAlias = "Sequence[MetricLike] | MetricLike"
 """One or several metrics, each by its name, as an object or as a function of (gains, weights)."""
@@ -45,6 +46,8 @@ MissingPages: TypeAlias = Literal["zero", "skip", "error"]
 NoRelevant: TypeAlias = Literal["skip", "zero", "error"]
 Unjudged: TypeAlias = Literal["zero", "error"]
 Invalid: TypeAlias = Literal["error", "count"]
+Capacity: TypeAlias = Literal["grid", "shown"] | Mapping[Any, int]
+"""How many items carousels hold: a word, or the number of each category."""
 
 
 class Doc(NamedTuple):
@@ -114,8 +117,8 @@ class Settings:
     invalid: Annotated[
         Invalid,
         Doc(
-            "A page that repeats a category, skips a row or shows an item outside its row's category is an error, or "
-            "is counted and scored as it is."
+            "A page that repeats a category, skips a row, shows an item outside its row's category or holds more than "
+            "a declared capacity is an error, or is counted and scored as it is."
         ),
     ] = "error"
     by: Annotated[
@@ -132,6 +135,24 @@ class Settings:
             "mapping",
         ),
     ] = None
+    carousels: Annotated[
+        "TableLike | None",
+        Doc(
+            "What is declared of carousels: lines of category, and optionally user_id (only these users have it; null: "
+            "everyone), capacity (how many items it holds) and personal (true: its items are those that each user is "
+            "shown there).",
+            "table",
+        ),
+    ] = None
+    capacity: Annotated[
+        Capacity,
+        Doc(
+            "How many items a carousel of the ideal page holds, where carousels has no line: as many as the grid has "
+            "columns (grid); as many as its longest row in any of the layouts (shown); or a dict with the numbers of "
+            "single categories. A pinned row holds as many as the longest pinned row of its category.",
+            '{"grid", "shown"} or mapping',
+        ),
+    ] = "grid"
     weight: Annotated[
         str | None,
         Doc(
@@ -157,6 +178,7 @@ class Settings:
         for setting in fields(self):
             _check(setting.name, getattr(self, setting.name), setting_type(setting))
         object.__setattr__(self, "by", _column_names(self.by))
+        _check_capacity(self.capacity)
         require_float("memory", self.memory, above=0, at_most=1e9)
         if self.threads is not None:
             require_int("threads", self.threads, 1)
@@ -202,6 +224,8 @@ class SettingsDict(TypedDict, total=False):
     invalid: Invalid
     by: str | Sequence[str] | None
     columns: ColumnNames
+    carousels: "TableLike | None"
+    capacity: Capacity
     weight: str | None
     memory: float
     threads: int | None
@@ -317,6 +341,18 @@ def _check(name: str, value: Any, kind: Any) -> None:
     if not is_number and not (isinstance(value, (str, bool)) and type(value) in simple):
         words = " or ".join([*(_WORDS[one] for one in simple), *(["None"] if NoneType in kinds else [])])
         raise ParameterError(f"{name} must be {words}, found {value!r}.")
+
+
+def _check_capacity(capacity: Any) -> None:
+    if not isinstance(capacity, Mapping):
+        if capacity not in ("grid", "shown"):
+            hint = did_you_mean(str(capacity), ("grid", "shown"))
+            raise ParameterError(
+                f"capacity must be 'grid', 'shown' or a dict such as {{'Top 10': 10}}, found {capacity!r}.{hint}"
+            )
+        return
+    for category, room in capacity.items():
+        require_int(f"capacity of {category!r}", room, 1)
 
 
 def _column_names(by: str | Sequence[str] | None) -> tuple[str, ...]:

@@ -2,37 +2,35 @@
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 import polars as pl
 from rich.text import Text
 
 from carouseval.comparison.comparison import Comparison
+from carouseval.comparison.result_tables import decimals, interval, signed
 from carouseval.comparison.sensitivity import Sensitivity
-from carouseval.show.terminal import small_table
+from carouseval.show.terminal import sentences, small_table
 
 _MOST_PAIRS = 60
 
 
-def comparison(result: Comparison, sensitivity: Sensitivity | None = None) -> Text:
-    """The summary, the systems, the pairs, the segments and, if given, the sensitivity analysis."""
+def comparison(result: Comparison, sensitivity: Sensitivity | None = None, width: int | None = None) -> Text:
+    """The summary, the systems, the pairs, the segments, the caption and, if given, the sensitivity analysis."""
     config = result.config
     level = f"{100 * config['ci']:g}% interval"
-    lines = [Text(result.heading, "bold"), Text(), _system_table(result.systems, level), Text()]
+    lines = [sentences(result.heading, width, "bold"), Text(), _system_table(result.systems, level), Text()]
     lines.append(_pair_table("Pairs", result.pairs, [], level))
     if not result.segments.is_empty():
         lines += [Text(), _pair_table("Segments", result.segments, config["by"], level)]
     flips = f" with {config['permutations']:,} permutations" if config["test"] == "permutation" else ""
-    lines.append(
-        Text(
-            f"Test: {config['test']}{flips}, seed {config['seed']}; correction: {config['correction']}. Confidence "
-            "intervals are not adjusted for multiple comparisons. Detectable: the smallest difference detectable at "
-            "80% power.",
-            "dim",
-        )
+    test = (
+        f"Test: {config['test']}{flips}, seed {config['seed']}; correction: {config['correction']}. Confidence "
+        "intervals are not adjusted for multiple comparisons. Detectable: the smallest difference detectable at 80% "
+        "power."
     )
+    lines += [Text(), *(sentences(note, width, "dim") for note in (result.caption, test))]
     if sensitivity is not None:
-        lines += [Text(), Text(sensitivity.summary, "bold"), _sensitivity_table(sensitivity)]
+        lines += [Text(), sentences(sensitivity.summary, width, "bold"), _sensitivity_table(sensitivity)]
     return Text("\n").join(lines)
 
 
@@ -41,8 +39,8 @@ def _system_table(systems: pl.DataFrame, level: str) -> Text:
     header = ["system", "metric", "mean", level, "users"] + ["runs", "spread"] * has_runs
     ranked = systems.sort("metric", "mean", descending=[False, True], nulls_last=True)
     rows = [
-        [row["system"], row["metric"], _number(row["mean"]), _interval(row), f"{row['users']:,}"]
-        + [str(row["runs"]), _number(row["spread"])] * has_runs
+        [row["system"], row["metric"], decimals(row["mean"]), interval(row), f"{row['users']:,}"]
+        + [str(row["runs"]), decimals(row["spread"])] * has_runs
         for row in ranked.iter_rows(named=True)
     ]
     return small_table("", header, rows)
@@ -53,12 +51,12 @@ def _pair_table(title: str, pairs: pl.DataFrame, by: Sequence[str], level: str) 
     header = [*by, "metric", "system", "baseline", "difference", level, "lift", "effect"]
     header += ["wins/ties/losses", "p", "corrected p", "significant", *margin, "detectable"]
     rows = [
-        [*(row[name] for name in by), row["metric"], row["system"], row["baseline"], _signed(row["difference"], ".4f")]
-        + [_interval(row), _signed(row["lift"], ".1%"), _signed(row["effect"], ".2f")]
+        [*(row[name] for name in by), row["metric"], row["system"], row["baseline"], signed(row["difference"], ".4f")]
+        + [interval(row), signed(row["lift"], ".1%"), signed(row["effect"], ".2f")]
         + [f"{row['wins']:,}/{row['ties']:,}/{row['losses']:,}", _p(row["p"]), _p(row["p_adjusted"])]
         + ["yes" if row["significant"] else "no"]
         + ["yes" if row["not_inferior"] else "no" for _ in margin]
-        + [_number(row["detectable"])]
+        + [decimals(row["detectable"])]
         for row in pairs.head(_MOST_PAIRS).iter_rows(named=True)
     ]
     more = (
@@ -75,7 +73,7 @@ def _sensitivity_table(result: Sensitivity) -> Text:
             *(row[name] for name in by),
             row["varied"],
             row["variation"],
-            *(_number(row[name]) for name in result.systems),
+            *(decimals(row[name]) for name in result.systems),
             f"{row['tau']:.2f}",
             row["flips"],
         ]
@@ -84,17 +82,5 @@ def _sensitivity_table(result: Sensitivity) -> Text:
     return small_table("", header, rows)
 
 
-def _number(value: float | None) -> str:
-    return "" if value is None or math.isnan(value) else f"{value:.4f}"
-
-
-def _interval(row: dict[str, Any]) -> str:
-    return "" if math.isnan(row["low"]) else f"{row['low']:.4f} to {row['high']:.4f}"
-
-
 def _p(value: float) -> str:
     return "" if math.isnan(value) else f"{value:.4f}" if value >= 0.001 else f"{value:.1e}"
-
-
-def _signed(value: float, form: str) -> str:
-    return "" if math.isnan(value) else f"{value:+{form}}"

@@ -9,18 +9,18 @@ from carouseval.evaluation.check import Check
 from carouseval.evaluation.notices import COUNTS
 from carouseval.evaluation.results import Evaluation
 from carouseval.evaluation.settings import Settings
-from carouseval.show.terminal import small_table
+from carouseval.show.terminal import sentences, small_table
 
 _MOST_SEGMENTS = 40
 _SIZES = ("users", "pages", "lines")  # shown as columns
 
 
-def evaluation(result: Evaluation) -> Text:
-    """Means with their intervals, segments, counts and settings."""
+def evaluation(result: Evaluation, width: int | None = None) -> Text:
+    """Means with their intervals, segments, the caption, counts and settings."""
     frame = result.to_frame()
     lines = []
     if result.heading:
-        lines.append(Text(result.heading, "bold"))
+        lines.append(sentences(result.heading, width, "bold"))
     header = [*result.by, "metric", "mean", "95% interval", "users", "pages"]
     rows = [
         [
@@ -39,24 +39,15 @@ def evaluation(result: Evaluation) -> Text:
     counts = [
         f"{count:,} {COUNTS[name][count > 1]}" for name, count in result.counts.items() if count and name not in _SIZES
     ]
-    if counts:
-        lines.append(Text(f"Counted: {', '.join(counts)}.", "dim"))
-    lines.append(Text(_settings(result.config), "dim"))
+    notes = [result.caption, f"Counted: {', '.join(counts)}." if counts else "", _settings(result.config)]
+    lines += [sentences(note, width, "dim") for note in notes if note]
     return Text("\n").join(lines)
 
 
 def _settings(config: dict[str, Any]) -> str:
-    grid = config["grid"]
-    screens = _screen(grid) if "rows" in grid else ", ".join(f"{value} {_screen(one)}" for value, one in grid.items())
     settings = ", ".join(f"{name}={config[name]}" for name in ("gain", *Settings.choices()))
     source = f"Categories from {config['items']}. " if config["items"] != "none" else ""
-    return f"Intervals by bootstrap over users. Grid {screens}. {source}Settings: {settings}."
-
-
-def _screen(grid: dict[str, Any]) -> str:
-    return (
-        f"{grid['rows']}x{grid['cols']} ({grid['page_size']} items per swipe page, {grid['visible_rows']} visible rows)"
-    )
+    return f"Intervals by bootstrap over users. {source}Settings: {settings}."
 
 
 def _score(value: float) -> str:

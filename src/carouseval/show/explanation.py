@@ -9,7 +9,7 @@ from rich.text import Text
 from carouseval.evaluation.explanation import Explanation
 from carouseval.evaluation.page_view import PageView
 from carouseval.metrics.grid import Array, Grid
-from carouseval.show.terminal import heading, heat, small_table
+from carouseval.show.terminal import heading, heat, sentences, small_table
 
 _BAR = 50
 _LABELS = {
@@ -23,16 +23,16 @@ _LABELS = {
 _STYLES = {"score": "#3182bd", "choice": "#e6550d", "row_order": "#fdae6b", "item_order": "#9e9ac8"}
 
 
-def explanation(result: Explanation, worst: int, view: PageView | None) -> Text:
-    """The summary, the shares, the loss of each cell, the worst pages, and one page beside its ideal."""
-    lines = [Text(result.summary, "bold"), Text()]
+def explanation(result: Explanation, worst: int, view: PageView | None, width: int | None = None) -> Text:
+    """The summary, the caption, the shares, the loss of each cell, the worst pages, and one page beside its ideal."""
+    lines = [sentences(result.summary, width, "bold"), sentences(result.caption, width, "dim"), Text()]
     shares = [(name, result.shares[name]) for name in _LABELS if name in result.shares]
-    width = max(len(_LABELS[name]) for name, _ in shares)
+    longest = max(len(_LABELS[name]) for name, _ in shares)
     for name, share in shares:
         bar = "" if share != share else "█" * round(share * _BAR)
         lines.append(
             Text.assemble(
-                _LABELS[name].ljust(width), f"  {100 * share:5.1f}  ", (bar, _STYLES.get(name, "bright_black"))
+                _LABELS[name].ljust(longest), f"  {100 * share:5.1f}  ", (bar, _STYLES.get(name, "bright_black"))
             )
         )
     if not result.segments.is_empty():

@@ -1,7 +1,6 @@
 """A fitted discount in the terminal: scores, intervals, limitations, and the data beside it."""
 
 import math
-from textwrap import wrap
 from typing import Any
 
 import numpy as np
@@ -13,11 +12,11 @@ from carouseval.attention.fit_report import FitReport, LikelihoodReport, SearchR
 from carouseval.attention.model_selection import FormSelection
 from carouseval.metrics.discounts import Discount, Mixture
 from carouseval.metrics.grid import Array, Grid
-from carouseval.show.terminal import brief, heading, small_table
+from carouseval.show.terminal import WIDTH, heading, sentences, small_table
+from carouseval.text_tables import brief
 
 RESIDUALS = 5  # cells listed
 MIN_BAR, MAX_BAR, DEFAULT_BAR = 8, 32, 20  # characters
-WIDTH = 120  # of sentences, and of everything if the output is not a terminal
 NUMBERS = "data model "
 GAP = 3  # between swipe pages
 EIGHTHS = " ▏▎▍▌▋▊▉"
@@ -48,23 +47,20 @@ def _search(report: SearchReport) -> Text:
 def _likelihood(report: LikelihoodReport, width: int) -> Text:
     """The fitted discount with scores, intervals, notes and limitations, the data beside it, and the forms compared."""
     fit = report.fit
-
-    def sentences(*texts: str) -> list[Text]:
-        return [Text("\n".join(wrap(text, min(width, WIDTH)))) for text in texts]
-
     parts = [
-        *sentences(brief(str(fit.discount)), report.heading),
+        *(sentences(text, width) for text in (brief(str(fit.discount)), report.heading)),
         _scores(report, "\nScores; MSE after both sides are scaled to a maximum of 1"),
         small_table(f"\n95% intervals: {report.interval_method}", ["", "value", "low", "high"], _parameters(report)),
     ]
     if not math.isnan(fit.dispersion):
         degrees = fit.cells - len(fit.values)
-        parts += sentences(
+        deviance = (
             f"Deviance {fit.deviance:.0f} on {degrees} degrees of freedom, a ratio of {fit.dispersion:.2f}; binomial "
             "noise alone would give about 1."
         )
-    notes = sentences(*(f"Note: {note}" for note in report.notes), f"Limitations: {' '.join(report.limitations)}")
-    parts += [Text(), *notes, Text()]
+        parts.append(sentences(deviance, width))
+    notes = [*(f"Note: {note}" for note in report.notes), f"Limitations: {' '.join(report.limitations)}"]
+    parts += [Text(), *(sentences(note, width) for note in notes), Text()]
     if isinstance(report.data.train, Examination):
         parts.append(fit_rows(report.data.train, fit.discount, report.data.grid, width))
     if report.choice is not None:

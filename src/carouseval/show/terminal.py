@@ -3,6 +3,7 @@
 import math
 import re
 from collections.abc import Iterable, Sequence
+from textwrap import wrap
 from typing import Any
 
 import numpy as np
@@ -13,10 +14,12 @@ from rich.text import Text
 from carouseval.metrics.grid import Array, Grid
 from carouseval.metrics.page_score import PageAnalysis, PageScore
 from carouseval.result_base import Result
+from carouseval.text_tables import brief
 
 # from pale to dark blue, light enough at the low end for black text (ColorBrewer's Blues, by hand)
 _RAMP = [(239, 243, 255), (189, 215, 231), (107, 174, 214), (49, 130, 189), (8, 81, 156)]
 EMPTY = "·"
+WIDTH = 120  # of sentences, and of everything if the output is not a terminal
 
 
 def page_score(result: PageScore, width: int | None = None) -> Text:
@@ -94,9 +97,9 @@ def frame_table(result: Result) -> Text:
     return small_table(result.heading, frame.columns, rows)
 
 
-def brief(text: str) -> str:
-    """A name with long numbers rounded to four digits, for display: parsing it may give another value."""
-    return re.sub(r"\d+\.\d{5,}(?:e[-+]?\d+)?", lambda number: f"{float(number[0]):.4g}", text)
+def sentences(text: str, width: int | None, style: str = "") -> Text:
+    """Text in lines that fit the terminal."""
+    return Text("\n".join(wrap(text, min(width or WIDTH, WIDTH), break_on_hyphens=False)), style)
 
 
 def _is_number(text: str) -> bool:

@@ -1,7 +1,7 @@
 """From tables to arrays: everything that one system's pages are scored with, read and checked."""
 
 import contextlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,10 +11,12 @@ from carouseval.errors import DataError, ParameterError
 from carouseval.evaluation import schema
 from carouseval.evaluation.plan import ScoringPlan
 from carouseval.evaluation.reading import membership
+from carouseval.evaluation.reading.carousels import ShownCarousels, read_carousels
 from carouseval.evaluation.reading.ids import Codebook
 from carouseval.evaluation.reading.judged_data import JudgedData
 from carouseval.evaluation.reading.judgments import gains_of, read_judgments
 from carouseval.evaluation.reading.layouts import Layouts, read_layouts
+from carouseval.evaluation.reading.page_batch import page_batches
 from carouseval.metrics.grid import Array
 from carouseval.progress import Progress
 from carouseval.tables import Table, TableLike, in_memory
@@ -27,6 +29,14 @@ NO_CATEGORY = f"{NEEDS_CATEGORIES}; or use candidates='displayed', which scores 
 
 
 @dataclass(frozen=True, eq=False)
+class Reading:
+    """One system's pages as they were read, and the tables they came with."""
+
+    layouts: Layouts
+    tables: Mapping[str, Table]
+
+
+@dataclass(frozen=True, eq=False)
 class Inputs:
     """One system's pages and what they are judged by: arrays to score, and ids and tables for messages."""
 
@@ -35,22 +45,31 @@ class Inputs:
     layouts: Layouts
     codebook: Codebook
     tables: Mapping[str, Table]
+    shown: ShownCarousels | None = None  # by all systems compared
 
 
 class JudgedSources:
-    """Judgments and items, by which many layouts may be judged.
+    """Judgments, items and carousels, by which many layouts may be judged.
 
-    They are read with the first layouts, since ids must have one type in all tables, and then kept.
+    They are read with the first layouts, since ids must have one type in all tables, and then kept. Without an items
+    table, categories are taken from the layouts if ``from_layouts``.
     """
 
     def __init__(
-        self, judgments: TableLike, items: TableLike | None, plan: ScoringPlan, *, needs_judgments: bool = True
+        self,
+        judgments: TableLike,
+        items: TableLike | None,
+        plan: ScoringPlan,
+        *,
+        from_layouts: bool = True,
+        needs_judgments: bool = True,
     ) -> None:
         self.plan = plan
-        self._needs_judgments = needs_judgments
+        self._from_layouts, self._needs_judgments = from_layouts, needs_judgments
         self._sources = {"judgments": in_memory(judgments, "judgments")}
-        if items is not None:
-            self._sources["items"] = in_memory(items, "items")
+        for name, source in (("items", items), ("carousels", plan.settings.carousels)):
+            if source is not None:
+                self._sources[name] = in_memory(source, name)
         self._id_types: dict[str, pl.DataType] = {}  # settled by the first layouts
         self._read: tuple[JudgedData, Codebook] | None = None
 
@@ -60,33 +79,88 @@ class JudgedSources:
         layouts: TableLike,
         progress: Progress | None = None,
         *,
-        items_from_layouts: bool = False,
         judged: JudgedData | None = None,
         canonical: bool = False,
         lenient: bool = False,
     ) -> Iterator[Inputs]:
-        """Read and check a system's pages, for use in a ``with`` block.
+        """Read and check one system's pages, for use in a ``with`` block.
 
-        Without an items table, categories are taken from the layouts, if ``items_from_layouts``, or from data that was
-        ``judged`` before. Layouts are ``canonical`` where their columns have our names already. With ``lenient``,
-        pages may have no categories, to be checked but not scored.
+        They are ``judged`` by the data given, if any. For the rest see :meth:`read`.
+        """
+        with self.read(layouts, progress, judged=judged, canonical=canonical, lenient=lenient) as reading:
+            if judged is None:
+                yield self.inputs([reading])[0]
+            else:
+                yield Inputs(self.plan, judged, reading.layouts, self._codebook, reading.tables)
+
+    @contextlib.contextmanager
+    def read(
+        self,
+        layouts: TableLike,
+        progress: Progress | None = None,
+        *,
+        judged: JudgedData | None = None,
+        canonical: bool = False,
+        lenient: bool = False,
+        share: int = 1,
+    ) -> Iterator[Reading]:
+        """Read a system's pages, for use in a ``with`` block.
+
+        Layouts are ``canonical`` where their columns have our names already. With ``lenient``, pages may have no
+        categories, to be checked but not scored. They take a ``share`` of the memory that the settings allow.
         """
         tables = self.tables(layouts, canonical=canonical)
         if self._read is None:
             self._read = self._read_judged(tables)
             self._id_types = {name: kind for table in tables.values() for name, kind in table.id_types.items()}
-        codebook = self._read[1]
         judged = self._read[0] if judged is None else judged
-        labelled = "category" in tables["layouts"]
         if judged.membership is None and not lenient:
-            self._require_items(tables["layouts"], items_from_layouts)
-        want_pairs = judged.membership is None and labelled and items_from_layouts
+            self._require_items(tables["layouts"])
+        want_pairs = judged.membership is None and self._from_layouts and "category" in tables["layouts"]
         with read_layouts(
-            tables["layouts"], codebook, judged.judgments, self.plan, want_pairs=want_pairs, progress=progress
+            tables["layouts"],
+            self._codebook,
+            judged.judgments,
+            self.plan,
+            want_pairs=want_pairs,
+            share=share,
+            progress=progress,
         ) as packed:
-            if packed.pairs is not None:
-                judged = replace(judged, membership=membership.from_layouts(packed.pairs, codebook))
-            yield Inputs(self.plan, judged, packed, codebook, tables)
+            yield Reading(packed, tables)
+
+    def inputs(self, readings: Sequence[Reading]) -> list[Inputs]:
+        """The pages of all systems compared, judged by the same data: what they show decides what ideals may show."""
+        assert self._read is not None
+        judged, codebook = self._read
+        all_layouts, capacity = [reading.layouts for reading in readings], self.plan.settings.capacity
+        shown = ShownCarousels.of(all_layouts, codebook, len(self.plan.grids))
+        if self.plan.needs_categories and judged.membership is not None:
+            shown = self._shown_by_unlabelled(judged, all_layouts, shown)
+        members = judged.membership
+        if self._from_layouts:
+            personal = judged.carousels.personal_categories(shown)
+            if members is not None:
+                declared = personal & judged.carousels.declared_personal(len(personal))
+                members = membership.with_personal(members, all_layouts, declared, codebook)
+            elif any(layouts.pairs is not None for layouts in all_layouts):
+                members = membership.from_layouts(all_layouts, personal, codebook)
+        if members is not judged.membership or capacity == "shown" or shown.longest_pinned.any():
+            judged = replace(judged, membership=members, carousels=judged.carousels.with_shown(shown, capacity))
+        return [Inputs(self.plan, judged, reading.layouts, codebook, reading.tables, shown) for reading in readings]
+
+    def _shown_by_unlabelled(
+        self, judged: JudgedData, all_layouts: Sequence[Layouts], shown: ShownCarousels
+    ) -> ShownCarousels:
+        """What is shown, with rows whose category only their items tell; they must be read for that."""
+        for layouts in all_layouts:
+            for batch in page_batches(layouts, judged, self.plan) if not layouts.labelled else ():
+                shown = shown.with_rows(batch.user, batch.grid, batch.category, batch.length, batch.pinned > 0)
+        return shown
+
+    @property
+    def _codebook(self) -> Codebook:
+        assert self._read is not None
+        return self._read[1]
 
     def tables(self, layouts: TableLike, *, canonical: bool = False) -> dict[str, Table]:
         """All tables, opened, with ids of one type; later layouts must have the types of the first."""
@@ -108,6 +182,10 @@ class JudgedSources:
         codebook = Codebook(plan.settings.by_columns, plan.threads)
         judgments = read_judgments(tables["judgments"], codebook, plan.settings, needed=self._needs_judgments)
         items = membership.from_table(tables["items"], codebook) if "items" in tables else None
+        kinds = [table.id_types["category"] for table in tables.values() if "category" in table]
+        carousels = read_carousels(
+            tables.get("carousels"), plan.settings.capacity, codebook, kinds[0] if kinds else None, len(plan.grids)
+        )
         by_gain: dict[str | int, Array] = {}
         gains = {}
         for name, metric in plan.metrics.items():
@@ -118,13 +196,13 @@ class JudgedSources:
             gains[name] = metric.item_gains(by_gain[key])
         if not gains:  # figures alone: users with relevant items are still counted
             gains[""] = gains_of(judgments, plan.gain, tables["judgments"], plan.threads)
-        return JudgedData(judgments, gains, items), codebook
+        return JudgedData(judgments, gains, items, carousels), codebook
 
-    def _require_items(self, layouts: Table, from_layouts: bool) -> None:
+    def _require_items(self, layouts: Table) -> None:
         """Categories must be known, and must not depend on which of several systems comes first."""
         if self.plan.needs_categories and "category" not in layouts:
             empty = layouts.frame().head(1).collect().is_empty()
             raise DataError(schema.EMPTY["layouts"] if empty else NO_CATEGORY)
         what = "category ideals" if self.plan.needs_categories else ", ".join(self.plan.figures)
-        if what and not from_layouts:
+        if what and not self._from_layouts:
             raise ParameterError(f"Evaluator needs items for {what}; items_of(layouts, ...) collects them.")

@@ -1,4 +1,4 @@
-"""What pages are judged by: judgments, their gains by each metric, and the categories of items."""
+"""What pages are judged by: judgments, their gains by each metric, the categories of items, and carousels."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -7,6 +7,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from carouseval.evaluation.reading.carousels import Carousels
 from carouseval.evaluation.reading.judgments import Judgments
 from carouseval.evaluation.reading.membership import Membership
 from carouseval.metrics.grid import Array
@@ -14,11 +15,12 @@ from carouseval.metrics.grid import Array
 
 @dataclass(frozen=True, eq=False)
 class JudgedData:
-    """Judgments, gains and memberships as arrays, for any thread, process or executor."""
+    """Judgments, gains, memberships and carousels as arrays, for any thread, process or executor."""
 
     judgments: Judgments
     gains: Mapping[str, Array]  # of every judgment, by each metric
     membership: Membership | None  # None: no table gives categories
+    carousels: Carousels
 
     @cached_property
     def gaining(self) -> NDArray[np.uint8]:

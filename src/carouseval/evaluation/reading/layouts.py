@@ -48,6 +48,11 @@ class Layouts:
     def __len__(self) -> int:
         return len(self.user)
 
+    def lines_by_part(self) -> Iterator[Lines]:
+        """All lines, part by part."""
+        for part in self.parts:
+            yield np.fromfile(part, np.uint32).reshape(-1, 4) if isinstance(part, Path) else part
+
 
 @contextlib.contextmanager
 def read_layouts(
@@ -57,9 +62,13 @@ def read_layouts(
     plan: ScoringPlan,
     *,
     want_pairs: bool = False,
+    share: int = 1,
     progress: Progress | None = None,
 ) -> Iterator[Layouts]:
-    """Pack all lines, in memory or in temporary files that are deleted when the block ends."""
+    """Pack all lines, in memory or in temporary files that are deleted when the block ends.
+
+    The memory allowed is that of the settings, divided by ``share``.
+    """
     if judgments.per_page and "page_id" not in table:
         raise DataError(
             "layouts: missing column page_id; judgments have one. Add it to layouts, or drop it from judgments."
@@ -67,7 +76,7 @@ def read_layouts(
     height = table.height()
     if height == 0:
         raise DataError(schema.EMPTY["layouts"])
-    budget = max(1, int(plan.settings.memory * 2**30))
+    budget = max(1, int(plan.settings.memory * 2**30 / share))
     parts = min(_MOST_PARTS, max(1, -(-height * 2 * BYTES // budget)))
     packer = _Packer(table, codebook, plan, want_pairs)
     with contextlib.ExitStack() as stack:

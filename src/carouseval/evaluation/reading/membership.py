@@ -1,5 +1,6 @@
 """Which items belong to which category, for everyone or for single users."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -9,7 +10,8 @@ from numpy.typing import NDArray
 
 from carouseval.errors import DataError
 from carouseval.evaluation import schema
-from carouseval.evaluation.reading.ids import Codebook, Codes, Ids, PairIds
+from carouseval.evaluation.reading.ids import Codebook, Codes, Ids
+from carouseval.evaluation.reading.layouts import Layouts
 from carouseval.tables import Table
 
 
@@ -30,6 +32,12 @@ class Membership:
     sizes: Codes  # per category: its items, for everyone
     source: str  # where it comes from: "items" or "layouts"
     personal: bool = False
+
+    @property
+    def personal_categories(self) -> Codes:
+        """The categories that only hold items of single users."""
+        category = np.unique(self.arrays.own & np.uint64(0xFFFFFFFF)).astype(np.uint32)
+        return np.asarray(category[self.sizes[category] == 0])
 
     @property
     def items(self) -> Codes:
@@ -58,16 +66,53 @@ def from_table(table: Table, codebook: Codebook) -> Membership:
     item, category = np.concatenate(item_parts), np.concatenate(category_parts)
     owner = np.concatenate(user_parts) if user_parts else np.full(len(item), none)
     everyone = owner == none
-    keys = item.astype(np.uint64) << np.uint64(32) | category
+    keys = _keys(item, category)
     return _packed(np.unique(keys[everyone]), keys[~everyone], owner[~everyone], categories, "items")
 
 
-def from_layouts(pairs: PairIds, codebook: Codebook) -> Membership:
-    """Membership by the (item, category) pairs of the layouts."""
-    item, category = pairs.pairs()
-    keys = np.sort(item.astype(np.uint64) << np.uint64(32) | category)
-    nothing = np.empty(0, np.uint64)
-    return _packed(keys, nothing, nothing.astype(np.int64), codebook.categories, "layouts")
+def from_layouts(all_layouts: Sequence[Layouts], personal: NDArray[np.bool_], codebook: Codebook) -> Membership:
+    """Membership by what layouts show: pairs of item and category, of ``personal`` categories for each user."""
+    pairs = [layouts.pairs.pairs() for layouts in all_layouts if layouts.pairs is not None]
+    item, category = (np.concatenate([np.empty(0, np.uint32), *side]) for side in zip(*pairs, strict=True))
+    shared = ~personal[category]
+    own, owner = _personal_pairs(all_layouts, personal)
+    return _packed(np.unique(_keys(item[shared], category[shared])), own, owner, codebook.categories, "layouts")
+
+
+def with_personal(
+    membership: Membership, all_layouts: Sequence[Layouts], personal: NDArray[np.bool_], codebook: Codebook
+) -> Membership:
+    """Membership by the items table, and in ``personal`` categories that it leaves out by what layouts show."""
+    arrays = membership.arrays
+    listed = np.zeros(len(personal), bool)
+    for categories in (arrays.category, arrays.own & np.uint64(0xFFFFFFFF)):
+        listed[categories.astype(np.int64)] = True
+    own, owner = _personal_pairs(all_layouts, personal & ~listed)
+    if not len(own):
+        return membership
+    item = np.repeat(np.arange(len(arrays.offsets) - 1), np.diff(arrays.offsets)).astype(np.uint32)
+    users = np.repeat(np.arange(len(arrays.own_offsets) - 1), np.diff(arrays.own_offsets))
+    own, owner = np.concatenate([arrays.own, own]), np.concatenate([users, owner])
+    return _packed(np.sort(_keys(item, arrays.category)), own, owner, codebook.categories, membership.source)
+
+
+def _personal_pairs(
+    all_layouts: Sequence[Layouts], personal: NDArray[np.bool_]
+) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
+    """The pairs of item and category that each user is shown in personal categories, and the users."""
+    own, owner = [np.empty(0, np.uint64)], [np.empty(0, np.int64)]
+    if personal.any():
+        known = np.append(personal, False)  # lines may have no label
+        for layouts in all_layouts:
+            for lines in layouts.lines_by_part() if layouts.labelled else ():
+                some = lines[known[np.minimum(lines[:, 2], len(personal))]]
+                own.append(_keys(some[:, 1], some[:, 2]))
+                owner.append(layouts.user[some[:, 0]].astype(np.int64))
+    return np.concatenate(own), np.concatenate(owner)
+
+
+def _keys(item: Codes, category: Codes) -> NDArray[np.uint64]:
+    return item.astype(np.uint64) << np.uint64(32) | category
 
 
 def _packed(

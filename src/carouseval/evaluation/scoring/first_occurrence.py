@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from carouseval.evaluation.reading.page_batch import PageBatch
 from carouseval.evaluation.scoring.ideal_problems import IdealCells, IdealProblems, IdealSolution, ideal_cells
-from carouseval.evaluation.scoring.page_batch import PageBatch
 from carouseval.metrics.grid import Array
 
 _MOST_CHOICES = 256  # of counting rows

@@ -13,10 +13,11 @@ from numpy.typing import NDArray
 
 from carouseval import _native
 from carouseval.errors import DataError
+from carouseval.evaluation.plan import ScoringPlan
 from carouseval.evaluation.reading.ids import Codes
 from carouseval.evaluation.reading.judged_data import JudgedData
-from carouseval.evaluation.scoring.page_batch import PageBatch
-from carouseval.metrics.grid import Array, Grid, IntArray
+from carouseval.evaluation.reading.page_batch import PageBatch
+from carouseval.metrics.grid import Array, IntArray
 from carouseval.metrics.page_stack import thread_count
 
 TOO_LARGE = "judgments: the sum of gains times weights is too large for a float. Rescale the relevances."
@@ -67,6 +68,17 @@ class IdealProblems:
             membership_offsets=np.arange(len(self.memberships) + 1),
         )
 
+    def filled(self, solution: "IdealSolution", once: bool) -> IntArray:
+        """How many items each category has to show on its ideal page."""
+        problem = np.repeat(np.arange(len(self.open)), np.diff(self.item_offsets))
+        if once:
+            category, placed = solution.category, solution.category >= 0
+        else:  # items count in all their categories
+            problem = np.repeat(problem, np.diff(self.membership_offsets))
+            category, placed = self.memberships, np.ones(len(self.memberships), bool)
+        at = self.category_offsets[problem[placed]] + category[placed]
+        return np.bincount(at, minlength=len(self.slots))
+
     def solve(
         self, weights: Array, once: bool, node_limit: int = NODE_LIMIT, threads: int | None = None
     ) -> IdealSolution:
@@ -93,37 +105,53 @@ class IdealProblems:
         return solution
 
 
-def judged_problems(judged: JudgedData, gain: Array, grid: Grid, judgment_sets: Codes) -> IdealProblems:
+def judged_problems(
+    judged: JudgedData, gain: Array, plan: ScoringPlan, grid: int, judgment_sets: Codes
+) -> IdealProblems:
     """For each judgment set, all its relevant items in each of their categories."""
-    nothing = np.zeros(len(judgment_sets) + 1, np.int64), np.empty((0, 2), np.uint32)
-    return _gather(judged, gain, grid, judgment_sets, judged.judgments.user[judgment_sets], nothing)
+    nothing = np.zeros(len(judgment_sets) + 1, np.int64), np.empty((0, 3), np.uint32)
+    return _gather(judged, gain, plan, grid, judgment_sets, judged.judgments.user[judgment_sets], nothing)
 
 
-def pinned_problems(judged: JudgedData, gain: Array, grid: Grid, pages: PageBatch) -> IdealProblems:
+def pinned_problems(judged: JudgedData, gain: Array, plan: ScoringPlan, grid: int, pages: PageBatch) -> IdealProblems:
     """The same for single pages, whose pinned rows stay where they are."""
     page, row = np.nonzero(pages.pinned)
-    category = pages.category[page, row]
     offsets = np.concatenate([[0], np.cumsum((pages.pinned > 0).sum(axis=1))]).astype(np.int64)
-    pins = np.ascontiguousarray(np.stack([row, category], axis=1), dtype=np.uint32)
-    return _gather(judged, gain, grid, pages.judgment_set, pages.user, (offsets, pins))
+    pins = np.stack([row, pages.category[page, row], pages.pinned[page, row]], axis=1)
+    pins = np.ascontiguousarray(pins, dtype=np.uint32)
+    return _gather(judged, gain, plan, grid, pages.judgment_set, pages.user, (offsets, pins))
 
 
 def _gather(
     judged: JudgedData,
     gain: Array,
-    grid: Grid,
+    plan: ScoringPlan,
+    grid: int,
     judgment_sets: Codes,
     users: Codes,
     pins: tuple[IntArray, NDArray[np.uint32]],
 ) -> IdealProblems:
-    """``pins`` holds, per problem, offsets into lines of (row from 0, category)."""
+    """``pins`` holds, per problem, offsets into lines of (row from 0, category, capacity)."""
     judgments, membership = judged.judgments, judged.membership
     assert membership is not None
     arrays = _native.gather_candidates(
         judgment_sets, users, judgments.offsets, judgments.item, gain, membership.arrays, membership.sizes,
-        *pins, grid.rows, grid.cols,
+        judged.carousels.ideal_arrays(grid), *pins, *plan.grids[grid].shape,
     )  # fmt: skip
     return IdealProblems(*arrays)
+
+
+def categorised_items(judged: JudgedData, gain: Array, plan: ScoringPlan) -> IntArray:
+    """How many relevant items of each judgment set have a category that its user has."""
+    judgments, membership = judged.judgments, judged.membership
+    assert membership is not None
+    if membership.personal or judged.carousels.restricted.any():
+        judgment_sets = np.arange(len(judgments), dtype=np.uint32)
+        return np.diff(judged_problems(judged, gain, plan, 0, judgment_sets).item_offsets)
+    categories = np.append(np.diff(membership.arrays.offsets), 0)  # items may be unknown
+    has_category = categories[np.minimum(judgments.item, len(categories) - 1)] > 0
+    sums = np.concatenate([[0], np.cumsum(has_category & (gain > 0), dtype=np.int64)])
+    return np.asarray(np.diff(sums[judgments.offsets]))
 
 
 def displayed_problems(pages: PageBatch, gain: Array, duplicates: str) -> IdealProblems:

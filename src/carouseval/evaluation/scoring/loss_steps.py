@@ -6,9 +6,10 @@ import numpy as np
 
 from carouseval.evaluation.plan import ScoringPlan
 from carouseval.evaluation.reading.judged_data import JudgedData
+from carouseval.evaluation.reading.page_batch import PageBatch
 from carouseval.evaluation.scoring import ideal_problems
 from carouseval.evaluation.scoring.first_occurrence import first_occurrence_ideals
-from carouseval.evaluation.scoring.page_batch import PageBatch
+from carouseval.evaluation.scoring.page_scores import divisor
 from carouseval.evaluation.scoring.scoring_step import table_pages
 from carouseval.metrics.grid import Array
 
@@ -38,22 +39,30 @@ def loss_steps(name: str, grid: int, pages: PageBatch, judged: JudgedData, plan:
     on_pages = table_pages(name, grid, pages, judged, plan)
     displayed = ideal_problems.displayed_problems(pages, gain, settings.duplicates).spread(settings.once)
     fixed = ideal_problems.rows_fixed(displayed)
-    (s1, inside), (s2, free) = (_best(pages, problems, gain, weights, plan) for problems in (fixed, displayed))
+    (s1, _, inside), (s2, bound, free) = (
+        _best(pages, problems, gain, weights, plan) for problems in (fixed, displayed)
+    )
     if settings.candidates == "judged":
-        problems = ideal_problems.pinned_problems(judged, gain, plan.grids[grid], pages).spread(settings.once)
+        problems = ideal_problems.pinned_problems(judged, gain, plan, grid, pages).spread(settings.once)
         best = problems.solve(weights, True, threads=plan.threads)
-        s3, ideal = best.bound, ideal_problems.ideal_cells(problems, best, weights)
+        s3, ideal = divisor(best.best, best.bound), ideal_problems.ideal_cells(problems, best, weights)
     else:
-        s3, ideal = s2, free
+        s2 = s3 = bound
+        ideal = free
     values = np.stack([on_pages.gain_sum(weights), s1, s2, s3], axis=1)
     return LossSteps(values, inside, ideal, on_pages.hit_weights(weights))
 
 
 def _best(
     pages: PageBatch, problems: ideal_problems.IdealProblems, gain: Array, weights: Array, plan: ScoringPlan
-) -> tuple[Array, ideal_problems.IdealCells]:
+) -> tuple[Array, Array, ideal_problems.IdealCells]:
+    """The best value, what a score would be divided by, and the cells."""
     solution = problems.solve(weights, True, threads=plan.threads)
     if plan.settings.duplicates == "first":
         first = first_occurrence_ideals(pages, gain, weights, problems, solution)
-        return first.best, first.cells
-    return solution.best, ideal_problems.ideal_cells(problems, solution, weights)
+        return first.best, divisor(first.best, first.bound), first.cells
+    return (
+        solution.best,
+        divisor(solution.best, solution.bound),
+        ideal_problems.ideal_cells(problems, solution, weights),
+    )

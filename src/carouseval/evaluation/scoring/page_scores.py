@@ -20,6 +20,15 @@ def distinct(parts: Iterable[Codes]) -> Codes:
     return np.unique(np.concatenate([np.empty(0, np.uint32), *parts]))
 
 
+def divisor(best: Array, bound: Array) -> Array:
+    """What scores are divided by: the best value where it is proven optimal, else the bound."""
+    return np.where(_is_bounded(best, bound), bound, best)
+
+
+def _is_bounded(best: Array, bound: Array) -> NDArray[np.bool_]:
+    return np.asarray(bound > best * (1 + _SEVERAL_EPSILONS))
+
+
 @dataclass(frozen=True, eq=False)
 class MetricScores:
     """One metric: per page its value, its ideal's best known value and the upper bound on it; NaN without an ideal."""
@@ -31,17 +40,17 @@ class MetricScores:
     @cached_property
     def bounded(self) -> NDArray[np.bool_]:
         """Where the ideal is not proven optimal."""
-        return np.asarray(self.bound > self.best * (1 + _SEVERAL_EPSILONS))
+        return _is_bounded(self.best, self.bound)
 
     @cached_property
     def ideal(self) -> Array:
         """The divisor: the best value where it is proven optimal, else the bound."""
-        return np.where(self.bounded, self.bound, self.best)
+        return divisor(self.best, self.bound)
 
     @cached_property
     def above(self) -> NDArray[np.bool_]:
         """Where a page is above its ideal, by showing what no ideal page may, such as repeats in a row."""
-        return np.asarray((self.ideal > 0) & (self.value > self.ideal * (1 + _SEVERAL_EPSILONS)))
+        return np.asarray(self.value > self.ideal * (1 + _SEVERAL_EPSILONS))
 
     @cached_property
     def score(self) -> Array:

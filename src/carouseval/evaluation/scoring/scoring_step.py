@@ -6,8 +6,8 @@ from carouseval.errors import DataError
 from carouseval.evaluation.plan import ScoringPlan
 from carouseval.evaluation.reading.ids import Codes
 from carouseval.evaluation.reading.judged_data import JudgedData
+from carouseval.evaluation.reading.page_batch import PageBatch
 from carouseval.evaluation.scoring.ideal_problems import TOO_LARGE
-from carouseval.evaluation.scoring.page_batch import PageBatch
 from carouseval.evaluation.scoring.page_ideals import PageIdeals
 from carouseval.evaluation.scoring.page_scores import MetricScores, PageScores, distinct
 from carouseval.evaluation.scoring.table_pages import TablePages

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from carouseval import _native
-from carouseval.evaluation.scoring.page_batch import PageBatch
+from carouseval.evaluation.reading.page_batch import PageBatch
 from carouseval.evaluation.settings import Duplicates
 from carouseval.metrics.grid import Array, Grid
 

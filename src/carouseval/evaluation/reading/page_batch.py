@@ -39,7 +39,7 @@ class PageBatch:
     hits: NDArray[np.uint32]  # (hits, 3): judgment, row << 16 | col from 1, rank among occupied cells from 0
     length: NDArray[np.uint16]  # (pages, rows): the column of the row's last item
     category: Codes  # (pages, rows), NONE where it is unknown
-    pinned: NDArray[np.uint8]  # (pages, rows)
+    pinned: NDArray[np.uint16]  # (pages, rows): how much a pinned row holds, 0 where a row is free
     duplicates: NDArray[np.uint32]
     unjudged: NDArray[np.uint32]
     defects: NDArray[np.uint8]  # bits of _native.Defect
@@ -102,10 +102,9 @@ def page_batches(
     layouts: Layouts, judged: JudgedData, plan: ScoringPlan, progress: Progress | None = None
 ) -> Iterator[PageBatch]:
     """All pages of layouts, part by part."""
-    for at, part in enumerate(layouts.parts):
-        lines = part if isinstance(part, np.ndarray) else np.fromfile(part, np.uint32).reshape(-1, 4)
+    for at, lines in enumerate(layouts.lines_by_part()):
         batch = read_batch(lines, layouts, judged, plan)
-        if isinstance(part, np.ndarray):
+        if isinstance(layouts.parts[at], np.ndarray):
             layouts.parts[at] = batch.lines  # sorted by page; the unsorted copy is freed
         yield batch
         if progress is not None:
@@ -121,11 +120,17 @@ def read_batch(lines: Lines, layouts: Layouts, judged: JudgedData, plan: Scoring
         lines, begin, end = _native.sorted_lines(lines, len(layouts))
     present = np.flatnonzero(end > begin)
     judgments, membership = judged.judgments, None if judged.membership is None else judged.membership.arrays
+    carousels = judged.carousels
     read = _native.read_pages(
         lines, begin, end, present, layouts.judgment_set, layouts.user, layouts.grid, plan.shapes, judgments.offsets,
-        judgments.item, judged.gaining, membership, layouts.labelled, plan.threads,
+        judgments.item, judged.gaining, membership, carousels.declared_arrays(), layouts.labelled, plan.threads,
     )  # fmt: skip
-    offsets, hits, length, category, pinned, duplicates, unjudged, defects = read
+    offsets, hits, length, category, is_pinned, duplicates, unjudged, defects = read
+    pinned = is_pinned.astype(np.uint16)
+    if is_pinned.any() and carousels.pinned is not None:
+        page, row = np.nonzero(is_pinned)
+        user, grid = layouts.user[present][page], layouts.grid[present][page]
+        pinned[page, row] = carousels.pinned_capacity(user, grid, category[page, row])
     return PageBatch(
         pages=present,
         judgment_set=layouts.judgment_set[present],

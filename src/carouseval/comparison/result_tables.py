@@ -1,0 +1,121 @@
+"""The tables of a comparison for papers: means of systems by metric, and differences between systems."""
+
+import math
+import string
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import polars as pl
+
+from carouseval.comparison.significance import TIE
+from carouseval.text_tables import DAGGER, TableCell, TextTable
+
+_TESTS = {
+    "permutation": "permutation test",
+    "t": "t-test",
+    "wilcoxon": "Wilcoxon signed-rank test",
+    "bootstrap": "bootstrap test",
+}
+_CORRECTIONS = {"holm": "Holm correction", "bh": "Benjamini-Hochberg correction", "none": "no correction"}
+
+
+def mean_table(systems: pl.DataFrame, pairs: pl.DataFrame, config: Mapping[str, Any], caption: str) -> TextTable:
+    """One line per system, one column per metric; the highest mean is bold, and significant differences are marked.
+
+    A dagger marks a difference from the baseline. Without a baseline systems have letters, and a mean is followed by
+    the letters of the systems that score significantly lower.
+    """
+    names, metrics = (systems[column].unique(maintain_order=True).to_list() for column in ("system", "metric"))
+    means = {(row["system"], row["metric"]): row["mean"] for row in systems.iter_rows(named=True)}
+    best = dict(systems.group_by("metric").agg(pl.col("mean").max()).iter_rows())  # leaves out NaN
+    baseline, letters = config["baseline"], _letters(names)
+    marks = _letter_marks(pairs, letters) if baseline is None else _baseline_marks(pairs)
+
+    def cell(name: str, metric: str) -> TableCell:
+        mean = means[name, metric]
+        return TableCell(decimals(mean), mean >= best[metric] - TIE, ",".join(marks.get((name, metric), [])))
+
+    labels = [f"({letters[name]}) {name}" if baseline is None else name for name in names]
+    return TextTable(
+        header=["system", *metrics],
+        rows=[[label, *(cell(name, metric) for metric in metrics)] for label, name in zip(labels, names, strict=True)],
+        numeric=[False] + [True] * len(metrics),
+        caption=f"{caption} Bold: highest mean. {_marks_note(baseline, bool(marks))} ({_test(config)}).",
+        label="tab:comparison",
+    )
+
+
+def _marks_note(baseline: str | None, any_marks: bool) -> str:
+    """What the marks of means say."""
+    if baseline is None:
+        some, none = "Letters after a mean: systems that score significantly lower", "No difference is significant"
+    else:
+        some = f"{DAGGER} Significantly different from {baseline}"
+        none = f"No system differs significantly from {baseline}"
+    return some if any_marks else none
+
+
+def difference_table(lines: pl.DataFrame, config: Mapping[str, Any], caption: str) -> TextTable:
+    """One line per segment, metric and pair of systems; significant differences are bold."""
+    by, level = config["by"], f"{100 * config['ci']:g}% interval"
+    margin = ["not inferior"] if "not_inferior" in lines.columns else []
+    p = "p" if config["correction"] == "none" else "corrected p"
+    header = [*by, "metric", "system", "baseline", "difference", level, "lift", "effect", p, *margin]
+    rows: list[list[str | TableCell]] = []
+    for row in lines.iter_rows(named=True):
+        names = [str(row[column]) for column in (*by, "metric", "system", "baseline")]
+        values = [interval(row), signed(row["lift"], ".1%"), signed(row["effect"], ".2f"), _p(row["p_adjusted"])]
+        verdict = ["yes" if row["not_inferior"] else "no" for _ in margin]
+        rows.append([*names, TableCell(signed(row["difference"], ".4f"), row["significant"]), *values, *verdict])
+    numeric = [name in ("difference", level, "lift", "effect", p) for name in header]
+    note = (
+        "Differences are those of users scored under both, system minus baseline, with intervals that are not adjusted "
+        f"for multiple comparisons. Bold: significant ({_test(config)})."
+    )
+    return TextTable(header, rows, numeric, f"{caption} {note}", "tab:comparison-differences")
+
+
+def _letters(systems: Sequence[str]) -> dict[str, str]:
+    """A letter for each system; after z come aa, bb and so on."""
+    size = len(string.ascii_lowercase)
+    return {name: string.ascii_lowercase[at % size] * (at // size + 1) for at, name in enumerate(systems)}
+
+
+def _baseline_marks(pairs: pl.DataFrame) -> dict[tuple[str, str], list[str]]:
+    significant = pairs.filter("significant")
+    return {key: [DAGGER] for key in significant.select("system", "metric").iter_rows()}
+
+
+def _letter_marks(pairs: pl.DataFrame, letters: Mapping[str, str]) -> dict[tuple[str, str], list[str]]:
+    """By system and metric, the letters of the systems that score significantly lower."""
+    marks: dict[tuple[str, str], list[str]] = {}
+    for row in pairs.filter("significant").iter_rows(named=True):
+        system, baseline = row["system"], row["baseline"]
+        higher, lower = (system, baseline) if row["difference"] > 0 else (baseline, system)
+        marks.setdefault((higher, row["metric"]), []).append(letters[lower])
+    return {key: sorted(values, key=lambda letter: (len(letter), letter)) for key, values in marks.items()}
+
+
+def _test(config: Mapping[str, Any]) -> str:
+    """``permutation test paired by user, Holm correction, p < 0.05``."""
+    test = _TESTS.get(config["test"], config["test"])
+    return f"{test} paired by user, {_CORRECTIONS[config['correction']]}, p < {round(1 - config['ci'], 12):g}"
+
+
+def decimals(value: float | None) -> str:
+    """Four decimals; nothing for NaN or None."""
+    return "" if value is None or math.isnan(value) else f"{value:.4f}"
+
+
+def interval(row: Mapping[str, Any]) -> str:
+    """``0.4138 to 0.4569``."""
+    return "" if math.isnan(row["low"]) else f"{row['low']:.4f} to {row['high']:.4f}"
+
+
+def signed(value: float, form: str) -> str:
+    """A number with its sign, in a format such as ``.4f``."""
+    return "" if math.isnan(value) else f"{value:+{form}}"
+
+
+def _p(value: float) -> str:
+    return "" if math.isnan(value) else "<0.0001" if value < 0.00005 else f"{value:.4f}"

@@ -1,0 +1,99 @@
+"""The systems of a comparison: their layouts, checked, read together and scored by the same ideals."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import fields
+from typing import Any, TypeAlias
+
+from carouseval.comparison.significance import PairStatistics
+from carouseval.errors import DataError, ParameterError
+from carouseval.evaluation.evaluate import build_evaluation, decide_outcomes, score_pages
+from carouseval.evaluation.notices import overfull, warn
+from carouseval.evaluation.plan import ScoringPlan
+from carouseval.evaluation.reading.inputs import JudgedSources
+from carouseval.evaluation.results import Evaluation
+from carouseval.evaluation.scoring.page_ideals import PageIdeals
+from carouseval.metrics.validation import did_you_mean
+from carouseval.progress import Progress
+from carouseval.tables import TableLike, in_memory
+
+# columns of results: systems and segments must have other names
+RESULT_COLUMNS = {field.name for field in fields(PairStatistics)} | {
+    *("user_id", "system", "baseline", "metric", "runs", "spread", "weight", "left_out"),
+    *("p", "p_adjusted", "significant", "not_inferior"),
+    *("varied", "variation", "tau", "best", "flips"),
+}
+Systems: TypeAlias = Mapping[str, TableLike | Sequence[TableLike]]
+"""The layouts of each system by its name; a list of layouts where a system has several runs."""
+
+
+def runs_by_system(systems: Systems, baseline: str | None = None) -> dict[str, list[TableLike]]:
+    """The layouts of every system, one table per run; names and the baseline are checked."""
+    if not isinstance(systems, Mapping) or len(systems) < 2:
+        raise ParameterError("systems must be a dict of at least two: {'prod': layouts, 'new': layouts}.")
+    if baseline is not None and baseline not in systems:
+        hint = f"{did_you_mean(str(baseline), systems)} Systems: {', '.join(map(str, systems))}."
+        raise ParameterError(f"baseline: there is no system {baseline!r}.{hint}")
+    runs = {}
+    for name, layouts in systems.items():
+        if not isinstance(name, str) or not name:
+            raise ParameterError(f"systems: names must be non-empty strings, found {name!r}.")
+        if name in RESULT_COLUMNS:
+            raise ParameterError(f"systems: {name!r} is a column of the results; choose another name.")
+        tables: list[Any] = list(layouts) if isinstance(layouts, list | tuple) else [layouts]
+        if not tables:
+            raise ParameterError(f"systems: {name} has no layouts.")
+        with _naming(name):
+            runs[name] = [in_memory(table, "layouts") for table in tables]
+    return runs
+
+
+def evaluate_systems(
+    runs: Mapping[str, Sequence[TableLike]],
+    judgments: TableLike,
+    items: TableLike | None,
+    plan: ScoringPlan,
+    progress: Progress | None,
+) -> dict[str, list[Evaluation]]:
+    """The evaluation of every run of every system.
+
+    All layouts are read before any is scored: what the pages of all systems show decides what ideals may show.
+    """
+    sources = JudgedSources(judgments, items, plan)
+    tables = [(name, table) for name, of_system in runs.items() for table in of_system]
+    evaluations: dict[str, list[Evaluation]] = {name: [] for name in runs}
+    notices: dict[str, list[str]] = {}  # and the systems that each is about
+    with ExitStack() as stack:
+        readings = []
+        for name, table in tables:
+            with _naming(name):
+                readings.append(stack.enter_context(sources.read(table, progress, share=len(tables))))
+        all_inputs = sources.inputs(readings)
+        if plan.figures and all_inputs[0].judged.membership is None:
+            raise DataError(
+                f"layouts: missing column category, by which the catalogue of {', '.join(plan.figures)} is collected. "
+                "Add it, or give items (item_id, category)."
+            )
+        ideals = PageIdeals(all_inputs[0].judged, plan, all_inputs[0].shown)
+        for (name, _), inputs in zip(tables, all_inputs, strict=True):
+            with _naming(name):
+                outcomes = decide_outcomes(inputs)
+                scores = score_pages(inputs, progress, ideals)
+                found: list[str] = []
+                evaluations[name].append(build_evaluation(inputs, outcomes, scores, found.append))
+                for notice in found:
+                    notices.setdefault(notice, []).append(name)
+        for notice, names in notices.items():
+            distinct = list(dict.fromkeys(names))
+            warn(notice if len(distinct) == len(runs) else f"{', '.join(distinct)}: {notice}")
+        overfull(ideals, all_inputs[0], warn)
+    return evaluations
+
+
+@contextmanager
+def _naming(system: str) -> Iterator[None]:
+    """Name the system in errors about its tables."""
+    try:
+        yield
+    except DataError as error:
+        raise DataError(f"{system}: {error}") from None

@@ -1,0 +1,270 @@
+"""How much the carousel of each category holds, and whom it is for: what is declared, and what pages show."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from carouseval import _native
+from carouseval.errors import DataError, ParameterError
+from carouseval.evaluation import schema
+from carouseval.evaluation.reading.ids import NONE, Codebook, Codes
+from carouseval.evaluation.reading.layouts import Layouts
+from carouseval.metrics.grid import IntArray
+from carouseval.tables import RECORD, Table
+
+Capacities = NDArray[np.int32]
+UNLIMITED: int = _native.UNLIMITED
+_SEVERAL: int = _native.SEVERAL
+_UNSAID, _SHARED, _PERSONAL = -1, 0, 1
+KernelCarousels = tuple[Capacities, NDArray[np.uint8], NDArray[np.int64], NDArray[np.uint64]]
+
+
+@dataclass(frozen=True, eq=False)
+class ShownCarousels:
+    """What the pages of all layouts compared show of each category."""
+
+    owner: Codes  # the only user who is shown it; NONE: nobody, _SEVERAL: several
+    longest: Capacities  # (grids, categories): the last occupied column of its rows; 0: not shown
+    longest_pinned: Capacities  # the same of pinned rows
+    several_users: bool  # whether several users have a page
+
+    @classmethod
+    def of(cls, all_layouts: Iterable[Layouts], codebook: Codebook, grids: int) -> "ShownCarousels":
+        """What labelled layouts show; rows without a label are left out."""
+        categories = len(codebook.categories)
+        owner = np.full(categories, NONE, np.uint32)
+        longest, pinned = np.zeros((2, grids, categories), np.int32)
+        users: Codes = np.empty(0, np.uint32)
+        for layouts in all_layouts:
+            present = np.unique(layouts.user[layouts.present])
+            users = np.unique(np.concatenate([users[:2], present[:2]]))  # two are enough
+            for lines in layouts.lines_by_part() if layouts.labelled else ():
+                found = _native.shown_carousels(lines, layouts.user, layouts.grid, grids, categories)
+                other = (owner != NONE) & (found[0] != NONE) & (owner != found[0])
+                owner = np.where(other, np.uint32(_SEVERAL), np.minimum(owner, found[0]))
+                np.maximum(longest, found[1], out=longest)
+                np.maximum(pinned, found[2], out=pinned)
+        return cls(owner, longest, pinned, len(users) > 1)
+
+    def with_rows(
+        self,
+        user: Codes,
+        grid: NDArray[np.uint8],
+        category: Codes,
+        length: NDArray[np.uint16],
+        pinned: NDArray[np.bool_],
+    ) -> "ShownCarousels":
+        """With what rows of more pages show, whose categories their items tell."""
+        page, row = np.nonzero((length > 0) & (category < len(self.owner)))
+        shown, at = category[page, row].astype(np.int64), length[page, row].astype(np.int32)
+        longest, longest_pinned = self.longest.copy(), self.longest_pinned.copy()
+        np.maximum.at(longest, (grid[page], shown), at)
+        np.maximum.at(longest_pinned, (grid[page], shown), np.where(pinned[page, row], at, 0))
+        return replace(self, longest=longest, longest_pinned=longest_pinned)
+
+    @property
+    def has_one_user(self) -> NDArray[np.bool_]:
+        """Which categories only one of several users is shown."""
+        one: NDArray[np.bool_] = (self.owner != NONE) & (self.owner != _SEVERAL)
+        return one & self.several_users
+
+
+@dataclass(frozen=True, eq=False)
+class Carousels:
+    """Capacities and users of carousels as arrays by category; of categories past their end, nothing is declared."""
+
+    given: bool  # whether there is a table of carousels
+    by_line: Capacities  # the capacity that a line for everyone declares
+    declared: Capacities  # the same, else what the setting ``capacity`` declares
+    limits: Capacities  # (grids, categories): what ideal rows hold
+    restricted: NDArray[np.bool_]  # whether only users with a line of their own have it
+    personal: NDArray[np.int8]  # whether every user has items of its own there: _PERSONAL, _SHARED or _UNSAID
+    own_keys: NDArray[np.uint64]  # user << 32 | category of lines of single users, sorted
+    own_capacity: Capacities
+    pinned: Capacities | None = None  # (grids, categories): the longest pinned row; None: no row is pinned
+
+    def with_shown(self, shown: ShownCarousels, setting: Any) -> "Carousels":
+        """The same, with the capacities that only pages tell."""
+        grids, categories = shown.longest.shape
+        wide = self._padded(categories)
+        limits = np.broadcast_to(wide.declared, (grids, categories))
+        if setting == "shown":
+            limits = np.where((limits == UNLIMITED) & (shown.longest > 0), shown.longest, limits)
+        pinned = shown.longest_pinned if shown.longest_pinned.any() else None
+        return replace(wide, limits=np.ascontiguousarray(limits), pinned=pinned)
+
+    def _padded(self, categories: int) -> "Carousels":
+        more = max(0, categories - len(self.declared))
+        return replace(
+            self,
+            by_line=np.pad(self.by_line, (0, more), constant_values=UNLIMITED),
+            declared=np.pad(self.declared, (0, more), constant_values=UNLIMITED),
+            restricted=np.pad(self.restricted, (0, more)),
+            personal=np.pad(self.personal, (0, more), constant_values=_UNSAID),
+        )
+
+    def personal_categories(self, shown: ShownCarousels) -> NDArray[np.bool_]:
+        """Which categories hold every user's own items: declared so, or shown to one user and not declared shared."""
+        said = self._padded(len(shown.owner)).personal
+        return np.asarray((said == _PERSONAL) | ((said == _UNSAID) & shown.has_one_user))
+
+    def declared_personal(self, categories: int) -> NDArray[np.bool_]:
+        """Which categories a line calls personal."""
+        return np.asarray(self._padded(categories).personal == _PERSONAL)
+
+    def declared_arrays(self) -> KernelCarousels | None:
+        """What pages must obey, for the kernels; None where nothing is declared."""
+        if not (self.restricted.any() or len(self.own_keys) or (self.declared < UNLIMITED).any()):
+            return None
+        return self._arrays(self.declared)
+
+    def ideal_arrays(self, grid: int) -> KernelCarousels | None:
+        """What ideal pages of a grid obey, for the kernels; None where nothing is limited."""
+        if not (self.restricted.any() or len(self.own_keys) or (self.limits[grid] < UNLIMITED).any()):
+            return None
+        return self._arrays(self.limits[grid])
+
+    def _arrays(self, capacity: Capacities) -> KernelCarousels:
+        user, category = self.own_keys >> np.uint64(32), self.own_keys & np.uint64(0xFFFFFFFF)
+        counts = np.bincount(user.astype(np.int64)) if len(user) else np.empty(0, np.int64)
+        offsets = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+        own = category << np.uint64(32) | self.own_capacity.astype(np.uint64)
+        return np.ascontiguousarray(capacity), self.restricted.astype(np.uint8), offsets, own
+
+    def pinned_capacity(self, user: Codes, grid: NDArray[np.uint8], category: Codes) -> NDArray[np.uint16]:
+        """How much pinned rows hold: what a line declares, else what the longest pinned row of the category shows."""
+        assert self.pinned is not None
+        known = category < self.pinned.shape[1]
+        at = np.where(known, category, 0)
+        capacity = np.where(known, self.pinned[grid, at], UNLIMITED)
+        if self.given:
+            capacity = np.where(known & (self.by_line[at] < UNLIMITED), self.by_line[at], capacity)
+            keys = user.astype(np.uint64) << np.uint64(32) | category
+            place = np.minimum(np.searchsorted(self.own_keys, keys), max(0, len(self.own_keys) - 1))
+            own = (
+                np.where(self.own_keys[place] == keys, self.own_capacity[place], UNLIMITED)
+                if len(self.own_keys)
+                else np.full(len(keys), UNLIMITED)
+            )
+            capacity = np.where(own < UNLIMITED, own, capacity)
+        return np.clip(capacity, 1, np.iinfo(np.uint16).max).astype(np.uint16)
+
+    def is_open(self, user: int, category: int) -> bool:
+        """Whether a user has a category."""
+        restricted = category < len(self.restricted) and bool(self.restricted[category])
+        return not restricted or self._own_line(user, category) is not None
+
+    def declared_capacity(self, user: int, category: int) -> int:
+        """What is declared of a category, for a user."""
+        line = self._own_line(user, category)
+        own = UNLIMITED if line is None else int(self.own_capacity[line])
+        shared = int(self.declared[category]) if category < len(self.declared) else UNLIMITED
+        return own if own < UNLIMITED else shared
+
+    def _own_line(self, user: int, category: int) -> int | None:
+        key = np.uint64(user << 32 | category)
+        at = int(np.searchsorted(self.own_keys, key))
+        return at if at < len(self.own_keys) and self.own_keys[at] == key else None
+
+    def limited(self, widths: IntArray) -> int:
+        """How many categories hold fewer items than a grid has columns, on any of the grids ``widths`` has columns of.
+
+        A width of 0 leaves a grid out.
+        """
+        limited: NDArray[np.bool_] = np.any(self.limits < widths[:, None], axis=0)
+        if self.pinned is not None:
+            pinned = (self.pinned > 0) & (self.pinned < widths[:, None])
+            limited |= pinned.any(axis=0) & (self.by_line == UNLIMITED)
+        own = (self.own_keys & np.uint64(0xFFFFFFFF)).astype(np.int64)
+        limited[own[self.own_capacity < widths.max(initial=0)]] = True
+        return int(limited.sum())
+
+
+def read_carousels(
+    table: Table | None, capacity: Any, codebook: Codebook, category_type: pl.DataType | None, grids: int
+) -> Carousels:
+    """What the table of carousels and the setting ``capacity`` declare."""
+    lines = None if table is None else _checked_lines(table)
+    if lines is not None:
+        codebook.categories.add(lines["category"])
+    by_setting = _setting_capacities(capacity, codebook, category_type)
+    count = len(codebook.categories)
+    by_line, restricted = np.full(count, UNLIMITED, np.int32), np.zeros(count, bool)
+    personal = np.full(count, _UNSAID, np.int8)
+    own_keys, own_capacity = np.empty(0, np.uint64), np.empty(0, np.int32)
+    if lines is not None:
+        category = codebook.categories.add(lines["category"]).astype(np.int64)
+        room = _column(lines, "capacity", UNLIMITED, np.int32)
+        has_user = _has_value(lines, "user_id")
+        everyone = np.zeros(count, bool)
+        everyone[category[~has_user]] = True
+        by_line[category[~has_user]] = room[~has_user]
+        restricted[category[has_user]] = True
+        restricted &= ~everyone
+        if "user_id" in lines.columns:  # a category whose users are named, or are everyone, is no single user's
+            personal[category] = _SHARED
+        said = _has_value(lines, "personal")
+        personal[category[said]] = _column(lines, "personal", _UNSAID, np.int8)[said]
+        user = codebook.users.add(lines["user_id"].drop_nulls()) if has_user.any() else np.empty(0, np.uint32)
+        own_keys = user.astype(np.uint64) << np.uint64(32) | category[has_user].astype(np.uint64)
+        order = np.argsort(own_keys)
+        own_keys, own_capacity = own_keys[order], room[has_user][order]
+    declared = np.where(by_line < UNLIMITED, by_line, by_setting)
+    limits = np.ascontiguousarray(np.broadcast_to(declared, (grids, count)))
+    return Carousels(table is not None, by_line, declared, limits, restricted, personal, own_keys, own_capacity)
+
+
+def _checked_lines(table: Table) -> pl.DataFrame:
+    """All lines; a category that has two lines for the same users, or is called personal and not, is refused."""
+    lines = table.collect()
+    if lines.is_empty():
+        raise DataError(schema.EMPTY["carousels"])
+    keys = [key for key in ("category", "user_id") if key in table]
+    repeats = ~lines.select(pl.struct(keys).is_first_distinct()).to_series()
+    if repeats.any():
+        _refuse(table, repeats, keys, "has a second line", "Keep one line for each category (and user).")
+    if "personal" in table:
+        first = pl.col("personal").drop_nulls().first().over("category")
+        differs = lines.select((pl.col("personal") != first).fill_null(False)).to_series()
+        if differs.any():
+            remedy = "A category is personal for everyone or for nobody."
+            _refuse(table, differs, ["category"], "is called personal on one line and not on another", remedy)
+    return lines
+
+
+def _refuse(table: Table, which: pl.Series, keys: list[str], what: str, remedy: str) -> None:
+    records = table.frame(with_record=True)
+    with table.read_errors():
+        row = records.collect(engine="streaming").sort(RECORD).filter(which).row(0, named=True)
+    subject = " ".join(f"{table.names[key]}={row[key]!r}" for key in keys if row[key] is not None)
+    raise DataError(f"carousels: {subject} {what} ({table.where(row[RECORD])}). {remedy}")
+
+
+def _has_value(lines: pl.DataFrame, column: str) -> NDArray[np.bool_]:
+    if column not in lines.columns:
+        return np.zeros(lines.height, bool)
+    return lines[column].is_not_null().to_numpy()
+
+
+def _column(lines: pl.DataFrame, column: str, otherwise: int, kind: Any) -> NDArray[Any]:
+    if column not in lines.columns:
+        return np.full(lines.height, otherwise, kind)
+    return lines[column].cast(pl.Int64).fill_null(otherwise).to_numpy().astype(kind)
+
+
+def _setting_capacities(capacity: Any, codebook: Codebook, category_type: pl.DataType | None) -> Capacities:
+    """The capacities that a dict declares, by category."""
+    if not isinstance(capacity, Mapping) or not capacity or category_type is None:
+        return np.full(len(codebook.categories), UNLIMITED, np.int32)
+    names = pl.Series([str(name) for name in capacity]).cast(category_type, strict=False)
+    if names.null_count():
+        odd = next(name for name, code in zip(capacity, names, strict=True) if code is None)
+        raise ParameterError(f"capacity: the categories of the tables are integers, found {odd!r}.")
+    codes = codebook.categories.add(names)
+    by_setting = np.full(len(codebook.categories), UNLIMITED, np.int32)
+    by_setting[codes] = [min(int(room), UNLIMITED) for room in capacity.values()]
+    return by_setting

@@ -361,7 +361,7 @@ def test_implicit_returns_columns_that_are_mapped_to_ids() -> None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # not every column is an id
             pages = cv.pages_from_scores(table, data.items)
-        means.append(cv.evaluate(pages, data.judgments, data.items).mean["N2DCG_cat"])
+            means.append(cv.evaluate(pages, data.judgments, data.items).mean["N2DCG_cat"])
     assert means[0] > 0.8 > 0.3 > means[1]
 
 

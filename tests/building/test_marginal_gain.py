@@ -429,3 +429,20 @@ def test_progress_is_reported() -> None:
     steps.clear()
     cv.build_pages(LINES, JUDGED, progress=lambda *step: steps.append(step))
     assert steps[0] == ("reading", 2, 2)
+
+
+def test_a_carousel_of_one_of_several_users_is_personal() -> None:
+    """As in evaluate: without items, no ideal holds what only another user is shown."""
+    candidates = {
+        "user_id": [1, 1, 2],
+        "carousel": ["Because you watched X", "drama", "drama"],
+        "col": [1, 1, 1],
+        "item_id": [10, 11, 11],
+    }
+    judgments = {"user_id": [1, 2, 2], "item_id": [10, 10, 11], "relevance": [1, 3, 1]}
+    with pytest.warns(cv.DataWarning, match="1 relevant item has no category"):  # user 2 cannot be shown item 10
+        found = cv.what_adds(None, candidates, judgments)
+    assert found.user_gains[:, found.carousels.index("drama")].tolist() == [0.0, pytest.approx(1.0)]
+    items = {"item_id": [10, 11], "category": ["Because you watched X", "drama"]}
+    everyone = cv.what_adds(None, candidates, judgments, items)
+    assert everyone.user_gains[:, everyone.carousels.index("drama")].tolist()[1] < 0.5

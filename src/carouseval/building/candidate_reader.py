@@ -17,6 +17,7 @@ from carouseval.evaluation.reading.inputs import NEEDS_CATEGORIES, Inputs, Judge
 from carouseval.evaluation.reading.page_batch import PageBatch, page_batches
 from carouseval.evaluation.scoring.page_ideals import PageIdeals
 from carouseval.evaluation.settings import Settings
+from carouseval.evaluation.shown_tables import items_of
 from carouseval.metrics.grid import Array, Grid, IntArray
 from carouseval.progress import Progress
 from carouseval.tables import RECORD, Table, TableLike, in_memory
@@ -90,19 +91,19 @@ def _cells(table: Table) -> pl.DataFrame:
 
 
 def _shown_items(tables: Mapping[str, Table], cells: pl.DataFrame) -> pl.DataFrame | None:
-    """The (item, category) pairs that layouts and candidates show; None if layouts have no categories."""
-    candidates = cells.select("item_id", "category")
+    """The items of every category that layouts and candidates show; None if layouts have no categories."""
+    candidates = cells.select("user_id", "col", "item_id", "category", row=1)
     if "layouts" not in tables:
-        return candidates.unique().sort("item_id", "category")
+        return items_of(candidates)
     if "category" not in tables["layouts"]:
         return None
-    layouts = tables["layouts"].collect().select("item_id", "category")
+    layouts = tables["layouts"].collect().select("user_id", "row", "col", "item_id", "category")
     if layouts["category"].dtype != candidates["category"].dtype:
         raise DataError(
             "candidates: carousels are named by integers and the categories of layouts by text, or the reverse. "
             "Convert one of them."
         )
-    return pl.concat([candidates, layouts]).unique().sort("item_id", "category")
+    return items_of(candidates, layouts)
 
 
 def _column_names(tables: Mapping[str, Table]) -> dict[str, dict[str, str]]:

@@ -155,7 +155,7 @@ def build_pages(
         ``user_id, item_id, relevance``, as in :func:`carouseval.evaluate`.
     items : table or path, optional
         ``item_id, category``, as in :func:`carouseval.evaluate`. Without it, the categories are those that the
-        candidates show.
+        candidates show; one that only one of several users has is that user's alone.
     rows : int, optional
         The number of rows to fill. By default as many as there are carousels, up to the rows of the grid.
     metrics : str or Metric, default 'N2DCG_cat'

@@ -175,7 +175,7 @@ def what_adds(
         ``user_id, item_id, relevance``, as in :func:`carouseval.evaluate`.
     items : table or path, optional
         ``item_id, category``, as in :func:`carouseval.evaluate`. Without it, the categories are those that layouts and
-        candidates show.
+        candidates show; one that only one of several users has is that user's alone.
     row : int, optional
         The row, from 1, that a candidate takes; the rows from there on move down, and a shorter page gets it as its
         last row. By default the row below the page.

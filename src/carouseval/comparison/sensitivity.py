@@ -14,13 +14,7 @@ import polars as pl
 from carouseval.comparison.significance import TIE
 from carouseval.comparison.systems import Systems, evaluate_systems, runs_by_system
 from carouseval.errors import ParameterError
-        varied = replace(options, candidates=candidates, metrics=list(metrics.values()))
-        evaluations = evaluate_systems(runs, judgments, items, ScoringPlan.of(varied), progress)
-        if candidates == options.candidates:
-            users = {
-                system: max(result.per_user[str(reference)].count() for result in results)
-                for system, results in evaluations.items()
-            }
+from carouseval.evaluation.caption import caption
 from carouseval.evaluation.plan import ScoringPlan
 from carouseval.evaluation.results import Evaluation
 from carouseval.evaluation.settings import Candidates, Settings, SettingsDict, takes_settings
@@ -208,19 +202,13 @@ def sensitivity(
     lines: list[dict[str, Any]] = []
     users: dict[str, int] = {}
     for candidates, metrics in metrics_by_candidates.items():
-<<<<<<< HEAD
         varied = replace(options, candidates=candidates, metrics=list(metrics.values()))
         evaluations = evaluate_systems(runs, judgments, items, ScoringPlan.of(varied), progress)
-=======
-        varied: SettingsDict = {"candidates": candidates, "metrics": list(metrics.values())}
-        evaluator = Evaluator(judgments, item_table, **settings | varied)
-        evaluations = evaluate_runs(evaluator, runs, progress)
         if candidates == options.candidates:
             users = {
                 system: max(result.per_user[str(reference)].count() for result in results)
                 for system, results in evaluations.items()
             }
->>>>>>> w-captions
         for variation, varied_metric in metrics.items():
             lines += _lines(variation, str(varied_metric), evaluations, options.by_columns)
     return Sensitivity(

@@ -27,7 +27,7 @@ _KEYS = ["user_id", "carousel", "col"]
 _PINNED_UNKNOWN = replace(page_defects.PINNED_UNKNOWN, remedy="Add a column category to layouts.")
 
 
-def read_carousels(
+def read_candidates(
     layouts: TableLike | None,
     candidates: TableLike,
     judgments: TableLike,

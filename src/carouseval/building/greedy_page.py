@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from carouseval.building.candidate_carousels import CandidateCarousels
-from carouseval.building.candidate_reader import read_carousels
+from carouseval.building.candidate_reader import read_candidates
 from carouseval.building.order_search import OrderSearch, UpperBound, greedy_prefixes
 from carouseval.errors import ParameterError
 from carouseval.evaluation.settings import ColumnNames, Invalid, Metrics, Settings
@@ -196,7 +196,7 @@ def build_pages(
     (('drama', 'hits'), 1.0, True, 1.0)
     """
     settings = Settings(metrics=metrics, grid=grid, gain=gain, invalid=invalid, columns=columns)
-    carousels = read_carousels(None, candidates, judgments, items, settings, progress)
+    carousels = read_candidates(None, candidates, judgments, items, settings, progress)
     max_rows = min(len(carousels.names), grid.rows)
     rows = max_rows if rows is None else require_int("rows", rows, 1)
     if rows > max_rows:

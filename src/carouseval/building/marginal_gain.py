@@ -11,7 +11,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from carouseval.building.candidate_carousels import CandidateCarousels
-from carouseval.building.candidate_reader import read_carousels
+from carouseval.building.candidate_reader import read_candidates
 from carouseval.errors import DataError, ParameterError
 from carouseval.evaluation.resampling import mean_interval, mean_of
 from carouseval.evaluation.settings import ColumnNames, Invalid, Metrics, Settings
@@ -219,7 +219,7 @@ def what_adds(
     """
     row = None if row is None else require_int("row", row, 1)
     settings = Settings(metrics=metrics, grid=grid, gain=gain, invalid=invalid, columns=columns)
-    carousels = read_carousels(layouts, candidates, judgments, items, settings, progress)
+    carousels = read_candidates(layouts, candidates, judgments, items, settings, progress)
     if row is not None and row > grid.rows:
         raise ParameterError(f"row must be at most {grid.rows}, the last row of the grid of {grid}, found {row}.")
     page = carousels.page

@@ -20,6 +20,11 @@ Category = tuple[int, Sequence[float]]  # how many cells it may fill, and the ga
 # --- discounts, one cell at a time ---
 
 
+def row_page_size(page_size: int | Sequence[int], i: int) -> int:
+    """The paper's delta of row i, from one number for all rows or one for each."""
+    return page_size if isinstance(page_size, int) else page_size[i - 1]
+
+
 def mirrored(j: int, delta: int) -> int:
     """The paper's j~: column j, with the order reversed inside every swipe page after the first."""
     if j <= delta:

@@ -1,6 +1,11 @@
 """Tables in: every kind of source reads the same, every defect is named with its line."""
 
+import copy
+import datetime
 import gzip
+import json
+import socket
+import uuid
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -16,7 +21,8 @@ from carouseval.errors import DataError, ParameterError
 from carouseval.evaluation import schema
 from carouseval.evaluation.schema import ITEMS, JUDGMENTS, LAYOUTS
 from carouseval.evaluation.settings import Settings
-from carouseval.file_kinds import KINDS, FileKind
+from carouseval.file_kind_base import FileKind
+from carouseval.file_kinds import KINDS
 from carouseval.tables import RECORD, Column, Table, open_table
 
 
@@ -88,6 +94,21 @@ SOURCES: dict[str, Callable[[Path], Any]] = {
     "csv and tsv": lambda folder: (write(folder, "a", FRAME.head(1).write_csv(), NAMED["CSV"]),
                                    write(folder, "b", FRAME.tail(2).write_csv(), NAMED["TSV"]), folder)[2],
     "ndjson": as_file(FRAME.write_ndjson, "t.ndjson"),
+    "json": as_file(FRAME.write_json, "t.json"),
+    "json of columns": as_file(lambda path: path.write_text(json.dumps(COLUMNS, indent=1)), "t.json"),
+    "json as pandas writes it": as_file(pd.DataFrame(COLUMNS).to_json, "t.json"),
+    "json with a record per line": as_file(FRAME.write_ndjson, "t.json"),
+    "json with BOM": as_file(lambda path: path.write_text(json.dumps(COLUMNS), encoding="utf-8-sig"), "t.JSON"),
+    "json.gz": as_file(lambda path: path.write_bytes(gzip.compress(json.dumps(COLUMNS).encode())), "t.json.gz"),
+    "json in a name like a pattern": as_file(FRAME.write_json, "t[1]*.json"),
+    "arrow": as_file(FRAME.write_ipc, "t.arrow"),
+    "arrow with zstd": as_file(lambda path: FRAME.write_ipc(path, compression="zstd"), "t.ipc"),
+    "arrow stream": as_file(FRAME.write_ipc_stream, "t.arrow"),
+    "arrow by its first bytes": as_file(FRAME.write_ipc, "t.data"),
+    "feather of pandas": as_file(pd.DataFrame(COLUMNS).to_feather, "t.feather"),
+    "all kinds in a folder": lambda folder: (FRAME.head(1).write_json(folder / "a.json"),
+                                             FRAME[1:2].write_ipc(folder / "b.arrow"),
+                                             FRAME.tail(1).write_parquet(folder / "c.parquet"), folder)[3],
     "pattern": in_two,
     "folder": lambda folder: (in_two(folder), folder)[1],
     "list of paths": lambda folder: (in_two(folder), [folder / "a.csv", str(folder / "b.csv")])[1],
@@ -224,8 +245,8 @@ def test_quotes_and_blank_lines(kind: FileKind, tmp_path: Path) -> None:
         (
             "t.txt",
             b"hello",
-            r"unknown file type\. Tables are \.parquet, \.csv, \.tsv or \.ndjson files; "
-            r"\.csv, \.tsv and \.ndjson may be compressed \(\.gz, \.zst\)\.",
+            r"unknown file type\. Tables are \.parquet, \.csv, \.tsv, \.ndjson, \.json or \.arrow files; "
+            r"\.csv, \.tsv, \.ndjson and \.json may be compressed \(\.gz, \.zst\)\.",
         ),
         ("t.parquet.gz", b"hello", "unknown file type"),
         ("t.tsv", b"user_id\titem_id\trelevance\n1\t\xe9\t3\n", "cannot be parsed as TSV: it is not in UTF-8"),
@@ -235,6 +256,23 @@ def test_quotes_and_blank_lines(kind: FileKind, tmp_path: Path) -> None:
             "cannot be parsed as TSV: line 2: unexpected end of",
         ),
         ("t.parquet", b"PAR1 nothing more", "cannot be parsed as Parquet"),
+        ("t.arrow", b"ARROW1 nothing more", "cannot be parsed as Arrow: .* Is the file damaged"),
+        ("t.arrow", b"\xff\xff\xff\xff nothing more", "cannot be parsed as Arrow: .* Is the file damaged"),
+        ("t.feather", b"user_id,item_id", "cannot be parsed as Arrow: it starts with b'user_id,item_id'"),
+        (
+            "t.json",
+            b'[{"user_id": 1,\n"item',
+            "as JSON: Unterminated string .* at line 2, character 1",
+        ),
+        ("t.json", b"[1, 2]", r"record 1 is 1\. Write a list of objects: \[{...}, {...}\]"),
+        ("t.json", b'[{"user_id": 1}, "x"]', 'record 2 is "x"'),
+        ("t.json", b"7", "record 1 is 7"),
+        ("t.json", b'{"user_id": [1], "item_id": [1, 2]}', "column user_id has 1 values, but item_id has 2"),
+        ("t.json", b'[{"relevance": NaN}]', "NaN is not a value of JSON; write null"),
+        ("t.json", b'{"user_id": 1}\n{"user_id"', "line 2 is not JSON"),
+        ("t.json", b"[]", "missing columns user_id, item_id; it has no columns"),
+        ("t.json", b"[" * 5000, "cannot be parsed as JSON"),
+        ("t.json", '[{"user_id": "\xe9"}]'.encode("latin-1"), "it is not in UTF-8"),
         ("t.ndjson", b'{"user_id": 1', "cannot be parsed as NDJSON"),
         ("t.csv", b"user_id;item_id;relevance\n1;2;3\n", "missing columns"),
         ("t.csv", b"user_id\titem_id\trelevance\n1\t2\t3\n", "separated by tabs; separate them by commas"),
@@ -260,6 +298,326 @@ def test_files_that_are_not_there(tmp_path: Path) -> None:
 def test_no_table_at_all(source: Any) -> None:
     with pytest.raises(ParameterError, match="layouts must be a table"):
         open_tables({"layouts": source})
+
+
+# --- nested pages ---
+
+PAGES: list[dict[str, Any]] = [
+    {
+        "user_id": "u1",
+        "page_id": "home",
+        "device": "tv",
+        "rows": [
+            {"title": "Top 10", "items": ["a", "b"], "pinned": True},
+            {"title": "New", "items": ["c", None, "d"]},
+        ],
+    },
+    {"user_id": "u2", "page_id": "home", "device": "web", "rows": [{"title": "New", "items": ["c"]}]},
+]
+CELLS = [
+    ("u1", "home", "tv", 1, 1, "a", "Top 10", True),
+    ("u1", "home", "tv", 1, 2, "b", "Top 10", True),
+    ("u1", "home", "tv", 2, 1, "c", "New", False),
+    ("u1", "home", "tv", 2, 3, "d", "New", False),
+    ("u2", "home", "web", 1, 1, "c", "New", False),
+]
+
+
+def changed(change: Callable[[list[dict[str, Any]]], Any]) -> list[dict[str, Any]]:
+    """The pages after a change."""
+    pages = copy.deepcopy(PAGES)
+    change(pages)
+    return pages
+
+
+def with_objects(pages: list[dict[str, Any]]) -> None:
+    for row in (row for page in pages for row in page["rows"]):
+        row["items"] = [item and {"item_id": item, "poster": "x.jpg"} for item in row["items"]]
+
+
+def without_an_id(pages: list[dict[str, Any]]) -> None:
+    with_objects(pages)
+    pages[1]["rows"][0]["items"][0].pop("item_id")
+
+
+def with_name(name: str) -> Callable[[list[dict[str, Any]]], None]:
+    def change(pages: list[dict[str, Any]]) -> None:
+        for row in (row for page in pages for row in page["rows"]):
+            row[name] = row.pop("title")
+
+    return change
+
+
+def as_lines(pages: list[dict[str, Any]]) -> str:
+    return "\n".join(map(json.dumps, pages))
+
+
+NESTED: dict[str, Callable[[Path], Any]] = {
+    "json": as_file(lambda path: path.write_text(json.dumps(PAGES)), "p.json"),
+    "indented json": as_file(lambda path: path.write_text(json.dumps(PAGES, indent=2)), "p.json"),
+    "ndjson": as_file(lambda path: path.write_text(as_lines(PAGES)), "p.ndjson"),
+    "json of lines": as_file(lambda path: path.write_text(as_lines(PAGES)), "p.json"),
+    "a file per page": lambda folder: [
+        as_file(lambda path, page=page: path.write_text(json.dumps(page)), f"{at}.json")(folder)  # type: ignore[misc]
+        for at, page in enumerate(PAGES)
+    ],
+    "items as objects": as_file(lambda path: path.write_text(json.dumps(changed(with_objects))), "p.json"),
+    "category": as_file(lambda path: path.write_text(json.dumps(changed(with_name("category")))), "p.json"),
+    "name": as_file(lambda path: path.write_text(json.dumps(changed(with_name("name")))), "p.json"),
+    "parquet": as_file(lambda path: pl.DataFrame(PAGES).write_parquet(path), "p.parquet"),
+    "polars": lambda _: pl.DataFrame(PAGES),
+    "pandas": lambda _: pd.DataFrame(PAGES),
+}
+
+
+@pytest.mark.parametrize("kind", NESTED)
+def test_nested_pages(kind: str, tmp_path: Path) -> None:
+    """Rows and columns count by position, a null is a hole, and a row is pinned only where it says so."""
+    tables = schema.open_tables({"layouts": NESTED[kind](tmp_path)}, Settings(by="device"))
+    cells = tables["layouts"].collect()
+    columns = ["user_id", "page_id", "device", "row", "col", "item_id", "category", "pinned"]
+    assert cells.select(columns).rows() == CELLS
+    assert tables["layouts"].height() == len(CELLS)
+
+
+def test_nested_pages_under_other_names() -> None:
+    """What a page has beside its rows stays with the page; a row's own number counts, if it has one."""
+    shelves = [{"label": "New", "title": "x", "row": 2, "items": [{"id": 7}, {"id": 8}]}]
+    pages = pl.DataFrame({"customer": [1], "title": ["Home"], "shelves": [shelves]})
+    names = {"user_id": "customer", "rows": "shelves", "category": "label", "item_id": "id"}
+    cells = open_tables({"layouts": pages}, names)["layouts"].collect()
+    assert cells.select("user_id", "row", "col", "item_id", "category").rows() == [
+        (1, 2, 1, 7, "New"),
+        (1, 2, 2, 8, "New"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda pages: pages[1]["rows"][0].pop("items"), "2, row 1: there is no list of items. Write a row as"),
+        (lambda pages: pages[1]["rows"].append(None), "2, row 2: there is no list of items"),
+        (lambda pages: pages[1].pop("rows"), "2: there is no list of rows. Write"),
+        (lambda pages: pages[1]["rows"].append("x"), 'row 2 is "x". Write it as|column rows holds List'),
+        (lambda pages: pages[1]["rows"].append(["x"]), r'row 2 is \["x"\]. Write it as'),
+        (lambda pages: pages[1]["rows"][0].update(items={"item_id": "c"}), "2, row 1: there is no list of items"),
+        (lambda pages: pages[1]["rows"][0].update(items=[{"item_id": "c"}]), "2, row 1: some items are ids, others"),
+        (lambda pages: pages[1]["rows"][0].update(items=["c", {"item_id": "d"}]), "2, row 1: some items are ids"),
+        (lambda pages: pages[1]["rows"][0].pop("title"), "column title, .* 2, row 1: found nothing. Every line needs"),
+        (lambda pages: pages[0]["rows"][1].update(pinned="maybe"), "column pinned, .* 1, row 2: found 'maybe'"),
+        (lambda pages: pages[0]["rows"][1]["items"].append(""), r"1, row 2: found \['c', None, 'd', ''\]"),
+        (lambda pages: pages[0].pop("user_id"), "column user_id, .* 1, row 1: found nothing"),
+        (lambda pages: [page.update(rows={"new": 1}) for page in pages], "column rows holds Struct.* Write a list of"),
+        (lambda pages: [page.update(rows=["a"]) for page in pages], r"column rows holds List\(String\). Write a list"),
+        (without_an_id, "2, row 1: an item has no item_id. Every item needs an id"),
+        (lambda pages: [row.update(items=[{"id": 1}]) for page in pages for row in page["rows"]],
+         r"objects without item_id; they have id. .* columns={'item_id': 'id'}"),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("kind", ["json", "ndjson"])
+def test_wrong_nesting_is_named_with_its_page_and_row(change: Any, message: str, kind: str, tmp_path: Path) -> None:
+    path = tmp_path / f"p.{kind}"
+    pages = changed(change)
+    path.write_text(json.dumps(pages) if kind == "json" else as_lines(pages))
+    with pytest.raises(DataError, match=f"^layouts: .*{message}"):
+        open_tables({"layouts": path})["layouts"].collect()
+
+
+@pytest.mark.parametrize("kind", ["json", "ndjson", "arrow"])
+def test_files_that_are_cut_off(kind: str, tmp_path: Path) -> None:
+    """Wherever a file ends, it is read, where the rest is complete, or refused; nothing else is ever raised."""
+    whole, path = tmp_path / "whole", tmp_path / f"t.{kind}"
+    if kind == "arrow":
+        FRAME.write_ipc(whole)
+    else:
+        whole.write_text(json.dumps(PAGES) if kind == "json" else as_lines(PAGES))
+    content = whole.read_bytes()
+    refused = 0
+    for end in range(1, len(content), len(content) // 60):
+        path.write_bytes(content[:end])
+        try:
+            open_tables({"layouts": path})["layouts"].collect()
+        except DataError as error:
+            assert str(error).startswith("layouts: ")  # noqa: PT017
+            refused += 1
+    assert refused >= 55
+
+
+# --- ids ---
+
+UUIDS = [uuid.UUID(int=7), uuid.UUID("6f1c5a2e-8d7b-4c0e-9f3a-0123456789AB"), uuid.UUID(bytes=b"\xc3\xa9" * 8)]
+UUID_TEXTS = [str(one) for one in UUIDS]
+
+
+def ids_of(values: Any) -> list[Any]:
+    source = {"user_id": values, "item_id": ["a"] * len(values), "relevance": [1] * len(values)}
+    table = pd.DataFrame(source) if isinstance(values, pd.Series) else source
+    return open_tables({"judgments": table})["judgments"].collect()["user_id"].to_list()
+
+
+def test_uuids_are_read_as_text() -> None:
+    in_bytes = [one.bytes for one in UUIDS]
+    arrow = pa.array(in_bytes, pa.binary(16))
+    for values in (UUIDS, in_bytes, pl.Series(in_bytes), pl.Series(arrow), pd.Series(UUIDS), UUID_TEXTS):
+        assert ids_of(values) == UUID_TEXTS
+    assert ids_of([b"user 1", "Com\xe9die".encode(), b"sixteen letters!"]) == [
+        "user 1",
+        "Com\xe9die",
+        "sixteen letters!",
+    ]
+    with pytest.raises(DataError, match=r"column user_id, line 2: found b'\\xff'"):
+        ids_of([b"a", b"\xff"])
+    with pytest.raises(DataError, match="column user_id holds Object"):
+        ids_of([uuid.UUID(int=7), object()])
+
+
+def test_dates_and_times_are_read_as_text() -> None:
+    noon = datetime.datetime(2026, 1, 31, 12, 0, 0, 250_000)
+    for unit in ("ms", "us", "ns"):
+        assert ids_of(pl.Series([noon]).cast(pl.Datetime(unit))) == ["2026-01-31T12:00:00.250"]
+    assert ids_of([noon.replace(microsecond=0)]) == ["2026-01-31T12:00:00"]
+    for zone in ("UTC", "Europe/Bratislava"):
+        aware = pl.Series([noon]).dt.replace_time_zone("UTC").dt.convert_time_zone(zone)
+        assert ids_of(aware) == ["2026-01-31T12:00:00.250Z"]
+    assert ids_of([noon.date()]) == ["2026-01-31"]
+
+
+# --- headers ---
+
+
+@pytest.mark.parametrize(
+    ("theirs", "message"),
+    [
+        ({"user_id": "User_ID"}, r"missing column user_id \(found 'User_ID'\); .* Rename it, or use "
+         r"columns={'user_id': 'User_ID'}\.$"),
+        ({"user_id": "userId", "item_id": "Item ID"}, r"missing columns user_id \(found 'userId'\), item_id \(found "
+         r"'Item ID'\); .* Rename them, or use columns={'user_id': 'userId', 'item_id': 'Item ID'}\.$"),
+        ({"category": "Category"}, r"found a column 'Category', but ours is category\. Rename it, or use columns="),
+    ],
+)  # fmt: skip
+def test_headers_in_other_case(theirs: dict[str, str], message: str) -> None:
+    with pytest.raises(DataError, match=f"layouts: {message}"):
+        open_tables({"layouts": FRAME.rename(theirs)})
+    assert open_tables({"layouts": FRAME.rename(theirs)}, theirs)["layouts"].collect().height == 3
+
+
+def test_a_column_beside_one_in_other_case_is_left_alone() -> None:
+    assert open_tables({"layouts": FRAME.with_columns(Category=1)})["layouts"].collect().height == 3
+
+
+# --- lists of categories ---
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        pl.DataFrame({"item_id": [1, 2, 3], "category": [["a", "b"], ["c"], []]}),
+        pd.DataFrame({"item_id": [1, 2, 3], "category": [["a", "b"], ["c"], []]}),
+        pa.table({"item_id": [1, 2, 3], "category": [["a", "b"], ["c"], []]}),
+    ],
+    ids=["polars", "pandas", "pyarrow"],
+)
+def test_a_list_of_categories_is_a_line_for_each(source: Any) -> None:
+    assert open_tables({"items": source})["items"].collect().rows() == [(1, "a"), (1, "b"), (2, "c")]
+
+
+def test_lists_of_items_and_of_categories_together() -> None:
+    items = {"item_id": [[1, 2], [3]], "category": [["a", "b"], ["c"]]}
+    assert sorted(open_tables({"items": items})["items"].collect().rows()) == [
+        *((1, "a"), (1, "b"), (2, "a"), (2, "b"), (3, "c"))
+    ]
+    with pytest.raises(DataError, match="items: line 1: an item has no item_id"):
+        open_tables({"items": {"item_id": [[{"item_id": 1}, {"item_id": None}]], "category": ["a"]}})
+
+
+def test_a_list_of_categories_with_nothing_in_it() -> None:
+    for categories in (["a", None], None):
+        with pytest.raises(DataError, match=r"items: column category, line 2: found .* Every line needs a category"):
+            open_tables({"items": {"item_id": [1, 2], "category": [["b"], categories]}})["items"].collect()
+
+
+def test_split() -> None:
+    items = {"item_id": [1, 2, 3], "category": ["Action | Comedy|", "Drama", "|"]}
+    table = schema.open_tables({"items": items}, Settings(split="|"))["items"]
+    assert table.collect().select("item_id", "category").rows() == [(1, "Action"), (1, "Comedy"), (2, "Drama")]
+    with pytest.raises(DataError, match=r"items: column category holds Int64, which split='\|' cannot split"):
+        schema.open_tables({"items": {"item_id": [1], "category": [1]}}, Settings(split="|"))
+    with pytest.raises(ParameterError, match="split must be a separator"):
+        Settings(split="")
+
+
+# --- cloud storage ---
+
+
+def test_cloud_paths_are_handed_to_polars_as_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[tuple[str, Any]] = []
+
+    def scan(source: str, *, storage_options: Any) -> pl.LazyFrame:
+        asked.append((source, storage_options))
+        return FRAME.lazy()
+
+    monkeypatch.setattr(pl, "scan_parquet", scan)
+    for path in ("s3://bucket/day=*/t.parquet", Path("s3://bucket/day=*/t.parquet")):
+        table = open_tables({"layouts": path})["layouts"]
+        assert table.collect().height == 3
+    assert {source for source, _ in asked} == {"s3://bucket/day=*/t.parquet"}
+    assert asked[0][1]["max_retries"] == 1  # to see whether it is there
+    assert asked[-1][1] is None  # to read it
+    assert table.where(0) == "record 1"
+
+
+@pytest.mark.parametrize("extension", ["parquet", "csv", "ndjson", "arrow"])
+def test_cloud_storage_that_does_not_answer(extension: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    with socket.socket() as closed:  # a port of this machine that nothing listens on
+        closed.bind(("127.0.0.1", 0))
+        port = closed.getsockname()[1]
+    for name, value in (
+        ("AWS_ENDPOINT_URL", f"http://127.0.0.1:{port}"),
+        ("AWS_ALLOW_HTTP", "true"),
+        ("AWS_ACCESS_KEY_ID", "key"),
+        ("AWS_SECRET_ACCESS_KEY", "secret"),
+        ("AWS_REGION", "nowhere-1"),
+    ):
+        monkeypatch.setenv(name, value)
+    path = f"s3://bucket/layouts.{extension}"
+    with pytest.raises(
+        DataError, match=rf"^layouts: {path} cannot be read: .*\. Set AWS_ACCESS_KEY_ID, .* the network"
+    ):
+        open_tables({"layouts": path})
+
+
+@pytest.mark.parametrize(
+    ("scheme", "variables"),
+    [
+        ("gs", "Set GOOGLE_APPLICATION_CREDENTIALS; check"),
+        ("az", "Set AZURE_STORAGE_ACCOUNT_NAME and AZURE_STORAGE_ACCOUNT_KEY; check"),
+        ("abfss", "Set AZURE_STORAGE_ACCOUNT_NAME and AZURE_STORAGE_ACCOUNT_KEY; check"),
+        ("hf", "Set HF_TOKEN; check"),
+        ("https", "Check"),
+    ],
+)
+def test_credentials_by_provider(scheme: str, variables: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def scan(source: str, **_: Any) -> pl.LazyFrame:
+        raise RuntimeError("no credentials.\nMore of it")  # as a provider's own library may
+
+    monkeypatch.setattr(pl, "scan_parquet", scan)
+    message = (
+        rf"^layouts: {scheme}://b/t\.parquet cannot be read: no credentials\. {variables} the path and the network\.$"
+    )
+    with pytest.raises(DataError, match=message.replace(" the path", ".* the path")):
+        open_tables({"layouts": f"{scheme}://b/t.parquet"})
+
+
+@pytest.mark.parametrize(
+    ("path", "message"),
+    [
+        ("s3://b/layouts/", r"unknown file type\. .* If it is a folder, write s3://b/layouts/\*\.parquet\."),
+        ("s3://b/t.json", "JSON can only be read from local files"),
+    ],
+)
+def test_cloud_paths_that_cannot_be_read(path: str, message: str) -> None:
+    with pytest.raises(DataError, match=f"layouts: {path}: {message}"):
+        open_tables({"layouts": path})
 
 
 @pytest.mark.parametrize("values", [[1.5, 2.0, 3.0], [True, False, True], [[1], [2], [3]]])

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from carouseval import evaluation as evaluation
     from carouseval import metrics as metrics
     from carouseval import study as study
+    from carouseval.building.event_judgments import EventJudgments as EventJudgments
+    from carouseval.building.event_judgments import judgments_from_events as judgments_from_events
     from carouseval.building.from_scores import pages_from_scores as pages_from_scores
     from carouseval.building.greedy_page import BuiltPages as BuiltPages
     from carouseval.building.greedy_page import build_pages as build_pages
@@ -69,6 +71,7 @@ else:
     __all__, __getattr__, __dir__ = lazy_names(
         __name__,
         {
+            "building.event_judgments": ("EventJudgments", "judgments_from_events"),
             "building.from_scores": ("pages_from_scores",),
             "building.greedy_page": ("BuiltPages", "build_pages"),
             "building.marginal_gain": ("MarginalGains", "what_adds"),

@@ -78,7 +78,7 @@ class DataWarning(UserWarning):
 
 
 def warn(message: str) -> None:
-    """Give a :class:`DataWarning` at the caller's line outside the package."""
+    """Warn at the caller's line outside the package."""
     level, frame = 2, sys._getframe(1)
     while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("carouseval."):
         level, frame = level + 1, frame.f_back

@@ -2,55 +2,19 @@
 
 import contextlib
 import csv
-import glob
-import gzip
 import itertools
-import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from pathlib import Path
-from typing import ClassVar, TextIO
+from pathlib import Path, PurePath
+from typing import Any
 
 import polars as pl
 
 from carouseval.errors import DataError
+from carouseval.file_kind_base import GZIP, ZSTD, FileKind, open_text
+from carouseval.json_files import Json, JsonLines
 
 SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "vertical bars"}
-_GZIP, _ZSTD = (".gz", ".gzip"), (".zst", ".zstd")
-
-
-@dataclass(frozen=True)
-class FileKind:
-    """A kind of file: its extensions and how to read it. Subclasses define ``scan``, and override what else differs."""
-
-    compressible: ClassVar[bool] = True  # whether it may be compressed with gzip or zstd
-    magic: ClassVar[bytes] = b""  # the first bytes of every such file
-
-    name: str
-    extensions: tuple[str, ...]  # messages show the first
-    separator: str = ""  # of the fields of a line; empty for files whose columns have types
-
-    @property
-    def is_text(self) -> bool:
-        """Whether all values are text, so that they have no types, and blank lines are skipped."""
-        return self.separator != ""
-
-    def scan(self, path: Path) -> pl.LazyFrame:
-        """All records; nothing is read until they are collected."""
-        raise NotImplementedError(f"{type(self).__name__} must define scan(path).")
-
-    def where(self, path: Path, record: int) -> str:
-        """The line of a record (counted from 0), for a person to look it up."""
-        return f"record {record + 1}"
-
-    def diagnose(self, path: Path) -> str:
-        """What is wrong with a file that cannot be parsed and what to do, as far as that can be found."""
-        with path.open("rb") as file:
-            start = file.read(24)
-        return "" if start.startswith(self.magic) else f"it starts with {start!r}. Is it another type of file?"
-
-    def check_lines(self, path: Path, fields: int) -> None:
-        """Refuse the first line with more or fewer fields than the header, which only text files can have."""
+_STREAM = b"\xff\xff\xff\xff"  # how a stream of Arrow begins
 
 
 class Parquet(FileKind):
@@ -62,31 +26,30 @@ class Parquet(FileKind):
     def scan(self, path: Path) -> pl.LazyFrame:
         return pl.scan_parquet(path, glob=False)
 
+    def scan_cloud(self, url: str, options: dict[str, Any] | None = None) -> pl.LazyFrame:
+        return pl.scan_parquet(url, storage_options=options)
 
-class JsonLines(FileKind):
-    """One JSON object per line."""
+
+class Arrow(FileKind):
+    """An Arrow IPC file (Feather), or the stream of one, which is read into memory whole."""
+
+    compressible = False
+    magic = b"ARROW1"
 
     def scan(self, path: Path) -> pl.LazyFrame:
-        name = str(path)
-        return pl.scan_ndjson(glob.escape(name) if glob.has_magic(name) else name, infer_schema_length=None)
+        if self._is_stream(path):
+            return pl.read_ipc_stream(path).lazy()
+        return pl.scan_ipc(path, glob=False)
 
-    def where(self, path: Path, record: int) -> str:
-        """The line of a record; blank lines are not records."""
-        with contextlib.suppress(UnicodeDecodeError, OSError), open_text(path) as file:
-            filled = (number for number, line in enumerate(file, 1) if line.strip())
-            for number in itertools.islice(filled, record, None):
-                return f"line {number}"
-        return f"line {record + 1}"
+    def scan_cloud(self, url: str, options: dict[str, Any] | None = None) -> pl.LazyFrame:
+        return pl.scan_ipc(url, storage_options=options)
 
     def diagnose(self, path: Path) -> str:
-        with open_text(path) as file:
-            for number, line in enumerate(file, 1):
-                try:
-                    if line.strip() and not isinstance(json.loads(line), dict):
-                        return f"line {number} is not a JSON object. Write one object per line: {{...}}."
-                except ValueError:
-                    return f"line {number} is not JSON: {line.strip()[:40]!r}. Write one object per line: {{...}}."
-        return ""
+        return "" if self._is_stream(path) else super().diagnose(path)
+
+    def _is_stream(self, path: Path) -> bool:
+        with path.open("rb") as file:
+            return file.read(len(_STREAM)) == _STREAM
 
 
 class SeparatedText(FileKind):
@@ -94,6 +57,9 @@ class SeparatedText(FileKind):
 
     def scan(self, path: Path) -> pl.LazyFrame:
         return pl.scan_csv(path, separator=self.separator, infer_schema=False, glob=False)
+
+    def scan_cloud(self, url: str, options: dict[str, Any] | None = None) -> pl.LazyFrame:
+        return pl.scan_csv(url, separator=self.separator, infer_schema=False, storage_options=options)
 
     def where(self, path: Path, record: int) -> str:
         """The line a record starts on. Not simply ``record + 2``: quoted text may run over several lines."""
@@ -160,13 +126,15 @@ KINDS = (
     SeparatedText("CSV", (".csv",), separator=","),
     SeparatedText("TSV", (".tsv",), separator="\t"),
     JsonLines("NDJSON", (".ndjson", ".jsonl")),
+    Json("JSON", (".json",)),
+    Arrow("Arrow", (".arrow", ".feather", ".ipc")),
 )
 
 
-def kind_of(path: Path) -> FileKind | None:
+def kind_of(path: PurePath) -> FileKind | None:
     """The kind of a file by the extension of its name."""
     suffixes = [suffix.lower() for suffix in path.suffixes]
-    compressed = path.suffix.lower() in _GZIP + _ZSTD
+    compressed = path.suffix.lower() in GZIP + ZSTD
     extension = "".join(suffixes[-2:-1] if compressed else suffixes[-1:])
     return next(
         (kind for kind in KINDS if extension in kind.extensions and (kind.compressible or not compressed)), None
@@ -182,12 +150,3 @@ def supported_files() -> str:
 
 def _listed(words: Sequence[str], conjunction: str) -> str:
     return f"{', '.join(words[:-1])} {conjunction} {words[-1]}"
-
-
-def open_text(path: Path) -> TextIO:
-    """A file of UTF-8 text, plain or compressed with gzip, with its line ends unchanged."""
-    if path.suffix.lower() in _GZIP:
-        return gzip.open(path, "rt", encoding="utf-8-sig", newline="")
-    if path.suffix.lower() in _ZSTD:
-        raise OSError("it is compressed with zstd and cannot be read line by line; decompress it to find the line")
-    return path.open(encoding="utf-8-sig", newline="")

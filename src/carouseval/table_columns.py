@@ -13,13 +13,16 @@ from carouseval.file_kinds import SEPARATORS
 ColumnKind: TypeAlias = Literal["id", "integer", "number", "boolean", "segment", "text", "time"]
 """What a column holds.
 
-``id`` is integers or text, ``segment`` any value or none, ``text`` has the blanks around it removed, and ``time`` is a
-number, or a date and time, in seconds.
+``id`` is integers or text, or UUIDs and dates, which become text; ``segment`` any value or none; ``text`` has the
+blanks around it removed; and ``time`` is a number, or a date and time, in seconds.
 """
 
-_TEXT = (pl.String, pl.Categorical, pl.Enum)
+TEXT = (pl.String, pl.Categorical, pl.Enum)
 _BOOLEANS = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
 _EXACT_FLOATS = 2.0**53  # floats represent every integer up to here
+# bytes in hexadecimal
+_ASCII = "^([2-6].|7[0-9a-e])*$"
+_UTF_8 = "^([2-6].|7[0-9a-e]|c[2-9a-f][89ab].|d.[89ab].|e.([89ab].){2}|f.([89ab].){3})*$"
 _EXPECTED: dict[ColumnKind, str] = {
     "id": "integers or text",
     "integer": "integers",
@@ -40,6 +43,9 @@ class Column:
     minimum: float | None = None
     maximum: float | None = None
     nullable: bool = False
+    many: bool = False  # whether a cell may hold a list of values, for a line each
+    separator: str | None = None  # of several values in one cell of text
+    default: float | None = None  # the value of all lines, if a table has no such column
     pattern: str = ""  # a regular expression that text must match
     where: pl.Expr | None = field(default=None, compare=False)  # a condition on typed columns: the lines to check
 
@@ -47,11 +53,11 @@ class Column:
         """The column in the type it is used in; null where a value cannot be converted."""
         column = pl.col(self.name)
         if self.kind == "id":
-            return column.cast(id_type, strict=False)
+            return _id_text(column, raw).cast(id_type, strict=False)
         if self.kind == "segment":
             return column.cast(pl.String).fill_null("(none)")
         if self.kind == "boolean":
-            if raw in _TEXT:
+            if raw in TEXT:
                 lower = column.cast(pl.String).str.to_lowercase()
                 return lower.replace_strict(_BOOLEANS, default=None, return_dtype=pl.Boolean)
             if raw == pl.Boolean:
@@ -62,9 +68,9 @@ class Column:
             return pl.when(text != "").then(text)
         if self.kind == "time" and isinstance(raw, pl.Datetime):
             return column.dt.timestamp("us") / 1e6
-        if self.kind == "time" and raw in _TEXT:
+        if self.kind == "time" and raw in TEXT:
             return _seconds(column.cast(pl.String).str.strip_chars())
-        number = column.cast(pl.String).cast(pl.Float64, strict=False) if raw in _TEXT else column.cast(pl.Float64)
+        number = column.cast(pl.String).cast(pl.Float64, strict=False) if raw in TEXT else column.cast(pl.Float64)
         if self.kind in ("number", "time"):
             return number
         if raw.is_integer():
@@ -106,14 +112,38 @@ class Column:
 
     def _accepts(self, raw: pl.DataType) -> bool:
         if self.kind == "id":
-            return raw.is_integer() or raw in _TEXT or raw == pl.Null
+            return raw.is_integer() or raw in (*TEXT, pl.Null, pl.Binary, pl.Date, pl.Datetime)
         if self.kind in ("segment", "text"):
             return not raw.is_nested() and raw not in (pl.Binary, pl.Duration, pl.Object)
         if self.kind in ("integer", "time") and raw == pl.Boolean:
             return False
         if self.kind == "time" and isinstance(raw, pl.Datetime):
             return True
-        return raw.is_numeric() or raw in (*_TEXT, pl.Boolean, pl.Null)
+        return raw.is_numeric() or raw in (*TEXT, pl.Boolean, pl.Null)
+
+
+def _id_text(column: pl.Expr, raw: pl.DataType) -> pl.Expr:
+    """Ids that are neither integers nor text in one form of text, whatever the units and zones of their tables.
+
+    Dates are 2026-01-31; dates and times 2026-01-31T12:00:00, with digits of a second where there are any, and a Z, in
+    UTC, if they have a time zone; UUIDs are in lower case with hyphens.
+    """
+    if isinstance(raw, pl.Datetime):
+        in_utc = column.dt.convert_time_zone("UTC") if raw.time_zone else column
+        return in_utc.dt.to_string("%Y-%m-%dT%H:%M:%S%.f" + ("Z" if raw.time_zone else ""))
+    if raw == pl.Date:
+        return column.dt.to_string("%Y-%m-%d")
+    return _bytes_text(column) if raw == pl.Binary else column
+
+
+def _bytes_text(column: pl.Expr) -> pl.Expr:
+    """Bytes as text: a UUID of 16 bytes, or text that its file does not mark as such; empty where it is neither."""
+    digits = column.bin.encode("hex")
+    is_uuid = (column.bin.size() == 16) & ~digits.str.contains(_ASCII)  # no UUID has 16 bytes of ASCII
+    is_text = digits.str.contains(_UTF_8) & ~is_uuid
+    text = pl.when(is_text).then(column).otherwise(pl.lit(b"")).cast(pl.String)  # a cast refuses all if one is wrong
+    uuid = digits.str.replace("^(.{8})(.{4})(.{4})(.{4})", "${1}-${2}-${3}-${4}-")
+    return pl.when(is_uuid).then(uuid).when(column.is_not_null()).then(text)
 
 
 def _seconds(text: pl.Expr) -> pl.Expr:
@@ -124,26 +154,63 @@ def _seconds(text: pl.Expr) -> pl.Expr:
     return pl.coalesce(text.cast(pl.Float64, strict=False), *(time.dt.timestamp("us") / 1e6 for time in times))
 
 
+def other_spelling(name: str, header: Sequence[str]) -> str | None:
+    """The column that is spelled like ours but for case, blanks and punctuation: User_ID, userId, "user id".
+
+    >>> other_spelling("user_id", ["UserID", "item_id"])
+    'UserID'
+    """
+    return next((column for column in header if _letters(column) == _letters(name)), None)
+
+
+def _letters(name: str) -> str:
+    return re.sub(r"[\W_]", "", name).casefold()
+
+
+def similar_column(name: str, header: Sequence[str]) -> str | None:
+    """The column with the most similar name, if there is one."""
+    return next(iter(difflib.get_close_matches(name, header, n=1, cutoff=0.6)), None)
+
+
+def rename_hint(spellings: Mapping[str, str]) -> str:
+    """What to do about columns that are spelled otherwise, from our names to the user's."""
+    return f"Rename {'it' if len(spellings) == 1 else 'them'}, or use columns={dict(spellings)}."
+
+
 def missing_columns(
-    missing: Sequence[str], names: Mapping[str, str], schema: pl.Schema, hint: str, separator: str
+    missing: Sequence[str],
+    names: Mapping[str, str],
+    header: Sequence[str],
+    hint: str,
+    *,
+    separator: str = ",",
+    is_text: bool = False,
 ) -> str:
-    """The message about columns that a table lacks, by our names and the user's, and what to do."""
-    header = schema.names()
+    """The message about columns that a table lacks, by our names and the user's, and what to do.
+
+    ``is_text`` means that a column ``items`` is text rather than lists.
+    """
     unused = [column for column in header if column not in names.values()]
-    descriptions = []
+    descriptions, spellings = [], {}
     for ours in missing:
-        similar = difflib.get_close_matches(ours, unused, n=1, cutoff=0.6)
         theirs = f" ({names[ours]}, as given in columns)" if names[ours] != ours else ""
-        descriptions.append(f"{ours}{theirs}{f' (is it {similar[0]}?)' if similar else ''}")
+        if spelling := other_spelling(ours, unused):
+            spellings[ours] = spelling
+            theirs += f" (found {spelling!r})"
+        elif similar := similar_column(ours, unused):
+            theirs += f" (is it {similar}?)"
+        descriptions.append(f"{ours}{theirs}")
     listed = [re.sub(r"_duplicated_\d+$", "", column) for column in header[:12]]  # Polars renames repeated columns
     available = f"{', '.join(listed)}{', ...' if len(header) > 12 else ''}" or "no columns"
+    if spellings:
+        hint = rename_hint(spellings)
     if any("\ufffd" in column for column in header):
         hint = "It is not in UTF-8. Save it as UTF-8."
     for mark, word in SEPARATORS.items():
         if len(header) == 1 and mark in header[0] and mark != separator:
             hint = f"Its fields seem to be separated by {word}; separate them by {SEPARATORS[separator]}."
-    if schema.get("items") == pl.String and "item_id" in missing:
-        hint = "Its column items holds text. Use .parquet or .ndjson for lists, or write one line per item, with col."
+    if "items" in header and is_text and "item_id" in missing:
+        hint = "Its column items holds text. Use .parquet or .json for lists, or write one line per item, with col."
     if "item_id" in names and (
         ("row" in missing and "relevance" in header) or ("relevance" in missing and "row" in header)
     ):

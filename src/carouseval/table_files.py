@@ -10,38 +10,44 @@ from pathlib import Path
 import polars as pl
 
 from carouseval.errors import DataError
-from carouseval.file_kinds import KINDS, FileKind, kind_of, supported_files
+from carouseval.file_kind_base import FileKind
+from carouseval.file_kinds import KINDS, kind_of, supported_files
 
 
 @dataclass(frozen=True)
 class TableFile:
     """A file and its kind."""
 
-    path: Path
+    path: str
     kind: FileKind
 
     @functools.cached_property
     def records(self) -> pl.LazyFrame:
         """All records; nothing is read until they are collected."""
-        return self.kind.scan(self.path)
+        return self.kind.scan(Path(self.path))
 
     def where(self, record: int) -> str:
         """The line of a record (counted from 0), for a person to look it up."""
-        return self.kind.where(self.path, record)
+        return self.kind.where(Path(self.path), record)
 
     def check_lines(self) -> None:
         """Refuse the first line with too few fields, which readers fill with nulls, or too many."""
         with read_errors(self):
-            self.kind.check_lines(self.path, len(self.records.collect_schema()))
+            self.kind.check_lines(Path(self.path), len(self.records.collect_schema()))
 
     def diagnose(self) -> str:
         """What is wrong with the file, if that can be found by reading it once more, line by line."""
         with contextlib.suppress(OSError, EOFError):
             try:
-                return self.kind.diagnose(self.path)
+                return self.kind.diagnose(Path(self.path))
             except UnicodeDecodeError:
                 return "it is not in UTF-8. Save it as UTF-8."
         return ""
+
+    @property
+    def remedy(self) -> str:
+        """What to do where nothing is known but what Polars says."""
+        return "Is the file damaged? Download or export it again."
 
 
 def find_files(path: str | Path) -> list[Path]:
@@ -82,7 +88,7 @@ def open_file(path: Path) -> TableFile:
         raise DataError(f"{path}: unknown file type. {supported_files()}.")
     if not start:
         raise DataError(f"{path} is empty.")
-    table = TableFile(path, kind)
+    table = TableFile(str(path), kind)
     with read_errors(table):
         table.records.collect_schema()
     return table
@@ -104,13 +110,17 @@ def read_errors(*files: TableFile, name: str = "") -> Iterator[None]:
                 raise DataError(
                     with_table_name(name, f"{file.path} cannot be parsed as {file.kind.name}: {reason}")
                 ) from None
-        reason = str(error).strip().partition("\n")[0].rstrip(".")
+        reason = first_line(error)
         if not files:
             raise DataError(with_table_name(name, f"the table cannot be read: {reason}.")) from None
         others = " (or another of its files)" if len(files) > 1 else ""
         problem = f"{files[0].path}{others} cannot be parsed as {files[0].kind.name}: {reason}"
-        remedy = "Is the file damaged? Download or export it again."
-        raise DataError(with_table_name(name, f"{problem}. {remedy}")) from None
+        raise DataError(with_table_name(name, f"{problem}. {files[0].remedy}")) from None
+
+
+def first_line(error: BaseException) -> str:
+    """The first line of an error's message, without its full stop."""
+    return str(error).strip().partition("\n")[0].rstrip(".")
 
 
 def with_table_name(name: str, message: str) -> str:

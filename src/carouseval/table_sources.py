@@ -4,9 +4,11 @@ import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias
+from uuid import UUID
 
 import polars as pl
 
+from carouseval.cloud_files import cloud_url, open_cloud_file
 from carouseval.errors import DataError, ParameterError
 from carouseval.table_files import TableFile, find_files, open_file, with_table_name
 
@@ -19,7 +21,7 @@ class ArrowTable(Protocol):
 
 
 TablePath: TypeAlias = str | os.PathLike[str]
-"""A path to a table: a file, a folder or a pattern such as ``layouts/*.parquet``."""
+"""A path to a table: a file, a folder or a pattern such as ``layouts/*.parquet``, on disk or in cloud storage."""
 
 TableLike: TypeAlias = pl.DataFrame | pl.LazyFrame | ArrowTable | Mapping[str, Any] | TablePath | Sequence[TablePath]
 """A table: a Polars frame, a table of pandas, PyArrow or DuckDB, a dict of columns, or one or several paths."""
@@ -38,7 +40,7 @@ def open_source(source: TableLike, name: str) -> tuple[pl.LazyFrame, tuple[Table
     ):
         paths = [source] if isinstance(source, str | os.PathLike) else source
         try:
-            files = tuple(open_file(file) for path in paths for file in find_files(Path(path)))
+            files = tuple(file for path in paths for file in _open_path(path))
         except DataError as error:
             raise DataError(with_table_name(name, str(error))) from None
         frames = [file.records for file in files]
@@ -46,15 +48,33 @@ def open_source(source: TableLike, name: str) -> tuple[pl.LazyFrame, tuple[Table
     if isinstance(source, pl.LazyFrame):
         return source, ()
     if isinstance(source, pl.DataFrame):
-        return source.lazy(), ()
+        return _with_uuids_as_text(source).lazy(), ()
     if isinstance(source, Mapping) or hasattr(source, "__arrow_c_stream__") or hasattr(source, "__dataframe__"):
         try:
-            return pl.DataFrame(source).lazy(), ()
+            return _with_uuids_as_text(pl.DataFrame(source)).lazy(), ()
         except Exception as error:  # whatever another library raises about its own table
             raise DataError(f"{name} cannot be read as a table: {str(error).strip().partition(chr(10))[0]}.") from None
     raise ParameterError(
         f"{name} must be a table (Polars, pandas, PyArrow, DuckDB, a dict of columns) or a path, "
         f"found {type(source).__name__}."
+    )
+
+
+def _open_path(path: TablePath) -> Sequence[TableFile]:
+    """The files of a path, a folder or a pattern, on disk or in cloud storage."""
+    if url := cloud_url(path):
+        return [open_cloud_file(url)]
+    return [open_file(file) for file in find_files(Path(path))]
+
+
+def _with_uuids_as_text(frame: pl.DataFrame) -> pl.DataFrame:
+    """Python's UUIDs, which Polars keeps as objects, as text; other objects stay, to be refused."""
+    columns = [column for column in frame.iter_columns() if column.dtype == pl.Object]
+    texts = [[str(value) if isinstance(value, UUID) else value for value in column] for column in columns]
+    return frame.with_columns(
+        pl.Series(column.name, values, pl.String)
+        for column, values in zip(columns, texts, strict=True)
+        if all(value is None or isinstance(value, str) for value in values)
     )
 
 

@@ -11,9 +11,11 @@ from typing import Any
 
 import polars as pl
 
+from carouseval import nested_pages
 from carouseval.errors import DataError
 from carouseval.table_columns import Column, Defect, missing_columns
 from carouseval.table_files import TableFile, read_errors
+from carouseval.table_lists import is_list, item_lists, value_lists
 from carouseval.table_sources import TableLike, default_name, in_memory, open_source
 
 __all__ = ["RECORD", "Column", "Table", "TableLike", "agree_on_ids", "in_memory", "open_table"]
@@ -34,6 +36,8 @@ class Table:
     types: Mapping[str, pl.DataType]
     is_text: bool  # CSV and TSV: values have no types
     lists: bool = False  # one line per carousel, with a list of items
+    nested: bool = False  # one record per page, with a list of rows, each with a list of items
+    many: tuple[str, ...] = ()  # columns whose cells hold lists, with a line for each value
     header: tuple[str, ...] = ()  # all columns, by the user's names
     id_types: Mapping[str, pl.DataType] = field(default_factory=dict)
 
@@ -47,15 +51,19 @@ class Table:
         return self._cells().select(*([RECORD] if with_record else []), *typed, *presence)
 
     def _cells(self) -> pl.LazyFrame:
+        records = self.records.explode(self.many) if self.many else self.records
         if not self.lists:
-            return self.records
-        cells = self.records.with_columns(col=pl.int_ranges(1, pl.col("item_id").list.len() + 1, dtype=pl.Int64))
+            return records
+        cells = records.with_columns(col=pl.int_ranges(1, pl.col("item_id").list.len() + 1, dtype=pl.Int64))
         exploded = cells.explode("item_id", "col", empty_as_null=True)
         return exploded.filter(pl.col("item_id").is_not_null())  # a null in a list is a gap in the row
 
     def _invalid(self) -> list[pl.Expr]:
         """The invalid values of each column."""
-        return [c.invalid(self._id_type(c) == pl.String) for c in self.columns]
+        return [self._invalid_values(c) for c in self.columns]
+
+    def _invalid_values(self, column: Column) -> pl.Expr:
+        return column.invalid(self._id_type(column) == pl.String)
 
     def _id_type(self, column: Column) -> pl.DataType:
         """The type that all tables agreed on, or the column's own."""
@@ -67,11 +75,12 @@ class Table:
         with self.read_errors():
             return int(self._cells().select(pl.len()).collect(engine="streaming").item())
 
-    def batches(self) -> Iterator[pl.DataFrame]:
+    def batches(self, *, with_record: bool = False) -> Iterator[pl.DataFrame]:
         """Typed batches in order; the first defect is raised with its line."""
         checks = [invalid.any().alias(str(k)) for k, invalid in enumerate(self._invalid())]
+        frame = self.frame(with_record=with_record)
         with self.read_errors():
-            for batch in self.frame().collect_batches(chunk_size=_BATCH, maintain_order=True, engine="streaming"):
+            for batch in frame.collect_batches(chunk_size=_BATCH, maintain_order=True, engine="streaming"):
                 if batch.height and any(batch.select(checks).row(0)):
                     raise DataError(str(self.defects()[0]))
                 yield batch
@@ -123,8 +132,12 @@ class Table:
         return int(row[RECORD][0]), total, row.row(0, named=True)
 
     def _defect(self, column: Column, record: int, total: int) -> Defect:
-        lines = self.records.filter(pl.col(RECORD) == record)
+        lines, where = self.records.filter(pl.col(RECORD) == record), self.where(record)
         with self.read_errors():
+            if self.nested:
+                cells = self.frame(with_record=True).filter(pl.col(RECORD) == record, self._invalid_values(column))
+                row = cells.select("row").head(1).collect(engine="streaming").item()
+                lines, where = lines.filter(pl.col("row").cast(pl.Int64) == row), f"{where}, row {row}"
             # with lists of items, an invalid column means a list that is too long
             is_length = self.lists and column.name == "col"
             value = (
@@ -134,7 +147,7 @@ class Table:
             )
         if isinstance(value, pl.Series):
             value = value.to_list()
-        problem = f"column {self.names[column.name]}, {self.where(record)}: found {_format_value(value)}"
+        problem = f"column {self.names[column.name]}, {where}: found {_format_value(value)}"
         more = f" ({total:,} such lines)" if total > 1 else ""
         remedy = column.remedy
         if column.kind == "id" and self._id_type(column) == pl.Int64 and value not in (None, ""):
@@ -177,45 +190,130 @@ def open_table(
     [7]
     """
     name = default_name(source) if name is None else name
+    theirs = {c.name: (names or {}).get(c.name, c.name) for c in columns}
     records, files = open_source(source, name)
     with read_errors(*files, name=name):
+        records, rows = _rows_of_pages(name, records.with_row_index(RECORD), theirs)
         schema = records.collect_schema()
-    header = schema.names()
-    theirs = {c.name: (names or {}).get(c.name, c.name) for c in columns}
-    used = {ours: their if their in header else ours for ours, their in theirs.items()}
-    lists = "item_id" in used and _is_list(schema, used["item_id"])
-    if not lists and "item_id" in used and used["item_id"] not in header and _is_list(schema, "items"):
-        used["item_id"], lists = "items", True
+    header = [column for column in schema.names() if column != RECORD]
+    used = _names_in_use(theirs, header, schema, rows)
+    lists = "item_id" in used and is_list(schema.get(used["item_id"]))
     required = [c.name for c in columns if c.required and not (lists and c.name == "col")]
     if missing := [ours for ours in required if used[ours] not in header]:
         separator = next((file.kind.separator for file in files if file.kind.is_text), ",")
-        raise DataError(f"{name}: {missing_columns(missing, theirs, schema, hint, separator)}")
+        message = missing_columns(
+            missing, theirs, header, hint, separator=separator, is_text=schema.get("items") == pl.String
+        )
+        raise DataError(f"{name}: {message}")
     _check_names(name, used)
     for file in files:
         file_header = header if len(files) == 1 else file.records.collect_schema().names()
-        _check_file(name, file, file_header, [used[ours] for ours in required])
+        if rows is None:
+            _check_file(name, file, file_header, [used[ours] for ours in required])
         if full_lines:
             file.check_lines()
     used = {ours: their for ours, their in used.items() if their in header}
     is_text = bool(files) and all(file.kind.is_text for file in files)
-    indexed = records.with_row_index(RECORD)
     if is_text and used:  # skip blank lines; if all lines are complete, the columns in use are enough to find them
         checked = list(used.values()) if full_lines else header
-        indexed = indexed.filter(~pl.all_horizontal(pl.col(checked).is_null()))
-    selected = indexed.select(RECORD, *(pl.col(their).alias(ours) for ours, their in used.items()))
+        records = records.filter(~pl.all_horizontal(pl.col(checked).is_null()))
+    records = records.select(RECORD, *(pl.col(their).alias(ours) for ours, their in used.items()))
     types = {ours: schema[their] for ours, their in used.items()}
-    if lists:
-        list_type = types["item_id"]
-        assert isinstance(list_type, pl.List | pl.Array)
-        inner = list_type.inner if isinstance(list_type.inner, pl.DataType) else list_type.inner()
-        selected = selected.with_columns(pl.col("item_id").cast(pl.List(inner)))
-        types |= {"item_id": inner, "col": pl.Int64()}
-        used["col"] = "col"
-    present = tuple(c for c in columns if c.name in used)
-    for column in present:
-        if error := column.type_error(types[column.name]):
-            raise DataError(f"{name}: column {used[column.name]} {error}")
-    return Table(name, selected, present, used, files, types, is_text, lists, tuple(header))
+    defaults = {c.name: pl.lit(c.default) for c in columns if c.default is not None and c.name not in used}
+    used |= {ours: ours for ours in defaults}
+    table = Table(
+        name=name,
+        records=records.with_columns(**defaults),
+        columns=tuple(c for c in columns if c.name in used or (lists and c.name == "col")),
+        names=used,
+        files=files,
+        types=types | dict.fromkeys(defaults, pl.Float64()),
+        is_text=is_text,
+        nested=rows is not None,
+        header=tuple(header) if rows is None else (*header, rows.column),
+    )
+    table = _with_item_lists(table, theirs["item_id"]) if lists else table
+    table = _with_value_lists(table)
+    for column in table.columns:
+        if error := column.type_error(table.types[column.name]):
+            raise DataError(f"{name}: column {table.names[column.name]} {error}")
+    return table
+
+
+def _rows_of_pages(
+    name: str, records: pl.LazyFrame, theirs: Mapping[str, str]
+) -> tuple[pl.LazyFrame, nested_pages.Rows | None]:
+    """One record per row where there is one per page, and what its rows have."""
+    if not {"row", "item_id"} <= theirs.keys():
+        return records, None
+    try:
+        rows = nested_pages.find_rows(records.collect_schema(), theirs["row"])
+    except DataError as error:
+        raise DataError(f"{name}: {error}") from None
+    if rows is None:
+        return records, None
+    return nested_pages.one_line_per_row(records, rows, theirs.get("pinned", "pinned")), rows
+
+
+def _names_in_use(
+    theirs: Mapping[str, str], header: Sequence[str], schema: pl.Schema, rows: nested_pages.Rows | None
+) -> dict[str, str]:
+    """The name of each column in the table, by ours."""
+    used = {ours: their if their in header else ours for ours, their in theirs.items()}
+    if "item_id" in used and used["item_id"] not in header and is_list(schema.get("items")):
+        used["item_id"] = "items"
+    if "category" in used and used["category"] not in header and rows is not None and rows.title is not None:
+        used["category"] = rows.title
+    return used
+
+
+def _with_item_lists(table: Table, field: str) -> Table:
+    """The table with ids in its lists of items, which may be objects with the id in a field."""
+    try:
+        items = item_lists(table.types["item_id"], (field, "item_id"), nested=table.nested)
+    except DataError as error:
+        raise DataError(f"{table.name}: {error}") from None
+    problems = {}
+    if table.nested:
+        problems = {nested_pages.NO_ROWS: pl.col("row").is_null(), nested_pages.NO_ITEMS: pl.col("item_id").is_null()}
+    if items.invalid is not None:
+        problems[items.problem] = items.invalid
+    if problems:
+        _refuse_rows(table, problems)
+    return replace(
+        table,
+        records=table.records.with_columns(items.values),
+        names={**table.names, "col": "col"},
+        types={**table.types, "item_id": items.type, "col": pl.Int64()},
+        lists=True,
+        header=tuple(dict.fromkeys([*table.header, *([field] if field != "item_id" else [])])),
+    )
+
+
+def _refuse_rows(table: Table, problems: Mapping[str, pl.Expr]) -> None:
+    """Refuse the first row of a page that has one of the problems."""
+    row_number = ["row"] if "row" in table else []
+    marked = table.records.select(RECORD, *row_number, **problems).filter(pl.any_horizontal(*problems))
+    with table.read_errors():
+        first = marked.sort(RECORD, maintain_order=True).head(1).collect(engine="streaming")
+    for line in first.iter_rows(named=True):
+        row = "" if line.get("row") is None else f", row {line['row']}"
+        problem = next(problem for problem in problems if line[problem])
+        raise DataError(f"{table.name}: {table.where(line[RECORD])}{row}: {problem}")
+
+
+def _with_value_lists(table: Table) -> Table:
+    """The table with lists in the columns that may hold several values in a cell."""
+    records, types, many = table.records, dict(table.types), []
+    for column in table.columns:
+        try:
+            values = value_lists(column, types[column.name])
+        except DataError as error:
+            raise DataError(f"{table.name}: column {table.names[column.name]} {error}") from None
+        if values is not None:
+            records, types[column.name] = records.with_columns(values.values), values.type
+            many.append(column.name)
+    return replace(table, records=records, types=types, many=tuple(many))
 
 
 def _check_names(name: str, used: Mapping[str, str]) -> None:
@@ -234,10 +332,6 @@ def _check_file(name: str, file: TableFile, header: Sequence[str], required: Seq
             raise DataError(f"{name}: {file.path} has no column {column}. Is this file part of {name}?")
         if file.kind.is_text and f"{column}_duplicated_0" in header:  # how Polars renames a repeated column
             raise DataError(f"{name}: the header names {column} twice. Remove or rename one.")
-
-
-def _is_list(schema: pl.Schema, column: str) -> bool:
-    return isinstance(schema.get(column), pl.List | pl.Array)
 
 
 def agree_on_ids(tables: Sequence[Table], settled: Mapping[str, pl.DataType] | None = None) -> list[Table]:

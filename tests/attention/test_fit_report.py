@@ -32,6 +32,23 @@ def test_a_search_scores_on_both_sets() -> None:
     assert report.heading.startswith("fitted to bratislava: 1,665 screens of 61 participants, 10x15")
 
 
+def test_rows_that_differ_in_words() -> None:
+    rows = FitData("pilot", COUNTS, cv.Grid(3, 4, (1, 2, 2)))
+    assert rows.description == "pilot: 10 screens, 3x4, items of a row in view at once: 1 in row 1, 2 in rows 2-3"
+    assert FitData("pilot", COUNTS, cv.Grid(3, 4, (4, 5, 5))).description.endswith("at once: no swipe pages")
+
+
+def test_page_sizes_assumed_by_row_are_compared_with_single_ones() -> None:
+    assumed = cv.Grid(6, 12, (1, 6, 6, 6, 6, 6))
+    weights = cv.discounts.RowPageBrowsing().weights
+    for grid, hints in ((cv.Grid(6, 12, 6), 1), (assumed, 0)):
+        counts = Examination("drawn", (3000 * weights(grid)).round(), 3000)
+        report = fit_discount(FitData("drawn", counts, assumed, page_size_assumed=True), "d_rpb", form="six")
+        assert isinstance(report, LikelihoodReport)
+        notes = [note for note in report.notes if note.startswith("A page size of 6 fits much better than (1, 6, 6")]
+        assert len(notes) == hints
+
+
 def test_frequencies_are_searched_like_counts() -> None:
     shares = FitData("shares", Frequencies("shares", COUNTS.frequencies), GRID)
     by_shares, by_counts = (fit_discount(data, "d_mir") for data in (shares, FitData("pilot", COUNTS, GRID)))

@@ -267,7 +267,10 @@ def drawn(
     return there, people - len(there)
 
 
-@pytest.mark.parametrize("grid", [GRID, cv.Grid(3, 5, page_size=2), cv.Grid(1, 3, page_size=3), cv.Grid(2, 1)])
+@pytest.mark.parametrize(
+    "grid",
+    [GRID, cv.Grid(3, 5, page_size=2), cv.Grid(1, 3, page_size=3), cv.Grid(2, 1), cv.Grid(3, 5, page_size=(1, 2, 9))],
+)
 @pytest.mark.parametrize("changed", [{}, {"wrap": 0}, {"lost": 5.0, "back": 0.0}])
 def test_the_likelihood_against_a_loop(grid: cv.Grid, changed: dict[str, float]) -> None:
     screens, blank = drawn(grid, 40, seed=1)

@@ -25,6 +25,7 @@ GRIDS = {
     "wide page": cv.Grid(6, 5, page_size=9),
     "partial page": cv.Grid(7, 13, page_size=5),
     "pages of one": cv.Grid(5, 6, page_size=1),
+    "rows that differ": cv.Grid(6, 11, page_size=(1, 4, 4, 4, 5, 20)),
     "television": cv.TV,
 }
 
@@ -37,7 +38,7 @@ def recgaze(group: RecgazeGroup) -> tuple[Array, Array]:
 
 def simulated(grid: cv.Grid, problems: int, missing: float = 0.0) -> tuple[Array, Array]:
     """Counts of people who browse as in Bratislava; ``missing``: the share of cells nobody was shown."""
-    rng = np.random.default_rng([grid.rows, grid.cols, grid.page_size])
+    rng = np.random.default_rng([grid.rows, grid.cols, *grid.page_sizes.ravel()])
     chances = RowPageBrowsing().weights(grid).ravel()
     screens = rng.integers(200, 900, (problems, chances.size)) * (rng.random((problems, chances.size)) >= missing)
     return rng.binomial(screens, chances).astype(np.float64), screens.astype(np.float64)
@@ -108,7 +109,7 @@ def test_slopes_are_those_of_the_formula(shape: str) -> None:
         "beta": np.where(first, left, 0),
         "sigma1": ~first,
         "sigma2": np.where(first, 0, grid.swipe_page - 2),
-        "rho": np.where(first, 0, grid.page_size - 1 - left),
+        "rho": np.where(first, 0, grid.page_sizes - 1 - left),
     }
     power = np.stack([np.broadcast_to(one, grid.shape).ravel() for one in powers.values()], axis=-1)
     rest = 1 / (1 + np.exp(found.point))

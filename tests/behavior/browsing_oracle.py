@@ -50,9 +50,14 @@ class Summary:
 # --- the page ---
 
 
-def _swipes_to(j: int, grid: cv.Grid) -> int:
-    """n_h of a column."""
-    return oracles.swipes(j, grid.page_size, grid.swipe_step or grid.page_size)
+def page_size(i: int, grid: cv.Grid) -> int:
+    """The page size of a row."""
+    return oracles.row_page_size(grid.page_size, i)
+
+
+def _swipes_to(i: int, j: int, grid: cv.Grid) -> int:
+    """n_h of a cell."""
+    return oracles.swipes(j, page_size(i, grid), grid.swipe_step or page_size(i, grid))
 
 
 def _scrolls_to(i: int, grid: cv.Grid) -> int:
@@ -60,18 +65,23 @@ def _scrolls_to(i: int, grid: cv.Grid) -> int:
     return oracles.scrolls(i, grid.visible_rows, grid.scroll_step)
 
 
-def _columns(page: int, grid: cv.Grid) -> list[int]:
-    """The columns a swipe page has, from the left; none beyond the last page."""
-    return [j for j in range(1, grid.cols + 1) if (j - 1) // grid.page_size + 1 == page]
+def _page(i: int, j: int, grid: cv.Grid) -> int:
+    """The swipe page of a cell."""
+    return (j - 1) // page_size(i, grid) + 1
 
 
-def _pages(grid: cv.Grid) -> int:
-    return (grid.cols - 1) // grid.page_size + 1
+def _columns(i: int, page: int, grid: cv.Grid) -> list[int]:
+    """The columns a swipe page of a row has, from the left; none beyond the last page."""
+    return [j for j in range(1, grid.cols + 1) if _page(i, j, grid) == page]
 
 
-def _swipes_to_page(page: int, grid: cv.Grid) -> int:
-    """Swipes until the whole of a swipe page shows."""
-    return _swipes_to(_columns(page, grid)[-1], grid)
+def _pages(i: int, grid: cv.Grid) -> int:
+    return _page(i, grid.cols, grid)
+
+
+def _swipes_to_page(i: int, page: int, grid: cv.Grid) -> int:
+    """Swipes until the whole of a swipe page of a row shows."""
+    return _swipes_to(i, _columns(i, page, grid)[-1], grid)
 
 
 # --- every path of the acyclic models ---
@@ -94,7 +104,7 @@ def _scan(row: int, page: int, slots: Sequence[int], go_on: Number, grid: cv.Gri
     outcomes = []
     for passed in range(1, len(slots) + 1):
         stops = 1 - go_on if passed < len(slots) else 1
-        columns = [(page - 1) * grid.page_size + slot for slot in slots[:passed]]
+        columns = [(page - 1) * page_size(row, grid) + slot for slot in slots[:passed]]
         looks = tuple((row - 1, j - 1) for j in columns if j <= grid.cols)
         outcomes.append(Outcome(go_on ** (passed - 1) * stops, looks))
     return outcomes
@@ -123,14 +133,14 @@ def _first_swipe(parameters: Parameters, row: int) -> Any:
 def _row_page_row(parameters: Parameters, grid: cv.Grid, row: int) -> list[Outcome]:
     """Every way to browse one row page by page."""
     beta, rho, w = parameters["beta"], parameters["rho"], parameters["w"]
-    leftwards = range(grid.page_size, 0, -1)  # from the place of slot delta, also where the page ends before it
+    leftwards = range(page_size(row, grid), 0, -1)  # from the place of slot delta, also where the page ends before it
     backward = _one_after_the_other([Outcome(w)], _scan(row, 1, leftwards, beta, grid))
-    browsing = _scan(row, 1, range(1, min(grid.page_size, grid.cols) + 1), beta, grid)
+    browsing = _scan(row, 1, range(1, min(page_size(row, grid), grid.cols) + 1), beta, grid)
     browsing = _one_after_the_other(browsing, [Outcome(1 - w), *backward])
     left: list[Outcome] = []
-    for page in range(2, _pages(grid) + 1):
+    for page in range(2, _pages(row, grid) + 1):
         swipe = _first_swipe(parameters, row) if page == 2 else parameters["sigma2"]
-        swipes = _swipes_to_page(page, grid) - _swipes_to_page(page - 1, grid)
+        swipes = _swipes_to_page(row, page, grid) - _swipes_to_page(row, page - 1, grid)
         left += _one_after_the_other(browsing, [Outcome(1 - swipe)])
         browsing = _one_after_the_other(browsing, [Outcome(swipe, swipes=swipes)])
         browsing = _one_after_the_other(browsing, _scan(row, page, leftwards, rho, grid))
@@ -150,7 +160,7 @@ def row_column_outcomes(parameters: Parameters, grid: cv.Grid) -> list[Outcome]:
         for j in range(1, grid.cols + 1):
             stops = 1 - parameters["beta"] if j < grid.cols else 1
             looks = tuple((i - 1, column - 1) for column in range(1, j + 1))
-            swipes = sum(_swipes_to(column + 1, grid) - _swipes_to(column, grid) for column in range(1, j))
+            swipes = sum(_swipes_to(i, column + 1, grid) - _swipes_to(i, column, grid) for column in range(1, j))
             ways.append(Outcome(parameters["beta"] ** (j - 1) * stops, looks, swipes))
         rows.append(ways)
     return _row_after_row(parameters, grid, rows)
@@ -210,7 +220,7 @@ def scan_start(parameters: Parameters, grid: cv.Grid) -> dict[Cell, float]:
 
     It lands on row 1, page 1 or, at the rate `lost` against 1, on any cell.
     """
-    landing = _landing(1, _columns(1, grid), parameters["row_spread"])
+    landing = _landing(1, _columns(1, 1, grid), parameters["row_spread"])
     lost = float(parameters["lost"])
     cells = [(i, j) for i in range(1, grid.rows + 1) for j in range(1, grid.cols + 1)]
     return {cell: float(parameters["e"]) * (landing.get(cell, 0.0) + lost / len(cells)) / (1 + lost) for cell in cells}
@@ -222,9 +232,9 @@ def scan_steps(parameters: Parameters, grid: cv.Grid, cell: Cell) -> list[Step]:
         raise ValueError(f"leave must be positive, found {parameters['leave']}")
     q = {name: float(value) for name, value in parameters.items()}
     i, j = cell
-    page = (j - 1) // grid.page_size + 1
-    pages = _pages(grid)
-    here = _columns(page, grid)
+    page = _page(i, j, grid)
+    pages = _pages(i, grid)
+    here = _columns(i, page, grid)
     steps = [Step(q["leave"], None)]  # with rates in place of probabilities, until all are known
 
     on, back = (j + 1, j - 1) if page == 1 else (j - 1, j + 1)
@@ -233,27 +243,27 @@ def scan_steps(parameters: Parameters, grid: cv.Grid, cell: Cell) -> list[Step]:
 
     forward = q["swipe"] if page == 1 else q["swipe_on"]
     if page < pages:
-        actions = abs(_swipes_to_page(page + 1, grid) - _swipes_to_page(page, grid))
-        landing = _landing(i, _columns(page + 1, grid)[::-1], q["page_spread"])
+        actions = abs(_swipes_to_page(i, page + 1, grid) - _swipes_to_page(i, page, grid))
+        landing = _landing(i, _columns(i, page + 1, grid)[::-1], q["page_spread"])
         steps += [Step(forward * share, to, swipes=actions) for to, share in landing.items()]
     elif parameters["wrap"] and pages > 1:  # a share of the rate
-        landing = _landing(i, _columns(1, grid)[::-1], q["page_spread"])
+        landing = _landing(i, _columns(i, 1, grid)[::-1], q["page_spread"])
         steps += [Step(forward * q["wrap"] * share, to, swipes=1) for to, share in landing.items()]
     if page > 1:
-        actions = abs(_swipes_to_page(page, grid) - _swipes_to_page(page - 1, grid))
-        landing = _landing(i, _columns(page - 1, grid), q["page_spread"])
+        actions = abs(_swipes_to_page(i, page, grid) - _swipes_to_page(i, page - 1, grid))
+        landing = _landing(i, _columns(i, page - 1, grid), q["page_spread"])
         steps += [Step(q["swipe_back"] * share, to, swipes=actions) for to, share in landing.items()]
 
     for row, rate in (i + 1, q["scroll"]), (i - 1, q["scroll_back"]):
         if 1 <= row <= grid.rows:
             actions = abs(_scrolls_to(row, grid) - _scrolls_to(i, grid))
-            landing = _landing(row, _columns(1, grid), q["row_spread"])
+            landing = _landing(row, _columns(row, 1, grid), q["row_spread"])
             steps += [Step(rate * share, to, scrolls=actions) for to, share in landing.items()]
 
     for row in range(1, grid.rows + 1):
         for column in range(1, grid.cols + 1):
-            there = _swipes_to_page((column - 1) // grid.page_size + 1, grid)
-            swipes = abs(there - _swipes_to_page(page, grid)) if row == i else there
+            there = _swipes_to_page(row, _page(row, column, grid), grid)
+            swipes = abs(there - _swipes_to_page(i, page, grid)) if row == i else there
             scrolls = abs(_scrolls_to(row, grid) - _scrolls_to(i, grid))
             steps.append(Step(q["lost"] / (grid.rows * grid.cols), (row, column), swipes, scrolls))
 
@@ -328,13 +338,13 @@ def scan_summary(parameters: Parameters, grid: cv.Grid, gains: Gains, remainder:
 def draw_row_page(parameters: Parameters, grid: cv.Grid, rng: np.random.Generator, people: int) -> NDArray[np.bool_]:
     """Which cells each of some people examines when browsing rows and pages, of shape (people, rows, cols)."""
     q = {name: float(value) for name, value in parameters.items()}
-    delta, cols, random = grid.page_size, grid.cols, rng.random
+    cols, random = grid.cols, rng.random
     examined = np.zeros((people, grid.rows, cols), dtype=np.bool_)
     for person in range(people):
         if random() >= q["e"]:
             continue
         for row in range(grid.rows):
-            cells = examined[person, row]
+            cells, delta = examined[person, row], page_size(row + 1, grid)
             col = 0
             cells[col] = True
             while col + 1 < min(delta, cols) and random() < q["beta"]:
@@ -370,8 +380,9 @@ def draw_scan(parameters: Parameters, grid: cv.Grid, rng: np.random.Generator, p
     if not parameters["leave"] > 0:
         raise ValueError(f"leave must be positive, found {parameters['leave']}")
     q = {name: float(value) for name, value in parameters.items()}
-    delta, pages, random = grid.page_size, -(-grid.cols // grid.page_size), rng.random
-    width = [min(delta, grid.cols - page * delta) for page in range(pages)]  # here even pages and slots count from 0
+    random = rng.random
+    delta = [page_size(i, grid) for i in range(1, grid.rows + 1)]  # here even pages and slots count from 0
+    width = [[min(size, grid.cols - first) for first in range(0, grid.cols, size)] for size in delta]
 
     def choose(shares: Sequence[float]) -> int:
         rest = random() * sum(shares)
@@ -381,17 +392,17 @@ def draw_scan(parameters: Parameters, grid: cv.Grid, rng: np.random.Generator, p
                 return number
         return max(number for number, share in enumerate(shares) if share > 0)  # rounding left something over
 
-    def distance(page: int, spread: float) -> int:
-        return choose([spread**d for d in range(width[page])])
+    def distance(row: int, page: int, spread: float) -> int:
+        return choose([spread**d for d in range(width[row][page])])
 
     def anywhere() -> tuple[int, int, int]:
         row, col = divmod(int(random() * grid.rows * grid.cols), grid.cols)
-        return row, *divmod(col, delta)
+        return row, *divmod(col, delta[row])
 
     moves: dict[tuple[int, int, int], tuple[list[str], list[float]]] = {}
 
     def possible(row: int, page: int, slot: int) -> tuple[list[str], list[float]]:
-        last = width[page] - 1
+        last, pages = width[row][page] - 1, len(width[row])
         at_end, at_start = (slot == last, slot == 0) if page == 0 else (slot == 0, slot == last)
         swipe = q["swipe"] if page == 0 else q["swipe_on"]
         rates = {
@@ -412,11 +423,11 @@ def draw_scan(parameters: Parameters, grid: cv.Grid, rng: np.random.Generator, p
         paths.append(path)
         if random() >= q["e"]:
             continue
-        row, page, slot = 0, 0, distance(0, q["row_spread"])
+        row, page, slot = 0, 0, distance(0, 0, q["row_spread"])
         if choose([1.0, q["lost"]]) == 1:
             row, page, slot = anywhere()
         while True:
-            path.append((row, page * delta + slot))
+            path.append((row, page * delta[row] + slot))
             place = (row, page, slot)
             if place not in moves:
                 moves[place] = possible(*place)
@@ -427,14 +438,14 @@ def draw_scan(parameters: Parameters, grid: cv.Grid, rng: np.random.Generator, p
             if move in ("on", "back"):
                 slot += 1 if (move == "on") == (page == 0) else -1
             elif move == "swipe":
-                page = (page + 1) % pages
-                slot = width[page] - 1 - distance(page, q["page_spread"])
+                page = (page + 1) % len(width[row])
+                slot = width[row][page] - 1 - distance(row, page, q["page_spread"])
             elif move == "swipe_back":
                 page -= 1
-                slot = distance(page, q["page_spread"])
+                slot = distance(row, page, q["page_spread"])
             elif move in ("scroll", "scroll_back"):
                 row += 1 if move == "scroll" else -1
-                page, slot = 0, distance(0, q["row_spread"])
+                page, slot = 0, distance(row, 0, q["row_spread"])
             else:
                 row, page, slot = anywhere()
     return paths

@@ -36,8 +36,13 @@ TINY = [
     cv.Grid(1, 1),
     cv.Grid(3, 2, 1, 2, 1, 2),
     cv.Grid(1, 5, 2, swipe_step=1),
+    cv.Grid(2, 3, (1, 2), 1),
+    cv.Grid(3, 2, (2, 1, 5), 1, 1),
 ]
-LARGE = [cv.RECGAZE, cv.TV, cv.PHONE, cv.DESKTOP, cv.Grid(7, 13, 4, 2), cv.Grid(3, 4, 9), cv.Grid(1, 40, 7)]
+LARGE = [
+    *(cv.RECGAZE, cv.TV, cv.PHONE, cv.DESKTOP, cv.Grid(7, 13, 4, 2), cv.Grid(3, 4, 9), cv.Grid(1, 40, 7)),
+    cv.Grid(5, 12, (1, 5, 5, 3, 20), 2),
+]
 SEVERAL = [
     RowPageBrowsing(),
     RowPageBrowsing(w=0, sigma1_top=0.3425, fade=0),

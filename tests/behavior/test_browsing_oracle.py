@@ -17,6 +17,7 @@ from tests.behavior.browsing_oracle import (
     Parameters,
     draw_row_page,
     draw_scan,
+    page_size,
     row_column_outcomes,
     row_page_outcomes,
     scan_start,
@@ -55,7 +56,7 @@ SCAN: Parameters = {
 }
 STILL: Parameters = dict.fromkeys(SCAN, 0.0) | {"e": 0.9, "leave": 0.25}  # reads on and leaves, no more
 
-# partial last pages, a page wider than its row, one column per page, steps that are not pages
+# partial last pages, a page wider than its row, one column per page, steps that are not pages, rows that differ
 GRIDS = [
     cv.Grid(1, 1, 1),
     cv.Grid(2, 1, 3, 1),
@@ -66,6 +67,9 @@ GRIDS = [
     cv.Grid(1, 5, 2),
     cv.Grid(3, 4, 2, 2, 3),
     cv.Grid(1, 7, 3, 1, 2),
+    cv.Grid(2, 3, (1, 2), 1),
+    cv.Grid(3, 3, (2, 5, 1), 1, 1),
+    cv.Grid(2, 4, (3, 1), 1, 2),
 ]
 SMALL = [grid for grid in GRIDS if grid.rows * grid.cols <= 9]
 
@@ -124,8 +128,9 @@ def scrolls_of_rows(grid: cv.Grid) -> Fraction:
 @pytest.mark.parametrize("grid", GRIDS, ids=repr)
 def test_marginals_and_actions_of_row_page_browsing(grid: cv.Grid, fade: Fraction) -> None:
     found = summary(row_page_outcomes({**ROW_PAGE, "fade": fade}, grid), grid, ones(grid))
-    delta, swipes = grid.page_size, Fraction(0)
+    swipes = Fraction(0)
     for i, j in product(range(1, grid.rows + 1), range(1, grid.cols + 1)):
+        delta = page_size(i, grid)
         page, slot = (j - 1) // delta + 1, (j - 1) % delta + 1
         if page == 1:
             inside = 1 - (1 - BETA ** (slot - 1)) * (1 - W * BETA ** (delta - slot))
@@ -143,11 +148,14 @@ def test_marginals_and_actions_of_row_page_browsing(grid: cv.Grid, fade: Fractio
 @pytest.mark.parametrize("grid", GRIDS, ids=repr)
 def test_marginals_and_actions_of_row_column_browsing(grid: cv.Grid) -> None:
     found = summary(row_column_outcomes(ROW_COLUMN, grid), grid, ones(grid))
-    n_h = [actions_to(j, grid.page_size, grid.swipe_step or grid.page_size) for j in range(1, grid.cols + 1)]
-    swipes = sum(BETA**j * (n_h[j] - n_h[j - 1]) for j in range(1, grid.cols))
+    swipes = []
+    for i in range(1, grid.rows + 1):
+        delta = page_size(i, grid)
+        n_h = [actions_to(j, delta, grid.swipe_step or delta) for j in range(1, grid.cols + 1)]
+        swipes.append(sum(BETA**j * (n_h[j] - n_h[j - 1]) for j in range(1, grid.cols)))
     assert found.weights == [[E * KAPPA**i * BETA**j for j in range(grid.cols)] for i in range(grid.rows)]
     assert found.visits == found.weights
-    assert found.swipes == sum(E * KAPPA**i * swipes for i in range(grid.rows))
+    assert found.swipes == sum(E * KAPPA**i * swipes[i] for i in range(grid.rows))
     assert found.scrolls == scrolls_of_rows(grid)
 
 

@@ -105,6 +105,7 @@ def test_options_change_what_they_say(tmp_path: Path) -> None:
     assert scores("--gain", "linear") == ("2DCG(gain=linear)", cv.dcg2d(page, gain="linear"))
     assert scores("--discount", "d_a") == ("2DCG(d_a)", cv.dcg2d(page, "d_a"))
     assert scores("--page-size", "1")[1] == cv.dcg2d(page, grid=cv.Grid(2, 3, page_size=1))
+    assert scores("--page-size", "1,2")[1] == cv.dcg2d(page, grid=cv.Grid(2, 3, page_size=(1, 2)))
     assert scores("--grid", "tv", "--discount", "d_a")[1] == cv.dcg2d(page, "d_a", cv.TV)
     assert scores("--grid", "4x4", "--visible-rows", "1", "--discount", "d_a")[1] == cv.dcg2d(
         page, "d_a", cv.Grid(4, 4, visible_rows=1)
@@ -128,7 +129,10 @@ def test_a_page_without_relevant_items_is_said_to_have_no_score() -> None:
         (["score", "-", "--discount", "d_rdp"], "Did you mean 'd_rpd'?"),
         (["score", "-", "-m", "2DCG(d_a)", "--discount", "d_a"], "the discount is given twice"),
         (["score", "-", "--grid", "tvv"], "there is no grid 'tvv'. Did you mean 'tv'?"),
-        (["score", "-", "--grid", "1x2"], "a page of 2x3 does not fit the 1x2 grid"),
+        (["score", "-", "--grid", "1x2"], "a page of 2x3 does not fit the 1x2 grid. Use --grid 2x3."),
+        (["score", "-", "--page-size", "1,5,5"], "carouseval: --page-size has 3 numbers, but the grid has 2 rows."),
+        (["score", "-", "--page-size", "1,0"], "--page-size of row 2 must be an integer of at least 1, found 0."),
+        (["score", "-", "--page-size", "1,x"], "'1,x' is neither an integer nor a list of integers such as 1,5."),
         (["score", "-", "--page-size", "0"], "carouseval: --page-size must be an integer of at least 1, found 0."),
         (["sample", "demo", "--system", "prd"], "'popular' or 'random', found 'prd'. Did you mean 'prod'?"),
         (["score", "-", "--gain", "liner"], "must be 'exp2' or 'linear', found 'liner'. Did you mean 'linear'?"),

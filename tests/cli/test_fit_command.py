@@ -425,11 +425,29 @@ def test_a_file_used_with_other_swipe_pages_is_noticed(tmp_path: Path, small: li
         (["simulate", "-d", "d_a", "-d", f"@{out}", "--truth", "d_rpd", "--trials", "10", "--grid", "4x6"], "4x6"),
     ):
         other = run(*command, "--page-size", "3")
-        notice = f"{out} was fitted with page size 2, but the grid of {grid} has 3. Use --page-size 2, or fit the"
+        notice = f"{out} was fitted with page size 2, but the grid of {grid} has 3. Use a grid with that"
         assert other.returncode == 0
-        assert other.stderr == f"carouseval: warning: {notice} discount again for this screen.\n", command
+        assert other.stderr == f"carouseval: warning: {notice} page size, or fit the discount again for this screen.\n"
         same = run(*command, "--page-size", "2")
         assert (same.returncode, same.stderr) == (0, ""), command
+    score = ["score", str(page), "--discount", f"@{out}", "--page-size"]
+    billboard = run(*score, "1,2")
+    assert (billboard.returncode, billboard.stderr) == (0, "")
+    assert "page size 2, but the grid of 2x4 has 3 or 4." in run(*score, "4,3").stderr
+
+
+def test_rows_that_differ(tmp_path: Path, small: list[str]) -> None:
+    out = tmp_path / "ours.json"
+    content = fitted(*small[:3], "--page-size", "1,2", "--discount", "d_rpb", "--form", "six", "--out", str(out))
+    counts = Examination("counts", [[9, 7, 5, 4], [8, 6, 3, 3], [6, 5, 2, 1]], 10)
+    alone = fit_likelihood(counts, "six", cv.Grid(3, 4, page_size=(1, 2, 2)))
+    assert content["parameters"] == pytest.approx(alone.discount.parameters)
+    assert content["grid"]["page_size"] == [1, 2, 2]
+    assert "items of a row in view at once: 1 in row 1, 2 in rows 2-3" in here(*small[:3], "--page-size", "1,2").stdout
+    page = tmp_path / "page.csv"
+    page.write_text("1,0,2,1\n0,3,0,1\n")
+    other = run("score", str(page), "--discount", f"@{out}", "--page-size", "3")
+    assert "was fitted with page size 1 or 2, but the grid of 2x4 has 3." in other.stderr
 
 
 def test_a_parameter_that_is_not_there_is_named(small: list[str]) -> None:

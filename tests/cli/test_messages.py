@@ -33,6 +33,7 @@ PARAMETERS: list[tuple[str, dict[str, str]]] = [
     ("grid: a dict of grids needs by='column', one column", {"grid:": "--grid:", "by='column'": "--by column"}),
     ("Grid: rows must be an integer of at least 1, found 0.", {"Grid": "--grid"}),
     ("Grid: page_size must be an integer of at least 1, found 0.", {"Grid: page_size": "--page-size"}),
+    ("Grid: page_size of row 2 must be an integer of at least 1, found 0.", {"Grid: page_size": "--page-size"}),
     ("columns: there is no column 'usr'. Did you mean 'user_id'?", {"columns": "--columns"}),
     (
         "columns: there is no column 'x'. Write our name first, then yours: {'user_id': 'customer'}.",
@@ -75,8 +76,38 @@ DATA: list[tuple[str, dict[str, str]]] = [
         {"columns={'user_id': 'customer', ...}": "--columns user_id=customer"},
     ),
     ("layouts: missing column row (place, as given in columns); it has a.", {"columns": "--columns"}),
+    (
+        "Rename them, or use columns={'user_id': 'userId', 'item_id': 'Item ID'}.",
+        {"columns={'user_id': 'userId', 'item_id': 'Item ID'}": "--columns user_id=userId --columns 'item_id=Item ID'"},
+    ),
+    ("If a cell holds several categories, use split='|'.", {"split='|'": "--split '|'"}),
+    ("items: column category holds Int64, which split='|' cannot split.", {"split='|'": "--split '|'"}),
+    (
+        "split: there is no items table. Give items, or leave out split.",
+        {"items,": "--items,", "out split": "out --split"},
+    ),
     ("layouts: column a is used for both row and col. Use it once in columns.", {"in columns": "in --columns"}),
     ("layouts: device has 'watch', which grid does not list; it lists 'tv'.", {"grid": "--grid"}),
+    (
+        "does not fit the 2x2 grid. Use grid=cv.Grid(rows=4, cols=3, page_size=(1, 5, 5, 5), visible_rows=2).",
+        {
+            "grid=cv.Grid(rows=4, cols=3, page_size=(1, 5, 5, 5), visible_rows=2)": (
+                "--grid 4x3 --page-size 1,5 --visible-rows 2"
+            )
+        },
+    ),
+    (
+        "Use grid=cv.Grid(rows=30, cols=24, page_size=6, visible_rows=2, swipe_step=1), or drop these cells.",
+        {"grid=cv.Grid(rows=30, cols=24, page_size=6, visible_rows=2, swipe_step=1)": "--grid tv:30x24"},
+    ),
+    (
+        "Use grid={'test': cv.Grid(rows=2, cols=8, page_size=5), \"it's\": cv.Grid(rows=5, cols=3, page_size=5)}, or",
+        {
+            "grid={'test': cv.Grid(rows=2, cols=8, page_size=5), \"it's\": cv.Grid(rows=5, cols=3, page_size=5)}": (
+                "--grid test=2x8 --grid 'it'\"'\"'s=5x3'"
+            )
+        },
+    ),
     # tables, columns and systems of the same names; English
     ("layouts: column weight, line 3: found -1. Weights must be from 0 to 1e100.", UNCHANGED),
     ("items: the table has no lines. Give at least one line of item_id, category, or leave items out.", UNCHANGED),

@@ -2,8 +2,9 @@
 
 import inspect
 import os
+import shlex
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Annotated, Any, Literal, get_args
 
 import pytest
@@ -18,6 +19,7 @@ from carouseval.cli.check import check
 from carouseval.cli.compare import compare
 from carouseval.cli.evaluate import evaluate
 from carouseval.cli.explain import explain
+from carouseval.cli.grid_options import grid_options
 from carouseval.cli.sample import FileFormat, SystemName
 from carouseval.cli.settings_options import option_names, with_settings
 from carouseval.evaluation.settings import Doc, Settings, setting_default
@@ -101,6 +103,13 @@ def test_special_spellings() -> None:
     assert settings["grid"] == {"tv": TV, "web": Grid(2, 3)}
     assert given("--grid", "phone")["grid"] == PHONE
     assert given("--page-size", "4", "--visible-rows", "2")["grid"] == Grid(10, 15, page_size=4, visible_rows=2)
+    assert given("--page-size", "1,5")["grid"] == Grid(10, 15, page_size=(1, *[5] * 9))
+    assert given("--grid", "2x3", "--page-size", "1,5")["grid"] == Grid(2, 3, page_size=(1, 5))
+    assert given("--grid", "tv=tv", "--grid", "web=3x3", "--page-size", "2, 1,4")["grid"] == {
+        "tv": replace(TV, page_size=(2, 1, *[4] * 18)),
+        "web": Grid(3, 3, (2, 1, 4)),
+    }
+    assert given("--grid", "tv:25x30")["grid"] == replace(TV, rows=25, cols=30)
 
 
 def test_choices_and_defaults_written_down_twice_agree() -> None:
@@ -115,3 +124,22 @@ def test_shells_complete_choices() -> None:
     typed = {"COMP_WORDS": "carouseval compare --no-relevant ", "COMP_CWORD": "3"}
     shown = run(env={**os.environ, "_CAROUSEVAL_COMPLETE": "complete_bash", **typed})
     assert shown.stdout.split() == ["skip", "zero", "error"]
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["--grid", "10x15"],
+        ["--grid", "12x20", "--page-size", "4"],
+        ["--grid", "12x20", "--page-size", "1,5"],
+        ["--grid", "3x9", "--page-size", "1,5,2", "--visible-rows", "1"],
+        ["--grid", "tv"],
+        ["--grid", "tv:25x30"],
+        ["--grid", "phone", "--page-size", "1,3"],
+        ["--grid", "desktop:14x20", "--visible-rows", "9"],
+        ["--grid", "tv=tv:25x30", "--grid", "phone=phone", "--grid", "my web=2x3"],
+        ["--grid", "tv=tv", "--grid", "phone=phone:20x30", "--page-size", "2,7"],
+    ],
+)
+def test_options_of_grids_are_what_was_typed(options: list[str]) -> None:
+    assert shlex.split(grid_options(given(*options)["grid"])) == options

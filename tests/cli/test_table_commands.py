@@ -468,3 +468,27 @@ def test_two_outputs_are_two_files(folder: Path, tmp_path: Path) -> None:
     done = run("evaluate", *tables(folder), "--per-page", out, "--out", out)
     assert done.returncode == 2
     assert "is given for two outputs" in done.stderr
+
+
+def test_tables_as_they_are(tmp_path: Path) -> None:
+    """Nested pages, judgments without a relevance, several categories in a cell, headers in other case."""
+    pages, judgments, items = tmp_path / "pages.json", tmp_path / "plays.tsv", tmp_path / "items.csv"
+    rows = [{"title": "Action", "items": ["a", "b"]}, {"title": "Comedy", "items": ["c"]}]
+    pages.write_text(json.dumps({"user_id": "u1", "rows": rows}))
+    judgments.write_text("user_id\titem_id\nu1\tb\n")
+    items.write_text("item_id,category\na,Action\nb,Action|Comedy\nc,Comedy\n")
+    arguments = [str(pages), str(judgments), "--items", str(items)]
+    note = "carouseval: note: judgments have no column relevance; each counts as relevance 1.\n"
+    for command in ("evaluate", "explain"):
+        done = run(command, *arguments, "--split", "|")
+        assert (done.returncode, done.stderr) == (0, note)
+    compared = run("compare", f"x={pages}", f"y={pages}", *arguments[1:], "--split", "|")
+    assert (compared.returncode, compared.stderr) == (0, note)
+    done = run("evaluate", *arguments)
+    assert done.returncode == 2
+    assert "such as 'Action|Comedy', and no page shows it. If a cell holds several" in done.stderr
+    assert "use --split '|'." in done.stderr
+    judgments.write_text("User_ID\titemId\nu1\tb\n")
+    done = run("evaluate", *arguments)
+    assert "missing columns user_id (found 'User_ID'), item_id (found 'itemId')" in done.stderr
+    assert "Rename them, or use --columns user_id=User_ID --columns item_id=itemId." in done.stderr

@@ -161,6 +161,11 @@ def test_the_other_settings_act_and_are_echoed(data: Sample) -> None:
         assert line(by_weight, "reference")[name] == alone.mean["N2DCG_cat"]
 
 
+def test_the_first_screen_of_rows_that_differ_holds_its_widest_row(data: Sample) -> None:
+    found = sensitivity(data, grid=cv.Grid(12, 20, (1, 4, 7, *[9] * 9)))
+    assert "first screen, 3x7" in found.table["variation"].to_list()
+
+
 def test_runs_are_averaged(data: Sample) -> None:
     runs: dict[str, Any] = {"a": [data.layouts["new"], data.layouts["random"]], "b": data.layouts["prod"]}
     found = cv.sensitivity(runs, data.judgments, data.items, discounts=FEW)

@@ -29,8 +29,8 @@ FLAWS: dict[str, tuple[pl.DataFrame, str]] = {
     ),
     "outside the grid": (
         changed(LAYOUTS, 6, row=3),
-        "layouts: 1 cell lies outside the grid, first user_id='u' row=3 col=3 on a grid of 2x3 (line 6). Use a larger "
-        "grid, or drop these cells.",
+        "layouts: 1 cell lies outside the grid, first user_id='u' row=3 col=3 on a grid of 2x3 (line 6). Use "
+        "grid=cv.Grid(rows=3, cols=3, page_size=3), or drop these cells.",
     ),
     "a skipped row": (
         LAYOUTS.filter(pl.col("row") == 2),
@@ -61,6 +61,47 @@ def test_flaws_of_pages(flaw: str) -> None:
     assert not found.ok
     with pytest.raises(cv.DataError):
         found.raise_for_errors()
+
+
+def refused(layouts: pl.DataFrame, **settings: Any) -> str:
+    """What evaluate and check say about cells outside the grid."""
+    with pytest.raises(cv.DataError) as error:
+        cv.evaluate(layouts, JUDGMENTS, None, metrics="2DCG", candidates="displayed", **settings)
+    assert str(error.value) in [str(defect) for defect in cv.check(layouts, JUDGMENTS, None, **settings).defects]
+    return str(error.value)
+
+
+def test_the_grid_that_fits_holds_the_whole_table() -> None:
+    others = pl.concat([changed(LAYOUTS, 6, row=3).with_columns(user_id=pl.lit(user)) for user in ("u", "v", "w")])
+    layouts = changed(changed(others, 12, col=9), 18, row=7)
+    message = refused(layouts, grid=cv.Grid(2, 3, (1, 2), visible_rows=2, swipe_step=1, scroll_step=3))
+    assert "3 cells lie outside the grid, first user_id='u' row=3 col=3 on a grid of 2x3 (line 6)" in message
+    assert message.endswith(
+        "Use grid=cv.Grid(rows=7, cols=9, page_size=(1, 2, 2, 2, 2, 2, 2), visible_rows=2, swipe_step=1, "
+        "scroll_step=3), or drop these cells."
+    )
+
+
+def test_the_grids_that_fit_by_segment() -> None:
+    layouts = pl.concat([LAYOUTS, LAYOUTS.with_columns(user_id=pl.lit("v"))])
+    device = pl.Series("device", ["tv"] * 6 + ["it's a phone"] * 6)
+    layouts = changed(changed(layouts.with_columns(device), 6, col=8), 12, row=5)
+    grids = {"tv": cv.Grid(2, 3, 2), "it's a phone": cv.Grid(3, 3), "web": cv.PHONE}
+    message = refused(layouts, grid=grids, by="device")
+    assert message.endswith(
+        "Use grid={'tv': cv.Grid(rows=2, cols=8, page_size=2), \"it's a phone\": cv.Grid(rows=5, cols=3, page_size=5), "
+        "'web': cv.Grid(rows=15, cols=12, page_size=3, visible_rows=4, swipe_step=2)}, or drop these cells."
+    )
+    pages = layouts.with_columns(page_id=pl.lit("p"))
+    assert refused(pages, grid=grids, by="device").endswith(message[message.index("Use grid") :])
+
+
+def test_pages_without_a_segment_only_need_a_larger_grid() -> None:
+    layouts = changed(LAYOUTS, 6, row=3)
+    layouts = pl.concat([layouts, LAYOUTS.with_columns(user_id=pl.lit("v"))])
+    judgments = JUDGMENTS.with_columns(user_id=pl.lit("v"), device=pl.lit("tv"))
+    with pytest.raises(cv.DataError, match=r"Use a larger grid, or drop these cells\."):
+        cv.evaluate(layouts, judgments, None, metrics="2DCG", grid={"tv": GRID}, by="device", missing_pages="skip")
 
 
 def test_an_item_outside_its_category() -> None:
@@ -173,3 +214,16 @@ def test_repr() -> None:
     first, *rest = repr(cv.check(changed(LAYOUTS, 3, col=2), JUDGMENTS, None, grid=GRID)).splitlines()
     assert first == "Check(1 error)"
     assert rest[0].startswith("  error: layouts: 1 cell appears twice")
+
+
+def test_titles_and_posters_change_nothing() -> None:
+    items = ITEMS.with_columns(title=pl.lit(None, pl.String), poster=pl.Series(range(6)))
+    assert cv.check(LAYOUTS, JUDGMENTS, items, grid=GRID).ok
+    found = cv.evaluate(LAYOUTS, JUDGMENTS, items, metrics=METRIC, grid=GRID)
+    assert found.mean == cv.evaluate(LAYOUTS, JUDGMENTS, ITEMS, metrics=METRIC, grid=GRID).mean
+    with pytest.raises(
+        cv.DataError, match=r"items: column title holds List\(String\); expected text\. Give one text for"
+    ):
+        cv.evaluate(LAYOUTS, JUDGMENTS, items.with_columns(title=pl.Series([["a"]] * 6)), metrics=METRIC, grid=GRID)
+    own = LAYOUTS.with_columns(title=pl.lit("home"))  # a column of layouts may have the name
+    assert cv.evaluate(own, JUDGMENTS, items, metrics=METRIC, grid=GRID, by="title").by == ("title",)

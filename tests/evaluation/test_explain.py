@@ -11,6 +11,7 @@ import pytest
 import carouseval as cv
 from carouseval.building.sample import sample
 from carouseval.evaluation.explanation import LOSSES
+from carouseval.show.explanation import page as draw_page
 from tests.evaluation.table_oracle import RefusedError, evaluate_tables
 from tests.evaluation.test_evaluate import GRID, JUDGMENTS, LAYOUTS, METRIC
 from tests.evaluation.test_evaluate_oracle import tables_of
@@ -217,3 +218,29 @@ def test_notices_are_those_of_evaluate() -> None:
         notices.append([str(warning.message) for warning in caught])
     assert len(notices[0]) == 2  # the gap, and an item without a category
     assert notices[0] == notices[1]
+
+
+def test_titles_are_drawn_in_place_of_ids() -> None:
+    items = pl.DataFrame(
+        [("a1", "A", None), ("a1", "A", "<Alien>"), ("a2", "A", ""), ("a3", "A", "Heat"), ("a3", "C", "Heat 2")]
+        + [(f"b{number}", "B", None) for number in (1, 2, 3)],
+        schema={"item_id": pl.String, "category": pl.String, "title": pl.String},
+        orient="row",
+    )
+    page = cv.explain(LAYOUTS, JUDGMENTS, items, metrics=METRIC, grid=GRID).page("u")
+    titles = {"a1": "<Alien>", "a3": "Heat"}  # the first title of an item
+    for cells in (page.shown, page.ideal):
+        assert cells.columns[:4] == ["row", "col", "item_id", "title"]
+        assert cells["title"].to_list() == [titles.get(item) for item in cells["item_id"]]
+    bare = cv.explain(LAYOUTS, JUDGMENTS, items.drop("title"), metrics=METRIC, grid=GRID).page("u")
+    assert page.shown.drop("title").equals(bare.shown)
+    assert page.ideal.drop("title").equals(bare.ideal)
+    drawn = page._repr_html_()
+    assert ">&lt;Alien&gt;<" in drawn
+    assert ">Heat<" in drawn
+    assert ">a2<" in drawn  # without a title
+    assert ">a1<" not in drawn
+    assert page.to_dict()["ideal"][0]["item_id"] == "a1"
+    moves = "\n".join(line.plain for line in draw_page(page)).split("moves that gain most")[1]
+    assert "<Alien>" in moves
+    assert "a1" not in moves

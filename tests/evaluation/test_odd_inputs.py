@@ -4,6 +4,8 @@ import copy
 import gzip
 import json
 import pickle
+import re
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -431,3 +433,192 @@ def test_a_line_is_blank_only_where_nothing_stands_in_it(tmp_path: Path) -> None
     path.write_text("user_id,row,col,item_id,category,note\n1,1,1,7,a,\n,,,,,lost\n")
     with pytest.raises(cv.DataError, match="layouts: column user_id, line 3: found nothing"):
         cv.evaluate(path, judgments)
+
+
+# --- what real tables have ---
+
+
+@pytest.mark.parametrize("kind", ["csv", "tsv", "json", "ndjson", "arrow", "feather", "parquet"])
+def test_every_format_gives_the_same_result(kind: str, tmp_path: Path) -> None:
+    writers: dict[str, Any] = {
+        "csv": pl.DataFrame.write_csv,
+        "tsv": lambda frame, path: frame.write_csv(path, separator="\t"),
+        "json": pl.DataFrame.write_json,
+        "ndjson": pl.DataFrame.write_ndjson,
+        "arrow": pl.DataFrame.write_ipc_stream,
+        "feather": pl.DataFrame.write_ipc,
+        "parquet": pl.DataFrame.write_parquet,
+    }
+    layouts, judgments, items = paths = [tmp_path / f"{name}.{kind}" for name in ("l", "j", "i")]
+    for columns, path in zip((L, J, ITEMS), paths, strict=True):
+        writers[kind](pl.DataFrame(columns), path)
+    expected, result = cv.evaluate(L, J, ITEMS), cv.evaluate(layouts, judgments, items)
+    assert (result.mean, result.counts) == (expected.mean, expected.counts)
+    assert cv.check(layouts, judgments, items).ok
+    assert cv.compare({"file": layouts, "frame": L}, J, items).pairs["difference"].to_list() == [0.0]
+
+
+def nested(layouts: dict[str, list[Any]]) -> list[dict[str, Any]]:
+    """The pages of a table, each with a list of rows."""
+    pages: dict[Any, dict[int, dict[str, Any]]] = {}
+    for user, row, item, category in zip(
+        *(layouts[key] for key in ("user_id", "row", "item_id", "category")), strict=True
+    ):
+        rows = pages.setdefault(user, {})
+        rows.setdefault(row, {"title": category, "items": []})["items"].append(item)
+    return [{"user_id": user, "rows": list(rows.values())} for user, rows in pages.items()]
+
+
+def test_nested_pages_in_every_function(tmp_path: Path) -> None:
+    path = tmp_path / "pages.json"
+    path.write_text(json.dumps(nested(L)))
+    assert cv.evaluate(path, J).per_page.equals(cv.evaluate(L, J).per_page)
+    assert cv.explain(path, J).page(1).shown.equals(cv.explain(L, J).page(1).shown)
+    assert cv.items_of(path).equals(cv.items_of(L))
+    assert cv.check(path, J).summary["layouts"]["cells"] == 5
+    assert cv.compare({"nested": path, "flat": L}, J).pairs["difference"].to_list() == [0.0]
+    pages = nested(L)
+    pages[1]["rows"][1]["title"] = "a"
+    path.write_text(json.dumps(pages))
+    with pytest.raises(cv.DataError, match=r"first user_id=2 row=2 title='a', also on row 1 \(record 2\)"):
+        cv.evaluate(path, J)
+
+
+def test_judgments_without_a_relevance_mean_1() -> None:
+    bare = {key: J[key] for key in ("user_id", "item_id")}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        result = cv.evaluate(L, bare)
+    assert result.mean == cv.evaluate(L, {**bare, "relevance": [1] * 4}).mean
+    assert (result.config["relevance"], cv.evaluate(L, J).config["relevance"]) == ("1 (no column)", "given")
+    (note,) = cv.check(L, bare).defects
+    assert (note.severity, str(note)) == (
+        "note",
+        "judgments: there is no column relevance, so every judgment counts as relevance 1.",
+    )
+
+
+def test_a_relevance_that_may_have_another_name() -> None:
+    bare = {key: J[key] for key in ("user_id", "item_id")}
+    with pytest.warns(cv.DataWarning, match=r"relevance 1\. Not read: clicked\. .* columns={'relevance': 'clicked'}"):
+        cv.evaluate(L, {**bare, "clicked": [1, 0, 1, 0]})
+    with pytest.raises(cv.DataError, match=r"missing column relevance \(is it relevence\?\); it has"):
+        cv.evaluate(L, {**bare, "relevence": [1, 0, 1, 0]})
+    with pytest.raises(cv.DataError, match=r"missing column relevance \(row, as given in columns\)"):
+        cv.evaluate(L, bare, columns={"relevance": "row"})
+
+
+def test_several_pages_of_a_user_without_page_id() -> None:
+    """Told from a table whose lines are there twice, and from a slip."""
+    pages = pl.concat([pl.DataFrame(L), pl.DataFrame(L).with_columns(pl.col("item_id") + 10)])
+    remedy = r"User 1 seems to have several pages: add a column page_id\.$"
+    with pytest.raises(
+        cv.DataError, match=rf"layouts: 5 cells appear twice, first user_id=1 row=1 col=1 .*\. {remedy}"
+    ):
+        cv.evaluate(pages, J)
+    numbered = pages.with_columns(page_id=pl.int_range(pl.len()) // 5)
+    assert cv.evaluate(numbered, J).counts["pages"] == 4
+    slip = pl.concat([pl.DataFrame(L), pages[5:6]])
+    for layouts in (pl.concat([pl.DataFrame(L)] * 2), slip, numbered.with_columns(page_id=1)):
+        with pytest.raises(cv.DataError, match=r"Each cell holds one item; drop the repeats\.$"):
+            cv.evaluate(layouts, J)
+
+
+def test_unmatched_pages() -> None:
+    """The message is about page_id, not users; where judgments name more pages than are shown, nothing is wrong."""
+    layouts, judgments = {**L, "page_id": ["p"] * 5}, {**J, "page_id": ["P"] * 4}
+    message = (
+        r"layouts: no page has the page_id of a judgment, though users match, .* page_id is 'p' in layouts and 'P' in "
+        r"judgments\. If judgments hold for all pages of a user, drop page_id from them\."
+    )
+    with pytest.warns(cv.DataWarning, match=message) as caught:
+        assert cv.evaluate(layouts, judgments).page_match == 0
+    assert len(caught) == 1
+    assert [defect.severity for defect in cv.check(layouts, judgments).defects if "page_id" in str(defect)] == [
+        "warning"
+    ]
+    more = pl.concat([pl.DataFrame({**J, "page_id": [page] * 4}) for page in ["p", *"abcdefghijkl"]])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert cv.evaluate(layouts, more).page_match == 1
+    with pytest.warns(cv.DataWarning, match="no user of the layouts has a judgment"):
+        assert cv.evaluate(layouts, {**judgments, "user_id": [8, 8, 9, 9]}).page_match is None
+    assert cv.evaluate(L, J).page_match is None
+
+
+def test_few_matching_pages() -> None:
+    data = cv.sample(200, systems=["new"])
+    layouts = data.layouts["new"].with_columns(page_id=pl.lit("p"))
+    judgments = data.judgments.with_columns(
+        page_id=pl.when(pl.col("user_id") == data.judgments["user_id"][0]).then(pl.lit("p")).otherwise(pl.lit("q"))
+    )
+    with pytest.warns(cv.DataWarning, match=r"layouts: only 0\.5% of pages have the page_id of a judgment"):
+        cv.evaluate(layouts, judgments, data.items)
+
+
+def test_a_difference_of_unmatched_pages_is_not_significant() -> None:
+    data = cv.sample(60, systems=["new", "random"])
+    systems = {name: table.with_columns(page_id=pl.lit(name)) for name, table in data.layouts.items()}
+    judgments = data.judgments.with_columns(page_id=pl.lit("new"))
+    with pytest.warns(cv.DataWarning, match=r"^random: layouts: no page has the page_id of a judgment") as caught:
+        result = cv.compare(systems, judgments, data.items, permutations=999, margin=1)
+    assert caught[0].filename == __file__
+    assert result.pairs.select("significant", "not_inferior").row(0) == (False, False)
+    assert result.pairs["p"][0] < 0.01
+    assert result.summary.startswith(
+        "The pages of random do not match the judgments by page_id, so no difference from it"
+    )
+    assert "not called significant" in repr(result)
+    with pytest.raises(
+        cv.DataError, match="random cannot be compared: its pages do not match the judgments by page_id"
+    ):
+        result.worse("random", "new")
+
+
+JOINED: dict[str, list[Any]] = {"item_id": [10, 11, 12], "category": ["a|b", "a", "b|c"]}
+
+
+def test_several_categories_in_one_cell() -> None:
+    message = r"items: 2 of 3 categories contain '\|', such as 'a\|b', and no page shows them\. .* use split='\|'\."
+    with pytest.warns(cv.DataWarning, match=message):
+        cv.evaluate(L, J, JOINED, invalid="count")
+    with pytest.raises(cv.DataError, match=rf"outside their row's category, .*{message}"):
+        cv.evaluate(L, J, JOINED)
+    (note,) = [defect for defect in cv.check(L, J, JOINED).defects if defect.severity == "note"]
+    assert re.fullmatch(message, str(note))
+    split = {"item_id": [10, 10, 11, 12, 12], "category": list("ababc")}
+    assert cv.evaluate(L, J, JOINED, split="|").mean == cv.evaluate(L, J, split).mean
+
+
+@pytest.mark.parametrize(
+    ("categories", "noticed"),
+    [
+        (["Action, Adventure", "Action", "Adventure"], True),
+        (["Action, Adventure", "Action", "Drama"], False),  # a comma in a title
+        (["Action; Adventure", "Action", "Drama"], True),
+        (["Rock|Pop", "Jazz", "Folk"], False),
+        (["a, b", "a", "b"], False),  # shown by that name
+        (["a", "b", "c"], False),
+    ],
+)
+def test_titles_that_are_not_several_categories(categories: list[str], noticed: bool) -> None:
+    layouts = {**L, "category": ["a, b", "a, b", "b", "a, b", "b"]}
+    items = {"item_id": [10, 11, 12], "category": categories}
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        cv.evaluate(layouts, J, items, invalid="count")
+    assert any("use split=" in str(warning.message) for warning in caught) == noticed
+
+
+def test_commas_in_categories_of_items_alone() -> None:
+    """Without categories in layouts, too, all words must be categories elsewhere."""
+    layouts = {key: values for key, values in L.items() if key != "category"}
+    check = cv.check(layouts, J, {"item_id": [10, 11, 12], "category": ["Action, Adventure", "Action", "Drama"]})
+    assert not [defect for defect in check.defects if "split" in str(defect)]
+
+
+def test_nothing_to_split() -> None:
+    """Also where items are collected from layouts, whose titles are what they are."""
+    for run in (lambda: cv.evaluate(L, J, split="|"), lambda: cv.compare({"x": L, "y": L}, J, split="|")):
+        with pytest.raises(cv.ParameterError, match="split: there is no items table whose categories could be split"):
+            run()

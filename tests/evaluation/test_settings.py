@@ -56,6 +56,11 @@ RENAMED: Tables = (
     JUDGMENTS.rename({"user_id": "customer"}),
     ITEMS,
 )
+JOINED: Tables = (
+    LAYOUTS,
+    JUDGMENTS,
+    pl.DataFrame({"item_id": ["a", "b", "c", "x"], "category": ["A|B", "B", "A", "A"]}),
+)
 
 
 def systems(layouts: pl.DataFrame) -> dict[str, pl.DataFrame]:
@@ -134,6 +139,7 @@ CASES: dict[str, list[Case]] = {
         Case("shown", where=("evaluate", "explain", "Evaluator")),
         Case({"B": 1}, base={"invalid": "count"}, where=SCORING),
     ],
+    "split": [Case("|", JOINED), Case("|", BARE)],
     "weight": [Case("traffic"), Case("traffic", base={"missing_pages": "skip"}, where=SCORING), Case("nothing")],
     "memory": [Case(1e-7), Case(100.0)],
     "threads": [Case(1), Case(7)],
@@ -271,6 +277,8 @@ def test_signatures_and_help_name_every_setting(function: str) -> None:
         ("capacity", "show"),
         ("capacity", {"A": 0}),
         ("carousels", {"capacity": [1]}),
+        ("split", ""),
+        ("split", 3),
     ],
 )
 def test_what_is_no_value_is_refused_by_name(function: str, name: str, value: Any) -> None:

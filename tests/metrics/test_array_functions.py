@@ -20,6 +20,9 @@ import carouseval as cv
 from carouseval.metrics.choices import GainName
 from tests import oracles
 
+# huge gains are meant here, and test_large_gains.py tests the warning about them
+pytestmark = pytest.mark.filterwarnings("ignore:.*the largest relevance is:carouseval.DataWarning")
+
 TABLE_1 = cv.discounts.Empirical([[1.0, 0.9, 0.8], [0.3, 0.2, 0.1]], name="paper's table 1")
 DISCOUNTS = ["d_t", "d_a", "d_mir", "d_add", "d_mul", "d_rpd"]
 
@@ -333,7 +336,9 @@ def test_the_first_bad_cell_is_named_whatever_the_threads() -> None:
 
 def test_a_page_beyond_the_grid_is_refused() -> None:
     for page in (np.ones((3, 2)), np.ones((2, 3))):
-        with pytest.raises(cv.DataError, match=r"a page of \dx\d does not fit the 2x2 grid; give a larger grid\."):
+        rows, cols = page.shape
+        fits = rf"a page of {rows}x{cols} does not fit the 2x2 grid\. Use grid=cv\.Grid\(rows={rows}, cols={cols}, "
+        with pytest.raises(cv.DataError, match=fits + r"page_size=5\)\.$"):
             cv.dcg2d(page, grid=cv.Grid(2, 2))
         with pytest.raises(cv.DataError, match="does not fit the 2x2 grid"):
             cv.metric("NDCG@2")(page, cv.Grid(2, 2))

@@ -88,6 +88,34 @@ def test_a_page_size_is_a_whole_number(page_size: Any) -> None:
         discounts.Empirical(TABLE, page_size=page_size)
 
 
+def test_a_table_carries_over_row_by_row() -> None:
+    grid = cv.Grid(2, 4, page_size=(4, 2))
+    by_size = {size: carried(cv.Grid(2, 4, page_size=size)) for size in (2, 4)}
+    assert carried(grid).tolist() == [by_size[4][0].tolist(), by_size[2][1].tolist()]
+    measured = discounts.Empirical(TABLE, page_size=(1, 2))
+    assert measured.weights(cv.Grid(2, 4, page_size=(1, 2))).tolist() == TABLE
+    weights = measured.weights(cv.Grid(2, 4, page_size=2))  # row 1 has pages of one item, which fill two slots each
+    assert weights.tolist() == [[TABLE[0][0], TABLE[0][0], TABLE[0][1], TABLE[0][1]], TABLE[1]]
+    assert measured.weights(cv.Grid(1, 4, page_size=1)).tolist() == TABLE[:1]
+    assert discounts.Empirical(TABLE, page_size=[2, 2]) == discounts.Empirical(TABLE, page_size=2)
+
+
+def test_page_sizes_of_a_table_are_checked_by_row() -> None:
+    with pytest.raises(
+        cv.ParameterError,
+        match=r"the table is 2x4, too small for a 2x4 grid, with swipe pages of 2 and 1 items in row 2\.",
+    ):
+        carried(cv.Grid(2, 4, page_size=(2, 1)))
+    with pytest.raises(cv.ParameterError, match=r"d_emp\(table\): page_size has 3 numbers for 2 rows\. .*"):
+        discounts.Empirical(TABLE, page_size=(1, 2, 2))
+
+
+def test_tables_of_rows_that_differ_go_through_files(tmp_path: Path) -> None:
+    table = discounts.Empirical(TABLE, "ours", page_size=(1, 2))
+    discounts.save(table, tmp_path / "ours.json")
+    assert discounts.load(tmp_path / "ours.json") == table
+
+
 def test_tables_of_other_page_sizes_are_other_tables() -> None:
     assert discounts.Empirical(TABLE, page_size=2) != discounts.Empirical(TABLE)
     numpys: Any = np.int64(2)

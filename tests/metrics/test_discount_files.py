@@ -46,8 +46,8 @@ def test_another_page_size_is_noticed(use: str, fitted: str) -> None:
     with pytest.warns(cv.DataWarning) as caught:
         USES[use](fitted, cv.Grid(10, 15, page_size=6))
     assert {str(warning.message) for warning in caught} == {
-        f"{fitted[1:]} was fitted with page size 4, but the grid of 10x15 has 6. Use page_size=4, or fit the discount "
-        "again for this screen."
+        f"{fitted[1:]} was fitted with page size 4, but the grid of 10x15 has 6. Use a grid with that page size, or "
+        "fit the discount again for this screen."
     }
     assert {Path(warning.filename).name for warning in caught} == {Path(__file__).name}
 
@@ -85,5 +85,6 @@ def test_one_row_with_the_page_size_of_the_fit_is_enough(tmp_path: Path) -> None
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         cv.n2dcg_cat(PAGE, f"@{path}", cv.Grid(2, 5, page_size=5))
-    with pytest.warns(cv.DataWarning, match=r"fitted with page size 1 or 5, but the grid of 2x5 has 4\. Use page_size"):
+        cv.n2dcg_cat(PAGE, f"@{path}", cv.Grid(2, 5, page_size=(3, 1)))
+    with pytest.warns(cv.DataWarning, match=r"fitted with page size 1 or 5, but the grid of 2x5 has 4\."):
         cv.n2dcg_cat(PAGE, f"@{path}", cv.Grid(2, 5, page_size=4))

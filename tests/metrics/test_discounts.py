@@ -62,6 +62,8 @@ def test_defaults_are_the_published_values(symbol: str, text: str) -> None:
         cv.Grid(7, 13),
         cv.Grid(4, 6, page_size=9),
         cv.Grid(6, 9, 2, 1, swipe_step=3, scroll_step=2),
+        cv.Grid(4, 9, (1, 5, 2, 20)),
+        cv.Grid(3, 7, (3, 1, 2), 1, swipe_step=2),
     ],
 )
 def test_weights_against_the_formulas_cell_by_cell(spelling: str, grid: cv.Grid) -> None:
@@ -70,14 +72,15 @@ def test_weights_against_the_formulas_cell_by_cell(spelling: str, grid: cv.Grid)
     assert weights.shape == grid.shape
     assert weights.dtype == np.float64
     for i in range(1, grid.rows + 1):
+        delta = oracles.row_page_size(grid.page_size, i)
         for j in range(1, grid.cols + 1):
             expected = oracles.weight(
                 discount.symbol,
                 i,
                 j,
-                grid.page_size,
-                grid.page_size,
-                grid.swipe_step or grid.page_size,
+                delta,
+                delta,
+                grid.swipe_step or delta,
                 grid.visible_rows,
                 grid.scroll_step,
                 **discount.parameters,
@@ -93,16 +96,30 @@ def test_the_papers_final_formula() -> None:
     assert weights[9, 14] == pytest.approx(0.65 * 0.95**9 / math.log2(4 * 10 + 9 * 11))
 
 
+@pytest.mark.parametrize("step", [None, 1, 3])
+@pytest.mark.parametrize("sizes", [(1, 5, 5, 5), (3, 1, 2, 9), (5, 5, 5, 4)])
+@pytest.mark.parametrize(
+    "spelling",
+    [*PUBLISHED, "d_rcb", "d_rpb", "d_rpb(w=0, fade=0.3)", "d_mix(0.25*d_rpb + 0.75*d_rcb)", "d_a(gamma=0.5)"],
+)
+def test_each_row_is_that_of_a_grid_with_its_page_size(spelling: str, sizes: tuple[int, ...], step: int | None) -> None:
+    discount, grid = discounts.parse(spelling), cv.Grid(4, 11, sizes, 2, step)
+    for row, size in enumerate(sizes):
+        alone = discount.weights(dataclasses.replace(grid, page_size=size))
+        np.testing.assert_array_equal(discount.weights(grid)[row], alone[row])
+
+
 @pytest.mark.parametrize("grid", [cv.RECGAZE, cv.Grid(3, 7, page_size=3), cv.Grid(2, 4, page_size=9)])
 def test_forms_of_row_page_browsing(grid: cv.Grid) -> None:
     """Six parameters with w = 0 and row 1 like the others, eight with fade = 0."""
     e, kappa, beta, sigma1, sigma2, rho, w, top = 0.9, 0.8, 0.7, 0.4, 0.6, 0.95, 0.3, 0.5
     six = discounts.RowPageBrowsing(e, kappa, beta, sigma1, sigma2, rho, w=0, sigma1_top=sigma1, fade=0.77)
     eight = discounts.RowPageBrowsing(e, kappa, beta, sigma1, sigma2, rho, w, top, fade=0)
+    delta = oracles.row_page_size(grid.page_size, 1)
     for i in range(grid.rows):
         for j in range(grid.cols):
-            page, left = divmod(j, grid.page_size)  # page and slot from 0
-            right = grid.page_size - 1 - left
+            page, left = divmod(j, delta)  # page and slot from 0
+            right = delta - 1 - left
             further = sigma2 ** (page - 1) * rho**right
             expected = beta**left if page == 0 else sigma1 * further
             assert six.weights(grid)[i, j] == pytest.approx(e * kappa**i * expected, rel=1e-14)

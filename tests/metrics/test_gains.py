@@ -11,6 +11,9 @@ from hypothesis import strategies as st
 import carouseval as cv
 from carouseval.metrics.page_stack import stack_pages
 
+# huge gains are meant here, and test_large_gains.py tests the warning about them
+pytestmark = pytest.mark.filterwarnings("ignore:.*the largest relevance is:carouseval.DataWarning")
+
 ONE_CELL = cv.discounts.Empirical([[1.0]])
 
 

@@ -11,6 +11,9 @@ from carouseval.metrics.choices import IdealName
 from carouseval.metrics.ideal import rearranged
 from tests import oracles
 
+# huge gains are meant here, and test_large_gains.py tests the warning about them
+pytestmark = pytest.mark.filterwarnings("ignore:.*the largest relevance is:carouseval.DataWarning")
+
 
 def exp2_gain(relevance: float) -> float:
     return float(2**relevance - 1)

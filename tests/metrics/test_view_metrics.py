@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import precision_score, recall_score
 
 import carouseval as cv
+from carouseval.metrics.grid import sizes_by_row
 from tests.oracles import Page, reciprocal_rank, view_hit, view_precision, view_recall, weight
 
 NAN = np.nan
@@ -39,12 +40,10 @@ GAINS: dict[str, tuple[Any, Callable[[float], float]]] = {
 def paper_weights(symbol: str, grid: cv.Grid) -> list[list[float]]:
     return [
         [
-            weight(
-                symbol, i, j, grid.page_size, grid.page_size, grid.page_size, grid.visible_rows, 1, **DEFAULTS[symbol]
-            )
+            weight(symbol, i, j, delta, delta, delta, grid.visible_rows, 1, **DEFAULTS[symbol])
             for j in range(1, grid.cols + 1)
         ]
-        for i in range(1, grid.rows + 1)
+        for i, delta in enumerate(sizes_by_row(grid), 1)
     ]
 
 

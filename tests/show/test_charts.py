@@ -134,6 +134,26 @@ def test_figure_1_draws_any_grid() -> None:
     assert "mirrored" not in texts(svg)
 
 
+def test_figure_1_needs_rows_with_the_same_swipe_pages() -> None:
+    grid = cv.Grid(3, 4, (1, 2, 2))
+    with pytest.raises(
+        cv.ParameterError,
+        match=r"grid: this figure needs rows with the same page size, found items per swipe page: 1 in row 1, 2 in",
+    ):
+        charts.attention_patterns(np.ones((3, 4)), np.ones((3, 4)), grid)
+    last = cv.Grid(3, 4, (2, 2, 1))  # not drawn
+    assert len(marks(drawn(charts.attention_patterns(np.eye(3, 4), np.eye(3, 4), last, rows=2)), "rect")) == 2 * 8
+
+
+def test_gaps_of_rows_that_differ_are_cut_out_of_aligned_cells() -> None:
+    spec = charts.heatmap(np.ones((2, 4)), "weights", cv.Grid(2, 4, (1, 2))).to_dict()
+    cells = [row for values in spec["datasets"].values() for row in values if "xc" in row]
+    edges = [edge for cell in cells for edge in (cell["x"], cell["x2"])]
+    assert edges[:8] == pytest.approx([0, 0.8, 1.2, 1.8, 2.2, 2.8, 3.2, 4])
+    assert edges[8:] == pytest.approx([0, 1, 1, 1.8, 2.2, 3, 3, 4])
+    assert [cell["xc"] for cell in cells] == [0.5, 1.5, 2.5, 3.5] * 2
+
+
 def test_figure_2_writes_parameters_and_scores() -> None:
     svg = drawn(FIGURES["figure2"])
     written = texts(svg)

@@ -1,9 +1,12 @@
 """Explanations in the terminal: a heat map of losses for each grid."""
 
+import numpy as np
 import polars as pl
 
 import carouseval as cv
+from carouseval.show.evaluation import evaluation
 from carouseval.show.explanation import explanation
+from carouseval.show.terminal import heat
 
 LAYOUTS = pl.DataFrame(
     [
@@ -35,3 +38,35 @@ def test_a_heat_map_for_each_grid() -> None:
     assert "item order" in tv  # one row was shown on the TV, two on the phone
     assert (tv.count("\n1  "), tv.count("\n2  ")) == (1, 0)
     assert (phone.count("\n1  "), phone.count("\n2  ")) == (1, 1)
+
+
+def test_a_line_marks_the_swipe_pages_of_rows_that_differ() -> None:
+    values = np.arange(8.0).reshape(2, 4)
+    assert [line.plain for line in heat(values, cv.Grid(2, 4, (1, 2)))] == [
+        "   1   2   3   4 ",
+        "1  0 │ 1 │ 2 │ 3 ",
+        "2  4   5 │ 6   7 ",
+    ]
+    assert [line.plain for line in heat(values[:, :3], cv.Grid(3, 4, (2, 2, 1)))] == [  # those drawn are the same
+        "   1 2   3 ",
+        "1  0 1   2 ",
+        "2  4 5   6 ",
+    ]
+    assert [line.plain for line in heat(values, cv.Grid(2, 4, (1, 3)), width=14)] == [
+        "   1   2 ",
+        "1  0 │ 1 ",
+        "2  4   5 ",
+        "",
+        "   3   4 ",
+        "1  2 │ 3 ",
+        "2  6 │ 7 ",
+    ]
+
+
+def test_page_sizes_in_the_settings_of_an_evaluation() -> None:
+    shown = evaluation(cv.evaluate(LAYOUTS, JUDGMENTS, grid=cv.Grid(3, 4, (1, 5, 5)))).plain
+    assert "Grid 3x4 (items per swipe page: 1 in row 1, 5 in rows 2-3, 3 visible rows)." in shown
+    assert (
+        "Grid 3x4 (5 items per swipe page, 3 visible rows)."
+        in evaluation(cv.evaluate(LAYOUTS, JUDGMENTS, grid=cv.Grid(3, 4))).plain
+    )

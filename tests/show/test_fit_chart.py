@@ -2,6 +2,7 @@
 
 import re
 import xml.etree.ElementTree as ET
+from collections import Counter
 from typing import Any
 
 import altair as alt
@@ -14,7 +15,7 @@ from carouseval.attention import Examination, Frequencies, recgaze_counts
 from carouseval.attention.examination import Share
 from carouseval.attention.rank_fit import Scores
 from carouseval.metrics.discounts import Empirical
-from carouseval.metrics.grid import Array, Grid
+from carouseval.metrics.grid import Array, Grid, sizes_by_row
 from carouseval.show.ceiling_chart import ceiling_chart
 from carouseval.show.drawing import INK, RED
 from carouseval.show.fit_chart import data_against_model
@@ -34,11 +35,17 @@ GRIDS = {
     "a last page of one cell": Grid(3, 5, 2),
     "pages of one cell": Grid(4, 12, 1),
     "a television": cv.TV,
+    "rows that differ": Grid(4, 7, (1, 3, 3, 9)),
 }
 
 
 def falling(grid: Grid, keep: float = 0.9) -> Array:
     return np.asarray(0.9 * keep ** (grid.row_index + grid.column_index - 2), dtype=np.float64)
+
+
+def pages(grid: Grid) -> list[int]:
+    """The number of swipe pages of each row."""
+    return [-(-grid.cols // size) for size in sizes_by_row(grid)]
 
 
 def counted(name: str, frequencies: Array, screens: int = 1000) -> Examination:
@@ -86,12 +93,12 @@ def test_any_grid_is_drawn(grid: Grid, models: int) -> None:
     data = counted("data", falling(grid, 0.8))
     fits = {f"model {at}": Empirical(falling(grid, 0.9 - at / 10)) for at in range(models)}
     svg = draw(data_against_model(data, fits, grid))
-    pages = -(-grid.cols // grid.page_size)
+    rows_of_page = Counter(page for row in pages(grid) for page in range(row))
     points = [mark for mark in marks(svg, "symbol") if mark.get("d")]
-    hollow = models * pages * grid.rows * (1 if grid.rows > 1 else 2)  # on the models' lines
-    assert len(points) == models * grid.rows * grid.cols + grid.rows * pages + hollow
-    lines = (grid.rows if grid.cols > 1 else 1) * (models + 1) + models + models * pages  # (a), diagonals, (c)
-    assert len(marks(svg, "line")) == lines
+    hollow = models * sum(rows if rows > 1 else 2 for rows in rows_of_page.values())  # on the models' lines
+    assert len(points) == models * grid.rows * grid.cols + sum(pages(grid)) + hollow
+    in_reading_order = (grid.rows if grid.cols > 1 else 1) * (models + 1)
+    assert len(marks(svg, "line")) == in_reading_order + models + models * len(rows_of_page)  # (a), diagonals, (c)
     assert all(len(re.findall("[ML]", line.get("d", ""))) > 1 for line in marks(svg, "line"))
 
 
@@ -149,6 +156,7 @@ def test_page_means_of_a_partial_page() -> None:
     table = np.array([[1.0, 3.0, 5.0], [2.0, 2.0, 7.0]])
     np.testing.assert_array_equal(page_means(table, Grid(2, 3, 2)), [[2, 5], [2, 7]])
     np.testing.assert_array_equal(page_means(table, Grid(2, 3, 9)), [[3], [11 / 3]])
+    np.testing.assert_array_equal(page_means(table, Grid(2, 3, (1, 2))), [[1, 3, 5], [2, 7, np.nan]])
 
 
 def test_tables_that_do_not_fit_are_refused() -> None:
@@ -203,6 +211,22 @@ def test_a_fit_in_the_terminal() -> None:
     ]
 
 
+def test_rows_that_differ_in_the_terminal() -> None:
+    data = Examination("data", [[80, 60, 40], [60, 40, 20]], 100)
+    picture = fit_rows(data, Empirical(data.frequencies), Grid(2, 3, (1, 3)), width=80)
+    first, second = picture.plain.splitlines()[4:6]
+    assert re.findall(r"\.\d\d", first) == [".80", ".80", ".60", ".60", ".40", ".40"]
+    assert re.findall(r"\.\d\d", second) == [".40", ".40"]
+
+
+def test_every_second_swipe_page_of_each_row_is_shaded() -> None:
+    grid = Grid(2, 4, (1, 2))
+    chart = data_against_model(counted("data", falling(grid)), {"a": Empirical(falling(grid))}, grid)
+    shades = [(row["position"], row["end"]) for row in data_of(chart, "position", "end")]
+    assert shades == [(1.5, 2.5), (3.5, 4.5), (6.5, 8.5)]
+    assert [row["page"] for row in data_of(chart, "model", "data", "col")] == [1, 2, 3, 4, 1, 1, 2, 2]
+
+
 def test_a_model_that_is_certain_and_wrong_is_off_by_a_finite_number() -> None:
     picture = fit_rows(Examination("data", [[90, 0]], 100), Empirical([[1.0, 0.0]]), Grid(1, 2), width=54)
     wrong, right = picture.plain.splitlines()[-2:]
@@ -217,4 +241,4 @@ def test_a_fit_in_the_terminal_keeps_to_its_width(grid: Grid, width: int) -> Non
     picture = fit_rows(counted("data", 0.9 * weights), Empirical(weights), grid, width)
     bars = [line for line in picture.plain.splitlines()[1:] if "┃" in line]
     assert max(map(len, bars)) <= width
-    assert sum(line.count("┃") for line in bars) == grid.rows * -(-grid.cols // grid.page_size)
+    assert sum(line.count("┃") for line in bars) == sum(pages(grid))

@@ -79,9 +79,10 @@ def has_screens(path: str | Path) -> bool:
 def read_frequencies(path: str | Path, screens: int | None = None) -> Examination | Frequencies:
     """Counts or frequencies of a grid; see :func:`read_attention` for the formats."""
     path = Path(path)
-    if path.suffix.lower() == ".json" and not _is_array(path):
+    is_json = path.suffix.lower() == ".json"
+    if is_json and not _is_array(path):
         return Examination.load(path)
-    grid = _read_table(path) if is_table(path) else read_page(str(path), _GRID)
+    grid = _read_table(path) if is_table(path) and not is_json else read_page(str(path), _GRID)
     if np.isnan(grid).any():
         row, col = np.argwhere(np.isnan(grid))[0] + 1
         raise DataError(f"{path}: row {row}, col {col} is empty. Every cell of the grid needs a count or a frequency.")

@@ -20,6 +20,7 @@ from carouseval.attention.rank_fit import OBJECTIVES, grid_search
 from carouseval.attention.rank_fit import refine as refine_fit
 from carouseval.attention.recgaze_data import GROUPS
 from carouseval.errors import ParameterError
+from carouseval.metrics.grid import PageSizes
 from carouseval.metrics.validation import require_choice, require_int
 from carouseval.progress import Progress, step
 
@@ -165,11 +166,16 @@ def _page_size_note(data: FitData, train: Examination) -> list[str]:
     """A hint if the page size was assumed and another one fits clearly better."""
     if not data.page_size_assumed or data.grid.cols < 3:
         return []
-    likelihoods = {
-        size: fit_likelihood(train, "six", replace(data.grid, page_size=size)).log_likelihood
-        for size in range(2, min(data.grid.cols, _MAX_PAGE_SIZE) + 1)
+    grid, sizes = data.grid, range(2, min(data.grid.cols, _MAX_PAGE_SIZE) + 1)
+    likelihoods: dict[PageSizes, float] = {
+        size: fit_likelihood(train, "six", replace(grid, page_size=size)).log_likelihood for size in sizes
     }
-    best, assumed = max(likelihoods, key=lambda size: likelihoods[size]), min(data.grid.page_size, data.grid.cols)
+    if isinstance(grid.page_size, int):
+        assumed: PageSizes = min(grid.page_size, grid.cols)
+    else:
+        assumed = grid.page_size
+        likelihoods[assumed] = fit_likelihood(train, "six", grid).log_likelihood
+    best = max(likelihoods, key=lambda size: likelihoods[size])
     if best == assumed or likelihoods[best] - likelihoods.get(assumed, -math.inf) < _CLEAR_DIFFERENCE:
         return []
     return [

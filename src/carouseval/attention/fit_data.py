@@ -2,14 +2,14 @@
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from carouseval.attention.attention_files import has_screens, read_attention
 from carouseval.attention.examination import Examination, Frequencies
 from carouseval.attention.paths import Paths, paths_from_screens
 from carouseval.attention.recgaze_data import GROUPS
 from carouseval.errors import DataError
-from carouseval.metrics.grid import Grid
+from carouseval.metrics.grid import Grid, PageSizes, page_size_text
 
 Attention: TypeAlias = Examination | Frequencies
 """Examination counts, or frequencies of an unknown number of screens."""
@@ -63,7 +63,7 @@ class FitData:
         *,
         screens: int | None = None,
         grid: Grid | None = None,
-        page_size: int | None = None,
+        page_size: PageSizes | None = None,
         visible_rows: int | None = None,
         page_size_assumed: bool = False,
         in_order: bool = False,
@@ -80,8 +80,8 @@ class FitData:
             Number of all training screens, including those on which nothing was examined.
         grid : Grid, optional
             The screen; needed for files of single screens, by default of the size of the data.
-        page_size : int, optional
-            Items of a row in view at once, if no grid is given; 5 by default.
+        page_size : int or sequence of int, optional
+            Items of a row in view at once, if no grid is given: one number, or one for each row; 5 by default.
         visible_rows : int, optional
             Rows visible at once, if no grid is given; 3 by default.
         page_size_assumed : bool, default False
@@ -115,10 +115,10 @@ class FitData:
     def description(self) -> str:
         """The data and the screen in words."""
         grid = self.grid
-        if grid.page_size >= grid.cols:
+        if (grid.page_sizes >= grid.cols).all():
             pages = f"all {grid.cols} items of a row in view at once: no swipe pages"
         else:
-            pages = f"{grid.page_size} items of a row in view at once"
+            pages = page_size_text(grid.page_size, "items of a row in view at once")
         if self.page_size_assumed:
             pages += " (assumed; set the page size)"
         if isinstance(self.train, Frequencies):
@@ -129,7 +129,7 @@ class FitData:
         return f"{self.name}: {screens}{participants}, {grid}, {pages}"
 
 
-def _default_grid(data: Attention, page_size: int | None, visible_rows: int | None) -> Grid:
-    options = {"page_size": page_size, "visible_rows": visible_rows}
+def _default_grid(data: Attention, page_size: PageSizes | None, visible_rows: int | None) -> Grid:
+    options: dict[str, Any] = {"page_size": page_size, "visible_rows": visible_rows}
     changes = {name: value for name, value in options.items() if value is not None}
     return replace(Grid(*data.frequencies.shape), **changes)

@@ -9,7 +9,7 @@ import numpy as np
 from carouseval.errors import ParameterError
 from carouseval.metrics.discount_base import as_discount
 from carouseval.metrics.discounts import Empirical, Mixture, RowColumnBrowsing, RowPageBrowsing
-from carouseval.metrics.grid import Array, Grid, IntArray
+from carouseval.metrics.grid import Array, Grid, IntArray, sizes_by_row
 from carouseval.metrics.markov_chain import Chain
 from carouseval.metrics.markov_scan import MarkovScan
 
@@ -200,12 +200,12 @@ def _(discount: MarkovScan, grid: Grid) -> Chain:
 @chain_of.register
 def _(discount: RowColumnBrowsing, grid: Grid) -> Chain:
     states = States(grid)
-    swipes = np.diff(grid.swipes).astype(float).tolist()
+    swipes = np.diff(np.broadcast_to(grid.swipes, grid.shape)).astype(float).tolist()
     first, ends = [], []
     for row in range(grid.rows):
         cells = [states.add(row, col) for col in range(grid.cols)]
         first.append(cells[0])
-        ends.append(states.scan(cells, discount.beta, swipes))
+        ends.append(states.scan(cells, discount.beta, swipes[row]))
     for row, end in enumerate(ends):
         states.next_row(row, end, first, discount.kappa)
     return states.chain(discount.e)
@@ -214,16 +214,18 @@ def _(discount: RowColumnBrowsing, grid: Grid) -> Chain:
 @chain_of.register
 def _(discount: RowPageBrowsing, grid: Grid) -> Chain:
     states = States(grid)
-    size, pages = grid.page_size, int(grid.swipe_page[-1])
-    swipes_to = [int(grid.swipes[min(page * size, grid.cols) - 1]) for page in range(1, pages + 1)]
+    sizes, swipes = sizes_by_row(grid), np.broadcast_to(grid.swipes, grid.shape)
 
     def from_right(row: int, page: int, keep: float) -> tuple[int, int]:
         """A scan from the right edge, over the missing slots of a partial page too; its first state and its end."""
+        size = sizes[row]
         slots = [states.add(row, col) for col in range(page * size + size - 1, page * size - 1, -1)]
         return slots[0], states.scan(slots, keep)
 
     first, ends = [], []
-    for row in range(grid.rows):
+    for row, size in enumerate(sizes):
+        last = [min(begin + size, grid.cols) - 1 for begin in range(0, grid.cols, size)]  # column of each swipe page
+        swipes_to = swipes[row, last].tolist()
         cells = [states.add(row, col) for col in range(min(size, grid.cols))]
         first.append(cells[0])
         end = states.scan(cells, discount.beta)
@@ -233,7 +235,7 @@ def _(discount: RowPageBrowsing, grid: Grid) -> Chain:
             states.go(end, both, 1 - discount.w)
             end = both
         page_ends = []  # the end of each page, and the probability of a swipe to the next
-        for page in range(1, pages):
+        for page in range(1, len(last)):
             first_swipe = discount.sigma1 + (discount.sigma1_top - discount.sigma1) * discount.fade**row
             swipe = first_swipe if page == 1 else discount.sigma2
             edge, next_end = from_right(row, page, discount.rho)

@@ -1,4 +1,4 @@
-"""Making pages: from scores, greedily, and what a carousel adds; synthetic data; published layouts."""
+"""Making pages: from scores, greedily, what a carousel adds; judgments from events; sample data; published layouts."""
 
 from typing import TYPE_CHECKING
 

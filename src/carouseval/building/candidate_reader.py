@@ -10,7 +10,7 @@ from carouseval.building.candidate_carousels import CandidateCarousels, CurrentP
 from carouseval.errors import DataError, ParameterError, warn
 from carouseval.evaluation import page_defects, schema
 from carouseval.evaluation.defect_lines import describe_defects
-from carouseval.evaluation.notices import no_category, uncategorised
+from carouseval.evaluation.notices import large_gains, no_category, uncategorised
 from carouseval.evaluation.per_page import page_names
 from carouseval.evaluation.plan import ScoringPlan
 from carouseval.evaluation.reading.inputs import NEEDS_CATEGORIES, Inputs, JudgedSources
@@ -147,6 +147,8 @@ def _read(
         counts["uncategorised"] = uncategorised(inputs) if plan.needs_categories else 0
         if counts["uncategorised"]:
             warn(no_category(inputs, counts["uncategorised"]))
+        for defect in large_gains(inputs):
+            warn(str(defect))
         source = "none" if inputs.judged.membership is None else inputs.judged.membership.source
         config = plan.config() | {"items": "layouts and candidates" if uses_shown_items else source}
     page, ideal, counts["invalid"] = _current_page(

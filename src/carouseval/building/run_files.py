@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from carouseval.errors import DataError
 from carouseval.evaluation.schema import SCORES
-from carouseval.file_kinds import open_text
+from carouseval.file_kind_base import open_text
 from carouseval.metrics.validation import require_choice
 from carouseval.table_files import is_table
 from carouseval.tables import open_table
@@ -34,8 +34,8 @@ def read_run(path: str | Path, format: RunFormat = "auto") -> pl.DataFrame:
     path : str or Path
         The file, which may be compressed (``.gz``).
     format : {'auto', 'trec'}, default 'auto'
-        'auto' reads ``.parquet``, ``.csv``, ``.tsv`` and ``.ndjson`` as tables with the columns ``user_id, item_id,
-        score``, and all other files as TREC runs.
+        'auto' reads ``.parquet``, ``.csv``, ``.tsv``, ``.ndjson``, ``.json`` and ``.arrow`` as tables with the columns
+        ``user_id, item_id, score``, and all other files as TREC runs.
 
     Returns
     -------
@@ -59,7 +59,7 @@ def read_run(path: str | Path, format: RunFormat = "auto") -> pl.DataFrame:
     path = Path(path)
     if format == "auto" and is_table(path):
         hint = "If it is a TREC run, read it with format='trec'."
-        return _with_integer_ids(open_table(path, "scores", SCORES, hint=hint).collect())
+        return with_integer_ids(open_table(path, "scores", SCORES, hint=hint).collect(), "user_id", "item_id")
     try:
         with open_text(path) as file:
             lines = pl.Series("line", file.read().split("\n"), pl.String).to_frame().with_row_index("number", 1)
@@ -81,15 +81,15 @@ def read_run(path: str | Path, format: RunFormat = "auto") -> pl.DataFrame:
             problem, remedy = f"the score is {first['score'][:60]!r}", f"A score must be a finite number. {_FIELDS}"
         more = f" ({bad.height:,} such lines)" if bad.height > 1 else ""
         raise DataError(f"run: {path}, line {first['number']}: {problem}{more}. {remedy}")
-    return _with_integer_ids(fields.select("user_id", "item_id", number))
+    return with_integer_ids(fields.select("user_id", "item_id", number), "user_id", "item_id")
 
 
-def _with_integer_ids(scores: pl.DataFrame) -> pl.DataFrame:
+def with_integer_ids(table: pl.DataFrame, *columns: str) -> pl.DataFrame:
     """Text files have no types: a column of ids that are all integers becomes one of integers."""
-    for name in ("user_id", "item_id"):
-        if scores[name].dtype == pl.String and scores[name].str.contains(_INTEGER).all():
-            scores = scores.with_columns(pl.col(name).cast(pl.Int64))
-    return scores
+    for name in columns:
+        if table[name].dtype == pl.String and table[name].str.contains(_INTEGER).all():
+            table = table.with_columns(pl.col(name).cast(pl.Int64))
+    return table
 
 
 def scores_from_arrays(user_ids: ArrayLike, item_ids: ArrayLike, scores: ArrayLike) -> pl.DataFrame:

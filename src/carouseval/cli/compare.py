@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from carouseval.cli import options
-from carouseval.cli.output import Format, emit, progress_bar
+from carouseval.cli.output import Format, emit, note_assumptions, progress_bar
 from carouseval.cli.settings_options import with_settings
 from carouseval.comparison.choices import Correction, NamedTest
 from carouseval.errors import ParseError
@@ -112,6 +112,7 @@ def compare(
         variations = None
         if sensitivity:
             variations = run_sensitivity(layouts, judgments, items, progress=bar, **settings | {"metrics": metrics[:1]})
+    note_assumptions(result.config)
     if per_user is not None:
         write_frame(per_user, result.per_user)
     if out is not None:

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from carouseval.cli import options
-from carouseval.cli.output import Format, emit, progress_bar
+from carouseval.cli.output import Format, emit, note_assumptions, progress_bar
 from carouseval.cli.settings_options import with_settings
 
 EXAMPLES = """
@@ -55,6 +55,7 @@ def evaluate(
     check_outputs(per_page, per_user, out, kinds=(*TABLES, *RESULTS), inputs=(layouts, judgments, items))
     with progress_bar() as bar:
         result = run(layouts, judgments, items, progress=bar, **settings)
+    note_assumptions(result.config)
     if per_page is not None:
         write_frame(per_page, result.per_page)
     if per_user is not None:

@@ -8,7 +8,7 @@ import typer
 
 from carouseval.cli import options
 from carouseval.cli.messages import with_option_names
-from carouseval.cli.output import Format, emit, progress_bar
+from carouseval.cli.output import Format, emit, note_assumptions, progress_bar
 from carouseval.cli.settings_options import with_settings
 from carouseval.cli.typed_ids import parse_id
 
@@ -61,6 +61,7 @@ def explain(
     check_outputs(per_page, inputs=(layouts, judgments, items))
     with progress_bar() as bar:
         result = run(layouts, judgments, items, progress=bar, **settings)
+    note_assumptions(result.evaluation.config)
     if per_page is not None:
         write_frame(per_page, result.per_page)
     view = _page_view(result, user, page, format is Format.table)

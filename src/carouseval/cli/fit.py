@@ -1,5 +1,6 @@
 """``carouseval fit``: fit a discount to examination counts, frequencies or scan paths."""
 
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Annotated
@@ -100,11 +101,11 @@ def fit(
         test,
         screens=screens,
         grid=parse_grid(grid, page_size, visible_rows, ()) if grid else None,
-        page_size=page_size,
-        visible_rows=visible_rows,
         page_size_assumed=page_size is None and (grid or "").lower() not in PRESETS,
         in_order=discount == "d_scan",
     )
+    if not grid:
+        data = replace(data, grid=parse_grid(None, page_size, visible_rows, data.grid.shape))
     with progress_bar() as bar:
         report = fit_discount(
             data,

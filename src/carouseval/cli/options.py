@@ -26,10 +26,23 @@ def choice_parser(kind: Any) -> Callable[[str], Any]:
     return parse
 
 
+def parse_page_size(text: str) -> int | tuple[int, ...]:
+    """``5`` as a number, ``1,5`` as the page sizes of the first rows."""
+    try:
+        first, *others = map(int, text.split(","))
+    except ValueError:
+        raise typer.BadParameter(f"{text!r} is neither an integer nor a list of integers such as 1,5.") from None
+    return (first, *others) if others else first
+
+
 NOTHING: list[str] = []
 METRIC = "Metric to compute, such as 'N2DCG_cat(d_rpb)@3x5'. Repeat for several."
-GRID = "Grid of the screen: ROWSxCOLS, or recgaze, tv, desktop or phone."
-PAGE_SIZE = "Items of a row in view at once. Default: 5, or that of the named grid."
+GRID = "Grid of the screen: ROWSxCOLS, or recgaze, tv, desktop or phone; tv:25x30 is tv with another size."
+PAGE_SIZE = (
+    "Items of a row in view at once, such as 5; or one number for each row, the last one for all further rows, such as "
+    "1,5 for a billboard above rows of 5. Default: 5, or that of the named grid."
+)
+PAGE_SIZE_FORM = "<number[,number...]>"
 VISIBLE_ROWS = "Rows in view before the first scroll. Default: 3, or that of the named grid."
 GAIN = "Gain of an item: 2^relevance - 1 (exp2) or its relevance (linear)."
 OUT = "Also write the result to this .json, .md, .tex, .csv or .parquet file."
@@ -38,18 +51,24 @@ LayoutsArgument: TypeAlias = Annotated[
     str,
     typer.Argument(
         help="Layouts: user_id, row, col, item_id (and page_id, category, pinned), or one line per carousel with a "
-        "list of items. A .parquet, .csv, .tsv or .ndjson file, a folder, or a pattern in quotes."
+        "list of items, or one record per page with a list of rows. A .parquet, .csv, .tsv, .ndjson, .json or .arrow "
+        "file, a folder, a pattern in quotes, or a path in cloud storage (s3://, gs://, az://)."
     ),
 ]
 JudgmentsArgument: TypeAlias = Annotated[
-    str, typer.Argument(help="Judgments: user_id, item_id, relevance (and page_id).")
+    str,
+    typer.Argument(help="Judgments: user_id, item_id, relevance (and page_id). Without relevance, each counts as 1."),
 ]
 ItemsOption: TypeAlias = Annotated[
     str | None,
-    typer.Option(help="Items: item_id, category (and user_id). Default: the pairs that appear in the layouts."),
+    typer.Option(
+        help="Items: item_id, category (and user_id, title, poster). Default: the pairs that appear in the layouts."
+    ),
 ]
 GridName: TypeAlias = Annotated[str | None, typer.Option("--grid", help=f"{GRID} Default: the size of the input.")]
-PageSize: TypeAlias = Annotated[int | None, typer.Option("--page-size", help=PAGE_SIZE)]
+PageSize: TypeAlias = Annotated[
+    Any, typer.Option("--page-size", parser=parse_page_size, metavar=PAGE_SIZE_FORM, help=PAGE_SIZE)
+]
 VisibleRows: TypeAlias = Annotated[int | None, typer.Option("--visible-rows", help=VISIBLE_ROWS)]
 PerPage: TypeAlias = Annotated[
     Path | None, typer.Option(help="Write every page's scores to this .parquet, .csv or .ndjson file.")

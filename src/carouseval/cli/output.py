@@ -52,6 +52,14 @@ def emit(
         print(result.to_markdown() if format is Format.markdown else result.to_latex(), end="")
 
 
+def note_assumptions(config: Mapping[str, Any]) -> None:
+    """Say on standard error what was assumed about the tables."""
+    from carouseval.evaluation.schema import RELEVANCE_1
+
+    if config["relevance"] == RELEVANCE_1:
+        print("carouseval: note: judgments have no column relevance; each counts as relevance 1.", file=sys.stderr)
+
+
 def write_json(content: Any) -> None:
     """Print standard JSON: NaN and infinity become null, and each row of numbers is on one line."""
     text = json.dumps(plain(content), indent=1, allow_nan=False)

@@ -9,7 +9,17 @@ from typing import Annotated, Any, Literal, NamedTuple, TypeAlias, Union, get_ar
 
 import typer
 
-from carouseval.cli.options import GAIN, GRID, METRIC, PAGE_SIZE, VISIBLE_ROWS, GainName, choice_parser
+from carouseval.cli.options import (
+    GAIN,
+    GRID,
+    METRIC,
+    PAGE_SIZE,
+    PAGE_SIZE_FORM,
+    VISIBLE_ROWS,
+    GainName,
+    choice_parser,
+    parse_page_size,
+)
 from carouseval.errors import ParseError
 from carouseval.evaluation.settings import Settings, setting_default, setting_doc, setting_type
 
@@ -89,14 +99,14 @@ def _metrics(setting: "Field[Any]") -> SettingOptions:
 def _grid(_: "Field[Any]") -> SettingOptions:
     text = f"{GRID} Repeat as VALUE=GRID, such as tv=20x24, for the grid of each value of --by."
 
-    def value(texts: list[str], page_size: int | None, visible_rows: int | None) -> Any:
+    def value(texts: list[str], page_size: int | tuple[int, ...] | None, visible_rows: int | None) -> Any:
         from carouseval.cli.grid_options import parse_grids
 
         return parse_grids(texts, page_size, visible_rows)
 
     options = (
         _option("grid", list[str], ["recgaze"], metavar="<grid>", help=text),  # by name: a Grid would need NumPy
-        _option("page_size", int, None, help=PAGE_SIZE),
+        _option("page_size", Any, None, parser=parse_page_size, metavar=PAGE_SIZE_FORM, help=PAGE_SIZE),
         _option("visible_rows", int, None, help=VISIBLE_ROWS),
     )
     return SettingOptions(options, value)

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from carouseval.comparison.choices import Correction
-from carouseval.comparison.comparison import Comparison
+from carouseval.comparison.comparison import Comparison, unmatched_systems
 from carouseval.comparison.pair_tests import PairTests
 from carouseval.comparison.significance import Test
 from carouseval.comparison.systems import RESULT_COLUMNS, Systems, evaluate_systems, runs_by_system
@@ -111,12 +111,21 @@ def compare(
     return Comparison(
         metrics=tests.metrics,
         systems=_system_table(evaluations, per_user, tests),
-        pairs=tests.pairs(per_user),
-        segments=tests.segments(_per_user(evaluations, tests.metrics, by), by),
+        pairs=_without_unmatched(tests.pairs(per_user), evaluations),
+        segments=_without_unmatched(tests.segments(_per_user(evaluations, tests.metrics, by), by), evaluations),
         per_user=per_user.drop(map(weight_of, tests.metrics), strict=False),
         evaluations={name: tuple(results) for name, results in evaluations.items()},
         config=next(iter(evaluations.values()))[0].config | tests.config(),
     )
+
+
+def _without_unmatched(pairs: pl.DataFrame, evaluations: Mapping[str, Sequence[Evaluation]]) -> pl.DataFrame:
+    """Pairs with no significant difference where pages do not match judgments by page_id: the scores mean nothing."""
+    unmatched = unmatched_systems(evaluations)
+    if pairs.is_empty() or not unmatched:
+        return pairs
+    is_matched = ~pl.col("baseline").is_in(unmatched) & ~pl.col("system").is_in(unmatched)
+    return pairs.with_columns(pl.col("significant", "^not_inferior$") & is_matched)
 
 
 def _check_names(plan: ScoringPlan) -> None:

@@ -1,6 +1,7 @@
 """The result of a comparison."""
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -11,6 +12,7 @@ from carouseval.comparison.result_tables import difference_table, mean_table
 from carouseval.comparison.significance import TIE
 from carouseval.errors import DataError, ParameterError
 from carouseval.evaluation.caption import caption
+from carouseval.evaluation.page_matching import FEW
 from carouseval.evaluation.results import Evaluation
 from carouseval.result_base import Result, plain
 from carouseval.text_tables import TextTable
@@ -105,6 +107,12 @@ class Comparison(Result):
     def _ranking_summary(self) -> str:
         metric = self.metrics[0]
         best, second = self._ranking[:2]
+        if unmatched := unmatched_systems(self.evaluations):
+            return (
+                f"The pages of {' and '.join(unmatched)} do not match the judgments by page_id, so no difference from "
+                f"{'it' if len(unmatched) == 1 else 'them'} is called significant. Write page_id the same way in all "
+                "tables, or drop it from judgments that hold for all pages of a user."
+            )
         if math.isnan(best["mean"]):
             return "No user was scored."
         leader, runner_up = (f"{row['system']} ({row['mean']:.4f})" for row in (best, second))
@@ -138,6 +146,8 @@ class Comparison(Result):
         return ranked.sort("mean", descending=True, nulls_last=True).to_dicts()
 
     def _significance(self, pair: dict[str, Any]) -> str:
+        if {pair["baseline"], pair["system"]} & {*unmatched_systems(self.evaluations)}:
+            return "not called significant: pages do not match the judgments by page_id"
         verdict = "statistically significant" if pair["significant"] else "not statistically significant"
         return f"{verdict} (p = {pair['p_adjusted']:.2g}{_CORRECTIONS[self.config['correction']]})"
 
@@ -182,6 +192,8 @@ class Comparison(Result):
         if pair is None:
             raise ParameterError(f"{system} and {other} were not compared; choose another baseline, or none.")
         difference, low, _ = _difference(system, pair)
+        if unmatched := {system, other} & {*unmatched_systems(self.evaluations)}:
+            raise DataError(f"{min(unmatched)} cannot be compared: its pages do not match the judgments by page_id.")
         if pair["users"] < 2:
             raise DataError(f"{system} and {other} have too few users in common to be compared.")
         margin, result = self.config["margin"], f"{self.metrics[0]}: {system} - {other} = {difference:.6g}"
@@ -253,6 +265,15 @@ class Comparison(Result):
                 self._significance(pair),
             ]
         return "\n".join(lines)
+
+
+def unmatched_systems(evaluations: Mapping[str, Sequence[Evaluation]]) -> list[str]:
+    """The systems with few pages that match the judgments by page_id."""
+    return [
+        name
+        for name, runs in evaluations.items()
+        if any(run.page_match is not None and run.page_match < FEW for run in runs)
+    ]
 
 
 def _difference(system: str, pair: dict[str, Any]) -> tuple[float, float, float]:

@@ -19,6 +19,7 @@ from carouseval.evaluation.plan import ScoringPlan
 from carouseval.evaluation.results import Evaluation
 from carouseval.evaluation.settings import Candidates, Settings, SettingsDict, takes_settings
 from carouseval.metrics.choices import GainName
+from carouseval.metrics.grid import sizes_by_row
 from carouseval.metrics.metric_base import Metric
 from carouseval.metrics.names import metric
 from carouseval.progress import Progress
@@ -258,7 +259,8 @@ def _variations(reference: Metric, plan: ScoringPlan, discounts: Sequence[str]) 
     if isinstance(discounts, str) or not discounts:
         raise ParameterError("discounts must be a list of at least one, such as ['d_rpd', 'd_a'].")
     grid, discount, cutoff, gain = plan.grids[0], reference.discount, reference.cutoff, reference.gain
-    screen = (min(grid.visible_rows, grid.rows), min(grid.page_size, grid.cols))
+    in_view = min(grid.visible_rows, grid.rows)
+    screen = (in_view, min(max(sizes_by_row(grid)[:in_view]), grid.cols))  # the smallest cutoff that holds it
     half = (-(-grid.rows // 2), -(-grid.cols // 2))
     gain_in_force = plan.gain if gain is None else gain
     other_gain: GainName = "exp2" if gain_in_force == "linear" else "linear"

@@ -6,9 +6,9 @@ from dataclasses import fields
 from typing import Any, TypeAlias
 
 from carouseval.comparison.significance import PairStatistics
-from carouseval.errors import DataError, ParameterError
+from carouseval.errors import DataError, ParameterError, warn
 from carouseval.evaluation.evaluate import build_evaluation, decide_outcomes, score_pages
-from carouseval.evaluation.notices import overfull, warn
+from carouseval.evaluation.notices import overfull
 from carouseval.evaluation.plan import ScoringPlan
 from carouseval.evaluation.reading.inputs import JudgedSources
 from carouseval.evaluation.results import Evaluation

@@ -14,7 +14,16 @@ import polars as pl
 from carouseval.errors import CarousevalError, DataError
 from carouseval.evaluation import page_defects, schema
 from carouseval.evaluation.defect_lines import describe_defects
-from carouseval.evaluation.notices import mismatches, no_category, number, refusals, uncategorised
+from carouseval.evaluation.joined_categories import joined_categories
+from carouseval.evaluation.notices import (
+    large_gains,
+    mismatches,
+    no_category,
+    no_relevance,
+    number,
+    refusals,
+    uncategorised,
+)
 from carouseval.evaluation.outcomes import PageOutcomes
 from carouseval.evaluation.page_defects import PageDefect
 from carouseval.evaluation.plan import ScoringPlan
@@ -172,7 +181,9 @@ def _open(given: Mapping[str, TableLike], settings: Settings) -> tuple[dict[str,
         defects = []
         for name, source in given.items():
             try:
-                tables[name] = open_table(source, name, schema.TABLES[name], schema.names_of(settings.columns, name))
+                tables[name] = open_table(
+                    source, name, schema.columns_of(name, settings), schema.names_of(settings.columns, name)
+                )
             except CarousevalError as error:
                 defects.append(Defect(name, "", 1, str(error)))
         return tables, defects or [Defect(_table_of(first), "", 1, str(first))]
@@ -245,6 +256,8 @@ def _content_defects(
             if inputs.judged.membership is None and inputs.plan.needs_categories:  # items may come with the judgments
                 defects.append(Defect("layouts", "category", 1, NO_CATEGORY, "error" if judged else "warning"))
             defects += _personal_notes(inputs)
+            if joined := joined_categories(inputs):
+                defects.append(joined)
             return defects + (_match_defects(inputs, summary, unjudged) if judged else [])
     except CarousevalError as error:
         return [Defect(_table_of(error), "", 1, str(error))]
@@ -306,4 +319,6 @@ def _match_defects(inputs: Inputs, summary: dict[str, dict[str, Any]], unjudged:
     if without_category and inputs.plan.needs_categories:
         message = no_category(inputs, without_category)
         defects.append(Defect("items", "category", without_category, message, "warning"))
-    return defects + mismatches(inputs, unjudged, missing)
+    if message := no_relevance(inputs):
+        defects.append(Defect("judgments", "relevance", 1, message, "note"))
+    return defects + mismatches(inputs, unjudged, missing) + large_gains(inputs)

@@ -11,11 +11,12 @@ from numpy.typing import NDArray
 
 from carouseval.errors import DataError
 from carouseval.evaluation import page_defects as kinds
+from carouseval.evaluation.joined_categories import joined_categories
 from carouseval.evaluation.page_defects import PageDefect
 from carouseval.evaluation.reading.ids import NONE
 from carouseval.evaluation.reading.inputs import Inputs
 from carouseval.evaluation.reading.page_batch import PageBatch
-from carouseval.metrics.grid import Grid
+from carouseval.metrics.grid import Grid, grid_text, resized
 from carouseval.table_columns import Defect
 from carouseval.tables import RECORD
 
@@ -36,24 +37,62 @@ def describe_defects(defect: PageDefect, pages: NDArray[np.int64], inputs: Input
     """The defect of these pages in words, with the first line that has it."""
     table = inputs.tables["layouts"]
     find = _FINDERS[defect.bit]
-    examples = [
-        example for page, lines in _lines_of(inputs, pages) for example in find(_Page.of(page, lines, defect, inputs))
-    ]
+    marked = [_Page.of(page, lines, defect, inputs) for page, lines in _lines_of(inputs, pages)]
+    examples = [example for page in marked for example in find(page)]
     record, text = min(examples)
     number = f"{len(examples):,}" if len(pages) <= _MOST_PAGES else f"at least {len(examples):,}"
     message = (
         f"layouts: {number} {defect.one if len(examples) == 1 else defect.several}, first {text} "
-        f"({table.where(record)}). {defect.remedy}"
+        f"({table.where(record)}). {_remedy(defect, marked, inputs)}"
     )
     column = table.names.get(defect.column, defect.column)
     return Defect("layouts", column, len(examples), message, "warning" if defect.severity == "warning" else "error")
+
+
+def _larger_grid(inputs: Inputs) -> str:
+    """What to do about cells outside the grid: the grid, or the grids by segment, that would hold all pages."""
+    plan, frame = inputs.plan, inputs.tables["layouts"].frame()
+    with inputs.tables["layouts"].read_errors():
+        if plan.grid_values is None:
+            sizes = frame.select(pl.max("row", "col")).collect(engine="streaming")
+            index = np.zeros(1, np.uint8)
+        else:
+            sizes = frame.group_by(_page_keys(inputs)).agg(pl.max("row", "col")).collect(engine="streaming")
+            index = inputs.layouts.grid[_page_codes(inputs, sizes)]
+    needed = plan.shapes.copy()
+    np.maximum.at(needed, index, sizes.select("row", "col").to_numpy())
+    grids = [grid_text(resized(grid, *size)) for grid, size in zip(plan.grids, needed.tolist(), strict=True)]
+    if plan.grid_values is None:
+        text = grids[0]
+    elif (needed == plan.shapes)[:-1].all():  # only pages whose segment is unknown
+        return kinds.OUTSIDE_GRID.remedy
+    else:
+        text = f"{{{', '.join(f'{value!r}: {grid}' for value, grid in zip(plan.grid_values, grids, strict=False))}}}"
+    return f"Use grid={text}, or drop these cells."
+
+
+def _page_keys(inputs: Inputs) -> list[str]:
+    return ["user_id", *(["page_id"] if inputs.layouts.page_ids is not None else [])]
+
+
+def _remedy(defect: PageDefect, pages: Iterable["_Page"], inputs: Inputs) -> str:
+    """What to do, by what the pages look like."""
+    if defect is kinds.OUTSIDE_GRID:
+        return _larger_grid(inputs)
+    if defect is kinds.REPEATED_CELL and inputs.layouts.page_ids is None:
+        for page in pages:
+            if page.is_several:
+                return f"User {page.lines[0]['user_id']!r} seems to have several pages: add a column page_id."
+    if defect is kinds.OUTSIDE_CATEGORY and (joined := joined_categories(inputs)):
+        return f"{defect.remedy} {joined}"
+    return defect.remedy
 
 
 def _lines_of(inputs: Inputs, pages: NDArray[np.int64]) -> Iterator[tuple[int, list[Line]]]:
     """The lines of the marked pages that come first in the table."""
     table, layouts = inputs.tables["layouts"], inputs.layouts
     users = inputs.codebook.users.values().gather(np.unique(layouts.user[pages]))
-    keys = ["user_id", *(["page_id"] if layouts.page_ids is not None else [])]
+    keys = _page_keys(inputs)
     of_users = table.frame(with_record=True).filter(pl.col("user_id").is_in(users.implode()))
     with table.read_errors():
         firsts = of_users.group_by(keys).agg(pl.col(RECORD).min()).sort(RECORD).collect(engine="streaming")
@@ -96,7 +135,7 @@ class _Page:
     def at(self, line: Line, *columns: str) -> str:
         """A line's ids and the values of some of its columns."""
         table = self.inputs.tables["layouts"]
-        keys = ["user_id", *(["page_id"] if self.inputs.layouts.page_ids is not None else []), *columns]
+        keys = [*_page_keys(self.inputs), *columns]
         return " ".join(f"{table.names.get(key, key)}={line[key]!r}" for key in keys)
 
     @property
@@ -126,6 +165,15 @@ class _Page:
             labels = pl.Series(list(self.labels.values()))
             return dict(zip(self.labels, self.inputs.codebook.categories.add(labels).tolist(), strict=True))
         return {row: min(shared) for row, shared in rows.items() if len(shared) == 1}
+
+    @property
+    def is_several(self) -> bool:
+        """Whether at least half of the cells, and more than one, hold several items, as if pages were mixed."""
+        items = defaultdict(set)
+        for line in self.lines:
+            items[line["row"], line["col"]].add(line["item_id"])
+        several = sum(len(own) > 1 for own in items.values())
+        return several > 1 and 2 * several >= len(items)
 
     def categories(self, item: Any) -> set[int]:
         """The codes of an item's categories, for the page's user."""

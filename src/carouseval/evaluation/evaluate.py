@@ -10,10 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Unpack
 
-from carouseval.errors import DataError, ParameterError
+from carouseval.errors import DataError, ParameterError, warn
+from carouseval.evaluation import schema
 from carouseval.evaluation.defect_lines import refuse_defects
-from carouseval.evaluation.notices import counts_of, notify_of, overfull, refusals, warn
+from carouseval.evaluation.notices import counts_of, notify_of, overfull, refusals
 from carouseval.evaluation.outcomes import PageOutcomes
+from carouseval.evaluation.page_matching import page_match
 from carouseval.evaluation.per_page import per_page
 from carouseval.evaluation.plan import ScoringPlan
 from carouseval.evaluation.reading.inputs import Inputs, JudgedSources
@@ -45,15 +47,16 @@ def evaluate(
     ----------
     layouts : table
         The pages: lines of ``user_id, row, col, item_id`` (optionally ``page_id, category, pinned``), or one line per
-        carousel with a list ``items`` in place of ``col, item_id``. Rows and columns count from 1. A frame of Polars,
+        carousel with a list ``items`` in place of ``col, item_id``, or one per page with a list ``rows`` of objects:
+        ``{"title": "Top 10", "items": [...], "pinned": true}``. Rows and columns count from 1. A frame of Polars,
         pandas, PyArrow or DuckDB, a dict of columns, or a path or pattern (``.parquet``, ``.csv``, ``.tsv``,
-        ``.ndjson``).
+        ``.ndjson``, ``.json``, ``.arrow``), also in cloud storage (``s3://``, ``gs://``, ``az://``).
     judgments : table
         What is relevant to whom: lines of ``user_id, item_id, relevance`` (optionally ``page_id``). Relevances are
-        finite and at least 0.
+        finite and at least 0; without the column, all are 1.
     items : table, optional
-        The categories of items: lines of ``item_id, category``, one per membership (optionally ``user_id``, null for
-        everyone). By default, the (item, category) pairs in layouts.
+        The categories of items: lines of ``item_id, category``, one per membership, or a list of categories
+        (optionally ``user_id``, null for everyone). By default, the (item, category) pairs in layouts.
     progress : callable, optional
         Called with (what, done, total) while tables are read and scored.
 
@@ -61,6 +64,12 @@ def evaluate(
     -------
     Evaluation
         Means, intervals, scores of users and pages, counts and the settings in force.
+
+    Notes
+    -----
+    Ids are integers or text, of the same type in all tables. UUIDs become text in lower case with hyphens, and dates
+    and times become ``2026-01-31`` and ``2026-01-31T12:00:00`` (in UTC with a ``Z`` if they have a time zone). JSON
+    files and Arrow streams are read into memory as a whole; for large tables use another format.
 
     See Also
     --------
@@ -200,7 +209,9 @@ def build_evaluation(
     config = plan.config() | {
         "items": source,
         "judgments": "per page" if judged.judgments.per_page else "per user",
+        "relevance": "given" if schema.relevance_is_given(inputs.tables["judgments"]) else schema.RELEVANCE_1,
     }
     catalogue = scores.shown if judged.membership is None else judged.membership.items
     figures = {name: metric.figure(scores.items[name], catalogue) for name, metric in plan.figures.items()}
-    return Evaluation(tuple(plan.metrics), table, counts, config, plan.settings.by_columns, figures)
+    match = page_match(judged.judgments, inputs.layouts)
+    return Evaluation(tuple(plan.metrics), table, counts, config, plan.settings.by_columns, figures, match)

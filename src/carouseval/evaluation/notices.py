@@ -1,21 +1,25 @@
 """Counts beside the scores, what the settings refuse, and warnings, in words."""
 
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from carouseval.errors import warn as warn
-from carouseval.evaluation import page_defects
+from carouseval.evaluation import page_defects, schema
 from carouseval.evaluation.defect_lines import describe_defects
+from carouseval.evaluation.joined_categories import joined_categories
 from carouseval.evaluation.outcomes import PageOutcomes
+from carouseval.evaluation.page_matching import FEW, page_match
 from carouseval.evaluation.per_page import entry_names
 from carouseval.evaluation.reading.inputs import Inputs
 from carouseval.evaluation.scoring.ideal_problems import categorised_items
 from carouseval.evaluation.scoring.page_ideals import PageIdeals
 from carouseval.evaluation.scoring.page_scores import PageScores
+from carouseval.metrics.gains import LARGEST_GRADE, large_gain
 from carouseval.table_columns import Defect
+from carouseval.tables import Table
 
 COUNTS = {
     "users": ("user", "users"),
@@ -121,19 +125,69 @@ def mismatches(inputs: Inputs, unjudged: int, missing: int) -> list[Defect]:
     """Tables without a common user or item: their ids may be written in different ways."""
     judgments, codebook = inputs.judged.judgments, inputs.codebook
     theirs, ours = inputs.tables["judgments"], inputs.tables["layouts"]
+    match = page_match(judgments, inputs.layouts)
+    if match is not None and match < FEW:
+        return [_unmatched_pages(inputs, match)]
     defects: list[Defect] = []
     for column, no_match, ids, what in (
         ("user_id", missing == int(judgments.judged.sum()), codebook.users, "no user of the layouts has a judgment"),
         ("item_id", unjudged == inputs.layouts.lines, codebook.items, "no item shown has a judgment by its user"),
     ):
         if no_match and not defects:
-            our_id, their_id = (table.frame().select(column).head(1).collect().item() for table in (ours, theirs))
+            our_id, their_id = (_first_value(table, column) for table in (ours, theirs))
             message = (
                 f"layouts: {what}, so every score is 0. Write ids the same way in all tables: {ours.names[column]} is "
                 f"{our_id!r} in layouts and {their_id!r} in judgments."
             )
             defects.append(Defect("layouts", ours.names[column], len(ids), message, "warning"))
     return defects
+
+
+def large_gains(inputs: Inputs) -> list[Defect]:
+    """Relevances that are no grades, where gains are 2^relevance - 1."""
+    plan, judged, table = inputs.plan, inputs.judged, inputs.tables["judgments"]
+    exp2 = [gains for name, gains in judged.gains.items() if name in plan.metrics and plan.gain_of(name) == "exp2"]
+    if not any(gains.max(initial=0.0) > 2.0**LARGEST_GRADE - 1 for gains in exp2):
+        return []
+    relevance = judged.judgments.relevance
+    largest, count = float(relevance.max()), int((relevance > LARGEST_GRADE).sum())
+    record, _, _ = table.find(pl.col("relevance") == largest)
+    message = (
+        f"judgments: column {table.names['relevance']}: {number(count, 'relevance')} of {len(relevance):,} "
+        f"{'is' if count == 1 else 'are'} above {LARGEST_GRADE}, the largest {largest:g} ({table.where(record)}); "
+        f"{large_gain(largest)}"
+    )
+    return [Defect("judgments", table.names["relevance"], count, message, "warning")]
+
+
+def _unmatched_pages(inputs: Inputs, match: float) -> Defect:
+    """Users who are in both tables, but with other pages."""
+    theirs, ours = inputs.tables["judgments"], inputs.tables["layouts"]
+    pages = "no page has" if match == 0 else f"only {match:.1%} of pages have"
+    our_id, their_id = (_first_value(table, "page_id") for table in (ours, theirs))
+    message = (
+        f"layouts: {pages} the page_id of a judgment, though users match, so judged pages count as missing. Write "
+        f"page_id the same way in all tables: {ours.names['page_id']} is {our_id!r} in layouts and {their_id!r} in "
+        "judgments. If judgments hold for all pages of a user, drop page_id from them."
+    )
+    return Defect("layouts", ours.names["page_id"], int(inputs.layouts.present.sum()), message, "warning")
+
+
+def _first_value(table: Table, column: str) -> Any:
+    return table.frame().select(column).head(1).collect().item()
+
+
+def no_relevance(inputs: Inputs) -> str:
+    """The message about judgments without a column with the relevance; empty if they have one."""
+    table = inputs.tables["judgments"]
+    if schema.relevance_is_given(table):
+        return ""
+    unused = [name for name in table.header if name not in table.names.values()]
+    message = "judgments: there is no column relevance, so every judgment counts as relevance 1."
+    if not unused:
+        return message
+    names = f"{', '.join(unused[:5])}{', ...' if len(unused) > 5 else ''}"
+    return f"{message} Not read: {names}. If one holds the relevance, use columns={{'relevance': '{unused[0]}'}}."
 
 
 def no_category(inputs: Inputs, count: int) -> str:
@@ -151,10 +205,14 @@ def notify_of(inputs: Inputs, counts: dict[str, int], scores: PageScores, notify
         notify(
             str(describe_defects(page_defects.GAP, scores.page[(scores.defects & page_defects.GAP.bit) > 0], inputs))
         )
-    for mismatch in mismatches(inputs, counts["unjudged"], counts["missing"]):
-        notify(str(mismatch))
+    for defect in (*mismatches(inputs, counts["unjudged"], counts["missing"]), *large_gains(inputs)):
+        notify(str(defect))
     if counts["uncategorised"] and inputs.plan.needs_categories:
         notify(no_category(inputs, counts["uncategorised"]))
+    if joined := joined_categories(inputs):
+        notify(str(joined))
+    if "Not read" in (message := no_relevance(inputs)):
+        notify(message)
     if inputs.plan.figures and (inputs.judged.membership is None or inputs.judged.membership.source != "items"):
         notify(
             f"{', '.join(inputs.plan.figures)}: there is no items table, so the catalogue is taken from these layouts. "
@@ -187,8 +245,8 @@ def overfull(ideals: PageIdeals, inputs: Inputs, notify: Callable[[str], None]) 
     more = f"; and {len(rows) - _MOST_CATEGORIES:,} more" if len(rows) > _MOST_CATEGORIES else ""
     notify(
         f"layouts: ideal pages fill {'a category' if len(rows) == 1 else 'categories'} beyond what any page shows: "
-        f"{listed}{more}. If a carousel cannot hold more than it shows, use capacity='shown', or declare it in "
-        "carousels (category, capacity)."
+        f"{listed}{more}. If a carousel cannot hold more than it shows, use capacity='shown', or "
+        "declare it in carousels (category, capacity)."
     )
 
 

@@ -16,7 +16,7 @@ from carouseval.evaluation.reading.page_batch import PageBatch, page_batches
 from carouseval.evaluation.scoring import ideal_problems
 from carouseval.evaluation.scoring.loss_steps import loss_steps
 from carouseval.metrics.grid import Array
-from carouseval.tables import Table, TableLike
+from carouseval.tables import RECORD, Table, TableLike
 
 
 def look_up_page(
@@ -31,7 +31,8 @@ def look_up_page(
 
     It is judged by the same data as before: what belongs to which category may come from all pages.
     """
-    table = sources.tables(layouts)["layouts"]
+    tables = sources.tables(layouts)
+    table = tables["layouts"]
     keep = {"user_id": user_id} | ({} if page_id is None else {"page_id": page_id})
     lines = _lines(table, keep)
     if lines.is_empty():
@@ -51,14 +52,19 @@ def look_up_page(
         grid = int(page.grid[0])
         weights = inputs.plan.weights(metric, grid)
         steps = loss_steps(metric, grid, page, inputs.judged, inputs.plan)
+        shown = _shown_cells(lines, inputs, metric, page, steps.hit_weights, weights)
+        ideal = _ideal_cells(steps.ideal, inputs, weights)
+        if "items" in tables and "title" in tables["items"]:
+            titles = _titles(tables["items"], pl.concat([shown["item_id"], ideal["item_id"]]))
+            shown, ideal = (_with_titles(cells, titles) for cells in (shown, ideal))
         return PageView(
             user_id=user_id,
             page_id=page_id,
             grid=inputs.plan.grids[grid],
             weights=weights,
             values=dict(zip(("dcg", "item_order", "row_order", "ideal"), steps.values[0].tolist(), strict=True)),
-            shown=_shown_cells(lines, inputs, metric, page, steps.hit_weights, weights),
-            ideal=_ideal_cells(steps.ideal, inputs, weights),
+            shown=shown,
+            ideal=ideal,
             reason=reason,
         )
 
@@ -73,6 +79,20 @@ def _lines(table: Table, keep: dict[str, Any]) -> pl.DataFrame:
     lines = table.frame().filter(*(pl.col(column) == value for column, value in keep.items()))
     with table.read_errors():
         return lines.collect(engine="streaming")
+
+
+def _titles(items: Table, item_ids: pl.Series) -> pl.DataFrame:
+    """The first title of each of these items that has one."""
+    titled = items.frame(with_record=True).filter(
+        pl.col("item_id").is_in(item_ids.unique().implode()) & pl.col("title").is_not_null()
+    )
+    with items.read_errors():
+        return titled.group_by("item_id").agg(pl.col("title").sort_by(RECORD).first()).collect(engine="streaming")
+
+
+def _with_titles(cells: pl.DataFrame, titles: pl.DataFrame) -> pl.DataFrame:
+    joined = cells.join(titles, on="item_id", how="left", maintain_order="left")
+    return joined.select("row", "col", "item_id", "title", pl.exclude("row", "col", "item_id", "title"))
 
 
 def _shown_cells(

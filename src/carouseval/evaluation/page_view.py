@@ -30,10 +30,11 @@ class PageView:
         2DCG of the page (``dcg``), with the best order of items in their rows (``item_order``), with the best order of
         rows too (``row_order``), and of the ideal page (``ideal``).
     shown : polars.DataFrame
-        The page's cells: row, col, item_id, category (if layouts name it), relevance, gain, ``counts`` (False for
-        repeats that do not count, and where nothing is gained) and weight.
+        The page's cells: row, col, item_id, title (if items have titles), category (if layouts name it), relevance,
+        gain, ``counts`` (False for repeats that do not count, and where nothing is gained) and weight.
     ideal : polars.DataFrame
-        The relevant items of the ideal page: row, col, item_id, category, gain and weight.
+        The relevant items of the ideal page: row, col, item_id, title (if items have titles), category, gain and
+        weight.
     reason : str
         Why this page was chosen, in a sentence; empty where the caller named it.
 
@@ -110,7 +111,7 @@ def _drawn(cells: pl.DataFrame) -> dict[int, str]:
 
 
 def _table(cells: pl.DataFrame) -> str:
-    """Item ids as on the screen; relevant ones marked, with gain and weight on hover."""
+    """Titles, or ids, of items as on the screen; relevant ones marked, with gain and weight on hover."""
     placed = {(cell["row"], cell["col"]): cell for cell in cells.iter_rows(named=True)}
     height, width = (max((place[axis] for place in placed), default=0) for axis in (0, 1))
     lines = ["<tr><th></th>" + "".join(f"<th>{col}</th>" for col in range(1, width + 1)) + "</tr>"]
@@ -124,4 +125,9 @@ def _cell(cell: dict[str, Any] | None) -> str:
     if cell is None:
         return "<td></td>"
     mark = f' {_MARK} title="gain {cell["gain"]:g}, weight {cell["weight"]:.4g}"' if cell["gain"] > 0 else ""
-    return f"<td{mark}>{html.escape(str(cell['item_id']))}</td>"
+    return f"<td{mark}>{html.escape(item_label(cell))}</td>"
+
+
+def item_label(cell: dict[str, Any]) -> str:
+    """What an item is called in a drawing: its title, or its id if it has none."""
+    return str(cell.get("title") or cell["item_id"])

@@ -40,6 +40,9 @@ class Evaluation(Result):
         The columns that segments are made by.
     figures : mapping of str to float
         Metrics of the whole system, such as Coverage; they have no interval.
+    page_match : float, optional
+        The share of pages whose ``page_id`` is in layouts and in judgments, of the table that names fewer pages; None
+        where judgments are per user.
 
     Examples
     --------
@@ -58,6 +61,7 @@ class Evaluation(Result):
     config: dict[str, Any]
     by: tuple[str, ...] = ()
     figures: Mapping[str, float] = field(default_factory=dict)
+    page_match: float | None = None
 
     @cached_property
     def per_user(self) -> pl.DataFrame:

@@ -5,10 +5,10 @@ from dataclasses import replace
 
 import polars as pl
 
-from carouseval.errors import ParameterError
+from carouseval.errors import DataError, ParameterError
 from carouseval.evaluation.settings import ColumnNames, Settings
 from carouseval.metrics.validation import did_you_mean
-from carouseval.table_columns import Column
+from carouseval.table_columns import Column, missing_columns, other_spelling, rename_hint, similar_column
 from carouseval.tables import Table, TableLike, agree_on_ids, open_table
 
 MOST_ROWS, MOST_COLS = 10_000, 65_535  # the most that packed lines can hold (native/page_reader.h)
@@ -16,6 +16,10 @@ MOST_ROWS, MOST_COLS = 10_000, 65_535  # the most that packed lines can hold (na
 _ID = "Every line needs an id, an integer or text."
 _RELEVANCE = "Relevance must be finite and at least 0; drop lines without a judgment."
 _WEIGHT = "Weights must be from 0 to 1e100."
+
+_TEXT = "Give one text for each item, or leave the column out."
+
+PICTURES = ("title", "poster")  # columns of items that pages are drawn with; scores do not depend on them
 
 _USER, _ITEM = Column("user_id", "id", remedy=_ID), Column("item_id", "id", remedy=_ID)
 _PAGE = Column("page_id", "id", required=False, remedy=_ID)
@@ -34,11 +38,17 @@ LAYOUTS = (
     _CATEGORY,
     Column("pinned", "boolean", required=False, remedy="It must be true or false."),
 )
-JUDGMENTS = (_USER, _ITEM, Column("relevance", "number", remedy=_RELEVANCE, minimum=0), _PAGE)
+JUDGMENTS = (
+    _USER,
+    _ITEM,
+    Column("relevance", "number", required=False, remedy=_RELEVANCE, minimum=0, default=1.0),
+    _PAGE,
+)
 ITEMS = (
     _ITEM,
-    Column("category", "id", remedy="Every line needs a category; leave out items that have none."),
+    Column("category", "id", many=True, remedy="Every line needs a category; leave out items that have none."),
     Column("user_id", "id", required=False, nullable=True, remedy="It must be a user's id, or null for everyone."),
+    *(Column(name, "text", required=False, nullable=True, remedy=_TEXT) for name in PICTURES),
 )
 CAROUSELS = (
     Column("category", "id", remedy="Every line needs a category."),
@@ -61,6 +71,13 @@ CANDIDATES = (
     _ITEM,
     replace(_CATEGORY, remedy="Every line needs a category; or drop the column and use one named carousel."),
 )
+EVENTS = (
+    _USER,
+    _ITEM,
+    _PAGE,
+    Column("event", "text", required=False, remedy="Every line needs the name of its event; drop lines without one."),
+    Column("time", "time", required=False, remedy="Every line needs a time: a number, or a date and time."),
+)
 TABLES: dict[str, tuple[Column, ...]] = {
     "layouts": LAYOUTS,
     "judgments": JUDGMENTS,
@@ -68,17 +85,22 @@ TABLES: dict[str, tuple[Column, ...]] = {
     "carousels": CAROUSELS,
     "scores": SCORES,
     "candidates": CANDIDATES,
+    "events": EVENTS,
 }
 
 _WITH_SEGMENTS = ("layouts", "judgments")  # tables that may have columns of segments and weights
 
-# columns of the results
-RESERVED: set[str] = {column.name for group in TABLES.values() for column in group} | {
+# columns of tables and results, which segments must not be named after
+_RESULT_TABLES = (LAYOUTS, JUDGMENTS, ITEMS, SCORES, CANDIDATES)
+RESERVED: set[str] = {column.name for group in _RESULT_TABLES for column in group}.difference(PICTURES) | {
     *("status", "invalid", "duplicates", "unjudged", "weight", "pages", "users", "metric", "mean", "low", "high"),
     *("share", "score", "dcg", "item_order", "row_order", "choice", "ideal", "lost", "loss", "gain", "ideal_gain"),
     *("missing", "nothing_to_show", "__record__"),
 }
 
+
+RELEVANCE_1 = "1 (no column)"  # what ``config`` says of judgments without the column
+NOTHING_TO_SPLIT = "split: there is no items table whose categories could be split. Give items, or leave out split."
 
 # what to say of a table without lines
 EMPTY = {
@@ -86,6 +108,7 @@ EMPTY = {
     "judgments": "judgments: the table has no lines. Give at least one line of user_id, item_id, relevance.",
     "items": "items: the table has no lines. Give at least one line of item_id, category, or leave items out.",
     "carousels": "carousels: the table has no lines. Give at least one line of category, or leave carousels out.",
+    "events": "events: the table has no lines. Give at least one line of user_id, item_id.",
 }
 
 
@@ -102,13 +125,16 @@ def open_tables(
     """
     columns, by, weight = settings.columns, settings.by_columns, settings.weight
     _check_extras(by, weight)
+    if settings.split is not None and "items" not in sources:
+        raise ParameterError(NOTHING_TO_SPLIT)
     names = {name: {} if name in canonical else names_of(columns, name) for name in sources}
     tables = {}
     for name, source in sources.items():
         extra = [Column(segment, "segment", required=False) for segment in by if name in _WITH_SEGMENTS]
         if weight is not None and name in _WITH_SEGMENTS:
             extra.append(Column(weight, "number", required=False, minimum=0, maximum=1e100, remedy=_WEIGHT))
-        tables[name] = open_table(source, name, [*TABLES[name], *extra], names[name])
+        tables[name] = table = open_table(source, name, [*columns_of(name, settings), *extra], names[name])
+        _check_optional(table, names[name])
     if not canonical:
         _check_names(columns, tables)
     pages = [table for name, table in tables.items() if name in _WITH_SEGMENTS]
@@ -121,6 +147,38 @@ def open_tables(
                 f"{setting}: there is no column {segment!r} in {where}.{did_you_mean(segment, known)}{has}"
             )
     return dict(zip(tables, agree_on_ids(list(tables.values()), settled), strict=True))
+
+
+def columns_of(table: str, settings: Settings) -> Sequence[Column]:
+    """The columns of a table; text in ``category`` of items is split where the settings say so."""
+    if table != "items" or settings.split is None:
+        return TABLES[table]
+    return [replace(column, separator=settings.split) if column.many else column for column in ITEMS]
+
+
+def relevance_is_given(judgments: Table) -> bool:
+    """Whether judgments have a column with the relevance, which is 1 otherwise."""
+    return judgments.names["relevance"] in judgments.header
+
+
+def _check_optional(table: Table, names: Mapping[str, str]) -> None:
+    """Refuse tables whose optional columns seem to have other names: they would be ignored in silence."""
+    absent = [column.name for column in TABLES[table.name] if table.names.get(column.name, "") not in table.header]
+    unused = [column for column in table.header if column not in table.names.values()]
+    for ours in absent:
+        if theirs := other_spelling(ours, unused):
+            hint = rename_hint({ours: theirs})
+            raise DataError(f"{table.name}: found a column {theirs!r}, but ours is {ours}. {hint}")
+    if table.name == "judgments" and "relevance" in absent:
+        _check_relevance(table.header, unused, names)
+
+
+def _check_relevance(header: Sequence[str], unused: Sequence[str], names: Mapping[str, str]) -> None:
+    """Refuse judgments whose relevance is not 1, but in a column that was not found."""
+    if "relevance" in names or "row" in unused or similar_column("relevance", unused):
+        names = {column.name: names.get(column.name, column.name) for column in JUDGMENTS}
+        hint = "If yours has another name, use columns={'relevance': 'clicked'}."
+        raise DataError(f"judgments: {missing_columns(['relevance'], names, header, hint)}")
 
 
 def _check_extras(by: Sequence[str], weight: str | None) -> None:
@@ -167,8 +225,8 @@ def names_of(columns: ColumnNames, table: str) -> dict[str, str]:
 
 
 def _ours(name: str) -> str:
-    """Our name of a column; a list of items may be called ``items``."""
-    return "item_id" if name == "items" else name
+    """Our name of a column; a list of items may be called ``items``, and a list of rows ``rows``."""
+    return {"items": "item_id", "rows": "row"}.get(name, name)
 
 
 def _check_names(columns: ColumnNames, tables: Mapping[str, Table]) -> None:

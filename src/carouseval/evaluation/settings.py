@@ -153,6 +153,10 @@ class Settings:
             '{"grid", "shown"} or mapping',
         ),
     ] = "grid"
+    split: Annotated[
+        str | None,
+        Doc("The separator of several categories in one cell of `items`: '|' for 'Action|Comedy'."),
+    ] = None
     weight: Annotated[
         str | None,
         Doc(
@@ -180,6 +184,8 @@ class Settings:
         object.__setattr__(self, "by", _column_names(self.by))
         _check_capacity(self.capacity)
         require_float("memory", self.memory, above=0, at_most=1e9)
+        if self.split == "":
+            raise ParameterError("split must be a separator such as '|', found ''.")
         if self.threads is not None:
             require_int("threads", self.threads, 1)
 
@@ -226,6 +232,7 @@ class SettingsDict(TypedDict, total=False):
     columns: ColumnNames
     carousels: "TableLike | None"
     capacity: Capacity
+    split: str | None
     weight: str | None
     memory: float
     threads: int | None

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,8 +12,8 @@ from carouseval.errors import ParameterError, ParseError
 from carouseval.metrics.discount_base import TABLE, Discount, as_discount, parse, register_discount
 from carouseval.metrics.discount_base import registered_table as _registered_table
 from carouseval.metrics.discount_files import as_plain, from_plain
-from carouseval.metrics.grid import Array, Grid
-from carouseval.metrics.validation import require_float, require_int, split_outside_brackets
+from carouseval.metrics.grid import Array, Grid, PageSizes, sizes_by_row
+from carouseval.metrics.validation import require_float, split_outside_brackets
 
 MIXTURE = "d_mix"
 
@@ -27,8 +28,8 @@ class Empirical(Discount):
     """d_emp(name): a table of weights, such as measured examination frequencies.
 
     On a smaller grid the first rows and columns of the table apply; a larger grid is an error. With ``page_size``, the
-    table carries over to screens with another page size: the weight of a cell is that of the same place on the same
-    swipe page, interpolated linearly between two slots.
+    table carries over to screens with other page sizes, row by row: the weight of a cell is that of the same place on
+    the same swipe page, interpolated linearly between two slots.
 
     Parameters
     ----------
@@ -36,8 +37,8 @@ class Empirical(Discount):
         Weights, finite and 0 or more, not all 0.
     name : str, default 'table'
         The name that the discount prints with; without brackets, commas or line breaks.
-    page_size : int, optional
-        The page size of the screen that the table was measured on, at least 1.
+    page_size : int or sequence of int, optional
+        The page size of the screen that the table was measured on, at least 1: one number, or one for each row.
 
     See Also
     --------
@@ -59,9 +60,9 @@ class Empirical(Discount):
     allows_zero: ClassVar[bool] = True
     table: tuple[tuple[float, ...], ...]
     name: str = "table"
-    page_size: int | None = None
+    page_size: PageSizes | None = None
 
-    def __init__(self, table: ArrayLike, name: str = "table", page_size: int | None = None) -> None:
+    def __init__(self, table: ArrayLike, name: str = "table", page_size: PageSizes | None = None) -> None:
         if not isinstance(name, str) or not re.fullmatch(r"[^()\s,](?:[^(),\n]*[^()\s,])?", name):
             raise ParameterError(f"d_emp: name must be text without brackets and commas, found {name!r}.")
         object.__setattr__(self, "name", name)
@@ -73,10 +74,15 @@ class Empirical(Discount):
             raise ParameterError(f"{self}: the table needs shape (rows, cols), found {weights.shape}.")
         # tuples, so that equal tables are equal values and cannot be changed
         object.__setattr__(self, "table", tuple(map(tuple, weights.tolist())))
+        grid = Grid(*weights.shape)
         if page_size is not None:
-            page_size = require_int(f"{self}: page_size", page_size, 1)
+            try:
+                grid = replace(grid, page_size=page_size)
+            except ParameterError as error:
+                raise ParameterError(f"{self}: {str(error).removeprefix('Grid: ')}") from None
+            page_size = grid.page_size
         object.__setattr__(self, "page_size", page_size)
-        self.weights(Grid(len(weights), weights.shape[1], page_size or 1))
+        self.weights(grid)
         if not weights.any():
             raise ParameterError(f"{self}: all weights are 0; at least one must be above 0.")
 
@@ -97,32 +103,37 @@ class Empirical(Discount):
 
     def weights(self, grid: Grid) -> Array:
         table = np.array(self.table)
-        if self.page_size not in (None, grid.page_size):
-            table = self._with_page_size(table, grid)
-        if grid.rows > table.shape[0] or grid.cols > table.shape[1]:
-            size = "x".join(map(str, np.shape(self.table)))
-            differ = self.page_size not in (None, grid.page_size)
-            pages = f", with swipe pages of {self.page_size} and {grid.page_size} items" if differ else ""
+        rows = list(table[: grid.rows])
+        wanted = sizes_by_row(grid)
+        measured = wanted if self.page_size is None else sizes_by_row(Grid(len(table), table.shape[1], self.page_size))
+        for at, (row, old, new) in enumerate(zip(rows, measured, wanted, strict=False)):
+            if old != new:
+                rows[at] = _with_page_size(row, old, new)
+        short = next((at for at, row in enumerate(rows) if len(row) < grid.cols), 0)
+        if len(rows) < grid.rows or len(rows[short]) < grid.cols:
+            old, new = measured[short], wanted[short]
+            pages = f", with swipe pages of {old} and {new} items" if old != new else ""
+            if pages and len(set(measured)) + len(set(wanted)) > 2:
+                pages += f" in row {short + 1}"
             raise ParameterError(
-                f"{self}: the table is {size}, too small for a {grid} grid{pages}. "
+                f"{self}: the table is {table.shape[0]}x{table.shape[1]}, too small for a {grid} grid{pages}. "
                 "A browsing model such as d_rpb has weights on any grid."
             )
-        return table[: grid.rows, : grid.cols]
+        return np.array([row[: grid.cols] for row in rows])
 
-    def _with_page_size(self, table: Array, grid: Grid) -> Array:
-        """The table with as many slots on each swipe page as the grid has, interpolated between the centers of slots.
 
-        Of a last swipe page that was measured in part, the same part.
-        """
-        measured = Grid(len(table), table.shape[1], self.page_size or 1)
-        centers = (np.arange(grid.page_size) + 0.5) / grid.page_size
-        measured_centers = (measured.slot - 0.5) / measured.page_size
-        columns = []
-        for page in range(1, int(measured.swipe_page[-1]) + 1):
-            on_page = measured.swipe_page == page
-            covered = centers[centers <= on_page.sum() / measured.page_size]
-            columns.append([np.interp(covered, measured_centers[on_page], row[on_page]) for row in table])
-        return np.concatenate(columns, axis=1)
+def _with_page_size(row: Array, measured: int, wanted: int) -> Array:
+    """A row with as many slots on each swipe page as wanted, interpolated between the centers of slots.
+
+    Of a last swipe page that was measured in part, the same part.
+    """
+    centers = (np.arange(wanted) + 0.5) / wanted
+    pages = []
+    for begin in range(0, len(row), measured):
+        slots = row[begin : begin + measured]
+        covered = centers[centers <= len(slots) / measured]
+        pages.append(np.interp(covered, (np.arange(1, len(slots) + 1) - 0.5) / measured, slots))
+    return np.concatenate(pages)
 
 
 @register_discount(MIXTURE)

@@ -8,7 +8,7 @@ from typing import Any, cast
 from carouseval.atomic_files import write_atomically
 from carouseval.errors import ParameterError, ParseError, warn
 from carouseval.metrics.discount_base import Discount, FittedScreen, as_discount, class_of, known_symbols
-from carouseval.metrics.grid import Grid
+from carouseval.metrics.grid import Grid, sizes_by_row
 from carouseval.metrics.validation import did_you_mean
 
 
@@ -73,15 +73,11 @@ def load(path: str | Path) -> Discount:
         raise ParseError(f"discount file {str(path)!r} is not JSON: {error}.") from None
     discount = from_plain(content, f"discount file {str(path)!r}")
     grid = content.get("grid")
-    if isinstance(grid, dict) and (sizes := page_sizes(grid.get("page_size"))):
-        object.__setattr__(discount, "_fitted_screen", FittedScreen(str(path), sizes))
+    page_size = grid.get("page_size") if isinstance(grid, dict) else None
+    sizes = {size for size in (page_size if isinstance(page_size, list) else [page_size]) if isinstance(size, int)}
+    if sizes:
+        object.__setattr__(discount, "_fitted_screen", FittedScreen(str(path), frozenset(sizes)))
     return discount
-
-
-def page_sizes(page_size: Any) -> frozenset[int]:
-    """The page sizes of a grid, which has one for all rows or one for each."""
-    several = page_size if isinstance(page_size, list | tuple) else [page_size]
-    return frozenset(size for size in several if isinstance(size, int))
 
 
 def warn_of_other_screen(discount: Discount, grid: Grid) -> None:
@@ -89,11 +85,11 @@ def warn_of_other_screen(discount: Discount, grid: Grid) -> None:
     if discount._fitted_screen is None:
         return
     path, fitted = discount._fitted_screen
-    sizes = page_sizes(grid.page_size)
+    sizes = frozenset(sizes_by_row(grid))
     if fitted.isdisjoint(sizes):
         warn(
-            f"{path} was fitted with page size {_listed(fitted)}, but the grid of {grid} has {_listed(sizes)}. "
-            f"Use page_size={min(fitted)}, or fit the discount again for this screen."
+            f"{path} was fitted with page size {_listed(fitted)}, but the grid of {grid} has {_listed(sizes)}. Use a "
+            "grid with that page size, or fit the discount again for this screen."
         )
 
 

@@ -2,7 +2,7 @@
 
 The six formulas of the paper, with the values fitted there as defaults, and two browsing models, whose weights are
 probabilities. i is the row, j the column, j~ the mirrored column, n_h swipes, n_v scrolls and delta the page size of
-the grid. Tables and mixtures are in ``composite_discounts.py``, the scan from cell to cell in ``markov_scan.py``.
+the row. Tables and mixtures are in ``composite_discounts.py``, the scan from cell to cell in ``markov_scan.py``.
 """
 
 from typing import Any, ClassVar
@@ -382,7 +382,7 @@ class RowPageBrowsing(_Browsing):
     shares: ClassVar[tuple[str, ...]] = ("w", "fade")
 
     def weights(self, grid: Grid) -> Array:
-        left, right = grid.slot - 1, grid.page_size - grid.slot  # slots from either edge
+        left, right = grid.slot - 1, grid.page_sizes - grid.slot  # slots from either edge
         from_left, from_right = self.beta**left, self.w * self.beta**right
         focus = from_left + from_right * (1 - from_left)  # either of two scans, without a difference of near numbers
         swipe = self.sigma1 + (self.sigma1_top - self.sigma1) * self.fade ** (grid.row_index - 1)

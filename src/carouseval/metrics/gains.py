@@ -21,6 +21,8 @@ Gain: TypeAlias = GainName | GainFunction
 GAIN_NAMES: tuple[GainName, ...] = get_args(GainName)
 KERNEL_GAINS: dict[GainName, _native.Gain] = {"exp2": _native.Gain.EXP2, "linear": _native.Gain.LINEAR}
 
+LARGEST_GRADE = 10  # a larger relevance is hardly a grade, and 2^relevance - 1 makes it outweigh all others
+
 
 def check_gain(gain: Gain) -> Gain:
     """The gain, if it is a name or a function."""
@@ -30,6 +32,16 @@ def check_gain(gain: Gain) -> Gain:
 def gain_name(gain: Gain) -> str:
     """The name of a gain, or of its function."""
     return gain if isinstance(gain, str) else getattr(gain, "__name__", type(gain).__name__)
+
+
+def large_gain(relevance: float) -> str:
+    """What a relevance above ``LARGEST_GRADE`` means with gains of 2^relevance - 1, and what to do."""
+    gain = 2.0**relevance - 1
+    return (
+        f"with gain='exp2' one such item has a gain of 2^{relevance:g} - 1 = {gain:.3g}, as much as "
+        f"{gain / (2.0**LARGEST_GRADE - 1):.3g} items of relevance {LARGEST_GRADE}, and decides the score alone. Use "
+        "gain='linear', or make grades of minutes or plays with judgments_from_events."
+    )
 
 
 def apply_function(gain: GainFunction, relevance: Array) -> Array:

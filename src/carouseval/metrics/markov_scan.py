@@ -1,6 +1,5 @@
 """``d_scan``: users who look from cell to cell, swipe, scroll, go back, jump and leave."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, ClassVar
@@ -201,19 +200,21 @@ def _landing(spread: Array, distance: IntArray, among: IntArray) -> Array:
 @lru_cache(maxsize=32)
 def moves_on(grid: Grid) -> Moves:
     """The moves of a grid, row by row."""
-    pages = [np.flatnonzero(grid.swipe_page == page) for page in range(1, int(grid.swipe_page[-1]) + 1)]
-    page_swipes = [int(grid.swipes[page[-1]]) for page in pages]  # swipes until all of a page shows
+    pages = _swipe_pages(grid)
+    swipes = np.broadcast_to(grid.swipes, grid.shape)
+    # swipes until all of a page shows, (row, page)
+    page_swipes = [[int(row[page[-1]]) for page in own] for row, own in zip(swipes, pages, strict=True)]
     row_scrolls = grid.scrolls.ravel().tolist()
     moves: list[tuple[int, ...]] = []
 
     def lands(at: int, kind: str, row: int, page: int, right: bool, spread: int, swipes: int, scrolls: int) -> None:
-        slots = pages[page][::-1] if right else pages[page]
+        slots = pages[row][page][::-1] if right else pages[row][page]
         for distance, col in enumerate(slots.tolist()):
             head = row * grid.cols + col
             moves.append((at, head, KINDS.index(kind), spread, distance, len(slots), swipes, scrolls))
 
-    for row in range(grid.rows):
-        for page, slots in enumerate(pages):
+    for row, (own, until) in enumerate(zip(pages, page_swipes, strict=True)):
+        for page, slots in enumerate(own):
             reading = slots if page == 0 else slots[::-1]
             for place, col in enumerate(reading.tolist()):
                 at = row * grid.cols + col
@@ -221,14 +222,13 @@ def moves_on(grid: Grid) -> Moves:
                     if 0 <= to < len(reading):
                         head = row * grid.cols + int(reading[to])
                         moves.append((at, head, KINDS.index(kind), _NO_SPREAD, 0, 1, 0, 0))
-                if page + 1 < len(pages):
-                    cost = page_swipes[page + 1] - page_swipes[page]
+                if page + 1 < len(own):
+                    cost = until[page + 1] - until[page]
                     lands(at, "swipe_on" if page else "swipe", row, page + 1, True, _PAGE, cost, 0)
                 elif page:
                     lands(at, "wrap", row, 0, True, _PAGE, 1, 0)
                 if page:
-                    cost = page_swipes[page] - page_swipes[page - 1]
-                    lands(at, "swipe_back", row, page - 1, False, _PAGE, cost, 0)
+                    lands(at, "swipe_back", row, page - 1, False, _PAGE, until[page] - until[page - 1], 0)
                 for kind, to in (("scroll", row + 1), ("scroll_back", row - 1)):
                     if 0 <= to < grid.rows:
                         lands(at, kind, to, 0, False, _ROW, 0, abs(row_scrolls[to] - row_scrolls[row]))
@@ -236,7 +236,9 @@ def moves_on(grid: Grid) -> Moves:
     states = grid.rows * grid.cols
     possible = np.zeros((states, len(KINDS)))
     possible[table[0], table[2]] = 1
-    lost_swipes, lost_scrolls = _lost_costs(grid, lambda col: page_swipes[int(grid.swipe_page[col]) - 1])
+    lost_swipes, lost_scrolls = _lost_costs(
+        grid, np.array([np.repeat(until, list(map(len, own))) for own, until in zip(pages, page_swipes, strict=True)])
+    )
     return Moves(
         states=states,
         tail=table[0],
@@ -248,16 +250,25 @@ def moves_on(grid: Grid) -> Moves:
         swipes=table[6].astype(np.float64),
         scrolls=table[7].astype(np.float64),
         possible=possible,
-        first=pages[0],
+        first=pages[0][0],
         lost_swipes=lost_swipes,
         lost_scrolls=lost_scrolls,
     )
 
 
-def _lost_costs(grid: Grid, swipes_until: Callable[[int], int]) -> tuple[Array, Array]:
-    """Mean swipes and scrolls of a jump: other rows show their first page, the current row the page it is on."""
-    until = np.array([swipes_until(col) for col in range(grid.cols)], dtype=np.float64)
-    own = np.abs(until[:, None] - until).mean(axis=1)
-    swipes = (own + (grid.rows - 1) * until.mean()) / grid.rows
+def _swipe_pages(grid: Grid) -> list[list[IntArray]]:
+    """The columns, counted from 0, of every swipe page of every row."""
+    first = np.broadcast_to(grid.slot == 1, grid.shape)
+    return [np.split(np.arange(grid.cols), np.flatnonzero(row)[1:]) for row in first]
+
+
+def _lost_costs(grid: Grid, until: IntArray) -> tuple[Array, Array]:
+    """Mean swipes and scrolls of a jump: other rows show their first page, the current row the page it is on.
+
+    ``until`` are the swipes until all of a cell's page shows, (rows, cols).
+    """
+    own = np.array([np.abs(row[:, None] - row).mean(axis=1) for row in until])
+    others = (until.sum() - until.sum(axis=1, keepdims=True)) / (max(1, grid.rows - 1) * grid.cols)
+    swipes = (own + (grid.rows - 1) * others) / grid.rows
     scrolls = np.abs(grid.scrolls - grid.scrolls.T).mean(axis=1)
-    return np.tile(swipes, grid.rows), np.repeat(scrolls, grid.cols).astype(np.float64)
+    return swipes.ravel(), np.repeat(scrolls, grid.cols).astype(np.float64)

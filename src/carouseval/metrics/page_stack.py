@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from carouseval import _native
-from carouseval.errors import DataError, ParameterError
+from carouseval.errors import DataError, ParameterError, warn
 from carouseval.metrics.choices import IdealName
-from carouseval.metrics.gains import KERNEL_GAINS, Gain, apply_function, check_gain
-from carouseval.metrics.grid import Array, Grid
+from carouseval.metrics.gains import KERNEL_GAINS, LARGEST_GRADE, Gain, apply_function, check_gain, large_gain
+from carouseval.metrics.grid import Array, Grid, grid_text, resized
 from carouseval.metrics.relevance import PAGE_HINT, Relevance, relevance_array
 from carouseval.metrics.validation import require_int
 
@@ -46,7 +46,8 @@ class Stack:
         if not isinstance(grid, Grid):
             raise ParameterError(f"grid must be a carouseval.Grid or None, found {type(grid).__name__}.")
         if rows > grid.rows or cols > grid.cols:
-            raise DataError(f"relevance: a page of {rows}x{cols} does not fit the {grid} grid; give a larger grid.")
+            larger = grid_text(resized(grid, max(rows, grid.rows), max(cols, grid.cols)))
+            raise DataError(f"relevance: a page of {rows}x{cols} does not fit the {grid} grid. Use grid={larger}.")
         return grid
 
     def score(
@@ -65,7 +66,15 @@ class Stack:
         for values in (dcg, best):
             if not np.isfinite(values).all():
                 self.refuse_overflow(int(np.flatnonzero(~np.isfinite(values))[0]))
+        if self.gain == _native.Gain.EXP2 and len(dcg):
+            self._warn_of_large_gains(int(np.argmax(dcg)))
         return dcg, best
+
+    def _warn_of_large_gains(self, page: int) -> None:
+        """Warn if the page of the largest 2DCG has a relevance that is no grade; to look at all pages would be slow."""
+        largest = np.nanmax(self.relevance[page], initial=0)
+        if largest > LARGEST_GRADE:
+            warn(f"{self._name(page)}: the largest relevance is {largest:g}, and {large_gain(float(largest))}")
 
     def gains(self, threads: int | None = None) -> Array:
         """The gain of every cell, NaN where it holds nothing."""

@@ -7,7 +7,7 @@ import polars as pl
 from rich.text import Text
 
 from carouseval.evaluation.explanation import Explanation
-from carouseval.evaluation.page_view import PageView
+from carouseval.evaluation.page_view import PageView, item_label
 from carouseval.metrics.grid import Array, Grid
 from carouseval.show.terminal import heading, heat, sentences, small_table
 
@@ -128,7 +128,7 @@ def _moves(view: PageView) -> Text:
         if gained > 0:
             current = "not shown" if now is None else f"row {now['row']}, col {now['col']}"
             place = f"row {cell['row']}, col {cell['col']}"
-            rows.append([cell["item_id"], cell["category"] or "", f"{cell['gain']:g}", current, place, gained])
+            rows.append([item_label(cell), cell["category"] or "", f"{cell['gain']:g}", current, place, gained])
     rows.sort(key=lambda move: -float(move[-1]))
     header = ["item", "category", "gain", "now", "ideal", "gained"]
     return small_table("The moves that gain most, in 2DCG", header, rows[:8])

@@ -14,7 +14,7 @@ import numpy as np
 from carouseval.attention.examination import Examination, Frequencies
 from carouseval.attention.fit_report import FitReport
 from carouseval.metrics.discounts import Discount
-from carouseval.metrics.grid import Array, Grid
+from carouseval.metrics.grid import Array, Grid, sizes_by_row
 from carouseval.show.drawing import GREY, HUES, INK, RED, chart_of, numbered_axis, styled
 from carouseval.show.fit_terminal import page_means
 from carouseval.show.screens import as_table
@@ -97,7 +97,7 @@ def _line_encodings(data: str, models: list[str]) -> dict[str, Any]:
 
 def _point_encodings(grid: Grid) -> dict[str, Any]:
     """Encodings of cells: the later their swipe page, the lighter, and each page in its shape."""
-    domain = sorted(set(grid.swipe_page.tolist()))
+    domain = np.unique(grid.swipe_page).tolist()
     steps = (len(SHADES) - 1) / max(1, len(domain) - 1)
     shades = [SHADES[round(steps * number)] for number in range(len(domain))]
     shapes = [SHAPES[number % len(SHAPES)] for number in range(len(domain))]
@@ -127,9 +127,9 @@ def _by_cell(name: str, tables: Sequence[Array], weights: dict[str, Array], fram
         for offset in _offsets(size)
     ]
     begins = [
-        (grid.cols * row + first, grid.cols * row + min(first + grid.page_size, grid.cols))
-        for row in range(grid.rows)
-        for first in range(grid.page_size, grid.cols, 2 * grid.page_size)
+        (grid.cols * row + first, grid.cols * row + min(first + size, grid.cols))
+        for row, size in enumerate(sizes_by_row(grid))
+        for first in range(size, grid.cols, 2 * size)
     ]
     shades = [{"position": begin + 0.5, "end": end + 0.5} for begin, end in begins]
     borders = [{"position": grid.cols * row + 0.5} for row in range(1, grid.rows)]
@@ -154,10 +154,11 @@ def _by_cell(name: str, tables: Sequence[Array], weights: dict[str, Array], fram
 def _cell_data(tables: Sequence[Array], grid: Grid) -> list[dict[str, Any]]:
     """A line of data for each cell: the data, the two ends of its interval, and the model."""
     values = np.stack(tables, axis=-1).tolist()
+    pages = np.broadcast_to(grid.swipe_page, grid.shape).tolist()
     return [
         {"row": row, "col": col, "page": page} | dict(zip(("data", "low", "high", "model"), cell, strict=True))
-        for row, cells in enumerate(values, 1)
-        for col, (page, cell) in enumerate(zip(grid.swipe_page.tolist(), cells, strict=True), 1)
+        for row, (cells, own) in enumerate(zip(values, pages, strict=True), 1)
+        for col, (page, cell) in enumerate(zip(own, cells, strict=True), 1)
     ]
 
 
@@ -182,17 +183,21 @@ def _scatter(cells: list[dict[str, Any]], model: str, frame: _Frame, side: int, 
 def _by_row(data: Array, weights: dict[str, Array], frame: _Frame, width: int, height: int) -> alt.LayerChart:
     """The mean of each swipe page of each row: points for the data, lines for the models."""
     grid = frame.grid
+    means = page_means(data, grid)
+    places_of_page = (~np.isnan(means)).sum(axis=0).tolist()  # rows that have it
     points = [
         {"row": row, "page": page, "value": value}
-        for row, values in enumerate(page_means(data, grid).tolist(), 1)
+        for row, values in enumerate(means.tolist(), 1)
         for page, value in enumerate(values, 1)
+        if not math.isnan(value)
     ]
     modelled = [
         {"row": row + offset, "page": page, "series": name, "value": value}
         for name, table in weights.items()
         for row, values in enumerate(page_means(table, grid).tolist(), 1)
         for page, value in enumerate(values, 1)
-        for offset in _offsets(grid.rows)
+        if not math.isnan(value)
+        for offset in _offsets(places_of_page[page - 1])
     ]
     places = [float(row) for row in range(1, grid.rows + 1)]
     x = alt.X(

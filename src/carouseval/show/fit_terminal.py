@@ -11,7 +11,7 @@ from carouseval.attention.examination import Examination
 from carouseval.attention.fit_report import FitReport, LikelihoodReport, SearchReport
 from carouseval.attention.model_selection import FormSelection
 from carouseval.metrics.discounts import Discount, Mixture
-from carouseval.metrics.grid import Array, Grid
+from carouseval.metrics.grid import Array, Grid, sizes_by_row
 from carouseval.show.terminal import WIDTH, heading, sentences, small_table
 from carouseval.text_tables import brief
 
@@ -95,10 +95,13 @@ def forms_table(choice: FormSelection, title: str = "") -> Text:
 
 
 def page_means(table: Array, grid: Grid) -> Array:
-    """The mean of each row over the cells of each swipe page: (rows, swipe pages)."""
-    firsts = np.arange(0, grid.cols, grid.page_size)
-    sums: Array = np.add.reduceat(table, firsts, axis=1)
-    return sums / np.diff(firsts, append=grid.cols)
+    """The mean of each row over the cells of each swipe page: (rows, swipe pages), NaN where a row has fewer."""
+    sizes = sizes_by_row(grid)
+    means = np.full((grid.rows, math.ceil(grid.cols / min(sizes))), np.nan)
+    for row, (values, size) in enumerate(zip(table, sizes, strict=True)):
+        firsts = np.arange(0, grid.cols, size)
+        means[row, : len(firsts)] = np.add.reduceat(values, firsts) / np.diff(firsts, append=grid.cols)
+    return means
 
 
 def fit_rows(data: Examination, model: Discount, grid: Grid, width: int | None = None) -> Text:
@@ -109,7 +112,7 @@ def fit_rows(data: Examination, model: Discount, grid: Grid, width: int | None =
     """
     weights = model.weights(grid)
     means, modelled = page_means(data.frequencies, grid), page_means(weights, grid)
-    top = float(max(means.max(), modelled.max())) or 1.0
+    top = float(max(np.nanmax(means), np.nanmax(modelled))) or 1.0
     margin = max(len("row"), len(str(grid.rows))) + 2
     step, size = _layout(means.shape[1], (width or 10**9) - margin)
     if width is None:
@@ -144,7 +147,9 @@ def _header(pages: range, margin: int, size: int) -> list[Text]:
 
 
 def _group(data: float, model: float, top: float, size: int) -> Text:
-    """Both numbers, the bar and the tick."""
+    """Both numbers, the bar and the tick; blank where a row has no such swipe page."""
+    if math.isnan(data):
+        return Text(" " * (len(NUMBERS) + size))
     eighths = round(8 * size * data / top)
     bar = ("█" * (eighths // 8) + EIGHTHS[eighths % 8]).ljust(size)[:size]
     tick = min(size - 1, int(size * model / top))

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from carouseval.errors import ParameterError
-from carouseval.metrics.grid import RECGAZE, Array, Grid
+from carouseval.metrics.grid import RECGAZE, Array, Grid, page_size_text, resized
 from carouseval.show.drawing import FAINT, INK, RAMP, chart_of, note, numbered_axis, styled
 
 GAP = 0.4  # between swipe pages, in cells
@@ -22,7 +22,7 @@ def attention_patterns(assumed: ArrayLike, observed: ArrayLike, grid: Grid = REC
     A schematic: cells are shaded by rank, so that small differences are visible.
     """
     first, second = (as_table(table, grid)[:rows] for table in (assumed, observed))
-    grid = Grid(len(first), grid.cols, grid.page_size)
+    grid = _first_rows(grid, len(first))
     (left, right), *later = pages = _page_edges(grid)
     end = pages[-1][1]
     return styled(
@@ -45,7 +45,7 @@ def attention_patterns(assumed: ArrayLike, observed: ArrayLike, grid: Grid = REC
 def browsing_pattern(weights: ArrayLike, grid: Grid = RECGAZE, rows: int = 3) -> alt.LayerChart:
     """The parameters of d_rpb at the cells they affect, above the first rows of its weights."""
     table = as_table(weights, grid)[:rows]
-    grid = Grid(len(table), grid.cols, grid.page_size)
+    grid = _first_rows(grid, len(table))
     (left, dip), (right, _), *later = _observed_arrows(grid)
     parameters = ["σ1, ρ", *["σ2, ρ"] * (len(later) - 1)]
     texts = [
@@ -55,6 +55,15 @@ def browsing_pattern(weights: ArrayLike, grid: Grid = RECGAZE, rows: int = 3) ->
     ]
     title = alt.TitleParams("e: anything examined; κ: next row", subtitle="σ1_top, fade: more swipes in the first rows")
     return styled(_pattern(title, table, grid, _observed_arrows(grid), texts))
+
+
+def _first_rows(grid: Grid, rows: int) -> Grid:
+    """The first rows, under arrows that follow their swipe pages, which must be the same."""
+    first = resized(grid, rows, grid.cols)
+    if not isinstance(first.page_size, int):
+        sizes = page_size_text(first.page_size, "items per swipe page")
+        raise ParameterError(f"grid: this figure needs rows with the same page size, found {sizes}.")
+    return first
 
 
 def _observed_arrows(grid: Grid) -> list[tuple[float, float]]:
@@ -164,24 +173,37 @@ def _maximum(table: ArrayLike) -> float:
 
 
 def _left_edges(grid: Grid) -> Array:
-    """The left edge of each column, in cells."""
-    return grid.column_index - 1 + GAP * (grid.swipe_page - 1)
+    """The left edge of each column, in cells, with gaps between swipe pages if all rows have the same."""
+    gaps = GAP * (grid.swipe_page - 1) if isinstance(grid.page_size, int) else 0.0
+    return grid.column_index - 1 + gaps
+
+
+def _cell_edges(grid: Grid) -> tuple[Array, Array]:
+    """The left and right edge of each cell; where page sizes differ by row, gaps are cut out of aligned cells."""
+    left = np.broadcast_to(_left_edges(grid), grid.shape)
+    if isinstance(grid.page_size, int):
+        return left, left + 1
+    begins = (grid.slot == 1) & (grid.column_index > 1)
+    ends = np.pad(begins[:, 1:], [(0, 0), (0, 1)])
+    return left + GAP / 2 * begins, left + 1 - GAP / 2 * ends
 
 
 def _page_edges(grid: Grid) -> list[tuple[float, float]]:
     """The left and right edge of each swipe page, in cells."""
-    firsts = range(grid.page_size, grid.cols, grid.page_size)
+    firsts = np.flatnonzero(grid.slot == 1)[1:]
     return [(float(lefts[0]), float(lefts[-1] + 1)) for lefts in np.split(_left_edges(grid), firsts)]
 
 
 def _cells(table: Array, grid: Grid) -> list[dict[str, Any]]:
     """A line of data for each cell: its value, its share of the maximum, its edges and its centre."""
     top = _maximum(table)
+    edges = np.stack(_cell_edges(grid), axis=-1).tolist()
+    centres = (_left_edges(grid) + 0.5).tolist()
     return [
         {"row": row + 1, "col": col + 1, "value": _finite_or_none(value), "share": _finite_or_none(value / top)}
-        | {"x": x, "x2": x + 1, "xc": x + 0.5, "y": row, "y2": row + 1, "yc": row + 0.5}
+        | {"x": x, "x2": x2, "xc": centres[col], "y": row, "y2": row + 1, "yc": row + 0.5}
         for row, values in enumerate(table.tolist())
-        for col, (value, x) in enumerate(zip(values, _left_edges(grid).tolist(), strict=True))
+        for col, (value, (x, x2)) in enumerate(zip(values, edges[row], strict=True))
     ]
 
 

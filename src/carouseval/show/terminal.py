@@ -7,11 +7,12 @@ from textwrap import wrap
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from rich.color import Color
 from rich.style import Style
 from rich.text import Text
 
-from carouseval.metrics.grid import Array, Grid
+from carouseval.metrics.grid import Array, Grid, sizes_by_row
 from carouseval.metrics.page_score import PageAnalysis, PageScore
 from carouseval.result_base import Result
 from carouseval.text_tables import brief
@@ -131,25 +132,34 @@ def heat(
 ) -> list[Text]:
     """A table as a heat map, with gaps between swipe pages and a note after each row.
 
-    If lines would be longer than ``width``, the columns are split into blocks one below the other.
+    Where page sizes differ by row, columns stay aligned and a line marks where a swipe page of a row begins. If lines
+    would be longer than ``width``, the columns are split into blocks one below the other.
     """
     cells = [[_number(value, decimals) for value in row] for row in values.tolist()]
     size = max(*(len(cell) for row in cells for cell in row), len(str(values.shape[1]))) + 1
     margin = len(str(values.shape[0])) + 2
     room = max(1, ((width or 10**9) - margin - max(map(len, notes or [""])) - 2) // size)
-    swipe_pages = max(1, (room * size) // (grid.page_size * size + 2))
-    step = min(values.shape[1], swipe_pages * grid.page_size if room >= grid.page_size else room)
+    begins = np.broadcast_to(grid.slot == 1, grid.shape)[: values.shape[0], : values.shape[1]]  # a swipe page
+    in_any: NDArray[np.bool_] = np.any(begins, axis=0)
+    if (begins == in_any).all():
+        mark, page_size = "  ", sizes_by_row(grid)[0]
+        swipe_pages = max(1, (room * size) // (page_size * size + 2))
+        step = swipe_pages * page_size if room >= page_size else room
+    else:
+        mark, step = "│ ", max(1, (room * size) // (size + 2))
+    step = min(values.shape[1], step)
     top = max((value for row in values.tolist() for value in row if not math.isnan(value)), default=0.0)
     lines: list[Text] = []
     for begin in range(0, values.shape[1], step):
         block = range(begin, min(begin + step, values.shape[1]))
-        gaps = ["  " if j > begin and j % grid.page_size == 0 else "" for j in block]  # between swipe pages
+        gaps = ["  " if j > begin and in_any[j] else "" for j in block]  # between swipe pages
         header = "".join(gap + str(j + 1).rjust(size - 1) + " " for j, gap in zip(block, gaps, strict=True))
         lines += [Text()] * bool(lines) + [Text(" " * margin + header + (f" {notes_title}" if notes else ""), "dim")]
         for i, row in enumerate(values.tolist()):
             line = Text.assemble((str(i + 1).rjust(margin - 2), "dim"), "  ")
             for j, gap in zip(block, gaps, strict=True):
-                line.append(gap).append(cells[i][j].rjust(size - 1) + " ", _shade(row[j], top))
+                line.append(mark if gap and begins[i, j] else gap)
+                line.append(cells[i][j].rjust(size - 1) + " ", _shade(row[j], top))
             lines.append(line.append(f"  {notes[i]}", "dim") if notes else line)
     return lines
 

@@ -1,0 +1,323 @@
+"""Judgments out of a log of events: plays, minutes, ratings and thumbs become one relevance per user and item."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, get_args
+
+import numpy as np
+import polars as pl
+
+from carouseval.atomic_files import TABLES, write_frame
+from carouseval.building.choices import Combine
+from carouseval.building.event_log import LARGEST_VALUE, EventLog, EventRules
+from carouseval.building.run_files import with_integer_ids
+from carouseval.errors import DataError, ParameterError, warn
+from carouseval.evaluation.notices import number
+from carouseval.evaluation.settings import ColumnNames
+from carouseval.metrics.validation import require_choice, require_float
+from carouseval.progress import Progress
+from carouseval.result_base import Result
+from carouseval.tables import TableLike
+from carouseval.text_tables import frame_html
+
+_MOST_RELEVANCES = 20  # that are listed one by one
+_RANGES = (0.0, 1.0, 2.0, 5.0, 10.0, 100.0, 1000.0)  # of more relevances than that: where each begins
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class EventJudgments(Result):
+    """Judgments made of events, and how many fell where; the result of :func:`carouseval.judgments_from_events`.
+
+    Attributes
+    ----------
+    judgments : polars.DataFrame
+        ``user_id, item_id, relevance`` (and ``page_id``), sorted by ids: one line per user and item, for
+        :func:`carouseval.evaluate` and the other functions that take judgments.
+    table : polars.DataFrame
+        How many fell where: ``relevance``, the values that get it (from ``from`` up to, but not including, ``to``), the
+        number of judgments (``pairs``), their ``share``, and the number of ``users`` who have one. More than 20
+        different relevances without grades are listed by ranges of relevance.
+    excluded : polars.DataFrame
+        Lines that were not used: ``reason``, number of ``lines``, where the ``first`` is and its ``value``.
+    counts : dict of str to int
+        The numbers of lines read, lines excluded, judgments, relevant judgments (above 0), users and items.
+    config : dict of str to object
+        Every argument in force, and the ``thresholds`` that values were compared with.
+
+    Examples
+    --------
+    >>> import carouseval as cv
+    >>> events = {"user_id": [1, 1, 2], "item_id": [7, 7, 7], "minutes": [30, 25, 4]}
+    >>> result = cv.judgments_from_events(events, "minutes", grades=(1, 10, 45))
+    >>> result
+    EventJudgments(2 judgments (2 relevant) of 2 users from 3 events)
+    >>> result.table.select("relevance", "from", "to", "pairs").rows()
+    [(0.0, 0.0, 1.0, 0), (1.0, 1.0, 10.0, 1), (2.0, 10.0, 45.0, 0), (3.0, 45.0, None, 1)]
+    """
+
+    judgments: pl.DataFrame
+    table: pl.DataFrame
+    excluded: pl.DataFrame
+    counts: dict[str, int]
+    config: dict[str, Any]
+
+    @property
+    def heading(self) -> str:
+        """The numbers of judgments, users, events and excluded lines, in a line."""
+        counts = self.counts
+        lines = ", ".join(f"{row['lines']:,} {row['reason']}" for row in self.excluded.iter_rows(named=True))
+        excluded = f"; {number(counts['excluded'], 'line')} excluded: {lines}" if lines else ""
+        return (
+            f"{number(counts['judgments'], 'judgment')} ({counts['relevant']:,} relevant) of "
+            f"{number(counts['users'], 'user')} from {number(counts['lines'], 'event')}{excluded}"
+        )
+
+    def to_frame(self) -> pl.DataFrame:
+        """Return how many judgments fell where.
+
+        Returns
+        -------
+        polars.DataFrame
+            The attribute ``table``.
+        """
+        return self.table
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything but the judgments themselves as plain values.
+
+        Returns
+        -------
+        dict
+            ``results`` (the lines of the table), ``excluded``, ``counts`` and ``config``.
+        """
+        return {
+            "results": self.table.to_dicts(),
+            "excluded": self.excluded.to_dicts(),
+            "counts": self.counts,
+            "config": self.config,
+        }
+
+    def _repr_html_(self) -> str:
+        return super()._repr_html_() + frame_html(self.excluded) * bool(self.excluded.height)
+
+    def save(self, path: str | Path) -> Path:
+        """Write the judgments, or the table of how many fell where, completely or not at all.
+
+        Parameters
+        ----------
+        path : str or Path
+            Its ending chooses what is written: the judgments (``.parquet``, ``.csv``, ``.ndjson``), or how many fell
+            where (``.json``, ``.md``, ``.tex``).
+
+        Returns
+        -------
+        Path
+            The path of the file.
+        """
+        if Path(path).suffix.lower() in TABLES:
+            return write_frame(path, self.judgments)
+        return super().save(path)
+
+
+def judgments_from_events(
+    events: TableLike,
+    value: str | None = None,
+    *,
+    combine: Combine = "sum",
+    grades: Sequence[float] | None = None,
+    quantiles: Sequence[float] | None = None,
+    event_relevance: Mapping[str, float | None] | None = None,
+    at_least: float = 0,
+    at_most: float | None = None,
+    per_page: bool = False,
+    columns: ColumnNames = None,
+    progress: Progress | None = None,
+) -> EventJudgments:
+    """Turn a log of plays, minutes, ratings or thumbs into judgments, one relevance per user and item.
+
+    The lines of a user and an item are combined into one value, thresholds turn the value into a grade, and events with
+    a relevance of their own have the last word.
+
+    Parameters
+    ----------
+    events : table or path
+        ``user_id, item_id`` and a column of values, one line per event; with ``event_relevance`` also ``event``, with
+        ``combine='last'`` also ``time`` (a number, or a date and time), with ``per_page`` also ``page_id``. Logs of any
+        number of lines are read in batches; memory is needed for the users and items, not for the lines.
+    value : str, optional
+        The column of values: minutes, a rating, a share watched. Without it every line counts 1, so that the sum is the
+        number of events, and 'max' and 'last' give 1.
+    combine : {'sum', 'max', 'last'}, default 'sum'
+        What becomes of several lines: their sum (to the nearest millionth, whatever their order), the largest value, or
+        the value of the latest line by ``time`` (of lines at the same time, the last in the table).
+    grades : sequence of float, optional
+        Thresholds of the combined value, increasing: ``(1, 10, 45)`` gives relevance 0 below 1, 1 from 1 up to but not
+        including 10, 2 from 10, and 3 from 45. Without grades and quantiles, the combined value is the relevance.
+    quantiles : sequence of float, optional
+        Thresholds by share, increasing, from 0 up to but not including 1: quantiles of the positive combined values
+        (interpolated as by ``numpy.quantile``). ``(0, 0.5, 0.9)`` gives relevance 1 to the lower half of the positive
+        values, 2 from the median, and 3 to the top tenth.
+    event_relevance : dict of str to float, optional
+        Events with a relevance of their own, whatever their value: ``{"add_to_list": 2, "thumbs_down": 0}``. The larger
+        of this relevance and that of the other lines holds, but 0 is a dislike and overrides all else. With
+        ``combine='last'``, the latest line holds in any case. None leaves an event out: ``{"impression": None}``. The
+        values of all other events count.
+    at_least : float, default 0
+        Lines with a smaller value are excluded.
+    at_most : float, optional
+        Lines with a larger value are excluded: 1440, say, if a line holds the minutes of one day. By default 1e16.
+    per_page : bool, default False
+        Whether judgments hold for a page only: one relevance per ``user_id``, ``page_id`` and ``item_id``.
+    columns : dict, optional
+        The names of your columns: ``{"user_id": "customer", "event": "action", "time": "timestamp"}``.
+    progress : callable, optional
+        Called with (what, done, total) while the log is read.
+
+    Returns
+    -------
+    EventJudgments
+        The judgments, how many fell where, and the lines that were excluded.
+
+    Notes
+    -----
+    Values that mean nothing are excluded by name, counted in the result, and reported in one
+    :class:`carouseval.DataWarning`: 'missing', 'not a number' (text), 'not finite' (NaN, infinity), 'negative', 'below
+    at_least' and 'above at_most'. A user and an item without any other line get no judgment. Events that are left out
+    are counted too, as 'event left out'.
+
+    Ids of text files such as CSV become integers if all ids of their column are. A log holds what was shown when it was
+    written: items that no page offered have no events, and so no judgment.
+
+    Examples
+    --------
+    >>> import carouseval as cv
+    >>> events = {
+    ...     "user_id": [1, 1, 1, 2, 2, 2],
+    ...     "item_id": ["a", "a", "b", "a", "a", "c"],
+    ...     "event": ["play", "play", "play", "play", "thumbs_down", "add_to_list"],
+    ...     "minutes": [30, 25, 4, 90, None, None],
+    ... }
+    >>> result = cv.judgments_from_events(
+    ...     events, "minutes", grades=(1, 10, 45), event_relevance={"add_to_list": 2, "thumbs_down": 0}
+    ... )
+    >>> result.judgments.rows()
+    [(1, 'a', 3.0), (1, 'b', 1.0), (2, 'a', 0.0), (2, 'c', 2.0)]
+    """
+    if grades is not None and quantiles is not None:
+        raise ParameterError("quantiles: give grades or quantiles, not both.")
+    limits = None if grades is None else _increasing("grades", grades, (1, 10, 45))
+    shares = None if quantiles is None else _increasing("quantiles", quantiles, (0, 0.5, 0.9), below=1)
+    rules = _rules(value, combine, event_relevance, at_least, at_most, per_page)
+    table = rules.open(events, columns)
+    log = EventLog.read(table, rules, progress)
+    if shares is not None:
+        limits = _quantile_thresholds(log.pairs["value"], shares)
+    judgments = log.pairs.select(*rules.keys, _relevance(limits, rules.combine).alias("relevance"))
+    if table.is_text:
+        judgments = with_integer_ids(judgments, *rules.keys)
+    counts = {
+        "lines": log.height,
+        "excluded": int(log.excluded["lines"].sum()),
+        "judgments": judgments.height,
+        "relevant": int((judgments["relevance"] > 0).sum()),
+        "users": judgments["user_id"].n_unique(),
+        "items": judgments["item_id"].n_unique(),
+    }
+    config = {
+        "value": value,
+        "combine": combine,
+        "grades": None if grades is None else limits,
+        "quantiles": shares,
+        "thresholds": limits,
+        "event_relevance": dict(rules.event_relevance),
+        "at_least": rules.at_least,
+        "at_most": rules.at_most,
+        "per_page": per_page,
+        "columns": dict(columns or {}),
+    }
+    return EventJudgments(judgments, _fell_where(judgments, limits), log.excluded, counts, config)
+
+
+def _rules(value: Any, combine: Any, event_relevance: Any, at_least: Any, at_most: Any, per_page: Any) -> EventRules:
+    """The arguments, checked."""
+    if not (value is None or (isinstance(value, str) and value)):
+        raise ParameterError(f"value must be the name of a column, found {value!r}.")
+    require_choice("combine", combine, get_args(Combine))
+    if not isinstance(event_relevance, Mapping | None):
+        raise ParameterError(f"event_relevance must be a dict such as {{'thumbs_down': 0}}, found {event_relevance!r}.")
+    relevances = {
+        str(name): None
+        if relevance is None
+        else require_float(f"event_relevance: the relevance of {name!r}", relevance, at_least=0)
+        for name, relevance in (event_relevance or {}).items()
+    }
+    if value is None and (at_least != 0 or at_most is not None):
+        limit = "at_most" if at_least == 0 else "at_least"
+        raise ParameterError(f"{limit}: without a column of values every line counts 1. Name the column in value.")
+    at_least = require_float("at_least", at_least, at_least=0, at_most=LARGEST_VALUE)
+    most = LARGEST_VALUE if at_most is None else at_most
+    at_most = require_float("at_most", most, at_least=at_least, at_most=LARGEST_VALUE)
+    if not isinstance(per_page, bool):
+        raise ParameterError(f"per_page must be True or False, found {per_page!r}.")
+    return EventRules(value, combine, relevances, at_least, at_most, per_page)
+
+
+def _increasing(name: str, values: Any, example: tuple[float, ...], below: float = math.inf) -> list[float]:
+    """Thresholds of at least 0, each larger than the one before."""
+    if isinstance(values, str | bytes) or not isinstance(values, Sequence | np.ndarray) or not len(values):
+        raise ParameterError(f"{name} must be a list of numbers such as {example}, found {values!r}.")
+    numbers = [require_float(f"{name}: each number", value, at_least=0) for value in values]
+    for previous, threshold in itertools.pairwise(numbers):
+        if threshold <= previous:
+            raise ParameterError(f"{name} must increase, found {threshold:g} after {previous:g}.")
+    if numbers[-1] >= below:
+        raise ParameterError(f"{name} must be below {below:g}, found {numbers[-1]:g}.")
+    return numbers
+
+
+def _quantile_thresholds(values: pl.Series, quantiles: Sequence[float]) -> list[float]:
+    """The quantiles of the positive values."""
+    positive = values.filter(values > 0).to_numpy()
+    if not len(positive):
+        raise DataError("events: no combined value is positive, so there are no quantiles. Give grades.")
+    thresholds = [float(threshold) for threshold in np.quantile(positive, quantiles)]
+    same = [grade for grade in range(1, len(thresholds)) if thresholds[grade] == thresholds[grade - 1]]
+    if same:
+        first = same[0]
+        warn(
+            f"events: the quantiles {quantiles[first - 1]:g} and {quantiles[first]:g} are both "
+            f"{thresholds[first]:g}, so no value gets relevance {first}. Use fewer quantiles, or give grades."
+        )
+    return thresholds
+
+
+def _relevance(thresholds: Sequence[float] | None, combine: Combine) -> pl.Expr:
+    """The relevance of a pair by its combined value and its events."""
+    value = pl.col("value")
+    if thresholds is not None:
+        reached = pl.sum_horizontal((value >= threshold).cast(pl.Float64) for threshold in thresholds)
+        value = pl.when(value.is_not_null()).then(reached)
+    larger = pl.max_horizontal(value, "most")  # with "last" there is only one of the two
+    return larger if combine == "last" else pl.when(pl.col("least") == 0).then(0.0).otherwise(larger)
+
+
+def _fell_where(judgments: pl.DataFrame, thresholds: Sequence[float] | None) -> pl.DataFrame:
+    """The numbers of judgments by relevance, with the values that get each grade; or by ranges of relevance."""
+    relevance, by = pl.col("relevance"), "relevance"
+    starts = [] if thresholds is None else [0.0, *thresholds]
+    grades: list[float | None] = [float(grade) for grade in range(len(starts))]
+    if thresholds is None and judgments["relevance"].n_unique() > _MOST_RELEVANCES:
+        starts, grades, by = list(_RANGES), [None] * len(_RANGES), "from"
+        relevance = pl.max_horizontal(pl.when(relevance >= start).then(start) for start in starts)
+    ends = [*starts[1:], None][: len(starts)]
+    floats = dict.fromkeys(("relevance", "from", "to"), pl.Float64())
+    ranges = pl.DataFrame({"relevance": grades, "from": starts, "to": ends}, schema=floats)
+    numbers = judgments.group_by(relevance.alias(by)).agg(pairs=pl.len(), users=pl.col("user_id").n_unique())
+    joined = ranges.join(numbers, on=by, how="full", coalesce=True).sort(by)
+    pairs, users = (pl.col(name).fill_null(0).cast(pl.Int64) for name in ("pairs", "users"))
+    return joined.select("relevance", "from", "to", pairs, (pairs / judgments.height).alias("share"), users)

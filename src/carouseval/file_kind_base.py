@@ -1,0 +1,59 @@
+"""What every kind of table file can do."""
+
+import gzip
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar, TextIO
+
+import polars as pl
+
+from carouseval.errors import DataError
+
+GZIP, ZSTD = (".gz", ".gzip"), (".zst", ".zstd")
+
+
+@dataclass(frozen=True)
+class FileKind:
+    """A kind of file: its extensions and how to read it. Subclasses define ``scan``, and override what else differs."""
+
+    compressible: ClassVar[bool] = True  # whether it may be compressed with gzip or zstd
+    magic: ClassVar[bytes] = b""  # the first bytes of every such file
+
+    name: str
+    extensions: tuple[str, ...]  # messages show the first
+    separator: str = ""  # of the fields of a line; empty for files whose columns have types
+
+    @property
+    def is_text(self) -> bool:
+        """Whether all values are text, so that they have no types, and blank lines are skipped."""
+        return self.separator != ""
+
+    def scan(self, path: Path) -> pl.LazyFrame:
+        """All records; nothing is read until they are collected."""
+        raise NotImplementedError(f"{type(self).__name__} must define scan(path).")
+
+    def scan_cloud(self, url: str, options: dict[str, Any] | None = None) -> pl.LazyFrame:
+        """The same from cloud storage, with Polars' ``storage_options``; patterns are expanded by Polars."""
+        raise DataError(f"{url}: {self.name} can only be read from local files. Download it, or use .parquet.")
+
+    def where(self, path: Path, record: int) -> str:
+        """The line of a record (counted from 0), for a person to look it up."""
+        return f"record {record + 1}"
+
+    def diagnose(self, path: Path) -> str:
+        """What is wrong with a file that cannot be parsed and what to do, as far as that can be found."""
+        with path.open("rb") as file:
+            start = file.read(24)
+        return "" if start.startswith(self.magic) else f"it starts with {start!r}. Is it another type of file?"
+
+    def check_lines(self, path: Path, fields: int) -> None:
+        """Refuse the first line with more or fewer fields than the header, which only text files can have."""
+
+
+def open_text(path: Path) -> TextIO:
+    """A file of UTF-8 text, plain or compressed with gzip, with its line ends unchanged."""
+    if path.suffix.lower() in GZIP:
+        return gzip.open(path, "rt", encoding="utf-8-sig", newline="")
+    if path.suffix.lower() in ZSTD:
+        raise OSError("it is compressed with zstd and cannot be read line by line; decompress it to find the line")
+    return path.open(encoding="utf-8-sig", newline="")

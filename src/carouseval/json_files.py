@@ -1,0 +1,135 @@
+"""Tables in JSON: one object per line, or a whole file of records, columns or pages."""
+
+import contextlib
+import glob
+import itertools
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NoReturn
+
+import polars as pl
+
+from carouseval.file_kind_base import FileKind, open_text
+from carouseval.nested_pages import nesting_error
+
+
+class JsonLines(FileKind):
+    """One JSON object per line."""
+
+    def scan(self, path: Path) -> pl.LazyFrame:
+        name = str(path)
+        return pl.scan_ndjson(glob.escape(name) if glob.has_magic(name) else name, infer_schema_length=None)
+
+    def scan_cloud(self, url: str, options: dict[str, Any] | None = None) -> pl.LazyFrame:
+        return pl.scan_ndjson(url, infer_schema_length=None, storage_options=options)
+
+    def where(self, path: Path, record: int) -> str:
+        """The line of a record; blank lines are not records."""
+        with contextlib.suppress(UnicodeDecodeError, OSError), open_text(path) as file:
+            filled = (number for number, line in enumerate(file, 1) if line.strip())
+            for number in itertools.islice(filled, record, None):
+                return f"line {number}"
+        return f"line {record + 1}"
+
+    def diagnose(self, path: Path) -> str:
+        forms: set[bool] = set()
+        with open_text(path) as file:
+            for number, line in enumerate(file, 1):
+                try:
+                    record = _parse(line) if line.strip() else {}
+                except (ValueError, RecursionError):
+                    return f"line {number} is not JSON: {line.strip()[:40]!r}. Write one object per line: {{...}}."
+                if not isinstance(record, dict):
+                    return f"line {number} is not a JSON object. Write one object per line: {{...}}."
+                if reason := nesting_error(record, forms):
+                    return f"line {number}, {reason}"
+        return ""
+
+
+class Json(FileKind):
+    """A list of records, an object of columns, or a single record. Unlike other files it is read into memory whole.
+
+    Many programs write one object per line under this extension too; such files are read line by line.
+    """
+
+    def scan(self, path: Path) -> pl.LazyFrame:
+        first = _first_lines(path)
+        if _are_records(first):
+            return _LINES.scan(path)
+        if first and first[0].startswith("{"):
+            with contextlib.suppress(ValueError, RecursionError):  # Polars refuses such a file too
+                columns = _columns(_parse("\n".join(_lines(path).collect()["line"])))
+                if columns is not None:
+                    return pl.LazyFrame(columns, strict=False)
+        return pl.read_json(path, infer_schema_length=None).lazy()
+
+    def where(self, path: Path, record: int) -> str:
+        """The number of a record, or its line where every record has one."""
+        return _LINES.where(path, record) if _are_records(_first_lines(path)) else super().where(path, record)
+
+    def diagnose(self, path: Path) -> str:
+        with open_text(path) as file:
+            text = file.read()
+        if _are_records(text.split("\n")):
+            return _LINES.diagnose(path)
+        try:
+            content = _parse(text)
+        except json.JSONDecodeError as error:
+            return f"{error.msg} at line {error.lineno}, character {error.colno}. Is the file complete?"
+        except (ValueError, RecursionError) as error:
+            return f"{error}."
+        if columns := _columns(content):
+            lengths = {name: len(values) for name, values in columns.items()}
+            first, *others = lengths
+            for other in others:
+                if lengths[other] != lengths[first]:
+                    return f"column {first} has {lengths[first]} values, but {other} has {lengths[other]}."
+            return ""
+        forms: set[bool] = set()
+        for number, record in enumerate(content if isinstance(content, list) else [content], 1):
+            if not isinstance(record, dict):
+                return f"record {number} is {json.dumps(record)[:40]}. Write a list of objects: [{{...}}, {{...}}]."
+            if reason := nesting_error(record, forms):
+                return f"record {number}, {reason}"
+        return ""
+
+
+_LINES = JsonLines("NDJSON", (".ndjson", ".jsonl"))
+
+
+def _lines(path: Path) -> pl.LazyFrame:
+    return pl.scan_lines(path, glob=False)
+
+
+def _first_lines(path: Path) -> list[str]:
+    """Two lines that are not blank, or fewer if there are no more."""
+    line = pl.col("line").str.strip_chars(" \t\r\ufeff")
+    return _lines(path).select(line).filter(line != "").head(2).collect()["line"].to_list()
+
+
+def _are_records(lines: Sequence[str]) -> bool:
+    """Whether lines begin with an object that ends on its own line, and go on after it."""
+    first, *others = [line for line in lines if line.strip()][:2] or [""]
+    with contextlib.suppress(ValueError, RecursionError):
+        return bool(others) and isinstance(_parse(first), dict)
+    return False
+
+
+def _columns(content: Any) -> dict[str, list[Any]] | None:
+    """The columns of an object of lists, or of objects of values by index, as pandas writes frames; else None."""
+    if not isinstance(content, dict) or not content:
+        return None
+    if all(isinstance(values, list) for values in content.values()):
+        return content
+    if all(isinstance(values, dict) for values in content.values()):
+        return {name: list(values.values()) for name, values in content.items()}
+    return None
+
+
+def _parse(text: str) -> Any:
+    return json.loads(text.removeprefix("\ufeff"), parse_constant=_refuse_constant)
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not a value of JSON; write null")

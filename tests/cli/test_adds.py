@@ -109,6 +109,17 @@ def test_errors(options: list[str], message: str, folder: Path) -> None:
     assert done.stderr.startswith(f"carouseval: {message}")
 
 
+def test_judgments_without_relevance_and_categories_in_one_cell(tmp_path: Path) -> None:
+    (tmp_path / "candidates.csv").write_text("user_id,carousel,col,item_id\n1,drama,1,10\n")
+    (tmp_path / "judgments.csv").write_text("user_id,item_id\n1,10\n")
+    (tmp_path / "items.csv").write_text("item_id,category\n10,crime|drama\n")
+    call = ["adds", "candidates.csv", "judgments.csv", "--items", "items.csv", "--split", "|", "-f", "json"]
+    done = run(*call, cwd=tmp_path)
+    assert done.stderr == "carouseval: note: judgments have no column relevance; each counts as relevance 1.\n"
+    content = json.loads(done.stdout)
+    assert (content["config"]["split"], content["results"][0]["gain"]) == ("|", pytest.approx(1.0))
+
+
 def test_advice_names_options(folder: Path, tmp_path: Path) -> None:
     layouts = tmp_path / "layouts.parquet"
     pl.read_parquet(folder / "layouts.parquet").filter(pl.col("row") != 2).write_parquet(layouts)

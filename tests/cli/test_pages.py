@@ -102,6 +102,15 @@ def test_categories_of_integers(tmp_path: Path) -> None:
     assert done.stderr == "carouseval: --categories must be an integer, as category is, found 'drama'.\n"
 
 
+def test_categories_in_one_cell(tmp_path: Path) -> None:
+    (tmp_path / "items.csv").write_text("item_id,category\n1,Action|Comedy\n2,Comedy\n")
+    (tmp_path / "scores.csv").write_text("user_id,item_id,score\n7,1,1\n7,2,2\n")
+    options = ["--split", "|", "--category", "Action", "--out", "pages.csv"]
+    done = run("pages", "scores.csv", "--items", "items.csv", *options, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert pl.read_csv(tmp_path / "pages.csv").rows() == [(7, 1, 1, 1, "Action")]
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

@@ -150,7 +150,10 @@ def _read(
         for defect in large_gains(inputs):
             warn(str(defect))
         source = "none" if inputs.judged.membership is None else inputs.judged.membership.source
-        config = plan.config() | {"items": "layouts and candidates" if uses_shown_items else source}
+        config = plan.config() | {
+            "items": "layouts and candidates" if uses_shown_items else source,
+            "relevance": "given" if schema.relevance_is_given(inputs.tables["judgments"]) else schema.RELEVANCE_1,
+        }
     page, ideal, counts["invalid"] = _current_page(
         sources, ideals, metric, layouts, user_number, ideal, len(scored), progress
     )

@@ -35,6 +35,7 @@ def pages_from_scores(
     unique_items: bool = True,
     min_items: int = 1,
     columns: ColumnNames = None,
+    split: str | None = None,
     progress: Progress | None = None,
 ) -> pl.DataFrame:
     """Turn the scores of any recommender into pages that :func:`carouseval.evaluate` can score.
@@ -68,6 +69,8 @@ def pages_from_scores(
         The fewest items of a row. A category with fewer items left for a user is skipped.
     columns : dict, optional
         The names of your columns: ``{"user_id": "customer"}``, or the same under a table's name.
+    split : str, optional
+        The separator of several categories in one cell of ``items``: '|' for 'Action|Comedy'.
     progress : callable, optional
         Called with (what, done, total) while scores are read and rows are filled.
 
@@ -120,7 +123,7 @@ def pages_from_scores(
     if not isinstance(unique_items, bool):
         raise ParameterError(f"unique_items must be True or False, found {unique_items!r}.")
     sources = {"scores": in_memory(scores, "scores"), "items": in_memory(items, "items")}
-    candidates = _Candidates.read(schema.open_tables(sources, Settings(columns=columns)), progress)
+    candidates = _Candidates.read(schema.open_tables(sources, Settings(columns=columns, split=split)), progress)
     allowed = candidates.category_codes("categories", categories)
     pinned_rows = candidates.pinned_rows(pinned or {}, grid)
     if order == "fixed" and allowed is None:

@@ -139,6 +139,7 @@ def build_pages(
     gain: Gain = "exp2",
     invalid: Invalid = "error",
     columns: ColumnNames = None,
+    split: str | None = None,
     progress: Progress | None = None,
 ) -> BuiltPages:
     """Build one page for all users, row by row from the candidate that adds most to the mean score.
@@ -168,6 +169,8 @@ def build_pages(
         A candidate with items outside its category is an error, or is counted and scored as it is.
     columns : dict, optional
         The names of your columns: ``{"user_id": "customer"}``, or the same under a table's name.
+    split : str, optional
+        The separator of several categories in one cell of ``items``: '|' for 'Action|Comedy'.
     progress : callable, optional
         Called with (what, done, total) while tables are read and scored.
 
@@ -195,7 +198,7 @@ def build_pages(
     >>> built.order, round(built.score, 4), built.exact, round(built.share, 4)
     (('drama', 'hits'), 1.0, True, 1.0)
     """
-    settings = Settings(metrics=metrics, grid=grid, gain=gain, invalid=invalid, columns=columns)
+    settings = Settings(metrics=metrics, grid=grid, gain=gain, invalid=invalid, columns=columns, split=split)
     carousels = read_candidates(None, candidates, judgments, items, settings, progress)
     max_rows = min(len(carousels.names), grid.rows)
     rows = max_rows if rows is None else require_int("rows", rows, 1)

@@ -153,6 +153,7 @@ def what_adds(
     gain: Gain = "exp2",
     invalid: Invalid = "error",
     columns: ColumnNames = None,
+    split: str | None = None,
     progress: Progress | None = None,
 ) -> MarginalGains:
     """Compute what each candidate carousel would add to the score of a page.
@@ -190,6 +191,8 @@ def what_adds(
         errors, or are counted and scored as they are.
     columns : dict, optional
         The names of your columns: ``{"user_id": "customer"}``, or the same under a table's name.
+    split : str, optional
+        The separator of several categories in one cell of ``items``: '|' for 'Action|Comedy'.
     progress : callable, optional
         Called with (what, done, total) while tables are read and scored.
 
@@ -218,7 +221,7 @@ def what_adds(
     {'drama': 0.7659, 'again': 0.0038}
     """
     row = None if row is None else require_int("row", row, 1)
-    settings = Settings(metrics=metrics, grid=grid, gain=gain, invalid=invalid, columns=columns)
+    settings = Settings(metrics=metrics, grid=grid, gain=gain, invalid=invalid, columns=columns, split=split)
     carousels = read_candidates(layouts, candidates, judgments, items, settings, progress)
     if row is not None and row > grid.rows:
         raise ParameterError(f"row must be at most {grid.rows}, the last row of the grid of {grid}, found {row}.")

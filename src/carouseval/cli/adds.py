@@ -6,8 +6,8 @@ from typing import Annotated, Any
 import typer
 
 from carouseval.cli import options
-from carouseval.cli.output import Format, emit, progress_bar
-from carouseval.cli.settings_options import ColumnsOption, parse_columns
+from carouseval.cli.output import Format, emit, note_assumptions, progress_bar
+from carouseval.cli.settings_options import ColumnsOption, SplitOption, parse_columns
 from carouseval.errors import ParameterError
 from carouseval.evaluation.settings import Invalid
 
@@ -87,6 +87,7 @@ def adds(
         ),
     ] = "error",
     columns: ColumnsOption = options.NOTHING,
+    split: SplitOption = None,
     per_user: Annotated[
         Path | None, typer.Option(help="Write what every user gains to this .parquet, .csv or .ndjson file.")
     ] = None,
@@ -119,6 +120,7 @@ def adds(
         "gain": gain,
         "invalid": invalid,
         "columns": parse_columns(columns),
+        "split": split,
     }
     result: MarginalGains | BuiltPages
     with progress_bar() as bar:
@@ -126,6 +128,7 @@ def adds(
             result = build_pages(candidates, judgments, items, rows=rows, progress=bar, **settings)
         else:
             result = what_adds(layouts, candidates, judgments, items, row=row, progress=bar, **settings)
+    note_assumptions(result.config)
     if isinstance(result, BuiltPages) and pages is not None:
         write_frame(pages, result.layouts)
     if isinstance(result, MarginalGains) and per_user is not None:

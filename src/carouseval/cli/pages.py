@@ -8,7 +8,7 @@ import typer
 from carouseval.building.choices import CategoryOrder
 from carouseval.cli import options
 from carouseval.cli.output import Format, emit, progress_bar
-from carouseval.cli.settings_options import ColumnsOption, parse_columns
+from carouseval.cli.settings_options import ColumnsOption, SplitOption, parse_columns
 from carouseval.cli.typed_ids import parse_id
 from carouseval.errors import ParseError
 
@@ -68,6 +68,7 @@ def pages(
     ] = True,
     min_items: Annotated[int, typer.Option(help="Fewest items of a row; a shorter one is left out.", min=1)] = 1,
     columns: ColumnsOption = options.NOTHING,
+    split: SplitOption = None,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -97,6 +98,7 @@ def pages(
         "pinned": _pinned_rows(pinned, items, names) or None,
         "unique_items": unique_items,
         "min_items": min_items,
+        "split": split,
     }
     with progress_bar() as bar:
         layouts = pages_from_scores(_scores(scores), items, screen, columns=names, progress=bar, **settings)

@@ -27,6 +27,9 @@ _COLUMNS = "Your name for a column: user_id=customer, or items.item_id=sku for a
 ColumnsOption: TypeAlias = Annotated[
     list[str], typer.Option("--columns", "--column", metavar="<ours=yours>", help=_COLUMNS)
 ]  # for commands that take only some of the settings
+SplitOption: TypeAlias = Annotated[
+    str | None, typer.Option(help="Separator of several categories in one cell of items: '|' for 'Action|Comedy'.")
+]
 
 
 class SettingOptions(NamedTuple):

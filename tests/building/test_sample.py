@@ -31,13 +31,12 @@ def all_pages(data: Sample) -> pl.DataFrame:
     return one if "page_id" in one.columns else one.with_columns(page_id=pl.lit("p1"))
 
 
-@pytest.mark.parametrize("options", CASES.values(), ids=CASES)
-def test_pages_are_valid(options: dict[str, Any]) -> None:
-    data = sample(users=150, **options)
+def row_table(data: Sample) -> pl.DataFrame:
+    """A line per row of all pages, which are checked: no category, row or cell twice or left out."""
     pages = all_pages(data)
     rows = pages.group_by(*PAGE, "row").agg(
         pl.col("category").n_unique().alias("categories"),
-        pl.col("category").first(),
+        pl.col("category", "device").first(),
         pl.col("item_id").n_unique().alias("items"),
         pl.col("col").n_unique().alias("cols"),
         pl.col("col").max().alias("last"),
@@ -50,17 +49,22 @@ def test_pages_are_valid(options: dict[str, Any]) -> None:
     whole = rows.group_by(PAGE).agg(pl.len(), pl.col("row").max(), pl.col("category").n_unique())
     assert (whole["row"] == whole["len"]).all()  # no row skipped
     assert (whole["category"] == whole["len"]).all()  # no category twice
-    for device, grid in data.grids.items():
-        there = pages.filter(device=device)
-        assert there["row"].max() == min(grid.rows, data.items["category"].n_unique())
-        assert there["col"].max() <= grid.cols  # type: ignore[operator]
     assert pages.select("row", "col").min().row(0) == (1, 1)
     assert pages.group_by("user_id").agg(pl.col("device").n_unique())["device"].max() == 1
+    return rows
 
 
 @pytest.mark.parametrize("options", CASES.values(), ids=CASES)
-def test_items_stand_in_their_categories(options: dict[str, Any]) -> None:
+def test_pages_are_valid(options: dict[str, Any]) -> None:
     data = sample(users=150, **options)
+    rows = row_table(data)
+    for device, grid in data.grids.items():
+        there = rows.filter(device=device)
+        assert there["row"].max() == min(grid.rows, data.items["category"].n_unique())
+        assert there["last"].max() <= grid.cols  # type: ignore[operator]
+
+
+def assert_items_are_in_their_categories(data: Sample) -> None:
     pages, items = all_pages(data), data.items
     if "user_id" not in items.columns:
         items = items.with_columns(user_id=pl.lit(None, pl.String))
@@ -68,6 +72,13 @@ def test_items_stand_in_their_categories(options: dict[str, Any]) -> None:
     stray = pages.join(everyone, on=["item_id", "category"], how="anti")
     assert stray.join(personal, on=["user_id", "item_id", "category"], how="anti").height == 0
     assert items.is_duplicated().sum() == 0
+
+
+@pytest.mark.parametrize("options", CASES.values(), ids=CASES)
+def test_items_are_in_their_categories(options: dict[str, Any]) -> None:
+    data = sample(users=150, **options)
+    assert_items_are_in_their_categories(data)
+    everyone = data.items.filter(pl.col("user_id").is_null()) if "user_id" in data.items.columns else data.items
     assert everyone.group_by("item_id").len()["len"].max() in (2, 3)
     assert everyone["category"].n_unique() == options.get("categories", 25)
     assert everyone["item_id"].n_unique() == options.get("items", 2000)
@@ -261,6 +272,13 @@ def test_a_sample_in_a_line_and_in_a_notebook() -> None:
         ({"mode": "stars"}, "mode must be 'graded' or 'binary', found 'stars'"),
         ({"categories_per_item": 4}, "categories_per_item must be at most 3, found 4"),
         ({"missing": 2}, "missing must be a finite number of at least 0 and at most 1, found 2"),
+        ({"kind": "hmoe"}, r"kind must be 'genres' or 'home', found 'hmoe'\. Did you mean 'home'\?"),
+        ({"kind": "home", "pinned": True}, "pinned must be left out for home pages; they take users, seed, ids and"),
+        ({"kind": "home", "ids": "text"}, "ids must be 'str' or 'int', found 'text'"),
+        (
+            {"kind": "home", "systems": ["oracle"]},
+            "must be 'perfect', 'new', 'prod' or 'random', found 'oracle'",
+        ),
     ],
 )
 def test_options_out_of_range(options: dict[str, Any], message: str) -> None:
@@ -278,5 +296,5 @@ def test_an_unknown_format(tmp_path: Path) -> None:
 def test_one_set_of_defaults() -> None:
     of_tables = inspect.signature(sample_tables.SampleTables).parameters
     of_sample = inspect.signature(sample).parameters
-    assert list(of_tables) == list(of_sample)
+    assert list(of_tables) == [name for name in of_sample if name != "kind"]
     assert all(of_tables[name].default == of_sample[name].default for name in list(of_tables)[1:])

@@ -13,14 +13,13 @@ from typer.testing import CliRunner
 
 from carouseval.attention.choices import Objective
 from carouseval.attention.rank_fit import OBJECTIVES
-from carouseval.building.sample import SampleFormat
-from carouseval.building.sample_model import SYSTEMS
+from carouseval.building.sample import SampleFormat, SampleKind
 from carouseval.cli.check import check
 from carouseval.cli.compare import compare
 from carouseval.cli.evaluate import evaluate
 from carouseval.cli.explain import explain
 from carouseval.cli.grid_options import grid_options
-from carouseval.cli.sample import FileFormat, SystemName
+from carouseval.cli.sample import FileFormat, PageKind
 from carouseval.cli.settings_options import option_names, with_settings
 from carouseval.evaluation.settings import Doc, Settings, setting_default
 from carouseval.metrics.grid import PHONE, RECGAZE, TV, Grid
@@ -117,7 +116,7 @@ def test_choices_and_defaults_written_down_twice_agree() -> None:
     assert setting_default(next(one for one in fields(Settings) if one.name == "grid")) == RECGAZE == given()["grid"]
     assert get_args(Objective) == OBJECTIVES
     assert get_args(FileFormat) == get_args(SampleFormat)
-    assert list(SystemName) == list(SYSTEMS)
+    assert get_args(PageKind) == get_args(SampleKind)
 
 
 def test_shells_complete_choices() -> None:

@@ -194,7 +194,7 @@ def test_compare_takes_a_weight(folder: Path, tmp_path: Path) -> None:
 def test_commands_are_listed_from_a_page_to_the_evidence() -> None:
     lines = run("--help").stdout.partition("Commands:")[2].splitlines()
     commands = [line.split()[0] for line in lines if line.startswith("  ") and line[2:3].isalpha()]
-    assert commands[:7] == ["score", "evaluate", "compare", "explain", "check", "pages", "adds"]
+    assert commands[:8] == ["score", "evaluate", "compare", "explain", "check", "judgments", "pages", "adds"]
     assert all("Examples:" in run(command, "--help").stdout for command in ("pages", "adds"))
 
 

@@ -67,9 +67,9 @@ def test_capacity(config: dict[str, Any], wanted: str) -> None:
 @pytest.mark.parametrize(
     ("page_size", "wanted"),
     [
-        ([5] * 4, "swipe pages of 5, "),
-        ([1, 5, 5, 5], "swipe pages of 1 (row 1) and 5 (rows 2 to 4), "),
-        ((1, 5, 5, 10), "swipe pages of 1 (row 1), 5 (rows 2 to 3) and 10 (row 4), "),
+        (5, "swipe pages of 5, "),
+        ([1, 5, 5, 5], "swipe pages: 1 in row 1, 5 in rows 2-4, "),
+        ((1, 5, 5, 10), "swipe pages: 1 in row 1, 5 in rows 2-3, 10 in row 4, "),
     ],
 )
 def test_a_page_size_for_each_row(page_size: Any, wanted: str) -> None:

@@ -4,6 +4,7 @@ Users have tastes and prefer what is popular; systems know those tastes more or 
 systems is known in advance.
 """
 
+import inspect
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,10 +13,15 @@ from typing import Literal, TypeAlias, TypedDict, Unpack, get_args
 import polars as pl
 
 from carouseval.atomic_files import atomic_folder
+from carouseval.building.sample_home_tables import HomeTables
 from carouseval.building.sample_tables import IdType, RelevanceMode, SampleTables
+from carouseval.errors import ParameterError
 from carouseval.metrics.grid import RECGAZE, Grid
 from carouseval.metrics.validation import require_choice
 from carouseval.text_tables import frame_html
+
+SampleKind: TypeAlias = Literal["genres", "home"]
+"""What synthetic pages are made of."""
 
 SampleFormat: TypeAlias = Literal["parquet", "csv", "ndjson"]
 """The type of the files that :func:`write_sample` writes."""
@@ -28,7 +34,8 @@ class Sample:
     Attributes
     ----------
     items : polars.DataFrame
-        ``item_id, category``; with a pinned row also ``user_id``, null on lines that hold for all users.
+        ``item_id, category``; where users have items of their own also ``user_id``, null on lines that hold for all
+        users; of home pages also ``title``.
     judgments : polars.DataFrame
         ``user_id, item_id, relevance``.
     layouts : dict of str to polars.DataFrame
@@ -38,6 +45,8 @@ class Sample:
         The grid of each device.
     order : tuple of str
         The systems, best first.
+    carousels : polars.DataFrame, optional
+        For home pages: ``category, user_id, capacity, personal``.
 
     Examples
     --------
@@ -51,6 +60,7 @@ class Sample:
     layouts: dict[str, pl.DataFrame]
     grids: dict[str, Grid]
     order: tuple[str, ...]
+    carousels: pl.DataFrame | None = None
 
     @property
     def _caption(self) -> str:
@@ -65,6 +75,7 @@ class Sample:
 
     def _repr_html_(self) -> str:
         tables = {"items": self.items, "judgments": self.judgments}
+        tables |= {} if self.carousels is None else {"carousels": self.carousels}
         tables |= {f"layouts[{name!r}]": layouts for name, layouts in self.layouts.items()}
         lines = [
             {"table": name, "lines": f"{table.height:,}", "columns": ", ".join(table.columns)}
@@ -87,6 +98,8 @@ class SampleFiles:
         The grid of each device.
     order : tuple of str
         The systems, best first.
+    carousels : Path, optional
+        The file of this table, for home pages.
 
     Examples
     --------
@@ -102,6 +115,7 @@ class SampleFiles:
     layouts: dict[str, Path]
     grids: dict[str, Grid]
     order: tuple[str, ...]
+    carousels: Path | None = None
 
 
 class SampleOptions(TypedDict, total=False):
@@ -125,6 +139,7 @@ class SampleOptions(TypedDict, total=False):
 def sample(
     users: int = 1000,
     *,
+    kind: SampleKind = "genres",
     items: int = 2000,
     categories: int = 25,
     grid: Grid = RECGAZE,
@@ -146,10 +161,18 @@ def sample(
     every item in its row's category. An item may appear in several rows, as it may have several categories. A user's
     data depend only on the seed and the user's number, not on the number of users or the choice of systems.
 
+    Pages of kind 'home' resemble those of a streaming service, on televisions and phones. A pinned billboard shows one
+    item. "Continue watching" shows what the user began, "Top 10" ten of the most popular items. Rows such as "Because
+    you watched Hidden Garden" belong to one user or a few, genres to everyone. New users have short pages, and some
+    users none. Evaluate them with ``carousels``, ``grid=sample.grids`` and ``by="device"``.
+
     Parameters
     ----------
     users : int, default 1000
         The number of users.
+    kind : {'genres', 'home'}, default 'genres'
+        Whether rows are genres, or those of a home page. Of the other parameters, 'home' takes ``seed``, ``ids`` and
+        ``systems``.
     items : int, default 2000
         The number of items.
     categories : int, default 25
@@ -162,7 +185,8 @@ def sample(
         'str' gives ids such as u000017 and m00042, 'int' gives 17 and 42.
     systems : sequence of str, optional
         Which of 'oracle', 'new', 'prod', 'popular' and 'random' to draw; by default all. This is their order, best
-        first, by N2DCG_cat of judged candidates. With few users, new and prod, which differ by little, may swap.
+        first, by N2DCG_cat of judged candidates. With few users, new and prod, which differ by little, may swap. Home
+        pages are those of 'perfect', 'new', 'prod' and 'random', where perfect shows ideal pages: they score 1.
     mode : {'graded', 'binary'}, default 'graded'
         Graded relevance is 0.0 to 5.0; binary relevance is 1.0 from grade 3 on, else 0.0. The pages are the same.
     judgments : int, default 20
@@ -202,31 +226,34 @@ def sample(
     >>> data.layouts["new"].height == 200 * 10 * 15
     True
     """
-    drawn = SampleTables(
-        users, items, categories, grid, seed, ids, systems, mode, judgments, categories_per_item, devices, ragged,
-        pinned, pages, missing,
+    options = SampleOptions(
+        items=items, categories=categories, grid=grid, seed=seed, ids=ids, mode=mode, judgments=judgments,
+        categories_per_item=categories_per_item, devices=devices, ragged=ragged, pinned=pinned, pages=pages,
+        missing=missing,
     )  # fmt: skip
+    drawn = _tables(users, kind, systems, options)
     parts: dict[str, list[pl.DataFrame]] = {}
     for name, part in drawn.parts():
         parts.setdefault(name, []).append(part)
     tables = {name: pl.concat(frames, rechunk=False) for name, frames in parts.items()}
     layouts = {name: tables[f"layouts-{name}"] for name in drawn.systems}
-    return Sample(tables["items"], tables["judgments"], layouts, drawn.grids, drawn.systems)
+    return Sample(tables["items"], tables["judgments"], layouts, drawn.grids, drawn.systems, tables.get("carousels"))
 
 
 def write_sample(
     directory: str | Path,
     users: int = 1000,
     *,
+    kind: SampleKind = "genres",
     systems: Sequence[str] | None = None,
     format: SampleFormat = "parquet",
     **options: Unpack[SampleOptions],
 ) -> SampleFiles:
     """Write the tables of :func:`carouseval.sample` to files.
 
-    The files are ``items``, ``judgments`` and ``layouts-<system>``. They are written block by block, so a million users
-    need little more memory than a thousand, and appear only when all are complete; existing files of these names are
-    replaced.
+    The files are ``items``, ``judgments``, ``layouts-<system>`` and, of home pages, ``carousels``. They are written
+    block by block, so a million users need little more memory than a thousand, and appear only when all are complete;
+    existing files of these names are replaced.
 
     Parameters
     ----------
@@ -234,6 +261,8 @@ def write_sample(
         The folder to write to. It is created if it does not exist.
     users : int, default 1000
         The number of users.
+    kind : {'genres', 'home'}, default 'genres'
+        Whether rows are genres, or those of a home page.
     systems : sequence of str, optional
         The systems to draw; by default all.
     format : {'parquet', 'csv', 'ndjson'}, default 'parquet'
@@ -256,13 +285,26 @@ def write_sample(
     100
     """
     require_choice("format", format, get_args(SampleFormat))
-    tables = SampleTables(users, systems=systems, **options)
+    tables = _tables(users, kind, systems, options)
     directory = Path(directory)
     with atomic_folder(directory) as unfinished:
         _write(tables.parts(), unfinished, format)
     layouts = {name: directory / f"layouts-{name}.{format}" for name in tables.systems}
     items, judgments = directory / f"items.{format}", directory / f"judgments.{format}"
-    return SampleFiles(items, judgments, layouts, tables.grids, tables.systems)
+    carousels = directory / f"carousels.{format}" if kind == "home" else None
+    return SampleFiles(items, judgments, layouts, tables.grids, tables.systems, carousels)
+
+
+def _tables(
+    users: int, kind: SampleKind, systems: Sequence[str] | None, options: SampleOptions
+) -> SampleTables | HomeTables:
+    require_choice("kind", kind, get_args(SampleKind))
+    if kind == "genres":
+        return SampleTables(users, systems=systems, **options)
+    for name, value in options.items():
+        if name not in ("seed", "ids") and value != inspect.signature(SampleTables).parameters[name].default:
+            raise ParameterError(f"{name} must be left out for home pages; they take users, seed, ids and systems.")
+    return HomeTables(users, options.get("seed", 0), options.get("ids", "str"), systems)
 
 
 def _write(parts: Iterator[tuple[str, pl.DataFrame]], folder: Path, format: SampleFormat) -> None:

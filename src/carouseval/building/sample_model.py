@@ -40,7 +40,7 @@ SYSTEMS = {
 }
 
 
-def _random_stream(seed: int, *key: int) -> np.random.Generator:
+def random_stream(seed: int, *key: int) -> np.random.Generator:
     """A random stream of its own for every key."""
     return np.random.Generator(np.random.Philox(np.random.SeedSequence(seed, spawn_key=key)))
 
@@ -59,7 +59,7 @@ class Catalogue:
     chances: Array  # per member: cumulative within its category c, from c to c + 1
 
     def __init__(self, seed: int, items: int, categories: int, categories_per_item: int) -> None:
-        rng = _random_stream(seed, 0)
+        rng = random_stream(seed, 0)
         share = 1 / np.arange(3, categories + 3)
         item_categories = rng.choice(categories, (items, categories_per_item), p=share / share.sum())
         item_categories[rng.permutation(items)[:categories], 0] = np.arange(categories)  # no category stays empty
@@ -107,7 +107,7 @@ class UserBlock:
     grade: NDArray[np.integer]  # (users, places)
 
     def __init__(self, seed: int, block: int, count: int, catalogue: Catalogue, judgments: int) -> None:
-        rng = _random_stream(seed, 1, block)
+        rng = random_stream(seed, 1, block)
         self.block, self.count = block, count
         max_judged = judgments + judgments // 2
         shape = (BLOCK, max_judged)
@@ -156,7 +156,7 @@ class PageGenerator:
     def __init__(self, seed: int, name: str, catalogue: Catalogue, rows: int, cols: int, max_judged: int) -> None:
         self._seed, self._stream_key, self._system = seed, 2 + list(SYSTEMS).index(name), SYSTEMS[name]
         self._catalogue, self.rows, self.cols = catalogue, min(rows, catalogue.categories), cols
-        rng = _random_stream(seed, self._stream_key)
+        rng = random_stream(seed, self._stream_key)
         depth = cols + max_judged  # fills the row even if all that the user judged is taken out
         self._items = np.full((catalogue.categories, _SHELVES, depth), -1, np.int32)
         self._scores = np.full(self._items.shape, _EXCLUDED, np.float32)
@@ -169,7 +169,7 @@ class PageGenerator:
 
     def draw(self, users: UserBlock, page: int) -> tuple[NDArray[np.integer], NDArray[np.integer]]:
         """Items (users, rows, cols), -1 where the category has no more, and the category of each row (users, rows)."""
-        rng = _random_stream(self._seed, self._stream_key, users.block, page)
+        rng = random_stream(self._seed, self._stream_key, users.block, page)
         categories = np.argsort(-self._category_scores(users, rng), axis=1)[:, : self.rows]
         shelf = rng.integers(_SHELVES, size=(BLOCK, self.rows))[: users.count]
         items, scores = self._items[categories, shelf], self._scores[categories, shelf]
@@ -188,7 +188,7 @@ class PageGenerator:
 
     def block_stream(self, block: int) -> np.random.Generator:
         """Random numbers for what happens to the pages of a block after they are drawn."""
-        return _random_stream(self._seed, self._stream_key, block)
+        return random_stream(self._seed, self._stream_key, block)
 
     def _category_scores(self, users: UserBlock, rng: np.random.Generator) -> Array:
         """The score of a category grows with the gain of all that the user judged in it."""

@@ -56,11 +56,7 @@ class SampleTables:
     ) -> None:
         require_choice("ids", ids, get_args(IdType))
         require_choice("mode", mode, get_args(RelevanceMode))
-        for name in systems or ():
-            require_choice("systems", name, tuple(SYSTEMS))
-        if not systems and systems is not None:
-            raise ParameterError("systems must name at least one system; leave it out for all.")
-        self.systems = tuple(name for name in SYSTEMS if systems is None or name in systems)
+        self.systems = chosen_systems(systems, tuple(SYSTEMS))
         self._users, self._seed = require_int("users", users, 1), require_int("seed", seed, 0)
         categories = require_int("categories", categories, 1)
         items, self._judgments_per_user = (
@@ -71,7 +67,7 @@ class SampleTables:
             raise ParameterError(f"categories_per_item must be at most 3, found {categories_per_item}.")
         self._pages = require_int("pages", pages, 1)
         self._missing = require_float("missing", missing, at_least=0, at_most=1)
-        self._binary, self._ragged, self._pinned, self._text = mode == "binary", ragged, pinned, ids == "str"
+        self._binary, self._ragged, self._pinned, self._ids = mode == "binary", ragged, pinned, ids
         self.grids = dict(zip(DEVICES, (TV, PHONE, grid) if devices else (grid, grid, grid), strict=True))
 
         self._rows = np.array([device.rows for device in self.grids.values()])
@@ -79,7 +75,7 @@ class SampleTables:
         self._catalogue = Catalogue(seed, items, categories, categories_per_item)
         numbered = [f"Genre {n}" for n in range(len(GENRES) + 1, categories + 1)]
         self._category_names = pl.Series("category", [*GENRES[:categories], *numbered, CONTINUE_WATCHING])
-        self._item_ids = self._format_ids("item_id", np.arange(items), "m", 5)
+        self._item_ids = format_ids("item_id", np.arange(items), "m", 5, ids)
 
     def parts(self) -> Iterator[tuple[str, pl.DataFrame]]:
         """Parts of the tables with their names, to be concatenated in this order."""
@@ -93,10 +89,10 @@ class SampleTables:
             users = UserBlock(
                 self._seed, block, min(BLOCK, self._users - begin), self._catalogue, self._judgments_per_user
             )
-            user_ids = self._format_ids("user_id", begin + np.arange(users.count), "u", 6)
+            user_ids = format_ids("user_id", begin + np.arange(users.count), "u", 6, self._ids)
             if self._pinned:
                 yield "items", self._personal_items(users, user_ids)
-            yield "judgments", self._judgments(users, user_ids)
+            yield "judgments", judgment_table(users, user_ids, self._item_ids, binary=self._binary)
             for name, generator in generators.items():
                 yield f"layouts-{name}", self._layouts(generator, users, user_ids)
 
@@ -104,20 +100,13 @@ class SampleTables:
         item, place = np.nonzero(self._catalogue.is_distinct)
         category = self._category_names.gather(self._catalogue.item_categories[item, place])
         frame = pl.DataFrame([self._item_ids.gather(item), category])
-        all_users = pl.lit(None, pl.String if self._text else pl.Int64).alias("user_id")
+        all_users = pl.lit(None, self._item_ids.dtype).alias("user_id")
         return frame.with_columns(all_users) if self._pinned else frame
 
     def _personal_items(self, users: UserBlock, user_ids: pl.Series) -> pl.DataFrame:
         items, has_item = users.continue_watching()
         user_id, category = user_ids.gather(np.nonzero(has_item)[0]), pl.lit(CONTINUE_WATCHING).alias("category")
         return pl.DataFrame([self._item_ids.gather(items[has_item]), user_id]).select("item_id", category, "user_id")
-
-    def _judgments(self, users: UserBlock, user_ids: pl.Series) -> pl.DataFrame:
-        grade = users.grade[users.is_judged]
-        relevance = (grade >= _RELEVANT_GRADE if self._binary else grade).astype(np.float64)
-        item_ids = self._item_ids.gather(users.judged[users.is_judged])
-        user = np.nonzero(users.is_judged)[0]
-        return pl.DataFrame([user_ids.gather(user), item_ids, pl.Series("relevance", relevance)])
 
     def _layouts(self, generator: PageGenerator, users: UserBlock, user_ids: pl.Series) -> pl.DataFrame:
         drawn = [self._page(*generator.draw(users, page), users) for page in range(self._pages)]
@@ -126,7 +115,7 @@ class SampleTables:
         user, page, row, col = np.nonzero(has_item)
         columns = [
             user_ids.gather(user),
-            *([self._format_ids("page_id", page + 1, "p", 1)] if self._pages > 1 else []),
+            *([format_ids("page_id", page + 1, "p", 1, self._ids)] if self._pages > 1 else []),
             pl.Series("row", row + 1, pl.Int32),
             pl.Series("col", col + 1, pl.Int32),
             self._item_ids.gather(items[has_item]),
@@ -162,6 +151,25 @@ class SampleTables:
         visible: BoolArray = (np.arange(cols) < lengths[..., None]) & row_visible[:, None, :, None]
         return visible
 
-    def _format_ids(self, name: str, numbers: NDArray[np.integer], letter: str, digits: int) -> pl.Series:
-        ids = pl.Series(name, numbers, pl.Int64)
-        return (letter + ids.cast(pl.String).str.zfill(digits)).alias(name) if self._text else ids
+
+def chosen_systems(systems: Sequence[str] | None, known: Sequence[str]) -> tuple[str, ...]:
+    """The systems to draw, by default all, in the order of the known ones."""
+    for name in systems or ():
+        require_choice("systems", name, known)
+    if not systems and systems is not None:
+        raise ParameterError("systems must name at least one system; leave it out for all.")
+    return tuple(name for name in known if systems is None or name in systems)
+
+
+def judgment_table(users: UserBlock, user_ids: pl.Series, item_ids: pl.Series, binary: bool = False) -> pl.DataFrame:
+    """What a block of users judged."""
+    grade = users.grade[users.is_judged]
+    relevance = (grade >= _RELEVANT_GRADE if binary else grade).astype(np.float64)
+    judged = item_ids.gather(users.judged[users.is_judged])
+    return pl.DataFrame([user_ids.gather(np.nonzero(users.is_judged)[0]), judged, pl.Series("relevance", relevance)])
+
+
+def format_ids(name: str, numbers: NDArray[np.integer], letter: str, digits: int, ids: IdType) -> pl.Series:
+    """Numbers as ids: u000017 or 17."""
+    series = pl.Series(name, numbers, pl.Int64)
+    return (letter + series.cast(pl.String).str.zfill(digits)).alias(name) if ids == "str" else series

@@ -1,30 +1,18 @@
 """``carouseval sample``: synthetic tables to try things on."""
 
-from enum import StrEnum, auto
 from pathlib import Path
 from typing import Annotated, Literal, TypeAlias
 
 import typer
 
-from carouseval.cli.options import choice_parser
+from carouseval.cli.options import NOTHING, choice_parser
 
 FileFormat: TypeAlias = Literal["parquet", "csv", "ndjson"]
-
-
-class SystemName(StrEnum):
-    """The systems that can be drawn, best first."""
-
-    oracle = auto()
-    new = auto()
-    prod = auto()
-    popular = auto()
-    random = auto()
-
-
-_ALL = list(SystemName)
+PageKind: TypeAlias = Literal["genres", "home"]
 
 EXAMPLES = """
 carouseval sample demo
+carouseval sample home --kind home --users 30 --format csv
 carouseval sample demo --users 100000 --systems new --systems prod --format csv
 carouseval evaluate demo/layouts-new.parquet demo/judgments.parquet --items demo/items.parquet
 """
@@ -33,16 +21,24 @@ carouseval evaluate demo/layouts-new.parquet demo/judgments.parquet --items demo
 def sample(
     directory: Annotated[Path, typer.Argument(help="Folder to write the tables to.")],
     users: Annotated[int, typer.Option(help="Number of users.", min=1)] = 1000,
+    kind: Annotated[
+        PageKind,
+        typer.Option(
+            parser=choice_parser(PageKind),
+            metavar="<genres|home>",
+            help="Rows of the pages: genres, or those of a home page, such as Continue watching and Top 10.",
+        ),
+    ] = "genres",
     systems: Annotated[
-        list[SystemName],
+        list[str],
         typer.Option(
             "--systems",
             "--system",
-            parser=choice_parser(SystemName),
-            metavar="<oracle|new|prod|popular|random>",
-            help="System to generate pages for. Repeat for several.",
+            metavar="<system>",
+            help="System to generate pages for: oracle, new, prod, popular, random; of home pages perfect, new, prod, "
+            "random. Repeat for several. Default: all.",
         ),
-    ] = _ALL,
+    ] = NOTHING,
     seed: Annotated[int, typer.Option(help="Random seed; the same seed gives the same tables.")] = 0,
     pinned: Annotated[bool, typer.Option(help="Pin a row of personal items, Continue watching, to the top.")] = False,
     ragged: Annotated[bool, typer.Option(help="Let rows differ in length.")] = False,
@@ -54,15 +50,17 @@ def sample(
 ) -> None:
     """Write synthetic tables to try the other commands on.
 
-    Users have tastes, items have one or several categories, and the order of the systems is known. Even the
-    best system, oracle, knows the users' tastes rather than their judgments, so it scores below 1.
+    Users have tastes, items have one or several categories, and the order of the systems is known. Even oracle,
+    the best system on genres, knows the users' tastes rather than their judgments, so it scores below 1. On
+    home pages perfect shows ideal pages, which score 1.
     """
     from carouseval.building.sample import write_sample
 
     files = write_sample(
         directory,
         users,
-        systems=[name.value for name in systems],
+        kind=kind,
+        systems=systems or None,
         seed=seed,
         pinned=pinned,
         ragged=ragged,
@@ -70,5 +68,6 @@ def sample(
         pages=pages,
         format=format,
     )
-    for path in (files.items, files.judgments, *files.layouts.values()):
+    carousels = [] if files.carousels is None else [files.carousels]
+    for path in (files.items, *carousels, files.judgments, *files.layouts.values()):
         typer.echo(path)

@@ -11,10 +11,12 @@ import polars as pl
 
 from carouseval.comparison.choices import Correction
 from carouseval.comparison.comparison import Comparison, unmatched_systems
+from carouseval.comparison.logged_judgments import LoggedJudgments, SystemShares, system_shares
 from carouseval.comparison.pair_tests import PairTests
+from carouseval.comparison.run_pages import RunPages, linear_metrics, unjudged_gain
 from carouseval.comparison.significance import Test
 from carouseval.comparison.systems import RESULT_COLUMNS, Systems, evaluate_systems, runs_by_system
-from carouseval.errors import DataError, ParameterError
+from carouseval.errors import DataError, ParameterError, warn
 from carouseval.evaluation.outcomes import SCORED
 from carouseval.evaluation.plan import ScoringPlan
 from carouseval.evaluation.resampling import mean_interval, mean_of
@@ -104,18 +106,27 @@ def compare(
         threads=plan.threads,
     )
     _check_names(plan)
-    evaluations = evaluate_systems(runs, judgments, items, plan, progress)
+    pages = {name: [RunPages() for _ in tables] for name, tables in runs.items()}
+    evaluations = evaluate_systems(runs, judgments, items, plan, progress, pages)
     _check_ideals(evaluations)
-    by = list(options.by_columns)
-    per_user = _per_user(evaluations, tests.metrics, [])
+    shown = {name: [run.shown for run in several] for name, several in pages.items()}
+    shares = {name: system_shares(shown, name if name in plan.metrics else None) for name in plan.names}
+    gains = {
+        name: [run.with_unjudged_gain(result) for run, result in zip(pages[name], results, strict=True)]
+        for name, results in evaluations.items()
+    }
+    by, columns = list(options.by_columns), [*tests.metrics, *map(unjudged_gain, linear_metrics(plan))]
+    per_user = _per_user(gains, columns, [])
+    pairs = _without_unmatched(tests.pairs(per_user), evaluations)
     return Comparison(
         metrics=tests.metrics,
-        systems=_system_table(evaluations, per_user, tests),
-        pairs=_without_unmatched(tests.pairs(per_user), evaluations),
-        segments=_without_unmatched(tests.segments(_per_user(evaluations, tests.metrics, by), by), evaluations),
-        per_user=per_user.drop(map(weight_of, tests.metrics), strict=False),
+        systems=_system_table(evaluations, per_user, tests, shares),
+        pairs=pairs,
+        segments=_without_unmatched(tests.segments(_per_user(gains, columns, by), by), evaluations),
+        per_user=per_user.drop(map(weight_of, columns), columns[len(tests.metrics) :], strict=False),
         evaluations={name: tuple(results) for name, results in evaluations.items()},
         config=next(iter(evaluations.values()))[0].config | tests.config(),
+        notice=_logged_notice(shares[tests.metrics[0]], pairs, plan),
     )
 
 
@@ -126,6 +137,20 @@ def _without_unmatched(pairs: pl.DataFrame, evaluations: Mapping[str, Sequence[E
         return pairs
     is_matched = ~pl.col("baseline").is_in(unmatched) & ~pl.col("system").is_in(unmatched)
     return pairs.with_columns(pl.col("significant", "^not_inferior$") & is_matched)
+
+
+def _logged_notice(shares: Mapping[str, SystemShares], pairs: pl.DataFrame, plan: ScoringPlan) -> str:
+    """Whether judgments were probably logged on one system's pages, by the first metric; if so, it is warned of too.
+
+    With displayed candidates the choice of items is no part of the score, and logs favour nobody.
+    """
+    logged = LoggedJudgments.find(shares) if plan.settings.candidates == "judged" else None
+    if logged is None:
+        return ""
+    warn(logged.notice())
+    metric = next(iter(plan.metrics))
+    of_metric = pairs.filter(pl.col("metric") == metric).to_dicts() if plan.metrics[metric].linear else []
+    return f"{logged.notice()} {logged.break_even_text(of_metric)}".strip()
 
 
 def _check_names(plan: ScoringPlan) -> None:
@@ -188,7 +213,10 @@ def _fill_segments(scores: pl.DataFrame, by: list[str]) -> pl.DataFrame:
 
 
 def _system_table(
-    evaluations: Mapping[str, Sequence[Evaluation]], per_user: pl.DataFrame, tests: PairTests
+    evaluations: Mapping[str, Sequence[Evaluation]],
+    per_user: pl.DataFrame,
+    tests: PairTests,
+    shares: Mapping[str, Mapping[str, SystemShares]],
 ) -> pl.DataFrame:
     rows = []
     for name, results in evaluations.items():
@@ -207,5 +235,7 @@ def _system_table(
                 row |= {"mean": mean_of(values, weights), "low": low, "high": high, "users": len(values)}
             spread = float(np.std(means, ddof=1)) if len(means) > 1 else None
             left_out = 0 if metric in results[0].figures else results[0].left_out(metric)
-            rows.append(row | {"runs": len(results), "spread": spread, "left_out": left_out})
+            share = shares[metric][name]
+            row |= {"runs": len(results), "spread": spread, "left_out": left_out}
+            rows.append(row | {"relevant_shown": share.relevant_shown, "judged_share": share.judged_share})
     return pl.DataFrame(rows, schema_overrides={"spread": pl.Float64})

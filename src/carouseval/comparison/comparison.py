@@ -32,13 +32,19 @@ class Comparison(Result):
     metrics : tuple of str
         The names of the metrics compared; :attr:`summary` and :meth:`worse` use the first.
     systems : polars.DataFrame
-        One line per system and metric: ``mean`` over users, interval (``low``, ``high``), ``users``, ``runs`` and the
-        standard deviation of the runs' means (``spread``), and the users ``left_out`` of the mean.
+        One line per system and metric: ``mean`` over users, interval (``low``, ``high``), ``users``, ``runs``, the
+        standard deviation of the runs' means (``spread``), the users ``left_out`` of the mean, the share of relevant
+        items that the system shows to their users (``relevant_shown``) and the share of items shown that are judged
+        (``judged_share``). Both shares are means over runs, among users who have judgments and a page in every run of
+        every system.
     pairs : polars.DataFrame
         One line per pair of systems and metric: ``difference``, relative ``lift``, standardised ``effect`` (Cohen's
         d_z), interval (``low``, ``high``; not adjusted for multiple comparisons), ``wins``, ``ties`` and ``losses`` by
-        user, the smallest difference detectable at 80% power (``detectable``), ``users``, ``p``, ``p_adjusted``,
-        ``significant`` and, with a margin, ``not_inferior``.
+        user, the smallest difference detectable at 80% power (``detectable``), ``users``, ``break_even``, ``p``,
+        ``p_adjusted``, ``significant`` and, with a margin, ``not_inferior``. The break-even is the smallest q at which
+        the difference is 0 if every unjudged item gains q times the mean positive gain of all judgments where the
+        losing system shows it, ideals unchanged; null if q is above 1, if the metric is not linear in gains, or with
+        displayed candidates.
     segments : polars.DataFrame
         The same for each segment, corrected over all segments; empty without ``by``.
     per_user : polars.DataFrame
@@ -47,6 +53,8 @@ class Comparison(Result):
         The evaluation of each run of each system.
     config : dict of str to Any
         Every setting in force.
+    notice : str, default ''
+        If the judgments were probably logged on one system's pages: which, and what that means. It begins the summary.
 
     Examples
     --------
@@ -65,6 +73,7 @@ class Comparison(Result):
     per_user: pl.DataFrame
     evaluations: dict[str, tuple[Evaluation, ...]]
     config: dict[str, Any]
+    notice: str = ""
 
     @property
     def counts(self) -> dict[str, dict[str, int]]:
@@ -89,8 +98,8 @@ class Comparison(Result):
 
     @cached_property
     def summary(self) -> str:
-        """Which system leads by the first metric, and whether the difference is statistically significant."""
-        return f"{self._left_out} {self._ranking_summary}".strip()
+        """Notices, if any; which system leads by the first metric, and whether that is statistically significant."""
+        return " ".join(text for text in (self.notice, self._left_out, self._ranking_summary) if text)
 
     @property
     def _left_out(self) -> str:

@@ -9,8 +9,11 @@ import numpy as np
 import polars as pl
 
 from carouseval.comparison.choices import Correction
+from carouseval.comparison.logged_judgments import break_even
+from carouseval.comparison.run_pages import unjudged_gain
 from carouseval.comparison.significance import TIE, Test, adjusted_p_values, p_values, pair_statistics
 from carouseval.errors import ParameterError
+from carouseval.evaluation.resampling import mean_of
 from carouseval.evaluation.results import weight_of
 from carouseval.metrics.grid import Array
 from carouseval.metrics.validation import require_float, require_int
@@ -80,6 +83,11 @@ class PairTests:
         for metric in self.metrics:
             table = per_user.select("user_id", "system", metric).pivot("system", index="user_id", values=metric)
             table = table.with_columns(pl.lit(None, pl.Float64).alias(name) for name in self._absent_systems(table))
+            if unjudged_gain(metric) in per_user.columns:
+                system = pl.format(unjudged_gain("{}"), "system").alias("system")
+                gains = per_user.select("user_id", system, unjudged_gain(metric))
+                gains = gains.pivot("system", index="user_id", values=unjudged_gain(metric))
+                table = table.join(gains, on="user_id", how="left", maintain_order="left")
             if self.weighted:  # in a column whose name no system can have
                 weight = per_user.select("user_id", pl.col(weight_of(metric)).alias(_WEIGHT)).unique("user_id")
                 table = table.join(weight, on="user_id", how="left", maintain_order="left")
@@ -90,7 +98,7 @@ class PairTests:
                 parts = [(table.drop_nulls(list(pair)), [pair]) for pair in self.system_pairs]
             for users, pairs in parts:
                 lines += [{"metric": metric} | line for line in self._lines(users, pairs)]
-        return pl.DataFrame(lines, infer_schema_length=None)
+        return pl.DataFrame(lines, infer_schema_length=None, schema_overrides={"break_even": pl.Float64})
 
     def _absent_systems(self, table: pl.DataFrame) -> list[str]:
         """Systems without any user in a table."""
@@ -109,6 +117,12 @@ class PairTests:
                 differences[:, column], users[baseline].to_numpy(), weights, ci=self.ci, seed=self.seed
             )
             line: dict[str, Any] = {"baseline": baseline, "system": system} | asdict(statistics)
+            gains = unjudged_gain(baseline if statistics.difference > 0 else system)  # of the losing system
+            line["break_even"] = (
+                break_even(statistics.difference, mean_of(users[gains].to_numpy(), weights))
+                if gains in users.columns
+                else None
+            )
             line["p"] = float(p[column])
             if self.margin is not None:
                 line["not_inferior"] = bool(statistics.low >= -self.margin - TIE)

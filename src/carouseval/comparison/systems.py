@@ -5,6 +5,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import fields
 from typing import Any, TypeAlias
 
+from carouseval.comparison.run_pages import RunPages
 from carouseval.comparison.significance import PairStatistics
 from carouseval.errors import DataError, ParameterError, warn
 from carouseval.evaluation.evaluate import build_evaluation, decide_outcomes, score_pages
@@ -20,7 +21,7 @@ from carouseval.tables import TableLike, in_memory
 # columns of results: systems and segments must have other names
 RESULT_COLUMNS = {field.name for field in fields(PairStatistics)} | {
     *("user_id", "system", "baseline", "metric", "runs", "spread", "weight", "left_out"),
-    *("p", "p_adjusted", "significant", "not_inferior"),
+    *("p", "p_adjusted", "significant", "not_inferior", "break_even", "relevant_shown", "judged_share"),
     *("varied", "variation", "tau", "best", "flips"),
 }
 Systems: TypeAlias = Mapping[str, TableLike | Sequence[TableLike]]
@@ -54,8 +55,9 @@ def evaluate_systems(
     items: TableLike | None,
     plan: ScoringPlan,
     progress: Progress | None,
+    pages: Mapping[str, Sequence[RunPages]] | None = None,
 ) -> dict[str, list[Evaluation]]:
-    """The evaluation of every run of every system.
+    """The evaluation of every run of every system; ``pages`` collect what else is to be known of each run.
 
     All layouts are read before any is scored: what the pages of all systems show decides what ideals may show.
     """
@@ -78,7 +80,8 @@ def evaluate_systems(
         for (name, _), inputs in zip(tables, all_inputs, strict=True):
             with _naming(name):
                 outcomes = decide_outcomes(inputs)
-                scores = score_pages(inputs, progress, ideals)
+                run = None if pages is None else pages[name][len(evaluations[name])]
+                scores = score_pages(inputs, progress, ideals, None if run is None else run.watch(inputs))
                 found: list[str] = []
                 evaluations[name].append(build_evaluation(inputs, outcomes, scores, found.append))
                 for notice in found:

@@ -1,9 +1,9 @@
 """What a score is, in a sentence: the same pages have other scores by another ideal, discount or grid."""
 
-import itertools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from carouseval.metrics.grid import page_size_text
 from carouseval.text_tables import brief
 
 _MOST_CATEGORIES = 3  # listed with their capacity
@@ -77,19 +77,9 @@ def _shape(grid: Mapping[str, Any]) -> str:
 
 
 def _screen(grid: Mapping[str, Any]) -> str:
-    visible = grid["visible_rows"]
-    return f"swipe pages of {_page_sizes(grid['page_size'])}, {visible} visible row{'s' * (visible != 1)}"
-
-
-def _page_sizes(page_size: int | Sequence[int]) -> str:
-    """``5``; with a size for each row ``1 (row 1) and 5 (rows 2 to 10)``."""
-    if isinstance(page_size, int):
-        return str(page_size)
-    sizes, last = [], 0
-    for size, rows in itertools.groupby(page_size):
-        first, last = last + 1, last + len(list(rows))
-        sizes.append(f"{size} (row {last})" if first == last else f"{size} (rows {first} to {last})")
-    return str(page_size[0]) if len(sizes) == 1 else _listed(sizes)
+    visible, size = grid["visible_rows"], grid["page_size"]
+    pages = f"swipe pages of {size}" if isinstance(size, int) else page_size_text(size, "swipe pages")
+    return f"{pages}, {visible} visible row{'s' * (visible != 1)}"
 
 
 def _range(users: Sequence[int]) -> str:

@@ -29,9 +29,10 @@ from carouseval.evaluation.page_defects import PageDefect
 from carouseval.evaluation.plan import ScoringPlan
 from carouseval.evaluation.reading.inputs import NO_CATEGORY, Inputs, JudgedSources
 from carouseval.evaluation.reading.page_batch import page_batches
+from carouseval.evaluation.scoring.shown_items import ShownItems
 from carouseval.evaluation.settings import Settings, SettingsDict, takes_settings
 from carouseval.progress import Progress
-from carouseval.result_base import Result
+from carouseval.result_base import Result, plain
 from carouseval.table_columns import Defect
 from carouseval.tables import Table, TableLike, in_memory, open_table
 
@@ -252,30 +253,31 @@ def _content_defects(
     sources = JudgedSources(judgments, given.get("items"), ScoringPlan.of(settings), needs_judgments=judged)
     try:
         with sources.open(given["layouts"], progress, lenient=True) as inputs:
-            defects, unjudged = _page_defects(inputs, summary, progress)
+            defects, unjudged, shown = _page_defects(inputs, summary, progress)
             if inputs.judged.membership is None and inputs.plan.needs_categories:  # items may come with the judgments
                 defects.append(Defect("layouts", "category", 1, NO_CATEGORY, "error" if judged else "warning"))
             defects += _personal_notes(inputs)
             if joined := joined_categories(inputs):
                 defects.append(joined)
-            return defects + (_match_defects(inputs, summary, unjudged) if judged else [])
+            return defects + (_match_defects(inputs, summary, unjudged, shown) if judged else [])
     except CarousevalError as error:
         return [Defect(_table_of(error), "", 1, str(error))]
 
 
 def _page_defects(
     inputs: Inputs, summary: dict[str, dict[str, Any]], progress: Progress | None
-) -> tuple[list[Defect], int]:
-    """Defects of pages, and the number of items shown without a judgment."""
+) -> tuple[list[Defect], int, ShownItems]:
+    """Defects of pages, the number of items shown without a judgment, and the judged items shown."""
     marked: dict[PageDefect, list[Any]] = {}
     refused: set[PageDefect] = set()
-    duplicates = unjudged = 0
+    duplicates, unjudged, shown = 0, 0, ShownItems(inputs.judged)
     for batch in page_batches(inputs.layouts, inputs.judged, inputs.plan, progress):
         refused_here = dict(page_defects.refused(batch, inputs.plan))
         refused |= refused_here.keys()
         for defect in dict.fromkeys((*page_defects.PAGE_DEFECTS, *refused_here)):
             marked.setdefault(defect, []).append(page_defects.marked_pages(batch, defect))
         duplicates, unjudged = duplicates + int(batch.duplicates.sum()), unjudged + int(batch.unjudged.sum())
+        shown.add(batch)
     defects: list[Defect] = []
     for defect, parts in marked.items():
         pages = np.concatenate(parts)
@@ -283,7 +285,7 @@ def _page_defects(
             severity = "error" if defect in refused else "warning"
             defects.append(replace(describe_defects(defect, pages, inputs), severity=severity))
     summary["layouts"] |= {"pages": int(inputs.layouts.present.sum()), "repeated_items": duplicates}
-    return defects, unjudged
+    return defects, unjudged, shown
 
 
 def _personal_notes(inputs: Inputs) -> list[Defect]:
@@ -304,17 +306,22 @@ def _personal_notes(inputs: Inputs) -> list[Defect]:
     return [Defect("layouts", "category", len(names), message, "note")]
 
 
-def _match_defects(inputs: Inputs, summary: dict[str, dict[str, Any]], unjudged: int) -> list[Defect]:
-    """How well the tables match."""
+def _match_defects(
+    inputs: Inputs, summary: dict[str, dict[str, Any]], unjudged: int, shown: ShownItems
+) -> list[Defect]:
+    """How well the tables match; shares are those of :class:`carouseval.Comparison`, for users with a page."""
     layouts = inputs.layouts
     outcomes = PageOutcomes.of(inputs.judged, layouts, inputs.plan)
     missing, without_category = len(outcomes.entries.missing_sets), uncategorised(inputs)
-    summary["match"] = {
-        "shown_and_judged": (layouts.lines - unjudged) / layouts.lines,
-        "judged_without_page": missing,
-        "pages_without_relevant": int((~outcomes.by_any.relevant & ~outcomes.by_any.missing).sum()),
-        "judged_without_category": without_category,
-    }
+    summary["match"] = plain(
+        {
+            "relevant_shown": shown.relevant_shown(),
+            "judged_share": shown.judged_share(),
+            "judged_without_page": missing,
+            "pages_without_relevant": int((~outcomes.by_any.relevant & ~outcomes.by_any.missing).sum()),
+            "judged_without_category": without_category,
+        }
+    )
     defects = list(refusals(inputs, outcomes))
     if without_category and inputs.plan.needs_categories:
         message = no_category(inputs, without_category)

@@ -26,7 +26,8 @@ def comparison(result: Comparison, sensitivity: Sensitivity | None = None, width
     test = (
         f"Test: {config['test']}{flips}, seed {config['seed']}; correction: {config['correction']}. Confidence "
         "intervals are not adjusted for multiple comparisons. Detectable: the smallest difference detectable at 80% "
-        "power."
+        "power. Break-even: if unjudged items shown by the losing system gain this share of the mean gain of relevant "
+        "items, the difference is 0."
     )
     lines += [Text(), *(sentences(note, width, "dim") for note in (result.caption, test))]
     if sensitivity is not None:
@@ -37,10 +38,12 @@ def comparison(result: Comparison, sensitivity: Sensitivity | None = None, width
 def _system_table(systems: pl.DataFrame, level: str) -> Text:
     has_runs = systems["runs"].max() != 1
     header = ["system", "metric", "mean", level, "users"] + ["runs", "spread"] * has_runs
+    header += ["relevant shown", "shown judged"]
     ranked = systems.sort("metric", "mean", descending=[False, True], nulls_last=True)
     rows = [
         [row["system"], row["metric"], decimals(row["mean"]), interval(row), f"{row['users']:,}"]
         + [str(row["runs"]), decimals(row["spread"])] * has_runs
+        + [_share(row["relevant_shown"]), _share(row["judged_share"])]
         for row in ranked.iter_rows(named=True)
     ]
     return small_table("", header, rows)
@@ -49,14 +52,14 @@ def _system_table(systems: pl.DataFrame, level: str) -> Text:
 def _pair_table(title: str, pairs: pl.DataFrame, by: Sequence[str], level: str) -> Text:
     margin = ["not inferior"] if "not_inferior" in pairs.columns else []
     header = [*by, "metric", "system", "baseline", "difference", level, "lift", "effect"]
-    header += ["wins/ties/losses", "p", "corrected p", "significant", *margin, "detectable"]
+    header += ["wins/ties/losses", "p", "corrected p", "significant", *margin, "detectable", "break-even"]
     rows = [
         [*(row[name] for name in by), row["metric"], row["system"], row["baseline"], signed(row["difference"], ".4f")]
         + [interval(row), signed(row["lift"], ".1%"), signed(row["effect"], ".2f")]
         + [f"{row['wins']:,}/{row['ties']:,}/{row['losses']:,}", _p(row["p"]), _p(row["p_adjusted"])]
         + ["yes" if row["significant"] else "no"]
         + ["yes" if row["not_inferior"] else "no" for _ in margin]
-        + [decimals(row["detectable"])]
+        + [decimals(row["detectable"]), _share(row["break_even"]) or "none"]
         for row in pairs.head(_MOST_PAIRS).iter_rows(named=True)
     ]
     more = (
@@ -84,3 +87,7 @@ def _sensitivity_table(result: Sensitivity) -> Text:
 
 def _p(value: float) -> str:
     return "" if math.isnan(value) else f"{value:.4f}" if value >= 0.001 else f"{value:.1e}"
+
+
+def _share(value: float | None) -> str:
+    return "" if value is None or math.isnan(value) else f"{value:.1%}"

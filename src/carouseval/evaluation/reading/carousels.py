@@ -38,17 +38,17 @@ class ShownCarousels:
         categories = len(codebook.categories)
         owner = np.full(categories, NONE, np.uint32)
         longest, pinned = np.zeros((2, grids, categories), np.int32)
-        users: Codes = np.empty(0, np.uint32)
+        ends: list[int] = []  # the first and last user of all layouts
         for layouts in all_layouts:
-            present = np.unique(layouts.user[layouts.present])
-            users = np.unique(np.concatenate([users[:2], present[:2]]))  # two are enough
+            users = layouts.user[layouts.present]
+            ends += [int(users.min()), int(users.max())] if len(users) else []
             for lines in layouts.lines_by_part() if layouts.labelled else ():
                 found = _native.shown_carousels(lines, layouts.user, layouts.grid, grids, categories)
                 other = (owner != NONE) & (found[0] != NONE) & (owner != found[0])
                 owner = np.where(other, np.uint32(_SEVERAL), np.minimum(owner, found[0]))
                 np.maximum(longest, found[1], out=longest)
                 np.maximum(pinned, found[2], out=pinned)
-        return cls(owner, longest, pinned, len(users) > 1)
+        return cls(owner, longest, pinned, len(set(ends)) > 1)
 
     def with_rows(
         self,

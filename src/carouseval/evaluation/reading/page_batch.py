@@ -76,12 +76,17 @@ class PageBatch:
         parts = [np.unique(cells.item[view[cells.row, cells.col]]) for cells in self.cells()]
         return np.unique(np.concatenate([np.empty(0, np.uint32), *parts]))
 
+    def own_lines(self) -> Lines:
+        """The lines of these pages alone."""
+        counts = self.end - self.begin
+        at = np.arange(counts.sum()) + np.repeat(self.begin - (np.cumsum(counts) - counts), counts)
+        return np.asarray(self.lines[at])
+
     def __getstate__(self) -> dict[str, Any]:
         """Copies for another process have only the lines of these pages."""
         counts = self.end - self.begin
         end = np.cumsum(counts)
-        at = np.arange(counts.sum()) + np.repeat(self.begin - (end - counts), counts)
-        return self.__dict__ | {"lines": self.lines[at], "begin": end - counts, "end": end}
+        return self.__dict__ | {"lines": self.own_lines(), "begin": end - counts, "end": end}
 
     @property
     def hit_judgment(self) -> NDArray[np.int64]:

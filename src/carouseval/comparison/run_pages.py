@@ -1,0 +1,114 @@
+"""What a comparison needs to know of a run's pages beside their scores: what they show, and what is unjudged."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+import polars as pl
+
+from carouseval.evaluation.per_page import page_names
+from carouseval.evaluation.plan import ScoringPlan
+from carouseval.evaluation.reading.inputs import Inputs
+from carouseval.evaluation.reading.judged_data import JudgedData
+from carouseval.evaluation.reading.page_batch import PageBatch, read_batch
+from carouseval.evaluation.results import Evaluation
+from carouseval.evaluation.scoring.scoring_step import table_pages
+from carouseval.evaluation.scoring.shown_items import ShownItems
+from carouseval.metrics.grid import Array
+
+_PAGES_AT_ONCE = 20_000  # whose cells are read again, to save memory
+
+
+def unjudged_gain(metric: str) -> str:
+    """The column with what a user's score would gain; no metric or segment has such a name."""
+    return f"\0{metric}"
+
+
+def linear_metrics(plan: ScoringPlan) -> list[str]:
+    """The metrics for which the gain of unjudged items can be computed: linear, with the same ideal for all systems."""
+    judged = plan.settings.candidates == "judged"
+    return [name for name, metric in plan.metrics.items() if metric.linear and judged]
+
+
+class RunPages:
+    """The pages of one run: the judged items they show, and what their scores would gain by unjudged items.
+
+    The latter is for unjudged items that gain as much as relevant items do on average, by the rule for repeats and with
+    the ideal unchanged; 0 where a user has no relevant item. The weight of unjudged items is that of all items minus
+    that of judged ones: pages are read again with each of the two as judgments.
+    """
+
+    shown: ShownItems
+
+    def watch(self, inputs: Inputs) -> Callable[[PageBatch], None]:
+        """A function to be called with every batch of the run's pages. The run's lines are not kept."""
+        self.shown = ShownItems(inputs.judged)
+        self._pages = np.flatnonzero(inputs.layouts.present)
+        self._names = page_names(inputs, self._pages)
+        self._gain = {name: np.zeros(len(inputs.layouts)) for name in linear_metrics(inputs.plan)}
+        return partial(self._add, inputs)
+
+    def _add(self, inputs: Inputs, batch: PageBatch) -> None:
+        judged, layouts = inputs.judged, inputs.layouts
+        same_set = replace(layouts, judgment_set=np.zeros(len(layouts), np.uint32))
+        all_judged, all_items = _all_judged(judged), _all_items(judged, len(inputs.codebook.items))
+        for begin in range(0, len(batch), _PAGES_AT_ONCE):
+            lines = batch.take(np.arange(begin, min(begin + _PAGES_AT_ONCE, len(batch)))).own_lines()
+            judged_cells = read_batch(lines, layouts, all_judged, inputs.plan)
+            self.shown.add(judged_cells)
+            if self._gain:
+                cells = read_batch(lines, same_set, all_items, inputs.plan)
+                for name, gain in self._gain.items():
+                    unjudged = _weights(name, cells, all_items, inputs.plan)
+                    unjudged -= _weights(name, judged_cells, all_judged, inputs.plan)
+                    gain[cells.pages] = unjudged * _mean_gain(name, judged_cells, judged)
+
+    def with_unjudged_gain(self, evaluation: Evaluation) -> Evaluation:
+        """The evaluation with a further column for each linear metric, which users' means are taken of."""
+        columns = [pl.Series(unjudged_gain(name), gain[self._pages]) for name, gain in self._gain.items()]
+        keys = self._names.columns
+        pages = evaluation.per_page.join(self._names.with_columns(columns), on=keys, how="left", maintain_order="left")
+        gains = []
+        for name in self._gain:
+            gain = pl.col(unjudged_gain(name)).fill_null(0.0)
+            if (ideal := f"{name}.ideal") in pages.columns:
+                has_ideal = (pl.col(ideal) > 0) & pl.col(ideal).is_not_nan()  # missing pages have none
+                gain = pl.when(has_ideal).then(gain / pl.col(ideal)).otherwise(0.0)
+            gains.append(pl.when(pl.col(name).is_not_null()).then(gain).alias(unjudged_gain(name)))
+        metrics = (*evaluation.metrics, *map(unjudged_gain, self._gain))
+        return replace(evaluation, metrics=metrics, per_page=pages.with_columns(gains))
+
+
+def _all_judged(judged: JudgedData) -> JudgedData:
+    """The same judgments, all of gain 1."""
+    ones = np.ones(len(judged.judgments.item))
+    return replace(judged, gains=dict.fromkeys(judged.gains, ones), membership=None)
+
+
+def _all_items(judged: JudgedData, items: int) -> JudgedData:
+    """One set of judgments in which every item has a gain of 1."""
+    offsets, item = np.array([0, items]), np.arange(items, dtype=np.uint32)
+    gains = dict.fromkeys(judged.gains, np.ones(items))
+    return replace(
+        judged, judgments=replace(judged.judgments, offsets=offsets, item=item), gains=gains, membership=None
+    )
+
+
+def _weights(name: str, pages: PageBatch, judged: JudgedData, plan: ScoringPlan) -> Array:
+    """A metric's value of every page."""
+    values = np.zeros(len(pages))
+    for grid in range(len(plan.grids)):
+        chosen = np.flatnonzero(pages.grid == grid)
+        if len(chosen):
+            some = table_pages(name, grid, pages.take(chosen), judged, plan)
+            values[chosen] = plan.metrics[name].values(some, plan.weights(name, grid))
+    return values
+
+
+def _mean_gain(name: str, pages: PageBatch, judged: JudgedData) -> Array:
+    """The mean positive gain of all judgments by a metric, on pages whose user has a relevant item; 0 on others."""
+    gains = judged.gains[name]
+    relevant = np.append(judged.relevant_items(name) > 0, False)  # pages may have no judgment set
+    has_relevant = relevant[np.minimum(pages.judgment_set, len(relevant) - 1)]
+    return np.where(has_relevant, gains[gains > 0].mean() if has_relevant.any() else 0.0, 0.0)

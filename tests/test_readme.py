@@ -48,6 +48,9 @@ def test_command_lines_run(tmp_path: Path) -> None:
     lines = [f"{screen},{row + 1},{col + 1},{screen % 9}" for screen, row, col in seen]
     (tmp_path / "screens.csv").write_text("\n".join(["screen,row,col,participant", *lines]))
     (tmp_path / "page.csv").write_text((ROOT / "examples" / "page.csv").read_text())
+    data = sample(50, systems=["new"])  # the first users of the demo
+    data.judgments.rename({"relevance": "score"}).write_parquet(tmp_path / "scores.parquet")
+    data.layouts["new"].rename({"category": "carousel"}).drop("row").write_parquet(tmp_path / "candidates.parquet")
     for command in commands:
         arguments = ["1000" if word == "10000000" else word for word in shlex.split(command)[1:]]
         arguments += ["--users", "50"] * (arguments[0] == "sample")

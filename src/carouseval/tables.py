@@ -85,9 +85,14 @@ class Table:
                     raise DataError(str(self.defects()[0]))
                 yield batch
 
-    def collect(self) -> pl.DataFrame:
-        """The whole table, checked."""
-        batches = list(self.batches())
+    def collect(self, progress: Callable[[int, int], None] | None = None) -> pl.DataFrame:
+        """The whole table, checked; ``progress`` is called with (lines read, lines)."""
+        batches, lines, total = [], 0, 0 if progress is None else self.height()
+        for batch in self.batches():
+            batches.append(batch)
+            lines += batch.height
+            if progress is not None:
+                progress(lines, total)
         return pl.concat(batches) if batches else self.frame().collect()
 
     def collect_all(self, *queries: Callable[[pl.LazyFrame], pl.LazyFrame]) -> list[pl.DataFrame]:

@@ -14,7 +14,8 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import carouseval as cv
-from carouseval.building.from_scores import CategoryOrder, pages_from_scores
+from carouseval.building.choices import CategoryOrder
+from carouseval.building.from_scores import pages_from_scores
 from carouseval.building.run_files import read_run, scores_from_arrays
 from carouseval.building.sample import sample
 
@@ -326,12 +327,60 @@ def test_bad_arrays_are_refused(arrays: tuple[Any, Any, Any], message: str) -> N
         scores_from_arrays(*arrays)
 
 
-def test_the_example_runs() -> None:
+class Implicit:
+    """Returns what implicit 0.7.3 returns: int32 columns of its matrix and float32 scores, the lowest for no item."""
+
+    def __init__(self, matrix: np.ndarray) -> None:
+        self.matrix = matrix.astype(np.float32)
+
+    def recommend(self, rows: np.ndarray, top: int) -> tuple[np.ndarray, np.ndarray]:
+        columns = np.argsort(-self.matrix[rows], axis=1, kind="stable")[:, :top].astype(np.int32)
+        scores = np.take_along_axis(self.matrix[rows], columns, axis=1)
+        columns[:, -1], scores[:, -1] = -1, np.finfo(np.float32).min  # nothing is left to recommend
+        return columns, scores
+
+
+def test_implicit_returns_columns_that_are_mapped_to_ids() -> None:
+    """Columns of its matrix look like ids: used as such, every page is plausible and wrong."""
+    data = cv.sample(60, systems=["new"], ids="int")
+    user_ids = data.judgments["user_id"].unique().sort().to_numpy()
+    item_ids = np.random.default_rng(0).permutation(data.items["item_id"].unique().sort().to_numpy())
+    column_of = {item: column for column, item in enumerate(item_ids.tolist())}
+    preferences = np.zeros((len(user_ids), len(item_ids)))
+    for user, item, relevance in data.judgments.select("user_id", "item_id", "relevance").iter_rows():
+        preferences[np.searchsorted(user_ids, user), column_of[item]] = relevance
+    rows = np.arange(len(user_ids))
+    columns, scores = Implicit(preferences).recommend(rows, 50)
+
+    mapped = scores_from_arrays(user_ids[rows], item_ids[columns], scores)
+    assert mapped.height == columns.size - len(rows)  # places without an item are left out, though -1 has an id too
+    for user, item, score in mapped.sample(100, seed=0).iter_rows():
+        assert score == preferences[np.searchsorted(user_ids, user), column_of[item]]
+    means = []
+    for table in (mapped, scores_from_arrays(user_ids[rows], columns, scores)):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # not every column is an id
+            pages = cv.pages_from_scores(table, data.items)
+            means.append(cv.evaluate(pages, data.judgments, data.items).mean["N2DCG_cat"])
+    assert means[0] > 0.8 > 0.3 > means[1]
+
+
+def test_the_example_gives_one_score_in_every_format() -> None:
     script = [sys.executable, "-W", "error", str(ROOT / "examples" / "from_scores.py")]
-    shown = subprocess.run(script, capture_output=True, text=True, check=True).stdout.split()
-    scores = [float(shown[shown.index(name) + 1]) for name in ("lenskit", "recbole", "rectools", "implicit", "trec")]
-    assert scores == sorted(scores, reverse=True)  # each is noisier than the one before
-    assert 0 < scores[-1] < scores[0] < 1
+    shown = subprocess.run(script, capture_output=True, text=True, check=True).stdout
+    assert shown.startswith("The same made-up scores in five formats:")
+    words = shown.split()
+    scores = {words[words.index(name) + 1] for name in ("lenskit", "recbole", "rectools", "implicit", "trec")}
+    assert len(scores) == 1
+    assert 0 < float(scores.pop()) < 1
+
+
+def test_progress_is_reported() -> None:
+    steps: list[tuple[str, int, int]] = []
+    scores = {"user_id": [7, 7, 8], "item_id": ["a", "b", "a"], "score": [0.2, 0.9, 0.5]}
+    items = {"item_id": ["a", "b"], "category": ["drama", "crime"]}
+    cv.pages_from_scores(scores, items, cv.Grid(3, 5), progress=lambda *step: steps.append(step))
+    assert steps == [("reading", 3, 3), *(("filling rows", row, 3) for row in (1, 2, 3))]
 
 
 @pytest.mark.parametrize("categories", [[["a"]], [True], [1.5]])

@@ -212,8 +212,10 @@ def test_the_file_reads_back(tmp_path: Path, small: list[str]) -> None:
         assert json.loads(out.read_text()) == content
         discount = cv.discounts.parse(f"@{out}")
         assert (discount.symbol, discount.is_probability) == (content["discount"], True)
-        scored = run("score", "-", "--discount", f"@{out}", "-m", "2DCG", "-f", "json", stdin="1,0\n0,1\n")
-        assert list(json.loads(scored.stdout)["metrics"].values()) == [cv.dcg2d([[1, 0], [0, 1]], discount)]
+        options = ["--discount", f"@{out}", "-m", "2DCG", "-f", "json", "--page-size", "2"]
+        scored = run("score", "-", *options, stdin="1,0\n0,1\n")
+        grid = cv.Grid(2, 2, page_size=2)
+        assert list(json.loads(scored.stdout)["metrics"].values()) == [cv.dcg2d([[1, 0], [0, 1]], discount, grid)]
 
 
 def test_files_are_json_for_any_reader(tmp_path: Path) -> None:
@@ -412,18 +414,26 @@ def test_headers_that_name_other_columns(tmp_path: Path) -> None:
 def test_a_file_used_with_other_swipe_pages_is_noticed(tmp_path: Path, small: list[str]) -> None:
     out, page = tmp_path / "ours.json", tmp_path / "page.csv"
     page.write_text("1,0,2,1\n0,3,0,1\n")
+    (tmp_path / "layouts.csv").write_text("user_id,row,col,item_id,category\n1,1,1,10,new\n1,1,2,11,new\n")
+    (tmp_path / "judgments.csv").write_text("user_id,item_id,relevance\n1,11,1\n")
     fitted(*small, "--discount", "d_rpb", "--out", str(out))
-    own = json.loads(out.read_text())["grid"]["page_size"]
-    said = f"ours.json was fitted with page size {own}, but this grid has {own + 1}. Set --page-size to match."
-    other = run("score", str(page), "--discount", f"@{out}", "--page-size", str(own + 1))
-    assert other.returncode == 0
-    assert said in other.stderr
-    same = run("score", str(page), "-m", f"N2DCG_cat(@{out})", "--page-size", str(own))
-    assert (same.returncode, same.stderr) == (0, "")
-    billboard = run("score", str(page), "--discount", f"@{out}", "--page-size", f"1,{own}")
+    tables = [str(tmp_path / "layouts.csv"), str(tmp_path / "judgments.csv")]
+    for command, grid in (
+        (["score", str(page), "--discount", f"@{out}"], "2x4"),
+        (["evaluate", *tables, "-m", f"N2DCG_cat(@{out})", "--grid", "4x6"], "4x6"),
+        (["explain", *tables, "-m", f"N2DCG_cat(@{out})", "--grid", "4x6"], "4x6"),
+        (["simulate", "-d", "d_a", "-d", f"@{out}", "--truth", "d_rpd", "--trials", "10", "--grid", "4x6"], "4x6"),
+    ):
+        other = run(*command, "--page-size", "3")
+        notice = f"{out} was fitted with page size 2, but the grid of {grid} has 3. Use a grid with that"
+        assert other.returncode == 0
+        assert other.stderr == f"carouseval: warning: {notice} page size, or fit the discount again for this screen.\n"
+        same = run(*command, "--page-size", "2")
+        assert (same.returncode, same.stderr) == (0, ""), command
+    score = ["score", str(page), "--discount", f"@{out}", "--page-size"]
+    billboard = run(*score, "1,2")
     assert (billboard.returncode, billboard.stderr) == (0, "")
-    rows = run("score", str(page), "--discount", f"@{out}", "--page-size", f"{own + 2},{own + 1}")
-    assert f"page size {own}, but this grid has {own + 1} or {own + 2}." in rows.stderr
+    assert "page size 2, but the grid of 2x4 has 3 or 4." in run(*score, "4,3").stderr
 
 
 def test_rows_that_differ(tmp_path: Path, small: list[str]) -> None:
@@ -437,7 +447,7 @@ def test_rows_that_differ(tmp_path: Path, small: list[str]) -> None:
     page = tmp_path / "page.csv"
     page.write_text("1,0,2,1\n0,3,0,1\n")
     other = run("score", str(page), "--discount", f"@{out}", "--page-size", "3")
-    assert "was fitted with page size 1 or 2, but this grid has 3." in other.stderr
+    assert "was fitted with page size 1 or 2, but the grid of 2x4 has 3." in other.stderr
 
 
 def test_a_parameter_that_is_not_there_is_named(small: list[str]) -> None:

@@ -8,6 +8,7 @@ import sys
 import time
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
@@ -135,6 +136,66 @@ def test_explain_one_user(folder: Path) -> None:
     assert json.loads(done.stdout)["page"]["user_id"] == "u000007"
     done = run("explain", *tables(folder), "--user", "nobody")
     assert (done.returncode, done.stderr) == (2, "carouseval: layouts: there is no page of user_id='nobody'.\n")
+
+
+def test_explain_says_why_it_shows_the_page(folder: Path, tmp_path: Path) -> None:
+    done = run("explain", *tables(folder))
+    reason = "Shown because no --user was given: the lowest score among pages that show a relevant item."
+    heading = next(line for line in done.stdout.splitlines() if line.startswith("The page of "))
+    worst = cv.explain(*(folder / f"{name}.parquet" for name in ("layouts-new", "judgments", "items"))).page()
+    assert f"{heading}\n{reason}\n" in done.stdout
+    assert f"user_id={worst.user_id!r}" in heading
+    assert "Shown because" not in run("explain", *tables(folder), "--user", "u000007").stdout
+    layouts = pl.read_parquet(folder / "layouts-new.parquet")
+    two = pl.concat([layouts.with_columns(page_id=pl.lit(page)) for page in ("home", "kids")])
+    two.write_parquet(tmp_path / "two.parquet")
+    done = run("explain", str(tmp_path / "two.parquet"), *tables(folder)[1:], "--user", "u000007", "-f", "json")
+    page = json.loads(done.stdout)["page"]
+    assert page["reason"] == "Shown because no --page was given: the first of the user's 2 pages."
+    done = run("explain", *tables(folder), "--page", "home")
+    assert (done.returncode, done.stderr) == (2, "carouseval: --page needs --user.\n")
+
+
+def test_explain_takes_one_metric(folder: Path) -> None:
+    shown = " ".join(run("explain", "--help").stdout.split())
+    assert "Metric to explain: N2DCG_cat, with any discount and cutoff, such as 'N2DCG_cat(d_rpb)@3x5'." in shown
+    assert "Metric to compute" not in shown
+    assert "Metric to compute" in run("evaluate", "--help").stdout
+    done = run("explain", *tables(folder), "-m", "N2DCG_cat", "-m", "2DCG")
+    assert done.returncode == 2
+    assert "--metrics: explain takes one N2DCG_cat" in done.stderr
+
+
+def test_compare_takes_a_weight(folder: Path, tmp_path: Path) -> None:
+    """A column of the judgments, the same for a user in every system."""
+    judgments = pl.read_parquet(folder / "judgments.parquet")
+    traffic = pl.col("user_id").str.slice(-1).cast(pl.Float64) + 0.5
+    weighted = tmp_path / "judgments.parquet"
+    judgments.with_columns(traffic=traffic).write_parquet(weighted)
+    systems = {name: folder / f"layouts-{name}.parquet" for name in ("new", "prod")}
+    call = ["compare", *(f"{name}={path}" for name, path in systems.items()), str(weighted), "--items"]
+    call += [str(folder / "items.parquet"), "--format", "json"]
+    done = run(*call, "--weight", "traffic")
+    assert (done.returncode, done.stderr) == (0, "")
+    content = json.loads(done.stdout)
+    assert content["config"]["weight"] == "traffic"
+    assert content == json.loads(cv.compare(systems, weighted, folder / "items.parquet", weight="traffic").to_json())
+    means = {line["system"]: line["mean"] for line in content["systems"]}
+    for name, path in systems.items():
+        per_user = cv.evaluate(path, weighted, folder / "items.parquet").per_user.drop_nulls("N2DCG_cat")
+        scores, weights = (per_user.select(column).to_series().to_numpy() for column in ("N2DCG_cat", traffic))
+        assert means[name] == pytest.approx(np.average(scores, weights=weights))
+        assert means[name] != pytest.approx(scores.mean())
+    misspelled = run(*call, "--weight", "trafic")
+    assert (misspelled.returncode, misspelled.stdout) == (2, "")
+    assert "--weight: there is no column 'trafic' in layouts or judgments. Did you mean 'traffic'?" in misspelled.stderr
+
+
+def test_commands_are_listed_from_a_page_to_the_evidence() -> None:
+    lines = run("--help").stdout.partition("Commands:")[2].splitlines()
+    commands = [line.split()[0] for line in lines if line.startswith("  ") and line[2:3].isalpha()]
+    assert commands[:8] == ["score", "evaluate", "compare", "explain", "check", "judgments", "pages", "adds"]
+    assert all("Examples:" in run(command, "--help").stdout for command in ("pages", "adds"))
 
 
 def test_check(folder: Path, tmp_path: Path) -> None:

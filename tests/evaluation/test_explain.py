@@ -169,6 +169,57 @@ def test_repr_and_notebook() -> None:
     assert shown.count('title="gain ') == relevant
 
 
+PAGES = {
+    "user_id": ["a", "a", "b", "b", "c"],
+    "page_id": ["home", "kids", "home", "home", "home"],
+    "row": [1, 1, 1, 1, 1],
+    "col": [1, 1, 1, 2, 1],
+    "item_id": ["x", "y", "y", "x", "y"],
+    "category": ["A"] * 5,
+}
+
+
+def test_a_page_says_why_it_is_shown() -> None:
+    judgments = {"user_id": ["a", "b", "c"], "item_id": ["x", "x", "x"], "relevance": [1, 1, 1]}
+    result = cv.explain(PAGES, judgments)
+    assert result.worst.select("user_id", "page_id").rows()[0] == ("a", "kids")  # which shows nothing relevant
+    view = result.page()
+    assert (view.user_id, view.page_id) == ("b", "home")
+    reason = "Shown because no user_id was given: the lowest score among pages that show a relevant item."
+    assert view.reason == view.to_dict()["reason"] == reason
+    assert repr(view).splitlines()[1] == reason
+    assert reason in view._repr_html_()
+    assert result.page("a").reason == "Shown because no page_id was given: the first of the user's 2 pages."
+    assert result.page("a", "kids").reason == result.page("b").reason == ""
+    with pytest.raises(cv.ParameterError, match="page_id needs user_id"):
+        result.page(page_id="home")
+
+
+def test_a_page_is_shown_where_none_is_relevant() -> None:
+    judgments = {"user_id": ["a", "a", "c"], "item_id": ["x", "z", "z"], "relevance": [0, 1, 2]}
+    items = {"item_id": ["x", "y", "z"], "category": ["A", "A", "A"]}
+    view = cv.explain(PAGES, judgments, items).page()
+    assert view.user_id == "c"
+    assert view.reason == (
+        "Shown because no user_id was given: no page shows a relevant item, and this one loses most."
+    )
+    nobody = cv.explain(PAGES, judgments | {"relevance": [0, 0, 0]}, items)
+    with pytest.raises(cv.ParameterError, match="no page was scored, so there is none to show"):
+        nobody.page()
+
+
+def test_notices_are_those_of_evaluate() -> None:
+    layouts = {"user_id": [1, 1], "row": [1, 1], "col": [1, 3], "item_id": [10, 11], "category": ["A", "A"]}
+    judgments = {"user_id": [1, 1], "item_id": [11, 12], "relevance": [1, 1]}
+    notices = []
+    for function in (cv.evaluate, cv.explain):
+        with pytest.warns(cv.DataWarning) as caught:
+            function(layouts, judgments)
+        notices.append([str(warning.message) for warning in caught])
+    assert len(notices[0]) == 2  # the gap, and an item without a category
+    assert notices[0] == notices[1]
+
+
 def test_titles_are_drawn_in_place_of_ids() -> None:
     items = pl.DataFrame(
         [("a1", "A", None), ("a1", "A", "<Alien>"), ("a2", "A", ""), ("a3", "A", "Heat"), ("a3", "C", "Heat 2")]

@@ -179,7 +179,7 @@ def test_pages_under_other_names() -> None:
     assert result.page(1).shown.equals(cv.explain(L, J).page(1).shown)
 
 
-@pytest.mark.parametrize("arguments", [("1",), (None,), (True,), (1, 3), (1.0,)])
+@pytest.mark.parametrize("arguments", [("1",), (None, 3), (True,), (1, 3), (1.0,)])
 def test_pages_that_do_not_read(arguments: tuple[Any, ...]) -> None:
     with pytest.raises(cv.ParameterError):
         cv.explain(L, J).page(*arguments)

@@ -1,6 +1,7 @@
 """Reading and checking the tables of candidate carousels."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -8,39 +9,40 @@ import polars as pl
 from carouseval.building.candidate_carousels import CandidateCarousels, CurrentPage
 from carouseval.errors import DataError, ParameterError, warn
 from carouseval.evaluation import page_defects, schema
-from carouseval.evaluation.defect_lines import refuse_defects
+from carouseval.evaluation.defect_lines import describe_defects
 from carouseval.evaluation.notices import large_gains, no_category, uncategorised
 from carouseval.evaluation.per_page import page_names
 from carouseval.evaluation.plan import ScoringPlan
 from carouseval.evaluation.reading.inputs import NEEDS_CATEGORIES, Inputs, JudgedSources
 from carouseval.evaluation.reading.page_batch import PageBatch, page_batches
 from carouseval.evaluation.scoring.page_ideals import PageIdeals
-from carouseval.evaluation.settings import ColumnNames, Metrics, Settings
-from carouseval.metrics.gains import Gain
+from carouseval.evaluation.settings import Settings
+from carouseval.evaluation.shown_tables import items_of
 from carouseval.metrics.grid import Array, Grid, IntArray
+from carouseval.progress import Progress
 from carouseval.tables import RECORD, Table, TableLike, in_memory
 
 _KEYS = ["user_id", "carousel", "col"]
+# here candidates are carousels, so that no setting of that name can be advised
+_PINNED_UNKNOWN = replace(page_defects.PINNED_UNKNOWN, remedy="Add a column category to layouts.")
 
 
-def read_carousels(
+def read_candidates(
     layouts: TableLike | None,
     candidates: TableLike,
     judgments: TableLike,
     items: TableLike | None,
-    metrics: Metrics,
-    grid: Grid,
-    gain: Gain,
-    columns: ColumnNames,
+    settings: Settings,
+    progress: Progress | None,
 ) -> CandidateCarousels:
     """Read and check all tables; defects of candidates are reported under that name."""
-    if not isinstance(grid, Grid):
-        raise ParameterError(f"grid must be a carouseval.Grid, found {type(grid).__name__}.")
+    if not isinstance(settings.grid, Grid):
+        raise ParameterError(f"grid must be a carouseval.Grid, found {type(settings.grid).__name__}.")
     arguments = {"layouts": layouts, "candidates": candidates, "judgments": judgments, "items": items}
     sources = {name: in_memory(source, name) for name, source in arguments.items() if source is not None}
     if isinstance(frame := sources.get("layouts"), pl.DataFrame) and frame.is_empty():
         del sources["layouts"]  # an empty table need not have columns
-    tables = schema.open_tables(sources, Settings(columns=columns))
+    tables = schema.open_tables(sources, settings)
     if "layouts" in tables and not tables["layouts"].height():
         del sources["layouts"], tables["layouts"]
     for name in ("layouts", "judgments"):
@@ -55,23 +57,22 @@ def read_carousels(
         if "category" not in cells.columns:
             cells = cells.with_columns(category="carousel")  # each carousel is a category of its own
         shown_items = _shown_items(tables, cells)
-    plan = ScoringPlan.of(Settings(metrics=metrics, grid=grid, gain=gain, columns=_column_names(tables)))
+    plan = ScoringPlan.of(replace(settings, columns=_column_names(tables)))
     metric = _linear_metric(plan)
     if shown_items is None and "items" not in sources and plan.needs_categories:
         raise DataError(f"{NEEDS_CATEGORIES}.")
     judged = JudgedSources(sources["judgments"], sources.get("items", shown_items), plan, from_layouts=False)
-    return _read(judged, metric, tables, cells, sources.get("layouts"), shown_items is not None)
+    return _read(judged, metric, tables, cells, sources.get("layouts"), shown_items is not None, progress)
 
 
 def _linear_metric(plan: ScoringPlan) -> str:
     """The name of the one metric, whose cells must have values that do not depend on the rest of the page."""
-    if len(plan.names) != 1:
+    name, *others = plan.names
+    if others or name not in plan.metrics or not plan.metrics[name].linear or plan.metrics[name].by_rank:
         raise ParameterError(
-            f"metrics: one metric is optimised, found {len(plan.names)}: {', '.join(plan.names)}. Name one of them."
+            "metrics: give one of 2DCG, N2DCG and N2DCG_cat, with any discount and cutoff, found "
+            f"{', '.join(plan.names)}."
         )
-    (name,) = plan.names
-    if name not in plan.metrics or not plan.metrics[name].linear or plan.metrics[name].by_rank:
-        raise ParameterError(f"metrics: only 2DCG, N2DCG and N2DCG_cat can be optimised, found {name}.")
     return name
 
 
@@ -90,19 +91,19 @@ def _cells(table: Table) -> pl.DataFrame:
 
 
 def _shown_items(tables: Mapping[str, Table], cells: pl.DataFrame) -> pl.DataFrame | None:
-    """The (item, category) pairs that layouts and candidates show; None if layouts have no categories."""
-    candidates = cells.select("item_id", "category")
+    """The items of every category that layouts and candidates show; None if layouts have no categories."""
+    candidates = cells.select("user_id", "col", "item_id", "category", row=1)
     if "layouts" not in tables:
-        return candidates.unique().sort("item_id", "category")
+        return items_of(candidates)
     if "category" not in tables["layouts"]:
         return None
-    layouts = tables["layouts"].collect().select("item_id", "category")
+    layouts = tables["layouts"].collect().select("user_id", "row", "col", "item_id", "category")
     if layouts["category"].dtype != candidates["category"].dtype:
         raise DataError(
             "candidates: carousels are named by integers and the categories of layouts by text, or the reverse. "
             "Convert one of them."
         )
-    return pl.concat([candidates, layouts]).unique().sort("item_id", "category")
+    return items_of(candidates, layouts)
 
 
 def _column_names(tables: Mapping[str, Table]) -> dict[str, dict[str, str]]:
@@ -119,13 +120,14 @@ def _read(
     cells: pl.DataFrame,
     layouts: TableLike | None,
     uses_shown_items: bool,
+    progress: Progress | None,
 ) -> CandidateCarousels:
     plan = sources.plan
     # each carousel is read as a page of its own, with one row
     pages_of_one = cells.select(
         "user_id", pl.col("carousel").alias("page_id"), "col", "item_id", *_category(cells), row=1
     )
-    with sources.open(pages_of_one, canonical=True, lenient=True) as inputs:
+    with sources.open(pages_of_one, progress, canonical=True, lenient=True) as inputs:
         judgments, codebook = inputs.judged.judgments, inputs.codebook
         ideals = PageIdeals(inputs.judged, plan)
         scored = np.flatnonzero(inputs.judged.relevant_items(metric))
@@ -134,7 +136,7 @@ def _read(
         ideal = np.ones(len(judgments))
         if plan.metrics[metric].ideal != "none":
             ideal[scored] = ideals.of_judgment_sets(metric, 0, scored.astype(np.uint32))[1]
-        hits, counts = _hits(inputs, tables["candidates"])
+        hits, counts = _hits(inputs, tables["candidates"], progress)
         pages, page_user = page_names(inputs, np.arange(len(inputs.layouts))), inputs.layouts.user
         names = pages["page_id"].unique().sort()
         page_carousel = names.search_sorted(pages["page_id"]).to_numpy().astype(np.int64)
@@ -148,8 +150,13 @@ def _read(
         for defect in large_gains(inputs):
             warn(str(defect))
         source = "none" if inputs.judged.membership is None else inputs.judged.membership.source
-        config = plan.config() | {"items": "layouts and candidates" if uses_shown_items else source}
-    page, ideal = _current_page(sources, ideals, metric, layouts, user_number, ideal, len(scored))
+        config = plan.config() | {
+            "items": "layouts and candidates" if uses_shown_items else source,
+            "relevance": "given" if schema.relevance_is_given(inputs.tables["judgments"]) else schema.RELEVANCE_1,
+        }
+    page, ideal, counts["invalid"] = _current_page(
+        sources, ideals, metric, layouts, user_number, ideal, len(scored), progress
+    )
     share = np.zeros(len(judgments))
     share[scored] = np.divide(
         1 / max(1, len(scored)), ideal[scored], out=np.zeros(len(scored)), where=ideal[scored] > 0
@@ -159,7 +166,9 @@ def _read(
     carousel, judgment, col = page_carousel[hits[order, 0]], hits[order, 1], hits[order, 2]
     is_start = np.ones(len(order), bool)
     is_start[1:] = (carousel[1:] != carousel[:-1]) | (judgment[1:] != judgment[:-1])
-    if not len(order):
+    if not len(scored):
+        warn("judgments: no user has a relevant item, so there is nothing to gain.")
+    elif not len(order):
         warn("candidates: no carousel shows an item that is relevant to its user. Are ids written the same way?")
     return CandidateCarousels(
         metric=metric,
@@ -184,11 +193,12 @@ def _category(cells: pl.DataFrame) -> list[str]:
     return ["category"] if "category" in cells.columns else []
 
 
-def _hits(inputs: Inputs, table: Table) -> tuple[IntArray, dict[str, int]]:
+def _hits(inputs: Inputs, table: Table, progress: Progress | None) -> tuple[IntArray, dict[str, int]]:
     """Page, judgment and column of every hit of the candidates, and counts of what to report."""
-    parts, counts = [np.empty((0, 3), np.int64)], {"unjudged": 0, "gaps": 0}
-    for batch in page_batches(inputs.layouts, inputs.judged, inputs.plan):
+    parts, counts = [np.empty((0, 3), np.int64)], {"unjudged": 0, "gaps": 0, "invalid_carousels": 0}
+    for batch in page_batches(inputs.layouts, inputs.judged, inputs.plan, progress):
         _refuse_defects(inputs, batch, table)
+        counts["invalid_carousels"] += len(page_defects.marked_pages(batch, page_defects.OUTSIDE_CATEGORY))
         counts["unjudged"] += int(batch.unjudged.sum())
         counts["gaps"] += len(page_defects.marked_pages(batch, page_defects.GAP))
         page, judgment = batch.pages[batch.hit_page], batch.hit_judgment
@@ -217,12 +227,12 @@ def _refuse_defects(inputs: Inputs, batch: PageBatch, table: Table) -> None:
             f"col={row['col']} ({table.where(record)}). {page_defects.OUTSIDE_GRID.remedy}"
         )
     outside = page_defects.marked_pages(batch, page_defects.OUTSIDE_CATEGORY)
-    if len(outside):
+    if len(outside) and inputs.plan.settings.invalid == "error":
         first = page_names(inputs, outside).sort(pl.all()).row(0)
         subject = "carousel shows" if len(outside) == 1 else "carousels show"
         raise DataError(
             f"candidates: {len(outside):,} {subject} items outside their category, first user_id={first[0]!r} "
-            f"carousel={first[1]!r}. Add the category to items, or drop the column category and keep carousel."
+            f"carousel={first[1]!r}. Add the category to items, correct the carousel, or use invalid='count'."
         )
 
 
@@ -234,16 +244,18 @@ def _current_page(
     user_number: IntArray,
     ideal: Array,
     users: int,
-) -> tuple[CurrentPage, Array]:
-    """The current pages, and the ideal of every user, which differs where a page has pinned rows."""
+    progress: Progress | None,
+) -> tuple[CurrentPage, Array, int]:
+    """The current pages, the ideal of every user, which differs where a page has pinned rows, and invalid pages."""
     row_count, last_pinned = np.zeros(users, np.int64), np.zeros(users, np.int64)
     empty = np.empty(0, np.int64)
     if layouts is None:
-        return CurrentPage(empty, empty, empty, row_count, last_pinned), ideal
-    parts = [(empty, empty, empty)]
-    with sources.open(layouts) as inputs:
-        for batch in page_batches(inputs.layouts, inputs.judged, inputs.plan):
-            refuse_defects(batch, inputs)
+        return CurrentPage(empty, empty, empty, row_count, last_pinned), ideal, 0
+    parts, invalid = [(empty, empty, empty)], 0
+    with sources.open(layouts, progress) as inputs:
+        for batch in page_batches(inputs.layouts, inputs.judged, inputs.plan, progress):
+            _refuse_pages(inputs, batch)
+            invalid += int(((batch.defects & page_defects.INVALID) > 0).sum())
             judged = np.flatnonzero(batch.pages < len(user_number))
             scored = batch.take(judged[user_number[batch.pages[judged]] >= 0])
             if sources.plan.metrics[metric].ideal != "none":
@@ -254,4 +266,12 @@ def _current_page(
             last_pinned[user] = ((scored.pinned > 0) * rows).max(axis=1, initial=0)
             parts.append((scored.hit_judgment, *scored.hit_cells()))
     judgment, row, col = (np.concatenate(part) for part in zip(*parts, strict=True))
-    return CurrentPage(judgment, row, col, row_count, last_pinned), ideal
+    return CurrentPage(judgment, row, col, row_count, last_pinned), ideal, invalid
+
+
+def _refuse_pages(inputs: Inputs, batch: PageBatch) -> None:
+    """Raise the first defect of the current pages that the settings refuse."""
+    for defect, pages in page_defects.refused(batch, inputs.plan):
+        if len(pages):
+            advised = _PINNED_UNKNOWN if defect is page_defects.PINNED_UNKNOWN else defect
+            raise DataError(str(describe_defects(advised, pages, inputs)))

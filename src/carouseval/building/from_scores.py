@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Integral
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, get_args
 
 import numpy as np
 import polars as pl
 
+from carouseval.building.choices import CategoryOrder
 from carouseval.building.page_filling import CategoryQueue, UserCategories, fill_rows
 from carouseval.errors import DataError, ParameterError, warn
 from carouseval.evaluation import schema
@@ -17,10 +18,8 @@ from carouseval.evaluation.reading.ids import Ids
 from carouseval.evaluation.settings import ColumnNames, Settings
 from carouseval.metrics.grid import RECGAZE, Grid
 from carouseval.metrics.validation import did_you_mean, require_choice, require_int
+from carouseval.progress import Progress, step
 from carouseval.tables import RECORD, Table, TableLike, in_memory
-
-CategoryOrder: TypeAlias = Literal["best", "mean", "sum", "fixed"]
-"""How the categories of a page are ordered, from the top row down."""
 
 _CELLS = dict.fromkeys(("user", "row", "col", "item", "category"), pl.Int64()) | {"pinned": pl.Boolean()}
 
@@ -36,6 +35,8 @@ def pages_from_scores(
     unique_items: bool = True,
     min_items: int = 1,
     columns: ColumnNames = None,
+    split: str | None = None,
+    progress: Progress | None = None,
 ) -> pl.DataFrame:
     """Turn the scores of any recommender into pages that :func:`carouseval.evaluate` can score.
 
@@ -68,6 +69,10 @@ def pages_from_scores(
         The fewest items of a row. A category with fewer items left for a user is skipped.
     columns : dict, optional
         The names of your columns: ``{"user_id": "customer"}``, or the same under a table's name.
+    split : str, optional
+        The separator of several categories in one cell of ``items``: '|' for 'Action|Comedy'.
+    progress : callable, optional
+        Called with (what, done, total) while scores are read and rows are filled.
 
     Returns
     -------
@@ -87,15 +92,19 @@ def pages_from_scores(
 
     Scored items without a category are left out, with a warning that counts them.
 
-    How to pass the output of common recommenders (``examples/from_scores.py`` runs each):
+    How to pass the output of common recommenders (``examples/from_scores.py`` has each format):
 
     ==================================  ==================================================================
     LensKit, ``recs.to_df()``           as it is; before 2025 ``columns={"user_id": "user", "item_id": "item"}``
     RecBole, ``full_sort_topk``         ``scores_from_arrays(users, dataset.id2token("item_id", ids), scores)``
     RecTools, ``model.recommend``       as it is: ``user_id, item_id, score, rank``; the rank is ignored
-    implicit, ``model.recommend``       ``scores_from_arrays(users, ids, scores)``
+    implicit, ``model.recommend``       ``scores_from_arrays(user_ids[rows], item_ids[columns], scores)``
     a TREC run file                     ``read_run("system.run")``
     ==================================  ==================================================================
+
+    implicit returns columns of its matrix, not ids: ``columns, scores = model.recommend(rows, matrix[rows], N=200)``.
+    ``user_ids`` and ``item_ids`` are arrays with the ids of the matrix's rows and columns, and ``N`` is at most the
+    number of items. RecBole's tensors must be on the CPU: ``ids.cpu()``.
 
     Examples
     --------
@@ -114,14 +123,14 @@ def pages_from_scores(
     if not isinstance(unique_items, bool):
         raise ParameterError(f"unique_items must be True or False, found {unique_items!r}.")
     sources = {"scores": in_memory(scores, "scores"), "items": in_memory(items, "items")}
-    candidates = _Candidates.read(schema.open_tables(sources, Settings(columns=columns)))
+    candidates = _Candidates.read(schema.open_tables(sources, Settings(columns=columns, split=split)), progress)
     allowed = candidates.category_codes("categories", categories)
     pinned_rows = candidates.pinned_rows(pinned or {}, grid)
     if order == "fixed" and allowed is None:
         raise ParameterError("order='fixed' needs categories, listed from the top row down.")
     groups = UserCategories.from_candidates(candidates.lines)
     free, fixed = _queues(groups, candidates, order, grid.cols, allowed, pinned_rows)
-    rows = fill_rows(groups, free, fixed, grid, unique_items, min_items)
+    rows = fill_rows(groups, free, fixed, grid, unique_items, min_items, step(progress, "filling rows"))
     cells = pl.concat([pl.DataFrame(schema=_CELLS), *rows]).sort("user", "row", "col")
     return cells.select(
         candidates.users.gather(cells["user"]).alias("user_id"),
@@ -170,10 +179,10 @@ class _Candidates:
     lines: pl.DataFrame  # line, user, item, category, score
 
     @classmethod
-    def read(cls, tables: Mapping[str, Table]) -> _Candidates:
+    def read(cls, tables: Mapping[str, Table], progress: Progress | None) -> _Candidates:
         if tables["scores"].lists:
             raise DataError("scores: found lists of items. Write one line per item, or use scores_from_arrays.")
-        scores, memberships = tables["scores"].collect(), tables["items"].collect()
+        scores, memberships = tables["scores"].collect(step(progress, "reading")), tables["items"].collect()
         for name, table in (("scores", scores), ("items", memberships)):
             if not table.height:
                 raise DataError(f"{name}: the table has no lines.")

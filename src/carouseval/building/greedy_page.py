@@ -10,13 +10,14 @@ import numpy as np
 import polars as pl
 
 from carouseval.building.candidate_carousels import CandidateCarousels
-from carouseval.building.candidate_reader import read_carousels
+from carouseval.building.candidate_reader import read_candidates
 from carouseval.building.order_search import OrderSearch, UpperBound, greedy_prefixes
 from carouseval.errors import ParameterError
-from carouseval.evaluation.settings import ColumnNames, Metrics
+from carouseval.evaluation.settings import ColumnNames, Invalid, Metrics, Settings
 from carouseval.metrics.gains import Gain
 from carouseval.metrics.grid import RECGAZE, Grid
 from carouseval.metrics.validation import require_int
+from carouseval.progress import Progress
 from carouseval.result_base import Result
 from carouseval.tables import TableLike
 
@@ -48,7 +49,8 @@ class BuiltPages(Result):
         The pages of all users, ready for :func:`carouseval.evaluate`: ``user_id, row, col, item_id, carousel`` (and
         ``category``).
     counts : dict of str to int
-        Users, carousels and lines read, and what was counted in them: unjudged items, gaps, items without a category.
+        Users, carousels and lines read, and what was counted in them: unjudged items, gaps, items without a category,
+        and invalid carousels and pages.
     config : dict of str to object
         Every setting in force.
 
@@ -135,7 +137,10 @@ def build_pages(
     metrics: Metrics = "N2DCG_cat",
     grid: Grid = RECGAZE,
     gain: Gain = "exp2",
+    invalid: Invalid = "error",
     columns: ColumnNames = None,
+    split: str | None = None,
+    progress: Progress | None = None,
 ) -> BuiltPages:
     """Build one page for all users, row by row from the candidate that adds most to the mean score.
 
@@ -151,7 +156,7 @@ def build_pages(
         ``user_id, item_id, relevance``, as in :func:`carouseval.evaluate`.
     items : table or path, optional
         ``item_id, category``, as in :func:`carouseval.evaluate`. Without it, the categories are those that the
-        candidates show.
+        candidates show; one that only one of several users has is that user's alone.
     rows : int, optional
         The number of rows to fill. By default as many as there are carousels, up to the rows of the grid.
     metrics : str or Metric, default 'N2DCG_cat'
@@ -160,8 +165,14 @@ def build_pages(
         The screen.
     gain : {'exp2', 'linear'} or callable, default 'exp2'
         The gain of a relevance.
+    invalid : {'error', 'count'}, default 'error'
+        A candidate with items outside its category is an error, or is counted and scored as it is.
     columns : dict, optional
         The names of your columns: ``{"user_id": "customer"}``, or the same under a table's name.
+    split : str, optional
+        The separator of several categories in one cell of ``items``: '|' for 'Action|Comedy'.
+    progress : callable, optional
+        Called with (what, done, total) while tables are read and scored.
 
     Returns
     -------
@@ -171,6 +182,11 @@ def build_pages(
     See Also
     --------
     carouseval.what_adds : What each candidate adds to a given page.
+
+    Notes
+    -----
+    A carousel has the items that its lines give it. What a category can hold (``carousels`` and ``capacity`` in
+    :func:`carouseval.evaluate`) limits ideal pages alone; here they have the default, ``capacity="grid"``.
 
     Examples
     --------
@@ -182,13 +198,13 @@ def build_pages(
     >>> built.order, round(built.score, 4), built.exact, round(built.share, 4)
     (('drama', 'hits'), 1.0, True, 1.0)
     """
-    carousels = read_carousels(None, candidates, judgments, items, metrics, grid, gain, columns)
+    settings = Settings(metrics=metrics, grid=grid, gain=gain, invalid=invalid, columns=columns, split=split)
+    carousels = read_candidates(None, candidates, judgments, items, settings, progress)
     max_rows = min(len(carousels.names), grid.rows)
     rows = max_rows if rows is None else require_int("rows", rows, 1)
     if rows > max_rows:
         raise ParameterError(
-            f"rows must be at most {max_rows}, with {len(carousels.names)} candidates and a grid of {grid}, "
-            f"found {rows}."
+            f"rows must be at most {max_rows} (candidates: {len(carousels.names)}, grid: {grid}), found {rows}."
         )
     prefixes = greedy_prefixes(carousels, rows)
     greedy = prefixes[-1]

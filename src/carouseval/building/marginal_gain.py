@@ -11,13 +11,14 @@ import polars as pl
 from numpy.typing import NDArray
 
 from carouseval.building.candidate_carousels import CandidateCarousels
-from carouseval.building.candidate_reader import read_carousels
+from carouseval.building.candidate_reader import read_candidates
 from carouseval.errors import DataError, ParameterError
 from carouseval.evaluation.resampling import mean_interval, mean_of
-from carouseval.evaluation.settings import ColumnNames, Metrics
+from carouseval.evaluation.settings import ColumnNames, Invalid, Metrics, Settings
 from carouseval.metrics.gains import Gain
 from carouseval.metrics.grid import RECGAZE, Array, Grid, IntArray
 from carouseval.metrics.validation import require_int
+from carouseval.progress import Progress
 from carouseval.result_base import Result, plain
 from carouseval.tables import TableLike
 
@@ -43,7 +44,8 @@ class MarginalGains(Result):
     available : ndarray of bool, shape (carousels, users)
         Whether a user has lines in a candidate. Users without a candidate gain 0 by it.
     counts : dict of str to int
-        Users, carousels and lines read, and what was counted in them: unjudged items, gaps, items without a category.
+        Users, carousels and lines read, and what was counted in them: unjudged items, gaps, items without a category,
+        and invalid carousels and pages.
     config : dict of str to object
         Every setting in force.
 
@@ -149,7 +151,10 @@ def what_adds(
     metrics: Metrics = "N2DCG_cat",
     grid: Grid = RECGAZE,
     gain: Gain = "exp2",
+    invalid: Invalid = "error",
     columns: ColumnNames = None,
+    split: str | None = None,
+    progress: Progress | None = None,
 ) -> MarginalGains:
     """Compute what each candidate carousel would add to the score of a page.
 
@@ -171,7 +176,7 @@ def what_adds(
         ``user_id, item_id, relevance``, as in :func:`carouseval.evaluate`.
     items : table or path, optional
         ``item_id, category``, as in :func:`carouseval.evaluate`. Without it, the categories are those that layouts and
-        candidates show.
+        candidates show; one that only one of several users has is that user's alone.
     row : int, optional
         The row, from 1, that a candidate takes; the rows from there on move down, and a shorter page gets it as its
         last row. By default the row below the page.
@@ -181,8 +186,15 @@ def what_adds(
         The screen.
     gain : {'exp2', 'linear'} or callable, default 'exp2'
         The gain of a relevance.
+    invalid : {'error', 'count'}, default 'error'
+        A page that is invalid, as in :func:`carouseval.evaluate`, and a candidate with items outside its category are
+        errors, or are counted and scored as they are.
     columns : dict, optional
         The names of your columns: ``{"user_id": "customer"}``, or the same under a table's name.
+    split : str, optional
+        The separator of several categories in one cell of ``items``: '|' for 'Action|Comedy'.
+    progress : callable, optional
+        Called with (what, done, total) while tables are read and scored.
 
     Returns
     -------
@@ -192,6 +204,11 @@ def what_adds(
     See Also
     --------
     carouseval.build_pages : Build a whole page by these gains.
+
+    Notes
+    -----
+    A carousel has the items that its lines give it. What a category can hold (``carousels`` and ``capacity`` in
+    :func:`carouseval.evaluate`) limits ideal pages alone; here they have the default, ``capacity="grid"``.
 
     Examples
     --------
@@ -204,7 +221,8 @@ def what_adds(
     {'drama': 0.7659, 'again': 0.0038}
     """
     row = None if row is None else require_int("row", row, 1)
-    carousels = read_carousels(layouts, candidates, judgments, items, metrics, grid, gain, columns)
+    settings = Settings(metrics=metrics, grid=grid, gain=gain, invalid=invalid, columns=columns, split=split)
+    carousels = read_candidates(layouts, candidates, judgments, items, settings, progress)
     if row is not None and row > grid.rows:
         raise ParameterError(f"row must be at most {grid.rows}, the last row of the grid of {grid}, found {row}.")
     page = carousels.page
@@ -239,6 +257,6 @@ def _check_room(carousels: CandidateCarousels, at: IntArray, grid: Grid) -> None
     moved = np.flatnonzero(has_candidates & (carousels.page.last_pinned > at))
     if len(moved):
         raise DataError(
-            f"layouts: a candidate on this row would move a pinned row of {len(moved):,} page"
-            f"{'s' * (len(moved) > 1)}, first user_id={carousels.users.gather(moved).sort()[0]!r}. Choose a lower row."
+            f"layouts: a candidate on this row would move a pinned row of {len(moved):,} page{'s' * (len(moved) > 1)}, "
+            f"first user_id={carousels.users.gather(moved).sort()[0]!r}. Choose a row further down."
         )

@@ -1,6 +1,6 @@
 """Pages filled row by row for all users at once: which of a user's categories comes next, and which items it shows."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -79,7 +79,13 @@ class CategoryQueue:
 
 
 def fill_rows(
-    groups: UserCategories, free: CategoryQueue, pinned: CategoryQueue, grid: Grid, unique_items: bool, min_items: int
+    groups: UserCategories,
+    free: CategoryQueue,
+    pinned: CategoryQueue,
+    grid: Grid,
+    unique_items: bool,
+    min_items: int,
+    progress: Callable[[int, int], None] | None = None,
 ) -> Iterator[pl.DataFrame]:
     """The cells of one row after another: user, row, col, item, category, pinned.
 
@@ -111,6 +117,8 @@ def fill_rows(
             cells |= {"item": groups.item[candidate], "category": groups.category[group[owner]]}
             yield pl.DataFrame(cells | {"pinned": takes_pinned[owner]})
             users = users[~is_filled]
+        if progress is not None:
+            progress(row, grid.rows)
 
 
 def _best_unused(

@@ -95,12 +95,14 @@ def with_integer_ids(table: pl.DataFrame, *columns: str) -> pl.DataFrame:
 def scores_from_arrays(user_ids: ArrayLike, item_ids: ArrayLike, scores: ArrayLike) -> pl.DataFrame:
     """Make a table of scores from arrays with a row per user, as implicit and RecBole return their top items.
 
+    Both return positions in their own matrices, which are not the ids of your tables: look the ids up first, as below.
+
     Parameters
     ----------
     user_ids : array-like of shape (users,)
-        The ids of the users: integers or text.
+        The ids of the users: integers or text, as in your other tables.
     item_ids : array-like of shape (users, k)
-        The ids of each user's items: integers or text. -1 marks a place without an item.
+        The ids of each user's items: integers or text, as in your other tables. -1 marks a place without an item.
     scores : array-like of shape (users, k)
         The scores of those items. Places with a score of minus infinity or the lowest float32 are left out: implicit
         and RecBole mark items with it that they filtered out.
@@ -119,6 +121,15 @@ def scores_from_arrays(user_ids: ArrayLike, item_ids: ArrayLike, scores: ArrayLi
     >>> import carouseval as cv
     >>> cv.scores_from_arrays(["ann", "bob"], [[3, 1], [2, -1]], [[0.9, 0.1], [0.4, 0.0]]).rows()
     [('ann', 3, 0.9), ('ann', 1, 0.1), ('bob', 2, 0.4)]
+
+    What ``columns, scores = model.recommend(rows, matrix[rows], N=2)`` of implicit returns, where ``user_ids`` and
+    ``item_ids`` are the ids of the matrix's rows and columns. (``N`` must be at most the number of items.)
+
+    >>> import numpy as np
+    >>> user_ids, item_ids = np.array(["ann", "bob"]), np.array([101, 102, 250])
+    >>> rows, columns, scores = np.array([0, 1]), np.array([[2, 0], [1, 2]]), np.array([[0.9, 0.1], [0.4, 0.3]])
+    >>> cv.scores_from_arrays(user_ids[rows], item_ids[columns], scores).rows()
+    [('ann', 250, 0.9), ('ann', 101, 0.1), ('bob', 102, 0.4), ('bob', 250, 0.3)]
     """
     users, items, values = _array("user_ids", user_ids, 1), _array("item_ids", item_ids, 2), _array("scores", scores, 2)
     if items.shape != values.shape or len(users) != len(items):

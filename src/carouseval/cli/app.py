@@ -6,6 +6,7 @@ import typer
 
 from carouseval import __version__
 from carouseval.cli import (
+    adds,
     check,
     compare,
     evaluate,
@@ -13,6 +14,7 @@ from carouseval.cli import (
     explain,
     fit,
     judgments,
+    pages,
     recgaze,
     reproduce,
     sample,
@@ -40,12 +42,14 @@ for _command, _examples in (
     (explain.explain, explain.EXAMPLES),
     (check.check, check.EXAMPLES),
     (judgments.judgments, judgments.EXAMPLES),
+    (pages.pages, pages.EXAMPLES),
+    (adds.adds, adds.EXAMPLES),
     (sample.sample, sample.EXAMPLES),
     (reproduce.reproduce, reproduce.EXAMPLES),
     (fit.fit, fit.EXAMPLES),
     (simulate.simulate, simulate.EXAMPLES),
-    (recgaze.recgaze, recgaze.EXAMPLES),
     (examination.examination, examination.EXAMPLES),
+    (recgaze.recgaze, recgaze.EXAMPLES),
 ):
     app.command(epilog=f"\b\nExamples:{indent(_examples, '  ')}")(_command)  # \b keeps the line breaks
 

@@ -81,7 +81,6 @@ def compare(
     """
     from carouseval.atomic_files import RESULTS, TABLES, check_outputs, write_frame
     from carouseval.cli.conditions import exit_on_failure, parse_system_conditions
-    from carouseval.cli.page_size_warning import warn_about_page_size
     from carouseval.comparison.compare import compare as run
     from carouseval.comparison.sensitivity import sensitivity as run_sensitivity
     from carouseval.show.comparison import comparison as draw
@@ -92,7 +91,6 @@ def compare(
     check_outputs(per_user)
     check_outputs(out, kinds=RESULTS)
     check_outputs(per_user, out, kinds=(*TABLES, *RESULTS), inputs=inputs)
-    warn_about_page_size(settings["metrics"], settings["grid"])
     if sensitivity and (isinstance(settings["grid"], dict) or format is Format.csv):
         raise ParseError("--sensitivity needs a single --grid, and any --format but csv.")
     metrics = [name for name in settings["metrics"] if name.startswith("N2DCG_cat")] or ["N2DCG_cat"]

@@ -46,7 +46,6 @@ def evaluate(
     """
     from carouseval.atomic_files import RESULTS, TABLES, check_outputs, write_frame
     from carouseval.cli.conditions import exit_on_failure, parse_conditions
-    from carouseval.cli.page_size_warning import warn_about_page_size
     from carouseval.evaluation.evaluate import evaluate as run
     from carouseval.show.evaluation import evaluation as draw
 
@@ -54,7 +53,6 @@ def evaluate(
     check_outputs(per_page, per_user)
     check_outputs(out, kinds=RESULTS)
     check_outputs(per_page, per_user, out, kinds=(*TABLES, *RESULTS), inputs=(layouts, judgments, items))
-    warn_about_page_size(settings["metrics"], settings["grid"])
     with progress_bar() as bar:
         result = run(layouts, judgments, items, progress=bar, **settings)
     note_assumptions(result.config)

@@ -1,12 +1,20 @@
 """``carouseval explain``: where pages lose score."""
 
-from typing import Annotated, Any
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from carouseval.cli import options
+from carouseval.cli.messages import with_option_names
 from carouseval.cli.output import Format, emit, note_assumptions, progress_bar
 from carouseval.cli.settings_options import with_settings
+from carouseval.cli.typed_ids import parse_id
+
+if TYPE_CHECKING:
+    from carouseval.evaluation.explanation import Explanation
+    from carouseval.evaluation.page_view import PageView
 
 EXAMPLES = """
 carouseval explain layouts.parquet judgments.parquet --items items.parquet
@@ -14,9 +22,10 @@ carouseval explain layouts.parquet judgments.parquet --items items.parquet --use
 carouseval explain layouts.parquet judgments.parquet --items items.parquet --by device --format markdown
 carouseval explain layouts.parquet judgments.parquet --per-page losses.parquet --worst 20
 """
+_METRIC = "Metric to explain: N2DCG_cat, with any discount and cutoff, such as 'N2DCG_cat(d_rpb)@3x5'."
 
 
-@with_settings
+@partial(with_settings, help={"metrics": _METRIC})
 def explain(
     layouts: options.LayoutsArgument,
     judgments: options.JudgmentsArgument,
@@ -24,7 +33,8 @@ def explain(
     user: Annotated[
         str | None,
         typer.Option(
-            help="User whose page is shown beside its ideal. Default: that of the worst page with a relevant item."
+            help="User whose page is shown beside its ideal. Default: that of the lowest score among pages that show a "
+            "relevant item."
         ),
     ] = None,
     page: Annotated[
@@ -39,10 +49,9 @@ def explain(
     """Show where a system's pages lose score.
 
     Splits the loss into the order of items, the order of rows and the choice of items; then shows the loss by cell,
-    the worst pages, and one page beside its ideal. Takes one metric: N2DCG_cat, with any discount and cutoff.
+    the worst pages, and one page beside its ideal.
     """
     from carouseval.atomic_files import check_outputs, write_frame
-    from carouseval.cli.page_size_warning import warn_about_page_size
     from carouseval.errors import ParameterError
     from carouseval.evaluation.explain import explain as run
     from carouseval.show.explanation import explanation as draw
@@ -50,44 +59,26 @@ def explain(
     if page is not None and user is None:
         raise ParameterError("--page needs --user.")
     check_outputs(per_page, inputs=(layouts, judgments, items))
-    warn_about_page_size(settings["metrics"], settings["grid"])
     with progress_bar() as bar:
         result = run(layouts, judgments, items, progress=bar, **settings)
     note_assumptions(result.evaluation.config)
     if per_page is not None:
         write_frame(per_page, result.per_page)
     view = _page_view(result, user, page, format is Format.table)
+    if view is not None:
+        view = replace(view, reason=with_option_names(view.reason))
     more = {"worst": result.worst.head(worst).to_dicts()} | ({} if view is None else {"page": view.to_dict()})
     emit(result, format, lambda width: draw(result, worst, view, width), more)
 
 
-def _page_view(result: Any, user: str | None, page: str | None, default: bool) -> Any:
-    """The page of a user; without a user the worst page if ``default``, else None."""
+def _page_view(result: "Explanation", user: str | None, page: str | None, default: bool) -> "PageView | None":
+    """The page of a user; without a user, if ``default``, the one that the explanation chooses."""
     from carouseval.errors import ParameterError
 
     if user is None:
-        if not default or result.per_page.is_empty():
-            return None
-        worst = result.worst
-        if worst.is_empty():
-            return None
-        above_zero = worst.filter(worst["dcg"] > 0)  # a page with some relevant item is more instructive
-        first = (worst if above_zero.is_empty() else above_zero).row(0, named=True)
-        return result.page(first["user_id"], first.get("page_id"))
+        return None if not default or result.worst.is_empty() else result.page()
     ids = result.per_page
     if page is not None and "page_id" not in ids.columns:
         raise ParameterError(f"--page {page}: the layouts have no column page_id.")
-    key = _parse_id("--user", user, ids["user_id"])
-    return result.page(key, None if page is None else _parse_id("--page", page, ids["page_id"]))
-
-
-def _parse_id(option: str, text: str, ids: Any) -> Any:
-    """An id in the type of its column."""
-    from carouseval.errors import ParameterError
-
-    if not ids.dtype.is_integer():
-        return text
-    try:
-        return int(text)
-    except ValueError:
-        raise ParameterError(f"{option} must be an integer, as {ids.name} is, found {text!r}.") from None
+    key = parse_id("--user", user, "user_id", ids["user_id"].dtype)
+    return result.page(key, None if page is None else parse_id("--page", page, "page_id", ids["page_id"].dtype))

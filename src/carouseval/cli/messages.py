@@ -42,6 +42,9 @@ _PHRASES = {
     "eave out split": "eave out --split",
     "give the number of screens": "give the number of screens with --screens",
     "leave out objective and refine": "leave out --objective and --refine",
+    "order='fixed' needs categories": "--order fixed needs --categories",
+    "no user_id was given": "no --user was given",
+    "no page_id was given": "no --page was given",
     "leave out refine": "leave out --refine",
 }
 
@@ -74,12 +77,12 @@ def _with_option_names(message: str) -> str:
 
 @functools.cache
 def _all_options() -> dict[str, str]:
-    """The options of all commands by the names of their parameters."""
+    """The options of all commands by the names of their parameters, but for tables, whose names begin messages."""
     from carouseval.cli.app import app
 
     group: Any = typer.main.get_command(app)
     parameters = [parameter for command in group.commands.values() for parameter in command.params]
-    options = [parameter for parameter in parameters if parameter.param_type_name == "option"]
+    options = [one for one in parameters if one.param_type_name == "option" and one.name != "layouts"]
     return {option.name: next(flag for flag in option.opts if flag.startswith("--")) for option in options} | _OPTIONS
 
 

@@ -51,7 +51,6 @@ def score(
     is an empty carousel. In JSON: [[1, 0, null], [2]], or {"relevance": [[1, 0, null], [2]]}.
     """
     from carouseval.cli.grid_options import parse_grid
-    from carouseval.cli.page_size_warning import warn_about_page_size
     from carouseval.metrics.names import metric as parse
     from carouseval.metrics.page_score import score_page
     from carouseval.page_file import read_page
@@ -60,6 +59,5 @@ def score(
     parsed = [parse(name, discount if parse(name).has_discount else None, gain=gain) for name in metrics]
     relevance = read_page(page)
     page_grid = parse_grid(grid, page_size, visible_rows, relevance.shape)
-    warn_about_page_size([*metrics, discount], page_grid)
     result = score_page(relevance, parsed, page_grid)
     emit(result, format, lambda width: draw(result, width))

@@ -2,10 +2,10 @@
 
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import Field, fields
 from types import UnionType
-from typing import Any, Literal, NamedTuple, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, NamedTuple, TypeAlias, Union, get_args, get_origin
 
 import typer
 
@@ -23,6 +23,14 @@ from carouseval.cli.options import (
 from carouseval.errors import ParseError
 from carouseval.evaluation.settings import Settings, setting_default, setting_doc, setting_type
 
+_COLUMNS = "Your name for a column: user_id=customer, or items.item_id=sku for a single table. Repeat for several."
+ColumnsOption: TypeAlias = Annotated[
+    list[str], typer.Option("--columns", "--column", metavar="<ours=yours>", help=_COLUMNS)
+]  # for commands that take only some of the settings
+SplitOption: TypeAlias = Annotated[
+    str | None, typer.Option(help="Separator of several categories in one cell of items: '|' for 'Action|Comedy'.")
+]
+
 
 class SettingOptions(NamedTuple):
     """The options of one setting, and the function from their values to the setting's value."""
@@ -31,9 +39,16 @@ class SettingOptions(NamedTuple):
     value: Callable[..., Any] = lambda value: value
 
 
-def with_settings(command: Callable[..., None], kind: type[Settings] = Settings) -> Callable[..., None]:
-    """Give a command the options of every setting in place of its parameter ``settings``, a dict of their values."""
+def with_settings(
+    command: Callable[..., None], kind: type[Settings] = Settings, *, help: Mapping[str, str] | None = None
+) -> Callable[..., None]:
+    """Give a command the options of every setting in place of its parameter ``settings``, a dict of their values.
+
+    ``help`` describes settings that mean something else to this command.
+    """
     options_by_setting = {setting.name: _setting_options(setting) for setting in fields(kind)}
+    for name, text in (help or {}).items():
+        options_by_setting[name].options[0].default.help = text
 
     @functools.wraps(command)
     def run(**values: Any) -> None:
@@ -113,9 +128,7 @@ def _by(_: "Field[Any]") -> SettingOptions:
 
 
 def _columns(_: "Field[Any]") -> SettingOptions:
-    text = "Your name for a column: user_id=customer, or layouts.row=position for a single table. Repeat for several."
-    flags = ("--columns", "--column")
-    option = _option("columns", list[str], [], *flags, metavar="<ours=yours>", help=text)
+    option = _option("columns", list[str], [], "--columns", "--column", metavar="<ours=yours>", help=_COLUMNS)
     return SettingOptions((option,), parse_columns)
 
 

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, SupportsIndex
 
@@ -142,24 +142,39 @@ class Explanation(Result):
         """What the score is, in a sentence; the same as that of :attr:`evaluation`."""
         return self.evaluation.caption
 
-    def page(self, user_id: SupportsIndex | str, page_id: SupportsIndex | str | None = None) -> PageView:
+    def page(self, user_id: SupportsIndex | str | None = None, page_id: SupportsIndex | str | None = None) -> PageView:
         """Return one page beside its ideal.
 
         Parameters
         ----------
-        user_id : int or str
-            Whose page.
+        user_id : int or str, optional
+            Whose page; by default that of the lowest score among pages that show a relevant item.
         page_id : int or str, optional
             Which of the user's pages; by default the first.
 
         Returns
         -------
         PageView
-            The cells of the page and of its ideal.
+            The cells of the page and of its ideal; its ``reason`` says why it was chosen, where that was left open.
         """
         if self.view is None:
             raise ParameterError("an unpickled explanation has no tables to read pages from; call explain again.")
-        return self.view(user_id, page_id)
+        if user_id is not None:
+            return self.view(user_id, page_id)
+        if page_id is not None:
+            raise ParameterError("page_id needs user_id: pages of different users may have the same id.")
+        worst = self.worst
+        if worst.is_empty():
+            raise ParameterError("no page was scored, so there is none to show.")
+        relevant = worst.filter(pl.col("dcg") > 0)  # a page that shows something relevant is more instructive
+        choice = (
+            "no page shows a relevant item, and this one loses most"
+            if relevant.is_empty()
+            else "the lowest score among pages that show a relevant item"
+        )
+        first = (worst if relevant.is_empty() else relevant).row(0, named=True)
+        view = self.view(first["user_id"], first.get("page_id"))
+        return replace(view, reason=f"Shown because no user_id was given: {choice}.")
 
     def to_frame(self) -> pl.DataFrame:
         """Return the shares as a table.

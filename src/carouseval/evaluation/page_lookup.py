@@ -39,9 +39,13 @@ def look_up_page(
         ids = " ".join(f"{column}={value!r}" for column, value in keep.items())
         judged_user = ", who has judgments" if sources.judges(user_id) else ""
         raise ParameterError(f"layouts: there is no page of {ids}{judged_user}.")
+    reason = ""
     if page_id is None and "page_id" in lines.columns:
-        page_id = lines["page_id"].sort()[0]
+        page_ids = lines["page_id"].unique().sort()
+        page_id = page_ids[0]
         lines = lines.filter(pl.col("page_id") == page_id)
+        if len(page_ids) > 1:
+            reason = f"Shown because no page_id was given: the first of the user's {len(page_ids)} pages."
     with sources.open(lines, judged=judged, canonical=True) as inputs:
         (page,) = [batch for batch in page_batches(inputs.layouts, inputs.judged, inputs.plan) if len(batch)]
         refuse_defects(page, inputs)
@@ -61,6 +65,7 @@ def look_up_page(
             values=dict(zip(("dcg", "item_order", "row_order", "ideal"), steps.values[0].tolist(), strict=True)),
             shown=shown,
             ideal=ideal,
+            reason=reason,
         )
 
 

@@ -35,6 +35,8 @@ class PageView:
     ideal : polars.DataFrame
         The relevant items of the ideal page: row, col, item_id, title (if items have titles), category, gain and
         weight.
+    reason : str
+        Why this page was chosen, in a sentence; empty where the caller named it.
 
     Examples
     --------
@@ -56,6 +58,7 @@ class PageView:
     values: dict[str, float]
     shown: pl.DataFrame
     ideal: pl.DataFrame
+    reason: str
 
     @property
     def ids(self) -> str:
@@ -68,11 +71,12 @@ class PageView:
         Returns
         -------
         dict
-            ``user_id``, ``page_id``, ``values``, and the cells of ``shown`` and ``ideal``.
+            ``user_id``, ``page_id``, ``reason``, ``values``, and the cells of ``shown`` and ``ideal``.
         """
         return {
             "user_id": self.user_id,
             "page_id": self.page_id,
+            "reason": self.reason,
             "values": self.values,
             "shown": self.shown.to_dicts(),
             "ideal": self.ideal.to_dicts(),
@@ -90,11 +94,11 @@ class PageView:
         rows = range(1, max([0, *shown, *ideal]) + 1)
         lines = [f"{row:>3}  {shown.get(row, ''):<{width}}  {ideal.get(row, '')}".rstrip() for row in rows]
         legend = f"({_RELEVANT} relevant, {_OTHER} not)"
-        heading = [f"PageView({self.ids}): {self._score} {legend}", f"row  {'page':<{width}}  ideal"]
-        return "\n".join([*heading, *lines])
+        heading = [f"PageView({self.ids}): {self._score} {legend}", *([self.reason] if self.reason else [])]
+        return "\n".join([*heading, f"row  {'page':<{width}}  ideal", *lines])
 
     def _repr_html_(self) -> str:
-        heading = html.escape(f"{self.ids}: {self._score}")
+        heading = html.escape(f"{self.ids}: {self._score}. {self.reason}".strip())
         return f"<p>{heading}</p><p><b>Page</b></p>{_table(self.shown)}<p><b>Ideal</b></p>{_table(self.ideal)}"
 
 

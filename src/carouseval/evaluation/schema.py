@@ -69,7 +69,7 @@ CANDIDATES = (
     Column("carousel", "id", required=False, remedy="Every line needs the name of its carousel."),
     _COL,
     _ITEM,
-    _CATEGORY,
+    replace(_CATEGORY, remedy="Every line needs a category; or drop the column and use one named carousel."),
 )
 EVENTS = (
     _USER,

@@ -8,6 +8,7 @@ import numpy as np
 
 from carouseval.errors import ParameterError, ParseError
 from carouseval.metrics.discount_base import Discount, check_weights
+from carouseval.metrics.discount_files import warn_of_other_screen
 from carouseval.metrics.grid import Array, Grid
 from carouseval.metrics.validation import require_int
 
@@ -31,6 +32,7 @@ def parse_cutoff(cutoff: PageCutoff) -> tuple[int, int] | None:
 
 def page_weights(discount: Discount, grid: Grid, cutoff: tuple[int, int] | None = None) -> Array:
     """A discount's weights on a grid, 0 beyond the cutoff; checked again, since the kernels do not check them."""
+    warn_of_other_screen(discount, grid)
     try:
         return _cached_weights(discount, grid, cutoff)
     except TypeError:  # a parameter that cannot be hashed

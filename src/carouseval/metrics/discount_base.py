@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from numbers import Real
-from typing import Any, ClassVar, TypeVar, cast, dataclass_transform
+from typing import Any, ClassVar, NamedTuple, TypeVar, cast, dataclass_transform
 
 import numpy as np
 
@@ -20,6 +20,13 @@ from carouseval.metrics.validation import did_you_mean, require_float, unmatched
 TABLE = "d_emp"  # the symbol of tables of weights, which are looked up by name
 
 _SYNTAX = re.compile(r"(\w+)\s*(?:\((.*)\))?", flags=re.DOTALL)
+
+
+class FittedScreen(NamedTuple):
+    """The file of a fit, and the page sizes of the screen that was looked at."""
+
+    path: str
+    page_sizes: frozenset[int]
 
 
 class Discount:
@@ -59,6 +66,7 @@ class Discount:
     allows_zero: ClassVar[bool] = False
     decays: ClassVar[tuple[str, ...]] = ()
     shares: ClassVar[tuple[str, ...]] = ()
+    _fitted_screen: "FittedScreen | None" = None  # set where a discount is read from the file of a fit; not a parameter
 
     def weights(self, grid: Grid) -> Array:
         """The weight of every cell of a grid.

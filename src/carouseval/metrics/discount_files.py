@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import Any, cast
 
 from carouseval.atomic_files import write_atomically
-from carouseval.errors import ParameterError, ParseError
-from carouseval.metrics.discount_base import Discount, as_discount, class_of, known_symbols
+from carouseval.errors import ParameterError, ParseError, warn
+from carouseval.metrics.discount_base import Discount, FittedScreen, as_discount, class_of, known_symbols
+from carouseval.metrics.grid import Grid, sizes_by_row
 from carouseval.metrics.validation import did_you_mean
 
 
@@ -45,7 +46,8 @@ def load(path: str | Path) -> Discount:
     ----------
     path : str or Path
         A file such as ``{"discount": "d_rpd", "parameters": {"mu": 0.5}}``, written by :func:`save`, by a fit or by
-        hand. Parameters that are left out have their default; other keys are ignored.
+        hand. Parameters that are left out have their default. A fit also writes the grid: metrics warn
+        (:class:`carouseval.DataWarning`) where they use the discount with another page size. Other keys are ignored.
 
     Returns
     -------
@@ -69,7 +71,30 @@ def load(path: str | Path) -> Discount:
         raise ParseError(f"discount file {str(path)!r}: {error.strerror or error}.") from None
     except (ValueError, RecursionError) as error:
         raise ParseError(f"discount file {str(path)!r} is not JSON: {error}.") from None
-    return from_plain(content, f"discount file {str(path)!r}")
+    discount = from_plain(content, f"discount file {str(path)!r}")
+    grid = content.get("grid")
+    page_size = grid.get("page_size") if isinstance(grid, dict) else None
+    sizes = {size for size in (page_size if isinstance(page_size, list) else [page_size]) if isinstance(size, int)}
+    if sizes:
+        object.__setattr__(discount, "_fitted_screen", FittedScreen(str(path), frozenset(sizes)))
+    return discount
+
+
+def warn_of_other_screen(discount: Discount, grid: Grid) -> None:
+    """Warn if a discount was fitted with a page size that no row of the grid has."""
+    if discount._fitted_screen is None:
+        return
+    path, fitted = discount._fitted_screen
+    sizes = frozenset(sizes_by_row(grid))
+    if fitted.isdisjoint(sizes):
+        warn(
+            f"{path} was fitted with page size {_listed(fitted)}, but the grid of {grid} has {_listed(sizes)}. Use a "
+            "grid with that page size, or fit the discount again for this screen."
+        )
+
+
+def _listed(sizes: frozenset[int]) -> str:
+    return " or ".join(map(str, sorted(sizes)))
 
 
 def from_plain(content: Any, where: str) -> Discount:

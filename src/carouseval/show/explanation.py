@@ -88,6 +88,7 @@ def page(view: PageView) -> list[Text]:
     rows, best = _used(shown), _used(ideal)
     return [
         *heading(f"The page of {view.ids}", f"gain of every cell; 2DCG {s:.4g}"),
+        *([Text(view.reason)] if view.reason else []),
         *heat(shown[:rows], view.grid, notes=_labels(view.shown, rows), notes_title="category"),
         *heading("Its ideal page", f"gain of every cell; 2DCG {s3:.4g}{score}"),
         *heat(ideal[:best], view.grid, notes=_labels(view.ideal, best), notes_title="category"),

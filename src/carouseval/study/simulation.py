@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from carouseval.attention.examination import Examination, Share
 from carouseval.errors import ParameterError
 from carouseval.metrics.array_functions import dcg2d
+from carouseval.metrics.cutoffs import page_weights
 from carouseval.metrics.discount_base import as_discount
 from carouseval.metrics.discounts import Discount, Empirical
 from carouseval.metrics.grid import Array, Grid
@@ -303,7 +304,7 @@ class _Judge:
         below = max(0, categories - grid.rows)
 
         def table(discount: Discount) -> Empirical:
-            return Empirical(np.pad(discount.weights(grid), [(0, below), (0, 0)]))
+            return Empirical(np.pad(page_weights(discount, grid), [(0, below), (0, 0)]))
 
         self.truth, self.judged = table(reference), [table(discount) for discount in judged]
         self.grid = Grid(grid.rows + below, grid.cols)

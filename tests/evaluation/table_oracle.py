@@ -716,9 +716,7 @@ def evaluate_tables(
         return subset_unconstrained_ideal(values, flat) if smart else largest_on_largest(values, flat)
 
     def left_out(name: str, key: PageKey, page: Page | None) -> str:
-        """Why a metric has nothing to say of a page: "missing", "no_relevant", "no_category", or "" if it has."""
-        if page is None and missing_pages == "skip":
-            return "missing"
+        """Why a metric has nothing to say of a page: "no_relevant", "no_category", or "" if it has."""
         relevant = {item for item, g in gains_for(name, judgment_key(page) if page else key).items() if g > 0}
         if not relevant:
             return "no_relevant"
@@ -755,13 +753,13 @@ def evaluate_tables(
                     best = category_ideal(table, gains, key[0], page, segment)
                 else:
                     best = unconstrained_ideal(table, gains, key[0], page)
-            reason = left_out(name, key, page)
+            reasons |= {left_out(name, key, page)} | (set() if any(g > 0 for g in gains.values()) else {"no_relevant"})
+            reason = "missing" if page is None and missing_pages == "skip" else left_out(name, key, page)
             if reason == "no_relevant" and no_relevant == "error":
                 raise RefusedError(f"no_relevant: {key}")
             scored = not reason or (reason == "no_relevant" and no_relevant == "zero")
             score = dcg if best is None else dcg / best if best > 0 else 0.0
             line[name] = {"dcg": dcg, "ideal": best, "score": score if scored else None}
-            reasons |= {reason} | (set() if any(g > 0 for g in gains.values()) else {"no_relevant"})
             above |= best is not None and dcg > best * (1 + 1e-12)
         counts["no_relevant"] += "no_relevant" in reasons  # by any metric
         counts["no_category"] += "no_category" in reasons

@@ -15,7 +15,7 @@ demo: $(INSTALLED)
 	$(BIN)/carouseval explain out/sample/layouts-new.parquet out/sample/judgments.parquet --items out/sample/items.parquet
 	$(BIN)/carouseval compare prod=out/sample/layouts-prod.parquet new=out/sample/layouts-new.parquet out/sample/judgments.parquet --items out/sample/items.parquet
 	cd examples/home_page && ../../$(BIN)/carouseval compare prod=layouts-prod.csv new=layouts-new.csv judgments.csv --items items.csv \
-		--carousels carousels.csv --by device --grid tv=8x12 --grid phone=phone:6x10
+		--carousels carousels.csv --by device --grid tv=8x12/1,5 --grid phone=phone:6x10/1,3
 	$(BIN)/carouseval reproduce --out out/paper
 
 test: check

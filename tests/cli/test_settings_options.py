@@ -137,7 +137,7 @@ def test_shells_complete_choices() -> None:
         ["--grid", "phone", "--page-size", "1,3"],
         ["--grid", "desktop:14x20", "--visible-rows", "9"],
         ["--grid", "tv=tv:25x30", "--grid", "phone=phone", "--grid", "my web=2x3"],
-        ["--grid", "tv=tv", "--grid", "phone=phone:20x30", "--page-size", "2,7"],
+        ["--grid", "tv=tv/2,7", "--grid", "phone=phone:20x30/1,3"],
     ],
 )
 def test_options_of_grids_are_what_was_typed(options: list[str]) -> None:

@@ -61,13 +61,35 @@ def test_grid_is_the_default_and_says_where_it_overfills() -> None:
         ({"carousels": {"category": ["Other"], "capacity": [1]}, "capacity": "shown"}, 2.4),
     ],
 )
-@pytest.mark.filterwarnings("ignore:layouts. ideal pages fill")
+@pytest.mark.filterwarnings("ignore:layouts. ideal pages fill", "ignore:carousels. 1 category is in no other")
 def test_sources_of_capacity(settings: Any, u: float) -> None:
     assert ideals(TOP, **settings) == pytest.approx({"u": u, "v": 1.0})
     result = cv.evaluate(*TOP, metrics=METRIC, grid=GRID, **settings)
-    assert result.counts["limited"] == len({"Top", *settings.get("carousels", {"category": []})["category"]})
+    assert result.counts["limited"] == 1
     assert result.config["capacity"] == settings.get("capacity", "grid")
     assert result.config["carousels"] == ("given" if "carousels" in settings else "none")
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"capacity": {"Tpo": 3, "Top": 3}}, "capacity: 1 category is in no other table: 'Tpo'. Did you mean 'Top'?"),
+        (
+            {"carousels": {"category": ["Top", "Topp"], "capacity": [3, 3]}},
+            "carousels: 1 category is in no other table: 'Topp'. Did you mean 'Top'?",
+        ),
+        (
+            {"carousels": {"category": ["Kids", "News"], "capacity": [3, 3]}, "capacity": "shown"},
+            "carousels: 2 categories are in no other table: 'Kids', 'News'.",
+        ),
+    ],
+)
+def test_categories_that_nothing_else_names(settings: Any, message: str) -> None:
+    with pytest.warns(cv.DataWarning) as caught:
+        result = cv.evaluate(*TOP, metrics=METRIC, grid=GRID, **settings)
+    assert [str(warning.message) for warning in caught] == [message]
+    assert result.counts["limited"] == 1
+    assert message in [str(defect) for defect in cv.check(*TOP, grid=GRID, **settings).defects]
 
 
 def test_every_page_must_keep_to_a_declared_capacity() -> None:

@@ -17,7 +17,15 @@ _GRID = re.compile(rf"(?:({'|'.join(PRESETS)}):)?(\d{{1,6}})x(\d{{1,6}})")
 def parse_grid(
     name: str | None, page_size: int | tuple[int, ...] | None, visible_rows: int | None, page_shape: tuple[int, ...]
 ) -> Grid:
-    """The grid of a preset, of ROWSxCOLS or, without a name, of the page's shape; then the other options apply."""
+    """The grid of a preset, of ROWSxCOLS or, without a name, of the page's shape; then the other options apply.
+
+    Page sizes may follow the name, as in ``8x12/1,5``; they hold for that grid.
+    """
+    if name is not None and "/" in name:
+        name, _, sizes = name.partition("/")
+        if not re.fullmatch(r"\d+(,\d+)*", sizes):
+            raise ParseError(f"--grid {name}/{sizes}: write page sizes as integers, such as {name}/1,5.")
+        page_size = tuple(map(int, sizes.split(",")))
     if name is None:
         grid = Grid(*page_shape)
     elif name.lower() in PRESETS:
@@ -30,7 +38,7 @@ def parse_grid(
     else:
         raise ParseError(
             f"--grid: there is no grid {name!r}.{did_you_mean(name, PRESETS)} Write ROWSxCOLS, such as 10x15, or one "
-            f"of {', '.join(PRESETS)}."
+            f"of {', '.join(PRESETS)}; page sizes may follow: 10x15/1,5."
         )
     if isinstance(page_size, tuple):
         if len(page_size) > grid.rows:
@@ -65,6 +73,8 @@ def grid_options(grids: Grid | Mapping[str, Grid]) -> str:
     others: dict[str, str] = {}
     for value, grid in grids.items() if isinstance(grids, Mapping) else [("", grids)]:
         name, own = _named_grid(grid)
+        if several and "--page-size" in own:
+            name += f"/{own.pop('--page-size')}"
         texts.append(f"--grid {shlex.quote(f'{value}={name}' if several else name)}")
         others |= own  # on the command line, the same for all grids
     return " ".join([*texts, *(f"{option} {text}" for option, text in others.items())])

@@ -37,7 +37,10 @@ def parse_page_size(text: str) -> int | tuple[int, ...]:
 
 NOTHING: list[str] = []
 METRIC = "Metric to compute, such as 'N2DCG_cat(d_rpb)@3x5'. Repeat for several."
-GRID = "Grid of the screen: ROWSxCOLS, or recgaze, tv, desktop or phone; tv:25x30 is tv with another size."
+GRID = (
+    "Grid of the screen: ROWSxCOLS, or recgaze, tv, desktop or phone; tv:25x30 is tv with another size, 8x12/1,5 has "
+    "page sizes of its own."
+)
 PAGE_SIZE = (
     "Items of a row in view at once, such as 5; or one number for each row, the last one for all further rows, such as "
     "1,5 for a billboard above rows of 5. Default: 5, or that of the named grid."

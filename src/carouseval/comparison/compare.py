@@ -149,7 +149,7 @@ def _logged_notice(shares: Mapping[str, SystemShares], pairs: pl.DataFrame, plan
     logged = LoggedJudgments.find(shares) if plan.settings.candidates == "judged" else None
     if logged is None:
         return ""
-    warn(logged.notice())
+    warn(logged.warning())
     metric = next(iter(plan.metrics))
     of_metric = pairs.filter(pl.col("metric") == metric).to_dicts() if plan.metrics[metric].linear else []
     return f"{logged.notice()} {logged.break_even_text(of_metric)}".strip()

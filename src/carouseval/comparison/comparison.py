@@ -99,7 +99,17 @@ class Comparison(Result):
     @cached_property
     def summary(self) -> str:
         """Notices, if any; which system leads by the first metric, and whether that is statistically significant."""
-        return " ".join(text for text in (self.notice, self._left_out, self._ranking_summary) if text)
+        texts = (self.notice, self._missing_pages, self._left_out, self._ranking_summary)
+        return " ".join(text for text in texts if text)
+
+    @property
+    def _missing_pages(self) -> str:
+        """How many pages each system lacks, where they score 0 and systems differ."""
+        counts = {row["system"]: self.counts[row["system"]]["missing"] for row in self._ranking}
+        if self.config["missing_pages"] != "zero" or len(set(counts.values())) == 1:
+            return ""
+        listed = ", ".join(f"{count:,} under {system}" for system, count in counts.items())
+        return f"Missing pages, which score 0: {listed}."
 
     @property
     def _left_out(self) -> str:
@@ -265,6 +275,7 @@ class Comparison(Result):
         means = [f"{row['system']} {row['mean']:.4f}" for row in ranking[:_MOST_SYSTEMS]]
         means += [f"and {len(ranking) - _MOST_SYSTEMS} more"] * (len(ranking) > _MOST_SYSTEMS)
         lines = [f"Comparison by {self.metrics[0]}: {', '.join(means)}"]
+        lines += [self.notice.partition(":")[0].lower()] * bool(self.notice)
         best, second = (row["system"] for row in ranking[:2])
         pair = self.pair(best, second)
         if pair is not None and pair["users"] >= 2:

@@ -98,6 +98,11 @@ class LoggedJudgments:
             f"{logged} did not show (ratings, plays from search, randomised pages), or an A/B test."
         )
 
+    def warning(self) -> str:
+        """The same in short."""
+        logged = " or ".join(self.favoured)
+        return f"judgments: they were probably logged on the pages of {logged}, and favour {logged}. See the summary."
+
     def break_even_text(self, pairs: Sequence[Mapping[str, Any]]) -> str:
         """How much unjudged items must gain for the favoured system to lose its lead, by pairs of a linear metric.
 

@@ -23,6 +23,7 @@ from carouseval.evaluation.notices import (
     number,
     refusals,
     uncategorised,
+    unknown_categories,
 )
 from carouseval.evaluation.outcomes import PageOutcomes
 from carouseval.evaluation.page_defects import PageDefect
@@ -259,7 +260,8 @@ def _content_defects(
             defects += _personal_notes(inputs)
             if joined := joined_categories(inputs):
                 defects.append(joined)
-            return defects + (_match_defects(inputs, summary, unjudged, shown) if judged else [])
+            valid = not any(defect.severity == "error" for defect in defects)
+            return defects + (_match_defects(inputs, summary, unjudged, shown if valid else None) if judged else [])
     except CarousevalError as error:
         return [Defect(_table_of(error), "", 1, str(error))]
 
@@ -307,25 +309,28 @@ def _personal_notes(inputs: Inputs) -> list[Defect]:
 
 
 def _match_defects(
-    inputs: Inputs, summary: dict[str, dict[str, Any]], unjudged: int, shown: ShownItems
+    inputs: Inputs, summary: dict[str, dict[str, Any]], unjudged: int, shown: ShownItems | None
 ) -> list[Defect]:
-    """How well the tables match; shares are those of :class:`carouseval.Comparison`, for users with a page."""
+    """How well the tables match.
+
+    Shares are those of :class:`carouseval.Comparison`, for users with a page; without valid pages there are none.
+    """
     layouts = inputs.layouts
     outcomes = PageOutcomes.of(inputs.judged, layouts, inputs.plan)
     missing, without_category = len(outcomes.entries.missing_sets), uncategorised(inputs)
-    summary["match"] = plain(
-        {
-            "relevant_shown": shown.relevant_shown(),
-            "judged_share": shown.judged_share(),
-            "judged_without_page": missing,
-            "pages_without_relevant": int((~outcomes.by_any.relevant & ~outcomes.by_any.missing).sum()),
-            "judged_without_category": without_category,
-        }
-    )
+    shares: dict[str, Any] = {}
+    if shown is not None:
+        shares = {"relevant_shown": shown.relevant_shown(), "judged_share": shown.judged_share()}
+    counts = {
+        "judged_without_page": missing,
+        "pages_without_relevant": int((~outcomes.by_any.relevant & ~outcomes.by_any.missing).sum()),
+        "judged_without_category": without_category,
+    }
+    summary["match"] = plain(shares | counts)
     defects = list(refusals(inputs, outcomes))
     if without_category and inputs.plan.needs_categories:
         message = no_category(inputs, without_category)
         defects.append(Defect("items", "category", without_category, message, "warning"))
     if message := no_relevance(inputs):
         defects.append(Defect("judgments", "relevance", 1, message, "note"))
-    return defects + mismatches(inputs, unjudged, missing) + large_gains(inputs)
+    return defects + mismatches(inputs, unjudged, missing) + large_gains(inputs) + unknown_categories(inputs)

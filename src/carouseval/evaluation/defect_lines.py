@@ -21,6 +21,7 @@ from carouseval.table_columns import Defect
 from carouseval.tables import RECORD
 
 _MOST_PAGES = 2_000  # that examples are looked for on
+_MOST_NAMES = 5  # of categories, in a message
 
 Line = dict[str, Any]
 Examples = Iterator[tuple[int, str]]  # record, and what it holds
@@ -85,7 +86,26 @@ def _remedy(defect: PageDefect, pages: Iterable["_Page"], inputs: Inputs) -> str
                 return f"User {page.lines[0]['user_id']!r} seems to have several pages: add a column page_id."
     if defect is kinds.OUTSIDE_CATEGORY and (joined := joined_categories(inputs)):
         return f"{defect.remedy} {joined}"
+    if defect is kinds.OUTSIDE_CATEGORY and (unlisted := _unlisted_categories(pages, inputs)):
+        listed = ", ".join(map(repr, unlisted[:_MOST_NAMES])) + (", ..." if len(unlisted) > _MOST_NAMES else "")
+        return (
+            f"Items does not list {'this category' if len(unlisted) == 1 else 'these categories'}: {listed}. Add their "
+            "items, declare them personal in carousels, or leave out items to take categories from layouts; or use "
+            "invalid='count'."
+        )
     return defect.remedy
+
+
+def _unlisted_categories(pages: Iterable["_Page"], inputs: Inputs) -> list[Any]:
+    """The categories of rows for which a given items table has no line."""
+    membership = inputs.judged.membership
+    if membership is None or membership.source != "items" or not inputs.layouts.labelled:
+        return []
+    labels = pl.Series(sorted({label for page in pages for label in page.labels.values()}))
+    own = np.unique(membership.arrays.own & np.uint64(0xFFFFFFFF))
+    codes = inputs.codebook.categories.add(labels)
+    sizes = np.append(membership.sizes, 0)[np.minimum(codes, len(membership.sizes))]
+    return labels.filter(pl.Series((sizes == 0) & ~np.isin(codes, own))).to_list()
 
 
 def _lines_of(inputs: Inputs, pages: NDArray[np.int64]) -> Iterator[tuple[int, list[Line]]]:

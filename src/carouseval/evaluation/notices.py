@@ -18,6 +18,7 @@ from carouseval.evaluation.scoring.ideal_problems import categorised_items
 from carouseval.evaluation.scoring.page_ideals import PageIdeals
 from carouseval.evaluation.scoring.page_scores import PageScores
 from carouseval.metrics.gains import LARGEST_GRADE, large_gain
+from carouseval.metrics.validation import did_you_mean
 from carouseval.table_columns import Defect
 from carouseval.tables import Table
 
@@ -79,7 +80,37 @@ def _limited(inputs: Inputs) -> int:
     used = np.unique(inputs.layouts.grid[inputs.layouts.present])
     widths = np.zeros(len(inputs.plan.grids), np.int64)
     widths[used] = [inputs.plan.grids[grid].cols for grid in used]
-    return inputs.judged.carousels.limited(widths)
+    limited = inputs.judged.carousels.limited(widths)
+    return int((limited & ~_is_unknown(inputs, len(limited))).sum())
+
+
+def _is_unknown(inputs: Inputs, categories: int) -> NDArray[np.bool_]:
+    """Which categories have no item and are on no page: only carousels or capacity name them."""
+    membership, shown = inputs.judged.membership, inputs.shown
+    known = np.zeros(categories, bool)
+    if membership is not None:
+        known[: len(membership.sizes)] = membership.sizes[:categories] > 0
+        known[(membership.arrays.own & np.uint64(0xFFFFFFFF)).astype(np.int64)] = True
+    if shown is not None:
+        known[: len(shown.owner)] |= shown.longest.max(axis=0)[:categories] > 0
+    return ~known
+
+
+def unknown_categories(inputs: Inputs) -> list[Defect]:
+    """Categories that carousels or capacity names and no other table has, where that looks like a mistake."""
+    carousels, names = inputs.judged.carousels, inputs.codebook.categories.values().cast(pl.String)
+    unknown = _is_unknown(inputs, len(names))
+    known = names.filter(pl.Series(~unknown)).to_list()
+    defects = []
+    for where, codes in (("capacity", carousels.named_by_setting), ("carousels", carousels.named)):
+        odd = names.gather(codes[unknown[codes]]).to_list()
+        hints = [hint for name in odd if (hint := did_you_mean(name, known))]
+        if odd and (where == "capacity" or hints or len(odd) == len(codes)):
+            are = "category is" if len(odd) == 1 else "categories are"
+            listed = ", ".join(map(repr, odd[:_MOST_CATEGORIES])) + (", ..." if len(odd) > _MOST_CATEGORIES else "")
+            message = f"{where}: {len(odd):,} {are} in no other table: {listed}.{hints[0] if hints else ''}"
+            defects.append(Defect(where, "category", len(odd), message, "warning"))
+    return defects
 
 
 def uncategorised(inputs: Inputs) -> int:
@@ -209,7 +240,11 @@ def notify_of(inputs: Inputs, counts: dict[str, int], scores: PageScores, notify
         notify(
             str(describe_defects(page_defects.GAP, scores.page[(scores.defects & page_defects.GAP.bit) > 0], inputs))
         )
-    for defect in (*mismatches(inputs, counts["unjudged"], counts["missing"]), *large_gains(inputs)):
+    for defect in (
+        *mismatches(inputs, counts["unjudged"], counts["missing"]),
+        *large_gains(inputs),
+        *unknown_categories(inputs),
+    ):
         notify(str(defect))
     if counts["uncategorised"] and inputs.plan.needs_categories:
         notify(no_category(inputs, counts["uncategorised"]))

@@ -1,6 +1,6 @@
-"""How much the carousel of each category holds, and whom it is for: what is declared, and what pages show."""
+"""How much the carousel of each category holds, and whom it is for, as tables and settings declare it."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,66 +11,14 @@ from numpy.typing import NDArray
 from carouseval import _native
 from carouseval.errors import DataError, ParameterError
 from carouseval.evaluation import schema
-from carouseval.evaluation.reading.ids import NONE, Codebook, Codes
-from carouseval.evaluation.reading.layouts import Layouts
+from carouseval.evaluation.reading.ids import Codebook, Codes
+from carouseval.evaluation.reading.shown_carousels import Capacities, ShownCarousels
 from carouseval.metrics.grid import IntArray
 from carouseval.tables import RECORD, Table
 
-Capacities = NDArray[np.int32]
 UNLIMITED: int = _native.UNLIMITED
-_SEVERAL: int = _native.SEVERAL
 _UNSAID, _SHARED, _PERSONAL = -1, 0, 1
 KernelCarousels = tuple[Capacities, NDArray[np.uint8], NDArray[np.int64], NDArray[np.uint64]]
-
-
-@dataclass(frozen=True, eq=False)
-class ShownCarousels:
-    """What the pages of all layouts compared show of each category."""
-
-    owner: Codes  # the only user who is shown it; NONE: nobody, _SEVERAL: several
-    longest: Capacities  # (grids, categories): the last occupied column of its rows; 0: not shown
-    longest_pinned: Capacities  # the same of pinned rows
-    several_users: bool  # whether several users have a page
-
-    @classmethod
-    def of(cls, all_layouts: Iterable[Layouts], codebook: Codebook, grids: int) -> "ShownCarousels":
-        """What labelled layouts show; rows without a label are left out."""
-        categories = len(codebook.categories)
-        owner = np.full(categories, NONE, np.uint32)
-        longest, pinned = np.zeros((2, grids, categories), np.int32)
-        ends: list[int] = []  # the first and last user of all layouts
-        for layouts in all_layouts:
-            users = layouts.user[layouts.present]
-            ends += [int(users.min()), int(users.max())] if len(users) else []
-            for lines in layouts.lines_by_part() if layouts.labelled else ():
-                found = _native.shown_carousels(lines, layouts.user, layouts.grid, grids, categories)
-                other = (owner != NONE) & (found[0] != NONE) & (owner != found[0])
-                owner = np.where(other, np.uint32(_SEVERAL), np.minimum(owner, found[0]))
-                np.maximum(longest, found[1], out=longest)
-                np.maximum(pinned, found[2], out=pinned)
-        return cls(owner, longest, pinned, len(set(ends)) > 1)
-
-    def with_rows(
-        self,
-        user: Codes,
-        grid: NDArray[np.uint8],
-        category: Codes,
-        length: NDArray[np.uint16],
-        pinned: NDArray[np.bool_],
-    ) -> "ShownCarousels":
-        """With what rows of more pages show, whose categories their items tell."""
-        page, row = np.nonzero((length > 0) & (category < len(self.owner)))
-        shown, at = category[page, row].astype(np.int64), length[page, row].astype(np.int32)
-        longest, longest_pinned = self.longest.copy(), self.longest_pinned.copy()
-        np.maximum.at(longest, (grid[page], shown), at)
-        np.maximum.at(longest_pinned, (grid[page], shown), np.where(pinned[page, row], at, 0))
-        return replace(self, longest=longest, longest_pinned=longest_pinned)
-
-    @property
-    def has_one_user(self) -> NDArray[np.bool_]:
-        """Which categories only one of several users is shown."""
-        one: NDArray[np.bool_] = (self.owner != NONE) & (self.owner != _SEVERAL)
-        return one & self.several_users
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,6 +26,8 @@ class Carousels:
     """Capacities and users of carousels as arrays by category; of categories past their end, nothing is declared."""
 
     given: bool  # whether there is a table of carousels
+    named: Codes  # the categories of that table
+    named_by_setting: Codes  # those of the setting ``capacity``
     by_line: Capacities  # the capacity that a line for everyone declares
     declared: Capacities  # the same, else what the setting ``capacity`` declares
     limits: Capacities  # (grids, categories): what ideal rows hold
@@ -170,8 +120,8 @@ class Carousels:
         at = int(np.searchsorted(self.own_keys, key))
         return at if at < len(self.own_keys) and self.own_keys[at] == key else None
 
-    def limited(self, widths: IntArray) -> int:
-        """How many categories hold fewer items than a grid has columns, on any of the grids ``widths`` has columns of.
+    def limited(self, widths: IntArray) -> NDArray[np.bool_]:
+        """Which categories hold fewer items than a grid has columns, on any of the grids ``widths`` has columns of.
 
         A width of 0 leaves a grid out.
         """
@@ -184,7 +134,7 @@ class Carousels:
         holds_its_own[own[self.own_capacity == UNLIMITED]] = False
         limited &= ~holds_its_own
         limited[own[self.own_capacity < widths.max(initial=0)]] = True
-        return int(limited.sum())
+        return limited
 
 
 def read_carousels(
@@ -199,6 +149,7 @@ def read_carousels(
     by_line, restricted = np.full(count, UNLIMITED, np.int32), np.zeros(count, bool)
     personal = np.full(count, _UNSAID, np.int8)
     own_keys, own_capacity = np.empty(0, np.uint64), np.empty(0, np.int32)
+    category: IntArray = np.empty(0, np.int64)
     if lines is not None:
         category = codebook.categories.add(lines["category"]).astype(np.int64)
         room = _column(lines, "capacity", UNLIMITED, np.int32)
@@ -218,7 +169,18 @@ def read_carousels(
         own_keys, own_capacity = own_keys[order], room[has_user][order]
     declared = np.where(by_line < UNLIMITED, by_line, by_setting)
     limits = np.ascontiguousarray(np.broadcast_to(declared, (grids, count)))
-    return Carousels(table is not None, by_line, declared, limits, restricted, personal, own_keys, own_capacity)
+    return Carousels(
+        given=table is not None,
+        named=np.unique(category).astype(np.uint32),
+        named_by_setting=np.flatnonzero(by_setting < UNLIMITED).astype(np.uint32),
+        by_line=by_line,
+        declared=declared,
+        limits=limits,
+        restricted=restricted,
+        personal=personal,
+        own_keys=own_keys,
+        own_capacity=own_capacity,
+    )
 
 
 def _checked_lines(table: Table) -> pl.DataFrame:

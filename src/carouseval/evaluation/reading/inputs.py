@@ -11,12 +11,13 @@ from carouseval.errors import DataError, ParameterError
 from carouseval.evaluation import schema
 from carouseval.evaluation.plan import ScoringPlan
 from carouseval.evaluation.reading import membership
-from carouseval.evaluation.reading.carousels import ShownCarousels, read_carousels
+from carouseval.evaluation.reading.carousels import read_carousels
 from carouseval.evaluation.reading.ids import Codebook
 from carouseval.evaluation.reading.judged_data import JudgedData
 from carouseval.evaluation.reading.judgments import gains_of, read_judgments
 from carouseval.evaluation.reading.layouts import Layouts, read_layouts
 from carouseval.evaluation.reading.page_batch import page_batches
+from carouseval.evaluation.reading.shown_carousels import ShownCarousels
 from carouseval.metrics.grid import Array
 from carouseval.progress import Progress
 from carouseval.tables import Table, TableLike, in_memory
@@ -154,7 +155,7 @@ class JudgedSources:
         """What is shown, with rows whose category only their items tell; they must be read for that."""
         for layouts in all_layouts:
             for batch in page_batches(layouts, judged, self.plan) if not layouts.labelled else ():
-                shown = shown.with_rows(batch.user, batch.grid, batch.category, batch.length, batch.pinned > 0)
+                shown = shown.with_rows(batch.grid, batch.category, batch.length, batch.pinned > 0)
         return shown
 
     @property

@@ -7,10 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from carouseval.evaluation.plan import ScoringPlan
-from carouseval.evaluation.reading.carousels import ShownCarousels
 from carouseval.evaluation.reading.ids import Codes
 from carouseval.evaluation.reading.judged_data import JudgedData
 from carouseval.evaluation.reading.page_batch import PageBatch
+from carouseval.evaluation.reading.shown_carousels import ShownCarousels
 from carouseval.evaluation.scoring import ideal_problems
 from carouseval.evaluation.scoring.first_occurrence import first_occurrence_ideals
 from carouseval.metrics.grid import Array

@@ -1,0 +1,63 @@
+"""What pages show of carousels: how long their rows are, and whether one user or several have them."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from carouseval import _native
+from carouseval.evaluation.reading.ids import NONE, Codebook, Codes
+from carouseval.evaluation.reading.layouts import Layouts
+
+Capacities = NDArray[np.int32]
+_SEVERAL: int = _native.SEVERAL
+
+
+@dataclass(frozen=True, eq=False)
+class ShownCarousels:
+    """What the pages of all layouts compared show of each category."""
+
+    owner: Codes  # the only user who is shown it; NONE: nobody, _SEVERAL: several
+    longest: Capacities  # (grids, categories): the last occupied column of its rows; 0: not shown
+    longest_pinned: Capacities  # the same of pinned rows
+    several_users: bool  # whether several users have a page
+
+    @classmethod
+    def of(cls, all_layouts: Iterable[Layouts], codebook: Codebook, grids: int) -> "ShownCarousels":
+        """What labelled layouts show; rows without a label are left out."""
+        categories = len(codebook.categories)
+        owner = np.full(categories, NONE, np.uint32)
+        longest, pinned = np.zeros((2, grids, categories), np.int32)
+        ends: list[int] = []  # the first and last user of all layouts
+        for layouts in all_layouts:
+            users = layouts.user[layouts.present]
+            ends += [int(users.min()), int(users.max())] if len(users) else []
+            for lines in layouts.lines_by_part() if layouts.labelled else ():
+                found = _native.shown_carousels(lines, layouts.user, layouts.grid, grids, categories)
+                other = (owner != NONE) & (found[0] != NONE) & (owner != found[0])
+                owner = np.where(other, np.uint32(_SEVERAL), np.minimum(owner, found[0]))
+                np.maximum(longest, found[1], out=longest)
+                np.maximum(pinned, found[2], out=pinned)
+        return cls(owner, longest, pinned, len(set(ends)) > 1)
+
+    def with_rows(
+        self,
+        grid: NDArray[np.uint8],
+        category: Codes,
+        length: NDArray[np.uint16],
+        pinned: NDArray[np.bool_],
+    ) -> "ShownCarousels":
+        """With what rows of more pages show, whose categories their items tell."""
+        page, row = np.nonzero((length > 0) & (category < len(self.owner)))
+        shown, at = category[page, row].astype(np.int64), length[page, row].astype(np.int32)
+        longest, longest_pinned = self.longest.copy(), self.longest_pinned.copy()
+        np.maximum.at(longest, (grid[page], shown), at)
+        np.maximum.at(longest_pinned, (grid[page], shown), np.where(pinned[page, row], at, 0))
+        return replace(self, longest=longest, longest_pinned=longest_pinned)
+
+    @property
+    def has_one_user(self) -> NDArray[np.bool_]:
+        """Which categories only one of several users is shown."""
+        one: NDArray[np.bool_] = (self.owner != NONE) & (self.owner != _SEVERAL)
+        return one & self.several_users

@@ -40,7 +40,7 @@ struct Membership {
   Lists items;                 // per item
   const uint32_t* categories;  // of each item, for everyone
   Lists users;                 // per user
-  const uint64_t* personal;    // a user's item << 32 | category, sorted, none of them for everyone too
+  const uint64_t* personal;    // a user's item << 32 | category, by item, none of them for everyone too
   Carousels carousels;         // a category that a user does not have holds nothing for that user
 
   const uint32_t* begin(uint32_t item) const { return categories + items.begin(item); }
@@ -52,7 +52,9 @@ struct Membership {
     if (!carousels.open(user, category)) return false;
     for (const uint32_t* at = begin(item); at < end(item); ++at)
       if (*at == category) return true;
-    return std::binary_search(personal_begin(user), personal_end(user), uint64_t(item) << 32 | category);
+    bool found = false;
+    each_personal(user, item, [&](uint32_t own) { found |= own == category; });
+    return found;
   }
 
   // Calls visit(category) for every category of an item.
@@ -60,10 +62,17 @@ struct Membership {
   void each(uint32_t user, uint32_t item, Visit visit) const {
     for (const uint32_t* at = begin(item); at < end(item); ++at)
       if (carousels.open(user, *at)) visit(*at);
+    each_personal(user, item, [&](uint32_t own) {
+      if (carousels.open(user, own)) visit(own);
+    });
+  }
+
+ private:
+  template <class Visit>
+  void each_personal(uint32_t user, uint32_t item, Visit visit) const {
     const uint64_t* last = personal_end(user);
     const uint64_t* at = std::lower_bound(personal_begin(user), last, uint64_t(item) << 32);
-    for (; at < last && *at >> 32 == item; ++at)
-      if (carousels.open(user, uint32_t(*at))) visit(uint32_t(*at));
+    for (; at < last && *at >> 32 == item; ++at) visit(uint32_t(*at));
   }
 };
 

@@ -1,8 +1,10 @@
 """How much carousels hold and whom they are for: from the table, from the setting, and from what pages show."""
 
+import json
 import re
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -113,6 +115,57 @@ def test_every_page_must_keep_to_a_declared_capacity() -> None:
         ideals(unlabelled, capacity={"Top": 2})
 
 
+@pytest.mark.parametrize("settings", [{"capacity": {"Top": 4}}, {"carousels": {"category": ["Top"], "capacity": [4]}}])
+@pytest.mark.filterwarnings("error::carouseval.DataWarning")
+def test_a_declared_capacity_ends_the_notice(settings: Any) -> None:
+    assert ideals(TOP, **settings) == pytest.approx({"u": 2.8, "v": 1.0})
+
+
+def test_the_notice_does_not_depend_on_what_an_evaluator_did_before() -> None:
+    evaluator = cv.Evaluator(TOP[1], TOP[2], metrics=METRIC, grid=GRID)
+    for _ in range(2):
+        with warns_of_top():
+            evaluator.evaluate(TOP[0])
+
+
+def test_the_notice_names_a_category_once_for_several_grids() -> None:
+    tables = (TOP[0].with_columns(device=pl.col("user_id")), *TOP[1:])
+    liked = (tables[0], judgments(*((user, item, 1) for user in "uv" for item in "abcd")), tables[2])
+    with pytest.warns(cv.DataWarning, match="a category beyond .* 'Top' holds up to 4 .*, for 100% of users") as caught:
+        cv.evaluate(*liked, by="device", grid={"u": cv.Grid(3, 5), "v": cv.Grid(3, 4)})
+    assert len(caught) == 1
+
+
+@pytest.mark.filterwarnings("ignore:layouts. ideal pages fill")
+def test_capacities_of_any_size() -> None:
+    for room in (2**31, 2**32 + 2, 2**63 - 1):
+        declared = {"category": ["Top"], "capacity": [room]}
+        assert ideals(TOP, carousels=declared) == pytest.approx({"u": 2.8, "v": 1.0})
+    result = cv.evaluate(*TOP, metrics=METRIC, grid=GRID, capacity={"Top": np.int64(3)})
+    assert json.loads(result.to_json())["config"]["capacity"] == {"Top": 3}
+
+
+def test_a_row_that_only_others_have() -> None:
+    expected = "In carousels 'Top' is for other users only: add a line for 'v', or one with user_id null for everyone"
+    with pytest.raises(cv.DataError, match=expected):
+        ideals(TOP, carousels={"category": ["Top"], "user_id": ["u"]})
+
+
+def test_a_row_that_items_do_not_list() -> None:
+    items = {"item_id": list("abcd"), "category": ["New"] * 4}
+    with pytest.raises(
+        cv.DataError, match=r"Items does not list this category: 'Top'\. Add its items, declare it personal in"
+    ):
+        ideals((*TOP[:2], items))
+
+
+def test_users_are_counted_by_each_metric() -> None:
+    tables = (TOP[0], judgments(("u", "a", 1), ("v", "z", 1)), TOP[2])
+    with pytest.warns(cv.DataWarning):
+        result = cv.evaluate(*tables, metrics=[METRIC, "N2DCG"], grid=GRID)
+    assert result.to_frame().select("users", "pages").rows() == [(1, 1), (2, 2)]
+
+
 def test_what_is_shown_without_labels() -> None:
     """Without labels the category of a row is what its items share."""
     unlabelled = (TOP[0].drop("category"), *TOP[1:])
@@ -149,8 +202,7 @@ def test_a_pinned_billboard_has_an_ideal_with_one_item() -> None:
     assert ideals(BILLBOARD) == pytest.approx({"u": 1.8, "v": 1.0})
     assert cv.evaluate(*BILLBOARD, metrics=METRIC, grid=GRID).counts["limited"] == 1
     assert ideals(BILLBOARD, capacity={"Billboard": 2}) == pytest.approx({"u": 1.8, "v": 1.0})  # pages still show one
-    with pytest.warns(cv.DataWarning, match="'Billboard' holds up to 2 there and at most 1"):
-        found = ideals(BILLBOARD, carousels={"category": ["Billboard"], "capacity": [2]})
+    found = ideals(BILLBOARD, carousels={"category": ["Billboard"], "capacity": [2]})
     assert found == pytest.approx({"u": 2.6, "v": 1.0})
     explained = cv.explain(*BILLBOARD, metrics=METRIC, grid=GRID)
     assert explained.per_page["ideal"].to_list() == pytest.approx([1.8, 1.0])

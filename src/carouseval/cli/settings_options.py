@@ -169,7 +169,7 @@ def _capacity(_: "Field[Any]") -> SettingOptions:
 
 def _parse_capacity(texts: list[str]) -> Any:
     """``--capacity shown``, or ``--capacity 'Top 10=10' --capacity Billboard=1``, as a value of the setting."""
-    if len(texts) == 1 and "=" not in texts[0]:
+    if texts in (["grid"], ["shown"]):
         return texts[0]
     capacities: dict[str, int] = {}
     for text in texts:

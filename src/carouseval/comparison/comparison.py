@@ -108,6 +108,8 @@ class Comparison(Result):
         counts = {row["system"]: self.counts[row["system"]]["missing"] for row in self._ranking}
         if self.config["missing_pages"] != "zero" or len(set(counts.values())) == 1:
             return ""
+        if unmatched_systems(self.evaluations):
+            return ""  # the summary says why
         listed = ", ".join(f"{count:,} under {system}" for system, count in counts.items())
         return f"Missing pages, which score 0: {listed}."
 

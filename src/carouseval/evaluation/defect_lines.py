@@ -86,14 +86,31 @@ def _remedy(defect: PageDefect, pages: Iterable["_Page"], inputs: Inputs) -> str
                 return f"User {page.lines[0]['user_id']!r} seems to have several pages: add a column page_id."
     if defect is kinds.OUTSIDE_CATEGORY and (joined := joined_categories(inputs)):
         return f"{defect.remedy} {joined}"
+    if defect is kinds.OUTSIDE_CATEGORY and (closed := _closed_category(pages)):
+        user, label = closed
+        return (
+            f"In carousels {label!r} is for other users only: add a line for {user!r}, or one with user_id null for "
+            "everyone; or use invalid='count'."
+        )
     if defect is kinds.OUTSIDE_CATEGORY and (unlisted := _unlisted_categories(pages, inputs)):
         listed = ", ".join(map(repr, unlisted[:_MOST_NAMES])) + (", ..." if len(unlisted) > _MOST_NAMES else "")
+        these, their, them = (
+            ("this category", "its", "it") if len(unlisted) == 1 else ("these categories", "their", "them")
+        )
         return (
-            f"Items does not list {'this category' if len(unlisted) == 1 else 'these categories'}: {listed}. Add their "
-            "items, declare them personal in carousels, or leave out items to take categories from layouts; or use "
-            "invalid='count'."
+            f"Items does not list {these}: {listed}. Add {their} items, declare {them} personal in carousels, or leave "
+            "out items to take categories from layouts; or use invalid='count'."
         )
     return defect.remedy
+
+
+def _closed_category(pages: Iterable["_Page"]) -> tuple[Any, Any] | None:
+    """The first user who is shown a category that only other users have, and the category."""
+    for page in pages:
+        for row, code in page.row_categories().items() if page.inputs.layouts.labelled else ():
+            if not page.inputs.judged.carousels.is_open(page.user, code):
+                return page.lines[0]["user_id"], page.labels[row]
+    return None
 
 
 def _unlisted_categories(pages: Iterable["_Page"], inputs: Inputs) -> list[Any]:

@@ -22,8 +22,11 @@ def joined_categories(inputs: Inputs) -> Defect | None:
         return None
     if categories.dtype != pl.String:
         return None
-    of_items = categories.head(len(membership.sizes)).to_list()  # items are read before layouts
+    named = categories.head(len(membership.sizes))  # items are read before layouts
     for separator in _SEPARATORS:
+        if not named.str.contains(separator, literal=True).any():
+            continue
+        of_items = named.to_list()
         if not _joined(of_items, set(), separator, any):  # most tables end here, without a pass over the layouts
             continue
         if joined := _joined(of_items, _shown_categories(inputs), separator, all if separator == "," else any):

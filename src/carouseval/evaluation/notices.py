@@ -228,9 +228,10 @@ def no_relevance(inputs: Inputs) -> str:
 def no_category(inputs: Inputs, count: int) -> str:
     """The message about relevant items that no carousel can show."""
     where = "items" if inputs.judged.membership is None else inputs.judged.membership.source
+    has = " that its user has" if inputs.judged.carousels.restricted.any() else ""
     return (
-        f"judgments: {number(count, 'relevant item')} {_have(count)} no category in {where}, so no ideal page shows "
-        f"{'it' if count == 1 else 'them'}. Give items (item_id, category) for all judged items."
+        f"judgments: {number(count, 'relevant item')} {_have(count)} no category in {where}{has}, so no ideal page "
+        f"shows {'it' if count == 1 else 'them'}. Give items (item_id, category) for all judged items."
     )
 
 
@@ -259,8 +260,8 @@ def notify_of(inputs: Inputs, counts: dict[str, int], scores: PageScores, notify
         )
     if counts["above_ideal"]:
         notify(
-            f"layouts: {number(counts['above_ideal'], 'page')} scored above 1 because of what no ideal page may show: "
-            "an item outside its category, twice in a row, or after a gap."
+            f"layouts: {number(counts['above_ideal'], 'page')} gained more than the ideal page because of what it may "
+            "not show: an item outside its category, twice in a row, after a gap or beyond a capacity."
         )
     if counts["bounded"]:
         notify(
@@ -271,7 +272,7 @@ def notify_of(inputs: Inputs, counts: dict[str, int], scores: PageScores, notify
 
 def overfull(ideals: PageIdeals, inputs: Inputs, notify: Callable[[str], None]) -> None:
     """Say which categories hold more items on ideal pages than on any page, and what ends it."""
-    rows = sorted(ideals.overfull.items(), key=lambda entry: (-entry[1].ideals, entry[0]))
+    rows = sorted(ideals.overfull().items(), key=lambda entry: (-entry[1].ideals, entry[0]))
     if not rows:
         return
     names = inputs.codebook.categories.values()
@@ -279,7 +280,7 @@ def overfull(ideals: PageIdeals, inputs: Inputs, notify: Callable[[str], None]) 
     listed = "; ".join(
         f"{names[category]!r} holds up to {row.most} there and at most {row.shown} on any page, for "
         f"{_percent(row.ideals, ideals.solved)} of {'users' if shared else 'pages'}"
-        for (_, category), row in rows[:_MOST_CATEGORIES]
+        for category, row in rows[:_MOST_CATEGORIES]
     )
     more = f"; and {len(rows) - _MOST_CATEGORIES:,} more" if len(rows) > _MOST_CATEGORIES else ""
     notify(

@@ -82,7 +82,6 @@ class ScoringPlan:
             "by": list(self.settings.by_columns),
             "columns": dict(self.settings.columns or {}),
             "carousels": "none" if self.settings.carousels is None else "given",
-            "capacity": capacity if isinstance(capacity := self.settings.capacity, str) else dict(capacity),
         }
         config = {one.name: getattr(self.settings, one.name) for one in fields(self.settings)} | special
         return config | {

@@ -66,7 +66,7 @@ class Evaluation(Result):
     @cached_property
     def per_user(self) -> pl.DataFrame:
         """Each user's number of pages and mean over them, by every metric."""
-        return self._weighted_users.drop(map(weight_of, self.metrics), strict=False)
+        return self._weighted_users.drop(map(weight_of, self.metrics), map(_pages_of, self.metrics), strict=False)
 
     @cached_property
     def _weighted_users(self) -> pl.DataFrame:
@@ -86,7 +86,8 @@ class Evaluation(Result):
             One line per user and segment: the number of pages and the mean of each metric; where pages have weights,
             also the user's weight by each metric, ``<metric>.weight``.
         """
-        return self._users(self.per_page, ["user_id", *by]) if by else self._weighted_users
+        users = self._users(self.per_page, ["user_id", *by]) if by else self._weighted_users
+        return users.drop(map(_pages_of, self.metrics))
 
     def _users(self, pages: pl.DataFrame, keys: list[str]) -> pl.DataFrame:
         scored = pages.filter(pl.any_horizontal(pl.col(list(self.metrics)).is_not_null()))
@@ -96,7 +97,8 @@ class Evaluation(Result):
             weight = pl.col("weight")
             own = (weight.filter(pl.col(name).is_not_null()).mean().alias(weight_of(name)) for name in self.metrics)
             means = [*(_weighted(name, weight) for name in self.metrics), weight.mean(), *own]
-        return scored.group_by(keys, maintain_order=True).agg(pl.len().alias("pages"), *means)
+        pages_by_metric = (pl.col(name).count().alias(_pages_of(name)) for name in self.metrics)
+        return scored.group_by(keys, maintain_order=True).agg(pl.len().alias("pages"), *means, *pages_by_metric)
 
     def left_out(self, metric: str) -> int:
         """Count the users who are left out of a mean.
@@ -213,12 +215,11 @@ class Evaluation(Result):
         polars.DataFrame
             One line per metric, and per segment where there are segments: mean, low, high, users, pages.
         """
-        users, pages = self.per_user.height, int(self.per_user["pages"].sum())
-        lines = self._lines({}, self.mean, self.intervals, users, pages)
-        for row in self.segments.iter_rows(named=True):
+        lines = self._lines({}, self.mean, self.intervals, self._weighted_users)
+        for row, users in zip(self.segments.iter_rows(named=True), self._segment_users, strict=True):
             means = {name: row[name] for name in self.metrics}
             bounds = {name: (row[f"{name}.low"], row[f"{name}.high"]) for name in self.metrics}
-            lines += self._lines({name: row[name] for name in self.by}, means, bounds, row["users"], row["pages"])
+            lines += self._lines({name: row[name] for name in self.by}, means, bounds, users)
         return pl.DataFrame(lines, infer_schema_length=None)
 
     def _lines(
@@ -226,16 +227,17 @@ class Evaluation(Result):
         segment: dict[str, Any],
         means: dict[str, float],
         bounds: dict[str, tuple[float, float]],
-        users: int,
-        pages: int,
+        users: pl.DataFrame,
     ) -> list[dict[str, Any]]:
         lines = []
         for name, mean in means.items():
             low, high = bounds.get(name, (math.nan, math.nan))
             line = {column: segment.get(column, "(all)") for column in self.by}
-            line |= {"metric": name, "mean": mean, "low": low, "high": high, "users": users, "pages": pages}
+            line |= {"metric": name, "mean": mean, "low": low, "high": high}
             if name in self.figures:  # of all pages, scored or not
                 line |= {"users": self.counts["users"], "pages": self.counts["pages"]}
+            else:
+                line |= {"users": users[name].count(), "pages": int(users[_pages_of(name)].sum())}
             lines.append(line)
         return lines
 
@@ -265,6 +267,11 @@ class Evaluation(Result):
 def weight_of(metric: str) -> str:
     """The column with a user's weight by a metric: the mean weight of the pages that it scores."""
     return f"{metric}.weight"
+
+
+def _pages_of(metric: str) -> str:
+    """The column with the number of a user's pages that a metric scores."""
+    return f"{metric}.pages"
 
 
 def _weighted(name: str, weight: pl.Expr) -> pl.Expr:

@@ -182,7 +182,7 @@ class Settings:
         for setting in fields(self):
             _check(setting.name, getattr(self, setting.name), setting_type(setting))
         object.__setattr__(self, "by", _column_names(self.by))
-        _check_capacity(self.capacity)
+        object.__setattr__(self, "capacity", _checked_capacity(self.capacity))
         require_float("memory", self.memory, above=0, at_most=1e9)
         if self.split == "":
             raise ParameterError("split must be a separator such as '|', found ''.")
@@ -350,16 +350,21 @@ def _check(name: str, value: Any, kind: Any) -> None:
         raise ParameterError(f"{name} must be {words}, found {value!r}.")
 
 
-def _check_capacity(capacity: Any) -> None:
+def _checked_capacity(capacity: Any) -> Any:
+    """A word, or a dict of plain categories and integers."""
     if not isinstance(capacity, Mapping):
         if capacity not in ("grid", "shown"):
             hint = did_you_mean(str(capacity), ("grid", "shown"))
             raise ParameterError(
                 f"capacity must be 'grid', 'shown' or a dict such as {{'Top 10': 10}}, found {capacity!r}.{hint}"
             )
-        return
-    for category, room in capacity.items():
-        require_int(f"capacity of {category!r}", room, 1)
+        return capacity
+    return {
+        int(category) if isinstance(category, Integral) else str(category): require_int(
+            f"capacity of {category!r}", room, 1
+        )
+        for category, room in capacity.items()
+    }
 
 
 def _column_names(by: str | Sequence[str] | None) -> tuple[str, ...]:

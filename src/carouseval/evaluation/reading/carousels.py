@@ -103,6 +103,11 @@ class Carousels:
             capacity = np.where(own < UNLIMITED, own, capacity)
         return np.clip(capacity, 1, np.iinfo(np.uint16).max).astype(np.uint16)
 
+    def with_capacity(self) -> IntArray:
+        """The categories whose capacity is declared, for everyone or for some user."""
+        own = (self.own_keys & np.uint64(0xFFFFFFFF)).astype(np.int64)
+        return np.union1d(np.flatnonzero(self.declared < UNLIMITED), own[self.own_capacity < UNLIMITED])
+
     def is_open(self, user: int, category: int) -> bool:
         """Whether a user has a category."""
         restricted = category < len(self.restricted) and bool(self.restricted[category])
@@ -218,7 +223,7 @@ def _has_value(lines: pl.DataFrame, column: str) -> NDArray[np.bool_]:
 def _column(lines: pl.DataFrame, column: str, otherwise: int, kind: Any) -> NDArray[Any]:
     if column not in lines.columns:
         return np.full(lines.height, otherwise, kind)
-    return lines[column].cast(pl.Int64).fill_null(otherwise).to_numpy().astype(kind)
+    return lines[column].cast(pl.Int64).fill_null(otherwise).clip(upper_bound=UNLIMITED).to_numpy().astype(kind)
 
 
 def _setting_capacities(capacity: Any, codebook: Codebook, category_type: pl.DataType | None) -> Capacities:

@@ -127,7 +127,8 @@ def _packed(
     category = category[np.lexsort((categories.ranks()[category], item))]  # whatever the order of lines
     new = ~np.isin(own, everyone)  # what applies to everyone is not repeated
     own, owner = own[new], owner[new]
-    order = np.lexsort((own, owner))
+    rank = categories.ranks()[(own & np.uint64(0xFFFFFFFF)).astype(np.int64)]
+    order = np.lexsort((rank, own >> np.uint64(32), owner))
     own, owner = own[order], owner[order]
     fresh = np.ones(len(own), bool)
     fresh[1:] = (own[1:] != own[:-1]) | (owner[1:] != owner[:-1])

@@ -169,7 +169,7 @@ def test_quantiles_are_those_of_positive_values(seed: int) -> None:
 
 def one_item(values: list[float], **settings: Any) -> float:
     events = {"user_id": [1] * len(values), "item_id": [1] * len(values), "minutes": values}
-    return float(cv.judgments_from_events(events, "minutes", **settings).judgments["relevance"][0])
+    return float(made(events, "minutes", **settings).judgments["relevance"][0])
 
 
 @pytest.mark.parametrize(
@@ -194,10 +194,10 @@ def test_sums_do_not_depend_on_the_order_of_lines() -> None:
     log = pl.DataFrame(
         {"user_id": rng.integers(0, 5, 5000), "item_id": rng.integers(0, 5, 5000), "minutes": rng.random(5000) * 1e6}
     )
-    wanted = cv.judgments_from_events(log, "minutes").judgments
+    wanted = made(log, "minutes").judgments
     for seed in range(3):
         shuffled = log.sample(fraction=1, shuffle=True, seed=seed)
-        assert_frame_equal(cv.judgments_from_events(shuffled, "minutes").judgments, wanted, check_exact=True)
+        assert_frame_equal(made(shuffled, "minutes").judgments, wanted, check_exact=True)
 
 
 def test_without_values_lines_are_counted() -> None:
@@ -233,7 +233,7 @@ def test_numbers_of_events_are_names_too() -> None:
 
 def test_the_table_of_other_relevances() -> None:
     result = made({"user_id": [1, 2], "item_id": [1, 1], "rating": [4.5, 2]}, "rating")
-    assert result.table.rows() == [(2.0, None, None, 1, 0.5, 1), (4.5, None, None, 1, 0.5, 1)]
+    assert result.table.rows() == [(2.0, None, None, 1, 0, 0.5, 1), (4.5, None, None, 1, 0, 0.5, 1)]
     minutes = [0.0, *(0.5 + step for step in range(30)), 250.0]
     many = made({"user_id": [1] * 32, "item_id": range(32), "minutes": minutes}, "minutes")
     assert many.table.select("relevance", "from", "to", "pairs").rows() == [
@@ -243,8 +243,8 @@ def test_the_table_of_other_relevances() -> None:
     named = made(
         {"user_id": [1, 1], "item_id": [1, 2], "event": ["play", "like"]}, grades=[1], event_relevance={"like": 2.5}
     )
-    assert named.table.select("relevance", "from", "to", "pairs").rows() == [
-        (0.0, 0.0, 1.0, 0), (1.0, 1.0, None, 1), (2.5, None, None, 1),
+    assert named.table.select("relevance", "from", "to", "pairs", "by_event").rows() == [
+        (0.0, 0.0, 1.0, 0, 0), (1.0, 1.0, None, 1, 0), (2.5, None, None, 1, 1),
     ]  # fmt: skip
 
 
@@ -282,15 +282,11 @@ def test_exclusions_are_reported_by_name() -> None:
     assert str(caught[0].message) == (
         "events: column m: 6 of 7 lines are excluded: 2 negative (first: line 2, found -3), 1 above at_most (first: "
         "line 5, found 2000), 1 below at_least (first: line 7, found 0.5), 1 missing (first: line 3), 1 not finite "
-        "(first: line 4, found nan). Correct them; give events without a value, such as a thumbs down, a relevance in "
-        "event_relevance."
+        "(first: line 4, found nan). Correct them."
     )
     assert len(caught) == 1
     assert caught[0].filename == __file__
-    assert result.heading == (
-        "1 judgment (1 relevant) of 1 user from 7 events; 6 lines excluded: 2 negative, 1 above at_most, 1 below "
-        "at_least, 1 missing, 1 not finite"
-    )
+    assert result.heading == "1 judgment (1 relevant) of 1 user from 7 events"  # the exclusions are in a table
     assert repr(result) == f"EventJudgments({result.heading})"
 
 
@@ -307,6 +303,86 @@ def test_a_misspelt_event_is_noticed() -> None:
     assert [str(warning.message) for warning in caught] == [
         "events: no event is called 'thumbsdown', as event_relevance has it. Did you mean 'thumbs_down'?"
     ]
+
+
+def messages(log: Any, *arguments: Any, **settings: Any) -> list[str]:
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        cv.judgments_from_events(log, *arguments, **settings)
+    return [str(warning.message) for warning in caught]
+
+
+@pytest.mark.parametrize("batch", [1, 100])
+def test_names_that_count_alike_are_noticed(batch: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tables, "_BATCH", batch)
+    events = {"user_id": [1] * 5, "item_id": range(5), "act": ["thumbs_down", "play", None, "play", "add"]}
+    names = {"event": "act"}
+    assert messages(events, columns=names) == [
+        "events: every line counts 1, but column act has several names: 2 'play', 1 'add', 1 'thumbs_down'. Give "
+        "dislikes and other events a relevance of their own: event_relevance={'thumbs_down': 0}."
+    ]
+    assert not messages(events)  # act may hold anything
+    assert not messages(events | {"act": ["play"] * 5}, columns=names)
+    assert not messages(events | {"act": ["play"] * 5}, columns=names, event_relevance={"play": 2})
+
+
+def test_only_a_few_of_many_names_are_listed_and_ids_are_no_names(monkeypatch: pytest.MonkeyPatch) -> None:
+    events = {"user_id": [1] * 12, "item_id": range(12), "event": [f"e{number:02}" for number in range(12)]}
+    (message,) = messages(events)
+    assert "1 'e08', 1 'e09' and 2 more. Give" in message
+    monkeypatch.setattr(event_log, "_MOST_NAMES", 11)
+    assert not messages(events)
+
+
+def test_a_column_event_may_be_used_otherwise() -> None:
+    concerts = {"user_id": [1, 1], "event": ["opera", "jazz"], "score": [1, 2]}
+    assert not messages(concerts, columns={"item_id": "event"})
+    assert not messages({"user_id": [1, 1], "item_id": [1, 2], "event": [1, 2]}, "event")
+
+
+def test_events_without_a_value_are_named() -> None:
+    nameless: dict[str, Any] = {"user_id": [1] * 5, "item_id": range(5), "minutes": [5, None, None, None, -1]}
+    events = nameless | {"event": ["play", "play", "thumbs_down", "thumbs_down", "play"]}
+    listed = "events: column minutes: 4 of 5 lines are excluded: 3 missing (first: line 2), 1 negative (first: line 5, "
+    assert messages(events, "minutes") == [
+        f"{listed}found -1). Correct them. Without a value: 2 of 2 'thumbs_down', 1 of 3 'play'; give events that have "
+        "none a relevance in event_relevance."
+    ]
+    assert messages(nameless, "minutes") == [f"{listed}found -1). Correct them."]
+
+
+def test_values_that_are_no_grades_are_noticed() -> None:
+    events = {
+        "user_id": [1, 1, 1],
+        "item_id": [1, 2, 3],
+        "minutes": [10.0, 0.5, 2.0],
+        "event": ["play", "play", "like"],
+    }
+    assert not messages(events, "minutes")
+    assert not messages(events, "minutes", event_relevance={"like": 11})  # as asked for
+    events["minutes"] = [10006.7, 0.5, 2.0]
+    assert messages(events, "minutes") == [
+        "events: without grades or quantiles, values are relevances, up to 10006.7; with gain='exp2' one above 10 "
+        "outweighs all others. Give grades=(1, 10, 45) or quantiles=(0, 0.5, 0.9), or use gain='linear' when "
+        "evaluating."
+    ]
+    assert not messages(events, "minutes", grades=(1, 10, 45))
+    assert not messages(events, "minutes", quantiles=(0, 0.5))
+
+
+def test_relevances_that_events_gave_are_counted() -> None:
+    """Of four items of relevance 3 two have the minutes for it; a dislike of what has no minutes changes nothing."""
+    plays = [(1, "play", 50), (2, "play", 2), (2, "up", None), (3, "up", None), (4, "up", None), (4, "play", 60)]
+    dislikes = [(5, "play", 90), (5, "down", None), (6, "play", 0), (6, "down", None), (7, "play", 3)]
+    events = pl.DataFrame(
+        [(1, *line) for line in plays + dislikes], ["user_id", "item_id", "event", "minutes"], orient="row"
+    )
+    settings: Any = {"grades": (1, 10, 45), "event_relevance": {"up": 3, "down": 0}}
+    result = cv.judgments_from_events(events, "minutes", **settings)
+    assert result.table.select("relevance", "pairs", "by_event").rows() == [(0, 2, 1), (1, 1, 0), (2, 0, 0), (3, 4, 2)]
+    assert "| 3 | 45 |  | 4 | 2 | 57.1% | 1 |" in result.to_markdown()
+    latest = cv.judgments_from_events(events.with_row_index("time"), "minutes", combine="last", **settings)
+    assert latest.table["by_event"].to_list() == [2, 0, 0, 2]
 
 
 def test_equal_quantiles_are_noticed() -> None:
@@ -360,9 +436,21 @@ def test_arguments_are_refused(arguments: dict[str, Any], message: str) -> None:
             EVENTS,
             {"combine": "last"},
             "events: missing column time; it has user_id, item_id, minutes, event. The last line of a user and an item "
-            "is found by its time. If yours have other names, use columns={'time': 'timestamp', ...}.",
+            "is found by its time. If yours have other names, use columns={'user_id': 'customer', 'time': 'timestamp', "
+            "...}.",
         ),
-        (EVENTS, {"per_page": True}, "events: missing column page_id; it has"),
+        (
+            EVENTS,
+            {"per_page": True},
+            "events: missing column page_id; it has user_id, item_id, minutes, event. If yours have other names, use "
+            "columns={'user_id': 'customer', 'page_id': 'visit', ...}.",
+        ),
+        (
+            {"item_id": [1]},
+            {},
+            "events: missing column user_id; it has item_id. If yours have other names, use columns={'user_id': "
+            "'customer', ...}.",
+        ),
         ({"user_id": [1], "item_id": [1]}, {"event_relevance": {"x": 0}}, "events: missing column event; it has"),
         (
             {"user_id": [], "item_id": []},
@@ -387,7 +475,7 @@ def test_arguments_are_refused(arguments: dict[str, Any], message: str) -> None:
         (
             EVENTS | {"minutes": [-5]},
             {"value": "minutes"},
-            "events: all lines are excluded: 1 negative (first: line 1, found -5). Correct them;",
+            "events: all lines are excluded: 1 negative (first: line 1, found -5). Correct them.",
         ),
         ({"user_id": [1], "item_id": [[1, 2]]}, {}, "events: found lists of items. Write one line per event."),
         (
@@ -396,6 +484,11 @@ def test_arguments_are_refused(arguments: dict[str, Any], message: str) -> None:
             "events: column minutes holds List(Int64); expected numbers.",
         ),
         (EVENTS, {"value": "item_id"}, "events: column item_id is used for both item_id and value."),
+        (
+            EVENTS | {"event": [["play"]]},
+            {},
+            "events: column event holds List(String); expected text. Rename it, if it holds no names of events.",
+        ),
     ],
 )
 def test_tables_are_refused(events: Any, arguments: dict[str, Any], message: str) -> None:
@@ -453,3 +546,20 @@ def test_save_and_show(tmp_path: Path) -> None:
         result.save(tmp_path / "j.txt")
     assert_frame_equal(result.to_frame(), result.table)
     assert result.excluded["reason"][0] in result._repr_html_()
+
+
+def test_integers_are_printed_as_integers() -> None:
+    events = {"user_id": [1, 1, 2], "item_id": [1, 2, 1], "minutes": [0.5, 30, -2]}
+    result = made(events, "minutes", grades=(0.25, 1000))
+    assert result.to_markdown() == (
+        "2 judgments (2 relevant) of 1 user from 3 events\n\n"
+        "| relevance | minutes from | to below | judgments | share | users |\n"
+        "|---:|---:|---:|---:|---:|---:|\n"
+        "| 0 | 0 | 0.25 | 0 | 0.0% | 0 |\n"
+        "| 1 | 0.25 | 1,000 | 2 | 100.0% | 1 |\n"
+        "| 2 | 1,000 |  | 0 | 0.0% | 0 |\n\n"
+        "| excluded | lines | first | value |\n"
+        "|---|---:|---|---:|\n"
+        "| negative | 1 | line 3 | -2 |\n"
+    )
+    assert "0.0000" not in result._repr_html_() + result.to_latex()

@@ -41,21 +41,40 @@ def test_table_and_files(events: Path, tmp_path: Path) -> None:
     assert done.returncode == 0
     assert_frame_equal(pl.read_parquet(out), expected(events).judgments)
     assert done.stdout.splitlines() == [
-        "3 judgments (2 relevant) of 2 users from 7 events; 2 lines excluded: 1 event left out, 1 negative",
-        "relevance  minutes from  to below  judgments  share  users",
-        "        0             0         1          1  33.3%      1",
-        "        1             1        10          1  33.3%      1",
-        "        2            10        45          0   0.0%      0",
-        "        3            45                    1  33.3%      1",
+        "3 judgments (2 relevant) of 2 users from 7 events",
+        "relevance  minutes from  to below  judgments  by event  share  users",
+        "        0             0         1          1         1  33.3%      1",
+        "        1             1        10          1         0  33.3%      1",
+        "        2            10        45          0         0   0.0%      0",
+        "        3            45                    1         0  33.3%      1",
         "",
-        "Excluded",
-        "reason          lines  first   value",
+        "excluded        lines  first   value",
         "event left out      1  line 7",
         "negative            1  line 4     -4",
     ]
     assert done.stderr == (
         "carouseval: warning: events: column minutes: 1 of 7 lines is excluded: 1 negative (first: line 4, found -4). "
-        "Correct them; give events without a value, such as a thumbs down, a relevance with --event-relevance.\n"
+        "Correct them.\n"
+        f"Wrote 3 judgments to {out}.\n"
+    )
+
+
+def test_warnings_name_options(events: Path) -> None:
+    counted = run("judgments", str(events))
+    assert counted.stderr == (
+        "carouseval: warning: events: every line counts 1, but column event has several names: 5 'play', 1 "
+        "'impression', 1 'thumbs_down'. Give dislikes and other events a relevance of their own: --event-relevance "
+        "thumbs_down=0.\nNot written: give --out.\n"
+    )
+    excluded, large, _ = run("judgments", str(events), "--value", "minutes").stderr.splitlines()
+    assert excluded.endswith(
+        "Correct them. Without a value: 1 of 1 'impression', 1 of 1 'thumbs_down'; give events that have none a "
+        "relevance with --event-relevance."
+    )
+    assert large == (
+        "carouseval: warning: events: without grades or quantiles, values are relevances, up to 90; with --gain exp2 "
+        "one above 10 outweighs all others. Give --grades 1,10,45 or --quantiles 0,0.5,0.9, or use --gain linear when "
+        "evaluating."
     )
 
 
@@ -68,8 +87,8 @@ def test_every_format(kind: str, events: Path) -> None:
         assert json.loads(done.stdout) == json.loads(wanted.to_json())
     elif kind == "csv":
         assert done.stdout.splitlines()[:2] == [
-            "relevance,from,to,pairs,share,users",
-            "0.0,0.0,1.0,1,0.3333333333333333,1",
+            "relevance,from,to,pairs,by_event,share,users",
+            "0.0,0.0,1.0,1,1,0.3333333333333333,1",
         ]
     else:
         assert done.stdout == (wanted.to_markdown() if kind == "markdown" else wanted.to_latex())
@@ -93,6 +112,11 @@ def test_into_evaluate(events: Path, tmp_path: Path) -> None:
     assert run("judgments", str(events), *OPTIONS, "--grades", "1,10,45", "--out", str(out)).returncode == 0
     done = run("evaluate", str(layouts), str(out), "--format", "json")
     assert json.loads(done.stdout)["results"][0]["mean"] == 1.0
+    mistaken = run("evaluate", str(layouts), str(events))
+    assert mistaken.stderr.endswith(
+        "Keep one judgment per item, the latest or the largest. If these are events, such as plays, make judgments of "
+        "them with carouseval judgments.\n"
+    )
 
 
 @pytest.mark.parametrize(
@@ -109,7 +133,11 @@ def test_into_evaluate(events: Path, tmp_path: Path) -> None:
             ["--at-most", "5"],
             "--at-most: without a column of values every line counts 1. Name the column with --value.",
         ),
-        (["--per-page"], "events: missing column page_id; it has user_id, item_id, event, minutes, time."),
+        (
+            ["--per-page"],
+            "events: missing column page_id; it has user_id, item_id, event, minutes, time. If yours have other names, "
+            "use --columns user_id=customer --columns page_id=visit.",
+        ),
         (["--out", "judgments.txt"], "judgments.txt: unsupported file type. Use .parquet, .csv or .ndjson."),
     ],
 )

@@ -147,6 +147,16 @@ def test_judged_twice() -> None:
     assert not cv.check(LAYOUTS, judgments, None, grid=GRID).ok
 
 
+def test_events_in_place_of_judgments() -> None:
+    judgments = pl.concat([JUDGMENTS, JUDGMENTS.head(1)])
+    logs = [judgments.with_columns(minutes=5), judgments.drop("relevance")]
+    advice = "If these are events, such as plays, make judgments of them with judgments_from_events."
+    for table in [judgments, *logs]:
+        with pytest.raises(cv.DataError, match="judged twice") as refused:
+            cv.evaluate(LAYOUTS, table, None, metrics=METRIC, grid=GRID)
+        assert (advice in str(refused.value)) == (table is not judgments)
+
+
 @pytest.mark.parametrize("name", ["layouts", "judgments", "items"])
 def test_empty_tables(name: str) -> None:
     tables: dict[str, Any] = {"layouts": LAYOUTS, "judgments": JUDGMENTS, "items": ITEMS}

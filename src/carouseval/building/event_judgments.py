@@ -15,18 +15,17 @@ import polars as pl
 from carouseval.atomic_files import TABLES, write_frame
 from carouseval.building.choices import Combine
 from carouseval.building.event_log import LARGEST_VALUE, EventLog, EventRules
+from carouseval.building.event_tables import excluded_table, fell_where, grade_table
 from carouseval.building.run_files import with_integer_ids
 from carouseval.errors import DataError, ParameterError, warn
 from carouseval.evaluation.notices import number
 from carouseval.evaluation.settings import ColumnNames
+from carouseval.metrics.gains import LARGEST_GRADE
 from carouseval.metrics.validation import require_choice, require_float
 from carouseval.progress import Progress
 from carouseval.result_base import Result
 from carouseval.tables import TableLike
-from carouseval.text_tables import frame_html
-
-_MOST_RELEVANCES = 20  # that are listed one by one
-_RANGES = (0.0, 1.0, 2.0, 5.0, 10.0, 100.0, 1000.0)  # of more relevances than that: where each begins
+from carouseval.text_tables import TextTable
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -40,8 +39,9 @@ class EventJudgments(Result):
         :func:`carouseval.evaluate` and the other functions that take judgments.
     table : polars.DataFrame
         How many fell where: ``relevance``, the values that get it (from ``from`` up to, but not including, ``to``), the
-        number of judgments (``pairs``), their ``share``, and the number of ``users`` who have one. More than 20
-        different relevances without grades are listed by ranges of relevance.
+        number of judgments (``pairs``), how many of them a named event gave, rather than a value (``by_event``), their
+        ``share``, and the number of ``users`` who have one. More than 20 different relevances without grades are listed
+        by ranges of relevance.
     excluded : polars.DataFrame
         Lines that were not used: ``reason``, number of ``lines``, where the ``first`` is and its ``value``.
     counts : dict of str to int
@@ -68,13 +68,11 @@ class EventJudgments(Result):
 
     @property
     def heading(self) -> str:
-        """The numbers of judgments, users, events and excluded lines, in a line."""
+        """The numbers of judgments, users and events, in a line."""
         counts = self.counts
-        lines = ", ".join(f"{row['lines']:,} {row['reason']}" for row in self.excluded.iter_rows(named=True))
-        excluded = f"; {number(counts['excluded'], 'line')} excluded: {lines}" if lines else ""
         return (
             f"{number(counts['judgments'], 'judgment')} ({counts['relevant']:,} relevant) of "
-            f"{number(counts['users'], 'user')} from {number(counts['lines'], 'event')}{excluded}"
+            f"{number(counts['users'], 'user')} from {number(counts['lines'], 'event')}"
         )
 
     def to_frame(self) -> pl.DataFrame:
@@ -102,8 +100,9 @@ class EventJudgments(Result):
             "config": self.config,
         }
 
-    def _repr_html_(self) -> str:
-        return super()._repr_html_() + frame_html(self.excluded) * bool(self.excluded.height)
+    def _text_tables(self) -> list[TextTable]:
+        excluded = [excluded_table(self.excluded)] if self.excluded.height else []
+        return [grade_table(self.table, self.config), *excluded]
 
     def save(self, path: str | Path) -> Path:
         """Write the judgments, or the table of how many fell where, completely or not at all.
@@ -190,6 +189,11 @@ def judgments_from_events(
     at_least' and 'above at_most'. A user and an item without any other line get no judgment. Events that are left out
     are counted too, as 'event left out'.
 
+    A :class:`carouseval.DataWarning` is also raised if events of several names count alike, as there is neither a
+    column of values nor a relevance for any of them, and if values that are no grades become relevances above 10.
+
+    Lines are not compared with each other: an exact repeat of a line counts like any other.
+
     Ids of text files such as CSV become integers if all ids of their column are. A log holds what was shown when it was
     written: items that no page offered have no events, and so no judgment.
 
@@ -217,7 +221,12 @@ def judgments_from_events(
     log = EventLog.read(table, rules, progress)
     if shares is not None:
         limits = _quantile_thresholds(log.pairs["value"], shares)
-    judgments = log.pairs.select(*rules.keys, _relevance(limits, rules.combine).alias("relevance"))
+    grade = _grade(limits)
+    relevance = _relevance(grade, rules.combine)
+    pairs = log.pairs.select(*rules.keys, relevance.alias("relevance"), relevance.ne_missing(grade).alias("by_event"))
+    if limits is None:
+        _warn_of_large_values(pairs)
+    judgments = pairs.drop("by_event")
     if table.is_text:
         judgments = with_integer_ids(judgments, *rules.keys)
     counts = {
@@ -240,7 +249,7 @@ def judgments_from_events(
         "per_page": per_page,
         "columns": dict(columns or {}),
     }
-    return EventJudgments(judgments, _fell_where(judgments, limits), log.excluded, counts, config)
+    return EventJudgments(judgments, fell_where(pairs, limits), log.excluded, counts, config)
 
 
 def _rules(value: Any, combine: Any, event_relevance: Any, at_least: Any, at_most: Any, per_page: Any) -> EventRules:
@@ -296,28 +305,27 @@ def _quantile_thresholds(values: pl.Series, quantiles: Sequence[float]) -> list[
     return thresholds
 
 
-def _relevance(thresholds: Sequence[float] | None, combine: Combine) -> pl.Expr:
-    """The relevance of a pair by its combined value and its events."""
+def _grade(thresholds: Sequence[float] | None) -> pl.Expr:
+    """The relevance of a pair by its combined value alone; null if it has none."""
     value = pl.col("value")
-    if thresholds is not None:
-        reached = pl.sum_horizontal((value >= threshold).cast(pl.Float64) for threshold in thresholds)
-        value = pl.when(value.is_not_null()).then(reached)
-    larger = pl.max_horizontal(value, "most")  # with "last" there is only one of the two
+    if thresholds is None:
+        return value
+    reached = pl.sum_horizontal((value >= threshold).cast(pl.Float64) for threshold in thresholds)
+    return pl.when(value.is_not_null()).then(reached)
+
+
+def _relevance(grade: pl.Expr, combine: Combine) -> pl.Expr:
+    """The relevance of a pair by the grade of its value and its events."""
+    larger = pl.max_horizontal(grade, "most")  # with "last" there is only one of the two
     return larger if combine == "last" else pl.when(pl.col("least") == 0).then(0.0).otherwise(larger)
 
 
-def _fell_where(judgments: pl.DataFrame, thresholds: Sequence[float] | None) -> pl.DataFrame:
-    """The numbers of judgments by relevance, with the values that get each grade; or by ranges of relevance."""
-    relevance, by = pl.col("relevance"), "relevance"
-    starts = [] if thresholds is None else [0.0, *thresholds]
-    grades: list[float | None] = [float(grade) for grade in range(len(starts))]
-    if thresholds is None and judgments["relevance"].n_unique() > _MOST_RELEVANCES:
-        starts, grades, by = list(_RANGES), [None] * len(_RANGES), "from"
-        relevance = pl.max_horizontal(pl.when(relevance >= start).then(start) for start in starts)
-    ends = [*starts[1:], None][: len(starts)]
-    floats = dict.fromkeys(("relevance", "from", "to"), pl.Float64())
-    ranges = pl.DataFrame({"relevance": grades, "from": starts, "to": ends}, schema=floats)
-    numbers = judgments.group_by(relevance.alias(by)).agg(pairs=pl.len(), users=pl.col("user_id").n_unique())
-    joined = ranges.join(numbers, on=by, how="full", coalesce=True).sort(by)
-    pairs, users = (pl.col(name).fill_null(0).cast(pl.Int64) for name in ("pairs", "users"))
-    return joined.select("relevance", "from", "to", pairs, (pairs / judgments.height).alias("share"), users)
+def _warn_of_large_values(pairs: pl.DataFrame) -> None:
+    """Warn of values that are too large to be grades."""
+    largest = pairs.filter(~pl.col("by_event"))["relevance"].to_numpy().max(initial=0)
+    if largest > LARGEST_GRADE:
+        warn(
+            f"events: without grades or quantiles, values are relevances, up to {largest:g}; with gain='exp2' one "
+            f"above {LARGEST_GRADE} outweighs all others. Give grades=(1, 10, 45) or quantiles=(0, 0.5, 0.9), or use "
+            "gain='linear' when evaluating."
+        )

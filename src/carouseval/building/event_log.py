@@ -18,13 +18,18 @@ LARGEST_VALUE = 1e16  # sums of billions of such lines fit into the fixed-point 
 _NANOS, _MICROS = 1e9, 1e6
 _MERGE_FROM = 1 << 23  # lines: about 400 MB
 _LEFT_OUT = "event left out"  # by the caller
-_REMEDY = "Correct them; give events without a value, such as a thumbs down, a relevance in event_relevance."
-_MOST_NAMES = 1000  # of events, to suggest one for a misspelt name
+_MISSING = "missing"
+_MOST_NAMES = 1000  # a column of more is not one of names
+_MOST_LISTED = 10
+_EXAMPLES = {"user_id": "customer", "page_id": "visit", "event": "action", "time": "timestamp"}  # of others' names
 
 # any value is read, and those that cannot be used are excluded by name
 _VALUE = Column(
     "value", "number", required=False, remedy="Name a column of numbers in value.", nullable=True, where=pl.lit(False)
 )
+
+# names that are only counted
+_EVENT = Column("event", "text", required=False, remedy="Rename it, if it holds no names of events.", nullable=True)
 
 
 @dataclass(frozen=True)
@@ -50,8 +55,11 @@ class EventRules:
         names = schema.names_of(columns, "events")
         if self.value is not None:
             used, names = [*used, _VALUE], names | {"value": self.value}
+        if names.get("event", "event") not in [names.get(column.name, column.name) for column in used]:
+            used.append(_EVENT)
         reason = "The last line of a user and an item is found by its time. " * (self.combine == "last")
-        hint = f"{reason}If yours have other names, use columns={{'time': 'timestamp', ...}}."
+        examples = ", ".join(f"{ours!r}: {theirs!r}" for ours, theirs in _EXAMPLES.items() if ours in needed)
+        hint = f"{reason}If yours have other names, use columns={{{examples}, ...}}."
         table = open_table(in_memory(events, "events"), "events", used, names, hint=hint)
         if table.lists:
             raise DataError("events: found lists of items. Write one line per event.")
@@ -89,7 +97,7 @@ class EventRules:
             return pl.lit(None, pl.String)
         value = pl.col("value")
         conditions = {
-            "missing": ~pl.col(_VALUE.presence),
+            _MISSING: ~pl.col(_VALUE.presence),
             "not a number": value.is_null(),
             "not finite": ~value.is_finite(),
             "negative": value < 0,
@@ -112,32 +120,32 @@ class EventLog:
         """Read the log once; its lines may be more than fit into memory, its users and items must fit."""
         total = 0 if progress is None else table.height()
         pairs, parts, height = _Pairs(rules), [], 0
-        unused = _UnusedNames(rules.event_relevance)
+        names = _EventNames(rules)
         for batch in table.batches(with_record=True):
             lines = rules.lines(batch)
             is_excluded = lines["reason"].is_not_null()
             parts.append(lines.filter(is_excluded).group_by("reason").agg(pl.len(), pl.col(RECORD, "value").first()))
             pairs.add(lines.filter(~is_excluded))
-            unused.see(batch)
+            names.add(batch, lines["reason"])
             height += batch.height
             if progress is not None:
                 progress("reading", height, total)
         if not height:
             raise DataError(schema.EMPTY["events"])
-        unused.warn()
+        names.warn(table)
         log = cls(pairs.collect(), _excluded(parts, table), height)
-        log.check(table)
+        log.check(table, f"Correct them.{names.without_value()}")
         return log
 
-    def check(self, table: Table) -> None:
+    def check(self, table: Table, remedy: str) -> None:
         """Warn of excluded values, and refuse a log of nothing else."""
         if not self.pairs.height:
-            raise DataError(f"events: all lines are excluded: {_listed(self.excluded)}. {_REMEDY}")
+            raise DataError(f"events: all lines are excluded: {_listed(self.excluded)}. {remedy}")
         unusable = self.excluded.filter(pl.col("reason") != _LEFT_OUT)
         if unusable.height:
             lines = int(unusable["lines"].sum())
             what = f"{lines:,} of {self.height:,} lines {'is' if lines == 1 else 'are'} excluded"
-            warn(f"events: column {table.names['value']}: {what}: {_listed(unusable)}. {_REMEDY}")
+            warn(f"events: column {table.names['value']}: {what}: {_listed(unusable)}. {remedy}")
 
 
 class _Pairs:
@@ -173,24 +181,52 @@ class _Pairs:
         return pairs.collect(engine="streaming")
 
 
-class _UnusedNames:
-    """Names of events that no line has: probably misspelt."""
+class _EventNames:
+    """The names of events, how many lines each has, and how many of them lack a value."""
 
-    def __init__(self, event_relevance: Mapping[str, float | None]) -> None:
-        self._unused = list(event_relevance)
-        self._names: set[str] = set()
+    def __init__(self, rules: EventRules) -> None:
+        self._rules = rules
+        self._unused = list(rules.event_relevance)
+        self._counts = pl.DataFrame(schema={"event": pl.String, "lines": pl.Int64, "missing": pl.Int64})
+        self._are_names = True  # rather than ids, of which there may be as many as lines
 
-    def see(self, batch: pl.DataFrame) -> None:
-        """Note the names of a batch."""
-        if self._unused:
-            names = batch["event"].unique()
-            self._unused = [name for name in self._unused if name not in names]
-            self._names |= set(names.head(_MOST_NAMES).to_list()) if len(self._names) < _MOST_NAMES else set()
+    def add(self, batch: pl.DataFrame, reason: pl.Series) -> None:
+        """Count the names of a batch; ``reason`` says why lines are excluded."""
+        if "event" not in batch.columns:
+            return
+        named = batch.select("event", lines=pl.lit(1), missing=reason == _MISSING).drop_nulls("event")
+        new = named.group_by("event").agg(pl.col("lines", "missing").sum().cast(pl.Int64))
+        counts = pl.concat([self._counts, new]).group_by("event").agg(pl.col("lines", "missing").sum())
+        self._unused = [name for name in self._unused if name not in new["event"]]
+        self._are_names &= counts.height <= _MOST_NAMES
+        self._counts = counts.sort("lines", "event", descending=[True, False]).head(_MOST_NAMES)
 
-    def warn(self) -> None:
-        """Warn of each name."""
+    def warn(self, table: Table) -> None:
+        """Warn of names that no line has, which are probably misspelt, and of several names that count alike."""
         for name in self._unused:
-            warn(f"events: no event is called {name!r}, as event_relevance has it.{did_you_mean(name, self._names)}")
+            hint = did_you_mean(name, self._counts["event"].to_list())
+            warn(f"events: no event is called {name!r}, as event_relevance has it.{hint}")
+        alike = self._rules.value is None and not self._rules.event_relevance
+        if alike and self._are_names and self._counts.height > 1:
+            lines = [f"{lines:,} {name!r}" for name, lines, _ in self._counts.iter_rows()]
+            warn(
+                f"events: every line counts 1, but column {table.names['event']} has several names: {_first(lines)}. "
+                "Give dislikes and other events a relevance of their own: event_relevance={'thumbs_down': 0}."
+            )
+
+    def without_value(self) -> str:
+        """Which events have lines without a value, and what to do; empty if there are none."""
+        missing = self._counts.filter(pl.col("missing") > 0).sort("missing", descending=True, maintain_order=True)
+        if not (missing.height and self._are_names):
+            return ""
+        lines = [f"{without:,} of {lines:,} {name!r}" for name, lines, without in missing.iter_rows()]
+        return f" Without a value: {_first(lines)}; give events that have none a relevance in event_relevance."
+
+
+def _first(texts: list[str]) -> str:
+    """Texts separated by commas, the first few of many."""
+    more = len(texts) - _MOST_LISTED
+    return ", ".join(texts[:_MOST_LISTED]) + (f" and {more:,} more" if more > 0 else "")
 
 
 def _listed(excluded: pl.DataFrame) -> str:

@@ -85,6 +85,7 @@ def judgments(
     """
     from carouseval.atomic_files import check_outputs, write_frame
     from carouseval.building.event_judgments import judgments_from_events as run
+    from carouseval.evaluation.notices import number
     from carouseval.show.event_judgments import event_judgments as draw
 
     chosen: dict[str, Any] = {
@@ -103,6 +104,8 @@ def judgments(
     if out is not None:
         write_frame(out, result.judgments)
     emit(result, format, lambda _: draw(result))
+    done = f"Wrote {number(result.judgments.height, 'judgment')} to {out}."
+    typer.echo("Not written: give --out." if out is None else done, err=True)
 
 
 def _parse_numbers(option: str, text: str | None, example: str) -> list[float] | None:

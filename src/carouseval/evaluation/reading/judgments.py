@@ -103,7 +103,9 @@ def _judged_twice(table: Table) -> str:
     row = lines.row(0, named=True)
     first = " ".join(f"{table.names[key]}={row[key]!r}" for key in keys)
     what = "1 item is" if lines.height == 1 else f"{lines.height:,} items are"
+    is_log = {*table.header} != {*table.names.values()}  # perhaps: it has other columns, or no relevance
+    events = " If these are events, such as plays, make judgments of them with judgments_from_events." * is_log
     return (
         f"judgments: {what} judged twice, first {first} ({table.where(row[RECORD])}). "
-        "Keep one judgment per item, the latest or the largest."
+        f"Keep one judgment per item, the latest or the largest.{events}"
     )

@@ -141,7 +141,7 @@ def test_capacities_of_any_size() -> None:
     for room in (2**31, 2**32 + 2, 2**63 - 1):
         declared = {"category": ["Top"], "capacity": [room]}
         assert ideals(TOP, carousels=declared) == pytest.approx({"u": 2.8, "v": 1.0})
-    result = cv.evaluate(*TOP, metrics=METRIC, grid=GRID, capacity={"Top": np.int64(3)})
+    result = cv.evaluate(*TOP, metrics=METRIC, grid=GRID, capacity={"Top": np.int64(3)})  # type: ignore[dict-item]
     assert json.loads(result.to_json())["config"]["capacity"] == {"Top": 3}
 
 

@@ -122,6 +122,7 @@ def test_segments() -> None:
     assert found.to_frame()["device"][0] == "(all)"
 
 
+@pytest.mark.filterwarnings("ignore:.*have no page and score 0")
 def test_users_that_only_one_system_has(data: Sample) -> None:
     """Skipped where missing pages are skipped, and counted where they score 0."""
     half = data.layouts["new"].filter(pl.col("user_id") < "u000200")
@@ -234,6 +235,7 @@ def test_pins_must_agree() -> None:
         cv.compare(systems, judgments, permutations=99)
 
 
+@pytest.mark.filterwarnings("ignore:.*have no page and score 0")
 def test_a_missing_page_counts_in_its_segment() -> None:
     """A user whom one system shows nothing stands in the segment where the others show a page."""
     data = sample(60, systems=["new", "random"])
@@ -303,6 +305,7 @@ def test_sensitivity_on_a_screen_that_is_half_the_page() -> None:
             cv.sensitivity(data.layouts, data.judgments, data.items, grid=grid, discounts=discounts)
 
 
+@pytest.mark.filterwarnings("ignore:.*have no page and score 0")
 def test_repr_states_the_result(data: Sample, result: cv.Comparison) -> None:
     pair = result.pair("oracle", "new")
     assert pair is not None

@@ -276,6 +276,25 @@ def test_check_lists_personal_categories() -> None:
     )
 
 
+def test_check_suspects_personal_rows_that_several_users_have() -> None:
+    """Everyone continues to watch something else; the Top is the same for all."""
+    lines = [(f"u{u}", 1, col, f"own{u}{col}", "Watching") for u in range(8) for col in (1, 2, 3)]
+    lines += [(f"u{u}", row, col, f"{row}{col}", f"Top {row}") for u in range(8) for row in (2, 3) for col in (1, 2)]
+    relevant = judgments(("u0", "21", 1))
+    notes = [str(defect) for defect in cv.check(layouts(*lines), relevant, grid=GRID).defects]
+    assert notes == [
+        "layouts: 'Watching' shows hardly any item to two users, unlike other categories. If its items are each user's "
+        "own, declare personal=true in carousels: otherwise ideal pages may hold another user's."
+    ]
+    assert not cv.check(layouts(*lines), relevant, grid=GRID, carousels=WATCHING).defects
+
+
+def test_most_users_without_a_page() -> None:
+    many = judgments(("u", "a", 1), *((f"w{at}", "a", 1) for at in range(3)))
+    with pytest.warns(cv.DataWarning, match="layouts: 3 of 4 users with judgments have no page and score 0, most of"):
+        cv.evaluate(TOP[0], many, TOP[2])
+
+
 @pytest.mark.parametrize(
     ("carousels", "message"),
     [

@@ -28,6 +28,7 @@ _PHRASES = {
     "Raise the capacity in carousels or capacity=": "Raise the capacity in --carousels or --capacity",
     "leave carousels out": "leave --carousels out",
     "declare personal=false in carousels": "declare personal=false in --carousels",
+    "declare personal=true in carousels": "declare personal=true in --carousels",
     "with judgments_from_events": "with carouseval judgments",
     "a relevance in event_relevance": "a relevance with --event-relevance",
     "event_relevance={'thumbs_down': 0}": "--event-relevance thumbs_down=0",

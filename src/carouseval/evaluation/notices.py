@@ -241,12 +241,16 @@ def notify_of(inputs: Inputs, counts: dict[str, int], scores: PageScores, notify
         notify(
             str(describe_defects(page_defects.GAP, scores.page[(scores.defects & page_defects.GAP.bit) > 0], inputs))
         )
-    for defect in (
-        *mismatches(inputs, counts["unjudged"], counts["missing"]),
-        *large_gains(inputs),
-        *unknown_categories(inputs),
-    ):
+    unmatched = mismatches(inputs, counts["unjudged"], counts["missing"])
+    for defect in (*unmatched, *large_gains(inputs), *unknown_categories(inputs)):
         notify(str(defect))
+    judged = int(inputs.judged.judgments.judged.sum())
+    if inputs.plan.settings.missing_pages == "zero" and counts["missing"] > judged / 2 and not unmatched:
+        whom = "pages" if inputs.judged.judgments.per_page else "users"
+        notify(
+            f"layouts: {counts['missing']:,} of {judged:,} {whom} with judgments have no page and score 0, most of the "
+            "mean. Add the pages, or use missing_pages='skip' to leave them out."
+        )
     if counts["uncategorised"] and inputs.plan.needs_categories:
         notify(no_category(inputs, counts["uncategorised"]))
     if joined := joined_categories(inputs):

@@ -246,10 +246,11 @@ def notify_of(inputs: Inputs, counts: dict[str, int], scores: PageScores, notify
         notify(str(defect))
     judged = int(inputs.judged.judgments.judged.sum())
     if inputs.plan.settings.missing_pages == "zero" and counts["missing"] > judged / 2 and not unmatched:
-        whom = "pages" if inputs.judged.judgments.per_page else "users"
+        per_page = inputs.judged.judgments.per_page
+        are_missing = "pages with judgments are missing" if per_page else "users with judgments have no page"
         notify(
-            f"layouts: {counts['missing']:,} of {judged:,} {whom} with judgments have no page and score 0, most of the "
-            "mean. Add the pages, or use missing_pages='skip' to leave them out."
+            f"layouts: {counts['missing']:,} of {judged:,} {are_missing} and score 0, most of the mean. Add the pages, "
+            "or use missing_pages='skip' to leave them out."
         )
     if counts["uncategorised"] and inputs.plan.needs_categories:
         notify(no_category(inputs, counts["uncategorised"]))

@@ -492,6 +492,8 @@ def test_dates_and_times_are_read_as_text() -> None:
          r"columns={'user_id': 'User_ID'}\.$"),
         ({"user_id": "userId", "item_id": "Item ID"}, r"missing columns user_id \(found 'userId'\), item_id \(found "
          r"'Item ID'\); .* Rename them, or use columns={'user_id': 'userId', 'item_id': 'Item ID'}\.$"),
+        ({"user_id": "User_ID", "category": "Category"}, r"missing column user_id \(found 'User_ID'\); .* Rename them, "
+         r"or use columns={'user_id': 'User_ID', 'category': 'Category'}\.$"),
         ({"category": "Category"}, r"found a column 'Category', but ours is category\. Rename it, or use columns="),
     ],
 )  # fmt: skip

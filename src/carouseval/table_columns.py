@@ -202,7 +202,9 @@ def missing_columns(
         descriptions.append(f"{ours}{theirs}")
     listed = [re.sub(r"_duplicated_\d+$", "", column) for column in header[:12]]  # Polars renames repeated columns
     available = f"{', '.join(listed)}{', ...' if len(header) > 12 else ''}" or "no columns"
-    if spellings:
+    if spellings:  # optional columns would be missed next
+        optional = [ours for ours, theirs in names.items() if ours not in missing and theirs not in header]
+        spellings |= {ours: spelling for ours in optional if (spelling := other_spelling(ours, unused))}
         hint = rename_hint(spellings)
     if any("\ufffd" in column for column in header):
         hint = "It is not in UTF-8. Save it as UTF-8."

@@ -77,8 +77,8 @@ def test_sources_of_capacity(settings: Any, u: float) -> None:
     [
         ({"capacity": {"Tpo": 3, "Top": 3}}, "capacity: 1 category is in no other table: 'Tpo'. Did you mean 'Top'?"),
         (
-            {"carousels": {"category": ["Top", "Topp"], "capacity": [3, 3]}},
-            "carousels: 1 category is in no other table: 'Topp'. Did you mean 'Top'?",
+            {"carousels": {"category": ["Top", "TOP ", "Kids"], "capacity": [3, 3, 3]}},
+            "carousels: 1 category is in no other table: 'TOP '. Did you mean 'Top'?",
         ),
         (
             {"carousels": {"category": ["Kids", "News"], "capacity": [3, 3]}, "capacity": "shown"},
@@ -290,8 +290,8 @@ def test_check_suspects_personal_rows_that_several_users_have() -> None:
 
 
 def test_most_users_without_a_page() -> None:
-    many = judgments(("u", "a", 1), *((f"w{at}", "a", 1) for at in range(3)))
-    with pytest.warns(cv.DataWarning, match="layouts: 3 of 4 users with judgments have no page and score 0, most of"):
+    many = judgments(("u", "a", 1), *((f"w{at}", "a", 1) for at in range(19)))
+    with pytest.warns(cv.DataWarning, match="layouts: 19 of 20 users with judgments have no page and score 0, most of"):
         cv.evaluate(TOP[0], many, TOP[2])
 
 

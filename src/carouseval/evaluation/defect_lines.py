@@ -97,10 +97,11 @@ def _remedy(defect: PageDefect, pages: Iterable["_Page"], inputs: Inputs) -> str
         these, their, them = (
             ("this category", "its", "it") if len(unlisted) == 1 else ("these categories", "their", "them")
         )
-        return (
-            f"Items does not list {these}: {listed}. Add {their} items, declare {them} personal in carousels, or leave "
-            "out items to take categories from layouts; or use invalid='count'."
+        advice = (
+            f"Add {their} items, declare {them} personal in carousels, or leave out items to take categories from "
+            "layouts; or use invalid='count'."
         )
+        return f"Items does not list {these}: {listed}. {advice if inputs.from_layouts else defect.remedy}"
     return defect.remedy
 
 

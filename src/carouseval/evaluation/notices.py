@@ -43,6 +43,7 @@ COUNTS = {
     "above_ideal": ("page above its ideal", "pages above their ideal"),
 }  # what is counted, and how one and several are worded
 _MOST_CATEGORIES = 3  # listed in a notice
+_MANY = 20  # judged users, of whom most should have a page
 
 
 def counts_of(inputs: Inputs, outcomes: PageOutcomes, scores: PageScores) -> dict[str, int]:
@@ -100,14 +101,17 @@ def unknown_categories(inputs: Inputs) -> list[Defect]:
     """Categories that carousels or capacity names and no other table has, where that looks like a mistake."""
     carousels, names = inputs.judged.carousels, inputs.codebook.categories.values().cast(pl.String)
     unknown = _is_unknown(inputs, len(names))
-    known = names.filter(pl.Series(~unknown)).to_list()
+    known = names.filter(pl.Series(~unknown))
     defects = []
     for where, codes in (("capacity", carousels.named_by_setting), ("carousels", carousels.named)):
-        odd = names.gather(codes[unknown[codes]]).to_list()
-        hints = [hint for name in odd if (hint := did_you_mean(name, known))]
-        if odd and (where == "capacity" or hints or len(odd) == len(codes)):
+        odd = names.gather(codes[unknown[codes]])
+        if where == "carousels" and len(odd) < len(codes):  # it may list more than these pages show
+            odd = odd.filter(_letters(odd).is_in(_letters(known).implode()))
+        hints = [hint for name in odd.head(_MOST_CATEGORIES) if (hint := did_you_mean(name, known))]
+        if len(odd):
             are = "category is" if len(odd) == 1 else "categories are"
-            listed = ", ".join(map(repr, odd[:_MOST_CATEGORIES])) + (", ..." if len(odd) > _MOST_CATEGORIES else "")
+            listed = ", ".join(map(repr, odd.head(_MOST_CATEGORIES)))
+            listed += ", ..." if len(odd) > _MOST_CATEGORIES else ""
             message = f"{where}: {len(odd):,} {are} in no other table: {listed}.{hints[0] if hints else ''}"
             defects.append(Defect(where, "category", len(odd), message, "warning"))
     return defects
@@ -120,6 +124,11 @@ def uncategorised(inputs: Inputs) -> int:
         return 0
     categorised = categorised_items(judged, judged.gaining.astype(np.float64), inputs.plan)
     return int(judged.gaining.sum(dtype=np.int64) - categorised.sum())
+
+
+def _letters(names: pl.Series) -> pl.Series:
+    """Names without case, blanks and punctuation."""
+    return names.str.to_lowercase().str.replace_all(r"[\W_]", "")
 
 
 def refusals(inputs: Inputs, outcomes: PageOutcomes) -> Iterator[Defect]:
@@ -245,7 +254,8 @@ def notify_of(inputs: Inputs, counts: dict[str, int], scores: PageScores, notify
     for defect in (*unmatched, *large_gains(inputs), *unknown_categories(inputs)):
         notify(str(defect))
     judged = int(inputs.judged.judgments.judged.sum())
-    if inputs.plan.settings.missing_pages == "zero" and counts["missing"] > judged / 2 and not unmatched:
+    mostly_missing = judged >= _MANY and counts["missing"] > judged / 2
+    if inputs.plan.settings.missing_pages == "zero" and mostly_missing and not unmatched:
         per_page = inputs.judged.judgments.per_page
         are_missing = "pages with judgments are missing" if per_page else "users with judgments have no page"
         notify(

@@ -47,6 +47,7 @@ class Inputs:
     codebook: Codebook
     tables: Mapping[str, Table]
     shown: ShownCarousels | None = None  # by all systems compared
+    from_layouts: bool = True  # whether memberships may come from layouts
 
 
 class JudgedSources:
@@ -147,7 +148,10 @@ class JudgedSources:
                 members = membership.from_layouts(all_layouts, personal, codebook)
         if members is not judged.membership or capacity == "shown" or shown.longest_pinned.any():
             judged = replace(judged, membership=members, carousels=judged.carousels.with_shown(shown, capacity))
-        return [Inputs(self.plan, judged, reading.layouts, codebook, reading.tables, shown) for reading in readings]
+        return [
+            Inputs(self.plan, judged, reading.layouts, codebook, reading.tables, shown, self._from_layouts)
+            for reading in readings
+        ]
 
     def _shown_by_unlabelled(
         self, judged: JudgedData, all_layouts: Sequence[Layouts], shown: ShownCarousels

@@ -520,6 +520,8 @@ def test_into_an_evaluation() -> None:
     result = cv.judgments_from_events(events, "minutes", grades=(1, 10, 45), event_relevance={"thumbs_down": 0})
     judgments = {"user_id": [1, 1, 1], "item_id": [1, 2, 3], "relevance": [0, 3, 1]}
     assert cv.evaluate(layouts, result.judgments).mean == cv.evaluate(layouts, judgments).mean
+    assert cv.evaluate(layouts, result).mean == cv.evaluate(layouts, judgments).mean  # it is a table itself
+    assert pl.DataFrame(result).equals(result.judgments)
 
 
 def test_judgments_of_pages() -> None:

@@ -32,6 +32,8 @@ from carouseval.text_tables import TextTable
 class EventJudgments(Result):
     """Judgments made of events, and how many fell where; the result of :func:`carouseval.judgments_from_events`.
 
+    It is itself a table of its judgments: pass it as ``judgments``, or to ``polars.DataFrame``.
+
     Attributes
     ----------
     judgments : polars.DataFrame
@@ -74,6 +76,10 @@ class EventJudgments(Result):
             f"{number(counts['judgments'], 'judgment')} ({counts['relevant']:,} relevant) of "
             f"{number(counts['users'], 'user')} from {number(counts['lines'], 'event')}"
         )
+
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        """The judgments as an Arrow stream, as every function that takes a table reads them."""
+        return self.judgments.__arrow_c_stream__(requested_schema)
 
     def to_frame(self) -> pl.DataFrame:
         """Return how many judgments fell where.

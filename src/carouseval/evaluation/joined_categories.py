@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Iterable
 
+import numpy as np
 import polars as pl
 
 from carouseval.evaluation.reading.inputs import Inputs
@@ -22,14 +23,14 @@ def joined_categories(inputs: Inputs) -> Defect | None:
         return None
     if categories.dtype != pl.String:
         return None
-    named = categories.head(len(membership.sizes))  # items are read before layouts
+    is_shown = np.zeros(len(categories), bool)
+    if inputs.shown is not None:
+        is_shown[: inputs.shown.longest.shape[1]] = inputs.shown.longest.max(axis=0) > 0
+    of_items = categories.head(len(membership.sizes))  # items are read before layouts
+    unshown = of_items.filter(pl.Series(~is_shown[: len(of_items)]))
     for separator in _SEPARATORS:
-        if not named.str.contains(separator, literal=True).any():
-            continue
-        of_items = named.to_list()
-        if not _joined(of_items, set(), separator, any):  # most tables end here, without a pass over the layouts
-            continue
-        if joined := _joined(of_items, _shown_categories(inputs), separator, all if separator == "," else any):
+        several = unshown.filter(unshown.str.contains(separator, literal=True))
+        if joined := _joined(several.to_list(), categories, separator, all if separator == "," else any):
             names = inputs.tables["items"].names
             message = (
                 f"items: {len(joined):,} of {len(of_items):,} categories contain {separator!r}, such as "
@@ -41,22 +42,11 @@ def joined_categories(inputs: Inputs) -> Defect | None:
 
 
 def _joined(
-    of_items: list[str], shown: set[str], separator: str, enough: Callable[[Iterable[bool]], bool]
+    texts: list[str], categories: pl.Series, separator: str, enough: Callable[[Iterable[bool]], bool]
 ) -> list[str]:
-    """The items' categories that no page shows and of whose words enough occur elsewhere."""
-    words = {text: {word.strip() for word in text.split(separator)} for text in {*of_items} | shown}
+    """The texts of whose words enough are in other texts, or are categories themselves."""
+    words = {text: {word.strip() for word in text.split(separator)} for text in texts}
     count = Counter(word for text in words for word in words[text])
-    return [
-        text
-        for text in of_items
-        if len(words[text]) > 1 and text not in shown and enough(count[word] > 1 for word in words[text])
-    ]
-
-
-def _shown_categories(inputs: Inputs) -> set[str]:
-    """The categories that the layouts name."""
-    layouts = inputs.tables["layouts"]
-    if "category" not in layouts:
-        return set()
-    with layouts.read_errors():
-        return set(layouts.frame().select(pl.col("category").unique()).collect(engine="streaming")["category"])
+    distinct = pl.Series(list(count), dtype=pl.String)
+    elsewhere = {*distinct.filter(distinct.is_in(categories.implode())), *(word for word in count if count[word] > 1)}
+    return [text for text in texts if len(words[text]) > 1 and enough(word in elsewhere for word in words[text])]

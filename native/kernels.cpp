@@ -12,6 +12,7 @@
 #include "ideal.h"
 #include "layout.h"
 #include "page.h"
+#include "resamples.h"
 #include "signs.h"
 #include "simd.h"
 
@@ -141,6 +142,11 @@ void sign_flips(const Flips& flips, Pieces& pieces, uint8_t* reached) {
   for (int64_t begin, end; pieces.next(begin, end);) counter.count(begin, end, reached);
 }
 
+void resampled_sums(const Resamples& resamples, Pieces& pieces, double* sums) {
+  ResampledSums adder(resamples);
+  for (int64_t begin, end; pieces.next(begin, end);) adder.add_up(begin, end, sums);
+}
+
 int64_t scan_chains(const Chains& chains, Pieces& pieces, double* visits, double* weights) {
   ChainScan scan(chains);
   return for_each(pieces, [&](int64_t k) {
@@ -167,6 +173,6 @@ int64_t layout(const Pages<double>& pages, Pieces& pieces, int64_t* source) {
 
 namespace CAROUSEVAL_ISA {
 extern const Kernels kernels;
-const Kernels kernels = {score<double>, score<float>, score<uint8_t>, score<int64_t>, gains, candidate_ideals,
-                         correlations,  draw_pairs,   sign_flips,     scan_chains,    layout};
+const Kernels kernels = {score<double>, score<float>, score<uint8_t>, score<int64_t>, gains,       candidate_ideals,
+                         correlations,  draw_pairs,   sign_flips,     resampled_sums, scan_chains, layout};
 }  // namespace CAROUSEVAL_ISA

@@ -67,6 +67,16 @@ struct Flips {
 };
 constexpr int kFlipWords = 16;  // at most so many words of 64 permutations at a time
 
+struct Resamples {
+  const double* values;  // users x columns: integers, no sum of which, 8 times over, leaves 53 bits
+  const uint64_t* user;  // a number for each, which keys its draws
+  int64_t users;
+  int columns;
+  int64_t count;
+  uint64_t seed;
+};
+constexpr int kResampleWords = 128;  // at most so many words of 4 resamples at a time
+
 // Independent chains over the same states, all arrays one chain after the other.
 struct Chains {
   int64_t count;
@@ -97,6 +107,8 @@ struct Kernels {
   void (*draw_pairs)(const Draws&, int64_t first, Pieces&, uint8_t* one, uint8_t* other);
   // by word of 64 permutations and pair: how many sums count; pieces of at most kFlipWords words
   void (*sign_flips)(const Flips&, Pieces&, uint8_t* reached);
+  // sums, resamples x columns; pieces of at most kResampleWords words
+  void (*resampled_sums)(const Resamples&, Pieces&, double* sums);
   // the first state that is never left, counted over all chains with the hub as the last state of each, or kNoAnswer
   int64_t (*scan_chains)(const Chains&, Pieces&, double* visits, double* weights);
   // source: (row, col) of each cell's item, -1 where the ideal page leaves a cell empty

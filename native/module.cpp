@@ -198,6 +198,20 @@ Out<uint8_t> sign_flips(In<int64_t, 2> differences, In<uint64_t, 1> user, In<int
   return to_numpy(std::move(reached), {size_t(words), pairs});
 }
 
+Out<double> resampled_sums(In<double, 2> values, In<uint64_t, 1> user, int64_t resamples, uint64_t seed, int threads) {
+  const size_t users = values.shape(0), columns = values.shape(1);
+  require(user.shape(0) == users, "every user must have a number");
+  require(columns <= 1'000'000, "columns must be at most 1,000,000");
+  require(resamples >= 0 && resamples <= int64_t(1) << 30, "resamples must be 0 to 2^30");
+  const Resamples drawn = {values.data(), user.data(), int64_t(users), int(columns), resamples, seed};
+  const int64_t words = (resamples + 3) / 4, workers = std::max(1, threads);
+  const int64_t piece = std::min<int64_t>(kResampleWords, (words + workers - 1) / workers);
+  Uninitialized<double> sums(size_t(resamples) * columns);
+  parallel_for(words, std::max<int64_t>(1, piece), threads,
+               [&](Pieces& pieces) { active->resampled_sums(drawn, pieces, sums.data()); });
+  return to_numpy(std::move(sums), {size_t(resamples), columns});
+}
+
 nb::tuple scan_chains(In<double, 3> band, In<double, 2> leave, In<double, 2> start, In<double, 2> lost,
                       In<double, 2> landing, In<int64_t, 1> cell, size_t cells, int threads) {
   const size_t count = band.shape(0), states = band.shape(1), width = band.shape(2);
@@ -258,6 +272,8 @@ NB_MODULE(_native, m) {
         "threads"_a, "Pairs of random layouts of the same carousels.");
   m.def("sign_flips", &sign_flips, "differences"_a, "user"_a, "least"_a, "permutations"_a, "seed"_a, "threads"_a,
         "By word of 64 permutations and pair: how many sums are at least as far from 0 as `least`.");
+  m.def("resampled_sums", &resampled_sums, "values"_a, "user"_a, "resamples"_a, "seed"_a, "threads"_a,
+        "By resample and column: the sum of values, each times a Poisson number of its user's.");
   m.def("scan_chains", &scan_chains, "band"_a, "leave"_a, "start"_a, "lost"_a, "landing"_a, "cell"_a, "cells"_a,
         "threads"_a, "Expected visits to every state of browsing chains, and the chance that each cell is seen.");
   bind_tables(m);

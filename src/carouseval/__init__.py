@@ -35,8 +35,10 @@ if TYPE_CHECKING:
     from carouseval.building.sample import sample as sample
     from carouseval.comparison.compare import compare as compare
     from carouseval.comparison.comparison import Comparison as Comparison
+    from carouseval.comparison.plan import Plan as Plan
     from carouseval.comparison.sensitivity import Sensitivity as Sensitivity
     from carouseval.comparison.sensitivity import sensitivity as sensitivity
+    from carouseval.comparison.users_needed import users_needed as users_needed
     from carouseval.errors import CarousevalError as CarousevalError
     from carouseval.errors import DataError as DataError
     from carouseval.errors import DataWarning as DataWarning
@@ -79,7 +81,9 @@ else:
             "building.sample": ("Sample", "sample"),
             "comparison.compare": ("compare",),
             "comparison.comparison": ("Comparison",),
+            "comparison.plan": ("Plan",),
             "comparison.sensitivity": ("Sensitivity", "sensitivity"),
+            "comparison.users_needed": ("users_needed",),
             "errors": ("CarousevalError", "DataError", "DataWarning", "ParameterError", "ParseError"),
             "evaluation.check": ("Check", "check"),
             "evaluation.evaluate": ("Evaluator", "evaluate"),

@@ -71,6 +71,9 @@ def sign_flips(
     seed: int,
     threads: int,
 ) -> NDArray[np.uint8]: ...
+def resampled_sums(
+    values: NDArray[np.float64], user: NDArray[np.uint64], resamples: int, seed: int, threads: int
+) -> NDArray[np.float64]: ...
 def scan_chains(
     band: NDArray[np.float64],
     leave: NDArray[np.float64],

@@ -328,7 +328,9 @@ def test_the_summary_states_significance_and_power(data: Sample, result: cv.Comp
     judged = data.judgments.filter(pl.col("user_id") < "u000010")
     unclear = cv.compare(few, judged, data.items, permutations=99, correction="none")
     detectable = unclear.pairs["detectable"][0]
-    assert f"The smallest difference detectable at 80% power is {detectable:.4f}." in unclear.summary
+    said = f"between prod and new that this comparison would detect with 80% power is {detectable:.4f}."
+    assert f"The smallest difference {said}" in unclear.summary
+    assert "do not differ significantly" in unclear.summary
     assert unclear.summary in unclear._repr_html_()
 
 

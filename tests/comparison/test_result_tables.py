@@ -17,11 +17,13 @@ SYSTEMS = pl.DataFrame(
     }
 )
 CONFIG: dict[str, Any] = {"baseline": None, "test": "permutation", "correction": "holm", "ci": 0.95, "by": []}
+CONFIG |= {"simultaneous": False, "across_metrics": False}
 
 
-def pairs(*lines: tuple[str, str, float, bool]) -> pl.DataFrame:
+def pairs(*lines: tuple[str, str, float, bool], test: str = "permutation", few_users: bool = False) -> pl.DataFrame:
     schema = {"baseline": pl.String, "system": pl.String, "difference": pl.Float64, "significant": pl.Boolean}
-    values = {"metric": "N2DCG_cat", "low": -0.1, "high": 0.3, "lift": 0.25, "effect": 0.5, "p_adjusted": 0.00001}
+    values: dict[str, Any] = {"metric": "N2DCG_cat", "low": -0.1, "high": 0.3, "lift": 0.25, "effect": 0.5}
+    values |= {"lift_low": -0.1, "lift_high": 0.625, "p_adjusted": 0.00001, "test": test, "few_users": few_users}
     return pl.DataFrame(lines, schema, orient="row").with_columns(**{key: pl.lit(it) for key, it in values.items()})
 
 
@@ -41,7 +43,7 @@ def test_a_dagger_marks_differences_from_the_baseline() -> None:
 
 
 def test_without_a_baseline_letters_name_the_systems_that_score_lower() -> None:
-    tested = pairs(("c", "b", 0.1, True), ("a_1", "b", 0.2, True), ("c", "a_1", -0.1, True))
+    tested = pairs(("c", "b", 0.1, True), ("a_1", "b", 0.2, True), ("c", "a_1", -0.1, True), test="t")
     table = mean_table(SYSTEMS, tested, CONFIG | {"test": "t", "correction": "bh", "ci": 0.99}, "Scores.")
     assert [row[:2] for row in table.rows] == [
         ["(a) a_1", TableCell("0.3000")],
@@ -68,15 +70,19 @@ def test_differences() -> None:
     table = difference_table(tested, CONFIG | {"by": ["device"]}, "Scores.")
     assert table.header == [
         *("device", "metric", "system", "baseline", "difference"),
-        *("95% interval", "lift", "effect", "corrected p"),
+        *("95% interval", "lift", "95% interval of the lift", "effect", "corrected p"),
     ]
-    assert table.numeric == [False] * 4 + [True] * 5
-    rest = ["-0.1000 to 0.3000", "+25.0%", "+0.50", "<0.0001"]
+    assert table.numeric == [False] * 4 + [True] * 6
+    rest = ["-0.1000 to 0.3000", "+25.0%", "-10.0% to +62.5%", "+0.50", "<0.0001"]
     assert table.rows == [
         ["tv", "N2DCG_cat", "b", "a", TableCell("+0.2000", bold=True), *rest],
         ["tv", "N2DCG_cat", "c", "a", TableCell("-0.1000"), *rest],
     ]
     assert "system minus baseline, with intervals that are not adjusted for multiple comparisons. Bold" in table.caption
+    few = difference_table(pairs(("a", "b", 0.2, True), few_users=True), CONFIG | {"simultaneous": True}, "")
+    assert few.rows[0][4] == "-0.1000 to 0.3000*"
+    assert few.caption.endswith("* Fewer than 10 users: intervals rely on differences that are nearly normal.")
+    assert "with intervals that hold together." in few.caption
     margin = difference_table(
         tested.with_columns(not_inferior=pl.Series([True, False])), CONFIG | {"correction": "none"}, ""
     )

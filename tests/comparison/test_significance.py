@@ -20,7 +20,6 @@ from carouseval.comparison.significance import (
     TESTS,
     adjusted_p_values,
     p_values,
-    pair_statistics,
     sign_flip,
     user_hashes,
 )
@@ -208,22 +207,67 @@ def test_against_scipy() -> None:
         assert found == pytest.approx(theirs, abs=5 * math.sqrt(2 * theirs * (1 - theirs) / M) + 0.001)
 
 
-def test_bootstrap_inverts_the_interval() -> None:
-    """The interval of level 1 - p ends at 0, as near as resamples tell."""
-    differences = table(200, 1, 4, 0.12)
-    p = p_values("bootstrap", differences, users(200), 20_000)[0]
-    assert 0.01 < p < 0.5
-    pair = pair_statistics(differences[:, 0], np.ones(200), ci=1 - p, resamples=20_000)
-    error = float(differences.std()) / math.sqrt(200)
-    assert min(abs(pair.low), abs(pair.high)) < 0.1 * error  # five times what 20,000 resamples leave open
-    assert p == pytest.approx(p_values("t", differences, users(200))[0], abs=0.03)
+def draws_by_hand(ids: list[str], resamples: int, seed: int) -> Any:
+    """How often each user is drawn, (users, resamples), as the docstrings define it: 16 bits against Poisson(1)."""
+    signs = text_signs(ids, 16 * resamples, seed)
+    bits = (signs.astype(np.int64).reshape(len(ids), resamples, 16) > 0) @ (1 << np.arange(16))
+    bounds = np.rint(stats.poisson(1).cdf(np.arange(8)) * 2**16)
+    return (bits[:, :, None] >= bounds).sum(axis=2)
+
+
+@pytest.mark.parametrize("count", [2, 3, 12, 60])
+def test_bootstrap_by_hand(count: int) -> None:
+    """The symmetric bootstrap-t from its definition, in floats; no t statistic is near the one observed."""
+    differences = table(count, 2, count, 0.2)
+    times = draws_by_hand(users(count).to_list(), 199, 5)
+    reached = np.zeros(2)
+    for column, x in enumerate(differences.T):
+        observed = abs(x.mean()) / (x.std(ddof=1) / math.sqrt(count))
+        for drawn in times.T:
+            again = np.repeat(x, drawn)
+            constant = len(again) < 2 or len(set(again)) == 1
+            t = math.inf if constant else abs(again.mean() - x.mean()) / (again.std(ddof=1) / math.sqrt(len(again)))
+            reached[column] += t >= observed
+    assert p_values("bootstrap", differences, users(count), 199, 5) == pytest.approx((reached + 1) / 200)
+
+
+def test_bootstrap_does_not_reject_with_two_users() -> None:
+    """A difference that both users share was once p = 0.0002."""
+    differences = np.array([[0.1, 5.0], [0.11, 5.0]])
+    assert (p_values("bootstrap", differences, users(2), M) > 0.5).all()
+
+
+def test_sums_of_resamples_merge() -> None:
+    """Sums over parts of the users add up to the sums over all, to the bit: on any machine, in any order."""
+    rng = np.random.default_rng(0)
+    values = np.rint(rng.normal(0, 2**30, (3_000, 3)))
+    hashes = user_hashes(users(3_000))
+    whole = _native.resampled_sums(values, hashes, 1_001, 9, 2)
+    part = rng.integers(0, 7, 3_000)
+    parts = [_native.resampled_sums(values[part == k], hashes[part == k], 1_001, 9, 1) for k in range(7)]
+    assert (sum(parts) == whole).all()
+    order = rng.permutation(3_000)
+    assert (_native.resampled_sums(values[order], hashes[order], 1_001, 9, 2) == whole).all()
+    ones = _native.resampled_sums(np.ones((3_000, 1)), hashes, 1_001, 9, 2)
+    assert abs(ones.mean() - 3_000) < 5 * math.sqrt(3_000 / 1_001)
+    assert ones.var() == pytest.approx(3_000, rel=5 * math.sqrt(2 / 1_001))
+
+
+def test_draws_of_users_are_unrelated() -> None:
+    """Neighbouring users and resamples, and users of similar names, share nothing."""
+    hashes = user_hashes(users(200))
+    times = _native.resampled_sums(np.eye(200), hashes, 4_000, 0, 2)
+    correlation = np.corrcoef(times.T)
+    np.fill_diagonal(correlation, 0.0)
+    assert np.abs(correlation).max() < 6 / math.sqrt(4_000)
+    again = np.corrcoef(times[:-1].ravel(), times[1:].ravel())[0, 1]
+    assert abs(again) < 5 / math.sqrt(times.size)
 
 
 def test_bootstrap_of_many_users() -> None:
-    """Above 20,000 users groups are drawn."""
     differences = table(30_000, 1, 4, 0.01)
-    p = p_values("bootstrap", differences, users(30_000), 200)[0]
-    assert p == pytest.approx(p_values("t", differences, users(30_000))[0], abs=0.1)
+    p = p_values("bootstrap", differences, users(30_000), 2_000)[0]
+    assert p == pytest.approx(p_values("t", differences, users(30_000))[0], abs=0.05)
 
 
 def _constant(value: Any, differences: Array) -> Any:
@@ -308,43 +352,3 @@ def test_corrections_keep_order(p: list[float], method: str) -> None:
     ordered = sorted(known, key=lambda at: p[at])
     assert all(p[at] <= adjusted[at] * (1 + 1e-15) and adjusted[at] <= 1 for at in known)
     assert all(adjusted[a] <= adjusted[b] for a, b in itertools.pairwise(ordered))
-
-
-def test_description() -> None:
-    baseline = np.array([0.5, 0.4, 0.3, 0.2, 0.6])
-    differences = np.array([0.1, 0.2, 1e-13, -0.1, 0.3])
-    pair = pair_statistics(differences, baseline)
-    spread = stats.tstd(differences)
-    assert pair.difference == pytest.approx(0.1)
-    assert pair.lift == pytest.approx(0.25)
-    assert pair.effect == pytest.approx(0.1 / spread)
-    assert (pair.wins, pair.ties, pair.losses, pair.users) == (3, 1, 1, 5)
-    assert pair.low < pair.difference < pair.high
-    assert pair.detectable == pytest.approx((stats.norm.ppf(0.975) + stats.norm.ppf(0.8)) * spread / math.sqrt(5))
-    order = [3, 1, 4, 0, 2]
-    assert pair_statistics(differences[order], baseline[order]) == pair
-    assert pair_statistics(differences, baseline, seed=1) != pair
-    narrow = pair_statistics(differences, baseline, ci=0.5)
-    assert pair.low < narrow.low < narrow.high < pair.high
-
-
-def test_the_detectable_difference_is_detected() -> None:
-    """Four times in five, by the t-test at 5%."""
-    rng = np.random.default_rng(0)
-    least = pair_statistics(rng.normal(0, 1, 400), np.ones(400)).detectable
-    found = p_values("t", rng.normal(least, 1, (400, 1_000)), users(400))
-    assert float((found < 0.05).mean()) == pytest.approx(0.8, abs=0.06)
-
-
-def test_descriptions_of_little() -> None:
-    alone = pair_statistics(np.array([0.5]), np.array([0.0]))
-    assert (alone.difference, alone.wins, alone.users) == (0.5, 1, 1)
-    assert all(math.isnan(value) for value in (alone.lift, alone.effect, alone.low, alone.high, alone.detectable))
-    same = pair_statistics(np.full(7, 0.1), np.ones(7))
-    assert math.isnan(same.effect)
-    assert same.low == pytest.approx(0.1)
-    assert pair_statistics(np.empty(0), np.empty(0)).users == 0
-    with pytest.raises(cv.ParameterError, match=r"baseline must have one value for each of the 2 users, found 3"):
-        pair_statistics(np.zeros(2), np.zeros(3))
-    with pytest.raises(cv.ParameterError, match=r"ci must be a finite number above 0 and at most 1, found 95"):
-        pair_statistics(np.zeros(2), np.zeros(2), ci=95)

@@ -18,7 +18,6 @@ from tests.evaluation.tiny_tables import Lines
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.usefixtures("no_intervals"),
     pytest.mark.filterwarnings("ignore::carouseval.DataWarning"),
 ]
 

@@ -143,7 +143,6 @@ SYSTEM_SEEDS = range(3000)
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("no_intervals")
 @pytest.mark.parametrize("start", range(0, len(SYSTEM_SEEDS), 200))
 def test_tiny_systems(start: int) -> None:
     """Home pages: every source of capacity, personal rows, billboards, page sizes of rows, grids, runs and gains."""

@@ -37,7 +37,7 @@ def test_the_mean_does_not_depend_on_order() -> None:
 
 @pytest.mark.parametrize("users", [50, 2000, 60_000])
 def test_intervals_agree_with_theory(users: int) -> None:
-    """A mean of many users is nearly normal; above 20,000 users groups are drawn instead."""
+    """A mean of many users is nearly normal."""
     values = np.random.default_rng(users).beta(2, 5, users)
     low, high = evaluation(values.tolist()).interval("m")
     error = values.std(ddof=1) / np.sqrt(users)
@@ -50,7 +50,7 @@ def test_intervals_cover() -> None:
     rng = np.random.default_rng(1)
     hits = 0
     for _ in range(300):
-        low, high = evaluation(rng.exponential(1, 60).tolist()).interval("m", ci=0.9, resamples=400)
+        low, high = evaluation(rng.exponential(1, 60).tolist()).interval("m", ci=0.9)
         hits += low <= 1 <= high
     assert 0.82 < hits / 300 < 0.95
 
@@ -58,13 +58,12 @@ def test_intervals_cover() -> None:
 def test_weighted_intervals() -> None:
     """Users of weight 0 do not count."""
     values, weights = [0.1, 0.2, 0.3, 0.4, 99.0], [1.0, 1.0, 1.0, 1.0, 0.0]
-    low, high = evaluation(values, weights).interval("m")
-    assert 0.1 <= low < 0.25 < high <= 0.4
+    found = evaluation(values, weights).interval("m")
+    assert found == pytest.approx(evaluation(values[:4]).interval("m"), rel=1e-12)
+    assert found[0] < 0.25 < found[1]
 
 
-def test_intervals_reproduce(result: cv.Evaluation) -> None:
-    assert result.interval("N2DCG_cat", seed=3) == result.interval("N2DCG_cat", seed=3)
-    assert result.interval("N2DCG_cat", seed=3) != result.interval("N2DCG_cat", seed=4)
+def test_intervals_of_unknown_metrics(result: cv.Evaluation) -> None:
     with pytest.raises(cv.ParameterError, match="no metric 'N2DCG'"):
         result.interval("N2DCG")
 
@@ -86,7 +85,7 @@ def test_writings(result: cv.Evaluation, tmp_path: Path) -> None:
     assert content["caption"] == result.caption
     markdown = result.to_markdown()
     assert markdown.splitlines()[1] == "|---|---|---:|---:|---:|---:|---:|"
-    assert markdown.endswith(f"\n\n{result.caption} Low and high: 95% interval by bootstrap over users.\n")
+    assert markdown.endswith(f"\n\n{result.caption} Low and high: 95% confidence interval.\n")
     latex = result.to_latex().splitlines()
     assert latex[4:6] == [r"\label{tab:evaluation}", r"\begin{tabular}{llrrrrr}"]
     assert latex[3].startswith(r"\caption{N2DCG\_cat with d\_rpd(")

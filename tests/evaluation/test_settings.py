@@ -11,7 +11,6 @@ import polars as pl
 import pytest
 
 import carouseval as cv
-from carouseval.evaluation import resampling
 from carouseval.evaluation.settings import Settings, SettingsDict, setting_default
 
 Tables = tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame | None]
@@ -151,13 +150,6 @@ ALL = [
     for at, case in enumerate(cases)
     for function in case.where
 ]
-
-
-@pytest.fixture(autouse=True)
-def _few_resamples(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Intervals take long, and are not what is asked here."""
-    whole = resampling.resampled_means
-    monkeypatch.setattr(resampling, "resampled_means", lambda v, w, resamples, seed: whole(v, w, 5, seed))
 
 
 def outcome(function: str, tables: Tables, settings: dict[str, Any]) -> tuple[Any, Any]:

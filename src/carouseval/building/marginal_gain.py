@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from carouseval.building.candidate_carousels import CandidateCarousels
 from carouseval.building.candidate_reader import read_candidates
 from carouseval.errors import DataError, ParameterError
-from carouseval.evaluation.resampling import mean_interval, mean_of
+from carouseval.evaluation.mean_estimates import mean_interval, mean_of
 from carouseval.evaluation.settings import ColumnNames, Invalid, Metrics, Settings
 from carouseval.metrics.gains import Gain
 from carouseval.metrics.grid import RECGAZE, Array, Grid, IntArray
@@ -107,7 +107,7 @@ class MarginalGains(Result):
         Returns
         -------
         polars.DataFrame
-            One line per candidate: its ``carousel``, mean ``gain``, 95% bootstrap interval over users (``low``,
+            One line per candidate: its ``carousel``, mean ``gain``, 95% interval over users (``low``,
             ``high``), the mean ``score`` with it, how many users gain (``wins``) and lose (``losses``) by it, and how
             many have it (``users``).
         """

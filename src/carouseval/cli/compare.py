@@ -9,12 +9,13 @@ import typer
 from carouseval.cli import options
 from carouseval.cli.output import Format, emit, note_assumptions, progress_bar
 from carouseval.cli.settings_options import with_settings
-from carouseval.comparison.choices import Correction, NamedTest
+from carouseval.comparison.choices import Correction, NamedTest, RunEffects
 from carouseval.errors import ParseError
 
 EXAMPLES = """
 carouseval compare prod=layouts-prod.parquet new=layouts-new.parquet judgments.parquet --items items.parquet
 carouseval compare prod=prod.parquet new=new-1.parquet new=new-2.parquet judgments.parquet --baseline prod
+carouseval compare prod=prod.parquet new=new.parquet judgments.parquet --plan 0.005
 carouseval compare prod=prod.csv new=new.csv judgments.csv --by device --test wilcoxon --correction bh --format latex
 carouseval compare prod=prod.parquet new=new.parquet judgments.parquet --fail-if "new < prod" --margin 0.005
 carouseval compare prod=prod.parquet new=new.parquet judgments.parquet --items items.parquet --sensitivity
@@ -37,9 +38,21 @@ def compare(
         str | None, typer.Option(help="System that all others are compared with. Default: all pairs are compared.")
     ] = None,
     test: Annotated[
-        NamedTest,
-        typer.Option(parser=options.choice_parser(NamedTest), help="Significance test of paired differences."),
-    ] = "permutation",
+        NamedTest | None,
+        typer.Option(
+            parser=options.choice_parser(NamedTest),
+            help="Significance test of paired differences. Default: permutation; with several runs of a system, a t "
+            "test in which users and runs both vary.",
+        ),
+    ] = None,
+    runs: Annotated[
+        RunEffects,
+        typer.Option(
+            parser=options.choice_parser(RunEffects),
+            help="Several runs of a system: a random sample of its runs, paired between systems by their order (same "
+            "seeds), or fixed (compare exactly these runs).",
+        ),
+    ] = "random",
     correction: Annotated[
         Correction,
         typer.Option(
@@ -47,12 +60,22 @@ def compare(
             help="Correction of p-values for multiple comparisons, per metric: Holm, Benjamini-Hochberg, or none.",
         ),
     ] = "holm",
+    across_metrics: Annotated[
+        bool, typer.Option("--across-metrics", help="Correct p-values over all metrics together.")
+    ] = False,
+    simultaneous: Annotated[
+        bool, typer.Option("--simultaneous", help="Widen intervals so that all of them hold together.")
+    ] = False,
     ci: Annotated[float, typer.Option(help="Confidence level of the intervals.")] = 0.95,
     permutations: Annotated[int, typer.Option(help="Number of sign flips, or of bootstrap resamples.", min=1)] = 10_000,
     seed: Annotated[int, typer.Option(help="Random seed; the same seed gives the same p-values.")] = 0,
     margin: Annotated[
         float | None,
         typer.Option(help="Non-inferiority margin: the interval of the difference must lie above minus the margin."),
+    ] = None,
+    plan: Annotated[
+        float | None,
+        typer.Option(help="Also report how many users it takes to find a difference of this size with 80% power."),
     ] = None,
     sensitivity: Annotated[
         bool,
@@ -77,7 +100,8 @@ def compare(
 ) -> None:
     """Compare systems on the same users, with significance tests.
 
-    Differences are paired by user. P-values are corrected for multiple comparisons, confidence intervals are not.
+    Differences are paired by user. P-values are corrected for multiple comparisons, confidence intervals are only with
+    --simultaneous.
     """
     from carouseval.atomic_files import RESULTS, TABLES, check_outputs, write_frame
     from carouseval.cli.conditions import exit_on_failure, parse_system_conditions
@@ -91,6 +115,10 @@ def compare(
     check_outputs(per_user)
     check_outputs(out, kinds=RESULTS)
     check_outputs(per_user, out, kinds=(*TABLES, *RESULTS), inputs=inputs)
+    if plan is not None and not plan > 0:
+        raise ParseError(f"--plan must be a difference above 0, found {plan:g}.")
+    if plan is not None and format is Format.csv:
+        raise ParseError("--plan needs any --format but csv.")
     if sensitivity and (isinstance(settings["grid"], dict) or format is Format.csv):
         raise ParseError("--sensitivity needs a single --grid, and any --format but csv.")
     metrics = [name for name in settings["metrics"] if name.startswith("N2DCG_cat")] or ["N2DCG_cat"]
@@ -101,7 +129,10 @@ def compare(
             items,
             baseline=baseline,
             test=test,
+            runs=runs,
             correction=correction,
+            across_metrics=across_metrics,
+            simultaneous=simultaneous,
             ci=ci,
             seed=seed,
             permutations=permutations,
@@ -117,11 +148,14 @@ def compare(
         write_frame(per_user, result.per_user)
     if out is not None:
         result.save(out)
+    planned = None if plan is None else result.plan(plan)
     more = {} if variations is None else {"sensitivity": variations.to_dict()}
-    emit(result, format, lambda width: draw(result, variations, width), more)
-    if variations is not None and format in (Format.markdown, Format.latex):
-        typer.echo()
-        emit(variations, format)
+    more |= {} if planned is None else {"plan": planned.to_dict()}
+    emit(result, format, lambda width: draw(result, variations, planned, width), more)
+    for addition in (variations, planned):
+        if addition is not None and format in (Format.markdown, Format.latex):
+            typer.echo()
+            emit(addition, format)
     exit_on_failure(result.worse(system, other) for system, other in conditions)
 
 

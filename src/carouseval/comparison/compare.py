@@ -9,18 +9,21 @@ from typing import Any, Unpack
 import numpy as np
 import polars as pl
 
-from carouseval.comparison.choices import Correction
-from carouseval.comparison.comparison import Comparison, unmatched_systems
+from carouseval.comparison.choices import Correction, RunEffects
+from carouseval.comparison.comparison import Comparison
+from carouseval.comparison.crossed_effects import CrossedMeans
 from carouseval.comparison.logged_judgments import LoggedJudgments, SystemShares, system_shares
 from carouseval.comparison.pair_tests import PairTests
 from carouseval.comparison.run_pages import RunPages, linear_metrics, unjudged_gain
 from carouseval.comparison.significance import Test
+from carouseval.comparison.summary import unmatched_systems
 from carouseval.comparison.systems import RESULT_COLUMNS, Systems, evaluate_systems, runs_by_system
+from carouseval.comparison.user_scores import UserScores
 from carouseval.errors import DataError, ParameterError, warn
+from carouseval.evaluation.mean_estimates import FEW_USERS, mean_of
 from carouseval.evaluation.outcomes import SCORED
 from carouseval.evaluation.plan import ScoringPlan
-from carouseval.evaluation.resampling import mean_interval, mean_of
-from carouseval.evaluation.results import NO_PAGE, Evaluation, weight_of
+from carouseval.evaluation.results import Evaluation, weight_of
 from carouseval.evaluation.settings import Settings, SettingsDict, takes_settings
 from carouseval.progress import Progress
 from carouseval.tables import TableLike
@@ -35,8 +38,11 @@ def compare(
     items: TableLike | None = None,
     *,
     baseline: str | None = None,
-    test: Test = "permutation",
+    test: Test | None = None,
+    runs: RunEffects = "random",
     correction: Correction = "holm",
+    across_metrics: bool = False,
+    simultaneous: bool = False,
     ci: float = 0.95,
     seed: int = 0,
     permutations: int = 10_000,
@@ -50,23 +56,35 @@ def compare(
     ----------
     systems : dict of str to TableLike
         The layouts of each system by its name: ``{"prod": layouts, "new": layouts}``. A list of layouts holds several
-        runs of one system (seeds): each user's scores are averaged over the runs first.
+        runs of one system, such as models trained with different seeds, on the same users; see ``runs``.
     judgments : TableLike
         Lines of ``user_id, item_id, relevance`` (+ ``page_id``), as for :func:`carouseval.evaluate`.
     items : TableLike, optional
         Lines of ``item_id, category``. By default the pairs that appear in the layouts of any system.
     baseline : str, optional
         The system that every other system is compared with. By default all pairs of systems are compared.
-    test : {'permutation', 't', 'wilcoxon', 'bootstrap'} or callable, default 'permutation'
-        The two-sided test of users' paired differences: random sign flips with p = (b + 1) / (m + 1), the paired
-        t-test, Wilcoxon's signed ranks, the percentile bootstrap of the mean, or a function that takes the array of
-        differences and returns a p-value. With ``weight``, differences are weighted first, by each user's mean weight
-        over all systems; ``'wilcoxon'`` does not support weights.
+    test : {'permutation', 't', 'wilcoxon', 'bootstrap'} or callable, optional
+        The two-sided test. By default, and with one run of each system, users' paired differences are tested by random
+        sign flips with p = (b + 1) / (m + 1); the result is then conditional on these runs. Other tests of users'
+        differences are the paired t-test, Wilcoxon's signed ranks, the studentised bootstrap of the mean, or a function
+        that takes the array of differences and returns a p-value. With ``weight``, differences are weighted first, by
+        each user's mean weight over all systems; ``'wilcoxon'`` does not support weights. Where a system has several
+        runs, the default is a t-test in which users and runs both vary, and so is ``'t'``.
+    runs : {'random', 'paired', 'fixed'}, default 'random'
+        What several runs of a system are. ``'random'``: a sample of the runs that it could have, so that a difference
+        must exceed what another training run changes. One run against several is assumed to vary as those do.
+        ``'paired'``: the same, but the first runs of all systems share a seed or a split of the data, as do the second
+        ones, and so on. ``'fixed'``: exactly these runs are compared, and only users vary.
     correction : {'holm', 'bh', 'none'}, default 'holm'
         The correction of p-values for multiple comparisons, per metric over all pairs tested: Holm,
         Benjamini-Hochberg, or none.
+    across_metrics : bool, default False
+        Correct over all metrics together instead of for each one.
+    simultaneous : bool, default False
+        Widen intervals so that all of those over which p-values would be corrected hold together at level ``ci``
+        (Bonferroni). By default each interval holds at that level.
     ci : float, default 0.95
-        The confidence level of the intervals, above 0 and at most 1. A difference is significant if its corrected
+        The confidence level of the intervals, above 0 and below 1. A difference is significant if its corrected
         p-value is below ``1 - ci``.
     seed : int, default 0
         The seed of the random sign flips and resamples; the same seed gives the same result.
@@ -93,13 +111,16 @@ def compare(
     """
     options = Settings.named("compare", settings)
     plan = ScoringPlan.of(options)
-    runs = runs_by_system(systems, baseline)
+    tables = runs_by_system(systems, baseline)
     tests = PairTests(
         metrics=tuple(plan.metrics),
-        systems=tuple(runs),
+        runs={name: len(of_system) for name, of_system in tables.items()},
         baseline=baseline,
         test=test,
+        run_effects=runs,
         correction=correction,
+        across_metrics=across_metrics,
+        simultaneous=simultaneous,
         ci=ci,
         seed=seed,
         permutations=permutations,
@@ -108,8 +129,8 @@ def compare(
         threads=plan.threads,
     )
     _check_names(plan)
-    pages = {name: [RunPages() for _ in tables] for name, tables in runs.items()}
-    evaluations = evaluate_systems(runs, judgments, items, plan, progress, pages)
+    pages = {name: [RunPages() for _ in of_system] for name, of_system in tables.items()}
+    evaluations = evaluate_systems(tables, judgments, items, plan, progress, pages)
     _check_ideals(evaluations)
     shown = {name: [run.shown for run in several] for name, several in pages.items()}
     shares = {name: system_shares(shown, name if name in plan.metrics else None) for name in plan.names}
@@ -118,18 +139,33 @@ def compare(
         for name, results in evaluations.items()
     }
     by, columns = list(options.by_columns), [*tests.metrics, *map(unjudged_gain, linear_metrics(plan))]
-    per_user = _per_user(gains, columns, [])
-    pairs = _without_unmatched(tests.pairs(per_user), evaluations)
+    scores = UserScores.of(gains, columns, [])
+    _check_runs(scores, tests.metrics)
+    pairs = _without_unmatched(tests.table(tests.pairs(scores)), evaluations)
+    segments = tests.table(tests.segments(UserScores.of(gains, columns, by)), by) if by else pl.DataFrame()
     return Comparison(
         metrics=tests.metrics,
-        systems=_system_table(evaluations, per_user, tests, shares),
+        systems=_system_table(evaluations, scores, tests, shares),
         pairs=pairs,
-        segments=_without_unmatched(tests.segments(_per_user(gains, columns, by), by), evaluations),
-        per_user=per_user.drop(map(weight_of, columns), columns[len(tests.metrics) :], strict=False),
+        segments=_without_unmatched(segments, evaluations),
+        per_user=scores.per_user.drop(map(weight_of, columns), columns[len(tests.metrics) :], strict=False),
         evaluations={name: tuple(results) for name, results in evaluations.items()},
         config=next(iter(evaluations.values()))[0].config | tests.config(),
         notice=_logged_notice(shares[tests.metrics[0]], pairs, plan),
     )
+
+
+def _check_runs(scores: UserScores, metrics: Sequence[str]) -> None:
+    """Refuse runs on different users: they are parts of one run."""
+    for name, count in scores.runs.items():
+        lines = scores.lines.filter(pl.col("system") == name)
+        users = scores.per_user.filter(pl.col("system") == name)
+        for metric in metrics:
+            if count > 1 and lines[metric].count() and not users[metric].count():
+                raise DataError(
+                    f"{name}: no user is scored in all {count} runs. Runs repeat a system on the same users; if these "
+                    "tables hold the pages of different users, such as folds, concatenate them to one run."
+                )
 
 
 def _without_unmatched(pairs: pl.DataFrame, evaluations: Mapping[str, Sequence[Evaluation]]) -> pl.DataFrame:
@@ -191,41 +227,14 @@ def _check_ideals(evaluations: Mapping[str, Sequence[Evaluation]]) -> None:
             )
 
 
-def _per_user(evaluations: Mapping[str, Sequence[Evaluation]], metrics: Sequence[str], by: list[str]) -> pl.DataFrame:
-    """Every user's mean by system and metric, runs averaged first; null where a system has no score for a user.
-
-    A weighted user has the same weight in all systems: the mean of its weights there.
-    """
-    frames = []
-    for name, results in evaluations.items():
-        users = pl.concat([result.users_by(by) for result in results], how="vertical_relaxed")
-        frames.append(users.with_columns(pl.lit(name).alias("system")).drop("pages"))
-    scores = _fill_segments(pl.concat(frames, how="vertical_relaxed"), by)
-    weights = ["weight", *map(weight_of, metrics)] if "weight" in scores.columns else []
-    means = scores.group_by("system", "user_id", *by, maintain_order=True).agg(pl.col(*metrics, *weights).mean())
-    means = means.with_columns(pl.col(name).mean().over("user_id", *by) for name in weights)
-    return means.sort("user_id", *by, "system", nulls_last=True)
-
-
-def _fill_segments(scores: pl.DataFrame, by: list[str]) -> pl.DataFrame:
-    """Give users without a page the segments that other systems have them in, or ``NO_PAGE``."""
-    if not by:
-        return scores
-    unknown = pl.any_horizontal(pl.col(by).is_null())
-    segments = scores.filter(~unknown).select("user_id", *by).unique()
-    filled = scores.filter(unknown).drop(by).join(segments, on="user_id", how="left").select(scores.columns)
-    return pl.concat([scores.filter(~unknown), filled]).with_columns(pl.col(by).fill_null(NO_PAGE))
-
-
 def _system_table(
     evaluations: Mapping[str, Sequence[Evaluation]],
-    per_user: pl.DataFrame,
+    scores: UserScores,
     tests: PairTests,
     shares: Mapping[str, Mapping[str, SystemShares]],
 ) -> pl.DataFrame:
     rows = []
     for name, results in evaluations.items():
-        users = per_user.filter(pl.col("system") == name)
         for metric in results[0].mean:
             means = [result.mean[metric] for result in results]
             row: dict[str, Any] = {"system": name, "metric": metric}
@@ -233,14 +242,16 @@ def _system_table(
                 count = results[0].counts["users"]
                 row |= {"mean": float(np.mean(means)), "low": math.nan, "high": math.nan, "users": count}
             else:
-                scored = users.drop_nulls(metric)
-                weights = scored[weight_of(metric)].to_numpy() if "weight" in scored.columns else None
-                values = scored[metric].to_numpy()
-                low, high = mean_interval(values, weights, tests.ci, seed=tests.seed)
-                row |= {"mean": mean_of(values, weights), "low": low, "high": high, "users": len(values)}
+                values, weights = scores.of_system(metric, name)
+                if tests.run_effects == "fixed":
+                    values = values.mean(axis=1, keepdims=True)
+                low, high = CrossedMeans.of_system(values, weights).estimate(1).interval(tests.ci)
+                mean = mean_of(values.mean(axis=1), weights)
+                row |= {"mean": mean, "low": low, "high": high, "users": len(values)}
             spread = float(np.std(means, ddof=1)) if len(means) > 1 else None
             left_out = 0 if metric in results[0].figures else results[0].left_out(metric)
             share = shares[metric][name]
             row |= {"runs": len(results), "spread": spread, "left_out": left_out}
+            row["few_users"] = row["users"] < FEW_USERS
             rows.append(row | {"relevant_shown": share.relevant_shown, "judged_share": share.judged_share})
     return pl.DataFrame(rows, schema_overrides={"spread": pl.Float64})

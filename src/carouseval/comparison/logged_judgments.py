@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from carouseval.comparison.significance import TIE
+from carouseval.comparison.crossed_effects import TIE
 from carouseval.evaluation.scoring.shown_items import ShownItems
 
 NEARLY_ALL = 0.99  # of the relevant items, and of all judged items, shown by the system that was logged

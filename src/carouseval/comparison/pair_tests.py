@@ -1,22 +1,41 @@
 """Significance tests of pairs of systems, on the users scored under both."""
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import polars as pl
 
-from carouseval.comparison.choices import Correction
+from carouseval.comparison.choices import Correction, RunEffects
+from carouseval.comparison.crossed_effects import TIE
 from carouseval.comparison.logged_judgments import break_even
+from carouseval.comparison.pair_statistics import PairScores
 from carouseval.comparison.run_pages import unjudged_gain
-from carouseval.comparison.significance import TIE, Test, adjusted_p_values, p_values, pair_statistics
+from carouseval.comparison.significance import Test, adjusted_p_values, p_values
+from carouseval.comparison.user_scores import UserScores, run_columns
 from carouseval.errors import ParameterError
-from carouseval.evaluation.resampling import mean_of
+from carouseval.evaluation.mean_estimates import mean_of
 from carouseval.evaluation.results import weight_of
 from carouseval.metrics.grid import Array
-from carouseval.metrics.validation import require_float, require_int
+from carouseval.metrics.validation import require_choice, require_float, require_int
+
+CROSSED = "crossed t"  # the test of users and runs that both vary
+
+
+@dataclass(frozen=True)
+class PairOutcome:
+    """A pair of systems on one metric: the users' scores, and the p-value of their difference."""
+
+    metric: str
+    baseline: str
+    system: str
+    scores: PairScores
+    test: str
+    p: float
+    break_even: float | None
+    segment: tuple[Any, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,10 +43,13 @@ class PairTests:
     """Which pairs are tested and how; every argument is checked before any work."""
 
     metrics: tuple[str, ...]
-    systems: tuple[str, ...]
+    runs: Mapping[str, int]  # of each system
     baseline: str | None
-    test: Test
+    test: Test | None
+    run_effects: RunEffects
     correction: Correction
+    across_metrics: bool
+    simultaneous: bool
     ci: float
     seed: int
     permutations: int
@@ -36,114 +58,150 @@ class PairTests:
     threads: int
 
     def __post_init__(self) -> None:
-        require_float("ci", self.ci, above=0, at_most=1)
+        require_float("ci", self.ci, above=0, below=1)
         require_int("seed", self.seed, 0)
         require_int("permutations", self.permutations, 1)
+        require_choice("runs", self.run_effects, get_args(RunEffects))
         if self.margin is not None:
             require_float("margin", self.margin, at_least=0)
         adjusted_p_values([], self.correction)
-        p_values(self.test, np.zeros((2, 1)), pl.Series(["one", "other"]), 1, self.seed)
+        p_values(self.user_test, np.zeros((2, 1)), pl.Series(["one", "other"]), 1, self.seed)
         if self.weighted and self.test == "wilcoxon":
             raise ParameterError("test='wilcoxon' does not support weights; choose another test, or leave out weight.")
+        several = [name for name, count in self.runs.items() if count > 1]
+        if several and self.run_effects != "fixed" and self.test not in (None, "t"):
+            raise ParameterError(
+                f"test={self.test_name!r} takes runs as given, and {several[0]} has several. Leave out test, to test "
+                "users and runs that both vary, or set runs='fixed'."
+            )
+        if self.run_effects == "paired" and len(set(self.runs.values())) > 1:
+            counts = ", ".join(f"{name} has {count}" for name, count in self.runs.items())
+            raise ParameterError(f"runs='paired' needs the same number of runs of every system, found: {counts}.")
+
+    @property
+    def user_test(self) -> Test:
+        """The test of users' differences, where runs do not vary."""
+        return "permutation" if self.test is None else self.test
+
+    @property
+    def test_name(self) -> str:
+        """The name of the test of users' differences."""
+        return self.user_test if isinstance(self.user_test, str) else getattr(self.user_test, "__name__", "function")
 
     @property
     def system_pairs(self) -> list[tuple[str, str]]:
         """The pairs to test, each a baseline and a system."""
         if self.baseline is None:
-            return list(itertools.combinations(self.systems, 2))
-        return [(self.baseline, name) for name in self.systems if name != self.baseline]
+            return list(itertools.combinations(self.runs, 2))
+        return [(self.baseline, name) for name in self.runs if name != self.baseline]
 
     def config(self) -> dict[str, Any]:
         """The options in force, as plain values."""
-        names = ("baseline", "test", "correction", "ci", "seed", "permutations", "margin")
+        names = ("baseline", "correction", "across_metrics", "simultaneous", "ci", "seed", "permutations", "margin")
         config = {name: getattr(self, name) for name in names}
-        return config | {
-            "test": self.test if isinstance(self.test, str) else getattr(self.test, "__name__", "function")
-        }
+        return config | {"test": self.test_name, "runs": self.run_effects}
 
-    def pairs(self, per_user: pl.DataFrame) -> pl.DataFrame:
-        """One line per pair and metric."""
-        return self._with_correction(self._uncorrected_pairs(per_user))
+    def pairs(self, scores: UserScores) -> list[PairOutcome]:
+        """Test every pair on every metric."""
+        return [pair for metric in self.metrics for pair in self._pairs_of_metric(scores, metric, ())]
 
-    def segments(self, per_user: pl.DataFrame, by: Sequence[str]) -> pl.DataFrame:
-        """The same for each segment; p-values are corrected over the pairs of all segments."""
-        if not by:
-            return pl.DataFrame()
-        parts = per_user.partition_by(by, as_dict=True)
-        tables = []
-        for key, users in sorted(parts.items(), key=lambda part: str(part[0])):
-            segment = [pl.lit(value).alias(name) for name, value in zip(by, key, strict=True)]
-            tables.append(self._uncorrected_pairs(users).select(*segment, pl.all()))
-        if not tables:
-            return pl.DataFrame()
-        return self._with_correction(pl.concat(tables, how="vertical_relaxed").filter(pl.col("users") > 0))
+    def segments(self, scores: UserScores) -> list[PairOutcome]:
+        """Test every pair in every segment that has users scored under both systems."""
+        return [
+            pair
+            for segment, part in scores.segments().items()
+            for metric in self.metrics
+            for pair in self._pairs_of_metric(part, metric, segment)
+            if len(pair.scores.differences)
+        ]
 
-    def _uncorrected_pairs(self, per_user: pl.DataFrame) -> pl.DataFrame:
+    def _pairs_of_metric(self, scores: UserScores, metric: str, segment: tuple[Any, ...]) -> Iterator[PairOutcome]:
+        table = self._user_table(scores, metric)
+        columns = {name: run_columns(name, self.runs) for name in self.runs}
+        if table.drop_nulls([column for names in columns.values() for column in names]).height == table.height:
+            groups = [self.system_pairs]  # all systems have the same users: signs are drawn once
+        else:
+            groups = [[pair] for pair in self.system_pairs]
+        for group in groups:
+            users = table.drop_nulls([column for pair in group for name in pair for column in columns[name]])
+            weights = users[_WEIGHT].to_numpy() if self.weighted else None
+            arrays = {name: users.select(columns[name]).to_numpy() for pair in group for name in pair}
+            vary, paired = self.run_effects != "fixed", self.run_effects == "paired"
+            pairs = [PairScores(arrays[before], arrays[after], weights, vary, paired) for before, after in group]
+            p = self._p_values(pairs, users["user_id"])
+            for (baseline, system), pair, value in zip(group, pairs, p, strict=True):
+                test = CROSSED if pair.crossed else self.test_name
+                difference = mean_of(pair.differences, weights)
+                losing = unjudged_gain(baseline if difference > 0 else system)
+                gain = mean_of(users[losing].to_numpy(), weights) if losing in users.columns else None
+                even = None if gain is None else break_even(difference, gain)
+                yield PairOutcome(metric, baseline, system, pair, test, value, even, segment)
+
+    def _user_table(self, scores: UserScores, metric: str) -> pl.DataFrame:
+        """Users' scores by run, what unjudged items could add to their means, and weights."""
+        table = scores.by_run(metric)
+        if unjudged_gain(metric) in scores.metrics:
+            system = pl.format(unjudged_gain("{}"), "system").alias("system")
+            gains = scores.per_user.select("user_id", system, unjudged_gain(metric))
+            gains = gains.pivot("system", index="user_id", values=unjudged_gain(metric))
+            table = table.join(gains, on="user_id", how="left", maintain_order="left")
+        if self.weighted:  # in a column whose name no system can have
+            weight = scores.lines.select("user_id", pl.col(weight_of(metric)).alias(_WEIGHT)).unique("user_id")
+            table = table.join(weight, on="user_id", how="left", maintain_order="left")
+        return table
+
+    def _p_values(self, pairs: Sequence[PairScores], users: pl.Series) -> list[float]:
+        """One p-value per pair; those of users' differences are computed together, with the same signs."""
+        p = [pair.means.estimate(1, 0).p_value for pair in pairs]
+        tested = [at for at, pair in enumerate(pairs) if not pair.crossed and self.user_test != "t"]
+        if tested:
+            differences = np.stack([_scaled_by_weight(pairs[at]) for at in tested], axis=1)
+            found = p_values(self.user_test, differences, users, self.permutations, self.seed, self.threads)
+            for at, value in zip(tested, found.tolist(), strict=True):
+                p[at] = value
+        return [
+            1.0 if len(users) > 1 and not (np.abs(pair.differences) > TIE).any() else value
+            for pair, value in zip(pairs, p, strict=True)
+        ]
+
+    def table(self, pairs: Sequence[PairOutcome], by: Sequence[str] = ()) -> pl.DataFrame:
+        """One line per pair, corrected for all pairs of the same metric or, across metrics, for all of them."""
         lines = []
-        for metric in self.metrics:
-            table = per_user.select("user_id", "system", metric).pivot("system", index="user_id", values=metric)
-            table = table.with_columns(pl.lit(None, pl.Float64).alias(name) for name in self._absent_systems(table))
-            if unjudged_gain(metric) in per_user.columns:
-                system = pl.format(unjudged_gain("{}"), "system").alias("system")
-                gains = per_user.select("user_id", system, unjudged_gain(metric))
-                gains = gains.pivot("system", index="user_id", values=unjudged_gain(metric))
-                table = table.join(gains, on="user_id", how="left", maintain_order="left")
-            if self.weighted:  # in a column whose name no system can have
-                weight = per_user.select("user_id", pl.col(weight_of(metric)).alias(_WEIGHT)).unique("user_id")
-                table = table.join(weight, on="user_id", how="left", maintain_order="left")
-            shared = table.drop_nulls()
-            if shared.height == table.height:  # all systems have the same users: signs are drawn once
-                parts = [(shared, self.system_pairs)]
-            else:
-                parts = [(table.drop_nulls(list(pair)), [pair]) for pair in self.system_pairs]
-            for users, pairs in parts:
-                lines += [{"metric": metric} | line for line in self._lines(users, pairs)]
+        families = [pairs] if self.across_metrics else [[p for p in pairs if p.metric == m] for m in self.metrics]
+        for family in families:
+            adjusted = adjusted_p_values([pair.p for pair in family], self.correction)
+            tests = max(1, int((~np.isnan(adjusted)).sum()))
+            lines += [self._line(pair, float(p), tests, by) for pair, p in zip(family, adjusted, strict=True)]
         return pl.DataFrame(lines, infer_schema_length=None, schema_overrides={"break_even": pl.Float64})
 
-    def _absent_systems(self, table: pl.DataFrame) -> list[str]:
-        """Systems without any user in a table."""
-        return sorted({name for pair in self.system_pairs for name in pair} - set(table.columns))
-
-    def _lines(self, users: pl.DataFrame, pairs: list[tuple[str, str]]) -> list[dict[str, Any]]:
-        differences = np.stack(
-            [users[system].to_numpy() - users[baseline].to_numpy() for baseline, system in pairs], axis=1
+    def _line(self, pair: PairOutcome, p_adjusted: float, tests: int, by: Sequence[str]) -> dict[str, Any]:
+        alpha = round(1 - self.ci, 12)
+        test_level = alpha if self.correction == "none" else alpha / tests
+        statistics = pair.scores.statistics(
+            ci=self.ci, level=1 - alpha / tests if self.simultaneous else self.ci, alpha=test_level
         )
-        weights = users[_WEIGHT].to_numpy() if self.weighted else None
-        weighted = differences if weights is None else _scaled_by_weight(differences, weights)
-        p = p_values(self.test, weighted, users["user_id"], self.permutations, self.seed, self.threads)
-        lines = []
-        for column, (baseline, system) in enumerate(pairs):
-            statistics = pair_statistics(
-                differences[:, column], users[baseline].to_numpy(), weights, ci=self.ci, seed=self.seed
-            )
-            line: dict[str, Any] = {"baseline": baseline, "system": system} | asdict(statistics)
-            gains = unjudged_gain(baseline if statistics.difference > 0 else system)  # of the losing system
-            line["break_even"] = (
-                break_even(statistics.difference, mean_of(users[gains].to_numpy(), weights))
-                if gains in users.columns
-                else None
-            )
-            line["p"] = float(p[column])
-            if self.margin is not None:
-                line["not_inferior"] = bool(statistics.low >= -self.margin - TIE)
-            lines.append(line)
-        return lines
+        line: dict[str, Any] = dict(zip(by, pair.segment, strict=True))
+        line |= {"metric": pair.metric, "baseline": pair.baseline, "system": pair.system} | asdict(statistics)
+        if pair.test == "permutation" and self._least_p(pair.scores) >= test_level:
+            line["detectable"] = np.nan
+        line |= {"break_even": pair.break_even, "test": pair.test, "p": pair.p, "p_adjusted": p_adjusted}
+        line["significant"] = bool(p_adjusted < alpha)
+        if self.margin is not None:
+            line["not_inferior"] = bool(statistics.low >= -self.margin - TIE)
+        return line
 
-    def _with_correction(self, pairs: pl.DataFrame) -> pl.DataFrame:
-        parts = []
-        for metric in self.metrics:
-            lines = pairs.filter(pl.col("metric") == metric)
-            p_adjusted = adjusted_p_values(lines["p"].to_list(), self.correction)
-            adjusted = pl.Series("p_adjusted", p_adjusted, dtype=pl.Float64)
-            significant = (adjusted < round(1 - self.ci, 12)) & ~adjusted.is_nan()
-            parts.append(lines.with_columns(adjusted, significant.alias("significant")))
-        return pl.concat(parts)
+    def _least_p(self, scores: PairScores) -> float:
+        """The smallest p-value that sign flips of these users can have."""
+        return max(2.0 ** (1 - len(scores.differences)), 1 / (self.permutations + 1))
 
 
 _WEIGHT = "\0weight"
 
 
-def _scaled_by_weight(differences: Array, weights: Array) -> Array:
+def _scaled_by_weight(pair: PairScores) -> Array:
     """Differences scaled so that their plain mean is the weighted mean."""
+    weights = pair.weights
+    if weights is None:
+        return pair.differences
     mean = weights.mean() if len(weights) else 0.0
-    return differences * (weights / mean if mean > 0 else weights)[:, None]
+    return np.asarray(pair.differences * (weights / mean if mean > 0 else weights))

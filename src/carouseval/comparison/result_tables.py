@@ -7,15 +7,19 @@ from typing import Any
 
 import polars as pl
 
-from carouseval.comparison.significance import TIE
+from carouseval.comparison.crossed_effects import TIE
+from carouseval.comparison.pair_tests import CROSSED
+from carouseval.evaluation.mean_estimates import FEW_USERS
 from carouseval.text_tables import DAGGER, TableCell, TextTable
 
 _TESTS = {
-    "permutation": "permutation test",
-    "t": "t-test",
-    "wilcoxon": "Wilcoxon signed-rank test",
-    "bootstrap": "bootstrap test",
+    "permutation": "permutation test paired by user",
+    "t": "t-test paired by user",
+    "wilcoxon": "Wilcoxon signed-rank test paired by user",
+    "bootstrap": "studentised bootstrap test paired by user",
+    CROSSED: "t-test on crossed effects of users and runs",
 }
+_FEW_MARK = "*"
 _CORRECTIONS = {"holm": "Holm correction", "bh": "Benjamini-Hochberg correction", "none": "no correction"}
 
 
@@ -40,7 +44,7 @@ def mean_table(systems: pl.DataFrame, pairs: pl.DataFrame, config: Mapping[str, 
         header=["system", *metrics],
         rows=[[label, *(cell(name, metric) for metric in metrics)] for label, name in zip(labels, names, strict=True)],
         numeric=[False] + [True] * len(metrics),
-        caption=f"{caption} Bold: highest mean. {_marks_note(baseline, bool(marks))} ({_test(config)}).",
+        caption=f"{caption} Bold: highest mean. {_marks_note(baseline, bool(marks))} ({test_text(pairs, config)}).",
         label="tab:comparison",
     )
 
@@ -58,21 +62,25 @@ def _marks_note(baseline: str | None, any_marks: bool) -> str:
 def difference_table(lines: pl.DataFrame, config: Mapping[str, Any], caption: str) -> TextTable:
     """One line per segment, metric and pair of systems; significant differences are bold."""
     by, level = config["by"], f"{100 * config['ci']:g}% interval"
+    of_lift = f"{level} of the lift"
     margin = ["not inferior"] if "not_inferior" in lines.columns else []
     p = "p" if config["correction"] == "none" else "corrected p"
-    header = [*by, "metric", "system", "baseline", "difference", level, "lift", "effect", p, *margin]
+    header = [*by, "metric", "system", "baseline", "difference", level, "lift", of_lift, "effect", p, *margin]
     rows: list[list[str | TableCell]] = []
     for row in lines.iter_rows(named=True):
         names = [str(row[column]) for column in (*by, "metric", "system", "baseline")]
-        values = [interval(row), signed(row["lift"], ".1%"), signed(row["effect"], ".2f"), _p(row["p_adjusted"])]
+        values = [interval(row), signed(row["lift"], ".1%"), lift_interval(row)]
+        values += [signed(row["effect"], ".2f"), _p(row["p_adjusted"])]
         verdict = ["yes" if row["not_inferior"] else "no" for _ in margin]
         rows.append([*names, TableCell(signed(row["difference"], ".4f"), row["significant"]), *values, *verdict])
-    numeric = [name in ("difference", level, "lift", "effect", p) for name in header]
+    numeric = [name in ("difference", level, "lift", of_lift, "effect", p) for name in header]
+    intervals = "hold together" if config["simultaneous"] else "are not adjusted for multiple comparisons"
     note = (
-        "Differences are those of users scored under both, system minus baseline, with intervals that are not adjusted "
-        f"for multiple comparisons. Bold: significant ({_test(config)})."
+        "Differences are those of users scored under both, system minus baseline, with intervals that "
+        f"{intervals}. Bold: significant ({test_text(lines, config)})."
     )
-    return TextTable(header, rows, numeric, f"{caption} {note}", "tab:comparison-differences")
+    text = " ".join(part for part in (caption, note, few_users_note(lines)) if part)
+    return TextTable(header, rows, numeric, text, "tab:comparison-differences")
 
 
 def _letters(systems: Sequence[str]) -> dict[str, str]:
@@ -96,10 +104,19 @@ def _letter_marks(pairs: pl.DataFrame, letters: Mapping[str, str]) -> dict[tuple
     return {key: sorted(values, key=lambda letter: (len(letter), letter)) for key, values in marks.items()}
 
 
-def _test(config: Mapping[str, Any]) -> str:
+def test_text(lines: pl.DataFrame, config: Mapping[str, Any]) -> str:
     """``permutation test paired by user, Holm correction, p < 0.05``."""
-    test = _TESTS.get(config["test"], config["test"])
-    return f"{test} paired by user, {_CORRECTIONS[config['correction']]}, p < {round(1 - config['ci'], 12):g}"
+    names = lines["test"].unique(maintain_order=True).to_list() or [config["test"]]
+    tests = " or ".join(_TESTS.get(name, f"{name} paired by user") for name in names)
+    across = " across metrics" if config["across_metrics"] else ""
+    return f"{tests}, {_CORRECTIONS[config['correction']]}{across}, p < {round(1 - config['ci'], 12):g}"
+
+
+def few_users_note(lines: pl.DataFrame) -> str:
+    """What the mark of intervals says, where one is marked."""
+    if not lines["few_users"].any():
+        return ""
+    return f"{_FEW_MARK} Fewer than {FEW_USERS} users: intervals rely on differences that are nearly normal."
 
 
 def decimals(value: float | None) -> str:
@@ -108,8 +125,14 @@ def decimals(value: float | None) -> str:
 
 
 def interval(row: Mapping[str, Any]) -> str:
-    """``0.4138 to 0.4569``."""
-    return "" if math.isnan(row["low"]) else f"{row['low']:.4f} to {row['high']:.4f}"
+    """``0.4138 to 0.4569``, marked where users are few."""
+    mark = _FEW_MARK * row["few_users"]
+    return "" if math.isnan(row["low"]) else f"{row['low']:.4f} to {row['high']:.4f}{mark}"
+
+
+def lift_interval(row: Mapping[str, Any]) -> str:
+    """``+1.4% to +4.6%``."""
+    return "" if math.isnan(row["lift_low"]) else f"{row['lift_low']:+.1%} to {row['lift_high']:+.1%}"
 
 
 def signed(value: float, form: str) -> str:

@@ -11,7 +11,7 @@ from typing import Any, Unpack
 
 import polars as pl
 
-from carouseval.comparison.significance import TIE
+from carouseval.comparison.crossed_effects import TIE
 from carouseval.comparison.systems import Systems, evaluate_systems, runs_by_system
 from carouseval.errors import ParameterError
 from carouseval.evaluation.caption import caption

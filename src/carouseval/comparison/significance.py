@@ -1,4 +1,4 @@
-"""Paired significance tests of users' differences, corrections for multiple comparisons, and effect sizes.
+"""Paired significance tests of users' differences, and corrections for multiple comparisons.
 
 A difference is a user's score under a system minus the same user's score under its baseline. Results do not depend, to
 the bit, on the order of users or the number of threads.
@@ -7,7 +7,6 @@ the bit, on the order of users or the number of threads.
 import math
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, TypeAlias, get_args
 
 import numpy as np
@@ -16,95 +15,23 @@ from numpy.typing import NDArray
 
 from carouseval import _native
 from carouseval.comparison.choices import Correction, NamedTest
+from carouseval.comparison.crossed_effects import TIE
 from carouseval.errors import ParameterError
-from carouseval.evaluation.resampling import CI, RESAMPLES, mean_interval, mean_of, resampled_means
+from carouseval.evaluation.mean_estimates import mean_estimate
 from carouseval.metrics.grid import Array
 from carouseval.metrics.page_stack import thread_count
-from carouseval.metrics.validation import require_choice, require_float, require_int
+from carouseval.metrics.validation import require_choice, require_int
 
 TESTS, CORRECTIONS = get_args(NamedTest), get_args(Correction)
 PERMUTATIONS = 10_000
-TIE = 1e-12  # smaller differences are rounding errors and count as ties
 
 Test: TypeAlias = NamedTest | Callable[[Array], float]
 """A significance test: its name, or a function from the array of differences to a p-value."""
 
 _SUM_BITS = 60  # of the 63 bits of a sum: leaves room for twice a difference
 _NOISE_BITS = 40  # sums that agree to this many bits are equal: decimal scores do not add up exactly in binary
-_DETECTABLE = 1.959964 + 0.841621  # normal quantiles of 97.5% (two-sided 5%) and of 80% power
-
-
-@dataclass(frozen=True)
-class PairStatistics:
-    """The differences between a system and its baseline on one metric, summarised over users."""
-
-    difference: float  # of the two means
-    lift: float  # the difference over the baseline's mean; NaN if that is 0
-    effect: float  # Cohen's d_z: the mean of differences over their standard deviation; NaN if they do not vary
-    low: float  # bootstrap interval of the difference, unadjusted
-    high: float
-    wins: int  # users who score higher than under the baseline
-    ties: int
-    losses: int
-    detectable: float  # the smallest difference detected with 80% power at two-sided 5%, by the normal approximation
-    users: int
-
-
-def pair_statistics(
-    differences: Array,
-    baseline: Array,
-    weights: Array | None = None,
-    *,
-    ci: float = CI,
-    seed: int = 0,
-    resamples: int = RESAMPLES,
-) -> PairStatistics:
-    """Summarise the differences of one pair, given each user's difference, score under the baseline and weight.
-
-    >>> pair = pair_statistics(np.array([0.1, 0.3, 0.0, -0.1]), np.array([0.5, 0.5, 0.5, 0.5]))
-    >>> round(pair.difference, 3), round(pair.lift, 3), pair.wins, pair.ties, pair.losses
-    (0.075, 0.15, 2, 1, 1)
-    """
-    values = _finite_array("differences", differences, 1)
-    if len(_finite_array("baseline", baseline, 1)) != len(values):
-        raise ParameterError(
-            f"baseline must have one value for each of the {len(values)} users, found {len(baseline)}."
-        )
-    require_float("ci", ci, above=0, at_most=1)
-    mean, before = mean_of(values, weights), mean_of(np.asarray(baseline, np.float64), weights)
-    order = np.argsort(values, kind="stable") if weights is None else np.lexsort((weights, values))
-    values, mass = (
-        values[order],
-        None if weights is None else weights[order],
-    )  # the order of users has no effect
-    spread, root = _spreads(values, mass, mean)
-    low, high = mean_interval(values, mass, ci, resamples, seed)
-    wins, losses = int((values > TIE).sum()), int((values < -TIE).sum())
-    return PairStatistics(
-        difference=mean,
-        lift=mean / before if before else math.nan,
-        effect=mean / spread if spread > TIE else math.nan,
-        low=low,
-        high=high,
-        wins=wins,
-        ties=len(values) - wins - losses,
-        losses=losses,
-        detectable=_DETECTABLE * spread / root,
-        users=len(values),
-    )
-
-
-def _spreads(values: Array, weights: Array | None, mean: float) -> tuple[float, float]:
-    """The standard deviation of the differences, and its ratio to the standard error of their mean."""
-    count = len(values)
-    if count < 2 or math.isnan(mean):
-        return math.nan, math.nan
-    if weights is None:
-        return float(np.std(values, ddof=1)), math.sqrt(count)
-    off, total, unbiased = (values - mean) ** 2, float(weights.sum()), count / (count - 1)
-    spread = math.sqrt(float((weights * off).sum()) / total * unbiased)
-    error = math.sqrt(float((weights**2 * off).sum()) * unbiased) / total
-    return spread, spread / error if error > 0 else math.sqrt(count)
+_RESAMPLED_BITS = 48  # of the 53 bits of a resampled sum: leaves room for 16 times a value
+_DEGENERATE = 1e-12  # variance of a resample, relative to that of the values, that is rounding
 
 
 def p_values(
@@ -121,8 +48,8 @@ def p_values(
     ----------
     test
         "permutation" (:func:`sign_flip`), "t" (paired t-test), "wilcoxon" (signed ranks, SciPy's defaults),
-        "bootstrap" (percentile bootstrap of the mean: twice the smaller share of resampled means on either side of 0),
-        or a function that takes one pair's differences and returns a p-value.
+        "bootstrap" (:func:`studentised_bootstrap`), or a function that takes one pair's differences and returns a
+        p-value.
     differences
         An array (users, pairs) without NaN. Differences up to 1e-12 count as 0; a pair without any other has p = 1.
     users
@@ -169,6 +96,44 @@ def sign_flip(
     return np.asarray((reached.sum(axis=0, dtype=np.int64) + 1) / (permutations + 1))
 
 
+def studentised_bootstrap(
+    differences: Array, users: pl.Series, resamples: int = PERMUTATIONS, seed: int = 0, threads: int | None = None
+) -> Array:
+    """p-values of the symmetric bootstrap-t test of the mean, one per column of differences (users, pairs).
+
+    p = (b + 1) / (resamples + 1), where b counts the resamples whose t statistic, about the mean observed, is at least
+    as large in absolute value as the one observed about 0. A resample in which values do not vary counts among them: of
+    very few users there are many such, and p is then large.
+
+    A resample has every user a Poisson(1) number of times, drawn by splitmix64 keyed by the seed, the hash of the id
+    (as in :func:`sign_flip`) and the resample's number. Sums over users are of integers and exact: sums over parts of
+    the users add up to the sums over all.
+
+    >>> rng = np.random.default_rng(0)
+    >>> studentised_bootstrap(rng.normal(0.1, 1, (50, 1)), pl.Series(range(50)), 9_999).round(2).tolist()
+    [0.09]
+    """
+    table, ids = _check_differences(differences, users)
+    resamples, seed = require_int("resamples", resamples, 1), _require_seed(seed)
+    count, pairs = table.shape
+    if count < 2:
+        return np.full(pairs, np.nan)
+    estimates = [mean_estimate(column) for column in table.T]
+    mean, error = np.array([(estimate.mean, estimate.error) for estimate in estimates]).reshape(-1, 2).T
+    off = table - mean
+    columns, scales = zip(*map(_exact_floats, [*off.T, *(off**2).T]), strict=True)
+    values = np.stack([np.ones(count), *columns], axis=1)
+    sums = _native.resampled_sums(values, user_hashes(ids), resamples, seed, thread_count(threads))
+    drawn = np.maximum(sums[:, :1], 1.0)
+    means, squares = np.split(np.ldexp(sums[:, 1:] / drawn, np.negative(scales)), 2, axis=1)
+    variance = (squares - means**2) / np.maximum(drawn - 1, 1.0)
+    degenerate = (drawn < 2) | (variance * drawn <= _DEGENERATE * (off**2).mean(axis=0))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        drawn_t = np.abs(means) / np.sqrt(variance)
+        reached = degenerate | (drawn_t >= np.abs(mean) / error * (1 - TIE))
+    return np.asarray((reached.sum(axis=0) + 1) / (resamples + 1))
+
+
 def user_hashes(users: pl.Series) -> NDArray[np.uint64]:
     """FNV-1a, 64 bits, of the UTF-8 text of each id; integers in decimal.
 
@@ -213,32 +178,21 @@ def _test_function(
         return lambda table: [_call_test(test, column) for column in table.T]
     functions: dict[NamedTest, Callable[[Array], Sequence[float] | Array]] = {
         "permutation": lambda table: sign_flip(table, users, permutations, seed, threads),
-        "bootstrap": lambda table: _bootstrap(table[np.argsort(user_hashes(users), kind="stable")], permutations, seed),
-        "t": lambda table: _scipy("t", table),
-        "wilcoxon": lambda table: _scipy("wilcoxon", table),
+        "bootstrap": lambda table: studentised_bootstrap(table, users, permutations, seed, threads),
+        "t": lambda table: [mean_estimate(column).p_value for column in table.T],
+        "wilcoxon": lambda table: [_wilcoxon(column) for column in table.T],
     }
     require_choice("test", test, TESTS, "a function of differences")
     return functions[test]
 
 
-def _scipy(test: str, table: Array) -> list[float]:
-    """One p-value per column; columns are sorted, so that the order of users has no effect."""
-    from scipy.stats import ttest_1samp, wilcoxon
+def _wilcoxon(differences: Array) -> float:
+    from scipy.stats import wilcoxon
 
-    p = []
-    for differences in np.sort(table, axis=0).T:
-        with warnings.catch_warnings(), np.errstate(all="ignore"):
-            warnings.simplefilter("ignore")  # constant differences, few users, ties: the p-value is still valid
-            result: Any = ttest_1samp(differences, 0.0) if test == "t" else wilcoxon(differences)
-        p.append(float(result.pvalue))
-    return p
-
-
-def _bootstrap(table: Array, resamples: int, seed: int) -> Array:
-    """p = 1 minus the level at which the percentile interval of the mean just touches 0."""
-    means = resampled_means(table, None, resamples, seed)
-    side = np.minimum((means <= TIE).sum(axis=0), (means >= -TIE).sum(axis=0))
-    return np.asarray(np.minimum(2 * (side + 1) / (resamples + 1), 1.0))
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")  # few users, ties: the p-value is still valid
+        result: Any = wilcoxon(np.sort(differences))  # sorted, so that the order of users has no effect
+    return float(result.pvalue)
 
 
 def _call_test(function: Callable[[Array], float], differences: Array) -> float:
@@ -251,6 +205,13 @@ def _call_test(function: Callable[[Array], float], differences: Array) -> float:
     if value < 0 or value > 1:
         raise ParameterError(f"test: the function must return a p-value from 0 to 1 or NaN, found {p!r:.60}.")
     return value
+
+
+def _exact_floats(values: Array) -> tuple[Array, int]:
+    """Values times a power of two, rounded to integers whose sums over resamples are exact floats; and the power."""
+    _, exponent = math.frexp(float(np.abs(values).max()))
+    scale = _RESAMPLED_BITS - exponent - (len(values) - 1).bit_length()
+    return np.rint(np.ldexp(values, scale)), scale
 
 
 def _scaled_integers(table: Array) -> NDArray[np.int64]:

@@ -2,11 +2,10 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import fields
 from typing import Any, TypeAlias
 
+from carouseval.comparison.pair_statistics import PAIR_COLUMNS
 from carouseval.comparison.run_pages import RunPages
-from carouseval.comparison.significance import PairStatistics
 from carouseval.errors import DataError, ParameterError, warn
 from carouseval.evaluation.evaluate import build_evaluation, decide_outcomes, score_pages
 from carouseval.evaluation.notices import overfull
@@ -19,9 +18,9 @@ from carouseval.progress import Progress
 from carouseval.tables import TableLike, in_memory
 
 # columns of results: systems and segments must have other names
-RESULT_COLUMNS = {field.name for field in fields(PairStatistics)} | {
+RESULT_COLUMNS = {*PAIR_COLUMNS} | {
     *("user_id", "system", "baseline", "metric", "runs", "spread", "weight", "left_out"),
-    *("p", "p_adjusted", "significant", "not_inferior", "break_even", "relevant_shown", "judged_share"),
+    *("run", "test", "p", "p_adjusted", "significant", "not_inferior", "break_even", "relevant_shown", "judged_share"),
     *("varied", "variation", "tau", "best", "flips"),
 }
 Systems: TypeAlias = Mapping[str, TableLike | Sequence[TableLike]]

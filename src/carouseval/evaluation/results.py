@@ -10,7 +10,7 @@ import polars as pl
 
 from carouseval.errors import ParameterError
 from carouseval.evaluation.caption import caption
-from carouseval.evaluation.resampling import CI, RESAMPLES, mean_interval, mean_of
+from carouseval.evaluation.mean_estimates import CI, mean_interval, mean_of
 from carouseval.metrics.grid import Array
 from carouseval.metrics.validation import did_you_mean
 from carouseval.result_base import Result, plain
@@ -131,22 +131,21 @@ class Evaluation(Result):
 
     @cached_property
     def intervals(self) -> dict[str, tuple[float, float]]:
-        """95% intervals of the means, by bootstrap over users; see :meth:`interval` for other levels."""
+        """95% confidence intervals of the means; see :meth:`interval` for other levels."""
         return {name: self.interval(name) for name in self.metrics}
 
-    def interval(self, metric: str, ci: float = CI, resamples: int = RESAMPLES, seed: int = 0) -> tuple[float, float]:
-        """Return a percentile interval of a mean, by bootstrap over users.
+    def interval(self, metric: str, ci: float = CI) -> tuple[float, float]:
+        """Return a confidence interval of a mean over users.
+
+        It is studentised: each end is that of Student's t or of Hall's correction for skewness, whichever is further
+        from the mean. With fewer than 10 users it relies on scores that are nearly normal.
 
         Parameters
         ----------
         metric : str
             One of ``metrics``.
         ci : float, default 0.95
-            Confidence level, above 0 and at most 1.
-        resamples : int, default 2000
-            Number of resamples.
-        seed : int, default 0
-            The same seed gives the same interval.
+            Confidence level, above 0 and below 1.
 
         Returns
         -------
@@ -158,7 +157,7 @@ class Evaluation(Result):
         if metric not in self.metrics:
             hint = did_you_mean(str(metric), self.metrics)
             raise ParameterError(f"there is no metric {metric!r} in this result, only {', '.join(self.metrics)}.{hint}")
-        return mean_interval(*self._values(self._weighted_users, metric), ci, resamples, seed)
+        return mean_interval(*self._values(self._weighted_users, metric), ci)
 
     @cached_property
     def segments(self) -> pl.DataFrame:
@@ -204,7 +203,7 @@ class Evaluation(Result):
 
     def _text_tables(self) -> list[TextTable]:
         (table,) = super()._text_tables()
-        note = " Low and high: 95% interval by bootstrap over users." if self.metrics else ""
+        note = " Low and high: 95% confidence interval." if self.metrics else ""
         return [replace(table, caption=table.caption + note)]
 
     def to_frame(self) -> pl.DataFrame:

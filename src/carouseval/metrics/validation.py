@@ -21,14 +21,20 @@ def require_int(name: str, value: Any, at_least: int) -> int:
 
 
 def require_float(
-    name: str, value: Any, *, above: float = -math.inf, at_least: float = -math.inf, at_most: float = math.inf
+    name: str,
+    value: Any,
+    *,
+    above: float = -math.inf,
+    at_least: float = -math.inf,
+    at_most: float = math.inf,
+    below: float = math.inf,
 ) -> float:
     """A finite number in range. Integers stay ``int``, so that they print as they were written."""
     real: Any = value
     finite = isinstance(value, Real) and not isinstance(value, bool) and -_LARGEST <= real <= _LARGEST
-    if not finite or value <= above or value < at_least or value > at_most:
+    if not finite or value <= above or value < at_least or value > at_most or value >= below:
         bounds = [f"above {above:g}"] * (above > -math.inf) + [f"at least {at_least:g}"] * (at_least > -math.inf)
-        bounds += [f"at most {at_most:g}"] * (at_most < math.inf)
+        bounds += [f"at most {at_most:g}"] * (at_most < math.inf) + [f"below {below:g}"] * (below < math.inf)
         range_text = " and ".join(bounds)
         preposition = " of " if range_text.startswith("at ") else " " if bounds else ""
         raise ParameterError(f"{name} must be a finite number{preposition}{range_text}, found {value!r}.")

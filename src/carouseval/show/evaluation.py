@@ -47,7 +47,7 @@ def evaluation(result: Evaluation, width: int | None = None) -> Text:
 def _settings(config: dict[str, Any]) -> str:
     settings = ", ".join(f"{name}={config[name]}" for name in ("gain", *Settings.choices()))
     source = f"Categories from {config['items']}. " if config["items"] != "none" else ""
-    return f"Intervals by bootstrap over users. {source}Settings: {settings}."
+    return f"Intervals: 95% confidence, over users. {source}Settings: {settings}."
 
 
 def _score(value: float) -> str:

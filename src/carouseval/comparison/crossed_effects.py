@@ -1,0 +1,218 @@
+"""Means over users of one or two systems, when users vary and, where a system has several runs, its runs vary too.
+
+A score is the sum of effects of its system, its user and its run, and of what is peculiar to this user under this run
+(crossed random effects). The variance of a mean, or of a difference of means, then has two parts,
+
+    V = V_users + max(0, V_runs - V_cells):
+
+V_users comes from users' scores averaged over runs, V_runs from the means of runs, and V_cells, the part of what is
+peculiar to single scores, is in both of them. The degrees of freedom are Satterthwaite's,
+
+    df = V'^2 / (V_users^2 / df_users + V_runs'^2 / df_runs),    V_runs' = (1 + 6 / df_runs^2) V_runs,
+
+where V' is V with V_runs' in place of V_runs: the variance of few runs is often far too small, and V would then seem to
+be known better than it is (the factor was found by simulation: false positives stay below 6% from two runs on). For
+df_runs the runs of both systems are assumed to vary alike (Bell and McCaffrey, 2002),
+although V_runs itself has a variance for each; a system whose runs are all equal is taken as not varying. One run
+against several is assumed to vary as those do. Runs that are paired, by seed for example, vary as their differences do.
+With one run each V = V_users, and results are conditional on these runs.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from carouseval.evaluation.mean_estimates import MeanEstimate, UserShares, mean_of
+from carouseval.metrics.grid import Array
+
+TIE = 1e-12  # smaller differences are rounding errors and count as ties
+_MOST_STEPS = 200  # to an end of the interval of the lift
+_CONVERGED = 1e-12
+
+
+@dataclass(frozen=True)
+class RunVariance:
+    """How the means of runs vary: covariances of the columns of :class:`CrossedMeans`."""
+
+    variance: Array
+    cells: Array  # the part of what is peculiar to single scores
+    assumed: Array  # up to a factor, if the runs of all systems vary alike
+    df: float
+
+
+@dataclass(frozen=True)
+class CrossedMeans:
+    """The means of a few columns of scores, such as a difference and its baseline, and how they vary together.
+
+    The columns of two systems are the difference (the system minus its baseline) and the baseline; of one system, its
+    scores.
+    """
+
+    means: Array
+    by_user: Array  # covariance of the means over users
+    third: Array  # their third moments
+    df_users: float
+    by_run: tuple[RunVariance, ...]
+
+    @classmethod
+    def of_system(cls, scores: Array, weights: Array | None = None) -> "CrossedMeans":
+        """The mean of a system's scores, (users, runs)."""
+        return cls._of([scores], [np.ones(1)], weights, paired=False)
+
+    @classmethod
+    def of_pair(
+        cls, baseline: Array, system: Array, weights: Array | None = None, *, paired: bool = False
+    ) -> "CrossedMeans":
+        """The difference between two systems and the baseline's mean, from scores (users, runs).
+
+        >>> pair = CrossedMeans.of_pair(np.array([[0.1], [0.4], [0.3]]), np.array([[0.3], [0.5], [0.3]]))
+        >>> estimate = pair.estimate(1, 0)
+        >>> round(estimate.mean, 3), round(estimate.error, 4), estimate.df
+        (0.1, 0.0577, 2.0)
+        """
+        return cls._of([system, baseline], [np.array([1.0, 0.0]), np.array([-1.0, 1.0])], weights, paired)
+
+    @classmethod
+    def _of(
+        cls, scores: Sequence[Array], loadings: Sequence[Array], weights: Array | None, paired: bool
+    ) -> "CrossedMeans":
+        """``loadings`` say how much of each column is a system's mean."""
+        means = np.stack([np.asarray(table).mean(axis=1) for table in scores], axis=1) @ np.array(loadings)
+        average = np.array([mean_of(column, weights) for column in means.T])
+        weighted = np.ones(len(means), bool) if weights is None else weights > 0
+        if weighted.sum() < 2:
+            unknown = np.full(2 * (len(average),), math.nan)
+            return cls(average, unknown, np.zeros(3 * (len(average),)), math.nan, ())
+        off = (means - average)[weighted]
+        weights = None if weights is None else weights[weighted]
+        # sorted, so that the order of users has no effect on the last digits
+        order = np.lexsort((*off.T, *([] if weights is None else [weights])))
+        shares = UserShares.of(len(off) if weights is None else weights[order])
+        off = off[order]
+        squares, cubes = shares.squares[:, None] * off, shares.cubes[:, None] * off
+        runs = [table[weighted][order] for table in scores]
+        return cls(
+            means=average,
+            by_user=shares.second * np.einsum("ui,uj->ij", squares, off),
+            third=shares.third * np.einsum("ui,uj,uk->ijk", cubes, off, off),
+            df_users=shares.df,
+            by_run=tuple(_run_variances(runs, loadings, shares, paired)),
+        )
+
+    def estimate(self, *coefficients: float) -> MeanEstimate:
+        """The estimate of a combination of the means: ``estimate(1, 0)`` of the difference between two systems."""
+        c = np.array(coefficients)
+        mean = float(c @ self.means)
+        users = float(c @ self.by_user @ c)
+        if math.isnan(users):
+            return MeanEstimate(mean, math.nan, math.nan)
+        runs = sum(float(c @ part.variance @ c) for part in self.by_run)
+        total, df = max(users, 0.0), self.df_users
+        if runs > 0:
+            cells = sum(float(c @ part.cells @ c) for part in self.by_run)
+            total = users + max(0.0, runs - cells)
+            df = satterthwaite_df(users, self.df_users, runs, self._df_runs(c), cells)
+        third = float(np.einsum("ijk,i,j,k->", self.third, c, c, c))
+        return MeanEstimate(mean, math.sqrt(total), df, third / total**1.5 if total > 0 else 0.0)
+
+    def _df_runs(self, coefficients: Array) -> float:
+        """The degrees of freedom of V_runs if the runs of all systems vary alike; NaN where runs do not vary."""
+        assumed = np.array([coefficients @ part.assumed @ coefficients for part in self.by_run])
+        squares = (assumed**2 / [part.df for part in self.by_run]).sum()
+        return float(assumed.sum() ** 2 / squares) if squares > 0 else math.nan
+
+    @property
+    def run_df(self) -> float:
+        """The degrees of freedom of the variance between runs in the first column; NaN where runs do not vary."""
+        return self._df_runs(np.eye(len(self.means))[0])
+
+    @property
+    def run_error(self) -> float:
+        """The standard error of the first column that more users would not take away; 0 where runs do not vary."""
+        excess = sum(float(part.variance[0, 0] - part.cells[0, 0]) for part in self.by_run)
+        return math.sqrt(max(0.0, excess))
+
+    def lift_interval(self, ci: float) -> tuple[float, float]:
+        """The interval of the lift, the difference over the baseline's mean, by Fieller's method.
+
+        It holds every lift at which the interval of (difference - lift * baseline) holds 0; so it holds 0 if the
+        interval of the difference does. NaN where the baseline's mean may be 0.
+        """
+        difference, baseline = self.means.tolist()
+        if math.isnan(self.df_users) or not self.estimate(0, 1).interval(ci)[0] > 0:
+            return math.nan, math.nan
+
+        def ends(lift: float) -> tuple[float, float]:
+            low, high = self.estimate(1, -lift).interval(ci)
+            return low / baseline, high / baseline
+
+        lift = difference / baseline
+        return _root_beyond(lift, lambda other: ends(other)[0]), _root_beyond(lift, lambda other: ends(other)[1])
+
+
+def _root_beyond(start: float, decreasing: Callable[[float], float]) -> float:
+    """Where a decreasing function is 0: below ``start`` if it is negative there, else above; by regula falsi."""
+    near, value = start, decreasing(start)
+    if value == 0:
+        return start
+    far, step = start + value, 2 * value
+    while (other := decreasing(far)) * value > 0:  # the interval of the baseline lies above 0, so there is a root
+        near, value, far, step = far, other, far + step, 2 * step
+        if not math.isfinite(far):
+            return math.nan
+    for _ in range(_MOST_STEPS):
+        middle = (near * other - far * value) / (other - value)
+        found = decreasing(middle)
+        if found * other <= 0:
+            near, value = far, other
+        else:
+            value /= 2  # the Illinois rule: the end that stays must not slow down the other
+        far, other = middle, found
+        if other == 0 or abs(far - near) <= _CONVERGED * (1 + abs(far)):
+            break
+    return far
+
+
+def satterthwaite_df(users: float, df_users: float, runs: float, df_runs: float, cells: float = 0.0) -> float:
+    """The degrees of freedom of V; see the head of this file."""
+    runs *= 1 + 6 / df_runs**2
+    return (users + max(0.0, runs - cells)) ** 2 / (users**2 / df_users + runs**2 / df_runs)
+
+
+def _run_variances(
+    scores: Sequence[Array], loadings: Sequence[Array], shares: UserShares, paired: bool
+) -> list[RunVariance]:
+    """What varies from run to run; nothing where every system has one run, or runs that are equal."""
+    if paired:
+        columns = np.tensordot(np.stack(scores, axis=2), np.array(loadings), 1)
+        part = _run_variance(columns, shares) if columns.shape[1] > 1 else None
+        return [] if part is None else [part]
+    parts = []
+    counts = [table.shape[1] for table in scores]
+    for table, loading, count in zip(scores, loadings, counts, strict=True):
+        part = _run_variance(table[:, :, None], shares) if count > 1 else None
+        if part is None:
+            continue
+        spread = np.outer(loading, loading)
+        for other, other_count in zip(loadings, counts, strict=True):
+            if other_count == 1:  # varies as this system's runs do, without a mean over them
+                spread = spread + count * np.outer(other, other)
+        variance, cells = float(part.variance[0, 0]), float(part.cells[0, 0])
+        parts.append(RunVariance(variance * spread, cells * spread, spread / count, part.df))
+    return parts
+
+
+def _run_variance(columns: Array, shares: UserShares) -> RunVariance | None:
+    """The variance of the mean over runs, from scores (users, runs, columns); None if runs do not vary."""
+    users, runs, _ = columns.shape
+    if float(np.ptp(columns, axis=1).max()) <= TIE:
+        return None
+    share = np.broadcast_to(np.sqrt(shares.squares), users)
+    run_means = np.einsum("u,urk->rk", share, columns)
+    off_run = run_means - run_means.mean(axis=0)
+    variance = off_run.T @ off_run / (runs * (runs - 1))
+    off = columns - columns.mean(axis=1, keepdims=True) - off_run
+    cells = shares.second * np.einsum("u,uri,urj->ij", share**2, off, off) / (runs * (runs - 1))
+    return RunVariance(variance, cells, variance, runs - 1)

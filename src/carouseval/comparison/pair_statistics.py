@@ -1,0 +1,120 @@
+"""What is reported of the difference between two systems on one metric: its size, interval and detectability."""
+
+import math
+from dataclasses import dataclass, fields
+from functools import cached_property
+
+import numpy as np
+
+from carouseval.comparison.crossed_effects import TIE, CrossedMeans
+from carouseval.comparison.users_needed import POWER, noncentrality
+from carouseval.evaluation.mean_estimates import CI, FEW_USERS, mean_of
+from carouseval.metrics.grid import Array
+
+
+@dataclass(frozen=True)
+class PairStatistics:
+    """The differences between a system and its baseline, summarised over users and runs."""
+
+    difference: float  # of the two means
+    low: float  # interval of the difference
+    high: float
+    error: float  # standard error of the difference
+    run_error: float  # the part of it that more users would not take away
+    df: float  # degrees of freedom of the error
+    run_df: float  # and of its part that is due to runs; NaN where runs do not vary
+    lift: float  # the difference over the baseline's mean; NaN if that is 0
+    lift_low: float  # interval of the lift
+    lift_high: float
+    effect: float  # Cohen's d_z: the mean of users' differences over their standard deviation; NaN if they do not vary
+    wins: int  # users who score higher than under the baseline
+    ties: int
+    losses: int
+    detectable: float  # the smallest true difference that is found significant with 80% power
+    users: int
+    few_users: bool  # fewer than 10: intervals rely on differences that are nearly normal
+
+
+PAIR_COLUMNS = tuple(field.name for field in fields(PairStatistics))
+
+
+@dataclass(frozen=True)
+class PairScores:
+    """Users' scores under a baseline and a system, each (users, runs), and the weights of users.
+
+    ``runs_vary``: runs are a sample too, not only users; ``paired``: the first runs of both systems belong together,
+    as do the second, and so on.
+    """
+
+    baseline: Array
+    system: Array
+    weights: Array | None = None
+    runs_vary: bool = True
+    paired: bool = False
+
+    @cached_property
+    def differences(self) -> Array:
+        """Every user's difference, averaged over runs."""
+        return np.asarray(self.system.mean(axis=1) - self.baseline.mean(axis=1))
+
+    @property
+    def crossed(self) -> bool:
+        """Whether runs vary, so that the difference is tested on crossed effects of users and runs."""
+        return self.runs_vary and max(self.system.shape[1], self.baseline.shape[1]) > 1
+
+    @cached_property
+    def means(self) -> CrossedMeans:
+        """The means of both systems and how they vary."""
+        baseline, system = self.baseline, self.system
+        if not self.runs_vary:
+            baseline, system = baseline.mean(axis=1, keepdims=True), system.mean(axis=1, keepdims=True)
+        return CrossedMeans.of_pair(baseline, system, self.weights, paired=self.paired and self.crossed)
+
+    @property
+    def deviation(self) -> float:
+        """The standard deviation of users' differences, weighted; NaN for fewer than two users."""
+        values, weights = self.differences, self.weights
+        if len(values) < 2:
+            return math.nan
+        if weights is None:
+            return float(np.std(np.sort(values), ddof=1))
+        total = math.fsum(weights.tolist())
+        if not total > 0:
+            return math.nan
+        squares = (values - mean_of(values, weights)) ** 2 * weights
+        return math.sqrt(math.fsum(squares.tolist()) / total * len(values) / (len(values) - 1))
+
+    def statistics(self, *, ci: float = CI, level: float | None = None, alpha: float | None = None) -> PairStatistics:
+        """Summarise the pair: intervals at level ``level`` (``ci`` by default), detectability by a test at ``alpha``.
+
+        >>> scores = PairScores(np.full((4, 1), 0.5), np.array([[0.6], [0.8], [0.5], [0.4]]))
+        >>> pair = scores.statistics()
+        >>> round(pair.difference, 3), round(pair.lift, 3), pair.wins, pair.ties, pair.losses
+        (0.075, 0.15, 2, 1, 1)
+        """
+        level, alpha = ci if level is None else level, 1 - ci if alpha is None else alpha
+        estimate, values, deviation = self.means.estimate(1, 0), self.differences, self.deviation
+        difference = mean_of(values, self.weights)
+        baseline = float(self.means.means[1])
+        low, high = estimate.interval(level)
+        lift_low, lift_high = self.means.lift_interval(level)
+        wins, losses = int((values > TIE).sum()), int((values < -TIE).sum())
+        return PairStatistics(
+            difference=difference,
+            low=low,
+            high=high,
+            error=estimate.error,
+            run_error=self.means.run_error,
+            df=estimate.df,
+            run_df=self.means.run_df,
+            lift=difference / baseline if baseline else math.nan,
+            lift_low=lift_low,
+            lift_high=lift_high,
+            effect=difference / deviation if deviation > TIE else math.nan,
+            wins=wins,
+            ties=len(values) - wins - losses,
+            losses=losses,
+            detectable=noncentrality(estimate.df, alpha, POWER) * estimate.error,
+            users=len(values),
+            few_users=len(values) < FEW_USERS,
+        )

@@ -1,0 +1,119 @@
+"""How many users a comparison needs to find a difference of a given size, judging by the users at hand."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from carouseval.comparison.crossed_effects import satterthwaite_df
+from carouseval.comparison.users_needed import noncentrality, smallest_number
+from carouseval.metrics.validation import require_float
+from carouseval.result_base import Result, plain
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Plan(Result):
+    """How many users it takes to find a difference of a given size between two systems.
+
+    Attributes
+    ----------
+    effect : float
+        The difference that should be found.
+    power : float
+        The probability with which it should be found.
+    table : polars.DataFrame
+        One line per pair of systems and metric: the ``users`` compared, the standard ``deviation`` of their differences
+        (as if weights were equal), the standard error due to runs (``run_error``), the difference ``detectable`` with
+        these users and 80% power, and ``users_needed``; null if no number of users is enough because runs vary too
+        much, or if fewer than two users were compared.
+
+    Examples
+    --------
+    >>> import carouseval as cv
+    >>> data = cv.sample(200, systems=["prod", "new"])
+    >>> comparison = cv.compare(data.layouts, data.judgments, data.items, baseline="prod", permutations=999)
+    >>> comparison.plan(0.01).table["users_needed"].to_list()
+    [2994]
+    """
+
+    effect: float
+    power: float
+    table: pl.DataFrame
+
+    @property
+    def heading(self) -> str:
+        """The users needed for each pair, in sentences."""
+        return " ".join(self._sentence(row) for row in self.table.iter_rows(named=True))
+
+    def _sentence(self, row: Mapping[str, Any]) -> str:
+        difference = f"a difference of {self.effect:g} in {row['metric']} between {row['system']} and {row['baseline']}"
+        if row["users_needed"] is not None:
+            users = f"{row['users_needed']:,} users ({row['users']:,} were compared)"
+            return f"Finding {difference} with {self.power:.0%} power takes about {users}."
+        if row["run_error"] > 0:
+            return (
+                f"More users alone are not enough to find {difference}: runs alone give it a standard error of "
+                f"{row['run_error']:.4f}. Compare more runs."
+            )
+        return f"Too few users were compared to say how many it takes to find {difference}."
+
+    def __repr__(self) -> str:
+        purpose = f"for a difference of {self.effect:g} with {self.power:.0%} power"
+        return "\n".join(
+            f"{row['system']} - {row['baseline']}, {row['metric']}: {users} users {purpose} ({row['users']:,} compared)"
+            for row in self.table.iter_rows(named=True)
+            for users in ["no number of" if row["users_needed"] is None else f"{row['users_needed']:,}"]
+        )
+
+    def to_frame(self) -> pl.DataFrame:
+        """Return the plan as a table.
+
+        Returns
+        -------
+        polars.DataFrame
+            :attr:`table`.
+        """
+        return self.table
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the plan as plain values.
+
+        Returns
+        -------
+        dict of str to Any
+            ``effect``, ``power`` and ``pairs``, the lines of :attr:`table`; NaN becomes None.
+        """
+        return plain({"effect": self.effect, "power": self.power, "pairs": self.table.to_dicts()})
+
+
+def plan(pairs: pl.DataFrame, effect: float, config: Mapping[str, Any], power: float) -> Plan:
+    """Plan a comparison like the one that has these pairs."""
+    effect = require_float("effect", effect, above=0)
+    power = require_float("power", power, above=0, below=1)
+    tests = pl.col("p").is_not_nan().sum()
+    pairs = pairs.with_columns(tests=tests if config["across_metrics"] else tests.over("metric"))
+    lines = []
+    for pair in pairs.iter_rows(named=True):
+        alpha = round(1 - config["ci"], 12) / (1 if config["correction"] == "none" else max(1, pair["tests"]))
+        variance = pair["error"] ** 2 - pair["run_error"] ** 2  # of the mean, due to users
+        line = {name: pair[name] for name in ("metric", "baseline", "system", "users")}
+        line |= {"deviation": math.sqrt(max(0.0, variance) * pair["users"]) if pair["users"] > 1 else math.nan}
+        line |= {"run_error": pair["run_error"], "detectable": pair["detectable"]}
+        lines.append(line | {"users_needed": _users_needed(pair, variance, effect, alpha, power)})
+    return Plan(effect, power, pl.DataFrame(lines, schema_overrides={"users_needed": pl.Int64}))
+
+
+def _users_needed(pair: Mapping[str, Any], variance: float, effect: float, alpha: float, power: float) -> int | None:
+    if pair["users"] < 2:
+        return None
+
+    def is_enough(users: int) -> bool:
+        if pair["test"] == "permutation" and 2.0 ** (1 - users) >= alpha:
+            return False  # so few signs can be flipped that no p-value is below alpha
+        by_users, by_runs = max(0.0, variance) * pair["users"] / users, pair["run_error"] ** 2
+        df = users - 1 if by_runs == 0 else satterthwaite_df(by_users, users - 1, by_runs, pair["run_df"])
+        return noncentrality(df, alpha, power) * math.sqrt(by_users + by_runs) <= effect
+
+    return smallest_number(is_enough)

@@ -1,0 +1,184 @@
+"""The result of a comparison in sentences."""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from carouseval.comparison.crossed_effects import TIE
+from carouseval.comparison.pair_tests import CROSSED
+from carouseval.evaluation.mean_estimates import FEW_USERS
+from carouseval.evaluation.page_matching import FEW
+from carouseval.evaluation.results import Evaluation
+
+if TYPE_CHECKING:
+    from carouseval.comparison.comparison import Comparison
+
+_CORRECTIONS = {"holm": " after Holm correction", "bh": " after Benjamini-Hochberg correction", "none": ""}
+
+
+def summary(result: "Comparison") -> str:
+    """Notices, if any; whether the two best systems by the first metric differ; how sure that is, and the margin."""
+    texts = (result.notice, _missing_pages(result), _left_out(result), _best_systems(result), _margin(result))
+    return " ".join(text for text in texts if text)
+
+
+def ranking(result: "Comparison") -> list[dict[str, Any]]:
+    """The systems by the first metric, best first."""
+    ranked = result.systems.filter(pl.col("metric") == result.metrics[0])
+    return ranked.sort("mean", descending=True, nulls_last=True).to_dicts()
+
+
+def unmatched_systems(evaluations: Mapping[str, Sequence[Evaluation]]) -> list[str]:
+    """The systems with few pages that match the judgments by page_id."""
+    return [
+        name
+        for name, runs in evaluations.items()
+        if any(run.page_match is not None and run.page_match < FEW for run in runs)
+    ]
+
+
+def oriented_difference(system: str, pair: Mapping[str, Any]) -> tuple[float, float, float]:
+    """Difference and interval of a pair: ``system`` minus the other."""
+    if pair["system"] == system:
+        return pair["difference"], pair["low"], pair["high"]
+    return -pair["difference"], -pair["high"], -pair["low"]
+
+
+def level_text(result: "Comparison") -> str:
+    """``95% confidence interval``; also whether it is adjusted, where there are several."""
+    several = _tests(result) > 1
+    kind = "simultaneous " if several and result.config["simultaneous"] else ""
+    return f"{kind}{100 * result.config['ci']:g}% confidence interval"
+
+
+def significance_text(result: "Comparison", pair: Mapping[str, Any]) -> str:
+    """``statistically significant (p = 0.001 after Holm correction)``."""
+    if {pair["baseline"], pair["system"]} & {*unmatched_systems(result.evaluations)}:
+        return "not called significant: pages do not match the judgments by page_id"
+    verdict = "statistically significant" if pair["significant"] else "not statistically significant"
+    correction = _CORRECTIONS[result.config["correction"]] if _tests(result) > 1 else ""
+    return f"{verdict} (p = {pair['p_adjusted']:.2g}{correction})"
+
+
+def run_text(result: "Comparison", pair: Mapping[str, Any]) -> str:
+    """What the result says about other runs of the two systems."""
+    counts = {name: len(result.evaluations[name]) for name in (pair["system"], pair["baseline"])}
+    if pair["test"] != CROSSED:
+        runs = "this run" if set(counts.values()) == {1} else "these runs"
+        return f"The result is conditional on {runs} of each system."
+    single = [name for name, count in counts.items() if count == 1]
+    if single:
+        (other,) = counts.keys() - single
+        return (
+            f"Users and runs both vary; {single[0]} has one run, which is assumed to vary as the {counts[other]} runs "
+            f"of {other} do."
+        )
+    listed = " and ".join(f"{count} runs of {name}" for name, count in counts.items())
+    paired = ", paired" if result.config["runs"] == "paired" else ""
+    return f"Users and runs both vary ({listed}{paired})."
+
+
+def _tests(result: "Comparison") -> int:
+    """The number of tests that p-values of the first metric are corrected for."""
+    pairs = result.pairs
+    if not result.config["across_metrics"]:
+        pairs = pairs.filter(pl.col("metric") == result.metrics[0])
+    return pairs.filter(pl.col("p").is_not_nan()).height
+
+
+def _missing_pages(result: "Comparison") -> str:
+    """How many pages each system lacks, where they score 0 and systems differ."""
+    counts = {row["system"]: result.counts[row["system"]]["missing"] for row in ranking(result)}
+    if result.config["missing_pages"] != "zero" or len(set(counts.values())) == 1:
+        return ""
+    if unmatched_systems(result.evaluations):
+        return ""  # the summary says why
+    listed = ", ".join(f"{count:,} under {system}" for system, count in counts.items())
+    return f"Missing pages, which score 0: {listed}."
+
+
+def _left_out(result: "Comparison") -> str:
+    """How many users each system leaves out, where systems differ."""
+    counts = {row["system"]: row["left_out"] for row in ranking(result)}
+    if len(set(counts.values())) == 1:
+        return ""
+    listed = ", ".join(f"{count:,} under {system}" for system, count in counts.items())
+    displayed = result.config["candidates"] == "displayed"
+    why = "their pages show nothing relevant, so there is nothing to arrange" if displayed else "they have no page"
+    return f"Users left out: {listed} ({why}). Systems are compared on the users scored under both."
+
+
+def _best_systems(result: "Comparison") -> str:
+    """Whether the two best systems differ."""
+    metric = result.metrics[0]
+    best, second = ranking(result)[:2]
+    if unmatched := unmatched_systems(result.evaluations):
+        return (
+            f"The pages of {' and '.join(unmatched)} do not match the judgments by page_id, so no difference from "
+            f"{'it' if len(unmatched) == 1 else 'them'} is called significant. Write page_id the same way in all "
+            "tables, or drop it from judgments that hold for all pages of a user."
+        )
+    if math.isnan(best["mean"]):
+        return "No user was scored."
+    leader, runner_up = (f"{row['system']} ({row['mean']:.4f})" for row in (best, second))
+    if abs(best["mean"] - second["mean"]) <= TIE:
+        return f"{leader} and {runner_up} have the highest {metric}; there is no difference between them."
+    pair = result.pair(best["system"], second["system"])
+    highest = f"{leader} has the highest {metric}, followed by {runner_up}."
+    if pair is None:
+        return f"{highest} The two were not compared with each other."
+    if pair["users"] < 2:
+        return f"{highest} Too few users have scores under both for a test."
+    difference, low, high = oriented_difference(best["system"], pair)
+    if pair["significant"]:
+        first = highest
+    else:
+        first = f"{leader} and {runner_up} have the highest {metric} and do not differ significantly."
+    adjusted = ", not adjusted for multiple comparisons" if _tests(result) > 1 else ""
+    if result.config["simultaneous"]:
+        adjusted = ""
+    sentences = [
+        first,
+        f"On the {pair['users']:,} users scored under both, {best['system']} is {abs(difference):.4f} "
+        f"{'better' if difference >= 0 else 'worse'} than {second['system']} ({level_text(result)} {low:.4f} to "
+        f"{high:.4f}{adjusted}).",
+        f"The difference is {significance_text(result, pair)}.",
+        run_text(result, pair),
+    ]
+    if not pair["significant"]:
+        sentences.append(_detectable(pair))
+    if pair["few_users"]:
+        sentences.append(
+            f"With fewer than {FEW_USERS} users, intervals rely on differences that are nearly normally distributed."
+        )
+    return " ".join(sentences)
+
+
+def _detectable(pair: Mapping[str, Any]) -> str:
+    names = f"{pair['system']} and {pair['baseline']}"
+    if math.isnan(pair["detectable"]):
+        return f"With so few users this test cannot find any difference between {names} significant."
+    return (
+        f"The smallest difference between {names} that this comparison would detect with 80% power is "
+        f"{pair['detectable']:.4f}."
+    )
+
+
+def _margin(result: "Comparison") -> str:
+    """Which systems are shown to be at most the margin worse than what they are compared with."""
+    margin = result.config["margin"]
+    pairs = result.pairs.filter((pl.col("metric") == result.metrics[0]) & (pl.col("users") > 1))
+    if margin is None or pairs.is_empty():
+        return ""
+    groups = pairs.group_by("baseline", "not_inferior", maintain_order=True).agg("system")
+    return " ".join(
+        f"{_and(systems)} {'is' if len(systems) == 1 else 'are'}{'' if shown else ' not'} shown to be at most "
+        f"{margin:g} worse than {baseline}."
+        for baseline, shown, systems in groups.iter_rows()
+    )
+
+
+def _and(names: Sequence[str]) -> str:
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)

@@ -1,0 +1,96 @@
+"""Users' scores under every run of every system, from which systems are compared."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import polars as pl
+
+from carouseval.evaluation.results import NO_PAGE, Evaluation, weight_of
+from carouseval.metrics.grid import Array
+
+
+@dataclass(frozen=True)
+class UserScores:
+    """One line per user, segment, system and run, with a column per metric; null where there is no score.
+
+    A weighted user has the same weight in all systems and runs: the mean of its weights there.
+    """
+
+    lines: pl.DataFrame
+    runs: Mapping[str, int]  # of each system
+    metrics: tuple[str, ...]
+    by: tuple[str, ...] = ()
+
+    @classmethod
+    def of(
+        cls, evaluations: Mapping[str, Sequence[Evaluation]], metrics: Sequence[str], by: Sequence[str]
+    ) -> "UserScores":
+        """Collect the users of evaluations, each with the number of its run."""
+        frames = [
+            result.users_by(by).with_columns(system=pl.lit(name), run=pl.lit(run)).drop("pages")
+            for name, results in evaluations.items()
+            for run, result in enumerate(results)
+        ]
+        lines = _fill_segments(pl.concat(frames, how="vertical_relaxed"), list(by))
+        if "weight" in lines.columns:
+            weights = pl.col("weight", *map(weight_of, metrics)).mean()
+            by_system = lines.group_by("user_id", *by, "system").agg(weights)
+            own = by_system.sort("system").group_by("user_id", *by).agg(weights)
+            lines = lines.drop(own.columns[1 + len(by) :]).join(own, on=["user_id", *by], how="left", nulls_equal=True)
+        runs = {name: len(results) for name, results in evaluations.items()}
+        return cls(lines, runs, tuple(metrics), tuple(by))
+
+    @cached_property
+    def per_user(self) -> pl.DataFrame:
+        """Every user's mean over the runs of a system; null unless the user has a score under each of them."""
+        runs = pl.col("system").replace_strict(self.runs, return_dtype=pl.Int64).first()
+        means = [pl.when(pl.col(name).count() == runs).then(pl.col(name).mean()) for name in self.metrics]
+        weights = ["weight", *map(weight_of, self.metrics)] if "weight" in self.lines.columns else []
+        users = self.lines.group_by("system", "user_id", *self.by, maintain_order=True)
+        return users.agg(*means, *(pl.col(name).first() for name in weights)).sort(
+            "user_id", *self.by, "system", nulls_last=True
+        )
+
+    def segments(self) -> "dict[tuple[object, ...], UserScores]":
+        """The scores of each segment, by the values of ``by``."""
+        parts = self.lines.partition_by(self.by, as_dict=True) if self.by else {}
+        ordered = sorted(parts.items(), key=lambda part: str(part[0]))
+        return {key: UserScores(lines, self.runs, self.metrics) for key, lines in ordered}
+
+    def by_run(self, metric: str) -> pl.DataFrame:
+        """One line per user, with a column for each run of each system (:func:`run_column`)."""
+        name = pl.format(run_column("{}", "{}"), "system", "run").alias("system")
+        table = self.lines.select("user_id", name, metric).pivot("system", index="user_id", values=metric)
+        wanted = [run_column(system, run) for system, runs in self.runs.items() for run in range(runs)]
+        return table.with_columns(pl.lit(None, pl.Float64).alias(column) for column in wanted if column not in table)
+
+    def of_system(self, metric: str, system: str) -> tuple[Array, Array | None]:
+        """The scores, (users, runs), of the users scored under every run of a system, and their weights."""
+        columns = run_columns(system, self.runs)
+        table = self.by_run(metric).select("user_id", *columns).drop_nulls()
+        weights = None
+        if "weight" in self.lines.columns:
+            own = self.lines.select("user_id", weight_of(metric)).unique("user_id", keep="first")
+            weights = table.join(own, on="user_id", how="left", maintain_order="left")[weight_of(metric)].to_numpy()
+        return table.select(columns).to_numpy(), weights
+
+
+def run_column(system: str, run: object) -> str:
+    """The column of a system's run; no system or metric has such a name."""
+    return f"{system}\0{run}"
+
+
+def run_columns(system: str, runs: Mapping[str, int]) -> list[str]:
+    """The columns of all runs of a system."""
+    return [run_column(system, run) for run in range(runs[system])]
+
+
+def _fill_segments(scores: pl.DataFrame, by: list[str]) -> pl.DataFrame:
+    """Give users without a page the segments that other systems have them in, or ``NO_PAGE``."""
+    if not by:
+        return scores
+    unknown = pl.any_horizontal(pl.col(by).is_null())
+    segments = scores.filter(~unknown).select("user_id", *by).unique()
+    filled = scores.filter(unknown).drop(by).join(segments, on="user_id", how="left").select(scores.columns)
+    return pl.concat([scores.filter(~unknown), filled]).with_columns(pl.col(by).fill_null(NO_PAGE))

@@ -219,7 +219,8 @@ def test_intervals_cover() -> None:
 
 def tables(scores: dict[str, list[Array]]) -> tuple[dict[str, Any], pl.DataFrame]:
     """Layouts of one cell with these scores, (worlds, users) for each run; the segment of a user is its world."""
-    layouts, judged = {}, []
+    layouts: dict[str, Any] = {}
+    judged = []
     for name, runs in scores.items():
         layouts[name] = []
         for run, values in enumerate(runs):

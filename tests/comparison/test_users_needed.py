@@ -121,7 +121,7 @@ def test_runs_may_be_what_is_missing(data: cv.Sample) -> None:
     """If runs vary, no number of users finds a difference far below what runs differ by."""
     other = cv.sample(300, systems=["random"], seed=5).layouts["random"]
     shuffled = other.with_columns(pl.col("item_id").reverse().over("user_id"))
-    layouts = {"prod": data.layouts["prod"], "new": [data.layouts["new"], other, shuffled]}
+    layouts: dict[str, Any] = {"prod": data.layouts["prod"], "new": [data.layouts["new"], other, shuffled]}
     result = cv.compare(layouts, data.judgments, data.items, missing_pages="zero", invalid="count")
     plan = result.plan(0.001)
     assert plan.table["users_needed"].to_list() == [None]

@@ -88,10 +88,10 @@ def _interval_texts(interval: Interval | None) -> tuple[Any, Any]:
 
 
 def forms_table(choice: FormSelection, title: str = "") -> Text:
-    """The forms compared, with numbers to one decimal."""
+    """The forms compared, with numbers to one decimal; short headers, since the heading says above what BIC counts."""
     frame = choice.to_frame()
     rows = [[f"{value:.1f}" if isinstance(value, float) else value for value in row] for row in frame.iter_rows()]
-    return small_table(title, frame.columns, rows)
+    return small_table(title, [name.removesuffix(" above the lowest") for name in frame.columns], rows)
 
 
 def page_means(table: Array, grid: Grid) -> Array:

@@ -49,7 +49,9 @@ def independent_study(
     return as_examination(counts, screens)
 
 
-def restless_study(seed: int, model: RowPageBrowsing = SIX, participants: int = 30, screens: int = 12) -> Examination:
+def beta_binomial_study(
+    seed: int, model: RowPageBrowsing = SIX, participants: int = 30, screens: int = 12
+) -> Examination:
     """Participants with tastes of their own, cell by cell: beta-binomial counts, independent from cell to cell."""
     rng, weights = np.random.default_rng(seed), model.weights(GRID)
     own = rng.beta(4 * weights, 4 * (1 - weights), (participants, *GRID.shape))

@@ -52,13 +52,11 @@ def wald_intervals(
     cluster-robust, except for the parameters ``unclustered``, for which scores by participant are not known. Without,
     variances are multiplied by the residual ``dispersion``, estimated with ``degrees`` of freedom, if it is above 1.
     """
-    from scipy.special import stdtrit
-
     names, values = problem.form.free, problem.natural(estimate.point)[0]
     identified, joint, covariance = _identified(problem, estimate)
     idle, negligible = problem.without_effect(estimate)
     bound = _at_bound(estimate) & ~idle & ~negligible
-    quantile, clustering = NormalDist().inv_cdf((1 + ci) / 2), math.nan
+    degrees_of_freedom, clustering = math.inf, math.nan
     participants = 0 if participant_scores is None else len(participant_scores)
     if participant_scores is not None and participants > 1:
         model_based, variance = np.isin(names, unclustered), np.diag(covariance).copy()
@@ -66,11 +64,11 @@ def wald_intervals(
         clustering = variance_inflation(covariance, estimate.information[0], scatter)
         covariance = covariance @ scatter @ covariance
         covariance[model_based, model_based] = variance[model_based]
-        quantile = float(stdtrit(participants - 1, (1 + ci) / 2))
+        degrees_of_freedom = participants - 1
     elif dispersion > 1:
         covariance = covariance * dispersion
-        quantile = float(stdtrit(degrees, (1 + ci) / 2))
-    half = quantile * np.sqrt(np.maximum(np.diag(covariance), 0.0))
+        degrees_of_freedom = degrees
+    half = _quantile(ci, degrees_of_freedom) * np.sqrt(np.maximum(np.diag(covariance), 0.0))
     low, high = problem.natural(np.stack([estimate.point[0] - half, estimate.point[0] + half])).tolist()
     intervals: dict[str, Interval | None] = dict.fromkeys(names)
     warnings = []
@@ -99,6 +97,15 @@ def wald_intervals(
     ]
     unidentified = frozenset(names[k] for k in not_identified)
     return Uncertainty(intervals, unidentified, tuple(limitations), tuple(warnings), clustering)
+
+
+def _quantile(ci: float, degrees: float) -> float:
+    """The half width of an interval in standard errors: Student's t, or normal with unlimited degrees of freedom."""
+    if degrees == math.inf:
+        return NormalDist().inv_cdf((1 + ci) / 2)
+    from scipy.special import stdtrit
+
+    return float(stdtrit(degrees, (1 + ci) / 2))
 
 
 def _identified(problem: LikelihoodProblem, estimate: Estimate) -> tuple[IntArray, list[list[int]], Array]:

@@ -93,8 +93,9 @@ class FormSelection(Result):
 
     @property
     def heading(self) -> str:
-        """What the table compares, how data were held out, and by what the form was selected."""
-        return f"Forms compared; BIC and quasi-BIC above the lowest; held out: {self.folds}\n{self.rule}"
+        """What the table compares, by what the form was selected, and how data were held out."""
+        selected = f"Forms compared, one selected by {self.criterion}"
+        return f"{selected}; BIC and quasi-BIC above the lowest; held out: {self.folds}"
 
     @property
     def rule(self) -> str:

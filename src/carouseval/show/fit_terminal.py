@@ -64,7 +64,8 @@ def _likelihood(report: LikelihoodReport, width: int) -> Text:
     if isinstance(report.data.train, Examination):
         parts.append(fit_rows(report.data.train, fit.discount, report.data.grid, width))
     if report.choice is not None:
-        parts.append(forms_table(report.choice, f"\n{report.choice.heading}"))
+        title = sentences(report.choice.heading, width)
+        parts += [Text(), title, forms_table(report.choice), sentences(report.choice.rule, width)]
     return Text("\n").join(parts)
 
 

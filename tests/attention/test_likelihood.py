@@ -130,8 +130,8 @@ def test_intervals_hold_the_truth_as_often_as_they_say() -> None:
         study = drawn_study(truth, grid, people=30, screens=8, seed=seed)
         for into, seen in ((hits, study), (naive, Examination("cells", study.counts, study.screens))):
             found = fit_likelihood(seen, "six", grid)
-            by_participant = "clustered by participant (30 participants), approximate"
-            assert found.interval_method == (by_participant if into is hits else CELLS_ONLY)
+            by_participant = found.interval_method == "clustered by participant (30 participants), approximate"
+            assert by_participant is (into is hits)
             for k, name in enumerate(free):
                 ends = found.intervals[name]
                 if name == "sigma2":  # two pages only
@@ -169,7 +169,7 @@ def test_bootstrap_and_sandwich_agree() -> None:
         assert (again.high - again.low) / (ends.high - ends.low) == pytest.approx(1, abs=0.25)
         assert again.low == pytest.approx(ends.low, abs=0.3 * (ends.high - ends.low))
     cells = bootstrap_fit(TRAIN, fit_likelihood(TRAIN, "six"), samples=50)
-    assert cells.method == CELLS_ONLY
+    assert cells.method == fit_likelihood(TRAIN, "six").interval_method
     assert bootstrap_fit(TRAIN, fit_likelihood(TRAIN, "six"), samples=50) == cells  # seeded
 
 

@@ -81,6 +81,21 @@ def test_correlations_of_a_million_cells_against_scipy() -> None:
         assert r[0] == pytest.approx(stats.pearsonr(candidate, target).statistic, abs=1e-10)
 
 
+def test_rho_is_that_of_raw_values() -> None:
+    """Divided by their maximum, two of these values become one: a tie that the data do not have."""
+    below, above = 1.75, float(np.nextafter(1.75, 2))
+    table, falling = np.array([[3.0, above], [below, 1.0]]), np.array([[4.0, 3.0], [2.0, 1.0]])
+    assert above > below
+    assert above / 3 == below / 3
+    assert stats.spearmanr((table / 3).ravel(), falling.ravel()).statistic < 0.96
+    assert scores(table, cv.discounts.Empirical(falling)).spearman == pytest.approx(1, abs=1e-12)
+    assert scores(falling, cv.discounts.Empirical(table)).spearman == pytest.approx(1, abs=1e-12)
+    fit = grid_search(table, "d_t", cv.Grid(2, 2), top=5)
+    for one in (*fit.top, *refine(table, fit, cv.Grid(2, 2)).top):
+        expected = stats.spearmanr(one.discount.weights(cv.Grid(2, 2)).ravel(), table.ravel()).statistic
+        assert one.spearman == one.objective == pytest.approx(expected, abs=1e-12)
+
+
 def test_a_constant_has_no_correlation() -> None:
     rho, r = _native.correlations(np.ones((1, 4)), np.arange(4.0), 1)
     assert np.isnan(rho[0])

@@ -111,6 +111,7 @@ def test_the_form_that_the_data_support() -> None:
     assert set(content["intervals"]) == set(choice.chosen.values)
     assert content["intervals"]["kappa"]["low"] < content["parameters"]["kappa"] < content["intervals"]["kappa"]["high"]
     assert "too narrow" in content["interval_method"]
+    assert (content["criterion"], content["overdispersion"]) == ("quasi-BIC", choice.overdispersion)
     assert "do not identify the order in which people looked" in content["limitations"][-1]
 
 

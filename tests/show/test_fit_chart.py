@@ -187,7 +187,10 @@ def test_beyond_draws_the_intervals_it_was_given_in_order() -> None:
 def test_beyond_without_a_ceiling_has_no_band() -> None:
     svg = draw(ceiling_chart(LINES[:2]))
     assert not marks(svg, "rect")
-    assert any(text.startswith("Lines: 95% intervals (scores") and "bands" not in text for text in texts(svg))
+    assert "bands" not in " ".join(svg.itertext())
+    with_noise = draw(ceiling_chart(LINES, LINES[-1], "cells resampled"))
+    assert "Lines: 95% intervals (scores: cells resampled; agreement: Wilson)." in list(with_noise.itertext())
+    assert "Grey bands: interval of the ceiling." in " ".join(with_noise.itertext())
 
 
 def test_a_fit_in_the_terminal() -> None:

@@ -1,5 +1,6 @@
 """The paired-layout study, against a plain replay of the authors' draws and against exact arithmetic."""
 
+import inspect
 from fractions import Fraction
 from typing import Any
 
@@ -10,6 +11,7 @@ from scipy import stats
 import carouseval as cv
 from carouseval.attention import Examination, recgaze_counts
 from carouseval.attention.examination import Share
+from carouseval.cli.simulate import simulate as simulate_command
 from carouseval.study.choices import Mode
 from carouseval.study.draws import Draws, cumulative_probabilities
 from carouseval.study.simulation import simulate
@@ -47,6 +49,23 @@ def plain_study(mode: str, trials: int) -> dict[str, Any]:
         ]
         for level in ("0", "0.01", "0.02", "0.05", "0.1")
     }
+
+
+def test_no_discount_is_its_own_truth_by_default() -> None:
+    """The truth was once d_rpd, which agreed with itself on every pair."""
+    study = simulate(trials=300)
+    assert study.truth == "amsterdam"
+    assert study == simulate(truth=TRUTH, trials=300) == simulate(truth="amsterdam", trials=300)
+    assert all(one.agreement.value < 1 for one in study.thresholds[0].comparisons)
+
+
+def test_the_command_has_the_defaults_of_the_function() -> None:
+    function, command = (inspect.signature(one).parameters for one in (simulate, simulate_command))
+    shared = function.keys() & command.keys()
+    assert {"discounts", "truth", "mode", "trials", "seed", "stream", "thresholds", "share", "categories"} <= shared
+    for name in shared:
+        ours, theirs = function[name].default, command[name].default
+        assert (list(ours) if isinstance(ours, tuple) else ours) == theirs, name
 
 
 @pytest.mark.parametrize("mode", ["binary", "graded"])
@@ -215,6 +234,7 @@ def test_wilson_intervals_against_scipy() -> None:
         ({"share": 0}, "share must be a finite number above 0"),
         ({"grid": cv.Grid(3, 1)}, "at least 2 columns"),
         ({"truth": TRUTH, "grid": cv.Grid(20, 20)}, "too small for a 20x20 grid"),
+        ({"truth": "amsterdm"}, r"truth: there is no group, file or discount 'amsterdm'\. Did you mean 'amsterdam'"),
         ({"categories": 0}, "categories must be an integer of at least 1"),
     ],
 )

@@ -203,13 +203,13 @@ class LikelihoodReport(FitReport):
         -------
         dict
             The fitted discount, as ``discounts.parse("@file.json")`` reads it, the scores, intervals, limitations,
-            notes and forms compared.
+            notes, and the forms compared with how one was selected.
         """
         train = self.data.train
         sizes = {}
         if isinstance(train, Examination):
             sizes = {"screens": train.screens, "participants": train.participants}
-        forms = {} if self.choice is None else {"forms": self.choice.to_dict()["forms"]}
+        selection = {} if self.choice is None else self.choice.to_dict()
         return {
             **self._summary("likelihood"),
             **sizes,
@@ -222,5 +222,5 @@ class LikelihoodReport(FitReport):
             "interval_method": self.interval_method,
             "limitations": list(self.limitations),
             "notes": list(self.notes),
-            **forms,
+            **selection,
         }

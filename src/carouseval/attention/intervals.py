@@ -1,14 +1,16 @@
 """Confidence intervals of parameters fitted by likelihood, and which parameters the data identify."""
 
+import math
 from dataclasses import dataclass
 from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import NDArray
 
-from carouseval.attention.bootstrap import Interval
+from carouseval.attention.bootstrap import CELLS_ONLY, Interval
 from carouseval.attention.fisher_scoring import Estimate
 from carouseval.attention.likelihood_problem import BOUND, LikelihoodProblem
+from carouseval.attention.overdispersion import variance_inflation
 from carouseval.errors import ParameterError
 from carouseval.metrics.grid import Array, IntArray
 from carouseval.metrics.validation import require_float
@@ -23,12 +25,16 @@ _FEW_PARTICIPANTS = 5
 
 @dataclass(frozen=True)
 class Uncertainty:
-    """Intervals of parameters, which of them are not identified, and sentences about both."""
+    """Intervals of parameters, which of them are not identified, and sentences about both.
+
+    ``clustering`` is the cluster-robust variance over the model-based one, NaN without participants.
+    """
 
     intervals: dict[str, Interval | None]
     not_identified: frozenset[str]
     limitations: tuple[str, ...]
     interval_warnings: tuple[str, ...]
+    clustering: float
 
 
 def wald_intervals(
@@ -37,27 +43,32 @@ def wald_intervals(
     participant_scores: Array | None,
     ci: float,
     unclustered: tuple[str, ...] = (),
+    dispersion: float = math.nan,
+    degrees: int = 0,
 ) -> Uncertainty:
     """Wald intervals on the unbounded scale.
 
     With the score of each participant (the gradient of their log-likelihood, by parameter) standard errors are
-    cluster-robust, except for the parameters ``unclustered``, for which scores by participant are not known.
+    cluster-robust, except for the parameters ``unclustered``, for which scores by participant are not known. Without,
+    variances are multiplied by the residual ``dispersion``, estimated with ``degrees`` of freedom, if it is above 1.
     """
     names, values = problem.form.free, problem.natural(estimate.point)[0]
     identified, joint, covariance = _identified(problem, estimate)
     idle, negligible = problem.without_effect(estimate)
     bound = _at_bound(estimate) & ~idle & ~negligible
-    quantile = NormalDist().inv_cdf((1 + ci) / 2)
+    degrees_of_freedom, clustering = math.inf, math.nan
     participants = 0 if participant_scores is None else len(participant_scores)
     if participant_scores is not None and participants > 1:
-        from scipy.special import stdtrit
-
         model_based, variance = np.isin(names, unclustered), np.diag(covariance).copy()
-        scores = participant_scores.T @ participant_scores * participants / (participants - 1)
-        covariance = covariance @ scores @ covariance
+        scatter = participant_scores.T @ participant_scores * participants / (participants - 1)
+        clustering = variance_inflation(covariance, estimate.information[0], scatter)
+        covariance = covariance @ scatter @ covariance
         covariance[model_based, model_based] = variance[model_based]
-        quantile = float(stdtrit(participants - 1, (1 + ci) / 2))
-    half = quantile * np.sqrt(np.maximum(np.diag(covariance), 0.0))
+        degrees_of_freedom = participants - 1
+    elif dispersion > 1:
+        covariance = covariance * dispersion
+        degrees_of_freedom = degrees
+    half = _quantile(ci, degrees_of_freedom) * np.sqrt(np.maximum(np.diag(covariance), 0.0))
     low, high = problem.natural(np.stack([estimate.point[0] - half, estimate.point[0] + half])).tolist()
     intervals: dict[str, Interval | None] = dict.fromkeys(names)
     warnings = []
@@ -84,7 +95,17 @@ def wald_intervals(
         f"{', '.join(names[k] for k in group)} are not identified separately: other combinations fit equally well."
         for group in joint
     ]
-    return Uncertainty(intervals, frozenset(names[k] for k in not_identified), tuple(limitations), tuple(warnings))
+    unidentified = frozenset(names[k] for k in not_identified)
+    return Uncertainty(intervals, unidentified, tuple(limitations), tuple(warnings), clustering)
+
+
+def _quantile(ci: float, degrees: float) -> float:
+    """The half width of an interval in standard errors: Student's t, or normal with unlimited degrees of freedom."""
+    if degrees == math.inf:
+        return NormalDist().inv_cdf((1 + ci) / 2)
+    from scipy.special import stdtrit
+
+    return float(stdtrit(degrees, (1 + ci) / 2))
 
 
 def _identified(problem: LikelihoodProblem, estimate: Estimate) -> tuple[IntArray, list[list[int]], Array]:
@@ -130,6 +151,14 @@ def interval_method(participants: int | None, otherwise: str) -> str:
         return otherwise
     few = "; too narrow with so few" if participants < 10 else ""
     return f"clustered by participant ({participants} participants), approximate{few}"
+
+
+def cells_method(dispersion: float) -> str:
+    """How intervals were computed from counts of cells alone, with this residual dispersion."""
+    if not dispersion > 1:
+        return CELLS_ONLY
+    noise = f"binomial noise times {math.sqrt(dispersion):.2f} (residual dispersion {dispersion:.2f})"
+    return f"{noise}, still too narrow if screens or cells are correlated"
 
 
 def confidence_level(ci: float) -> float:

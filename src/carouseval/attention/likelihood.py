@@ -6,19 +6,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from carouseval.attention.bootstrap import (
-    BY_PARTICIPANT,
-    CELLS_ONLY,
-    Bootstrap,
-    Interval,
-    percentile_interval,
-    resample,
-)
+from carouseval.attention.bootstrap import BY_PARTICIPANT, Bootstrap, Interval, percentile_interval, resample
 from carouseval.attention.examination import Examination
-from carouseval.attention.fisher_scoring import BinomialCounts, Estimate
+from carouseval.attention.fisher_scoring import BinomialCounts
 from carouseval.attention.forms import Form, as_form
-from carouseval.attention.intervals import confidence_level, interval_method, wald_intervals
+from carouseval.attention.intervals import cells_method, confidence_level, interval_method, wald_intervals
 from carouseval.attention.likelihood_problem import MAX_START, LikelihoodProblem
+from carouseval.attention.overdispersion import participant_scores, residual_dispersion
 from carouseval.attention.rank_fit import Scores, matching_grid, scores_of
 from carouseval.errors import DataError, ParameterError
 from carouseval.metrics.discount_base import Discount, as_discount
@@ -66,6 +60,9 @@ class LikelihoodFit:
         Scores on the data of the fit.
     converged : bool
         Whether the search converged.
+    clustering : float, default nan
+        Cluster-robust variance over model-based variance, the mean over the parameters: how much more the counts vary
+        than independent cells would, estimated from participants; NaN where they are unknown.
 
     Examples
     --------
@@ -74,7 +71,7 @@ class LikelihoodFit:
     >>> fit
     LikelihoodFit('d_rcb': e=0.9621, kappa=0.9049, beta=0.8908; log-likelihood -135787.7)
     >>> round(fit.intervals["kappa"].low, 3), round(fit.intervals["kappa"].high, 3)
-    (0.903, 0.906)
+    (0.893, 0.916)
     """
 
     form: Form
@@ -91,6 +88,7 @@ class LikelihoodFit:
     cells: int
     train: Scores
     converged: bool
+    clustering: float = math.nan
 
     def __repr__(self) -> str:
         values = ", ".join(f"{name}={value:.4g}" for name, value in self.values.items())
@@ -98,8 +96,26 @@ class LikelihoodFit:
 
     @property
     def bic(self) -> float:
-        """The Bayesian information criterion, k ln n - 2 ln L, for k parameters and n observations."""
-        return len(self.values) * math.log(self.observations) - 2 * self.log_likelihood
+        """The Bayesian information criterion, k ln n - 2 ln L, for k parameters and n independent observations."""
+        return self.quasi_bic(1.0)
+
+    def quasi_bic(self, overdispersion: float) -> float:
+        """The quasi-likelihood version of BIC, k ln n - 2 ln L / c, for counts that vary c times as much as binomials.
+
+        n stays the number of observations, so that it is BIC where c = 1. Dividing n by c, too, would change the
+        penalty of a parameter by ln c only, and towards more parameters.
+
+        Parameters
+        ----------
+        overdispersion : float
+            The factor c, the same for all forms compared.
+
+        Returns
+        -------
+        float
+            The criterion; the lower, the better.
+        """
+        return len(self.values) * math.log(self.observations) - 2 * self.log_likelihood / overdispersion
 
     @property
     def deviance(self) -> float:
@@ -109,8 +125,13 @@ class LikelihoodFit:
     @property
     def dispersion(self) -> float:
         """The deviance per degree of freedom: about 1 if only binomial noise is left; NaN for a fit to scan paths."""
-        degrees = self.cells - len(self.values)
-        return self.deviance / degrees if degrees > 0 else math.nan
+        return residual_dispersion(self.deviance, self.cells - len(self.values))
+
+    @property
+    def overdispersion(self) -> float:
+        """How much more the counts vary than independent binomials: from participants, else residuals; at least 1."""
+        factor = self.dispersion if math.isnan(self.clustering) else self.clustering
+        return factor if factor > 1 else 1.0
 
 
 def fit_likelihood(
@@ -119,7 +140,8 @@ def fit_likelihood(
     """Fit a discount by maximum likelihood: each cell of each screen is examined or not.
 
     Intervals are clustered by participant where the counts of participants are known. Otherwise cells are treated as
-    independent and the intervals are too narrow, as ``interval_method`` says.
+    independent and variances are multiplied by the residual dispersion, if it is above 1 (quasi-likelihood). That
+    misses correlations that the parameters absorb: such intervals may still be too narrow, as ``interval_method`` says.
 
     Parameters
     ----------
@@ -152,7 +174,7 @@ def fit_likelihood(
     >>> {name: round(value, 3) for name, value in fit.values.items()}
     {'e': 0.922, 'kappa': 0.904, 'beta': 0.965, 'sigma1': 0.37, 'sigma2': 0.842, 'rho': 0.974}
     >>> fit.interval_method
-    'binomial noise of independent cells only, too narrow'
+    'binomial noise times 2.13 (residual dispersion 4.53), still too narrow if screens or cells are correlated'
     """
     grid = check_counts(examination, grid)
     return fit_form(examination, as_form(discount), grid, confidence_level(ci), {})
@@ -162,7 +184,11 @@ def fit_form(examination: Examination, form: Form, grid: Grid, ci: float, optima
     """Fit a form, with the optima of other forms on the same data as starts."""
     problem = LikelihoodProblem(form, grid)
     estimate = problem.fit(*_as_problem(examination), optima=optima)
-    uncertainty = wald_intervals(problem, estimate, _participant_scores(examination, estimate), ci)
+    saturated = log_likelihood(examination, examination.frequencies)
+    degrees = examination.counts.size - len(form.free)
+    dispersion = residual_dispersion(2 * (saturated - float(estimate.log_likelihood[0])), degrees)
+    scores = participant_scores(examination, estimate)
+    uncertainty = wald_intervals(problem, estimate, scores, ci, dispersion=dispersion, degrees=degrees)
     values = problem.parameters(estimate)
     participants = None if examination.by_participant is None else len(examination.by_participant[1])
     return LikelihoodFit(
@@ -173,13 +199,14 @@ def fit_form(examination: Examination, form: Form, grid: Grid, ci: float, optima
         not_identified=uncertainty.not_identified,
         limitations=(*uncertainty.limitations, *([COUNTS_OF_SCAN] if form.symbol == "d_scan" else []), ORDER),
         interval_warnings=uncertainty.interval_warnings,
-        interval_method=interval_method(participants, CELLS_ONLY),
+        interval_method=interval_method(participants, cells_method(dispersion)),
         log_likelihood=float(estimate.log_likelihood[0]),
-        saturated=log_likelihood(examination, examination.frequencies),
+        saturated=saturated,
         observations=examination.screens * examination.counts.size,
         cells=examination.counts.size,
         train=scores_of(estimate.probabilities[0].reshape(examination.counts.shape), examination.frequencies),
         converged=bool(estimate.converged[0]),
+        clustering=uncertainty.clustering,
     )
 
 
@@ -229,7 +256,8 @@ def bootstrap_fit(
 ) -> Bootstrap:
     """Compute bootstrap intervals of a fit by likelihood.
 
-    Participants are resampled where their counts are known, otherwise the count of each cell.
+    Participants are resampled where their counts are known, otherwise the count of each cell, out of as many screens as
+    are worth the information left by the residual dispersion of the fit: their number divided by it.
 
     Parameters
     ----------
@@ -266,7 +294,7 @@ def bootstrap_fit(
     samples, seed = require_int("samples", samples, 1), require_int("seed", seed, 0)
     ci = confidence_level(ci)
     problem = LikelihoodProblem(fit.form, grid)
-    frequencies, totals = resample(examination, samples, np.random.default_rng(seed))
+    frequencies, totals = resample(examination, samples, np.random.default_rng(seed), fit.dispersion)
     screens = np.repeat(totals, frequencies.shape[1], axis=1)
     fitted = np.clip(problem.unbounded(np.array([list(fit.values.values())])), -MAX_START, MAX_START)
     starts = np.concatenate([fitted, np.zeros_like(fitted)])
@@ -277,21 +305,8 @@ def bootstrap_fit(
         for k, name in enumerate(fit.form.free)
         if name not in fit.not_identified
     }
-    return Bootstrap(CELLS_ONLY if examination.by_participant is None else BY_PARTICIPANT, samples, ci, intervals)
-
-
-def _participant_scores(examination: Examination, estimate: Estimate) -> Array | None:
-    """The gradient of each participant's log-likelihood at the estimate, (participants, parameters)."""
-    if examination.by_participant is None:
-        return None
-    counts, screens = examination.by_participant
-    size = len(screens)
-    data = BinomialCounts(
-        counts.reshape(size, -1).astype(float), np.repeat(screens[:, None], examination.counts.size, axis=1)
-    )
-    slopes, _ = data.derivatives(np.repeat(estimate.probabilities, size, axis=0), np.arange(size))
-    scores: Array = slopes @ estimate.jacobian[0]
-    return scores
+    method = cells_method(fit.dispersion) if examination.by_participant is None else BY_PARTICIPANT
+    return Bootstrap(method, samples, ci, intervals)
 
 
 def check_counts(examination: Examination, grid: Grid | None) -> Grid:

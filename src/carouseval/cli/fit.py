@@ -53,8 +53,8 @@ def fit(
     form: Annotated[
         str | None,
         typer.Option(
-            help="Form of d_rpb, such as six or 'edges, first row'. Default: the form with the lowest BIC among those "
-            "with at most 8 parameters."
+            help="Form of d_rpb, such as six or 'edges, first row'. Default: selected by held-out participants or, "
+            "where they are unknown, by quasi-BIC, among those with at most 8 parameters."
         ),
     ] = None,
     values: Annotated[

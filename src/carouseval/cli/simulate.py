@@ -6,9 +6,9 @@ import typer
 
 from carouseval.cli.options import GRID, OutputFormat, PageSize, VisibleRows, choice_parser
 from carouseval.cli.output import Format, emit, progress_bar
-from carouseval.study.choices import THRESHOLDS, Mode, Stream
+from carouseval.study.choices import DISCOUNTS, THRESHOLDS, TRUTH, Mode, Stream
 
-DEFAULT_DISCOUNTS = ["d_a", "d_rpd"]
+DEFAULT_DISCOUNTS = list(DISCOUNTS)
 DEFAULT_THRESHOLDS = list(THRESHOLDS)
 
 EXAMPLES = """
@@ -36,7 +36,7 @@ def simulate(
             help="True attention: bratislava, amsterdam or all (RecGaze), a file of counts, or a discount such as "
             "d_rpd or @fitted.json."
         ),
-    ] = "amsterdam",
+    ] = TRUTH,
     mode: Annotated[
         Mode,
         typer.Option(parser=choice_parser(Mode), help="Relevance of relevant items: 1 (binary) or 1 to 5 (graded)."),

@@ -10,11 +10,12 @@ from carouseval.show.drawing import FAINT, INK, chart_of, note, styled
 from carouseval.study.ceiling_study import CeilingLine
 
 ValueWithInterval: TypeAlias = tuple[float, float, float]  # a value and the two ends of its interval
-INTERVALS = "95% intervals (scores: resampled test counts, cell by cell; agreement: Wilson)"
 LINE_HEIGHT = 46  # pixels from one discount to the next
 
 
-def ceiling_chart(lines: Sequence[CeilingLine], ceiling: CeilingLine | None = None) -> alt.ConcatChart:
+def ceiling_chart(
+    lines: Sequence[CeilingLine], ceiling: CeilingLine | None = None, noise: str = "test data resampled"
+) -> alt.ConcatChart:
     """One panel per measure, one line per discount in the order given, and a band for the interval of the ceiling."""
     scores = {"Spearman's ρ": "spearman", "Pearson's r": "pearson", "mean squared error": "mse"}
     measures = {title: [line.interval(measure) for line in lines] for title, measure in scores.items()}
@@ -26,8 +27,9 @@ def ceiling_chart(lines: Sequence[CeilingLine], ceiling: CeilingLine | None = No
         for index, (title, values) in enumerate(measures.items())
     ]
     band = "Grey bands: interval of the ceiling. " if ceiling is not None else ""
-    text = f"Lines: {INTERVALS}. {band}Scales are cropped: compare lengths within a panel only."
-    return styled(alt.concat(*panels, columns=len(panels), spacing=26, title=note(text)))
+    intervals = f"Lines: 95% intervals (scores: {noise}; agreement: Wilson)."
+    scales = f"{band}Scales are cropped: compare lengths within a panel only."
+    return styled(alt.concat(*panels, columns=len(panels), spacing=26, title=note(intervals, scales)))
 
 
 def _panel(

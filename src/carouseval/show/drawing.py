@@ -44,9 +44,11 @@ def styled(chart: _Chart) -> _Chart:
     return figure
 
 
-def note(text: str) -> alt.TitleParams:
-    """A line under a figure."""
-    return alt.TitleParams(text, orient="bottom", fontSize=13, fontWeight="normal", offset=14)
+def note(*lines: str) -> alt.TitleParams:
+    """One or more lines under a figure."""
+    return alt.TitleParams(
+        list(lines) if len(lines) > 1 else lines[0], orient="bottom", fontSize=13, fontWeight="normal", offset=14
+    )
 
 
 def chart_of(rows: Sequence[Mapping[str, Any]]) -> alt.Chart:

@@ -64,7 +64,8 @@ def _likelihood(report: LikelihoodReport, width: int) -> Text:
     if isinstance(report.data.train, Examination):
         parts.append(fit_rows(report.data.train, fit.discount, report.data.grid, width))
     if report.choice is not None:
-        parts.append(forms_table(report.choice, f"\n{report.choice.heading}"))
+        title = sentences(report.choice.heading, width)
+        parts += [Text(), title, forms_table(report.choice), sentences(report.choice.rule, width)]
     return Text("\n").join(parts)
 
 
@@ -88,10 +89,10 @@ def _interval_texts(interval: Interval | None) -> tuple[Any, Any]:
 
 
 def forms_table(choice: FormSelection, title: str = "") -> Text:
-    """The forms compared, with numbers to one decimal."""
+    """The forms compared, with numbers to one decimal; short headers, since the heading says above what BIC counts."""
     frame = choice.to_frame()
     rows = [[f"{value:.1f}" if isinstance(value, float) else value for value in row] for row in frame.iter_rows()]
-    return small_table(title, frame.columns, rows)
+    return small_table(title, [name.removesuffix(" above the lowest") for name in frame.columns], rows)
 
 
 def page_means(table: Array, grid: Grid) -> Array:

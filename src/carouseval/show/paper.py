@@ -46,7 +46,7 @@ def _figures(result: Reproduction) -> dict[str, Any]:
 
 def ceiling_figure(result: CeilingStudy) -> Any:
     """The paper's discount, d_rpb and the ceiling, without d_a, which is so far off that the others would coincide."""
-    return ceiling_chart(result.lines[1:], result.ceiling)
+    return ceiling_chart(result.lines[1:], result.ceiling, result.noise)
 
 
 def fit_figure(result: CeilingStudy, train: Examination, test: Examination) -> Any:

@@ -37,7 +37,7 @@ def reproduction(result: Reproduction) -> Text:
 
 
 def _ceiling(study: CeilingStudy) -> list[Text]:
-    """Discounts beside the ceiling, the forms compared, and the conclusions."""
+    """Discounts beside the ceiling, the forms compared, and what they show."""
     return [
         *heading(
             "Beyond the paper",
@@ -45,7 +45,8 @@ def _ceiling(study: CeilingStudy) -> list[Text]:
         ),
         Text("pairs: share of pairs on which the discount agrees with the truth", "dim"),
         small_table("", *_discounts(study)),
-        *heading("Forms compared", f"fitted to {study.train} only; held out: {study.choice.folds}"),
+        *heading("Forms compared", f"fitted to {study.train} only; BIC and quasi-BIC above the lowest;"),
+        Text(f"held out: {study.choice.folds}", "dim"),
         forms_table(study.choice),
         Text(),
         *(Text(line) for sentence in study.sentences for line in wrap(sentence, WIDTH)),

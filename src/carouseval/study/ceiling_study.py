@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from carouseval import _native
+from carouseval.attention.bootstrap import BY_PARTICIPANT, resample
 from carouseval.attention.examination import Examination
 from carouseval.attention.forms import MAX_PARAMETERS
-from carouseval.attention.likelihood import ORDER, log_likelihood
-from carouseval.attention.model_selection import FormSelection, choose_form
+from carouseval.attention.likelihood import ORDER, fit_likelihood, log_likelihood
+from carouseval.attention.model_selection import BIC, QUASI_BIC, FormSelection, choose_form
 from carouseval.attention.rank_fit import Scores, matching_grid, scores
 from carouseval.metrics.discounts import Discount, Empirical, parse
 from carouseval.metrics.grid import Array
@@ -28,9 +29,14 @@ if TYPE_CHECKING:
     import polars as pl
 
 CEILING = "the ceiling"
-NOISE = "within noise"
+NO_DIFFERENCE = "no difference found"
 _SAMPLES = 2000
 _WIDTH = 1.959963984540054  # of a 95% interval, in standard errors
+_VERDICTS = {
+    NO_DIFFERENCE: "no difference from the ceiling was found",
+    "better": "better than the ceiling",
+    "worse": "worse than the ceiling",
+}
 MEASURES = ("spearman", "pearson", "mse")
 WORDS = {"spearman": "rho", "pearson": "r", "mse": "MSE"}
 
@@ -56,11 +62,15 @@ class CeilingLine:
         return value, value - half, value + half
 
     def against_ceiling(self, measure: str) -> str:
-        """Whether it is within noise of the ceiling, by resampling the test counts, or better or worse."""
-        behind, error = getattr(self.behind, measure), getattr(self.behind_errors, measure)
-        if abs(behind) <= _WIDTH * error:
-            return NOISE
+        """Whether resampled test data show a difference from the ceiling, and which."""
+        behind = getattr(self.behind, measure)
+        if abs(behind) <= self.smallest_difference(measure):
+            return NO_DIFFERENCE
         return "worse" if (behind > 0) != (measure == "mse") else "better"
+
+    def smallest_difference(self, measure: str) -> float:
+        """The smallest difference from the ceiling that the noise of the test data would let show, at 95%."""
+        return _WIDTH * float(getattr(self.behind_errors, measure))
 
 
 @dataclass(frozen=True)
@@ -73,6 +83,7 @@ class CeilingStudy(Result):
     lines: tuple[CeilingLine, ...]
     cells: float  # cells examined on a test screen
     train_cells: float
+    noise: str  # what was resampled for the standard errors of scores
 
     @property
     def chosen(self) -> CeilingLine:
@@ -90,24 +101,20 @@ class CeilingStudy(Result):
         chosen, fit, rank_fitted = self.chosen, self.choice.chosen, self.lines[1]
         verdicts = {measure: chosen.against_ceiling(measure) for measure in MEASURES}
         phrases = [
-            f"{verdict} {'of' if verdict == NOISE else 'than'} the ceiling in {', '.join(places)}"
-            for verdict in (NOISE, "better", "worse")
+            f"{words} in {', '.join(places)}"
+            for verdict, words in _VERDICTS.items()
             if (places := [WORDS[measure] for measure in MEASURES if verdicts[measure] == verdict])
         ]
         disputes = "; ".join(
             f"{mode}: {one.corrected.count} and {one.regressions.count}" for mode, one in chosen.agreement.items()
         )
-        held_out = {
-            True: "held-out data agree",
-            False: "held-out data would select another",
-            None: "there are no held-out data",
-        }[self.choice.held_out_agrees]
+        hidden = ", ".join(f"{chosen.smallest_difference(measure):.4f} in {WORDS[measure]}" for measure in MEASURES)
         return (
-            f"{fit.discount.symbol} with {chosen.parameters} parameters is {'; '.join(phrases)}.",
+            f"{fit.discount.symbol} with {chosen.parameters} parameters: {'; '.join(phrases)}. The noise of the test "
+            f"data ({self.noise}) hides differences up to {hidden}.",
             f"Pairs on which it is right and the ceiling wrong, and vice versa: {disputes}. Log-likelihood of a test "
             f"screen: {_screen_text(chosen.per_screen)}; under the ceiling: {_screen_text(self.ceiling.per_screen)}.",
-            f"The form was selected by BIC on the training counts among those with at most {MAX_PARAMETERS} "
-            f"parameters; {held_out} ({self.choice.folds}).",
+            self._selection,
             f"Residual deviance on the training counts: {fit.dispersion:.2f} times that of binomial noise"
             f"{'' if fit.dispersion < 1.3 else ', because of what the form omits or because screens are correlated'}.",
             "A discount fitted by rank orders cells; its weights are not probabilities. Read as such, "
@@ -116,6 +123,28 @@ class CeilingStudy(Result):
             f"{self.cells:.1f} in test.",
             ORDER,
         )
+
+    @property
+    def _selection(self) -> str:
+        """How the form was selected, whether other criteria agree, and how much correlation that would survive."""
+        choice = self.choice
+        held_out = {
+            True: "held-out data agree",
+            False: "held-out data would select another",
+            None: "there are no held-out data",
+        }[choice.held_out_agrees]
+        bic = (
+            "BIC agrees"
+            if choice.best_by[BIC] is choice.chosen
+            else f"BIC would select {choice.best_by[BIC].form.name}"
+        )
+        text = (
+            f"{choice.rule} Only forms with at most {MAX_PARAMETERS} parameters could be selected, on the training "
+            f"counts alone; {bic}; {held_out} ({choice.folds})."
+        )
+        if choice.criterion == QUASI_BIC and math.isfinite(choice.max_overdispersion):
+            text += f" With a dispersion above {choice.max_overdispersion:.1f} a smaller form would be selected."
+        return text
 
     def to_frame(self) -> "pl.DataFrame":
         """One row per discount: its scores with their intervals."""
@@ -159,6 +188,7 @@ class CeilingStudy(Result):
                 for line in self.lines
             ],
             "cells_per_screen": self.cells,
+            "noise": self.noise,
         }
 
 
@@ -181,6 +211,7 @@ def ceiling_study(train: Examination, test: Examination, progress: Progress | No
         first, *others = study.thresholds[0].comparisons
         agreement[mode] = (*others, first)
     drawn = _resampled(test, [discount for _, discount, _ in entries])
+    inflation, noise = _clustering(choice, test)
     lines, top = [], scores(test, ceiling)
     for k, (name, discount, parameters) in enumerate(entries):
         here = scores(test, discount)
@@ -190,16 +221,22 @@ def ceiling_study(train: Examination, test: Examination, progress: Progress | No
                 discount=discount,
                 parameters=parameters,
                 test=here,
-                errors=Scores(*drawn[k].std(axis=0).tolist()),
+                errors=Scores(*(inflation * drawn[k].std(axis=0)).tolist()),
                 behind=Scores(*(getattr(top, measure) - getattr(here, measure) for measure in MEASURES)),
-                behind_errors=Scores(*(drawn[-1] - drawn[k]).std(axis=0).tolist()),
+                behind_errors=Scores(*(inflation * (drawn[-1] - drawn[k]).std(axis=0)).tolist()),
                 agreement={mode: agreement[mode][k] for mode in MODES},
                 cells=float(discount.weights(matching_grid(None, test.frequencies)).sum()),
                 per_screen=_per_screen(discount, test),
             )
         )
     return CeilingStudy(
-        choice, train.name, test.name, tuple(lines), float(test.frequencies.sum()), float(train.frequencies.sum())
+        choice=choice,
+        train=train.name,
+        test=test.name,
+        lines=tuple(lines),
+        cells=float(test.frequencies.sum()),
+        train_cells=float(train.frequencies.sum()),
+        noise=noise,
     )
 
 
@@ -213,10 +250,19 @@ def _screen_text(value: float | None) -> str:
     return "none, as it excludes what was observed" if value is None else f"{value:.3f}"
 
 
+def _clustering(choice: FormSelection, test: Examination) -> tuple[float, str]:
+    """By what to multiply the standard errors of :func:`_resampled`, and the noise they describe, in words."""
+    if test.by_participant is not None:
+        return 1.0, BY_PARTICIPANT
+    dispersion = max(choice.overdispersion, fit_likelihood(test, choice.richest.form).overdispersion)
+    inflation = math.sqrt(dispersion)
+    noise = f"cells resampled as if independent, standard errors times {inflation:.2f} for a dispersion of"
+    return inflation, f"{noise} {dispersion:.2f}"
+
+
 def _resampled(test: Examination, discounts: list[Discount]) -> Array:
-    """Scores (discounts, samples, measures) on resampled test counts, cell by cell."""
-    rng = np.random.default_rng(0)
-    drawn = rng.binomial(test.screens, test.frequencies.ravel(), (_SAMPLES, test.counts.size)) / test.screens
+    """Scores (discounts, samples, measures) on resampled test participants or, where they are unknown, cells."""
+    drawn, _ = resample(test, _SAMPLES, np.random.default_rng(0))
     shares = drawn / drawn.max(axis=1, keepdims=True)
     out = []
     for discount in discounts:

@@ -23,9 +23,9 @@ from carouseval.metrics.grid import Array, Grid
 from carouseval.metrics.ideal import ideal_dcg2d
 from carouseval.metrics.validation import require_choice, require_float, require_int
 from carouseval.result_base import Result
-from carouseval.study.choices import MODES, STREAMS, THRESHOLDS, Mode, Stream
+from carouseval.study.choices import DISCOUNTS, MODES, STREAMS, THRESHOLDS, TRUTH, Mode, Stream
 from carouseval.study.draws import Draws, LayoutPairs
-from carouseval.study.truth import Truth, own_grid
+from carouseval.study.truth import Truth, own_grid, read_truth
 
 if TYPE_CHECKING:
     import polars as pl
@@ -202,8 +202,8 @@ class Study(Result):
 
 
 def simulate(
-    discounts: Sequence[str | Discount] = ("d_a", "d_rpd"),
-    truth: Truth = "d_rpd",
+    discounts: Sequence[str | Discount] = DISCOUNTS,
+    truth: Truth = TRUTH,
     mode: Mode = "binary",
     trials: int = 20_000,
     seed: int = 42,
@@ -225,8 +225,9 @@ def simulate(
     ----------
     discounts : sequence of str or Discount, default ("d_a", "d_rpd")
         Discounts to compare with the truth; corrections and regressions are relative to the first.
-    truth : Examination, str or Discount, default "d_rpd"
-        Examination counts, which are compared exactly in integers, or any discount, with ties within 1e-12.
+    truth : Examination, str or Discount, default "amsterdam"
+        Examination counts, which are compared exactly in integers, or any discount, with ties within 1e-12; as text a
+        group of RecGaze, a file of counts, or the name of a discount. By default the counts of the paper's test set.
     mode : {"binary", "graded"}, default "binary"
         Relevant items have relevance 1 ("binary") or 1 to 5 ("graded").
     trials : int, default 20000
@@ -270,6 +271,8 @@ def simulate(
     judged = [as_discount(one) for one in discounts]
     if not judged:
         raise ParameterError("discounts must name at least one discount.")
+    if isinstance(truth, str):
+        truth = read_truth(truth, grid)
     grid = grid or own_grid(truth)
     rows = grid.rows if categories is None else require_int("categories", categories, 1)
     if grid.cols < 2:

@@ -159,6 +159,16 @@ def sign_flips(rng: Generator) -> Arguments:
     }
 
 
+def resampled_sums(rng: Generator) -> Arguments:
+    users = size(rng)
+    return {
+        "values": numbers(rng, users, size(rng, most=17)),
+        "user": rng.integers(0, 2**64, users, dtype=np.uint64),
+        "resamples": int(rng.choice([0, 1, 3, 4, 5, 513, 2500])),
+        "seed": int(rng.integers(2**63)),
+    }
+
+
 def scan_chains(rng: Generator) -> Arguments:
     count, states, reach, cells = size(rng, most=9), size(rng), int(rng.integers(0, 9)), size(rng, 1, 17)
     band = rng.random((count, states, 2 * reach + 1)) * (rng.random((count, states, 2 * reach + 1)) < 0.7)
@@ -305,7 +315,7 @@ def text_hashes(rng: Generator) -> Arguments:
 MAKERS: dict[str, Callable[[Generator], Arguments]] = {
     made.__name__: made
     for made in (
-        score, layout, candidate_ideals, correlations, draw_pairs, sign_flips, scan_chains,
+        score, layout, candidate_ideals, correlations, draw_pairs, sign_flips, resampled_sums, scan_chains,
         page_runs, shown_carousels, read_pages, score_hits, gather_candidates, largest_first,
         order_within, judged_twice, text_hashes,
     )

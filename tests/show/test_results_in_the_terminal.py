@@ -52,7 +52,8 @@ def test_an_evaluation_shows_its_caption_below_the_table(data: Sample) -> None:
 def test_a_comparison_shows_its_caption_below_the_tables(data: Sample) -> None:
     result = cv.compare(data.layouts, data.judgments, data.items, permutations=99)
     text = comparison(result, width=70)
-    assert paragraph(text, "N2DCG_cat with").startswith(f"{result.caption} Test: permutation with 99 permutations")
+    assert "99 random draws, seed 0." in paragraph(text, "N2DCG_cat with")
+    assert paragraph(text, "N2DCG_cat with").startswith(f"{result.caption} Test: permutation test paired")
     assert GRID in result.caption
     assert style_of(text, "N2DCG_cat with d_rpd(alpha=4") == "dim"
     assert max(map(len, text.plain.partition("\n\n")[0].splitlines())) <= 70

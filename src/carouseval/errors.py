@@ -2,6 +2,9 @@
 
 import sys
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 
 
 class CarousevalError(ValueError):
@@ -77,8 +80,26 @@ class DataWarning(UserWarning):
     """
 
 
+_given: ContextVar[set[str] | None] = ContextVar("_given", default=None)
+
+
+@contextmanager
+def each_warning_once() -> Iterator[None]:
+    """Give a warning only the first time, where the same tables are read several times."""
+    token = _given.set(set() if _given.get() is None else _given.get())
+    try:
+        yield
+    finally:
+        _given.reset(token)
+
+
 def warn(message: str) -> None:
     """Warn at the caller's line outside the package."""
+    given = _given.get()
+    if given is not None:
+        if message in given:
+            return
+        given.add(message)
     level, frame = 2, sys._getframe(1)
     while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("carouseval."):
         level, frame = level + 1, frame.f_back

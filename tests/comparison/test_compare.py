@@ -1,6 +1,7 @@
 """Comparisons: known orders, fair pairing, and results that do not depend on how the data comes."""
 
 import json
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -349,3 +350,17 @@ def test_repr_of_sensitivity_names_what_changes_the_order() -> None:
 def test_errors_name_the_system_where_items_are_collected(data: Sample) -> None:
     with pytest.raises(cv.DataError, match="prod: layouts: missing column"):
         cv.compare({"new": data.layouts["new"], "prod": {"x": [1]}}, data.judgments)
+
+
+def test_warnings_are_given_once_per_comparison(data: Sample) -> None:
+    """Not once per system, run or variation: tables that are read several times give the same warning each time."""
+    judgments = data.judgments.with_columns(relevance=pl.col("relevance") * 4)
+    systems: dict[str, Any] = {"new": [data.layouts["new"]] * 2, "prod": data.layouts["prod"]}
+    for function in (cv.compare, cv.sensitivity):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            function(systems, judgments, data.items)
+        texts = [str(warning.message) for warning in caught]
+        assert sum("are above 10" in text for text in texts) == 1
+        assert len(set(texts)) == len(texts)
+        assert {warning.filename for warning in caught} == {__file__}

@@ -10,7 +10,7 @@ from carouseval.cli import options
 from carouseval.cli.output import Format, emit, note_assumptions, progress_bar
 from carouseval.cli.settings_options import with_settings
 from carouseval.comparison.choices import Correction, NamedTest, RunEffects
-from carouseval.errors import ParseError
+from carouseval.errors import ParseError, each_warning_once
 
 EXAMPLES = """
 carouseval compare prod=layouts-prod.parquet new=layouts-new.parquet judgments.parquet --items items.parquet
@@ -122,7 +122,7 @@ def compare(
     if sensitivity and (isinstance(settings["grid"], dict) or format is Format.csv):
         raise ParseError("--sensitivity needs a single --grid, and any --format but csv.")
     metrics = [name for name in settings["metrics"] if name.startswith("N2DCG_cat")] or ["N2DCG_cat"]
-    with progress_bar() as bar:
+    with progress_bar() as bar, each_warning_once():
         result = run(
             layouts,
             judgments,

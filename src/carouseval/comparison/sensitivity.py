@@ -13,7 +13,7 @@ import polars as pl
 
 from carouseval.comparison.crossed_effects import TIE
 from carouseval.comparison.systems import Systems, evaluate_systems, runs_by_system
-from carouseval.errors import ParameterError
+from carouseval.errors import ParameterError, each_warning_once
 from carouseval.evaluation.caption import caption
 from carouseval.evaluation.plan import ScoringPlan
 from carouseval.evaluation.results import Evaluation
@@ -202,16 +202,17 @@ def sensitivity(
     }
     lines: list[dict[str, Any]] = []
     users: dict[str, int] = {}
-    for candidates, metrics in metrics_by_candidates.items():
-        varied = replace(options, candidates=candidates, metrics=list(metrics.values()))
-        evaluations = evaluate_systems(runs, judgments, items, ScoringPlan.of(varied), progress)
-        if candidates == options.candidates:
-            users = {
-                system: max(result.per_user[str(reference)].count() for result in results)
-                for system, results in evaluations.items()
-            }
-        for variation, varied_metric in metrics.items():
-            lines += _lines(variation, str(varied_metric), evaluations, options.by_columns)
+    with each_warning_once():
+        for candidates, metrics in metrics_by_candidates.items():
+            varied = replace(options, candidates=candidates, metrics=list(metrics.values()))
+            evaluations = evaluate_systems(runs, judgments, items, ScoringPlan.of(varied), progress)
+            if candidates == options.candidates:
+                users = {
+                    system: max(result.per_user[str(reference)].count() for result in results)
+                    for system, results in evaluations.items()
+                }
+            for variation, varied_metric in metrics.items():
+                lines += _lines(variation, str(varied_metric), evaluations, options.by_columns)
     return Sensitivity(
         systems=_ranked(runs, lines[0]),
         table=_with_agreement(lines, list(runs), options.by_columns),

@@ -30,9 +30,9 @@ def comparison(
     draws = f"; {config['permutations']:,} random draws, seed {config['seed']}"
     is_random = not {"permutation", "bootstrap"}.isdisjoint(frame["test"])
     test = (
-        f"Test: {test_text(frame, config)}{draws if is_random else ''}. Confidence intervals {intervals}. Detectable: the smallest true difference that would be found significant with 80% "
-        "power. Break-even: if unjudged items shown by the losing system gain this share of the mean gain of relevant "
-        "items, the difference is 0."
+        f"Test: {test_text(frame, config)}{draws if is_random else ''}. Confidence intervals {intervals}. Detectable: "
+        "the smallest true difference that would be found significant with 80% power. Break-even: if unjudged items "
+        "shown by the losing system gain this share of the mean gain of relevant items, the difference is 0."
     )
     notes = [result.caption, test, few_users_note(frame)]
     lines += [Text(), *(sentences(note, width, "dim") for note in notes if note)]

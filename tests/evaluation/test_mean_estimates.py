@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ import carouseval as cv
 from carouseval.evaluation.mean_estimates import MeanEstimate, UserShares, mean_estimate, mean_interval
 from carouseval.metrics.grid import Array
 
+DOCS = Path(__file__).parents[2] / "docs/statistics.md"
 WORLDS = 4_000
 Draw = Callable[[np.random.Generator, int], Array]
 DRAWS: dict[str, tuple[Draw, float]] = {  # and the true mean
@@ -94,6 +96,14 @@ def misses(name: str, users: int, ci: float = 0.95, worlds: int = WORLDS) -> tup
     return float((ends[:, 0] > truth).mean()), float((ends[:, 1] < truth).mean())
 
 
+def documented(name: str, users: int) -> float:
+    """The coverage that docs/statistics.md states."""
+    lines = [line.strip("|\n ").split(" | ") for line in DOCS.read_text().splitlines() if line.startswith("| ")]
+    header = next(line for line in lines if f"{users} users" in line)
+    row = next(line for line in lines if line[0] == name.removeprefix("negative "))
+    return float(row[header.index(f"{users} users")].removesuffix("%")) / 100
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("users", [10, 20, 50])
 @pytest.mark.parametrize("name", [name for name in DRAWS if name != "lognormal"])
@@ -103,6 +113,7 @@ def test_coverage(name: str, users: int) -> None:
     Differences that are mostly ties vary so little, with 10 users, that half a percent more are missed.
     """
     below, above = misses(name, users)
+    assert documented(name, users) == pytest.approx(1 - below - above, abs=0.015)
     least = 0.925 if name == "mostly ties" and users == 10 else 0.93
     assert least <= 1 - below - above <= 0.97
 

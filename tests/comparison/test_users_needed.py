@@ -14,7 +14,7 @@ from carouseval.comparison.users_needed import noncentrality
 
 @pytest.mark.parametrize(
     ("effect", "users"),
-    [(0.2, 199), (0.5, 34), (0.8, 15), (1.0, 10), (0.01, 78_491)],
+    [(0.2, 199), (0.4, 52), (0.5, 34), (0.8, 15), (1.0, 10), (2.0, 5), (0.01, 78_491)],
 )
 def test_published_sizes(effect: float, users: int) -> None:
     """The paired t-test at 5%, 80% power, as in Cohen's tables and G*Power; large ones by the normal formula."""

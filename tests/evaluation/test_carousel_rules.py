@@ -216,12 +216,7 @@ def test_explain_and_evaluate_agree_on_bounds(
     monkeypatch: pytest.MonkeyPatch, candidates: str, duplicates: str
 ) -> None:
     """The same where the search for ideals ends at once, so that they are only bounded."""
-    solve = ideal_problems.IdealProblems.solve
-    monkeypatch.setattr(
-        ideal_problems.IdealProblems,
-        "solve",
-        lambda self, weights, once, node_limit=None, threads=None: solve(self, weights, once, 1, threads),
-    )
+    end_searches_at_once(monkeypatch)
     rng = random.Random(5)
     layouts, judgments, items = crowded_pages(rng)
     arguments: dict[str, Any] = {
@@ -237,6 +232,38 @@ def test_explain_and_evaluate_agree_on_bounds(
         compared, bounded = agreements(arguments | more)
         assert compared > 30
         assert (bounded > 5) == (duplicates != "every"), bounded  # copies that all count do not couple rows
+
+
+@pytest.mark.parametrize("candidates", ["judged", "displayed"])
+def test_past_the_limit_of_work_scores_are_shares_of_the_bound(
+    monkeypatch: pytest.MonkeyPatch, candidates: str
+) -> None:
+    """The ideal is between the page found and the bound; a score by the page found could be too high."""
+    layouts, judgments, items = map(frame, crowded_pages(random.Random(5)))
+    settings: dict[str, Any] = {"grid": cv.Grid(6, 5, page_size=2), "gain": "linear", "candidates": candidates}
+    proven = cv.evaluate(layouts, judgments, items, **settings).per_page
+    end_searches_at_once(monkeypatch)
+    pages = cv.evaluate(layouts, judgments, items, **settings).per_page.with_columns(
+        proven=proven["N2DCG_cat.ideal"], proven_score=proven["N2DCG_cat"]
+    )
+    for line in pages.iter_rows(named=True):
+        best, ideal, bound = line["N2DCG_cat.ideal_found"], line["proven"], line["N2DCG_cat.ideal"]
+        assert best <= ideal * (1 + 1e-12) <= bound * (1 + 2e-12)
+        assert line["N2DCG_cat"] == pytest.approx(line["N2DCG_cat.dcg"] / bound, rel=1e-12)
+    bounded = pages.filter("N2DCG_cat.bounded")
+    assert bounded.height > 5
+    assert (bounded["N2DCG_cat.ideal"] > bounded["N2DCG_cat.ideal_found"]).all()
+    assert (bounded["N2DCG_cat"] <= bounded["proven_score"] * (1 + 1e-12)).all()
+
+
+def end_searches_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Give the search for an ideal page one step."""
+    solve = ideal_problems.IdealProblems.solve
+    monkeypatch.setattr(
+        ideal_problems.IdealProblems,
+        "solve",
+        lambda self, weights, once, node_limit=None, threads=None: solve(self, weights, once, 1, threads),
+    )
 
 
 def agreements(arguments: dict[str, Any]) -> tuple[int, int]:

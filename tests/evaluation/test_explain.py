@@ -43,6 +43,16 @@ def test_choice() -> None:
     assert [page[name] for name in ("dcg", *LOSSES, "ideal")] == pytest.approx([1.0, 0.0, 0.0, 1.2, 2.2])
 
 
+def test_a_page_above_its_ideal_loses_nothing() -> None:
+    """Where every copy counts, a1 twice in a row is worth 1.9, more than any page that shows a1 once."""
+    layouts = {"user_id": ["u"] * 2, "row": [1, 1], "col": [1, 2], "item_id": ["a1"] * 2, "category": ["A"] * 2}
+    judgments = {"user_id": ["u"], "item_id": ["a1"], "relevance": [1]}
+    with pytest.warns(cv.DataWarning, match="1 page gained more than the ideal page"):
+        result = cv.explain(layouts, judgments, metrics=METRIC, grid=GRID, duplicates="every")
+    page = result.per_page.row(0, named=True)
+    assert [page[name] for name in ("dcg", *LOSSES, "ideal")] == pytest.approx([1.9, 0.0, 0.0, 0.0, 1.0])
+
+
 @pytest.mark.parametrize("start", range(0, 600, 100))
 def test_steps_of_tiny_pages(start: int) -> None:
     """S1 is the displayed ideal with every row pinned, S2 the displayed and S3 the judged ideal, by brute force."""

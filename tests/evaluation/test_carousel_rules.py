@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 
 import carouseval as cv
+from carouseval.evaluation.explanation import LOSSES
 from carouseval.evaluation.scoring import ideal_problems
 from tests.evaluation.table_oracle import Carousels, Id, evaluate_tables, kind_of, read_pages
 from tests.evaluation.test_evaluate_oracle import arguments_of, evaluations_of, frame, under_names
@@ -288,6 +289,10 @@ def agreements(arguments: dict[str, Any]) -> tuple[int, int]:
     )
     assert not explained.filter(pl.col("dcg").is_null(), pl.col("score") > 0).height
     same_tables(table, explained, 0)
+    for line in found.per_page.drop_nulls("ideal").iter_rows(named=True):
+        losses = [line[name] for name in LOSSES]
+        assert min(losses) >= 0
+        assert line["dcg"] + sum(losses) == pytest.approx(max(line["dcg"], line["ideal"]))
     return found.per_page.drop_nulls("ideal").height, wanted.counts["bounded"]
 
 

@@ -396,3 +396,11 @@ def test_a_positive_page_with_no_ideal_is_above_it() -> None:
     with pytest.warns(cv.DataWarning):
         result = cv.evaluate(*tables, metrics=METRIC, grid=GRID, invalid="count")
     assert (result.counts["above_ideal"], result.counts["invalid"]) == (1, 1)
+
+
+def test_rows_whose_items_share_several_categories_have_none() -> None:
+    """Without labels either row may be either category, so that neither repeats the other."""
+    pages = layouts(("u", 1, 1, "a", ""), ("u", 1, 2, "b", ""), ("u", 2, 1, "c", ""), ("u", 2, 2, "d", ""))
+    items = {"item_id": list("aabbccdd"), "category": ["Top", "New"] * 4}
+    result = cv.evaluate(pages.drop("category"), judgments(("u", "a", 1)), items, metrics=METRIC, grid=GRID)
+    assert (result.counts["invalid"], result.mean[str(METRIC)]) == (0, 1.0)

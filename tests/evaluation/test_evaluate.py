@@ -75,6 +75,17 @@ def test_an_item_of_two_categories_counts_once_in_the_ideal() -> None:
     assert every.per_page[f"{METRIC}.ideal"][0] == pytest.approx(1.0 + 0.9 + 0.3 + 0.2)
 
 
+def test_the_ideal_leaves_no_row_empty() -> None:
+    """Where weights rise from row to row, one category still stands on row 1, and two on rows 1 and 2."""
+    rising = cv.metric("N2DCG_cat", discount=cv.discounts.Empirical([[0.1], [0.2], [1.0]], name="rising"))
+    judgments = {"user_id": ["u"] * 2, "item_id": ["a", "b"], "relevance": [1, 1]}
+    for categories, ideal in (("AA", 0.1), ("AB", 0.3)):
+        layouts = {"user_id": ["u"], "row": [1], "col": [1], "item_id": ["a"], "category": ["A"]}
+        items = {"item_id": ["a", "b"], "category": list(categories)}
+        result = cv.evaluate(layouts, judgments, items, metrics=rising, grid=cv.Grid(3, 1))
+        assert result.per_page[f"{rising}.ideal"][0] == pytest.approx(ideal)
+
+
 def test_pinned_rows_stay() -> None:
     """With B pinned to the top the ideal is 1.0 for b1 and .3 + .2 for A below."""
     pinned = LAYOUTS.with_columns(pinned=pl.col("row") == 1)

@@ -83,6 +83,9 @@ def test_steps_of_tiny_pages(start: int) -> None:
         for row in found.per_page.filter(pl.col("ideal").is_not_null()).iter_rows(named=True):
             key = row["user_id"], row.get("page_id")
             steps = [s1[key]["dcg"], s1[key]["ideal"], s2[key]["ideal"], s3[key]["ideal"]]
+            losses = [row[name] for name in LOSSES]
+            assert min(losses) >= 0, (seed, key)
+            assert row["dcg"] + sum(losses) == pytest.approx(max(row["dcg"], row["ideal"]), rel=1e-12), (seed, key)
             if steps[1] is None or steps != sorted(steps):
                 continue  # a page that breaks the rules may be better than its ideal
             wanted = [steps[0], *np.diff(steps), steps[3]]

@@ -10,7 +10,7 @@ import pytest
 
 import carouseval as cv
 from carouseval.evaluation.explanation import LOSSES
-from carouseval.evaluation.scoring import ideal_problems
+from carouseval.evaluation.scoring import first_occurrence, ideal_problems
 from tests.evaluation.table_oracle import Carousels, Id, evaluate_tables, kind_of, read_pages
 from tests.evaluation.test_evaluate_oracle import arguments_of, evaluations_of, frame, under_names
 from tests.evaluation.test_table_oracle import judge, members, page
@@ -255,6 +255,22 @@ def test_past_the_limit_of_work_scores_are_shares_of_the_bound(
     assert bounded.height > 5
     assert (bounded["N2DCG_cat.ideal"] > bounded["N2DCG_cat.ideal_found"]).all()
     assert (bounded["N2DCG_cat"] <= bounded["proven_score"] * (1 + 1e-12)).all()
+
+
+def test_past_the_limit_of_nodes_the_rule_first_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pages of 4 x 3 with a few repeats, whose best order is searched for among counting rows."""
+    rng, lines = random.Random(7), []
+    for user in range(60):
+        rows = [rng.sample(range(9), 3) for _ in range(4)]
+        places = [(row, col, item) for row, items in enumerate(rows, 1) for col, item in enumerate(items, 1)]
+        lines += [{"user_id": user, "row": row, "col": col, "item_id": item} for row, col, item in places]
+    liked = [{"user_id": user, "item_id": item, "relevance": item % 4} for user in range(60) for item in range(9)]
+    settings: dict[str, Any] = {"grid": cv.Grid(4, 3, page_size=2), "candidates": "displayed", "duplicates": "first"}
+    proven = cv.evaluate(frame(lines), frame(liked), **settings)
+    monkeypatch.setattr(first_occurrence, "_MOST_NODES", 0)
+    found = cv.evaluate(frame(lines), frame(liked), **settings)
+    assert proven.counts["bounded"] < found.counts["bounded"]
+    assert (found.per_page["N2DCG_cat.ideal"] >= proven.per_page["N2DCG_cat.ideal"] * (1 - 1e-12)).all()
 
 
 def end_searches_at_once(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -404,3 +404,11 @@ def test_rows_whose_items_share_several_categories_have_none() -> None:
     items = {"item_id": list("aabbccdd"), "category": ["Top", "New"] * 4}
     result = cv.evaluate(pages.drop("category"), judgments(("u", "a", 1)), items, metrics=METRIC, grid=GRID)
     assert (result.counts["invalid"], result.mean[str(METRIC)]) == (0, 1.0)
+
+
+def test_a_carousel_that_no_page_shows_holds_a_row() -> None:
+    """With capacity="shown" pages tell how much other carousels hold, and nothing about this one."""
+    pages = layouts(("u", 1, 1, "a", "Top"))
+    items = {"item_id": ["a", "b", "c", "d"], "category": ["Top", "Top", "New", "New"]}
+    liked = judgments(*(("u", item, 1) for item in "abcd"))
+    assert ideals((pages, liked, items), capacity="shown") == pytest.approx({"u": 1.0 + 0.8 + 0.5})

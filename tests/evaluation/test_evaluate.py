@@ -2,7 +2,7 @@
 
 import math
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import polars as pl
@@ -84,6 +84,37 @@ def test_the_ideal_leaves_no_row_empty() -> None:
         items = {"item_id": ["a", "b"], "category": list(categories)}
         result = cv.evaluate(layouts, judgments, items, metrics=rising, grid=cv.Grid(3, 1))
         assert result.per_page[f"{rising}.ideal"][0] == pytest.approx(ideal)
+
+
+@pytest.mark.parametrize(
+    ("lines", "slots"),
+    [
+        ([("a", "A", None), ("b", "A", None)], 2),
+        ([("a", "A", None), ("b", "A", None), ("b", "A", None)], 2),  # said twice
+        ([("a", "A", None), ("b", "A", None), ("b", "A", "u")], 2),  # said to everyone and to u
+        ([("a", "A", None), ("b", "A", "u"), ("b", "A", "u")], 2),
+        ([("a", "A", None), ("b", "A", None), ("c", "A", "u")], 3),
+        ([("a", "A", None), ("b", "A", None), ("c", "A", "v")], 2),
+    ],
+)
+def test_a_category_fills_as_many_cells_as_it_has_items(lines: list[tuple[str, str, str | None]], slots: int) -> None:
+    """Also where the cell after them has the largest weight."""
+    rising = cv.metric("N2DCG_cat", discount=cv.discounts.Empirical([[0.25, 0.5, 1.0, 2.0]], name="rising"))
+    layouts = {"user_id": ["u", "v"], "row": [1, 1], "col": [1, 1], "item_id": ["a", "a"], "category": ["A", "A"]}
+    judgments = {"user_id": ["u", "v"], "item_id": ["a", "a"], "relevance": [1, 1]}
+    items = pl.DataFrame(lines, schema=["item_id", "category", "user_id"], orient="row")
+    result = cv.evaluate(layouts, judgments, items, metrics=rising, grid=cv.Grid(1, 4))
+    assert result.per_page[f"{rising}.ideal"][0] == 2.0 ** (slots - 3)
+
+
+def test_where_every_copy_counts_an_item_stands_once_in_each_category() -> None:
+    metric = cv.metric("N2DCG", discount=TABLE1)
+    layouts = {"user_id": ["u"], "row": [1], "col": [1], "item_id": ["x"], "category": ["A"]}
+    judgments = {"user_id": ["u"] * 2, "item_id": ["x", "y"], "relevance": [2, 1]}
+    items = {"item_id": ["x", "x", "y"], "category": ["A", "B", "B"]}
+    for duplicates, ideal in (("best", 3 * 1.0 + 1 * 0.9), ("every", 3 * 1.0 + 3 * 0.9 + 1 * 0.8)):
+        result = cv.evaluate(layouts, judgments, items, metrics=metric, grid=GRID, duplicates=cast(Any, duplicates))
+        assert result.per_page[f"{metric}.ideal"][0] == pytest.approx(ideal)
 
 
 def test_pinned_rows_stay() -> None:

@@ -11,6 +11,7 @@ import pytest
 import carouseval as cv
 from carouseval.building.sample import sample
 from carouseval.evaluation.explanation import LOSSES
+from carouseval.evaluation.scoring.loss_steps import LossSteps
 from carouseval.show.explanation import page as draw_page
 from tests.evaluation.table_oracle import RefusedError, evaluate_tables
 from tests.evaluation.test_evaluate import GRID, JUDGMENTS, LAYOUTS, METRIC
@@ -51,6 +52,20 @@ def test_a_page_above_its_ideal_loses_nothing() -> None:
         result = cv.explain(layouts, judgments, metrics=METRIC, grid=GRID, duplicates="every")
     page = result.per_page.row(0, named=True)
     assert [page[name] for name in ("dcg", *LOSSES, "ideal")] == pytest.approx([1.9, 0.0, 0.0, 0.0, 1.0])
+
+
+@pytest.mark.parametrize(
+    ("steps", "losses"),
+    [
+        ((1, 2, 4, 7), (1, 2, 3)),
+        ((1, 3, 2, 4), (2, 0, 1)),  # the search for the order of rows was cut short
+        ((1, 5, 6, 4), (3, 0, 0)),  # the page shows what no ideal may
+        ((5, 6, 6, 4), (0, 0, 0)),  # and is above it
+    ],
+)
+def test_losses_add_up_to_the_ideal(steps: tuple[float, ...], losses: tuple[float, ...]) -> None:
+    nothing: Any = None
+    assert LossSteps(np.array([steps], float), nothing, nothing, nothing).losses.tolist() == [list(losses)]
 
 
 @pytest.mark.parametrize("start", range(0, 600, 100))

@@ -31,13 +31,18 @@ def test_means() -> None:
 
 
 def test_a_user_weighs_the_mean_of_its_pages() -> None:
-    """However many there are; pages without a score weigh nothing."""
+    """However many there are; a page that only another metric scores weighs nothing."""
     frame = pl.DataFrame(
-        {"user_id": ["a", "a", "a", "b", "b"], "m": [0.0, 0.0, 0.3, 1.0, None], "weight": [1.0, 3.0, 2.0, 6.0, 60.0]}
+        {
+            "user_id": ["a", "a", "a", "b", "b"],
+            "m": [0.0, 0.0, 0.3, 1.0, None],
+            "other": [0.5] * 5,
+            "weight": [1.0, 3.0, 2.0, 6.0, 60.0],
+        }
     )
-    result = cv.Evaluation(("m",), frame, {"pages": 5}, {"candidates": "judged"})
+    result = cv.Evaluation(("m", "other"), frame, {"pages": 5}, {"candidates": "judged"})
     assert result.per_user.select("user_id", "m").rows() == [("a", pytest.approx(0.1)), ("b", 1.0)]
-    assert result.mean["m"] == pytest.approx((2 * 0.1 + 6 * 1.0) / 8)
+    assert result.mean == pytest.approx({"m": (2 * 0.1 + 6 * 1.0) / 8, "other": 0.5})
     assert result.left_out("m") == 0
 
 

@@ -153,6 +153,19 @@ def test_a_users_function() -> None:
     assert result.mean["biggest"] == pytest.approx(weights[0, 0])
 
 
+@pytest.mark.parametrize(("duplicates", "total"), [("best", 1.0), ("first", 0.5), ("every", 1.5)])
+def test_a_users_function_sees_the_copies_that_count(duplicates: Any, total: float) -> None:
+    def by_hand(gains: Any, weights: Any) -> float:
+        return float((gains * weights).sum())
+
+    rising = cv.discounts.Empirical([[0.5, 1.0]], name="rising")
+    metrics = [cv.metric(by_hand, discount=rising), cv.metric("2DCG", discount=rising)]
+    layouts = {"user_id": ["u"] * 2, "row": [1, 1], "col": [1, 2], "item_id": ["x", "x"]}
+    judgments = {"user_id": ["u"], "item_id": ["x"], "relevance": [1]}
+    result = cv.evaluate(layouts, judgments, metrics=metrics, grid=cv.Grid(1, 2), duplicates=duplicates)
+    assert list(result.mean.values()) == [total, total]
+
+
 def same(left: cv.Evaluation, right: cv.Evaluation) -> None:
     """To the bit."""
     assert_frame_equal(left.per_page, right.per_page, check_exact=True)

@@ -180,8 +180,8 @@ def test_a_page_without_measure_is_explained_too() -> None:
     """Its losses are past what fixed-point numbers hold, and end there."""
     layouts = pl.DataFrame({"user_id": [1, 1], "row": [1, 1], "col": [1, 2], "item_id": ["x", "y"], "category": "k"})
     judgments = pl.DataFrame({"user_id": [1, 1], "item_id": ["x", "y"], "relevance": [1e-9, 1e20]})
+    items = {"item_id": ["x"], "category": ["k"]}
     with pytest.warns(cv.DataWarning):
-        items = {"item_id": ["x"], "category": ["k"]}
         found = cv.explain(layouts, judgments, items, grid=GRID, gain="linear", invalid="count")
     assert found.evaluation.mean["N2DCG_cat"] > 1e28
     assert found.cells["loss"].to_list() == [pytest.approx(0.0), -(2.0**64)]

@@ -34,7 +34,7 @@ def test_every_mutant_is_on_record() -> None:
 def test_a_sample_dies(tmp_path: Path) -> None:
     mutants = [mutant for mutant in MUTANTS if mutant.name in SAMPLE]
     assert len(mutants) == len(SAMPLE)
-    copy = Copy(tmp_path, native=False)
+    copy = Copy(tmp_path)
     assert copy.run([mutant.killed_by for mutant in mutants]).returncode == 0
     for mutant in mutants:
         assert copy.outcome(mutant) == f"{KILLED}{mutant.killed_by}"

@@ -44,10 +44,7 @@ class Mutant:
         text = (ROOT / self.file).read_text(encoding="utf-8")
         if text.count(self.old) != 1:
             raise ValueError(f"stale: {self.file} has the old text {text.count(self.old)} times, not once")
-        mutated = text.replace(self.old, self.new)
-        if not self.is_native:
-            compile(mutated, self.file, "exec")  # or else every test would fail
-        return mutated
+        return text.replace(self.old, self.new)
 
 
 def read_mutants(patterns: Sequence[str] = ("*",)) -> list[Mutant]:
@@ -63,75 +60,69 @@ def read_mutants(patterns: Sequence[str] = ("*",)) -> list[Mutant]:
 class Copy:
     """The sources and the compiled module in a folder of their own, where mistakes do no harm."""
 
-    def __init__(self, folder: Path, *, native: bool) -> None:
-        self._folder, self._build = folder, folder / "build"
-        shutil.copytree(ROOT / "src", folder / "src", ignore=shutil.ignore_patterns("__pycache__", "_native*.so"))
-        if native:
-            shutil.copytree(ROOT / "native", folder / "native")
-            shutil.copy(ROOT / "CMakeLists.txt", folder)
-            self._configure()
-            self._compile()
-            (built,) = self._build.glob("_native*")
-            self._module = Path(shutil.copy(built, folder))
-        else:
-            installed = importlib.util.find_spec("carouseval._native")
-            assert installed is not None
-            self._module = Path(str(installed.origin))
-        shutil.copy(self._module, folder / "src" / "carouseval")
-
-    def _configure(self) -> None:
-        nanobind = subprocess.run(
-            [sys.executable, "-m", "nanobind", "--cmake_dir"], check=True, capture_output=True, text=True
-        )
-        options = {
-            "CMAKE_BUILD_TYPE": "Release",
-            "CAROUSEVAL_HAS_V3": "OFF",  # kernels for one instruction set compile in half the time
-            "Python_EXECUTABLE": sys.executable,
-            "nanobind_DIR": nanobind.stdout.strip(),
-        }
-        defined = [f"-D{name}={value}" for name, value in options.items()]
-        self._cmake("-G", "Ninja", "-S", str(self._folder), "-B", str(self._build), *defined)
-
-    def _compile(self) -> None:
-        """Build the module from the copied kernels."""
-        self._cmake("--build", str(self._build))
-        for module in self._build.glob("_native*"):
-            shutil.copy(module, self._folder / "src" / "carouseval")
-
-    def _cmake(self, *arguments: str) -> None:
-        path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"  # where pip puts cmake and ninja
-        subprocess.run(["cmake", *arguments], env=os.environ | {"PATH": path}, check=True, capture_output=True)
+    def __init__(self, folder: Path) -> None:
+        self._folder, self._package = folder, folder / "src" / "carouseval"
+        for part in ("src", "native"):
+            shutil.copytree(ROOT / part, folder / part, ignore=shutil.ignore_patterns("__pycache__", "_native*.so"))
+        shutil.copy(ROOT / "CMakeLists.txt", folder)
+        installed = importlib.util.find_spec("carouseval._native")
+        assert installed is not None
+        self._module = str(installed.origin)
+        shutil.copy(self._module, self._package)
 
     def run(self, tests: Sequence[str], seconds: float | None = None) -> subprocess.CompletedProcess[str]:
         """Run tests of this repository on the copy."""
         options = ["-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist"]
-        environment = os.environ | {"PYTHONPATH": str(self._folder / "src"), "PYTHONDONTWRITEBYTECODE": "1"}
-        command = [sys.executable, "-m", "pytest", *options, *tests]
-        return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=seconds)
+        return self._python("-m", "pytest", *options, *tests, seconds=seconds)
 
     def outcome(self, mutant: Mutant) -> str:
         """What becomes of a mutant; the copy is as before afterwards."""
         try:
             mutated = mutant.text()
-        except (ValueError, SyntaxError) as error:
+        except ValueError as error:
             return str(error)
         path = self._folder / mutant.file
         original = path.read_text(encoding="utf-8")
         path.write_text(mutated, encoding="utf-8")
         try:
-            if mutant.is_native:
-                self._compile()
+            self._compile_or_import(mutant)
             status = self.run([mutant.killed_by], TIME_LIMIT).returncode
         except subprocess.CalledProcessError:
-            return "invalid: does not compile"
+            return "invalid: cannot be compiled or imported"
         except subprocess.TimeoutExpired:
             return f"{KILLED}the time limit"
         finally:
             path.write_text(original, encoding="utf-8")
-            shutil.copy(self._module, self._folder / "src" / "carouseval")
+            shutil.copy(self._module, self._package)
         # any other status: pytest found no such test, could not import it, or crashed
         outcomes = {0: SURVIVED, 1: f"{KILLED}{mutant.killed_by}"}
         return outcomes.get(status, f"invalid: pytest ended with status {status}")
+
+    def _compile_or_import(self, mutant: Mutant) -> None:
+        """Make sure that the mutant is a program: any test fails without one."""
+        if not mutant.is_native:
+            module = ".".join(Path(mutant.file).with_suffix("").parts[1:])
+            self._python("-c", f"import {module}").check_returncode()
+            return
+        build = self._folder / "build"
+        options = {
+            "CMAKE_BUILD_TYPE": "Release",
+            "CAROUSEVAL_HAS_V3": "OFF",  # kernels for one instruction set compile in half the time
+            "Python_EXECUTABLE": sys.executable,
+            "nanobind_DIR": self._python("-m", "nanobind", "--cmake_dir").stdout.strip(),
+        }
+        defined = [f"-D{name}={value}" for name, value in options.items()]
+        path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"  # where pip puts cmake and ninja
+        for arguments in (["-G", "Ninja", "-S", self._folder, "-B", build, *defined], ["--build", build]):
+            command = ["cmake", *map(str, arguments)]
+            subprocess.run(command, env=os.environ | {"PATH": path}, check=True, capture_output=True)
+        (module_file,) = build.glob("_native*")
+        shutil.copy(module_file, self._package)
+
+    def _python(self, *arguments: str, seconds: float | None = None) -> subprocess.CompletedProcess[str]:
+        environment = os.environ | {"PYTHONPATH": str(self._folder / "src"), "PYTHONDONTWRITEBYTECODE": "1"}
+        command = [sys.executable, *arguments]
+        return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=seconds)
 
 
 def record(outcomes: dict[Mutant, str]) -> str:
@@ -158,7 +149,7 @@ def main(patterns: Sequence[str]) -> int:
     outcomes: dict[Mutant, str] = {}
     with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
         print(f"preparing {len(mutants)} mutants and their tests", file=sys.stderr)
-        copy = Copy(Path(folder), native=any(mutant.is_native for mutant in mutants))
+        copy = Copy(Path(folder))
         unmutated = copy.run(sorted({mutant.killed_by for mutant in mutants}))
         if unmutated.returncode:
             print(f"tests fail without any mutation:\n{unmutated.stdout}{unmutated.stderr}", file=sys.stderr)

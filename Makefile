@@ -1,12 +1,13 @@
 # `make demo` and `make test` set everything up themselves: a virtual environment in .venv, then pip.
 PYTHON ?= python3
 REQUIRE_ALL ?=
+MUTANTS ?=
 BIN := .venv/bin
 SOURCES := $(shell find src native -type f -not -name '*.pyc') CMakeLists.txt pyproject.toml README.md
 READY := .venv/.ready
 INSTALLED := .venv/.installed
 
-.PHONY: demo test check sanitize bench pictures format clean
+.PHONY: demo test check sanitize mutants bench pictures format clean
 
 demo: $(INSTALLED)
 	$(BIN)/carouseval score examples/page.csv
@@ -41,6 +42,11 @@ sanitize: $(INSTALLED)
 	LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-file-name=libubsan.so)" \
 		ASAN_OPTIONS=detect_leaks=0:alloc_dealloc_mismatch=0 UBSAN_OPTIONS=print_stacktrace=1 PYTHONMALLOC=malloc \
 		PYTHONPATH=$(SANITIZED)/src $(BIN)/python tests/sanitize.py
+
+# Mistakes made on purpose to a copy of the sources, one at a time: a named test must fail for each. MUTANTS="user-* row-*"
+# runs those with such names; all of them are run by hand, and what became of them is written to tests/mutants/RECORD.md.
+mutants: $(INSTALLED)
+	$(BIN)/python tests/mutants/run.py $(if $(MUTANTS),"$(MUTANTS)")
 
 bench: $(INSTALLED)
 	$(BIN)/python benchmarks/metric.py

@@ -7,7 +7,7 @@ import pytest
 
 import carouseval as cv
 from carouseval.attention import Examination, recgaze_counts
-from carouseval.attention.bootstrap import BY_PARTICIPANT, CELLS_ONLY, bootstrap
+from carouseval.attention.bootstrap import BY_PARTICIPANT, CELLS_ONLY, bootstrap, percentile_interval, resample
 from carouseval.attention.rank_fit import grid_search
 
 AXES: dict[str, Any] = {"alpha": [1, 4, 7, 10], "beta": [3, 6, 9]}
@@ -55,6 +55,23 @@ def test_a_single_resampled_study_is_fitted_as_the_grid_search_does() -> None:
     found = bootstrap(study, "d_rpd", grid, samples=5)
     best = grid_search(study, "d_rpd", grid)
     assert {name: interval.low for name, interval in found.parameters.items()} == best.discount.parameters
+
+
+def test_intervals_leave_out_as_much_on_either_side() -> None:
+    values = np.random.default_rng(0).permutation(np.arange(1000.0))
+    for ci, left_out in ((0.95, 25), (0.5, 250)):
+        interval = percentile_interval(values, ci)
+        assert (interval.low, interval.high) == pytest.approx((left_out, 1000 - left_out), abs=1.5)
+
+
+def test_resampled_participants_bring_their_screens() -> None:
+    """Participants of 1, 10 and 100 screens: what everybody always examines has frequency 1 in every resample."""
+    screens = np.array([1, 10, 100])
+    counts = np.stack([np.array([[n, n // 2]]) for n in screens])
+    study = Examination("uneven", counts.sum(axis=0), int(screens.sum()), by_participant=(counts, screens))
+    frequencies, drawn = resample(study, 50, np.random.default_rng(0))
+    assert len(np.unique(drawn)) > 5
+    np.testing.assert_array_equal(frequencies[:, 0], 1.0)
 
 
 def test_seeds_and_progress() -> None:

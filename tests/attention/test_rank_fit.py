@@ -149,6 +149,8 @@ def test_refinement_only_improves(objective: Objective) -> None:
     fine = refine(TRAIN, coarse)
     better = fine.top[0].objective - coarse.top[0].objective
     assert (-better if objective == "mse" else better) > 0
+    if objective != "likelihood":
+        assert fine.top[0].objective == pytest.approx(getattr(fine.train, objective))
     assert fine.discount.weights(cv.RECGAZE).min() > 0
 
 

@@ -225,6 +225,20 @@ def test_a_dislike_overrides_all_unless_the_last_line_holds() -> None:
     assert relevances(result) == {(1, "a"): 0, (1, "b"): 2}  # equal times: the last line
 
 
+def test_of_several_events_the_largest_relevance_holds() -> None:
+    events = {
+        "user_id": [1, 1, 1, 2, 2],
+        "item_id": ["a"] * 5,
+        "event": ["like", "add_to_list", "play", "add_to_list", "play"],
+        "minutes": [None, None, 20, None, 60],
+    }
+    for combine in ("sum", "max"):
+        result = made(
+            events, "minutes", combine=combine, grades=[1, 10, 45], event_relevance={"like": 3, "add_to_list": 1}
+        )
+        assert relevances(result) == {(1, "a"): 3, (2, "a"): 3}
+
+
 def test_numbers_of_events_are_names_too() -> None:
     events = {"user_id": [1, 1], "item_id": [1, 2], "event": [10, 11]}
     result = cv.judgments_from_events(events, event_relevance={10: 3})  # type: ignore[dict-item]

@@ -15,6 +15,7 @@ from polars.testing import assert_frame_equal
 
 import carouseval as cv
 from carouseval.cli.compare import split_arguments
+from carouseval.cli.conditions import parse_system_conditions
 from tests.cli.test_cli import run
 
 
@@ -99,6 +100,12 @@ def test_each_output_has_its_own_kinds_of_files(folder: Path) -> None:
     assert done.returncode == 2
     assert ".ndjson" in done.stderr
     assert ".tex" not in done.stderr
+
+
+def test_conditions_on_systems_are_read_either_way() -> None:
+    systems = ["prod", "new"]
+    assert parse_system_conditions(["new < prod", "prod > new"], systems) == [("new", "prod"), ("new", "prod")]
+    assert parse_system_conditions(["prod < new"], systems) == [("prod", "new")]
 
 
 def test_fail_if_nobody_was_scored(folder: Path, tmp_path: Path) -> None:

@@ -190,6 +190,23 @@ def test_brute_force_on_tiny_sets(once: bool) -> None:
             check_page(one, weights, found, p, once)
 
 
+def test_categories_with_the_same_items() -> None:
+    """Where there are too few rows for all, one of two equal categories may be shown without the other."""
+    rng = np.random.default_rng(3)
+    weights = cv.discounts.RowPage().weights(cv.Grid(2, 2, page_size=2))
+    sets = []
+    for _ in range(60):
+        gains = [float(2.0 ** rng.integers(1, 6) - 1) for _ in range(6)]
+        pairs = [rng.choice(3, int(rng.integers(1, 4)), replace=False) for _ in gains]
+        homes = [sorted([*(2 * pair), *(2 * pair + 1)]) for pair in pairs]
+        sets.append(CandidateSet(gains, homes, np.repeat(rng.integers(1, 3, 3), 2).tolist(), [-1] * 6, 2))
+    found = solve(sets, weights)
+    np.testing.assert_array_equal(found.bound, found.best)
+    for p, one in enumerate(sets):
+        assert found.best[p] == pytest.approx(-milp_ideal(one, weights).fun, rel=1e-9)
+        check_page(one, weights, found, p, True)
+
+
 def test_milp_on_larger_sets() -> None:
     rng = np.random.default_rng(6)
     falling, mixed = WEIGHTS[:5, :6], rng.random((4, 5))

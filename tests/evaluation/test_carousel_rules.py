@@ -9,7 +9,8 @@ import polars as pl
 import pytest
 
 import carouseval as cv
-from carouseval.evaluation.scoring import ideal_problems
+from carouseval.evaluation.explanation import LOSSES
+from carouseval.evaluation.scoring import first_occurrence, ideal_problems
 from tests.evaluation.table_oracle import Carousels, Id, evaluate_tables, kind_of, read_pages
 from tests.evaluation.test_evaluate_oracle import arguments_of, evaluations_of, frame, under_names
 from tests.evaluation.test_table_oracle import judge, members, page
@@ -215,12 +216,7 @@ def test_explain_and_evaluate_agree_on_bounds(
     monkeypatch: pytest.MonkeyPatch, candidates: str, duplicates: str
 ) -> None:
     """The same where the search for ideals ends at once, so that they are only bounded."""
-    solve = ideal_problems.IdealProblems.solve
-    monkeypatch.setattr(
-        ideal_problems.IdealProblems,
-        "solve",
-        lambda self, weights, once, node_limit=None, threads=None: solve(self, weights, once, 1, threads),
-    )
+    end_searches_at_once(monkeypatch)
     rng = random.Random(5)
     layouts, judgments, items = crowded_pages(rng)
     arguments: dict[str, Any] = {
@@ -236,6 +232,54 @@ def test_explain_and_evaluate_agree_on_bounds(
         compared, bounded = agreements(arguments | more)
         assert compared > 30
         assert (bounded > 5) == (duplicates != "every"), bounded  # copies that all count do not couple rows
+
+
+@pytest.mark.parametrize("candidates", ["judged", "displayed"])
+def test_past_the_limit_of_work_scores_are_shares_of_the_bound(
+    monkeypatch: pytest.MonkeyPatch, candidates: str
+) -> None:
+    """The ideal is between the page found and the bound; a score by the page found could be too high."""
+    layouts, judgments, items = map(frame, crowded_pages(random.Random(5)))
+    settings: dict[str, Any] = {"grid": cv.Grid(6, 5, page_size=2), "gain": "linear", "candidates": candidates}
+    proven = cv.evaluate(layouts, judgments, items, **settings).per_page
+    end_searches_at_once(monkeypatch)
+    pages = cv.evaluate(layouts, judgments, items, **settings).per_page.with_columns(
+        proven=proven["N2DCG_cat.ideal"], proven_score=proven["N2DCG_cat"]
+    )
+    for line in pages.iter_rows(named=True):
+        best, ideal, bound = line["N2DCG_cat.ideal_found"], line["proven"], line["N2DCG_cat.ideal"]
+        assert best <= ideal * (1 + 1e-12) <= bound * (1 + 2e-12)
+        assert line["N2DCG_cat"] == pytest.approx(line["N2DCG_cat.dcg"] / bound, rel=1e-12)
+    bounded = pages.filter("N2DCG_cat.bounded")
+    assert bounded.height > 5
+    assert (bounded["N2DCG_cat.ideal"] > bounded["N2DCG_cat.ideal_found"]).all()
+    assert (bounded["N2DCG_cat"] <= bounded["proven_score"] * (1 + 1e-12)).all()
+
+
+def test_past_the_limit_of_nodes_the_rule_first_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pages of 4 x 3 with a few repeats, whose best order is searched for among counting rows."""
+    rng, lines = random.Random(7), []
+    for user in range(60):
+        rows = [rng.sample(range(9), 3) for _ in range(4)]
+        places = [(row, col, item) for row, items in enumerate(rows, 1) for col, item in enumerate(items, 1)]
+        lines += [{"user_id": user, "row": row, "col": col, "item_id": item} for row, col, item in places]
+    liked = [{"user_id": user, "item_id": item, "relevance": item % 4} for user in range(60) for item in range(9)]
+    settings: dict[str, Any] = {"grid": cv.Grid(4, 3, page_size=2), "candidates": "displayed", "duplicates": "first"}
+    proven = cv.evaluate(frame(lines), frame(liked), **settings)
+    monkeypatch.setattr(first_occurrence, "_MOST_NODES", 0)
+    found = cv.evaluate(frame(lines), frame(liked), **settings)
+    assert proven.counts["bounded"] < found.counts["bounded"]
+    assert (found.per_page["N2DCG_cat.ideal"] >= proven.per_page["N2DCG_cat.ideal"] * (1 - 1e-12)).all()
+
+
+def end_searches_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Give the search for an ideal page one step."""
+    solve = ideal_problems.IdealProblems.solve
+    monkeypatch.setattr(
+        ideal_problems.IdealProblems,
+        "solve",
+        lambda self, weights, once, node_limit=None, threads=None: solve(self, weights, once, 1, threads),
+    )
 
 
 def agreements(arguments: dict[str, Any]) -> tuple[int, int]:
@@ -260,6 +304,10 @@ def agreements(arguments: dict[str, Any]) -> tuple[int, int]:
     )
     assert not explained.filter(pl.col("dcg").is_null(), pl.col("score") > 0).height
     same_tables(table, explained, 0)
+    for line in found.per_page.drop_nulls("ideal").iter_rows(named=True):
+        losses = [line[name] for name in LOSSES]
+        assert min(losses) >= 0
+        assert line["dcg"] + sum(losses) == pytest.approx(max(line["dcg"], line["ideal"]))
     return found.per_page.drop_nulls("ideal").height, wanted.counts["bounded"]
 
 

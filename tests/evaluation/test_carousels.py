@@ -396,3 +396,19 @@ def test_a_positive_page_with_no_ideal_is_above_it() -> None:
     with pytest.warns(cv.DataWarning):
         result = cv.evaluate(*tables, metrics=METRIC, grid=GRID, invalid="count")
     assert (result.counts["above_ideal"], result.counts["invalid"]) == (1, 1)
+
+
+def test_rows_whose_items_share_several_categories_have_none() -> None:
+    """Without labels either row may be either category, so that neither repeats the other."""
+    pages = layouts(("u", 1, 1, "a", ""), ("u", 1, 2, "b", ""), ("u", 2, 1, "c", ""), ("u", 2, 2, "d", ""))
+    items = {"item_id": list("aabbccdd"), "category": ["Top", "New"] * 4}
+    result = cv.evaluate(pages.drop("category"), judgments(("u", "a", 1)), items, metrics=METRIC, grid=GRID)
+    assert (result.counts["invalid"], result.mean[str(METRIC)]) == (0, 1.0)
+
+
+def test_a_carousel_that_no_page_shows_holds_a_row() -> None:
+    """With capacity="shown" pages tell how much other carousels hold, and nothing about this one."""
+    pages = layouts(("u", 1, 1, "a", "Top"))
+    items = {"item_id": ["a", "b", "c", "d"], "category": ["Top", "Top", "New", "New"]}
+    liked = judgments(*(("u", item, 1) for item in "abcd"))
+    assert ideals((pages, liked, items), capacity="shown") == pytest.approx({"u": 1.0 + 0.8 + 0.5})

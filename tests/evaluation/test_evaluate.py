@@ -2,7 +2,7 @@
 
 import math
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import polars as pl
@@ -75,6 +75,48 @@ def test_an_item_of_two_categories_counts_once_in_the_ideal() -> None:
     assert every.per_page[f"{METRIC}.ideal"][0] == pytest.approx(1.0 + 0.9 + 0.3 + 0.2)
 
 
+def test_the_ideal_leaves_no_row_empty() -> None:
+    """Where weights rise from row to row, one category still stands on row 1, and two on rows 1 and 2."""
+    rising = cv.metric("N2DCG_cat", discount=cv.discounts.Empirical([[0.1], [0.2], [1.0]], name="rising"))
+    judgments = {"user_id": ["u"] * 2, "item_id": ["a", "b"], "relevance": [1, 1]}
+    for categories, ideal in (("AA", 0.1), ("AB", 0.3)):
+        layouts = {"user_id": ["u"], "row": [1], "col": [1], "item_id": ["a"], "category": ["A"]}
+        items = {"item_id": ["a", "b"], "category": list(categories)}
+        result = cv.evaluate(layouts, judgments, items, metrics=rising, grid=cv.Grid(3, 1))
+        assert result.per_page[f"{rising}.ideal"][0] == pytest.approx(ideal)
+
+
+@pytest.mark.parametrize(
+    ("lines", "slots"),
+    [
+        ([("a", "A", None), ("b", "A", None)], 2),
+        ([("a", "A", None), ("b", "A", None), ("b", "A", None)], 2),  # said twice
+        ([("a", "A", None), ("b", "A", None), ("b", "A", "u")], 2),  # said to everyone and to u
+        ([("a", "A", None), ("b", "A", "u"), ("b", "A", "u")], 2),
+        ([("a", "A", None), ("b", "A", None), ("c", "A", "u")], 3),
+        ([("a", "A", None), ("b", "A", None), ("c", "A", "v")], 2),
+    ],
+)
+def test_a_category_fills_as_many_cells_as_it_has_items(lines: list[tuple[str, str, str | None]], slots: int) -> None:
+    """Also where the cell after them has the largest weight."""
+    rising = cv.metric("N2DCG_cat", discount=cv.discounts.Empirical([[0.25, 0.5, 1.0, 2.0]], name="rising"))
+    layouts = {"user_id": ["u", "v"], "row": [1, 1], "col": [1, 1], "item_id": ["a", "a"], "category": ["A", "A"]}
+    judgments = {"user_id": ["u", "v"], "item_id": ["a", "a"], "relevance": [1, 1]}
+    items = pl.DataFrame(lines, schema=["item_id", "category", "user_id"], orient="row")
+    result = cv.evaluate(layouts, judgments, items, metrics=rising, grid=cv.Grid(1, 4))
+    assert result.per_page[f"{rising}.ideal"][0] == 2.0 ** (slots - 3)
+
+
+def test_where_every_copy_counts_an_item_stands_once_in_each_category() -> None:
+    metric = cv.metric("N2DCG", discount=TABLE1)
+    layouts = {"user_id": ["u"], "row": [1], "col": [1], "item_id": ["x"], "category": ["A"]}
+    judgments = {"user_id": ["u"] * 2, "item_id": ["x", "y"], "relevance": [2, 1]}
+    items = {"item_id": ["x", "x", "y"], "category": ["A", "B", "B"]}
+    for duplicates, ideal in (("best", 3 * 1.0 + 1 * 0.9), ("every", 3 * 1.0 + 3 * 0.9 + 1 * 0.8)):
+        result = cv.evaluate(layouts, judgments, items, metrics=metric, grid=GRID, duplicates=cast(Any, duplicates))
+        assert result.per_page[f"{metric}.ideal"][0] == pytest.approx(ideal)
+
+
 def test_pinned_rows_stay() -> None:
     """With B pinned to the top the ideal is 1.0 for b1 and .3 + .2 for A below."""
     pinned = LAYOUTS.with_columns(pinned=pl.col("row") == 1)
@@ -109,6 +151,19 @@ def test_a_users_function() -> None:
     assert set(result.mean) == {"biggest", str(METRIC)}
     weights = cv.discounts.parse("d_rpd").weights(GRID)
     assert result.mean["biggest"] == pytest.approx(weights[0, 0])
+
+
+@pytest.mark.parametrize(("duplicates", "total"), [("best", 1.0), ("first", 0.5), ("every", 1.5)])
+def test_a_users_function_sees_the_copies_that_count(duplicates: Any, total: float) -> None:
+    def by_hand(gains: Any, weights: Any) -> float:
+        return float((gains * weights).sum())
+
+    rising = cv.discounts.Empirical([[0.5, 1.0]], name="rising")
+    metrics = [cv.metric(by_hand, discount=rising), cv.metric("2DCG", discount=rising)]
+    layouts = {"user_id": ["u"] * 2, "row": [1, 1], "col": [1, 2], "item_id": ["x", "x"]}
+    judgments = {"user_id": ["u"], "item_id": ["x"], "relevance": [1]}
+    result = cv.evaluate(layouts, judgments, metrics=metrics, grid=cv.Grid(1, 2), duplicates=duplicates)
+    assert list(result.mean.values()) == [total, total]
 
 
 def same(left: cv.Evaluation, right: cv.Evaluation) -> None:

@@ -11,6 +11,7 @@ import pytest
 import carouseval as cv
 from carouseval.building.sample import sample
 from carouseval.evaluation.explanation import LOSSES
+from carouseval.evaluation.scoring.loss_steps import LossSteps
 from carouseval.show.explanation import page as draw_page
 from tests.evaluation.table_oracle import RefusedError, evaluate_tables
 from tests.evaluation.test_evaluate import GRID, JUDGMENTS, LAYOUTS, METRIC
@@ -43,6 +44,30 @@ def test_choice() -> None:
     assert [page[name] for name in ("dcg", *LOSSES, "ideal")] == pytest.approx([1.0, 0.0, 0.0, 1.2, 2.2])
 
 
+def test_a_page_above_its_ideal_loses_nothing() -> None:
+    """Where every copy counts, a1 twice in a row is worth 1.9, more than any page that shows a1 once."""
+    layouts = {"user_id": ["u"] * 2, "row": [1, 1], "col": [1, 2], "item_id": ["a1"] * 2, "category": ["A"] * 2}
+    judgments = {"user_id": ["u"], "item_id": ["a1"], "relevance": [1]}
+    with pytest.warns(cv.DataWarning, match="1 page gained more than the ideal page"):
+        result = cv.explain(layouts, judgments, metrics=METRIC, grid=GRID, duplicates="every")
+    page = result.per_page.row(0, named=True)
+    assert [page[name] for name in ("dcg", *LOSSES, "ideal")] == pytest.approx([1.9, 0.0, 0.0, 0.0, 1.0])
+
+
+@pytest.mark.parametrize(
+    ("steps", "losses"),
+    [
+        ((1, 2, 4, 7), (1, 2, 3)),
+        ((1, 3, 2, 4), (2, 0, 1)),  # the search for the order of rows was cut short
+        ((1, 5, 6, 4), (3, 0, 0)),  # the page shows what no ideal may
+        ((5, 6, 6, 4), (0, 0, 0)),  # and is above it
+    ],
+)
+def test_losses_add_up_to_the_ideal(steps: tuple[float, ...], losses: tuple[float, ...]) -> None:
+    nothing: Any = None
+    assert LossSteps(np.array([steps], float), nothing, nothing, nothing).losses.tolist() == [list(losses)]
+
+
 @pytest.mark.parametrize("start", range(0, 600, 100))
 def test_steps_of_tiny_pages(start: int) -> None:
     """S1 is the displayed ideal with every row pinned, S2 the displayed and S3 the judged ideal, by brute force."""
@@ -73,6 +98,9 @@ def test_steps_of_tiny_pages(start: int) -> None:
         for row in found.per_page.filter(pl.col("ideal").is_not_null()).iter_rows(named=True):
             key = row["user_id"], row.get("page_id")
             steps = [s1[key]["dcg"], s1[key]["ideal"], s2[key]["ideal"], s3[key]["ideal"]]
+            losses = [row[name] for name in LOSSES]
+            assert min(losses) >= 0, (seed, key)
+            assert row["dcg"] + sum(losses) == pytest.approx(max(row["dcg"], row["ideal"]), rel=1e-12), (seed, key)
             if steps[1] is None or steps != sorted(steps):
                 continue  # a page that breaks the rules may be better than its ideal
             wanted = [steps[0], *np.diff(steps), steps[3]]

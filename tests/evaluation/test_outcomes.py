@@ -174,3 +174,36 @@ def test_pages_far_above_a_tiny_ideal_are_explained() -> None:
     score = found.evaluation.mean["N2DCG_cat"]
     assert score > 100_000
     assert math.fsum(found.cells["loss"].to_list()) == pytest.approx(1 - score)
+
+
+def test_a_page_without_measure_is_explained_too() -> None:
+    """Its losses are past what fixed-point numbers hold, and end there."""
+    layouts = pl.DataFrame({"user_id": [1, 1], "row": [1, 1], "col": [1, 2], "item_id": ["x", "y"], "category": "k"})
+    judgments = pl.DataFrame({"user_id": [1, 1], "item_id": ["x", "y"], "relevance": [1e-9, 1e20]})
+    items = {"item_id": ["x"], "category": ["k"]}
+    with pytest.warns(cv.DataWarning):
+        found = cv.explain(layouts, judgments, items, grid=GRID, gain="linear", invalid="count")
+    assert found.evaluation.mean["N2DCG_cat"] > 1e28
+    assert found.cells["loss"].to_list() == [pytest.approx(0.0), -(2.0**64)]
+
+
+def test_users_without_any_category_are_left_out() -> None:
+    """No ideal shows what ann likes, so that there is nothing to divide by, with or without a page."""
+    items = {"item_id": ["y", "z"], "category": ["k", "k"]}
+    judgments = pl.concat([JUDGMENTS, pl.DataFrame({"user_id": ["bob"], "item_id": ["z"], "relevance": [1]})])
+    with pytest.warns(cv.DataWarning):
+        result = cv.evaluate(LAYOUTS, judgments, items, grid=GRID, invalid="count")
+    pages = result.per_page.select("user_id", "status", "N2DCG_cat").rows()
+    assert pages[:3] == [("ann", "no_category", None), ("bob", "scored", 0.0), ("cat", "no_category", None)]
+    assert result.mean["N2DCG_cat"] == 0.0
+    assert result.left_out("N2DCG_cat") == 3
+
+
+@pytest.mark.parametrize("metrics", [["N2DCG_cat", "2DCG"], ["2DCG", "N2DCG_cat"]])
+def test_a_page_that_any_metric_counts_needs_a_weight(metrics: list[str]) -> None:
+    """N2DCG_cat leaves cat out, who likes nothing that has a category; 2DCG counts the missing page as zero."""
+    layouts = LAYOUTS.with_columns(traffic=pl.lit(2.0))
+    judgments = JUDGMENTS.with_columns(item_id=pl.when(user_id="cat").then(pl.lit("w")).otherwise("item_id"))
+    items = {"item_id": ["x", "y"], "category": ["k", "k"]}
+    with pytest.raises(cv.DataError, match="judgments: 1 page has no traffic, first user_id='cat'"):
+        cv.evaluate(layouts, judgments, items, metrics=metrics, grid=GRID, weight="traffic")

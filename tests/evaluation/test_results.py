@@ -30,6 +30,22 @@ def test_means() -> None:
     assert evaluation([0.25, 0.75], [3.0, 1.0]).mean == {"m": 0.375}
 
 
+def test_a_user_weighs_the_mean_of_its_pages() -> None:
+    """However many there are; a page that only another metric scores weighs nothing."""
+    frame = pl.DataFrame(
+        {
+            "user_id": ["a", "a", "a", "b", "b"],
+            "m": [0.0, 0.0, 0.3, 1.0, None],
+            "other": [0.5] * 5,
+            "weight": [1.0, 3.0, 2.0, 6.0, 60.0],
+        }
+    )
+    result = cv.Evaluation(("m", "other"), frame, {"pages": 5}, {"candidates": "judged"})
+    assert result.per_user.select("user_id", "m").rows() == [("a", pytest.approx(0.1)), ("b", 1.0)]
+    assert result.mean == pytest.approx({"m": (2 * 0.1 + 6 * 1.0) / 8, "other": 0.5})
+    assert result.left_out("m") == 0
+
+
 def test_the_mean_does_not_depend_on_order() -> None:
     values = np.random.default_rng(0).random(999) * 10.0 ** np.arange(-3, 0).repeat(333)
     assert evaluation(values.tolist()).mean == evaluation(values[::-1].tolist()).mean

@@ -326,3 +326,10 @@ def test_a_scan_may_leave_cells_to_nobody() -> None:
     weights = discounts.MarkovScan(scroll=0, lost=0).weights(cv.Grid(2, 3, page_size=3))
     assert (weights[0] > 0.9).all()
     assert (weights[1] == 0).all()
+
+
+def test_a_last_page_measured_in_part_keeps_its_part() -> None:
+    """Two of three slots were measured: on pages of six they are four, with the same centers."""
+    table = cv.discounts.Empirical([[1.0, 1.0, 1.0, 0.8, 0.4]], page_size=3)
+    weights = table.weights(cv.Grid(1, 10, page_size=6))
+    np.testing.assert_allclose(weights[0], [*[1.0] * 6, 0.8, 0.7, 0.5, 0.4])

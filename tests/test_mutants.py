@@ -1,0 +1,40 @@
+"""Lists of mutants: up to date, on record, and a sample of them dies. ``make mutants`` runs them all."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.mutants.run import KILLED, RECORD, ROOT, Copy, Mutant, read_mutants, record
+
+MUTANTS = read_mutants()
+SAMPLE = (
+    "divided-by-the-page-found",
+    "negative-losses",
+    "user-weight-summed",
+    "row-page-decay-on-every-swipe-page",
+    "loss-of-users-without-the-candidate",
+    "resampled-by-all-screens",
+)
+
+
+@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
+def test_lists_are_up_to_date(mutant: Mutant) -> None:
+    assert mutant.text()  # with the mistake in one place
+    path, *_, name = mutant.killed_by.split("::")
+    assert f"def {name}(" in (ROOT / path).read_text(encoding="utf-8"), f"there is no test {mutant.killed_by}"
+
+
+def test_every_mutant_is_on_record() -> None:
+    assert len(MUTANTS) == len({mutant.name for mutant in MUTANTS}) >= 70
+    all_killed = record({mutant: f"{KILLED}{mutant.killed_by}" for mutant in MUTANTS})
+    assert RECORD.read_text(encoding="utf-8") == all_killed, "run make mutants"
+
+
+@pytest.mark.slow
+def test_a_sample_dies(tmp_path: Path) -> None:
+    mutants = [mutant for mutant in MUTANTS if mutant.name in SAMPLE]
+    assert len(mutants) == len(SAMPLE)
+    copy = Copy(tmp_path)
+    assert copy.run([mutant.killed_by for mutant in mutants]).returncode == 0
+    for mutant in mutants:
+        assert copy.outcome(mutant) == f"{KILLED}{mutant.killed_by}"

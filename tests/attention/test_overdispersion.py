@@ -193,6 +193,15 @@ def test_the_selection_says_by_what_it_was_made() -> None:
     assert (plain["criterion"], plain["overdispersion"]) == (HELD_OUT, people.overdispersion)
 
 
+def test_sums_are_selected_by_quasi_bic_where_bic_disagrees() -> None:
+    """Overdispersed cells, the six are true: BIC takes the noise for readers who start at the right edge."""
+    selection = choose_form(without_participants(beta_binomial_study(55)), GRID, CANDIDATES)
+    assert selection.overdispersion == pytest.approx(3.07, abs=0.01)
+    assert selection.best_by[BIC].form.name == "edges"
+    assert selection.chosen is selection.best_by[QUASI_BIC]
+    assert selection.chosen.form.name == "six"
+
+
 def test_the_largest_dispersion_under_which_the_form_is_selected() -> None:
     selection = choose_form(recgaze_counts("bratislava"))
     most = selection.max_overdispersion

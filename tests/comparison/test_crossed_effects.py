@@ -37,8 +37,10 @@ def test_one_system_by_analysis_of_variance(seed: int) -> None:
     assert found.mean == pytest.approx(scores.mean())
     assert found.error**2 == pytest.approx((users + max(0.0, runs - rest)) / scores.size)
     inflated = (1 + 6 / 9) * runs
-    df = (users + max(0.0, inflated - rest)) ** 2 / (users**2 / 11 + inflated**2 / 3)
-    assert found.df == pytest.approx(df)
+    excess = max(0.0, inflated - rest)
+    charged = min(inflated, excess + 0.75 * rest)
+    df = (users + excess) ** 2 / (users**2 / 11 + charged**2 / 3)
+    assert found.df == pytest.approx(max(df, 3))
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -48,20 +50,21 @@ def test_two_systems_by_analysis_of_variance(seed: int) -> None:
     system = rng.normal(0, 1, (9, 5)) + rng.normal(0, 2, (1, 5))
     differences = system.mean(axis=1) - baseline.mean(axis=1)
     variance, weights = differences.var(ddof=1) / 9, []
-    by_run = 0.0
+    by_run = by_cell = 0.0
     for scores in (baseline, system):
         _, runs, rest = analysis_of_variance(scores)
         by_run += runs / scores.size
+        by_cell += rest / scores.size
         variance += (runs - rest) / scores.size
         weights.append(1 / scores.shape[1])
     found = CrossedMeans.of_pair(baseline, system).estimate(1, 0)
     assert found.mean == pytest.approx(differences.mean())
     assert found.error == pytest.approx(math.sqrt(variance))
     df_runs = sum(weights) ** 2 / (weights[0] ** 2 / 2 + weights[1] ** 2 / 4)
-    factor = 1 + 6 / df_runs**2
-    total = variance + (factor - 1) * by_run
-    user_part = differences.var(ddof=1) / 9
-    assert found.df == pytest.approx(total**2 / (user_part**2 / 8 + (factor * by_run) ** 2 / df_runs), rel=1e-9)
+    inflated, user_part = (1 + 6 / df_runs**2) * by_run, differences.var(ddof=1) / 9
+    charged = inflated - by_cell / 4
+    df = (user_part + inflated - by_cell) ** 2 / (user_part**2 / 8 + charged**2 / df_runs)
+    assert found.df == pytest.approx(max(df, df_runs))
     swapped = CrossedMeans.of_pair(system, baseline).estimate(1, 0)
     assert (swapped.error, swapped.df) == pytest.approx((found.error, found.df))
 

@@ -87,12 +87,14 @@ def test_lift_by_fieller() -> None:
     assert lifts(baseline, system) == pytest.approx(sorted(roots.real), rel=1e-9)
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(100))
 def test_the_lift_holds_0_if_the_difference_does(seed: int) -> None:
     rng = np.random.default_rng(seed)
-    baseline, difference = rng.exponential(1, 15), rng.exponential(1, 15) - 0.6
+    users, runs = int(rng.integers(3, 20)), int(rng.integers(1, 4))
+    baseline = rng.exponential(1, (users, runs))
+    scores = PairScores(baseline, baseline + rng.exponential(1, (users, runs)) - 0.8)
     for ci in (0.5, 0.8, 0.9, 0.95):
-        pair = describe(difference, baseline, ci=ci)
+        pair = scores.statistics(ci=ci)
         if not math.isnan(pair.lift_low):
             assert (pair.low > 0, pair.high < 0) == (pair.lift_low > 0, pair.lift_high < 0)
             assert pair.lift_low < pair.lift < pair.lift_high
@@ -127,3 +129,29 @@ def test_deviation_of_weighted_differences() -> None:
     pair = PairScores(np.zeros((3, 1)), values[:, None], weights)
     assert pair.deviation == pytest.approx(np.std([0.1, -0.2, -0.2, 0.4]) * math.sqrt(3 / 2))
     assert math.isnan(PairScores(np.zeros((3, 1)), values[:, None], np.zeros(3)).deviation)
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1e-110, 1e110, 1e300])
+def test_scale_does_not_matter(scale: float) -> None:
+    rng = np.random.default_rng(0)
+    baseline, system = rng.random((20, 2)) + 1, rng.random((20, 2)) + 1.1
+    one = PairScores(baseline, system).statistics()
+    other = PairScores(baseline * scale, system * scale).statistics()
+    for name in ("difference", "low", "high", "error", "run_error"):
+        assert getattr(other, name) == pytest.approx(scale * getattr(one, name), rel=1e-9, abs=0)
+    for name in ("df", "lift", "lift_low", "lift_high"):
+        assert getattr(other, name) == pytest.approx(getattr(one, name), rel=1e-9)
+
+
+@pytest.mark.parametrize("seed", [62, 417, 1491, 3019, 4206])
+def test_worlds_that_once_hung_or_crashed(seed: int) -> None:
+    """Runs that hardly vary gave fewer degrees of freedom than runs have, and searches that did not end."""
+    rng = np.random.default_rng(seed)
+    users, runs = int(rng.integers(3, 20)), int(rng.integers(1, 4))
+    baseline = rng.exponential(1, (users, runs))
+    pair = PairScores(baseline, baseline + rng.exponential(1, (users, runs)) - 0.8).statistics()
+    assert pair.df >= 1
+    rng = np.random.default_rng(seed)
+    noise = PairScores(0.5 + 0.1 * rng.normal(size=(10, 1)), 0.5 + 0.1 * rng.normal(size=(10, 2))).statistics()
+    assert noise.df >= 1
+    assert noise.detectable > 0

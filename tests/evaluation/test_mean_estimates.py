@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -62,6 +63,28 @@ def test_equal_weights_change_nothing() -> None:
     assert (other.mean, other.error, other.df, other.skewness) == pytest.approx(
         (one.mean, one.error, one.df, one.skewness)
     )
+
+
+@pytest.mark.parametrize("weights", [[1e5, 1, 1, 1, 1], [1e5, 1], [1e300, 1e-300, 1.0], [1.0, 1.0, 2001.0]])
+def test_one_user_with_nearly_all_weight_is_no_sample(weights: list[float]) -> None:
+    """Nothing is known of the error of one user's score."""
+    estimate = mean_estimate(np.arange(len(weights)) + 0.5, np.array(weights))
+    assert math.isnan(estimate.error)
+    assert not math.isnan(estimate.mean)
+
+
+@pytest.mark.parametrize("weights", [[990.0, 1, 1, 1, 1, 1, 1], [100.0, 1], [5.0, 5.0, 1e-9]])
+def test_degrees_of_freedom_in_fractions(weights: list[float]) -> None:
+    """The trace of the quadratic form without rounding, where one or two users have nearly all the weight."""
+    share = [Fraction(weight) / sum(map(Fraction, weights)) for weight in weights]
+    n = range(len(share))
+    squares = sum(p**2 for p in share)
+    gram = [[(i == j) - share[i] - share[j] + squares for j in n] for i in n]
+    trace = sum(share[i] ** 2 * gram[i][i] for i in n)
+    square = sum(share[i] ** 2 * share[j] ** 2 * gram[i][j] ** 2 for i in n for j in n)
+    shares = UserShares.of(np.array(weights))
+    assert shares.df == pytest.approx(float(trace**2 / square), rel=1e-3)
+    assert shares.second == pytest.approx(float(squares / trace), rel=1e-6)
 
 
 def test_hall_s_transformation() -> None:

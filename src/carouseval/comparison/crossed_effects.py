@@ -8,28 +8,26 @@ A score is the sum of effects of its system, its user and its run, and of what i
 V_users comes from users' scores averaged over runs, V_runs from the means of runs, and V_cells, the part of what is
 peculiar to single scores, is in both of them. The degrees of freedom are Satterthwaite's,
 
-    df = V'^2 / (V_users^2 / df_users + V_runs'^2 / df_runs),    V_runs' = (1 + 6 / df_runs^2) V_runs,
+    df = V'^2 / (V_users^2 / df_users + C^2 / df_runs),    at least min(df_users, df_runs),
 
-where V' is V with V_runs' in place of V_runs: the variance of few runs is often far too small, and V would then seem to
-be known better than it is (the factor was found by simulation: false positives stay below 6% from two runs on). For
-df_runs the runs of both systems are assumed to vary alike (Bell and McCaffrey, 2002),
-although V_runs itself has a variance for each; a system whose runs are all equal is taken as not varying. One run
-against several is assumed to vary as those do. Runs that are paired, by seed for example, vary as their differences do.
-With one run each V = V_users, and results are conditional on these runs.
+where V' is V with V_runs' = (1 + 6 / df_runs^2) V_runs in place of V_runs, because the variance of few runs is often
+far too small, and C is V_runs' minus a quarter of V_cells, which V contains only in part. Both numbers were found by
+simulation: false positives stay below 6% from two runs on. For df_runs the runs of both systems are assumed to vary
+alike (Bell and McCaffrey, 2002), although V_runs itself has a variance for each; a system whose runs are all equal is
+taken as not varying. One run against several is assumed to vary as those do. Runs that are paired, by seed for example,
+vary as their differences do. With one run each V = V_users, and results are conditional on these runs.
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from carouseval.evaluation.mean_estimates import MeanEstimate, UserShares, mean_of
+from carouseval.evaluation.mean_estimates import MeanEstimate, UserShares, mean_of, power_of_two, rests_on_one_user
 from carouseval.metrics.grid import Array
 
 TIE = 1e-12  # smaller differences are rounding errors and count as ties
-_MOST_STEPS = 200  # to an end of the interval of the lift
-_CONVERGED = 1e-12
 
 
 @dataclass(frozen=True)
@@ -55,6 +53,7 @@ class CrossedMeans:
     third: Array  # their third moments
     df_users: float
     by_run: tuple[RunVariance, ...]
+    scale: float = 1.0  # of the scores, a power of two that keeps their squares and cubes within range
 
     @classmethod
     def of_system(cls, scores: Array, weights: Array | None = None) -> "CrossedMeans":
@@ -79,12 +78,14 @@ class CrossedMeans:
         cls, scores: Sequence[Array], loadings: Sequence[Array], weights: Array | None, paired: bool
     ) -> "CrossedMeans":
         """``loadings`` say how much of each column is a system's mean."""
-        means = np.stack([np.asarray(table).mean(axis=1) for table in scores], axis=1) @ np.array(loadings)
+        scale = power_of_two(*scores)
+        scores = [table / scale for table in scores]
+        means = np.stack([table.mean(axis=1) for table in scores], axis=1) @ np.array(loadings)
         average = np.array([mean_of(column, weights) for column in means.T])
         weighted = np.ones(len(means), bool) if weights is None else weights > 0
-        if weighted.sum() < 2:
+        if rests_on_one_user(len(means) if weights is None else weights[weighted]):
             unknown = np.full(2 * (len(average),), math.nan)
-            return cls(average, unknown, np.zeros(3 * (len(average),)), math.nan, ())
+            return cls(average, unknown, np.zeros(3 * (len(average),)), math.nan, (), scale)
         off = (means - average)[weighted]
         weights = None if weights is None else weights[weighted]
         # sorted, so that the order of users has no effect on the last digits
@@ -99,6 +100,7 @@ class CrossedMeans:
             third=shares.third * np.einsum("ui,uj,uk->ijk", cubes, off, off),
             df_users=shares.df,
             by_run=tuple(_run_variances(runs, loadings, shares, paired)),
+            scale=scale,
         )
 
     def estimate(self, *coefficients: float) -> MeanEstimate:
@@ -107,15 +109,25 @@ class CrossedMeans:
         mean = float(c @ self.means)
         users = float(c @ self.by_user @ c)
         if math.isnan(users):
-            return MeanEstimate(mean, math.nan, math.nan)
-        runs = sum(float(c @ part.variance @ c) for part in self.by_run)
+            return MeanEstimate(mean * self.scale, math.nan, math.nan)
         total, df = max(users, 0.0), self.df_users
+        runs = sum(float(c @ part.variance @ c) for part in self.by_run)
         if runs > 0:
-            cells = sum(float(c @ part.cells @ c) for part in self.by_run)
-            total = users + max(0.0, runs - cells)
-            df = satterthwaite_df(users, self.df_users, runs, self._df_runs(c), cells)
+            excess = self._run_excess(c)
+            total += max(0.0, excess)
+            df = satterthwaite_df(users, self.df_users, runs, self._df_runs(c), runs - excess)
         third = float(np.einsum("ijk,i,j,k->", self.third, c, c, c))
-        return MeanEstimate(mean, math.sqrt(total), df, third / total**1.5 if total > 0 else 0.0)
+        skewness = third / total**1.5 if total > 0 else 0.0
+        return MeanEstimate(mean * self.scale, math.sqrt(total) * self.scale, df, skewness)
+
+    @property
+    def _between_runs(self) -> Array:
+        """The covariance of the means that is due to runs alone."""
+        return sum((part.variance - part.cells for part in self.by_run), np.zeros_like(self.by_user))
+
+    def _run_excess(self, coefficients: Array) -> float:
+        """V_runs - V_cells of a combination of the means."""
+        return float(coefficients @ self._between_runs @ coefficients)
 
     def _df_runs(self, coefficients: Array) -> float:
         """The degrees of freedom of V_runs if the runs of all systems vary alike; NaN where runs do not vary."""
@@ -131,54 +143,37 @@ class CrossedMeans:
     @property
     def run_error(self) -> float:
         """The standard error of the first column that more users would not take away; 0 where runs do not vary."""
-        excess = sum(float(part.variance[0, 0] - part.cells[0, 0]) for part in self.by_run)
-        return math.sqrt(max(0.0, excess))
+        return math.sqrt(max(0.0, self._run_excess(np.eye(len(self.means))[0]))) * self.scale
 
     def lift_interval(self, ci: float) -> tuple[float, float]:
         """The interval of the lift, the difference over the baseline's mean, by Fieller's method.
 
-        It holds every lift at which the interval of (difference - lift * baseline) holds 0; so it holds 0 if the
-        interval of the difference does. NaN where the baseline's mean may be 0.
+        It holds the lifts at which (difference - lift * baseline) is no further from 0 than the ends of the interval of
+        the difference are from it, in standard errors; so it holds 0 if that interval does. NaN where it has no ends,
+        because the baseline's mean may be 0.
         """
         difference, baseline = self.means.tolist()
-        if math.isnan(self.df_users) or not self.estimate(0, 1).interval(ci)[0] > 0:
+        if not baseline > 0:
             return math.nan, math.nan
-
-        def ends(lift: float) -> tuple[float, float]:
-            low, high = self.estimate(1, -lift).interval(ci)
-            return low / baseline, high / baseline
-
-        lift = difference / baseline
-        return _root_beyond(lift, lambda other: ends(other)[0]), _root_beyond(lift, lambda other: ends(other)[1])
-
-
-def _root_beyond(start: float, decreasing: Callable[[float], float]) -> float:
-    """Where a decreasing function is 0: below ``start`` if it is negative there, else above; by regula falsi."""
-    near, value = start, decreasing(start)
-    if value == 0:
-        return start
-    far, step = start + value, 2 * value
-    while (other := decreasing(far)) * value > 0:  # the interval of the baseline lies above 0, so there is a root
-        near, value, far, step = far, other, far + step, 2 * step
-        if not math.isfinite(far):
-            return math.nan
-    for _ in range(_MOST_STEPS):
-        middle = (near * other - far * value) / (other - value)
-        found = decreasing(middle)
-        if found * other <= 0:
-            near, value = far, other
-        else:
-            value /= 2  # the Illinois rule: the end that stays must not slow down the other
-        far, other = middle, found
-        if other == 0 or abs(far - near) <= _CONVERGED * (1 + abs(far)):
-            break
-    return far
+        covariance = self.by_user + (self._between_runs if self._run_excess(np.array([1.0, 0.0])) > 0 else 0.0)
+        lower, upper = self.estimate(1, 0).ends(ci)
+        ends = []
+        for quantile, side in ((upper, -1), (lower, 1)):
+            (dd, db), (_, bb) = quantile**2 * covariance
+            square, product = baseline**2 - bb, difference * baseline - db
+            inside = product**2 - square * (difference**2 - dd)
+            if not (square > 0 and inside >= 0):
+                return math.nan, math.nan
+            ends.append((product + side * math.sqrt(inside)) / square)
+        return ends[0], ends[1]
 
 
 def satterthwaite_df(users: float, df_users: float, runs: float, df_runs: float, cells: float = 0.0) -> float:
     """The degrees of freedom of V; see the head of this file."""
     runs *= 1 + 6 / df_runs**2
-    return (users + max(0.0, runs - cells)) ** 2 / (users**2 / df_users + runs**2 / df_runs)
+    excess = max(0.0, runs - cells)
+    charged = min(runs, excess + 0.75 * cells)
+    return max((users + excess) ** 2 / (users**2 / df_users + charged**2 / df_runs), min(df_users, df_runs))
 
 
 def _run_variances(

@@ -60,7 +60,7 @@ class PairScores:
     @property
     def crossed(self) -> bool:
         """Whether runs vary, so that the difference is tested on crossed effects of users and runs."""
-        return self.runs_vary and max(self.system.shape[1], self.baseline.shape[1]) > 1
+        return bool(self.means.by_run)
 
     @cached_property
     def means(self) -> CrossedMeans:
@@ -68,7 +68,8 @@ class PairScores:
         baseline, system = self.baseline, self.system
         if not self.runs_vary:
             baseline, system = baseline.mean(axis=1, keepdims=True), system.mean(axis=1, keepdims=True)
-        return CrossedMeans.of_pair(baseline, system, self.weights, paired=self.paired and self.crossed)
+        paired = self.paired and system.shape[1] > 1
+        return CrossedMeans.of_pair(baseline, system, self.weights, paired=paired)
 
     @property
     def deviation(self) -> float:
@@ -95,7 +96,7 @@ class PairScores:
         level, alpha = ci if level is None else level, 1 - ci if alpha is None else alpha
         estimate, values, deviation = self.means.estimate(1, 0), self.differences, self.deviation
         difference = mean_of(values, self.weights)
-        baseline = float(self.means.means[1])
+        baseline = self.means.estimate(0, 1).mean
         low, high = estimate.interval(level)
         lift_low, lift_high = self.means.lift_interval(level)
         wins, losses = int((values > TIE).sum()), int((values < -TIE).sum())
@@ -116,5 +117,5 @@ class PairScores:
             losses=losses,
             detectable=noncentrality(estimate.df, alpha, POWER) * estimate.error,
             users=len(values),
-            few_users=len(values) < FEW_USERS,
+            few_users=int(np.count_nonzero(self.weights) if self.weights is not None else len(values)) < FEW_USERS,
         )

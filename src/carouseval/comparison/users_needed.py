@@ -8,6 +8,7 @@ from carouseval.metrics.validation import require_float, require_int
 
 POWER = 0.8
 MOST_USERS = 10**12
+_FAR = 1000.0  # standard errors
 
 
 def users_needed(
@@ -59,7 +60,7 @@ def users_needed(
 
 
 def smallest_number(is_enough: Callable[[int], bool]) -> int | None:
-    """The smallest number of users, at least 2, that is enough, as all larger ones are; None if there is none."""
+    """The smallest number of users, at least 2, that is enough; None if there is none. It is sought by doubling."""
     low, high = 1, 2
     while not is_enough(high):
         low, high = high, 2 * high
@@ -73,8 +74,11 @@ def smallest_number(is_enough: Callable[[int], bool]) -> int | None:
 
 def noncentrality(df: float, alpha: float, power: float) -> float:
     """How many standard errors a true mean is away from 0 if the two-sided t-test at ``alpha`` finds it so often."""
-    from scipy.special import nctdtrinc, stdtrit
+    from scipy.special import gammaincinv, nctdtrinc, stdtrit
 
     if math.isnan(df):
         return math.nan
-    return float(nctdtrinc(df, 1 - power, stdtrit(df, 1 - alpha / 2)))
+    critical = float(stdtrit(df, 1 - alpha / 2))
+    if critical > _FAR:  # nothing but the estimate of the error counts, which has a chi distribution
+        return critical * math.sqrt(2 * float(gammaincinv(df / 2, power)) / df)
+    return float(nctdtrinc(df, 1 - power, critical))

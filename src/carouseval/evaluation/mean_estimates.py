@@ -15,6 +15,7 @@ from carouseval.metrics.grid import Array
 from carouseval.metrics.validation import require_float
 
 CI = 0.95
+_ONE_USER = 0.999  # of the weight: more is as if there were no other user
 FEW_USERS = 10  # below: intervals rely on values that are nearly normal, and results are labelled
 
 
@@ -32,10 +33,16 @@ class MeanEstimate:
         ci = require_float("ci", ci, above=0, below=1)
         if math.isnan(self.error):
             return math.nan, math.nan
-        quantile = t_quantile((1 + ci) / 2, self.df)
-        upper = max(quantile, _hall(quantile, self.skewness))
-        lower = min(-quantile, _hall(-quantile, self.skewness))
+        lower, upper = self.ends(ci)
         return self.mean - upper * self.error, self.mean - lower * self.error
+
+    def ends(self, ci: float) -> tuple[float, float]:
+        """How many standard errors the estimate may lie below and above the true mean."""
+        quantile = t_quantile((1 + ci) / 2, self.df)
+        return (
+            min(-quantile, _hall(-quantile, self.skewness)),
+            max(quantile, _hall(quantile, self.skewness)),
+        )
 
     @property
     def p_value(self) -> float:
@@ -59,7 +66,7 @@ def mean_of(values: Array, weights: Array | None = None) -> float:
 
 
 def mean_estimate(values: Array, weights: Array | None = None) -> MeanEstimate:
-    """The mean over users and its error; the error of fewer than two users is NaN.
+    """The mean over users and its error; the error is NaN if the mean rests on one user.
 
     >>> estimate = mean_estimate(np.array([0.1, 0.3, 0.0, 0.2]))
     >>> round(estimate.mean, 3), round(estimate.error, 4), estimate.df
@@ -67,19 +74,34 @@ def mean_estimate(values: Array, weights: Array | None = None) -> MeanEstimate:
     """
     mean = mean_of(values, weights)
     weighted = np.ones(len(values), bool) if weights is None else weights > 0
-    if weighted.sum() < 2 or math.isnan(mean):
+    if rests_on_one_user(len(values) if weights is None else weights[weighted]) or math.isnan(mean):
         return MeanEstimate(mean, math.nan, math.nan)
     off = (values - mean)[weighted]
+    scale = power_of_two(off)
+    off = off / scale
     order = np.argsort(off, kind="stable") if weights is None else np.lexsort((weights[weighted], off))
     shares = UserShares.of(len(off) if weights is None else weights[weighted][order])
     off = off[order]  # the order of users has no effect on the last digits
     error = math.sqrt(shares.second * float((shares.squares * off**2).sum()))
     skewness = shares.third * float((shares.cubes * off**3).sum()) / error**3 if error > 0 else 0.0
-    return MeanEstimate(mean, error, shares.df, skewness)
+    return MeanEstimate(mean, error * scale, shares.df, skewness)
+
+
+def rests_on_one_user(weights: Array | int) -> bool:
+    """Whether there are fewer than two users, or one has nearly all the weight: nothing is known of the error."""
+    if isinstance(weights, int) or len(weights) < 2:
+        return (weights if isinstance(weights, int) else len(weights)) < 2
+    return bool(weights.max() > _ONE_USER * weights.sum())
+
+
+def power_of_two(*values: Array) -> float:
+    """The largest absolute value, to the next power of two: dividing by it changes no digit."""
+    largest = max((float(np.abs(array).max(initial=0.0)) for array in values), default=0.0)
+    return math.ldexp(1.0, min(math.frexp(largest)[1], 1023)) if largest > 0 else 1.0
 
 
 def mean_interval(values: Array, weights: Array | None = None, ci: float = CI) -> tuple[float, float]:
-    """The interval of the mean over users; NaN for fewer than two."""
+    """The interval of the mean over users; NaN if it rests on one user."""
     return mean_estimate(values, weights).interval(ci)
 
 

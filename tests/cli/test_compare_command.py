@@ -42,7 +42,7 @@ def test_a_plan(folder: Path) -> None:
         (["--plan", "0"], "--plan must be a difference above 0, found 0."),
         (["--plan", "0.1", "--format", "csv"], "--plan needs any --format but csv."),
         (["--runs", "pared"], "Did you mean 'paired'?"),
-        (["--ci", "1"], "ci must be a finite number above 0 and below 1, found 1"),
+        (["--ci", "1"], "--ci must be a finite number above 0 and below 1, found 1"),
     ],
 )
 def test_refusals(options: list[str], message: str, folder: Path) -> None:
@@ -66,6 +66,13 @@ def test_runs(folder: Path) -> None:
     assert "Wilcoxon signed-rank test paired by user" in " ".join(fixed.split())
 
 
+def test_messages_name_options(folder: Path) -> None:
+    named = [f"{name}={folder}/layouts-{file}.parquet" for name, file in (("a", "prod"), ("b", "new"), ("b", "prod"))]
+    done = run("compare", *named, f"{folder}/judgments.parquet", "--test", "wilcoxon")
+    assert done.returncode == 2
+    assert "--runs fixed" in " ".join(done.stderr.split())
+
+
 def test_families(folder: Path) -> None:
     metrics = ["--metrics", "N2DCG_cat", "--metrics", "NDCG@10", "--format", "json"]
     alone, together = (json.loads(compare(folder, *metrics, *more)) for more in ([], ["--across-metrics"]))
@@ -75,4 +82,5 @@ def test_families(folder: Path) -> None:
     wide = json.loads(compare(folder, "--simultaneous", "--across-metrics", *metrics))
     for narrow, other in zip(alone["pairs"], wide["pairs"], strict=True):
         assert other["low"] < narrow["low"] < narrow["high"] < other["high"]
-    assert "Confidence intervals hold together." in " ".join(compare(folder, "--simultaneous").split())
+    three = compare(folder, "--simultaneous", systems="prod=prod new=new popular=popular")
+    assert "Intervals of all pairs of a metric hold together." in " ".join(three.split())

@@ -140,7 +140,7 @@ def test_more_systems_than_letters(data: Sample) -> None:
     few = data.layouts["prod"].filter(pl.col("user_id") < "u000020")
     judged = data.judgments.filter(pl.col("user_id") < "u000020")
     found = cv.compare(
-        {f"system {n}": few for n in range(30)}, judged, data.items, baseline="system 0", permutations=99
+        {f"system {n}": few for n in range(30)}, judged, data.items, baseline="system 0", permutations=999
     )
     assert found.pairs.height == 29
     assert found.pairs["p"].to_list() == [1.0] * 29
@@ -317,7 +317,7 @@ def test_repr_states_the_result(data: Sample, result: cv.Comparison) -> None:
     uncompared = repr(compare(data, baseline="random"))
     assert uncompared.splitlines() == [first]
     few = data.layouts["new"].filter(pl.col("user_id") < "u000010")
-    many = cv.compare({f"s{n}": few for n in range(7)}, data.judgments, data.items, permutations=9)
+    many = cv.compare({f"s{n}": few for n in range(7)}, data.judgments, data.items, permutations=999)
     assert "and 2 more" in repr(many)
 
 

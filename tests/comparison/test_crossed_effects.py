@@ -112,6 +112,8 @@ def test_a_system_without_chance_does_not_vary() -> None:
     fixed, random = np.repeat(rng.random((50, 1)), 3, axis=1), rng.random((50, 3)) + rng.normal(0, 1, (1, 3))
     pair = CrossedMeans.of_pair(fixed, random)
     assert pair.run_df == pytest.approx(2)
+    equal = PairScores(fixed, fixed + rng.random((50, 1)))
+    assert not equal.crossed  # tested as one run
     both = CrossedMeans.of_pair(fixed, np.repeat(rng.random((50, 1)), 3, axis=1))
     assert both.by_run == ()
     assert both.estimate(1, 0).df == 49
@@ -295,5 +297,8 @@ def test_folds_are_not_runs() -> None:
     some = [layouts["new"][0], layouts["new"][1].filter(even)]
     result = cv.compare({"old": layouts["old"], "new": some}, judgments, **options)
     assert result.pairs["users"].to_list() == [20]
+    left_out = dict(result.systems.select("system", "left_out").rows())
+    assert left_out == {"old": 0, "new": 20}
+    assert "Users left out: " in result.summary
     scores = result.per_user.filter(pl.col("system") == "new")[str(METRIC)]
     assert scores.null_count() == 20

@@ -109,7 +109,10 @@ def test_a_baseline_near_0_has_no_lift() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("count", [10, 50])
 def test_intervals_of_the_lift_cover(count: int) -> None:
-    """2,000 worlds: scores like real ones, between 0 and 1, the system's correlated with the baseline's."""
+    """2,000 worlds: scores like real ones, the system's correlated with the baseline's.
+
+    With 10 users, one in twenty intervals has no end: the baseline, or the skewness, is too uncertain.
+    """
     rng = np.random.default_rng(count)
     hits = []
     for _ in range(2_000):
@@ -120,7 +123,9 @@ def test_intervals_of_the_lift_cover(count: int) -> None:
     taste = np.random.default_rng(0).beta(2, 3, 2_000_000)
     noise = np.random.default_rng(1).normal(0, 0.15, 2_000_000)
     truth = np.clip(taste + 0.2 + noise, 0, None).mean() / np.clip(taste + 0.1 + noise, 0, None).mean() - 1
-    assert 0.93 <= ((low <= truth) & (truth <= high)).mean() <= 0.975
+    defined = ~np.isnan(low)
+    assert (~defined).mean() <= {10: 0.08, 50: 0.002}[count]
+    assert 0.93 <= ((low <= truth) & (truth <= high))[defined].mean() <= 0.975
 
 
 def test_deviation_of_weighted_differences() -> None:

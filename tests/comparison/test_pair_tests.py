@@ -117,7 +117,8 @@ def test_nothing_is_detectable_with_few_signs_to_flip() -> None:
         assert math.isnan(result.pairs["detectable"][0]) == (not detectable)
         assert result.pairs["significant"][0] == detectable
     few = compare({"old": np.array([1.0, 2.0, 3.0]), "new": np.array([1.1, 2.3, 3.1])}, test="permutation")
-    assert "With so few users this test cannot find any difference between new and old significant." in few.summary
+    said = "With 3 users and 10,000 permutations no difference between new and old can be significant."
+    assert said in few.summary
     assert (
         "With fewer than 10 users, intervals rely on differences that are nearly normally distributed." in few.summary
     )
@@ -183,3 +184,16 @@ def test_one_pair_is_not_corrected_in_words() -> None:
     two = compare({"old": old, "new": old + rng.normal(0.3, 0.1, 30)})
     assert "Holm" not in two.summary
     assert "after Holm correction" in three_systems().summary
+
+
+def test_too_few_permutations_for_so_many_tests() -> None:
+    """After Holm's correction no p-value could be significant: that is said, with what to do."""
+    rng = np.random.default_rng(0)
+    segment = np.arange(200) // 8
+    old = rng.random(200)
+    with pytest.warns(cv.DataWarning, match=r"permutations=400 is too few for 25 tests: .* is 0.062. Set .* to 5000"):
+        result = compare({"old": old, "new": old + 0.5}, by=segment, test="permutation", permutations=400)
+    assert not result.segments["significant"].any()
+    assert result.segments["detectable"].is_nan().all()
+    result = compare({"old": old, "new": old + 0.5}, by=segment, test="permutation", permutations=5_000)
+    assert (result.segments["p"] < 0.05).all()

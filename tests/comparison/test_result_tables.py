@@ -39,6 +39,7 @@ def test_a_dagger_marks_differences_from_the_baseline() -> None:
     test = "(permutation test paired by user, Holm correction, p < 0.05)"
     assert table.caption == f"Scores. Bold: highest mean. † Significantly different from a_1 {test}."
     none = mean_table(SYSTEMS, pairs(("a_1", "b", 0.2, False)), CONFIG | {"baseline": "a_1"}, "Scores.")
+    test = test.replace("Holm correction, ", "")  # of a single difference
     assert none.caption == f"Scores. Bold: highest mean. No system differs significantly from a_1 {test}."
 
 
@@ -52,7 +53,8 @@ def test_without_a_baseline_letters_name_the_systems_that_score_lower() -> None:
     ]
     test = "(t-test paired by user, Benjamini-Hochberg correction, p < 0.01)"
     assert table.caption.endswith(f"Letters after a mean: systems that score significantly lower {test}.")
-    none = mean_table(SYSTEMS, tested.clear(), CONFIG | {"test": "mine", "correction": "none"}, "Scores.")
+    unclear = tested.with_columns(significant=pl.lit(False), test=pl.lit("mine"))
+    none = mean_table(SYSTEMS, unclear, CONFIG | {"correction": "none"}, "Scores.")
     assert none.caption.endswith("No difference is significant (mine paired by user, no correction, p < 0.05).")
 
 
@@ -78,11 +80,13 @@ def test_differences() -> None:
         ["tv", "N2DCG_cat", "b", "a", TableCell("+0.2000", bold=True), *rest],
         ["tv", "N2DCG_cat", "c", "a", TableCell("-0.1000"), *rest],
     ]
-    assert "system minus baseline, with intervals that are not adjusted for multiple comparisons. Bold" in table.caption
+    assert "system minus baseline; intervals are not adjusted for multiple comparisons. Bold" in table.caption
     few = difference_table(pairs(("a", "b", 0.2, True), few_users=True), CONFIG | {"simultaneous": True}, "")
     assert few.rows[0][4] == "-0.1000 to 0.3000*"
     assert few.caption.endswith("* Fewer than 10 users: intervals rely on differences that are nearly normal.")
-    assert "with intervals that hold together." in few.caption
+    assert "system minus baseline. Bold: significant (permutation test paired by user, p < 0.05)" in few.caption
+    together = difference_table(tested, CONFIG | {"by": ["device"], "simultaneous": True}, "")
+    assert "system minus baseline; intervals of all pairs of a metric hold together. Bold" in together.caption
     margin = difference_table(
         tested.with_columns(not_inferior=pl.Series([True, False])), CONFIG | {"correction": "none"}, ""
     )

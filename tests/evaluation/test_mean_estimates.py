@@ -68,7 +68,7 @@ def test_equal_weights_change_nothing() -> None:
 @pytest.mark.parametrize("weights", [[1e5, 1, 1, 1, 1], [1e5, 1], [1e300, 1e-300, 1.0], [1.0, 1.0, 2001.0]])
 def test_one_user_with_nearly_all_weight_is_no_sample(weights: list[float]) -> None:
     """Nothing is known of the error of one user's score."""
-    estimate = mean_estimate(np.arange(len(weights)) + 0.5, np.array(weights))
+    estimate = mean_estimate(np.arange(len(weights), dtype=np.float64), np.array(weights))
     assert math.isnan(estimate.error)
     assert not math.isnan(estimate.mean)
 

@@ -64,7 +64,8 @@ def compare(
         bool, typer.Option("--across-metrics", help="Correct p-values over all metrics together.")
     ] = False,
     simultaneous: Annotated[
-        bool, typer.Option("--simultaneous", help="Widen intervals so that all of them hold together.")
+        bool,
+        typer.Option("--simultaneous", help="Widen intervals: those of all pairs of a metric hold together."),
     ] = False,
     ci: Annotated[float, typer.Option(help="Confidence level of the intervals.")] = 0.95,
     permutations: Annotated[int, typer.Option(help="Number of sign flips, or of bootstrap resamples.", min=1)] = 10_000,

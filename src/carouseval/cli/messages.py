@@ -10,7 +10,7 @@ import typer
 
 from carouseval.cli.settings_options import option_names
 
-_COMPARE_OPTIONS = ("baseline", "test", "correction", "ci", "seed", "permutations", "margin")
+_COMPARE_OPTIONS = ("baseline", "test", "runs", "correction", "ci", "seed", "permutations", "margin")
 _OPTIONS = option_names() | {name: f"--{name}" for name in _COMPARE_OPTIONS}
 _OPTIONS |= {"metric": "--metrics", "Grid": "--grid", "page_size": "--page-size", "visible_rows": "--visible-rows"}
 _NAME = "|".join(_OPTIONS)

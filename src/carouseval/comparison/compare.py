@@ -142,6 +142,7 @@ def compare(
     scores = UserScores.of(gains, columns, [])
     _check_runs(scores, tests.metrics)
     pairs = _without_unmatched(tests.table(tests.pairs(scores)), evaluations)
+    used = " or ".join(pairs["test"].unique(maintain_order=True))
     segments = tests.table(tests.segments(UserScores.of(gains, columns, by)), by) if by else pl.DataFrame()
     return Comparison(
         metrics=tests.metrics,
@@ -150,7 +151,7 @@ def compare(
         segments=_without_unmatched(segments, evaluations),
         per_user=scores.per_user.drop(map(weight_of, columns), columns[len(tests.metrics) :], strict=False),
         evaluations={name: tuple(results) for name, results in evaluations.items()},
-        config=next(iter(evaluations.values()))[0].config | tests.config(),
+        config=next(iter(evaluations.values()))[0].config | tests.config() | {"test": used},
         notice=_logged_notice(shares[tests.metrics[0]], pairs, plan),
     )
 
@@ -227,6 +228,13 @@ def _check_ideals(evaluations: Mapping[str, Sequence[Evaluation]]) -> None:
             )
 
 
+def _left_out(results: Sequence[Evaluation], users: int, metric: str) -> int:
+    """The users who are left out of a system's mean: those without a score in some run."""
+    if len(results) == 1:
+        return results[0].left_out(metric)
+    return pl.concat([result.per_page.select("user_id") for result in results])["user_id"].n_unique() - users
+
+
 def _system_table(
     evaluations: Mapping[str, Sequence[Evaluation]],
     scores: UserScores,
@@ -249,7 +257,7 @@ def _system_table(
                 mean = mean_of(values.mean(axis=1), weights)
                 row |= {"mean": mean, "low": low, "high": high, "users": len(values)}
             spread = float(np.std(means, ddof=1)) if len(means) > 1 else None
-            left_out = 0 if metric in results[0].figures else results[0].left_out(metric)
+            left_out = 0 if metric in results[0].figures else _left_out(results, row["users"], metric)
             share = shares[metric][name]
             row |= {"runs": len(results), "spread": spread, "left_out": left_out}
             row["few_users"] = row["users"] < FEW_USERS

@@ -8,7 +8,7 @@ import numpy as np
 
 from carouseval.comparison.crossed_effects import TIE, CrossedMeans
 from carouseval.comparison.users_needed import POWER, noncentrality
-from carouseval.evaluation.mean_estimates import CI, FEW_USERS, mean_of
+from carouseval.evaluation.mean_estimates import CI, FEW_USERS, mean_of, power_of_two
 from carouseval.metrics.grid import Array
 
 
@@ -77,13 +77,10 @@ class PairScores:
         values, weights = self.differences, self.weights
         if len(values) < 2:
             return math.nan
-        if weights is None:
-            return float(np.std(np.sort(values), ddof=1))
-        total = math.fsum(weights.tolist())
-        if not total > 0:
-            return math.nan
-        squares = (values - mean_of(values, weights)) ** 2 * weights
-        return math.sqrt(math.fsum(squares.tolist()) / total * len(values) / (len(values) - 1))
+        off = values - mean_of(values, weights)
+        scale = power_of_two(off)
+        mean_square = mean_of((off / scale) ** 2, weights)
+        return scale * math.sqrt(mean_square * len(values) / (len(values) - 1))
 
     def statistics(self, *, ci: float = CI, level: float | None = None, alpha: float | None = None) -> PairStatistics:
         """Summarise the pair: intervals at level ``level`` (``ci`` by default), detectability by a test at ``alpha``.

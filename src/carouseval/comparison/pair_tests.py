@@ -1,6 +1,7 @@
 """Significance tests of pairs of systems, on the users scored under both."""
 
 import itertools
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, get_args
@@ -13,9 +14,9 @@ from carouseval.comparison.crossed_effects import TIE
 from carouseval.comparison.logged_judgments import break_even
 from carouseval.comparison.pair_statistics import PairScores
 from carouseval.comparison.run_pages import unjudged_gain
-from carouseval.comparison.significance import Test, adjusted_p_values, p_values
+from carouseval.comparison.significance import Test, adjusted_p_values, p_values, smallest_p_value
 from carouseval.comparison.user_scores import UserScores, run_columns
-from carouseval.errors import ParameterError
+from carouseval.errors import ParameterError, warn
 from carouseval.evaluation.mean_estimates import mean_of
 from carouseval.evaluation.results import weight_of
 from carouseval.metrics.grid import Array
@@ -171,8 +172,20 @@ class PairTests:
         for family in families:
             adjusted = adjusted_p_values([pair.p for pair in family], self.correction)
             tests = max(1, int((~np.isnan(adjusted)).sum()))
+            self._check_permutations(family, tests)
             lines += [self._line(pair, float(p), tests, by) for pair, p in zip(family, adjusted, strict=True)]
         return pl.DataFrame(lines, infer_schema_length=None, schema_overrides={"break_even": pl.Float64})
+
+    def _check_permutations(self, family: Sequence[PairOutcome], tests: int) -> None:
+        """Warn where so many tests are corrected for that no p-value of so few permutations can be significant."""
+        needed = math.ceil(tests / (1 - self.ci))
+        is_random = any(pair.test in ("permutation", "bootstrap") for pair in family)
+        if self.correction == "holm" and is_random and tests > 1 and self.permutations < needed:
+            smallest = min(1.0, tests / (self.permutations + 1))
+            warn(
+                f"permutations={self.permutations} is too few for {tests:,} tests: after Holm correction the smallest "
+                f"p-value is {smallest:.2g}. Set permutations to {10 * needed}, or test='t'."
+            )
 
     def _line(self, pair: PairOutcome, p_adjusted: float, tests: int, by: Sequence[str]) -> dict[str, Any]:
         alpha = round(1 - self.ci, 12)
@@ -182,17 +195,13 @@ class PairTests:
         )
         line: dict[str, Any] = dict(zip(by, pair.segment, strict=True))
         line |= {"metric": pair.metric, "baseline": pair.baseline, "system": pair.system} | asdict(statistics)
-        if pair.test == "permutation" and self._least_p(pair.scores) >= test_level:
+        if smallest_p_value(pair.test, statistics.users - statistics.ties, self.permutations) >= test_level:
             line["detectable"] = np.nan
         line |= {"break_even": pair.break_even, "test": pair.test, "p": pair.p, "p_adjusted": p_adjusted}
         line["significant"] = bool(p_adjusted < alpha)
         if self.margin is not None:
             line["not_inferior"] = bool(statistics.low >= -self.margin - TIE)
         return line
-
-    def _least_p(self, scores: PairScores) -> float:
-        """The smallest p-value that sign flips of these users can have."""
-        return max(2.0 ** (1 - len(scores.differences)), 1 / (self.permutations + 1))
 
 
 _WEIGHT = "\0weight"

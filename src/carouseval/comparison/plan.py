@@ -8,7 +8,9 @@ from typing import Any
 import polars as pl
 
 from carouseval.comparison.crossed_effects import satterthwaite_df
-from carouseval.comparison.users_needed import noncentrality, smallest_number
+from carouseval.comparison.pair_tests import CROSSED
+from carouseval.comparison.significance import smallest_p_value
+from carouseval.comparison.users_needed import MOST_USERS, noncentrality, smallest_number
 from carouseval.metrics.validation import require_float
 from carouseval.result_base import Result, plain
 
@@ -44,20 +46,22 @@ class Plan(Result):
 
     @property
     def heading(self) -> str:
-        """The users needed for each pair, in sentences."""
-        return " ".join(self._sentence(row) for row in self.table.iter_rows(named=True))
+        """The users needed, in a sentence for the first pair; the table has the others."""
+        return self._sentence(self.table.row(0, named=True))
 
     def _sentence(self, row: Mapping[str, Any]) -> str:
         difference = f"a difference of {self.effect:g} in {row['metric']} between {row['system']} and {row['baseline']}"
         if row["users_needed"] is not None:
             users = f"{row['users_needed']:,} users ({row['users']:,} were compared)"
             return f"Finding {difference} with {self.power:.0%} power takes about {users}."
+        if row["users"] < 2:
+            return f"Too few users were compared to say how many it takes to find {difference}."
         if row["run_error"] > 0:
             return (
                 f"More users alone are not enough to find {difference}: runs alone give it a standard error of "
                 f"{row['run_error']:.4f}. Compare more runs."
             )
-        return f"Too few users were compared to say how many it takes to find {difference}."
+        return f"No number of users up to {MOST_USERS:,} is enough to find {difference} in this way."
 
     def __repr__(self) -> str:
         purpose = f"for a difference of {self.effect:g} with {self.power:.0%} power"
@@ -101,19 +105,27 @@ def plan(pairs: pl.DataFrame, effect: float, config: Mapping[str, Any], power: f
         line = {name: pair[name] for name in ("metric", "baseline", "system", "users")}
         line |= {"deviation": math.sqrt(max(0.0, variance) * pair["users"]) if pair["users"] > 1 else math.nan}
         line |= {"run_error": pair["run_error"], "detectable": pair["detectable"]}
-        lines.append(line | {"users_needed": _users_needed(pair, variance, effect, alpha, power)})
+        needed = _users_needed(pair, variance, effect, alpha, power, config["permutations"])
+        lines.append(line | {"users_needed": needed})
     return Plan(effect, power, pl.DataFrame(lines, schema_overrides={"users_needed": pl.Int64}))
 
 
-def _users_needed(pair: Mapping[str, Any], variance: float, effect: float, alpha: float, power: float) -> int | None:
+def _users_needed(
+    pair: Mapping[str, Any], variance: float, effect: float, alpha: float, power: float, permutations: int
+) -> int | None:
     if pair["users"] < 2:
         return None
 
     def is_enough(users: int) -> bool:
-        if pair["test"] == "permutation" and 2.0 ** (1 - users) >= alpha:
-            return False  # so few signs can be flipped that no p-value is below alpha
+        if smallest_p_value(pair["test"], users, permutations) >= alpha:
+            return False
         by_users, by_runs = max(0.0, variance) * pair["users"] / users, pair["run_error"] ** 2
-        df = users - 1 if by_runs == 0 else satterthwaite_df(by_users, users - 1, by_runs, pair["run_df"])
+        if by_runs > 0:
+            df = satterthwaite_df(by_users, users - 1, by_runs, pair["run_df"])
+        elif pair["test"] == CROSSED:  # runs vary no more than single scores do, and more users change nothing of that
+            df = min(users - 1, pair["df"])
+        else:
+            df = users - 1
         return noncentrality(df, alpha, power) * math.sqrt(by_users + by_runs) <= effect
 
     return smallest_number(is_enough)

@@ -74,10 +74,10 @@ def difference_table(lines: pl.DataFrame, config: Mapping[str, Any], caption: st
         verdict = ["yes" if row["not_inferior"] else "no" for _ in margin]
         rows.append([*names, TableCell(signed(row["difference"], ".4f"), row["significant"]), *values, *verdict])
     numeric = [name in ("difference", level, "lift", of_lift, "effect", p) for name in header]
-    intervals = "hold together" if config["simultaneous"] else "are not adjusted for multiple comparisons"
+    intervals = interval_text(lines, config)
     note = (
-        "Differences are those of users scored under both, system minus baseline, with intervals that "
-        f"{intervals}. Bold: significant ({test_text(lines, config)})."
+        f"Differences are those of users scored under both, system minus baseline{'; ' * bool(intervals)}{intervals}. "
+        f"Bold: significant ({test_text(lines, config)})."
     )
     text = " ".join(part for part in (caption, note, few_users_note(lines)) if part)
     return TextTable(header, rows, numeric, text, "tab:comparison-differences")
@@ -109,7 +109,22 @@ def test_text(lines: pl.DataFrame, config: Mapping[str, Any]) -> str:
     names = lines["test"].unique(maintain_order=True).to_list() or [config["test"]]
     tests = " or ".join(_TESTS.get(name, f"{name} paired by user") for name in names)
     across = " across metrics" if config["across_metrics"] else ""
-    return f"{tests}, {_CORRECTIONS[config['correction']]}{across}, p < {round(1 - config['ci'], 12):g}"
+    correction = f", {_CORRECTIONS[config['correction']]}{across}" if several_tests(lines, config) else ""
+    return f"{tests}{correction}, p < {round(1 - config['ci'], 12):g}"
+
+
+def interval_text(lines: pl.DataFrame, config: Mapping[str, Any]) -> str:
+    """What intervals of several differences promise together; empty for one difference."""
+    if not several_tests(lines, config):
+        return ""
+    if config["simultaneous"]:
+        return f"intervals of all pairs of {'all metrics' if config['across_metrics'] else 'a metric'} hold together"
+    return "intervals are not adjusted for multiple comparisons"
+
+
+def several_tests(lines: pl.DataFrame, config: Mapping[str, Any]) -> bool:
+    """Whether p-values are corrected for more than one test."""
+    return lines.height > (1 if config["across_metrics"] else lines["metric"].n_unique())
 
 
 def few_users_note(lines: pl.DataFrame) -> str:

@@ -69,6 +69,12 @@ def p_values(
     return p
 
 
+def smallest_p_value(test: str, users: int, permutations: int) -> float:
+    """The smallest p-value that a test of this many users can have; 0 if any p-value is possible."""
+    by_draws = 1 / (permutations + 1)
+    return {"permutation": max(2.0 ** (1 - users), by_draws), "bootstrap": by_draws}.get(test, 0.0)
+
+
 def sign_flip(
     differences: Array, users: pl.Series, permutations: int = PERMUTATIONS, seed: int = 0, threads: int | None = None
 ) -> Array:

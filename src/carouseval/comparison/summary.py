@@ -148,7 +148,7 @@ def _best_systems(result: "Comparison") -> str:
         run_text(result, pair),
     ]
     if not pair["significant"]:
-        sentences.append(_detectable(pair))
+        sentences.append(_detectable(result, pair))
     if pair["few_users"]:
         sentences.append(
             f"With fewer than {FEW_USERS} users, intervals rely on differences that are nearly normally distributed."
@@ -156,10 +156,11 @@ def _best_systems(result: "Comparison") -> str:
     return " ".join(sentences)
 
 
-def _detectable(pair: Mapping[str, Any]) -> str:
+def _detectable(result: "Comparison", pair: Mapping[str, Any]) -> str:
     names = f"{pair['system']} and {pair['baseline']}"
     if math.isnan(pair["detectable"]):
-        return f"With so few users this test cannot find any difference between {names} significant."
+        draws = f"{result.config['permutations']:,} permutations"
+        return f"With {pair['users']:,} users and {draws} no difference between {names} can be significant."
     return (
         f"The smallest difference between {names} that this comparison would detect with 80% power is "
         f"{pair['detectable']:.4f}."

@@ -8,7 +8,15 @@ from rich.text import Text
 
 from carouseval.comparison.comparison import Comparison
 from carouseval.comparison.plan import Plan
-from carouseval.comparison.result_tables import decimals, few_users_note, interval, lift_interval, signed, test_text
+from carouseval.comparison.result_tables import (
+    decimals,
+    few_users_note,
+    interval,
+    interval_text,
+    lift_interval,
+    signed,
+    test_text,
+)
 from carouseval.comparison.sensitivity import Sensitivity
 from carouseval.show.terminal import sentences, small_table
 
@@ -26,14 +34,17 @@ def comparison(
     if not result.segments.is_empty():
         lines += [Text(), _pair_table("Segments", result.segments, config["by"], level)]
     frame = result.to_frame()
-    intervals = "hold together" if config["simultaneous"] else "are not adjusted for multiple comparisons"
+    intervals = interval_text(frame, config)
     draws = f"; {config['permutations']:,} random draws, seed {config['seed']}"
     is_random = not {"permutation", "bootstrap"}.isdisjoint(frame["test"])
     test = (
-        f"Test: {test_text(frame, config)}{draws if is_random else ''}. Confidence intervals {intervals}. Detectable: "
-        "the smallest true difference that would be found significant with 80% power. Break-even: if unjudged items "
-        "shown by the losing system gain this share of the mean gain of relevant items, the difference is 0."
+        f"Test: {test_text(frame, config)}{draws if is_random else ''}. {intervals[:1].upper()}{intervals[1:]}"
+        f"{'. ' * bool(intervals)}Detectable: the smallest true difference that would be found significant with 80% "
+        "power. Break-even: if unjudged items shown by the losing system gain this share of the mean gain of relevant "
+        "items, the difference is 0."
     )
+    if config["runs"] != "fixed" and result.systems["runs"].n_unique() > 1:
+        test += " Intervals of systems with several runs allow for other runs, those of systems with one run do not."
     notes = [result.caption, test, few_users_note(frame)]
     lines += [Text(), *(sentences(note, width, "dim") for note in notes if note)]
     if plan is not None:

@@ -165,6 +165,17 @@ def test_power(runs: tuple[int, int], share: float) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(("runs", "least"), [((2, 2), 0.45), ((3, 3), 0.75), ((5, 5), 0.85)])
+@pytest.mark.parametrize("share", [0.0, 0.7])
+def test_where_most_of_the_variance_is_in_single_scores(runs: tuple[int, int], least: float, share: float) -> None:
+    """The hardest worlds: how much runs vary can hardly be told from noise. False positives hold, power falls."""
+    world = World(runs=runs, user=0.3, rest=1.0).with_share(share)
+    assert rejected(world)[0] <= 0.06 + 2 * 0.0043
+    found, oracle = rejected(replace(world, effect=(1.959964 + 1.281552) * math.sqrt(world.variance)))
+    assert found >= least * oracle
+
+
+@pytest.mark.slow
 def test_intervals_cover() -> None:
     """3,000 worlds, three runs each, users with skewed differences."""
     rng = np.random.default_rng(0)

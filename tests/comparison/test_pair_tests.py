@@ -119,9 +119,7 @@ def test_nothing_is_detectable_with_few_signs_to_flip() -> None:
     few = compare({"old": np.array([1.0, 2.0, 3.0]), "new": np.array([1.1, 2.3, 3.1])}, test="permutation")
     said = "With 3 users and 10,000 permutations no difference between new and old can be significant."
     assert said in few.summary
-    assert (
-        "With fewer than 10 users, intervals rely on differences that are nearly normally distributed." in few.summary
-    )
+    assert "Intervals of fewer than 10 users rely on differences that are nearly normally distributed." in few.summary
     assert few.pairs["few_users"].to_list() == [True]
     assert few.systems["few_users"].to_list() == [True, True]
     rare = compare({"old": rng.random(50), "new": rng.random(50)}, test="permutation", permutations=9)
@@ -133,7 +131,7 @@ def test_few_users_are_labelled_in_segments() -> None:
     segment = np.array(["few"] * 9 + ["many"] * 10)
     result = compare({"old": rng.random(19), "new": rng.random(19)}, by=segment)
     assert dict(result.segments.select("segment", "few_users").rows()) == {"few": True, "many": False}
-    assert "* Fewer than 10 users" in result.to_markdown()
+    assert "* Intervals of fewer than 10 users rely" in result.to_markdown()
 
 
 def test_simultaneous_intervals_are_wider() -> None:

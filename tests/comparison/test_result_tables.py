@@ -83,7 +83,9 @@ def test_differences() -> None:
     assert "system minus baseline; intervals are not adjusted for multiple comparisons. Bold" in table.caption
     few = difference_table(pairs(("a", "b", 0.2, True), few_users=True), CONFIG | {"simultaneous": True}, "")
     assert few.rows[0][4] == "-0.1000 to 0.3000*"
-    assert few.caption.endswith("* Fewer than 10 users: intervals rely on differences that are nearly normal.")
+    assert few.caption.endswith(
+        "* Intervals of fewer than 10 users rely on differences that are nearly normally distributed."
+    )
     assert "system minus baseline. Bold: significant (permutation test paired by user, p < 0.05)" in few.caption
     together = difference_table(tested, CONFIG | {"by": ["device"], "simultaneous": True}, "")
     assert "system minus baseline; intervals of all pairs of a metric hold together. Bold" in together.caption

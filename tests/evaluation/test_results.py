@@ -101,7 +101,7 @@ def test_writings(result: cv.Evaluation, tmp_path: Path) -> None:
     assert content["caption"] == result.caption
     markdown = result.to_markdown()
     assert markdown.splitlines()[1] == "|---|---|---:|---:|---:|---:|---:|"
-    assert markdown.endswith(f"\n\n{result.caption} Low and high: 95% confidence interval.\n")
+    assert markdown.endswith(f"\n\n{result.caption} Low and high: 95% confidence interval. {FEW}\n")
     latex = result.to_latex().splitlines()
     assert latex[4:6] == [r"\label{tab:evaluation}", r"\begin{tabular}{llrrrrr}"]
     assert latex[3].startswith(r"\caption{N2DCG\_cat with d\_rpd(")
@@ -116,3 +116,13 @@ def test_writings(result: cv.Evaluation, tmp_path: Path) -> None:
     with pytest.raises(cv.DataError, match="cannot be written"):
         result.save(tmp_path / "no" / "result.parquet")
     assert {path.suffix for path in tmp_path.iterdir()} == {".json", ".md", ".tex", ".csv", ".parquet"}
+
+
+FEW = "Intervals of fewer than 10 users rely on scores that are nearly normally distributed."
+
+
+def test_few_users_are_labelled() -> None:
+    few, many = evaluation([0.1] * 4 + [0.2] * 5), evaluation([0.1] * 5 + [0.2] * 5)
+    assert few.few_users_note == FEW
+    assert many.few_users_note == ""
+    assert evaluation([0.5]).few_users_note == ""  # there is no interval

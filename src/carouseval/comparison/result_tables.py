@@ -9,7 +9,7 @@ import polars as pl
 
 from carouseval.comparison.crossed_effects import TIE
 from carouseval.comparison.pair_tests import CROSSED
-from carouseval.evaluation.mean_estimates import FEW_USERS
+from carouseval.evaluation.mean_estimates import few_users_text
 from carouseval.text_tables import DAGGER, TableCell, TextTable
 
 _TESTS = {
@@ -131,7 +131,7 @@ def few_users_note(lines: pl.DataFrame) -> str:
     """What the mark of intervals says, where one is marked."""
     if not lines["few_users"].any():
         return ""
-    return f"{_FEW_MARK} Fewer than {FEW_USERS} users: intervals rely on differences that are nearly normal."
+    return f"{_FEW_MARK} {few_users_text('differences')}"
 
 
 def decimals(value: float | None) -> str:

@@ -8,7 +8,7 @@ import polars as pl
 
 from carouseval.comparison.crossed_effects import TIE
 from carouseval.comparison.pair_tests import CROSSED
-from carouseval.evaluation.mean_estimates import FEW_USERS
+from carouseval.evaluation.mean_estimates import few_users_text
 from carouseval.evaluation.page_matching import FEW
 from carouseval.evaluation.results import Evaluation
 
@@ -150,9 +150,7 @@ def _best_systems(result: "Comparison") -> str:
     if not pair["significant"]:
         sentences.append(_detectable(result, pair))
     if pair["few_users"]:
-        sentences.append(
-            f"With fewer than {FEW_USERS} users, intervals rely on differences that are nearly normally distributed."
-        )
+        sentences.append(few_users_text("differences"))
     return " ".join(sentences)
 
 

@@ -19,6 +19,11 @@ _ONE_USER = 0.999  # of the weight: more is as if there were no other user
 FEW_USERS = 10  # below: intervals rely on values that are nearly normal, and results are labelled
 
 
+def few_users_text(values: str) -> str:
+    """What to know of intervals of means over few users."""
+    return f"Intervals of fewer than {FEW_USERS} users rely on {values} that are nearly normally distributed."
+
+
 @dataclass(frozen=True)
 class MeanEstimate:
     """A mean with its standard error, the degrees of freedom of that error, and the skewness of the estimate."""

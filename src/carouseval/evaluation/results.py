@@ -10,7 +10,7 @@ import polars as pl
 
 from carouseval.errors import ParameterError
 from carouseval.evaluation.caption import caption
-from carouseval.evaluation.mean_estimates import CI, mean_interval, mean_of
+from carouseval.evaluation.mean_estimates import CI, FEW_USERS, few_users_text, mean_interval, mean_of
 from carouseval.metrics.grid import Array
 from carouseval.metrics.validation import did_you_mean
 from carouseval.result_base import Result, plain
@@ -204,7 +204,13 @@ class Evaluation(Result):
     def _text_tables(self) -> list[TextTable]:
         (table,) = super()._text_tables()
         note = " Low and high: 95% confidence interval." if self.metrics else ""
-        return [replace(table, caption=table.caption + note)]
+        return [replace(table, caption=f"{table.caption}{note} {self.few_users_note}".rstrip())]
+
+    @property
+    def few_users_note(self) -> str:
+        """What to know of intervals of fewer than 10 users; empty unless a line of the table has so few."""
+        users = self.to_frame().drop_nulls("low").filter(pl.col("low").is_not_nan())["users"]
+        return few_users_text("scores") if (users < FEW_USERS).any() else ""
 
     def to_frame(self) -> pl.DataFrame:
         """Return means and 95% intervals as a table.

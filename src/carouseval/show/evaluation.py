@@ -40,6 +40,7 @@ def evaluation(result: Evaluation, width: int | None = None) -> Text:
         f"{count:,} {COUNTS[name][count > 1]}" for name, count in result.counts.items() if count and name not in _SIZES
     ]
     notes = [result.caption, f"Counted: {', '.join(counts)}." if counts else "", _settings(result.config)]
+    notes.append(result.few_users_note)
     lines += [sentences(note, width, "dim") for note in notes if note]
     return Text("\n").join(lines)
 

@@ -111,6 +111,13 @@ def test_little() -> None:
         mean_interval(np.array([0.0, 1.0]), ci=1)
 
 
+@pytest.mark.parametrize("users", [2, 3, 20])
+def test_values_that_do_not_vary(users: int) -> None:
+    """Two users with the same difference are no proof: p is that of flipped signs, not 0."""
+    assert mean_estimate(np.full(users, 0.1)).p_value == pytest.approx(2.0 ** (1 - users))
+    assert mean_estimate(np.zeros(users)).p_value == 1
+
+
 def misses(name: str, users: int, ci: float = 0.95, worlds: int = WORLDS) -> tuple[float, float]:
     """In how many of the worlds the truth lies below and above the interval."""
     rng = np.random.default_rng(users)

@@ -15,6 +15,7 @@ from carouseval.metrics.grid import Array
 from carouseval.metrics.validation import require_float
 
 CI = 0.95
+_CONSTANT = 1e-12  # an error of this share of the mean is rounding
 _ONE_USER = 0.999  # of the weight: more is as if there were no other user
 FEW_USERS = 10  # below: intervals rely on values that are nearly normal, and results are labelled
 
@@ -51,13 +52,16 @@ class MeanEstimate:
 
     @property
     def p_value(self) -> float:
-        """The two-sided p-value of the t-test that the true mean is 0; NaN where the error is not known."""
+        """The two-sided p-value of the t-test that the true mean is 0; NaN where the error is not known.
+
+        Values that do not vary say no more than their signs do: p is that of flipped signs.
+        """
         from scipy.special import stdtr
 
         if math.isnan(self.error):
             return math.nan
-        if self.error == 0:
-            return 1.0 if self.mean == 0 else 0.0
+        if self.error <= _CONSTANT * abs(self.mean):
+            return 1.0 if self.mean == 0 else 2.0**-self.df
         return float(2 * stdtr(self.df, -abs(self.mean) / self.error))
 
 

@@ -71,7 +71,7 @@ class LikelihoodFit:
     >>> fit
     LikelihoodFit('d_rcb': e=0.9621, kappa=0.9049, beta=0.8908; log-likelihood -135787.7)
     >>> round(fit.intervals["kappa"].low, 3), round(fit.intervals["kappa"].high, 3)
-    (0.893, 0.916)
+    (0.893, 0.915)
     """
 
     form: Form

@@ -26,6 +26,7 @@ from carouseval.evaluation.scoring.page_ideals import PageIdeals
 from carouseval.evaluation.scoring.page_scores import PageScores
 from carouseval.evaluation.scoring.scoring_step import score
 from carouseval.evaluation.settings import Settings, SettingsDict, takes_settings
+from carouseval.forks import refuse_fork
 from carouseval.progress import Progress
 from carouseval.tables import TableLike
 
@@ -163,6 +164,7 @@ class Evaluator:
         Evaluation
             The same as :func:`carouseval.evaluate` gives.
         """
+        refuse_fork()  # before the lock: a thread that is not in this process may hold it
         with self._lock, self._sources.open(layouts, progress) as inputs:
             if self._ideals is None:
                 self._ideals = PageIdeals(inputs.judged, inputs.plan)

@@ -95,6 +95,8 @@ class Result:
     def save(self, path: str | Path) -> Path:
         """Write the result to a file, completely or not at all.
 
+        An existing file is replaced and keeps its permissions; a symbolic link is followed.
+
         Parameters
         ----------
         path : str or Path

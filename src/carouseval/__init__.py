@@ -8,6 +8,7 @@
 
 from typing import TYPE_CHECKING
 
+import carouseval.forks  # noqa: F401  # forks are watched from now on, before any table is read
 from carouseval.lazy_names import lazy_names
 
 __version__ = "0.1.0"

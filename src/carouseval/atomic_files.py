@@ -1,6 +1,9 @@
 """Writing files so that they appear complete or not at all."""
 
 import os
+import re
+import shutil
+import stat
 import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -17,28 +20,44 @@ RESULTS = (".json", ".md", ".tex", ".csv", ".parquet")
 
 
 @contextmanager
-def _unfinished(path: Path) -> Iterator[Path]:
-    """A temporary file beside ``path`` that is renamed to it once it is written."""
+def write_errors(place: str | Path, remedy: str = "") -> Iterator[None]:
+    """Turn what the system raises while a file is written, such as a full disk, into an error that names the place."""
     try:
-        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
-        os.close(handle)
-        unfinished = Path(name)
+        yield
+    except BaseException as error:
+        from polars.exceptions import PanicException, PolarsError
+
+        if not isinstance(error, OSError | PolarsError | PanicException):
+            raise
+        if number := re.search(r"\(os error (\d+)\)", str(error)):  # Polars quotes the system's error
+            reason = f"{os.strerror(int(number[1]))}."
+        elif isinstance(error, OSError):
+            reason = f"{error.strerror or error}."
+        else:
+            reason = f"{str(error).partition(chr(10))[0].rstrip('.')}. Is the disk full?"
+        raise DataError(f"{place} cannot be written: {reason}{remedy and ' '}{remedy}") from None
+
+
+@contextmanager
+def _unfinished(path: Path) -> Iterator[Path]:
+    """A temporary file that replaces ``path`` once it is written.
+
+    A link is followed: the file it leads to is replaced. An existing file's permissions are kept.
+    """
+    with write_errors(path):
+        target = Path(os.path.realpath(path))
+        if target.exists() and not target.is_file():
+            raise DataError(f"{path} cannot be written: it is not a regular file.")
+        unfinished = target.with_name(f".{target.name}.{os.urandom(4).hex()}.part")
+        unfinished.touch(exist_ok=False)
         try:
             yield unfinished
-            unfinished.chmod(0o666 & ~_umask())
-            unfinished.replace(path)
+            if target.exists():
+                unfinished.chmod(stat.S_IMODE(target.stat().st_mode))
+            unfinished.replace(target)
         except BaseException:
             unfinished.unlink(missing_ok=True)
             raise
-    except OSError as error:
-        raise DataError(f"{path} cannot be written: {error.strerror or error}.") from None
-
-
-def _umask() -> int:
-    """The permissions that new files do not get; it can only be read by setting it."""
-    mask = os.umask(0o022)
-    os.umask(mask)
-    return mask
 
 
 def write_atomically(path: str | Path, content: str | bytes) -> Path:
@@ -83,18 +102,17 @@ def atomic_folder(directory: str | Path) -> Iterator[Path]:
     If writing fails nothing is left behind, and files of the same names stay as they were.
     """
     directory = Path(directory)
-    try:
+    with write_errors(directory):
         created = [folder for folder in (directory, *directory.parents) if not folder.exists()]
         directory.mkdir(parents=True, exist_ok=True)
         try:
             with tempfile.TemporaryDirectory(prefix=".part-", dir=directory) as unfinished:
                 yield Path(unfinished)
                 for file in sorted(Path(unfinished).iterdir()):
-                    file.replace(directory / file.name)
+                    with _unfinished(directory / file.name) as moved:
+                        shutil.move(file, moved)
         except BaseException:
             with suppress(OSError):  # a folder that another process has written to stays
                 for folder in created:
                     folder.rmdir()
             raise
-    except OSError as error:
-        raise DataError(f"{directory} cannot be written: {error.strerror or error}.") from None

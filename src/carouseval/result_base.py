@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from carouseval.atomic_files import RESULTS, check_outputs, write_atomically, write_frame
-from carouseval.text_tables import TextTable, escape_markdown, html_table, latex, markdown
+from carouseval.text_tables import TextTable, escape_markdown, html_table, latex, markdown, with_csv_texts
 
 if TYPE_CHECKING:
     import polars as pl
@@ -95,11 +95,14 @@ class Result:
     def save(self, path: str | Path) -> Path:
         """Write the result to a file, completely or not at all.
 
+        An existing file is replaced and keeps its permissions; a symbolic link is followed.
+
         Parameters
         ----------
         path : str or Path
             Its ending chooses what is written: the content (``.json``), or the table (``.md``, ``.tex``, ``.csv``,
-            ``.parquet``).
+            ``.parquet``). In CSV, text that a spreadsheet would take for a formula begins with an apostrophe, and
+            control characters are escaped.
 
         Returns
         -------
@@ -112,7 +115,8 @@ class Result:
         suffix = path.suffix.lower()
         if suffix in texts:
             return write_atomically(path, texts[suffix]() + "\n" * (suffix == ".json"))
-        return write_frame(path, self.to_frame())
+        frame = self.to_frame()
+        return write_frame(path, with_csv_texts(frame) if suffix == ".csv" else frame)
 
 
 def plain(content: _T) -> _T:

@@ -10,6 +10,7 @@ import polars as pl
 
 from carouseval.cloud_files import cloud_url, open_cloud_file
 from carouseval.errors import DataError, ParameterError
+from carouseval.forks import refuse_fork
 from carouseval.table_files import TableFile, find_files, open_file, with_table_name
 
 
@@ -35,6 +36,7 @@ def in_memory(source: TableLike, name: str) -> TableLike:
 
 def open_source(source: TableLike, name: str) -> tuple[pl.LazyFrame, tuple[TableFile, ...]]:
     """All columns of a table, and the files it is read from, if any."""
+    refuse_fork()
     if isinstance(source, str | os.PathLike) or (
         isinstance(source, list | tuple) and source and all(isinstance(path, str | os.PathLike) for path in source)
     ):

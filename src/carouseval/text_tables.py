@@ -1,4 +1,4 @@
-"""Small tables as Markdown, LaTeX and HTML."""
+"""Small tables as Markdown, LaTeX and HTML, and text that is safe to show in terminals and spreadsheets."""
 
 import html
 import math
@@ -22,6 +22,10 @@ _LATEX = {mark: rf"\{mark}" for mark in "_&%#${}"} | {
     "*": "{*}",
     DAGGER: r"$\dagger$",
 }
+# control characters, line ends, marks that change the direction of text, and halves of surrogate pairs; the joiners of
+# scripts and emoji are not among them
+_UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufeff]")
+_NUMBER = re.compile(r"[-+]?[\d.,]+(e[-+]?\d+)?%?", re.IGNORECASE)
 
 
 class TableCell(NamedTuple):
@@ -146,10 +150,43 @@ def frame_html(frame: "pl.DataFrame") -> str:
     return html_table(TextTable.of(frame))
 
 
+def printable(text: str) -> str:
+    r"""Text with escapes in place of characters that a terminal would obey rather than show.
+
+    >>> print(printable("Drama\x1b[2J\u202e"))
+    Drama\x1b[2J\u202e
+    """
+    return _UNSAFE.sub(lambda mark: mark[0].encode("unicode_escape").decode(), text)
+
+
+def printable_lines(text: str) -> str:
+    """The same for text of several lines."""
+    return "\n".join(map(printable, text.split("\n")))
+
+
+def csv_text(text: str) -> str:
+    """Text as a cell of CSV that spreadsheets show; an apostrophe keeps them from taking it for a formula.
+
+    >>> csv_text("=1+2"), csv_text("-0.5")
+    ("'=1+2", '-0.5')
+    """
+    is_formula = text.lstrip()[:1] in ("=", "+", "-", "@") and not _NUMBER.fullmatch(text)
+    return "'" * is_formula + printable(text)
+
+
+def with_csv_texts(frame: "pl.DataFrame") -> "pl.DataFrame":
+    """A table whose names of columns and cells of text are safe to open in a spreadsheet."""
+    import polars as pl
+
+    texts = [column for column in frame.iter_columns() if column.dtype == pl.String]
+    safe = (column.map_elements(csv_text, pl.String) for column in texts)
+    return frame.with_columns(safe).rename(csv_text)
+
+
 def escape_markdown(text: str) -> str:
     """Text that Markdown shows as it is, on one line and in one cell."""
     marks = r"[\\`*~|[]|<(?=[a-zA-Z/!?])|(?<!\w)_|_(?!\w)"
-    return re.sub(marks, r"\\\g<0>", " ".join(text.split()))
+    return re.sub(marks, r"\\\g<0>", printable(" ".join(text.split())))
 
 
 def escape_latex(text: str) -> str:

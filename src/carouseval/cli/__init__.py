@@ -34,10 +34,14 @@ def main() -> None:
 def _show_warning(message: Any, category: Any, filename: str, lineno: int, file: Any = None, line: Any = None) -> None:
     """Print a warning, also one of a library, as a single line."""
     from carouseval.cli.messages import with_option_names
+    from carouseval.text_tables import printable_lines
 
-    print(f"carouseval: warning: {with_option_names(str(message), data=True)}", file=sys.stderr)
+    text = printable_lines(with_option_names(str(message), data=True))
+    print(f"carouseval: warning: {text}", file=sys.stderr)
 
 
 def _exit_with_error(message: str) -> NoReturn:
-    print(f"carouseval: {message}", file=sys.stderr)
+    from carouseval.text_tables import printable_lines
+
+    print(f"carouseval: {printable_lines(message)}", file=sys.stderr)
     sys.exit(2)

@@ -12,6 +12,7 @@ from typing import Any
 
 from carouseval.progress import Progress
 from carouseval.result_base import Result, plain
+from carouseval.text_tables import csv_text
 
 
 class Format(StrEnum):
@@ -40,11 +41,12 @@ def emit(
     elif format is Format.table:
         from rich.console import Console
 
-        from carouseval.show.terminal import frame_table
+        from carouseval.show.terminal import frame_table, with_escapes
 
         console = Console(highlight=False)
         width = console.width if console.is_terminal else None
-        console.print(frame_table(result) if terminal is None else terminal(width), soft_wrap=True)
+        drawn = frame_table(result) if terminal is None else terminal(width)
+        console.print(with_escapes(drawn, console), soft_wrap=True)
     elif format is Format.csv:
         frame = result.to_frame()
         write_csv(frame.columns, frame.iter_rows())
@@ -68,16 +70,16 @@ def write_json(content: Any) -> None:
 
 
 def write_csv(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-    """Print a table as CSV, floats in full."""
+    """Print a table as CSV, floats in full, text so that no spreadsheet takes it for a formula."""
     writer = csv.writer(sys.stdout, lineterminator="\n")
-    writer.writerow(header)
+    writer.writerow(map(csv_text, header))
     writer.writerows([_cell(value) for value in row] for row in rows)
 
 
 def _cell(value: Any) -> str:
     if isinstance(value, float):
         return "" if math.isnan(value) else repr(value)
-    return "" if value is None else str(value)
+    return "" if value is None else csv_text(value) if isinstance(value, str) else str(value)
 
 
 @contextmanager

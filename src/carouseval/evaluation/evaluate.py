@@ -7,6 +7,7 @@ are scored batch by batch (``scoring/``), and the result is put together (``per_
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from typing import Any, Unpack
 
@@ -25,6 +26,7 @@ from carouseval.evaluation.scoring.page_ideals import PageIdeals
 from carouseval.evaluation.scoring.page_scores import PageScores
 from carouseval.evaluation.scoring.scoring_step import score
 from carouseval.evaluation.settings import Settings, SettingsDict, takes_settings
+from carouseval.forks import refuse_fork
 from carouseval.progress import Progress
 from carouseval.tables import TableLike
 
@@ -106,6 +108,11 @@ class Evaluator:
     items : table, optional
         Lines of ``item_id, category``, one per membership (optionally ``user_id``, null for everyone).
 
+    Notes
+    -----
+    Threads may share an Evaluator: their calls take turns, and each uses as many cores as ``threads`` allows. When it
+    is pickled for another process, the tables or their paths go along; what was computed from them does not.
+
     Examples
     --------
     >>> import carouseval as cv
@@ -131,6 +138,13 @@ class Evaluator:
             )
         self._sources = JudgedSources(judgments, items, ScoringPlan.of(self.settings), from_layouts=False)
         self._ideals: PageIdeals | None = None
+        self._lock = threading.RLock()  # reading layouts adds ids to those of the judgments, scoring adds ideals
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"settings": self.settings, "_given": self._given, "_sources": self._sources}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state, _ideals=None, _lock=threading.RLock())
 
     def __repr__(self) -> str:
         return f"Evaluator({', '.join(f'{name}={value!r}' for name, value in self._given.items())})"
@@ -150,7 +164,8 @@ class Evaluator:
         Evaluation
             The same as :func:`carouseval.evaluate` gives.
         """
-        with self._sources.open(layouts, progress) as inputs:
+        refuse_fork()  # before the lock: a thread that is not in this process may hold it
+        with self._lock, self._sources.open(layouts, progress) as inputs:
             if self._ideals is None:
                 self._ideals = PageIdeals(inputs.judged, inputs.plan)
             return evaluate_inputs(inputs, self._ideals.for_layouts(inputs.judged, inputs.shown), progress)

@@ -9,13 +9,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from rich.color import Color
+from rich.console import Console
+from rich.segment import Segment, Segments
 from rich.style import Style
 from rich.text import Text
 
 from carouseval.metrics.grid import Array, Grid, sizes_by_row
 from carouseval.metrics.page_score import PageAnalysis, PageScore
 from carouseval.result_base import Result
-from carouseval.text_tables import brief
+from carouseval.text_tables import brief, printable, printable_lines
 
 # from pale to dark blue, light enough at the low end for black text (ColorBrewer's Blues, by hand)
 _RAMP = [(239, 243, 255), (189, 215, 231), (107, 174, 214), (49, 130, 189), (8, 81, 156)]
@@ -76,7 +78,7 @@ def _analysis(result: PageScore, analysis: PageAnalysis, width: int | None) -> l
 
 def small_table(title: str, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> Text:
     """Aligned columns: text on the left, numbers on the right."""
-    cells = [[_cell(value) for value in row] for row in rows]
+    header, cells = [printable(name) for name in header], [[_cell(value) for value in row] for row in rows]
     left = [not all(map(_is_number, column)) for column in zip(*cells, strict=True)] or [True] * len(header)
     widths = [max(len(text) for text in column) for column in zip(header, *cells, strict=True)]
 
@@ -100,7 +102,14 @@ def frame_table(result: Result) -> Text:
 
 def sentences(text: str, width: int | None, style: str = "") -> Text:
     """Text in lines that fit the terminal."""
-    return Text("\n".join(wrap(text, min(width or WIDTH, WIDTH), break_on_hyphens=False)), style)
+    lines = wrap(text, min(width or WIDTH, WIDTH), break_on_hyphens=False)
+    return Text("\n".join(map(printable, lines)), style)
+
+
+def with_escapes(drawing: Text, console: Console) -> Segments:
+    """What is drawn on a console, with escapes in place of characters that a terminal would obey."""
+    options = console.options.update(no_wrap=True, overflow="ignore")
+    return Segments(Segment(printable_lines(text), style) for text, style, _ in console.render(drawing, options))
 
 
 def _is_number(text: str) -> bool:
@@ -108,7 +117,7 @@ def _is_number(text: str) -> bool:
 
 
 def _cell(value: Any) -> str:
-    return "" if value is None else f"{value:.4f}" if isinstance(value, float) else str(value)
+    return "" if value is None else f"{value:.4f}" if isinstance(value, float) else printable(str(value))
 
 
 def heading(title: str, note: str) -> list[Text]:

@@ -75,6 +75,9 @@ class JudgedSources:
         self._id_types: dict[str, pl.DataType] = {}  # settled by the first layouts
         self._read: tuple[JudgedData, Codebook] | None = None
 
+    def __getstate__(self) -> dict[str, Any]:
+        return vars(self) | {"_id_types": {}, "_read": None}  # native codes cannot be pickled: tables are read again
+
     @contextlib.contextmanager
     def open(
         self,

@@ -26,7 +26,7 @@ from carouseval.metrics.grid import Array
 from carouseval.progress import Progress
 from carouseval.tables import Table
 
-_MOST_PARTS = 256  # files open at a time
+_MOST_PARTS = 256  # temporary files
 
 
 @dataclass(eq=False)

@@ -1,10 +1,13 @@
 """Storage of packed lines while a table is read: one array, or temporary files beyond the memory budget."""
 
 import tempfile
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
+
+from carouseval.atomic_files import write_errors
 
 Lines = NDArray[np.uint32]  # (n, 4): page, item, category, place (pinned << 31 | row << 16 | col, from 1)
 BYTES = 16  # of a packed line; as many again where lines must be sorted by page
@@ -34,28 +37,28 @@ class FileLines:
         self._parts = parts
 
     def __enter__(self) -> "FileLines":
-        self._folder = tempfile.TemporaryDirectory(prefix="carouseval-", ignore_cleanup_errors=True)
+        with _spill_errors():
+            self._folder = tempfile.TemporaryDirectory(prefix="carouseval-", ignore_cleanup_errors=True)
         self._paths = [Path(self._folder.name) / f"{part}.lines" for part in range(self._parts)]
-        self._files = [path.open("wb") for path in self._paths]
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._close()
         self._folder.cleanup()
 
-    def _close(self) -> None:
-        for file in self._files:
-            file.close()
-
     def add(self, lines: Lines) -> None:
-        """Store some lines."""
+        """Store some lines; one file is open at a time."""
         for begin in range(0, len(lines), _STEP):
             some = lines[begin : begin + _STEP]
             part = some[:, 0] % self._parts
-            for at, file in enumerate(self._files):
-                some[part == at].tofile(file)
+            for at, path in enumerate(self._paths):
+                with _spill_errors(), path.open("ab") as file:
+                    file.write(some[part == at].data)
 
     def finish(self) -> list[Lines | Path]:
         """All lines, a file for each part."""
-        self._close()
         return list(self._paths)
+
+
+def _spill_errors() -> AbstractContextManager[None]:
+    remedy = "Free some space, set TMPDIR to another folder, or raise the setting memory."
+    return write_errors(f"a temporary file in {tempfile.tempdir or 'TMPDIR'}", remedy)

@@ -1,6 +1,10 @@
 """Storage of packed lines while a table is read: one array, or temporary files beyond the memory budget."""
 
+import contextlib
+import secrets
 import tempfile
+import weakref
+from io import BufferedWriter
 from pathlib import Path
 
 import numpy as np
@@ -28,20 +32,34 @@ class MemoryLines:
 
 
 class FileLines:
-    """Lines split by page over temporary files, which are deleted when the block ends."""
+    """Lines split by page over temporary files, which are deleted when the block ends.
+
+    The folder is registered for removal before it is made, so that an interrupt at any time leaves nothing behind.
+    """
 
     def __init__(self, parts: int) -> None:
         self._parts = parts
+        self._files: list[BufferedWriter] = []
 
     def __enter__(self) -> "FileLines":
-        self._folder = tempfile.TemporaryDirectory(prefix="carouseval-", ignore_cleanup_errors=True)
-        self._paths = [Path(self._folder.name) / f"{part}.lines" for part in range(self._parts)]
-        self._files = [path.open("wb") for path in self._paths]
+        self._folder = Path(tempfile.gettempdir(), f"carouseval-{secrets.token_hex(16)}")
+        self._paths = [self._folder / f"{part}.lines" for part in range(self._parts)]
+        self._finalizer = weakref.finalize(self, _delete, self._folder, self._paths)
+        try:
+            self._folder.mkdir(mode=0o700)
+            for path in self._paths:
+                self._files.append(path.open("wb"))
+        except BaseException:
+            self.__exit__()
+            raise
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._close()
-        self._folder.cleanup()
+        try:
+            self._close()
+        finally:
+            _delete(self._folder, self._paths)
+            self._finalizer.detach()
 
     def _close(self) -> None:
         for file in self._files:
@@ -53,9 +71,22 @@ class FileLines:
             some = lines[begin : begin + _STEP]
             part = some[:, 0] % self._parts
             for at, file in enumerate(self._files):
-                some[part == at].tofile(file)
+                file.write(some[part == at].data)  # not tofile, which turns an interrupt into a TypeError
 
     def finish(self) -> list[Lines | Path]:
         """All lines, a file for each part."""
         self._close()
         return list(self._paths)
+
+
+def _delete(folder: Path, files: list[Path], attempts: int = 2) -> None:
+    """Delete a folder of such files; after an interrupt once more from the start."""
+    try:
+        with contextlib.suppress(OSError):
+            for file in files:
+                file.unlink(missing_ok=True)
+            folder.rmdir()
+    except BaseException:
+        if attempts > 1:
+            _delete(folder, files, attempts - 1)
+        raise

@@ -230,7 +230,7 @@ class ChainScan {
   Pieces& pieces_;
   Chains chains_;
   const int check_every_ = chains_.reach < 256 ? kCheckEvery : 1;  // states
-  int n_, most_ = 0;  // the most states of a cell
+  int n_, most_ = 0;                                               // the most states of a cell
   Buffer<int> first_, states_of_cell_;
   int span_;                               // the furthest that two states of a cell are apart
   int longest_up_ = 0, longest_down_ = 0;  // steps of this chain

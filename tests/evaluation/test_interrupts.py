@@ -98,14 +98,14 @@ def test_spilling_can_be_stopped(tmp_path: Path) -> None:
 
 # alarms after 0 to 4 milliseconds: while the folder is made, filled and removed
 ALARMS = """
-import signal, sys, tempfile
+import signal, tempfile
 from pathlib import Path
 import numpy as np
 from carouseval.evaluation.reading.packed_lines import FileLines
 def interrupt(*_):
     raise KeyboardInterrupt
 signal.signal(signal.SIGALRM, interrupt)
-lines, interrupted = np.zeros((500, 4), np.uint32), 0
+folder, lines, interrupted = Path(tempfile.gettempdir()), np.zeros((500, 4), np.uint32), 0
 for attempt in range(300):
     try:
         signal.setitimer(signal.ITIMER_REAL, 1e-5 + attempt % 100 * 4e-5)
@@ -115,7 +115,7 @@ for attempt in range(300):
     except KeyboardInterrupt:
         interrupted += 1
 signal.setitimer(signal.ITIMER_REAL, 0)
-print(interrupted, len(list(Path(tempfile.gettempdir()).iterdir())))
+print(interrupted, len(list(folder.iterdir())))
 """
 
 

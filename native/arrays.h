@@ -15,8 +15,15 @@ namespace {
 
 namespace nb = nanobind;
 
+// An array that comes in: contiguous and aligned, or a copy that is.
+template <class... Traits>
+struct Aligned : nb::ndarray<Traits..., nb::c_contig, nb::device::cpu> {
+  using Array = nb::ndarray<Traits..., nb::c_contig, nb::device::cpu>;
+  using Array::Array;
+  Aligned(const Array& array) : Array(array) {}
+};
 template <class T, int N>
-using In = nb::ndarray<const T, nb::ndim<N>, nb::c_contig, nb::device::cpu>;
+using In = Aligned<const T, nb::ndim<N>>;
 template <class T>
 using Out = nb::ndarray<nb::numpy, T>;
 
@@ -47,6 +54,8 @@ auto to_numpy(Array array) {
   return to_numpy(std::move(array), {size});
 }
 
+constexpr size_t kMostCells = 100'000'000;  // of a page, a table of weights or the items of a set
+
 inline void require(bool holds, const char* what) {
   if (!holds) throw nb::value_error(what);
 }
@@ -62,10 +71,39 @@ inline void require_offsets(const In<int64_t, 1>& offsets, size_t size, const ch
 
 // What tables of weights are sorted and added up as: NaN has no place in an order.
 inline void require_weights(const In<double, 2>& weights) {
-  require(weights.shape(0) > 0 && weights.shape(1) > 0 && weights.size() <= 100'000'000,
+  require(weights.shape(0) > 0 && weights.shape(1) > 0 && weights.size() <= kMostCells,
           "weights must have 1 to 100,000,000 cells");
   for (size_t c = 0; c < weights.size(); ++c)
     require(weights.data()[c] >= 0 && std::isfinite(weights.data()[c]), "weights must be finite and 0 or more");
 }
 
 }  // namespace
+
+namespace nanobind::detail {
+
+template <class... Traits>
+struct type_caster<Aligned<Traits...>> {
+  using Array = typename Aligned<Traits...>::Array;
+  NB_TYPE_CASTER(Aligned<Traits...>, make_caster<Array>::Name)
+
+  bool from_python(handle source, uint32_t flags, cleanup_list* cleanup) noexcept {
+    make_caster<Array> caster;
+    if (!caster.from_python(source, flags, cleanup)) return false;
+    if (reinterpret_cast<uintptr_t>(caster.value.data()) % (caster.value.dtype().bits / 8) == 0) {
+      value = caster.value;
+      return true;
+    }
+    try {
+      const object copy = source.attr("copy")();
+      make_caster<Array> of_copy;
+      if (!of_copy.from_python(copy, flags, cleanup)) return false;
+      value = of_copy.value;
+      return true;
+    } catch (const std::exception&) {
+      PyErr_Clear();
+      return false;
+    }
+  }
+};
+
+}  // namespace nanobind::detail

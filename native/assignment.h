@@ -1,65 +1,77 @@
-// The best assignment of categories to rows, for a square table of scores.
+// The best assignment of categories to rows.
 //
 // Sorting the categories by what the first row gives them over the last one is optimal when the table is inverse
 // Monge, and nearly so on most pages. So sort, price the rows from neighbouring differences, and check the prices: if
 // no category would gain by moving at those prices, the order is optimal (linear programming duality). Otherwise the
 // categories that would move are taken off and put back one by one along shortest augmenting paths, starting from
 // these prices, which leaves little to do.
+//
+// That takes a square table. Where many more categories than rows would make it large, rows are given their categories
+// one by one along shortest augmenting paths instead, and all categories without a row share one column.
 #pragma once
 
 #include <algorithm>
 
 #include "buffer.h"
+#include "pieces.h"
 #include "simd.h"
 
 namespace {
 
 class Assignment {
  public:
-  // Makes room for n categories, to be called before their scores are set. Callers seldom need the most they could, and
-  // the table grows with its square.
-  void reserve(int n) {
-    if (padded(n) <= stride_) return;
-    stride_ = padded(n);
-    score_ = Buffer<double>(stride_ * stride_);
-    for (auto* values : {&price_, &blur_, &utility_, &key_, &distance_, &open_, &index_}) values->reserve(stride_);
-    for (auto* values : {&order_, &owner_, &place_, &from_, &scanned_}) values->reserve(stride_);
-    for (int k = 0; k < stride_; ++k) index_[k] = k;
+  explicit Assignment(Pieces& pieces) : pieces_(pieces) {}
+
+  // Makes room for so many categories and rows, to be called before scores are set.
+  void reserve(int categories, int rows) {
+    n_ = std::max(categories, rows);
+    crowded_ = categories > rows && categories > kMostSquare;
+    columns_ = crowded_ ? rows + 1 : n_;
+    stride_ = padded(columns_);
+    score_.reserve(stride_ * n_);
+    const int64_t size = padded(n_);
+    if (size <= price_.size()) return;
+    for (auto* values : {&price_, &blur_, &utility_, &key_, &distance_, &open_, &index_}) values->reserve(size);
+    for (auto* values : {&order_, &owner_, &place_, &from_, &scanned_}) values->reserve(size);
+    for (int k = 0; k < size; ++k) index_[k] = k;
   }
 
+  // Scores of a category: the rows, then one or more columns that stand for no row, all with the same score.
+  int columns() const { return columns_; }
   double* scores_of(int category) { return score_.at(category * stride_); }
   const double* scores_of(int category) const { return score_.at(category * stride_); }
 
-  // Sets the scores of a category on `lanes` rows (a multiple of 8), and 0 on the dummy rows up to n.
-  void set_scores(int category, const double* scores, int lanes, int n) {
+  // Sets the scores of a category on `lanes` rows (a multiple of 8), and 0 on the columns past them.
+  void set_scores(int category, const double* scores, int lanes) {
     double* out = scores_of(category);
     for (int v = 0; v < lanes; v += kLanes) store(out + v, load(scores + v));
-    for (int v = lanes; v < n; v += kLanes) store(out + v, fill(0.0));
+    for (int v = lanes; v < columns_; v += kLanes) store(out + v, fill(0.0));
   }
-  // Dummy categories, which score 0 everywhere, fill the table up to n.
-  void add_dummies(int from, int n) {
-    for (int k = from; k < n; ++k)
-      for (int v = 0; v < n; v += kLanes) store(scores_of(k) + v, fill(0.0));
+  // Dummy categories, which score 0 everywhere, take the rows that are left over.
+  void add_dummies(int from) {
+    for (int k = from; k < n_; ++k)
+      for (int v = 0; v < columns_; v += kLanes) store(scores_of(k) + v, fill(0.0));
   }
 
   int owner(int row) const { return owner_[row]; }
   double price(int row) const { return price_[row]; }
-  const double* prices() const { return price_.at(0); }  // infinite in lanes past n
+  const double* prices() const { return price_.at(0); }  // infinite in lanes past columns()
 
-  // The largest total over one-to-one assignments of categories 0..n-1 to rows 0..n-1; owner() tells who goes where.
-  // Lanes past n may hold anything finite.
-  double solve(int n) {
-    switch (padded(n) / kLanes) {
+  // The largest total over assignments of every row to a category of its own; place() and owner() tell who goes where.
+  // Lanes past columns() may hold anything finite.
+  double solve() {
+    if (crowded_) return solve_crowded();
+    switch (padded(n_) / kLanes) {
       case 0: return 0.0;
-      case 1: return solve_as<1>(n);
-      case 2: return solve_as<2>(n);
-      case 3: return solve_as<3>(n);
-      case 4: return solve_as<4>(n);
-      default: return solve_as<0>(n);
+      case 1: return solve_as<1>(n_);
+      case 2: return solve_as<2>(n_);
+      case 3: return solve_as<3>(n_);
+      case 4: return solve_as<4>(n_);
+      default: return solve_as<0>(n_);
     }
   }
 
-  int place(int category) const { return place_[category]; }
+  int place(int category) const { return place_[category]; }  // a column
 
  private:
   // order_: categories by what the first row gives them over the last, largest first, equal ones in order.
@@ -125,7 +137,10 @@ class Assignment {
         order_[free++] = k;
       }
     }
-    for (int f = 0; f < free; ++f) augment<NV>(n, order_[f]);
+    for (int f = 0; f < free; ++f) {
+      if (!NV) pieces_.check_stop();
+      augment<NV>(n, order_[f]);
+    }
     total = 0.0;
     for (int i = 0; i < n; ++i) total += scores_of(owner(i))[i];
     return total;
@@ -201,7 +216,70 @@ class Assignment {
     }
   }
 
+  double solve_crowded() {
+    const int rows = columns_ - 1;
+    for (int j = 0; j < stride_; ++j) price_[j] = j < columns_ ? 0.0 : kInfinity;
+    for (int k = 0; k < n_; ++k) {
+      utility_[k] = 0.0;
+      place_[k] = rows;
+    }
+    for (int row = 0; row < rows; ++row) give_category(row);
+    double total = 0.0;
+    for (int k = 0; k < n_; ++k) total += scores_of(k)[place_[k]];
+    return total;
+  }
+
+  // Dijkstra over categories from one row, up to a category without a row. Here utility_ is what a category has over
+  // having no row, at today's prices, and distance_ what is lost by taking one from its row.
+  void give_category(int start) {
+    const int rows = columns_ - 1;
+    for (int k = 0; k < n_; ++k) {
+      distance_[k] = kInfinity;
+      open_[k] = 1.0;
+    }
+    int scanned = 0, row = start, found;
+    double d = 0.0;
+    for (;;) {
+      pieces_.check_stop();
+      found = -1;
+      for (int k = 0; k < n_; ++k) {
+        if (open_[k] == 0.0) continue;
+        const double* score = scores_of(k);
+        const double there = d + (price_[row] + utility_[k] - (score[row] - score[rows]));
+        if (there < distance_[k]) {
+          distance_[k] = there;
+          from_[k] = row;
+        }
+        if (found < 0 || distance_[k] < distance_[found]) found = k;
+      }
+      d = distance_[found];
+      if (place_[found] == rows) break;
+      open_[found] = 0.0;
+      scanned_[scanned++] = found;
+      row = place_[found];
+    }
+    price_[start] -= d;
+    for (int s = 0; s < scanned; ++s) {
+      const int k = scanned_[s];
+      price_[place_[k]] -= d - distance_[k];
+      utility_[k] += d - distance_[k];
+    }
+    for (int k = found;;) {
+      row = from_[k];
+      const int left = owner_[row];
+      owner_[row] = k;
+      place_[k] = row;
+      if (row == start) return;
+      k = left;
+    }
+  }
+
   static constexpr double kBlur = 0x1p-50;
+  static constexpr int kMostSquare = 256;  // categories, where rows are fewer
+  Pieces& pieces_;
+  int n_ = 0;             // the larger of categories and rows
+  int columns_ = 0;       // of the table
+  bool crowded_ = false;  // the last column stands for all categories without a row
   int64_t stride_ = 0;
   Buffer<double> score_{0}, price_{0}, blur_{0}, utility_{0}, key_{0}, distance_{0}, open_{0}, index_{0};
   Buffer<int> order_{0}, owner_{0}, place_{0}, from_{0}, scanned_{0};

@@ -13,10 +13,10 @@ namespace {
 
 class BranchAndBound {
  public:
-  BranchAndBound(const CandidateSets& all, const CandidateSizes& most)
-      : rows_(all, most), matching_(most), trial_(most.categories), trial_page_(most), price_(most.items),
-        best_price_(most.items), direction_(most.items), imbalance_(most.items), weight_(all.grid_rows * all.grid_cols),
-        recent_rows_(kRecent), trail_(0), node_limit_(all.node_limit) {}
+  BranchAndBound(const CandidateSets& all, const CandidateSizes& most, Pieces& pieces)
+      : pieces_(pieces), rows_(all, most, pieces), matching_(most, pieces), trial_(most.categories), trial_page_(most),
+        price_(most.items), best_price_(most.items), direction_(most.items), imbalance_(most.items),
+        weight_(all.grid_rows * all.grid_cols), recent_rows_(kRecent), trail_(0), node_limit_(all.node_limit) {}
 
   // Writes the best page found into `best`, returns its worth; bound() is proven.
   double solve(Candidates& set, Arrangement& best) {
@@ -51,7 +51,8 @@ class BranchAndBound {
 
   static constexpr int kRecent = 256;
   static constexpr int64_t kOrdinary = 4000;  // items times categories
-  static constexpr double kExact = 1e-12;     // relative: rounding in a bound
+  static constexpr int64_t kMostExchanged = 100'000'000;
+  static constexpr double kExact = 1e-12;  // relative: rounding in a bound
 
   bool no_better(double bound) const { return bound <= worth_ + kExact * worth_; }
 
@@ -96,15 +97,17 @@ class BranchAndBound {
     for (int t = 0; t < set.items(); ++t) best_->category[t] = trial_page_.category[t];
   }
 
-  // Exchanges rows of trial_ as long as that helps the quick matching.
+  // Exchanges rows of trial_ as long as that helps the quick matching; in huge sets that would take too long.
   void exchange_rows() {
     const Candidates& set = *set_;
+    if (int64_t(set.free()) * set.items() > kMostExchanged) return try_rows(false);
     double best = matching_.choose_quickly(set, trial_.at(0));
     for (bool better = true; better;) {
       better = false;
       for (int a = 0; a < set.free(); ++a)
         for (int b = a + 1; b < set.free(); ++b) {
           if (trial_[a] == trial_[b]) continue;
+          if (b % kCheckEvery == 0) pieces_.check_stop();
           std::swap(trial_[a], trial_[b]);
           const double value = matching_.choose_quickly(set, trial_.at(0));
           if (value > best + kExact * best) {
@@ -153,6 +156,7 @@ class BranchAndBound {
     int stalled = 0;
     for (int t = 0; t < set.items(); ++t) direction_[t] = imbalance_[t] = 0.0;
     for (int step = 0; step < (root ? 100 : 20); ++step) {
+      pieces_.check_stop();
       const double bound = rows_.bound(set, price_.at(0), forbidden_, trial_.at(0));
       if (no_better(bound)) return true;
       rows_.count_used(set, price_.at(0), trial_.at(0));
@@ -259,6 +263,7 @@ class BranchAndBound {
     return true;
   }
 
+  Pieces& pieces_;
   LagrangianBound rows_;
   ItemMatching matching_;
   Buffer<int> trial_;  // by free category: the column it stands on, or -1

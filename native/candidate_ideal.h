@@ -12,9 +12,9 @@ namespace {
 
 class CandidateIdeal {
  public:
-  explicit CandidateIdeal(const CandidateSets& all)
-      : all_(all), most_(all), set_(all, most_), search_(all, most_), page_(most_), score_(0),
-        shortlist_(most_.categories), category_(most_.categories) {}
+  CandidateIdeal(const CandidateSets& all, Pieces& pieces)
+      : all_(all), most_(all), set_(all, most_), search_(all, most_, pieces), page_(most_), assignment_(pieces),
+        score_(0), shortlist_(most_.categories), category_(most_.categories) {}
 
   void solve(int64_t p, const CandidatePages& out) {
     set_.read(all_, p);
@@ -51,16 +51,16 @@ class CandidateIdeal {
     score_.reserve(int64_t(free) * lanes);
     for (int a = 0; a < free; ++a) score(a, lanes, score_.at(int64_t(a) * lanes));
     const bool choose = free > columns;
-    const int count = choose ? shortlist_.mark(score_.at(0), lanes, free, columns) : free, n = std::max(count, columns);
-    assignment_.reserve(n);
+    const int count = choose ? shortlist_.mark(score_.at(0), lanes, free, columns) : free;
+    assignment_.reserve(count, columns);
     for (int a = 0, k = 0; a < free; ++a) {
       page_.row[a] = -1;
       if (choose && !shortlist_[a]) continue;
-      assignment_.set_scores(k, score_.at(int64_t(a) * lanes), lanes, n);
+      assignment_.set_scores(k, score_.at(int64_t(a) * lanes), lanes);
       category_[k++] = a;
     }
-    assignment_.add_dummies(count, n);
-    assignment_.solve(n);
+    assignment_.add_dummies(count);
+    assignment_.solve();
     for (int k = 0; k < count; ++k)
       if (assignment_.place(k) < columns) page_.row[category_[k]] = set_.row(assignment_.place(k));
   }

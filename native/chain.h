@@ -37,8 +37,9 @@ inline double* workspace(int64_t size) {
 
 class ChainScan {
  public:
-  explicit ChainScan(const Chains& chains)
-      : chains_(chains), n_(chains.states), first_(chains.cells + 1), states_of_cell_(n_), span_(gather_cells()) {
+  ChainScan(const Chains& chains, Pieces& pieces)
+      : pieces_(pieces), chains_(chains), n_(chains.states), first_(chains.cells + 1), states_of_cell_(n_),
+        span_(gather_cells()) {
     const int64_t rows = int64_t(n_) * (chains.reach + 1 + padded(std::max(span_, chains.reach)));
     const int64_t line = n_ + padded(chains.reach);
     double* next = workspace(4 * rows + 5 * line + int64_t(most_) * (most_ + 1));
@@ -54,9 +55,14 @@ class ChainScan {
   // The first state that is never left, `states` for the hub, or -1.
   int scan(int64_t chain, double* visits, double* weights) {
     read(chain);
-    for (int s = 0; s < n_; ++s)
+    for (int s = 0; s < n_; ++s) {
+      if (s % check_every_ == 0) pieces_.check_stop();
       if (!eliminate(s)) return s;
-    for (int s = n_ - 1; s >= 0; --s) restore(s);
+    }
+    for (int s = n_ - 1; s >= 0; --s) {
+      if (s % check_every_ == 0) pieces_.check_stop();
+      restore(s);
+    }
     std::copy(start_, start_ + n_, visits);
     returns_ = 0.0;
     if (hub_) {
@@ -169,7 +175,7 @@ class ChainScan {
   }
 
   // What follows the diagonal of a row: factor[k] times the same columns of the k-th row below it, over all k.
-  static void combine(double* row, int width, int pitch, const double* factor, int rows) {
+  static void combine(double* row, int width, int64_t pitch, const double* factor, int rows) {
     for (int c = 1; c <= width; c += kLanes) {
       Lanes total = fill(0.0);
       for (int k = 1; k <= rows; ++k) total = total + fill(factor[k]) * load(row + k * (pitch - 1) + c);
@@ -190,7 +196,7 @@ class ChainScan {
       chance_[a] = std::min(visits[state[a]] / itself, 1.0);
       largest = std::max(largest, chance_[a]);
       if (count > 1)
-        for (int b = 0; b < count; ++b) matrix_[a * count + b] = inverse(state[b], state[a]) / itself;
+        for (int b = 0; b < count; ++b) matrix_[int64_t(a) * count + b] = inverse(state[b], state[a]) / itself;
     }
     return count < 2 ? largest : std::clamp(first_entrances(count), largest, 1.0);
   }
@@ -199,7 +205,7 @@ class ChainScan {
   // it meets first and those who come from another, chance_[a] = sum over b of first[b] * (chance to come from b to a).
   // Here numbers are subtracted, but errors of N weigh no more in the sum of first[] than they do in N.
   double first_entrances(int count) {
-    const auto at = [&](int a) { return matrix_ + a * count; };
+    const auto at = [&](int64_t a) { return matrix_ + a * count; };
     for (int c = 0; c < count; ++c) {
       int pivot = c;
       for (int a = c + 1; a < count; ++a)
@@ -221,8 +227,10 @@ class ChainScan {
     return total;
   }
 
+  Pieces& pieces_;
   Chains chains_;
-  int n_, most_ = 0;  // the most states of a cell
+  const int check_every_ = chains_.reach < 256 ? kCheckEvery : 1;  // states
+  int n_, most_ = 0;                                               // the most states of a cell
   Buffer<int> first_, states_of_cell_;
   int span_;                               // the furthest that two states of a cell are apart
   int longest_up_ = 0, longest_down_ = 0;  // steps of this chain

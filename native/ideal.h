@@ -13,9 +13,10 @@ namespace {
 
 class CategoryIdeal {
  public:
-  CategoryIdeal(const double* weights, int grid_rows, int grid_cols, int most_categories, int most_items)
-      : tables_(weights, grid_rows, grid_cols), gains_(most_categories, most_items), slots_(most_categories),
-        of_size_(most_items + 1) {}
+  CategoryIdeal(const double* weights, int grid_rows, int grid_cols, int most_categories, int most_items,
+                Pieces& pieces)
+      : tables_(weights, grid_rows, grid_cols), assignment_(pieces), gains_(most_categories, most_items),
+        slots_(most_categories), of_size_(most_items + 1) {}
 
   // Infinite where gains and weights are too large to be added up.
   double of_page(const Page& page) {
@@ -49,12 +50,12 @@ class CategoryIdeal {
     RowTable& table = tables_.of(page.cols);
     if (too_large(page.rows, page.top, table.heaviest)) return kInfinity;
     if (!table.falls) {
-      assignment_.reserve(page.rows);
+      assignment_.reserve(page.rows, page.rows);
       for (int k = 0; k < page.rows; ++k) {
         const double* sums = table.sums_of(page.gaining.count(k * page.cols, page.cols));
         set_scores(assignment_.scores_of(k), padded(page.rows), table, [&](int v) { return load(sums + v * kLanes); });
       }
-      return page.top * assignment_.solve(page.rows);
+      return page.top * assignment_.solve();
     }
     for (int k = 0; k < page.rows; ++k) ++of_size_[page.gaining.count(k * page.cols, page.cols)];
     double total = 0.0;
@@ -67,7 +68,7 @@ class CategoryIdeal {
 
   double best(int n) {
     gains_.sort(n);
-    assignment_.reserve(n);
+    assignment_.reserve(n, n);
     for (int k = 0; k < n; ++k) {
       const RowTable& table = tables_.of(slots_[k]);
       const int depth = gains_.depth() < slots_[k] ? gains_.depth() : slots_[k];
@@ -79,7 +80,7 @@ class CategoryIdeal {
         return score;
       });
     }
-    return assignment_.solve(n);
+    return assignment_.solve();
   }
 
   // Scores of a category on every row, for as many lanes; rows past the grid's score 0.

@@ -11,11 +11,12 @@ namespace {
 
 class ItemMatching {
  public:
-  explicit ItemMatching(const CandidateSizes& most)
-      : order_(most.items), category_first_(most.items + 1), category_next_(most.items), category_(most.members),
-        earns_(most.items), leads_(most.items), spot_(most.items), color_(most.items), first_cell_(most.categories + 1),
-        held_(most.categories), row_weight_(most.categories), weight_at_(most.categories), weight_(0),
-        owner_(most.members), cell_category_(most.members), worth_(most.members) {}
+  ItemMatching(const CandidateSizes& most, Pieces& pieces)
+      : pieces_(pieces), order_(most.items), category_first_(most.items + 1), category_next_(most.items),
+        category_(most.members), earns_(most.items), leads_(most.items), spot_(most.items), color_(most.items),
+        first_cell_(most.categories + 1), held_(most.categories), row_weight_(most.categories),
+        weight_at_(most.categories), weight_(0), owner_(most.members), cell_category_(most.members),
+        worth_(most.members) {}
 
   void read(Candidates& set) {
     count_ = 0;
@@ -76,6 +77,7 @@ class ItemMatching {
   void improve(const Candidates& set, int* category) {
     top_ = count_ > 0 ? order_[0].gain : 0.0;
     for (int tries = 0; tries < 100000; ++tries) {
+      if (tries % kCheckEvery == kCheckEvery - 1) pieces_.check_stop();
       fill_cells(set);
       const int from = find_chain();
       if (from < 0) break;
@@ -135,6 +137,7 @@ class ItemMatching {
       }
       if (!changed) return -1;
       if (pass > 2) {
+        pieces_.check_stop();
         const int on_cycle = find_cycle();
         if (on_cycle >= 0) return on_cycle;
       }
@@ -184,6 +187,7 @@ class ItemMatching {
     }
   }
 
+  Pieces& pieces_;
   int count_ = 0;
   double top_ = 0.0;
   Buffer<Member> order_;  // items, largest gain first

@@ -80,7 +80,7 @@ int64_t score_with(const Pages<T>& pages, Pieces& pieces, double* dcg, double* b
 template <Gain gain, class T>
 int64_t score_gain(const Pages<T>& pages, Pieces& pieces, double* dcg, double* best) {
   if (pages.ideal == Ideal::kCategory) {
-    CategoryIdeal ideal(pages.weights, pages.grid_rows, pages.grid_cols, pages.rows, pages.cols);
+    CategoryIdeal ideal(pages.weights, pages.grid_rows, pages.grid_cols, pages.rows, pages.cols, pieces);
     return score_with<gain>(pages, pieces, dcg, best, [&](const Page& page) { return ideal.of_page(page); });
   }
   if (pages.ideal == Ideal::kUnconstrained) {
@@ -116,7 +116,7 @@ int64_t gains(const double* relevance, int64_t count, Gain gain, Pieces& blocks,
 }
 
 void candidate_ideals(const CandidateSets& all, Pieces& pieces, const CandidatePages& pages) {
-  CandidateIdeal ideal(all);
+  CandidateIdeal ideal(all, pieces);
   for_each(pieces, [&](int64_t p) { ideal.solve(p, pages); });
 }
 
@@ -138,17 +138,17 @@ void draw_pairs(const Draws& draws, int64_t first, Pieces& pieces, uint8_t* one,
 }
 
 void sign_flips(const Flips& flips, Pieces& pieces, uint8_t* reached) {
-  SignFlips counter(flips);
+  SignFlips counter(flips, pieces);
   for (int64_t begin, end; pieces.next(begin, end);) counter.count(begin, end, reached);
 }
 
 void resampled_sums(const Resamples& resamples, Pieces& pieces, double* sums) {
-  ResampledSums adder(resamples);
+  ResampledSums adder(resamples, pieces);
   for (int64_t begin, end; pieces.next(begin, end);) adder.add_up(begin, end, sums);
 }
 
 int64_t scan_chains(const Chains& chains, Pieces& pieces, double* visits, double* weights) {
-  ChainScan scan(chains);
+  ChainScan scan(chains, pieces);
   return for_each(pieces, [&](int64_t k) {
     const int stuck = scan.scan(k, visits + k * chains.states, weights + k * chains.cells);
     return stuck < 0 ? kNoAnswer : k * (chains.states + 1) + stuck;
@@ -157,7 +157,7 @@ int64_t scan_chains(const Chains& chains, Pieces& pieces, double* visits, double
 
 int64_t layout(const Pages<double>& pages, Pieces& pieces, int64_t* source) {
   Page page(pages.rows, pages.cols);
-  IdealLayout ideal(pages.weights, pages.grid_rows, pages.grid_cols, pages.rows, pages.cols);
+  IdealLayout ideal(pages.weights, pages.grid_rows, pages.grid_cols, pages.rows, pages.cols, pieces);
   const int64_t grid_cells = int64_t(pages.grid_rows) * pages.grid_cols;
   return for_each(pieces, [&](int64_t p) {
     const double* relevance = pages.relevance + p * page.cells;

@@ -13,10 +13,10 @@ namespace {
 // which is one more choice. Columns are never left empty then: a category more does no harm.
 class LagrangianBound {
  public:
-  LagrangianBound(const CandidateSets& all, const CandidateSizes& most)
-      : weight_at_(most.categories), weight_(0), banned_(0), open_(most.categories), slot_(most.categories),
-        value_((all.grid_cols + 1) * kLanes), one_(std::max(all.grid_cols + 1, kLanes)), taken_(0), used_(most.items),
-        utility_(most.categories) {}
+  LagrangianBound(const CandidateSets& all, const CandidateSizes& most, Pieces& pieces)
+      : assignment_(pieces), weight_at_(most.categories), weight_(0), banned_(0), open_(most.categories),
+        slot_(most.categories), value_((all.grid_cols + 1) * kLanes), one_(std::max(all.grid_cols + 1, kLanes)),
+        taken_(0), used_(most.items), utility_(most.categories) {}
 
   void read(Candidates& set) {
     columns_ = set.columns();
@@ -70,21 +70,20 @@ class LagrangianBound {
       column[a] = -1;
     }
     if (placed < (crowded_ ? columns_ : set.free())) return -kInfinity;
-    n_ = std::max(placed, columns_);
-    if (n_ == 0) return total;
-    assignment_.reserve(n_);
+    if (std::max(placed, columns_) == 0) return total;
+    assignment_.reserve(placed, columns_);
     for (int a = 0; a < set.free(); ++a) {
       if (slot_[a] < 0) continue;
       double* score = assignment_.scores_of(slot_[a]);
       choose(set, a, price, lanes_, score);
       const double outside = crowded_ && banned(a, out()) ? forbidden : 0.0;
-      for (int j = columns_; j < padded(n_); ++j) score[j] = outside;
+      for (int j = columns_; j < padded(assignment_.columns()); ++j) score[j] = outside;
       if (open_[a] < columns_)
         for (int j = 0; j < columns_; ++j)
           if (banned(a, j)) score[j] = forbidden;
     }
-    assignment_.add_dummies(placed, n_);
-    assignment_.solve(n_);
+    assignment_.add_dummies(placed);
+    assignment_.solve();
     return total + dual(set, placed, column);
   }
 
@@ -108,13 +107,13 @@ class LagrangianBound {
   double dual(const Candidates& set, int placed, int* column) {
     double total = 0.0;
     price_outside_ = kInfinity;
-    for (int j = 0; j < n_; ++j) {
+    for (int j = 0; j < assignment_.columns(); ++j) {
       total += assignment_.price(j);
       if (j >= columns_) price_outside_ = std::min(price_outside_, assignment_.price(j));
     }
     const auto most = [&](int k) {
       Lanes best = fill(-kInfinity);
-      for (int v = 0; v < n_; v += kLanes)
+      for (int v = 0; v < assignment_.columns(); v += kLanes)
         best = max(best, load(assignment_.scores_of(k) + v) - load(assignment_.prices() + v));
       return largest(best);
     };
@@ -124,7 +123,7 @@ class LagrangianBound {
       const int j = assignment_.place(slot_[a]);
       column[a] = j < columns_ ? j : -1;
     }
-    for (int k = placed; k < n_; ++k) total += most(k);
+    for (int k = placed; k < columns_; ++k) total += most(k);
     return total;
   }
 
@@ -177,7 +176,7 @@ class LagrangianBound {
   }
 
   Assignment assignment_;
-  int columns_ = 0, lanes_ = 0, n_ = 0;
+  int columns_ = 0, lanes_ = 0;
   bool crowded_ = false;  // more categories than columns
   double price_outside_ = 0.0;
   Buffer<int64_t> weight_at_;

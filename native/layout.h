@@ -22,8 +22,8 @@ inline void rank_descending(const double* value, int n, Buffer<int>& order) {
 // only pairs without slack, whatever the prices, so it is enough to look among those.
 class EarliestBest {
  public:
-  EarliestBest(const Assignment& assignment, int n)
-      : assignment_(assignment), n_(n), owner_(n), place_(n), visited_(n) {
+  EarliestBest(const Assignment& assignment, int n, Pieces& pieces)
+      : pieces_(pieces), assignment_(assignment), n_(n), owner_(n), place_(n), visited_(n) {
     for (int j = 0; j < n; ++j) {
       owner_[j] = assignment.owner(j);
       place_[owner_[j]] = j;
@@ -47,6 +47,7 @@ class EarliestBest {
     for (int k = 0; owner_[row] != k; ++k) {
       const int vacated = place_[k];
       if (vacated < row || !tight(k, row)) continue;
+      pieces_.check_stop();
       for (int j = 0; j < n_; ++j) visited_[j] = false;
       if (!reassign(owner_[row], row, vacated)) continue;
       owner_[row] = k;
@@ -68,6 +69,7 @@ class EarliestBest {
     return false;
   }
 
+  Pieces& pieces_;
   const Assignment& assignment_;
   int n_;
   Buffer<int> owner_, place_;
@@ -76,9 +78,9 @@ class EarliestBest {
 
 class IdealLayout {
  public:
-  IdealLayout(const double* weights, int grid_rows, int grid_cols, int rows, int cols)
-      : weights_(weights), grid_rows_(grid_rows), grid_cols_(grid_cols),
-        ideal_(weights, grid_rows, grid_cols, rows, cols), items_(rows * cols), cells_(grid_rows * grid_cols) {}
+  IdealLayout(const double* weights, int grid_rows, int grid_cols, int rows, int cols, Pieces& pieces)
+      : pieces_(pieces), weights_(weights), grid_rows_(grid_rows), grid_cols_(grid_cols),
+        ideal_(weights, grid_rows, grid_cols, rows, cols, pieces), items_(rows * cols), cells_(grid_rows * grid_cols) {}
 
   // Writes (row, col) of the source of every cell of the grid; -1, -1 where nothing stands.
   // Returns false where the page's gains are too large to be added up.
@@ -99,7 +101,7 @@ class IdealLayout {
   bool write_category(const Page& page, int64_t* source) {
     const int n = CategoryIdeal::categories_of(page);
     if (ideal_.assign(page) == kInfinity) return false;
-    const EarliestBest earliest(ideal_.assignment(), n);
+    const EarliestBest earliest(ideal_.assignment(), n, pieces_);
     for (int i = 0; i < n; ++i) {
       const int k = earliest.owner(i), slots = page.held.last(k * page.cols, page.cols);
       rank_descending(page.gain.at(k * page.cols), slots, items_);
@@ -117,6 +119,7 @@ class IdealLayout {
       if (page.held.bits(items_[r], 1)) put(page, items_[r], cells_[next++], source);
   }
 
+  Pieces& pieces_;
   const double* weights_;
   int grid_rows_, grid_cols_;
   CategoryIdeal ideal_;

@@ -1,5 +1,5 @@
-// The one door from Python into the kernels. What could make a kernel read past its arrays is checked here: shapes,
-// offsets, and weights, which are sorted. Numbers that stand for users, items or judgments are trusted.
+// The one door from Python into the kernels. What could make a kernel read past its arrays or count past its integers
+// is checked here: shapes, offsets, sizes, and weights, which are sorted.
 #include <algorithm>
 #include <stdexcept>
 #include <string>
@@ -49,13 +49,14 @@ void use_instruction_set(InstructionSet set) {
 // A piece is worth starting a thread for (some tens of microseconds) and small enough to share out evenly.
 int64_t piece_for(int64_t cells) { return std::max<int64_t>(1, (1 << 17) / std::max<int64_t>(1, cells)); }
 
-using Relevance = nb::ndarray<nb::ro, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
+using Relevance = Aligned<nb::ro, nb::ndim<3>>;
 
 template <class T, class Array>
 Pages<T> pages_of(const Array& relevance, const In<double, 2>& weights, Gain gain, Ideal ideal, bool as_list) {
   require_weights(weights);
   const size_t rows = relevance.shape(1), cols = relevance.shape(2);
-  require(rows > 0 && cols > 0, "a page has cells");
+  require(rows > 0 && cols > 0 && rows <= kMostCells && cols <= kMostCells / rows, "a page has 1 to 100,000,000 cells");
+  require(ideal != Ideal::kCategory || rows <= 10'000, "a page with a category ideal has at most 10,000 rows");
   require(as_list ? rows * cols <= weights.size() : rows <= weights.shape(0) && cols <= weights.shape(1),
           "a page must fit its weights");
   return {static_cast<const T*>(relevance.data()),
@@ -102,6 +103,7 @@ nb::tuple gains(In<double, 1> relevance, Gain gain, int threads) {
 nb::tuple layout(In<double, 3> relevance, In<double, 2> weights, Gain gain, Ideal ideal, int threads) {
   require(ideal != Ideal::kNone, "ideal must be CATEGORY or UNCONSTRAINED");
   const Pages<double> pages = pages_of<double>(relevance, weights, gain, ideal, false);
+  require(relevance.shape(0) <= (size_t(1) << 48) / weights.size(), "pages must have at most 2^48 cells in all");
   Uninitialized<int64_t> source(size_t(pages.count) * weights.size() * 2);
   const int64_t bad = parallel_for(pages.count, piece_for(int64_t(weights.size())), threads,
                                    [&](Pieces& pieces) { return active->layout(pages, pieces, source.data()); });
@@ -114,7 +116,10 @@ void require_candidates(const CandidateSets& all) {
   for (int64_t p = 0; p < all.count; ++p) {
     const int64_t categories = all.category_offsets[p + 1] - all.category_offsets[p];
     const int64_t *offsets = all.item_category_offsets, begin = offsets[all.item_offsets[p]];
-    for (int64_t at = begin; at < offsets[all.item_offsets[p + 1]]; ++at)
+    const int64_t end = offsets[all.item_offsets[p + 1]], items = all.item_offsets[p + 1] - all.item_offsets[p];
+    require(std::max({items, categories, end - begin}) <= int64_t(kMostCells),
+            "a set has at most 100,000,000 items, categories and memberships");
+    for (int64_t at = begin; at < end; ++at)
       require(all.item_categories[at] >= 0 && all.item_categories[at] < categories,
               "the categories of an item must be among those of its set");
     for (int64_t k = all.category_offsets[p]; k < all.category_offsets[p + 1]; ++k)
@@ -134,7 +139,7 @@ nb::tuple candidate_ideals(In<double, 1> gains, In<int64_t, 1> item_offsets, In<
   require(item_offsets.shape(0) == count + 1 && category_offsets.shape(0) == count + 1 &&
               item_category_offsets.shape(0) == items + 1 && pinned.shape(0) == categories,
           "every set must have its items and categories, every item and category its values");
-  require(node_limit >= 0 && node_limit <= 1'000'000'000'000, "node_limit must be 0 to 1e12");
+  require(node_limit >= 0 && node_limit <= 10'000'000, "node_limit must be 0 to 10,000,000");
   const CandidateSets all = {int64_t(count),
                              gains.data(),
                              item_offsets.data(),
@@ -164,7 +169,7 @@ nb::tuple correlations(In<double, 2> candidates, In<double, 1> target, int threa
   require(target.shape(0) == n, "candidates and target must have as many values");
   require(n <= 2'000'000, "ranks of more than 2,000,000 values cannot be added up");
   Uninitialized<double> rho(count), r(count);
-  parallel_for(int64_t(count), 64, threads, [&](Pieces& pieces) {
+  parallel_for(int64_t(count), std::min<int64_t>(64, piece_for(int64_t(n))), threads, [&](Pieces& pieces) {
     active->correlations(candidates.data(), target.data(), int(n), pieces, rho.data(), r.data());
   });
   return nb::make_tuple(to_numpy(std::move(rho), {count}), to_numpy(std::move(r), {count}));
@@ -187,6 +192,7 @@ Out<uint8_t> sign_flips(In<int64_t, 2> differences, In<uint64_t, 1> user, In<int
                         uint64_t seed, int threads) {
   const size_t users = differences.shape(0), pairs = differences.shape(1);
   require(user.shape(0) == users && least.shape(0) == pairs, "every user must have a number, every pair its least");
+  require(pairs <= 1'000'000, "pairs must be at most 1,000,000");
   require(permutations >= 0 && permutations <= int64_t(1) << 40, "permutations must be 0 to 2^40");
   const Flips flips = {differences.data(), user.data(), int64_t(users), int(pairs), least.data(), permutations, seed};
   const int64_t words = (permutations + 63) / 64, workers = std::max(1, threads);
@@ -215,8 +221,9 @@ Out<double> resampled_sums(In<double, 2> values, In<uint64_t, 1> user, int64_t r
 nb::tuple scan_chains(In<double, 3> band, In<double, 2> leave, In<double, 2> start, In<double, 2> lost,
                       In<double, 2> landing, In<int64_t, 1> cell, size_t cells, int threads) {
   const size_t count = band.shape(0), states = band.shape(1), width = band.shape(2);
-  require(cells <= 100'000'000, "cells must be at most 100,000,000");
+  require(cells <= kMostCells, "cells must be at most 100,000,000");
   require(width % 2 == 1, "a band has as many columns below its diagonal as above");
+  require(states <= kMostCells / width, "the band of a chain must have at most 100,000,000 entries");
   require(cell.shape(0) == states, "every state wants a cell, or -1");
   for (size_t s = 0; s < states; ++s)
     require(cell.data()[s] >= -1 && cell.data()[s] < int64_t(cells), "every state wants a cell below cells, or -1");
@@ -226,9 +233,9 @@ nb::tuple scan_chains(In<double, 3> band, In<double, 2> leave, In<double, 2> sta
   const Chains chains = {int64_t(count), int(states), int(width / 2), band.data(), leave.data(),
                          start.data(),   lost.data(), landing.data(), cell.data(), int(cells)};
   Uninitialized<double> visits(count * states), weights(count * cells);
-  const int64_t stuck =
-      parallel_for(int64_t(count), piece_for(int64_t(states * width * width)), threads,
-                   [&](Pieces& pieces) { return active->scan_chains(chains, pieces, visits.data(), weights.data()); });
+  const int64_t stuck = parallel_for(int64_t(count), piece_for(int64_t(states * width)), threads, [&](Pieces& pieces) {
+    return active->scan_chains(chains, pieces, visits.data(), weights.data());
+  });
   if (stuck != kNoAnswer) {
     const int64_t chain = stuck / int64_t(states + 1), state = stuck % int64_t(states + 1);
     const std::string what = state == int64_t(states) ? "the hub" : "state " + std::to_string(state);

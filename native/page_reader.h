@@ -133,6 +133,7 @@ class PageReader {
     const Cell* row = cells_.data() + size_t(i) * cols_;
     const Cell* end = row + length;
     while (row < end && row->item == kNone) ++row;
+    if (row == end) return kNone;
     if (labelled_) {
       if (!carousels_.open(user_, row->category)) defects_ |= kOutsideCategory;
       for (const Cell* cell = row; cell < end; ++cell)

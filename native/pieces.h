@@ -7,6 +7,8 @@
 // Hands out pieces [begin, end) of the work, so that a thread sets up once for all the pieces it does.
 struct Pieces {
   virtual bool next(int64_t& begin, int64_t& end) = 0;
+  // Throws where the call is to end early, as by Ctrl-C; for work that may take long within a piece.
+  virtual void check_stop() = 0;
 
  protected:
   ~Pieces() = default;
@@ -15,6 +17,7 @@ struct Pieces {
 namespace {
 
 constexpr int64_t kNoAnswer = -1;
+constexpr int kCheckEvery = 16;  // short steps, between two calls of check_stop
 
 // Calls visit(i) for every i of this thread's pieces, up to the first that gives an answer.
 template <class Visit>

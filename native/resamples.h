@@ -18,15 +18,16 @@ constexpr uint16_t kPoissonBounds[] = {24109, 48218, 60273, 64291, 65296, 65497,
 
 class ResampledSums {
  public:
-  explicit ResampledSums(const Resamples& resamples)
-      : resamples_(resamples), bits_(kDrawsPerWord * kResampleWords), times_(kDrawsPerWord * kResampleWords),
-        sums_(kDrawsPerWord * kResampleWords * int64_t(resamples.columns)) {}
+  ResampledSums(const Resamples& resamples, Pieces& pieces)
+      : pieces_(pieces), resamples_(resamples), bits_(kDrawsPerWord * kResampleWords),
+        times_(kDrawsPerWord * kResampleWords), sums_(kDrawsPerWord * kResampleWords * int64_t(resamples.columns)) {}
 
   // The sums of the resamples of words [begin, end), at most kResampleWords.
   void add_up(int64_t begin, int64_t end, double* out) {
     const int columns = resamples_.columns, count = kDrawsPerWord * int(end - begin);
     for (int64_t at = 0; at < int64_t(count) * columns; ++at) sums_[at] = 0;
     for (int64_t user = 0; user < resamples_.users; ++user) {
+      if (user % kCheckEvery == 0) pieces_.check_stop();
       draw(stream_of(resamples_.seed, resamples_.user[user]), begin, end);
       for (int column = 0; column < columns; ++column)
         add(resamples_.values[user * columns + column], sums_.at(int64_t(column) * count), count);
@@ -60,6 +61,7 @@ class ResampledSums {
     for (int at = 0; at < count; ++at) sums[at] += times[at] * value;
   }
 
+  Pieces& pieces_;
   Resamples resamples_;
   Buffer<uint16_t> bits_;
   Buffer<double> times_, sums_;

@@ -41,8 +41,8 @@ inline void transpose(const uint64_t* word, uint8_t* byte) {
 // up, which takes an eighth of the additions.
 class SignFlips {
  public:
-  explicit SignFlips(const Flips& flips)
-      : flips_(flips), tiles_((flips.pairs + kTile - 1) / kTile), pattern_(64 * kFlipWords),
+  SignFlips(const Flips& flips, Pieces& pieces)
+      : pieces_(pieces), flips_(flips), tiles_((flips.pairs + kTile - 1) / kTile), pattern_(64 * kFlipWords),
         sums_(64 * kFlipWords * tiles_ * kTile), table_(kPatterns * kTile) {}
 
   // How many of the 64 permutations of each word take a pair's sum as far from 0 as wanted; at most kFlipWords words.
@@ -50,6 +50,7 @@ class SignFlips {
     const int permutations = 64 * int(end - begin);
     for (int at = 0; at < permutations * tiles_ * kTile; ++at) sums_[at] = 0;
     for (int64_t first = 0; first < flips_.users; first += kTogether) {
+      if (first % kCheckEvery == 0) pieces_.check_stop();
       draw(first, begin, end);
       for (int tile = 0; tile < tiles_; ++tile) {
         tabulate(first, tile * kTile);
@@ -100,6 +101,7 @@ class SignFlips {
       for (int l = 0; l < kTile; ++l) sums[p * kTile + l] += table[pattern[p] * kTile + l];
   }
 
+  Pieces& pieces_;
   Flips flips_;
   int tiles_;
   Buffer<uint8_t> pattern_;

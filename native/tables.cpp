@@ -1,5 +1,5 @@
 // The door from Python into what reads tables: ids, pages from lines, candidates of ideals. As in module.cpp, what
-// could make a kernel read past its arrays is checked here.
+// could make a kernel read past its arrays is checked here. Numbers of users, items and judgments may be unknown ones.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/tuple.h>
 
@@ -15,6 +15,7 @@
 #include "candidate_gatherer.h"
 #include "hits.h"
 #include "ids.h"
+#include "interrupts.h"
 #include "page_reader.h"
 #include "parallel.h"
 
@@ -74,14 +75,21 @@ const Line* lines_of(const In<uint32_t, 2>& lines) {
   return reinterpret_cast<const Line*>(lines.data());
 }
 
+void require_pages(size_t pages) { require(pages <= kNone, "pages must be at most 4,294,967,295"); }
+
+constexpr size_t kLineStep = 1 << 20;  // lines, between two looks at signals
+
 nb::object page_runs(In<uint32_t, 2> lines, size_t pages) {
   const Line* line = lines_of(lines);
   const size_t count = lines.shape(0);
+  require_pages(pages);
   std::vector<int64_t> begin(pages, 0), end(pages, 0);
   bool together = true;
   {
     nb::gil_scoped_release unlocked;
+    Interrupts interrupts;
     for (size_t at = 0; at < count && together;) {
+      if (at % 64 == 0) interrupts.poll();
       const uint32_t page = line[at].page;
       require(page < pages, "a line's page must be below pages");
       if (end[page] != 0) together = false;
@@ -97,11 +105,14 @@ nb::object page_runs(In<uint32_t, 2> lines, size_t pages) {
 nb::tuple sorted_lines(In<uint32_t, 2> lines, size_t pages) {
   const Line* line = lines_of(lines);
   const size_t count = lines.shape(0);
+  require_pages(pages);
   std::vector<int64_t> begin(pages, 0), end(pages, 0);
   Uninitialized<uint32_t> sorted(count * 4);
   {
     nb::gil_scoped_release unlocked;
+    Interrupts interrupts;
     for (size_t at = 0; at < count; ++at) {
+      if (at % kLineStep == 0) interrupts.poll();
       require(line[at].page < pages, "a line's page must be below pages");
       ++end[line[at].page];
     }
@@ -112,7 +123,10 @@ nb::tuple sorted_lines(In<uint32_t, 2> lines, size_t pages) {
       total += size;
     }
     Line* out = reinterpret_cast<Line*>(sorted.data());
-    for (size_t at = 0; at < count; ++at) out[end[line[at].page]++] = line[at];
+    for (size_t at = 0; at < count; ++at) {
+      if (at % kLineStep == 0) interrupts.poll();
+      out[end[line[at].page]++] = line[at];
+    }
   }
   return nb::make_tuple(to_numpy(std::move(sorted), {count, 4}), to_numpy(std::move(begin)), to_numpy(std::move(end)));
 }
@@ -154,12 +168,15 @@ nb::tuple shown_carousels(In<uint32_t, 2> lines, In<uint32_t, 1> user, In<uint8_
   const Line* line = lines_of(lines);
   require(user.shape(0) == grid.shape(0), "every page must have a user and a grid");
   for (size_t page = 0; page < grid.shape(0); ++page) require(grid.data()[page] < grids, "pages must have a grid");
-  require(categories <= kSeveral, "there are too many categories");
+  require(grids <= 256, "grids must be at most 256");
+  require(categories <= kSeveral, "categories must be at most 4,294,967,294");
   std::vector<uint32_t> owner(categories, kNone);
   std::vector<int32_t> longest(grids * categories), longest_pinned(grids * categories);
   {
     nb::gil_scoped_release unlocked;
-    for (const Line* end = line + lines.shape(0); line < end; ++line) {
+    Interrupts interrupts;
+    for (const Line *begin = line, *end = line + lines.shape(0); line < end; ++line) {
+      if (size_t(line - begin) % kLineStep == 0) interrupts.poll();
       require(line->page < user.shape(0), "a line's page must have a user");
       if (line->category >= categories) continue;
       const uint32_t shown_to = user.data()[line->page];
@@ -271,11 +288,15 @@ nb::tuple gather_candidates(In<uint32_t, 1> judgments, In<uint32_t, 1> user, In<
   require(user.shape(0) == count && pin_offsets.shape(0) == count + 1, "every problem must have a user and pins");
   require(judged_item.shape(0) == gain.shape(0), "every judgment must have a gain");
   require(pins.shape(1) == 3, "a pin has a row, a category and room");
+  require(rows >= 0 && cols >= 0, "rows and cols must be 0 or more");
+  require(sizes.shape(0) <= kSeveral, "sizes must be of at most 4,294,967,294 categories");
   CandidateLists out;
   {
     nb::gil_scoped_release unlocked;
     CandidateGatherer gatherer(known, sizes.data(), uint32_t(sizes.shape(0)), rows, cols);
+    Interrupts interrupts;
     for (size_t at = 0; at < count; ++at) {
+      if (at % 64 == 0) interrupts.poll();
       const uint32_t group = judgments.data()[at];
       const int64_t first = pinned.offsets[at];
       gatherer.gather(judged.begin(group), judged.end(group), judged_item.data(), gain.data(), user.data()[at],
@@ -300,7 +321,9 @@ Out<double> largest_first(In<int64_t, 1> offsets, In<double, 1> gain, In<int32_t
     for_each(pieces, [&](int64_t at) {
       sorted.clear();
       for (int64_t j = offsets.data()[at]; j < offsets.data()[at + 1]; ++j)
-        if (gain.data()[j] > 0) sorted.insert(sorted.end(), size_t(std::max(0, copies.data()[j])), gain.data()[j]);
+        if (gain.data()[j] > 0)
+          sorted.insert(sorted.end(), std::min(size_t(std::max(0, copies.data()[j])), weights.shape(0)),
+                        gain.data()[j]);
       std::sort(sorted.begin(), sorted.end(), std::greater<double>());
       double total = 0.0;
       for (size_t r = 0; r < sorted.size() && r < weights.shape(0); ++r) total += sorted[r] * weights.data()[r];
@@ -331,7 +354,9 @@ Out<int64_t> judged_twice(In<int64_t, 1> offsets, In<uint32_t, 1> item) {
   require_offsets(offsets, item.shape(0), "offsets");
   std::vector<int64_t> groups;
   CodeMap counts;
+  Interrupts interrupts;
   for (size_t at = 0; at + 1 < offsets.shape(0); ++at) {
+    if (at % 64 == 0) interrupts.poll();
     const int64_t begin = offsets.data()[at], end = offsets.data()[at + 1];
     counts.clear(size_t(end - begin));
     bool twice = false;

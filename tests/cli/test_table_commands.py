@@ -297,13 +297,13 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize(
     ("event", "part", "count", "when"),
     [
-        ("tempfile.mkdtemp", "carouseval-", 1, "at once"),
+        ("os.mkdir", "carouseval-", 1, "at once"),
         ("open", "0.lines", 1, "at once"),  # the first temporary file is written
         ("open", "0.lines", 2, "at once"),  # and read
-        ("shutil.rmtree", "carouseval-", 1, "at once"),
+        ("os.rmdir", "carouseval-", 1, "at once"),
         ("tempfile.mkstemp", "pages.parquet", 1, "at once"),
         ("os.rename", "pages.parquet", 1, "at once"),
-        ("tempfile.mkdtemp", "carouseval-", 1, "soon"),
+        ("os.mkdir", "carouseval-", 1, "soon"),
         ("open", "0.lines", 2, "soon"),
         ("open", "7.lines", 2, "soon"),
     ],

@@ -15,6 +15,7 @@ from carouseval.errors import ParameterError
 from carouseval.metrics.grid import Array, IntArray
 
 _ROUNDING = 1e-9
+_MOST_ENTRIES = 100_000_000  # of a band
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,10 +114,21 @@ class Chain:
         return float(self._solved[0] @ self.scrolls)
 
 
+def check_size(states: int, reach: int) -> None:
+    """Refuse a chain whose band, and the time to solve it, would be too large."""
+    entries = states * (2 * reach + 1)
+    if entries > _MOST_ENTRIES:
+        raise ParameterError(
+            f"chain: {states:,} states with moves of up to {reach:,} states make a band of {entries:,} entries; at "
+            f"most {_MOST_ENTRIES:,} are possible. Use a smaller grid."
+        )
+
+
 def as_band(tail: IntArray, head: IntArray, chances: Array, states: int) -> NDArray[np.float64]:
     """Moves (chains, moves) as the kernel takes them: (chains, states, 2b + 1), the state itself in the middle."""
     reach = int(np.abs(head - tail).max(initial=0))
     width = 2 * reach + 1
+    check_size(states, reach)
     place = tail * width + head - tail + reach
     # summed, since several moves may lead from one state to another
     band = [np.bincount(place, moves, minlength=states * width) for moves in chances]

@@ -8,7 +8,7 @@ import numpy as np
 
 from carouseval.metrics.discount_base import Formula, register_discount
 from carouseval.metrics.grid import Array, Grid, IntArray
-from carouseval.metrics.markov_chain import Chain, as_band, solve
+from carouseval.metrics.markov_chain import Chain, as_band, check_size, solve
 from carouseval.metrics.validation import require_float
 
 KINDS = ("on", "back", "swipe", "swipe_on", "wrap", "swipe_back", "scroll", "scroll_back")
@@ -200,6 +200,7 @@ def _landing(spread: Array, distance: IntArray, among: IntArray) -> Array:
 @lru_cache(maxsize=32)
 def moves_on(grid: Grid) -> Moves:
     """The moves of a grid, row by row."""
+    check_size(grid.rows * grid.cols, grid.cols)  # the longest moves lead from one end of a row to the other
     pages = _swipe_pages(grid)
     swipes = np.broadcast_to(grid.swipes, grid.shape)
     # swipes until all of a page shows, (row, page)

@@ -51,7 +51,7 @@ class Layouts:
     def lines_by_part(self) -> Iterator[Lines]:
         """All lines, part by part."""
         for part in self.parts:
-            yield np.fromfile(part, np.uint32).reshape(-1, 4) if isinstance(part, Path) else part
+            yield np.frombuffer(part.read_bytes(), np.uint32).reshape(-1, 4) if isinstance(part, Path) else part
 
 
 @contextlib.contextmanager

@@ -1,6 +1,9 @@
 """Storage of packed lines while a table is read: one array, or temporary files beyond the memory budget."""
 
+import contextlib
+import secrets
 import tempfile
+import weakref
 from contextlib import AbstractContextManager
 from pathlib import Path
 
@@ -31,19 +34,29 @@ class MemoryLines:
 
 
 class FileLines:
-    """Lines split by page over temporary files, which are deleted when the block ends."""
+    """Lines split by page over temporary files, which are deleted when the block ends.
+
+    The folder is registered for removal before it is made, so that an interrupt at any time leaves nothing behind.
+    """
 
     def __init__(self, parts: int) -> None:
         self._parts = parts
 
     def __enter__(self) -> "FileLines":
-        with _spill_errors():
-            self._folder = tempfile.TemporaryDirectory(prefix="carouseval-", ignore_cleanup_errors=True)
-        self._paths = [Path(self._folder.name) / f"{part}.lines" for part in range(self._parts)]
+        self._folder = Path(tempfile.gettempdir(), f"carouseval-{secrets.token_hex(16)}")
+        self._paths = [self._folder / f"{part}.lines" for part in range(self._parts)]
+        self._finalizer = weakref.finalize(self, _delete, self._folder, self._paths)
+        try:
+            with _spill_errors():
+                self._folder.mkdir(mode=0o700)
+        except BaseException:
+            self.__exit__()
+            raise
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._folder.cleanup()
+        _delete(self._folder, self._paths)
+        self._finalizer.detach()
 
     def add(self, lines: Lines) -> None:
         """Store some lines; one file is open at a time."""
@@ -52,7 +65,7 @@ class FileLines:
             part = some[:, 0] % self._parts
             for at, path in enumerate(self._paths):
                 with _spill_errors(), path.open("ab") as file:
-                    file.write(some[part == at].data)
+                    file.write(some[part == at].data)  # not tofile, which turns an interrupt into a TypeError
 
     def finish(self) -> list[Lines | Path]:
         """All lines, a file for each part."""
@@ -62,3 +75,16 @@ class FileLines:
 def _spill_errors() -> AbstractContextManager[None]:
     remedy = "Free some space, set TMPDIR to another folder, or raise the setting memory."
     return write_errors(f"a temporary file in {tempfile.tempdir or 'TMPDIR'}", remedy)
+
+
+def _delete(folder: Path, files: list[Path], attempts: int = 2) -> None:
+    """Delete a folder of such files; after an interrupt once more from the start."""
+    try:
+        with contextlib.suppress(OSError):
+            for file in files:
+                file.unlink(missing_ok=True)
+            folder.rmdir()
+    except BaseException:
+        if attempts > 1:
+            _delete(folder, files, attempts - 1)
+        raise

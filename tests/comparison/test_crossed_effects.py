@@ -303,8 +303,11 @@ def test_folds_are_not_runs() -> None:
     even = pl.col("user_id").str.slice(2).cast(pl.Int64) % 2 == 0
     folds = [layouts["new"][0].filter(even), layouts["new"][1].filter(~even)]
     options: dict[str, Any] = {"metrics": METRIC, "grid": cv.Grid(1, 1), "missing_pages": "skip"}
-    with pytest.raises(cv.DataError, match=r"new: no user is scored in all 2 runs.*concatenate them to one run"):
-        cv.compare({"old": layouts["old"], "new": folds}, judgments, **options)
+    with pytest.warns(cv.DataWarning, match=r"new: no user is scored in all 2 runs.*concatenate them to one run"):
+        nobody = cv.compare({"old": layouts["old"], "new": folds}, judgments, **options)
+    assert nobody.pairs["users"].to_list() == [0]
+    assert nobody.pairs["p"].is_nan().all()
+    assert not nobody.pairs["significant"].any()
     some = [layouts["new"][0], layouts["new"][1].filter(even)]
     result = cv.compare({"old": layouts["old"], "new": some}, judgments, **options)
     assert result.pairs["users"].to_list() == [20]

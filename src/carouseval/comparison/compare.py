@@ -157,16 +157,15 @@ def compare(
 
 
 def _check_runs(scores: UserScores, metrics: Sequence[str]) -> None:
-    """Refuse runs on different users: they are parts of one run."""
+    """Warn of runs on different users, of which nothing can be said: they are parts of one run."""
     for name, count in scores.runs.items():
         lines = scores.lines.filter(pl.col("system") == name)
         users = scores.per_user.filter(pl.col("system") == name)
-        for metric in metrics:
-            if count > 1 and lines[metric].count() and not users[metric].count():
-                raise DataError(
-                    f"{name}: no user is scored in all {count} runs. Runs repeat a system on the same users; if these "
-                    "tables hold the pages of different users, such as folds, concatenate them to one run."
-                )
+        if count > 1 and any(lines[metric].count() and not users[metric].count() for metric in metrics):
+            warn(
+                f"{name}: no user is scored in all {count} runs. Runs repeat a system on the same users; if these "
+                "tables hold the pages of different users, such as folds, concatenate them to one run."
+            )
 
 
 def _without_unmatched(pairs: pl.DataFrame, evaluations: Mapping[str, Sequence[Evaluation]]) -> pl.DataFrame:

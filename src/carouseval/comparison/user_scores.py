@@ -33,6 +33,8 @@ class UserScores:
             for run, result in enumerate(results)
         ]
         lines = _fill_segments(pl.concat(frames, how="vertical_relaxed"), list(by))
+        if by:  # a user may lack a page in a segment where others are
+            lines = lines.group_by("user_id", *by, "system", "run", maintain_order=True).mean()
         if "weight" in lines.columns:
             weights = pl.col("weight", *map(weight_of, metrics)).mean()
             by_system = lines.group_by("user_id", *by, "system").agg(weights)

@@ -359,8 +359,10 @@ def _check_names(name: str, used: Mapping[str, str]) -> None:
 
 
 def _check_file(name: str, file: TableFile, header: Sequence[str], required: Sequence[str]) -> None:
-    """Every file must have the required columns, and no column twice."""
+    """Every file must have the required columns, no column twice, and names in UTF-8."""
     for column in header:
+        if file.kind.is_text and "\ufffd" in column and set(required) <= set(header):
+            raise DataError(f"{name}: the header of {file.path} is not in UTF-8. Save it as UTF-8.")
         if file.kind.is_text and column and f"{column}_duplicated_0" in header:  # how Polars renames a repeated column
             raise DataError(f"{name}: the header names {column} twice. Remove or rename one.")
     for column in required:

@@ -1,15 +1,30 @@
 """What every kind of table file can do."""
 
 import gzip
+import zlib
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, TextIO
+from typing import Any, ClassVar, NamedTuple, TextIO
 
 import polars as pl
 
 from carouseval.errors import DataError
 
-GZIP, ZSTD = (".gz", ".gzip"), (".zst", ".zstd")
+DAMAGED = "Is the file damaged? Download or export it again."
+
+
+class Compression(NamedTuple):
+    """A way to compress a file: its name, extensions, and the first bytes of every such file."""
+
+    name: str
+    extensions: tuple[str, ...]
+    magic: bytes
+
+
+GZIP = Compression("gzip", (".gz", ".gzip"), b"\x1f\x8b")
+ZSTD = Compression("zstd", (".zst", ".zstd"), b"\x28\xb5\x2f\xfd")
+COMPRESSIONS = (GZIP, ZSTD)
 
 
 @dataclass(frozen=True)
@@ -49,11 +64,27 @@ class FileKind:
     def check_lines(self, path: Path, fields: int) -> None:
         """Refuse the first line with more or fewer fields than the header, which only text files can have."""
 
+    def check_contents(self, path: Path, columns: Collection[str]) -> None:
+        """Refuse what Polars reads without complaint: failed checksums in some columns, repeated keys."""
+
 
 def open_text(path: Path) -> TextIO:
     """A file of UTF-8 text, plain or compressed with gzip, with its line ends unchanged."""
-    if path.suffix.lower() in GZIP:
+    if path.suffix.lower() in GZIP.extensions:
         return gzip.open(path, "rt", encoding="utf-8-sig", newline="")
-    if path.suffix.lower() in ZSTD:
+    if path.suffix.lower() in ZSTD.extensions:
         raise OSError("it is compressed with zstd and cannot be read line by line; decompress it to find the line")
     return path.open(encoding="utf-8-sig", newline="")
+
+
+def gzip_error(path: Path) -> str:
+    """What is wrong with a file that is compressed with gzip: it is cut off, or a checksum fails; empty if nothing."""
+    if path.suffix.lower() not in GZIP.extensions:
+        return ""
+    try:
+        with gzip.open(path) as file:
+            while file.read(1 << 20):
+                pass
+    except (OSError, EOFError, zlib.error) as error:
+        return f"its gzip data cannot be decompressed: {str(error).rstrip('.')}. {DAMAGED}"
+    return ""

@@ -3,18 +3,19 @@
 import contextlib
 import csv
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path, PurePath
 from typing import Any
 
 import polars as pl
 
+from carouseval.arrow_metadata import STREAM, check_arrow
 from carouseval.errors import DataError
 from carouseval.file_kind_base import GZIP, ZSTD, FileKind, open_text
 from carouseval.json_files import Json, JsonLines
+from carouseval.parquet_metadata import check_parquet
 
 SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "vertical bars"}
-_STREAM = b"\xff\xff\xff\xff"  # how a stream of Arrow begins
 
 
 class Parquet(FileKind):
@@ -28,6 +29,12 @@ class Parquet(FileKind):
 
     def scan_cloud(self, url: str, options: dict[str, Any] | None = None) -> pl.LazyFrame:
         return pl.scan_parquet(url, storage_options=options)
+
+    def diagnose(self, path: Path) -> str:
+        return super().diagnose(path) or _complaint(check_parquet, path)
+
+    def check_contents(self, path: Path, columns: Collection[str]) -> None:
+        check_parquet(path, columns)
 
 
 class Arrow(FileKind):
@@ -45,11 +52,14 @@ class Arrow(FileKind):
         return pl.scan_ipc(url, storage_options=options)
 
     def diagnose(self, path: Path) -> str:
-        return "" if self._is_stream(path) else super().diagnose(path)
+        return ("" if self._is_stream(path) else super().diagnose(path)) or _complaint(check_arrow, path)
+
+    def check_contents(self, path: Path, columns: Collection[str]) -> None:
+        check_arrow(path)
 
     def _is_stream(self, path: Path) -> bool:
         with path.open("rb") as file:
-            return file.read(len(_STREAM)) == _STREAM
+            return file.read(len(STREAM)) == STREAM
 
 
 class SeparatedText(FileKind):
@@ -131,10 +141,19 @@ KINDS = (
 )
 
 
+def _complaint(check: Callable[[Path], None], path: Path) -> str:
+    """What a check says of a file; empty if nothing."""
+    try:
+        check(path)
+    except DataError as error:
+        return str(error)
+    return ""
+
+
 def kind_of(path: PurePath) -> FileKind | None:
     """The kind of a file by the extension of its name."""
     suffixes = [suffix.lower() for suffix in path.suffixes]
-    compressed = path.suffix.lower() in GZIP + ZSTD
+    compressed = path.suffix.lower() in GZIP.extensions + ZSTD.extensions
     extension = "".join(suffixes[-2:-1] if compressed else suffixes[-1:])
     return next(
         (kind for kind in KINDS if extension in kind.extensions and (kind.compressible or not compressed)), None

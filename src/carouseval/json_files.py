@@ -4,14 +4,21 @@ import contextlib
 import glob
 import itertools
 import json
-from collections.abc import Sequence
+import re
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
 import polars as pl
 
+from carouseval.errors import DataError
 from carouseval.file_kind_base import FileKind, open_text
 from carouseval.nested_pages import nesting_error
+
+_TEXT = r'"(?:[^"\\]|\\.)*"'
+# what may be between two keys of one object: no end of it, and lists without further lists
+_BETWEEN = rf'(?:[^{{}}\[\]"]|{_TEXT}|\[(?:[^\[\]"]|{_TEXT})*\])*'
+_ESCAPED_KEY = r'\\(?:[^"\\]|\\.)*"\s*:'
 
 
 class JsonLines(FileKind):
@@ -44,7 +51,24 @@ class JsonLines(FileKind):
                     return f"line {number} is not a JSON object. Write one object per line: {{...}}."
                 if reason := nesting_error(record, forms):
                     return f"line {number}, {reason}"
+                if key := _repeated_key(line):
+                    return f"line {number}: {key}"
         return ""
+
+    def check_contents(self, path: Path, columns: Collection[str]) -> None:
+        """Refuse a key that an object has twice; only lines that may have one are parsed again."""
+        schema = self.scan(path).collect_schema()
+        nested = set(_nested_keys(schema.values()))
+        line = pl.col("line")
+        suspect = line.str.contains(_ESCAPED_KEY) | bool(nested & schema.keys())
+        for key in schema.keys() - nested:
+            suspect |= line.str.count_matches(_quoted(key), literal=True) > 1
+        for key in map(re.escape, map(_quoted, nested)):
+            suspect |= line.str.contains(rf"{key}\s*:{_BETWEEN}{key}\s*:")
+        suspects = _lines(path).with_row_index("number", 1).filter(suspect).collect(engine="streaming")
+        for number, text in suspects.iter_rows():
+            if key := _repeated_key(text):
+                raise DataError(f"line {number}: {key}")
 
 
 class Json(FileKind):
@@ -79,6 +103,8 @@ class Json(FileKind):
             return f"{error.msg} at line {error.lineno}, character {error.colno}. Is the file complete?"
         except (ValueError, RecursionError) as error:
             return f"{error}."
+        if key := _repeated_key(text):
+            return key
         if columns := _columns(content):
             lengths = {name: len(values) for name, values in columns.items()}
             first, *others = lengths
@@ -93,6 +119,12 @@ class Json(FileKind):
             if reason := nesting_error(record, forms):
                 return f"record {number}, {reason}"
         return ""
+
+    def check_contents(self, path: Path, columns: Collection[str]) -> None:
+        if _are_records(_first_lines(path)):
+            _LINES.check_contents(path, columns)
+        elif key := _repeated_key("\n".join(_lines(path).collect()["line"])):
+            raise DataError(key)
 
 
 _LINES = JsonLines("NDJSON", (".ndjson", ".jsonl"))
@@ -129,6 +161,34 @@ def _columns(content: Any) -> dict[str, list[Any]] | None:
 
 def _parse(text: str) -> Any:
     return json.loads(text.removeprefix("\ufeff"), parse_constant=_refuse_constant)
+
+
+def _repeated_key(text: str) -> str:
+    """The message about an object that has a key twice, of which readers take either; empty if there is none."""
+    repeated: list[str] = []
+
+    def check(pairs: list[tuple[str, Any]]) -> None:
+        keys = [key for key, _ in pairs]
+        if len(set(keys)) < len(keys):
+            repeated.extend(key for key in keys if keys.count(key) > 1)
+
+    with contextlib.suppress(json.JSONDecodeError, RecursionError):  # which are for Polars to refuse
+        json.loads(text.removeprefix("\ufeff"), object_pairs_hook=check)
+    return f"an object has the key {repeated[0]!r} twice. Remove or rename one." if repeated else ""
+
+
+def _quoted(key: str) -> str:
+    return json.dumps(key, ensure_ascii=False)
+
+
+def _nested_keys(kinds: Iterable[Any]) -> Iterator[str]:
+    """The keys of all objects inside columns of these types."""
+    for kind in kinds:
+        if isinstance(kind, pl.List | pl.Array):
+            yield from _nested_keys([kind.inner])
+        elif isinstance(kind, pl.Struct):
+            yield from (field.name for field in kind.fields)
+            yield from _nested_keys(field.dtype for field in kind.fields)
 
 
 def _refuse_constant(name: str) -> NoReturn:

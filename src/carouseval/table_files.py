@@ -3,15 +3,18 @@
 import contextlib
 import functools
 import glob
-from collections.abc import Iterator
+import zlib
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import polars as pl
 
 from carouseval.errors import DataError
-from carouseval.file_kind_base import FileKind
+from carouseval.file_kind_base import COMPRESSIONS, DAMAGED, FileKind, gzip_error
 from carouseval.file_kinds import KINDS, kind_of, supported_files
+
+_READ_ERRORS = (pl.exceptions.PolarsError, OSError, EOFError, zlib.error)
 
 
 @dataclass(frozen=True)
@@ -20,6 +23,7 @@ class TableFile:
 
     path: str
     kind: FileKind
+    version: tuple[int, ...] = ()  # size, time of the last change and number of the file when it was opened
 
     @functools.cached_property
     def records(self) -> pl.LazyFrame:
@@ -35,9 +39,26 @@ class TableFile:
         with read_errors(self):
             self.kind.check_lines(Path(self.path), len(self.records.collect_schema()))
 
+    def check_contents(self, columns: Collection[str]) -> None:
+        """Refuse what Polars reads without complaint: failed checksums in some columns, repeated keys."""
+        try:
+            with read_errors(self):
+                self.kind.check_contents(Path(self.path), columns)
+        except DataError as error:
+            if str(error).startswith(self.path):
+                raise
+            raise DataError(f"{self.path} cannot be parsed as {self.kind.name}: {error}") from None
+
+    def check_unchanged(self) -> None:
+        """Refuse a file that was changed since it was opened: some lines may be old and others new."""
+        if self.version and self.version != _version(Path(self.path)):
+            raise DataError(f"{self.path} changed while it was read. Wait until it is complete, and read it again.")
+
     def diagnose(self) -> str:
         """What is wrong with the file, if that can be found by reading it once more, line by line."""
-        with contextlib.suppress(OSError, EOFError):
+        if reason := gzip_error(Path(self.path)):
+            return reason
+        with contextlib.suppress(OSError):
             try:
                 return self.kind.diagnose(Path(self.path))
             except UnicodeDecodeError:
@@ -47,7 +68,7 @@ class TableFile:
     @property
     def remedy(self) -> str:
         """What to do where nothing is known but what Polars says."""
-        return "Is the file damaged? Download or export it again."
+        return DAMAGED
 
 
 def find_files(path: str | Path) -> list[Path]:
@@ -79,6 +100,7 @@ def _tables_in(folder: Path) -> list[Path]:
 def open_file(path: Path) -> TableFile:
     """A file, with its kind recognised by its first bytes or else by its name."""
     try:
+        version = _version(path)
         with path.open("rb") as file:
             start = file.read(24)
     except (OSError, ValueError) as error:
@@ -88,10 +110,21 @@ def open_file(path: Path) -> TableFile:
         raise DataError(f"{path}: unknown file type. {supported_files()}.")
     if not start:
         raise DataError(f"{path} is empty.")
-    table = TableFile(str(path), kind)
+    for compression in COMPRESSIONS:
+        if path.suffix.lower() in compression.extensions and not start.startswith(compression.magic):
+            raise DataError(
+                f"{path} is not compressed with {compression.name}, as its name says: it starts with {start!r}. "
+                f"{DAMAGED}"
+            )
+    table = TableFile(str(path), kind, version)
     with read_errors(table):
         table.records.collect_schema()
     return table
+
+
+def _version(path: Path) -> tuple[int, ...]:
+    status = path.stat()
+    return status.st_size, status.st_mtime_ns, status.st_ino
 
 
 def is_table(path: Path) -> bool:
@@ -104,7 +137,9 @@ def read_errors(*files: TableFile, name: str = "") -> Iterator[None]:
     """Turn what Polars raises while it reads into a ``DataError`` that says what is wrong with which file."""
     try:
         yield
-    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
+    except BaseException as error:
+        if not (isinstance(error, _READ_ERRORS) or is_panic(error)):
+            raise
         for file in files:
             if reason := file.diagnose():
                 raise DataError(
@@ -116,6 +151,11 @@ def read_errors(*files: TableFile, name: str = "") -> Iterator[None]:
         others = " (or another of its files)" if len(files) > 1 else ""
         problem = f"{files[0].path}{others} cannot be parsed as {files[0].kind.name}: {reason}"
         raise DataError(with_table_name(name, f"{problem}. {files[0].remedy}")) from None
+
+
+def is_panic(error: BaseException) -> bool:
+    """Whether a library written in Rust panicked; each has a class of its own, which is not an ``Exception``."""
+    return type(error).__name__ == "PanicException"
 
 
 def first_line(error: BaseException) -> str:

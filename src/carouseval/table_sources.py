@@ -11,7 +11,7 @@ import polars as pl
 from carouseval.cloud_files import cloud_url, open_cloud_file
 from carouseval.errors import DataError, ParameterError
 from carouseval.forks import refuse_fork
-from carouseval.table_files import TableFile, find_files, open_file, with_table_name
+from carouseval.table_files import TableFile, find_files, first_line, is_panic, open_file, with_table_name
 
 
 class ArrowTable(Protocol):
@@ -54,8 +54,10 @@ def open_source(source: TableLike, name: str) -> tuple[pl.LazyFrame, tuple[Table
     if isinstance(source, Mapping) or hasattr(source, "__arrow_c_stream__") or hasattr(source, "__dataframe__"):
         try:
             return _with_uuids_as_text(pl.DataFrame(source)).lazy(), ()
-        except Exception as error:  # whatever another library raises about its own table
-            raise DataError(f"{name} cannot be read as a table: {str(error).strip().partition(chr(10))[0]}.") from None
+        except BaseException as error:  # whatever another library raises about its own table
+            if not (isinstance(error, Exception) or is_panic(error)):
+                raise
+            raise DataError(f"{name} cannot be read as a table: {first_line(error)}.") from None
     raise ParameterError(
         f"{name} must be a table (Polars, pandas, PyArrow, DuckDB, a dict of columns) or a path, "
         f"found {type(source).__name__}."

@@ -4,6 +4,7 @@ A table is a Polars frame, anything with an Arrow interface (pandas, PyArrow, Du
 pattern, a folder, or a list of paths.
 """
 
+import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
@@ -13,8 +14,9 @@ import polars as pl
 
 from carouseval import nested_pages
 from carouseval.errors import DataError
+from carouseval.file_kind_base import DAMAGED
 from carouseval.table_columns import Column, Defect, missing_columns
-from carouseval.table_files import TableFile, read_errors
+from carouseval.table_files import TableFile, read_errors, with_table_name
 from carouseval.table_lists import is_list, item_lists, value_lists
 from carouseval.table_sources import TableLike, default_name, in_memory, open_source
 
@@ -72,18 +74,25 @@ class Table:
 
     def height(self) -> int:
         """The number of lines, or of cells if items are in lists."""
+        return self._height
+
+    @functools.cached_property
+    def _height(self) -> int:
         with self.read_errors():
             return int(self._cells().select(pl.len()).collect(engine="streaming").item())
 
     def batches(self, *, with_record: bool = False) -> Iterator[pl.DataFrame]:
         """Typed batches in order; the first defect is raised with its line."""
         checks = [invalid.any().alias(str(k)) for k, invalid in enumerate(self._invalid())]
-        frame = self.frame(with_record=with_record)
+        frame, lines = self.frame(with_record=with_record), 0
+        self._check_contents()
         with self.read_errors():
             for batch in frame.collect_batches(chunk_size=_BATCH, maintain_order=True, engine="streaming"):
                 if batch.height and any(batch.select(checks).row(0)):
                     raise DataError(str(self.defects()[0]))
+                lines += batch.height
                 yield batch
+        self._require_all(lines)
 
     def collect(self, progress: Callable[[int, int], None] | None = None) -> pl.DataFrame:
         """The whole table, checked; ``progress`` is called with (lines read, lines)."""
@@ -93,18 +102,42 @@ class Table:
             lines += batch.height
             if progress is not None:
                 progress(lines, total)
-        return pl.concat(batches) if batches else self.frame().collect()
+        with self.read_errors():
+            return pl.concat(batches) if batches else self.frame().collect()
 
     def collect_all(self, *queries: Callable[[pl.LazyFrame], pl.LazyFrame]) -> list[pl.DataFrame]:
         """The results of queries on the typed records, with RECORD, in one streaming pass that also checks them."""
         frame = self.frame(with_record=True)
+        self._check_contents()
         with self.read_errors():
-            tally, *results = pl.collect_all(
-                [self._defect_counts(frame), *(query(frame) for query in queries)], engine="streaming"
+            lines, tally, *results = pl.collect_all(
+                [frame.select(pl.len()), self._defect_counts(frame), *(query(frame) for query in queries)],
+                engine="streaming",
             )
+        self._require_all(lines.item())
         if defects := self._defects(tally):
             raise DataError(str(defects[0]))
         return results
+
+    def _check_contents(self) -> None:
+        columns = {*self.header} if self.nested or self.lists else {*self.names.values()}
+        for file in self.files:
+            try:
+                file.check_contents(columns)
+            except DataError as error:
+                raise DataError(with_table_name(self.name, str(error))) from None
+
+    def _require_all(self, lines: int) -> None:
+        """Refuse a table that was read in part: where a worker of Polars panics, batches end without an error."""
+        try:
+            for file in self.files:
+                file.check_unchanged()
+            if lines != self.height():
+                files = " or ".join(file.path for file in self.files[:3]) + ", ..." * (len(self.files) > 3)
+                what = f"{files or 'the table'}: {lines:,} of {self.height():,} lines could be read"
+                raise DataError(f"{what}. {DAMAGED}")
+        except DataError as error:
+            raise DataError(with_table_name(self.name, str(error))) from None
 
     def defects(self) -> list[Defect]:
         """One defect for each column with invalid values, ordered by the first line that has one."""
@@ -326,12 +359,15 @@ def _check_names(name: str, used: Mapping[str, str]) -> None:
 
 
 def _check_file(name: str, file: TableFile, header: Sequence[str], required: Sequence[str]) -> None:
-    """Every file must have the required columns, each of them once."""
+    """Every file must have the required columns, no column twice, and names in UTF-8."""
+    for column in header:
+        if file.kind.is_text and "\ufffd" in column and set(required) <= set(header):
+            raise DataError(f"{name}: the header of {file.path} is not in UTF-8. Save it as UTF-8.")
+        if file.kind.is_text and column and f"{column}_duplicated_0" in header:  # how Polars renames a repeated column
+            raise DataError(f"{name}: the header names {column} twice. Remove or rename one.")
     for column in required:
         if column not in header:
             raise DataError(f"{name}: {file.path} has no column {column}. Is this file part of {name}?")
-        if file.kind.is_text and f"{column}_duplicated_0" in header:  # how Polars renames a repeated column
-            raise DataError(f"{name}: the header names {column} twice. Remove or rename one.")
 
 
 def agree_on_ids(tables: Sequence[Table], settled: Mapping[str, pl.DataType] | None = None) -> list[Table]:

@@ -1,0 +1,132 @@
+"""What Parquet files say about themselves and Polars does not check: numbers of lines, and checksums of pages."""
+
+import zlib
+from collections.abc import Collection, Iterator
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from carouseval.errors import DataError
+from carouseval.file_kind_base import DAMAGED
+
+_MOST_DEPTH = 32
+_HEADER = 1 << 16  # of a page: more than it takes, unless it has statistics of very long texts
+
+
+def check_parquet(path: Path, columns: Collection[str] = ()) -> None:
+    """Refuse a file whose row groups do not hold all its lines, or that fails a checksum in one of the columns."""
+    with path.open("rb") as file:
+        try:
+            _check(file, columns)
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            if isinstance(error, DataError):
+                raise
+            raise DataError(f"its metadata are inconsistent. {DAMAGED}") from None
+
+
+def _check(file: BinaryIO, columns: Collection[str]) -> None:
+    size = file.seek(-8, 2) + 8
+    length = int.from_bytes(file.read(4), "little")
+    file.seek(max(0, size - 8 - length))
+    metadata = _Thrift(file.read(length)).struct()
+    groups = metadata.get(4, [])
+    if repeated := _repeated_name(metadata[2]):
+        raise DataError(f"column {repeated} appears twice. Remove or rename one.")
+    if (lines := sum(group[3] for group in groups)) != metadata[3]:
+        raise DataError(f"it has {metadata[3]:,} lines, but its row groups have {lines:,}. {DAMAGED}")
+    for group in groups:
+        for chunk in group[1]:
+            column = chunk[3][3][0].decode()
+            if column in columns and not all(_pages_match(file, chunk[3], size)):
+                raise DataError(f"a checksum of column {column} does not match. {DAMAGED}")
+
+
+def _repeated_name(schema: list[dict[int, Any]]) -> str:
+    """The first name that two columns have; the schema lists the root, and each column before those inside it."""
+    names: set[bytes] = set()
+    inside = 0
+    for element in schema[1:]:
+        if not inside and element[4] in names:
+            return str(element[4].decode())
+        if not inside:
+            names.add(element[4])
+        inside += element.get(5, 0) - bool(inside)
+    return ""
+
+
+def _pages_match(file: BinaryIO, chunk: dict[int, Any], size: int) -> Iterator[bool]:
+    """Whether each page of a column chunk has the checksum in its header; nothing where the first page has none."""
+    begin = min(offset for offset in (chunk.get(11), chunk[9]) if offset)
+    end = begin + chunk[7]
+    if not 0 < begin <= end <= size:
+        raise ValueError(f"pages from {begin} to {end}")
+    while begin < end:
+        file.seek(begin)
+        start = file.read(min(_HEADER, end - begin))
+        try:
+            header = _Thrift(start)
+            page = header.struct()
+        except ValueError:  # a longer header
+            header = _Thrift(start + file.read(end - begin - len(start)))
+            page = header.struct()
+        if 4 not in page:
+            return
+        file.seek(begin + header.at)
+        begin += header.at + page[3]
+        if page[3] < 0 or begin > end:
+            raise ValueError(f"a page of {page[3]} bytes")
+        yield zlib.crc32(file.read(page[3])) == page[4] % 2**32
+
+
+class _Thrift:
+    """Reads Thrift's compact protocol: structs as dicts by the number of each field."""
+
+    def __init__(self, content: bytes) -> None:
+        self._content, self.at = content, 0
+
+    def struct(self, depth: int = 0) -> dict[int, Any]:
+        if depth > _MOST_DEPTH:
+            raise ValueError("nested too deeply")
+        fields: dict[int, Any] = {}
+        number = 0
+        while head := self._byte():
+            number = number + (head >> 4) if head >> 4 else self._integer()
+            kind = head & 15
+            fields[number] = kind == 1 if kind in (1, 2) else self._value(kind, depth)
+        return fields
+
+    def _value(self, kind: int, depth: int) -> Any:
+        if kind in (1, 2, 3):
+            return self._byte()
+        if kind in (4, 5, 6):
+            return self._integer()
+        if kind == 7:
+            return self._bytes(8)
+        if kind == 8:
+            return self._bytes(self._varint())
+        if kind in (9, 10):
+            head = self._byte()
+            count = head >> 4 if head >> 4 < 15 else self._varint()
+            return [self._value(head & 15, depth + 1) for _ in range(count)]
+        if kind == 12:
+            return self.struct(depth + 1)
+        raise ValueError(f"type {kind}")  # Parquet has no maps
+
+    def _byte(self) -> int:
+        return self._bytes(1)[0]
+
+    def _bytes(self, count: int) -> bytes:
+        begin, self.at = self.at, self.at + count
+        if self.at > len(self._content):
+            raise ValueError("cut off")
+        return self._content[begin : self.at]
+
+    def _varint(self) -> int:
+        value = shift = 0
+        while (byte := self._byte()) & 0x80:
+            value |= (byte & 0x7F) << shift
+            shift += 7
+        return value | byte << shift
+
+    def _integer(self) -> int:
+        value = self._varint()
+        return value >> 1 ^ -(value & 1)

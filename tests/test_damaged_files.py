@@ -1,0 +1,221 @@
+"""Files that are damaged, cut off or changed: nothing is read in part, and every error names the file."""
+
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+
+import carouseval as cv
+from carouseval.errors import DataError
+from carouseval.evaluation.schema import LAYOUTS
+from carouseval.parquet_metadata import check_parquet
+from carouseval.table_files import read_errors
+from carouseval.tables import open_table
+from tests import fuzz_files
+from tests.fuzz_files import JUDGMENTS, LAYOUT
+
+FRAME = pl.DataFrame(LAYOUT)
+FORMATS = {kind.name: kind for kind in fuzz_files.formats()}
+
+
+def read(source: Any) -> pl.DataFrame:
+    return open_table(source, "layouts", LAYOUTS).collect()
+
+
+def save(folder: Path, name: str, content: bytes) -> Path:
+    path = folder / name
+    path.write_bytes(content)
+    return path
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_damaged_files_are_refused_or_read_as_independent_readers_do(seed: int) -> None:
+    cases = list(fuzz_files.run(1000, seed))
+    assert [case for case in cases if case.violation] == []
+    assert {"refused", "as the reader", "as before the damage"} <= {case.outcome for case in cases}
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_undamaged_files_are_read(name: str, tmp_path: Path) -> None:
+    path = save(tmp_path, f"layouts.{FORMATS[name].extension}", FORMATS[name].content)
+    assert read(path).rows() == read(LAYOUT).rows()
+
+
+class _Panic(BaseException):
+    """As libraries written in Rust raise it."""
+
+
+_Panic.__name__ = "PanicException"
+
+
+def test_batches_that_end_early_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "layouts.parquet"
+    FRAME.write_parquet(path)
+    monkeypatch.setattr(pl.LazyFrame, "collect_batches", lambda frame, **_: iter([frame.collect().head(20)]))
+    message = rf"layouts: {path}: 20 of 60 lines could be read\. Is the file damaged\?"
+    with pytest.raises(DataError, match=message):
+        cv.evaluate(path, JUDGMENTS)
+    (defect,) = cv.check(path).defects
+    assert "20 of 60 lines could be read" in defect.message
+    with pytest.raises(DataError, match="layouts: the table: 20 of 60 lines could be read"):
+        read(FRAME)
+
+
+def test_panics_become_errors_and_interrupts_do_not(tmp_path: Path) -> None:
+    path = save(tmp_path, "layouts.csv", FORMATS["CSV"].content)
+    file = open_table(path, "layouts", LAYOUTS).files[0]
+    with pytest.raises(DataError, match=rf"{path} cannot be parsed as CSV: out of range\."), read_errors(file):
+        raise _Panic("out of range")
+    for interrupt in (KeyboardInterrupt, SystemExit):
+        with pytest.raises(interrupt), read_errors(file):
+            raise interrupt
+
+
+@pytest.mark.parametrize(("error", "expected"), [(_Panic("lost"), DataError), (KeyboardInterrupt(), KeyboardInterrupt)])
+def test_panics_of_other_libraries(error: BaseException, expected: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(_: Any) -> None:
+        raise error
+
+    monkeypatch.setattr(pl, "DataFrame", type("DataFrame", (), {"__init__": lambda *_: fail(None)}))
+    with pytest.raises(expected):
+        open_table(LAYOUT, "layouts", LAYOUTS)
+
+
+def test_row_groups_must_hold_all_lines(tmp_path: Path) -> None:
+    """One bit of a row group's number of lines is enough: readers then return fewer lines, without an error."""
+    path = tmp_path / "t.parquet"
+    pl.DataFrame({"user_id": [1] * 77}).write_parquet(path, statistics=False)
+    content = path.read_bytes()
+    footer = content[:-8].rindex(bytes([0x16, 77 << 1 & 0x7F | 0x80, 77 << 1 >> 7]))
+    damaged = bytearray(content)
+    damaged[footer + 1] ^= 2  # 76 lines
+    path.write_bytes(damaged)
+    with pytest.raises(DataError, match=r"it has \d+ lines, but its row groups have \d+\. Is the file damaged\?"):
+        check_parquet(path)
+
+
+@pytest.mark.parametrize("version", ["1.0", "2.0"])
+def test_checksums_of_parquet_pages(version: Any, tmp_path: Path) -> None:
+    path = tmp_path / "layouts.parquet"
+    options: dict[str, Any] = {"write_page_checksum": True, "use_dictionary": False, "compression": "none"}
+    pa.parquet.write_table(pa.table(LAYOUT), path, data_page_version=version, **options)
+    assert read(path).rows() == read(LAYOUT).rows()
+    path.write_bytes(path.read_bytes().replace(b"i21", b"i20", 1))
+    message = rf"layouts: {path} cannot be parsed as Parquet: a checksum of column item_id does not match\. Is the file"
+    with pytest.raises(DataError, match=message):
+        cv.evaluate(path, JUDGMENTS)
+    assert "a checksum of column item_id" in cv.check(path).defects[0].message
+    assert open_table(path, "judgments", LAYOUTS[:1]).collect().height == 60  # of the columns in use
+
+
+@pytest.mark.parametrize("name", ["CSV, gzip", "NDJSON, gzip"])
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        (lambda content: content[:-100], "end-of-stream marker"),
+        (lambda content: content[:-6] + b"\0" + content[-5:], "CRC check failed"),
+        (lambda content: content[:60] + b"\xff" * 9 + content[69:], "Error -3 while decompressing"),
+    ],
+)
+def test_damaged_gzip(damage: Callable[[bytes], bytes], message: str, name: str, tmp_path: Path) -> None:
+    kind = FORMATS[name]
+    path = save(tmp_path, f"layouts.{kind.extension}", damage(kind.content))
+    with pytest.raises(
+        DataError, match=rf"{path} cannot be parsed .*its gzip data cannot be decompressed: .*{message}"
+    ):
+        read(path)
+
+
+@pytest.mark.needs("zstd")
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        (lambda content: content[:-20], "incomplete frame"),
+        (lambda content: content[:-1] + bytes([content[-1] ^ 1]), "checksum"),
+    ],
+)
+def test_damaged_zstd(damage: Callable[[bytes], bytes], message: str, tmp_path: Path) -> None:
+    content = subprocess.run(["zstd", "-c"], input=FORMATS["CSV"].content, capture_output=True, check=True).stdout
+    assert read(save(tmp_path, "layouts.csv.zst", content)).height == 60
+    path = save(tmp_path, "damaged.csv.zst", damage(content))
+    with pytest.raises(DataError, match=rf"{path} cannot be parsed as CSV: .*{message}.*Is the file damaged\?"):
+        read(path)
+
+
+@pytest.mark.parametrize("extension", ["csv.gz", "csv.zst", "ndjson.zst"])
+def test_files_that_are_not_compressed_as_their_name_says(extension: str, tmp_path: Path) -> None:
+    path = save(tmp_path, f"layouts.{extension}", b"\x29\xb5\x2f\xfd\x04\x58\xa1\x0b\0\xff")
+    with pytest.raises(DataError, match=r"is not compressed with (gzip|zstd), as its name says: it starts with"):
+        read(path)
+
+
+@pytest.mark.parametrize("name", ["CSV", "Parquet", "NDJSON"])
+def test_a_file_that_changes_while_it_is_read(name: str, tmp_path: Path) -> None:
+    path = save(tmp_path, f"layouts.{FORMATS[name].extension}", FORMATS[name].content)
+    batches = open_table(path, "layouts", LAYOUTS).batches()
+    next(batches)
+    with path.open("ab") as file:
+        file.write(FORMATS[name].content[-20:])
+    with pytest.raises(DataError, match=rf"layouts: {path} changed while it was read\. Wait until it is complete"):
+        list(batches)
+
+
+def test_an_unreadable_parquet_file_is_not_read_whole(tmp_path: Path) -> None:
+    path = save(tmp_path, "layouts.parquet", b"not a table")
+    with path.open("ab") as file:
+        file.truncate(1 << 40)  # takes no space, but could not be read
+    with pytest.raises(DataError, match="it starts with b'not a table"):
+        read(path)
+
+
+RECORD = '{"user_id": "u", "row": 1, "col": 1, "item_id": "a", "category": "c"}'
+TWICE = RECORD.replace("}", ', "category": "d"}')
+ESCAPED = RECORD.replace("}", r', "c\u0061tegory": "d"}')
+NESTED = '{"user_id": "u", "rows": [{"title": "c", "items": [%s]%s}]}'
+KEY = r"an object has the key '(category|title|items|item_id|user_id)' twice\. Remove or rename one\."
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("l.csv", "user_id,row,col,item_id,category,category\nu,1,1,a,c,d\n", "header names category twice"),
+        ("l.ndjson", f"{RECORD}\n{TWICE}\n", f"line 2: {KEY}"),
+        ("l.ndjson", f"{RECORD}\n\n{ESCAPED}\n", f"line 3: {KEY}"),
+        ("l.json", f"[{RECORD}, {TWICE}]", KEY),
+        ("l.json", f"{RECORD}\n{TWICE}\n", f"line 2: {KEY}"),
+        ("l.json", '{"user_id": ["u"], "row": [1], "col": [1], "item_id": ["a"], "user_id": ["v"]}', KEY),
+        ("l.ndjson", NESTED % ('"a"', ', "title": "d"') + "\n", f"line 1: {KEY}"),
+        ("l.ndjson", NESTED % ('{"item_id": "}]"}', ', "items": []') + "\n", f"line 1: {KEY}"),
+        ("l.ndjson", NESTED % ('{"item_id": "a", "item_id": "b"}', "") + "\n", f"line 1: {KEY}"),
+    ],
+)
+def test_repeated_columns_and_keys(name: str, text: str, message: str, tmp_path: Path) -> None:
+    path = save(tmp_path, name, text.encode())
+    with pytest.raises(DataError, match=message):
+        read(path)
+    assert not cv.check(path).ok
+
+
+@pytest.mark.parametrize(
+    "text", [NESTED % ('"a", "b"', "") + "\n", f"{RECORD}\n", NESTED % ('"\\"title\\":"', "") + "\n"]
+)
+def test_keys_that_are_repeated_in_other_objects_only(text: str, tmp_path: Path) -> None:
+    assert read(save(tmp_path, "l.ndjson", f"{text}\n".encode())).height >= 1
+
+
+def test_repeated_columns_of_typed_files(tmp_path: Path) -> None:
+    table = pa.Table.from_arrays([pa.array(["x"])] * 6, names=[*LAYOUT, "category"])
+    pa.parquet.write_table(table, tmp_path / "l.parquet")
+    for name, writer in (("file.arrow", pa.ipc.new_file), ("stream.arrow", pa.ipc.new_stream)):
+        with writer(tmp_path / name, table.schema) as file:
+            file.write_table(table)
+    for name in ("l.parquet", "file.arrow", "stream.arrow"):
+        with pytest.raises(DataError, match=rf"{name} cannot be parsed .*: column category appears twice\. Remove or"):
+            read(tmp_path / name)
+    with pytest.raises(DataError, match=r"layouts cannot be read as a table: .*names must be unique"):
+        read(table)

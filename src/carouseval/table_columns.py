@@ -133,7 +133,7 @@ def _one_number_type(values: Any) -> Any:
     if not isinstance(values, list | tuple):
         return values
     types = set(map(type, values)) - {type(None)}
-    numbers = all(issubclass(kind, Real) and kind is not bool for kind in types)
+    numbers = bool not in types and all(issubclass(kind, Real) for kind in types)
     mixed = numbers and len({issubclass(kind, Integral) for kind in types}) == 2
     return pl.Series(values, dtype=pl.Float64, strict=False) if mixed else values
 

@@ -138,7 +138,7 @@ def test_every_number_type_gives_the_same_bits(dtype: str) -> None:
 
 @pytest.mark.parametrize("rows", [list, tuple, lambda page: [list(page)], lambda page: [page, page[:1]]])
 def test_lists_of_masked_arrays_keep_their_masks(rows: Any) -> None:
-    page = np.ma.array([[1.0, 2.0, 3.0], [4.0, 0.0, 2.0]], mask=[[0, 1, 0], [1, 0, 0]])
+    page = np.ma.array([[1.0, 2.0, 3.0], [4.0, 0.0, 2.0]], mask=[[False, True, False], [True, False, False]])
     filled = page.filled(np.nan)
     assert np.array_equal(cv.dcg2d(rows(page)), cv.dcg2d(rows(filled)))
     assert np.all(cv.dcg2d(rows(page)) < cv.dcg2d(rows(page.data)))

@@ -4,6 +4,7 @@ import difflib
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from numbers import Integral, Real
 from typing import Any, Literal, TypeAlias
 
 import polars as pl
@@ -120,6 +121,21 @@ class Column:
         if self.kind == "time" and isinstance(raw, pl.Datetime):
             return True
         return raw.is_numeric() or raw in (*TEXT, pl.Boolean, pl.Null)
+
+
+def frame_of_columns(columns: Mapping[str, Any]) -> pl.DataFrame:
+    """A frame of a dict of columns, in which integers and floats, in whatever order, are one column of numbers."""
+    return pl.DataFrame({name: _one_number_type(values) for name, values in columns.items()})
+
+
+def _one_number_type(values: Any) -> Any:
+    """Lists of integers and floats as floats; Polars takes the first value's type and refuses others."""
+    if not isinstance(values, list | tuple):
+        return values
+    types = set(map(type, values)) - {type(None)}
+    numbers = bool not in types and all(issubclass(kind, Real) for kind in types)
+    mixed = numbers and len({issubclass(kind, Integral) for kind in types}) == 2
+    return pl.Series(values, dtype=pl.Float64, strict=False) if mixed else values
 
 
 def _id_text(column: pl.Expr, raw: pl.DataType) -> pl.Expr:

@@ -100,9 +100,13 @@ def _tables_in(folder: Path) -> list[Path]:
 def open_file(path: Path) -> TableFile:
     """A file, with its kind recognised by its first bytes or else by its name."""
     try:
+        if path.exists() and not path.is_file():  # a pipe blocks, and a device may never end
+            raise DataError(f"{str(path)[:255]} is a pipe or a device, not a file. Save its content to a file first.")
         version = _version(path)
         with path.open("rb") as file:
             start = file.read(24)
+    except DataError:
+        raise
     except (OSError, ValueError) as error:
         raise DataError(f"{str(path)[:255]}: {getattr(error, 'strerror', None) or error}.") from None
     kind = next((kind for kind in KINDS if kind.magic and start.startswith(kind.magic)), kind_of(path))

@@ -11,6 +11,7 @@ import polars as pl
 from carouseval.cloud_files import cloud_url, open_cloud_file
 from carouseval.errors import DataError, ParameterError
 from carouseval.forks import refuse_fork
+from carouseval.table_columns import frame_of_columns
 from carouseval.table_files import TableFile, find_files, first_line, is_panic, open_file, with_table_name
 
 
@@ -53,7 +54,8 @@ def open_source(source: TableLike, name: str) -> tuple[pl.LazyFrame, tuple[Table
         return _with_uuids_as_text(source).lazy(), ()
     if isinstance(source, Mapping) or hasattr(source, "__arrow_c_stream__") or hasattr(source, "__dataframe__"):
         try:
-            return _with_uuids_as_text(pl.DataFrame(source)).lazy(), ()
+            frame = frame_of_columns(source) if isinstance(source, Mapping) else pl.DataFrame(source)
+            return _with_uuids_as_text(frame).lazy(), ()
         except BaseException as error:  # whatever another library raises about its own table
             if not (isinstance(error, Exception) or is_panic(error)):
                 raise

@@ -136,6 +136,32 @@ def test_every_number_type_gives_the_same_bits(dtype: str) -> None:
     np.testing.assert_array_equal(cv.n2dcg_cat(pages.astype(dtype)[::-1]), expected[::-1])
 
 
+@pytest.mark.parametrize("rows", [list, tuple, lambda page: [list(page)], lambda page: [page, page[:1]]])
+def test_lists_of_masked_arrays_keep_their_masks(rows: Any) -> None:
+    page = np.ma.array([[1.0, 2.0, 3.0], [4.0, 0.0, 2.0]], mask=[[False, True, False], [True, False, False]])
+    filled = page.filled(np.nan)
+    assert np.array_equal(cv.dcg2d(rows(page)), cv.dcg2d(rows(filled)))
+    assert np.all(cv.dcg2d(rows(page)) < cv.dcg2d(rows(page.data)))
+    assert cv.dcg2d([page[0], page[1, :2]]) == cv.dcg2d([filled[0], filled[1, :2]])
+
+
+@pytest.mark.filterwarnings("ignore:relevance.*the largest relevance is")
+def test_gains_are_scored_as_far_as_floats_go() -> None:
+    for function in (cv.n2dcg_cat, cv.n2dcg):
+        assert function([[1000.0]]) == 1
+        assert function([[1.7e308]], gain="linear") == 1
+    page = np.array([[1.0, 0.5, 3.0], [2.0, 4.0, np.nan], [0.5, 1.0, 1.0]])
+    large, small = page * 2.0**1020, page * 2.0**-1000  # powers of two: the same digits
+    scores = cv.n2dcg_cat([large, page, small], gain="linear")
+    assert scores.tolist() == [cv.n2dcg_cat(page, gain="linear")] * 3
+    assert cv.ideal_dcg2d(large, gain="linear") == cv.ideal_dcg2d(page, gain="linear") * 2.0**1020
+    assert np.array_equal(cv.ideal_layout(large, gain="linear"), cv.ideal_layout(page, gain="linear"))
+    with pytest.raises(cv.DataError, match=r"^relevance\[1\]: .*; the largest relevance is 1\.7e\+308\. Rescale"):
+        cv.n2dcg_cat([[[1.0] * 20], [[1.7e308] * 20]], gain="linear")
+    with pytest.raises(cv.DataError, match=r"row 1, col 1 is 1024, and 2\^1024 is too large for a float"):
+        cv.n2dcg_cat([[1024.0]])
+
+
 def test_booleans_none_masks_and_ragged_lists() -> None:
     page = np.array([[True, False], [False, True]])
     assert cv.dcg2d(page) == cv.dcg2d([[1, 0], [0, 1]])
@@ -301,7 +327,10 @@ def test_other_python_threads_run_meanwhile() -> None:
         ([[1, np.inf]], r"relevance: row 1, col 2 is inf\."),
         ([[-np.inf, 1]], r"relevance: row 1, col 1 is -inf\."),
         ([[1024]], r"row 1, col 1 is 1024, and 2\^1024 is too large for a float\. .* use gain='linear'\."),
-        ([[1023.5] * 9], r"add up to more than a float holds\. Rescale the relevances, or use gain='linear'\."),
+        (
+            [[1023.5] * 9],
+            r"add up to more than a float holds; the largest .* 1023\.5\. Rescale .* gain='linear'\.",
+        ),
         ([[10**400]], r"relevance holds 1000.* which is not a number"),
         (np.ones((20_000, 1)), r"a page of 20000x1; pages have at most 10,000 rows"),
         ([["1", "x"]], r"relevance holds '1', which is not a number"),
@@ -355,7 +384,11 @@ def test_a_page_beyond_the_grid_is_refused() -> None:
         ({"gain": lambda r: r[0]}, cv.DataError, r"returned shape \(2,\) for relevances of shape \(1, 2\)"),
         ({"relevance": [[-3.0, 1.0]], "gain": np.abs}, cv.DataError, r"row 1, col 1 is -3\. Relevance is finite"),
         ({"relevance": [[np.inf, 1.0]], "gain": np.sign}, cv.DataError, r"row 1, col 1 is inf\."),
-        ({"relevance": [[1e308] * 9], "gain": "linear"}, cv.DataError, r"a float holds\. Rescale the relevances\.$"),
+        (
+            {"relevance": [[1e308] * 99], "gain": "linear"},
+            cv.DataError,
+            r"; .* is 1e\+308\. Rescale the relevances\.$",
+        ),
         ({"gain": lambda r: -r}, cv.DataError, r"returned -1 for relevance 1; gains must be finite and 0 or more"),
         ({"gain": lambda r: r * np.inf}, cv.DataError, r"returned (nan|inf) for relevance"),
         ({"discount": "d_rpt"}, cv.ParseError, r"no discount 'd_rpt'\. Did you mean 'd_rpd'"),

@@ -243,6 +243,8 @@ def test_parse_reads_positions_and_partial_lists() -> None:
         ("d_t(**{})", r"parameter 'None' is unknown"),
         ("d_t(1, 2, 3)", r"has 3 parameters; d_t takes alpha, beta\."),
         ("d_t(1, alpha=2)", r"parameter 'alpha' is given twice"),
+        ("d_rpd(mu=0.5, mu=0.6)", r"parameter 'mu' is given twice\. d_rpd takes"),
+        ("d_a(lam=1, lambda=2)", r"parameter 'lam' is given twice\. d_a takes"),
         ("d_t(1)(2)", r"name=number"),
         ("d_emp(unheard of)", r"there is no table 'unheard of'.*register_table"),
         ("@no/such/file.json", r"discount file 'no/such/file.json': No such file"),

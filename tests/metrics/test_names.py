@@ -158,9 +158,9 @@ def test_a_function_must_give_one_number(result: Any) -> None:
         ),
         (
             lambda: cv.metric("NDCG@3x5"),
-            r"NDCG takes a cutoff of one integer of at least 1, such as NDCG@10, found '3x5'",
+            r"NDCG takes a cutoff of one integer from 1 to 999,999,999, such as NDCG@10, found '3x5'",
         ),
-        (lambda: cv.metric("NDCG@0"), r"NDCG takes a cutoff of one integer of at least 1"),
+        (lambda: cv.metric("NDCG@0"), r"NDCG takes a cutoff of one integer from 1 to 999,999,999"),
         (lambda: cv.metric("NDCG", cutoff=(3, 5)), r"metric 'NDCG': cutoff must be an integer"),
         (lambda: cv.metric("NDCG(d_a)@5"), r"NDCG reads a page as one list and takes no discount"),
         (lambda: cv.metric("DCG", discount="d_a"), r"DCG reads a page as one list and takes no discount"),

@@ -11,10 +11,12 @@ import typer
 from carouseval.errors import ParseError
 from carouseval.evaluation.notices import COUNTS
 from carouseval.evaluation.results import Evaluation
-from carouseval.metrics.validation import did_you_mean
+from carouseval.metrics.validation import did_you_mean, quoted
 
 _OPERATORS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
-_PATTERN = re.compile(r"\s*(.+?)\s*(<=|>=|<|>)\s*([-+]?[0-9.]+(?:[eE][-+]?[0-9]+)?)\s*")
+# parts that share no characters, and blanks removed afterwards: a text of blanks is refused at once
+_PATTERN = re.compile(r"([^<>]+)(<=?|>=?)([^<>=]+)")
+_NUMBER = re.compile(r"[-+]?[0-9.]+(?:[eE][-+]?[0-9]+)?")
 
 
 @dataclass(frozen=True)
@@ -40,21 +42,22 @@ def parse_conditions(texts: Sequence[str], metrics: Sequence[str]) -> list[Condi
     names = [*(name.strip() for name in metrics), *COUNTS]
     for text in texts:
         match = _PATTERN.fullmatch(text)
+        name, sign, number = (part.strip() for part in match.groups()) if match else ("", "", "")
         try:
-            limit = float(match[3]) if match else math.nan
+            limit = float(number) if _NUMBER.fullmatch(number) else math.nan
         except ValueError:
             limit = math.nan
-        if not match or math.isnan(limit) or re.search(r"[<>]| and | or ", match[1]):
+        if not name or math.isnan(limit) or " and " in name or " or " in name:
             raise ParseError(
-                f"--fail-if {text!r} cannot be parsed; write a name, one of < <= > >= and a number: "
+                f"--fail-if {quoted(text)} cannot be parsed; write a name, one of < <= > >= and a number: "
                 "'N2DCG_cat < 0.42'. Repeat --fail-if for several conditions."
             )
-        if match[1] not in names:
+        if name not in names:
             raise ParseError(
-                f"--fail-if {text!r}: {match[1]!r} is neither one of --metrics nor a count."
-                f"{did_you_mean(match[1], names)} Choose from {', '.join(names)}."
+                f"--fail-if {quoted(text)}: {quoted(name)} is neither one of --metrics nor a count."
+                f"{did_you_mean(name, names)} Choose from {', '.join(names)}."
             )
-        conditions.append(Condition(match[1], match[2], limit))
+        conditions.append(Condition(name, sign, limit))
     return conditions
 
 
@@ -67,14 +70,16 @@ def parse_system_conditions(
         system, sign, other = (part.strip() for part in text.partition("<" if "<" in text else ">"))
         system, other = (other, system) if sign == ">" else (system, other)
         if not (system and sign and other) or "=" in text:
-            raise ParseError(f"--fail-if {text!r} cannot be parsed; write two systems, such as 'new < prod'.")
+            raise ParseError(f"--fail-if {quoted(text)} cannot be parsed; write two systems, such as 'new < prod'.")
         for name in (system, other):
             if name not in systems:
-                raise ParseError(f"--fail-if {text!r}: there is no system {name!r}.{did_you_mean(name, systems)}")
+                raise ParseError(
+                    f"--fail-if {quoted(text)}: there is no system {quoted(name)}.{did_you_mean(name, systems)}"
+                )
         if baseline is not None and baseline not in (system, other):
-            raise ParseError(f"--fail-if {text!r}: with --baseline {baseline} the two are not compared.")
+            raise ParseError(f"--fail-if {quoted(text)}: with --baseline {baseline} the two are not compared.")
         if system == other:
-            raise ParseError(f"--fail-if {text!r} names the same system twice.")
+            raise ParseError(f"--fail-if {quoted(text)} names the same system twice.")
         pairs.append((system, other))
     return pairs
 

@@ -11,6 +11,7 @@ from carouseval.attention.choices import Objective
 from carouseval.cli.options import GridName, OutputFormat, PageSize, VisibleRows, choice_parser
 from carouseval.cli.output import Format, emit, progress_bar
 from carouseval.errors import ParseError
+from carouseval.metrics.validation import quoted
 
 CHARTS = (".svg", ".png", ".pdf", ".html")
 
@@ -141,6 +142,6 @@ def _parse_values(texts: list[str]) -> dict[str, list[float]]:
             ]
         except ValueError:
             raise ParseError(
-                f"--values {text!r} cannot be parsed; write each parameter once, such as mu=0.1,0.2,0.3."
+                f"--values {quoted(text)} cannot be parsed; write each parameter once, such as mu=0.1,0.2,0.3."
             ) from None
     return values

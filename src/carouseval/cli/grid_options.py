@@ -8,7 +8,7 @@ from typing import Any
 
 from carouseval.errors import ParseError
 from carouseval.metrics.grid import PRESETS, Grid, extended, resized, sizes_by_row
-from carouseval.metrics.validation import did_you_mean
+from carouseval.metrics.validation import LARGEST_SIZE, did_you_mean, parse_size, quoted
 
 _MOST_CELLS = 1_000_000
 _GRID = re.compile(rf"(?:({'|'.join(PRESETS)}):)?(\d{{1,6}})x(\d{{1,6}})")
@@ -23,9 +23,13 @@ def parse_grid(
     """
     if name is not None and "/" in name:
         name, _, sizes = name.partition("/")
-        if not re.fullmatch(r"\d+(,\d+)*", sizes):
-            raise ParseError(f"--grid {name}/{sizes}: write page sizes as integers, such as {name}/1,5.")
-        page_size = tuple(map(int, sizes.split(",")))
+        parsed = [parse_size(size) for size in sizes.split(",")]
+        page_size = tuple(size for size in parsed if size is not None)
+        if len(page_size) < len(parsed):
+            raise ParseError(
+                f"--grid {quoted(f'{name}/{sizes}')}: write page sizes as integers from 1 to {LARGEST_SIZE:,}, such as "
+                "10x15/1,5."
+            )
     if name is None:
         grid = Grid(*page_shape)
     elif name.lower() in PRESETS:
@@ -37,8 +41,8 @@ def parse_grid(
         grid = resized(PRESETS[match[1]], rows, cols) if match[1] else Grid(rows, cols)
     else:
         raise ParseError(
-            f"--grid: there is no grid {name!r}.{did_you_mean(name, PRESETS)} Write ROWSxCOLS, such as 10x15, or one "
-            f"of {', '.join(PRESETS)}; page sizes may follow: 10x15/1,5."
+            f"--grid: there is no grid {quoted(name)}.{did_you_mean(name, PRESETS)} Write ROWSxCOLS, such as 10x15, or "
+            f"one of {', '.join(PRESETS)}; page sizes may follow: 10x15/1,5."
         )
     if isinstance(page_size, tuple):
         if len(page_size) > grid.rows:

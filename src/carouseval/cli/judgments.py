@@ -10,6 +10,7 @@ from carouseval.cli import options
 from carouseval.cli.output import Format, emit, progress_bar
 from carouseval.cli.settings_options import parse_columns
 from carouseval.errors import ParseError
+from carouseval.metrics.validation import quoted
 
 EXAMPLES = """
 carouseval judgments events.parquet --value minutes --grades 1,10,45 --out judgments.parquet
@@ -114,7 +115,7 @@ def _parse_numbers(option: str, text: str | None, example: str) -> list[float] |
         return None if text is None else [float(part) for part in text.split(",")]
     except ValueError:
         raise ParseError(
-            f"{option} {text!r} cannot be parsed; write numbers separated by commas, such as {example}."
+            f"{option} {quoted(text)} cannot be parsed; write numbers separated by commas, such as {example}."
         ) from None
 
 
@@ -129,6 +130,6 @@ def _parse_relevances(texts: list[str]) -> dict[str, float | None]:
             relevances[name] = None if relevance.strip().lower() == "none" else float(relevance)
         except ValueError:
             raise ParseError(
-                f"--event-relevance {text!r} cannot be parsed; write each event once, such as thumbs_down=0."
+                f"--event-relevance {quoted(text)} cannot be parsed; write each event once, such as thumbs_down=0."
             ) from None
     return relevances

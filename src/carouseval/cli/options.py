@@ -9,7 +9,7 @@ import typer
 from carouseval.cli.output import Format
 from carouseval.errors import ParameterError
 from carouseval.metrics.choices import GainName as GainName
-from carouseval.metrics.validation import require_choice
+from carouseval.metrics.validation import LARGEST_SIZE, parse_size, quoted, require_choice
 
 
 def choice_parser(kind: Any) -> Callable[[str], Any]:
@@ -28,11 +28,13 @@ def choice_parser(kind: Any) -> Callable[[str], Any]:
 
 def parse_page_size(text: str) -> int | tuple[int, ...]:
     """``5`` as a number, ``1,5`` as the page sizes of the first rows."""
-    try:
-        first, *others = map(int, text.split(","))
-    except ValueError:
-        raise typer.BadParameter(f"{text!r} is neither an integer nor a list of integers such as 1,5.") from None
-    return (first, *others) if others else first
+    parsed = [parse_size(size) for size in text.split(",")]
+    sizes = tuple(size for size in parsed if size is not None)
+    if len(sizes) < len(parsed):
+        raise typer.BadParameter(
+            f"{quoted(text)} is neither an integer from 1 to {LARGEST_SIZE:,} nor a list of them such as 1,5."
+        )
+    return sizes if len(sizes) > 1 else sizes[0]
 
 
 NOTHING: list[str] = []

@@ -11,6 +11,7 @@ from carouseval.cli.output import Format, emit, progress_bar
 from carouseval.cli.settings_options import ColumnsOption, SplitOption, parse_columns
 from carouseval.cli.typed_ids import parse_id
 from carouseval.errors import ParseError
+from carouseval.metrics.validation import parse_size, quoted
 
 if TYPE_CHECKING:
     import polars as pl
@@ -121,9 +122,12 @@ def _pinned_rows(texts: list[str], items: str, columns: dict[str, Any]) -> dict[
     rows: dict[str, int] = {}
     for text in texts:
         name, _, row = text.rpartition("=")
-        if not (name and row.strip().isdecimal()) or name in rows:
-            raise ParseError(f"--pinned {text!r} cannot be parsed; write each category once: 'Continue watching=1'.")
-        rows[name] = int(row)
+        number = parse_size(row)
+        if not name or number is None or name in rows:
+            raise ParseError(
+                f"--pinned {quoted(text)} cannot be parsed; write each category once: 'Continue watching=1'."
+            )
+        rows[name] = number
     return dict(zip(_categories("--pinned", list(rows), items, columns), rows.values(), strict=True))
 
 

@@ -22,6 +22,7 @@ from carouseval.cli.options import (
 )
 from carouseval.errors import ParseError
 from carouseval.evaluation.settings import Settings, setting_default, setting_doc, setting_type
+from carouseval.metrics.validation import parse_size, quoted
 
 _COLUMNS = "Your name for a column: user_id=customer, or items.item_id=sku for a single table. Repeat for several."
 ColumnsOption: TypeAlias = Annotated[
@@ -138,12 +139,17 @@ def parse_columns(texts: list[str]) -> dict[str, Any]:
     for text in texts:
         ours, equals, theirs = text.partition("=")
         if not (ours and equals and theirs):
-            raise ParseError(f"--columns {text!r} cannot be parsed; write our name, then yours: user_id=customer.")
+            raise ParseError(
+                f"--columns {quoted(text)} cannot be parsed; write our name, then yours: user_id=customer."
+            )
         table, dot, column = ours.partition(".")
         if dot:
             table_names = names.setdefault(table, {})
             if not isinstance(table_names, dict):
-                raise ParseError(f"--columns {table}={table_names}: {table} is a table; write {table}.user_id=yours.")
+                raise ParseError(
+                    f"--columns {quoted(f'{table}={table_names}')}: {quoted(table)} is a table; write "
+                    f"{table[:60]}.user_id=yours."
+                )
             table_names[column] = theirs
         else:
             names[ours] = theirs
@@ -174,11 +180,13 @@ def _parse_capacity(texts: list[str]) -> Any:
     capacities: dict[str, int] = {}
     for text in texts:
         category, equals, number = text.rpartition("=")
-        if not (category and equals and number.strip().isdecimal()):
+        capacity = parse_size(number)
+        if not (category and equals) or capacity is None:
             raise ParseError(
-                f"--capacity {text!r} cannot be parsed; write grid, shown, or a category and its capacity: 'Top 10=10'."
+                f"--capacity {quoted(text)} cannot be parsed; write grid, shown, or a category and its capacity: "
+                "'Top 10=10'."
             )
-        capacities[category] = int(number)
+        capacities[category] = capacity
     return capacities
 
 

@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from carouseval.errors import ParameterError
+from carouseval.metrics.validation import quoted
 
 if TYPE_CHECKING:
     import polars as pl
@@ -15,4 +16,4 @@ def parse_id(option: str, text: str, column: str, kind: "pl.DataType") -> str | 
     try:
         return int(text)
     except ValueError:
-        raise ParameterError(f"{option} must be an integer, as {column} is, found {text!r}.") from None
+        raise ParameterError(f"{option} must be an integer, as {column} is, found {quoted(text)}.") from None

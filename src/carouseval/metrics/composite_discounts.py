@@ -13,9 +13,10 @@ from carouseval.metrics.discount_base import TABLE, Discount, as_discount, parse
 from carouseval.metrics.discount_base import registered_table as _registered_table
 from carouseval.metrics.discount_files import as_plain, from_plain
 from carouseval.metrics.grid import Array, Grid, PageSizes, sizes_by_row
-from carouseval.metrics.validation import require_float, split_outside_brackets
+from carouseval.metrics.validation import quoted, require_float, split_outside_brackets
 
 MIXTURE = "d_mix"
+_DEEPEST = 16  # mixtures inside one another; their names can be parsed, also in the name of a metric
 
 
 def table_name(text: str) -> str:
@@ -64,7 +65,7 @@ class Empirical(Discount):
 
     def __init__(self, table: ArrayLike, name: str = "table", page_size: PageSizes | None = None) -> None:
         if not isinstance(name, str) or not re.fullmatch(r"[^()\s,](?:[^(),\n]*[^()\s,])?", name):
-            raise ParameterError(f"d_emp: name must be text without brackets and commas, found {name!r}.")
+            raise ParameterError(f"d_emp: name must be text without brackets and commas, found {quoted(name)}.")
         object.__setattr__(self, "name", name)
         try:
             weights = np.array(table, dtype=np.float64)
@@ -171,6 +172,8 @@ class Mixture(Discount):
             (require_float(f"{MIXTURE}: a share", share, above=0, at_most=1), _part(discount))
             for share, discount in pairs
         )
+        if max((_depth(part) for _, part in checked), default=0) >= _DEEPEST:
+            raise ParameterError(f"{MIXTURE}: more than {_DEEPEST} mixtures inside one another.")
         total = sum(share for share, _ in checked)
         if abs(total - 1) > 1e-9:
             raise ParameterError(f"{MIXTURE}: the shares of all parts add up to {total:g}; they must add up to 1.")
@@ -187,8 +190,8 @@ class Mixture(Discount):
                 star = ""
             if not star or not discount.strip() or discount.strip().startswith("@"):
                 raise ParseError(
-                    f"discount {text!r} cannot be parsed; write shares and discounts, as in {MIXTURE}(0.7*d_rpb + "
-                    "0.3*d_rcb)."
+                    f"discount {quoted(text)} cannot be parsed; write shares and discounts, as in "
+                    f"{MIXTURE}(0.7*d_rpb + 0.3*d_rcb)."
                 )
         if not parts:
             raise ParseError(f"{MIXTURE} needs shares and discounts, as in {MIXTURE}(0.7*d_rpb + 0.3*d_rcb).")
@@ -212,6 +215,11 @@ class Mixture(Discount):
 
     def weights(self, grid: Grid) -> Array:
         return np.asarray(sum(share * part.weights(grid) for share, part in self.parts))
+
+
+def _depth(discount: Discount) -> int:
+    """How many mixtures are inside one another."""
+    return 1 + max(_depth(part) for _, part in discount.parts) if isinstance(discount, Mixture) else 0
 
 
 def _part(discount: Any) -> Discount:

@@ -1,7 +1,6 @@
 """Cutoffs, beyond which cells have weight 0: ``3x5`` for a page, ``10`` for a list."""
 
 import functools
-import re
 from typing import TypeAlias
 
 import numpy as np
@@ -10,7 +9,7 @@ from carouseval.errors import ParameterError, ParseError
 from carouseval.metrics.discount_base import Discount, check_weights
 from carouseval.metrics.discount_files import warn_of_other_screen
 from carouseval.metrics.grid import Array, Grid
-from carouseval.metrics.validation import require_int
+from carouseval.metrics.validation import LARGEST_SIZE, parse_size, quoted, require_int
 
 PageCutoff: TypeAlias = tuple[int, int] | str | None
 """The cutoff of a page as an argument: ``(rows, cols)``, text such as ``"3x5"``, or None for the whole page."""
@@ -21,13 +20,18 @@ def parse_cutoff(cutoff: PageCutoff) -> tuple[int, int] | None:
     if cutoff is None:
         return None
     if isinstance(cutoff, str):
-        match = re.fullmatch(r"0*([1-9][0-9]*)x0*([1-9][0-9]*)", cutoff)
-        if not match:
-            raise ParseError(f"cutoff {cutoff!r} cannot be parsed; write ROWSxCOLS, each at least 1, such as 3x5.")
-        return int(match[1]), int(match[2])
+        rows, cols = map(parse_size, cutoff.partition("x")[::2])
+        if rows is None or cols is None:
+            raise ParseError(
+                f"cutoff {quoted(cutoff)} cannot be parsed; write ROWSxCOLS, each from 1 to {LARGEST_SIZE:,}, such as "
+                "3x5."
+            )
+        return rows, cols
     if not isinstance(cutoff, tuple | list) or len(cutoff) != 2:
-        raise ParameterError(f"cutoff must be (rows, cols) or text such as '3x5', found {cutoff!r}.")
-    return require_int("cutoff: rows", cutoff[0], 1), require_int("cutoff: cols", cutoff[1], 1)
+        raise ParameterError(f"cutoff must be (rows, cols) or text such as '3x5', found {quoted(cutoff)}.")
+    sizes = zip(("rows", "cols"), cutoff, strict=True)
+    rows, cols = (require_int(f"cutoff: {name}", size, 1, LARGEST_SIZE) for name, size in sizes)
+    return rows, cols
 
 
 def page_weights(discount: Discount, grid: Grid, cutoff: tuple[int, int] | None = None) -> Array:

@@ -15,7 +15,7 @@ import numpy as np
 
 from carouseval.errors import ParameterError, ParseError
 from carouseval.metrics.grid import Array, Grid
-from carouseval.metrics.validation import did_you_mean, require_float, unmatched_brackets
+from carouseval.metrics.validation import check_name, did_you_mean, quoted, require_float, unmatched_brackets
 
 TABLE = "d_emp"  # the symbol of tables of weights, which are looked up by name
 
@@ -183,15 +183,17 @@ _D = TypeVar("_D", bound=Discount)
 def _parse(text: str) -> Discount:
     match = _SYNTAX.fullmatch(text)
     if brackets := unmatched_brackets(text):
-        raise ParseError(f"discount {text!r}: {brackets}. Write it as in d_rpd(mu=0.5).")
+        raise ParseError(f"discount {quoted(text)}: {brackets}. Write it as in d_rpd(mu=0.5).")
     if not match:
-        raise ParseError(f"discount {text!r} cannot be parsed; write for example d_rpd, d_rpd(mu=0.5) or @fitted.json.")
+        raise ParseError(
+            f"discount {quoted(text)} cannot be parsed; write for example d_rpd, d_rpd(mu=0.5) or @fitted.json."
+        )
     symbol = match[1]
     cls = class_of(symbol)
     if cls is None:
         symbols = known_symbols()
         hint = did_you_mean(symbol, symbols)
-        raise ParseError(f"there is no discount {symbol!r}.{hint} Known: {', '.join(symbols)}.")
+        raise ParseError(f"there is no discount {quoted(symbol)}.{hint} Known: {', '.join(symbols)}.")
     return cls._from_text(match[2] or "", text)
 
 
@@ -208,19 +210,27 @@ def _with_numbers(cls: type[Discount], arguments: str, text: str) -> Discount:
             raise ValueError
         positional = [ast.literal_eval(value) for value in call.args]
         named = {str(keyword.arg): ast.literal_eval(keyword.value) for keyword in call.keywords}
-    except (SyntaxError, ValueError):
-        raise ParseError(f"discount {text!r}: parameters are written as name=number, separated by commas.") from None
+    except (SyntaxError, ValueError, TypeError, RecursionError, MemoryError):  # whatever Python's parser raises
+        raise ParseError(
+            f"discount {quoted(text)}: parameters are written as name=number, separated by commas."
+        ) from None
     names, symbol = [f.name for f in fields(cast(Any, cls))], cls.symbol
     if len(positional) > len(names):
-        raise ParseError(f"discount {text!r} has {len(positional)} parameters; {symbol} takes {', '.join(names)}.")
-    for name in named:
-        if name not in names[len(positional) :]:
-            why = "is given twice" if name in names else f"is unknown.{did_you_mean(name, names)}"
-            raise ParseError(f"discount {text!r}: parameter {name!r} {why} {symbol} takes {', '.join(names)}.")
+        raise ParseError(
+            f"discount {quoted(text)} has {len(positional)} parameters; {symbol} takes {', '.join(names)}."
+        )
+    given = names[: len(positional)]
+    for name in (str(keyword.arg) for keyword in call.keywords):
+        if name in given or name not in names:
+            why = "is given twice." if name in names else f"is unknown.{did_you_mean(name, names)}"
+            raise ParseError(
+                f"discount {quoted(text)}: parameter {quoted(name)} {why} {symbol} takes {', '.join(names)}."
+            )
+        given.append(name)
     try:
         return cls(*positional, **named)
     except TypeError:
-        raise ParseError(f"discount {text!r}: {symbol} needs its parameters {', '.join(names)}.") from None
+        raise ParseError(f"discount {quoted(text)}: {symbol} needs its parameters {', '.join(names)}.") from None
 
 
 @dataclass_transform(frozen_default=True)
@@ -255,14 +265,14 @@ def register_discount(symbol: str) -> Callable[[_T], _T]:
     """
     if not isinstance(symbol, str) or not re.fullmatch(r"[A-Za-z_]\w*", symbol):
         raise ParameterError(
-            f"register_discount takes a symbol, one word such as @register_discount('d_mine'), found {symbol!r}."
+            f"register_discount takes a symbol, one word such as @register_discount('d_mine'), found {quoted(symbol)}."
         )
 
     def register(cls: Any) -> Any:
         registered = _classes.get(symbol)  # one of the same name is a notebook cell run twice
         if registered and (registered.__module__, registered.__qualname__) != (cls.__module__, cls.__qualname__):
             raise ParameterError(
-                f"register_discount: {symbol!r} is already {registered.__name__}; choose another symbol."
+                f"register_discount: {quoted(symbol)} is already {registered.__name__}; choose another symbol."
             )
         if "__dataclass_params__" in vars(cls) and not cls.__dataclass_params__.frozen:
             raise ParameterError(f"register_discount: {cls.__name__} must be a frozen dataclass; leave @dataclass out.")
@@ -322,7 +332,8 @@ def parse(text: str) -> Discount:
     d_rpd(alpha=4, beta=9, mu=0.5, nu=0.95)
     """
     if not isinstance(text, str):
-        raise ParseError(f"a discount's name is text such as 'd_rpd', found {text!r}.")
+        raise ParseError(f"a discount's name is text such as 'd_rpd', found {quoted(text)}.")
+    check_name("discount", text)
     if text.lstrip().startswith("@"):
         from carouseval.metrics.discount_files import load
 
@@ -350,7 +361,7 @@ def registered_table(name: str) -> Discount:
     if name not in _tables:
         known = f" Known: {', '.join(sorted(_tables))}." if _tables else ""
         raise ParseError(
-            f"there is no table {name!r}.{did_you_mean(name, _tables)}{known} "
+            f"there is no table {quoted(name)}.{did_you_mean(name, _tables)}{known} "
             "Make one with discounts.register_table(discounts.Empirical(table, name=...)) or read it from @file.json."
         )
     return _tables[name]

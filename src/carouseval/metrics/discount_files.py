@@ -1,6 +1,7 @@
 """Discounts in JSON files: ``parse("@fitted.json")``."""
 
 import json
+import stat
 from dataclasses import fields
 from pathlib import Path
 from typing import Any, cast
@@ -9,7 +10,9 @@ from carouseval.atomic_files import write_atomically
 from carouseval.errors import ParameterError, ParseError, warn
 from carouseval.metrics.discount_base import Discount, FittedScreen, as_discount, class_of, known_symbols
 from carouseval.metrics.grid import Grid, sizes_by_row
-from carouseval.metrics.validation import did_you_mean
+from carouseval.metrics.validation import did_you_mean, quoted
+
+_MOST_BYTES = 100_000_000
 
 
 def save(discount: Discount, path: str | Path) -> None:
@@ -65,19 +68,35 @@ def load(path: str | Path) -> Discount:
     ...     cv.discounts.load(path)
     d_t(alpha=3, beta=6)
     """
+    where = f"discount file {str(path)[:255]!r}"
     try:
+        _check_file(Path(path), where)
         content = json.loads(Path(path).read_text(encoding="utf-8-sig"))
     except OSError as error:
-        raise ParseError(f"discount file {str(path)!r}: {error.strerror or error}.") from None
+        raise ParseError(f"{where}: {error.strerror or error}.") from None
+    except ParseError:
+        raise
     except (ValueError, RecursionError) as error:
-        raise ParseError(f"discount file {str(path)!r} is not JSON: {error}.") from None
-    discount = from_plain(content, f"discount file {str(path)!r}")
+        raise ParseError(f"{where} is not JSON: {error}.") from None
+    try:
+        discount = from_plain(content, where)
+    except RecursionError:
+        raise ParseError(f"{where}: mixtures are nested too deeply.") from None
     grid = content.get("grid")
     page_size = grid.get("page_size") if isinstance(grid, dict) else None
     sizes = {size for size in (page_size if isinstance(page_size, list) else [page_size]) if isinstance(size, int)}
     if sizes:
         object.__setattr__(discount, "_fitted_screen", FittedScreen(str(path), frozenset(sizes)))
     return discount
+
+
+def _check_file(path: Path, where: str) -> None:
+    """Refuse what need not end, such as pipes and devices, before it is opened."""
+    status = path.stat()
+    if not (stat.S_ISREG(status.st_mode) or stat.S_ISDIR(status.st_mode)):
+        raise ParseError(f"{where} is a pipe or a device, not a file. Save its content to a file first.")
+    if status.st_size > _MOST_BYTES:
+        raise ParseError(f"{where} has {status.st_size:,} bytes; discounts have at most {_MOST_BYTES:,}.")
 
 
 def warn_of_other_screen(discount: Discount, grid: Grid) -> None:
@@ -105,7 +124,7 @@ def from_plain(content: Any, where: str) -> Discount:
     symbol, parameters = content["discount"], content["parameters"]
     cls = class_of(symbol)
     if cls is None:
-        raise ParseError(f"{where}: there is no discount {symbol!r}.{did_you_mean(symbol, known_symbols())}")
+        raise ParseError(f"{where}: there is no discount {quoted(symbol)}.{did_you_mean(symbol, known_symbols())}")
     names = [f.name for f in fields(cast(Any, cls))]
     if not isinstance(parameters, dict) or not set(parameters) <= set(names):
         raise ParseError(f"{where}: 'parameters' of {symbol} are {', '.join(names)}.")
@@ -114,4 +133,5 @@ def from_plain(content: Any, where: str) -> Discount:
     except TypeError:
         raise ParseError(f"{where}: 'parameters' of {symbol} are {', '.join(names)}.") from None
     except (ParameterError, ParseError) as error:
-        raise type(error)(f"{where}: {error}") from None
+        message = str(error).removeprefix(f"{where}: ")  # once, however deep mixtures are nested
+        raise type(error)(f"{where}: {message}") from None

@@ -10,13 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from carouseval.errors import ParameterError
-from carouseval.metrics.validation import require_int
+from carouseval.metrics.validation import LARGEST_SIZE, require_int
 
 Array: TypeAlias = NDArray[np.float64]
 """An array of float64."""
 
 IntArray: TypeAlias = NDArray[np.int64]
 """An array of int64."""
+
+MOST_CELLS = 100_000_000
 
 PageSizes: TypeAlias = int | Sequence[int]
 """Items of a row in view at once: one number for all rows, or one for each row."""
@@ -66,7 +68,9 @@ class Grid:
         for name in ("rows", "cols", "visible_rows", "swipe_step", "scroll_step"):
             value = getattr(self, name)
             if name != "swipe_step" or value is not None:
-                object.__setattr__(self, name, require_int(f"Grid: {name}", value, 1))
+                object.__setattr__(self, name, require_int(f"Grid: {name}", value, 1, LARGEST_SIZE))
+        if self.rows * self.cols > MOST_CELLS:
+            raise ParameterError(f"Grid: {self} has more than {MOST_CELLS:,} cells.")
         object.__setattr__(self, "page_size", _checked_page_size(self.page_size, self.rows))
 
     def __str__(self) -> str:
@@ -167,8 +171,10 @@ def _checked_page_size(page_size: Any, rows: int) -> int | tuple[int, ...]:
     """One number, or a tuple with one for each row where they differ."""
     several = isinstance(page_size, Sequence) and not isinstance(page_size, str | bytes)
     if not several and not (isinstance(page_size, np.ndarray) and page_size.ndim):
-        return require_int("Grid: page_size", page_size, 1)
-    sizes = tuple(require_int(f"Grid: page_size of row {row}", size, 1) for row, size in enumerate(page_size, 1))
+        return require_int("Grid: page_size", page_size, 1, LARGEST_SIZE)
+    sizes = tuple(
+        require_int(f"Grid: page_size of row {row}", size, 1, LARGEST_SIZE) for row, size in enumerate(page_size, 1)
+    )
     if len(sizes) != rows:
         fit = f", such as page_size={extended(sizes, rows)}" if sizes else ""
         raise ParameterError(

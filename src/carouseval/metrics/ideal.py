@@ -179,7 +179,10 @@ def ideal_layout(
     try:
         source, bad = _native.layout(pages, weights, stack.gain, kind, thread_count(threads))
     except OverflowError:
-        stack.refuse_overflow()
+        stack.score(weights, ideal, threads=threads)  # refuses sums that are too large for a float
+        source, bad = _native.layout(
+            stack.scaled_gains(threads), weights, _native.Gain.LINEAR, kind, thread_count(threads)
+        )
     if bad >= 0:
         stack.refuse(bad)
     return source.reshape(*stack.leading, *weights.shape, 2)

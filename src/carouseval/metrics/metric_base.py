@@ -23,7 +23,7 @@ from carouseval.metrics.gains import Gain, gain_name
 from carouseval.metrics.grid import Array, Grid, IntArray
 from carouseval.metrics.page_stack import stack_pages
 from carouseval.metrics.relevance import ManyPages, OnePage, Relevance, UnknownPages
-from carouseval.metrics.validation import require_int
+from carouseval.metrics.validation import LARGEST_SIZE, parse_size, quoted, require_int
 
 Cutoff: TypeAlias = tuple[int, int] | int | None
 """The cutoff of a metric: ``(rows, cols)`` for a page, one integer for a list, or None."""
@@ -415,17 +415,19 @@ def register_metric(name: str) -> Callable[[_M], _M]:
     4.0
     """
     if not isinstance(name, str) or not re.fullmatch(r"\w+", name):
-        raise ParameterError(f"register_metric takes a name, one word such as 'Precision', found {name!r}.")
+        raise ParameterError(f"register_metric takes a name, one word such as 'Precision', found {quoted(name)}.")
 
     def register(cls: Any) -> Any:
         if not (isinstance(cls, type) and issubclass(cls, Metric)):
-            raise ParameterError(f"register_metric: {name!r} must be a subclass of Metric, found {cls!r}.")
+            raise ParameterError(f"register_metric: {quoted(name)} must be a subclass of Metric, found {cls!r}.")
         method = "figure" if issubclass(cls, SystemMetric) else "value"
         if getattr(cls, method) is getattr(SystemMetric, method):
             raise ParameterError(f"register_metric: {cls.__name__} must define {method}.")
         registered = _classes.get(name)
         if registered and (registered.__module__, registered.__qualname__) != (cls.__module__, cls.__qualname__):
-            raise ParameterError(f"register_metric: {name!r} is already {registered.__name__}; choose another name.")
+            raise ParameterError(
+                f"register_metric: {quoted(name)} is already {registered.__name__}; choose another name."
+            )
         frozen: Any = dataclass(frozen=True)(cls)
         frozen.base = name
         _classes[name] = frozen
@@ -444,21 +446,22 @@ def parse_metric_cutoff(cls: type[Metric], text: str, cutoff: Any) -> Cutoff:
     if cutoff is None:
         return None
     if cls.cutoff_kind == "none":
-        raise ParseError(f"metric {text!r}: {cls.base} applies to the whole page and takes no cutoff.")
+        raise ParseError(f"metric {quoted(text)}: {cls.base} applies to the whole page and takes no cutoff.")
     if cls.cutoff_kind == "page":
         if not isinstance(cutoff, int):
             with contextlib.suppress(ParseError):
                 return parse_cutoff(cutoff)
         error = ParseError if isinstance(cutoff, str) else ParameterError
         raise error(
-            f"metric {text!r}: {cls.base} takes a cutoff of ROWSxCOLS, each at least 1, such as {cls.base}@3x5, "
-            f"found {cutoff!r}."
+            f"metric {quoted(text)}: {cls.base} takes a cutoff of ROWSxCOLS, each at least 1, such as {cls.base}@3x5, "
+            f"found {quoted(cutoff)}."
         )
     if isinstance(cutoff, str):
-        if not cutoff.isdecimal() or int(cutoff) < 1:
+        length = parse_size(cutoff)
+        if length is None:
             raise ParseError(
-                f"metric {text!r}: {cls.base} takes a cutoff of one integer of at least 1, such as {cls.base}@10, "
-                f"found {cutoff!r}."
+                f"metric {quoted(text)}: {cls.base} takes a cutoff of one integer from 1 to {LARGEST_SIZE:,}, such as "
+                f"{cls.base}@10, found {quoted(cutoff)}."
             )
-        return int(cutoff)
-    return require_int(f"metric {text!r}: cutoff", cutoff, 1)
+        return length
+    return require_int(f"metric {quoted(text)}: cutoff", cutoff, 1, LARGEST_SIZE)

@@ -16,7 +16,7 @@ from carouseval.metrics.discount_base import Discount, as_discount, parse
 from carouseval.metrics.function_metric import FunctionMetric, PageFunction
 from carouseval.metrics.gains import GAIN_NAMES, Gain, check_gain
 from carouseval.metrics.metric_base import Metric, metric_classes, parse_metric_cutoff
-from carouseval.metrics.validation import did_you_mean, split_outside_brackets, unmatched_brackets
+from carouseval.metrics.validation import check_name, did_you_mean, quoted, split_outside_brackets, unmatched_brackets
 
 _SPELLING = re.compile(r"([^(@]*)(?:\((.*)\))?\s*(?:@([^()@]*))?", flags=re.DOTALL)
 
@@ -79,12 +79,17 @@ def metric(
         label = getattr(name, "__name__", type(name).__name__)
         return FunctionMetric(as_discount(discount or "d_rpd"), parse_cutoff(cutoff), gain, label, name)
     if not isinstance(name, str):
-        raise ParameterError(f"metric must be a name, a function of (gains, weights) or a metric, found {name!r}.")
+        raise ParameterError(
+            f"metric must be a name, a function of (gains, weights) or a metric, found {quoted(name)}."
+        )
+    check_name("metric", name)
     try:
         return _parse_name(name, discount, cutoff, gain)
     except ParseError:
         if brackets := unmatched_brackets(name):
-            raise ParseError(f"metric {name!r}: {brackets}. Write it as in N2DCG_cat(d_rpd(mu=0.5))@3x5.") from None
+            raise ParseError(
+                f"metric {quoted(name)}: {brackets}. Write it as in N2DCG_cat(d_rpd(mu=0.5))@3x5."
+            ) from None
         raise
 
 
@@ -94,7 +99,7 @@ def _parse_name(text: str, discount: str | Discount | None, cutoff: Any, gain: G
     base = match[1].strip() if match else text
     if not match or base not in classes:
         hint = f"Write one of {', '.join(sorted(classes))}, such as N2DCG_cat(d_rpd(mu=0.5))@3x5 or NDCG@10."
-        raise ParseError(f"there is no metric {text!r}.{did_you_mean(base, classes)} {hint}")
+        raise ParseError(f"there is no metric {quoted(text)}.{did_you_mean(base, classes)} {hint}")
     cls = classes[base]
     for part in split_outside_brackets(match[2] or "", ","):
         if part.startswith("gain="):
@@ -102,7 +107,7 @@ def _parse_name(text: str, discount: str | Discount | None, cutoff: Any, gain: G
         else:
             discount = _given_once(text, "discount", discount, parse(part) if cls.default_discount else part)
     if discount is not None and cls.default_discount is None:
-        raise ParseError(f"metric {text!r}: {base} {cls.no_discount}.")
+        raise ParseError(f"metric {quoted(text)}: {base} {cls.no_discount}.")
     if match[3] is not None:
         cutoff = _given_once(text, "cutoff", cutoff, match[3].strip())
     return cls(None if discount is None else as_discount(discount), parse_metric_cutoff(cls, text, cutoff), gain)
@@ -111,7 +116,7 @@ def _parse_name(text: str, discount: str | Discount | None, cutoff: Any, gain: G
 def _given_once(text: str, part: str, argument: Any, value: Any) -> Any:
     """A part of a name, unless it is also an argument."""
     if argument is not None:
-        raise ParseError(f"metric {text!r}: the {part} is given twice.")
+        raise ParseError(f"metric {quoted(text)}: the {part} is given twice.")
     return value
 
 
@@ -119,4 +124,4 @@ def _named_gain(text: str, name: str) -> Gain:
     for gain in GAIN_NAMES:
         if name == gain:
             return gain
-    raise ParseError(f"metric {text!r}: gain is exp2 or linear; pass a function as metric(..., gain=function).")
+    raise ParseError(f"metric {quoted(text)}: gain is exp2 or linear; pass a function as metric(..., gain=function).")

@@ -11,9 +11,9 @@ from carouseval import _native
 from carouseval.errors import DataError, ParameterError, warn
 from carouseval.metrics.choices import IdealName
 from carouseval.metrics.gains import KERNEL_GAINS, LARGEST_GRADE, Gain, apply_function, check_gain, large_gain
-from carouseval.metrics.grid import Array, Grid, grid_text, resized
+from carouseval.metrics.grid import MOST_CELLS, Array, Grid, grid_text, resized
 from carouseval.metrics.relevance import PAGE_HINT, Relevance, relevance_array
-from carouseval.metrics.validation import require_int
+from carouseval.metrics.validation import LARGEST_SIZE, parse_size, quoted, require_int
 
 # read by the kernels as they are; other types are converted to one that holds all their values
 _NATIVE = (np.dtype(np.float64), np.dtype(np.float32), np.dtype(np.uint8), np.dtype(np.int64))
@@ -23,7 +23,8 @@ KERNEL_IDEALS: dict[IdealName | Literal["none"], _native.Ideal] = {
     "unconstrained": _native.Ideal.UNCONSTRAINED,
 }
 _CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-_MOST_THREADS, _MOST_ROWS, _MOST_CELLS = 1024, 10_000, 100_000_000
+_SCALE = 2.0**-64  # a power of two: sums of smaller gains have the same digits
+_MOST_THREADS, _MOST_ROWS = 1024, 10_000
 
 
 @dataclass(frozen=True)
@@ -58,14 +59,21 @@ class Stack:
         threads: int | None = None,
     ) -> tuple[Array, Array]:
         """2DCG and the ideal of every page (empty when ``ideal`` is ``"none"``)."""
-        dcg, best, bad = _native.score(
-            self.relevance, weights, self.gain, KERNEL_IDEALS[ideal], by_rank, thread_count(threads)
-        )
+        kind, workers = KERNEL_IDEALS[ideal], thread_count(threads)
+        dcg, best, bad = _native.score(self.relevance, weights, self.gain, kind, by_rank, workers)
         if bad >= 0:
             self.refuse(bad)
-        for values in (dcg, best):
-            if not np.isfinite(values).all():
-                self.refuse_overflow(int(np.flatnonzero(~np.isfinite(values))[0]))
+        large = np.flatnonzero(~(np.isfinite(dcg) & np.isfinite(best if len(best) else dcg)))
+        if len(large):  # the kernels stop short of the largest float: score smaller gains, and enlarge the sums
+            pages = np.ascontiguousarray(self.scaled_gains(threads)[large])
+            sums = _native.score(pages, weights, _native.Gain.LINEAR, kind, by_rank, workers)[:2]
+            with np.errstate(over="ignore"):
+                for values, small in zip((dcg, best), sums, strict=True):
+                    if len(values):
+                        values[large] = small / _SCALE
+            for values in (dcg, best):
+                if not np.isfinite(values).all():
+                    self.refuse_overflow(int(np.flatnonzero(~np.isfinite(values))[0]))
         if self.gain == _native.Gain.EXP2 and len(dcg):
             self._warn_of_large_gains(int(np.argmax(dcg)))
         return dcg, best
@@ -83,6 +91,10 @@ class Stack:
         if bad >= 0:
             self.refuse(bad)
         return values.reshape(self.relevance.shape)
+
+    def scaled_gains(self, threads: int | None = None) -> Array:
+        """Gains times a power of two, which the kernels add up however large they are."""
+        return self.gains(threads) * _SCALE
 
     def with_gains(self, gains: Array) -> "Stack":
         """The same pages with gains of another kind."""
@@ -103,15 +115,18 @@ class Stack:
             raise DataError(f"{where}, and 2^{value:g} is too large for a float. Rescale it, or use gain='linear'.")
         raise DataError(f"{where}. Relevance is finite and 0 or more; NaN marks a cell that holds nothing.")
 
-    def refuse_overflow(self, page: int | None = None) -> NoReturn:
+    def refuse_overflow(self, page: int) -> NoReturn:
         """Raise for a page whose gains times weights are too large to be added up."""
-        where = "relevance" if page is None else self._name(page)
+        largest = np.nanmax(self.relevance[page])
         hint = (
             " Rescale the relevances, or use gain='linear'."
             if self.gain == _native.Gain.EXP2
             else " Rescale the relevances."
         )
-        raise DataError(f"{where}: gains times weights add up to more than a float holds.{hint}")
+        raise DataError(
+            f"{self._name(page)}: gains times weights add up to more than a float holds; the largest relevance is "
+            f"{largest:g}.{hint}"
+        )
 
     def _name(self, page: int) -> str:
         index = ", ".join(str(int(at)) for at in np.unravel_index(page, self.leading)) if self.leading else ""
@@ -121,15 +136,18 @@ class Stack:
 def stack_pages(relevance: Relevance, gain: Gain) -> Stack:
     """Check relevances and lay them out for the kernels; copies only what has the wrong type or order."""
     check_gain(gain)
-    pages = relevance_array(relevance)
+    try:
+        pages = relevance_array(relevance)
+    except RecursionError:
+        raise DataError(f"relevance: the lists are nested too deeply. {PAGE_HINT}.") from None
     if pages.ndim < 2:
         raise DataError(f"relevance has shape {pages.shape}. {PAGE_HINT}; one carousel is (1, cols).")
     if pages.shape[-1] == 0 or pages.shape[-2] == 0:
         raise DataError(f"relevance has shape {pages.shape}: a page without cells. {PAGE_HINT}.")
     rows, cols = pages.shape[-2:]
-    if rows > _MOST_ROWS or rows * cols > _MOST_CELLS:
+    if rows > _MOST_ROWS or rows * cols > MOST_CELLS:
         raise DataError(
-            f"relevance: a page of {rows}x{cols}; pages have at most {_MOST_ROWS:,} rows and {_MOST_CELLS:,} cells."
+            f"relevance: a page of {rows}x{cols}; pages have at most {_MOST_ROWS:,} rows and {MOST_CELLS:,} cells."
         )
     leading = pages.shape[:-2]
     if callable(gain):
@@ -152,6 +170,9 @@ def thread_count(threads: int | None) -> int:
     setting = os.environ.get("CAROUSEVAL_THREADS", "").strip()
     if not setting:
         return _CORES
-    if not setting.isdecimal() or int(setting) < 1:
-        raise ParameterError(f"CAROUSEVAL_THREADS must be an integer of at least 1, found {setting!r}.")
-    return min(int(setting), _MOST_THREADS)
+    count = parse_size(setting)
+    if count is None:
+        raise ParameterError(
+            f"CAROUSEVAL_THREADS must be an integer from 1 to {LARGEST_SIZE:,}, found {quoted(setting)}."
+        )
+    return min(count, _MOST_THREADS)

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from carouseval.errors import DataError
 from carouseval.metrics.grid import Array
+from carouseval.metrics.validation import quoted
 
 Cell: TypeAlias = float | np.number[Any] | np.bool_ | None
 """The relevance of one cell, finite and 0 or more; NaN and None mark a cell without an item."""
@@ -39,8 +40,8 @@ PAGE_HINT = "Give an array of shape (..., rows, cols) with NaN in cells that hol
 
 def relevance_array(relevance: Relevance) -> NDArray[Any]:
     """Relevances as one array of numbers; NaN where there is no item."""
-    if "numpy.ma" in sys.modules and isinstance(relevance, np.ma.MaskedArray):  # np.ma takes 10 ms to import
-        return np.ma.filled(relevance.astype(np.float64), np.nan)
+    if "numpy.ma" in sys.modules:  # which takes 10 ms to import
+        relevance = _without_masks(relevance)
     try:
         pages = np.asarray(relevance)
     except ValueError:  # rows of different lengths
@@ -51,8 +52,17 @@ def relevance_array(relevance: Relevance) -> NDArray[Any]:
         return padded(pages)
     for cell in pages.ravel().tolist():
         if not isinstance(cell, float | int):
-            raise DataError(f"relevance holds {cell!r}, which is not a number. {PAGE_HINT}.")
+            raise DataError(f"relevance holds {quoted(cell)}, which is not a number. {PAGE_HINT}.")
     raise DataError(f"relevance has type {pages.dtype}, not numbers. {PAGE_HINT}.")
+
+
+def _without_masks(relevance: Any) -> Any:
+    """Masked arrays, also in lists, as arrays with NaN where they are masked; anything else as it is."""
+    if isinstance(relevance, np.ma.MaskedArray):
+        return np.ma.filled(relevance.astype(np.float64), np.nan)
+    if isinstance(relevance, list | tuple) and relevance and _is_list(relevance[0]):
+        return [_without_masks(part) for part in relevance]
+    return relevance
 
 
 def padded(nested: Any) -> Array:
@@ -89,7 +99,7 @@ def _fill(pages: Array, nested: Any) -> None:
                     raise TypeError
                 pages[index] = float(part)
             except (TypeError, ValueError, OverflowError):
-                raise DataError(f"relevance holds {part!r:.60}, which is not a number. {PAGE_HINT}.") from None
+                raise DataError(f"relevance holds {quoted(part)}, which is not a number. {PAGE_HINT}.") from None
 
 
 def _is_list(value: Any) -> bool:

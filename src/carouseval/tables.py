@@ -241,7 +241,7 @@ def open_table(
     _check_names(name, used)
     for file in files:
         file_header = header if len(files) == 1 else file.records.collect_schema().names()
-        if rows is None:
+        if rows is None and columns:  # a table that is asked for no column may have no header
             _check_file(name, file, file_header, [used[ours] for ours in required])
         if full_lines:
             file.check_lines()
@@ -362,7 +362,7 @@ def _check_file(name: str, file: TableFile, header: Sequence[str], required: Seq
     """Every file must have the required columns, no column twice, and names in UTF-8."""
     for column in header:
         if file.kind.is_text and "\ufffd" in column and set(required) <= set(header):
-            raise DataError(f"{name}: the header of {file.path} is not in UTF-8. Save it as UTF-8.")
+            raise DataError(with_table_name(name, f"{file.path}: the header is not in UTF-8. Save it as UTF-8."))
         if file.kind.is_text and column and f"{column}_duplicated_0" in header:  # how Polars renames a repeated column
             raise DataError(f"{name}: the header names {column} twice. Remove or rename one.")
     for column in required:

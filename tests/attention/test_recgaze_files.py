@@ -128,7 +128,7 @@ def test_damage_far_into_a_large_file_is_refused(tmp_path: Path) -> None:
         with pytest.raises(cv.DataError, match=message):
             read_recgaze(events, clicks)
     events.write_bytes(whole.replace(b"Movie", b"M\xffvie", 1))
-    with pytest.raises(cv.DataError, match=r"cannot be parsed as CSV: it is not in UTF-8"):
+    with pytest.raises(cv.DataError, match=r"summary_feedback.csv: the header is not in UTF-8. Save it as UTF-8."):
         read_recgaze(events, clicks)
 
 

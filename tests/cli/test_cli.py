@@ -131,9 +131,18 @@ def test_a_page_without_relevant_items_is_said_to_have_no_score() -> None:
         (["score", "-", "--grid", "tvv"], "there is no grid 'tvv'. Did you mean 'tv'?"),
         (["score", "-", "--grid", "1x2"], "a page of 2x3 does not fit the 1x2 grid. Use --grid 2x3."),
         (["score", "-", "--page-size", "1,5,5"], "carouseval: --page-size has 3 numbers, but the grid has 2 rows."),
-        (["score", "-", "--page-size", "1,0"], "--page-size of row 2 must be an integer of at least 1, found 0."),
-        (["score", "-", "--page-size", "1,x"], "'1,x' is neither an integer nor a list of integers such as 1,5."),
-        (["score", "-", "--page-size", "0"], "carouseval: --page-size must be an integer of at least 1, found 0."),
+        (
+            ["score", "-", "--page-size", "1,0"],
+            "'1,0' is neither an integer from 1 to 999,999,999 nor a list of them such as 1,5.",
+        ),
+        (
+            ["score", "-", "--page-size", "1,x"],
+            "'1,x' is neither an integer from 1 to 999,999,999 nor a list of them such as 1,5.",
+        ),
+        (
+            ["score", "-", "--page-size", "0"],
+            "'0' is neither an integer from 1 to 999,999,999 nor a list of them such as 1,5.",
+        ),
         (["sample", "demo", "--system", "prd"], "'popular' or 'random', found 'prd'. Did you mean 'prod'?"),
         (["score", "-", "--gain", "liner"], "must be 'exp2' or 'linear', found 'liner'. Did you mean 'linear'?"),
         (["score", "-", "-m", "2DCG(gain=exp2)", "--gain", "linear"], "the gain is given twice"),

@@ -16,6 +16,7 @@
 #include "hits.h"
 #include "ids.h"
 #include "interrupts.h"
+#include "json_scan.h"
 #include "page_reader.h"
 #include "parallel.h"
 
@@ -68,6 +69,22 @@ Out<uint64_t> text_hashes(nb::capsule stream) {
     hashes.push_back(hash);
   }
   return to_numpy(std::move(hashes));
+}
+
+nb::tuple scan_json(nb::capsule stream) {
+  const TextColumn column = text_column(stream);
+  std::vector<int64_t> suspects, depths(column.texts().size());
+  {
+    nb::gil_scoped_release unlocked;
+    Interrupts interrupts;
+    JsonScan scan;
+    for (size_t at = 0; at < column.texts().size(); ++at) {
+      if (at % 1024 == 0) interrupts.poll();
+      if (scan.may_repeat_key(column.texts()[at])) suspects.push_back(int64_t(at));
+      depths[at] = int64_t(scan.depth());
+    }
+  }
+  return nb::make_tuple(to_numpy(std::move(suspects)), to_numpy(std::move(depths)));
 }
 
 const Line* lines_of(const In<uint32_t, 2>& lines) {
@@ -391,6 +408,9 @@ void bind_tables(nb::module_& m) {
       .def("add_texts", &Ids::add_texts, "stream"_a, "threads"_a,
            "Codes of an Arrow stream of texts, and where each new one first stands.")
       .def("__len__", &Ids::size);
+  m.def("scan_json", &scan_json, "stream"_a,
+        "Texts of JSON, by number, in which an object has a key twice, or one with an escape; and how deeply each text "
+        "is nested.");
   m.def("text_hashes", &text_hashes, "stream"_a, "64-bit hashes of an Arrow stream of texts (FNV-1a).");
   m.def("page_runs", &page_runs, "lines"_a, "pages"_a,
         "Where each page's lines begin and end; None unless those of every page stand together.");

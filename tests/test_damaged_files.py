@@ -1,5 +1,8 @@
 """Files that are damaged, cut off or changed: nothing is read in part, and every error names the file."""
 
+import json
+import random
+import re
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -11,6 +14,7 @@ import pyarrow.parquet
 import pytest
 
 import carouseval as cv
+from carouseval import _native
 from carouseval.errors import DataError
 from carouseval.evaluation.schema import LAYOUTS
 from carouseval.parquet_metadata import check_parquet
@@ -206,6 +210,59 @@ def test_repeated_columns_and_keys(name: str, text: str, message: str, tmp_path:
 )
 def test_keys_that_are_repeated_in_other_objects_only(text: str, tmp_path: Path) -> None:
     assert read(save(tmp_path, "l.ndjson", f"{text}\n".encode())).height >= 1
+
+
+def test_keys_are_found_as_by_a_parser() -> None:
+    rng = random.Random(7)
+
+    def value(depth: int) -> str:
+        kind = rng.randrange(6 if depth < 4 else 3)
+        if kind < 3:
+            return rng.choice(["1", "null", '"a"', r'"\\\""', '"}],:{["', '"ü"'])
+        inner = [value(depth + 1) for _ in range(rng.randrange(4))]
+        if kind == 3:
+            return f"[{', '.join(inner)}]"
+        keys = rng.sample(["a", "b", r"\u0061", '\\"', "{", ""], len(inner))
+        keys = [rng.choice(keys) for _ in keys] if rng.random() < 0.3 else keys
+        return "{" + " , ".join(f'"{key}" : {each}' for key, each in zip(keys, inner, strict=True)) + "}"
+
+    found = 0
+    for text in [value(0) for _ in range(5000)]:
+        suspects, depths = _native.scan_json(pl.Series([text]).__arrow_c_stream__())
+        repeated = False
+
+        def look(pairs: list[tuple[str, object]]) -> None:
+            nonlocal repeated
+            repeated |= len(dict(pairs)) < len(pairs)
+
+        json.loads(text, object_pairs_hook=look)
+        assert bool(suspects.size) == repeated or "\\" in text, text
+        assert suspects.size or not repeated, text
+        depth = deepest = 0
+        for mark in re.sub(r'"(\\.|[^"])*"', "", text):
+            depth += (mark in "[{") - (mark in "]}")
+            deepest = max(depth, deepest)
+        assert depths.tolist() == [deepest]
+        found += repeated
+    assert found > 100
+
+
+@pytest.mark.parametrize("name", ["l.ndjson", "l.json"])
+@pytest.mark.parametrize("levels", [70, 900, 100_000])
+@pytest.mark.parametrize(("begin", "end"), [("[", "]"), ('{"a":', "}"), ('{"\\u0061":', "}")])
+def test_deep_json_is_refused_at_once(name: str, levels: int, begin: str, end: str, tmp_path: Path) -> None:
+    """Polars takes minutes for 900 levels."""
+    record = RECORD.replace('"c"', begin * levels + "1" + end * levels)
+    path = save(tmp_path, name, (f"[{record}]" if name == "l.json" else f"{record}\n").encode())
+    with pytest.raises(DataError, match=r"values are nested more than 64 levels deep. Write a flat table."):
+        read(path)
+    assert not cv.check(path).ok
+
+
+def test_only_tables_collect_their_records() -> None:
+    """What is read elsewhere would not be counted, and panics of Polars would escape."""
+    package = Path(cv.__file__).parent
+    assert [path.name for path in package.rglob("*.py") if "._frame(" in path.read_text()] == ["tables.py"]
 
 
 def test_repeated_columns_of_typed_files(tmp_path: Path) -> None:

@@ -64,8 +64,11 @@ class FileKind:
     def check_lines(self, path: Path, fields: int) -> None:
         """Refuse the first line with more or fewer fields than the header, which only text files can have."""
 
+    def check_text(self, path: Path) -> None:
+        """Refuse text that must not reach Polars, such as objects that have a key twice."""
+
     def check_contents(self, path: Path, columns: Collection[str]) -> None:
-        """Refuse what Polars reads without complaint: failed checksums in some columns, repeated keys."""
+        """Refuse what Polars reads without complaint, such as failed checksums in some columns."""
 
 
 def open_text(path: Path) -> TextIO:

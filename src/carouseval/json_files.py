@@ -4,21 +4,19 @@ import contextlib
 import glob
 import itertools
 import json
-import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
+import numpy as np
 import polars as pl
 
+from carouseval import _native
 from carouseval.errors import DataError
 from carouseval.file_kind_base import FileKind, open_text
 from carouseval.nested_pages import nesting_error
 
-_TEXT = r'"(?:[^"\\]|\\.)*"'
-# what may be between two keys of one object: no end of it, and lists without further lists
-_BETWEEN = rf'(?:[^{{}}\[\]"]|{_TEXT}|\[(?:[^\[\]"]|{_TEXT})*\])*'
-_ESCAPED_KEY = r'\\(?:[^"\\]|\\.)*"\s*:'
+_MOST_DEPTH = 64
 
 
 class JsonLines(FileKind):
@@ -39,6 +37,13 @@ class JsonLines(FileKind):
                 return f"line {number}"
         return f"line {record + 1}"
 
+    def check_text(self, path: Path) -> None:
+        before = 0
+        for batch in _lines(path).collect_batches(maintain_order=True, engine="streaming"):
+            for at, flaw in _flaws(batch["line"]):
+                raise DataError(f"line {before + at + 1}: {flaw}")
+            before += batch.height
+
     def diagnose(self, path: Path) -> str:
         forms: set[bool] = set()
         with open_text(path) as file:
@@ -51,24 +56,7 @@ class JsonLines(FileKind):
                     return f"line {number} is not a JSON object. Write one object per line: {{...}}."
                 if reason := nesting_error(record, forms):
                     return f"line {number}, {reason}"
-                if key := _repeated_key(line):
-                    return f"line {number}: {key}"
         return ""
-
-    def check_contents(self, path: Path, columns: Collection[str]) -> None:
-        """Refuse a key that an object has twice; only lines that may have one are parsed again."""
-        schema = self.scan(path).collect_schema()
-        nested = set(_nested_keys(schema.values()))
-        line = pl.col("line")
-        suspect = line.str.contains(_ESCAPED_KEY) | bool(nested & schema.keys())
-        for key in schema.keys() - nested:
-            suspect |= line.str.count_matches(_quoted(key), literal=True) > 1
-        for key in map(re.escape, map(_quoted, nested)):
-            suspect |= line.str.contains(rf"{key}\s*:{_BETWEEN}{key}\s*:")
-        suspects = _lines(path).with_row_index("number", 1).filter(suspect).collect(engine="streaming")
-        for number, text in suspects.iter_rows():
-            if key := _repeated_key(text):
-                raise DataError(f"line {number}: {key}")
 
 
 class Json(FileKind):
@@ -83,10 +71,17 @@ class Json(FileKind):
             return _LINES.scan(path)
         if first and first[0].startswith("{"):
             with contextlib.suppress(ValueError, RecursionError):  # Polars refuses such a file too
-                columns = _columns(_parse("\n".join(_lines(path).collect()["line"])))
+                columns = _columns(_parse(_text(path)))
                 if columns is not None:
                     return pl.LazyFrame(columns, strict=False)
         return pl.read_json(path, infer_schema_length=None).lazy()
+
+    def check_text(self, path: Path) -> None:
+        if _are_records(_first_lines(path)):
+            _LINES.check_text(path)
+            return
+        for _, flaw in _flaws(pl.Series([_text(path)])):
+            raise DataError(flaw)
 
     def where(self, path: Path, record: int) -> str:
         """The number of a record, or its line where every record has one."""
@@ -103,8 +98,6 @@ class Json(FileKind):
             return f"{error.msg} at line {error.lineno}, character {error.colno}. Is the file complete?"
         except (ValueError, RecursionError) as error:
             return f"{error}."
-        if key := _repeated_key(text):
-            return key
         if columns := _columns(content):
             lengths = {name: len(values) for name, values in columns.items()}
             first, *others = lengths
@@ -120,18 +113,16 @@ class Json(FileKind):
                 return f"record {number}, {reason}"
         return ""
 
-    def check_contents(self, path: Path, columns: Collection[str]) -> None:
-        if _are_records(_first_lines(path)):
-            _LINES.check_contents(path, columns)
-        elif key := _repeated_key("\n".join(_lines(path).collect()["line"])):
-            raise DataError(key)
-
 
 _LINES = JsonLines("NDJSON", (".ndjson", ".jsonl"))
 
 
 def _lines(path: Path) -> pl.LazyFrame:
     return pl.scan_lines(path, glob=False)
+
+
+def _text(path: Path) -> str:
+    return "\n".join(_lines(path).collect()["line"])
 
 
 def _first_lines(path: Path) -> list[str]:
@@ -163,8 +154,18 @@ def _parse(text: str) -> Any:
     return json.loads(text.removeprefix("\ufeff"), parse_constant=_refuse_constant)
 
 
+def _flaws(texts: pl.Series) -> Iterator[tuple[int, str]]:
+    """Texts that must not reach Polars, which takes minutes for deep nesting, and one of two values of a key."""
+    suspects, depths = _native.scan_json(texts.__arrow_c_stream__())
+    for at in np.union1d(suspects, np.flatnonzero(depths > _MOST_DEPTH)).tolist():
+        if depths[at] > _MOST_DEPTH:
+            yield at, f"values are nested more than {_MOST_DEPTH} levels deep. Write a flat table."
+        elif key := _repeated_key(texts[at]):
+            yield at, f"an object has the key {key!r} twice. Remove or rename one."
+
+
 def _repeated_key(text: str) -> str:
-    """The message about an object that has a key twice, of which readers take either; empty if there is none."""
+    """The first key that an object has twice; empty if there is none."""
     repeated: list[str] = []
 
     def check(pairs: list[tuple[str, Any]]) -> None:
@@ -174,21 +175,7 @@ def _repeated_key(text: str) -> str:
 
     with contextlib.suppress(json.JSONDecodeError, RecursionError):  # which are for Polars to refuse
         json.loads(text.removeprefix("\ufeff"), object_pairs_hook=check)
-    return f"an object has the key {repeated[0]!r} twice. Remove or rename one." if repeated else ""
-
-
-def _quoted(key: str) -> str:
-    return json.dumps(key, ensure_ascii=False)
-
-
-def _nested_keys(kinds: Iterable[Any]) -> Iterator[str]:
-    """The keys of all objects inside columns of these types."""
-    for kind in kinds:
-        if isinstance(kind, pl.List | pl.Array):
-            yield from _nested_keys([kind.inner])
-        elif isinstance(kind, pl.Struct):
-            yield from (field.name for field in kind.fields)
-            yield from _nested_keys(field.dtype for field in kind.fields)
+    return repeated[0] if repeated else ""
 
 
 def _refuse_constant(name: str) -> NoReturn:

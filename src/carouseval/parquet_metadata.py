@@ -123,6 +123,8 @@ class _Thrift:
     def _varint(self) -> int:
         value = shift = 0
         while (byte := self._byte()) & 0x80:
+            if shift > 63:
+                raise ValueError("a number of more than 64 bits")
             value |= (byte & 0x7F) << shift
             shift += 7
         return value | byte << shift

@@ -109,7 +109,7 @@ class Column:
             return ""
         cast = "Cast it: pandas turns integers into floats where some are missing."
         remedy = cast if raw.is_float() else self.remedy
-        return f"holds {raw}; expected {_EXPECTED.get(self.kind, 'numbers')}. {remedy}".rstrip()
+        return f"holds {str(raw)[:80]}; expected {_EXPECTED.get(self.kind, 'numbers')}. {remedy}".rstrip()
 
     def _accepts(self, raw: pl.DataType) -> bool:
         if self.kind == "id":

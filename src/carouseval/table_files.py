@@ -39,11 +39,22 @@ class TableFile:
         with read_errors(self):
             self.kind.check_lines(Path(self.path), len(self.records.collect_schema()))
 
+    def check_text(self) -> None:
+        """Refuse text that must not reach Polars, such as objects that have a key twice."""
+        with self._complaints():
+            self.kind.check_text(Path(self.path))
+
     def check_contents(self, columns: Collection[str]) -> None:
-        """Refuse what Polars reads without complaint: failed checksums in some columns, repeated keys."""
+        """Refuse what Polars reads without complaint, such as failed checksums in some columns."""
+        with self._complaints():
+            self.kind.check_contents(Path(self.path), columns)
+
+    @contextlib.contextmanager
+    def _complaints(self) -> Iterator[None]:
+        """Turn errors about the content of a file, and of reading it, into ones that name it."""
         try:
             with read_errors(self):
-                self.kind.check_contents(Path(self.path), columns)
+                yield
         except DataError as error:
             if str(error).startswith(self.path):
                 raise
@@ -121,6 +132,7 @@ def open_file(path: Path) -> TableFile:
                 f"{DAMAGED}"
             )
     table = TableFile(str(path), kind, version)
+    table.check_text()
     with read_errors(table):
         table.records.collect_schema()
     return table

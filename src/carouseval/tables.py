@@ -8,7 +8,7 @@ import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeAlias
 
 import polars as pl
 
@@ -23,6 +23,7 @@ from carouseval.table_sources import TableLike, default_name, in_memory, open_so
 __all__ = ["RECORD", "Column", "Table", "TableLike", "agree_on_ids", "in_memory", "open_table"]
 
 RECORD = "__record__"  # the position of a record in its table, counted from 0
+Query: TypeAlias = Callable[[pl.LazyFrame], pl.LazyFrame]
 _BATCH = 1 << 20
 
 
@@ -42,12 +43,13 @@ class Table:
     many: tuple[str, ...] = ()  # columns whose cells hold lists, with a line for each value
     header: tuple[str, ...] = ()  # all columns, by the user's names
     id_types: Mapping[str, pl.DataType] = field(default_factory=dict)
+    sound: set[str] = field(default_factory=set)  # columns whose bytes in the files were checked
 
     def __contains__(self, column: str) -> bool:
         return column in self.names
 
-    def frame(self, *, with_record: bool = False) -> pl.LazyFrame:
-        """All records, typed; null where a value cannot be converted."""
+    def _frame(self, *, with_record: bool = True) -> pl.LazyFrame:
+        """All records, typed; null where a value cannot be converted. Only this class collects it, and counts lines."""
         typed = [c.typed(self.types[c.name], self._id_type(c)).alias(c.name) for c in self.columns]
         presence = [pl.col(c.name).is_not_null().alias(c.presence) for c in self.columns if c.nullable]
         return self._cells().select(*([RECORD] if with_record else []), *typed, *presence)
@@ -84,7 +86,7 @@ class Table:
     def batches(self, *, with_record: bool = False) -> Iterator[pl.DataFrame]:
         """Typed batches in order; the first defect is raised with its line."""
         checks = [invalid.any().alias(str(k)) for k, invalid in enumerate(self._invalid())]
-        frame, lines = self.frame(with_record=with_record), 0
+        frame, lines = self._frame(with_record=with_record), 0
         self._check_contents()
         with self.read_errors():
             for batch in frame.collect_batches(chunk_size=_BATCH, maintain_order=True, engine="streaming"):
@@ -103,29 +105,40 @@ class Table:
             if progress is not None:
                 progress(lines, total)
         with self.read_errors():
-            return pl.concat(batches) if batches else self.frame().collect()
+            return pl.concat(batches) if batches else self._frame(with_record=False).collect()
 
-    def collect_all(self, *queries: Callable[[pl.LazyFrame], pl.LazyFrame]) -> list[pl.DataFrame]:
+    def collect_all(self, *queries: Query) -> list[pl.DataFrame]:
         """The results of queries on the typed records, with RECORD, in one streaming pass that also checks them."""
-        frame = self.frame(with_record=True)
-        self._check_contents()
-        with self.read_errors():
-            lines, tally, *results = pl.collect_all(
-                [frame.select(pl.len()), self._defect_counts(frame), *(query(frame) for query in queries)],
-                engine="streaming",
-            )
-        self._require_all(lines.item())
+        tally, *results = self.query(self._defect_counts, *queries)
         if defects := self._defects(tally):
             raise DataError(str(defects[0]))
         return results
 
+    def query(self, *queries: Query) -> list[pl.DataFrame]:
+        """The results of queries on the typed records, with RECORD, in one streaming pass; values are not checked."""
+        frame = self._frame()
+        self._check_contents()
+        with self.read_errors():
+            lines, *results = pl.collect_all(
+                [frame.select(pl.len()), *(query(frame) for query in queries)], engine="streaming"
+            )
+        self._require_all(lines.item())
+        return results
+
+    def first(self, column: str) -> Any:
+        """The first value of a column of a table that is not empty."""
+        with self.read_errors():
+            return self._frame().select(column).head(1).collect().item()
+
     def _check_contents(self) -> None:
+        """Refuse what Polars reads without complaint, once."""
         columns = {*self.header} if self.nested or self.lists else {*self.names.values()}
-        for file in self.files:
+        for file in () if columns <= self.sound else self.files:
             try:
                 file.check_contents(columns)
             except DataError as error:
                 raise DataError(with_table_name(self.name, str(error))) from None
+        self.sound.update(columns)
 
     def _require_all(self, lines: int) -> None:
         """Refuse a table that was read in part: where a worker of Polars panics, batches end without an error."""
@@ -141,8 +154,7 @@ class Table:
 
     def defects(self) -> list[Defect]:
         """One defect for each column with invalid values, ordered by the first line that has one."""
-        with self.read_errors():
-            return self._defects(self._defect_counts(self.frame(with_record=True)).collect(engine="streaming"))
+        return self._defects(*self.query(self._defect_counts))
 
     def _defect_counts(self, frame: pl.LazyFrame) -> pl.LazyFrame:
         """For each column the first record with an invalid value, and the number of them."""
@@ -158,17 +170,17 @@ class Table:
 
     def find(self, condition: pl.Expr) -> tuple[int, int, dict[str, Any]]:
         """The first record that meets a condition, the number of such records, and its typed values."""
-        lines = self.frame(with_record=True).filter(condition)
-        with self.read_errors():
-            total = int(lines.select(pl.len()).collect(engine="streaming").item())
-            row = lines.filter(pl.col(RECORD) == pl.col(RECORD).min()).head(1).collect(engine="streaming")
-        return int(row[RECORD][0]), total, row.row(0, named=True)
+        total, row = self.query(
+            lambda frame: frame.filter(condition).select(pl.len()),
+            lambda frame: frame.filter(condition).bottom_k(1, by=RECORD),
+        )
+        return int(row[RECORD][0]), int(total.item()), row.row(0, named=True)
 
     def _defect(self, column: Column, record: int, total: int) -> Defect:
         lines, where = self.records.filter(pl.col(RECORD) == record), self.where(record)
         with self.read_errors():
             if self.nested:
-                cells = self.frame(with_record=True).filter(pl.col(RECORD) == record, self._invalid_values(column))
+                cells = self._frame().filter(pl.col(RECORD) == record, self._invalid_values(column))
                 row = cells.select("row").head(1).collect(engine="streaming").item()
                 lines, where = lines.filter(pl.col("row").cast(pl.Int64) == row), f"{where}, row {row}"
             # with lists of items, an invalid column means a list that is too long

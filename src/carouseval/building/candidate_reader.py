@@ -210,8 +210,8 @@ def _refuse_defects(inputs: Inputs, batch: PageBatch, table: Table) -> None:
     grid = inputs.plan.grids[0]
     if len(page_defects.marked_pages(batch, page_defects.REPEATED_CELL)):
         keys = [key if key in table else "category" for key in _KEYS]
-        lines = table.frame(with_record=True).collect()
-        repeats = lines.filter(~pl.struct(keys).is_first_distinct()).sort(RECORD)
+        (lines,) = table.query(lambda frame: frame.sort(RECORD))
+        repeats = lines.filter(~pl.struct(keys).is_first_distinct())
         row = repeats.row(0, named=True)
         cell = " ".join(f"{key}={row[key]!r}" for key in keys)
         subject = "cell appears" if repeats.height == 1 else "cells appear"

@@ -248,7 +248,7 @@ def _with_categories(lines: pl.DataFrame, pairs: pl.DataFrame, owners: pl.DataFr
 
 def _repeat_message(scores: Table) -> str:
     """The message about items that have two scores for a user."""
-    lines = scores.frame(with_record=True).collect()
+    (lines,) = scores.query(lambda frame: frame.sort(RECORD))
     repeats = lines.filter(~pl.struct("user_id", "item_id").is_first_distinct())
     first = repeats.row(0, named=True)
     more = f" ({repeats.height:,} such lines)" if repeats.height > 1 else ""

@@ -129,7 +129,8 @@ def read_contentwise_layouts(impressions: TableLike) -> pl.DataFrame:
         wrong = (pages["length"] != pages["count"]).arg_true()
         if len(wrong):
             first = int(wrong[0])
-            record = int(lists.frame(with_record=True).collect()[RECORD][first])
+            (records,) = lists.query(lambda frame: frame.select(pl.col(RECORD).sort()))
+            record = int(records[RECORD][first])
             value = f"{pages['length'][first]}, but the list has {pages['count'][first]} items"
             _refuse(lists, _CONTENTWISE["length"], record, len(wrong), value, "Is the list cut off?")
     first_row = 1 if pages["row"].min() == 0 else 0
@@ -147,7 +148,7 @@ def _series_lists(table: Table, lines: pl.DataFrame) -> pl.Series:
         with table.read_errors():
             return table.records.select(pl.col("item_id").cast(pl.List(pl.Int64))).collect()["item_id"]
     bad = ~pl.col("item_id").str.contains(_IN_BRACKETS)
-    if table.frame().filter(bad).select(pl.len()).collect().item():
+    if lines.select(bad.any()).item():
         record, total, values = table.find(bad)
         _refuse(table, _LIST, record, total, repr(values["item_id"]), "Write integers in brackets: [3, 1].")
     numbers = pl.col("item_id").str.extract_all(r"\d+").cast(pl.List(pl.Int64))
@@ -256,7 +257,7 @@ def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _refuse_repeats(table: Table, keys: list[str], remedy: str) -> None:
-    lines = table.frame(with_record=True).collect()
+    (lines,) = table.query(lambda frame: frame.sort(RECORD))
     repeats = lines.filter(~pl.struct(keys).is_first_distinct())
     if repeats.height:
         first = repeats.row(0, named=True)

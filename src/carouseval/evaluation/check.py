@@ -160,10 +160,9 @@ def check(
     ScoringPlan.of(chosen)  # errors of settings are raised, those of tables listed
     sources: dict[str, Any] = {"layouts": layouts, "judgments": judgments, "items": items}
     sources["carousels"] = chosen.carousels
-    given = {
-        name: in_memory(source, name) for name, source in sources.items() if source is not None or name == "layouts"
-    }
-    tables, defects = _open(given, chosen)
+    given, defects = _readable({n: source for n, source in sources.items() if source is not None or n == "layouts"})
+    tables, unopened = _open(given, chosen)
+    defects += unopened
     for table in tables.values():
         defects += _column_defects(table)
     summary = {name: _summary(table) for name, table in tables.items()} if not defects else {}
@@ -171,6 +170,18 @@ def check(
         defects += _content_defects(given, tables, chosen, summary, progress)
     rank = {"error": 0, "warning": 1, "note": 2}
     return Check(tuple(sorted(defects, key=lambda defect: rank[defect.severity])), summary)
+
+
+def _readable(sources: Mapping[str, TableLike]) -> tuple[dict[str, TableLike], list[Defect]]:
+    """The sources that can be read, with those in memory that can be read only once; and why the others cannot."""
+    given: dict[str, TableLike] = {}
+    defects = []
+    for name, source in sources.items():
+        try:
+            given[name] = in_memory(source, name)
+        except DataError as error:
+            defects.append(Defect(name, "", 1, str(error)))
+    return given, defects
 
 
 def _open(given: Mapping[str, TableLike], settings: Settings) -> tuple[dict[str, Table], list[Defect]]:
@@ -234,8 +245,8 @@ def _summary(table: Table) -> dict[str, Any]:
         }
     if table.name in ("items", "carousels") and "user_id" in table:
         facts["personal_lines"] = pl.col("user_id").is_not_null().sum()
-    with table.read_errors():
-        return table.frame().select(**facts).collect(engine="streaming").row(0, named=True)
+    (found,) = table.query(lambda frame: frame.select(**facts))
+    return found.row(0, named=True)
 
 
 def _content_defects(

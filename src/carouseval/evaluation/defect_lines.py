@@ -52,14 +52,13 @@ def describe_defects(defect: PageDefect, pages: NDArray[np.int64], inputs: Input
 
 def _larger_grid(inputs: Inputs) -> str:
     """What to do about cells outside the grid: the grid, or the grids by segment, that would hold all pages."""
-    plan, frame = inputs.plan, inputs.tables["layouts"].frame()
-    with inputs.tables["layouts"].read_errors():
-        if plan.grid_values is None:
-            sizes = frame.select(pl.max("row", "col")).collect(engine="streaming")
-            index = np.zeros(1, np.uint8)
-        else:
-            sizes = frame.group_by(_page_keys(inputs)).agg(pl.max("row", "col")).collect(engine="streaming")
-            index = inputs.layouts.grid[_page_codes(inputs, sizes)]
+    plan, table, largest = inputs.plan, inputs.tables["layouts"], pl.max("row", "col")
+    if plan.grid_values is None:
+        (sizes,) = table.query(lambda frame: frame.select(largest))
+        index = np.zeros(1, np.uint8)
+    else:
+        (sizes,) = table.query(lambda frame: frame.group_by(_page_keys(inputs)).agg(largest))
+        index = inputs.layouts.grid[_page_codes(inputs, sizes)]
     needed = plan.shapes.copy()
     np.maximum.at(needed, index, sizes.select("row", "col").to_numpy())
     grids = [grid_text(resized(grid, *size)) for grid, size in zip(plan.grids, needed.tolist(), strict=True)]
@@ -131,14 +130,13 @@ def _lines_of(inputs: Inputs, pages: NDArray[np.int64]) -> Iterator[tuple[int, l
     table, layouts = inputs.tables["layouts"], inputs.layouts
     users = inputs.codebook.users.values().gather(np.unique(layouts.user[pages]))
     keys = _page_keys(inputs)
-    of_users = table.frame(with_record=True).filter(pl.col("user_id").is_in(users.implode()))
-    with table.read_errors():
-        firsts = of_users.group_by(keys).agg(pl.col(RECORD).min()).sort(RECORD).collect(engine="streaming")
+    of_users = pl.col("user_id").is_in(users.implode())
+    (firsts,) = table.query(lambda frame: frame.filter(of_users).group_by(keys).agg(pl.col(RECORD).min()).sort(RECORD))
     marked = set(pages.tolist())
     codes = _page_codes(inputs, firsts)
     chosen = firsts.filter(pl.Series([code in marked for code in codes])).head(_MOST_PAGES)
-    with table.read_errors():
-        lines = of_users.join(chosen.lazy().select(keys), on=keys, how="semi").sort(RECORD).collect(engine="streaming")
+    pages_chosen = chosen.lazy().select(keys)
+    (lines,) = table.query(lambda frame: frame.filter(of_users).join(pages_chosen, on=keys, how="semi").sort(RECORD))
     grouped: dict[int, list[Line]] = defaultdict(list)
     for code, line in zip(_page_codes(inputs, lines), lines.iter_rows(named=True), strict=True):
         grouped[code].append(line)

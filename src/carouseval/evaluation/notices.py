@@ -1,7 +1,6 @@
 """Counts beside the scores, what the settings refuse, and warnings, in words."""
 
 from collections.abc import Callable, Iterator
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -20,7 +19,6 @@ from carouseval.evaluation.scoring.page_scores import PageScores
 from carouseval.metrics.gains import LARGEST_GRADE, large_gain
 from carouseval.metrics.validation import did_you_mean
 from carouseval.table_columns import Defect
-from carouseval.tables import Table
 
 COUNTS = {
     "users": ("user", "users"),
@@ -178,7 +176,7 @@ def mismatches(inputs: Inputs, unjudged: int, missing: int) -> list[Defect]:
         ("item_id", unjudged == inputs.layouts.lines, codebook.items, "no item shown has a judgment by its user"),
     ):
         if no_match and not defects:
-            our_id, their_id = (_first_value(table, column) for table in (ours, theirs))
+            our_id, their_id = (table.first(column) for table in (ours, theirs))
             message = (
                 f"layouts: {what}, so every score is 0. Write ids the same way in all tables: {ours.names[column]} is "
                 f"{our_id!r} in layouts and {their_id!r} in judgments."
@@ -208,17 +206,13 @@ def _unmatched_pages(inputs: Inputs, match: float) -> Defect:
     """Users who are in both tables, but with other pages."""
     theirs, ours = inputs.tables["judgments"], inputs.tables["layouts"]
     pages = "no page has" if match == 0 else f"only {match:.1%} of pages have"
-    our_id, their_id = (_first_value(table, "page_id") for table in (ours, theirs))
+    our_id, their_id = (table.first("page_id") for table in (ours, theirs))
     message = (
         f"layouts: {pages} the page_id of a judgment, though users match, so judged pages count as missing. Write "
         f"page_id the same way in all tables: {ours.names['page_id']} is {our_id!r} in layouts and {their_id!r} in "
         "judgments. If judgments hold for all pages of a user, drop page_id from them."
     )
     return Defect("layouts", ours.names["page_id"], int(inputs.layouts.present.sum()), message, "warning")
-
-
-def _first_value(table: Table, column: str) -> Any:
-    return table.frame().select(column).head(1).collect().item()
 
 
 def no_relevance(inputs: Inputs) -> str:

@@ -76,18 +76,17 @@ def _lines(table: Table, keep: dict[str, Any]) -> pl.DataFrame:
         kind, word = (Integral, "an integer") if table.id_types[column] == pl.Int64 else (str, "text")
         if not isinstance(value, kind) or isinstance(value, bool):
             raise ParameterError(f"{column} must be {word}, as in layouts, found {value!r}.")
-    lines = table.frame().filter(*(pl.col(column) == value for column, value in keep.items()))
-    with table.read_errors():
-        return lines.collect(engine="streaming")
+    chosen = [pl.col(column) == value for column, value in keep.items()]
+    (lines,) = table.query(lambda frame: frame.filter(*chosen).drop(RECORD))
+    return lines
 
 
 def _titles(items: Table, item_ids: pl.Series) -> pl.DataFrame:
     """The first title of each of these items that has one."""
-    titled = items.frame(with_record=True).filter(
-        pl.col("item_id").is_in(item_ids.unique().implode()) & pl.col("title").is_not_null()
-    )
-    with items.read_errors():
-        return titled.group_by("item_id").agg(pl.col("title").sort_by(RECORD).first()).collect(engine="streaming")
+    titled = pl.col("item_id").is_in(item_ids.unique().implode()) & pl.col("title").is_not_null()
+    first = pl.col("title").sort_by(RECORD).first()
+    (titles,) = items.query(lambda frame: frame.filter(titled).group_by("item_id").agg(first))
+    return titles
 
 
 def _with_titles(cells: pl.DataFrame, titles: pl.DataFrame) -> pl.DataFrame:

@@ -44,15 +44,14 @@ def personal_notes(inputs: Inputs) -> list[Defect]:
 
 def _private_categories(layouts: Table) -> pl.Series:
     """Categories of several users that hardly share items there, where most categories do."""
-    with layouts.read_errors():
-        shared = (
-            layouts.frame()
-            .group_by("category", "item_id")
+    (shared,) = layouts.query(
+        lambda frame: (
+            frame.group_by("category", "item_id")
             .agg(pl.col("user_id").n_unique().alias("users"))
             .group_by("category")
             .agg(pl.col("users").mean().alias("users_per_item"), pl.col("users").sum().alias("pairs"))
-            .collect(engine="streaming")
         )
+    )
     usual = shared["users_per_item"].median()
     if not isinstance(usual, float) or usual < _SHARED:
         return shared["category"].clear()

@@ -42,8 +42,8 @@ class Attribute:
         table = self._table
         keys = [key for key in ("user_id", "page_id") if key in table]
         first = pl.col(self._column).first().over(keys)
-        lines = table.frame(with_record=True).filter(pl.col(self._column) != first)
-        row = lines.sort(RECORD).head(1).collect(engine="streaming").row(0, named=True)
+        (lines,) = table.query(lambda frame: frame.filter(pl.col(self._column) != first).bottom_k(1, by=RECORD))
+        row = lines.row(0, named=True)
         raise DataError(
             f"{table.name}: column {table.names[self._column]}, {table.where(row[RECORD])}: "
             f"found {row[self._column]!r} for user_id={row['user_id']!r}, but another value on an earlier line. "

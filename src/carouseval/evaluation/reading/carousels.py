@@ -207,9 +207,8 @@ def _checked_lines(table: Table) -> pl.DataFrame:
 
 
 def _refuse(table: Table, which: pl.Series, keys: list[str], what: str, remedy: str) -> None:
-    records = table.frame(with_record=True)
-    with table.read_errors():
-        row = records.collect(engine="streaming").sort(RECORD).filter(which).row(0, named=True)
+    (records,) = table.query(lambda frame: frame.sort(RECORD))
+    row = records.filter(which).row(0, named=True)
     subject = " ".join(f"{table.names[key]}={row[key]!r}" for key in keys if row[key] is not None)
     raise DataError(f"carousels: {subject} {what} ({table.where(row[RECORD])}). {remedy}")
 

@@ -209,9 +209,7 @@ class JudgedSources:
     def _require_items(self, layouts: Table) -> None:
         """Categories must be known, and must not depend on which of several systems comes first."""
         if self.plan.needs_categories and "category" not in layouts:
-            with layouts.read_errors():
-                empty = layouts.frame().head(1).collect().is_empty()
-            raise DataError(schema.EMPTY["layouts"] if empty else NO_CATEGORY)
+            raise DataError(NO_CATEGORY if layouts.height() else schema.EMPTY["layouts"])
         what = "category ideals" if self.plan.needs_categories else ", ".join(self.plan.figures)
         if what and not self._from_layouts:
             raise ParameterError(f"Evaluator needs items for {what}; items_of(layouts, ...) collects them.")

@@ -97,9 +97,7 @@ def gains_of(judgments: Judgments, gain: Gain, table: Table, threads: int | None
 
 def _judged_twice(table: Table) -> str:
     keys = [key for key in ("user_id", "page_id", "item_id") if key in table]
-    repeats = table.frame(with_record=True).filter(pl.col(RECORD) > pl.col(RECORD).min().over(keys))
-    with table.read_errors():
-        lines = repeats.sort(RECORD).collect(engine="streaming")
+    (lines,) = table.query(lambda frame: frame.filter(pl.col(RECORD) > pl.col(RECORD).min().over(keys)).sort(RECORD))
     row = lines.row(0, named=True)
     first = " ".join(f"{table.names[key]}={row[key]!r}" for key in keys)
     what = "1 item is" if lines.height == 1 else f"{lines.height:,} items are"

@@ -22,9 +22,10 @@ _LATEX = {mark: rf"\{mark}" for mark in "_&%#${}"} | {
     "*": "{*}",
     DAGGER: r"$\dagger$",
 }
-# control characters, line ends, marks that change the direction of text, and halves of surrogate pairs; the joiners of
-# scripts and emoji are not among them
-_UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufeff]")
+# control characters, line ends and marks that change the direction of text; the joiners of scripts and emoji are not
+# among them
+_MARKS = "\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff"
+_UNSAFE = re.compile(f"[{_MARKS}\ud800-\udfff]")  # and halves of surrogate pairs, which Polars has none of
 _NUMBER = re.compile(r"[-+]?[\d.,]+(e[-+]?\d+)?%?", re.IGNORECASE)
 
 
@@ -179,8 +180,8 @@ def with_csv_texts(frame: "pl.DataFrame") -> "pl.DataFrame":
     import polars as pl
 
     texts = [column for column in frame.iter_columns() if column.dtype == pl.String]
-    safe = (column.map_elements(csv_text, pl.String) for column in texts)
-    return frame.with_columns(safe).rename(csv_text)
+    suspects = (column for column in texts if column.str.contains(rf"^\s*[=+@-]|[{_MARKS}]").any())
+    return frame.with_columns(column.map_elements(csv_text, pl.String) for column in suspects).rename(csv_text)
 
 
 def escape_markdown(text: str) -> str:

@@ -434,6 +434,20 @@ def test_relevance_too_large_for_its_gain(tmp_path: Path) -> None:
     assert score(judgments=path, gain="linear") > 0
 
 
+@pytest.mark.parametrize("scale", [2.0**60, 2.0**900, 2.0**1021])
+def test_gains_near_the_largest_float(scale: float) -> None:
+    """Gains times a power of two have the same ratios, to the last bit."""
+    large = JUDGMENTS.with_columns(pl.col("relevance") * scale)
+    assert score(judgments=large, gain="linear") == score(gain="linear")
+
+
+def test_gains_that_cannot_be_added_up() -> None:
+    with pytest.raises(
+        cv.DataError, match=r"add up to more than a float holds; the largest gain is 1.7e\+308. Rescale"
+    ):
+        score(judgments=JUDGMENTS.with_columns(relevance=pl.lit(1.7e308)), gain="linear")
+
+
 def test_nothing_is_judged(recwarn: pytest.WarningsRecorder) -> None:
     with pytest.warns(
         cv.DataWarning, match="no user of the layouts has a judgment.*'u' in layouts and 'U' in judgments"

@@ -43,7 +43,7 @@ def oriented_difference(system: str, pair: Mapping[str, Any]) -> tuple[float, fl
     """Difference and interval of a pair: ``system`` minus the other."""
     if pair["system"] == system:
         return pair["difference"], pair["low"], pair["high"]
-    return -pair["difference"], -pair["high"], -pair["low"]
+    return 0.0 - pair["difference"], 0.0 - pair["high"], 0.0 - pair["low"]  # never -0.0
 
 
 def level_text(result: "Comparison") -> str:

@@ -20,7 +20,7 @@ from carouseval.evaluation.reading.page_batch import PageBatch
 from carouseval.metrics.grid import Array, IntArray
 from carouseval.metrics.page_stack import thread_count
 
-TOO_LARGE = "judgments: the sum of gains times weights is too large for a float. Rescale the relevances."
+_SMALLER = 128  # by how many powers of two gains near the largest float are made smaller
 NODE_LIMIT = 10_000  # steps of the search per problem; never a clock, so that results do not depend on the machine
 
 
@@ -83,10 +83,18 @@ class IdealProblems:
         self, weights: Array, once: bool, node_limit: int = NODE_LIMIT, threads: int | None = None
     ) -> IdealSolution:
         """The best page of every problem."""
+        solution = self._solve(weights, once, node_limit, threads, 0)
+        if not np.isfinite(solution.bound).all():
+            solution = self._solve(weights, once, node_limit, threads, _SMALLER)
+        if not np.isfinite(solution.bound).all():
+            raise too_large(self.gain)
+        return solution
+
+    def _solve(self, weights: Array, once: bool, node_limit: int, threads: int | None, smaller: int) -> IdealSolution:
         # scaled by a power of two to near 1, for which the solver's tolerances are made; no digit changes
         exponent = int(np.frexp(weights.max())[1])
         best, bound, row, category = _native.candidate_ideals(
-            self.gain,
+            np.ldexp(self.gain, -smaller) if smaller else self.gain,
             self.item_offsets,
             self.memberships,
             self.membership_offsets,
@@ -99,10 +107,16 @@ class IdealProblems:
             node_limit,
             thread_count(threads),
         )
-        solution = IdealSolution(np.ldexp(best, exponent), np.ldexp(bound, exponent), row, category)
-        if not np.isfinite(solution.bound).all():
-            raise DataError(TOO_LARGE)
-        return solution
+        with np.errstate(over="ignore"):
+            return IdealSolution(np.ldexp(best, exponent + smaller), np.ldexp(bound, exponent + smaller), row, category)
+
+
+def too_large(gains: Array) -> DataError:
+    """The error for gains that cannot be added up."""
+    return DataError(
+        "judgments: gains times weights add up to more than a float holds; the largest gain is "
+        f"{gains.max():g}. Rescale the relevances."
+    )
 
 
 def judged_problems(

@@ -7,7 +7,7 @@ from carouseval.evaluation.plan import ScoringPlan
 from carouseval.evaluation.reading.ids import Codes
 from carouseval.evaluation.reading.judged_data import JudgedData
 from carouseval.evaluation.reading.page_batch import PageBatch
-from carouseval.evaluation.scoring.ideal_problems import TOO_LARGE
+from carouseval.evaluation.scoring.ideal_problems import too_large
 from carouseval.evaluation.scoring.page_ideals import PageIdeals
 from carouseval.evaluation.scoring.page_scores import MetricScores, PageScores, distinct
 from carouseval.evaluation.scoring.table_pages import TablePages
@@ -52,7 +52,7 @@ def _scores(name: str, grid: int, pages: PageBatch, ideals: PageIdeals) -> tuple
     value = metric.values(table_pages(name, grid, pages, judged, plan), plan.weights(name, grid))
     if not np.isfinite(value).all():
         if metric.linear:
-            raise DataError(TOO_LARGE)
+            raise too_large(judged.gains[name])
         first = value[~np.isfinite(value)][0]
         raise DataError(f"metrics: {metric} must return a finite number for every page, found {first}.")
     if metric.ideal == "none":

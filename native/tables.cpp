@@ -47,22 +47,37 @@ class Ids {
  private:
   template <class Id>
   nb::tuple add(Codes<Id>& codes, const Id* ids, size_t count, int threads) {
+    const InUse in_use(in_use_);
     Uninitialized<uint32_t> out(count);
     std::vector<int64_t> firsts;
     codes.add(ids, int64_t(count), out.data(), firsts, threads);
     return nb::make_tuple(to_numpy(std::move(out), {count}), to_numpy(std::move(firsts)));
   }
 
+  // Other threads and signal handlers may come by while a call waits for its threads or looks at signals.
+  struct InUse {
+    explicit InUse(bool& flag) : flag(flag) {
+      if (flag) throw std::runtime_error("another call is adding ids");
+      flag = true;
+    }
+    ~InUse() { flag = false; }
+    bool& flag;
+  };
+
+  bool in_use_ = false;
   Codes<int64_t> ints_;
   Codes<std::string_view> texts_;
 };
 
-// FNV-1a, 64 bits, of every text's bytes: published, and the same on every machine and in every language.
+// FNV-1a, 64 bits, of every text's bytes: published, and the same on every machine and in every language. It keys what
+// is drawn for a user; tables are keyed otherwise (keyed_hash.h).
 Out<uint64_t> text_hashes(nb::capsule stream) {
   const TextColumn column = text_column(stream);
   std::vector<uint64_t> hashes;
   hashes.reserve(column.texts().size());
+  Interrupts interrupts;
   for (const std::string_view text : column.texts()) {
+    if (hashes.size() % 64 == 0) interrupts.poll();
     uint64_t hash = 0xcbf29ce484222325u;
     for (const char letter : text) hash = (hash ^ uint8_t(letter)) * 0x100000001b3u;
     hashes.push_back(hash);

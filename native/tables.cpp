@@ -103,8 +103,8 @@ nb::object page_runs(In<uint32_t, 2> lines, size_t pages) {
   {
     nb::gil_scoped_release unlocked;
     Interrupts interrupts;
-    for (size_t at = 0; at < count && together;) {
-      if (at % 64 == 0) interrupts.poll();
+    for (size_t at = 0, runs = 0; at < count && together; ++runs) {
+      if (runs % 64 == 0) interrupts.poll();
       const uint32_t page = line[at].page;
       require(page < pages, "a line's page must be below pages");
       if (end[page] != 0) together = false;
@@ -216,6 +216,7 @@ nb::tuple read_pages(In<uint32_t, 2> lines, In<int64_t, 1> begin, In<int64_t, 1>
   require(end.shape(0) == all && judgments.shape(0) == all && user.shape(0) == all && grid.shape(0) == all,
           "every page must have lines, judgments, a user and a grid");
   require(judged_item.shape(0) == gaining.shape(0), "every judgment must have an item");
+  require(judged_item.shape(0) <= kNone, "judgments must be at most 4,294,967,295");
   require(grids.shape(1) == 2, "a grid has rows and cols");
   int stride = 0;
   for (size_t g = 0; g < grids.shape(0); ++g) {

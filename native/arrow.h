@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "interrupts.h"
+
 namespace {
 
 // The ABI of the Arrow C data and stream interfaces, which is fixed.
@@ -72,8 +74,7 @@ class TextColumn {
   void add_offsets(const ArrowArray& chunk) {
     const Offset* offsets = static_cast<const Offset*>(chunk.buffers[1]) + chunk.offset;
     const char* bytes = static_cast<const char*>(chunk.buffers[2]);
-    for (int64_t at = 0; at < chunk.length; ++at)
-      texts_.emplace_back(bytes + offsets[at], size_t(offsets[at + 1] - offsets[at]));
+    for (int64_t at = 0; at < chunk.length; ++at) add({bytes + offsets[at], size_t(offsets[at + 1] - offsets[at])});
   }
 
   // 16 bytes each: the length, then the text itself up to 12 bytes, or 4 bytes of it, a buffer's number and an offset.
@@ -83,9 +84,16 @@ class TextColumn {
       int32_t part[4];
       std::memcpy(part, views, 16);
       const char* text = part[0] <= 12 ? views + 4 : static_cast<const char*>(chunk.buffers[2 + part[2]]) + part[3];
-      texts_.emplace_back(text, size_t(part[0]));
+      add({text, size_t(part[0])});
     }
   }
+
+  void add(std::string_view text) {
+    if (texts_.size() % 4096 == 0) interrupts_.poll();
+    texts_.push_back(text);
+  }
+
+  Interrupts interrupts_;
 
   std::vector<std::unique_ptr<Released<ArrowArray>>> chunks_;
   std::vector<std::string_view> texts_;

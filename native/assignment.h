@@ -11,6 +11,7 @@
 #pragma once
 
 #include <algorithm>
+#include <stdexcept>
 
 #include "buffer.h"
 #include "pieces.h"
@@ -27,6 +28,7 @@ class Assignment {
     n_ = std::max(categories, rows);
     crowded_ = categories > rows && categories > kMostSquare;
     columns_ = crowded_ ? rows + 1 : n_;
+    if (!crowded_ && n_ > kMostRows) throw std::length_error("a page with a category ideal has at most 10,000 rows");
     stride_ = padded(columns_);
     score_.reserve(stride_ * n_);
     const int64_t size = padded(n_);
@@ -275,7 +277,8 @@ class Assignment {
   }
 
   static constexpr double kBlur = 0x1p-50;
-  static constexpr int kMostSquare = 256;  // categories, where rows are fewer
+  static constexpr int kMostSquare = 256;   // categories, where rows are fewer
+  static constexpr int kMostRows = 10'000;  // whose square table takes 800 MB
   Pieces& pieces_;
   int n_ = 0;             // the larger of categories and rows
   int columns_ = 0;       // of the table

@@ -207,6 +207,7 @@ class ChainScan {
   double first_entrances(int count) {
     const auto at = [&](int64_t a) { return matrix_ + a * count; };
     for (int c = 0; c < count; ++c) {
+      if (c % kCheckEvery == kCheckEvery - 1) pieces_.check_stop();
       int pivot = c;
       for (int a = c + 1; a < count; ++a)
         if (std::abs(at(a)[c]) > std::abs(at(pivot)[c])) pivot = a;

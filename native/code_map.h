@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "keyed_hash.h"
+
 namespace {
 
 constexpr uint32_t kNone = UINT32_MAX;  // no code
@@ -42,11 +44,12 @@ class CodeMap {
   };
   Slot& slot_of(uint32_t key) {
     const size_t mask = slots_.size() - 1;
-    size_t at = (key * 0x9e3779b97f4a7c15u >> 32) & mask;
+    size_t at = hash_(key) & mask;
     while (slots_[at].stamp == stamp_ && slots_[at].key != key) at = (at + 1) & mask;
     return slots_[at];
   }
 
+  const KeyedHash hash_ = KeyedHash::of_process();
   std::vector<Slot> slots_;
   uint32_t stamp_ = 0;
 };

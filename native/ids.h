@@ -3,7 +3,6 @@
 
 #include <atomic>
 #include <cstdint>
-#include <cstring>
 #include <deque>
 #include <stdexcept>
 #include <string>
@@ -11,29 +10,11 @@
 #include <vector>
 
 #include "code_map.h"
+#include "interrupts.h"
+#include "keyed_hash.h"
 #include "parallel.h"
 
 namespace {
-
-inline uint64_t mixed(uint64_t x) {  // spreads every bit over all others
-  x = (x ^ (x >> 32)) * 0xd6e8feb86659fd93u;
-  x = (x ^ (x >> 32)) * 0xd6e8feb86659fd93u;
-  return x ^ (x >> 32);
-}
-
-inline uint64_t hash_of(int64_t id) { return mixed(uint64_t(id)); }
-inline uint64_t hash_of(std::string_view id) {
-  uint64_t hash = id.size();
-  size_t at = 0;
-  for (uint64_t part; at + 8 <= id.size(); at += 8) {
-    std::memcpy(&part, id.data() + at, 8);
-    hash = (hash ^ part) * 0x9fb21c651e98df25u;
-    hash ^= hash >> 29;
-  }
-  uint64_t rest = 0;
-  std::memcpy(&rest, id.data() + at, id.size() - at);
-  return mixed(hash ^ rest);
-}
 
 // Texts outlive the column they came from in blocks of their own.
 class TextStore {
@@ -61,36 +42,49 @@ class Codes {
   size_t size() const { return ids_.size(); }
 
   // Codes for n ids; `firsts` receives where each new one first stood. Known ids are looked up on all threads, new ones
-  // get their codes one after the other.
+  // get their codes one after the other. A call that fails, as by a signal, adds nothing.
   void add(const Id* ids, int64_t n, uint32_t* codes, std::vector<int64_t>& firsts, int threads) {
-    const bool lookup = size() > 0;
-    if (lookup && find_all(ids, n, codes, threads)) return;
-    for (int64_t at = 0; at < n; ++at) {
-      if (lookup && codes[at] != kNone) continue;
-      if (at > 0 && ids[at] == ids[at - 1]) {
-        codes[at] = codes[at - 1];
-        continue;
-      }
-      const uint64_t hash = hash_of(ids[at]);
-      codes[at] = find(ids[at], hash);
-      if (codes[at] != kNone) continue;
-      firsts.push_back(at);
-      codes[at] = insert(ids[at], hash);
+    const size_t before = size();
+    if (before > 0 && find_all(ids, n, codes, threads)) return;
+    try {
+      add_new(ids, n, codes, before > 0, firsts);
+    } catch (...) {
+      forget_from(before);
+      throw;
     }
   }
 
  private:
+  static constexpr int64_t kStep = 64;  // ids, between two looks at signals; each may be long
+
   // Whether all ids are known; those that are not get kNone.
   bool find_all(const Id* ids, int64_t n, uint32_t* codes, int threads) const {
     std::atomic<bool> all{true};
     parallel_for(n, 1 << 16, threads, [&](Pieces& pieces) {
       for (int64_t at, end; pieces.next(at, end);)
         for (const int64_t first = at; at < end; ++at) {
-          codes[at] = at > first && ids[at] == ids[at - 1] ? codes[at - 1] : find(ids[at], hash_of(ids[at]));
+          if (at % kStep == 0) pieces.check_stop();
+          codes[at] = at > first && ids[at] == ids[at - 1] ? codes[at - 1] : find(ids[at], hash_(ids[at]));
           if (codes[at] == kNone) all = false;
         }
     });
     return all;
+  }
+
+  void add_new(const Id* ids, int64_t n, uint32_t* codes, bool looked_up, std::vector<int64_t>& firsts) {
+    for (int64_t at = 0; at < n; ++at) {
+      if (at % kStep == 0) interrupts_.poll();
+      if (looked_up && codes[at] != kNone) continue;
+      if (at > 0 && ids[at] == ids[at - 1]) {
+        codes[at] = codes[at - 1];
+        continue;
+      }
+      const uint64_t hash = hash_(ids[at]);
+      codes[at] = find(ids[at], hash);
+      if (codes[at] != kNone) continue;
+      firsts.push_back(at);
+      codes[at] = insert(ids[at], hash);
+    }
   }
 
   uint32_t find(Id id, uint64_t hash) const {
@@ -107,22 +101,36 @@ class Codes {
     const uint32_t code = uint32_t(size());
     ids_.push_back(store_.keep(id));
     hashes_.push_back(uint32_t(hash >> 32));
-    place(code, hash);
+    place(code, hash, slots_);
     return code;
   }
 
   void grow() {
-    slots_.assign(slots_.size() * 4, kNone);
-    for (uint32_t code = 0; code < ids_.size(); ++code) place(code, hash_of(ids_[code]));
+    std::vector<uint32_t> slots(slots_.size() * 4, kNone);
+    for (uint32_t code = 0; code < ids_.size(); ++code) {
+      if (code % kStep == 0) interrupts_.poll();
+      place(code, hash_(ids_[code]), slots);
+    }
+    slots_.swap(slots);
   }
 
-  void place(uint32_t code, uint64_t hash) {
-    const size_t mask = slots_.size() - 1;
+  static void place(uint32_t code, uint64_t hash, std::vector<uint32_t>& slots) {
+    const size_t mask = slots.size() - 1;
     size_t at = hash & mask;
-    while (slots_[at] != kNone) at = (at + 1) & mask;
-    slots_[at] = code;
+    while (slots[at] != kNone) at = (at + 1) & mask;
+    slots[at] = code;
   }
 
+  // The way to a code leads past smaller ones only, so that larger ones can go.
+  void forget_from(size_t code) {
+    for (uint32_t& slot : slots_)
+      if (slot >= code) slot = kNone;
+    ids_.resize(code);
+    hashes_.resize(code);
+  }
+
+  const KeyedHash hash_ = KeyedHash::of_process();
+  Interrupts interrupts_;
   std::vector<uint32_t> slots_;
   std::vector<uint32_t> hashes_;  // their upper halves, to spare most comparisons
   std::vector<Id> ids_;

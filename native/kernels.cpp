@@ -126,6 +126,7 @@ void correlations(const double* candidates, const double* target, int n, Pieces&
   for_each(pieces, [&](int64_t k) {
     const double* candidate = candidates + k * n;
     ranks.rank(candidate);
+    pieces.check_stop();  // sorting millions of values takes a while
     rho[k] = ranks.correlation(target_ranks);
     r[k] = rho[k] == rho[k] ? pearson(candidate, target, n) : kNaN;
   });

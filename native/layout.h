@@ -23,7 +23,7 @@ inline void rank_descending(const double* value, int n, Buffer<int>& order) {
 class EarliestBest {
  public:
   EarliestBest(const Assignment& assignment, int n, Pieces& pieces)
-      : pieces_(pieces), assignment_(assignment), n_(n), owner_(n), place_(n), visited_(n) {
+      : pieces_(pieces), assignment_(assignment), n_(n), owner_(n), place_(n), from_(n), reached_(n) {
     for (int j = 0; j < n; ++j) {
       owner_[j] = assignment.owner(j);
       place_[owner_[j]] = j;
@@ -48,32 +48,43 @@ class EarliestBest {
       const int vacated = place_[k];
       if (vacated < row || !tight(k, row)) continue;
       pieces_.check_stop();
-      for (int j = 0; j < n_; ++j) visited_[j] = false;
-      if (!reassign(owner_[row], row, vacated)) continue;
+      if (!reassign(row, vacated)) continue;
       owner_[row] = k;
       place_[k] = row;
       return;
     }
   }
 
-  // Finds `k` a row below `above`, moving others along, until somebody takes the `vacated` one.
-  bool reassign(int k, int above, int vacated) {
-    for (int row = above + 1; row < n_; ++row) {
-      if (visited_[row] || !tight(k, row)) continue;
-      visited_[row] = true;
-      if (row != vacated && !reassign(owner_[row], above, vacated)) continue;
+  // Moves the category of row `above` to a row below it, others along with it, until one takes the `vacated` row. Looks
+  // breadth first: a chain of moves may be as long as the page.
+  bool reassign(int above, int vacated) {
+    for (int row = 0; row < n_; ++row) from_[row] = -1;
+    int reached = 0;
+    reached_[reached++] = owner_[above];
+    for (int at = 0; at < reached && from_[vacated] < 0; ++at) {
+      pieces_.check_stop();
+      for (int row = above + 1; row < n_; ++row) {
+        if (from_[row] >= 0 || !tight(reached_[at], row)) continue;
+        from_[row] = reached_[at];
+        reached_[reached++] = owner_[row];
+      }
+    }
+    if (from_[vacated] < 0) return false;
+    for (int row = vacated; row != above;) {
+      const int k = from_[row], left = place_[k];
       owner_[row] = k;
       place_[k] = row;
-      return true;
+      row = left;
     }
-    return false;
+    return true;
   }
 
   Pieces& pieces_;
   const Assignment& assignment_;
   int n_;
   Buffer<int> owner_, place_;
-  Buffer<bool> visited_;
+  Buffer<int> from_;     // by row: the category that would move there, or -1
+  Buffer<int> reached_;  // categories that would have to move
 };
 
 class IdealLayout {

@@ -222,6 +222,7 @@ nb::tuple scan_chains(In<double, 3> band, In<double, 2> leave, In<double, 2> sta
                       In<double, 2> landing, In<int64_t, 1> cell, size_t cells, int threads) {
   const size_t count = band.shape(0), states = band.shape(1), width = band.shape(2);
   require(cells <= kMostCells, "cells must be at most 100,000,000");
+  require(cells == 0 || count <= (size_t(1) << 48) / cells, "chains must have at most 2^48 cells in all");
   require(width % 2 == 1, "a band has as many columns below its diagonal as above");
   require(states <= kMostCells / width, "the band of a chain must have at most 100,000,000 entries");
   require(cell.shape(0) == states, "every state wants a cell, or -1");

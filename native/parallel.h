@@ -9,7 +9,6 @@
 #include <cstdint>
 #include <exception>
 #include <mutex>
-#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -90,8 +89,8 @@ int64_t parallel_for(int64_t count, int64_t piece, int threads, const Work& work
     const std::lock_guard<std::mutex> lock(mutex);
     try {
       for (int64_t t = 0; t < wanted; ++t) helpers.emplace_back(help);
-    } catch (const std::system_error&) {
-      // the machine allows no more threads: those that started, and this one, do the work
+    } catch (const std::exception&) {
+      // no more threads, or no memory for them: those that started, and this one, do the work
     }
     running = helpers.size();
   }

@@ -48,22 +48,37 @@ class Ids {
  private:
   template <class Id>
   nb::tuple add(Codes<Id>& codes, const Id* ids, size_t count, int threads) {
+    const InUse in_use(in_use_);
     Uninitialized<uint32_t> out(count);
     std::vector<int64_t> firsts;
     codes.add(ids, int64_t(count), out.data(), firsts, threads);
     return nb::make_tuple(to_numpy(std::move(out), {count}), to_numpy(std::move(firsts)));
   }
 
+  // Other threads and signal handlers may come by while a call waits for its threads or looks at signals.
+  struct InUse {
+    explicit InUse(bool& flag) : flag(flag) {
+      if (flag) throw std::runtime_error("another call is adding ids");
+      flag = true;
+    }
+    ~InUse() { flag = false; }
+    bool& flag;
+  };
+
+  bool in_use_ = false;
   Codes<int64_t> ints_;
   Codes<std::string_view> texts_;
 };
 
-// FNV-1a, 64 bits, of every text's bytes: published, and the same on every machine and in every language.
+// FNV-1a, 64 bits, of every text's bytes: published, and the same on every machine and in every language. It keys what
+// is drawn for a user; tables are keyed otherwise (keyed_hash.h).
 Out<uint64_t> text_hashes(nb::capsule stream) {
   const TextColumn column = text_column(stream);
   std::vector<uint64_t> hashes;
   hashes.reserve(column.texts().size());
+  Interrupts interrupts;
   for (const std::string_view text : column.texts()) {
+    if (hashes.size() % 64 == 0) interrupts.poll();
     uint64_t hash = 0xcbf29ce484222325u;
     for (const char letter : text) hash = (hash ^ uint8_t(letter)) * 0x100000001b3u;
     hashes.push_back(hash);
@@ -105,8 +120,8 @@ nb::object page_runs(In<uint32_t, 2> lines, size_t pages) {
   {
     nb::gil_scoped_release unlocked;
     Interrupts interrupts;
-    for (size_t at = 0; at < count && together;) {
-      if (at % 64 == 0) interrupts.poll();
+    for (size_t at = 0, runs = 0; at < count && together; ++runs) {
+      if (runs % 64 == 0) interrupts.poll();
       const uint32_t page = line[at].page;
       require(page < pages, "a line's page must be below pages");
       if (end[page] != 0) together = false;
@@ -218,6 +233,7 @@ nb::tuple read_pages(In<uint32_t, 2> lines, In<int64_t, 1> begin, In<int64_t, 1>
   require(end.shape(0) == all && judgments.shape(0) == all && user.shape(0) == all && grid.shape(0) == all,
           "every page must have lines, judgments, a user and a grid");
   require(judged_item.shape(0) == gaining.shape(0), "every judgment must have an item");
+  require(judged_item.shape(0) <= kNone, "judgments must be at most 4,294,967,295");
   require(grids.shape(1) == 2, "a grid has rows and cols");
   int stride = 0;
   for (size_t g = 0; g < grids.shape(0); ++g) {

@@ -7,18 +7,26 @@ import sys
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
+
+from carouseval import _native
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
 
 START = """
 import numpy as np
+import polars as pl
 import carouseval as cv
 from carouseval import _native
 from tests.metrics.test_native_limits import coupled_set, solve
 rng = np.random.default_rng(0)
 def start() -> None:
     print("started", flush=True)
+"""
+# two long texts in turn, a million times
+TEXTS = """
+texts = pl.Series(["a" * 2**20, "b" * 2**20]).gather(np.arange(2**20) % 2)
 """
 # each would take minutes
 KERNELS = {
@@ -42,6 +50,20 @@ _native.score(pages, weights, _native.Gain.LINEAR, _native.Ideal.CATEGORY, False
 gains, weights = rng.random(9000), rng.random((60, 3))
 start()
 solve(gains, [[int(k), (7 * int(k) + 1) % 9000] for k in range(9000)], weights, 10_000)
+""",
+    "new ids": f"""{TEXTS}
+start()
+_native.Ids().add_texts(texts.__arrow_c_stream__(), {{threads}})
+""",
+    "known ids": f"""{TEXTS}
+ids = _native.Ids()
+ids.add_texts(texts[:2].__arrow_c_stream__(), 1)
+start()
+ids.add_texts(texts.__arrow_c_stream__(), {{threads}})
+""",
+    "hashes of ids": f"""{TEXTS}
+start()
+_native.text_hashes(texts.__arrow_c_stream__())
 """,
     "a wide scan": """
 start()
@@ -76,6 +98,33 @@ def test_kernels_can_be_stopped(name: str, threads: int, tmp_path: Path) -> None
     assert status == -signal.SIGINT, errors
     assert errors.splitlines()[-1] == "KeyboardInterrupt"
     assert seconds < 10
+
+
+def test_interrupted_ids_add_nothing() -> None:
+    """A signal handler that raises in the middle; those that do not may not add to the same ids."""
+    ids, many = _native.Ids(), np.random.default_rng(0).permutation(20_000_000)
+    inside: list[str] = []
+
+    def interrupt(*_: object) -> None:
+        try:
+            ids.add_ints(many, 1)
+        except RuntimeError as error:
+            inside.append(str(error))
+        raise TimeoutError
+
+    before = signal.signal(signal.SIGALRM, interrupt)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.06)
+        with pytest.raises(TimeoutError):
+            ids.add_ints(many, 1)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    assert inside == ["another call is adding ids"]
+    assert len(ids) == 0
+    codes, firsts = ids.add_ints(many[[5, 3, 5, 0]], 1)
+    assert codes.tolist() == [0, 1, 0, 2]
+    assert firsts.tolist() == [0, 1, 3]
 
 
 SPILLING = """

@@ -66,6 +66,22 @@ def test_a_progress_callback_may_use_the_evaluator() -> None:
     assert_frame_equal(inner[0].per_page, cv.evaluate(data.layouts["new"], data.judgments, data.items).per_page)
 
 
+def test_an_interrupted_evaluator_can_be_used_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The interrupt comes when new users have their codes but no values yet."""
+
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    evaluator = cv.Evaluator(JUDGMENTS, ITEMS)
+    evaluator.evaluate(layouts_of(0))
+    with monkeypatch.context() as patched:
+        patched.setattr(pl.Series, "gather", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            evaluator.evaluate(layouts_of(1))
+    result = evaluator.evaluate(layouts_of(2))
+    assert_frame_equal(result.per_page, cv.evaluate(layouts_of(2), JUDGMENTS, ITEMS).per_page)
+
+
 @pytest.mark.parametrize("used", [True, False])
 def test_an_unpickled_evaluator_gives_the_same_result(used: bool) -> None:
     data = small_sample()

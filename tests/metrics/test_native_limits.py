@@ -107,6 +107,9 @@ LIMITS: dict[str, tuple[str, tuple[Any, ...]]] = {
         "scan_chains",
         (np.empty((0, 10_000, 20_001)), *[np.empty((0, 10_000))] * 4, np.zeros(10_000, np.int64), 1, 1),
     ),
+    "chains must have at most 2\\^48 cells in all": (  # as many that the product would wrap around to 0
+        "scan_chains", (np.empty((2**59, 0, 1)), *[np.empty((2**59, 0))] * 4, np.zeros(0, np.int64), 32, 1),
+    ),
     "pages must be at most 4,294,967,295": ("page_runs", (np.empty((0, 4), np.uint32), 2**32)),
     "grids must be at most 256": (
         "shown_carousels",
@@ -120,6 +123,39 @@ def test_limits(message: str) -> None:
     name, arguments = LIMITS[message]
     with pytest.raises(ValueError, match=f"^{message}$"):
         getattr(_native, name)(*arguments)
+
+
+def test_many_more_rows_than_categories() -> None:
+    """The table of an assignment is as wide as it is high."""
+    weights = np.random.default_rng(0).random((10_001, 1))
+    with pytest.raises(ValueError, match=r"^a page with a category ideal has at most 10,000 rows$"):
+        solve(np.ones(2), [[0], [1]], weights)
+
+
+CHAIN = """
+import threading
+import numpy as np
+from carouseval import _native
+rows = 2000
+pages = np.arange(1.0, rows + 1).reshape(1, rows, 1)
+weights = np.ones((rows, 1))
+weights[0] = 2
+sources = []
+def lay_out():
+    source, bad = _native.layout(pages, weights, _native.Gain.LINEAR, _native.Ideal.CATEGORY, 1)
+    sources.append(source[0, :, 0, 0])
+threading.stack_size(128 * 1024)
+thread = threading.Thread(target=lay_out)
+thread.start()
+thread.join()
+assert sources[0].tolist() == [rows - 1, *range(rows - 1)]
+"""
+
+
+def test_long_chains_of_equal_rows() -> None:
+    """Rows that change places one after the other, as far as the page goes, on a small stack."""
+    done = subprocess.run([sys.executable, "-c", CHAIN], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, (done.returncode, done.stderr)
 
 
 def test_more_copies_than_weights() -> None:

@@ -165,10 +165,18 @@ class Evaluator:
             The same as :func:`carouseval.evaluate` gives.
         """
         refuse_fork()  # before the lock: a thread that is not in this process may hold it
-        with self._lock, self._sources.open(layouts, progress) as inputs:
-            if self._ideals is None:
-                self._ideals = PageIdeals(inputs.judged, inputs.plan)
-            return evaluate_inputs(inputs, self._ideals.for_layouts(inputs.judged, inputs.shown), progress)
+        with self._lock:
+            try:
+                with self._sources.open(layouts, progress) as inputs:
+                    if self._ideals is None:
+                        self._ideals = PageIdeals(inputs.judged, inputs.plan)
+                    return evaluate_inputs(inputs, self._ideals.for_layouts(inputs.judged, inputs.shown), progress)
+            except DataError:
+                raise
+            except BaseException:  # an interrupt may leave ids with a code but no value: judgments are read again
+                self._sources.forget()
+                self._ideals = None
+                raise
 
 
 def evaluate_inputs(

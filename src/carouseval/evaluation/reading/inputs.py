@@ -78,6 +78,10 @@ class JudgedSources:
     def __getstate__(self) -> dict[str, Any]:
         return vars(self) | {"_id_types": {}, "_read": None}  # native codes cannot be pickled: tables are read again
 
+    def forget(self) -> None:
+        """Forget what was read; the next layouts read it again."""
+        self._read = None
+
     @contextlib.contextmanager
     def open(
         self,

@@ -167,8 +167,8 @@ class Settings:
     memory: Annotated[
         float,
         Doc(
-            "Memory for the lines of layouts and for scoring them, in GiB; ids, judgments and the scores of pages come on "
-            "top. Larger tables go through temporary files, and of tall grids fewer pages are scored at a time, with the "
+            "Memory for the lines of layouts and for scoring them, in GiB; ids, judgments and scores come on top. "
+            "Larger tables go through temporary files, and of tall grids fewer pages are scored at a time, with the "
             "same results."
         ),
     ] = 4.0

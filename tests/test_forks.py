@@ -68,7 +68,7 @@ def output_of_worker(folder: Path, before: str, in_worker: str, method: str = "f
         ("evaluate", "cv.sensitivity({'a': layouts, 'b': layouts}, judgments)"),
         ("evaluate", "cv.items_of(layouts)"),
         ("evaluate", "cv.carousels_of(layouts)"),
-        ("evaluate", "cv.what_adds(layouts, judgments)"),
+        ("evaluate", "cv.what_adds(None, layouts, judgments)"),
         ("evaluate", "cv.build_pages(layouts, judgments)"),
         ("evaluate", "cv.pages_from_scores({'user_id': [1], 'item_id': [7], 'score': [1]}, items)"),
         ("evaluate", "cv.judgments_from_events(judgments, value='relevance')"),

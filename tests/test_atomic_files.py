@@ -1,6 +1,7 @@
 """Files are written completely or not at all, and keep the permissions and links that their owner has given them."""
 
 import os
+import re
 import signal
 import stat
 import subprocess
@@ -216,3 +217,18 @@ def test_what_is_not_a_file_is_refused(tmp_path: Path) -> None:
         with pytest.raises(cv.DataError, match=rf"{path.name} cannot be written: it is not a regular file\."):
             write_frame(path, FRAME)
     assert (tmp_path / "pipe.csv").is_fifo()
+
+
+def test_all_files_are_written_here() -> None:
+    """Whoever writes a file on its own forgets the full disk; samples are written in parts, inside an atomic folder."""
+    source = Path(cv.__file__).parent
+    writes = re.compile(
+        r"\.(write_(parquet|csv|ndjson|json|text|bytes)|sink_\w+|touch|save_image)\b|open\([^)]*[\"'][wax]b?[\"']"
+    )
+    writers = {
+        path.relative_to(source).as_posix()
+        for path in source.rglob("*.py")
+        for line in path.read_text().splitlines()
+        if writes.search(line) and not line.lstrip().startswith((">>>", "..."))
+    }
+    assert writers == {"atomic_files.py", "building/sample.py", "evaluation/reading/packed_lines.py"}

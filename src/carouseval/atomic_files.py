@@ -7,6 +7,7 @@ import shutil
 import stat
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -47,7 +48,7 @@ def _unfinished(path: Path) -> Iterator[Path]:
     A link is followed: the file it leads to is replaced. An existing file's permissions are kept. Temporary files of
     processes that were killed while they wrote to the same path are removed.
     """
-    with write_errors(path):
+    with write_errors(Path(*(part for part in path.parts if not fnmatch(part, f".part-{_RANDOM}")))):
         target = Path(os.path.realpath(path))
         if target.exists() and not target.is_file():
             raise DataError(f"{path} cannot be written: it is not a regular file.")
@@ -106,6 +107,8 @@ def atomic_folder(directory: str | Path) -> Iterator[Path]:
     If writing fails nothing is left behind, and files of the same names stay as they were.
     """
     directory = Path(directory)
+    if directory.exists() and not directory.is_dir():
+        raise DataError(f"{directory} cannot be written: it is not a folder. Give a folder to write to.")
     with write_errors(directory):
         created = [folder for folder in (directory, *directory.parents) if not folder.exists()]
         directory.mkdir(parents=True, exist_ok=True)

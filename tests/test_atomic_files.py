@@ -1,6 +1,7 @@
 """Files are written completely or not at all, and keep the permissions and links that their owner has given them."""
 
 import os
+import re
 import signal
 import stat
 import subprocess
@@ -11,7 +12,7 @@ import polars as pl
 import pytest
 
 import carouseval as cv
-from carouseval.atomic_files import atomic_folder, write_atomically, write_frame
+from carouseval.atomic_files import _unfinished, atomic_folder, write_atomically, write_frame
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="limits, signals, permissions and links of POSIX")
 
@@ -53,14 +54,37 @@ resource.setrlimit(resource.RLIMIT_NOFILE, (len(os.listdir("/proc/self/fd")) + 1
 spilled = cv.evaluate(data.layouts["new"], data.judgments, data.items, memory=1e-6)
 print(spilled.per_page.equals(expected.per_page))
 """
-KILLED = """
-def killed(frame, path):
-    path.write_text("half of")
-    os.kill(os.getpid(), signal.SIGKILL)
+WRITERS = """
+from carouseval.attention import recgaze_counts
+from carouseval.show import charts
+from carouseval.show.drawing import save_as
 
-pl.DataFrame.write_csv = killed
-write_frame(folder / sys.argv[2], frame)
+result = cv.evaluate(data.layouts["new"], data.judgments, data.items)
+chart = charts.heatmap(recgaze_counts("all").frequencies, "All", cv.RECGAZE, "share of screens")
+name = sys.argv[2]
+kind = name.partition(".")[2]
+if kind in ("parquet", "csv", "ndjson"):
+    write = lambda: write_frame(folder / name, frame)
+elif kind in ("json", "md", "tex"):
+    write = lambda: result.save(folder / name)
+elif kind in ("svg", "png", "pdf", "html"):
+    write = lambda: save_as(chart, folder / name)
+else:
+    write = lambda: write_sample(folder / name, 200, systems=["new"], format="csv")
 """
+KILLED = {
+    "inside a write": """
+# the system ends the process, as it would with SIGKILL, at the first write beyond the limit
+signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
+resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
+write()
+""",
+    "before the file is in place": """
+Path.replace = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
+write()
+""",
+}
 
 
 def run(code: str, *arguments: str | Path, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -106,11 +130,41 @@ def test_few_open_files_are_enough_for_tables_beyond_the_memory(tmp_path: Path) 
     assert (done.stdout, done.stderr) == ("True\n", "")
 
 
-@pytest.mark.parametrize("name", ["old.csv", "new.csv"])
-def test_a_killed_writer_leaves_the_old_file_or_none(tmp_path: Path, name: str) -> None:
-    (tmp_path / "old.csv").write_text("old")
-    assert run(KILLED, tmp_path, name).returncode == -signal.SIGKILL
-    assert {path.name: path.read_text() for path in tmp_path.glob("[!.]*")} == {"old.csv": "old"}
+@pytest.mark.parametrize(
+    ("kind", "when"),
+    [
+        *((kind, "inside a write") for kind in (".parquet", ".csv", ".ndjson", ".json", ".md", ".svg", ".html", "")),
+        *((kind, "before the file is in place") for kind in (".csv", "")),
+    ],
+)
+def test_a_killed_writer_leaves_the_old_file_and_the_next_one_removes_the_rest(
+    tmp_path: Path, kind: str, when: str
+) -> None:
+    old = tmp_path / (f"old{kind}" if kind else "sample/layouts-new.csv")
+    old.parent.mkdir(exist_ok=True)
+    old.write_text("old")
+    (old.parent / ".old.csv.mine.part").touch()  # a name like ours, but not ours
+    output = f"old{kind}" if kind else "sample"
+    assert run(WRITERS + KILLED[when], tmp_path, output).returncode in (-signal.SIGKILL, -signal.SIGXFSZ)
+    left = {path.name for path in old.parent.iterdir()} - {".old.csv.mine.part", old.name}
+    assert len(left) == 1 + (when != "inside a write" and not kind)
+    assert all(name.startswith(".") and "part" in name for name in left)
+    assert old.read_text() == "old"
+    done = run(WRITERS + "write()", tmp_path, output)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert old.stat().st_size > 100
+    assert {path.name for path in old.parent.glob(".*")} == {".old.csv.mine.part"}
+
+
+def test_files_that_are_being_written_stay(tmp_path: Path) -> None:
+    with atomic_folder(tmp_path) as folder, _unfinished(tmp_path / "same.csv") as unfinished:
+        unfinished.write_text("first")
+        (folder / "other.csv").write_text("first")
+        with atomic_folder(tmp_path) as second:
+            write_frame(second / "new.csv", FRAME)
+        write_frame(tmp_path / "same.csv", FRAME)
+    assert {path.name for path in tmp_path.iterdir()} == {"same.csv", "new.csv", "other.csv"}
+    assert (tmp_path / "same.csv").read_text() == "first"
 
 
 def mode(path: Path) -> int:
@@ -163,3 +217,18 @@ def test_what_is_not_a_file_is_refused(tmp_path: Path) -> None:
         with pytest.raises(cv.DataError, match=rf"{path.name} cannot be written: it is not a regular file\."):
             write_frame(path, FRAME)
     assert (tmp_path / "pipe.csv").is_fifo()
+
+
+def test_all_files_are_written_here() -> None:
+    """Whoever writes a file on its own forgets the full disk; samples are written in parts, inside an atomic folder."""
+    source = Path(cv.__file__).parent
+    writes = re.compile(
+        r"\.(write_(parquet|csv|ndjson|json|text|bytes)|sink_\w+|touch|save_image)\b|open\([^)]*[\"'][wax]b?[\"']"
+    )
+    writers = {
+        path.relative_to(source).as_posix()
+        for path in source.rglob("*.py")
+        for line in path.read_text().splitlines()
+        if writes.search(line) and not line.lstrip().startswith((">>>", "..."))
+    }
+    assert writers == {"atomic_files.py", "building/sample.py", "evaluation/reading/packed_lines.py"}

@@ -13,6 +13,8 @@ import carouseval as cv
 
 layouts = {"user_id": [1], "row": [1], "col": [1], "item_id": [7], "category": ["new"]}
 judgments = {"user_id": [1], "item_id": [7], "relevance": [1]}
+items = {"item_id": [7], "category": ["new"]}
+counts = cv.attention.recgaze_counts("all")
 BEFORE
 
 def work():
@@ -29,7 +31,9 @@ if __name__ == "__main__":
 """
 USES = {
     "evaluate": "result = cv.evaluate(layouts, judgments)",
-    "Evaluator": "evaluator = cv.Evaluator(judgments, {'item_id': [7], 'category': ['new']})",
+    "Evaluator": "evaluator = cv.Evaluator(judgments, items)",
+    "compare": "comparison = cv.compare({'a': layouts, 'b': layouts}, judgments)",
+    "explain": "explanation = cv.explain(layouts, judgments)",
     "Polars itself": "pl.LazyFrame({'a': [1, 2]}).filter(pl.col('a') > 1).collect()",
 }
 
@@ -38,8 +42,8 @@ def output_of_worker(folder: Path, before: str, in_worker: str, method: str = "f
     """What a worker prints; one that waits forever fails the test."""
     script = folder / "script.py"
     script.write_text(FORKED.replace("BEFORE", before).replace("IN_WORKER", in_worker).replace("METHOD", method))
-    command = [sys.executable, "-W", "ignore", str(script)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=30, check=True).stdout
+    command = [sys.executable, "-W", "ignore", str(script), str(folder)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stdout
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="forks after threads have started are refused on Linux alone")
@@ -49,6 +53,25 @@ def output_of_worker(folder: Path, before: str, in_worker: str, method: str = "f
         ("evaluate", "cv.evaluate(layouts, judgments)"),
         ("Evaluator", "evaluator.evaluate(layouts)"),
         ("evaluate", "result.mean"),
+        ("evaluate", "result.per_page"),
+        ("compare", "comparison"),
+        ("compare", "comparison.to_markdown()"),
+        ("compare", "comparison.to_json()"),
+        ("explain", "explanation"),
+        ("explain", "explanation.worst"),
+        ("evaluate", "cv.sample(10)"),
+        ("evaluate", "cv.sample(10, kind='home')"),
+        ("evaluate", "cv.building.write_sample(sys.argv[1], 10)"),
+        ("evaluate", "cv.compare({'a': layouts, 'b': layouts}, judgments)"),
+        ("evaluate", "cv.explain(layouts, judgments)"),
+        ("evaluate", "cv.check(layouts, judgments)"),
+        ("evaluate", "cv.sensitivity({'a': layouts, 'b': layouts}, judgments)"),
+        ("evaluate", "cv.items_of(layouts)"),
+        ("evaluate", "cv.carousels_of(layouts)"),
+        ("evaluate", "cv.what_adds(None, layouts, judgments)"),
+        ("evaluate", "cv.build_pages(layouts, judgments)"),
+        ("evaluate", "cv.pages_from_scores({'user_id': [1], 'item_id': [7], 'score': [1]}, items)"),
+        ("evaluate", "cv.judgments_from_events(judgments, value='relevance')"),
         ("Polars itself", "cv.evaluate(layouts, judgments)"),
     ],
 )
@@ -57,6 +80,25 @@ def test_a_worker_forked_after_use_is_told_to_spawn(tmp_path: Path, use: str, in
         "CarousevalError tables cannot be read in a process forked after tables were used: it would wait forever. "
         "Start workers with multiprocessing.get_context('spawn') or 'forkserver', or before any table is used.\n"
     )
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="forks after threads have started are refused on Linux alone")
+@pytest.mark.parametrize(
+    "in_worker",
+    [
+        "cv.n2dcg_cat(np.ones((9000, 3, 4))).mean()",  # several threads, which are started anew
+        "cv.ideal_layout(np.ones((3, 4))).shape",
+        "cv.simulate(trials=2000).to_markdown()",
+        "cv.attention.fit_likelihood(counts, 'd_rpb')",
+        "cv.attention.grid_search(counts, 'd_t')",
+        "cv.users_needed(0.1, 0.02)",
+        "cv.discounts.MarkovScan().weights(cv.RECGAZE).shape",
+    ],
+)
+def test_what_needs_no_tables_works_in_any_worker(tmp_path: Path, in_worker: str) -> None:
+    output = output_of_worker(tmp_path, f"{USES['evaluate']}\nimport numpy as np", in_worker)
+    assert output
+    assert "Error" not in output
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no fork")

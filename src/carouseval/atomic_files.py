@@ -1,21 +1,24 @@
 """Writing files so that they appear complete or not at all."""
 
+import glob
 import os
 import re
 import shutil
 import stat
-import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from carouseval.errors import DataError
+from carouseval.file_locks import locked, remove_abandoned
 
 if TYPE_CHECKING:
     import polars as pl
 
 TABLES = (".parquet", ".csv", ".ndjson")
+_RANDOM = "[0-9a-f]" * 8  # in the names of temporary files
 RESULTS = (".json", ".md", ".tex", ".csv", ".parquet")
 
 
@@ -42,19 +45,21 @@ def write_errors(place: str | Path, remedy: str = "") -> Iterator[None]:
 def _unfinished(path: Path) -> Iterator[Path]:
     """A temporary file that replaces ``path`` once it is written.
 
-    A link is followed: the file it leads to is replaced. An existing file's permissions are kept.
+    A link is followed: the file it leads to is replaced. An existing file's permissions are kept. Temporary files of
+    processes that were killed while they wrote to the same path are removed.
     """
-    with write_errors(path):
+    with write_errors(Path(*(part for part in path.parts if not fnmatch(part, f".part-{_RANDOM}")))):
         target = Path(os.path.realpath(path))
         if target.exists() and not target.is_file():
             raise DataError(f"{path} cannot be written: it is not a regular file.")
+        remove_abandoned(target.parent.glob(f".{glob.escape(target.name)}.{_RANDOM}.part"))
         unfinished = target.with_name(f".{target.name}.{os.urandom(4).hex()}.part")
-        unfinished.touch(exist_ok=False)
         try:
-            yield unfinished
-            if target.exists():
-                unfinished.chmod(stat.S_IMODE(target.stat().st_mode))
-            unfinished.replace(target)
+            with locked(unfinished, lambda: unfinished.touch(exist_ok=False)):
+                yield unfinished
+                if target.exists():
+                    unfinished.chmod(stat.S_IMODE(target.stat().st_mode))
+                unfinished.replace(target)
         except BaseException:
             unfinished.unlink(missing_ok=True)
             raise
@@ -102,16 +107,22 @@ def atomic_folder(directory: str | Path) -> Iterator[Path]:
     If writing fails nothing is left behind, and files of the same names stay as they were.
     """
     directory = Path(directory)
+    if directory.exists() and not directory.is_dir():
+        raise DataError(f"{directory} cannot be written: it is not a folder. Give a folder to write to.")
     with write_errors(directory):
         created = [folder for folder in (directory, *directory.parents) if not folder.exists()]
         directory.mkdir(parents=True, exist_ok=True)
+        unfinished = directory / f".part-{os.urandom(4).hex()}"
         try:
-            with tempfile.TemporaryDirectory(prefix=".part-", dir=directory) as unfinished:
-                yield Path(unfinished)
-                for file in sorted(Path(unfinished).iterdir()):
-                    with _unfinished(directory / file.name) as moved:
+            remove_abandoned(directory.glob(f".part-{_RANDOM}"))
+            with locked(unfinished, unfinished.mkdir):
+                yield unfinished
+                for file in sorted(unfinished.iterdir()):
+                    with locked(file), _unfinished(directory / file.name) as moved:
                         shutil.move(file, moved)
+                unfinished.rmdir()
         except BaseException:
+            shutil.rmtree(unfinished, ignore_errors=True)
             with suppress(OSError):  # a folder that another process has written to stays
                 for folder in created:
                     folder.rmdir()

@@ -9,10 +9,15 @@ from carouseval.errors import CarousevalError
 _process: int | None = None  # the one that has the threads
 
 
+def is_forked() -> bool:
+    """Whether this process was forked from one that has used Polars."""
+    return _process not in (None, os.getpid())
+
+
 def refuse_fork() -> None:
     """Refuse to use Polars in a process forked from one that has used it: it would never answer."""
     global _process
-    if _process not in (None, os.getpid()):
+    if is_forked():
         raise CarousevalError(
             "tables cannot be read in a process forked after tables were used: it would wait forever. Start workers "
             "with multiprocessing.get_context('spawn') or 'forkserver', or before any table is used."

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from carouseval.atomic_files import RESULTS, check_outputs, write_atomically, write_frame
+from carouseval.forks import is_forked, refuse_fork
 from carouseval.text_tables import TextTable, escape_markdown, html_table, latex, markdown, with_csv_texts
 
 if TYPE_CHECKING:
@@ -17,6 +18,15 @@ _T = TypeVar("_T")
 
 class Result:
     """Base class of results: each has a heading, a table and its content as plain values."""
+
+    if not TYPE_CHECKING:  # for a type checker it would allow attributes of any name
+
+        def __getattribute__(self, name: str) -> Any:
+            """Refuse a table in a forked process, where whoever computes with it would wait forever."""
+            value = super().__getattribute__(name)
+            if is_forked() and type(value).__module__.startswith("polars."):
+                refuse_fork()
+            return value
 
     @property
     def heading(self) -> str:

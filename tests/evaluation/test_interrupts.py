@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import numpy as np
 import pytest
 
 from carouseval import _native
+from carouseval.evaluation.reading.packed_lines import FileLines
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
 
@@ -72,15 +74,15 @@ cv.discounts.MarkovScan().weights(cv.Grid(1, 7000))
 }
 
 
-def stopped(code: str, by: signal.Signals, folder: Path) -> tuple[float, int, str]:
-    """Signal a process once it has started; how long it then takes to end, its exit status and what it says."""
+def stopped(code: str, by: signal.Signals, folder: Path, delay: float = 0.5) -> tuple[float, int, str]:
+    """Signal a process some time after it has started; how long it then takes to end, its exit status and errors."""
     process = subprocess.Popen(
         [sys.executable, "-c", START + code],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=os.environ | {"TMPDIR": str(folder)},
     )  # fmt: skip
     assert process.stdout is not None
     process.stdout.readline()
-    time.sleep(0.5)
+    time.sleep(delay)
     assert process.poll() is None, process.communicate()
     begin = time.monotonic()
     process.send_signal(by)
@@ -177,27 +179,99 @@ def test_an_interrupt_at_any_time_leaves_no_folder(tmp_path: Path) -> None:
     assert left == 0
 
 
-def test_a_terminated_command_leaves_no_folder(tmp_path: Path) -> None:
-    """SIGTERM while an evaluation spills: the exit status of schedulers, and nothing in TMPDIR."""
-    code = f"""
+# each goes on for minutes; tables are written before the start
+RUN = """
 import sys
-import carouseval.evaluation.reading.packed_lines as packed
 from carouseval.building.sample import write_sample
 from carouseval.cli import main
-write_sample({str(tmp_path / "tables")!r}, users=2000)
+write_sample(r"{tables}", users=500, systems=["new", "prod"])
+import carouseval.evaluation.evaluate, carouseval.evaluation.reading.packed_lines as packed
+scoring = sys.modules["carouseval.evaluation.evaluate"]
+tables = [r"{tables}/judgments.parquet", "--items", r"{tables}/items.parquet"]
+new, prod = r"{tables}/layouts-new.parquet", r"{tables}/layouts-prod.parquet"
+"""
+SCORING = """
+score = scoring.score
+def score_forever(judged, pages, plan, ideals):
+    start()
+    while True:
+        score(judged, pages, plan)
+scoring.score = score_forever
+"""
+SPILLING_COMMAND = """
 add = packed.FileLines.add
 def add_forever(self, lines):
     start()
     while True:
         add(self, lines)
 packed.FileLines.add = add_forever
-tables = {str(tmp_path / "tables")!r}
-sys.argv = ["carouseval", "evaluate", tables + "/layouts-new.parquet", tables + "/judgments.parquet",
-            "--items", tables + "/items.parquet", "--memory", "0.0001"]
-main()
 """
-    (tmp_path / "temporary").mkdir()
-    seconds, status, errors = stopped(code, signal.SIGTERM, tmp_path / "temporary")
-    assert (status, errors) == (143, "")
-    assert seconds < 10
-    assert not list((tmp_path / "temporary").iterdir())
+COMMANDS = {
+    "evaluate, solving": (SCORING, '"evaluate", new, *tables, "--per-page", r"{out}/old.parquet"'),
+    "evaluate, spilling": (
+        SPILLING_COMMAND,
+        '"evaluate", new, *tables, "--memory", "1e-6", "--out", r"{out}/old.json"',
+    ),
+    "compare": ("start()", '"compare", "a=" + new, "b=" + prod, *tables, "--permutations", "1000000000"'),
+    "explain": (SCORING, '"explain", new, *tables'),
+    "simulate": ("start()", '"simulate", "--trials", "2000000000"'),
+    "simulate in the authors' order": ("start()", '"simulate", "--trials", "2000000000", "--stream", "paper"'),
+    "fit": ("start()", '"fit", "all", "--discount", "d_rpb", "--bootstrap", "1000000", "--out", r"{out}/old.json"'),
+    "sample": ("start()", '"sample", r"{out}/many", "--users", "50000000"'),
+    "sample over old files": ("start()", '"sample", r"{out}", "--users", "50000000", "--format", "csv"'),
+}
+
+
+@pytest.mark.parametrize("by", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("command", COMMANDS)
+def test_commands_end_with_one_line_and_leave_nothing(command: str, by: signal.Signals, tmp_path: Path) -> None:
+    folders = {name: tmp_path / name for name in ("tables", "out", "temporary")}
+    folders["out"].mkdir()
+    folders["temporary"].mkdir()
+    for name in ("old.parquet", "old.json", "items.csv"):
+        (folders["out"] / name).write_text("old")
+    begin, arguments = COMMANDS[command]
+    code = f"{RUN}{begin}\nsys.argv = ['carouseval', {arguments}]\nmain()\n"
+    for name, folder in folders.items():
+        code = code.replace(f"{{{name}}}", str(folder))
+    seconds, status, errors = stopped(code, by, folders["temporary"], delay=1.5)
+    word = "interrupted" if by == signal.SIGINT else "terminated"
+    assert (status, errors) == (128 + by, f"carouseval: {word}\n")
+    assert seconds < 3  # half a second on an idle machine
+    assert not list(folders["temporary"].iterdir())
+    assert {path.name: path.read_text() for path in folders["out"].iterdir()} == dict.fromkeys(
+        ["old.parquet", "old.json", "items.csv"], "old"
+    )
+
+
+def test_the_folder_of_a_killed_process_is_removed_by_the_next(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those of processes that still run stay, as does what has another name."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    (tmp_path / "carouseval-mine").mkdir()
+    with FileLines(2):
+        running = {*tmp_path.iterdir()}
+        _, status, errors = stopped(SPILLING, signal.SIGKILL, tmp_path)
+        assert (status, errors) == (-signal.SIGKILL, "")
+        (left,) = {*tmp_path.iterdir()} - running
+        assert any(file.stat().st_size for file in left.iterdir())
+        with FileLines(2):
+            assert not left.exists()
+            assert len({*tmp_path.iterdir()} - running) == 1
+            assert running < {*tmp_path.iterdir()}
+    assert {path.name for path in tmp_path.iterdir()} == {"carouseval-mine"}
+
+
+@pytest.mark.parametrize(
+    "arguments", [["--help"], ["score", "--help"], ["simulate", "--trials", "100", "--format", "csv"]]
+)
+def test_a_reader_that_closes_its_pipe_is_no_error(arguments: list[str]) -> None:
+    """As in ``carouseval simulate | head -1``."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "carouseval", *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert process.stdout is not None
+    assert process.stderr is not None
+    process.stdout.close()
+    assert process.stderr.read() == ""
+    process.stderr.close()
+    assert process.wait(60) == 1

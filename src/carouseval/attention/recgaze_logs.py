@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from carouseval.atomic_files import write_atomically, write_frame
+from carouseval.atomic_files import atomic_folder, write_atomically, write_frame
 from carouseval.attention.choices import RecgazeGroup
 from carouseval.attention.examination import Examination
 from carouseval.attention.paths import Paths, paths_from_frame
@@ -152,7 +152,7 @@ class RecgazeLogs(Result):
         )
 
     def save(self, path: str | Path) -> Path:
-        """Write the counts, the audit and the fixations to a folder.
+        """Write the counts, the audit and the fixations to a folder, all of them or none.
 
         The files are ``bratislava.json``, ``amsterdam.json`` and ``all.json`` (see :meth:`Examination.load`),
         ``audit.json``, and ``looks.parquet`` with the fixations in order, to which d_scan can be fitted.
@@ -167,18 +167,14 @@ class RecgazeLogs(Result):
         Path
             The folder.
         """
-        folder = Path(path)
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise DataError(f"{folder}: {error.strerror or error}. Give a folder to write to.") from None
-        for name, examination in self.groups.items():
-            examination.save(folder / f"{name}.json")
         groups = {name: audit.to_dict() for name, audit in self.audit.items()}
         content = {"dropped_labels": list(self.dropped_labels), "groups": groups}
-        write_atomically(folder / "audit.json", json.dumps(content, indent=1) + "\n")
-        write_frame(folder / "looks.parquet", self.looks.drop(RECORD))
-        return folder
+        with atomic_folder(path) as folder:
+            for name, examination in self.groups.items():
+                examination.save(folder / f"{name}.json")
+            write_atomically(folder / "audit.json", json.dumps(content, indent=1) + "\n")
+            write_frame(folder / "looks.parquet", self.looks.drop(RECORD))
+        return Path(path)
 
 
 def read_recgaze(

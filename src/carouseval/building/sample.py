@@ -16,6 +16,7 @@ from carouseval.atomic_files import atomic_folder
 from carouseval.building.sample_home_tables import HomeTables
 from carouseval.building.sample_tables import IdType, RelevanceMode, SampleTables
 from carouseval.errors import ParameterError
+from carouseval.forks import refuse_fork
 from carouseval.metrics.grid import RECGAZE, Grid
 from carouseval.metrics.validation import require_choice
 from carouseval.text_tables import frame_html
@@ -298,6 +299,7 @@ def write_sample(
 def _tables(
     users: int, kind: SampleKind, systems: Sequence[str] | None, options: SampleOptions
 ) -> SampleTables | HomeTables:
+    refuse_fork()
     require_choice("kind", kind, get_args(SampleKind))
     if kind == "genres":
         return SampleTables(users, systems=systems, **options)

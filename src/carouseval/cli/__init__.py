@@ -8,7 +8,23 @@ from typing import Any, NoReturn
 
 
 def main() -> None:
-    """Run ``carouseval``; errors that a user can fix end with one line on stderr and exit status 2."""
+    """Run ``carouseval``; errors that a user can fix end with one line on stderr and exit status 2.
+
+    So do Ctrl-C and SIGTERM, with the status of the shell: 128 and the number of the signal.
+    """
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # an exit that removes temporary files
+    try:
+        _run()
+    except KeyboardInterrupt:  # Typer has not begun, or has ended
+        _exit_on_signal(signal.SIGINT)
+    except SystemExit as end:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            if end.code == 128 + number:
+                _exit_on_signal(number)
+        raise
+
+
+def _run() -> None:
     from carouseval.cli.app import app
     from carouseval.cli.messages import with_option_names
     from carouseval.errors import CarousevalError, DataError
@@ -17,7 +33,6 @@ def main() -> None:
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")  # characters that a terminal cannot show become question marks
     warnings.showwarning = _show_warning
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # a normal exit, which removes temporary files
     try:
         app(prog_name="carouseval")
     except CarousevalError as error:
@@ -38,6 +53,11 @@ def _show_warning(message: Any, category: Any, filename: str, lineno: int, file:
 
     text = printable_lines(with_option_names(str(message), data=True))
     print(f"carouseval: warning: {text}", file=sys.stderr)
+
+
+def _exit_on_signal(number: signal.Signals) -> NoReturn:
+    print(f"carouseval: {'interrupted' if number == signal.SIGINT else 'terminated'}", file=sys.stderr)
+    sys.exit(128 + number)
 
 
 def _exit_with_error(message: str) -> NoReturn:

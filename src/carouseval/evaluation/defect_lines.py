@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -27,11 +28,20 @@ Line = dict[str, Any]
 Examples = Iterator[tuple[int, str]]  # record, and what it holds
 
 
-def refuse_defects(pages: PageBatch, inputs: Inputs) -> None:
-    """Raise the first defect that the settings refuse."""
-    for defect, marked in kinds.refused(pages, inputs.plan):
-        if len(marked):
-            raise DataError(str(describe_defects(defect, marked, inputs)))
+def refuse_defects(pages: PageBatch, inputs: Inputs, later: Iterable[PageBatch] = ()) -> None:
+    """Raise the first defect that the settings refuse, if these pages have any; those of later batches count as well.
+
+    So the message does not depend on how pages are split.
+    """
+    if not any(len(marked) for _, marked in kinds.refused(pages, inputs.plan)):
+        return
+    of_batches: defaultdict[PageDefect, list[NDArray[np.int64]]] = defaultdict(list)
+    for batch in chain([pages], later):
+        for defect, marked in kinds.refused(batch, inputs.plan):
+            of_batches[defect].append(marked)
+    all_marked = ((defect, np.sort(np.concatenate(parts))) for defect, parts in of_batches.items())
+    defect, marked = next((defect, marked) for defect, marked in all_marked if len(marked))
+    raise DataError(str(describe_defects(defect, marked, inputs)))
 
 
 def describe_defects(defect: PageDefect, pages: NDArray[np.int64], inputs: Inputs) -> Defect:

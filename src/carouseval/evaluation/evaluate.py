@@ -212,8 +212,9 @@ def score_pages(
 ) -> PageScores:
     """Score all pages; defects that the settings refuse are raised. ``on_batch`` is called with every scored batch."""
     parts = []
-    for batch in page_batches(inputs.layouts, inputs.judged, inputs.plan, progress):
-        refuse_defects(batch, inputs)
+    batches = page_batches(inputs.layouts, inputs.judged, inputs.plan, progress)
+    for batch in batches:
+        refuse_defects(batch, inputs, batches)
         parts.append(score(inputs.judged, batch, inputs.plan, ideals))
         if on_batch is not None:
             on_batch(batch)

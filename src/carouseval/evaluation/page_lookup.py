@@ -47,7 +47,7 @@ def look_up_page(
         if len(page_ids) > 1:
             reason = f"Shown because no page_id was given: the first of the user's {len(page_ids)} pages."
     with sources.open(lines, judged=judged, canonical=True) as inputs:
-        (page,) = [batch for batch in page_batches(inputs.layouts, inputs.judged, inputs.plan) if len(batch)]
+        (page,) = page_batches(inputs.layouts, inputs.judged, inputs.plan)
         refuse_defects(page, inputs)
         grid = int(page.grid[0])
         weights = inputs.plan.weights(metric, grid)

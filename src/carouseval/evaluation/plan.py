@@ -16,6 +16,8 @@ from carouseval.metrics.metric_base import Metric, SystemMetric
 from carouseval.metrics.names import metric
 from carouseval.metrics.page_stack import thread_count
 
+_LEAST_PAGE_MEMORY = 1 << 24
+
 
 @dataclass(frozen=True, eq=False)
 class ScoringPlan:
@@ -61,6 +63,16 @@ class ScoringPlan:
     def shapes(self) -> NDArray[np.int32]:
         """Rows and columns of every grid."""
         return np.array([grid.shape for grid in self.grids], np.int32)
+
+    @property
+    def line_memory(self) -> int:
+        """Bytes for the lines of layouts; the rest of the memory is for the pages that are scored at once."""
+        return int(self.settings.memory * 2**30 * 0.75)
+
+    @property
+    def page_memory(self) -> int:
+        """Bytes for the pages that are scored at once; too few of them would take much longer."""
+        return max(_LEAST_PAGE_MEMORY, int(self.settings.memory * 2**30 * 0.25))
 
     def weights(self, name: str, grid: int) -> Array:
         """The weight of every cell of a grid, by a metric."""

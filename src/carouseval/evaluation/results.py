@@ -11,7 +11,6 @@ import polars as pl
 from carouseval.errors import ParameterError
 from carouseval.evaluation.caption import caption
 from carouseval.evaluation.mean_estimates import CI, FEW_USERS, few_users_text, mean_interval, mean_of
-from carouseval.forks import refuse_fork
 from carouseval.metrics.grid import Array
 from carouseval.metrics.validation import did_you_mean
 from carouseval.result_base import Result, plain
@@ -91,7 +90,6 @@ class Evaluation(Result):
         return users.drop(map(_pages_of, self.metrics))
 
     def _users(self, pages: pl.DataFrame, keys: list[str]) -> pl.DataFrame:
-        refuse_fork()
         scored = pages.filter(pl.any_horizontal(pl.col(list(self.metrics)).is_not_null()))
         if "weight" not in pages.columns:
             means = [pl.col(name).mean() for name in self.metrics]

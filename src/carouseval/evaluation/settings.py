@@ -167,7 +167,9 @@ class Settings:
     memory: Annotated[
         float,
         Doc(
-            "Memory for the lines of layouts, in GiB. Larger tables go through temporary files, with the same results."
+            "Memory for the lines of layouts and for scoring them, in GiB; ids, judgments and scores come on top. "
+            "Larger tables go through temporary files, and of tall grids fewer pages are scored at a time, with the "
+            "same results."
         ),
     ] = 4.0
     threads: Annotated[

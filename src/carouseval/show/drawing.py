@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import altair as alt
 import vl_convert
 
-from carouseval.atomic_files import write_atomically
+from carouseval.atomic_files import atomic_folder, write_atomically
 from carouseval.metrics.validation import require_choice
 
 RED, GREY, INK, FAINT = "#c8102e", "#969696", "#222222", "#d4d4d4"
@@ -77,12 +77,12 @@ def save_chart(
 ) -> list[Path]:
     """Write a chart to ``path.svg`` and so on; ``"html"`` is a page that opens offline.
 
-    Everything is drawn before the first file is written, and every file is written completely or not at all.
+    All files are written, or none.
     """
     contents = {Path(f"{path}.{name}"): content for name, content in draw(chart, formats).items()}
-    for target, content in contents.items():
-        target.parent.mkdir(parents=True, exist_ok=True)
-        write_atomically(target, content)
+    with atomic_folder(Path(path).parent) as unfinished:
+        for target, content in contents.items():
+            write_atomically(unfinished / target.name, content)
     return list(contents)
 
 

@@ -67,7 +67,7 @@ def read_layouts(
 ) -> Iterator[Layouts]:
     """Pack all lines, in memory or in temporary files that are deleted when the block ends.
 
-    The memory allowed is that of the settings, divided by ``share``.
+    The memory allowed is that of the plan, divided by ``share``.
     """
     if judgments.per_page and "page_id" not in table:
         raise DataError(
@@ -76,7 +76,7 @@ def read_layouts(
     height = table.height()
     if height == 0:
         raise DataError(schema.EMPTY["layouts"])
-    budget = max(1, int(plan.settings.memory * 2**30 / share))
+    budget = max(1, plan.line_memory // share)
     parts = min(_MOST_PARTS, max(1, -(-height * 2 * BYTES // budget)))
     packer = _Packer(table, codebook, plan, want_pairs)
     with contextlib.ExitStack() as stack:

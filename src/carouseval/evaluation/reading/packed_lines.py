@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from carouseval.atomic_files import write_errors
+from carouseval.file_locks import locked, remove_abandoned
 
 Lines = NDArray[np.uint32]  # (n, 4): page, item, category, place (pinned << 31 | row << 16 | col, from 1)
 BYTES = 16  # of a packed line; as many again where lines must be sorted by page
@@ -37,6 +38,7 @@ class FileLines:
     """Lines split by page over temporary files, which are deleted when the block ends.
 
     The folder is registered for removal before it is made, so that an interrupt at any time leaves nothing behind.
+    That of a process that was killed is removed by the next one that needs such files.
     """
 
     def __init__(self, parts: int) -> None:
@@ -46,9 +48,11 @@ class FileLines:
         self._folder = Path(tempfile.gettempdir(), f"carouseval-{secrets.token_hex(16)}")
         self._paths = [self._folder / f"{part}.lines" for part in range(self._parts)]
         self._finalizer = weakref.finalize(self, _delete, self._folder, self._paths)
+        self._lock = contextlib.ExitStack()
         try:
             with _spill_errors():
-                self._folder.mkdir(mode=0o700)
+                remove_abandoned(self._folder.parent.glob(f"carouseval-{'[0-9a-f]' * 32}"))
+                self._lock.enter_context(locked(self._folder, lambda: self._folder.mkdir(mode=0o700)))
         except BaseException:
             self.__exit__()
             raise
@@ -56,6 +60,7 @@ class FileLines:
 
     def __exit__(self, *_: object) -> None:
         _delete(self._folder, self._paths)
+        self._lock.close()
         self._finalizer.detach()
 
     def add(self, lines: Lines) -> None:

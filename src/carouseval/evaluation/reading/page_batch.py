@@ -16,6 +16,7 @@ from carouseval.evaluation.reading.packed_lines import Lines
 from carouseval.progress import Progress
 
 _PAGES_AT_ONCE = 10_000  # whose cells are listed
+_ROW_BYTES, _LINE_BYTES = 32, 64  # that it takes to score a row of the grid and a line, at most; measured
 
 
 class Cells(NamedTuple):
@@ -106,24 +107,53 @@ class PageBatch:
 def page_batches(
     layouts: Layouts, judged: JudgedData, plan: ScoringPlan, progress: Progress | None = None
 ) -> Iterator[PageBatch]:
-    """All pages of layouts, part by part."""
-    for at, lines in enumerate(layouts.lines_by_part()):
-        batch = read_batch(lines, layouts, judged, plan)
+    """All pages of layouts, part by part, and as many at a time as the plan has memory for."""
+    done, total = 0, int(layouts.present.sum())
+    for at, unsorted in enumerate(layouts.lines_by_part()):
+        lines, begin, end = _lines_by_page(unsorted, layouts)
         if isinstance(layouts.parts[at], np.ndarray):
-            layouts.parts[at] = batch.lines  # sorted by page; the unsorted copy is freed
-        yield batch
-        if progress is not None:
-            progress("scoring", at + 1, len(layouts.parts))
+            layouts.parts[at] = lines  # the unsorted copy is freed
+        del unsorted
+        for pages in _pages_at_once(begin, end, plan):
+            yield _read(pages, lines, begin, end, layouts, judged, plan)
+            done += len(pages)
+            if progress is not None:
+                progress("scoring", done, total)
 
 
 def read_batch(lines: Lines, layouts: Layouts, judged: JudgedData, plan: ScoringPlan) -> PageBatch:
     """The pages of some lines."""
+    lines, begin, end = _lines_by_page(lines, layouts)
+    return _read(np.flatnonzero(end > begin), lines, begin, end, layouts, judged, plan)
+
+
+def _lines_by_page(lines: Lines, layouts: Layouts) -> tuple[Lines, NDArray[np.int64], NDArray[np.int64]]:
+    """The lines, sorted by page unless those of every page stand together, and where each page's begin and end."""
     runs = _native.page_runs(lines, len(layouts))
-    if runs is not None:
-        begin, end = runs
-    else:
-        lines, begin, end = _native.sorted_lines(lines, len(layouts))
-    present = np.flatnonzero(end > begin)
+    return _native.sorted_lines(lines, len(layouts)) if runs is None else (lines, *runs)
+
+
+def _pages_at_once(begin: NDArray[np.int64], end: NDArray[np.int64], plan: ScoringPlan) -> Iterator[NDArray[np.int64]]:
+    """The pages that have lines, split so that scoring some of them takes no more memory than the plan has for it.
+
+    Pages are arrays of as many rows as the tallest grid has, however few of them have lines.
+    """
+    pages = np.flatnonzero(end > begin)
+    needed = int(plan.shapes[:, 0].max()) * _ROW_BYTES + (end - begin)[pages] * _LINE_BYTES
+    at_once = np.cumsum(needed) // plan.page_memory
+    yield from filter(len, np.split(pages, np.flatnonzero(np.diff(at_once)) + 1))
+
+
+def _read(
+    present: NDArray[np.int64],
+    lines: Lines,
+    begin: NDArray[np.int64],
+    end: NDArray[np.int64],
+    layouts: Layouts,
+    judged: JudgedData,
+    plan: ScoringPlan,
+) -> PageBatch:
+    """Some pages, which have lines."""
     judgments, membership = judged.judgments, None if judged.membership is None else judged.membership.arrays
     carousels = judged.carousels
     read = _native.read_pages(

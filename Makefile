@@ -7,7 +7,7 @@ SOURCES := $(shell find src native -type f -not -name '*.pyc') CMakeLists.txt py
 READY := .venv/.ready
 INSTALLED := .venv/.installed
 
-.PHONY: demo test check sanitize mutants bench pictures format clean
+.PHONY: demo test test-lowest check sanitize mutants bench pictures format clean
 
 demo: $(INSTALLED)
 	$(BIN)/carouseval score examples/page.csv
@@ -23,12 +23,26 @@ test: check
 	$(BIN)/python -m pytest -q --doctest-modules --pyargs carouseval
 	$(BIN)/python -m pytest -n auto $(if $(REQUIRE_ALL),--require-all) tests
 
+define lint
+$(1)/ruff check .
+$(1)/ruff format --check .
+$(1)/lint-imports
+$(1)/clang-format --dry-run --Werror native/*
+endef
+
 check: $(INSTALLED)
-	$(BIN)/ruff check .
-	$(BIN)/ruff format --check .
+	$(call lint,$(BIN))
 	$(BIN)/mypy
-	$(BIN)/lint-imports
-	$(BIN)/clang-format --dry-run --Werror native/*
+
+# Every direct dependency at the lowest version that pyproject.toml declares, in an environment of its own. They need wheels for
+# PYTHON: make test-lowest PYTHON=python3.11. Left out are slow tests, which use no library in another way, and type checkers,
+# whose verdict depends on the annotations of the libraries.
+LOWEST := build/lowest
+test-lowest: $(LOWEST)/.installed
+	$(LOWEST)/bin/python -m pip freeze --requirement $(LOWEST)/constraints.txt | sed '/^##/,$$d'
+	$(call lint,$(LOWEST)/bin)
+	$(LOWEST)/bin/python -m pytest -q --doctest-modules --pyargs carouseval
+	$(LOWEST)/bin/python -m pytest -q -n auto -m "not slow" tests
 
 # The kernels' own tests with a module that watches memory and arithmetic, on Linux with GCC. ASan wants to be loaded first,
 # and memory of Python's to come from malloc, where it can see it. What CPython keeps until it exits is no leak of ours, and
@@ -82,4 +96,17 @@ $(READY): constraints.txt pyproject.toml
 # the native part is rebuilt only where it changed (build/).
 $(INSTALLED): $(READY) $(SOURCES)
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --no-build-isolation ".[dev]"
+	@touch $@
+
+# The same with the lowest versions, built in a folder of its own, since CMake remembers where nanobind is.
+$(LOWEST)/.ready: pyproject.toml tests/lowest_versions.py
+	$(PYTHON) -m venv --clear $(LOWEST)
+	$(PYTHON) tests/lowest_versions.py > $(LOWEST)/constraints.txt
+	$(LOWEST)/bin/python -m pip install --quiet --upgrade pip
+	$(LOWEST)/bin/python -m pip install --quiet --constraint $(LOWEST)/constraints.txt scikit-build-core nanobind ninja cmake setuptools
+	@touch $@
+
+$(LOWEST)/.installed: $(LOWEST)/.ready $(SOURCES)
+	$(LOWEST)/bin/python -m pip install --quiet --constraint $(LOWEST)/constraints.txt --no-build-isolation \
+		--config-settings build-dir=$(LOWEST)/native ".[dev]"
 	@touch $@

@@ -118,7 +118,7 @@ _LINES = JsonLines("NDJSON", (".ndjson", ".jsonl"))
 
 
 def _lines(path: Path) -> pl.LazyFrame:
-    return pl.scan_lines(path, glob=False)
+    return pl.scan_lines(path, name="line", glob=False)
 
 
 def _text(path: Path) -> str:

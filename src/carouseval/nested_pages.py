@@ -45,7 +45,7 @@ def one_line_per_row(pages: pl.LazyFrame, rows: Rows, pinned: str) -> pl.LazyFra
     """
     lines = pages.rename({rows.column: _ROWS}).drop(*rows.fields, "row", strict=False)
     position = pl.int_ranges(1, pl.col(_ROWS).list.len() + 1, dtype=pl.Int64)
-    lines = lines.with_columns(row=position).explode(_ROWS, "row")
+    lines = lines.with_columns(row=position).explode(_ROWS, "row", empty_as_null=False)
     if "row" in rows.fields:
         lines = lines.drop("row")
     lines = lines.unnest(_ROWS)

@@ -55,7 +55,7 @@ class Table:
         return self._cells().select(*([RECORD] if with_record else []), *typed, *presence)
 
     def _cells(self) -> pl.LazyFrame:
-        records = self.records.explode(self.many) if self.many else self.records
+        records = self.records.explode(self.many, empty_as_null=False) if self.many else self.records
         if not self.lists:
             return records
         cells = records.with_columns(col=pl.int_ranges(1, pl.col("item_id").list.len() + 1, dtype=pl.Int64))

@@ -137,7 +137,7 @@ def read_contentwise_layouts(impressions: TableLike) -> pl.DataFrame:
     return (
         pages.filter(pl.col("count") > 0)
         .select("user_id", pl.col("row") + first_row, pl.int_ranges(1, pl.col("count") + 1).alias("col"), "item_id")
-        .explode("col", "item_id")
+        .explode("col", "item_id", empty_as_null=False)
         .sort("user_id", "row", "col")
     )
 

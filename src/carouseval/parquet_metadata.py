@@ -17,7 +17,7 @@ def check_parquet(path: Path, columns: Collection[str] = ()) -> None:
     with path.open("rb") as file:
         try:
             _check(file, columns)
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
+        except (ValueError, LookupError, TypeError, AttributeError) as error:
             if isinstance(error, DataError):
                 raise
             raise DataError(f"its metadata are inconsistent. {DAMAGED}") from None

@@ -1,5 +1,6 @@
 """Files that are damaged, cut off or changed: nothing is read in part, and every error names the file."""
 
+import gzip
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -16,7 +17,7 @@ from carouseval.evaluation.schema import LAYOUTS
 from carouseval.parquet_metadata import check_parquet
 from carouseval.table_files import read_errors
 from carouseval.tables import open_table
-from tests.fuzz.files import JUDGMENTS, LAYOUT, formats
+from tests.fuzz.files import JUDGMENTS, LAYOUT, formats, zstd
 
 FRAME = pl.DataFrame(LAYOUT)
 FORMATS = formats()
@@ -97,6 +98,53 @@ def test_a_column_without_a_name_in_its_row_group(tmp_path: Path) -> None:
     path = save(tmp_path, "t.parquet", content.replace(b"\x19\x18\x07item_id", b"\x19\x08\x07item_id"))
     with pytest.raises(DataError, match=r"its metadata are inconsistent\. Is the file damaged\?"):
         check_parquet(path)
+
+
+@pytest.mark.parametrize("values", [-20, 19])
+def test_pages_must_have_as_many_values_as_their_column(values: int, tmp_path: Path) -> None:
+    """Polars asks for memory for as many as a page says, and ends the process if there is not enough."""
+    content = FORMATS["Parquet with checksums"].content
+    count, other = (bytes([0x1C, 0x15, number << 1 ^ number >> 31, 0x15, 0]) for number in (20, values))
+    assert content.count(count) == 15  # pages of 20 lines, as 5 columns in 3 row groups
+    path = save(tmp_path, "layouts.parquet", content.replace(count, other, 1))
+    with pytest.raises(DataError, match=r"layouts\.parquet .*its metadata are inconsistent\. Is the file damaged\?"):
+        read(path)
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        pytest.param(lambda content, body: content.replace(body, b"\0\0\1" + body[3:], 1), id="a longer body"),
+        pytest.param(lambda content, body: content[:-8] + bytes(8) + content, id="another stream after it"),
+    ],
+)
+def test_streams_that_end_early(damage: Callable[[bytes, bytes], bytes], tmp_path: Path) -> None:
+    content = FORMATS["Arrow stream"].content
+    body = (904).to_bytes(8, "little")  # the length of the first record batch
+    assert body in content
+    path = save(tmp_path, "layouts.arrow", damage(content, body))
+    with pytest.raises(DataError, match=r"layouts\.arrow .*its metadata are inconsistent\. Is the file damaged\?"):
+        read(path)
+
+
+@pytest.mark.parametrize("extension", ["csv", "csv.gz", "csv.zst"])
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        (lambda text: text[: text.rindex(b"drama")], r"line \d+: unexpected end of data"),
+        (lambda text: text.replace(b'"u2"', b'"u"2"', 1), r"line \d+: ',' expected after '\"'"),
+    ],
+)
+def test_quotes_out_of_place(damage: Callable[[bytes], bytes], message: str, extension: str, tmp_path: Path) -> None:
+    compress = {"csv": bytes, "csv.gz": gzip.compress, "csv.zst": zstd}[extension]
+    path = save(tmp_path, f"layouts.{extension}", compress(damage(FORMATS["CSV with quotes"].content)))
+    with pytest.raises(DataError, match=rf"layouts: {path} cannot be parsed as CSV: {message}\. Close the quotes, or"):
+        read(path)
+
+
+def test_a_quote_inside_text_is_text(tmp_path: Path) -> None:
+    path = save(tmp_path, "layouts.csv", b'user_id,row,col,item_id,category\nu,1,1,a,55" and 65" screens\n')
+    assert read(path)["category"].to_list() == ['55" and 65" screens']
 
 
 @pytest.mark.parametrize("version", ["1.0", "2.0"])

@@ -74,10 +74,16 @@ def _record_batches(file: BinaryIO, footer: "_FlatTable") -> Iterator["_FlatTabl
 
 def _messages(file: BinaryIO) -> Iterator["_FlatTable"]:
     """All messages of a stream."""
+    size = file.seek(0, 2)
     file.seek(0)
     while message := _message(file):
         yield message
-        file.seek(message.number("q", 3), 1)
+        body = message.number("q", 3)
+        if not 0 <= body <= size - file.tell():
+            raise ValueError("a message is cut off")
+        file.seek(body, 1)
+    if file.tell() < size:
+        raise ValueError("messages after the end")
 
 
 def _message(file: BinaryIO) -> "_FlatTable | None":

@@ -34,7 +34,7 @@ LAYOUT: Columns = {
 }
 JUDGMENTS: Columns = {"user_id": [f"u{k // 3}" for k in range(12)], "item_id": [f"i{k * 5 % 23}" for k in range(12)]}
 # every text in quotes, and some of it over several lines
-QUOTED: Columns = {**LAYOUT, "category": [f"{name}\n\"{name}\"" for name in LAYOUT["category"]]}
+QUOTED: Columns = {**LAYOUT, "category": [f'{name}\n"{name}"' for name in LAYOUT["category"]]}
 _KEEPS_LINES = ("flip", "flips", "zero", "append")  # damage by which no bytes of a file are lost
 
 
@@ -91,7 +91,7 @@ def formats() -> dict[str, Format]:
         every += [
             Format(name, extension, content, read, True, columns),
             Format(f"{name}, gzip", f"{extension}.gz", _gzip(content), _after(gzip.decompress, read), True, columns),
-            Format(f"{name}, zstd", f"{extension}.zst", _zstd(content), _after(_unzstd, read), True, columns),
+            Format(f"{name}, zstd", f"{extension}.zst", zstd(content), _after(_unzstd, read), True, columns),
         ]
     members = b"".join(map(_gzip, (text[:700], text[700:1200], text[1200:])))
     every += [
@@ -158,7 +158,8 @@ def _judge(case: Case, kind: Format, path: Path) -> tuple[str, str]:
         if ours == original:
             return "as before the damage", ""
         # data and unused metadata damaged at once; nothing but a count can be expected of files without checksums
-        complete = not kind.is_text and len(ours) == len(original)
+        checked = kind.is_text and not kind.extension.endswith("zst")
+        complete = not checked and len(ours) == len(original)
         return "all lines, refused by the reader", "" if complete else f"read {len(ours)} lines, the reader: {reason}"
     theirs, error = _attempt(lambda: _lines(columns))
     if error or _texts(ours) != _texts(theirs):
@@ -212,7 +213,9 @@ def _csv(columns: Columns) -> bytes:
 def _read_csv(content: bytes) -> Columns:
     lines = csv.reader(io.StringIO(content.decode("utf-8-sig"), newline=""), strict=True)
     header, *records = [line for line in lines if line]
-    return {name: [record[at] or None for record in records] for at, name in enumerate(header)}
+    # fields that a line lacks at its end are null, as they are in Polars
+    full = [record + [""] * (len(header) - len(record)) for record in records]
+    return {name: [record[at] or None for record in full] for at, name in enumerate(header)}
 
 
 def _records() -> list[dict[str, Any]]:
@@ -249,7 +252,7 @@ def _gzip(content: bytes) -> bytes:
     return gzip.compress(content, mtime=0)
 
 
-def _zstd(content: bytes) -> bytes:
+def zstd(content: bytes) -> bytes:
     sink = pa.BufferOutputStream()
     with pa.CompressedOutputStream(sink, "zstd") as stream:
         stream.write(content)

@@ -116,6 +116,9 @@ def test_pages_must_have_as_many_values_as_their_column(values: int, tmp_path: P
     [
         pytest.param(lambda content, body: content.replace(body, b"\0\0\1" + body[3:], 1), id="a longer body"),
         pytest.param(lambda content, body: content[:-8] + bytes(8) + content, id="another stream after it"),
+        pytest.param(lambda content, body: content[:4] + bytes(4) + content[8:], id="no schema"),
+        pytest.param(lambda content, body: content[: content.index(body)], id="cut off in the first record batch"),
+        pytest.param(lambda content, body: content[:319], id="cut off in the schema"),
     ],
 )
 def test_streams_that_end_early(damage: Callable[[bytes, bytes], bytes], tmp_path: Path) -> None:

@@ -29,7 +29,10 @@ def _check(file: BinaryIO) -> None:
     is_stream = file.read(len(STREAM)) == STREAM
     if is_stream:
         messages = _messages(file)
-        schema = next(messages).table(2)
+        first = next(messages, None)
+        if first is None:
+            raise ValueError("no schema")
+        schema = first.table(2)
     else:
         footer = _footer(file)
         schema, messages = footer.table(1), _record_batches(file, footer)
@@ -92,7 +95,10 @@ def _message(file: BinaryIO) -> "_FlatTable | None":
     (length,) = struct.unpack("<i", file.read(4) if head == STREAM else head or bytes(4))
     if length < 0:
         raise ValueError("a message of negative length")
-    return _FlatTable.root(file.read(length)) if length else None
+    content = file.read(length)
+    if len(content) < length:
+        raise ValueError("a message is cut off")
+    return _FlatTable.root(content) if length else None
 
 
 def _nodes(field: "_FlatTable", depth: int = 0) -> int:

@@ -52,10 +52,9 @@ def run(name: str, numbers: Iterable[int], seed: int = 0) -> Iterator[Outcome]:
     kind = kind_of(name)
     with tempfile.TemporaryDirectory() as folder:
         for number in numbers:
-            case = draw(name, seed, number)
             begin = time.perf_counter()
             try:
-                outcome, violation = kind.check(case, Path(folder)), ""
+                outcome, violation = kind.check(draw(name, seed, number), Path(folder)), ""
             except ViolationError as error:
                 outcome, violation = "VIOLATION", str(error)
             except Exception:

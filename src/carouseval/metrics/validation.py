@@ -28,7 +28,7 @@ def quoted(value: Any) -> str:
     if isinstance(value, str | bytes) and len(value) > _QUOTED:
         return f"{value[:_QUOTED]!r}..."
     try:
-        text = repr(value)
+        text = " ".join(repr(value).split()) if not isinstance(value, str | bytes) else repr(value)  # arrays have lines
     except (ValueError, RecursionError):  # more digits, or lists inside lists, than Python prints
         return f"a very large {type(value).__name__}"
     return text if isinstance(value, str | bytes) or len(text) <= _QUOTED else f"{text[:_QUOTED]}..."

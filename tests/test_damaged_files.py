@@ -130,6 +130,17 @@ def test_streams_that_end_early(damage: Callable[[bytes, bytes], bytes], tmp_pat
         read(path)
 
 
+def test_record_batches_that_the_footer_leaves_out(tmp_path: Path) -> None:
+    content = FORMATS["Arrow"].content
+    count, fewer = (number.to_bytes(4, "little") for number in (3, 2))
+    footer = content.rindex(b"\xff\xff\xff\xff\0\0\0\0")  # after the end of the messages
+    at = content.index(count, footer)
+    path = save(tmp_path, "layouts.arrow", content[:at] + fewer + content[at + 4 :])
+    assert len(pl.read_ipc(path.read_bytes())) == 40
+    with pytest.raises(DataError, match=r"layouts\.arrow .*its metadata are inconsistent\. Is the file damaged\?"):
+        read(path)
+
+
 @pytest.mark.parametrize("extension", ["csv", "csv.gz", "csv.zst"])
 @pytest.mark.parametrize(
     ("damage", "message"),

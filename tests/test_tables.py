@@ -542,6 +542,13 @@ def test_a_list_of_categories_is_a_line_for_each(source: Any) -> None:
     assert open_tables({"items": source})["items"].collect().rows() == [(1, "a"), (1, "b"), (2, "c")]
 
 
+def test_a_column_of_nulls_in_pandas_has_no_type() -> None:
+    """pandas hands it over as text, which integers in other tables must not be compared with."""
+    carousels = pd.DataFrame({"category": ["a", "b"], "user_id": pd.Series([None, None], dtype=object)})
+    tables = open_tables({"carousels": carousels, "judgments": {"user_id": [1], "item_id": [2]}})
+    assert tables["carousels"].collect()["user_id"].to_list() == [None, None]
+
+
 def test_lists_of_items_and_of_categories_together() -> None:
     items = {"item_id": [[1, 2], [3]], "category": [["a", "b"], ["c"]]}
     assert sorted(open_tables({"items": items})["items"].collect().rows()) == [

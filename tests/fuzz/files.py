@@ -148,15 +148,16 @@ def _judge(case: Case, kind: Format, path: Path) -> tuple[str, str]:
     if error:
         return ("escaped", error) if ours is None else ("refused", _score(str(path)) if case.evaluate else "")
     original = _lines(kind.table)
-    if not kind.is_text and len(ours) < len(original) and case.damage in _KEEPS_LINES:
-        return "in part", f"read {len(ours)} of {len(original)} lines"  # though another reader may do the same
+    # another reader may do the same; a table without lines is refused wherever it is used
+    if not kind.is_text and 0 < len(ours) < len(original) and case.damage in _KEEPS_LINES:
+        return "in part", f"read {len(ours)} of {len(original)} lines"
+    if ours == original:
+        return "as before the damage", ""
     try:
         columns = kind.read(case.content)
     except BaseException as reason:
         if isinstance(reason, KeyboardInterrupt | SystemExit):
             raise
-        if ours == original:
-            return "as before the damage", ""
         # data and unused metadata damaged at once; nothing but a count can be expected of files without checksums
         checked = kind.is_text and not kind.extension.endswith("zst")
         complete = not checked and len(ours) == len(original)

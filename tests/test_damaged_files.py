@@ -150,7 +150,8 @@ def test_record_batches_that_the_footer_leaves_out(tmp_path: Path) -> None:
     ],
 )
 def test_quotes_out_of_place(damage: Callable[[bytes], bytes], message: str, extension: str, tmp_path: Path) -> None:
-    compress = {"csv": bytes, "csv.gz": gzip.compress, "csv.zst": zstd}[extension]
+    compressions: dict[str, Callable[[bytes], bytes]] = {"csv": bytes, "csv.gz": gzip.compress, "csv.zst": zstd}
+    compress = compressions[extension]
     path = save(tmp_path, f"layouts.{extension}", compress(damage(FORMATS["CSV with quotes"].content)))
     with pytest.raises(DataError, match=rf"layouts: {path} cannot be parsed as CSV: {message}\. Close the quotes, or"):
         read(path)

@@ -130,7 +130,7 @@ def _options(rng: random.Random, shape: Sequence[int]) -> dict[str, Any]:
         "metric": rng.choice(METRICS),
         "discount": rng.choice([*DEFAULTS, table]),
         "grid": grid,
-        "gain": rng.choice(["exp2", "linear", np.sqrt] if rng.random() < 0.9 else list(ODD_GAINS)),
+        "gain": rng.choice(["exp2", "linear", np.sqrt] if rng.random() < 0.9 else ODD_GAINS),
         "cutoff": rng.choice([None, None, (rng.randint(1, 4), rng.randint(1, 4))]),
         "ideal": rng.choice(["category", "unconstrained"]),
         "threads": rng.choice([None, 1, 2]),
@@ -189,6 +189,12 @@ def _strided(rng: random.Random, values: Any) -> tuple[Any, Any]:
     return array, values
 
 
+def _broadcast(_: random.Random, values: Any) -> tuple[Any, Any]:
+    """All columns in the memory of the first."""
+    array = np.broadcast_to(values[..., :1], values.shape) if values.ndim and values.shape[-1] else values
+    return array, array
+
+
 def _read_only(_: random.Random, values: Any) -> tuple[Any, Any]:
     array = np.array(values)
     array.flags.writeable = False
@@ -240,14 +246,11 @@ FORMS: dict[str, Callable[[random.Random, Any], tuple[Any, Any]]] = {
     "strided": _strided,
     "misaligned": _misaligned,
     "read-only": _read_only,
-    "broadcast": lambda _, values: (
-        np.broadcast_to(values[..., :1], values.shape) if values.ndim and values.shape[-1] else values,
-        np.broadcast_to(values[..., :1], values.shape) if values.ndim and values.shape[-1] else values,
-    ),
+    "broadcast": _broadcast,
     "masked": _masked,
     "subclass": lambda _, values: (np.array(values).view(Subclass), values),
     "__array__": lambda _, values: (Column(values), values),
-    "memory": lambda _, values: (memoryview(np.array(values)), values),
+    "memory": lambda _, values: (np.array(values).data, values),
     "list of arrays": lambda _, values: (list(values) if values.ndim else values, values),
     "pandas": lambda _, values: (pd.DataFrame(values), values) if values.ndim == 2 else (values, values),
     "objects": _objects,
@@ -259,12 +262,19 @@ def _raises(_: Any) -> Any:
     raise ValueError("no")
 
 
-ODD_GAINS: dict[Any, str] = {
-    _raises: "raises",
-    (lambda relevance: np.append(relevance, 1.0)): "another shape",
-    (lambda relevance: -relevance - 1.0): "negative",
-    (lambda relevance: relevance * np.nan): "not a number",
-}
+def _another_shape(relevance: Any) -> Any:
+    return np.append(relevance, 1.0)
+
+
+def _negative(relevance: Any) -> Any:
+    return -relevance - 1.0
+
+
+def _not_a_number(relevance: Any) -> Any:
+    return relevance * np.nan
+
+
+ODD_GAINS = (_raises, _another_shape, _negative, _not_a_number)
 
 
 # --- the check ---
@@ -294,11 +304,10 @@ def check(case: Case, folder: Path) -> str:
 
 
 def _same(before: Any, after: Any) -> bool:
-    return (
-        bool(np.array_equal(np.asarray(before, object).astype(str), np.asarray(after, object).astype(str)))
-        if (isinstance(before, np.ndarray))
-        else repr(before) == repr(after)
-    )
+    """Whether relevances have the same cells, of the same types."""
+    if isinstance(before, np.ndarray):
+        return before.dtype == after.dtype and repr(before.tolist()) == repr(after.tolist())
+    return repr(before) == repr(after)
 
 
 def _discount(case: Case) -> Any:
@@ -346,14 +355,15 @@ def _gain(case: Case) -> Callable[[float], float]:
 
 
 def _weights(case: Case, rows: int, cols: int) -> Any:
-    grid = case.options["grid"] or cv.Grid(rows, cols)
-    discount = case.options["discount"]
+    grid: Any = case.options["grid"] or cv.Grid(rows, cols)
+    discount: Any = case.options["discount"]
     step = grid.swipe_step or grid.page_size
     table = [row[: grid.cols] for row in discount[: grid.rows]]
     if isinstance(discount, str):
-        sizes = (grid.page_size, grid.page_size, step, grid.visible_rows, grid.scroll_step)
+        sizes: Any = (grid.page_size, grid.page_size, step, grid.visible_rows, grid.scroll_step)
+        parameters: Any = DEFAULTS[discount]
         table = [
-            [oracles.weight(discount, i, j, *sizes, **DEFAULTS[discount]) for j in range(1, grid.cols + 1)]
+            [oracles.weight(discount, i, j, *sizes, **parameters) for j in range(1, grid.cols + 1)]
             for i in range(1, grid.rows + 1)
         ]
     cutoff = case.options["cutoff"]

@@ -148,9 +148,10 @@ def _judge(case: Case, kind: Format, path: Path) -> tuple[str, str]:
     if error:
         return ("escaped", error) if ours is None else ("refused", _score(str(path)) if case.evaluate else "")
     original = _lines(kind.table)
-    # another reader may do the same; a table without lines is refused wherever it is used
-    if not kind.is_text and 0 < len(ours) < len(original) and case.damage in _KEEPS_LINES:
-        return "in part", f"read {len(ours)} of {len(original)} lines"
+    if not ours:
+        return "no lines", _score(str(path))  # which is refused wherever a table is used
+    if not kind.is_text and len(ours) < len(original) and case.damage in _KEEPS_LINES:
+        return "in part", f"read {len(ours)} of {len(original)} lines"  # though another reader may do the same
     if ours == original:
         return "as before the damage", ""
     try:

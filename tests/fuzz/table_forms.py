@@ -98,7 +98,7 @@ def _text(value: Any) -> Any:
 def _csv_bytes(rng: random.Random, lines: Lines, header: list[str], separator: str) -> bytes:
     text = io.StringIO()
     has_nulls = any(line.get(name) is None for line in lines for name in header)  # a quoted null would be empty text
-    quoting = rng.choice([csv.QUOTE_MINIMAL, csv.QUOTE_MINIMAL if has_nulls else csv.QUOTE_ALL])
+    quoting: Any = rng.choice([csv.QUOTE_MINIMAL, csv.QUOTE_MINIMAL if has_nulls else csv.QUOTE_ALL])
     writer = csv.writer(text, delimiter=separator, lineterminator=rng.choice(["\n", "\r\n"]), quoting=quoting)
     names = rng.sample(header, len(header))
     writer.writerow(names)
@@ -145,11 +145,12 @@ def _plain(value: Any) -> Any:
 
 
 def _json_lines(rng: random.Random, lines: Lines, header: list[str], place: Path) -> Any:
-    """One object per line, its keys in any order; null keys may be left out."""
+    """One object per line, its keys in any order; after the first line, keys of nulls may be left out."""
     path = place.with_suffix(".ndjson")
-    records = []
+    records: Lines = []
     for line in lines:
-        names = [name for name in rng.sample(header, len(header)) if line.get(name) is not None or rng.random() < 0.5]
+        kept = [name for name in header if line.get(name) is not None or not records or rng.random() < 0.5]
+        names = rng.sample(kept, len(kept))
         records.append({name: _plain(line.get(name)) for name in names})
     try:
         text = "".join(

@@ -9,6 +9,7 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -420,11 +421,9 @@ def _with_weights(lines: Lines) -> Lines:
 
 def _look_at_results(case: Case, folder: Path, found: Found | None, error: Exception | None) -> str:
     """Results can be shown and saved."""
-    for runs in (found or {}).values():
-        for result in runs:
-            _attempt(
-                case, lambda result=result: (repr(result), result.to_json(), result.to_markdown(), result.to_latex())
-            )
+    for result in [result for runs in (found or {}).values() for result in runs]:
+        for show in (repr, cv.Evaluation.to_json, cv.Evaluation.to_markdown, cv.Evaluation.to_latex):
+            _attempt(case, partial(show, result))
     return "results shown"
 
 

@@ -1,5 +1,6 @@
 """Some of the cases of every fuzzer, and the command that runs as many as one likes."""
 
+import multiprocessing
 import subprocess
 import sys
 from pathlib import Path
@@ -50,6 +51,16 @@ def test_the_command_replays_a_case() -> None:
     shown = fuzz("strings", "--case", "5")
     assert shown.returncode == 0
     assert repr(cases.draw("strings", 0, 5)) in shown.stdout
+
+
+def test_a_process_that_ends_is_a_violation_and_the_other_cases_go_on() -> None:
+    outcomes = cases.run_in_processes("strings", range(3000), seed=0, workers=1)
+    first = next(outcomes)
+    (process,) = multiprocessing.active_children()
+    process.kill()
+    rest = list(outcomes)
+    assert sorted(case.number for case in [first, *rest]) == [*range(3000)]
+    assert [case.violation for case in rest if case.violation] == ["the process ended with status -9"]
 
 
 def test_violations_are_found(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -442,6 +442,13 @@ def test_wrong_nesting_is_named_with_its_page_and_row(change: Any, message: str,
         open_tables({"layouts": path})["layouts"].collect()
 
 
+@pytest.mark.parametrize("kind", ["json", "ndjson"])
+def test_an_id_in_braces_is_not_an_object(kind: str, tmp_path: Path) -> None:
+    path, page = tmp_path / f"p.{kind}", {"user_id": "u", "rows": [{"title": "new", "items": ["{3F25-04E0}", "b"]}]}
+    path.write_text(json.dumps([page]) if kind == "json" else as_lines([page]))
+    assert open_tables({"layouts": path})["layouts"].collect()["item_id"].to_list() == ["{3F25-04E0}", "b"]
+
+
 @pytest.mark.parametrize("kind", ["json", "ndjson", "arrow"])
 def test_files_that_are_cut_off(kind: str, tmp_path: Path) -> None:
     """Wherever a file ends, it is read, where the rest is complete, or refused; nothing else is ever raised."""

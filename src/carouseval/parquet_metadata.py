@@ -14,7 +14,7 @@ _DICTIONARY, _DATA, _DATA_2 = 7, 5, 8  # kinds of pages
 
 
 def check_parquet(path: Path, columns: Collection[str] = ()) -> None:
-    """Refuse a file whose row groups do not hold all its lines, or that fails a checksum in one of the columns."""
+    """Refuse a file whose row groups do not hold all its lines, or with damaged pages in one of the columns."""
     with path.open("rb") as file:
         try:
             _check(file, columns)

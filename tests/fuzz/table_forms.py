@@ -230,6 +230,18 @@ def _pages(rng: random.Random, lines: Lines, header: list[str], place: Path) -> 
     return _json_lines(rng, records, list(dict.fromkeys(name for page in records for name in page)), place)
 
 
+# --- items with a line per item ---
+
+
+def _category_lists(rng: random.Random, lines: Lines, header: list[str], place: Path) -> Any:
+    """One line per item, with a list of its categories."""
+    categories: dict[tuple[Any, Any], list[Any]] = {}
+    for line in lines:
+        categories.setdefault((line["item_id"], line.get("user_id")), []).append(line["category"])
+    records = [{"item_id": item, "user_id": user, "category": labels} for (item, user), labels in categories.items()]
+    return rng.choice([_dict, _polars, _arrow, FORMS[".parquet"]])(rng, records, header, place)
+
+
 ODD_TYPES = "Polars, odd types"
 PLAIN_FORMS: dict[str, Form] = {
     "dict": _dict,
@@ -249,4 +261,5 @@ PLAIN_FORMS: dict[str, Form] = {
 TEXT_FORMS = (".csv", ".tsv", ".csv.gz", "several .csv")  # whose ids take the type of those in other tables
 FLAT_FORMS: dict[str, Form] = {**PLAIN_FORMS, "several .csv": _several_csv}
 NESTED_FORMS: dict[str, Form] = {"a line per carousel": _carousels, "a line per page": _pages}
-FORMS: dict[str, Form] = {**FLAT_FORMS, **NESTED_FORMS}
+CATEGORY_LISTS = "lists of categories"
+FORMS: dict[str, Form] = {**FLAT_FORMS, **NESTED_FORMS, CATEGORY_LISTS: _category_lists}

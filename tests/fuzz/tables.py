@@ -21,48 +21,25 @@ from tests.evaluation.table_oracle import RefusedError, compare_tables
 from tests.evaluation.test_evaluate_oracle import arguments_of, compare, evaluations_of, under_names
 from tests.evaluation.tiny_systems import TinySystems, tiny_systems
 from tests.fuzz import ViolationError
-from tests.fuzz.table_forms import FLAT_FORMS, FORMS, NESTED_FORMS, ODD_TYPES, PLAIN_FORMS, TEXT_FORMS, can_nest
+from tests.fuzz.table_forms import (
+    CATEGORY_LISTS,
+    FLAT_FORMS,
+    FORMS,
+    NESTED_FORMS,
+    ODD_TYPES,
+    PLAIN_FORMS,
+    TEXT_FORMS,
+    can_nest,
+)
 
 Lines = list[dict[str, Any]]
 Ids = dict[str, dict[Any, Any]]  # column -> the ids of the oracle -> those in the tables
 
 ODD_TEXTS = [
-    *(
-        "1.0",
-        "1e3",
-        "nan",
-        "NaN",
-        "inf",
-        "null",
-        "None",
-        "NULL",
-        "NA",
-        "-0",
-        "+1",
-        "0x1F",
-        "true",
-        "False",
-        "007",
-        "1_0",
-    ),
-    *(
-        "a b",
-        "a,b",
-        'a"b',
-        '"',
-        "'",
-        "a\nb",
-        "a\tb",
-        "a;b|c",
-        "\\N",
-        "é",
-        "e\u0301",
-        "\u202eabc",
-        "=1+1",
-        "ü" * 300,
-        "{}",
-    ),
+    *("1.0", "1e3", "nan", "NaN", "inf", "null", "None", "NULL", "NA", "-0", "+1", "0x1F", "true", "False", "1_0"),
+    *("007", "a b", "a,b", 'a"b', '"', "'", "a\nb", "a\tb", "a;b|c", "\\N", "é", "e\u0301", "\u202eabc", "=1+1"),
     *("[1]", "2026-01-31", "-", ".", "#x", "\x1b[31m", "😀", "item_id", "user_id", "(none)", "🇩🇪", "\u00a0x"),
+    *("ü" * 300, "{3F2504E0}"),
 ]
 LONGEST_MESSAGE = 1_500
 
@@ -153,6 +130,8 @@ def _draw_forms(rng: random.Random, case: Case) -> dict[str, str]:
             known = [form for form in PLAIN_FORMS if form != ODD_TYPES]  # into which -1e-300 fits as 0, or 1.5 as 1
         elif name.startswith("layouts") and can_nest(lines) and not case.renamed:
             known += NESTED_FORMS
+        elif name == "items" and not case.renamed:
+            known.append(CATEGORY_LISTS)
         forms[name] = rng.choice([form for form in known if not several or (form in TEXT_FORMS) == texts])
     return forms
 

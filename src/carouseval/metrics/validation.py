@@ -28,10 +28,13 @@ def quoted(value: Any) -> str:
     if isinstance(value, str | bytes) and len(value) > _QUOTED:
         return f"{value[:_QUOTED]!r}..."
     try:
-        text = " ".join(repr(value).split()) if not isinstance(value, str | bytes) else repr(value)  # arrays have lines
+        text = repr(value)
     except (ValueError, RecursionError):  # more digits, or lists inside lists, than Python prints
         return f"a very large {type(value).__name__}"
-    return text if isinstance(value, str | bytes) or len(text) <= _QUOTED else f"{text[:_QUOTED]}..."
+    if isinstance(value, str | bytes):
+        return text
+    text = " ".join(text.split())  # arrays are printed in several lines
+    return text if len(text) <= _QUOTED else f"{text[:_QUOTED]}..."
 
 
 def require_int(name: str, value: Any, at_least: int, at_most: int | None = None) -> int:

@@ -95,7 +95,7 @@ class SeparatedText(FileKind):
         other = f'[^"{self.separator}]'
         suspects = (
             pl.col("line").str.count_matches('"', literal=True).sum() % 2 == 1,
-            pl.col("line").str.contains(f'{other}"{other}').any(),
+            pl.col("line").str.contains(f'{other}"{other}|\\x00').any(),
         )
         lines = pl.scan_lines(path, glob=False).select(pl.any_horizontal(*suspects))
         if lines.collect(engine="streaming").item():  # a full parse decides

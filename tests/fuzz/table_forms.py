@@ -70,7 +70,7 @@ def _pandas(rng: random.Random, lines: Lines, header: list[str], place: Path) ->
     frame = pd.DataFrame(
         {name: pd.Series(values, dtype=object) for name, values in _dict(rng, lines, header, place).items()}
     )
-    if rng.random() < 0.5 and not frame.isna().all().any():  # a column of nulls would become text
+    if rng.random() < 0.5 and not frame.isna().any(axis=None):  # beside nulls, large integers would be rounded
         frame = frame.convert_dtypes()
     if rng.random() < 0.5:
         frame.index = pd.Index(rng.sample(range(1000), len(frame)))

@@ -442,6 +442,13 @@ def test_wrong_nesting_is_named_with_its_page_and_row(change: Any, message: str,
         open_tables({"layouts": path})["layouts"].collect()
 
 
+@pytest.mark.parametrize("kind", ["json", "ndjson"])
+def test_an_id_in_braces_is_not_an_object(kind: str, tmp_path: Path) -> None:
+    path, page = tmp_path / f"p.{kind}", {"user_id": "u", "rows": [{"title": "new", "items": ["{3F25-04E0}", "b"]}]}
+    path.write_text(json.dumps([page]) if kind == "json" else as_lines([page]))
+    assert open_tables({"layouts": path})["layouts"].collect()["item_id"].to_list() == ["{3F25-04E0}", "b"]
+
+
 @pytest.mark.parametrize("kind", ["json", "ndjson", "arrow"])
 def test_files_that_are_cut_off(kind: str, tmp_path: Path) -> None:
     """Wherever a file ends, it is read, where the rest is complete, or refused; nothing else is ever raised."""
@@ -540,6 +547,13 @@ def test_a_column_beside_one_in_other_case_is_left_alone() -> None:
 )
 def test_a_list_of_categories_is_a_line_for_each(source: Any) -> None:
     assert open_tables({"items": source})["items"].collect().rows() == [(1, "a"), (1, "b"), (2, "c")]
+
+
+def test_a_column_of_nulls_in_pandas_has_no_type() -> None:
+    """pandas hands it over as text, which integers in other tables must not be compared with."""
+    carousels = pd.DataFrame({"category": ["a", "b"], "user_id": pd.Series([None, None], dtype=object)})
+    tables = open_tables({"carousels": carousels, "judgments": {"user_id": [1], "item_id": [2]}})
+    assert tables["carousels"].collect()["user_id"].to_list() == [None, None]
 
 
 def test_lists_of_items_and_of_categories_together() -> None:

@@ -28,11 +28,18 @@ def check_arrow(path: Path) -> None:
 def _check(file: BinaryIO) -> None:
     is_stream = file.read(len(STREAM)) == STREAM
     if is_stream:
-        messages = _messages(file)
-        schema = next(messages).table(2)
+        end = file.seek(0, 2)
+        messages = _messages(file, 0, end)
+        first = next(messages, None)
+        if first is None:
+            raise ValueError("no schema")
+        schema = first.table(2)
     else:
-        footer = _footer(file)
+        footer, end = _footer(file)
         schema, messages = footer.table(1), _record_batches(file, footer)
+        offsets = [offset for offset, *_ in _blocks(footer)]
+        if sum(map(_is_batch, _messages(file, min(offsets, default=end), end))) != len(offsets):
+            raise ValueError("record batches that the footer does not list")
     fields = schema.tables(1)
     names = [field.text(0) for field in fields]
     for name in names:
@@ -40,7 +47,7 @@ def _check(file: BinaryIO) -> None:
             raise DataError(f"column {name} appears twice. Remove or rename one.")
     sizes = [_nodes(field) for field in fields]
     for message in messages:
-        if message.number("B", 1) == _RECORD_BATCH:
+        if _is_batch(message):
             batch = message.table(2)
             lines, columns = batch.number("q", 0), [length for length, _ in batch.structs("qq", 1)]
             firsts = [columns[sum(sizes[:at])] for at in range(len(sizes))] if len(columns) == sum(sizes) else [-1]
@@ -49,35 +56,50 @@ def _check(file: BinaryIO) -> None:
             body, buffers = message.number("q", 3), batch.structs("qq", 2)
             if any(begin % 8 or begin < 0 or length < 0 or begin + length > body for begin, length in buffers):
                 raise ValueError("a buffer outside its record batch")
+    if is_stream and file.tell() != end:
+        raise ValueError("messages after the end")
 
 
-def _footer(file: BinaryIO) -> "_FlatTable":
+def _is_batch(message: "_FlatTable") -> bool:
+    return message.number("B", 1) == _RECORD_BATCH
+
+
+def _footer(file: BinaryIO) -> tuple["_FlatTable", int]:
+    """The footer of a file, and where it begins."""
     end = file.seek(-len(_MAGIC) - 4, 2)
     (length,) = struct.unpack("<i", file.read(4))
     if not 0 < length <= end:
         raise ValueError("the footer is cut off")
-    file.seek(end - length)
-    return _FlatTable.root(file.read(length))
+    begin = file.seek(end - length)
+    return _FlatTable.root(file.read(length)), begin
+
+
+def _blocks(footer: "_FlatTable") -> list[tuple[int, ...]]:
+    """Offset, length of metadata and length of body of each record batch that a footer lists."""
+    return footer.structs("qi4xq", 3)
 
 
 def _record_batches(file: BinaryIO, footer: "_FlatTable") -> Iterator["_FlatTable"]:
     """The record batches that a footer lists."""
-    for offset, _, body in footer.structs("qi4xq", 3):
-        if offset < 0:
-            raise ValueError("a record batch before the file")
+    for offset, _, body in _blocks(footer):
         file.seek(offset)
         message = _message(file)
-        if message is None or message.number("B", 1) != _RECORD_BATCH or message.number("q", 3) != body:
+        if message is None or not _is_batch(message) or message.number("q", 3) != body:
             raise ValueError("no such record batch")
         yield message
 
 
-def _messages(file: BinaryIO) -> Iterator["_FlatTable"]:
-    """All messages of a stream."""
-    file.seek(0)
-    while message := _message(file):
+def _messages(file: BinaryIO, begin: int, end: int) -> Iterator["_FlatTable"]:
+    """The messages of a stream, or of a file from a record batch on, which leaves out how it begins."""
+    if begin < 0:
+        raise ValueError("a record batch before the file")
+    file.seek(begin)
+    while file.tell() < end and (message := _message(file)):
         yield message
-        file.seek(message.number("q", 3), 1)
+        body = message.number("q", 3)
+        if not 0 <= body <= end - file.tell():
+            raise ValueError("a message is cut off")
+        file.seek(body, 1)
 
 
 def _message(file: BinaryIO) -> "_FlatTable | None":
@@ -86,7 +108,10 @@ def _message(file: BinaryIO) -> "_FlatTable | None":
     (length,) = struct.unpack("<i", file.read(4) if head == STREAM else head or bytes(4))
     if length < 0:
         raise ValueError("a message of negative length")
-    return _FlatTable.root(file.read(length)) if length else None
+    content = file.read(length)
+    if len(content) < length:
+        raise ValueError("a message is cut off")
+    return _FlatTable.root(content) if length else None
 
 
 def _nodes(field: "_FlatTable", depth: int = 0) -> int:

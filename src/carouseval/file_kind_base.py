@@ -1,6 +1,7 @@
 """What every kind of table file can do."""
 
 import gzip
+import io
 import zlib
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -72,11 +73,15 @@ class FileKind:
 
 
 def open_text(path: Path) -> TextIO:
-    """A file of UTF-8 text, plain or compressed with gzip, with its line ends unchanged."""
+    """A file of UTF-8 text, plain or compressed, with its line ends unchanged; with zstd it is read into memory."""
     if path.suffix.lower() in GZIP.extensions:
         return gzip.open(path, "rt", encoding="utf-8-sig", newline="")
     if path.suffix.lower() in ZSTD.extensions:
-        raise OSError("it is compressed with zstd and cannot be read line by line; decompress it to find the line")
+        try:
+            lines = pl.scan_lines(path, glob=False).collect()["line"]
+        except pl.exceptions.PolarsError as error:
+            raise OSError(str(error)) from None
+        return io.StringIO("".join(f"{line}\n" for line in lines), newline="")
     return path.open(encoding="utf-8-sig", newline="")
 
 

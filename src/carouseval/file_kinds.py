@@ -90,6 +90,23 @@ class SeparatedText(FileKind):
             return f"{error}. Close the quotes, or export the file again."
         return ""
 
+    def check_contents(self, path: Path, columns: Collection[str]) -> None:
+        """Refuse quotes that are not closed, or closed too early, which Polars takes for text without an error."""
+        other = f'[^"{self.separator}]'
+        suspects = (
+            pl.col("line").str.count_matches('"', literal=True).sum() % 2 == 1,
+            pl.col("line").str.contains(f'{other}"{other}|\\x00').any(),
+        )
+        lines = pl.scan_lines(path, glob=False).select(pl.any_horizontal(*suspects))
+        if lines.collect(engine="streaming").item():  # a full parse decides
+            try:
+                for _ in self.lines(path):
+                    pass
+            except UnicodeDecodeError:
+                raise DataError("it is not in UTF-8. Save it as UTF-8.") from None
+            except csv.Error as error:
+                raise DataError(f"{error}. Close the quotes, or export the file again.") from None
+
     def check_lines(self, path: Path, fields: int) -> None:
         if not self._suspect_lines(path, fields):
             return

@@ -9,15 +9,16 @@ from carouseval.errors import DataError
 from carouseval.file_kind_base import DAMAGED
 
 _MOST_DEPTH = 32
-_HEADER = 1 << 16  # of a page: more than it takes, unless it has statistics of very long texts
+_HEADER = 1 << 12  # of a page: more than it takes, unless it has statistics of very long texts
+_DICTIONARY, _DATA, _DATA_2 = 7, 5, 8  # kinds of pages
 
 
 def check_parquet(path: Path, columns: Collection[str] = ()) -> None:
-    """Refuse a file whose row groups do not hold all its lines, or that fails a checksum in one of the columns."""
+    """Refuse a file whose row groups do not hold all its lines, or with damaged pages in one of the columns."""
     with path.open("rb") as file:
         try:
             _check(file, columns)
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
+        except (ValueError, LookupError, TypeError, AttributeError) as error:
             if isinstance(error, DataError):
                 raise
             raise DataError(f"its metadata are inconsistent. {DAMAGED}") from None
@@ -54,11 +55,15 @@ def _repeated_name(schema: list[dict[int, Any]]) -> str:
 
 
 def _pages_match(file: BinaryIO, chunk: dict[int, Any], size: int) -> Iterator[bool]:
-    """Whether each page of a column chunk has the checksum in its header; nothing where the first page has none."""
+    """Whether each page of a column chunk has the checksum in its header; nothing of pages without one.
+
+    A number of values that a page cannot have is refused: Polars would ask for as much memory, and end the process.
+    """
     begin = min(offset for offset in (chunk.get(11), chunk[9]) if offset)
     end = begin + chunk[7]
     if not 0 < begin <= end <= size:
         raise ValueError(f"pages from {begin} to {end}")
+    values = 0
     while begin < end:
         file.seek(begin)
         start = file.read(min(_HEADER, end - begin))
@@ -68,13 +73,18 @@ def _pages_match(file: BinaryIO, chunk: dict[int, Any], size: int) -> Iterator[b
         except ValueError:  # a longer header
             header = _Thrift(start + file.read(end - begin - len(start)))
             page = header.struct()
-        if 4 not in page:
-            return
         file.seek(begin + header.at)
         begin += header.at + page[3]
-        if page[3] < 0 or begin > end:
+        if page[2] < 0 or page[3] < 0 or begin > end:
             raise ValueError(f"a page of {page[3]} bytes")
-        yield zlib.crc32(file.read(page[3])) == page[4] % 2**32
+        counts = {kind: page[kind][1] for kind in (_DICTIONARY, _DATA, _DATA_2) if kind in page}
+        if min(counts.values(), default=0) < 0 or counts.pop(_DICTIONARY, 0) > page[2]:
+            raise ValueError(f"a page of {counts} values")
+        values += sum(counts.values())
+        if 4 in page:
+            yield zlib.crc32(file.read(page[3])) == page[4] % 2**32
+    if values != chunk[5]:
+        raise ValueError(f"{values} values in pages, {chunk[5]} in all")
 
 
 class _Thrift:

@@ -33,7 +33,7 @@ def item_lists(kind: pl.DataType, fields: Sequence[str], *, nested: bool) -> Lis
         if not nested or inner != pl.String:
             return Lists(items, inner)
         # in JSON lines, Polars turns objects into text where other items are text
-        return Lists(items, inner, items.list.eval(item.str.starts_with("{")).list.any(), DIFFERING_ITEMS)
+        return Lists(items, inner, items.list.eval(item.str.contains(r'^\{\s*["}]')).list.any(), DIFFERING_ITEMS)
     types = inner.to_schema()
     name = next((field for field in fields if field in types), None)
     if name is None:

@@ -54,7 +54,7 @@ def open_source(source: TableLike, name: str) -> tuple[pl.LazyFrame, tuple[Table
         return _with_uuids_as_text(source).lazy(), ()
     if isinstance(source, Mapping) or hasattr(source, "__arrow_c_stream__") or hasattr(source, "__dataframe__"):
         try:
-            frame = frame_of_columns(source) if isinstance(source, Mapping) else pl.DataFrame(source)
+            frame = frame_of_columns(source) if isinstance(source, Mapping) else _without_types_of_nulls(source)
             return _with_uuids_as_text(frame).lazy(), ()
         except BaseException as error:  # whatever another library raises about its own table
             if not (isinstance(error, Exception) or is_panic(error)):
@@ -71,6 +71,13 @@ def _open_path(path: TablePath) -> Sequence[TableFile]:
     if url := cloud_url(path):
         return [open_cloud_file(url)]
     return [open_file(file) for file in find_files(Path(path))]
+
+
+def _without_types_of_nulls(source: Any) -> pl.DataFrame:
+    """The frame of another library; a column of nulls, which pandas hands over as text, has no type."""
+    frame = pl.DataFrame(source)
+    nulls = [name for name, kind in frame.schema.items() if kind == pl.String and frame[name].count() == 0]
+    return frame.with_columns(pl.col(nulls).cast(pl.Null)) if frame.height else frame
 
 
 def _with_uuids_as_text(frame: pl.DataFrame) -> pl.DataFrame:

@@ -442,9 +442,7 @@ def test_gains_near_the_largest_float(scale: float) -> None:
 
 
 def test_gains_that_cannot_be_added_up() -> None:
-    with pytest.raises(
-        cv.DataError, match=r"more than a float holds; the largest gain is 1.7e\+308. Rescale"
-    ):
+    with pytest.raises(cv.DataError, match=r"more than a float holds; the largest gain is 1.7e\+308. Rescale"):
         score(judgments=JUDGMENTS.with_columns(relevance=pl.lit(1.7e308)), gain="linear")
 
 

@@ -136,6 +136,10 @@ def test_every_number_type_gives_the_same_bits(dtype: str) -> None:
     np.testing.assert_array_equal(cv.n2dcg_cat(pages.astype(dtype)[::-1]), expected[::-1])
 
 
+def test_an_empty_batch_of_objects_keeps_its_shape() -> None:
+    assert cv.dcg2d(np.empty((0, 2, 3), object)).shape == (0,)
+
+
 @pytest.mark.parametrize("rows", [list, tuple, lambda page: [list(page)], lambda page: [page, page[:1]]])
 def test_lists_of_masked_arrays_keep_their_masks(rows: Any) -> None:
     page = np.ma.array([[1.0, 2.0, 3.0], [4.0, 0.0, 2.0]], mask=[[False, True, False], [True, False, False]])
@@ -334,6 +338,9 @@ def test_other_python_threads_run_meanwhile() -> None:
         ([[10**400]], r"relevance holds 1000.* which is not a number"),
         (np.ones((20_000, 1)), r"a page of 20000x1; pages have at most 10,000 rows"),
         ([["1", "x"]], r"relevance holds '1', which is not a number"),
+        (np.array(None), r"relevance holds None, which is not a number"),
+        (np.array(7, object), r"relevance has type object, not numbers"),
+        ({"a": np.eye(2)}, r"relevance holds \{'a': array\(\[\[1\., 0\.\], \[0\., 1\.\]\]\)\}, which is"),
         ([[1, {}]], r"relevance holds \{\}, which is not a number"),
         ([[1 + 2j]], r"relevance holds \(1\+2j\), which is not a number"),
         ([1, 2, 3], r"relevance has shape \(3,\)\. .*\(1, cols\)"),

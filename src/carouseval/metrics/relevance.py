@@ -48,8 +48,8 @@ def relevance_array(relevance: Relevance) -> NDArray[Any]:
         return padded(relevance)
     if pages.dtype.kind in "biuf":
         return pages
-    if pages.dtype.kind == "O":  # None, a missing value of pandas, Decimal, or lists inside a column
-        return padded(pages)
+    if pages.dtype.kind == "O" and pages.ndim:  # None, a missing value of pandas, Decimal, or lists inside a column
+        return padded(pages) if pages.size else pages.astype(np.float64)
     for cell in pages.ravel().tolist():
         if not isinstance(cell, float | int):
             raise DataError(f"relevance holds {quoted(cell)}, which is not a number. {PAGE_HINT}.")

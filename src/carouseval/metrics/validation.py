@@ -31,7 +31,10 @@ def quoted(value: Any) -> str:
         text = repr(value)
     except (ValueError, RecursionError):  # more digits, or lists inside lists, than Python prints
         return f"a very large {type(value).__name__}"
-    return text if isinstance(value, str | bytes) or len(text) <= _QUOTED else f"{text[:_QUOTED]}..."
+    if isinstance(value, str | bytes):
+        return text
+    text = " ".join(text.split())  # arrays are printed in several lines
+    return text if len(text) <= _QUOTED else f"{text[:_QUOTED]}..."
 
 
 def require_int(name: str, value: Any, at_least: int, at_most: int | None = None) -> int:

@@ -141,6 +141,7 @@ class Table:
 
     def defects(self) -> list[Defect]:
         """One defect for each column with invalid values, ordered by the first line that has one."""
+        self._check_contents()
         with self.read_errors():
             return self._defects(self._defect_counts(self.frame(with_record=True)).collect(engine="streaming"))
 

@@ -113,6 +113,7 @@ def test_pages_must_have_as_many_values_as_their_column(values: int, tmp_path: P
     path = save(tmp_path, "layouts.parquet", content.replace(count, other, 1))
     with pytest.raises(DataError, match=r"layouts\.parquet .*its metadata are inconsistent\. Is the file damaged\?"):
         read(path)
+    assert "its metadata are inconsistent" in cv.check(path).defects[0].message
 
 
 @pytest.mark.parametrize(

@@ -319,8 +319,9 @@ class Carousels:
         return cols if room is None else min(room, cols)
 
     def is_limited(self, category: Id, segments: Iterable[Id | None]) -> bool:
-        """Whether a category that has items holds fewer than the columns of some grids, for anyone it exists for."""
-        if category not in {line["category"] for line in self.memberships}:
+        """Whether a category that has items or is shown holds fewer than the columns of some grids, for anyone."""
+        shown = {label for page in self.pages for label in page.labels.values()}
+        if category not in shown | {line["category"] for line in self.memberships}:
             return False
         named = {line.get("user_id") for line in self.lines_of(category)}
         return any(

@@ -105,7 +105,8 @@ class Result:
     def save(self, path: str | Path) -> Path:
         """Write the result to a file, completely or not at all.
 
-        An existing file is replaced and keeps its permissions; a symbolic link is followed.
+        An existing file is replaced and keeps its permissions; a symbolic link is followed. A process that is killed
+        meanwhile leaves a hidden file that ends in ``.part``; the next one that writes to the same path removes it.
 
         Parameters
         ----------

@@ -195,7 +195,7 @@ def test_results_are_saved_whole(tmp_path: Path) -> None:
     assert audit["dropped_labels"] == DROPPED
     assert audit["groups"]["all"]["labels"] == {KEPT[0]: 2}
     assert audit["groups"]["all"]["dropped"] == dict.fromkeys(REASONS, 0)
-    with pytest.raises(cv.DataError, match=r"summary_feedback\.csv: .* Give a folder to write to"):
+    with pytest.raises(cv.DataError, match=r"summary_feedback\.csv cannot be written: it is not a folder\. Give"):
         read.save(tmp_path / "summary_feedback.csv")
 
 

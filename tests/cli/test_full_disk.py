@@ -102,4 +102,5 @@ def test_every_output_is_refused_by_name_and_left_as_it_was(folder: Path) -> Non
     for output, message in messages.items():
         assert message.startswith(f"carouseval: {output}")
         assert " cannot be written: " in message
+        assert ".part" not in message
     assert content(folder) == before

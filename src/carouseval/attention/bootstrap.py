@@ -2,9 +2,10 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from carouseval.attention.examination import Examination
 from carouseval.attention.parameters import ParameterSets
@@ -17,6 +18,7 @@ BY_PARTICIPANT = "participants resampled with replacement"
 CELLS_ONLY = "binomial noise of independent cells only, too narrow"
 
 _TIE = 1e-12
+_ROWS = 10_000
 
 
 @dataclass(frozen=True)
@@ -122,15 +124,22 @@ def resample(
     """
     if examination.by_participant is None:
         drawn = max(1, round(examination.screens / dispersion)) if dispersion > 1 else examination.screens
-        counts = rng.binomial(drawn, examination.frequencies.ravel(), (size, examination.counts.size))
+        frequency = examination.frequencies.ravel()
+        counts = _in_blocks(lambda rows: rng.binomial(drawn, frequency, (len(rows), len(frequency))), np.arange(size))
         frequencies: Array = counts / drawn
         return frequencies, np.full((size, 1), float(drawn))
     participant_counts, participant_screens = examination.by_participant
     participants = len(participant_screens)
-    draws = rng.multinomial(participants, np.full(participants, 1 / participants), size)
+    shares = np.full(participants, 1 / participants)
+    draws = _in_blocks(lambda rows: rng.multinomial(participants, shares, len(rows)), np.arange(size))
     screens: Array = (draws @ participant_screens)[:, None].astype(np.float64)
     by_participants: Array = (draws @ participant_counts.reshape(participants, -1)) / screens
     return by_participants, screens
+
+
+def _in_blocks(compute: Callable[[Any], Any], rows: NDArray[Any]) -> Any:
+    """What is computed row by row, some rows at a time: Ctrl-C waits for a call of NumPy to end."""
+    return np.concatenate([compute(rows[begin : begin + _ROWS]) for begin in range(0, len(rows), _ROWS)])
 
 
 def _ranks(values: Array) -> Array:
@@ -138,7 +147,7 @@ def _ranks(values: Array) -> Array:
 
     if not len(values):
         return values
-    return np.asarray(rankdata(values, axis=1), dtype=np.float64)
+    return np.asarray(_in_blocks(lambda rows: rankdata(rows, axis=1), values), dtype=np.float64)
 
 
 def _standardised(rows: Array) -> Array:

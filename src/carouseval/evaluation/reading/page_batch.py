@@ -16,7 +16,8 @@ from carouseval.evaluation.reading.packed_lines import Lines
 from carouseval.progress import Progress
 
 _PAGES_AT_ONCE = 10_000  # whose cells are listed
-_ROW_BYTES, _LINE_BYTES = 32, 64  # that it takes to score a row of the grid and a line, at most; measured
+_ROW_BYTES = 32  # to score a row of the grid: 24 measured with displayed candidates, 8 with judged
+_LINE_BYTES = 64  # to score a line that is a hit; an estimate from the arrays it is in
 
 
 class Cells(NamedTuple):

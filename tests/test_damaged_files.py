@@ -340,3 +340,21 @@ def test_repeated_columns_of_typed_files(tmp_path: Path) -> None:
             read(tmp_path / name)
     with pytest.raises(DataError, match=r"layouts cannot be read as a table: .*names must be unique"):
         read(table)
+
+
+@pytest.mark.parametrize("codec", ["lz4", "zstd"])
+@pytest.mark.parametrize("writer", [pa.ipc.new_file, pa.ipc.new_stream])
+def test_compressed_buffers_that_claim_an_impossible_size(
+    codec: str, writer: Callable[..., Any], tmp_path: Path
+) -> None:
+    lines = 250_007
+    table = pa.table({name: pa.repeat(1, lines) for name in ("user_id", "row", "col", "item_id")})  # compressed well
+    path = tmp_path / "l.arrow"
+    with writer(path, table.schema, options=pa.ipc.IpcWriteOptions(compression=codec)) as file:
+        file.write_table(table)
+    assert read(path).height == lines
+    content, size = path.read_bytes(), (8 * lines).to_bytes(8, "little")
+    assert content.count(size) == 4
+    path.write_bytes(content[::-1].replace(size[::-1], (2**53).to_bytes(8, "big"), 1)[::-1])  # of the last column
+    with pytest.raises(DataError, match=r"l\.arrow cannot be parsed .*: its metadata are inconsistent\. Is the file"):
+        read(path)

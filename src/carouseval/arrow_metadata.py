@@ -11,6 +11,7 @@ from carouseval.file_kind_base import DAMAGED
 STREAM = b"\xff\xff\xff\xff"  # how a stream, and each message of one, begins
 _MAGIC = b"ARROW1"
 _SCHEMA, _RECORD_BATCH = 1, 3  # types of messages
+_LZ4 = 0  # a codec; the other is Zstandard
 _MOST_DEPTH = 64
 
 
@@ -56,8 +57,25 @@ def _check(file: BinaryIO) -> None:
             body, buffers = message.number("q", 3), batch.structs("qq", 2)
             if any(begin % 8 or begin < 0 or length < 0 or begin + length > body for begin, length in buffers):
                 raise ValueError("a buffer outside its record batch")
+            if batch.offset(3):
+                _check_compressed(file, buffers, 255 if batch.table(3).number("B", 0) == _LZ4 else 2**15)
     if is_stream and file.tell() != end:
         raise ValueError("messages after the end")
+
+
+def _check_compressed(file: BinaryIO, buffers: list[tuple[int, ...]], ratio: int) -> None:
+    """Refuse buffers that would be more than ``ratio`` times as large when uncompressed, which no compression achieves.
+
+    Polars before 2.1 allocates what a buffer claims, and ends the process where there is not as much memory.
+    """
+    body = file.tell()
+    for begin, length in buffers:
+        if length:
+            file.seek(body + begin)
+            (size,) = struct.unpack("<q", file.read(8))
+            if not -1 <= size <= ratio * length:  # -1: not compressed
+                raise ValueError("an impossible size")
+    file.seek(body)
 
 
 def _is_batch(message: "_FlatTable") -> bool:

@@ -23,7 +23,6 @@ def choice_parser(kind: Any) -> Callable[[str], Any]:
             raise typer.BadParameter(str(error).strip()) from None
         return word if get_args(kind) else kind(word)
 
-    parse.__name__ = "|".join(words)  # what Typer before 0.29 shows in --help
     return parse
 
 

@@ -149,7 +149,7 @@ def test_a_page_without_relevant_items_is_said_to_have_no_score() -> None:
         (["score", "-", "--grid", "99999x99999"], "more than 1,000,000 cells"),
         (["score", ""], "carouseval: page: no file name given"),
         (["score", "-", "--format", "xml"], "xml"),
-        (["score"], "Missing argument"),
+        (["score"], "page"),
         (["scor"], "scor"),
     ],
 )

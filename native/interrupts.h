@@ -5,6 +5,9 @@
 
 #include <chrono>
 
+// The only thread on which Python handles signals; set when the module is imported.
+inline unsigned long main_thread = 0;
+
 namespace {
 
 class Interrupts {
@@ -12,15 +15,16 @@ class Interrupts {
   static constexpr std::chrono::milliseconds kEvery{50};
 
   // Lets Python handle signals, if it is some time since it could, and throws what their handlers raise. With or
-  // without the GIL; Python handles signals on its main thread only.
+  // without the GIL. Other threads than the main one never ask for it: at exit Python would end them on the spot.
   void poll() {
-    if (std::chrono::steady_clock::now() < next_) return;
+    if (!on_main_thread_ || std::chrono::steady_clock::now() < next_) return;
     nanobind::gil_scoped_acquire locked;
     if (PyErr_CheckSignals() != 0) throw nanobind::python_error();
     next_ = std::chrono::steady_clock::now() + kEvery;
   }
 
  private:
+  bool on_main_thread_ = PyThread_get_thread_ident() == main_thread;
   std::chrono::steady_clock::time_point next_ = std::chrono::steady_clock::now() + kEvery;
 };
 

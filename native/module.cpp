@@ -254,6 +254,7 @@ NB_MODULE(_native, m) {
 #else
   m.attr("sanitized") = false;
 #endif
+  main_thread = nb::cast<unsigned long>(nb::module_::import_("threading").attr("main_thread")().attr("ident"));
   nb::enum_<Gain>(m, "Gain", "What an item of a relevance gains.")
       .value("EXP2", Gain::kExp2)
       .value("LINEAR", Gain::kLinear);

@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 import carouseval as cv
-from carouseval.atomic_files import _unfinished, atomic_folder, write_atomically, write_frame
+from carouseval.atomic_files import _unfinished, atomic_folder, check_outputs, write_atomically, write_frame
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="limits, signals, permissions and links of POSIX")
 
@@ -208,6 +208,23 @@ def test_links_are_followed(tmp_path: Path) -> None:
         assert not target.is_symlink()
         assert pl.read_csv(target).equals(FRAME)
     assert len(list(tmp_path.rglob("*.*"))) == 6  # nothing else
+
+
+def test_a_link_to_itself_is_refused(tmp_path: Path) -> None:
+    link = tmp_path / "loop.csv"
+    link.symlink_to(link)
+    with pytest.raises(cv.DataError, match=r"loop\.csv cannot be written: it is a link that leads to itself\."):
+        write_frame(link, FRAME)
+    assert link.is_symlink()
+
+
+@pytest.mark.parametrize("inputs", ["tables", "tables/*.csv", "tables/sub/../*.csv"])
+def test_inputs_in_a_folder_are_not_overwritten(inputs: str, tmp_path: Path) -> None:
+    (tmp_path / "tables" / "sub").mkdir(parents=True)
+    table = write_frame(tmp_path / "tables" / "one.csv", FRAME)
+    with pytest.raises(cv.DataError, match=r"one\.csv is one of the input tables; write to another file\."):
+        check_outputs(table, inputs=[tmp_path / inputs])
+    check_outputs(tmp_path / "tables" / "new.csv", inputs=[tmp_path / inputs, None])
 
 
 def test_what_is_not_a_file_is_refused(tmp_path: Path) -> None:

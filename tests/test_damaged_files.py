@@ -63,6 +63,20 @@ def test_batches_that_end_early_are_refused(tmp_path: Path, monkeypatch: pytest.
         read(FRAME)
 
 
+def test_more_lines_than_counted_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As of a file that grows while it is read: there is no room for more lines than were counted."""
+    path = tmp_path / "layouts.csv"
+    FRAME.write_csv(path)
+    whole = pl.LazyFrame.collect_batches
+
+    def growing(frame: pl.LazyFrame, **options: Any) -> Any:
+        yield from (pl.concat([batch] * 2) for batch in whole(frame, **options))
+
+    monkeypatch.setattr(pl.LazyFrame, "collect_batches", growing)
+    with pytest.raises(DataError, match=rf"layouts: {path}: 120 of 60 lines could be read\."):
+        next(open_table(path, "layouts", LAYOUTS).batches())
+
+
 def test_panics_become_errors_and_interrupts_do_not(tmp_path: Path) -> None:
     path = save(tmp_path, "layouts.csv", FORMATS["CSV"].content)
     file = open_table(path, "layouts", LAYOUTS).files[0]
@@ -179,6 +193,27 @@ def test_checksums_of_parquet_pages(version: Any, tmp_path: Path) -> None:
         cv.evaluate(path, JUDGMENTS)
     assert "a checksum of column item_id" in cv.check(path).defects[0].message
     assert open_table(path, "judgments", LAYOUTS[:1]).collect().height == 60  # of the columns in use
+
+
+def test_row_groups_must_name_the_columns_of_the_schema(tmp_path: Path) -> None:
+    """Polars does not look at the names; a checksum in a column of another name would not be looked at."""
+    path = tmp_path / "layouts.parquet"
+    options: dict[str, Any] = {"write_page_checksum": True, "use_dictionary": False, "compression": "none"}
+    pa.parquet.write_table(pa.table(LAYOUT), path, **options)
+    name = b"\x19\x18\x07item_id"  # a list of one text
+    assert path.read_bytes().count(name) == 1
+    path.write_bytes(path.read_bytes().replace(name, name[:-1] + b"e").replace(b"i21", b"i20", 1))
+    with pytest.raises(DataError, match=r"its metadata are inconsistent\. Is the file damaged\?"):
+        read(path)
+
+
+def test_long_fields_and_a_mark_of_the_byte_order(tmp_path: Path) -> None:
+    header, long = '"user_id","row","col","item_id","category"', "x" * 200_000
+    text = f'\ufeff{header}\n"u","1","1","{long}","a""b"\n"u","1","2","y","c"x\n'
+    path = save(tmp_path, "l.csv", text.replace('"c"x', '"c"').encode())
+    assert read(path)["item_id"].str.len_chars().to_list() == [200_000, 1]
+    with pytest.raises(DataError, match=r"line 3: ',' expected after '\"'\. Close the quotes"):
+        read(save(tmp_path, "bad.csv", text.encode()))
 
 
 @pytest.mark.parametrize("name", ["CSV, gzip", "NDJSON, gzip"])

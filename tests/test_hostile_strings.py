@@ -136,6 +136,14 @@ def test_deep_json_of_a_discount(depth: int, tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes have names only on POSIX")
+def test_messages_are_never_longer_than_people_read() -> None:
+    data = cv.sample(users=3, systems=["new"])
+    for options in ({"by": "x" * 10**6}, {"columns": {"user_id": "x" * 10**6}}, {"metrics": "x" * 10**6}):
+        with pytest.raises(cv.CarousevalError) as error:
+            cv.evaluate(data.layouts["new"], data.judgments, data.items, **options)
+        assert 20 < len(str(error.value)) < 5_010
+
+
 def test_pipes_and_endless_files(tmp_path: Path) -> None:
     pipe, endless = tmp_path / "pipe.csv", tmp_path / "endless.csv"
     os.mkfifo(pipe)

@@ -1,7 +1,9 @@
 """What Arrow files say about themselves and Polars does not check: lines of record batches, and names of columns."""
 
 import struct
+from collections import Counter
 from collections.abc import Iterator
+from itertools import accumulate
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
@@ -43,16 +45,15 @@ def _check(file: BinaryIO) -> None:
             raise ValueError("record batches that the footer does not list")
     fields = schema.tables(1)
     names = [field.text(0) for field in fields]
-    for name in names:
-        if names.count(name) > 1:
-            raise DataError(f"column {name} appears twice. Remove or rename one.")
-    sizes = [_nodes(field) for field in fields]
+    if repeated := next((name for name, count in Counter(names).items() if count > 1), None):
+        raise DataError(f"column {repeated} appears twice. Remove or rename one.")
+    ends = list(accumulate(_nodes(field) for field in fields))
+    firsts = [0, *ends[:-1]] if ends else []  # the first array of each column
     for message in messages:
         if _is_batch(message):
             batch = message.table(2)
             lines, columns = batch.number("q", 0), [length for length, _ in batch.structs("qq", 1)]
-            firsts = [columns[sum(sizes[:at])] for at in range(len(sizes))] if len(columns) == sum(sizes) else [-1]
-            if any(length != lines for length in firsts):
+            if len(columns) != max(ends, default=0) or any(columns[first] != lines for first in firsts):
                 raise ValueError("a record batch lacks lines")
             body, buffers = message.number("q", 3), batch.structs("qq", 2)
             if any(begin % 8 or begin < 0 or length < 0 or begin + length > body for begin, length in buffers):

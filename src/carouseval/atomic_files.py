@@ -50,6 +50,8 @@ def _unfinished(path: Path) -> Iterator[Path]:
     """
     with write_errors(Path(*(part for part in path.parts if not fnmatch(part, f".part-{_RANDOM}")))):
         target = Path(os.path.realpath(path))
+        if target.is_symlink():
+            raise DataError(f"{path} cannot be written: it is a link that leads to itself.")
         if target.exists() and not target.is_file():
             raise DataError(f"{path} cannot be written: it is not a regular file.")
         remove_abandoned(target.parent.glob(f".{glob.escape(target.name)}.{_RANDOM}.part"))
@@ -85,9 +87,18 @@ def check_outputs(
             raise DataError(f"{path}: unsupported file type. Use {', '.join(known[:-1])} or {known[-1]}.")
         if not path.parent.is_dir():
             raise DataError(f"{path} cannot be written: the folder {path.parent} does not exist.")
-        for name in inputs:
-            if name is not None and path.exists() and Path(name).exists() and path.samefile(name):
+        for name in _files_of(inputs) if path.exists() else ():
+            if name.exists() and path.samefile(name):
                 raise DataError(f"{path} is one of the input tables; write to another file.")
+
+
+def _files_of(inputs: Iterable[str | Path | None]) -> Iterator[Path]:
+    """The files that inputs name, also as a folder or a pattern."""
+    for name in inputs:
+        if name is not None:
+            yield Path(name)
+            yield from (file for file in Path(name).rglob("*") if file.suffix.lower() in (*TABLES, ".json"))
+            yield from map(Path, glob.glob(str(name), recursive=True))  # noqa: PTH207
 
 
 def write_frame(path: str | Path, frame: "pl.DataFrame") -> Path:

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
+_LONGEST = 5_000  # characters of a message: whatever is quoted in it, people can read it
+
 
 class CarousevalError(ValueError):
     """Any error about arguments or data that the caller can correct: the base of the others.
@@ -19,6 +21,9 @@ class CarousevalError(ValueError):
     ...     print(type(error).__name__)
     ParseError
     """
+
+    def __init__(self, message: str = "") -> None:
+        super().__init__(message if len(message) <= _LONGEST else f"{message[:_LONGEST]} ...")
 
 
 class DataError(CarousevalError):

@@ -15,6 +15,7 @@ from carouseval.file_kind_base import GZIP, ZSTD, FileKind, open_text
 from carouseval.json_files import Json, JsonLines
 from carouseval.parquet_metadata import check_parquet
 
+csv.field_size_limit(max(csv.field_size_limit(), 1 << 30))  # Polars has no limit; files that it reads are read here too
 SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "vertical bars"}
 
 
@@ -92,7 +93,7 @@ class SeparatedText(FileKind):
 
     def check_contents(self, path: Path, columns: Collection[str]) -> None:
         """Refuse quotes that are not closed, or closed too early, which Polars takes for text without an error."""
-        other = f'[^"{self.separator}]'
+        other = f'[^"{self.separator}\ufeff]'
         suspects = (
             pl.col("line").str.count_matches('"', literal=True).sum() % 2 == 1,
             pl.col("line").str.contains(f'{other}"{other}|\\x00').any(),

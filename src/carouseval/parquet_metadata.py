@@ -30,28 +30,35 @@ def _check(file: BinaryIO, columns: Collection[str]) -> None:
     file.seek(max(0, size - 8 - length))
     metadata = _Thrift(file.read(length)).struct()
     groups = metadata.get(4, [])
-    if repeated := _repeated_name(metadata[2]):
-        raise DataError(f"column {repeated} appears twice. Remove or rename one.")
+    names = _column_names(metadata[2])
     if (lines := sum(group[3] for group in groups)) != metadata[3]:
         raise DataError(f"it has {metadata[3]:,} lines, but its row groups have {lines:,}. {DAMAGED}")
     for group in groups:
-        for chunk in group[1]:
-            column = chunk[3][3][0].decode()
+        for column, chunk in zip(names, group[1], strict=True):
+            if chunk[3][3][0].decode() != column:
+                raise ValueError(f"{chunk[3][3][0]!r} in place of {column}")
             if column in columns and not all(_pages_match(file, chunk[3], size)):
                 raise DataError(f"a checksum of column {column} does not match. {DAMAGED}")
 
 
-def _repeated_name(schema: list[dict[int, Any]]) -> str:
-    """The first name that two columns have; the schema lists the root, and each column before those inside it."""
-    names: set[bytes] = set()
-    inside = 0
+def _column_names(schema: list[dict[int, Any]]) -> list[str]:
+    """The column that each chunk of a row group belongs to; a nested column has several.
+
+    The schema lists the root, then each column before those inside it.
+    """
+    names: list[str] = []
+    seen: set[str] = set()
+    column, inside = "", 0
     for element in schema[1:]:
-        if not inside and element[4] in names:
-            return str(element[4].decode())
         if not inside:
-            names.add(element[4])
+            column = element[4].decode()
+            if column in seen:
+                raise DataError(f"column {column} appears twice. Remove or rename one.")
+            seen.add(column)
         inside += element.get(5, 0) - bool(inside)
-    return ""
+        if not element.get(5, 0):
+            names.append(column)
+    return names
 
 
 def _pages_match(file: BinaryIO, chunk: dict[int, Any], size: int) -> Iterator[bool]:

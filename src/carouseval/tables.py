@@ -93,6 +93,8 @@ class Table:
                 if batch.height and any(batch.select(checks).row(0)):
                     raise DataError(str(self.defects()[0]))
                 lines += batch.height
+                if lines > self.height():  # what follows may have room for so many only
+                    self._require_all(lines)
                 yield batch
         self._require_all(lines)
 

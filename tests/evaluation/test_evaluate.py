@@ -441,6 +441,17 @@ def test_gains_near_the_largest_float(scale: float) -> None:
     assert score(judgments=large, gain="linear") == score(gain="linear")
 
 
+@pytest.mark.parametrize("metric", ["N2DCG", "NDCG@5", "2DCG"])
+def test_large_gains_of_other_metrics(metric: str) -> None:
+    large = JUDGMENTS.with_columns(pl.col("relevance") * 2.0**1000)
+    found = cv.evaluate(LAYOUTS, large, metrics=metric, grid=GRID, gain="linear").mean[metric]
+    small = cv.evaluate(LAYOUTS, JUDGMENTS, metrics=metric, grid=GRID, gain="linear").mean[metric]
+    assert found == small * (2.0**1000 if metric == "2DCG" else 1)
+    largest = JUDGMENTS.with_columns(relevance=pl.lit(1.7e308))
+    with pytest.raises(cv.DataError, match=r"the largest gain is 1.7e\+308\. Rescale the relevances"):
+        cv.evaluate(LAYOUTS, largest, metrics=["NDCG@5"], grid=GRID, gain="linear")
+
+
 def test_gains_that_cannot_be_added_up() -> None:
     with pytest.raises(cv.DataError, match=r"more than a float holds; the largest gain is 1.7e\+308. Rescale"):
         score(judgments=JUDGMENTS.with_columns(relevance=pl.lit(1.7e308)), gain="linear")

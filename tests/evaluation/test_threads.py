@@ -1,6 +1,8 @@
 """Evaluators shared by threads, and evaluators and results that are sent to other processes."""
 
 import pickle
+import subprocess
+import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
@@ -50,6 +52,18 @@ def test_threads_that_share_an_evaluator_get_the_results_of_single_calls(pages: 
     for result, single in zip(results, expected, strict=True):
         assert_frame_equal(result.per_page, single.per_page)
         assert (result.mean, result.counts, result.config) == (single.mean, single.counts, single.config)
+
+
+def test_a_thread_in_a_kernel_does_not_disturb_the_exit() -> None:
+    """Python ends threads that ask for its lock at exit, which a kernel must not do."""
+    script = """
+import threading, time, numpy, carouseval as cv
+pages = numpy.random.default_rng(0).integers(0, 4, (400_000, 12, 15)).astype(float)
+threading.Thread(target=lambda: [cv.n2dcg_cat(pages) for _ in range(100)], daemon=True).start()
+time.sleep(0.3)
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120)
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_a_progress_callback_may_use_the_evaluator() -> None:

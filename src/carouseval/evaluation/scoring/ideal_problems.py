@@ -262,4 +262,12 @@ def unconstrained(
     """The largest gains on the largest weights, group by group."""
     times = np.ones(len(gain), np.int32) if copies is None else copies
     descending = np.ascontiguousarray(np.sort(weights, axis=None)[::-1])
-    return _native.largest_first(offsets, np.ascontiguousarray(gain), times, descending, thread_count(threads))
+    gain = np.ascontiguousarray(gain)
+    best = _native.largest_first(offsets, gain, times, descending, thread_count(threads))
+    if not np.isfinite(best).all():
+        smaller = np.ldexp(gain, -_SMALLER)
+        with np.errstate(over="ignore"):
+            best = np.ldexp(_native.largest_first(offsets, smaller, times, descending, thread_count(threads)), _SMALLER)
+    if not np.isfinite(best).all():
+        raise too_large(gain)
+    return best

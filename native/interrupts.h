@@ -17,14 +17,13 @@ class Interrupts {
   // Lets Python handle signals, if it is some time since it could, and throws what their handlers raise. With or
   // without the GIL. Other threads than the main one never ask for it: at exit Python would end them on the spot.
   void poll() {
-    if (!on_main_thread_ || std::chrono::steady_clock::now() < next_) return;
+    if (std::chrono::steady_clock::now() < next_ || PyThread_get_thread_ident() != main_thread) return;
     nanobind::gil_scoped_acquire locked;
     if (PyErr_CheckSignals() != 0) throw nanobind::python_error();
     next_ = std::chrono::steady_clock::now() + kEvery;
   }
 
  private:
-  bool on_main_thread_ = PyThread_get_thread_ident() == main_thread;
   std::chrono::steady_clock::time_point next_ = std::chrono::steady_clock::now() + kEvery;
 };
 

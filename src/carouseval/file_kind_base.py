@@ -72,13 +72,18 @@ class FileKind:
         """Refuse what Polars reads without complaint, such as failed checksums in some columns."""
 
 
+def text_lines(path: Path) -> pl.LazyFrame:
+    """The lines of a file of text, plain or compressed, in a column ``line``."""
+    return pl.scan_lines(path, name="line", glob=False)
+
+
 def open_text(path: Path) -> TextIO:
     """A file of UTF-8 text, plain or compressed, with its line ends unchanged; with zstd it is read into memory."""
     if path.suffix.lower() in GZIP.extensions:
         return gzip.open(path, "rt", encoding="utf-8-sig", newline="")
     if path.suffix.lower() in ZSTD.extensions:
         try:
-            lines = pl.scan_lines(path, glob=False).collect()["line"]
+            lines = text_lines(path).collect()["line"]
         except pl.exceptions.PolarsError as error:
             raise OSError(str(error)) from None
         return io.StringIO("".join(f"{line}\n" for line in lines), newline="")

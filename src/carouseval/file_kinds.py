@@ -11,7 +11,7 @@ import polars as pl
 
 from carouseval.arrow_metadata import STREAM, check_arrow
 from carouseval.errors import DataError
-from carouseval.file_kind_base import GZIP, ZSTD, FileKind, open_text
+from carouseval.file_kind_base import GZIP, ZSTD, FileKind, open_text, text_lines
 from carouseval.json_files import Json, JsonLines
 from carouseval.parquet_metadata import check_parquet
 
@@ -98,7 +98,7 @@ class SeparatedText(FileKind):
             pl.col("line").str.count_matches('"', literal=True).sum() % 2 == 1,
             pl.col("line").str.contains(f'{other}"{other}|\\x00').any(),
         )
-        lines = pl.scan_lines(path, glob=False).select(pl.any_horizontal(*suspects))
+        lines = text_lines(path).select(pl.any_horizontal(*suspects))
         if lines.collect(engine="streaming").item():  # a full parse decides
             try:
                 for _ in self.lines(path):

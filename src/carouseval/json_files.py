@@ -13,7 +13,7 @@ import polars as pl
 
 from carouseval import _native
 from carouseval.errors import DataError
-from carouseval.file_kind_base import FileKind, open_text
+from carouseval.file_kind_base import FileKind, open_text, text_lines
 from carouseval.nested_pages import nesting_error
 
 _MOST_DEPTH = 64
@@ -39,7 +39,7 @@ class JsonLines(FileKind):
 
     def check_text(self, path: Path) -> None:
         before = 0
-        for batch in _lines(path).collect_batches(maintain_order=True, engine="streaming"):
+        for batch in text_lines(path).collect_batches(maintain_order=True, engine="streaming"):
             for at, flaw in _flaws(batch["line"]):
                 raise DataError(f"line {before + at + 1}: {flaw}")
             before += batch.height
@@ -117,18 +117,14 @@ class Json(FileKind):
 _LINES = JsonLines("NDJSON", (".ndjson", ".jsonl"))
 
 
-def _lines(path: Path) -> pl.LazyFrame:
-    return pl.scan_lines(path, name="line", glob=False)
-
-
 def _text(path: Path) -> str:
-    return "\n".join(_lines(path).collect()["line"])
+    return "\n".join(text_lines(path).collect()["line"])
 
 
 def _first_lines(path: Path) -> list[str]:
     """Two lines that are not blank, or fewer if there are no more."""
     line = pl.col("line").str.strip_chars(" \t\r\ufeff")
-    return _lines(path).select(line).filter(line != "").head(2).collect()["line"].to_list()
+    return text_lines(path).select(line).filter(line != "").head(2).collect()["line"].to_list()
 
 
 def _are_records(lines: Sequence[str]) -> bool:

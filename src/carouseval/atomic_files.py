@@ -1,6 +1,7 @@
 """Writing files so that they appear complete or not at all."""
 
 import glob
+import io
 import os
 import re
 import shutil
@@ -9,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from fnmatch import fnmatch
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from carouseval.errors import DataError
 from carouseval.file_locks import locked, remove_abandoned
@@ -106,9 +107,37 @@ def write_frame(path: str | Path, frame: "pl.DataFrame") -> Path:
     check_outputs(path)
     path = Path(path)
     writers: dict[str, Any] = {".parquet": frame.write_parquet, ".csv": frame.write_csv, ".ndjson": frame.write_ndjson}
-    with _unfinished(path) as unfinished:
-        writers[path.suffix.lower()](unfinished)
+    with _unfinished(path) as unfinished, unfinished.open("wb") as file:
+        output = _Output(file)
+        try:
+            writers[path.suffix.lower()](output)
+        finally:
+            output.check()
     return path
+
+
+class _Output(io.RawIOBase):
+    """A file that remembers what went wrong: some versions of Polars drop the last error, and the file is cut off."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+        self._error: OSError | None = None
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, content: Any) -> int:
+        try:
+            return self._file.write(content)
+        except OSError as error:
+            self._error = error
+            raise
+
+    def check(self) -> None:
+        """Write what is held back, and raise what went wrong."""
+        if self._error is not None:
+            raise self._error
+        self._file.flush()
 
 
 @contextmanager

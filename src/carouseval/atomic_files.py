@@ -3,14 +3,13 @@
 import glob
 import io
 import os
-import re
 import shutil
 import stat
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from fnmatch import fnmatch
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal, cast
 
 from carouseval.errors import DataError
 from carouseval.file_locks import locked, remove_abandoned
@@ -28,18 +27,8 @@ def write_errors(place: str | Path, remedy: str = "") -> Iterator[None]:
     """Turn what the system raises while a file is written, such as a full disk, into an error that names the place."""
     try:
         yield
-    except BaseException as error:
-        from polars.exceptions import PanicException, PolarsError
-
-        if not isinstance(error, OSError | PolarsError | PanicException):
-            raise
-        if number := re.search(r"\(os error (\d+)\)", str(error)):  # Polars quotes the system's error
-            reason = f"{os.strerror(int(number[1]))}."
-        elif isinstance(error, OSError):
-            reason = f"{error.strerror or error}."
-        else:
-            reason = f"{str(error).partition(chr(10))[0].rstrip('.')}. Is the disk full?"
-        raise DataError(f"{place} cannot be written: {reason}{remedy and ' '}{remedy}") from None
+    except OSError as error:
+        raise DataError(f"{place} cannot be written: {error.strerror or error}.{remedy and ' '}{remedy}") from None
 
 
 @contextmanager
@@ -107,13 +96,20 @@ def write_frame(path: str | Path, frame: "pl.DataFrame") -> Path:
     check_outputs(path)
     path = Path(path)
     writers: dict[str, Any] = {".parquet": frame.write_parquet, ".csv": frame.write_csv, ".ndjson": frame.write_ndjson}
-    with _unfinished(path) as unfinished, unfinished.open("wb") as file:
+    with _unfinished(path) as unfinished, open_output(unfinished) as output:
+        writers[path.suffix.lower()](output)
+    return path
+
+
+@contextmanager
+def open_output(path: Path, mode: Literal["wb", "ab"] = "wb") -> Iterator[BinaryIO]:
+    """A file for Polars to write to; what goes wrong is raised in any case, as the system says it."""
+    with path.open(mode) as file:
         output = _Output(file)
         try:
-            writers[path.suffix.lower()](output)
+            yield cast("BinaryIO", output)
         finally:
             output.check()
-    return path
 
 
 class _Output(io.RawIOBase):

@@ -8,7 +8,7 @@ import random
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -98,7 +98,7 @@ def formats() -> dict[str, Format]:
         Format("CSV, gzip of three members", "csv.gz", members, _after(gzip.decompress, _read_csv), True),
         Format("Arrow", "arrow", _arrow(table, "uncompressed"), _read_arrow),
         Format("Feather, LZ4", "feather", _arrow(table, "lz4"), _read_arrow),
-        Format("Arrow stream", "arrow", _arrow_stream(table), _read_arrow_stream),
+        Format("Arrow stream", "arrow", _arrow_stream(table), partial(_read_arrow, is_stream=True)),
     ]
     return {kind.name: kind for kind in every}
 
@@ -287,8 +287,8 @@ def _arrow(table: Any, compression: str) -> bytes:
     return sink.getvalue()
 
 
-def _read_arrow(content: bytes) -> Columns:
-    table = pa.ipc.open_file(pa.BufferReader(content)).read_all()
+def _read_arrow(content: bytes, is_stream: bool = False) -> Columns:
+    table = (pa.ipc.open_stream if is_stream else pa.ipc.open_file)(pa.BufferReader(content)).read_all()
     table.validate(full=True)
     return _columns(table)
 
@@ -298,12 +298,6 @@ def _arrow_stream(table: Any) -> bytes:
     with pa.ipc.new_stream(sink, table.schema) as writer:
         writer.write_table(table, max_chunksize=20)
     return sink.getvalue()
-
-
-def _read_arrow_stream(content: bytes) -> Columns:
-    table = pa.ipc.open_stream(pa.BufferReader(content)).read_all()
-    table.validate(full=True)
-    return _columns(table)
 
 
 def _columns(table: Any) -> Columns:

@@ -12,7 +12,7 @@ from typing import Literal, TypeAlias, TypedDict, Unpack, get_args
 
 import polars as pl
 
-from carouseval.atomic_files import atomic_folder
+from carouseval.atomic_files import atomic_folder, open_output
 from carouseval.building.sample_home_tables import HomeTables
 from carouseval.building.sample_tables import IdType, RelevanceMode, SampleTables
 from carouseval.errors import ParameterError
@@ -316,16 +316,17 @@ def _write(parts: Iterator[tuple[str, pl.DataFrame]], folder: Path, format: Samp
         path, written = folder / f"{name}.{format}", files.setdefault(name, [])
         if format == "parquet":
             path = folder / f"{name}-{len(written)}.part"
-            part.write_parquet(path)
-        else:
-            with path.open("ab") as file:
-                if format == "csv":
-                    part.write_csv(file, include_header=not written)
-                else:
-                    part.write_ndjson(file)
+        with open_output(path, "ab") as output:
+            if format == "parquet":
+                part.write_parquet(output)
+            elif format == "csv":
+                part.write_csv(output, include_header=not written)
+            else:
+                part.write_ndjson(output)
         written.append(path)
     if format == "parquet":
         for name, paths in files.items():
-            pl.scan_parquet(paths, glob=False).sink_parquet(folder / f"{name}.parquet")
+            with open_output(folder / f"{name}.parquet") as output:
+                pl.scan_parquet(paths, glob=False).sink_parquet(output)
             for path in paths:
                 path.unlink()

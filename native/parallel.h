@@ -14,6 +14,7 @@
 
 #include "interrupts.h"
 #include "pieces.h"
+#include "unlocked.h"
 
 namespace {
 
@@ -50,7 +51,7 @@ constexpr int kMostThreads = 1024;
 // neither pieces nor threads change a result. Returns the smallest answer of the threads, if work gives any.
 template <class Work>
 int64_t parallel_for(int64_t count, int64_t piece, int threads, const Work& work) {
-  nanobind::gil_scoped_release unlocked;
+  const Unlocked unlocked;
   SharedPieces pieces(count, piece);
   std::atomic<int64_t> smallest{INT64_MAX};
   std::exception_ptr failure;

@@ -19,6 +19,7 @@
 #include "json_scan.h"
 #include "page_reader.h"
 #include "parallel.h"
+#include "unlocked.h"
 
 using namespace nb::literals;
 
@@ -90,7 +91,7 @@ nb::tuple scan_json(nb::capsule stream) {
   const TextColumn column = text_column(stream);
   std::vector<int64_t> suspects, depths(column.texts().size());
   {
-    nb::gil_scoped_release unlocked;
+    const Unlocked unlocked;
     Interrupts interrupts;
     JsonScan scan;
     for (size_t at = 0; at < column.texts().size(); ++at) {
@@ -118,7 +119,7 @@ nb::object page_runs(In<uint32_t, 2> lines, size_t pages) {
   std::vector<int64_t> begin(pages, 0), end(pages, 0);
   bool together = true;
   {
-    nb::gil_scoped_release unlocked;
+    const Unlocked unlocked;
     Interrupts interrupts;
     for (size_t at = 0, runs = 0; at < count && together; ++runs) {
       if (runs % 64 == 0) interrupts.poll();
@@ -141,7 +142,7 @@ nb::tuple sorted_lines(In<uint32_t, 2> lines, size_t pages) {
   std::vector<int64_t> begin(pages, 0), end(pages, 0);
   Uninitialized<uint32_t> sorted(count * 4);
   {
-    nb::gil_scoped_release unlocked;
+    const Unlocked unlocked;
     Interrupts interrupts;
     for (size_t at = 0; at < count; ++at) {
       if (at % kLineStep == 0) interrupts.poll();
@@ -205,7 +206,7 @@ nb::tuple shown_carousels(In<uint32_t, 2> lines, In<uint32_t, 1> user, In<uint8_
   std::vector<uint32_t> owner(categories, kNone);
   std::vector<int32_t> longest(grids * categories), longest_pinned(grids * categories);
   {
-    nb::gil_scoped_release unlocked;
+    const Unlocked unlocked;
     Interrupts interrupts;
     for (const Line *begin = line, *end = line + lines.shape(0); line < end; ++line) {
       if (size_t(line - begin) % kLineStep == 0) interrupts.poll();
@@ -325,7 +326,7 @@ nb::tuple gather_candidates(In<uint32_t, 1> judgments, In<uint32_t, 1> user, In<
   require(sizes.shape(0) <= kSeveral, "sizes must be of at most 4,294,967,294 categories");
   CandidateLists out;
   {
-    nb::gil_scoped_release unlocked;
+    const Unlocked unlocked;
     CandidateGatherer gatherer(known, sizes.data(), uint32_t(sizes.shape(0)), rows, cols);
     Interrupts interrupts;
     for (size_t at = 0; at < count; ++at) {

@@ -54,12 +54,17 @@ def test_threads_that_share_an_evaluator_get_the_results_of_single_calls(pages: 
         assert (result.mean, result.counts, result.config) == (single.mean, single.counts, single.config)
 
 
-def test_a_thread_in_a_kernel_does_not_disturb_the_exit() -> None:
-    """Python ends threads that ask for its lock at exit, which a kernel must not do."""
-    script = """
+@pytest.mark.parametrize("pages", [400_000, 40_000, 400], ids=["within a call", "between calls", "short calls"])
+def test_threads_in_kernels_do_not_disturb_the_exit(pages: int) -> None:
+    """Python ends threads that ask for its lock at exit, by unwinding stacks that must not be unwound."""
+    script = f"""
 import threading, time, numpy, carouseval as cv
-pages = numpy.random.default_rng(0).integers(0, 4, (400_000, 12, 15)).astype(float)
-threading.Thread(target=lambda: [cv.n2dcg_cat(pages) for _ in range(100)], daemon=True).start()
+pages = numpy.random.default_rng(0).integers(0, 4, ({pages}, 12, 15)).astype(float)
+def work():
+    while True:
+        cv.n2dcg_cat(pages)
+for _ in range(4):
+    threading.Thread(target=work, daemon=True).start()
 time.sleep(0.3)
 """
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120)

@@ -1,45 +1,44 @@
 // Branch and bound over the rows of categories, for sets whose items have several categories.
 //
 // With rows fixed the best place of every item is a matching, so only rows need branching. At every node prices of
-// items are improved step by step (a subgradient method); the bound they give also tells which rows a category cannot
-// have in a better page.
+// items are improved step by step; the bound they give also tells which rows a category cannot have in a better page.
+// As soon as few enough sets of categories are left for the first rows, a lattice of these is searched instead.
 #pragma once
 
-#include "candidates.h"
-#include "item_matching.h"
-#include "lagrangian_bound.h"
+#include "best_page.h"
+#include "lattice_search.h"
+#include "price_steps.h"
 
 namespace {
 
 class BranchAndBound {
  public:
   BranchAndBound(const CandidateSets& all, const CandidateSizes& most, Pieces& pieces)
-      : pieces_(pieces), rows_(all, most, pieces), matching_(most, pieces), trial_(most.categories), trial_page_(most),
-        price_(most.items), best_price_(most.items), direction_(most.items), imbalance_(most.items),
-        weight_(all.grid_rows * all.grid_cols), recent_rows_(kRecent), trail_(0), node_limit_(all.node_limit) {}
+      : pieces_(pieces), types_(most), rows_(all, most, pieces), best_(most, pieces), steps_(most),
+        lattice_(most, pieces), column_(most.categories), used_(most.items), imbalance_(most.items),
+        weight_(all.grid_rows * all.grid_cols), trail_(0), node_limit_(all.node_limit) {}
 
   // Writes the best page found into `best`, returns its worth; bound() is proven.
-  double solve(Candidates& set, Arrangement& best) {
+  double solve(Candidates& set, Arrangement& page) {
     set_ = &set;
-    best_ = &best;
-    rows_.read(set);
-    matching_.read(set);
+    types_.read(set);
+    rows_.read(set, types_);
+    best_.read(set, page);
+    lattice_.read(set, types_, rows_, steps_, best_);
     trail_.reserve(int64_t(set.free()) * rows_.choices());
-    for (int h = 0; h < kRecent; ++h) recent_rows_[h] = 0;
-    worth_ = -1.0;
     open_bound_ = 0.0;
     trail_size_ = 0;
     nodes_ = 0;
     // very large sets, whose nodes cost more, get fewer of them: the limit is one of work
     limit_ = std::max<int64_t>(
-        1, node_limit_ * kOrdinary / std::max(kOrdinary, int64_t(matching_.end() - matching_.begin()) * set.active()));
+        1, node_limit_ * kOrdinary / std::max(kOrdinary, int64_t(best_.matching().end() - best_.matching().begin()) * set.active()));
     set_first_prices();
-    const double most = rows_.bound(set, price_.at(0), 0.0, trial_.at(0));
+    const double most = rows_.bound(steps_.prices, 0.0, column_.at(0));
     forbidden_ = -8.0 * most;
-    exchange_rows();
+    best_.try_exchanges(column_.at(0));
     explore(most);
-    bound_ = std::max(worth_, open_bound_);
-    return worth_;
+    bound_ = std::max(best_.worth(), open_bound_);
+    return best_.worth();
   }
 
   double bound() const { return bound_; }
@@ -49,12 +48,7 @@ class BranchAndBound {
     int category, choice;
   };
 
-  static constexpr int kRecent = 256;
   static constexpr int64_t kOrdinary = 4000;  // items times categories
-  static constexpr int64_t kMostExchanged = 100'000'000;
-  static constexpr double kExact = 1e-12;  // relative: rounding in a bound
-
-  bool no_better(double bound) const { return bound <= worth_ + kExact * worth_; }
 
   // As if any item could stand anywhere: the prices of the unconstrained ideal, where many sets end.
   void set_first_prices() {
@@ -66,59 +60,18 @@ class BranchAndBound {
     int count = 0;
     for (int r = 0; r < set.slots(deepest); ++r)
       for (int j = 0; j < set.columns(); ++j) weight_[count++] = table.weights_of_rank(r)[set.row(j)];
-    const Member *begin = matching_.begin(), *end = matching_.end();
+    const Member *begin = best_.matching().begin(), *end = best_.matching().end();
     const int wanted = int(std::min<int64_t>(count, end - begin + 1));
     std::partial_sort(weight_.at(0), weight_.at(wanted), weight_.at(count), Descending());
     const auto weight = [&](int64_t n) { return n < wanted ? weight_[int(n)] : 0.0; };
     double price = 0.0, gain = 0.0;
+    for (int y = 0; y < types_.count(); ++y) steps_.prices.type[y] = 0.0;
     for (const Member* m = end; m-- > begin;) {
       price += (m->gain - gain) * 0.5 * (weight(m - begin) + weight(m - begin + 1));
       gain = m->gain;
-      price_[m->item] = price;
+      const int y = types_.of_item(m->item);
+      if (types_.shared(y)) steps_.prices.type[y] = price;
     }
-  }
-
-  // Matches items for the rows of trial_, unless these rows were tried lately.
-  void try_rows(bool always) {
-    Candidates& set = *set_;
-    uint64_t hash = 1469598103934665603u;
-    for (int a = 0; a < set.free(); ++a) hash = (hash ^ uint64_t(trial_[a] + 1)) * 1099511628211u;
-    uint64_t& recent = recent_rows_[int((hash ^ (hash >> 32)) % kRecent)];
-    if (recent == hash && !always) return;
-    recent = hash;
-    matching_.choose_quickly(set, trial_.at(0));
-    matching_.improve(set, trial_page_.category.at(0));
-    for (int a = 0; a < set.active(); ++a)
-      trial_page_.row[a] = a >= set.free() ? set.pin(a) : trial_[a] < 0 ? -1 : set.row(trial_[a]);
-    const double value = worth(set, trial_page_, false);
-    if (!(value > worth_)) return;
-    worth_ = value;
-    for (int a = 0; a < set.active(); ++a) best_->row[a] = trial_page_.row[a];
-    for (int t = 0; t < set.items(); ++t) best_->category[t] = trial_page_.category[t];
-  }
-
-  // Exchanges rows of trial_ as long as that helps the quick matching; in huge sets that would take too long.
-  void exchange_rows() {
-    const Candidates& set = *set_;
-    if (int64_t(set.free()) * set.items() > kMostExchanged) return try_rows(false);
-    double best = matching_.choose_quickly(set, trial_.at(0));
-    for (bool better = true; better;) {
-      better = false;
-      for (int a = 0; a < set.free(); ++a)
-        for (int b = a + 1; b < set.free(); ++b) {
-          if (trial_[a] == trial_[b]) continue;
-          if (b % kCheckEvery == 0) pieces_.check_stop();
-          std::swap(trial_[a], trial_[b]);
-          const double value = matching_.choose_quickly(set, trial_.at(0));
-          if (value > best + kExact * best) {
-            best = value;
-            better = true;
-          } else {
-            std::swap(trial_[a], trial_[b]);
-          }
-        }
-    }
-    try_rows(false);
   }
 
   void ban(int a, int choice) {
@@ -134,65 +87,67 @@ class BranchAndBound {
   }
 
   void explore(double bound) {
-    if (no_better(bound)) return;
+    if (!best_.beaten_by(bound)) return;
     if (nodes_ >= limit_) {
       open_bound_ = std::max(open_bound_, bound);
       return;
     }
     ++nodes_;
     const int64_t mark = trail_size_;
-    if (!close(bound)) branch(bound);
+    if (!close(bound)) {
+      rows_.bound(steps_.prices, forbidden_, column_.at(0));
+      if (lattice_.search(bound)) open_bound_ = std::max(open_bound_, lattice_.open_bound());
+      else branch(bound);
+    }
     undo(mark);
   }
 
-  // Closes the node (true), or lowers its bound and leaves the prices that gave it. Steps are Polyak's: towards a bound
-  // equal to the best page, along a mean of the last directions; shorter whenever the bound stalls.
+  // Closes the node (true), or lowers its bound and leaves the prices that gave it.
   bool close(double& node_bound) {
-    constexpr double kMemory = 0.4, kFirst = 1.5, kShorter = 0.7, kShortest = 0.3;
-    constexpr int kPatience = 5, kTryEvery = 4, kClimbEvery = 30, kClimbNodes = 8;
+    constexpr int kTryEvery = 4, kClimbEvery = 30, kClimbNodes = 8;
     const Candidates& set = *set_;
     const bool root = nodes_ == 1;
-    double lowest = kInfinity, length = kFirst;
-    int stalled = 0;
-    for (int t = 0; t < set.items(); ++t) direction_[t] = imbalance_[t] = 0.0;
-    for (int step = 0; step < (root ? 100 : 20); ++step) {
+    double lowest = kInfinity;
+    steps_.start();
+    for (int y = 0; y < types_.count(); ++y) imbalance_[y] = 0.0;
+    static const int kRoot = getenv("BROOT") ? atoi(getenv("BROOT")) : 100;
+    for (int step = 0; step < (root ? kRoot : 20); ++step) {
       pieces_.check_stop();
-      const double bound = rows_.bound(set, price_.at(0), forbidden_, trial_.at(0));
-      if (no_better(bound)) return true;
-      rows_.count_used(set, price_.at(0), trial_.at(0));
+      const double bound = rows_.bound(steps_.prices, forbidden_, column_.at(0));
+      if (!best_.beaten_by(bound)) return true;
+      count();
       if (root ? step % kClimbEvery == kClimbEvery - 1 : nodes_ % kClimbNodes == 0 && step == 2 * kTryEvery)
-        exchange_rows();
-      else if (step % kTryEvery == 0) try_rows(false);
-      if (no_better(bound)) return true;
+        best_.try_exchanges(column_.at(0));
+      else if (step % kTryEvery == 0) best_.try_columns(column_.at(0));
+      if (!best_.beaten_by(bound)) return true;
       if (bound < lowest) {
         lowest = bound;
-        stalled = 0;
-        for (int t = 0; t < set.items(); ++t) best_price_[t] = price_[t];
+        steps_.keep();
         for (int a = 0; a < set.free(); ++a)
           for (int choice = 0; choice < rows_.choices(); ++choice)
-            if (no_better(bound - rows_.loss(a, choice))) ban(a, choice);
-      } else if (++stalled == kPatience) {
-        length *= kShorter;
-        stalled = 0;
-        if (length < kShortest) break;
+            if (!best_.beaten_by(bound - rows_.loss(a, choice))) ban(a, choice);
+      } else if (!steps_.stall()) {
+        break;
       }
-      double norm = 0.0;
-      for (int t = 0; t < set.items(); ++t) {
-        if (set.category_count(t) < 2) continue;
-        const int excess = rows_.used(t) - 1;
-        imbalance_[t] = 0.9 * imbalance_[t] + 0.1 * (excess < 0 ? -excess : excess);
-        direction_[t] = kMemory * direction_[t] + excess;
-        if (price_[t] <= 0 && direction_[t] < 0) direction_[t] = 0.0;
-        norm += direction_[t] * direction_[t];
+      for (int y = 0; y < types_.count(); ++y) {
+        if (!types_.shared(y)) continue;
+        const int excess = used_[y] - types_.copies(y);
+        imbalance_[y] = 0.9 * imbalance_[y] + 0.1 * (excess < 0 ? -excess : excess);
+        steps_.add_type(y, excess);
       }
-      if (norm == 0.0) break;
-      const double move = length * (bound - worth_) / norm;
-      for (int t = 0; t < set.items(); ++t)
-        if (set.category_count(t) > 1) price_[t] = std::max(0.0, price_[t] + move * direction_[t]);
+      if (!steps_.move(bound - best_.worth())) break;
     }
     node_bound = std::min(node_bound, lowest);
-    for (int t = 0; t < set.items(); ++t) price_[t] = best_price_[t];
+    steps_.go_back();
     return false;
+  }
+
+  // How often items of each type are counted where the last bound was reached.
+  void count() {
+    for (int y = 0; y < types_.count(); ++y) used_[y] = 0;
+    for (int a = 0; a < set_->active(); ++a)
+      if (a >= set_->free() || column_[a] >= 0)
+        rows_.visit(a, steps_.prices, a < set_->free() ? column_[a] : 0, [&](int y) { ++used_[y]; });
   }
 
   // The category whose items are most in dispute is decided: whether it is shown, then its row, the last row first.
@@ -202,11 +157,12 @@ class BranchAndBound {
     int optional = -1, shown = -1;  // the most disputed ones of either kind
     double optional_dispute = -1.0, shown_dispute = -1.0;
     for (int a = 0; a < set.free(); ++a) {
-      const bool may_be_out = rows_.choices() > out && !rows_.banned(a, out);
+      const bool may_be_out = rows_.may_be_out(a);
       if (rows_.open(a) + may_be_out == 0) return;  // no better page
       if (rows_.open(a) + may_be_out == 1) continue;
       double dispute = 0.0;
-      for (const Member* m = set.members(a); m < set.members_end(a); ++m) dispute += m->gain * imbalance_[m->item];
+      for (const int* y = types_.members(a); y < types_.members_end(a); ++y)
+        dispute += types_.gain(*y) * imbalance_[*y];
       if (may_be_out && dispute > optional_dispute) optional_dispute = dispute, optional = a;
       if (!may_be_out && dispute > shown_dispute) shown_dispute = dispute, shown = a;
     }
@@ -216,14 +172,16 @@ class BranchAndBound {
       if (!rows_.banned(shown, j)) place(shown, j, bound);
   }
 
-  // One choice of rows is left.
+  // One choice of rows is left, or none where two categories are left the same row.
   void try_last() {
     for (int a = 0; a < set_->free(); ++a) {
-      trial_[a] = -1;
+      column_[a] = -1;
       for (int j = 0; j < rows_.out(); ++j)
-        if (!rows_.banned(a, j)) trial_[a] = j;
+        if (!rows_.banned(a, j)) column_[a] = j;
+      for (int b = 0; b < a; ++b)
+        if (column_[a] >= 0 && column_[b] == column_[a]) return;
     }
-    try_rows(true);
+    best_.try_columns(column_.at(0), true);
   }
 
   void place(int a, int column, double bound) {
@@ -264,20 +222,20 @@ class BranchAndBound {
   }
 
   Pieces& pieces_;
+  ItemTypes types_;
   LagrangianBound rows_;
-  ItemMatching matching_;
-  Buffer<int> trial_;  // by free category: the column it stands on, or -1
-  Arrangement trial_page_;
-  Buffer<double> price_, best_price_, direction_;  // by item
-  Buffer<double> imbalance_;                       // by item: how often it was not counted exactly once, lately
+  BestPage best_;
+  PriceSteps steps_;
+  LatticeSearch lattice_;
+  Buffer<int> column_;  // by free category: the column it stands on, or -1
+  Buffer<int> used_;    // by type
+  Buffer<double> imbalance_;  // by type: how often it was counted too often or too seldom, lately
   Buffer<double> weight_;
-  Buffer<uint64_t> recent_rows_;  // rows tried lately, by their hash
-  Buffer<Ban> trail_;             // to be undone
+  Buffer<Ban> trail_;  // to be undone
   int64_t trail_size_ = 0;
   int64_t limit_ = 0, node_limit_, nodes_ = 0;
-  double worth_ = 0.0, bound_ = 0.0, open_bound_ = 0.0, forbidden_ = 0.0;
+  double bound_ = 0.0, open_bound_ = 0.0, forbidden_ = 0.0;
   Candidates* set_ = nullptr;
-  Arrangement* best_ = nullptr;
 };
 
 }  // namespace

@@ -42,6 +42,15 @@ class Buffer {
     if (size_ < n) *this = Buffer(n);
   }
 
+  // For buffers that grow as they are filled: keeps what they hold.
+  void extend(int64_t n) {
+    static_assert(std::is_trivially_copyable_v<T>);
+    if (n <= size_) return;
+    Buffer larger(n > 2 * size_ ? n : 2 * size_);
+    if (size_ > 0) std::memcpy(static_cast<void*>(larger.data_), data_, sizeof(T) * size_t(size_));
+    *this = static_cast<Buffer&&>(larger);
+  }
+
   int64_t size() const { return size_; }
   T* at(int64_t i) { return data_ + i; }
   const T* at(int64_t i) const { return data_ + i; }

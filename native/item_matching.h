@@ -6,6 +6,7 @@
 
 #include "buffer.h"
 #include "candidates.h"
+#include "simd.h"
 
 namespace {
 
@@ -13,10 +14,9 @@ class ItemMatching {
  public:
   ItemMatching(const CandidateSizes& most, Pieces& pieces)
       : pieces_(pieces), order_(most.items), category_first_(most.items + 1), category_next_(most.items),
-        category_(most.members), earns_(most.items), leads_(most.items), spot_(most.items), color_(most.items),
-        first_cell_(most.categories + 1), held_(most.categories), row_weight_(most.categories),
-        weight_at_(most.categories), weight_(0), owner_(most.members), cell_category_(most.members),
-        worth_(most.members) {}
+        category_(most.members), earns_(most.items), leads_(most.items), spot_(most.items), color_(most.items), gain_(most.items),
+        first_cell_(most.categories + 1), depth_(most.categories), held_(most.categories), row_weight_(most.categories),
+        weight_at_(most.categories), weight_(0), owner_(0), cell_category_(0), worth_(0) {}
 
   void read(Candidates& set) {
     count_ = 0;
@@ -24,6 +24,7 @@ class ItemMatching {
     for (int t = 0; t < set.items(); ++t) {
       category_first_[t] = category_next_[t] = held;
       held += set.category_count(t);
+      gain_[t] = set.gain(t);
       if (set.category_count(t) > 0) order_[count_++] = {set.gain(t), t};
     }
     category_first_[set.items()] = held;
@@ -33,18 +34,24 @@ class ItemMatching {
     for (int a = 0; a < set.active(); ++a) {
       for (const Member* m = set.members(a); m < set.members_end(a); ++m) category_[category_next_[m->item]++] = a;
       first_cell_[a] = cells;
-      for (int r = 0; r < set.depth(a); ++r) cell_category_[cells++] = a;
+      depth_[a] = set.depth(a);
+      cells += padded(set.depth(a));
       weight_at_[a] = size;
-      size += int64_t(set.depth(a)) * (a < set.free() ? set.columns() : 1);
+      size += int64_t(padded(set.depth(a))) * (a < set.free() ? set.columns() : 1);
     }
     first_cell_[set.active()] = cells;
+    owner_.reserve(cells);
+    cell_category_.reserve(cells);
+    worth_.reserve(cells);
+    for (int a = 0; a < set.active(); ++a)
+      for (int c = first_cell_[a]; c < first_cell_[a + 1]; ++c) cell_category_[c] = a;
     weight_.reserve(size);
     for (int a = 0; a < set.active(); ++a) {
       const RowTable& table = set.table(a);
       double* out = weight_.at(weight_at_[a]);
       for (int j = 0; j < (a < set.free() ? set.columns() : 1); ++j)
-        for (int r = 0; r < set.depth(a); ++r)
-          *out++ = table.weights_of_rank(r)[a < set.free() ? set.row(j) : set.pin(a)];
+        for (int r = 0; r < padded(set.depth(a)); ++r)
+          *out++ = r < set.depth(a) ? table.weights_of_rank(r)[a < set.free() ? set.row(j) : set.pin(a)] : 0.0;
     }
   }
 
@@ -52,9 +59,9 @@ class ItemMatching {
   double choose_quickly(const Candidates& set, const int* column) {
     for (int a = 0; a < set.active(); ++a) {
       held_[a] = 0;
-      const int depth = set.depth(a);
       const bool placed = a >= set.free() || column[a] >= 0;
-      row_weight_[a] = placed ? weight_.at(weight_at_[a] + (a < set.free() ? int64_t(column[a]) * depth : 0)) : nullptr;
+      const int64_t row = a < set.free() ? int64_t(column[a]) * padded(depth_[a]) : 0;
+      row_weight_[a] = placed ? weight_.at(weight_at_[a] + row) : nullptr;
     }
     double total = 0.0;
     for (int n = 0; n < count_; ++n) {
@@ -63,7 +70,7 @@ class ItemMatching {
       int best = -1;
       for (int h = category_first_[t]; h < category_first_[t + 1]; ++h) {
         const int a = category_[h];
-        if (!row_weight_[a] || first_cell_[a] + held_[a] == first_cell_[a + 1]) continue;
+        if (!row_weight_[a] || held_[a] == depth_[a]) continue;
         const double w = row_weight_[a][held_[a]];
         if (w > most) most = w, best = a;
       }
@@ -89,6 +96,36 @@ class ItemMatching {
       if (spot_[order_[n].item] >= 0) category[order_[n].item] = cell_category_[spot_[order_[n].item]];
   }
 
+  // Prices of items at which, with these rows, no page is worth more than the improved one: the middle between the
+  // lowest, which improving has left, and the highest such prices (linear programming duality).
+  void find_prices(double* price) {
+    for (int n = 0; n < count_; ++n) {
+      const int t = order_[n].item;
+      price[t] = spot_[t] < 0 ? 0.0 : order_[n].gain * weight_of(spot_[t]);
+    }
+    bool changed = true;
+    for (int pass = 0; changed && pass < 100; ++pass) {
+      changed = false;
+      for (int n = 0; n < count_; ++n) {
+        const int s = order_[n].item;
+        for (int h = category_first_[s]; h < category_first_[s + 1]; ++h) {
+          const int a = category_[h], first = first_cell_[a];
+          if (!row_weight_[a]) continue;
+          for (int c = first; c < first + depth_[a]; ++c) {
+            const int t = owner_[c];
+            if (t < 0 || t == s) continue;
+            const double most = price[s] + (gain_[t] - order_[n].gain) * row_weight_[a][c - first];
+            if (most < price[t] - kSame * top_) price[t] = most, changed = true;
+          }
+        }
+      }
+    }
+    for (int n = 0; n < count_; ++n) {
+      const int t = order_[n].item;
+      price[t] = std::max(0.0, 0.5 * (price[t] + earns_[t]));
+    }
+  }
+
   const Member* begin() const { return order_.at(0); }
   const Member* end() const { return order_.at(count_); }
 
@@ -96,7 +133,9 @@ class ItemMatching {
   static constexpr double kSame = 1e-14;
 
   void fill_cells(const Candidates& set) {
-    for (int c = 0; c < first_cell_[set.active()]; ++c) owner_[c] = -1, worth_[c] = 0.0;
+    for (int a = 0; a < set.active(); ++a)
+      for (int c = first_cell_[a]; c < first_cell_[a + 1]; ++c)
+        owner_[c] = -1, worth_[c] = c - first_cell_[a] < depth_[a] ? 0.0 : -kInfinity;
     for (int n = 0; n < count_; ++n) {
       const int t = order_[n].item, c = spot_[t];
       earns_[t] = 0.0;
@@ -122,9 +161,11 @@ class ItemMatching {
           const int a = category_[h], first = first_cell_[a], size = first_cell_[a + 1] - first;
           const double* weight = row_weight_[a];
           if (!weight) continue;
-          for (int r = 0; r < size; ++r) {
-            const double there = gain * weight[r] + worth_[first + r];
-            if (there > most && first + r != own) most = there, best = first + r;
+          for (int r = 0; r < size; r += kLanes) {
+            const Lanes there = fill(gain) * load(weight + r) + load(worth_.at(first + r));
+            if (!any(there > fill(most))) continue;
+            most = largest(there);
+            best = first + r + lowest_bit(bitmask(there == fill(most)));
           }
         }
         if (best < 0) continue;
@@ -196,7 +237,8 @@ class ItemMatching {
   Buffer<int> leads_;     // and the cell where, or -1
   Buffer<int> spot_;      // its cell, or -1
   Buffer<int> color_;
-  Buffer<int> first_cell_, held_;
+  Buffer<double> gain_;
+  Buffer<int> first_cell_, depth_, held_;
   Buffer<const double*> row_weight_;
   Buffer<int64_t> weight_at_;
   Buffer<double> weight_;  // by category, column and rank

@@ -1,0 +1,100 @@
+// Items that are alike, with the same gain in the same categories: whatever a page does with one of them it could do
+// with another, so they share one price.
+#pragma once
+
+#include <algorithm>
+
+#include "candidates.h"
+
+namespace {
+
+class ItemTypes {
+ public:
+  explicit ItemTypes(const CandidateSizes& most)
+      : key_(most.items), first_(most.items + 1), next_(most.items), category_(most.members), type_(most.items),
+        representative_(most.items), copies_(most.items), member_first_(most.categories + 1), member_(most.members) {}
+
+  void read(const Candidates& set) {
+    set_ = &set;
+    int held = 0, items = 0;
+    for (int t = 0; t < set.items(); ++t) {
+      first_[t] = next_[t] = held;
+      held += set.category_count(t);
+    }
+    first_[set.items()] = held;
+    for (int a = 0; a < set.active(); ++a)
+      for (const Member* m = set.members(a); m < set.members_end(a); ++m) category_[next_[m->item]++] = a;
+    for (int t = 0; t < set.items(); ++t) {
+      if (set.category_count(t) == 0) continue;
+      uint64_t hash = 0;
+      for (int h = first_[t]; h < first_[t + 1]; ++h) hash = (hash + uint64_t(category_[h]) + 1) * 0x9e3779b97f4a7c15u;
+      key_[items++] = {set.gain(t), hash ^ (hash >> 29), t};
+    }
+    std::sort(key_.at(0), key_.at(items), LargerAndAlike());
+    count_ = 0;
+    for (int n = 0; n < items; ++n) {
+      const int t = key_[n].item;
+      if (n == 0 || !alike(key_[n - 1], key_[n])) {
+        representative_[count_] = t;
+        copies_[count_++] = 0;
+      }
+      ++copies_[count_ - 1];
+      type_[t] = count_ - 1;
+    }
+    list_members();
+  }
+
+  int count() const { return count_; }  // types, those with large gains first
+  int of_item(int t) const { return type_[t]; }
+  double gain(int y) const { return set_->gain(representative_[y]); }
+  int copies(int y) const { return copies_[y]; }
+  const int* categories(int y) const { return category_.at(first_[representative_[y]]); }
+  const int* categories_end(int y) const { return category_.at(first_[representative_[y] + 1]); }
+  bool shared(int y) const { return categories_end(y) - categories(y) > 1; }  // must choose between categories
+
+  // The types in an active category, those with large gains first.
+  const int* members(int a) const { return member_.at(member_first_[a]); }
+  const int* members_end(int a) const { return member_.at(member_first_[a + 1]); }
+
+ private:
+  struct Key {
+    double gain;
+    uint64_t categories;  // a hash
+    int item;
+  };
+  struct LargerAndAlike {
+    bool operator()(const Key& a, const Key& b) const {
+      if (a.gain != b.gain) return a.gain > b.gain;
+      return a.categories != b.categories ? a.categories < b.categories : a.item < b.item;
+    }
+  };
+
+  bool alike(const Key& a, const Key& b) const {
+    const int size = first_[a.item + 1] - first_[a.item];
+    if (a.gain != b.gain || a.categories != b.categories || first_[b.item + 1] - first_[b.item] != size) return false;
+    for (int h = 0; h < size; ++h)
+      if (category_[first_[a.item] + h] != category_[first_[b.item] + h]) return false;
+    return true;
+  }
+
+  void list_members() {
+    for (int a = 0; a <= set_->active(); ++a) member_first_[a] = 0;
+    for (int y = 0; y < count_; ++y)
+      for (const int* a = categories(y); a < categories_end(y); ++a) ++member_first_[*a + 1];
+    for (int a = 0; a < set_->active(); ++a) member_first_[a + 1] += member_first_[a];
+    for (int y = 0; y < count_; ++y)
+      for (const int* a = categories(y); a < categories_end(y); ++a) member_[member_first_[*a]++] = y;
+    for (int a = set_->active(); a > 0; --a) member_first_[a] = member_first_[a - 1];
+    member_first_[0] = 0;
+  }
+
+  const Candidates* set_ = nullptr;
+  int count_ = 0;
+  Buffer<Key> key_;
+  Buffer<int> first_, next_, category_;  // by item: its active categories
+  Buffer<int> type_;                     // by item
+  Buffer<int> representative_, copies_;  // by type
+  Buffer<int> member_first_, member_;    // by active category
+};
+
+}  // namespace

@@ -1,0 +1,155 @@
+// How many items categories can show together, each item once and each category as many as it has slots: a maximum
+// flow, from the largest gains on, so that one run counts every level of gain.
+#pragma once
+
+#include "item_types.h"
+
+namespace {
+
+class ShowableItems {
+ public:
+  static constexpr int kMost = 64;  // categories with a bit in masks
+
+  explicit ShowableItems(const CandidateSizes& most) : mask_(most.items), node_mask_(most.items), shown_(0) {}
+
+  // Free categories have bits (-1: none); of `free` on, pinned ones are always shown, and stand for one.
+  void read(const Candidates& set, const ItemTypes& types, const int* level, const Buffer<int>& bit) {
+    types_ = &types;
+    level_ = level;
+    pinned_slots_ = 0;
+    for (int a = 0; a < set.active(); ++a) {
+      if (a >= set.free()) pinned_slots_ += set.slots(a);
+      else if (bit[a] >= 0) slots_[bit[a]] = set.slots(a);
+    }
+    for (int y = 0; y < types.count(); ++y) {
+      mask_[y] = {0, false};
+      for (const int* a = types.categories(y); a < types.categories_end(y); ++a)
+        if (*a >= set.free()) mask_[y].pinned = true;
+        else if (bit[*a] >= 0) mask_[y].bits |= uint64_t(1) << bit[*a];
+    }
+    shown_.reserve(int64_t(types.count()) * (kMost + 1));
+  }
+
+  // By level: the items of at least that level that some category of the set has.
+  void count_members(uint64_t set, int levels, int64_t* count) const {
+    for (int l = 0; l < levels; ++l) count[l] = 0;
+    for (int y = 0; y < types_->count(); ++y)
+      if (mask_[y].pinned || (mask_[y].bits & set)) count[level_[y]] += types_->copies(y);
+    for (int l = 1; l < levels; ++l) count[l] += count[l - 1];
+  }
+
+  // By level: how many of these the categories of the set can show.
+  void count(uint64_t set, int levels, int64_t* count) {
+    start(set);
+    for (int l = 0; l < levels; ++l) count[l] = 0;
+    for (int y = 0; y < types_->count(); ++y) count[level_[y]] += place(y, set);
+    for (int l = 1; l < levels; ++l) count[l] += count[l - 1];
+  }
+
+ private:
+  struct Mask {
+    uint64_t bits;
+    bool pinned;
+  };
+
+  // Nodes are the categories of the set, and one for all pinned ones.
+  void start(uint64_t set) {
+    nodes_ = 0;
+    for (uint64_t rest = set; rest; rest &= rest - 1) {
+      const int bit = __builtin_ctzll(rest);
+      node_[bit] = nodes_;
+      room_[nodes_++] = slots_[bit];
+    }
+    pinned_node_ = pinned_slots_ > 0 && nodes_ < kMost ? nodes_ : -1;
+    if (pinned_node_ >= 0) room_[nodes_++] = pinned_slots_;
+    for (int k = 0; k < nodes_; ++k) {
+      movable_[k] = 0;
+      for (int to = 0; to < nodes_; ++to) moves_[k][to] = 0;
+    }
+    dead_ = 0;
+    seen_ = 0;
+  }
+
+  // Shows as many copies of a type as it can; items shown before move on where that helps.
+  int64_t place(int y, uint64_t set) {
+    uint64_t mask = 0;
+    for (uint64_t rest = mask_[y].bits & set; rest; rest &= rest - 1)
+      mask |= uint64_t(1) << node_[__builtin_ctzll(rest)];
+    if (mask_[y].pinned && pinned_node_ >= 0) mask |= uint64_t(1) << pinned_node_;
+    node_mask_[y] = mask;
+    seen_ = y + 1;
+    for (int k = 0; k < nodes_; ++k) shown(y, k) = 0;
+    int64_t left = types_->copies(y);
+    for (uint64_t rest = mask; rest && left > 0; rest &= rest - 1) {
+      const int k = __builtin_ctzll(rest);
+      const int64_t some = std::min(left, room_[k]);
+      if (some == 0) continue;
+      add(y, k, some);
+      room_[k] -= some;
+      left -= some;
+    }
+    while (left > 0 && (mask & ~dead_) && make_room(mask)) {
+      const int k = entry_;
+      add(y, k, 1);
+      --left;
+    }
+    return types_->copies(y) - left;
+  }
+
+  int64_t& shown(int y, int k) { return shown_[int64_t(y) * (kMost + 1) + k]; }
+
+  void add(int y, int k, int64_t copies) {
+    shown(y, k) += copies;
+    for (uint64_t rest = node_mask_[y]; rest; rest &= rest - 1) {
+      const int to = __builtin_ctzll(rest);
+      moves_[k][to] += copies;
+      if (moves_[k][to] > 0) movable_[k] |= uint64_t(1) << to;
+      else movable_[k] &= ~(uint64_t(1) << to);
+    }
+  }
+
+  // Frees a place in one of these nodes (entry_) by moving items on towards a node with room. If none can be reached,
+  // that will never change for the nodes that were.
+  bool make_room(uint64_t mask) {
+    uint64_t reached = mask, waiting = mask;
+    for (uint64_t rest = mask; rest; rest &= rest - 1) from_[__builtin_ctzll(rest)] = -1;
+    while (waiting) {
+      const int k = __builtin_ctzll(waiting);
+      waiting &= waiting - 1;
+      if (room_[k] > 0) return move_along(k);
+      for (uint64_t next = movable_[k] & ~reached; next; next &= next - 1) from_[__builtin_ctzll(next)] = k;
+      waiting |= movable_[k] & ~reached;
+      reached |= movable_[k];
+    }
+    dead_ |= reached;
+    return false;
+  }
+
+  bool move_along(int to) {
+    --room_[to];
+    for (int k = from_[to]; k >= 0; to = k, k = from_[k]) {
+      int y = 0;
+      while (shown(y, k) == 0 || !(node_mask_[y] >> to & 1)) ++y;
+      add(y, k, -1);
+      add(y, to, 1);
+    }
+    entry_ = to;
+    return true;
+  }
+
+  const ItemTypes* types_ = nullptr;
+  const int* level_ = nullptr;
+  int nodes_ = 0, pinned_node_ = -1, seen_ = 0, entry_ = 0;
+  int64_t pinned_slots_ = 0;
+  uint64_t dead_ = 0;  // nodes that are full and whose items cannot move on
+  int64_t slots_[kMost] = {};
+  int node_[kMost] = {}, from_[kMost] = {};
+  int64_t room_[kMost] = {};
+  uint64_t movable_[kMost] = {};       // by node: where some item of it could move
+  int64_t moves_[kMost][kMost] = {};   // how many
+  Buffer<Mask> mask_;                  // by type: its categories
+  Buffer<uint64_t> node_mask_;         // by type
+  Buffer<int64_t> shown_;              // by type and node
+};
+
+}  // namespace

@@ -1,6 +1,8 @@
 """Sensitivity: every line is what ``evaluate`` gives under the settings that the line names."""
 
 import math
+import warnings
+from dataclasses import replace
 from typing import Any
 
 import polars as pl
@@ -8,6 +10,7 @@ import pytest
 
 import carouseval as cv
 from carouseval.building.sample import Sample, sample
+from carouseval.evaluation.scoring.ideal_problems import IdealProblems, IdealSolution
 from carouseval.metrics.cutoffs import parse_cutoff
 
 
@@ -188,3 +191,57 @@ def test_runs_are_averaged(data: Sample) -> None:
 def test_what_cannot_be_varied_is_refused(data: Sample, options: dict[str, Any], message: str) -> None:
     with pytest.raises(cv.ParameterError, match=message):
         sensitivity(data, **options)
+
+
+def test_relevances_of_0_and_1_have_one_ideal_under_both_gains(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ideals are solved once for both gains, and the scores are those of each gain alone."""
+    solve, solved = IdealProblems.solve, []
+
+    def counted(problems: IdealProblems, *arguments: Any, **options: Any) -> IdealSolution:
+        solved.append(len(problems.open))
+        return solve(problems, *arguments, **options)
+
+    users = 20
+    graded = sample(users, systems=["new", "prod"])
+    relevant = (pl.col("relevance") > 1).cast(pl.Float64)
+    binary = replace(graded, judgments=graded.judgments.with_columns(relevance=relevant))
+    top_pinned = {name: table.with_columns(pinned=pl.col("row") == 1) for name, table in graded.layouts.items()}
+    displayed = 2 * users  # the pages of both systems, in the variation of candidates
+    for tables, problems in (
+        (graded, 4 * users),  # the reference, the other gain and two cutoffs
+        (binary, 3 * users),
+        (replace(binary, layouts=top_pinned), 3 * 2 * users),  # pinned pages have ideals of their own
+    ):
+        with monkeypatch.context() as patch:
+            patch.setattr(IdealProblems, "solve", counted)
+            solved.clear()
+            found = sensitivity(tables, discounts=["d_rpd"])
+        assert sum(solved) == problems + displayed
+        varied = line(found, "gain", "linear")
+        linear = cv.metric("N2DCG_cat", gain="linear")
+        assert {name: varied[name] for name in tables.layouts} == means(tables, linear)
+
+
+def test_each_warning_is_given_once() -> None:
+    """Notices that differ in numbers alone, by system or by variation, are one."""
+    items = {"item_id": ["x", "y"], "category": ["A", "A"]}
+    judgments = {"user_id": [1, 2, 3], "item_id": ["x"] * 3, "relevance": [1] * 3}
+
+    def repeats(*users: int) -> dict[str, Any]:
+        """Pages that show x once, and twice for these users, which is more than any ideal page does."""
+        lines = [(user, col, "x" if col == 1 or user in users else "y") for user in (1, 2, 3) for col in (1, 2)]
+        user, col, item = map(list, zip(*lines, strict=True))
+        return {"user_id": user, "row": [1] * 6, "col": col, "item_id": item, "category": ["A"] * 6}
+
+    def notices(**systems: dict[str, Any]) -> list[str]:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            cv.sensitivity(systems, judgments, items, duplicates="every")
+        return [str(warning.message) for warning in caught]
+
+    above = "layouts: {} gained more than the ideal page because of what it may not show: an item outside its category,"
+    above += " twice in a row, after a gap or beyond a capacity."
+    differ = "(These numbers differ in other systems or variations.)"
+    assert notices(a=repeats(1), b=repeats(2)) == [above.format("1 page")]
+    assert notices(a=repeats(), b=repeats(1, 2)) == ["b: " + above.format("2 pages")]
+    assert notices(a=repeats(1), b=repeats(1, 2)) == [f"a: {above.format('1 page')} {differ}"]

@@ -9,9 +9,15 @@ import polars as pl
 import pytest
 
 import carouseval as cv
-from carouseval.building.sample import sample
+from carouseval.building.sample import Sample, sample
 from carouseval.evaluation.explanation import LOSSES
+from carouseval.evaluation.per_page import page_names
+from carouseval.evaluation.plan import ScoringPlan
+from carouseval.evaluation.reading.inputs import JudgedSources
+from carouseval.evaluation.reading.page_batch import page_batches
+from carouseval.evaluation.scoring import ideal_problems
 from carouseval.evaluation.scoring.loss_steps import LossSteps
+from carouseval.evaluation.settings import Settings
 from carouseval.show.explanation import page as draw_page
 from tests.evaluation.table_oracle import RefusedError, evaluate_tables
 from tests.evaluation.test_evaluate import GRID, JUDGMENTS, LAYOUTS, METRIC
@@ -272,3 +278,69 @@ def test_titles_are_drawn_in_place_of_ids() -> None:
     moves = "\n".join(line.plain for line in draw_page(page)).split("moves that gain most")[1]
     assert "<Alien>" in moves
     assert "a1" not in moves
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"pinned": True, "ragged": True},
+        {"duplicates": "every"},
+        {"candidates": "displayed"},
+        {"duplicates": "first", "pinned": True},
+        {"memory": 1e-4},
+    ],
+)
+def test_each_ideal_is_solved_once(options: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    """One per user, or per page where rows are pinned or items displayed; it is the same as solved for a page alone."""
+    options = dict(options)
+    made = {key: options.pop(key) for key in ("pinned", "ragged") if key in options}
+    users, pages = 20, 3
+    data = sample(users, systems=["new"], pages=pages, **made)
+    solve, solved = ideal_problems.IdealProblems.solve, []
+
+    def counted(problems: ideal_problems.IdealProblems, *arguments: Any, **named: Any) -> ideal_problems.IdealSolution:
+        solved.append(len(problems.open))
+        return solve(problems, *arguments, **named)
+
+    monkeypatch.setattr(ideal_problems.IdealProblems, "solve", counted)
+    result = cv.explain(data.layouts["new"], data.judgments, data.items, **options)
+    judged = options.get("candidates") != "displayed"
+    own = pages if "pinned" in made or not judged else 1
+    scored = result.per_page.filter(pl.col("ideal").is_not_null())
+    # besides, scored pages with rows fixed and, unless that is their ideal, with rows free
+    assert sum(solved) == users * own + scored.height * (1 + judged)
+    monkeypatch.undo()
+    alone = _ideals_alone(data, options)
+    for user_id, page_id, ideal in scored.select("user_id", "page_id", "ideal").iter_rows():
+        assert ideal == alone[user_id, page_id][0]
+    monkeypatch.setattr(ideal_problems.IdealProblems, "solve", counted)
+    for user_id, page_id in result.worst.select("user_id", "page_id").head(5).iter_rows():
+        solved.clear()
+        view = result.page(user_id, page_id)
+        assert sum(solved) == 2 + (own > 1 and judged)
+        assert (view.values["ideal"], view.ideal.select("row", "col", "item_id").rows()) == alone[user_id, page_id]
+
+
+def _ideals_alone(
+    data: Sample, options: dict[str, Any]
+) -> dict[tuple[str, str], tuple[float, list[tuple[int, int, str]]]]:
+    """The value and the cells (row, col, item) of every page's ideal, its problem solved for it alone."""
+    plan, ideals = ScoringPlan.of(Settings(**options)), {}
+    (metric,) = plan.names
+    with JudgedSources(data.judgments, data.items, plan).open(data.layouts["new"]) as inputs:
+        gain, weights = inputs.judged.gains[metric], plan.weights(metric, 0)
+        for batch in page_batches(inputs.layouts, inputs.judged, plan):
+            for at, name in enumerate(page_names(inputs, batch.pages).select("user_id", "page_id").iter_rows()):
+                page = batch.take(np.array([at]))
+                if plan.settings.candidates == "judged":
+                    problems = ideal_problems.pinned_problems(inputs.judged, gain, plan, 0, page)
+                else:
+                    problems = ideal_problems.displayed_problems(page, gain, plan.settings.duplicates)
+                problems = problems.spread(plan.settings.once)
+                solution = problems.solve(weights, True)
+                cells = ideal_problems.ideal_cells(problems, solution, weights)
+                items = inputs.codebook.items.values().gather(inputs.judged.judgments.item[cells.judgment])
+                places = zip((cells.row + 1).tolist(), (cells.col + 1).tolist(), items.to_list(), strict=True)
+                ideals[name] = float(solution.best[0]), sorted(places)
+    return ideals

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -12,7 +13,7 @@ from typing import Any, Unpack
 import polars as pl
 
 from carouseval.comparison.crossed_effects import TIE
-from carouseval.comparison.systems import Systems, evaluate_systems, runs_by_system
+from carouseval.comparison.systems import Systems, evaluate_systems, runs_by_system, warn_of
 from carouseval.errors import ParameterError, each_warning_once
 from carouseval.evaluation.caption import caption
 from carouseval.evaluation.plan import ScoringPlan
@@ -28,6 +29,7 @@ from carouseval.tables import TableLike
 
 DISCOUNTS: tuple[str, ...] = ("d_rpd", "d_rpb", "d_mul", "d_add", "d_mir", "d_a", "d_t")
 _MOST_VARIATIONS = 8  # listed by name
+_OTHER_NUMBERS = "(These numbers differ in other systems or variations.)"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -176,6 +178,13 @@ def sensitivity(
     Sensitivity
         The systems' means under each variation, and where their order changes.
 
+    Notes
+    -----
+    Metrics with the same gains and weights share their ideal pages, as relevances of 0 and 1 do under both gains. The
+    other variations change the gain or the weights, and so each user has another ideal page to find. Where users have
+    many judged items of several categories each, that takes most of the time: the eleven default variations then take
+    up to nine times as long as :func:`carouseval.compare`.
+
     Examples
     --------
     >>> import carouseval as cv
@@ -202,10 +211,11 @@ def sensitivity(
     }
     lines: list[dict[str, Any]] = []
     users: dict[str, int] = {}
+    notices: dict[str, list[str]] = {}
     with each_warning_once():
         for candidates, metrics in metrics_by_candidates.items():
             varied = replace(options, candidates=candidates, metrics=list(metrics.values()))
-            evaluations = evaluate_systems(runs, judgments, items, ScoringPlan.of(varied), progress)
+            evaluations = evaluate_systems(runs, judgments, items, ScoringPlan.of(varied), progress, notices=notices)
             if candidates == options.candidates:
                 users = {
                     system: max(result.per_user[str(reference)].count() for result in results)
@@ -213,12 +223,21 @@ def sensitivity(
                 }
             for variation, varied_metric in metrics.items():
                 lines += _lines(variation, str(varied_metric), evaluations, options.by_columns)
+    warn_of(_merged(notices), len(runs))
     return Sensitivity(
         systems=_ranked(runs, lines[0]),
         table=_with_agreement(lines, list(runs), options.by_columns),
         users=users,
         config=plan.config() | {"discounts_tried": list(discounts)},
     )
+
+
+def _merged(notices: Mapping[str, list[str]]) -> dict[str, list[str]]:
+    """One of the notices that differ in numbers alone, as those about other systems or variations do."""
+    alike: dict[str, list[str]] = {}
+    for notice in notices:
+        alike.setdefault(re.sub(r"[\d.,]+|s\b", "", notice), []).append(notice)  # 1 page, 2 pages
+    return {f"{first} {_OTHER_NUMBERS}" if others else first: notices[first] for first, *others in alike.values()}
 
 
 def _lines(

@@ -48,6 +48,13 @@ def runs_by_system(systems: Systems, baseline: str | None = None) -> dict[str, l
     return runs
 
 
+def warn_of(notices: Mapping[str, Sequence[str]], systems: int) -> None:
+    """Warn of each notice, and name the systems that it is about unless these are all."""
+    for notice, names in notices.items():
+        distinct = list(dict.fromkeys(names))
+        warn(notice if len(distinct) == systems else f"{', '.join(distinct)}: {notice}")
+
+
 def evaluate_systems(
     runs: Mapping[str, Sequence[TableLike]],
     judgments: TableLike,
@@ -55,15 +62,17 @@ def evaluate_systems(
     plan: ScoringPlan,
     progress: Progress | None,
     pages: Mapping[str, Sequence[RunPages]] | None = None,
+    notices: dict[str, list[str]] | None = None,
 ) -> dict[str, list[Evaluation]]:
     """The evaluation of every run of every system; ``pages`` collect what else is to be known of each run.
 
-    All layouts are read before any is scored: what the pages of all systems show decides what ideals may show.
+    All layouts are read before any is scored: what the pages of all systems show decides what ideals may show. Notices
+    are added to ``notices``, with the systems that each is about; by default they are warned of.
     """
     sources = JudgedSources(judgments, items, plan)
     tables = [(name, table) for name, of_system in runs.items() for table in of_system]
     evaluations: dict[str, list[Evaluation]] = {name: [] for name in runs}
-    notices: dict[str, list[str]] = {}  # and the systems that each is about
+    collected: dict[str, list[str]] = {} if notices is None else notices
     with ExitStack() as stack:
         readings = []
         for name, table in tables:
@@ -84,10 +93,9 @@ def evaluate_systems(
                 found: list[str] = []
                 evaluations[name].append(build_evaluation(inputs, outcomes, scores, found.append))
                 for notice in found:
-                    notices.setdefault(notice, []).append(name)
-        for notice, names in notices.items():
-            distinct = list(dict.fromkeys(names))
-            warn(notice if len(distinct) == len(runs) else f"{', '.join(distinct)}: {notice}")
+                    collected.setdefault(notice, []).append(name)
+        if notices is None:
+            warn_of(collected, len(runs))
         overfull(ideals, all_inputs[0], warn)
     return evaluations
 

@@ -84,17 +84,17 @@ def explain(
     layouts = in_memory(layouts, "layouts")
     sources = JudgedSources(judgments, items, plan)
     with sources.open(layouts, progress) as inputs:
-        losses = _Losses(inputs, name)
-        ideals = PageIdeals(inputs.judged, plan, inputs.shown)
+        ideals = PageIdeals(inputs.judged, plan, inputs.shown, keeps_cells=True)
+        losses = _Losses(inputs, name, ideals)
         evaluation = evaluate_inputs(inputs, ideals, progress, losses.begin)
-        return losses.explanation(evaluation, partial(look_up_page, sources, inputs.judged, layouts, name))
+        return losses.explanation(evaluation, partial(look_up_page, sources, ideals, layouts, name))
 
 
 class _Losses:
     """The losses of a system's pages, summed batch by batch."""
 
-    def __init__(self, inputs: Inputs, name: str) -> None:
-        self._inputs, self._name = inputs, name
+    def __init__(self, inputs: Inputs, name: str, ideals: PageIdeals) -> None:
+        self._inputs, self._name, self._ideals = inputs, name, ideals
         self._scored, self._shares = np.zeros(len(inputs.layouts), bool), np.zeros(len(inputs.layouts))
         self._values = np.full((len(inputs.layouts), 4), np.nan)
         self._losses = np.full((len(inputs.layouts), 3), np.nan)
@@ -119,7 +119,7 @@ class _Losses:
     def _add(self, grid: int, pages: PageBatch) -> None:
         inputs = self._inputs
         codes, gains, weights = pages.pages, inputs.judged.gains[self._name], inputs.plan.weights(self._name, grid)
-        steps = loss_steps(self._name, grid, pages, inputs.judged, inputs.plan)
+        steps = loss_steps(self._name, grid, pages, self._ideals)
         self._values[codes], self._losses[codes] = steps.values, steps.losses
         best = steps.values[:, 3]
         share = self._shares[codes]

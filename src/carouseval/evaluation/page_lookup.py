@@ -11,17 +11,17 @@ from carouseval.errors import ParameterError
 from carouseval.evaluation.defect_lines import refuse_defects
 from carouseval.evaluation.page_view import PageView
 from carouseval.evaluation.reading.inputs import Inputs, JudgedSources
-from carouseval.evaluation.reading.judged_data import JudgedData
 from carouseval.evaluation.reading.page_batch import PageBatch, page_batches
 from carouseval.evaluation.scoring import ideal_problems
 from carouseval.evaluation.scoring.loss_steps import loss_steps
+from carouseval.evaluation.scoring.page_ideals import PageIdeals
 from carouseval.metrics.grid import Array
 from carouseval.tables import RECORD, Table, TableLike
 
 
 def look_up_page(
     sources: JudgedSources,
-    judged: JudgedData,
+    ideals: PageIdeals,
     layouts: TableLike,
     metric: str,
     user_id: Any,
@@ -29,7 +29,7 @@ def look_up_page(
 ) -> PageView:
     """Look a page up by its ids, the first of its user by default; its lines are read again.
 
-    It is judged by the same data as before: what belongs to which category may come from all pages.
+    It is judged by the same data and ideals as before: what belongs to which category may come from all pages.
     """
     tables = sources.tables(layouts)
     table = tables["layouts"]
@@ -46,12 +46,12 @@ def look_up_page(
         lines = lines.filter(pl.col("page_id") == page_id)
         if len(page_ids) > 1:
             reason = f"Shown because no page_id was given: the first of the user's {len(page_ids)} pages."
-    with sources.open(lines, judged=judged, canonical=True) as inputs:
+    with sources.open(lines, judged=ideals.judged, canonical=True) as inputs:
         (page,) = page_batches(inputs.layouts, inputs.judged, inputs.plan)
         refuse_defects(page, inputs)
         grid = int(page.grid[0])
         weights = inputs.plan.weights(metric, grid)
-        steps = loss_steps(metric, grid, page, inputs.judged, inputs.plan)
+        steps = loss_steps(metric, grid, page, ideals.for_layouts(ideals.judged, None))
         shown = _shown_cells(lines, inputs, metric, page, steps.hit_weights, weights)
         ideal = _ideal_cells(steps.ideal, inputs, weights)
         if "items" in tables and "title" in tables["items"]:

@@ -68,15 +68,11 @@ class IdealProblems:
             membership_offsets=np.arange(len(self.memberships) + 1),
         )
 
-    def filled(self, solution: "IdealSolution", once: bool) -> IntArray:
-        """How many items each category has to show on its ideal page."""
+    def filled(self, solution: "IdealSolution") -> IntArray:
+        """How many items each category shows on its ideal page."""
         problem = np.repeat(np.arange(len(self.open)), np.diff(self.item_offsets))
-        if once:
-            category, placed = solution.category, solution.category >= 0
-        else:  # items count in all their categories
-            problem = np.repeat(problem, np.diff(self.membership_offsets))
-            category, placed = self.memberships, np.ones(len(self.memberships), bool)
-        at = self.category_offsets[problem[placed]] + category[placed]
+        placed = solution.category >= 0
+        at = self.category_offsets[problem[placed]] + solution.category[placed]
         return np.bincount(at, minlength=len(self.slots))
 
     def solve(

@@ -4,11 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from carouseval.evaluation.plan import ScoringPlan
-from carouseval.evaluation.reading.judged_data import JudgedData
 from carouseval.evaluation.reading.page_batch import PageBatch
 from carouseval.evaluation.scoring import ideal_problems
-from carouseval.evaluation.scoring.first_occurrence import first_occurrence_ideals
+from carouseval.evaluation.scoring.page_ideals import PageIdeals, solve_displayed
 from carouseval.evaluation.scoring.page_scores import divisor
 from carouseval.evaluation.scoring.scoring_step import table_pages
 from carouseval.metrics.grid import Array
@@ -33,36 +31,18 @@ class LossSteps:
         return losses
 
 
-def loss_steps(name: str, grid: int, pages: PageBatch, judged: JudgedData, plan: ScoringPlan) -> LossSteps:
-    """The steps of pages that have one grid, by a metric with a category ideal."""
-    settings, gain, weights = plan.settings, judged.gains[name], plan.weights(name, grid)
+def loss_steps(name: str, grid: int, pages: PageBatch, ideals: PageIdeals) -> LossSteps:
+    """The steps of pages that have one grid, by a metric with a category ideal, the cells of which are kept."""
+    judged, plan = ideals.judged, ideals.plan
+    gain, weights = judged.gains[name], plan.weights(name, grid)
     on_pages = table_pages(name, grid, pages, judged, plan)
-    displayed = ideal_problems.displayed_problems(pages, gain, settings.duplicates).spread(settings.once)
-    fixed = ideal_problems.rows_fixed(displayed)
-    (s1, _, inside), (s2, bound, free) = (
-        _best(pages, problems, gain, weights, plan) for problems in (fixed, displayed)
-    )
-    if settings.candidates == "judged":
-        problems = ideal_problems.pinned_problems(judged, gain, plan, grid, pages).spread(settings.once)
-        best = problems.solve(weights, True, threads=plan.threads)
-        s3, ideal = divisor(best.best, best.bound), ideal_problems.ideal_cells(problems, best, weights)
-    else:
-        s2 = s3 = bound
-        ideal = free
-    values = np.stack([on_pages.gain_sum(weights), s1, s2, s3], axis=1)
-    return LossSteps(values, inside, ideal, on_pages.hit_weights(weights))
-
-
-def _best(
-    pages: PageBatch, problems: ideal_problems.IdealProblems, gain: Array, weights: Array, plan: ScoringPlan
-) -> tuple[Array, Array, ideal_problems.IdealCells]:
-    """The best value, what a score would be divided by, and the cells."""
-    solution = problems.solve(weights, True, threads=plan.threads)
-    if plan.settings.duplicates == "first":
-        first = first_occurrence_ideals(pages, gain, weights, problems, solution)
-        return first.best, divisor(first.best, first.bound), first.cells
-    return (
-        solution.best,
-        divisor(solution.best, solution.bound),
-        ideal_problems.ideal_cells(problems, solution, weights),
+    displayed = ideal_problems.displayed_problems(pages, gain, plan.settings.duplicates)
+    inside = solve_displayed(pages, ideal_problems.rows_fixed(displayed), gain, weights, plan)
+    s3 = divisor(*ideals.of_pages(name, grid, pages))
+    s2 = s3 if plan.settings.candidates == "displayed" else solve_displayed(pages, displayed, gain, weights, plan).best
+    return LossSteps(
+        values=np.stack([on_pages.gain_sum(weights), inside.best, s2, s3], axis=1),
+        inside=inside.cells(),
+        ideal=ideals.cells_of_pages(name, grid, pages),
+        hit_weights=on_pages.hit_weights(weights),
     )

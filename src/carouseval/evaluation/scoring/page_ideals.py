@@ -1,5 +1,8 @@
 """The ideals that pages are divided by: of judged items, computed once per judgment set, or of displayed items."""
 
+from collections.abc import Iterator
+from dataclasses import fields, replace
+from functools import cached_property, partial
 from typing import NamedTuple
 
 import numpy as np
@@ -12,6 +15,7 @@ from carouseval.evaluation.reading.page_batch import PageBatch
 from carouseval.evaluation.reading.shown_carousels import ShownCarousels
 from carouseval.evaluation.scoring import ideal_problems
 from carouseval.evaluation.scoring.first_occurrence import first_occurrence_ideals
+from carouseval.evaluation.scoring.ideal_pages import IdealPages, SolvedIdeals
 from carouseval.metrics.grid import Array, IntArray
 
 Bounds = tuple[Array, Array]  # the best known value of the ideal, and the proven bound on it
@@ -32,16 +36,10 @@ class Fillings:
         self.ideals = 0
         self._counts: dict[tuple[int, int], int] = {}  # by grid, and by category << 16 | items
 
-    def add(
-        self,
-        problems: ideal_problems.IdealProblems,
-        solution: ideal_problems.IdealSolution,
-        grid: int,
-        once: bool,
-    ) -> None:
+    def add(self, problems: ideal_problems.IdealProblems, solution: ideal_problems.IdealSolution, grid: int) -> None:
         """Add the ideals of some problems of a grid."""
         self.ideals += len(problems.open)
-        filled = np.where(solution.row >= 0, np.minimum(problems.filled(solution, once), problems.slots), 0)
+        filled = np.where(solution.row >= 0, np.minimum(problems.filled(solution), problems.slots), 0)
         several = filled > 1
         keys = problems.category[several].astype(np.int64) << 16 | filled[several]
         for key, count in zip(*(part.tolist() for part in np.unique(keys, return_counts=True)), strict=True):
@@ -54,19 +52,27 @@ class Fillings:
 
 
 class PageIdeals:
-    """Ideals of pages for one plan and one set of judged data; those of judged items are computed once."""
+    """Ideals of pages for one plan and one set of judged data; those of judged items are computed once.
 
-    def __init__(self, judged: JudgedData, plan: ScoringPlan, shown: ShownCarousels | None = None) -> None:
+    With ``keeps_cells`` the cells of ideal pages are kept too, for one table of layouts: where pages have ideals of
+    their own, these are kept until the next pages are scored.
+    """
+
+    def __init__(
+        self, judged: JudgedData, plan: ScoringPlan, shown: ShownCarousels | None = None, *, keeps_cells: bool = False
+    ) -> None:
         self.judged: JudgedData = judged
         self.plan: ScoringPlan = plan
         self._shown = shown
-        self._computed: dict[tuple[str, int], Bounds] = {}  # per judgment set, NaN until computed
+        self._keeps_cells = keeps_cells
+        self._of_judgment_sets: dict[tuple[str, int], IdealPages] = {}
+        self._of_last_pages: dict[tuple[str, int], tuple[NDArray[np.int64], IdealPages]] = {}  # if cells are kept
         self._fillings: tuple[Fillings, Fillings] = Fillings(), Fillings()  # of judgment sets, and of pinned pages
 
     def for_layouts(self, judged: JudgedData, shown: ShownCarousels | None) -> "PageIdeals":
         """The same for other layouts, which may differ in how much pinned rows hold: ideals without pins are shared."""
-        ideals = PageIdeals(judged, self.plan, shown)
-        ideals._computed, ideals._fillings = self._computed, (self._fillings[0], Fillings())
+        ideals = PageIdeals(judged, self.plan, shown, keeps_cells=self._keeps_cells)
+        ideals._of_judgment_sets, ideals._fillings = self._of_judgment_sets, (self._fillings[0], Fillings())
         return ideals
 
     @property
@@ -94,58 +100,112 @@ class PageIdeals:
             found[code] = Overfull(before.ideals + ideals, *larger)
         return found
 
+    @cached_property
+    def alike(self) -> dict[str, str]:
+        """For each metric the first with the same ideals: relevances of 0 and 1 have the same gain, exp2 or linear."""
+        alike: dict[str, str] = {}
+        for name in self.plan.metrics:
+            earlier = (other for other, first in alike.items() if other == first and self._are_alike(name, other))
+            alike[name] = next(earlier, name)
+        return alike
+
+    def _are_alike(self, name: str, other: str) -> bool:
+        metrics, gains, grids = self.plan.metrics, self.judged.gains, range(len(self.plan.grids))
+        return (
+            metrics[name].ideal == metrics[other].ideal != "none"
+            and all(np.array_equal(self.plan.weights(name, grid), self.plan.weights(other, grid)) for grid in grids)
+            and (gains[name] is gains[other] or np.array_equal(gains[name], gains[other]))
+        )
+
     def of_pages(self, name: str, grid: int, pages: PageBatch) -> Bounds:
         """The ideal of every page, by a metric on a grid that all these pages have."""
-        return (
-            self._displayed(name, grid, pages)
-            if self.plan.settings.candidates == "displayed"
-            else self._judged(name, grid, pages)
-        )
+        best, bound = np.zeros(len(pages)), np.zeros(len(pages))
+        for at, ideals, codes in self._solved(name, grid, pages):
+            best[at], bound[at] = ideals.best[codes], ideals.bound[codes]
+        return best, bound
+
+    def cells_of_pages(self, name: str, grid: int, pages: PageBatch) -> ideal_problems.IdealCells:
+        """The cells of the same ideals, which must be kept."""
+        parts = []
+        for at, ideals, codes in self._solved(name, grid, pages):
+            cells = ideals.cells(codes, self.judged.gains[name])
+            parts.append(replace(cells, problem=at[cells.problem]))
+        columns = ([getattr(part, column.name) for part in parts] for column in fields(ideal_problems.IdealCells))
+        return ideal_problems.IdealCells(*map(np.concatenate, columns))
 
     def of_judgment_sets(self, name: str, grid: int, judgment_sets: Codes) -> Bounds:
         """The judged ideal of every judgment set, where no row is pinned."""
-        if (name, grid) not in self._computed:
-            count = len(self.judged.judgments)
-            self._computed[name, grid] = np.full(count, np.nan), np.full(count, np.nan)
-        best, bound = self._computed[name, grid]
-        wanted = np.unique(judgment_sets).astype(np.int64)
-        wanted = wanted[np.isnan(best[wanted])]
-        if len(wanted):
-            self._solve(name, grid, wanted)
-        return best[judgment_sets], bound[judgment_sets]
+        ideals = self._judged(name, grid, judgment_sets)
+        return ideals.best[judgment_sets], ideals.bound[judgment_sets]
 
-    def _judged(self, name: str, grid: int, pages: PageBatch) -> Bounds:
+    def _solved(
+        self, name: str, grid: int, pages: PageBatch
+    ) -> Iterator[tuple[NDArray[np.int64], IdealPages, Codes | NDArray[np.int64]]]:
+        """Ideals that are solved, the pages that have them, and their codes among them; the rest have no judgments."""
+        if self.plan.settings.candidates == "displayed":
+            yield np.arange(len(pages)), *self._own(name, grid, pages)
+            return
         judged = pages.judgment_set < len(self.judged.judgments)
-        by_category = self.plan.metrics[name].ideal == "category"
-        pinned = pages.pinned.any(axis=1) & judged & by_category
-        shared = judged & ~pinned
-        best, bound = np.zeros(len(pages)), np.zeros(len(pages))
-        best[shared], bound[shared] = self.of_judgment_sets(name, grid, pages.judgment_set[shared])
-        if pinned.any():
-            some = pages.take(np.flatnonzero(pinned))
-            problems = ideal_problems.pinned_problems(self.judged, self.judged.gains[name], self.plan, grid, some)
-            best[pinned], bound[pinned] = self._solved(problems, name, grid, self._fillings[1])
-        return best, bound
+        pinned = judged & pages.pinned.any(axis=1) & (self.plan.metrics[name].ideal == "category")
+        shared, own = np.flatnonzero(judged & ~pinned), np.flatnonzero(pinned)
+        judgment_sets = pages.judgment_set[shared]
+        yield shared, self._judged(name, grid, judgment_sets), judgment_sets
+        if len(own):
+            yield own, *self._own(name, grid, pages.take(own))
 
-    def _solve(self, name: str, grid: int, judgment_sets: NDArray[np.int64]) -> None:
-        """Compute the judged ideals of some judgment sets."""
-        best, bound = self._computed[name, grid]
+    def _judged(self, name: str, grid: int, judgment_sets: Codes) -> IdealPages:
+        """The ideals of judgment sets, of which these are solved."""
+        if (name, grid) not in self._of_judgment_sets:
+            self._of_judgment_sets[name, grid] = IdealPages(len(self.judged.judgments), self._keeps_cells)
+        ideals = self._of_judgment_sets[name, grid]
+        wanted = np.unique(judgment_sets).astype(np.int64)
+        wanted = wanted[np.isnan(ideals.best[wanted])]
+        if not len(wanted):
+            return ideals
         gain = self.judged.gains[name]
         if self.plan.metrics[name].ideal == "category":
-            problems = ideal_problems.judged_problems(
-                self.judged, gain, self.plan, grid, judgment_sets.astype(np.uint32)
-            )
-            best[judgment_sets], bound[judgment_sets] = self._solved(problems, name, grid, self._fillings[0])
-            return
+            problems = ideal_problems.judged_problems(self.judged, gain, self.plan, grid, wanted.astype(np.uint32))
+            ideals.add(wanted, self._solve(problems, name, grid, self._fillings[0]))
+            return ideals
         offsets, weights = self.judged.judgments.offsets, self.plan.weights(name, grid)
-        best[:] = ideal_problems.unconstrained(offsets, gain, weights, self._copies(gain, grid), self.plan.threads)
-        bound[:] = best
+        ideals.best[:] = ideals.bound[:] = ideal_problems.unconstrained(
+            offsets, gain, weights, self._copies(gain, grid), self.plan.threads
+        )
+        return ideals
 
-    def _solved(self, problems: ideal_problems.IdealProblems, name: str, grid: int, fillings: "Fillings") -> Bounds:
-        solution = problems.solve(self.plan.weights(name, grid), self.plan.settings.once, threads=self.plan.threads)
+    def _own(self, name: str, grid: int, pages: PageBatch) -> tuple[IdealPages, NDArray[np.int64]]:
+        """The ideals of pages that have one each, and the number of each page among them."""
+        if (name, grid) in self._of_last_pages:
+            last, ideals = self._of_last_pages[name, grid]
+            order = np.argsort(last)
+            numbers = order[np.minimum(np.searchsorted(last, pages.pages, sorter=order), len(last) - 1)]
+            if np.array_equal(last[numbers], pages.pages):
+                return ideals, numbers
+        ideals, numbers = IdealPages(len(pages), self._keeps_cells), np.arange(len(pages))
+        gain, weights = self.judged.gains[name], self.plan.weights(name, grid)
+        if self.plan.settings.candidates == "judged":
+            problems = ideal_problems.pinned_problems(self.judged, gain, self.plan, grid, pages)
+            ideals.add(numbers, self._solve(problems, name, grid, self._fillings[1]))
+        else:
+            problems = ideal_problems.displayed_problems(pages, gain, self.plan.settings.duplicates)
+            if self.plan.metrics[name].ideal == "category":
+                ideals.add(numbers, solve_displayed(pages, problems, gain, weights, self.plan))
+            else:
+                ideals.best[:] = ideals.bound[:] = ideal_problems.unconstrained(
+                    problems.item_offsets, problems.gain, weights, threads=self.plan.threads
+                )
+        if self._keeps_cells:
+            self._of_last_pages[name, grid] = pages.pages, ideals
+        return ideals, numbers
+
+    def _solve(self, problems: ideal_problems.IdealProblems, name: str, grid: int, fillings: Fillings) -> SolvedIdeals:
+        """Solve problems of judged items."""
+        weights, problems = self.plan.weights(name, grid), problems.spread(self.plan.settings.once)
+        solution = problems.solve(weights, True, threads=self.plan.threads)
         if name == next(key for key, metric in self.plan.metrics.items() if metric.ideal == "category"):
-            fillings.add(problems, solution, grid, self.plan.settings.once)
-        return solution.best, solution.bound
+            fillings.add(problems, solution, grid)
+        cells = partial(ideal_problems.ideal_cells, problems, solution, weights)
+        return SolvedIdeals(solution.best, solution.bound, cells)
 
     def _copies(self, gain: Array, grid: int) -> NDArray[np.int32] | None:
         """How often an item may be shown where every time counts: once in each of its categories."""
@@ -157,16 +217,14 @@ class PageIdeals:
         copies[problems.judgment] = np.diff(problems.membership_offsets)
         return copies
 
-    def _displayed(self, name: str, grid: int, pages: PageBatch) -> Bounds:
-        settings, gain, weights = self.plan.settings, self.judged.gains[name], self.plan.weights(name, grid)
-        problems = ideal_problems.displayed_problems(pages, gain, settings.duplicates)
-        if self.plan.metrics[name].ideal == "unconstrained":
-            best = ideal_problems.unconstrained(
-                problems.item_offsets, problems.gain, weights, threads=self.plan.threads
-            )
-            return best, best
-        solution = problems.solve(weights, settings.once, threads=self.plan.threads)
-        if settings.duplicates == "first" and pages.duplicates.any():
-            first = first_occurrence_ideals(pages, gain, weights, problems, solution)
-            return first.best, first.bound
-        return solution.best, solution.bound
+
+def solve_displayed(
+    pages: PageBatch, problems: ideal_problems.IdealProblems, gain: Array, weights: Array, plan: ScoringPlan
+) -> SolvedIdeals:
+    """The ideals of displayed items, by the rule for repeats."""
+    solution = problems.solve(weights, True, threads=plan.threads)
+    if plan.settings.duplicates == "first" and pages.duplicates.any():
+        first = first_occurrence_ideals(pages, gain, weights, problems, solution)
+        return SolvedIdeals(first.best, first.bound, lambda: first.cells)
+    cells = partial(ideal_problems.ideal_cells, problems, solution, weights)
+    return SolvedIdeals(solution.best, solution.bound, cells)

@@ -29,7 +29,11 @@ def score(judged: JudgedData, pages: PageBatch, plan: ScoringPlan, ideals: PageI
         chosen = np.flatnonzero(pages.grid == grid)
         some = pages if len(chosen) == len(pages) else pages.take(chosen)
         for name in plan.metrics if len(some) else ():
-            columns[name][:, chosen] = _scores(name, grid, some, ideals)
+            columns[name][0, chosen] = _values(name, grid, some, judged, plan)
+            if plan.metrics[name].ideal != "none":
+                first = ideals.alike[name]  # of which the ideals are known, unless it is the metric itself
+                bounds = ideals.of_pages(name, grid, some) if first == name else columns[first][1:, chosen]
+                columns[name][1:, chosen] = bounds
         for name in plan.figures:
             items[name].append(some.items_in(plan.weights(name, grid) > 0))
         if plan.figures:
@@ -45,20 +49,16 @@ def score(judged: JudgedData, pages: PageBatch, plan: ScoringPlan, ideals: PageI
     )
 
 
-def _scores(name: str, grid: int, pages: PageBatch, ideals: PageIdeals) -> tuple[Array, Array, Array]:
-    """The value, best ideal and bound of pages that have one grid."""
-    judged, plan = ideals.judged, ideals.plan
+def _values(name: str, grid: int, pages: PageBatch, judged: JudgedData, plan: ScoringPlan) -> Array:
+    """The values of pages that have one grid, before they are divided by ideals."""
     metric = plan.metrics[name]
-    value = metric.values(table_pages(name, grid, pages, judged, plan), plan.weights(name, grid))
-    if not np.isfinite(value).all():
+    values = metric.values(table_pages(name, grid, pages, judged, plan), plan.weights(name, grid))
+    if not np.isfinite(values).all():
         if metric.linear:
             raise too_large(judged.gains[name])
-        first = value[~np.isfinite(value)][0]
+        first = values[~np.isfinite(values)][0]
         raise DataError(f"metrics: {metric} must return a finite number for every page, found {first}.")
-    if metric.ideal == "none":
-        nothing = np.full(len(pages), np.nan)
-        return value, nothing, nothing
-    return value, *ideals.of_pages(name, grid, pages)
+    return values
 
 
 def table_pages(name: str, grid: int, pages: PageBatch, judged: JudgedData, plan: ScoringPlan) -> TablePages:

@@ -99,7 +99,7 @@ class CandidateCarousels:
         """The judgments that one carousel hits, and the value of each on the given row of each user."""
         begin, end = np.searchsorted(self.hit_carousel, [carousel, carousel + 1])
         hits = slice(begin, end)
-        start = self.pair_start[(self.pair_start >= begin) & (self.pair_start < end)] - begin
+        start = self.pair_start[slice(*np.searchsorted(self.pair_start, [begin, end]))] - begin
         values = self._hit_gain[hits] * self.weights[row[self._hit_user[hits]], self.hit_col[hits]]
         return self.hit_judgment[hits][start], np.maximum.reduceat(values, start) if len(values) else values
 

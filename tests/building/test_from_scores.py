@@ -269,7 +269,10 @@ def test_bad_scores_are_refused(change: dict[str, Any], message: str) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"order": "bets"}, "order must be 'remaining', 'best', 'mean', 'sum' or 'fixed', found 'bets'. Did you mean 'best'"),
+        (
+            {"order": "bets"},
+            "order must be 'remaining', 'best', 'mean', 'sum' or 'fixed', found 'bets'. Did you mean 'best'",
+        ),
         ({"order": "fixed"}, "order='fixed' needs categories"),
         ({"categories": ["dramma"]}, "categories: items has no category 'dramma'. Did you mean 'drama'"),
         ({"categories": ["drama", "drama"]}, "categories: 'drama' is listed twice"),

@@ -1,7 +1,6 @@
 """Local search and the bound on orders of carousels, against all orders of tiny random instances."""
 
 import itertools
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -10,7 +9,8 @@ from numpy.random import Generator, default_rng
 
 from carouseval.building.candidate_carousels import CandidateCarousels, CurrentPage
 from carouseval.building.local_search import improve_order
-from carouseval.building.order_search import PagePrefix, UpperBound, greedy_prefixes
+from carouseval.building.order_bound import UpperBound
+from carouseval.building.order_search import PagePrefix, greedy_prefixes
 
 
 @pytest.mark.parametrize("lacking", [0.0, 0.3, 0.8])
@@ -19,8 +19,7 @@ from carouseval.building.order_search import PagePrefix, UpperBound, greedy_pref
 def test_local_search_ends_where_no_change_helps(seed: int, falling: bool, lacking: float) -> None:
     """Each swap, move and replacement, scored in full: none is better, and the page is no worse than the first one."""
     rng = default_rng(seed)
-    weights = np.sort(rng.random((4, 3)), axis=None)[::-1].reshape(4, 3) if falling else rng.random((4, 3))
-    carousels = random_carousels(rng, weights, lacking)
+    carousels = random_carousels(rng, falling, lacking)
     first = PagePrefix.empty(carousels).extended(carousels, *rng.permutation(6)[:3].tolist())
     steps: list[tuple[int, int]] = []
     for page in (greedy_prefixes(carousels, 3)[-1], first):
@@ -31,16 +30,23 @@ def test_local_search_ends_where_no_change_helps(seed: int, falling: bool, lacki
         assert sorted(set(found.order)) == sorted(found.order)
         for order in changes(found.order, 6):
             assert plain_score(carousels, order) <= found.score * (1 + 1e-9)
-        best = max(plain_score(carousels, order) for order in itertools.permutations(range(6), 3))
-        upper_bound = UpperBound(carousels, 3, greedy_prefixes(carousels, 3), found.score)
-        assert best <= upper_bound.value * (1 + 1e-12)
-        top = PagePrefix.empty(carousels).extended(carousels, found.order[0])
-        best = max(plain_score(carousels, (found.order[0], *rest)) for rest in rests(found.order[0]))
-        assert best <= upper_bound.of(top) * (1 + 1e-12)
 
 
-def rests(first: int) -> list[tuple[int, ...]]:
-    return list(itertools.permutations(set(range(6)) - {first}, 2))
+@pytest.mark.parametrize("few", [0, 1, 6])  # users who lack more carousels are bounded in another way
+@pytest.mark.parametrize("lacking", [0.0, 0.2, 0.4, 0.8])
+@pytest.mark.parametrize("falling", [True, False])
+def test_no_order_is_above_the_bound(falling: bool, lacking: float, few: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("carouseval.building.order_bound._FEW", few)
+    for seed in range(12):
+        carousels = random_carousels(default_rng(seed), falling, lacking)
+        scores = {order: plain_score(carousels, order) for order in itertools.permutations(range(6), 3)}
+        prefixes = greedy_prefixes(carousels, 3)
+        bound = UpperBound(carousels, 3, [prefix.reached for prefix in prefixes], prefixes[-1].score)
+        assert max(scores.values()) <= bound.value * (1 + 1e-12)
+        for first in range(6):
+            top = PagePrefix.empty(carousels).extended(carousels, first)
+            best = max(score for order, score in scores.items() if order[0] == first)
+            assert best <= bound.of(top.order, top.score) * (1 + 1e-12)
 
 
 def changes(order: tuple[int, ...], count: int) -> set[tuple[int, ...]]:
@@ -56,9 +62,11 @@ def changes(order: tuple[int, ...], count: int) -> set[tuple[int, ...]]:
     return near
 
 
-def random_carousels(rng: Generator, weights: Any, lacking: float) -> CandidateCarousels:
-    """Six carousels of up to three items for four users, whose items appear in several of them."""
-    users, judged, cols = 4, 8, weights.shape[1]
+def random_carousels(rng: Generator, falling: bool, lacking: float) -> CandidateCarousels:
+    """Six carousels of three items for four users; items are in several of them, and weights need not fall."""
+    users, judged, cols = 4, 8, 3
+    weights = rng.random((4, cols)) ** 2
+    weights = -np.sort(-weights, axis=0) if falling else weights
     available = rng.random((6, users)) >= lacking
     lines = [
         (k, user * judged + item, col)

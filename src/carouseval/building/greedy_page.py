@@ -12,7 +12,8 @@ import polars as pl
 from carouseval.building.candidate_carousels import CandidateCarousels
 from carouseval.building.candidate_reader import read_candidates
 from carouseval.building.local_search import improve_order
-from carouseval.building.order_search import OrderSearch, UpperBound, greedy_prefixes
+from carouseval.building.order_bound import UpperBound
+from carouseval.building.order_search import OrderSearch, greedy_prefixes
 from carouseval.errors import ParameterError
 from carouseval.evaluation.settings import ColumnNames, Invalid, Metrics, Settings
 from carouseval.metrics.gains import Gain
@@ -208,7 +209,8 @@ def build_pages(
         )
     prefixes = greedy_prefixes(carousels, rows)
     improved = improve_order(carousels, prefixes[-1], step(progress, "improving"))
-    upper_bound = UpperBound(carousels, rows, prefixes, improved.score)
+    prices = [prefix.reached for prefix in prefixes]
+    upper_bound = UpperBound(carousels, rows, prices, improved.score, step(progress, "bounding"))
     search = OrderSearch(carousels, improved, upper_bound)
     orders = [math.perm(len(carousels.names), depth) for depth in range(rows + 1)]
     exact = search.run(sum(orders[:-1]) if orders[-1] <= _ALL_ORDERS else _NODES, step(progress, "searching"))

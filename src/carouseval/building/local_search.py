@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from carouseval.building.candidate_carousels import CandidateCarousels
-from carouseval.building.order_search import ROUNDING, PagePrefix
+from carouseval.building.candidate_carousels import ROUNDING, CandidateCarousels
+from carouseval.building.order_search import PagePrefix
 
 _MAX_SWEEPS = 20  # over all rows; never a clock, so that results do not depend on the machine
 

@@ -10,7 +10,7 @@ from numpy.random import Generator, default_rng
 from carouseval.building.candidate_carousels import CandidateCarousels, CurrentPage
 from carouseval.building.local_search import improve_order
 from carouseval.building.order_bound import UpperBound
-from carouseval.building.order_search import PagePrefix, greedy_prefixes
+from carouseval.building.order_search import OrderSearch, PagePrefix, greedy_prefixes
 
 
 @pytest.mark.parametrize("lacking", [0.0, 0.3, 0.8])
@@ -43,6 +43,11 @@ def test_no_order_is_above_the_bound(falling: bool, lacking: float, few: int, mo
         prefixes = greedy_prefixes(carousels, 3)
         bound = UpperBound(carousels, 3, [prefix.reached for prefix in prefixes], prefixes[-1].score)
         assert max(scores.values()) <= bound.value * (1 + 1e-12)
+        search = OrderSearch(carousels, prefixes[-1], bound)
+        # cut short, unless the bound is a proof
+        assert search.run(0) == (bound.value <= prefixes[-1].score * (1 + 1e-12))
+        assert search.run(1_000)
+        assert search.best.score == pytest.approx(max(scores.values()))
         for first in range(6):
             top = PagePrefix.empty(carousels).extended(carousels, first)
             best = max(score for order, score in scores.items() if order[0] == first)

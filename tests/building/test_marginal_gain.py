@@ -430,8 +430,12 @@ def test_progress_is_reported() -> None:
     assert [step for step in steps if step[0] == "reading"] == [("reading", 2, 2)] * 2
     assert {done == total for _, done, total in steps} == {True}
     steps.clear()
-    cv.build_pages(LINES, JUDGED, progress=lambda *step: steps.append(step))
-    assert steps[0] == ("reading", 2, 2)
+    candidates, judgments, items = world(0)
+    cv.build_pages(candidates, judgments, items, rows=2, grid=GRID, progress=lambda *step: steps.append(step))
+    last = {what: (done, total) for what, done, total in steps}
+    assert list(last) == ["reading", "scoring", "improving", "bounding", "searching"]
+    assert all(done == total for done, total in last.values())
+    assert all(done <= total for _, done, total in steps)
 
 
 def test_a_carousel_of_one_of_several_users_is_personal() -> None:

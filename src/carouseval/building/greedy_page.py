@@ -186,6 +186,9 @@ def build_pages(
 
     Notes
     -----
+    Local search and the search for the best order have fixed limits of steps, never of time. The bound is tight where
+    users lack few of the carousels, and loose where they lack many, because it must allow for all that moves up.
+
     A carousel has the items that its lines give it. What a category can hold (``carousels`` and ``capacity`` in
     :func:`carouseval.evaluate`) limits ideal pages alone; here they have the default, ``capacity="grid"``.
 

@@ -14,9 +14,9 @@ _MAX_SWEEPS = 20  # over all rows; never a clock, so that results do not depend 
 def improve_order(
     carousels: CandidateCarousels, page: PagePrefix, progress: Callable[[int, int], None] | None = None
 ) -> PagePrefix:
-    """The page after row by row the best change was made, until no row has one that raises the score.
+    """Make the best change of one row after another, until no row has a change that raises the score.
 
-    A change of a row removes its carousel and inserts that one or another at any row, or exchanges it with a lower one.
+    A change removes the carousel of a row and inserts it or another one at any row, or exchanges it with a lower one.
     """
     rows = len(page.order)
     steps, unchanged = _MAX_SWEEPS * rows, 0
@@ -49,16 +49,16 @@ def _best_insertion(carousels: CandidateCarousels, order: tuple[int, ...]) -> tu
     """The order with the carousel inserted that gives the largest score, at the best row."""
     prefix = PagePrefix.empty(carousels)
     whole = prefix.extended(carousels, *order)
-    best, best_order = -np.inf, order
+    best, best_order = -1.0, order
     for row in range(len(order) + 1):
         # users who have the inserted carousel see the ones from this row on moved down, the others do not
         moved_down = replace(prefix, row_count=prefix.row_count + 1).extended(carousels, *order[row:])
         moved = carousels.sum_by_user(moved_down.reached - whole.reached) / len(carousels.users)
-        gains = carousels.sum_by_carousel(carousels.pair_gains(moved_down.reached, prefix.row_count))
-        gains += [available @ moved for available in carousels.available]
-        gains[list(order)] = -np.inf
-        carousel = int(np.argmax(gains))
-        if gains[carousel] > best:
-            best, best_order = float(gains[carousel]), (*order[:row], carousel, *order[row:])
+        scores = whole.score + carousels.sum_by_carousel(carousels.pair_gains(moved_down.reached, prefix.row_count))
+        scores += [available @ moved for available in carousels.available]
+        scores[list(order)] = -1.0
+        carousel = int(np.argmax(scores >= scores.max() * (1 - ROUNDING)))  # ties go to the first by name
+        if scores[carousel] > best * (1 + ROUNDING):
+            best, best_order = float(scores[carousel]), (*order[:row], carousel, *order[row:])
         prefix = prefix.extended(carousels, *order[row : row + 1])
     return best_order

@@ -51,7 +51,9 @@ class UpperBound:
         self._free_lifts, self._free_worth = self._worth(np.zeros(len(carousels.normalized_gain)))
         self._price_total = math.fsum(self._prices.tolist())
         _, self._priced_worth = self._worth(self._prices)
-        self.value: float = self.of((), math.inf)
+        self.value: float = self.of((), 0.0)
+        if progress is not None:
+            progress(_STEPS, _STEPS)
 
     def _surplus(self, prices: Array) -> Array:
         """By (row, pair)."""

@@ -69,7 +69,10 @@ class OrderSearch:
     def run(self, max_nodes: int, progress: Callable[[int, int], None] | None = None) -> bool:
         """Search at most so many nodes; whether the search was completed."""
         self._nodes, self._max_nodes, self._progress = 0, max_nodes, progress
-        return self._visit(PagePrefix.empty(self._carousels))
+        is_complete = self._visit(PagePrefix.empty(self._carousels))
+        if progress is not None:
+            progress(max_nodes, max_nodes)
+        return is_complete
 
     def _visit(self, prefix: PagePrefix) -> bool:
         threshold = self.best.score * (1 + ROUNDING)

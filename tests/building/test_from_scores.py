@@ -52,17 +52,30 @@ def plain_page(
         top = [scored[item] for item in lists[category]][: grid.cols]
         if order == "fixed":
             return -float((categories or []).index(category))
-        return top[0] if order == "best" else added(top) / (len(top) if order == "mean" else 1)
+        return top[0] if order in ("best", "remaining") else added(top) / (len(top) if order == "mean" else 1)
 
     free = [c for c in lists if c not in pinned and (categories is None or c in categories)]
     free.sort(key=lambda c: (-worth(c), lists[c][0], c))
     fixed = sorted((c for c in lists if c in pinned), key=lambda c: pinned[c])
     page: list[tuple[Any, ...]] = []
     row = 1
+    lowest = min([0.0, *scored.values()])
+    weights = cv.discounts.RowPage().weights(grid)
+
+    def next_items(category: Any) -> list[Any]:
+        return [item for item in lists[category] if not unique_items or item not in shown][: grid.cols]
+
+    def rank(category: Any) -> tuple[float, bool, Any, Any]:
+        its = next_items(category)
+        new = [(scored[i] - lowest) * weights[row - 1, at] for at, i in enumerate(its) if i not in shown]
+        return -added(new), not its, its[:1], category
+
     while row <= grid.rows and (free or fixed):
+        shown = {item for _, _, item, _, _ in page}
+        if order == "remaining":
+            free.sort(key=rank)
         category = (fixed if fixed and (pinned[fixed[0]] <= row or not free) else free).pop(0)
-        shown = {item for _, _, item, _, _ in page} if unique_items else set()
-        its = [item for item in lists[category] if item not in shown][: grid.cols]
+        its = next_items(category)
         if len(its) >= min_items:
             page += [(row, col, item, category, category in pinned) for col, item in enumerate(its, 1)]
             row += 1
@@ -151,13 +164,41 @@ def test_order_of_lines_does_not_matter() -> None:
     assert_valid(pages, data.items, cv.TV)
 
 
+def test_rows_go_to_what_is_not_shown_above() -> None:
+    """Drama and crime share their best items: whichever comes second has little left, and comedy goes before it."""
+    scores = {"user_id": [1] * 5, "item_id": [1, 2, 3, 4, 5], "score": [9.0, 8.0, 1.0, 5.0, 4.0]}
+    genres = ["drama", "drama", "drama", "crime", "crime", "comedy", "comedy"]
+    items = {"item_id": [1, 2, 3, 1, 2, 4, 5], "category": genres}
+
+    def rows(**options: Any) -> list[str]:
+        return pages_from_scores(scores, items, **options)["category"].unique(maintain_order=True).to_list()
+
+    assert rows() == rows(order="remaining") == ["drama", "comedy"]  # nothing is left for crime
+    assert rows(order="best") == ["crime", "drama", "comedy"]  # equal, by name
+    # crime may repeat the items of drama, but is worth nothing below it
+    assert rows(unique_items=False) == ["drama", "comedy", "crime"]
+    assert rows(order="sum", unique_items=False) == ["drama", "crime", "comedy"]
+
+
+def test_more_items_are_no_loss_where_scores_are_negative() -> None:
+    """As log probabilities are; a plain sum would put the shortest row on top."""
+    scores = {"user_id": [1] * 4, "item_id": [1, 2, 3, 4], "score": [-1.0, -1.5, -2.0, -1.2]}
+    items = {"item_id": [1, 2, 3, 4], "category": ["long", "long", "long", "short"]}
+    assert pages_from_scores(scores, items)["category"][0] == "long"
+    assert pages_from_scores(scores, items, order="sum")["category"][0] == "short"
+    huge = {**scores, "score": [1e308, 1e308, 1e308, -1e308]}
+    assert pages_from_scores(huge, items)["category"].to_list() == ["long"] * 3 + ["short"]
+
+
 def test_ties_stand_by_item_then_category() -> None:
     scores = {"user_id": [1] * 4, "item_id": [10, 9, 2, 1], "score": [1.0, 1.0, 1.0, 0.5]}
     items = {"item_id": [10, 9, 2, 2, 1], "category": ["z", "z", "y", "x", "z"]}
-    found = pages_from_scores(scores, items, unique_items=False)
+    found = pages_from_scores(scores, items, order="best", unique_items=False)
     assert found.select("row", "item_id", "category").rows() == [
         *((1, 2, "x"), (2, 2, "y"), (3, 9, "z"), (3, 10, "z"), (3, 1, "z"))
     ]
+    remaining = pages_from_scores(scores, items, cv.Grid(3, 1), unique_items=False)
+    assert remaining.select("row", "item_id", "category").rows() == [(1, 2, "x"), (2, 9, "z"), (3, 2, "y")]
 
 
 def test_a_pinned_row_moves_up_rather_than_leave_one_empty() -> None:
@@ -228,7 +269,10 @@ def test_bad_scores_are_refused(change: dict[str, Any], message: str) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"order": "bets"}, "order must be 'best', 'mean', 'sum' or 'fixed', found 'bets'. Did you mean 'best'"),
+        (
+            {"order": "bets"},
+            "order must be 'remaining', 'best', 'mean', 'sum' or 'fixed', found 'bets'. Did you mean 'best'",
+        ),
         ({"order": "fixed"}, "order='fixed' needs categories"),
         ({"categories": ["dramma"]}, "categories: items has no category 'dramma'. Did you mean 'drama'"),
         ({"categories": ["drama", "drama"]}, "categories: 'drama' is listed twice"),

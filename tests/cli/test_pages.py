@@ -80,7 +80,7 @@ def test_what_is_printed(folder: Path) -> None:
         "mean_items": pytest.approx(rows["items"].mean()),
     }
     assert content["config"]["grid"]["rows"] == 3
-    assert content["config"]["order"] == "best"
+    assert content["config"]["order"] == "remaining"
     texts = {"table": "mean_row", "csv": "category,pages,", "markdown": "| Drama |", "latex": "Drama &"}
     for kind, text in texts.items():
         assert text in run(*arguments, "--format", kind).stdout, kind

@@ -16,6 +16,8 @@ from numpy.typing import NDArray
 
 from carouseval.metrics.grid import Array, IntArray
 
+ROUNDING = 1e-12  # a smaller relative difference of scores is rounding
+
 
 @dataclass(frozen=True, eq=False)
 class CurrentPage:
@@ -99,13 +101,13 @@ class CandidateCarousels:
         """The judgments that one carousel hits, and the value of each on the given row of each user."""
         begin, end = np.searchsorted(self.hit_carousel, [carousel, carousel + 1])
         hits = slice(begin, end)
-        start = self.pair_start[(self.pair_start >= begin) & (self.pair_start < end)] - begin
+        start = self.pair_start[slice(*np.searchsorted(self.pair_start, [begin, end]))] - begin
         values = self._hit_gain[hits] * self.weights[row[self._hit_user[hits]], self.hit_col[hits]]
         return self.hit_judgment[hits][start], np.maximum.reduceat(values, start) if len(values) else values
 
-    def sum_by_carousel(self, pairs: Array) -> Array:
-        """The sum over each carousel's pairs."""
-        return _sums(self.pair_carousel, pairs, len(self.names))
+    def sum_by_carousel(self, values: Array, pairs: IntArray | None = None) -> Array:
+        """The sum of values over each carousel's pairs; over some ``pairs`` by number, if given."""
+        return _sums(self.pair_carousel if pairs is None else self.pair_carousel[pairs], values, len(self.names))
 
     def sum_by_user(self, judgments: Array) -> Array:
         """The sum over each user's judgments, as a score of that user."""

@@ -2,7 +2,7 @@
 
 from typing import Literal, TypeAlias
 
-CategoryOrder: TypeAlias = Literal["best", "mean", "sum", "fixed"]
+CategoryOrder: TypeAlias = Literal["remaining", "best", "mean", "sum", "fixed"]
 """How the categories of a page are ordered, from the top row down."""
 Combine: TypeAlias = Literal["sum", "max", "last"]
 """How the lines of a user and an item become one value."""

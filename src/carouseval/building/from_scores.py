@@ -16,6 +16,7 @@ from carouseval.errors import DataError, ParameterError, warn
 from carouseval.evaluation import schema
 from carouseval.evaluation.reading.ids import Ids
 from carouseval.evaluation.settings import ColumnNames, Settings
+from carouseval.metrics.discounts import RowPage
 from carouseval.metrics.grid import RECGAZE, Grid
 from carouseval.metrics.validation import did_you_mean, require_choice, require_int
 from carouseval.progress import Progress, step
@@ -29,7 +30,7 @@ def pages_from_scores(
     items: TableLike,
     grid: Grid = RECGAZE,
     *,
-    order: CategoryOrder = "best",
+    order: CategoryOrder = "remaining",
     categories: Sequence[Any] | None = None,
     pinned: Mapping[Any, int] | None = None,
     unique_items: bool = True,
@@ -52,10 +53,11 @@ def pages_from_scores(
         user alone.
     grid : Grid, default RECGAZE
         The screen to fill.
-    order : {'best', 'mean', 'sum', 'fixed'}, default 'best'
-        Which category comes first: 'best' orders by the largest score, 'mean' and 'sum' by the mean or sum of the
-        ``grid.cols`` best scores, and 'fixed' as listed in ``categories``. All of a category's scores count, also
-        those of items that another row shows.
+    order : {'remaining', 'best', 'mean', 'sum', 'fixed'}, default 'remaining'
+        Which category comes first. 'remaining' chooses the rows from the top: each row goes to the category whose items
+        not shown above score best there (see Notes). The others count all scores of a category, also those of items
+        that another row shows: 'best' orders by the largest score, 'mean' and 'sum' by the mean or sum of the
+        ``grid.cols`` best scores, and 'fixed' as listed in ``categories``.
     categories : sequence of str or int, optional
         The categories that may be shown, by default all; with ``order='fixed'`` from the top row down.
     pinned : dict of category to int, optional
@@ -87,8 +89,14 @@ def pages_from_scores(
 
     Notes
     -----
+    With ``order='remaining'``, the value of a category for a row is the sum over the items that it would show there,
+    but that no row above shows, of score times weight: that of the cell under :class:`carouseval.discounts.RowPage`
+    with its default parameters. If a user has negative scores, the lowest one is subtracted from all of that user's
+    scores first, so that a category never loses by showing one more item.
+
     Items of equal score are ordered by item id, ascending. Categories of equal value are ordered by the id of their
-    best item, then by category, ascending. Numbers ascend as numbers, text by its code points.
+    best item (with 'remaining', of the first one that they would show on the row), then by category, ascending. Numbers
+    ascend as numbers, text by its code points.
 
     Scored items without a category are left out, with a warning that counts them.
 
@@ -130,7 +138,8 @@ def pages_from_scores(
         raise ParameterError("order='fixed' needs categories, listed from the top row down.")
     groups = UserCategories.from_candidates(candidates.lines)
     free, fixed = _queues(groups, candidates, order, grid.cols, allowed, pinned_rows)
-    rows = fill_rows(groups, free, fixed, grid, unique_items, min_items, step(progress, "filling rows"))
+    weights = RowPage().weights(grid) if order == "remaining" else None
+    rows = fill_rows(groups, free, fixed, grid, unique_items, min_items, weights, step(progress, "filling rows"))
     cells = pl.concat([pl.DataFrame(schema=_CELLS), *rows]).sort("user", "row", "col")
     return cells.select(
         candidates.users.gather(cells["user"]).alias("user_id"),
@@ -160,6 +169,8 @@ def _queues(
         value = np.zeros(count)
         value[allowed or []] = -np.arange(len(allowed or []))
         ranked = groups.ranked(value[groups.category])
+    elif order == "remaining":  # chosen row by row
+        ranked = np.arange(len(groups.user))
     else:
         ranked = groups.ranked(groups.values(order, cols))
     row = pinned_row[groups.category[ranked]]

@@ -1,4 +1,4 @@
-"""Pages built row by row from the carousel that adds most, and a bound on how far that is from the best page."""
+"""Pages built from the carousels that add most, improved by local search, and a bound on what the best page scores."""
 
 from __future__ import annotations
 
@@ -11,13 +11,15 @@ import polars as pl
 
 from carouseval.building.candidate_carousels import CandidateCarousels
 from carouseval.building.candidate_reader import read_candidates
-from carouseval.building.order_search import OrderSearch, UpperBound, greedy_prefixes
+from carouseval.building.local_search import improve_order
+from carouseval.building.order_bound import UpperBound
+from carouseval.building.order_search import OrderSearch, greedy_prefixes
 from carouseval.errors import ParameterError
 from carouseval.evaluation.settings import ColumnNames, Invalid, Metrics, Settings
 from carouseval.metrics.gains import Gain
 from carouseval.metrics.grid import RECGAZE, Grid
 from carouseval.metrics.validation import require_int
-from carouseval.progress import Progress
+from carouseval.progress import Progress, step
 from carouseval.result_base import Result
 from carouseval.tables import TableLike
 
@@ -27,7 +29,7 @@ _NODES = 1_000  # steps of the search if there are more; never a clock, so that 
 
 @dataclass(frozen=True, eq=False)
 class BuiltPages(Result):
-    """One page for all users, built greedily; the result of :func:`carouseval.build_pages`.
+    """One page for all users; the result of :func:`carouseval.build_pages`.
 
     Attributes
     ----------
@@ -36,15 +38,13 @@ class BuiltPages(Result):
     order : tuple
         The names of the carousels, from the top row down.
     gains : tuple of float
-        What each of them added to the mean score.
+        What each of them adds to the mean score of the rows above it.
+    greedy_score : float
+        The mean score of the greedy page, before the search for a better order.
     bound : float
         No order of as many carousels has a larger mean score.
     exact : bool
-        Whether the search for the best order was completed, so that ``best_order`` reaches the bound.
-    best_order : tuple
-        The best order that was found.
-    best_score : float
-        Its mean score.
+        Whether no order of as many carousels is better than this one, so that its score is the bound.
     layouts : polars.DataFrame
         The pages of all users, ready for :func:`carouseval.evaluate`: ``user_id, row, col, item_id, carousel`` (and
         ``category``).
@@ -61,7 +61,7 @@ class BuiltPages(Result):
     >>> judgments = {"user_id": [1, 1], "item_id": [12, 13], "relevance": [3, 1]}
     >>> built = cv.build_pages(candidates, judgments)
     >>> built
-    BuiltPages(N2DCG_cat 1.0000, 100.00% of the best order (1.0000); 2 rows from 2 carousels: 'drama', 'new')
+    BuiltPages(N2DCG_cat 1.0000, the best order; 2 rows from 2 carousels: 'drama', 'new')
     >>> built.layouts.rows()
     [(1, 1, 1, 12, 'drama', 'drama'), (1, 2, 1, 13, 'new', 'new')]
     """
@@ -69,10 +69,9 @@ class BuiltPages(Result):
     metric: str
     order: tuple[Any, ...]
     gains: tuple[float, ...]
+    greedy_score: float
     bound: float
     exact: bool
-    best_order: tuple[Any, ...]
-    best_score: float
     layouts: pl.DataFrame
     counts: dict[str, int]
     config: dict[str, Any]
@@ -90,8 +89,8 @@ class BuiltPages(Result):
     @property
     def heading(self) -> str:
         """The score and how far it is from the best, in a line."""
-        best = "the best order" if self.exact else "an upper bound on the best order"
-        return f"{self.metric} {self.score:.4f}, {self.share:.2%} of {best} ({self.bound:.4f})"
+        best = "the best order" if self.exact else f"at least {self.share:.2%} of the best order"
+        return f"{self.metric} {self.score:.4f}, {best}"
 
     def to_frame(self) -> pl.DataFrame:
         """The page as a table.
@@ -99,7 +98,7 @@ class BuiltPages(Result):
         Returns
         -------
         polars.DataFrame
-            One line per row: its ``row``, ``carousel``, the ``gain`` it added, and the mean ``score`` down to this row.
+            One line per row: its ``row``, ``carousel``, the ``gain`` it adds, and the mean ``score`` down to this row.
         """
         lines = zip(self.order, self.gains, np.cumsum(self.gains).tolist(), strict=True)
         return pl.DataFrame(
@@ -115,11 +114,11 @@ class BuiltPages(Result):
         Returns
         -------
         dict of str to object
-            ``metric``, ``score``, ``bound``, ``exact``, ``share``, ``best_score``, ``best_order``, ``results`` (the
-            lines of :meth:`to_frame`), ``counts`` and ``config``.
+            ``metric``, ``score``, ``greedy_score``, ``bound``, ``exact``, ``share``, ``results`` (the lines of
+            :meth:`to_frame`), ``counts`` and ``config``.
         """
-        content = {"metric": self.metric, "score": self.score, "bound": self.bound, "exact": self.exact}
-        content |= {"share": self.share, "best_score": self.best_score, "best_order": list(self.best_order)}
+        content = {"metric": self.metric, "score": self.score, "greedy_score": self.greedy_score}
+        content |= {"bound": self.bound, "exact": self.exact, "share": self.share}
         return content | {"results": self.to_frame().to_dicts(), "counts": self.counts, "config": self.config}
 
     def __repr__(self) -> str:
@@ -142,10 +141,12 @@ def build_pages(
     split: str | None = None,
     progress: Progress | None = None,
 ) -> BuiltPages:
-    """Build one page for all users, row by row from the candidate that adds most to the mean score.
+    """Build one page for all users from the candidates that add most to the mean score.
 
-    Ties are ordered by name. A user who lacks a carousel gets the next one in its place. The best order is searched for
-    as well; where that takes too many steps, the result has an upper bound on its score instead.
+    The page is built row by row from the candidate that adds most, ties by name. Local search then improves it: while
+    the mean score rises, a carousel moves to another row, another candidate takes its place, or two rows are exchanged.
+    A search for the best order follows; where that takes too many steps, the result has an upper bound on the best
+    score. A user who lacks a carousel gets the next one in its place.
 
     Parameters
     ----------
@@ -172,12 +173,12 @@ def build_pages(
     split : str, optional
         The separator of several categories in one cell of ``items``: '|' for 'Action|Comedy'.
     progress : callable, optional
-        Called with (what, done, total) while tables are read and scored.
+        Called with (what, done, total) while tables are read and scored, and orders are searched.
 
     Returns
     -------
     BuiltPages
-        The order of the carousels, what each added, and the best order or a bound on its score.
+        The order of the carousels, what each adds, and a bound on the score of the best order.
 
     See Also
     --------
@@ -185,6 +186,9 @@ def build_pages(
 
     Notes
     -----
+    Local search and the search for the best order have fixed limits of steps, never of time. The bound is tight where
+    users lack few of the carousels, and loose where they lack many, because it must allow for all that moves up.
+
     A carousel has the items that its lines give it. What a category can hold (``carousels`` and ``capacity`` in
     :func:`carouseval.evaluate`) limits ideal pages alone; here they have the default, ``capacity="grid"``.
 
@@ -207,20 +211,21 @@ def build_pages(
             f"rows must be at most {max_rows} (candidates: {len(carousels.names)}, grid: {grid}), found {rows}."
         )
     prefixes = greedy_prefixes(carousels, rows)
-    greedy = prefixes[-1]
-    upper_bound = UpperBound(carousels, rows, prefixes)
-    search = OrderSearch(carousels, rows, greedy, upper_bound)
-    exact = search.run(math.inf if math.perm(len(carousels.names), rows) <= _ALL_ORDERS else _NODES)
-    best = search.best
+    improved = improve_order(carousels, prefixes[-1], step(progress, "improving"))
+    prices = [prefix.reached for prefix in prefixes]
+    upper_bound = UpperBound(carousels, rows, prices, improved.score, step(progress, "bounding"))
+    search = OrderSearch(carousels, improved, upper_bound)
+    orders = [math.perm(len(carousels.names), depth) for depth in range(rows + 1)]
+    exact = search.run(sum(orders[:-1]) if orders[-1] <= _ALL_ORDERS else _NODES, step(progress, "searching"))
+    best = search.best if exact or search.best is improved else improve_order(carousels, search.best)
     return BuiltPages(
         metric=carousels.metric,
-        order=tuple(carousels.names[k] for k in greedy.order),
-        gains=greedy.gains,
+        order=tuple(carousels.names[k] for k in best.order),
+        gains=best.gains,
+        greedy_score=prefixes[-1].score,
         bound=best.score if exact else max(best.score, upper_bound.value),
         exact=exact,
-        best_order=tuple(carousels.names[k] for k in best.order),
-        best_score=best.score,
-        layouts=_layouts(carousels, greedy.order),
+        layouts=_layouts(carousels, best.order),
         counts=carousels.counts,
         config=carousels.config | {"rows": rows},
     )

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from carouseval.metrics.grid import Array, Grid, IntArray
 
-_NO_ROW = np.iinfo(np.int64).max
+_NOTHING = np.iinfo(np.int64).max  # sorts after all rows and items
 
 
 @dataclass(frozen=True)
@@ -52,6 +52,14 @@ class UserCategories:
                 total[longer] += self.score[self.begin[longer] + place]
         return total / length if order == "mean" else total
 
+    def above_lowest(self) -> Array:
+        """The score of each candidate, above its user's lowest score if that is negative."""
+        owner = np.repeat(self.user, self.end - self.begin)
+        lowest = np.zeros(int(self.user.max(initial=-1)) + 1)
+        np.minimum.at(lowest, owner, self.score)
+        with np.errstate(over="ignore"):
+            return self.score - lowest[owner]
+
     def ranked(self, value: Array) -> IntArray:
         """All groups by user, the largest value first; ties by the best item's id, then by category."""
         return np.lexsort((self.category, self.item[self.begin], -value, self.user))
@@ -71,11 +79,58 @@ class CategoryQueue:
         """A queue of groups sorted by ``user``."""
         stops = np.concatenate([[0], np.cumsum(np.bincount(user, minlength=users))]).astype(np.int64)
         # one more at the end, so that the next group of an empty queue can be looked up
-        return cls(np.append(group, 0), np.append(row, _NO_ROW), stops[:-1].copy(), stops[1:])
+        return cls(np.append(group, 0), np.append(row, _NOTHING), stops[:-1].copy(), stops[1:])
 
     def is_waiting(self, users: IntArray) -> NDArray[np.bool_]:
         """Whether each user has a group left."""
         return self.next[users] < self.end[users]
+
+    def waiting(self, users: IntArray) -> tuple[IntArray, IntArray]:
+        """The positions of all groups that wait, and the index in ``users`` of each one's user."""
+        return _ranges(self.next[users], self.end[users] - self.next[users])
+
+    def move_to_front(self, users: IntArray, position: IntArray) -> None:
+        """Exchange each user's next group with the one at ``position``."""
+        front = self.next[users]
+        self.group[front], self.group[position] = self.group[position], self.group[front]
+
+
+@dataclass
+class _ShownItems:
+    """The items that pages show so far, and what groups would show on the next row."""
+
+    groups: UserCategories
+    cols: int
+    unique_items: bool
+    is_shown: NDArray[np.bool_]  # per line of scores
+
+    def next_row(self, group: IntArray, row: int) -> tuple[IntArray, IntArray, IntArray]:
+        """The best candidates of each group for a row: candidate, index of its group in ``group``, and column."""
+        # the rows above cannot have used more of a group's items than this
+        reach = np.minimum(
+            self.groups.end[group] - self.groups.begin[group], self.cols * (row if self.unique_items else 1)
+        )
+        candidate, owner = _ranges(self.groups.begin[group], reach)
+        if self.unique_items:
+            is_left = ~self.is_shown[self.groups.line[candidate]]
+            candidate, owner = candidate[is_left], owner[is_left]
+        count = np.bincount(owner, minlength=len(group))
+        col = np.arange(len(candidate)) - (np.cumsum(count) - count)[owner] + 1
+        fits = col <= self.cols
+        return candidate[fits], owner[fits], col[fits]
+
+    def ranked(self, group: IntArray, row: int, scores: Array, weights: Array) -> IntArray:
+        """Indices of groups by user, the best for a row first: by the weighted sum of scores that it would newly show.
+
+        Ties go by the id of the row's first item, then by category.
+        """
+        candidate, owner, col = self.next_row(group, row)
+        new = np.where(self.is_shown[self.groups.line[candidate]], 0.0, scores[candidate] * weights[col - 1])
+        with np.errstate(over="ignore"):  # sums too large for a float tie
+            value = np.bincount(owner, new, len(group))
+        first = np.full(len(group), _NOTHING)
+        first[owner[col == 1]] = self.groups.item[candidate[col == 1]]
+        return np.lexsort((self.groups.category[group], first, -value, self.groups.user[group]))
 
 
 def fill_rows(
@@ -85,16 +140,16 @@ def fill_rows(
     grid: Grid,
     unique_items: bool,
     min_items: int,
+    weights: Array | None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Iterator[pl.DataFrame]:
     """The cells of one row after another: user, row, col, item, category, pinned.
 
     A pinned group takes its row when the row comes, or when nothing else is left; a group with fewer than ``min_items``
-    items left is skipped.
+    items left is skipped. With ``weights`` of the grid, the next free group is the best one for the row by them.
     """
-    used = np.zeros(int(groups.line.max(initial=-1)) + 1, bool)
-    # the rows above cannot have used more of a group's items than this
-    reach = np.minimum(groups.end - groups.begin, grid.cols * (grid.rows if unique_items else 1))
+    shown = _ShownItems(groups, grid.cols, unique_items, np.zeros(int(groups.line.max(initial=-1)) + 1, bool))
+    scores = groups.above_lowest()
     for row in range(1, grid.rows + 1):
         users = np.arange(len(free.next))  # those whose row is still to be filled
         while len(users):
@@ -104,15 +159,19 @@ def fill_rows(
             users, takes_pinned = users[has_any], takes_pinned[has_any]
             if not len(users):
                 break
+            if weights is not None:
+                position, owner = free.waiting(users[~takes_pinned])
+                ranked = shown.ranked(free.group[position], row, scores, weights[row - 1])
+                is_first = np.diff(owner, prepend=-1) > 0  # positions and ranks are both by user
+                free.move_to_front(users[~takes_pinned], position[ranked[is_first]])
             group = np.where(takes_pinned, pinned.group[pinned.next[users]], free.group[free.next[users]])
             pinned.next[users[takes_pinned]] += 1
             free.next[users[~takes_pinned]] += 1
-            candidate, owner, col = _best_unused(groups, group, reach, used, grid.cols)
+            candidate, owner, col = shown.next_row(group, row)
             is_filled = np.bincount(owner, minlength=len(group)) >= min_items
             kept = is_filled[owner]
             candidate, owner, col = candidate[kept], owner[kept], col[kept]
-            if unique_items:
-                used[groups.line[candidate]] = True
+            shown.is_shown[groups.line[candidate]] = True
             cells = {"user": users[owner], "row": np.full(len(candidate), row), "col": col}
             cells |= {"item": groups.item[candidate], "category": groups.category[group[owner]]}
             yield pl.DataFrame(cells | {"pinned": takes_pinned[owner]})
@@ -121,17 +180,7 @@ def fill_rows(
             progress(row, grid.rows)
 
 
-def _best_unused(
-    groups: UserCategories, chosen: IntArray, reach: IntArray, used: NDArray[np.bool_], cols: int
-) -> tuple[IntArray, IntArray, IntArray]:
-    """The best unused candidates of chosen groups: candidate, index of its group in ``chosen``, and column."""
-    length = reach[chosen]
-    before = np.cumsum(length) - length
-    owner = np.repeat(np.arange(len(chosen)), length)
-    candidate = np.arange(len(owner)) + (groups.begin[chosen] - before)[owner]
-    is_unused = ~used[groups.line[candidate]]
-    candidate, owner = candidate[is_unused], owner[is_unused]
-    count = np.bincount(owner, minlength=len(chosen))
-    col = np.arange(len(candidate)) - (np.cumsum(count) - count)[owner] + 1
-    fits = col <= cols
-    return candidate[fits], owner[fits], col[fits]
+def _ranges(begin: IntArray, length: IntArray) -> tuple[IntArray, IntArray]:
+    """All numbers of several ranges, and the index of each one's range."""
+    owner = np.repeat(np.arange(len(begin)), length)
+    return np.arange(len(owner)) + (begin - (np.cumsum(length) - length))[owner], owner

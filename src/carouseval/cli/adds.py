@@ -51,8 +51,8 @@ def adds(
         bool,
         typer.Option(
             "--greedy",
-            help="Build a page from the candidates instead, the same for all users, row by row from the one that adds "
-            "most.",
+            help="Build a page from the candidates instead, the same for all users: row by row from the one that adds "
+            "most, then improved by local search.",
         ),
     ] = False,
     rows: Annotated[

@@ -42,10 +42,10 @@ def pages(
         CategoryOrder,
         typer.Option(
             parser=options.choice_parser(CategoryOrder),
-            help="Which category comes first: by its largest score (best), by the mean or sum of its best scores, or "
-            "as listed by --categories (fixed).",
+            help="Which category comes first: by its scores of items not shown above (remaining), by its largest score "
+            "(best), by the mean or sum of its best scores, or as listed by --categories (fixed).",
         ),
-    ] = "best",
+    ] = "remaining",
     categories: Annotated[
         list[str],
         typer.Option(

@@ -59,7 +59,7 @@ def _best(
     """The best value, what a score would be divided by, and the cells."""
     solution = problems.solve(weights, True, threads=plan.threads)
     if plan.settings.duplicates == "first":
-        first = first_occurrence_ideals(pages, gain, weights, problems, solution)
+        first = first_occurrence_ideals(pages, gain, weights, problems, solution, plan.threads)
         return first.best, divisor(first.best, first.bound), first.cells
     return (
         solution.best,

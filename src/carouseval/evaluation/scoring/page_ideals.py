@@ -167,6 +167,6 @@ class PageIdeals:
             return best, best
         solution = problems.solve(weights, settings.once, threads=self.plan.threads)
         if settings.duplicates == "first" and pages.duplicates.any():
-            first = first_occurrence_ideals(pages, gain, weights, problems, solution)
+            first = first_occurrence_ideals(pages, gain, weights, problems, solution, self.plan.threads)
             return first.best, first.bound
         return solution.best, solution.bound

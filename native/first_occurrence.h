@@ -16,8 +16,8 @@ namespace {
 class FirstOccurrenceIdeal {
  public:
   FirstOccurrenceIdeal(const FirstSets& all, Pieces& pieces)
-      : all_(all), pieces_(pieces), most_(all), page_(all, most_), bound_(page_, all, most_, pieces),
-        order_(most_.rows), best_order_(most_.rows), start_(most_.rows), seen_(most_.items) {}
+      : all_(all), pieces_(pieces), most_(all), page_(all, most_), bound_(page_, most_, pieces), order_(most_.rows),
+        best_order_(most_.rows), start_(most_.rows), seen_(most_.items) {}
 
   void solve(int64_t p, const FirstPages& out) {
     page_.read(p);
@@ -27,15 +27,15 @@ class FirstOccurrenceIdeal {
     try_order();
     order_by(all_.start + first_row);
     try_order();
-    const double bound = page_.scaled(all_.bound[p]);
-    double proven = best_;
-    if (page_.repeats() && !attains(bound)) {
-      proven = bound;
-      if (page_.live() <= kMostLive && page_.places() <= kMostPlaces && all_.width > 0) proven = search();
-      if (!page_.exact()) proven = bound;
+    if (page_.repeats()) {
+      const double given = page_.scaled(all_.bound[p]), bound = attains(given) ? given : search(given);
+      out.best[p] = page_.unscaled(best_);
+      // where a search inside a row was cut short, that for the order proves nothing
+      const double proven = page_.exact() ? bound : given;
+      out.bound[p] = attains(proven) ? out.best[p] : page_.unscaled(proven);
+    } else {
+      out.best[p] = out.bound[p] = all_.bound[p];
     }
-    out.best[p] = page_.unscaled(best_);
-    out.bound[p] = attains(proven) ? out.best[p] : std::min(all_.bound[p], page_.unscaled(proven));
     write(first_row, all_.item_offsets[p], out);
   }
 
@@ -74,6 +74,7 @@ class FirstOccurrenceIdeal {
   // The value of an order of rows; calls take(member, row, column) for every item that counts.
   template <class Take>
   double each_row_of(const Buffer<int>& order, const Take& take) {
+    page_.allow_tries();
     for (int t = 0; t < page_.items(); ++t) seen_[t] = false;
     double total = 0.0;
     for (int place = 0; place < page_.height(); ++place) {
@@ -94,19 +95,27 @@ class FirstOccurrenceIdeal {
     });
   }
 
-  // Searches for the best order; returns a bound on it.
-  double search() {
-    bounded_ = page_.places() > kFewPlaces;
-    if (bounded_) bound_.price_page(best_);
-    double dropped = best_;
-    for (int width = std::min(kNarrow, all_.width);; width = std::min(width * kWider, all_.width)) {
-      dropped = search(width);
-      if (attains(dropped) || width == all_.width) return std::max(dropped, best_);
+  // Searches for the best order, with few sets first; returns a bound on it.
+  double search(double bound) {
+    int most = all_.width;
+    bounded_ = page_.places() > kFewPlaces || most < kNarrow;
+    if (bounded_) {
+      const double steps = bound_.begin_page();
+      if (page_.live() > kMostLive || page_.places() > kMostPlaces || steps * FirstBound::kSteps > kMostSteps) most = 0;
+      most = int(std::min<double>(most, kMostSteps / (steps * page_.places())));
+      if (most > 0) bound_.find_prices(best_);
     }
+    for (int width = std::min(kNarrow, most); width > 0; width = std::min(width * kWider, most)) {
+      const double dropped = search_layers(width);
+      if (attains(dropped)) return best_;
+      bound = std::min(bound, dropped);
+      if (width == most) break;
+    }
+    return bound;
   }
 
   // The same with at most so many sets at each place; returns the best bound of those dropped.
-  double search(int width) {
+  double search_layers(int width) {
     const int places = page_.places(), live = page_.live();
     layer_.reserve(int64_t(width) * (places + 1));
     begin_.reserve(places + 2);
@@ -119,7 +128,6 @@ class FirstOccurrenceIdeal {
     begin_[0] = 0;
     begin_[1] = 1;
     for (int at = 0; at < places; ++at) {
-      if (bounded_) bound_.begin_layer(at);
       for (int64_t s = 0; s < slots; ++s) slot_[s] = -1;
       count_ = 0;
       for (int64_t s = begin_[at]; s < begin_[at + 1]; ++s) {
@@ -162,7 +170,7 @@ class FirstOccurrenceIdeal {
     for (uint64_t rows = above.rows; rows; rows &= rows - 1) ++rows_above;
     double rest = kInfinity;
     if (bounded_) {
-      rest = bound_.rest(above.rows, rows_above);
+      rest = bound_.rest(above.rows, at);
       if (attains(above.value + rest)) return;
     }
     const int place = page_.place(at);
@@ -174,7 +182,7 @@ class FirstOccurrenceIdeal {
       add({above.rows | uint64_t(1) << bit, above.value + gained, left - gained, index, bit}, slots);
     }
     if (page_.places() - at > page_.live() - rows_above) {
-      const double left = bounded_ ? rest - bound_.idle_loss() : 0.0;
+      const double left = bounded_ ? rest - bound_.loss(-1) : 0.0;
       if (!bounded_ || !attains(above.value + left)) add({above.rows, above.value, left, index, -1}, slots);
     }
   }
@@ -208,6 +216,7 @@ class FirstOccurrenceIdeal {
   static constexpr int kFewPlaces = 10;  // whose sets are all tried
   static constexpr int kMostPlaces = 256;
   static constexpr int kNarrow = 256, kWider = 16;
+  static constexpr double kMostSteps = 0x1p30;  // of all bounds at one width: some tenths of a second
   const FirstSets& all_;
   Pieces& pieces_;
   FirstSizes most_;

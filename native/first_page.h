@@ -53,7 +53,7 @@ class FirstPage {
     height_ = int(all_.row_offsets[p + 1] - first_row_);
     items_ = int(all_.item_offsets[p + 1] - first_item_);
     exact_ = true;
-    tries_ = 0;
+    allow_tries();
     sort_items();
     number_rows();
     find_rows_of_items();
@@ -104,6 +104,8 @@ class FirstPage {
     for (int i = 0; i < count_; ++i) take(*chosen_[i], searched ? best_column_[i] : cell_[i]);
   }
 
+  // Orders of the same rows get the same columns, whatever was tried before.
+  void allow_tries() { tries_ = 0; }
   bool exact() const { return exact_; }  // no search inside a row was cut short
 
  private:

@@ -58,9 +58,9 @@ struct FirstSets {
   const int32_t* slots;   // by row
   const bool* fixed;      // by row: it stays where it is
   const int64_t* row_offsets;
-  const double* weights;
+  const double* weights;  // at most 1
   int grid_rows, grid_cols;
-  const double* bound;   // a bound on each ideal
+  const double* bound;   // a bound on each ideal; where no item is repeated, the ideal
   const int32_t* start;  // by row: its place in an order to begin with, or -1
   int width;             // sets of rows that are kept at each place
 };

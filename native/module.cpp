@@ -1,6 +1,7 @@
 // The one door from Python into the kernels. What could make a kernel read past its arrays or count past its integers
 // is checked here: shapes, offsets, sizes, and weights, which are sorted.
 #include <algorithm>
+#include <cmath>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -165,11 +166,16 @@ nb::tuple candidate_ideals(In<double, 1> gains, In<int64_t, 1> item_offsets, In<
                         to_numpy(std::move(row), {categories}), to_numpy(std::move(item_category), {items}));
 }
 
-void require_repeats(const FirstSets& all) {
+void require_first(const FirstSets& all) {
+  for (int64_t c = 0; c < int64_t(all.grid_rows) * all.grid_cols; ++c)
+    require(all.weights[c] <= 1.0, "weights must be at most 1");
+  for (int64_t t = 0; t < all.item_offsets[all.count]; ++t)
+    require(std::isfinite(all.gains[t]), "gains must be finite");
   std::vector<int64_t> shown;  // by row
   for (int64_t p = 0; p < all.count; ++p) {
     const int64_t height = all.row_offsets[p + 1] - all.row_offsets[p];
-    require(height <= all.grid_rows, "a page must fit its weights");
+    const int64_t page_items = all.item_offsets[p + 1] - all.item_offsets[p];
+    require(height <= all.grid_rows && page_items <= int64_t(kMostCells), "a page must fit its weights");
     shown.assign(size_t(height), 0);
     const int64_t* offsets = all.item_row_offsets;
     for (int64_t at = offsets[all.item_offsets[p]]; at < offsets[all.item_offsets[p + 1]]; ++at) {
@@ -202,7 +208,7 @@ nb::tuple first_occurrence_ideals(In<double, 1> gains, In<int64_t, 1> item_offse
       int64_t(count),        gains.data(),          item_offsets.data(), item_rows.data(),   item_row_offsets.data(),
       copies.data(),         slots.data(),          fixed.data(),        row_offsets.data(), weights.data(),
       int(weights.shape(0)), int(weights.shape(1)), bound.data(),        start.data(),       width};
-  require_repeats(all);
+  require_first(all);
   Uninitialized<double> best(count), proven(count);
   Uninitialized<int32_t> place(rows), item_row(items), item_col(items);
   const FirstPages pages = {best.data(), proven.data(), place.data(), item_row.data(), item_col.data()};

@@ -71,9 +71,7 @@ def first_occurrence_ideals(
     start: NDArray[np.int32],
     width: int,
     threads: int,
-) -> tuple[
-    NDArray[np.float64], NDArray[np.float64], NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]
-]: ...
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]: ...
 def correlations(
     candidates: NDArray[np.float64], target: NDArray[np.float64], threads: int
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...

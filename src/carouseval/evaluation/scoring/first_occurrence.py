@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from carouseval import _native
 from carouseval.evaluation.reading.page_batch import PageBatch
-from carouseval.evaluation.scoring.ideal_problems import IdealCells, IdealProblems, IdealSolution
+from carouseval.evaluation.scoring.ideal_problems import IdealCells, IdealProblems
 from carouseval.metrics.grid import Array
 from carouseval.metrics.page_stack import thread_count
 
@@ -29,15 +29,11 @@ class FirstOccurrence:
 
 
 def first_occurrence_ideals(
-    pages: PageBatch,
-    gain: Array,
-    weights: Array,
-    problems: IdealProblems,
-    best_rule: IdealSolution,
-    threads: int | None = None,
+    pages: PageBatch, gain: Array, weights: Array, problems: IdealProblems, threads: int | None = None
 ) -> FirstOccurrence:
-    """The ideal of every page and a bound on it; ``best_rule`` solves the same pages under the rule "best"."""
-    exponent = int(np.frexp(weights.max())[1])  # weights near 1, so that no sum overflows
+    """The ideal of every page, a bound on it, and its cells; ``problems`` are those of displayed items."""
+    best_rule = problems.solve(weights, True, node_limit=1, threads=threads)  # a rough bound does
+    exponent = int(np.frexp(weights.max())[1])  # scaled by a power of two, weights are at most 1
     best, bound, place, row, col = _native.first_occurrence_ideals(
         problems.gain,
         problems.item_offsets,

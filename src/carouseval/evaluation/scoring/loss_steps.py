@@ -57,10 +57,10 @@ def _best(
     pages: PageBatch, problems: ideal_problems.IdealProblems, gain: Array, weights: Array, plan: ScoringPlan
 ) -> tuple[Array, Array, ideal_problems.IdealCells]:
     """The best value, what a score would be divided by, and the cells."""
-    solution = problems.solve(weights, True, threads=plan.threads)
     if plan.settings.duplicates == "first":
-        first = first_occurrence_ideals(pages, gain, weights, problems, solution, plan.threads)
+        first = first_occurrence_ideals(pages, gain, weights, problems, plan.threads)
         return first.best, divisor(first.best, first.bound), first.cells
+    solution = problems.solve(weights, True, threads=plan.threads)
     return (
         solution.best,
         divisor(solution.best, solution.bound),

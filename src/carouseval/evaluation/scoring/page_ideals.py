@@ -165,8 +165,8 @@ class PageIdeals:
                 problems.item_offsets, problems.gain, weights, threads=self.plan.threads
             )
             return best, best
-        solution = problems.solve(weights, settings.once, threads=self.plan.threads)
         if settings.duplicates == "first" and pages.duplicates.any():
-            first = first_occurrence_ideals(pages, gain, weights, problems, solution, self.plan.threads)
+            first = first_occurrence_ideals(pages, gain, weights, problems, self.plan.threads)
             return first.best, first.bound
+        solution = problems.solve(weights, settings.once, threads=self.plan.threads)
         return solution.best, solution.bound

@@ -3,6 +3,7 @@
 import itertools
 import math
 import random
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,15 +12,15 @@ import pytest
 
 import carouseval as cv
 from carouseval import _native
-from tests.evaluation.table_oracle import _best_first_row
+from tests.evaluation.table_oracle import Id, best_first_row
 
 
 @dataclass
 class Page:
     """Rows of items; those of gain 0 are not listed for the kernel."""
 
-    rows: list[list[int]]
-    gains: dict[int, float]
+    rows: Sequence[Sequence[int]]
+    gains: Mapping[int, float]
     fixed: set[int] = field(default_factory=set)
 
     def value(self, order: tuple[int, ...], weights: Any) -> float:
@@ -37,7 +38,9 @@ class Page:
             heavy = sorted(weights[place][: len(items)], reverse=True)
             gains = sorted((self.gains[item] for item in fresh), reverse=True)
             return math.fsum(gain * weight for gain, weight in zip(gains, heavy, strict=False))
-        return _best_first_row(fresh, self.gains, weights[place][: len(items)].tolist())
+        copies: dict[Id, int] = dict(fresh.items())
+        gains_of: dict[Id, float] = {item: self.gains[item] for item in fresh}
+        return best_first_row(copies, gains_of, weights[place][: len(items)].tolist())
 
     def by_orders(self, weights: Any) -> float:
         orders = itertools.permutations(range(len(self.rows)))

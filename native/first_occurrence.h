@@ -119,9 +119,10 @@ class FirstOccurrenceIdeal {
     const int places = page_.places(), live = page_.live();
     layer_.reserve(int64_t(width) * (places + 1));
     begin_.reserve(places + 2);
-    next_.reserve(int64_t(width) * (live + 1));
+    const int64_t most = int64_t(width) * (live + 1);
+    next_.reserve(most);
     int64_t slots = 16;
-    while (slots < 2 * next_.size()) slots *= 2;
+    while (slots < 2 * most) slots *= 2;
     slot_.reserve(slots);
     double dropped = -1.0;
     layer_[0] = {0, fixed_value(0, 0), kInfinity, -1, -1};

@@ -9,6 +9,7 @@
 #include "chain.h"
 #include "correlation.h"
 #include "draws.h"
+#include "first_occurrence.h"
 #include "ideal.h"
 #include "layout.h"
 #include "page.h"
@@ -120,6 +121,11 @@ void candidate_ideals(const CandidateSets& all, Pieces& pieces, const CandidateP
   for_each(pieces, [&](int64_t p) { ideal.solve(p, pages); });
 }
 
+void first_occurrence_ideals(const FirstSets& all, Pieces& pieces, const FirstPages& pages) {
+  FirstOccurrenceIdeal ideal(all, pieces);
+  for_each(pieces, [&](int64_t p) { ideal.solve(p, pages); });
+}
+
 void correlations(const double* candidates, const double* target, int n, Pieces& pieces, double* rho, double* r) {
   Ranks target_ranks(n), ranks(n);
   target_ranks.rank(target);
@@ -174,6 +180,8 @@ int64_t layout(const Pages<double>& pages, Pieces& pieces, int64_t* source) {
 
 namespace CAROUSEVAL_ISA {
 extern const Kernels kernels;
-const Kernels kernels = {score<double>, score<float>, score<uint8_t>, score<int64_t>, gains,       candidate_ideals,
-                         correlations,  draw_pairs,   sign_flips,     resampled_sums, scan_chains, layout};
+const Kernels kernels = {score<double>, score<float>,     score<uint8_t>,          score<int64_t>,
+                         gains,         candidate_ideals, first_occurrence_ideals, correlations,
+                         draw_pairs,    sign_flips,       resampled_sums,          scan_chains,
+                         layout};
 }  // namespace CAROUSEVAL_ISA

@@ -47,6 +47,32 @@ struct CandidatePages {
   int32_t* item_category;  // by item: the category it counts in, or -1
 };
 
+// Displayed pages, of which an item counts in the first row that shows it; lists one after the other as above.
+struct FirstSets {
+  int64_t count;
+  const double* gains;
+  const int64_t* item_offsets;
+  const int32_t* item_rows;  // the rows that show an item
+  const int64_t* item_row_offsets;
+  const int32_t* copies;  // how often each of them shows it; a row's together are at most its slots
+  const int32_t* slots;   // by row
+  const bool* fixed;      // by row: it stays where it is
+  const int64_t* row_offsets;
+  const double* weights;  // at most 1
+  int grid_rows, grid_cols;
+  const double* bound;   // a bound on each ideal; where no item is repeated, the ideal
+  const int32_t* start;  // by row: its place in an order to begin with, or -1
+  int width;             // sets of rows that are kept at each place
+};
+
+// The best page found for each, and a proven bound.
+struct FirstPages {
+  double *best, *bound;
+  int32_t* place;     // by row
+  int32_t* item_row;  // by item: the row it counts in, and its column there; -1 if it gains nothing
+  int32_t* item_col;
+};
+
 // Random pairs of layouts of the same carousels.
 struct Draws {
   uint64_t seed;
@@ -101,6 +127,7 @@ struct Kernels {
   int64_t (*score_i64)(const Pages<int64_t>&, Pieces&, double* dcg, double* best);
   int64_t (*gains)(const double* relevance, int64_t count, Gain gain, Pieces& blocks, double* out);
   void (*candidate_ideals)(const CandidateSets&, Pieces&, const CandidatePages&);
+  void (*first_occurrence_ideals)(const FirstSets&, Pieces&, const FirstPages&);
   // rho and r of each candidate (a row of n values) with the target; NaN where one is constant
   void (*correlations)(const double* candidates, const double* target, int n, Pieces&, double* rho, double* r);
   // trials first + [begin, end), into two stacks of pages

@@ -1,8 +1,10 @@
 // The one door from Python into the kernels. What could make a kernel read past its arrays or count past its integers
 // is checked here: shapes, offsets, sizes, and weights, which are sorted.
 #include <algorithm>
+#include <cmath>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "arrays.h"
 #include "kernels.h"
@@ -164,6 +166,60 @@ nb::tuple candidate_ideals(In<double, 1> gains, In<int64_t, 1> item_offsets, In<
                         to_numpy(std::move(row), {categories}), to_numpy(std::move(item_category), {items}));
 }
 
+void require_first(const FirstSets& all) {
+  for (int64_t c = 0; c < int64_t(all.grid_rows) * all.grid_cols; ++c)
+    require(all.weights[c] <= 1.0, "weights must be at most 1");
+  for (int64_t t = 0; t < all.item_offsets[all.count]; ++t)
+    require(std::isfinite(all.gains[t]), "gains must be finite");
+  std::vector<int64_t> shown;  // by row
+  for (int64_t p = 0; p < all.count; ++p) {
+    const int64_t height = all.row_offsets[p + 1] - all.row_offsets[p];
+    const int64_t page_items = all.item_offsets[p + 1] - all.item_offsets[p];
+    require(height <= all.grid_rows && page_items <= int64_t(kMostCells), "a page must fit its weights");
+    shown.assign(size_t(height), 0);
+    const int64_t* offsets = all.item_row_offsets;
+    for (int64_t at = offsets[all.item_offsets[p]]; at < offsets[all.item_offsets[p + 1]]; ++at) {
+      require(all.item_rows[at] >= 0 && all.item_rows[at] < height, "the rows of an item must be among its page's");
+      require(all.copies[at] > 0, "a row shows its items at least once");
+      shown[size_t(all.item_rows[at])] += all.copies[at];
+    }
+    for (int64_t k = 0; k < height; ++k) {
+      const int32_t slots = all.slots[all.row_offsets[p] + k];
+      require(slots <= all.grid_cols && shown[size_t(k)] <= slots, "the items of a row must fit its slots and weights");
+    }
+  }
+}
+
+nb::tuple first_occurrence_ideals(In<double, 1> gains, In<int64_t, 1> item_offsets, In<int32_t, 1> item_rows,
+                                  In<int64_t, 1> item_row_offsets, In<int32_t, 1> copies, In<int32_t, 1> slots,
+                                  In<bool, 1> fixed, In<int64_t, 1> row_offsets, In<double, 2> weights,
+                                  In<double, 1> bound, In<int32_t, 1> start, int width, int threads) {
+  const size_t count = bound.shape(0), items = gains.shape(0), rows = slots.shape(0);
+  require_weights(weights);
+  require_offsets(item_offsets, items, "item_offsets");
+  require_offsets(item_row_offsets, item_rows.shape(0), "item_row_offsets");
+  require_offsets(row_offsets, rows, "row_offsets");
+  require(item_offsets.shape(0) == count + 1 && row_offsets.shape(0) == count + 1 &&
+              item_row_offsets.shape(0) == items + 1 && copies.shape(0) == item_rows.shape(0) &&
+              fixed.shape(0) == rows && start.shape(0) == rows,
+          "every page must have its items and rows, every item and row its values");
+  require(width >= 0 && width <= 100'000, "width must be 0 to 100,000");
+  const FirstSets all = {
+      int64_t(count),        gains.data(),          item_offsets.data(), item_rows.data(),   item_row_offsets.data(),
+      copies.data(),         slots.data(),          fixed.data(),        row_offsets.data(), weights.data(),
+      int(weights.shape(0)), int(weights.shape(1)), bound.data(),        start.data(),       width};
+  require_first(all);
+  Uninitialized<double> best(count), proven(count);
+  Uninitialized<int32_t> place(rows), item_row(items), item_col(items);
+  const FirstPages pages = {best.data(), proven.data(), place.data(), item_row.data(), item_col.data()};
+  constexpr int64_t piece = 16;
+  parallel_for(int64_t(count), piece, threads,
+               [&](Pieces& pieces) { active->first_occurrence_ideals(all, pieces, pages); });
+  return nb::make_tuple(to_numpy(std::move(best), {count}), to_numpy(std::move(proven), {count}),
+                        to_numpy(std::move(place), {rows}), to_numpy(std::move(item_row), {items}),
+                        to_numpy(std::move(item_col), {items}));
+}
+
 nb::tuple correlations(In<double, 2> candidates, In<double, 1> target, int threads) {
   const size_t count = candidates.shape(0), n = candidates.shape(1);
   require(target.shape(0) == n, "candidates and target must have as many values");
@@ -275,6 +331,11 @@ NB_MODULE(_native, m) {
         "item_category_offsets"_a, "slots"_a, "pinned"_a, "category_offsets"_a, "open"_a, "weights"_a, "once"_a,
         "node_limit"_a, "threads"_a,
         "The best page of each set of items, its bound, the row of every category and the category of every item.");
+  m.def("first_occurrence_ideals", &first_occurrence_ideals, "gains"_a, "item_offsets"_a, "item_rows"_a,
+        "item_row_offsets"_a, "copies"_a, "slots"_a, "fixed"_a, "row_offsets"_a, "weights"_a, "bound"_a, "start"_a,
+        "width"_a, "threads"_a,
+        "The best order of each page whose items count where they come first, its bound, the place of every row, and "
+        "the row and column of every item.");
   m.def("correlations", &correlations, "candidates"_a, "target"_a, "threads"_a,
         "Spearman's rho and Pearson's r of every candidate with the target.");
   m.def("draw_pairs", &draw_pairs, "seed"_a, "first"_a, "count"_a, "rows"_a, "cols"_a, "up_to"_a, "top_grade"_a,

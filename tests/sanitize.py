@@ -14,6 +14,7 @@ KERNEL_TESTS = (
     "tests/metrics/test_ideal.py",
     "tests/metrics/test_chain_kernel.py",
     "tests/evaluation/test_candidate_ideals.py",
+    "tests/evaluation/test_first_occurrence.py",
     "tests/evaluation/test_evaluate_oracle.py",
     "tests/comparison/test_significance.py",
     "tests/attention/test_rank_fit.py",

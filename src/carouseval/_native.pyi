@@ -57,6 +57,21 @@ def candidate_ideals(
     node_limit: int,
     threads: int,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int32], NDArray[np.int32]]: ...
+def first_occurrence_ideals(
+    gains: NDArray[np.float64],
+    item_offsets: NDArray[np.int64],
+    item_rows: NDArray[np.int32],
+    item_row_offsets: NDArray[np.int64],
+    copies: NDArray[np.int32],
+    slots: NDArray[np.int32],
+    fixed: NDArray[np.bool_],
+    row_offsets: NDArray[np.int64],
+    weights: NDArray[np.float64],
+    bound: NDArray[np.float64],
+    start: NDArray[np.int32],
+    width: int,
+    threads: int,
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]: ...
 def correlations(
     candidates: NDArray[np.float64], target: NDArray[np.float64], threads: int
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...

@@ -553,7 +553,7 @@ def displayed_category_ideal_by_matching(page: Page, gains: Gains, weights: Tabl
             value = 0.0
             for row, here in rows:
                 fresh = {item: row.count(item) for item in row if item is not None and item not in seen}
-                value += _best_first_row(fresh, gains, here)
+                value += best_first_row(fresh, gains, here)
                 seen |= set(fresh)
         else:
             items = sorted({item for row in contents for item in row if item is not None}, key=repr)
@@ -572,7 +572,7 @@ def displayed_category_ideal_by_matching(page: Page, gains: Gains, weights: Tabl
     return best
 
 
-def _best_first_row(copies: Mapping[Id, int], gains: Gains, weights: Sequence[float]) -> float:
+def best_first_row(copies: Mapping[Id, int], gains: Gains, weights: Sequence[float]) -> float:
     """The best row when an item counts at its leftmost copy: every choice of leftmost cells that leaves room.
 
     The other copies of an item stand to the right of its leftmost one, in cells that are no item's leftmost. Such cells

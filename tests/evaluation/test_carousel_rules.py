@@ -256,8 +256,8 @@ def test_past_the_limit_of_work_scores_are_shares_of_the_bound(
     assert (bounded["N2DCG_cat"] <= bounded["proven_score"] * (1 + 1e-12)).all()
 
 
-def test_past_the_limit_of_nodes_the_rule_first_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Pages of 4 x 3 with a few repeats, whose best order is searched for among counting rows."""
+def test_past_the_limit_of_sets_the_rule_first_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pages of 4 x 3 with a few repeats, the order of whose rows is not searched for."""
     rng, lines = random.Random(7), []
     for user in range(60):
         rows = [rng.sample(range(9), 3) for _ in range(4)]
@@ -266,14 +266,15 @@ def test_past_the_limit_of_nodes_the_rule_first_is_bounded(monkeypatch: pytest.M
     liked = [{"user_id": user, "item_id": item, "relevance": item % 4} for user in range(60) for item in range(9)]
     settings: dict[str, Any] = {"grid": cv.Grid(4, 3, page_size=2), "candidates": "displayed", "duplicates": "first"}
     proven = cv.evaluate(frame(lines), frame(liked), **settings)
-    monkeypatch.setattr(first_occurrence, "_MOST_NODES", 0)
+    monkeypatch.setattr(first_occurrence, "WIDTH", 0)
     found = cv.evaluate(frame(lines), frame(liked), **settings)
-    assert proven.counts["bounded"] < found.counts["bounded"]
+    assert proven.counts["bounded"] == 0 < found.counts["bounded"]
     assert (found.per_page["N2DCG_cat.ideal"] >= proven.per_page["N2DCG_cat.ideal"] * (1 - 1e-12)).all()
 
 
 def end_searches_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Give the search for an ideal page one step."""
+    """Give the search for an ideal page one step, and that for the order of its rows none."""
+    monkeypatch.setattr(first_occurrence, "WIDTH", 0)
     solve = ideal_problems.IdealProblems.solve
     monkeypatch.setattr(
         ideal_problems.IdealProblems,

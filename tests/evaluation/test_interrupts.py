@@ -53,6 +53,19 @@ gains, weights = rng.random(9000), rng.random((60, 3))
 start()
 solve(gains, [[int(k), (7 * int(k) + 1) % 9000] for k in range(9000)], weights, 10_000)
 """,
+    "one order of rows": """
+rows, cols = 60, 15
+shown = np.arange(rows * cols) % 150
+item_rows = np.argsort(shown, kind="stable") // cols
+weights = np.sort(rng.random((rows, 1)), axis=0)[::-1] * np.ones(cols)
+start()
+while True:  # a page takes a second
+    _native.first_occurrence_ideals(
+        rng.random(150), np.array([0, 150]), item_rows.astype(np.int32), np.arange(0, 901, 6),
+        np.ones(900, np.int32), np.full(rows, cols, np.int32), np.zeros(rows, bool), np.array([0, rows]), weights,
+        np.full(1, np.inf), np.full(rows, -1, np.int32), 100_000, {threads},
+    )
+""",
     "new ids": f"""{TEXTS}
 start()
 _native.Ids().add_texts(texts.__arrow_c_stream__(), {{threads}})

@@ -128,6 +128,38 @@ def candidate_ideals(rng: Generator) -> Arguments:
     }
 
 
+def first_occurrence_ideals(rng: Generator) -> Arguments:
+    pages, rows, cols = size(rng, most=17), int(rng.choice([3, 5, 12])), size(rng, 1, 9)
+    heights = rng.integers(0, rows + 1, pages)
+    items = np.where(heights > 0, rng.integers(0, 20, pages), 0)
+    slots = rng.integers(0, cols + 1, heights.sum()).astype(np.int32)
+    first, left = np.concatenate([[0], np.cumsum(heights)]), slots.copy()
+    item_rows, copies, held = [], [], []
+    for page, count in enumerate(items):
+        for _ in range(count):
+            with_room = np.flatnonzero(left[first[page] : first[page + 1]] > 0)
+            chosen = rng.permutation(with_room)[: rng.integers(0, 4)]
+            some = rng.integers(1, 1 + np.minimum(2, left[first[page] + chosen]))
+            left[first[page] + chosen] -= some.astype(np.int32)
+            item_rows += chosen.tolist()
+            copies += some.tolist()
+            held.append(len(chosen))
+    return {
+        "gains": gains(rng, int(items.sum())),
+        "item_offsets": np.concatenate([[0], np.cumsum(items)]),
+        "item_rows": np.array(item_rows, np.int32),
+        "item_row_offsets": np.concatenate([[0], np.cumsum(held)]).astype(np.int64),
+        "copies": np.array(copies, np.int32),
+        "slots": slots,
+        "fixed": rng.random(len(slots)) < 0.1,
+        "row_offsets": first,
+        "weights": np.minimum(1.0, weights(rng, rows, cols)),
+        "bound": rng.choice([1.0, 1e6, np.inf], pages),
+        "start": rng.integers(-1, rows + 1, len(slots)).astype(np.int32),
+        "width": int(rng.choice([0, 1, 20, 1000])),
+    }
+
+
 def correlations(rng: Generator) -> Arguments:
     n = size(rng)
     return {"candidates": numbers(rng, int(rng.choice([0, 1, 130])), n), "target": numbers(rng, n)}
@@ -322,7 +354,8 @@ STREAMS = ("text_hashes", "scan_json")  # what they are given can be read once
 MAKERS: dict[str, Callable[[Generator], Arguments]] = {
     made.__name__: made
     for made in (
-        score, layout, candidate_ideals, correlations, draw_pairs, sign_flips, resampled_sums, scan_chains,
+        score, layout, candidate_ideals, first_occurrence_ideals, correlations, draw_pairs, sign_flips,
+        resampled_sums, scan_chains,
         page_runs, shown_carousels, read_pages, score_hits, gather_candidates, largest_first,
         order_within, judged_twice, text_hashes, scan_json,
     )

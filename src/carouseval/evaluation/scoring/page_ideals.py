@@ -222,9 +222,9 @@ def solve_displayed(
     pages: PageBatch, problems: ideal_problems.IdealProblems, gain: Array, weights: Array, plan: ScoringPlan
 ) -> SolvedIdeals:
     """The ideals of displayed items, by the rule for repeats."""
-    solution = problems.solve(weights, True, threads=plan.threads)
     if plan.settings.duplicates == "first" and pages.duplicates.any():
-        first = first_occurrence_ideals(pages, gain, weights, problems, solution)
+        first = first_occurrence_ideals(pages, gain, weights, problems, plan.threads)
         return SolvedIdeals(first.best, first.bound, lambda: first.cells)
+    solution = problems.solve(weights, True, threads=plan.threads)
     cells = partial(ideal_problems.ideal_cells, problems, solution, weights)
     return SolvedIdeals(solution.best, solution.bound, cells)

@@ -4,13 +4,14 @@
 #include "candidates.h"
 #include "item_matching.h"
 #include "item_types.h"
+#include "search_limits.h"
 
 namespace {
 
 class BestPage {
  public:
-  BestPage(const CandidateSizes& most, Pieces& pieces)
-      : pieces_(pieces), matching_(most, pieces), trial_(most), column_(most.categories), best_column_(most.categories), price_(most.items), recent_(kRecent) {}
+  BestPage(const CandidateSizes& most, SearchLimits& limits, Pieces& pieces)
+      : limits_(limits), matching_(most, pieces), trial_(most), column_(most.categories), best_column_(most.categories), price_(most.items), recent_(kRecent) {}
 
   // The pages of a set are written into `page`.
   void read(Candidates& set, Arrangement& page) {
@@ -19,11 +20,22 @@ class BestPage {
     matching_.read(set);
     for (int h = 0; h < kRecent; ++h) recent_[h] = 0;
     worth_ = -1.0;
+    passed_ = 0.0;
   }
 
   double worth() const { return worth_; }
   const int* column() const { return best_column_.at(0); }  // by free category, -1: left out
-  bool beaten_by(double bound) const { return bound > worth_ + kExact * worth_; }
+
+  // Whether pages up to this bound are worth a search. Those that are not are remembered, if they might be better.
+  bool beaten_by(double bound) {
+    if (bound > enough()) return true;
+    passed_ = std::max(passed_, bound);
+    return false;
+  }
+  double enough() const { return worth_ + std::max(kExact, limits_.tolerance) * worth_; }
+
+  // A bound on all pages that were not searched.
+  double bound() const { return passed_ > worth_ + kExact * worth_ ? passed_ : worth_; }
   const ItemMatching& matching() const { return matching_; }
 
   // Places items as well as can be if categories stand on these columns (-1: left out), unless that was tried lately.
@@ -35,7 +47,7 @@ class BestPage {
     if (recent == hash && !always) return;
     recent = hash;
     matching_.choose_quickly(set, column);
-    matching_.improve(set, trial_.category.at(0));
+    limits_.add(matching_.improve(set, trial_.category.at(0)));
     for (int a = 0; a < set.active(); ++a)
       trial_.row[a] = a >= set.free() ? set.pin(a) : column[a] < 0 ? -1 : set.row(column[a]);
     const double value = ::worth(set, trial_, false);
@@ -68,7 +80,7 @@ class BestPage {
       for (int a = 0; a < set.free(); ++a)
         for (int b = a + 1; b < set.free(); ++b) {
           if (column_[a] == column_[b]) continue;
-          if (b % kCheckEvery == 0) pieces_.check_stop();
+          limits_.add(matching_.members());
           std::swap(column_[a], column_[b]);
           const double value = matching_.choose_quickly(set, column_.at(0));
           if (value > best + kExact * best) {
@@ -87,13 +99,13 @@ class BestPage {
   static constexpr int64_t kMostExchanged = 100'000'000;
   static constexpr double kExact = 1e-12;  // relative: rounding in a bound
 
-  Pieces& pieces_;
+  SearchLimits& limits_;
   ItemMatching matching_;
   Arrangement trial_;
   Buffer<int> column_, best_column_;
   Buffer<double> price_;  // by item
   Buffer<uint64_t> recent_;  // columns tried lately, by their hash
-  double worth_ = 0.0;
+  double worth_ = 0.0, passed_ = 0.0;
   Candidates* set_ = nullptr;
   Arrangement* page_ = nullptr;
 };

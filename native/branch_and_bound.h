@@ -14,9 +14,9 @@ namespace {
 class BranchAndBound {
  public:
   BranchAndBound(const CandidateSets& all, const CandidateSizes& most, Pieces& pieces)
-      : pieces_(pieces), types_(most), rows_(all, most, pieces), best_(most, pieces), steps_(most),
-        lattice_(most, pieces), column_(most.categories), used_(most.items), imbalance_(most.items),
-        weight_(all.grid_rows * all.grid_cols), trail_(0), node_limit_(all.node_limit) {}
+      : limits_(all.tolerance, all.work_limit, pieces), types_(most), rows_(all, most, pieces),
+        best_(most, limits_, pieces), steps_(most), lattice_(most, best_, limits_), column_(most.categories), used_(most.items), imbalance_(most.items),
+        weight_(all.grid_rows * all.grid_cols), trail_(0) {}
 
   // Writes the best page found into `best`, returns its worth; bound() is proven.
   double solve(Candidates& set, Arrangement& page) {
@@ -24,20 +24,20 @@ class BranchAndBound {
     types_.read(set);
     rows_.read(set, types_);
     best_.read(set, page);
-    lattice_.read(set, types_, rows_, steps_, best_);
+    lattice_.read(set, types_, rows_, steps_);
     trail_.reserve(int64_t(set.free()) * rows_.choices());
     open_bound_ = 0.0;
     trail_size_ = 0;
     nodes_ = 0;
-    // very large sets, whose nodes cost more, get fewer of them: the limit is one of work
-    limit_ = std::max<int64_t>(
-        1, node_limit_ * kOrdinary / std::max(kOrdinary, int64_t(best_.matching().end() - best_.matching().begin()) * set.active()));
+    limits_.start();
+    work_ = int64_t(set.free()) * set.columns() * 4;
+    for (int a = 0; a < set.active(); ++a) work_ += 2 * rows_.work(a);
     set_first_prices();
     const double most = rows_.bound(steps_.prices, 0.0, column_.at(0));
     forbidden_ = -8.0 * most;
     best_.try_exchanges(column_.at(0));
     explore(most);
-    bound_ = std::max(best_.worth(), open_bound_);
+    bound_ = std::max(best_.bound(), open_bound_);
     return best_.worth();
   }
 
@@ -47,8 +47,6 @@ class BranchAndBound {
   struct Ban {
     int category, choice;
   };
-
-  static constexpr int64_t kOrdinary = 4000;  // items times categories
 
   // As if any item could stand anywhere: the prices of the unconstrained ideal, where many sets end.
   void set_first_prices() {
@@ -88,7 +86,7 @@ class BranchAndBound {
 
   void explore(double bound) {
     if (!best_.beaten_by(bound)) return;
-    if (nodes_ >= limit_) {
+    if (nodes_ > 0 && limits_.spent()) {
       open_bound_ = std::max(open_bound_, bound);
       return;
     }
@@ -110,9 +108,8 @@ class BranchAndBound {
     double lowest = kInfinity;
     steps_.start();
     for (int y = 0; y < types_.count(); ++y) imbalance_[y] = 0.0;
-    static const int kRoot = getenv("BROOT") ? atoi(getenv("BROOT")) : 100;
-    for (int step = 0; step < (root ? kRoot : 20); ++step) {
-      pieces_.check_stop();
+    for (int step = 0; step < (root ? 100 : 20) && !(step > 0 && limits_.spent()); ++step) {
+      limits_.add(work_);
       const double bound = rows_.bound(steps_.prices, forbidden_, column_.at(0));
       if (!best_.beaten_by(bound)) return true;
       count();
@@ -199,29 +196,19 @@ class BranchAndBound {
     const int64_t mark = trail_size_;
     const int out = rows_.out();
     for (int b = 0; b < set_->free(); ++b)
-      if (b == a || contains(b, a)) ban(b, out);
+      if (b == a || stands_in(b, a)) ban(b, out);
     explore(bound);
     undo(mark);
     for (int b = 0; b < set_->free(); ++b)
-      for (int j = 0; j < out && (b == a || contains(a, b)); ++j) ban(b, j);
+      for (int j = 0; j < out && (b == a || stands_in(a, b)); ++j) ban(b, j);
     explore(bound);
     undo(mark);
   }
 
-  // Whether a could stand in for b with all its members; of two equal ones, the first.
-  bool contains(int a, int b) const {
-    const Candidates& set = *set_;
-    if (set.slots(a) < set.slots(b) || set.size(a) < set.size(b)) return false;
-    if (set.slots(a) == set.slots(b) && set.size(a) == set.size(b) && a > b) return false;
-    const Member *m = set.members(a), *end = set.members_end(a);
-    for (const Member* wanted = set.members(b); wanted < set.members_end(b); ++wanted) {
-      while (m < end && m->item != wanted->item) ++m;
-      if (m == end) return false;
-    }
-    return true;
-  }
+  // Whether a can stand in for b; of two equal ones, the first.
+  bool stands_in(int a, int b) const { return types_.contains(a, b) && (a < b || !types_.contains(b, a)); }
 
-  Pieces& pieces_;
+  SearchLimits limits_;
   ItemTypes types_;
   LagrangianBound rows_;
   BestPage best_;
@@ -233,7 +220,7 @@ class BranchAndBound {
   Buffer<double> weight_;
   Buffer<Ban> trail_;  // to be undone
   int64_t trail_size_ = 0;
-  int64_t limit_ = 0, node_limit_, nodes_ = 0;
+  int64_t nodes_ = 0, work_ = 0;  // of a bound
   double bound_ = 0.0, open_bound_ = 0.0, forbidden_ = 0.0;
   Candidates* set_ = nullptr;
 };

@@ -20,6 +20,7 @@ class ItemMatching {
 
   void read(Candidates& set) {
     count_ = 0;
+    items_ = set.items();
     int held = 0;
     for (int t = 0; t < set.items(); ++t) {
       category_first_[t] = category_next_[t] = held;
@@ -80,9 +81,12 @@ class ItemMatching {
     return total;
   }
 
-  // Makes the quick choice the best one; category gets the category of each item, or -1.
-  void improve(const Candidates& set, int* category) {
+  int64_t members() const { return category_first_[items_]; }
+
+  // Makes the quick choice the best one; category gets the category of each item, or -1. Returns the work it took.
+  int64_t improve(const Candidates& set, int* category) {
     top_ = count_ > 0 ? order_[0].gain : 0.0;
+    passes_ = 0;
     for (int tries = 0; tries < 100000; ++tries) {
       if (tries % kCheckEvery == kCheckEvery - 1) pieces_.check_stop();
       fill_cells(set);
@@ -92,8 +96,10 @@ class ItemMatching {
       settle(set);
     }
     for (int t = 0; t < set.items(); ++t) category[t] = -1;
+    const int64_t steps = 8 * members() * (1 + passes_);
     for (int n = 0; n < count_; ++n)
       if (spot_[order_[n].item] >= 0) category[order_[n].item] = cell_category_[spot_[order_[n].item]];
+    return steps;
   }
 
   // Prices of items at which, with these rows, no page is worth more than the improved one: the middle between the
@@ -152,6 +158,7 @@ class ItemMatching {
   int find_chain() {
     for (int pass = 0;; ++pass) {
       bool changed = false;
+      ++passes_;
       for (int n = count_ - 1; n >= 0; --n) {
         const int s = order_[n].item, own = spot_[s];
         const double gain = order_[n].gain;
@@ -229,7 +236,8 @@ class ItemMatching {
   }
 
   Pieces& pieces_;
-  int count_ = 0;
+  int count_ = 0, items_ = 0;
+  int64_t passes_ = 0;
   double top_ = 0.0;
   Buffer<Member> order_;  // items, largest gain first
   Buffer<int> category_first_, category_next_, category_;

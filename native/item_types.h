@@ -52,6 +52,17 @@ class ItemTypes {
   const int* categories_end(int y) const { return category_.at(first_[representative_[y] + 1]); }
   bool shared(int y) const { return categories_end(y) - categories(y) > 1; }  // must choose between categories
 
+  // Whether category a has the slots and all members of category b, so that it could stand in for it.
+  bool contains(int a, int b) const {
+    if (set_->slots(a) < set_->slots(b) || set_->size(a) < set_->size(b)) return false;
+    const int *y = members(a), *end = members_end(a);
+    for (const int* wanted = members(b); wanted < members_end(b); ++wanted) {
+      while (y < end && *y < *wanted) ++y;
+      if (y == end || *y != *wanted) return false;
+    }
+    return true;
+  }
+
   // The types in an active category, those with large gains first.
   const int* members(int a) const { return member_.at(member_first_[a]); }
   const int* members_end(int a) const { return member_.at(member_first_[a + 1]); }

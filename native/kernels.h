@@ -37,10 +37,11 @@ struct CandidateSets {
   const double* weights;
   int grid_rows, grid_cols;
   bool once;  // an item counts in one of its categories, else in all of them
-  int64_t node_limit;
+  double tolerance;    // relative: pages that are better by less than this need not be found
+  int64_t work_limit;  // steps for one set, about a nanosecond each
 };
 
-// The best page found for each set, and a proven bound: equal unless the limit of nodes was met.
+// The best page found for each set, and a proven bound: equal but for the tolerance, unless the limit of work was met.
 struct CandidatePages {
   double *best, *bound;
   int32_t* row;            // by category: its row, or -1

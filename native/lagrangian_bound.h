@@ -24,7 +24,7 @@ struct Prices {
 class LagrangianBound {
  public:
   LagrangianBound(const CandidateSets& all, const CandidateSizes& most, Pieces& pieces)
-      : assignment_(pieces), weight_at_(most.categories), weight_(0), banned_(0), open_(most.categories),
+      : assignment_(pieces), weight_at_(most.categories), work_(most.categories), weight_(0), banned_(0), open_(most.categories),
         slot_(most.categories), value_((all.grid_cols + 1) * kLanes), one_(std::max(all.grid_cols + 1, kLanes)),
         taken_(0), utility_(most.categories) {}
 
@@ -38,6 +38,7 @@ class LagrangianBound {
     for (int a = 0; a < set.active(); ++a) {
       weight_at_[a] = size;
       size += int64_t(set.depth(a)) * (a < set.free() ? lanes_ : kLanes);
+      work_[a] = (int64_t(set.size(a)) * set.depth(a) + 8) * (a < set.free() ? lanes_ : kLanes) / kLanes;
       widest = std::max<int64_t>(widest, int64_t(set.size(a)) * set.depth(a));
     }
     weight_.reserve(size);
@@ -57,7 +58,7 @@ class LagrangianBound {
     }
   }
 
-  int lanes() const { return lanes_; }  // columns, padded
+  int64_t work(int a) const { return work_[a]; }  // of a choice of its members
   int choices() const { return columns_ + crowded_; }
   int out() const { return columns_; }  // the choice of a category that is left out
   bool banned(int a, int choice) const { return banned_[int64_t(a) * choices() + choice]; }
@@ -211,7 +212,7 @@ class LagrangianBound {
   int columns_ = 0, lanes_ = 0;
   bool crowded_ = false;  // more categories than columns
   double price_outside_ = 0.0;
-  Buffer<int64_t> weight_at_;
+  Buffer<int64_t> weight_at_, work_;
   Buffer<double> weight_;  // by category: rank, then column
   Buffer<bool> banned_;    // by free category and choice
   Buffer<int> open_;

@@ -132,7 +132,7 @@ void require_candidates(const CandidateSets& all) {
 nb::tuple candidate_ideals(In<double, 1> gains, In<int64_t, 1> item_offsets, In<int32_t, 1> item_categories,
                            In<int64_t, 1> item_category_offsets, In<int32_t, 1> slots, In<int32_t, 1> pinned,
                            In<int64_t, 1> category_offsets, In<int32_t, 1> open, In<double, 2> weights, bool once,
-                           int64_t node_limit, int threads) {
+                           double tolerance, int64_t work_limit, int threads) {
   const size_t count = open.shape(0), items = gains.shape(0), categories = slots.shape(0);
   require_weights(weights);
   require_offsets(item_offsets, items, "item_offsets");
@@ -141,7 +141,8 @@ nb::tuple candidate_ideals(In<double, 1> gains, In<int64_t, 1> item_offsets, In<
   require(item_offsets.shape(0) == count + 1 && category_offsets.shape(0) == count + 1 &&
               item_category_offsets.shape(0) == items + 1 && pinned.shape(0) == categories,
           "every set must have its items and categories, every item and category its values");
-  require(node_limit >= 0 && node_limit <= 10'000'000, "node_limit must be 0 to 10,000,000");
+  require(tolerance >= 0 && tolerance <= 1, "tolerance must be 0 to 1");
+  require(work_limit >= 0 && work_limit <= INT64_MAX / 4, "work_limit must be 0 to 2^61");
   const CandidateSets all = {int64_t(count),
                              gains.data(),
                              item_offsets.data(),
@@ -155,7 +156,8 @@ nb::tuple candidate_ideals(In<double, 1> gains, In<int64_t, 1> item_offsets, In<
                              int(weights.shape(0)),
                              int(weights.shape(1)),
                              once,
-                             node_limit};
+                             tolerance,
+                             work_limit};
   require_candidates(all);
   Uninitialized<double> best(count), bound(count);
   Uninitialized<int32_t> row(categories), item_category(items);
@@ -329,7 +331,7 @@ NB_MODULE(_native, m) {
         "Ideal pages: the source (row, col) of every cell, or -1; and the first bad cell or -1.");
   m.def("candidate_ideals", &candidate_ideals, "gains"_a, "item_offsets"_a, "item_categories"_a,
         "item_category_offsets"_a, "slots"_a, "pinned"_a, "category_offsets"_a, "open"_a, "weights"_a, "once"_a,
-        "node_limit"_a, "threads"_a,
+        "tolerance"_a, "work_limit"_a, "threads"_a,
         "The best page of each set of items, its bound, the row of every category and the category of every item.");
   m.def("first_occurrence_ideals", &first_occurrence_ideals, "gains"_a, "item_offsets"_a, "item_rows"_a,
         "item_row_offsets"_a, "copies"_a, "slots"_a, "fixed"_a, "row_offsets"_a, "weights"_a, "bound"_a, "start"_a,

@@ -38,12 +38,13 @@ class ShowableItems {
     for (int l = 1; l < levels; ++l) count[l] += count[l - 1];
   }
 
-  // By level: how many of these the categories of the set can show.
-  void count(uint64_t set, int levels, int64_t* count) {
+  // By level: how many of these the categories of the set can show. Returns the work it took.
+  int64_t count(uint64_t set, int levels, int64_t* count) {
     start(set);
     for (int l = 0; l < levels; ++l) count[l] = 0;
     for (int y = 0; y < types_->count(); ++y) count[level_[y]] += place(y, set);
     for (int l = 1; l < levels; ++l) count[l] += count[l - 1];
+    return int64_t(types_->count()) * (nodes_ + 16);
   }
 
  private:
@@ -67,7 +68,6 @@ class ShowableItems {
       for (int to = 0; to < nodes_; ++to) moves_[k][to] = 0;
     }
     dead_ = 0;
-    seen_ = 0;
   }
 
   // Shows as many copies of a type as it can; items shown before move on where that helps.
@@ -77,7 +77,6 @@ class ShowableItems {
       mask |= uint64_t(1) << node_[__builtin_ctzll(rest)];
     if (mask_[y].pinned && pinned_node_ >= 0) mask |= uint64_t(1) << pinned_node_;
     node_mask_[y] = mask;
-    seen_ = y + 1;
     for (int k = 0; k < nodes_; ++k) shown(y, k) = 0;
     int64_t left = types_->copies(y);
     for (uint64_t rest = mask; rest && left > 0; rest &= rest - 1) {
@@ -88,11 +87,7 @@ class ShowableItems {
       room_[k] -= some;
       left -= some;
     }
-    while (left > 0 && (mask & ~dead_) && make_room(mask)) {
-      const int k = entry_;
-      add(y, k, 1);
-      --left;
-    }
+    for (; left > 0 && (mask & ~dead_) && make_room(mask); --left) add(y, entry_, 1);
     return types_->copies(y) - left;
   }
 
@@ -139,7 +134,7 @@ class ShowableItems {
 
   const ItemTypes* types_ = nullptr;
   const int* level_ = nullptr;
-  int nodes_ = 0, pinned_node_ = -1, seen_ = 0, entry_ = 0;
+  int nodes_ = 0, pinned_node_ = -1, entry_ = 0;
   int64_t pinned_slots_ = 0;
   uint64_t dead_ = 0;  // nodes that are full and whose items cannot move on
   int64_t slots_[kMost] = {};

@@ -54,7 +54,8 @@ def candidate_ideals(
     open: NDArray[np.int32],
     weights: NDArray[np.float64],
     once: bool,
-    node_limit: int,
+    tolerance: float,
+    work_limit: int,
     threads: int,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int32], NDArray[np.int32]]: ...
 def first_occurrence_ideals(

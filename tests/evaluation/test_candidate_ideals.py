@@ -40,7 +40,7 @@ def offsets(lengths: Sequence[int]) -> Any:
 
 
 def solve(
-    sets: Sequence[CandidateSet], weights: Any, once: bool = True, node_limit: int = 100_000, threads: int = 1
+    sets: Sequence[CandidateSet], weights: Any, once: bool = True, tolerance: float = 0.0, work_limit: int = 10**10, threads: int = 1
 ) -> Best:
     items, categories = offsets([len(s.gains) for s in sets]), offsets([len(s.slots) for s in sets])
     homes = [home for s in sets for home in s.homes]
@@ -55,7 +55,8 @@ def solve(
         np.array([s.open for s in sets], np.int32),
         np.ascontiguousarray(weights, np.float64),
         once,
-        node_limit,
+        tolerance,
+        work_limit,
         threads,
     )
     return Best(best, bound, np.split(row, categories[1:-1]), np.split(home, items[1:-1]))
@@ -303,7 +304,7 @@ def test_threads_and_instruction_sets_give_the_same_bits() -> None:
     sets += [random_set(rng, 10, 15, 20, 14) for _ in range(150)]
     sets = [one for one in sets if max(one.pinned) < 10]
     before = _native.instruction_set()
-    first = solve(sets, WEIGHTS, node_limit=20)
+    first = solve(sets, WEIGHTS, work_limit=200_000)
     try:
         for name in _native.InstructionSet:
             try:
@@ -311,7 +312,7 @@ def test_threads_and_instruction_sets_give_the_same_bits() -> None:
             except ValueError:
                 continue
             for threads in (1, 3):
-                again = solve(sets, WEIGHTS, node_limit=20, threads=threads)
+                again = solve(sets, WEIGHTS, work_limit=200_000, threads=threads)
                 np.testing.assert_array_equal(again.best, first.best)
                 np.testing.assert_array_equal(again.bound, first.bound)
                 for kind in ("rows", "homes"):
@@ -329,7 +330,7 @@ def test_past_the_node_limit_the_bound_holds() -> None:
     np.testing.assert_array_equal(proven.bound, proven.best)
     loose = 0
     for limit in (0, 1, 3, 10):
-        found = solve(sets, WEIGHTS, node_limit=limit)
+        found = solve(sets, WEIGHTS, work_limit=limit)
         assert (found.best <= proven.best * (1 + 1e-12)).all()
         assert (found.bound >= proven.best * (1 - 1e-12)).all()
         loose += int((found.bound > found.best).sum())

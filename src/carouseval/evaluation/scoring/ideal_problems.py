@@ -21,7 +21,7 @@ from carouseval.metrics.grid import Array, IntArray
 from carouseval.metrics.page_stack import thread_count
 
 _SMALLER = 128  # by how many powers of two gains near the largest float are made smaller
-NODE_LIMIT = 10_000  # steps of the search per problem; never a clock, so that results do not depend on the machine
+WORK_LIMIT = 2_000_000_000  # steps of the search per problem, about a nanosecond each; never a clock, for equal results
 
 
 @dataclass(frozen=True)
@@ -76,17 +76,24 @@ class IdealProblems:
         return np.bincount(at, minlength=len(self.slots))
 
     def solve(
-        self, weights: Array, once: bool, node_limit: int = NODE_LIMIT, threads: int | None = None
+        self,
+        weights: Array,
+        once: bool,
+        tolerance: float = 0.0,
+        work_limit: int = WORK_LIMIT,
+        threads: int | None = None,
     ) -> IdealSolution:
         """The best page of every problem."""
-        solution = self._solve(weights, once, node_limit, threads, 0)
+        solution = self._solve(weights, once, tolerance, work_limit, threads, 0)
         if not np.isfinite(solution.bound).all():
-            solution = self._solve(weights, once, node_limit, threads, _SMALLER)
+            solution = self._solve(weights, once, tolerance, work_limit, threads, _SMALLER)
         if not np.isfinite(solution.bound).all():
             raise too_large(self.gain)
         return solution
 
-    def _solve(self, weights: Array, once: bool, node_limit: int, threads: int | None, smaller: int) -> IdealSolution:
+    def _solve(
+        self, weights: Array, once: bool, tolerance: float, work_limit: int, threads: int | None, smaller: int
+    ) -> IdealSolution:
         # scaled by a power of two to near 1, for which the solver's tolerances are made; no digit changes
         exponent = int(np.frexp(weights.max())[1])
         best, bound, row, category = _native.candidate_ideals(
@@ -100,7 +107,8 @@ class IdealProblems:
             self.open,
             np.ldexp(weights, -exponent),
             once,
-            node_limit,
+            tolerance,
+            work_limit,
             thread_count(threads),
         )
         with np.errstate(over="ignore"):

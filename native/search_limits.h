@@ -1,0 +1,31 @@
+// How far a search for one set's best page goes.
+#pragma once
+
+#include <cstdint>
+
+#include "pieces.h"
+
+namespace {
+
+// Work is counted in steps of about a nanosecond, never by a clock, so that results do not depend on the machine.
+class SearchLimits {
+ public:
+  SearchLimits(double tolerance, int64_t work_limit, Pieces& pieces)
+      : tolerance(tolerance), work_limit_(work_limit), pieces_(pieces) {}
+
+  const double tolerance;  // relative: a gap that need not be closed
+
+  void start() { work_ = 0; }
+  void add(int64_t steps) {
+    work_ += steps;
+    pieces_.check_stop();
+  }
+  bool spent() const { return work_ >= work_limit_; }
+  int64_t work() const { return work_; }
+
+ private:
+  int64_t work_limit_, work_ = 0;
+  Pieces& pieces_;
+};
+
+}  // namespace

@@ -11,7 +11,8 @@ namespace {
 class BestPage {
  public:
   BestPage(const CandidateSizes& most, SearchLimits& limits, Pieces& pieces)
-      : limits_(limits), matching_(most, pieces), trial_(most), column_(most.categories), best_column_(most.categories), price_(most.items), recent_(kRecent) {}
+      : limits_(limits), matching_(most, pieces), trial_(most), column_(most.categories), best_column_(most.categories),
+        price_(most.items), recent_(kRecent) {}
 
   // The pages of a set are written into `page`.
   void read(Candidates& set, Arrangement& page) {
@@ -103,7 +104,7 @@ class BestPage {
   ItemMatching matching_;
   Arrangement trial_;
   Buffer<int> column_, best_column_;
-  Buffer<double> price_;  // by item
+  Buffer<double> price_;     // by item
   Buffer<uint64_t> recent_;  // columns tried lately, by their hash
   double worth_ = 0.0, passed_ = 0.0;
   Candidates* set_ = nullptr;

@@ -15,8 +15,8 @@ class BranchAndBound {
  public:
   BranchAndBound(const CandidateSets& all, const CandidateSizes& most, Pieces& pieces)
       : limits_(all.tolerance, all.work_limit, pieces), types_(most), rows_(all, most, pieces),
-        best_(most, limits_, pieces), steps_(most), lattice_(most, best_, limits_), column_(most.categories), used_(most.items), imbalance_(most.items),
-        weight_(all.grid_rows * all.grid_cols), trail_(0) {}
+        best_(most, limits_, pieces), steps_(most), lattice_(most, best_, limits_), column_(most.categories),
+        used_(most.items), imbalance_(most.items), weight_(all.grid_rows * all.grid_cols), trail_(0) {}
 
   // Writes the best page found into `best`, returns its worth; bound() is proven.
   double solve(Candidates& set, Arrangement& page) {
@@ -102,13 +102,13 @@ class BranchAndBound {
 
   // Closes the node (true), or lowers its bound and leaves the prices that gave it.
   bool close(double& node_bound) {
-    constexpr int kTryEvery = 4, kClimbEvery = 30, kClimbNodes = 8;
+    constexpr int kRootSteps = 50, kSteps = 20, kTryEvery = 4, kClimbEvery = 30, kClimbNodes = 8;
     const Candidates& set = *set_;
     const bool root = nodes_ == 1;
     double lowest = kInfinity;
     steps_.start();
     for (int y = 0; y < types_.count(); ++y) imbalance_[y] = 0.0;
-    for (int step = 0; step < (root ? 100 : 20) && !(step > 0 && limits_.spent()); ++step) {
+    for (int step = 0; step < (root ? kRootSteps : kSteps) && !(step > 0 && limits_.spent()); ++step) {
       limits_.add(work_);
       const double bound = rows_.bound(steps_.prices, forbidden_, column_.at(0));
       if (!best_.beaten_by(bound)) return true;
@@ -214,8 +214,8 @@ class BranchAndBound {
   BestPage best_;
   PriceSteps steps_;
   LatticeSearch lattice_;
-  Buffer<int> column_;  // by free category: the column it stands on, or -1
-  Buffer<int> used_;    // by type
+  Buffer<int> column_;        // by free category: the column it stands on, or -1
+  Buffer<int> used_;          // by type
   Buffer<double> imbalance_;  // by type: how often it was counted too often or too seldom, lately
   Buffer<double> weight_;
   Buffer<Ban> trail_;  // to be undone

@@ -14,9 +14,10 @@ class ItemMatching {
  public:
   ItemMatching(const CandidateSizes& most, Pieces& pieces)
       : pieces_(pieces), order_(most.items), category_first_(most.items + 1), category_next_(most.items),
-        category_(most.members), earns_(most.items), leads_(most.items), spot_(most.items), color_(most.items), gain_(most.items),
-        first_cell_(most.categories + 1), depth_(most.categories), held_(most.categories), row_weight_(most.categories),
-        weight_at_(most.categories), weight_(0), owner_(0), cell_category_(0), worth_(0) {}
+        category_(most.members), earns_(most.items), leads_(most.items), spot_(most.items), color_(most.items),
+        gain_(most.items), first_cell_(most.categories + 1), depth_(most.categories), held_(most.categories),
+        row_weight_(most.categories), weight_at_(most.categories), weight_(0), owner_(0), cell_category_(0), worth_(0) {
+  }
 
   void read(Candidates& set) {
     count_ = 0;

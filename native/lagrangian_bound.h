@@ -24,9 +24,9 @@ struct Prices {
 class LagrangianBound {
  public:
   LagrangianBound(const CandidateSets& all, const CandidateSizes& most, Pieces& pieces)
-      : assignment_(pieces), weight_at_(most.categories), work_(most.categories), weight_(0), banned_(0), open_(most.categories),
-        slot_(most.categories), value_((all.grid_cols + 1) * kLanes), one_(std::max(all.grid_cols + 1, kLanes)),
-        taken_(0), utility_(most.categories) {}
+      : assignment_(pieces), weight_at_(most.categories), work_(most.categories), weight_(0), banned_(0),
+        open_(most.categories), slot_(most.categories), value_((all.grid_cols + 1) * kLanes),
+        one_(std::max(all.grid_cols + 1, kLanes)), taken_(0), choice_(most.members), choice_end_(most.categories), utility_(most.categories) {}
 
   void read(Candidates& set, const ItemTypes& types) {
     set_ = &set;
@@ -118,6 +118,7 @@ class LagrangianBound {
   // The best choice of category a's members for every column, or for its own row: by falling gain, for every number
   // taken so far.
   void choose(int a, const Prices& prices, double* out) {
+    shorten(a, prices);
     const bool free = a < set_->free();
     const int depth = set_->depth(a), lanes = free ? lanes_ : kLanes;
     const double* weight = weight_.at(weight_at_[a]);
@@ -125,15 +126,14 @@ class LagrangianBound {
     for (int v = 0; v < lanes; v += kLanes) {
       store(value, fill(0.0));
       int held = 0;
-      for (const int* y = types_->members(a); y < types_->members_end(a); ++y) {
-        const double* toll = prices.toll.at(int64_t(prices.level[*y]) * lanes_);
-        const Lanes gain = fill(types_->gain(*y));
-        const Lanes cost = fill(types_->shared(*y) ? prices.type[*y] : 0.0) + (free ? load(toll + v) : fill(*toll));
+      for (const Choice* choice = first_choice(a); choice < choice_end_[a]; ++choice) {
+        const double* toll = prices.toll.at(int64_t(prices.level[choice->type]) * lanes_);
+        const Lanes gain = fill(choice->gain), cost = fill(choice->price) + (free ? load(toll + v) : fill(*toll));
         if (!any(gain * load(weight + v) > cost)) continue;  // dear even in the best cell
         const auto taken = [&](int c) CAROUSEVAL_INLINE_LAMBDA {
           return load(value + c * kLanes) + (gain * load(weight + c * lanes + v) - cost);
         };
-        for (int copy = std::min(types_->copies(*y), depth); copy > 0; --copy) {
+        for (int copy = 0; copy < choice->copies; ++copy) {
           int c = held - 1;
           if (held < depth) {
             store(value + (held + 1) * kLanes, taken(held));
@@ -148,40 +148,77 @@ class LagrangianBound {
     }
   }
 
-  // Calls use(type) for every item that category a counts on this column.
+  // Calls use(type) for every item that category a counts on this column, at the prices it last chose by.
   template <class Use>
   void visit(int a, const Prices& prices, int column, const Use& use) {
     const bool free = a < set_->free();
     const int depth = set_->depth(a), lanes = free ? lanes_ : kLanes;
     const double* weight = weight_.at(weight_at_[a]) + (free ? column : 0);
-    const int* member = types_->members(a);
-    const int size = int(types_->members_end(a) - member);
+    const double* toll = prices.toll.at(free ? column : 0);
     one_[0] = 0.0;
-    int64_t n = 0;  // items seen
-    for (int s = 0; s < size; ++s) {
-      const int y = member[s];
-      const double cost = (types_->shared(y) ? prices.type[y] : 0.0) +
-                          prices.toll[int64_t(prices.level[y]) * lanes_ + (free ? column : 0)];
-      for (int copy = std::min(types_->copies(y), depth); copy > 0; --copy, ++n) {
-        bool* taken = taken_.at(n * depth);
-        for (int c = int(std::min<int64_t>(n, depth - 1)); c >= 0; --c) {
-          const double with = one_[c] + (types_->gain(y) * weight[c * lanes] - cost);
+    int n = 0;  // items seen
+    for (const Choice* choice = first_choice(a); choice < choice_end_[a]; ++choice) {
+      const double cost = choice->price + toll[int64_t(prices.level[choice->type]) * lanes_];
+      if (!(choice->gain * weight[0] > cost)) continue;
+      for (int copy = 0; copy < choice->copies; ++copy, ++n) {
+        bool* taken = taken_.at(int64_t(n) * depth);
+        for (int c = std::min(n, depth - 1); c >= 0; --c) {
+          const double with = one_[c] + (choice->gain * weight[c * lanes] - cost);
           taken[c] = c == n || with > one_[c + 1];
           one_[c + 1] = taken[c] ? with : one_[c + 1];
         }
       }
     }
     int c = 0;
-    for (int count = 1; count <= std::min<int64_t>(n, depth); ++count)
+    for (int count = 1; count <= std::min(n, depth); ++count)
       if (one_[count] > one_[c]) c = count;
-    for (int s = size - 1; s >= 0; --s)
-      for (int copy = std::min(types_->copies(member[s]), depth); copy > 0; --copy) {
+    for (const Choice* choice = choice_end_[a]; choice-- > first_choice(a) && c > 0;) {
+      if (!(choice->gain * weight[0] > choice->price + toll[int64_t(prices.level[choice->type]) * lanes_])) continue;
+      for (int copy = 0; copy < choice->copies; ++copy) {
         --n;
-        if (c > 0 && c <= n + 1 && taken_[n * depth + c - 1]) use(member[s]), --c;
+        if (c > 0 && c <= n + 1 && taken_[int64_t(n) * depth + c - 1]) use(choice->type), --c;
       }
+    }
   }
 
  private:
+  // A type among which a category chooses, as often as it could be chosen.
+  struct Choice {
+    double gain, price;
+    int type, copies;
+  };
+  struct Cheaper {
+    bool operator()(const Choice& a, const Choice& b) const {
+      return a.price != b.price ? a.price < b.price : a.type < b.type;
+    }
+  };
+
+  Choice* first_choice(int a) { return choice_.at(set_->member_offset(a)); }
+
+  // Lists what category a chooses among: of equal gains the cheapest, as many as it has cells.
+  void shorten(int a, const Prices& prices) {
+    Choice* out = first_choice(a);
+    const int depth = set_->depth(a);
+    const int *y = types_->members(a), *end = types_->members_end(a);
+    while (y < end) {
+      Choice* const group = out;
+      const double gain = types_->gain(*y);
+      int64_t items = 0;
+      for (; y < end && types_->gain(*y) == gain; ++y) {
+        const int copies = std::min(types_->copies(*y), depth);
+        *out++ = {gain, types_->shared(*y) ? prices.type[*y] : 0.0, *y, copies};
+        items += copies;
+      }
+      if (items <= depth) continue;
+      std::sort(group, out, Cheaper());
+      int room = depth;
+      Choice* kept = group;
+      for (; kept < out && room > 0; ++kept) room -= kept->copies = std::min(kept->copies, room);
+      out = kept;
+    }
+    choice_end_[a] = out;
+  }
+
   // The assignment's worth by its prices: rounding in the assignment itself cannot make this less than a bound.
   double dual(int placed, int* column) {
     double total = 0.0;
@@ -219,6 +256,8 @@ class LagrangianBound {
   Buffer<int> slot_;  // by free category: its number in the assignment, or -1
   Buffer<double> value_, one_;
   Buffer<bool> taken_;
+  Buffer<Choice> choice_;  // by category
+  Buffer<Choice*> choice_end_;
   Buffer<double> utility_;
 };
 

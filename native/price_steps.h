@@ -10,8 +10,7 @@ namespace {
 
 class PriceSteps {
  public:
-  explicit PriceSteps(const CandidateSizes& most)
-      : prices(most), best_type_(most.items), type_direction_(most.items) {}
+  explicit PriceSteps(const CandidateSizes& most) : prices(most), best_type_(most.items), type_direction_(most.items) {}
 
   Prices prices;
   Buffer<double> fee{0};  // by level and column

@@ -140,11 +140,11 @@ class ShowableItems {
   int64_t slots_[kMost] = {};
   int node_[kMost] = {}, from_[kMost] = {};
   int64_t room_[kMost] = {};
-  uint64_t movable_[kMost] = {};       // by node: where some item of it could move
-  int64_t moves_[kMost][kMost] = {};   // how many
-  Buffer<Mask> mask_;                  // by type: its categories
-  Buffer<uint64_t> node_mask_;         // by type
-  Buffer<int64_t> shown_;              // by type and node
+  uint64_t movable_[kMost] = {};      // by node: where some item of it could move
+  int64_t moves_[kMost][kMost] = {};  // how many
+  Buffer<Mask> mask_;                 // by type: its categories
+  Buffer<uint64_t> node_mask_;        // by type
+  Buffer<int64_t> shown_;             // by type and node
 };
 
 }  // namespace

@@ -116,14 +116,15 @@ class LagrangianBound {
   }
 
   // The best choice of category a's members for every column, or for its own row: by falling gain, for every number
-  // taken so far.
-  void choose(int a, const Prices& prices, double* out) {
+  // taken so far. Where `wanted` is given, only for columns with a bit in it, and their neighbours.
+  void choose(int a, const Prices& prices, double* out, uint64_t wanted = ~uint64_t(0)) {
     shorten(a, prices);
     const bool free = a < set_->free();
     const int depth = set_->depth(a), lanes = free ? lanes_ : kLanes;
     const double* weight = weight_.at(weight_at_[a]);
     double* value = value_.at(0);
     for (int v = 0; v < lanes; v += kLanes) {
+      if (v < 64 && !(wanted >> v & 0xff)) continue;
       store(value, fill(0.0));
       int held = 0;
       for (const Choice* choice = first_choice(a); choice < choice_end_[a]; ++choice) {

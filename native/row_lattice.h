@@ -97,9 +97,10 @@ class RowLattice {
   // The bound at these prices and fees, -infinity without a path; column gets the columns of categories on the longest.
   double bound(LagrangianBound& rows, const Prices& prices, const Buffer<double>& fee, int* column) {
     int64_t work = 4 * arcs() + types_->count();
-    for (int n = 0; n < wanted_count_; ++n) {
-      rows.choose(wanted_[n], prices, score_.at(int64_t(wanted_[n]) * lanes_));
-      work += rows.work(wanted_[n]);
+    for (int a = 0; a < candidates_->free(); ++a) {
+      if (wanted_[a] == 0) continue;
+      rows.choose(a, prices, score_.at(int64_t(a) * lanes_), wanted_[a]);
+      work += rows.work(a);
     }
     for (int a = candidates_->free(); a < candidates_->active(); ++a) work += rows.work(a);
     limits_.add(work);
@@ -341,28 +342,26 @@ class RowLattice {
   }
   int find(uint64_t set) const { return table_[slot(set)]; }
 
-  // The categories that some arc places.
   void list_wanted() {
     for (int a = 0; a < candidates_->free(); ++a) wanted_[a] = 0;
-    for (int64_t n = first()[0]; n < first()[columns_]; ++n)
-      if (arc_[n].category >= 0) wanted_[arc_[n].category] = 1;
-    wanted_count_ = 0;
-    for (int a = 0; a < candidates_->free(); ++a)
-      if (wanted_[a]) wanted_[wanted_count_++] = a;
+    for (int j = 0; j < columns_; ++j)
+      for (const Arc* arc = begin(j); arc < end(j); ++arc)
+        if (arc->category >= 0) wanted_[arc->category] |= uint64_t(1) << j;
   }
 
   BestPage& best_;
   SearchLimits& limits_;
   const Candidates* candidates_ = nullptr;
   const ItemTypes* types_ = nullptr;
-  int columns_ = 0, lanes_ = 0, levels_ = 0, open_ = 0, sets_ = 0, layer_begin_ = 0, depth_ = 0, wanted_count_ = 0;
+  int columns_ = 0, lanes_ = 0, levels_ = 0, open_ = 0, sets_ = 0, layer_begin_ = 0, depth_ = 0;
   double base_ = 0.0;
   int category_[64];                     // by bit
   uint64_t containers_[64], twins_[64];  // by bit: categories that contain it; equal ones that come first
   uint64_t must_ = 0;                    // categories that may not be left out
   uint64_t closed_[kMostColumns];        // by column: categories with no column left below it
   ShowableItems showable_;
-  Buffer<int> bit_, wanted_;  // by free category
+  Buffer<int> bit_;          // by free category
+  Buffer<uint64_t> wanted_;  // by free category: the columns where some arc places it
   Buffer<int> layer_{0}, path_{0}, table_{0}, listed_{0};
   Buffer<uint64_t> set_{0}, needs_{0};  // by set: its categories, and those that contain one of them
   Buffer<bool> listed_before_{0}, exact_{0};

@@ -124,7 +124,8 @@ def candidate_ideals(rng: Generator) -> Arguments:
         "open": rng.integers(-1, rows + 3, sets).astype(np.int32),
         "weights": weights(rng, rows, cols),
         "once": bool(rng.random() < 0.7),
-        "node_limit": int(rng.choice([0, 1, 20])),
+        "tolerance": float(rng.choice([0.0, 0.01, 1.0])),
+        "work_limit": int(rng.choice([0, 1_000, 1_000_000])),
     }
 
 

@@ -12,14 +12,14 @@ import carouseval as cv
 from carouseval import _native
 
 
-def solve(gains: Any, item_categories: list[list[int]], weights: Any, node_limit: int = 10) -> Any:
+def solve(gains: Any, item_categories: list[list[int]], weights: Any, work_limit: int = 10**6) -> Any:
     """One set of as many categories as items name, each with as many slots as the grid has columns."""
     flat = np.concatenate(item_categories).astype(np.int32)
     categories = int(flat.max()) + 1
     return _native.candidate_ideals(
         gains, np.array([0, len(gains)]), flat, np.cumsum([0, *map(len, item_categories)]),
         np.full(categories, weights.shape[1], np.int32), np.full(categories, -1, np.int32), np.array([0, categories]),
-        np.array([len(weights)], np.int32), weights, True, node_limit, 1,
+        np.array([len(weights)], np.int32), weights, True, 0.0, work_limit, 1,
     )  # fmt: skip
 
 
@@ -103,11 +103,11 @@ LIMITS: dict[str, tuple[str, tuple[Any, ...]]] = {
         "score",
         (np.ones((1, 10_001, 1)), np.ones((10_001, 1)), _native.Gain.LINEAR, _native.Ideal.CATEGORY, False, 1),
     ),
-    "node_limit must be 0 to 10,000,000": (
+    "work_limit must be 0 to 1e15": (
         "candidate_ideals",
         (
             np.empty(0), NOTHING, np.empty(0, np.int32), NOTHING, np.empty(0, np.int32), np.empty(0, np.int32),
-            NOTHING, np.empty(0, np.int32), ONE, True, 10_000_001, 1,
+            NOTHING, np.empty(0, np.int32), ONE, True, 0.0, 10**15 + 1, 1,
         ),
     ),
     "width must be 0 to 100,000": ("first_occurrence_ideals", (*first_page(), 100_001, 1)),

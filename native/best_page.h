@@ -76,11 +76,11 @@ class BestPage {
     if (int64_t(set.free()) * set.items() > kMostExchanged) return try_columns(column);
     for (int a = 0; a < set.free(); ++a) column_[a] = column[a];
     double best = matching_.choose_quickly(set, column_.at(0));
-    for (bool better = true; better;) {
+    for (bool better = true; better && !limits_.spent();) {
       better = false;
       for (int a = 0; a < set.free(); ++a)
         for (int b = a + 1; b < set.free(); ++b) {
-          if (column_[a] == column_[b]) continue;
+          if (column_[a] == column_[b] || limits_.spent()) continue;
           limits_.add(matching_.members());
           std::swap(column_[a], column_[b]);
           const double value = matching_.choose_quickly(set, column_.at(0));

@@ -93,8 +93,8 @@ class BranchAndBound {
     ++nodes_;
     const int64_t mark = trail_size_;
     if (!close(bound)) {
-      rows_.bound(steps_.prices, forbidden_, column_.at(0));
-      if (lattice_.search(bound)) open_bound_ = std::max(open_bound_, lattice_.open_bound());
+      const double last = rows_.bound(steps_.prices, forbidden_, column_.at(0));
+      if (lattice_.search(bound, last)) open_bound_ = std::max(open_bound_, lattice_.open_bound());
       else branch(bound);
     }
     undo(mark);

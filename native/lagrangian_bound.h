@@ -26,7 +26,8 @@ class LagrangianBound {
   LagrangianBound(const CandidateSets& all, const CandidateSizes& most, Pieces& pieces)
       : assignment_(pieces), weight_at_(most.categories), work_(most.categories), weight_(0), banned_(0),
         open_(most.categories), slot_(most.categories), value_((all.grid_cols + 1) * kLanes),
-        one_(std::max(all.grid_cols + 1, kLanes)), taken_(0), choice_(most.members), choice_end_(most.categories), utility_(most.categories) {}
+        one_(std::max(all.grid_cols + 1, kLanes)), taken_(0), choice_(most.members), choice_end_(most.categories),
+        utility_(most.categories) {}
 
   void read(Candidates& set, const ItemTypes& types) {
     set_ = &set;

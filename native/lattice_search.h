@@ -25,11 +25,13 @@ class LatticeSearch {
     counted_.reserve(lattice_.levels());
   }
 
-  // Searches the pages that the bans of the last bound leave, none of which is worth more than `bound`; false if they
-  // are too many for a lattice. open_bound() is the largest bound that was left unexplored.
-  bool search(double bound) {
+  // Searches the pages that bans leave, none of which is worth more than `bound`, nor than the last bound of the rows;
+  // false if they are too many for a lattice. open_bound() is the largest bound that was left unexplored.
+  bool search(double bound, double last) {
     open_bound_ = 0.0;
-    if (!lattice_.build(*rows_, steps_->prices, bound)) return false;
+    if (!best_.beaten_by(last)) return true;
+    if (!lattice_.build(*rows_, steps_->prices, last)) return false;
+    bound = std::min(bound, last);
     if (!close_root(bound)) {
       Buffer<double> prices(steps_->size());
       steps_->save(prices.at(0));
@@ -102,7 +104,7 @@ class LatticeSearch {
     for (int y = 0; y < types_->count(); ++y) steps_->prices.type[y] = 0.0;
     steps_->start();
     evaluate();
-    for (int step = 0; step < kFeeSteps; ++step) {
+    for (int step = 0; step < kFeeSteps && !limits_.spent(); ++step) {
       count(false);
       if (!steps_->move(last_ - best_.worth())) break;
       if (try_prices()) return true;

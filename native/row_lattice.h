@@ -75,6 +75,7 @@ class RowLattice {
   void count_showable() {
     for (int64_t n = first()[0]; n < first()[columns_]; ++n) {
       const int set = arc_[n].to;
+      if (limits_.spent()) return;
       if (exact_[set]) continue;
       exact_[set] = true;
       limits_.add(showable_.count(set_[set], levels_, can_show_.at(int64_t(set) * kMostLevels)));

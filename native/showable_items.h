@@ -91,10 +91,10 @@ class ShowableItems {
     return types_->copies(y) - left;
   }
 
-  int64_t& shown(int y, int k) { return shown_[int64_t(y) * (kMost + 1) + k]; }
+  int& shown(int y, int k) { return shown_[int64_t(y) * (kMost + 1) + k]; }
 
   void add(int y, int k, int64_t copies) {
-    shown(y, k) += copies;
+    shown(y, k) += int(copies);
     for (uint64_t rest = node_mask_[y]; rest; rest &= rest - 1) {
       const int to = __builtin_ctzll(rest);
       moves_[k][to] += copies;
@@ -144,7 +144,7 @@ class ShowableItems {
   int64_t moves_[kMost][kMost] = {};  // how many
   Buffer<Mask> mask_;                 // by type: its categories
   Buffer<uint64_t> node_mask_;        // by type
-  Buffer<int64_t> shown_;             // by type and node
+  Buffer<int> shown_;                 // by type and node
 };
 
 }  // namespace

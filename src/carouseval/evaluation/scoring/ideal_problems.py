@@ -2,8 +2,8 @@
 
 A *problem* lists the relevant items, the categories each belongs to, how many cells each category may fill, and the
 rows open to them. Judged ideals have one problem per judgment set (or per page, where rows are pinned), displayed
-ideals one per page. Items of several categories count once, which couples rows: solved exactly (native/page_search.h)
-up to a fixed number of steps, beyond which a proven upper bound is used instead.
+ideals one per page. Items of several categories count once, which couples rows: solved exactly
+(native/branch_and_bound.h) up to a fixed number of steps, beyond which a proven upper bound is used instead.
 """
 
 from dataclasses import dataclass, replace

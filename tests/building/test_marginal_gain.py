@@ -433,7 +433,7 @@ def test_progress_is_reported() -> None:
     candidates, judgments, items = world(0)
     cv.build_pages(candidates, judgments, items, rows=2, grid=GRID, progress=lambda *step: steps.append(step))
     last = {what: (done, total) for what, done, total in steps}
-    assert list(last) == ["reading", "scoring", "improving", "bounding", "searching"]
+    assert list(last) == ["reading", "solving", "scoring", "improving", "bounding", "searching"]
     assert all(done == total for done, total in last.values())
     assert all(done <= total for _, done, total in steps)
 

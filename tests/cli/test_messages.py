@@ -17,6 +17,8 @@ UNCHANGED: dict[str, str] = {}
 PARAMETERS: list[tuple[str, dict[str, str]]] = [
     ("missing_pages must be 'zero', 'skip' or 'error', found 'none'.", {"missing_pages": "--missing-pages"}),
     ("memory must be a finite number above 0 and at most 1e+09, found -1.0.", {"memory": "--memory"}),
+    ("tolerance must be a finite number of at least 0 and below 1, found 1.0.", {"tolerance": "--tolerance"}),
+    ("work must be a finite number of at least 0 and at most 1e+12, found -1.0.", {"work": "--work"}),
     ("threads must be an integer of at least 1, found 0.", {"threads": "--threads"}),
     ("form must be 'six' or 'edges', found 'seven'.", {"form": "--form"}),
     ("bootstrap must be an integer of at least 0, found -2.", {"bootstrap": "--bootstrap"}),
@@ -54,6 +56,8 @@ PARAMETERS: list[tuple[str, dict[str, str]]] = [
 ]
 # what it raises and warns about data
 DATA: list[tuple[str, dict[str, str]]] = [
+    ("3 ideal pages could not be proven optimal. To prove more, use work=20000.", {"work=20000": "--work 20000"}),
+    ("1 ideal page could not be proven optimal. To prove more, use tolerance=0.", {"tolerance=0": "--tolerance 0"}),
     (
         "layouts: 1 user has judgments but no page, first user_id=7. Add it, or use missing_pages='zero' or 'skip'.",
         {"missing_pages='zero' or 'skip'": "--missing-pages zero or skip"},

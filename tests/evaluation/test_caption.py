@@ -116,3 +116,10 @@ def test_every_result_has_its_caption() -> None:
         assert result.caption.replace("_", r"\_") in result.to_latex()
         assert result.caption.replace("'", "&#x27;") in result._repr_html_()
     assert cv.check(data.layouts["new"]).caption == ""
+
+
+def test_limits_of_the_search_for_ideal_pages_are_named_unless_they_are_the_defaults() -> None:
+    usual = described()
+    assert described(tolerance=0.001) == usual.replace("7 users.", "7 users; tolerance of ideal pages 0.1%.")
+    assert described(work=50) == usual.replace("7 users.", "7 users; at most 50 million steps for an ideal page.")
+    assert described(work=50, metrics="N2DCG") == described(metrics="N2DCG")

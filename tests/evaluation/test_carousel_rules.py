@@ -10,7 +10,7 @@ import pytest
 
 import carouseval as cv
 from carouseval.evaluation.explanation import LOSSES
-from carouseval.evaluation.scoring import first_occurrence, ideal_problems
+from carouseval.evaluation.scoring import first_occurrence
 from tests.evaluation.table_oracle import Carousels, Id, evaluate_tables, kind_of, read_pages
 from tests.evaluation.test_evaluate_oracle import arguments_of, evaluations_of, frame, under_names
 from tests.evaluation.test_table_oracle import judge, members, page
@@ -216,7 +216,7 @@ def test_explain_and_evaluate_agree_on_bounds(
     monkeypatch: pytest.MonkeyPatch, candidates: str, duplicates: str
 ) -> None:
     """The same where the search for ideals ends at once, so that they are only bounded."""
-    end_searches_at_once(monkeypatch)
+    monkeypatch.setattr(first_occurrence, "WIDTH", 0)  # the limit of the search by the rule "first"
     rng = random.Random(5)
     layouts, judgments, items = crowded_pages(rng)
     arguments: dict[str, Any] = {
@@ -226,6 +226,7 @@ def test_explain_and_evaluate_agree_on_bounds(
         "grid": cv.Grid(6, 5, page_size=2),
         "candidates": candidates,
         "duplicates": duplicates,
+        "work": 0,
     }
     few = [{"category": "c1", "capacity": 4}, {"category": "c2", "capacity": 3}]
     for more in ({}, {"items": frame(items)}, {"capacity": "shown"}, {"carousels": frame(few), "invalid": "count"}):
@@ -235,15 +236,12 @@ def test_explain_and_evaluate_agree_on_bounds(
 
 
 @pytest.mark.parametrize("candidates", ["judged", "displayed"])
-def test_past_the_limit_of_work_scores_are_shares_of_the_bound(
-    monkeypatch: pytest.MonkeyPatch, candidates: str
-) -> None:
+def test_past_the_limit_of_work_scores_are_shares_of_the_bound(candidates: str) -> None:
     """The ideal is between the page found and the bound; a score by the page found could be too high."""
     layouts, judgments, items = map(frame, crowded_pages(random.Random(5)))
     settings: dict[str, Any] = {"grid": cv.Grid(6, 5, page_size=2), "gain": "linear", "candidates": candidates}
     proven = cv.evaluate(layouts, judgments, items, **settings).per_page
-    end_searches_at_once(monkeypatch)
-    pages = cv.evaluate(layouts, judgments, items, **settings).per_page.with_columns(
+    pages = cv.evaluate(layouts, judgments, items, work=0, **settings).per_page.with_columns(
         proven=proven["N2DCG_cat.ideal"], proven_score=proven["N2DCG_cat"]
     )
     for line in pages.iter_rows(named=True):
@@ -270,17 +268,6 @@ def test_past_the_limit_of_sets_the_rule_first_is_bounded(monkeypatch: pytest.Mo
     found = cv.evaluate(frame(lines), frame(liked), **settings)
     assert proven.counts["bounded"] == 0 < found.counts["bounded"]
     assert (found.per_page["N2DCG_cat.ideal"] >= proven.per_page["N2DCG_cat.ideal"] * (1 - 1e-12)).all()
-
-
-def end_searches_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Give the search for an ideal page one step, and that for the order of its rows none."""
-    monkeypatch.setattr(first_occurrence, "WIDTH", 0)
-    solve = ideal_problems.IdealProblems.solve
-    monkeypatch.setattr(
-        ideal_problems.IdealProblems,
-        "solve",
-        lambda self, weights, once, node_limit=None, threads=None: solve(self, weights, once, 1, threads),
-    )
 
 
 def agreements(arguments: dict[str, Any]) -> tuple[int, int]:

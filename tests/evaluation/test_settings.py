@@ -2,6 +2,7 @@
 
 import inspect
 import json
+import random
 import warnings
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, fields
@@ -62,6 +63,17 @@ JOINED: Tables = (
 )
 
 
+def hard_tables(seed: int = 5) -> Tables:
+    """A user whose 24 items have two to five of eight categories each: the ideal page takes a search."""
+    rng = random.Random(seed)
+    lines = [(f"i{n}", category) for n in range(24) for category in rng.sample("ABCDEFGH", rng.randint(2, 5))]
+    items = pl.DataFrame(lines, schema=["item_id", "category"], orient="row")
+    judgments = items.select("item_id").unique(maintain_order=True).with_columns(user_id=pl.lit("u"))
+    shown = items.unique("item_id", keep="first", maintain_order=True).unique("category", maintain_order=True).head(6)
+    layouts = shown.with_columns(pl.lit("u").alias("user_id"), col=1).with_row_index("row", 1)
+    return layouts, judgments.with_columns(relevance=pl.Series([rng.randint(1, 3) for _ in range(24)])), items
+
+
 def systems(layouts: pl.DataFrame) -> dict[str, pl.DataFrame]:
     """The layouts, and the same with the first row alone."""
     return {"one": layouts, "other": layouts.filter(pl.col("row") == 1)}
@@ -107,6 +119,7 @@ class Case:
     where: tuple[str, ...] = tuple(FUNCTIONS)
 
 
+HARD_GRID = {"grid": cv.Grid(6, 5, page_size=2)}
 SCORING = ("evaluate", "Evaluator", "explain", "compare", "sensitivity")
 CASES: dict[str, list[Case]] = {
     "metrics": [Case("N2DCG_cat(d_t)@2x1", where=SCORING), Case("NDCG@5", BARE)],
@@ -140,6 +153,8 @@ CASES: dict[str, list[Case]] = {
     ],
     "split": [Case("|", JOINED), Case("|", BARE)],
     "weight": [Case("traffic"), Case("traffic", base={"missing_pages": "skip"}, where=SCORING), Case("nothing")],
+    "tolerance": [Case(0.1, hard_tables(), HARD_GRID, where=SCORING), Case(1.0)],
+    "work": [Case(0.0, hard_tables(), HARD_GRID, where=SCORING), Case(-1.0)],
     "memory": [Case(1e-7), Case(100.0)],
     "threads": [Case(1), Case(7)],
 }
@@ -260,6 +275,12 @@ def test_signatures_and_help_name_every_setting(function: str) -> None:
         ("gain", "log"),
         ("by", 3),
         ("weight", "user_id"),
+        ("tolerance", -0.1),
+        ("tolerance", 1),
+        ("tolerance", float("nan")),
+        ("work", -1),
+        ("work", float("inf")),
+        ("work", "2000"),
         ("memory", 0),
         ("memory", float("nan")),
         ("threads", 0),

@@ -10,12 +10,13 @@ from carouseval.building.candidate_carousels import CandidateCarousels, CurrentP
 from carouseval.errors import DataError, ParameterError, warn
 from carouseval.evaluation import page_defects, schema
 from carouseval.evaluation.defect_lines import describe_defects
-from carouseval.evaluation.notices import large_gains, no_category, uncategorised
+from carouseval.evaluation.notices import large_gains, no_category, not_proven, uncategorised
 from carouseval.evaluation.per_page import page_names
 from carouseval.evaluation.plan import ScoringPlan
 from carouseval.evaluation.reading.inputs import NEEDS_CATEGORIES, Inputs, JudgedSources
 from carouseval.evaluation.reading.page_batch import PageBatch, page_batches
 from carouseval.evaluation.scoring.page_ideals import PageIdeals
+from carouseval.evaluation.scoring.page_scores import divisor, gaps
 from carouseval.evaluation.settings import Settings
 from carouseval.evaluation.shown_tables import items_of
 from carouseval.metrics.grid import Array, Grid, IntArray
@@ -129,13 +130,13 @@ def _read(
     )
     with sources.open(pages_of_one, progress, canonical=True, lenient=True) as inputs:
         judgments, codebook = inputs.judged.judgments, inputs.codebook
-        ideals = PageIdeals(inputs.judged, plan)
+        ideals = PageIdeals(inputs.judged, plan, progress=progress)
         scored = np.flatnonzero(inputs.judged.relevant_items(metric))
         user_number = np.full(len(judgments), -1)
         user_number[scored] = np.arange(len(scored))
-        ideal = np.ones(len(judgments))
+        bounds = np.ones((2, len(judgments)))  # of every user: the best ideal page found, and the bound on it
         if plan.metrics[metric].ideal != "none":
-            ideal[scored] = ideals.of_judgment_sets(metric, 0, scored.astype(np.uint32))[1]
+            bounds[:, scored] = ideals.of_judgment_sets(metric, 0, scored.astype(np.uint32))
         hits, counts = _hits(inputs, tables["candidates"], progress)
         pages, page_user = page_names(inputs, np.arange(len(inputs.layouts))), inputs.layouts.user
         names = pages["page_id"].unique().sort()
@@ -154,9 +155,13 @@ def _read(
             "items": "layouts and candidates" if uses_shown_items else source,
             "relevance": "given" if schema.relevance_is_given(inputs.tables["judgments"]) else schema.RELEVANCE_1,
         }
-    page, ideal, counts["invalid"] = _current_page(
-        sources, ideals, metric, layouts, user_number, ideal, len(scored), progress
+    page, bounds, counts["invalid"] = _current_page(
+        sources, ideals, metric, layouts, user_number, bounds, len(scored), progress
     )
+    ideal, gap = divisor(*bounds), gaps(*bounds)
+    counts["bounded"] = int((gap > 0).sum())
+    if counts["bounded"]:
+        warn(not_proven(counts["bounded"], float(gap.max()), plan.settings))
     share = np.zeros(len(judgments))
     share[scored] = np.divide(
         1 / max(1, len(scored)), ideal[scored], out=np.zeros(len(scored)), where=ideal[scored] > 0
@@ -242,15 +247,15 @@ def _current_page(
     metric: str,
     layouts: TableLike | None,
     user_number: IntArray,
-    ideal: Array,
+    bounds: Array,
     users: int,
     progress: Progress | None,
 ) -> tuple[CurrentPage, Array, int]:
-    """The current pages, the ideal of every user, which differs where a page has pinned rows, and invalid pages."""
+    """The current pages, the bounds of every user's ideal, which differ where rows are pinned, and invalid pages."""
     row_count, last_pinned = np.zeros(users, np.int64), np.zeros(users, np.int64)
     empty = np.empty(0, np.int64)
     if layouts is None:
-        return CurrentPage(empty, empty, empty, row_count, last_pinned), ideal, 0
+        return CurrentPage(empty, empty, empty, row_count, last_pinned), bounds, 0
     parts, invalid = [(empty, empty, empty)], 0
     with sources.open(layouts, progress) as inputs:
         for batch in page_batches(inputs.layouts, inputs.judged, inputs.plan, progress):
@@ -259,14 +264,14 @@ def _current_page(
             judged = np.flatnonzero(batch.pages < len(user_number))
             scored = batch.take(judged[user_number[batch.pages[judged]] >= 0])
             if sources.plan.metrics[metric].ideal != "none":
-                ideal[scored.pages] = ideals.of_pages(metric, 0, scored)[1]
+                bounds[:, scored.pages] = ideals.of_pages(metric, 0, scored)
             rows = np.arange(1, scored.length.shape[1] + 1)
             user = user_number[scored.pages]
             row_count[user] = ((scored.length > 0) * rows).max(axis=1, initial=0)
             last_pinned[user] = ((scored.pinned > 0) * rows).max(axis=1, initial=0)
             parts.append((scored.hit_judgment, *scored.hit_cells()))
     judgment, row, col = (np.concatenate(part) for part in zip(*parts, strict=True))
-    return CurrentPage(judgment, row, col, row_count, last_pinned), ideal, invalid
+    return CurrentPage(judgment, row, col, row_count, last_pinned), bounds, invalid
 
 
 def _refuse_pages(inputs: Inputs, batch: PageBatch) -> None:

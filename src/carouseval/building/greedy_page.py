@@ -50,7 +50,7 @@ class BuiltPages(Result):
         ``category``).
     counts : dict of str to int
         Users, carousels and lines read, and what was counted in them: unjudged items, gaps, items without a category,
-        and invalid carousels and pages.
+        invalid carousels and pages, and ideals that are only bounded.
     config : dict of str to object
         Every setting in force.
 
@@ -139,6 +139,8 @@ def build_pages(
     invalid: Invalid = "error",
     columns: ColumnNames = None,
     split: str | None = None,
+    tolerance: float = Settings.tolerance,
+    work: float = Settings.work,
     progress: Progress | None = None,
 ) -> BuiltPages:
     """Build one page for all users from the candidates that add most to the mean score.
@@ -172,6 +174,10 @@ def build_pages(
         The names of your columns: ``{"user_id": "customer"}``, or the same under a table's name.
     split : str, optional
         The separator of several categories in one cell of ``items``: '|' for 'Action|Comedy'.
+    tolerance : float, default 0.0
+        Relative gap accepted between an ideal page and the proven bound on it, as in :func:`carouseval.evaluate`.
+    work : float, default 2000.0
+        The most work for one ideal page, in millions of steps, as in :func:`carouseval.evaluate`.
     progress : callable, optional
         Called with (what, done, total) while tables are read and scored, and orders are searched.
 
@@ -202,7 +208,16 @@ def build_pages(
     >>> built.order, round(built.score, 4), built.exact, round(built.share, 4)
     (('drama', 'hits'), 1.0, True, 1.0)
     """
-    settings = Settings(metrics=metrics, grid=grid, gain=gain, invalid=invalid, columns=columns, split=split)
+    settings = Settings(
+        metrics=metrics,
+        grid=grid,
+        gain=gain,
+        invalid=invalid,
+        columns=columns,
+        split=split,
+        tolerance=tolerance,
+        work=work,
+    )
     carousels = read_candidates(None, candidates, judgments, items, settings, progress)
     max_rows = min(len(carousels.names), grid.rows)
     rows = max_rows if rows is None else require_int("rows", rows, 1)

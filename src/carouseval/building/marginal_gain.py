@@ -45,7 +45,7 @@ class MarginalGains(Result):
         Whether a user has lines in a candidate. Users without a candidate gain 0 by it.
     counts : dict of str to int
         Users, carousels and lines read, and what was counted in them: unjudged items, gaps, items without a category,
-        and invalid carousels and pages.
+        invalid carousels and pages, and ideals that are only bounded.
     config : dict of str to object
         Every setting in force.
 
@@ -154,6 +154,8 @@ def what_adds(
     invalid: Invalid = "error",
     columns: ColumnNames = None,
     split: str | None = None,
+    tolerance: float = Settings.tolerance,
+    work: float = Settings.work,
     progress: Progress | None = None,
 ) -> MarginalGains:
     """Compute what each candidate carousel would add to the score of a page.
@@ -193,6 +195,10 @@ def what_adds(
         The names of your columns: ``{"user_id": "customer"}``, or the same under a table's name.
     split : str, optional
         The separator of several categories in one cell of ``items``: '|' for 'Action|Comedy'.
+    tolerance : float, default 0.0
+        Relative gap accepted between an ideal page and the proven bound on it, as in :func:`carouseval.evaluate`.
+    work : float, default 2000.0
+        The most work for one ideal page, in millions of steps, as in :func:`carouseval.evaluate`.
     progress : callable, optional
         Called with (what, done, total) while tables are read and scored.
 
@@ -221,7 +227,16 @@ def what_adds(
     {'drama': 0.7659, 'again': 0.0038}
     """
     row = None if row is None else require_int("row", row, 1)
-    settings = Settings(metrics=metrics, grid=grid, gain=gain, invalid=invalid, columns=columns, split=split)
+    settings = Settings(
+        metrics=metrics,
+        grid=grid,
+        gain=gain,
+        invalid=invalid,
+        columns=columns,
+        split=split,
+        tolerance=tolerance,
+        work=work,
+    )
     carousels = read_candidates(layouts, candidates, judgments, items, settings, progress)
     if row is not None and row > grid.rows:
         raise ParameterError(f"row must be at most {grid.rows}, the last row of the grid of {grid}, found {row}.")

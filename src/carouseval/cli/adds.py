@@ -7,9 +7,9 @@ import typer
 
 from carouseval.cli import options
 from carouseval.cli.output import Format, emit, note_assumptions, progress_bar
-from carouseval.cli.settings_options import ColumnsOption, SplitOption, parse_columns
+from carouseval.cli.settings_options import ColumnsOption, SplitOption, ToleranceOption, WorkOption, parse_columns
 from carouseval.errors import ParameterError
-from carouseval.evaluation.settings import Invalid
+from carouseval.evaluation.settings import Invalid, Settings
 
 EXAMPLES = """
 carouseval adds candidates.parquet judgments.parquet --layouts layouts.parquet --items items.parquet
@@ -88,6 +88,8 @@ def adds(
     ] = "error",
     columns: ColumnsOption = options.NOTHING,
     split: SplitOption = None,
+    tolerance: ToleranceOption = Settings.tolerance,
+    work: WorkOption = Settings.work,
     per_user: Annotated[
         Path | None, typer.Option(help="Write what every user gains to this .parquet, .csv or .ndjson file.")
     ] = None,
@@ -121,6 +123,8 @@ def adds(
         "invalid": invalid,
         "columns": parse_columns(columns),
         "split": split,
+        "tolerance": tolerance,
+        "work": work,
     }
     result: MarginalGains | BuiltPages
     with progress_bar() as bar:

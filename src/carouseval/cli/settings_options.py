@@ -31,6 +31,9 @@ ColumnsOption: TypeAlias = Annotated[
 SplitOption: TypeAlias = Annotated[
     str | None, typer.Option(help="Separator of several categories in one cell of items: '|' for 'Action|Comedy'.")
 ]
+_HELP = {setting.name: setting_doc(setting) for setting in fields(Settings)}
+ToleranceOption: TypeAlias = Annotated[float, typer.Option(help=_HELP["tolerance"])]
+WorkOption: TypeAlias = Annotated[float, typer.Option(help=_HELP["work"])]
 
 
 class SettingOptions(NamedTuple):

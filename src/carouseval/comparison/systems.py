@@ -84,7 +84,7 @@ def evaluate_systems(
                 f"layouts: missing column category, by which the catalogue of {', '.join(plan.figures)} is collected. "
                 "Add it, or give items (item_id, category)."
             )
-        ideals = PageIdeals(all_inputs[0].judged, plan, all_inputs[0].shown)
+        ideals = PageIdeals(all_inputs[0].judged, plan, all_inputs[0].shown, progress=progress)
         for (name, _), inputs in zip(tables, all_inputs, strict=True):
             with _naming(name):
                 outcomes = decide_outcomes(inputs)

@@ -7,6 +7,7 @@ from carouseval.metrics.grid import page_size_text
 from carouseval.text_tables import brief
 
 _MOST_CATEGORIES = 3  # listed with their capacity
+_USUAL_WORK = 2000  # the default of the setting
 
 
 def caption(config: Mapping[str, Any], users: Sequence[int]) -> str:
@@ -19,7 +20,16 @@ def caption(config: Mapping[str, Any], users: Sequence[int]) -> str:
         parts.insert(1, f"gain {config['gain']}")
     if config["weight"] is not None:
         parts.append(f"weighted by {config['weight']}")
+    if "category" in config["ideals"].values():
+        parts += _limits(config)
     return f"{'; '.join(parts)}."
+
+
+def _limits(config: Mapping[str, Any]) -> list[str]:
+    """What may end the search for ideal pages before they are proven, where it is not the default."""
+    tolerance, work = config.get("tolerance", 0), config.get("work", _USUAL_WORK)
+    texts = [f"tolerance of ideal pages {100 * tolerance:g}%"] * (tolerance > 0)
+    return texts + [f"at most {work:g} million steps for an ideal page"] * (work != _USUAL_WORK)
 
 
 def _metrics(config: Mapping[str, Any]) -> str:

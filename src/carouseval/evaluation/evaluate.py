@@ -90,7 +90,7 @@ def evaluate(
     """
     plan = ScoringPlan.of(Settings.named("evaluate", settings))
     with JudgedSources(judgments, items, plan).open(layouts, progress) as inputs:
-        return evaluate_inputs(inputs, PageIdeals(inputs.judged, plan, inputs.shown), progress)
+        return evaluate_inputs(inputs, PageIdeals(inputs.judged, plan, inputs.shown, progress=progress), progress)
 
 
 @takes_settings
@@ -170,7 +170,8 @@ class Evaluator:
                 with self._sources.open(layouts, progress) as inputs:
                     if self._ideals is None:
                         self._ideals = PageIdeals(inputs.judged, inputs.plan)
-                    return evaluate_inputs(inputs, self._ideals.for_layouts(inputs.judged, inputs.shown), progress)
+                    ideals = self._ideals.for_layouts(inputs.judged, inputs.shown, progress)
+                    return evaluate_inputs(inputs, ideals, progress)
             except DataError:
                 raise
             except BaseException:  # an interrupt may leave ids with a code but no value: judgments are read again

@@ -84,7 +84,7 @@ def explain(
     layouts = in_memory(layouts, "layouts")
     sources = JudgedSources(judgments, items, plan)
     with sources.open(layouts, progress) as inputs:
-        ideals = PageIdeals(inputs.judged, plan, inputs.shown, keeps_cells=True)
+        ideals = PageIdeals(inputs.judged, plan, inputs.shown, keeps_cells=True, progress=progress)
         losses = _Losses(inputs, name, ideals)
         evaluation = evaluate_inputs(inputs, ideals, progress, losses.begin)
         return losses.explanation(evaluation, partial(look_up_page, sources, ideals, layouts, name))

@@ -1,5 +1,6 @@
 """Counts beside the scores, what the settings refuse, and warnings, in words."""
 
+import math
 from collections.abc import Callable, Iterator
 
 import numpy as np
@@ -15,7 +16,8 @@ from carouseval.evaluation.per_page import entry_names
 from carouseval.evaluation.reading.inputs import Inputs
 from carouseval.evaluation.scoring.ideal_problems import categorised_items
 from carouseval.evaluation.scoring.page_ideals import PageIdeals
-from carouseval.evaluation.scoring.page_scores import PageScores
+from carouseval.evaluation.scoring.page_scores import PageScores, gaps
+from carouseval.evaluation.settings import Settings
 from carouseval.metrics.gains import LARGEST_GRADE, large_gain
 from carouseval.metrics.validation import did_you_mean
 from carouseval.table_columns import Defect
@@ -273,10 +275,22 @@ def notify_of(inputs: Inputs, counts: dict[str, int], scores: PageScores, notify
             "not show: an item outside its category, twice in a row, after a gap or beyond a capacity."
         )
     if counts["bounded"]:
-        notify(
-            f"{number(counts['bounded'], 'ideal page')} could not be proven optimal: the score there is 2DCG divided "
-            "by a proven upper bound."
-        )
+        of_metrics = (gaps(metric.best, metric.bound) for metric in scores.metrics.values())
+        largest = max(float(gap.max(initial=0.0)) for gap in of_metrics)
+        notify(not_proven(counts["bounded"], largest, inputs.plan.settings))
+
+
+def not_proven(count: int, gap: float, settings: Settings) -> str:
+    """The message about ideal pages that are not proven optimal, and the largest gap."""
+    message = (
+        f"{number(count, 'ideal page')} could not be proven optimal: the score there is 2DCG divided by a proven upper "
+        f"bound, and too low by at most {math.ceil(gap * 10_000) / 100:g}%."
+    )
+    if settings.candidates == "displayed" and settings.duplicates == "first":
+        return message  # the search for the order of rows has a limit of its own
+    if gap <= settings.tolerance:
+        return f"{message} To prove more, use tolerance=0."
+    return f"{message} To prove more, use work={max(10 * settings.work, Settings.work):.0f}."
 
 
 def overfull(ideals: PageIdeals, inputs: Inputs, notify: Callable[[str], None]) -> None:

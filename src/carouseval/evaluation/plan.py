@@ -65,6 +65,11 @@ class ScoringPlan:
         return np.array([grid.shape for grid in self.grids], np.int32)
 
     @property
+    def work_limit(self) -> int:
+        """The most steps of the search for one ideal page."""
+        return round(self.settings.work * 1_000_000)
+
+    @property
     def line_memory(self) -> int:
         """Bytes for the lines of layouts; the rest of the memory is for the pages that are scored at once."""
         return int(self.settings.memory * 2**30 * 0.75)

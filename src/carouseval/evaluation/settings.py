@@ -49,6 +49,8 @@ Invalid: TypeAlias = Literal["error", "count"]
 Capacity: TypeAlias = Literal["grid", "shown"] | Mapping[Any, int]
 """How many items carousels hold: a word, or the number of each category."""
 
+_MOST_WORK = 1e12  # millions of steps: decades, which a 64-bit integer counts
+
 
 class Doc(NamedTuple):
     """What a setting means, in a sentence or two; its type and default as readers see them, unless they are plain."""
@@ -164,6 +166,20 @@ class Settings:
             "weight of its pages."
         ),
     ] = None
+    tolerance: Annotated[
+        float,
+        Doc(
+            "Relative gap accepted between an ideal page of items with several categories and the proven bound on it, "
+            "by which scores are then divided; 0: prove ideal pages."
+        ),
+    ] = 0.0
+    work: Annotated[
+        float,
+        Doc(
+            "The most work for one ideal page, in millions of steps, about a millisecond each; past it scores are "
+            "divided by a proven bound. Steps, not time, are counted: results do not depend on the machine."
+        ),
+    ] = 2000.0
     memory: Annotated[
         float,
         Doc(
@@ -185,6 +201,8 @@ class Settings:
             _check(setting.name, getattr(self, setting.name), setting_type(setting))
         object.__setattr__(self, "by", _column_names(self.by))
         object.__setattr__(self, "capacity", _checked_capacity(self.capacity))
+        require_float("tolerance", self.tolerance, at_least=0, below=1)
+        require_float("work", self.work, at_least=0, at_most=_MOST_WORK)
         require_float("memory", self.memory, above=0, at_most=1e9)
         if self.split == "":
             raise ParameterError("split must be a separator such as '|', found ''.")
@@ -236,6 +254,8 @@ class SettingsDict(TypedDict, total=False):
     capacity: Capacity
     split: str | None
     weight: str | None
+    tolerance: float
+    work: float
     memory: float
     threads: int | None
 

@@ -17,7 +17,9 @@ from carouseval.evaluation.scoring import ideal_problems
 from carouseval.evaluation.scoring.first_occurrence import first_occurrence_ideals
 from carouseval.evaluation.scoring.ideal_pages import IdealPages, SolvedIdeals
 from carouseval.metrics.grid import Array, IntArray
+from carouseval.progress import Progress
 
+_ITEMS_AT_ONCE = 4_096  # per thread, between two reports of progress; they typically take well below a second
 Bounds = tuple[Array, Array]  # the best known value of the ideal, and the proven bound on it
 
 
@@ -55,23 +57,32 @@ class PageIdeals:
     """Ideals of pages for one plan and one set of judged data; those of judged items are computed once.
 
     With ``keeps_cells`` the cells of ideal pages are kept too, for one table of layouts: where pages have ideals of
-    their own, these are kept until the next pages are scored.
+    their own, these are kept until the next pages are scored. ``progress`` is told of the ideals solved.
     """
 
     def __init__(
-        self, judged: JudgedData, plan: ScoringPlan, shown: ShownCarousels | None = None, *, keeps_cells: bool = False
+        self,
+        judged: JudgedData,
+        plan: ScoringPlan,
+        shown: ShownCarousels | None = None,
+        *,
+        keeps_cells: bool = False,
+        progress: Progress | None = None,
     ) -> None:
         self.judged: JudgedData = judged
         self.plan: ScoringPlan = plan
         self._shown = shown
         self._keeps_cells = keeps_cells
+        self._progress = progress
         self._of_judgment_sets: dict[tuple[str, int], IdealPages] = {}
         self._of_last_pages: dict[tuple[str, int], tuple[NDArray[np.int64], IdealPages]] = {}  # if cells are kept
         self._fillings: tuple[Fillings, Fillings] = Fillings(), Fillings()  # of judgment sets, and of pinned pages
 
-    def for_layouts(self, judged: JudgedData, shown: ShownCarousels | None) -> "PageIdeals":
+    def for_layouts(
+        self, judged: JudgedData, shown: ShownCarousels | None, progress: Progress | None = None
+    ) -> "PageIdeals":
         """The same for other layouts, which may differ in how much pinned rows hold: ideals without pins are shared."""
-        ideals = PageIdeals(judged, self.plan, shown, keeps_cells=self._keeps_cells)
+        ideals = PageIdeals(judged, self.plan, shown, keeps_cells=self._keeps_cells, progress=progress)
         ideals._of_judgment_sets, ideals._fillings = self._of_judgment_sets, (self._fillings[0], Fillings())
         return ideals
 
@@ -162,12 +173,14 @@ class PageIdeals:
         wanted = wanted[np.isnan(ideals.best[wanted])]
         if not len(wanted):
             return ideals
-        gain = self.judged.gains[name]
+        gain, offsets = self.judged.gains[name], self.judged.judgments.offsets
         if self.plan.metrics[name].ideal == "category":
-            problems = ideal_problems.judged_problems(self.judged, gain, self.plan, grid, wanted.astype(np.uint32))
-            ideals.add(wanted, self._solve(problems, name, grid, self._fillings[0]))
+            for part in self._parts(wanted, np.diff(offsets)[wanted]):
+                new = part[np.isnan(ideals.best[part])]  # whoever was told of progress may have used these ideals too
+                problems = ideal_problems.judged_problems(self.judged, gain, self.plan, grid, new.astype(np.uint32))
+                ideals.add(new, self._solve(problems, name, grid, self._fillings[0]))
             return ideals
-        offsets, weights = self.judged.judgments.offsets, self.plan.weights(name, grid)
+        weights = self.plan.weights(name, grid)
         ideals.best[:] = ideals.bound[:] = ideal_problems.unconstrained(
             offsets, gain, weights, self._copies(gain, grid), self.plan.threads
         )
@@ -182,26 +195,47 @@ class PageIdeals:
             if np.array_equal(last[numbers], pages.pages):
                 return ideals, numbers
         ideals, numbers = IdealPages(len(pages), self._keeps_cells), np.arange(len(pages))
-        gain, weights = self.judged.gains[name], self.plan.weights(name, grid)
-        if self.plan.settings.candidates == "judged":
-            problems = ideal_problems.pinned_problems(self.judged, gain, self.plan, grid, pages)
-            ideals.add(numbers, self._solve(problems, name, grid, self._fillings[1]))
+        gain, displayed = self.judged.gains[name], self.plan.settings.candidates == "displayed"
+        if self.plan.metrics[name].ideal == "category":
+            items = np.diff(pages.offsets) if displayed else np.diff(self.judged.judgments.offsets)[pages.judgment_set]
+            for part in self._parts(numbers, items):
+                some = pages if len(part) == len(pages) else pages.take(part)
+                ideals.add(part, self._solve_own(name, grid, some))
         else:
             problems = ideal_problems.displayed_problems(pages, gain, self.plan.settings.duplicates)
-            if self.plan.metrics[name].ideal == "category":
-                ideals.add(numbers, solve_displayed(pages, problems, gain, weights, self.plan))
-            else:
-                ideals.best[:] = ideals.bound[:] = ideal_problems.unconstrained(
-                    problems.item_offsets, problems.gain, weights, threads=self.plan.threads
-                )
+            ideals.best[:] = ideals.bound[:] = ideal_problems.unconstrained(
+                problems.item_offsets, problems.gain, self.plan.weights(name, grid), threads=self.plan.threads
+            )
         if self._keeps_cells:
             self._of_last_pages[name, grid] = pages.pages, ideals
         return ideals, numbers
 
+    def _solve_own(self, name: str, grid: int, pages: PageBatch) -> SolvedIdeals:
+        """Solve the ideals of pages that have one each."""
+        gain = self.judged.gains[name]
+        if self.plan.settings.candidates == "judged":
+            problems = ideal_problems.pinned_problems(self.judged, gain, self.plan, grid, pages)
+            return self._solve(problems, name, grid, self._fillings[1])
+        problems = ideal_problems.displayed_problems(pages, gain, self.plan.settings.duplicates)
+        return solve_displayed(pages, problems, gain, self.plan.weights(name, grid), self.plan)
+
+    def _parts(self, codes: NDArray[np.int64], items: IntArray) -> Iterator[NDArray[np.int64]]:
+        """The codes of ideals, part by part if progress is told: every part takes as long as its slowest ideal."""
+        settings = self.plan.settings
+        if self._progress is None or (settings.candidates == "displayed" and settings.duplicates == "first"):
+            yield codes  # by the rule "first", repeats on any of the pages decide how all of them are solved
+            return
+        part = (np.cumsum(items) - items) // (_ITEMS_AT_ONCE * self.plan.threads)
+        done = 0
+        for some in np.split(codes, np.flatnonzero(np.diff(part)) + 1):
+            yield some
+            done += len(some)
+            self._progress("solving", done, len(codes))
+
     def _solve(self, problems: ideal_problems.IdealProblems, name: str, grid: int, fillings: Fillings) -> SolvedIdeals:
         """Solve problems of judged items."""
         weights, problems = self.plan.weights(name, grid), problems.spread(self.plan.settings.once)
-        solution = problems.solve(weights, True, threads=self.plan.threads)
+        solution = _solution(problems, weights, self.plan)
         if name == next(key for key, metric in self.plan.metrics.items() if metric.ideal == "category"):
             fillings.add(problems, solution, grid)
         cells = partial(ideal_problems.ideal_cells, problems, solution, weights)
@@ -218,6 +252,13 @@ class PageIdeals:
         return copies
 
 
+def _solution(
+    problems: ideal_problems.IdealProblems, weights: Array, plan: ScoringPlan
+) -> ideal_problems.IdealSolution:
+    """Solve problems whose items count once, as far as the settings ask for."""
+    return problems.solve(weights, True, plan.settings.tolerance, plan.work_limit, plan.threads)
+
+
 def solve_displayed(
     pages: PageBatch, problems: ideal_problems.IdealProblems, gain: Array, weights: Array, plan: ScoringPlan
 ) -> SolvedIdeals:
@@ -225,6 +266,6 @@ def solve_displayed(
     if plan.settings.duplicates == "first" and pages.duplicates.any():
         first = first_occurrence_ideals(pages, gain, weights, problems, plan.threads)
         return SolvedIdeals(first.best, first.bound, lambda: first.cells)
-    solution = problems.solve(weights, True, threads=plan.threads)
+    solution = _solution(problems, weights, plan)
     cells = partial(ideal_problems.ideal_cells, problems, solution, weights)
     return SolvedIdeals(solution.best, solution.bound, cells)

@@ -25,6 +25,12 @@ def divisor(best: Array, bound: Array) -> Array:
     return np.where(_is_bounded(best, bound), bound, best)
 
 
+def gaps(best: Array, bound: Array) -> Array:
+    """By what share at most scores are too low, since they are divided by the bound; 0 where the ideal is proven."""
+    bounded = _is_bounded(best, bound)
+    return np.where(bounded, 1 - best / np.where(bounded, bound, 1.0), 0.0)
+
+
 def _is_bounded(best: Array, bound: Array) -> NDArray[np.bool_]:
     return np.asarray(bound > best * (1 + _SEVERAL_EPSILONS))
 

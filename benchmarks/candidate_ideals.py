@@ -21,7 +21,7 @@ from timing import best_of
 THREADS = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 WEIGHTS = cv.discounts.RowPage().weights(cv.RECGAZE)
 ROWS, COLS = WEIGHTS.shape
-NODES = 10_000
+WORK_LIMIT = 2_000_000_000
 Sets = tuple[Any, Any, Any, Any, Any, Any, Any, Any]
 
 
@@ -79,14 +79,14 @@ def rival(gains: Any, homes: Any, categories: int) -> float:
 
 def coupled(quick: bool) -> None:
     print(f"\nExact ideals, items of two categories each, 10x15 grid under d_rpd, {THREADS} threads")
-    print(f"at most {NODES:,} nodes a set; rival: SciPy's MILP with gap 0 on the first sets")
+    print(f"at most {WORK_LIMIT:,} steps a set; rival: SciPy's MILP with gap 0 on the first sets")
     for categories in (10, 25):
         for graded in (False, True):
             for items, count, sample in ((10, 20_000, 10), (30, 1_000, 3), (60, 400, 0)):
                 count = count // 10 if quick else count
                 sets = candidate_sets(count, items, categories, graded)
                 start = time.perf_counter()
-                best, bound, *_ = _native.candidate_ideals(*sets, WEIGHTS, True, NODES, THREADS)
+                best, bound, *_ = _native.candidate_ideals(*sets, WEIGHTS, True, 0.0, WORK_LIMIT, THREADS)
                 each = (time.perf_counter() - start) / count
                 ratio = ""
                 if items == 10 or (items == 30 and not quick):
@@ -109,11 +109,13 @@ def growth(quick: bool) -> None:
     for items in (5, 10, 20, 40, 80):
         count = (200 if quick else 2_000) // (items // 5)
         sets = candidate_sets(count, items, 15, True)
-        each = best_of(partial(_native.candidate_ideals, *sets, WEIGHTS, True, NODES, THREADS), 1) / count
+        each = best_of(partial(_native.candidate_ideals, *sets, WEIGHTS, True, 0.0, WORK_LIMIT, THREADS), 1) / count
         base = base or each
         print(f"  {items:3} items   {each * 1e6:10.0f} us   {each / base:7.1f}x for {items // 5}x the items")
     sets = candidate_sets(200 if quick else 2_000, 20, 15, True)
-    one, all_ = (best_of(partial(_native.candidate_ideals, *sets, WEIGHTS, True, NODES, n), 3) for n in (1, THREADS))
+    one, all_ = (
+        best_of(partial(_native.candidate_ideals, *sets, WEIGHTS, True, 0.0, WORK_LIMIT, n), 3) for n in (1, THREADS)
+    )
     print(f"  threads  1 to {THREADS}: {one / all_:.2f}x faster")
 
 

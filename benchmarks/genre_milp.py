@@ -32,9 +32,10 @@ class IdealProgram:
         used = {k for _, of in types for k in of}
         closed = {row for row in pinned if row >= 0}
         free = [i for i in range(open_rows) if i not in closed]
-        x = {(k, i): at for at, (k, i) in enumerate(
-            (k, i) for k in sorted(used) for i in ([pinned[k]] if pinned[k] >= 0 else free)
-        )}
+        x = {
+            (k, i): at
+            for at, (k, i) in enumerate((k, i) for k in sorted(used) for i in ([pinned[k]] if pinned[k] >= 0 else free))
+        }
         self._entries: list[tuple[int, int, float]] = []
         self._limits: list[float] = []
         upper, worth = [1.0] * len(x), [0.0] * len(x)

@@ -17,6 +17,9 @@ _FEWEST_RATINGS = min(_STATISTICS["user_sizes"])
 _MOST_GENRES = max(len(genres.split("|")) for genres in _STATISTICS["sets"])
 
 
+Problem = tuple[Any, Any, Any, Any, Any, Any, Any, Any]  # the arguments of the kernel up to the weights
+
+
 @dataclass(frozen=True)
 class GenreUser:
     """The relevant films of one user: their gains, and the genres of each by number."""
@@ -25,8 +28,8 @@ class GenreUser:
     genres: list[list[int]]
     genre_count: int  # of the catalogue
 
-    def problem(self, rows: int, cols: int) -> tuple[Any, ...]:
-        """The arguments of the kernel up to the weights: every genre is a carousel that may fill a row."""
+    def problem(self, rows: int, cols: int) -> Problem:
+        """The best page of the user: every genre is a carousel that may fill a row."""
         return (
             self.gains,
             np.array([0, len(self.gains)]),
@@ -92,7 +95,7 @@ def _films(rng: Generator, most_genres: int, most_ratings: int | None) -> tuple[
         films = [films[at] for at in rng.integers(len(films), size=4 * most_ratings)]
     if most_genres > _MOST_GENRES:  # one film in ten has up to so many, those of other films added to its own
         for at in np.flatnonzero(rng.random(len(films)) < 0.1):
-            wanted, genres = rng.integers(2, most_genres + 1), [*films[at]]
+            wanted, genres = int(rng.integers(2, most_genres + 1)), [*films[at]]
             while len(genres) < wanted:
                 genres += [genre for genre in films[rng.integers(len(films))] if genre not in genres]
             films[at] = genres[: max(wanted, len(films[at]))]

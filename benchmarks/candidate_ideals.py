@@ -113,7 +113,9 @@ def growth(quick: bool) -> None:
         base = base or each
         print(f"  {items:3} items   {each * 1e6:10.0f} us   {each / base:7.1f}x for {items // 5}x the items")
     sets = candidate_sets(200 if quick else 2_000, 20, 15, True)
-    one, all_ = (best_of(partial(_native.candidate_ideals, *sets, WEIGHTS, True, 0.0, WORK_LIMIT, n), 3) for n in (1, THREADS))
+    one, all_ = (
+        best_of(partial(_native.candidate_ideals, *sets, WEIGHTS, True, 0.0, WORK_LIMIT, n), 3) for n in (1, THREADS)
+    )
     print(f"  threads  1 to {THREADS}: {one / all_:.2f}x faster")
 
 

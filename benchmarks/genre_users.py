@@ -1,4 +1,8 @@
-"""Users with many rated films of several genres each, drawn to the statistics of MovieLens 100K (genres.json)."""
+"""Users with many rated films of several genres each, drawn to the statistics of MovieLens 100K (GroupLens).
+
+``genres.json`` counts how many of its films have which set of genres, how many ratings each user gave, and how often
+each grade was given; ratings themselves are not included. https://grouplens.org/datasets/movielens/100k/
+"""
 
 import json
 from dataclasses import dataclass
@@ -8,16 +12,34 @@ from typing import Any
 import numpy as np
 from numpy.random import Generator
 
-_STATISTICS = json.loads((Path(__file__).parent / "genres.json").read_text())
+_STATISTICS = json.loads((Path(__file__).parent / "genres.json").read_text(encoding="utf-8"))
+_FEWEST_RATINGS = min(_STATISTICS["user_sizes"])
+_MOST_GENRES = max(len(genres.split("|")) for genres in _STATISTICS["sets"])
+
+
+Problem = tuple[Any, Any, Any, Any, Any, Any, Any, Any]  # the arguments of the kernel up to the weights
 
 
 @dataclass(frozen=True)
-class GenreUsers:
-    """The films that users rated: gains, and the genres of each film by number."""
+class GenreUser:
+    """The relevant films of one user: their gains, and the genres of each by number."""
 
-    gains: list[Any]  # for each user, an array of gains above 0
-    genres: list[list[list[int]]]  # for each user, the genres of each of these films
-    names: list[str]
+    gains: Any
+    genres: list[list[int]]
+    genre_count: int  # of the catalogue
+
+    def problem(self, rows: int, cols: int) -> Problem:
+        """The best page of the user: every genre is a carousel that may fill a row."""
+        return (
+            self.gains,
+            np.array([0, len(self.gains)]),
+            np.concatenate(self.genres).astype(np.int32),
+            np.concatenate([[0], np.cumsum([len(genres) for genres in self.genres])]),
+            np.full(self.genre_count, cols, np.int32),
+            np.full(self.genre_count, -1, np.int32),
+            np.array([0, self.genre_count]),
+            np.array([min(self.genre_count, rows)], np.int32),
+        )
 
 
 def genre_users(
@@ -26,79 +48,68 @@ def genre_users(
     users: int | None = None,
     held_out: bool = False,
     grades: str = "graded",
-    most_genres: int = 6,
+    most_genres: int = _MOST_GENRES,
     most_ratings: int | None = None,
-    sigma: float = 1.5,
-) -> GenreUsers:
-    """Draw users with tastes: each has a weight for every genre, lognormal, and rates films by popularity times weight.
+) -> list[GenreUser]:
+    """Draw users with tastes: each has a weight per genre and rates films by popularity times the mean weight.
 
-    ``held_out`` keeps a fifth of a user's ratings. ``grades`` are "graded" (2^grade - 1), "half" (half stars) or "binary"
-    (1 from four stars on). Up to ``most_genres`` of a film, and up to ``most_ratings`` of a user, scale the statistics up.
+    ``held_out`` keeps a fifth of a user's ratings. ``grades`` are "graded" (1 to 5 stars), "half" (half stars from 0.5)
+    or "binary" (relevant from four stars on). ``most_genres`` of a film and ``most_ratings`` of a user scale the
+    statistics. ``users`` draws some of the 943. Users without a relevant film are left out.
     """
     rng = np.random.default_rng(seed)
-    films, names = _catalogue(rng, most_genres, most_ratings)
-    membership = np.zeros((len(films), len(names)), bool)
-    for film, genres in enumerate(films):
-        membership[film, genres] = True
-    popularity = rng.permutation(1.0 / (10.0 + np.arange(len(films))))
     sizes = np.array(_STATISTICS["user_sizes"])
-    if most_ratings is not None:
-        sizes = np.unique(np.round(sizes.astype(float) ** (np.log(most_ratings) / np.log(sizes.max()))).astype(int))
-        sizes = np.maximum(20, rng.choice(sizes, len(_STATISTICS["user_sizes"])))
+    films, genre_count = _films(rng, most_genres, most_ratings)
+    if most_ratings is not None:  # the fewest stay, the most become most_ratings, in between on a logarithmic scale
+        power = np.log(most_ratings / _FEWEST_RATINGS) / np.log(sizes.max() / _FEWEST_RATINGS)
+        sizes = np.rint(_FEWEST_RATINGS * (sizes / _FEWEST_RATINGS) ** power).astype(int)
     if users is not None:
         sizes = rng.choice(sizes, users, replace=False)
-    gains, chosen_genres = [], []
+    membership = np.zeros((len(films), genre_count))
+    for film, genres in enumerate(films):
+        membership[film, genres] = 1 / len(genres)
+    popularity = rng.permutation(1 / (10 + np.arange(len(films))))
+    drawn = []
     for size in sizes:
-        taste = rng.lognormal(0.0, sigma, len(names))
-        worth = popularity * (membership @ taste) / membership.sum(axis=1)
-        rated = np.argsort(rng.exponential(size=len(films)) / worth)[: min(size, len(films))]
+        taste = rng.lognormal(0, rng.uniform(1.2, 1.8), genre_count)
+        # the smallest of exponential variables by rate: drawn without replacement
+        rated = np.argsort(rng.exponential(size=len(films)) / (popularity * (membership @ taste)))[:size]
         if held_out:
             rated = rng.permutation(rated)[: max(1, len(rated) // 5)]
-        gain = _gains(rng, len(rated), grades)
-        relevant = gain > 0
-        gains.append(gain[relevant])
-        chosen_genres.append([films[film] for film in rated[relevant]])
-    return GenreUsers(gains, chosen_genres, names)
+        gains = _gains(rng, len(rated), grades)
+        relevant = gains > 0
+        if relevant.any():
+            drawn.append(GenreUser(gains[relevant], [films[film] for film in rated[relevant]], genre_count))
+    return drawn
 
 
-def _catalogue(rng: Generator, most_genres: int, most_ratings: int | None) -> tuple[list[list[int]], list[str]]:
+def _films(rng: Generator, most_genres: int, most_ratings: int | None) -> tuple[list[list[int]], int]:
+    """The genres of each film, and the number of genres."""
     names = sorted({name for genres in _STATISTICS["sets"] for name in genres.split("|")})
-    number = {name: at for at, name in enumerate(names)}
     films = [
-        sorted(number[name] for name in genres.split("|"))
+        [names.index(name) for name in genres.split("|")]
         for genres, count in _STATISTICS["sets"].items()
         for _ in range(count)
     ]
     if most_ratings is not None and most_ratings > len(films):  # a larger catalogue of the same kinds
         films = [films[at] for at in rng.integers(len(films), size=4 * most_ratings)]
-    if most_genres > 6:  # the sets of two films together, for one film in ten
+    if most_genres > _MOST_GENRES:  # one film in ten has up to so many, those of other films added to its own
         for at in np.flatnonzero(rng.random(len(films)) < 0.1):
-            films[at] = sorted({*films[at], *films[rng.integers(len(films))]})[:most_genres]
-    return films, names
+            wanted, genres = int(rng.integers(2, most_genres + 1)), [*films[at]]
+            while len(genres) < wanted:
+                genres += [genre for genre in films[rng.integers(len(films))] if genre not in genres]
+            films[at] = genres[: max(wanted, len(films[at]))]
+    return [
+        sorted(genres if len(genres) <= most_genres else rng.choice(genres, most_genres, replace=False).tolist())
+        for genres in films
+    ], len(names)
 
 
 def _gains(rng: Generator, count: int, grades: str) -> Any:
-    stars = np.array([float(star) for star in _STATISTICS["grades"]])
     share = np.array([*_STATISTICS["grades"].values()], float)
-    star = rng.choice(stars, count, p=share / share.sum())
+    stars = rng.choice(np.array([*_STATISTICS["grades"]], float), count, p=share / share.sum())
     if grades == "binary":
-        return (star >= 4).astype(float)
+        return (stars >= 4).astype(float)
     if grades == "half":
-        star = np.maximum(0.5, star - 0.5 * (rng.random(count) < 0.5))
-    return np.exp2(star) - 1
-
-
-def candidate_sets(data: GenreUsers, cols: int, rows: int) -> tuple[Any, ...]:
-    """The arguments of the kernel up to the weights."""
-    count, categories = len(data.gains), len(data.names)
-    films = [genres for user in data.genres for genres in user]
-    return (
-        np.concatenate(data.gains),
-        np.concatenate([[0], np.cumsum([len(gains) for gains in data.gains])]),
-        np.concatenate([np.asarray(genres, np.int32) for genres in films]),
-        np.concatenate([[0], np.cumsum([len(genres) for genres in films])]),
-        np.full(count * categories, cols, np.int32),
-        np.full(count * categories, -1, np.int32),
-        np.arange(count + 1) * categories,
-        np.full(count, min(categories, rows), np.int32),
-    )
+        stars -= 0.5 * (rng.random(count) < 0.5)
+    return np.exp2(stars) - 1

@@ -40,7 +40,12 @@ def offsets(lengths: Sequence[int]) -> Any:
 
 
 def solve(
-    sets: Sequence[CandidateSet], weights: Any, once: bool = True, tolerance: float = 0.0, work_limit: int = 10**10, threads: int = 1
+    sets: Sequence[CandidateSet],
+    weights: Any,
+    once: bool = True,
+    tolerance: float = 0.0,
+    work_limit: int = 10**10,
+    threads: int = 1,
 ) -> Best:
     items, categories = offsets([len(s.gains) for s in sets]), offsets([len(s.slots) for s in sets])
     homes = [home for s in sets for home in s.homes]

@@ -118,11 +118,11 @@ def pages_from_scores(
     --------
     >>> import carouseval as cv
     >>> scores = {"user_id": [7, 7, 7], "item_id": ["a", "b", "c"], "score": [0.2, 0.9, 0.5]}
-    >>> items = {"item_id": ["a", "b", "b", "c"], "category": ["drama", "crime", "drama", "drama"]}
+    >>> items = {"item_id": ["a", "b", "b", "c"], "category": ["crime", "crime", "drama", "drama"]}
     >>> cv.pages_from_scores(scores, items).rows()
-    [(7, 1, 1, 'b', 'crime'), (7, 2, 1, 'c', 'drama'), (7, 2, 2, 'a', 'drama')]
+    [(7, 1, 1, 'b', 'drama'), (7, 1, 2, 'c', 'drama'), (7, 2, 1, 'a', 'crime')]
     >>> cv.pages_from_scores(scores, items, order="sum", unique_items=False)["item_id"].to_list()
-    ['b', 'c', 'a', 'b']
+    ['b', 'c', 'b', 'a']
     """
     require_choice("order", order, get_args(CategoryOrder))
     require_int("min_items", min_items, 1)

@@ -13,6 +13,7 @@ from polars.testing import assert_frame_equal
 import carouseval as cv
 from carouseval.cli.adds import EXAMPLES
 from tests.cli.test_cli import run
+from tests.evaluation.test_ideal_limits import CANDIDATES, TABLES
 
 
 @pytest.fixture(scope="module")
@@ -136,3 +137,20 @@ def test_examples_run(example: str, folder: Path, tmp_path: Path) -> None:
         (tmp_path / file.name).write_bytes(file.read_bytes())
     done = run(*shlex.split(example)[1:], cwd=tmp_path)
     assert done.returncode == 0, done.stderr
+
+
+def test_tolerance_and_work_reach_the_ideals(tmp_path: Path) -> None:
+    candidates, judgments, items = (tmp_path / f"{name}.parquet" for name in ("candidates", "judgments", "items"))
+    CANDIDATES.write_parquet(candidates)
+    TABLES["judgments"].write_parquet(judgments)
+    TABLES["items"].write_parquet(items)
+    call = ["adds", str(candidates), str(judgments), "--items", str(items), "--grid", "6x5", "--page-size", "2"]
+    for greedy in ([], ["--greedy", "--rows", "2"]):
+        done = run(*call, *greedy, "--work", "0", "-f", "json")
+        assert json.loads(done.stdout)["counts"]["bounded"] > 0
+        assert done.stderr.startswith("carouseval: warning: ")
+        assert done.stderr.endswith("%. To prove more, use --work 2000.\n")
+    done = run(*call, "--tolerance", "0.1", "-f", "json")
+    assert json.loads(done.stdout)["config"]["tolerance"] == 0.1
+    assert done.stderr.endswith("%. To prove more, use --tolerance 0.\n")
+    assert run(*call, "--tolerance", "1").stderr.startswith("carouseval: --tolerance must be a finite number")

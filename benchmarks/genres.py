@@ -183,9 +183,10 @@ def growth(users: int | None) -> None:
         chosen = (films > low) & (films <= high)
         if chosen.any():
             ms = ours.seconds[chosen] * 1e3
+            share = ms.sum() / ours.seconds.sum() / 1e3
             print(
                 f"  {low + 1:5,} to {high:5,} films   {len(ms):4} users   "
-                f"mean {ms.mean():9.3f} ms   max {ms.max():9.1f} ms   {ms.sum() / ours.seconds.sum() / 1e3:4.0%} of the time"
+                f"mean {ms.mean():9.3f} ms   max {ms.max():9.1f} ms   {share:4.0%} of the time"
             )
     print("\nHow time grows with genres per film: all ratings, graded")
     for most in (1, 2, 3, 6, 10):

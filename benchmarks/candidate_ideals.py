@@ -21,7 +21,7 @@ from timing import best_of
 THREADS = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 WEIGHTS = cv.discounts.RowPage().weights(cv.RECGAZE)
 ROWS, COLS = WEIGHTS.shape
-WORK_LIMIT = 2_000_000_000
+WORK_LIMIT = 8_000_000_000
 Sets = tuple[Any, Any, Any, Any, Any, Any, Any, Any]
 
 

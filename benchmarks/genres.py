@@ -28,7 +28,7 @@ from genre_users import GenreUser, genre_users
 
 WEIGHTS = cv.discounts.RowPage().weights(cv.RECGAZE)
 ROWS, COLS = WEIGHTS.shape
-WORK_LIMIT = 2_000_000_000
+WORK_LIMIT = 8_000_000_000
 HIGHS_SECONDS = 60
 LARGE: dict[str, Any] = {"most_genres": 10, "most_ratings": 2_700}
 

@@ -92,7 +92,11 @@ class BranchAndBound {
     }
     ++nodes_;
     const int64_t mark = trail_size_;
-    if (!close(bound)) {
+    if (close(bound)) {
+      // no better page
+    } else if (limits_.spent()) {
+      open_bound_ = std::max(open_bound_, bound);
+    } else {
       const double last = rows_.bound(steps_.prices, forbidden_, column_.at(0));
       if (lattice_.search(bound, last)) open_bound_ = std::max(open_bound_, lattice_.open_bound());
       else branch(bound);

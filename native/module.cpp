@@ -142,7 +142,7 @@ nb::tuple candidate_ideals(In<double, 1> gains, In<int64_t, 1> item_offsets, In<
               item_category_offsets.shape(0) == items + 1 && pinned.shape(0) == categories,
           "every set must have its items and categories, every item and category its values");
   require(tolerance >= 0 && tolerance <= 1, "tolerance must be 0 to 1");
-  require(work_limit >= 0 && work_limit <= 1'000'000'000'000'000, "work_limit must be 0 to 1e15");
+  require(work_limit >= 0 && work_limit <= 1'000'000'000'000'000'000, "work_limit must be 0 to 1e18");
   const CandidateSets all = {int64_t(count),
                              gains.data(),
                              item_offsets.data(),

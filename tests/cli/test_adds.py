@@ -149,7 +149,7 @@ def test_tolerance_and_work_reach_the_ideals(tmp_path: Path) -> None:
         done = run(*call, *greedy, "--work", "0", "-f", "json")
         assert json.loads(done.stdout)["counts"]["bounded"] > 0
         assert done.stderr.startswith("carouseval: warning: ")
-        assert done.stderr.endswith("%. To prove more, use --work 2000.\n")
+        assert done.stderr.endswith("%. To prove more, use --work 8000.\n")
     done = run(*call, "--tolerance", "0.1", "-f", "json")
     assert json.loads(done.stdout)["config"]["tolerance"] == 0.1
     assert done.stderr.endswith("%. To prove more, use --tolerance 0.\n")

@@ -78,7 +78,7 @@ def test_ideals_within_the_tolerance(candidates: str, tolerance: float) -> None:
 def test_more_work_bounds_ideals_more_closely() -> None:
     proven = evaluate().per_page["N2DCG_cat.ideal"]
     counts = []
-    for work in (0, 0.01, 2000):
+    for work in (0, 0.01, 8000):
         found = evaluate(work=work)
         counts.append(found.counts["bounded"])
         assert (found.per_page["N2DCG_cat.ideal"] >= proven * (1 - 1e-12)).all()
@@ -100,8 +100,8 @@ def largest_gap(per_page: pl.DataFrame) -> float:
 @pytest.mark.parametrize(
     ("settings", "advice"),
     [
-        ({"work": 0}, "use work=2000."),
-        ({"work": 0, "tolerance": 0.001}, "use work=2000."),
+        ({"work": 0}, "use work=8000."),
+        ({"work": 0, "tolerance": 0.001}, "use work=8000."),
         ({"tolerance": 0.1}, "use tolerance=0."),
     ],
 )
@@ -119,7 +119,7 @@ def test_the_notice_states_the_largest_gap_and_what_to_do(settings: dict[str, An
 def test_the_words_of_the_notice() -> None:
     start = "could not be proven optimal: the score there is 2DCG divided by a proven upper bound, and"
     low, more = f"{start} too low by at most", "To prove more, use"
-    assert not_proven(1, 2e-5, Settings()) == f"1 ideal page {low} 0.01%. {more} work=20000."
+    assert not_proven(1, 2e-5, Settings()) == f"1 ideal page {low} 0.01%. {more} work=80000."
     assert not_proven(3, 0.0123, Settings(tolerance=0.02)) == f"3 ideal pages {low} 1.23%. {more} tolerance=0."
     first = Settings(candidates="displayed", duplicates="first")  # this search has another limit
     assert not_proven(3, 1.0, first) == f"3 ideal pages {low} 100%."
@@ -160,7 +160,7 @@ def test_built_pages_and_what_adds_say_it_too() -> None:
     with pytest.warns(cv.DataWarning, match=NOTICE):
         found = cv.what_adds(None, *arguments, grid=GRID, tolerance=0.1)
     assert found.counts["bounded"] == evaluate(tolerance=0.1).counts["bounded"] > 0
-    assert (found.config["tolerance"], found.config["work"]) == (0.1, 2000)
+    assert (found.config["tolerance"], found.config["work"]) == (0.1, 8000)
 
 
 def test_what_is_added_to_pages_with_pinned_rows_is_divided_by_their_own_bounds() -> None:

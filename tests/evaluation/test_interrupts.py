@@ -51,7 +51,7 @@ _native.score(pages, weights, _native.Gain.LINEAR, _native.Ideal.CATEGORY, False
     "one search": """
 gains, weights = rng.random(9000), rng.random((60, 3))
 start()
-solve(gains, [[int(k), (7 * int(k) + 1) % 9000] for k in range(9000)], weights, 10_000)
+solve(gains, [[int(k), (7 * int(k) + 1) % 9000] for k in range(9000)], weights, 10**12)
 """,
     "one order of rows": """
 rows, cols = 60, 15

@@ -280,7 +280,7 @@ def test_signatures_and_help_name_every_setting(function: str) -> None:
         ("tolerance", float("nan")),
         ("work", -1),
         ("work", float("inf")),
-        ("work", "2000"),
+        ("work", "8000"),
         ("memory", 0),
         ("memory", float("nan")),
         ("threads", 0),

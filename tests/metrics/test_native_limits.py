@@ -103,11 +103,11 @@ LIMITS: dict[str, tuple[str, tuple[Any, ...]]] = {
         "score",
         (np.ones((1, 10_001, 1)), np.ones((10_001, 1)), _native.Gain.LINEAR, _native.Ideal.CATEGORY, False, 1),
     ),
-    "work_limit must be 0 to 1e15": (
+    "work_limit must be 0 to 1e18": (
         "candidate_ideals",
         (
             np.empty(0), NOTHING, np.empty(0, np.int32), NOTHING, np.empty(0, np.int32), np.empty(0, np.int32),
-            NOTHING, np.empty(0, np.int32), ONE, True, 0.0, 10**15 + 1, 1,
+            NOTHING, np.empty(0, np.int32), ONE, True, 0.0, 10**18 + 1, 1,
         ),
     ),
     "width must be 0 to 100,000": ("first_occurrence_ideals", (*first_page(), 100_001, 1)),

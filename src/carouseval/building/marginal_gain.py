@@ -197,7 +197,7 @@ def what_adds(
         The separator of several categories in one cell of ``items``: '|' for 'Action|Comedy'.
     tolerance : float, default 0.0
         Relative gap accepted between an ideal page and the proven bound on it, as in :func:`carouseval.evaluate`.
-    work : float, default 2000.0
+    work : float, default 8000.0
         The most work for one ideal page, in millions of steps, as in :func:`carouseval.evaluate`.
     progress : callable, optional
         Called with (what, done, total) while tables are read and scored.

@@ -7,7 +7,7 @@ from carouseval.metrics.grid import page_size_text
 from carouseval.text_tables import brief
 
 _MOST_CATEGORIES = 3  # listed with their capacity
-_USUAL_WORK = 2000  # the default of the setting
+_USUAL_WORK = 8000  # the default of the setting
 
 
 def caption(config: Mapping[str, Any], users: Sequence[int]) -> str:

@@ -176,10 +176,10 @@ class Settings:
     work: Annotated[
         float,
         Doc(
-            "The most work for one ideal page, in millions of steps, about a millisecond each; past it scores are "
+            "The most work for one ideal page, in millions of steps, about half a millisecond each; past it scores are "
             "divided by a proven bound. Steps, not time, are counted: results do not depend on the machine."
         ),
-    ] = 2000.0
+    ] = 8000.0
     memory: Annotated[
         float,
         Doc(

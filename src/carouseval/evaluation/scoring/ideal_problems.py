@@ -21,7 +21,7 @@ from carouseval.metrics.grid import Array, IntArray
 from carouseval.metrics.page_stack import thread_count
 
 _SMALLER = 128  # by how many powers of two gains near the largest float are made smaller
-WORK_LIMIT = 2_000_000_000  # steps of the search per problem, about a nanosecond each; never a clock, for equal results
+WORK_LIMIT = 8_000_000_000  # steps of the search per problem, about a nanosecond each; never a clock, for equal results
 
 
 @dataclass(frozen=True)

@@ -283,7 +283,7 @@ class RowLattice {
   bool add_arcs(const LagrangianBound& rows, double bound, int j, int s, int64_t& arcs) {
     limits_.add(16 * open_);
     const int empty = std::max(0, columns_ - candidates_->free());  // columns that may stay empty
-    for (int n = j - __builtin_popcountll(set_[s]) < empty ? -1 : 0; n < open_; ++n) {
+    for (int n = j - popcount(set_[s]) < empty ? -1 : 0; n < open_; ++n) {
       const uint64_t before = set_[s], set = n < 0 ? before : before | uint64_t(1) << n;
       if (n >= 0 && (set == before || rows.banned(category_[n], j) || (twins_[n] & ~before))) continue;
       const double loss = loss_[s] + (n < 0 ? 0.0 : rows.loss(category_[n], j));
@@ -308,7 +308,7 @@ class RowLattice {
   // category is shown, so are those that contain it, which could take its place.
   bool may_go_on(uint64_t set, uint64_t needs, int j) const {
     const uint64_t missing = (must_ | needs) & ~set;
-    return __builtin_popcountll(missing) <= columns_ - 1 - j && !(must_ & closed_[j] & ~set);
+    return popcount(missing) <= columns_ - 1 - j && !(must_ & closed_[j] & ~set);
   }
 
   void add_set(uint64_t set, double loss, uint64_t needs) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "item_types.h"
+#include "simd.h"
 
 namespace {
 
@@ -57,7 +58,7 @@ class ShowableItems {
   void start(uint64_t set) {
     nodes_ = 0;
     for (uint64_t rest = set; rest; rest &= rest - 1) {
-      const int bit = __builtin_ctzll(rest);
+      const int bit = lowest_bit(rest);
       node_[bit] = nodes_;
       room_[nodes_++] = slots_[bit];
     }
@@ -73,14 +74,13 @@ class ShowableItems {
   // Shows as many copies of a type as it can; items shown before move on where that helps.
   int64_t place(int y, uint64_t set) {
     uint64_t mask = 0;
-    for (uint64_t rest = mask_[y].bits & set; rest; rest &= rest - 1)
-      mask |= uint64_t(1) << node_[__builtin_ctzll(rest)];
+    for (uint64_t rest = mask_[y].bits & set; rest; rest &= rest - 1) mask |= uint64_t(1) << node_[lowest_bit(rest)];
     if (mask_[y].pinned && pinned_node_ >= 0) mask |= uint64_t(1) << pinned_node_;
     node_mask_[y] = mask;
     for (int k = 0; k < nodes_; ++k) shown(y, k) = 0;
     int64_t left = types_->copies(y);
     for (uint64_t rest = mask; rest && left > 0; rest &= rest - 1) {
-      const int k = __builtin_ctzll(rest);
+      const int k = lowest_bit(rest);
       const int64_t some = std::min(left, room_[k]);
       if (some == 0) continue;
       add(y, k, some);
@@ -96,7 +96,7 @@ class ShowableItems {
   void add(int y, int k, int64_t copies) {
     shown(y, k) += int(copies);
     for (uint64_t rest = node_mask_[y]; rest; rest &= rest - 1) {
-      const int to = __builtin_ctzll(rest);
+      const int to = lowest_bit(rest);
       moves_[k][to] += copies;
       if (moves_[k][to] > 0) movable_[k] |= uint64_t(1) << to;
       else movable_[k] &= ~(uint64_t(1) << to);
@@ -107,12 +107,12 @@ class ShowableItems {
   // that will never change for the nodes that were.
   bool make_room(uint64_t mask) {
     uint64_t reached = mask, waiting = mask;
-    for (uint64_t rest = mask; rest; rest &= rest - 1) from_[__builtin_ctzll(rest)] = -1;
+    for (uint64_t rest = mask; rest; rest &= rest - 1) from_[lowest_bit(rest)] = -1;
     while (waiting) {
-      const int k = __builtin_ctzll(waiting);
+      const int k = lowest_bit(waiting);
       waiting &= waiting - 1;
       if (room_[k] > 0) return move_along(k);
-      for (uint64_t next = movable_[k] & ~reached; next; next &= next - 1) from_[__builtin_ctzll(next)] = k;
+      for (uint64_t next = movable_[k] & ~reached; next; next &= next - 1) from_[lowest_bit(next)] = k;
       waiting |= movable_[k] & ~reached;
       reached |= movable_[k];
     }

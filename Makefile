@@ -68,7 +68,7 @@ bench: $(INSTALLED)
 	$(BIN)/python benchmarks/metric.py
 	$(BIN)/python benchmarks/study.py
 	$(BIN)/python benchmarks/candidate_ideals.py
-	$(BIN)/python benchmarks/genres.py --highs 4
+	$(BIN)/python benchmarks/genres.py --highs 2
 	$(BIN)/python benchmarks/evaluation.py
 	$(BIN)/python benchmarks/comparison.py
 	$(BIN)/python benchmarks/attention.py

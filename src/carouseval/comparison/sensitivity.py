@@ -183,7 +183,7 @@ def sensitivity(
     Metrics with the same gains and weights share their ideal pages, as relevances of 0 and 1 do under both gains. The
     other variations change the gain or the weights, and so each user has another ideal page to find. Where users have
     many judged items of several categories each, that takes most of the time: the eleven default variations then take
-    up to nine times as long as :func:`carouseval.compare`.
+    up to eleven times as long as :func:`carouseval.compare`.
 
     Examples
     --------

@@ -61,7 +61,7 @@ class IdealProgram:
                 self._at_most(1, [(at, 1) for place, at in x.items() if place[side] == value])
         rows, columns, values = np.array(self._entries, float).reshape(-1, 3).T
         shape = (len(self._limits), len(upper))
-        table = sparse.csr_array((values, (rows.astype(int), columns.astype(int))), shape=shape)
+        table = sparse.csr_array((values, (rows.astype(np.int32), columns.astype(np.int32))), shape=shape)
         self._program = {
             "c": -np.array(worth),
             "integrality": np.arange(len(upper)) < len(x),

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from carouseval import forks
+
 FORKED = """
 import multiprocessing, sys
 import polars as pl
@@ -80,6 +82,23 @@ def test_a_worker_forked_after_use_is_told_to_spawn(tmp_path: Path, use: str, in
         "CarousevalError tables cannot be read in a process forked after tables were used: it would wait forever. "
         "Start workers with multiprocessing.get_context('spawn') or 'forkserver', or before any table is used.\n"
     )
+
+
+@pytest.mark.parametrize(
+    ("names", "used"),
+    [
+        (["python", "polars-ooc-clea"], False),  # imported only
+        (["python", "python", "polars-1"], True),  # the first worker has not run yet
+        (["python", "async-executor-"], True),
+    ],
+)
+def test_any_thread_of_polars_tells_that_it_was_used(
+    monkeypatch: pytest.MonkeyPatch, names: list[str], used: bool
+) -> None:
+    monkeypatch.setattr(forks, "_process", None)
+    monkeypatch.setattr(forks, "_thread_names", lambda: [f"{name}\n" for name in names])
+    forks._note_threads()
+    assert (forks._process is not None) == used
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="forks after threads have started are refused on Linux alone")

@@ -1,12 +1,14 @@
 """Forked processes: the threads of Polars are not copied by a fork, and whoever waits for them waits forever."""
 
 import os
+import re
 from contextlib import suppress
 from pathlib import Path
 
 from carouseval.errors import CarousevalError
 
 _process: int | None = None  # the one that has the threads
+_WORKER = re.compile(r"polars-\d|async-executor-")  # any of them: the first one may not have run yet
 
 
 def is_forked() -> bool:
@@ -28,9 +30,17 @@ def refuse_fork() -> None:
 def _note_threads() -> None:
     """Note whether Polars has been used, by us or by the caller; only Linux, where forks are common, lists threads."""
     global _process
-    with suppress(OSError):
-        if any(name.read_text().startswith("polars-0") for name in Path("/proc/self/task").glob("*/comm")):
-            _process = _process or os.getpid()
+    if any(map(_WORKER.match, _thread_names())):
+        _process = _process or os.getpid()
+
+
+def _thread_names() -> list[str]:
+    """The names of this process's threads: one that has just started has none of its own, some end meanwhile."""
+    names = []
+    for thread in Path("/proc/self/task").glob("*/comm"):
+        with suppress(OSError):
+            names.append(thread.read_text())
+    return names
 
 
 if hasattr(os, "register_at_fork"):  # not on Windows, which has no fork

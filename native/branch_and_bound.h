@@ -18,7 +18,7 @@ class BranchAndBound {
         best_(most, limits_, pieces), steps_(most), lattice_(most, best_, limits_), column_(most.categories),
         used_(most.items), imbalance_(most.items), weight_(all.grid_rows * all.grid_cols), trail_(0) {}
 
-  // Writes the best page found into `best`, returns its worth; bound() is proven.
+  // Writes the best page found into `page`, returns its worth; bound() is proven.
   double solve(Candidates& set, Arrangement& page) {
     set_ = &set;
     types_.read(set);

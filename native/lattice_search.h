@@ -46,7 +46,7 @@ class LatticeSearch {
         branch(bound);
       }
     }
-    for (int at = 0; at < lattice_.levels() * lattice_.columns(); ++at) steps_->fee[at] = 0.0;
+    clear_fees();
     lattice_.set_tolls(steps_->fee, steps_->prices);
     return true;
   }

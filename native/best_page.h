@@ -47,7 +47,7 @@ class BestPage {
     uint64_t& recent = recent_[int((hash ^ (hash >> 32)) % kRecent)];
     if (recent == hash && !always) return;
     recent = hash;
-    matching_.choose_quickly(set, column);
+    matching_.choose_again(set, column);
     limits_.add(matching_.improve(set, trial_.category.at(0)));
     for (int a = 0; a < set.active(); ++a)
       trial_.row[a] = a >= set.free() ? set.pin(a) : column[a] < 0 ? -1 : set.row(column[a]);

@@ -53,7 +53,7 @@ class LatticeSearch {
   double open_bound() const { return open_bound_; }
 
  private:
-  static constexpr int kFirstNodes = 128, kRootSteps = 30, kFeeSteps = 20, kSteps = 20, kTryEvery = 4;
+  static constexpr int kFirstNodes = 128, kRootSteps = 30, kFeeSteps = 20, kSteps = 12, kTryEvery = 4;
 
   void explore(double bound, const double* parent) {
     if (!best_.beaten_by(bound)) return;

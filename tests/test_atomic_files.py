@@ -57,7 +57,7 @@ print(spilled.per_page.equals(expected.per_page))
 WRITERS = """
 from carouseval.attention import recgaze_counts
 from carouseval.show import charts
-from carouseval.show.drawing import save_as
+from carouseval.show.charts.drawing import save_as
 
 result = cv.evaluate(data.layouts["new"], data.judgments, data.items)
 chart = charts.heatmap(recgaze_counts("all").frequencies, "All", cv.RECGAZE, "share of screens")

@@ -16,13 +16,13 @@ from carouseval.attention.examination import Share
 from carouseval.attention.rank_fit import Scores
 from carouseval.metrics.discounts import Empirical
 from carouseval.metrics.grid import Array, Grid, sizes_by_row
-from carouseval.show.ceiling_chart import ceiling_chart
-from carouseval.show.drawing import INK, RED
-from carouseval.show.fit_chart import data_against_model
-from carouseval.show.fit_terminal import fit_rows, page_means
+from carouseval.show.charts.ceiling import ceiling_chart
+from carouseval.show.charts.drawing import INK, RED
+from carouseval.show.charts.fit import data_against_model
+from carouseval.show.terminal.fit import fit_rows, page_means
 from carouseval.study.ceiling_study import CeilingLine
 from carouseval.study.simulation import DiscountAgreement
-from tests.show.test_charts import drawn, marks, pixels, texts
+from tests.show.charts.test_figures import drawn, marks, pixels, texts
 
 DATA = recgaze_counts("bratislava")
 GRIDS = {

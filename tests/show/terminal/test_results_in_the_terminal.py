@@ -5,10 +5,10 @@ from rich.text import Text
 
 import carouseval as cv
 from carouseval.building.sample import Sample
-from carouseval.show.comparison import comparison
-from carouseval.show.evaluation import evaluation
-from carouseval.show.explanation import explanation
-from carouseval.show.terminal import WIDTH, sentences
+from carouseval.show.terminal.comparison import comparison
+from carouseval.show.terminal.evaluation import evaluation
+from carouseval.show.terminal.explanation import explanation
+from carouseval.show.terminal.text_blocks import WIDTH, sentences
 
 GRID = "grid 10x15, swipe pages of 5, 3 visible rows; 19 users."
 

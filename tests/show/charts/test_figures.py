@@ -19,7 +19,7 @@ from carouseval.attention import recgaze_counts
 from carouseval.attention.examination import Share
 from carouseval.attention.rank_fit import Scores
 from carouseval.show import charts
-from carouseval.show.drawing import FORMATS, RAMP, RED
+from carouseval.show.charts.drawing import FORMATS, RAMP, RED
 from carouseval.study.choices import Mode
 from carouseval.study.simulation import DiscountAgreement, Study, Threshold
 

@@ -4,7 +4,7 @@ from rich.text import Text
 
 from carouseval.building.event_judgments import EventJudgments
 from carouseval.building.event_tables import excluded_table, grade_table
-from carouseval.show.terminal import small_table
+from carouseval.show.terminal.text_blocks import small_table
 
 
 def event_judgments(result: EventJudgments) -> Text:

@@ -5,7 +5,7 @@ from rich.text import Text
 from carouseval.attention.examination import Examination
 from carouseval.attention.recgaze_logs import REASONS, RecgazeLogs
 from carouseval.metrics.grid import RECGAZE, Grid
-from carouseval.show.terminal import heading, heat
+from carouseval.show.terminal.text_blocks import heading, heat
 
 
 def examination(data: Examination, grid: Grid) -> Text:

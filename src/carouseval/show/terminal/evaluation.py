@@ -9,7 +9,7 @@ from carouseval.evaluation.check import Check
 from carouseval.evaluation.notices import COUNTS
 from carouseval.evaluation.results import Evaluation
 from carouseval.evaluation.settings import Settings
-from carouseval.show.terminal import sentences, small_table
+from carouseval.show.terminal.text_blocks import sentences, small_table
 
 _MOST_SEGMENTS = 40
 _SIZES = ("users", "pages", "lines")  # shown as columns

@@ -9,7 +9,7 @@ from rich.text import Text
 from carouseval.evaluation.explanation import Explanation
 from carouseval.evaluation.page_view import PageView, item_label
 from carouseval.metrics.grid import Array, Grid
-from carouseval.show.terminal import heading, heat, sentences, small_table
+from carouseval.show.terminal.text_blocks import heading, heat, sentences, small_table
 
 _BAR = 50
 _LABELS = {

@@ -5,8 +5,8 @@ from textwrap import wrap
 
 from rich.text import Text
 
-from carouseval.show.fit_terminal import forms_table
-from carouseval.show.terminal import heading, small_table
+from carouseval.show.terminal.fit import forms_table
+from carouseval.show.terminal.text_blocks import heading, small_table
 from carouseval.study.ceiling_study import MEASURES, CeilingStudy
 from carouseval.study.reproduce import FigureCheck, Reproduction
 

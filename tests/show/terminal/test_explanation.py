@@ -4,9 +4,9 @@ import numpy as np
 import polars as pl
 
 import carouseval as cv
-from carouseval.show.evaluation import evaluation
-from carouseval.show.explanation import explanation
-from carouseval.show.terminal import heat
+from carouseval.show.terminal.evaluation import evaluation
+from carouseval.show.terminal.explanation import explanation
+from carouseval.show.terminal.text_blocks import heat
 
 LAYOUTS = pl.DataFrame(
     [

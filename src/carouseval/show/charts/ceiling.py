@@ -6,7 +6,9 @@ from typing import TypeAlias
 
 import altair as alt
 
-from carouseval.show.drawing import FAINT, INK, chart_of, note, styled
+from carouseval.show.charts.chart import Chart
+from carouseval.show.charts.drawing import chart_of, finished, note
+from carouseval.show.charts.theme import FAINT, INK
 from carouseval.study.ceiling_study import CeilingLine
 
 ValueWithInterval: TypeAlias = tuple[float, float, float]  # a value and the two ends of its interval
@@ -15,7 +17,7 @@ LINE_HEIGHT = 46  # pixels from one discount to the next
 
 def ceiling_chart(
     lines: Sequence[CeilingLine], ceiling: CeilingLine | None = None, noise: str = "test data resampled"
-) -> alt.ConcatChart:
+) -> Chart:
     """One panel per measure, one line per discount in the order given, and a band for the interval of the ceiling."""
     scores = {"Spearman's ρ": "spearman", "Pearson's r": "pearson", "mean squared error": "mse"}
     measures = {title: [line.interval(measure) for line in lines] for title, measure in scores.items()}
@@ -29,7 +31,12 @@ def ceiling_chart(
     band = "Grey bands: interval of the ceiling. " if ceiling is not None else ""
     intervals = f"Lines: 95% intervals (scores: {noise}; agreement: Wilson)."
     scales = f"{band}Scales are cropped: compare lengths within a panel only."
-    return styled(alt.concat(*panels, columns=len(panels), spacing=26, title=note(intervals, scales)))
+    figure = alt.concat(*panels, columns=len(panels), spacing=26, title=note(intervals, scales))
+    numbers = "; ".join(
+        f"{line.name} {', '.join(f'{title} {values[index][0]:.4f}' for title, values in measures.items())}"
+        for index, line in enumerate(lines)
+    )
+    return finished(figure, "Discounts beside the noise ceiling", f"{len(measures)} measures: {numbers}.")
 
 
 def _panel(

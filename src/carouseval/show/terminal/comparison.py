@@ -18,7 +18,7 @@ from carouseval.comparison.result_tables import (
     test_text,
 )
 from carouseval.comparison.sensitivity import Sensitivity
-from carouseval.show.terminal import sentences, small_table
+from carouseval.show.terminal.text_blocks import sentences, small_table
 
 _MOST_PAIRS = 60
 

@@ -15,14 +15,15 @@ from carouseval.attention.examination import Examination, Frequencies
 from carouseval.attention.fit_report import FitReport
 from carouseval.metrics.discounts import Discount
 from carouseval.metrics.grid import Array, Grid, sizes_by_row
-from carouseval.show.drawing import GREY, HUES, INK, RED, chart_of, numbered_axis, styled
-from carouseval.show.fit_terminal import page_means
-from carouseval.show.screens import as_table
+from carouseval.show.charts.chart import Chart
+from carouseval.show.charts.drawing import chart_of, finished, numbered_axis
+from carouseval.show.charts.screens import as_table
+from carouseval.show.charts.theme import BAND, GREY, HUES, INK, PAPER, RED, SHADES
+from carouseval.show.swipe_pages import page_means
 
 WIDTH = 1040
 MODELS = (RED, *HUES[1:])  # without blue, which marks swipe pages
 DASHES = ([6, 2], [2, 2], [10, 2, 2, 2])
-SHADES = ("#08306b", "#08519c", "#2171b5", "#3d8dc6", "#5aa2d2", "#7ab6dd")  # from the first swipe page to the last
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down")
 
 
@@ -36,7 +37,7 @@ class _Frame:
     top: float  # the upper end of every scale
 
 
-def fit_chart(report: FitReport) -> alt.ConcatChart:
+def fit_chart(report: FitReport) -> Chart:
     """A fitted discount against held-out data or, if there are none, the data it was fitted to."""
     data, discount = report.data, report.discount
     target = data.train if data.test is None else data.test
@@ -47,7 +48,7 @@ def fit_chart(report: FitReport) -> alt.ConcatChart:
 
 def data_against_model(
     data: Examination | Frequencies, models: Mapping[str, Discount], grid: Grid, subtitle: str = ""
-) -> alt.ConcatChart:
+) -> Chart:
     """A figure of a fit: (a) all cells in reading order, (b) data against model, (c) the mean of each row.
 
     Weights that are not probabilities are scaled to the maximum of the data.
@@ -72,7 +73,13 @@ def data_against_model(
     title = alt.TitleParams(f"{data.name} against {against}", fontSize=17, offset=14)
     if subtitle:
         title.subtitle = subtitle
-    return styled(alt.concat(cells, below, columns=1, spacing=26, title=title))
+    errors = ", ".join(f"{name} {np.abs(table - frequencies).mean():.4f}" for name, table in weights.items())
+    alternative = (
+        f"{data.name}, share of screens on which each of {grid.rows} x {grid.cols} cells was examined, beside "
+        f"{', '.join(weights)}: by cell, against each other, and by row. Mean absolute difference: {errors}."
+    )
+    figure = alt.concat(cells, below, columns=1, spacing=26, title=title)
+    return finished(figure, f"{data.name} against {against}", alternative)
 
 
 def _scaled(name: str, model: Discount, grid: Grid, top: float) -> tuple[str, Array]:
@@ -141,7 +148,7 @@ def _by_cell(name: str, tables: Sequence[Array], weights: dict[str, Array], fram
     )
     y = alt.Y("value:Q", scale=_scale_to(frame.top), axis=alt.Axis(title="share of screens", tickCount=5))
     layers = [
-        chart_of(shades).mark_rect(color="#f2f2f2").encode(x=x, x2="end:Q"),
+        chart_of(shades).mark_rect(color=BAND).encode(x=x, x2="end:Q"),
         chart_of(borders).mark_rule(color=GREY, strokeWidth=0.8).encode(x=x),
         chart_of(band).mark_area(color=GREY, opacity=0.4).encode(x=x, y=alt.Y("low:Q"), y2="high:Q", detail="row:N"),
         chart_of(lines).mark_line(strokeWidth=1.7, strokeJoin="round").encode(x=x, y=y, detail="row:N", **frame.lines),
@@ -172,7 +179,7 @@ def _scatter(cells: list[dict[str, Any]], model: str, frame: _Frame, side: int, 
     layers = [
         chart_of(ends).mark_line(color=GREY, strokeWidth=1).encode(x=x, y=y),
         points.mark_rule(color=GREY, opacity=0.45).encode(x=x, y=alt.Y("low:Q"), y2="high:Q"),
-        points.mark_point(stroke="white", strokeWidth=0.5, size=45, opacity=1).encode(
+        points.mark_point(stroke=PAPER, strokeWidth=0.5, size=45, opacity=1).encode(
             x=x, y=y, tooltip=["row:O", "col:O", "data:Q", "model:Q"], **frame.points
         ),
     ]
@@ -210,11 +217,9 @@ def _by_row(data: Array, weights: dict[str, Array], frame: _Frame, width: int, h
         chart_of(modelled).mark_line(strokeWidth=2).encode(x=x, y=y, detail="page:N", **frame.lines),
         # hollow marks show which swipe page a line belongs to
         chart_of(modelled)
-        .mark_point(fill="white", strokeWidth=1.2, size=30, opacity=1)
+        .mark_point(fill=PAPER, strokeWidth=1.2, size=30, opacity=1)
         .encode(x=x, y=y, stroke=frame.lines["stroke"], shape=frame.points["shape"]),
-        chart_of(points)
-        .mark_point(stroke="white", strokeWidth=0.5, size=75, opacity=1)
-        .encode(x=x, y=y, **frame.points),
+        chart_of(points).mark_point(stroke=PAPER, strokeWidth=0.5, size=75, opacity=1).encode(x=x, y=y, **frame.points),
     ]
     title = alt.TitleParams(
         "(c) mean of each row by swipe page", subtitle="filled: data; lines with hollow marks: model"

@@ -11,8 +11,9 @@ from carouseval.attention.examination import Examination
 from carouseval.attention.fit_report import FitReport, LikelihoodReport, SearchReport
 from carouseval.attention.model_selection import FormSelection
 from carouseval.metrics.discounts import Discount, Mixture
-from carouseval.metrics.grid import Array, Grid, sizes_by_row
-from carouseval.show.terminal import WIDTH, heading, sentences, small_table
+from carouseval.metrics.grid import Array, Grid
+from carouseval.show.swipe_pages import page_means
+from carouseval.show.terminal.text_blocks import WIDTH, heading, sentences, small_table
 from carouseval.text_tables import brief
 
 RESIDUALS = 5  # cells listed
@@ -93,16 +94,6 @@ def forms_table(choice: FormSelection, title: str = "") -> Text:
     frame = choice.to_frame()
     rows = [[f"{value:.1f}" if isinstance(value, float) else value for value in row] for row in frame.iter_rows()]
     return small_table(title, [name.removesuffix(" above the lowest") for name in frame.columns], rows)
-
-
-def page_means(table: Array, grid: Grid) -> Array:
-    """The mean of each row over the cells of each swipe page: (rows, swipe pages), NaN where a row has fewer."""
-    sizes = sizes_by_row(grid)
-    means = np.full((grid.rows, math.ceil(grid.cols / min(sizes))), np.nan)
-    for row, (values, size) in enumerate(zip(table, sizes, strict=True)):
-        firsts = np.arange(0, grid.cols, size)
-        means[row, : len(firsts)] = np.add.reduceat(values, firsts) / np.diff(firsts, append=grid.cols)
-    return means
 
 
 def fit_rows(data: Examination, model: Discount, grid: Grid, width: int | None = None) -> Text:

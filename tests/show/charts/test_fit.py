@@ -5,7 +5,6 @@ import xml.etree.ElementTree as ET
 from collections import Counter
 from typing import Any
 
-import altair as alt
 import numpy as np
 import pytest
 import vl_convert
@@ -17,9 +16,10 @@ from carouseval.attention.rank_fit import Scores
 from carouseval.metrics.discounts import Empirical
 from carouseval.metrics.grid import Array, Grid, sizes_by_row
 from carouseval.show.charts.ceiling import ceiling_chart
-from carouseval.show.charts.drawing import INK, RED
 from carouseval.show.charts.fit import data_against_model
-from carouseval.show.terminal.fit import fit_rows, page_means
+from carouseval.show.charts.theme import INK, RED
+from carouseval.show.swipe_pages import page_means
+from carouseval.show.terminal.fit import fit_rows
 from carouseval.study.ceiling_study import CeilingLine
 from carouseval.study.simulation import DiscountAgreement
 from tests.show.charts.test_figures import drawn, marks, pixels, texts
@@ -71,15 +71,15 @@ LINES = [
 ]
 
 
-def data_of(chart: alt.LayerChart | alt.ConcatChart, *keys: str) -> list[dict[str, Any]]:
+def data_of(chart: cv.charts.Chart, *keys: str) -> list[dict[str, Any]]:
     """The rows of the chart's data that have these keys, each set of data once."""
     rows = [row for values in chart.to_dict()["datasets"].values() for row in values]
     return [row for row in rows if set(keys) <= row.keys()]
 
 
-def draw(chart: alt.LayerChart | alt.ConcatChart) -> ET.Element:
+def draw(chart: cv.charts.Chart) -> ET.Element:
     """Draw a valid chart, with no value missing and not blank; warnings are errors here as in all tests."""
-    svg = vl_convert.vegalite_to_svg(chart.to_dict(validate=True))
+    svg = chart.svg
     assert "NaN" not in svg
     assert "undefined" not in svg
     _, _, data = pixels(vl_convert.svg_to_png(svg, scale=1))

@@ -9,7 +9,7 @@ import altair as alt
 from carouseval.show.charts.chart import Chart
 from carouseval.show.charts.discount_curves import BEST
 from carouseval.show.charts.drawing import chart_of, finished, note
-from carouseval.show.charts.theme import HUES, RED
+from carouseval.show.charts.theme import HUES, INK, RED
 from carouseval.study.simulation import Study
 
 
@@ -82,7 +82,7 @@ def _agreement_panel(mode: str, rows: list[dict[str, Any]], x: alt.X, y: alt.Y) 
     if len(names) <= 2:  # enough space for numbers: above the higher line, below the lower one
         number = data.encode(x, y, alt.Text("text:N"))
         layers += [
-            number.transform_filter("datum.highest").mark_text(dx=3, dy=-13, fontSize=12, align="right"),
-            number.transform_filter("!datum.highest").mark_text(dx=4, dy=14, fontSize=12, align="left"),
+            number.transform_filter("datum.highest").mark_text(dx=3, dy=-13, fontSize=12, align="right", color=INK),
+            number.transform_filter("!datum.highest").mark_text(dx=4, dy=14, fontSize=12, align="left", color=INK),
         ]
     return alt.LayerChart(layer=layers, width=350, height=230, title=f"{mode} relevance")

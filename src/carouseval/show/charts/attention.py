@@ -35,7 +35,7 @@ def compared_forms(result: FormSelection) -> Chart:
         Bar(
             f"{row['form']} ({row['parameters']})",
             row["quasi-BIC above the lowest"],
-            f"{row['quasi-BIC above the lowest']:.1f}" + f", {row['note']}" * bool(row["note"]),
+            f"{row['quasi-BIC above the lowest']:,.1f}" + f", {row['note']}" * bool(row["note"]),
             marked=row["note"] == "chosen",
         )
         for row in result.to_frame().iter_rows(named=True)

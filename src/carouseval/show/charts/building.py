@@ -36,7 +36,7 @@ def built_rows(result: BuiltPages) -> Chart:
     for row in result.to_frame().iter_rows(named=True):
         steps.append(Step(f"{row['row']}. {row['carousel']}", steps[-1].end if steps else 0.0, row["score"]))
     steps.append(Step("score of the page", 0.0, result.score, is_total=True))
-    numbers = ", ".join(f"{step.name} {step.end - step.start:+.4f}" for step in steps[:-1][:10])
+    numbers = ", ".join(f"{step.name} {step.label(4)}" for step in steps[:-1][:10])
     notes = f"{result.heading}; no order of as many carousels scores above {result.bound:.4f}."
     title = "What each row adds to the score"
     return waterfall(steps, title, notes, f"{notes} Rows from the top: {numbers}.", f"mean {result.metric}", places=4)

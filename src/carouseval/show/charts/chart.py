@@ -88,7 +88,9 @@ class Chart:
     @functools.cached_property
     def svg(self) -> str:
         """The chart as SVG, to be put into a page as it is: with title, alt text, and ids that no other chart has."""
-        drawn = vl_convert.vegalite_to_svg(self.to_dict(), vl_version=_version())
+        spec = self.to_dict()
+        spec["config"]["aria"] = False  # labels of single marks: the whole has one
+        drawn = vl_convert.vegalite_to_svg(spec, vl_version=_version())
         prefix = f"c{hashlib.sha256(drawn.encode()).hexdigest()[:10]}"
         drawn = re.sub(r"<[^<>]+>", lambda tag: re.sub(r'(\bid="|url\(#)', rf"\1{prefix}-", tag[0]), drawn)
         names = f'<title id="{prefix}-title">{_xml(self.title)}</title><desc id="{prefix}-alt">{_xml(self.alt)}</desc>'
@@ -141,7 +143,7 @@ class Chart:
         return write_atomically(path, drawing[Path(path).suffix.lower()]())
 
     def __repr__(self) -> str:
-        return f"Chart({self.title}: {self.alt})"
+        return printable(f"Chart({self.title}: {self.alt})")
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
         return {"image/svg+xml": self.svg, "text/plain": repr(self)}

@@ -11,7 +11,7 @@ from carouseval.errors import ParameterError
 from carouseval.metrics.validation import require_choice
 from carouseval.show.charts.bars import Bar, bar_chart
 from carouseval.show.charts.chart import Chart
-from carouseval.show.charts.drawing import count_text
+from carouseval.show.charts.drawing import count_text, short_name
 from carouseval.show.charts.evaluation import chosen_metric
 from carouseval.show.charts.histograms import difference_edges, histogram
 from carouseval.show.charts.intervals import IntervalLine, interval_chart
@@ -33,6 +33,7 @@ def difference_intervals(result: Comparison, metric: str | None = None) -> Chart
             size = pl.col("difference").abs().fill_nan(-1)
             left_out += lines.height - _MOST_LINES
             lines = lines.sort(size, descending=True, maintain_order=True).head(_MOST_LINES)
+        lines = pl.concat(lines.partition_by("baseline", "system", maintain_order=True))  # segments below their pair
         panels[name] = [_difference_line(row, config["by"]) for row in lines.iter_rows(named=True)]
     adjusted = "adjusted for multiple comparisons" if config["simultaneous"] else "not adjusted"
     corrected = f" after {config['correction'].capitalize()} correction" * (config["correction"] != "none")
@@ -46,8 +47,12 @@ def difference_intervals(result: Comparison, metric: str | None = None) -> Chart
 
 def _difference_line(row: dict[str, Any], by: list[str]) -> IntervalLine:
     segment = [str(row[name]) for name in by]
-    name = ", ".join([f"{row['system']} - {row['baseline']}", *(part for part in segment if part != "(all)")])
+    name = ", ".join([_pair_name(row), *(part for part in segment if part != "(all)")])
     return IntervalLine(name, row["difference"], row["low"], row["high"], bool(row["significant"]), signed=True)
+
+
+def _pair_name(row: dict[str, Any]) -> str:
+    return f"{short_name(row['system'], 20)} - {short_name(row['baseline'], 20)}"
 
 
 def system_intervals(result: Comparison, metric: str | None = None) -> Chart:
@@ -83,7 +88,7 @@ def user_differences(
     sign = 1 if pair["system"] == system else -1
     wins, losses = (pair["wins"], pair["losses"])[::sign]
     low, high = sorted((sign * pair["low"], sign * pair["high"]))
-    mean = sign * pair["difference"]
+    mean = sign * pair["difference"] + 0.0  # without a negative 0
     title = f"{system} - {baseline}: differences of users by {metric}"
     interval = "" if math.isnan(low) else f", interval {low:.4f} to {high:.4f}"
     users = count_text(pair["users"], "user")
@@ -111,7 +116,7 @@ def planned_users(result: Plan) -> Chart:
     """The users that it takes to find the difference planned for, for each pair and metric."""
     bars = [
         Bar(
-            f"{row['system']} - {row['baseline']}, {row['metric']}",
+            f"{_pair_name(row)}, {row['metric']}",
             math.nan if row["users_needed"] is None else row["users_needed"],
             ("no number is enough" if row["users_needed"] is None else f"{row['users_needed']:,} needed")
             + f", {row['users']:,} compared",

@@ -2,15 +2,17 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from textwrap import wrap
+from textwrap import shorten, wrap
 from typing import Any
 
 import altair as alt
 
 from carouseval.show.charts.chart import Chart
 from carouseval.show.charts.theme import FONT, GREY, GRID_LINE, INK, PAPER
+from carouseval.text_tables import printable
 
-_CHARACTER = 7.2  # pixels of the width of a character of a heading, on average
+_LONGEST = 1_000  # characters of an alt text
+_CHARACTER = 6.5  # pixels of the width of a character of a note, on average
 
 
 def finished(drawing: alt.LayerChart | alt.ConcatChart, title: str, alternative: str) -> Chart:
@@ -28,15 +30,17 @@ def finished(drawing: alt.LayerChart | alt.ConcatChart, title: str, alternative:
         ),
         view=alt.ViewConfig(stroke=None),
     )
-    return Chart(figure, title, alternative)
+    return Chart(figure, title, shorten(alternative, _LONGEST, placeholder=" …"))
 
 
 def heading(title: str, notes: str, width: float) -> alt.TitleParams:
     """The title of a whole chart and notes below it, in lines that fit the width of the chart."""
     letters = max(40, int(width / _CHARACTER))
-    params = alt.TitleParams(wrap(title, int(letters * 0.8)) or [""], fontSize=17, offset=14)
+    params = alt.TitleParams(
+        wrap(title, int(letters * 0.7), max_lines=3, placeholder=" …") or [""], fontSize=17, offset=14
+    )
     if notes:
-        params.subtitle, params.subtitlePadding = wrap(notes, letters), 5
+        params.subtitle, params.subtitlePadding = wrap(notes, letters, max_lines=6, placeholder=" …"), 5
     return params
 
 
@@ -74,7 +78,7 @@ def named_axis(names: Sequence[str], **options: Any) -> alt.Axis:
         title=None,
         values=list(range(len(names))),
         tickCount=len(names),
-        labelExpr=f"{json.dumps(list(names))}[datum.value]",
+        labelExpr=f"{json.dumps([printable(short_name(name)) for name in names])}[datum.value]",
         labelOverlap=False,
         labelPadding=8,
         ticks=False,
@@ -95,6 +99,11 @@ def tooltip(**formats: str) -> list[alt.Tooltip]:
     return [
         alt.Tooltip(f"{field}:Q", format=form) if form else alt.Tooltip(f"{field}:N") for field, form in formats.items()
     ]
+
+
+def short_name(name: str, most: int = 44) -> str:
+    """A name with dots in place of its middle where it is long: names often differ at their ends."""
+    return name if len(name) <= most else f"{name[: most // 2].rstrip()}…{name[1 - most // 2 :].lstrip()}"
 
 
 def count_text(count: int, noun: str) -> str:

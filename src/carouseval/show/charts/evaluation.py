@@ -26,7 +26,10 @@ def score_distribution(result: Evaluation, metric: str | None = None) -> Chart:
     if len(scores):
         median, smallest, largest = np.median(scores), scores.min(), scores.max()
         alternative += f": mean {mean:.4f}{interval}; median {median:.4f}, from {smallest:.4f} to {largest:.4f}"
-    notes = f"{count_text(len(scores), 'user')}; mean with its 95% interval. {result.heading}".strip()
+    content = (
+        f"{count_text(len(scores), 'user')}; mean with its 95% interval." if len(scores) else "No user has a score."
+    )
+    notes = f"{content} {result.heading}".strip()
     return histogram(scores, score_edges(scores), title, notes, f"{alternative}.", metric, (mean, low, high))
 
 

@@ -8,9 +8,8 @@ from carouseval.evaluation.explanation import Explanation
 from carouseval.metrics.grid import Array, Grid
 from carouseval.show.charts.chart import Chart
 from carouseval.show.charts.drawing import finished, heading
-from carouseval.show.charts.heatmaps import described, shaded_table
+from carouseval.show.charts.heatmaps import color_scale, described, shaded_table
 from carouseval.show.charts.screens import value_range
-from carouseval.show.charts.theme import RAMP
 from carouseval.show.charts.waterfalls import Step, waterfall
 
 _STEPS = {
@@ -24,21 +23,27 @@ _STEPS = {
 
 def loss_waterfall(result: Explanation) -> Chart:
     """From the ideal page to the score: what the choice of items, the order of rows and that of items cost."""
-    shares = {name: 100 * (0.0 if np.isnan(share) else share) for name, share in result.shares.items()}
+    title = f"From the ideal page to the score, by {result.metric}"
+    if np.isnan(result.shares["score"]):
+        nothing = Step("score", 0.0, 0.0, is_total=True, text="none")
+        return waterfall([nothing], title, result.summary, result.summary, "points of 100", places=1)
+    shares = {name: 100 * share for name, share in result.shares.items()}
     steps = [Step("ideal page", 0.0, 100.0, is_total=True)]
     for name, label in _STEPS.items():
         if name in shares:
             steps.append(Step(label, steps[-1].end, steps[-1].end - shares[name]))
     steps.append(Step("score", 0.0, shares["score"], is_total=True))
-    numbers = ", ".join(f"{step.name} {step.end - step.start:+.1f}" for step in steps[1:-1])
+    numbers = ", ".join(f"{step.name} {step.label(1)}" for step in steps[1:-1])
     alternative = f"{result.summary} From 100 points: {numbers}; score {shares['score']:.1f}."
-    title = f"From the ideal page to the score, by {result.metric}"
     return waterfall(steps, title, result.summary, alternative, "points of 100", places=1)
 
 
 def loss_cells(result: Explanation) -> Chart:
     """What is lost in each cell, in points of 100; negative where it shows more than ideal pages do."""
-    notes = "Ideal minus shown, in points of 100; the cells sum to the loss of the pages shown. Gaps: swipe pages."
+    notes = (
+        "Ideal minus shown, in points of 100; negative where cells show more than ideal pages do. The cells sum to the "
+        "loss of the pages shown. Gaps: swipe pages."
+    )
     return _cell_maps(result, "Loss in each cell", notes, {"loss": ("loss", 100.0)}, "points of 100")
 
 
@@ -61,8 +66,9 @@ def _cell_maps(
             tables[label] = (scale * _by_cell(own, column, grid), grid)
     values = np.concatenate([table.ravel() for table, _ in tables.values()])
     legend = alt.Legend(title=value_title, gradientLength=160, tickCount=5)
-    color = alt.Color("value:Q", scale=alt.Scale(range=RAMP, domain=list(value_range(values))), legend=legend)
-    charts = [shaded_table(table, label, grid, color) for label, (table, grid) in tables.items()]
+    ends = value_range(values)
+    color = alt.Color("value:Q", scale=color_scale(values, ends), legend=legend)
+    charts = [shaded_table(table, label, grid, color, ends) for label, (table, grid) in tables.items()]
     figure = alt.concat(*charts, columns=1, spacing=24, title=heading(title, notes, 700))
     alternative = " ".join(
         f"{label or value_title}: {described(table, value_title)}" for label, (table, _) in tables.items()
@@ -75,7 +81,7 @@ def _grids(result: Explanation) -> dict[str, Grid]:
 
 
 def _by_cell(cells: pl.DataFrame, column: str, grid: Grid) -> Array:
-    table = np.zeros(grid.shape)
+    table = np.zeros(grid.shape) if cells.height else np.full(grid.shape, np.nan)
     sums = cells.group_by("row", "col").agg(pl.col(column).sum())
     table[sums["row"].to_numpy() - 1, sums["col"].to_numpy() - 1] = sums[column].to_numpy()
     return np.round(table, 12) + 0.0  # without a negative 0

@@ -49,7 +49,7 @@ def heatmap(table: ArrayLike, title: str = "", grid: Grid | None = None, value_t
     grid = grid or Grid(*values.shape)
     length = max(60, min(180, 22 * grid.rows))
     legend = alt.Legend(title=value_title, gradientLength=length, tickCount=5)
-    scale = alt.Scale(range=RAMP, domain=list(value_range(values)))
+    scale = color_scale(values, value_range(values))
     color = alt.Color("value:Q", scale=scale, legend=legend)
     return finished(shaded_table(values, title, grid, color), title or value_title, described(values, value_title))
 
@@ -94,6 +94,14 @@ def _grid_of(table: ArrayLike) -> Grid:
     return Grid(*shape)
 
 
+def color_scale(values: Array, ends: tuple[float, float]) -> alt.Scale:
+    """Colours from one value to another; smaller values have the colour of the first."""
+    scale = alt.Scale(range=RAMP, domain=list(ends))
+    if np.nanmin(values, initial=0) < ends[0]:
+        scale.clamp = True
+    return scale
+
+
 def described(table: Array, value_title: str) -> str:
     """The shape and the extremes of a table, in a sentence."""
     rows, cols = table.shape
@@ -105,11 +113,18 @@ def described(table: Array, value_title: str) -> str:
     return f"{shape}; {value_title} from {lowest} to {highest}."
 
 
-def shaded_table(table: Array, title: str | alt.TitleParams, grid: Grid, color: alt.Color) -> alt.LayerChart:
-    """A table in the shape of the screen in these colours, with numbers unless it is large."""
+def shaded_table(
+    table: Array, title: str, grid: Grid, color: alt.Color, ends: tuple[float, float] | None = None
+) -> alt.LayerChart:
+    """A table in the shape of the screen in these colours, with numbers unless it is large.
+
+    ``ends`` are those of the colours, where they are not those of the table.
+    """
     numbered = table.size <= _MAX_NUMBERED
     texts = _numbers(table) if numbered else [""] * table.size
-    data: list[dict[str, Any]] = [{**cell, "text": text} for cell, text in zip(cells(table, grid), texts, strict=True)]
+    data: list[dict[str, Any]] = [
+        {**cell, "text": text} for cell, text in zip(cells(table, grid, ends), texts, strict=True)
+    ]
     centres = (left_edges(grid) + 0.5).tolist()
     right = centres[-1] + 0.5
     place = position(
@@ -140,4 +155,5 @@ def _numbers(table: Array) -> list[str]:
     top = max(map(abs, value_range(table)))
     places = 0 if integers else max(0, 2 - math.floor(math.log10(top)) - (top < 1))
     texts = [f"{value:.{places}f}" for value in table.ravel()]
+    texts = ["0" if float(text) == 0 else text for text in texts]  # rather than -0.00
     return [text.replace("0.", ".", 1) if text.startswith(("0.", "-0.")) else text for text in texts]

@@ -9,7 +9,7 @@ import numpy as np
 from carouseval.metrics.grid import Array
 from carouseval.show.charts.chart import Chart
 from carouseval.show.charts.drawing import chart_of, finished, heading, tooltip
-from carouseval.show.charts.theme import GREY, HUES, INK
+from carouseval.show.charts.theme import GREY, HUES, INK, PAPER
 
 _WIDTH, _HEIGHT = 620, 260
 
@@ -30,7 +30,7 @@ def histogram(
     """
     counts, _ = np.histogram(values, edges)
     bins: list[dict[str, Any]] = [
-        {"from": low, "to": high, "users": count, "side": _side(low, high) if signed else "above"}
+        {"from": low, "to": high, "users": count, "zero": 0, "side": _side(low, high) if signed else "above"}
         for low, high, count in zip(edges[:-1].tolist(), edges[1:].tolist(), counts.tolist(), strict=True)
     ]
     domain = [float(edges[0]), float(edges[-1])]
@@ -40,17 +40,19 @@ def histogram(
         axis=alt.Axis(title=axis, tickCount=8, grid=False),
     )
     top = max(1, int(counts.max(initial=0)))
-    axis_of_users = alt.Axis(title="users", tickMinStep=1, format=",d")
+    ticks = list(range(top + 1)) if top < 5 else alt.Undefined  # or they would not be integers
+    axis_of_users = alt.Axis(title="users", format=",d", values=ticks)
     y = alt.Y("users:Q", scale=alt.Scale(domain=[0, top * 1.18], nice=False), axis=axis_of_users)
     sides = alt.Scale(domain=["below", "zero", "above"], range=[HUES[2], GREY, HUES[0]])
     value, low, high = mean
     layers = [
         chart_of([row for row in bins if row["users"]])
-        .mark_bar(binSpacing=1)
+        .mark_rect(stroke=PAPER, strokeWidth=1)
         .encode(
             x=x,
             x2="to:Q",
             y=y,
+            y2="zero:Q",
             color=alt.Color("side:N", scale=sides, legend=None),
             tooltip=tooltip(**{"from": ".3f", "to": ".3f", "users": ",d"}),
         )

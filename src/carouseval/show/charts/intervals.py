@@ -62,7 +62,7 @@ def _panel(title: str, lines: Sequence[IntervalLine], reference: float | None) -
     bands = [{"from": at - 0.5, "to": at + 0.5} for at in range(1, len(lines), 2)]
     solid = alt.when("datum.solid")
     layers = [
-        chart_of(bands).mark_rect(color=BAND).encode(y=named_lines("from:Q", names), y2="to:Q"),
+        chart_of(bands).mark_rect(color=BAND, opacity=0.7).encode(y=named_lines("from:Q", names), y2="to:Q"),
         chart_of([{"value": reference}] if reference is not None else [])
         .mark_rule(color=INK, strokeDash=[4, 3])
         .encode(x=x),

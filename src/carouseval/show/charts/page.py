@@ -17,8 +17,8 @@ from carouseval.show.charts.posters import embedded_posters
 from carouseval.show.charts.screens import cell_edges, position
 from carouseval.show.charts.theme import FAINT, GREY, HUES, INK, PAPER, RAMP
 
-_WIDEST = 1180  # pixels of a page, if its cards can be that small
-_SMALLEST, _LARGEST, _READABLE = 9.0, 92.0, 44.0  # pixels of a card: limits, and from where it has text
+_WIDEST = 1400  # pixels of both pages beside each other, or of one, if its cards can be that small
+_SMALLEST, _LARGEST, _READABLE = 9.0, 92.0, 58.0  # pixels of a card: limits, and from where it has text
 _NAME, _SPACE = 22.0, 12.0  # pixels of a carousel's name, and between carousels
 _LETTER = 5.4  # pixels of a letter of a title
 _STAR = "M0,-1L.235,-.324L.951,-.309L.38,.124L.588,.809L0,.4L-.588,.809L-.38,.124L-.951,-.309L-.235,-.324Z"
@@ -34,18 +34,22 @@ def page_of(
 def page_picture(view: PageView) -> Chart:
     """A page as carousels, beside its ideal or, if both are wide, above it."""
     tables = {"The page": view.shown, "Its ideal page": view.ideal}
-    cols = max([1, *(col for table in tables.values() for col in table["col"])])
+    cols = [max([1, *table["col"]]) for table in tables.values()]
     paths = [path for table in tables.values() if "poster" in table.columns for path in table["poster"]]
     posters = embedded_posters(paths)
-    size = max(_SMALLEST, min(_LARGEST, _WIDEST / cols))
-    panels = [_Panel(table, view.grid, cols, size, posters).chart(title) for title, table in tables.items()]
-    columns = 2 if 2.2 * size * cols <= _WIDEST else 1
+    columns = 2 if sum(cols) <= _WIDEST / _READABLE else 1  # beside each other, if text then has room
+    wide = sum(cols) if columns == 2 else max(cols)
+    size = max(_SMALLEST, min(_LARGEST, _WIDEST / wide))
+    panels = [
+        _Panel(table, view.grid, own, size, posters).chart(title)
+        for (title, table), own in zip(tables.items(), cols, strict=True)
+    ]
     title = f"The page of {view.ids}"
     notes = (
         f"{view.score_text}. Star and blue frame: relevant, with its gain; dashed frame: a repeat that does not count. "
         f"Gaps with dotted lines: borders of swipe pages. {view.reason}"
     )
-    params = heading(title, notes.strip(), max(620, columns * size * cols))
+    params = heading(title, notes.strip(), max(620, size * wide))
     return finished(alt.concat(*panels, columns=columns, spacing=36, title=params), title, _described(view))
 
 
@@ -70,7 +74,7 @@ class _Panel:
     """One page; all places are in pixels."""
 
     def __init__(self, table: pl.DataFrame, grid: Grid, cols: int, size: float, posters: Mapping[str, str]) -> None:
-        self._size, self._posters, self._cols = size, posters, cols
+        self._size, self._posters = size, posters
         self._rows = max([1, *table["row"]])
         self._edges: tuple[Array, Array] = cell_edges(resized(grid, self._rows, cols))
         self._readable = size >= _READABLE
@@ -78,44 +82,45 @@ class _Panel:
         self._name = _NAME * self._readable
         self._step = self._name + self._height + _SPACE
         self._cards = [self._card(cell) for cell in table.iter_rows(named=True)]
-        self._names = {cell["row"]: cell.get("category") for cell in reversed(table.to_dicts())}
+        lines = table.sort("row", "col").to_dicts()
+        self._last = {cell["row"]: cell["col"] for cell in lines}
+        self._names = dict.fromkeys(range(1, self._rows + 1), "(nothing relevant)") | {
+            cell["row"]: cell.get("category") or "" for cell in reversed(lines)
+        }
 
     def _box(self, row: int, col: int) -> dict[str, float]:
         """The edges of a card."""
         left, right = (float(edges[row - 1, col - 1]) * self._size for edges in self._edges)
         top = (row - 1) * self._step + self._name
-        return {"x": left + 1, "x2": right - 1, "y": top, "y2": top + self._height}
+        return {"x": left + 2, "x2": right - 2, "y": top, "y2": top + self._height}
 
     def _card(self, cell: dict[str, Any]) -> dict[str, Any]:
         poster = self._posters.get(cell.get("poster") or "")
-        label, gain = item_label(cell), cell["gain"]
+        label, gain, box = item_label(cell), cell["gain"], self._box(cell["row"], cell["col"])
+        lines = _title_lines(label, box["x2"] - box["x"], 2 if gain > 0 else 3)
         return (
-            self._box(cell["row"], cell["col"])
+            box
             | {name: cell[name] for name in ("row", "col", "gain", "weight")}
-            | {
-                "item": label,
-                "relevant": gain > 0,
-                "counts": bool(cell.get("counts", True)),
-                "gain_text": f"{gain:.4g}",
-            }
-            | {"poster": poster, "lines": None if poster else _title_lines(label, self._size, 2 if gain > 0 else 3)}
+            | {"item": label, "relevant": gain > 0, "counts": bool(cell.get("counts", True)), "text": f"{gain:.4g}"}
+            | {"poster": poster, "lines": None if poster else lines}
         )
 
     @property
     def _holes(self) -> list[dict[str, float]]:
         """Cells without an item, left of one that has one."""
         filled = {(card["row"], card["col"]) for card in self._cards}
-        last = {row: max(col for other, col in filled if other == row) for row, _ in filled}
-        return [self._box(row, col) for row in last for col in range(1, last[row]) if (row, col) not in filled]
+        return [
+            self._box(row, col) for row, end in self._last.items() for col in range(1, end) if (row, col) not in filled
+        ]
 
     @property
     def _borders(self) -> list[dict[str, float]]:
-        """Lines between swipe pages, in the rows that have items."""
+        """Lines between the swipe pages of each row, as far as it has items."""
         lines = []
-        for row in self._names:
-            boxes = [self._box(row, col) for col in range(1, self._cols + 1)]
+        for row in self._last:
+            boxes = [self._box(row, col) for col in range(1, self._last[row] + 1)]
             for left, right in itertools.pairwise(boxes):
-                if right["x"] - left["x2"] > 2.1:
+                if right["x"] - left["x2"] > 4.1:
                     middle = (left["x2"] + right["x"]) / 2
                     lines.append({"x": middle, "y": left["y"] - 3, "y2": left["y2"] + 3})
         return lines
@@ -125,18 +130,19 @@ class _Panel:
         width, height = float(self._edges[1].max()) * self._size, self._rows * self._step - _SPACE
         place = position([0, width], [0, height])
         boxes = chart_of(self._cards)
+        radius = 4 if self._readable else 0
         dash = alt.when("datum.counts").then(alt.value([1, 0])).otherwise(alt.value([4, 3]))
         hint = tooltip(item="", row="d", col="d", gain=".4~g", weight=".4f")
         layers = [
             chart_of(self._holes)
-            .mark_rect(filled=False, stroke=FAINT, strokeDash=[2, 3], cornerRadius=4)
+            .mark_rect(filled=False, stroke=FAINT, strokeDash=[2, 3], cornerRadius=radius)
             .encode(**place),
             chart_of(self._borders).mark_rule(color=GREY, strokeDash=[2, 2]).encode(**_without(place, "x2")),
             boxes.transform_filter("!datum.relevant")
-            .mark_rect(fill=PAPER, stroke=FAINT, cornerRadius=4)
+            .mark_rect(fill=PAPER, stroke=FAINT, cornerRadius=radius)
             .encode(**place, tooltip=hint),
             boxes.transform_filter("datum.relevant")
-            .mark_rect(fill=RAMP[1], stroke=HUES[0], strokeWidth=2.4, cornerRadius=4)
+            .mark_rect(fill=RAMP[1], stroke=HUES[0], strokeWidth=2.4 if self._readable else 1, cornerRadius=radius)
             .encode(**place, strokeDash=dash, tooltip=hint),
             *(self._contents(width, place) if self._readable else []),
         ]
@@ -145,7 +151,7 @@ class _Panel:
     def _contents(self, width: float, place: dict[str, Any]) -> list[alt.Chart]:
         """Names of carousels; posters or titles; stars and gains."""
         names = [
-            {"x": 0, "y": (row - 1) * self._step + 12, "text": f"{row}   {'' if name is None else name}".rstrip()}
+            {"x": 0, "y": (row - 1) * self._step + 12, "text": f"{row}  {name}".rstrip()}
             for row, name in sorted(self._names.items())
         ]
         pictures = [card for card in self._cards if card["poster"]]
@@ -165,7 +171,7 @@ class _Panel:
             .mark_text(baseline="top", fontSize=10, lineHeight=11, limit=inner, **text)
             .encode(**at, text="lines:N"),
             chart_of(gains)
-            .mark_point(filled=True, size=42, color=HUES[0], opacity=1, shape=_STAR, aria=False)
+            .mark_point(filled=True, size=64, color=HUES[0], opacity=1, shape=_STAR, aria=False)
             .encode(**at),
             chart_of(gains).mark_text(dx=9, fontSize=10, fontWeight="bold", **text).encode(**at, text="text:N"),
         ]
@@ -180,9 +186,9 @@ def _without(encodings: dict[str, Any], *names: str) -> dict[str, Any]:
     return {name: encoding for name, encoding in encodings.items() if name not in names}
 
 
-def _title_lines(title: str, size: float, most: int) -> list[str]:
+def _title_lines(title: str, width: float, most: int) -> list[str]:
     """A title in lines that fit a card; what does not fit ends in dots."""
-    letters = max(6, int((size - 8) / _LETTER))
+    letters = max(6, int((width - 6) / _LETTER))
     lines = wrap(title, letters) or [""]
     if len(lines) <= most:
         return lines

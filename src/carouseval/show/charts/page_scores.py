@@ -20,9 +20,13 @@ def page_relevances(result: PageScore) -> Chart:
     rows, cols = (max(_used(table)[axis] for table in tables.values()) for axis in (0, 1))
     grid = resized(result.grid, rows, cols)
     tables = {name: _padded(table, rows, cols) for name, table in tables.items()}
-    scale = alt.Scale(range=RAMP, domain=list(value_range(np.stack(list(tables.values())))))
-    color = alt.Color("value:Q", scale=scale, legend=alt.Legend(title="relevance", gradientLength=100, tickCount=5))
-    charts = [shaded_table(table, name, grid, color) for name, table in tables.items()]
+    ends = value_range(np.stack(list(tables.values())))
+    color = alt.Color(
+        "value:Q",
+        scale=alt.Scale(range=RAMP, domain=list(ends)),
+        legend=alt.Legend(title="relevance", gradientLength=100, tickCount=5),
+    )
+    charts = [shaded_table(table, name, grid, color, ends) for name, table in tables.items()]
     scores = ", ".join(f"{name} {score:.4f}" for name, score in result.scores.items())
     title = "A page and its ideal" if len(tables) > 1 else "A page"
     figure = alt.concat(*charts, columns=1, spacing=20, title=heading(title, scores, 500))

@@ -22,9 +22,9 @@ def as_table(table: ArrayLike, grid: Grid) -> Array:
 
 
 def value_range(table: ArrayLike) -> tuple[float, float]:
-    """The ends of the colours of a table: 0, or its minimum if that is negative, and its maximum."""
+    """The ends of the colours of a table: 0 and its maximum; if no value is positive, its minimum and 0."""
     low, high = float(np.nanmin(table, initial=0)), float(np.nanmax(table, initial=0))
-    return low, high if high > low else low + 1.0
+    return (0, high) if high > 0 else (low, 0) if low < 0 else (0, 1.0)
 
 
 def left_edges(grid: Grid) -> Array:
@@ -49,12 +49,12 @@ def page_edges(grid: Grid) -> list[tuple[float, float]]:
     return [(float(lefts[0]), float(lefts[-1] + 1)) for lefts in np.split(left_edges(grid), firsts)]
 
 
-def cells(table: Array, grid: Grid) -> list[dict[str, Any]]:
-    """A line of data for each cell: its value, its share of the range of colours, its edges and its centre."""
-    low, high = value_range(table)
+def cells(table: Array, grid: Grid, ends: tuple[float, float] | None = None) -> list[dict[str, Any]]:
+    """A line of data for each cell: value, share of the range of colours (``ends``), edges and centre."""
+    low, high = ends or value_range(table)
     edges = np.stack(cell_edges(grid), axis=-1).tolist()
     centres = (left_edges(grid) + 0.5).tolist()
-    shares = ((table - low) / (high - low)).tolist()
+    shares = np.clip((table - low) / (high - low), 0, 1).tolist()
     return [
         {"row": row + 1, "col": col + 1, "value": _finite_or_none(value), "share": _finite_or_none(shares[row][col])}
         | {"x": x, "x2": x2, "xc": centres[col], "y": row, "y2": row + 1, "yc": row + 0.5}

@@ -47,7 +47,7 @@ def sensitivity_matrix(result: Sensitivity) -> Chart:
     layers = [
         squares.mark_rect(stroke=PAPER).encode(
             **place,
-            color=alt.Color("share:Q", scale=alt.Scale(range=RAMP, domain=[0, 1]), legend=None),
+            color=alt.Color("share:Q", scale=alt.Scale(range=RAMP, domain=[-0.2, 1]), legend=None),
             tooltip=tooltip(system="", variation="", mean=".4f", rank="d"),
         ),
         squares.transform_filter("datum.moved").mark_rect(filled=False, stroke=RED, strokeWidth=2.5).encode(**place),

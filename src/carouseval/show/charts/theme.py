@@ -26,7 +26,7 @@ _DARK = {
     BORDER: "#5b626d",
     RED: "#ff7a8a",
     **dict(zip(HUES, ("#6db3f2", "#35c99a", "#e0a640", "#c18be0", "#b3b9c2"), strict=True)),
-    **dict(zip(SHADES, ("#d6ecff", "#8fc4ee", "#4f93c8", "#3f7fb3", "#356c99", "#2b5a80"), strict=True)),
+    **dict(zip(SHADES, ("#d6ecff", "#8fc4ee", "#4f93c8", "#4a8abd", "#4581b1", "#4078a5"), strict=True)),
     **dict(zip(RAMP, ("#1c2530", "#1d3d5c", "#2a5f8f", "#4f93c8", "#d6ecff"), strict=True)),
 }
 # where a specification names colours; elsewhere a text may happen to read "white"

@@ -22,6 +22,12 @@ class Step:
     start: float
     end: float
     is_total: bool = False
+    text: str = ""  # in place of the difference
+
+    def label(self, places: int) -> str:
+        """The difference, with its sign unless it is a total or 0."""
+        difference = f"{self.end - self.start:{'' if self.is_total else '+'}.{places}f}"
+        return self.text or (difference if float(difference) else f"{0:.{places}f}")
 
 
 def waterfall(steps: Sequence[Step], title: str, notes: str, alternative: str, axis: str, places: int) -> Chart:
@@ -34,7 +40,7 @@ def waterfall(steps: Sequence[Step], title: str, notes: str, alternative: str, a
             "to": step.end,
             "right": max(step.start, step.end),
             "kind": "total" if step.is_total else "loss" if step.end < step.start else "gain",
-            "text": f"{step.end - step.start:.{places}f}" if step.is_total else f"{step.end - step.start:+.{places}f}",
+            "text": step.label(places),
             "top": at - 0.36,
             "bottom": at + 0.36,
         }

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from carouseval.result_base import Charted
 
 ChartOption: TypeAlias = Annotated[
-    Path | None, typer.Option("--chart", help="Also draw the result to this .html, .svg, .png or .pdf file.")
+    Path | None, typer.Option("--chart", help="Also draw the result to this .svg, .png, .pdf or .html file.")
 ]
 
 

@@ -1,9 +1,7 @@
 """Every chart is drawn in every format; what it says is read back from the SVG."""
 
 import re
-import struct
 import xml.etree.ElementTree as ET
-import zlib
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
@@ -22,6 +20,7 @@ from carouseval.show.charts.patterns import attention_patterns
 from carouseval.show.charts.theme import RED
 from carouseval.study.choices import Mode
 from carouseval.study.simulation import DiscountAgreement, Study, Threshold
+from tests.show.charts.drawings import drawn, marks, pixels, texts
 
 AMSTERDAM = recgaze_counts("amsterdam")
 TEST = AMSTERDAM.frequencies
@@ -69,31 +68,6 @@ def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
             assert chart.save(folder / f"{name}{suffix}") == folder / f"{name}{suffix}"
     assert len(list(folder.iterdir())) == len(FIGURES) * len(CHARTS)  # and nothing unfinished
     return folder
-
-
-def drawn(chart: cv.charts.Chart) -> ET.Element:
-    return ET.fromstring(chart.svg)
-
-
-def texts(svg: ET.Element) -> list[str]:
-    return [element.text or "" for element in svg.iter("{http://www.w3.org/2000/svg}text")]
-
-
-def marks(svg: ET.Element, kind: str) -> list[ET.Element]:
-    groups = [g for g in svg.iter() if f"mark-{kind} role-mark" in g.get("class", "")]
-    return [mark for group in groups for mark in group]
-
-
-def pixels(png: bytes) -> tuple[int, int, bytes]:
-    """Width, height and the filtered pixels of a PNG file."""
-    assert png.startswith(b"\x89PNG\r\n\x1a\n")
-    at, data = 8, b""
-    while at < len(png):
-        size, kind = struct.unpack(">I4s", png[at : at + 8])
-        data += png[at + 8 : at + 8 + size] if kind == b"IDAT" else b""
-        at += size + 12
-    width, height = struct.unpack(">II", png[16:24])
-    return width, height, zlib.decompress(data)
 
 
 @pytest.mark.parametrize("name", FIGURES)

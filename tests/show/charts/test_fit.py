@@ -3,7 +3,6 @@
 import re
 import xml.etree.ElementTree as ET
 from collections import Counter
-from typing import Any
 
 import numpy as np
 import pytest
@@ -22,7 +21,7 @@ from carouseval.show.swipe_pages import page_means
 from carouseval.show.terminal.fit import fit_rows
 from carouseval.study.ceiling_study import CeilingLine
 from carouseval.study.simulation import DiscountAgreement
-from tests.show.charts.test_figures import drawn, marks, pixels, texts
+from tests.show.charts.drawings import data_of, drawn, marks, pixels, texts
 
 DATA = recgaze_counts("bratislava")
 GRIDS = {
@@ -69,12 +68,6 @@ LINES = [
     line("d_one", 1, Scores(0.9, 0.95, 0.01), Scores(0.01, 0.02, 0.002), binary=950, graded=960),
     line("frequencies", 150, Scores(0.97, 0.98, 0.001), Scores(0.005, 0.005, 0.0002), binary=990, graded=990),
 ]
-
-
-def data_of(chart: cv.charts.Chart, *keys: str) -> list[dict[str, Any]]:
-    """The rows of the chart's data that have these keys, each set of data once."""
-    rows = [row for values in chart.to_dict()["datasets"].values() for row in values]
-    return [row for row in rows if set(keys) <= row.keys()]
 
 
 def draw(chart: cv.charts.Chart) -> ET.Element:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import altair as alt
 
 from carouseval.show.charts.chart import Chart
-from carouseval.show.charts.drawing import chart_of, finished, heading, named_lines, tooltip
+from carouseval.show.charts.drawing import chart_of, chart_title, finished, named_lines, tooltip
 from carouseval.show.charts.theme import GREY, HUES, INK
 
 _WIDTH, _BAR = 420, 24
@@ -44,5 +44,5 @@ def bar_chart(bars: Sequence[Bar], title: str, notes: str, alternative: str, axi
         .encode(x=alt.X("to:Q"), y=alt.Y("line:Q"), text="text:N"),
     ]
     height = _BAR * max(2, len(bars))
-    figure = alt.LayerChart(layer=layers, width=_WIDTH, height=height, title=heading(title, notes, _WIDTH + 260))
+    figure = alt.LayerChart(layer=layers, width=_WIDTH, height=height, title=chart_title(title, notes, _WIDTH + 260))
     return finished(figure, title, alternative)

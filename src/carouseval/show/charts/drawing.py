@@ -33,7 +33,7 @@ def finished(drawing: alt.LayerChart | alt.ConcatChart, title: str, alternative:
     return Chart(figure, title, shorten(alternative, _LONGEST, placeholder=" …"))
 
 
-def heading(title: str, notes: str, width: float) -> alt.TitleParams:
+def chart_title(title: str, notes: str, width: float) -> alt.TitleParams:
     """The title of a whole chart and notes below it, in lines that fit the width of the chart."""
     letters = max(40, int(width / _CHARACTER))
     params = alt.TitleParams(

@@ -7,7 +7,7 @@ import polars as pl
 from carouseval.evaluation.explanation import Explanation
 from carouseval.metrics.grid import Array, Grid
 from carouseval.show.charts.chart import Chart
-from carouseval.show.charts.drawing import finished, heading
+from carouseval.show.charts.drawing import chart_title, finished
 from carouseval.show.charts.heatmaps import color_scale, described, shaded_table
 from carouseval.show.charts.screens import value_range
 from carouseval.show.charts.waterfalls import Step, waterfall
@@ -69,7 +69,7 @@ def _cell_maps(
     ends = value_range(values)
     color = alt.Color("value:Q", scale=color_scale(values, ends), legend=legend)
     charts = [shaded_table(table, label, grid, color, ends) for label, (table, grid) in tables.items()]
-    figure = alt.concat(*charts, columns=1, spacing=24, title=heading(title, notes, 700))
+    figure = alt.concat(*charts, columns=1, spacing=24, title=chart_title(title, notes, 700))
     alternative = " ".join(
         f"{label or value_title}: {described(table, value_title)}" for label, (table, _) in tables.items()
     )

@@ -8,7 +8,7 @@ import numpy as np
 
 from carouseval.metrics.grid import Array
 from carouseval.show.charts.chart import Chart
-from carouseval.show.charts.drawing import chart_of, finished, heading, tooltip
+from carouseval.show.charts.drawing import chart_of, chart_title, finished, tooltip
 from carouseval.show.charts.theme import GREY, HUES, INK, PAPER
 
 _WIDTH, _HEIGHT = 620, 260
@@ -62,7 +62,7 @@ def histogram(
     if math.isfinite(value):
         layers += _mean_layers(value, low, high, domain, top, x)
     width = _WIDTH + 60
-    figure = alt.LayerChart(layer=layers, width=_WIDTH, height=_HEIGHT, title=heading(title, notes, width))
+    figure = alt.LayerChart(layer=layers, width=_WIDTH, height=_HEIGHT, title=chart_title(title, notes, width))
     return finished(figure, title, alternative)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import altair as alt
 
 from carouseval.show.charts.chart import Chart
-from carouseval.show.charts.drawing import chart_of, finished, heading, named_lines, tooltip
+from carouseval.show.charts.drawing import chart_of, chart_title, finished, named_lines, tooltip
 from carouseval.show.charts.theme import BAND, GREY, HUES, INK, PAPER
 
 _WIDTH, _LINE_HEIGHT = 420, 24  # pixels of a panel, and from one line to the next
@@ -44,7 +44,7 @@ def interval_chart(
 ) -> Chart:
     """A panel for each title, with its own scale; ``reference`` is a value to compare with, such as 0."""
     charts = [_panel(name, lines, reference) for name, lines in panels.items()]
-    figure = alt.concat(*charts, columns=1, spacing=20, title=heading(title, notes, _WIDTH + _TEXTS + 100))
+    figure = alt.concat(*charts, columns=1, spacing=20, title=chart_title(title, notes, _WIDTH + _TEXTS + 100))
     return finished(figure, title, alternative)
 
 

@@ -32,7 +32,7 @@ from carouseval.show.charts.evaluation import mean_intervals, score_distribution
 from carouseval.show.charts.explanation import gain_cells, loss_cells, loss_waterfall
 from carouseval.show.charts.fit import fit_chart
 from carouseval.show.charts.page import page_of, page_picture
-from carouseval.show.charts.page_scores import page_relevances, page_weights
+from carouseval.show.charts.page_scores import page_relevances, weight_map
 from carouseval.show.charts.paper_figures import ceiling_figure, paper_figure
 from carouseval.show.charts.sensitivity import sensitivity_matrix
 from carouseval.study.ceiling_study import CeilingStudy
@@ -46,7 +46,7 @@ KINDS: dict[type, dict[str, Callable[..., Chart]]] = {
     Plan: {"users": planned_users},
     Explanation: {"waterfall": loss_waterfall, "losses": loss_cells, "gains": gain_cells, "page": page_of},
     PageView: {"page": page_picture},
-    PageScore: {"page": page_relevances, "weights": page_weights},
+    PageScore: {"page": page_relevances, "weights": weight_map},
     MarginalGains: {"gains": carousel_gains},
     BuiltPages: {"rows": built_rows},
     PageSummary: {"categories": shown_categories},

@@ -12,7 +12,7 @@ from carouseval.evaluation.explanation import Explanation
 from carouseval.evaluation.page_view import PageView, item_label
 from carouseval.metrics.grid import Array, Grid, resized
 from carouseval.show.charts.chart import Chart
-from carouseval.show.charts.drawing import chart_of, count_text, finished, heading, tooltip
+from carouseval.show.charts.drawing import chart_of, chart_title, count_text, finished, tooltip
 from carouseval.show.charts.posters import embedded_posters
 from carouseval.show.charts.screens import cell_edges, position
 from carouseval.show.charts.theme import FAINT, GREY, HUES, INK, PAPER, RAMP
@@ -49,7 +49,7 @@ def page_picture(view: PageView) -> Chart:
         f"{view.score_text}. Star and blue frame: relevant, with its gain; dashed frame: a repeat that does not count. "
         f"Gaps with dotted lines: borders of swipe pages. {view.reason}"
     )
-    params = heading(title, notes.strip(), max(620, size * wide))
+    params = chart_title(title, notes.strip(), max(620, size * wide))
     return finished(alt.concat(*panels, columns=columns, spacing=36, title=params), title, _described(view))
 
 
@@ -129,7 +129,7 @@ class _Panel:
         """The page under its title."""
         width, height = float(self._edges[1].max()) * self._size, self._rows * self._step - _SPACE
         place = position([0, width], [0, height])
-        boxes = chart_of(self._cards)
+        boxes = chart_of([_without(card, "poster", "lines", "text") for card in self._cards])
         radius = 4 if self._readable else 0
         dash = alt.when("datum.counts").then(alt.value([1, 0])).otherwise(alt.value([4, 3]))
         hint = tooltip(item="", row="d", col="d", gain=".4~g", weight=".4f")
@@ -156,10 +156,14 @@ class _Panel:
         ]
         pictures = [card for card in self._cards if card["poster"]]
         relevant = [card for card in self._cards if card["relevant"]]
-        badges = [card | {"y": card["y2"] - 16} for card in relevant if card["poster"]]
-        centres = [_at(card, (card["x2"] - card["x"]) / 2, self._height / 2) for card in pictures]
-        titles = [_at(card, 4, 5) for card in self._cards if card["lines"]]
-        gains = [_at(card, 11, self._height - 9) for card in relevant]
+        badges = [
+            {"x": card["x"], "x2": card["x2"], "y": card["y2"] - 16, "y2": card["y2"]}
+            for card in relevant
+            if card["poster"]
+        ]
+        centres = [_at(card, "poster", (card["x2"] - card["x"]) / 2, self._height / 2) for card in pictures]
+        titles = [_at(card, "lines", 4, 5) for card in self._cards if card["lines"]]
+        gains = [_at(card, "text", 11, self._height - 9) for card in relevant]
         inner = self._size - 8
         at = _without(place, "x2", "y2")
         text: dict[str, Any] = {"align": "left", "color": INK, "aria": False}
@@ -177,13 +181,13 @@ class _Panel:
         ]
 
 
-def _at(card: dict[str, Any], right: float, down: float) -> dict[str, Any]:
-    """A card's content at a distance from its upper left corner."""
-    return card | {"x": card["x"] + right, "y": card["y"] + down}
+def _at(card: dict[str, Any], content: str, right: float, down: float) -> dict[str, Any]:
+    """A part of a card's content, at a distance from the card's upper left corner."""
+    return {"x": card["x"] + right, "y": card["y"] + down, content: card[content]}
 
 
-def _without(encodings: dict[str, Any], *names: str) -> dict[str, Any]:
-    return {name: encoding for name, encoding in encodings.items() if name not in names}
+def _without(content: dict[str, Any], *names: str) -> dict[str, Any]:
+    return {name: value for name, value in content.items() if name not in names}
 
 
 def _title_lines(title: str, width: float, most: int) -> list[str]:

@@ -6,7 +6,7 @@ import numpy as np
 from carouseval.metrics.grid import Array, resized
 from carouseval.metrics.page_score import PageScore
 from carouseval.show.charts.chart import Chart
-from carouseval.show.charts.drawing import finished, heading
+from carouseval.show.charts.drawing import chart_title, finished
 from carouseval.show.charts.heatmaps import described, heatmap, shaded_table
 from carouseval.show.charts.screens import value_range
 from carouseval.show.charts.theme import RAMP
@@ -29,12 +29,12 @@ def page_relevances(result: PageScore) -> Chart:
     charts = [shaded_table(table, name, grid, color, ends) for name, table in tables.items()]
     scores = ", ".join(f"{name} {score:.4f}" for name, score in result.scores.items())
     title = "A page and its ideal" if len(tables) > 1 else "A page"
-    figure = alt.concat(*charts, columns=1, spacing=20, title=heading(title, scores, 500))
+    figure = alt.concat(*charts, columns=1, spacing=20, title=chart_title(title, scores, 500))
     described_tables = " ".join(f"{name}: {described(table, 'relevance')}" for name, table in tables.items())
     return finished(figure, title, f"Scores: {scores}. {described_tables}")
 
 
-def page_weights(result: PageScore) -> Chart:
+def weight_map(result: PageScore) -> Chart:
     """The weights of the screen's cells under the first metric that has a discount."""
     if result.analysis is None:
         return heatmap(np.ones(result.grid.shape), "no metric has a discount", result.grid)

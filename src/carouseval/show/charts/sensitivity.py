@@ -9,7 +9,7 @@ import polars as pl
 
 from carouseval.comparison.sensitivity import Sensitivity
 from carouseval.show.charts.chart import Chart
-from carouseval.show.charts.drawing import chart_of, finished, heading, named_axis, named_lines, tooltip
+from carouseval.show.charts.drawing import chart_of, chart_title, finished, named_axis, named_lines, tooltip
 from carouseval.show.charts.theme import INK, PAPER, RAMP, RED, TEXT
 
 _WIDE, _HIGH = 76, 26  # pixels of a cell
@@ -58,7 +58,7 @@ def sensitivity_matrix(result: Sensitivity) -> Chart:
     ]
     width = _WIDE * len(result.systems)
     notes = f"{result.summary} Darker: higher rank in its line. Framed: another rank than in the reference."
-    title = heading("Does the order of systems hold?", notes, max(560, width + 260))
+    title = chart_title("Does the order of systems hold?", notes, max(560, width + 260))
     figure = alt.LayerChart(layer=layers, width=width, height=_HIGH * max(2, len(names)), title=title)
     return finished(figure, "Does the order of systems hold?", result.summary)
 

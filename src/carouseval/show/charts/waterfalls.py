@@ -8,7 +8,7 @@ from typing import Any
 import altair as alt
 
 from carouseval.show.charts.chart import Chart
-from carouseval.show.charts.drawing import chart_of, finished, heading, named_lines, tooltip
+from carouseval.show.charts.drawing import chart_of, chart_title, finished, named_lines, tooltip
 from carouseval.show.charts.theme import GREY, HUES, INK, RED
 
 _WIDTH, _BAR = 520, 30
@@ -74,5 +74,5 @@ def waterfall(steps: Sequence[Step], title: str, notes: str, alternative: str, a
         .encode(x=alt.X("right:Q"), y=alt.Y("line:Q"), text="text:N"),
     ]
     height = _BAR * max(2, len(steps))
-    figure = alt.LayerChart(layer=layers, width=_WIDTH, height=height, title=heading(title, notes, _WIDTH + 160))
+    figure = alt.LayerChart(layer=layers, width=_WIDTH, height=height, title=chart_title(title, notes, _WIDTH + 160))
     return finished(figure, title, alternative)

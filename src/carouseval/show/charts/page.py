@@ -130,8 +130,7 @@ class _Panel:
         width, height = float(self._edges[1].max()) * self._size, self._rows * self._step - _SPACE
         place = position([0, width], [0, height])
         boxes = chart_of([_without(card, "poster", "lines", "text") for card in self._cards])
-        radius = 4 if self._readable else 0
-        dash = alt.when("datum.counts").then(alt.value([1, 0])).otherwise(alt.value([4, 3]))
+        radius, frame = (4, 2.4) if self._readable else (0, 1)
         hint = tooltip(item="", row="d", col="d", gain=".4~g", weight=".4f")
         layers = [
             chart_of(self._holes)
@@ -141,9 +140,12 @@ class _Panel:
             boxes.transform_filter("!datum.relevant")
             .mark_rect(fill=PAPER, stroke=FAINT, cornerRadius=radius)
             .encode(**place, tooltip=hint),
-            boxes.transform_filter("datum.relevant")
-            .mark_rect(fill=RAMP[1], stroke=HUES[0], strokeWidth=2.4 if self._readable else 1, cornerRadius=radius)
-            .encode(**place, strokeDash=dash, tooltip=hint),
+            boxes.transform_filter("datum.relevant && datum.counts")
+            .mark_rect(fill=RAMP[1], stroke=HUES[0], strokeWidth=frame, cornerRadius=radius)
+            .encode(**place, tooltip=hint),
+            boxes.transform_filter("datum.relevant && !datum.counts")
+            .mark_rect(fill=PAPER, stroke=HUES[0], strokeWidth=frame, strokeDash=[4, 3], cornerRadius=radius)
+            .encode(**place, tooltip=hint),
             *(self._contents(width, place) if self._readable else []),
         ]
         return alt.LayerChart(layer=layers, width=width, height=height, title=alt.TitleParams(title, offset=6))

@@ -5,6 +5,6 @@ from carouseval.extras import require_extra
 require_extra("show", "carouseval.charts")
 
 from carouseval.show.charts.chart import Chart  # noqa: E402
-from carouseval.show.charts.heatmaps import heatmap, heatmaps  # noqa: E402
+from carouseval.show.charts.shapes.heatmaps import heatmap, heatmaps  # noqa: E402
 
 __all__ = ["Chart", "heatmap", "heatmaps"]

@@ -6,9 +6,9 @@ from carouseval.attention.model_selection import FormSelection
 from carouseval.attention.recgaze_logs import RecgazeLogs
 from carouseval.errors import DataError
 from carouseval.metrics.grid import Grid
-from carouseval.show.charts.bars import Bar, bar_chart
 from carouseval.show.charts.chart import Chart
-from carouseval.show.charts.heatmaps import heatmap, heatmaps
+from carouseval.show.charts.shapes.bars import Bar, bar_chart
+from carouseval.show.charts.shapes.heatmaps import heatmap, heatmaps
 
 
 def examination_heatmap(result: Examination, grid: Grid | None = None) -> Chart:

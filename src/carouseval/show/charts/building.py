@@ -4,11 +4,11 @@ from carouseval.building.event_judgments import EventJudgments
 from carouseval.building.greedy_page import BuiltPages
 from carouseval.building.marginal_gain import MarginalGains
 from carouseval.building.page_summary import PageSummary
-from carouseval.show.charts.bars import Bar, bar_chart
 from carouseval.show.charts.chart import Chart
 from carouseval.show.charts.drawing import count_text
-from carouseval.show.charts.intervals import IntervalLine, interval_chart
-from carouseval.show.charts.waterfalls import Step, waterfall
+from carouseval.show.charts.shapes.bars import Bar, bar_chart
+from carouseval.show.charts.shapes.intervals import IntervalLine, interval_chart
+from carouseval.show.charts.shapes.waterfalls import Step, waterfall
 
 _MOST_LINES = 40
 

@@ -46,7 +46,7 @@ class Chart:
     >>> import carouseval as cv
     >>> chart = cv.charts.heatmap(cv.discounts.RowPage().weights(cv.RECGAZE), "d_rpd")
     >>> chart
-    Chart(d_rpd: a grid of 10 rows and 15 columns; weight from 0.1124 (row 10, column 11) to 0.2702 (row 1, column 1).)
+    Chart(d_rpd: a grid of 10 rows and 15 columns; weight from 0.05498 (row 10, column 11) to 0.2702 (row 1, column 1).)
     >>> chart.svg.count("<title")
     1
     """

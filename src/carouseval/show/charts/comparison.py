@@ -9,12 +9,12 @@ from carouseval.comparison.comparison import Comparison
 from carouseval.comparison.plan import Plan
 from carouseval.errors import ParameterError
 from carouseval.metrics.validation import require_choice
-from carouseval.show.charts.bars import Bar, bar_chart
 from carouseval.show.charts.chart import Chart
 from carouseval.show.charts.drawing import count_text, short_name
 from carouseval.show.charts.evaluation import chosen_metric
-from carouseval.show.charts.histograms import difference_edges, histogram
-from carouseval.show.charts.intervals import IntervalLine, interval_chart
+from carouseval.show.charts.shapes.bars import Bar, bar_chart
+from carouseval.show.charts.shapes.histograms import difference_edges, histogram
+from carouseval.show.charts.shapes.intervals import IntervalLine, interval_chart
 
 _MOST_LINES = 40  # of a panel
 

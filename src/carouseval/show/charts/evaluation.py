@@ -9,8 +9,8 @@ from carouseval.evaluation.results import Evaluation
 from carouseval.metrics.validation import require_choice
 from carouseval.show.charts.chart import Chart
 from carouseval.show.charts.drawing import count_text
-from carouseval.show.charts.histograms import histogram, score_edges
-from carouseval.show.charts.intervals import IntervalLine, interval_chart
+from carouseval.show.charts.shapes.histograms import histogram, score_edges
+from carouseval.show.charts.shapes.intervals import IntervalLine, interval_chart
 
 _MOST_SEGMENTS = 40
 

@@ -8,9 +8,9 @@ from carouseval.evaluation.explanation import Explanation
 from carouseval.metrics.grid import Array, Grid
 from carouseval.show.charts.chart import Chart
 from carouseval.show.charts.drawing import chart_title, finished
-from carouseval.show.charts.heatmaps import color_scale, described, shaded_table
-from carouseval.show.charts.screens import value_range
-from carouseval.show.charts.waterfalls import Step, waterfall
+from carouseval.show.charts.shapes.heatmaps import color_scale, described, shaded_table
+from carouseval.show.charts.shapes.screens import value_range
+from carouseval.show.charts.shapes.waterfalls import Step, waterfall
 
 _STEPS = {
     "missing": "missing pages",

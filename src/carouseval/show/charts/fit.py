@@ -17,7 +17,7 @@ from carouseval.metrics.discounts import Discount
 from carouseval.metrics.grid import Array, Grid, sizes_by_row
 from carouseval.show.charts.chart import Chart
 from carouseval.show.charts.drawing import chart_of, finished, numbered_axis
-from carouseval.show.charts.screens import as_table
+from carouseval.show.charts.shapes.screens import as_table
 from carouseval.show.charts.theme import BAND, GREY, HUES, INK, PAPER, RED, SHADES
 from carouseval.show.swipe_pages import page_means
 

@@ -22,7 +22,6 @@ from carouseval.evaluation.page_view import PageView
 from carouseval.evaluation.results import Evaluation
 from carouseval.metrics.page_score import PageScore
 from carouseval.metrics.validation import did_you_mean, require_choice
-from carouseval.show.charts.agreement import agreement
 from carouseval.show.charts.attention import compared_forms, examination_heatmap, fitted_weights, group_heatmaps
 from carouseval.show.charts.building import built_rows, carousel_gains, judgment_grades, shown_categories
 from carouseval.show.charts.chart import Chart
@@ -33,7 +32,8 @@ from carouseval.show.charts.explanation import gain_cells, loss_cells, loss_wate
 from carouseval.show.charts.fit import fit_chart
 from carouseval.show.charts.page import page_of, page_picture
 from carouseval.show.charts.page_scores import page_relevances, weight_map
-from carouseval.show.charts.paper_figures import ceiling_figure, paper_figure
+from carouseval.show.charts.paper.agreement import agreement
+from carouseval.show.charts.paper.figures import ceiling_figure, paper_figure
 from carouseval.show.charts.sensitivity import sensitivity_matrix
 from carouseval.study.ceiling_study import CeilingStudy
 from carouseval.study.reproduce import Reproduction

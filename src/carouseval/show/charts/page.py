@@ -14,7 +14,7 @@ from carouseval.metrics.grid import Array, Grid, resized
 from carouseval.show.charts.chart import Chart
 from carouseval.show.charts.drawing import chart_of, chart_title, count_text, finished, tooltip
 from carouseval.show.charts.posters import embedded_posters
-from carouseval.show.charts.screens import cell_edges, position
+from carouseval.show.charts.shapes.screens import cell_edges, position
 from carouseval.show.charts.theme import FAINT, GREY, HUES, INK, PAPER, RAMP
 
 _WIDEST = 1400  # pixels of both pages beside each other, or of one, if its cards can be that small

@@ -7,8 +7,8 @@ from carouseval.metrics.grid import Array, resized
 from carouseval.metrics.page_score import PageScore
 from carouseval.show.charts.chart import Chart
 from carouseval.show.charts.drawing import chart_title, finished
-from carouseval.show.charts.heatmaps import described, heatmap, shaded_table
-from carouseval.show.charts.screens import value_range
+from carouseval.show.charts.shapes.heatmaps import described, heatmap, shaded_table
+from carouseval.show.charts.shapes.screens import value_range
 from carouseval.show.charts.theme import RAMP
 
 

@@ -8,7 +8,7 @@ from carouseval.errors import ParameterError
 from carouseval.metrics.grid import RECGAZE, Array, Grid, page_size_text, resized
 from carouseval.show.charts.chart import Chart
 from carouseval.show.charts.drawing import chart_of, finished, note
-from carouseval.show.charts.screens import as_table, cells, page_edges, position
+from carouseval.show.charts.shapes.screens import as_table, cells, page_edges, position
 from carouseval.show.charts.theme import BORDER, INK, RAMP
 
 

@@ -7,8 +7,8 @@ from typing import Any
 import altair as alt
 
 from carouseval.show.charts.chart import Chart
-from carouseval.show.charts.discount_curves import BEST
 from carouseval.show.charts.drawing import chart_of, finished, note
+from carouseval.show.charts.paper.discount_curves import BEST
 from carouseval.show.charts.theme import HUES, INK, RED
 from carouseval.study.simulation import Study
 

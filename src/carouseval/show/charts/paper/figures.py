@@ -4,13 +4,13 @@ from carouseval.attention.examination import Examination
 from carouseval.attention.recgaze_data import GROUPS, recgaze_counts
 from carouseval.metrics.discounts import FPattern
 from carouseval.metrics.grid import RECGAZE
-from carouseval.show.charts.agreement import agreement
-from carouseval.show.charts.ceiling import ceiling_chart
 from carouseval.show.charts.chart import Chart
-from carouseval.show.charts.discount_curves import discount_fits
 from carouseval.show.charts.fit import data_against_model
-from carouseval.show.charts.heatmaps import heatmaps
-from carouseval.show.charts.patterns import attention_patterns
+from carouseval.show.charts.paper.agreement import agreement
+from carouseval.show.charts.paper.ceiling import ceiling_chart
+from carouseval.show.charts.paper.discount_curves import discount_fits
+from carouseval.show.charts.paper.patterns import attention_patterns
+from carouseval.show.charts.shapes.heatmaps import heatmaps
 from carouseval.study.ceiling_study import CeilingStudy
 from carouseval.study.reproduce import Reproduction
 

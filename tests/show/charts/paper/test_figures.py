@@ -14,9 +14,9 @@ from carouseval.atomic_files import CHARTS
 from carouseval.attention import recgaze_counts
 from carouseval.attention.examination import Share
 from carouseval.attention.rank_fit import Scores
-from carouseval.show.charts.agreement import agreement
-from carouseval.show.charts.discount_curves import discount_fits
-from carouseval.show.charts.patterns import attention_patterns
+from carouseval.show.charts.paper.agreement import agreement
+from carouseval.show.charts.paper.discount_curves import discount_fits
+from carouseval.show.charts.paper.patterns import attention_patterns
 from carouseval.show.charts.theme import RED
 from carouseval.study.choices import Mode
 from carouseval.study.simulation import DiscountAgreement, Study, Threshold

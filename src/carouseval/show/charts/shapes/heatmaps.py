@@ -12,7 +12,7 @@ from carouseval.errors import DataError
 from carouseval.metrics.grid import Array, Grid
 from carouseval.show.charts.chart import Chart
 from carouseval.show.charts.drawing import chart_of, finished, numbered_axis
-from carouseval.show.charts.screens import as_table, cells, left_edges, position, value_range
+from carouseval.show.charts.shapes.screens import as_table, cells, left_edges, position, value_range
 from carouseval.show.charts.theme import FAINT, PAPER, RAMP, TEXT
 
 _MAX_NUMBERED = 300  # cells of a heat map with numbers

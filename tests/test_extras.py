@@ -2,12 +2,14 @@
 
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
 
 import carouseval as cv
 from carouseval.extras import require_extra
+from tests.lowest_versions import PYPROJECT
 
 PAGE = "0,3,1\n2,0\n"
 HIDE = "import sys; sys.modules.update(altair=None, vl_convert=None); "
@@ -19,6 +21,17 @@ def hidden(code: str, folder: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-c", HIDE + code], input=PAGE, capture_output=True, text=True, cwd=folder, timeout=60
     )
+
+
+def test_the_base_brings_no_charts() -> None:
+    project = tomllib.loads(PYPROJECT.read_text(encoding="utf-8"))["project"]
+    extras = project["optional-dependencies"]
+    base, show = (
+        {requirement.partition(">=")[0] for requirement in group} for group in (project["dependencies"], extras["show"])
+    )
+    assert base == {"numpy", "polars", "rich", "scipy", "typer"}
+    assert {"altair", "vl-convert-python"} <= show
+    assert extras["all"] == ["carouseval[show]"]
 
 
 def test_what_is_installed_is_not_refused() -> None:

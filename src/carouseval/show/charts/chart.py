@@ -110,7 +110,12 @@ class Chart:
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width">
 <title>{_xml(self.title)}</title>
-<style>body {{ margin: 0; background: {background(self.theme)}; }} figure {{ margin: 0; overflow-x: auto; }}</style>
+<style>
+:root {{ color-scheme: {self.theme}; }}
+body {{ margin: 0; background: {background(self.theme)}; }}
+figure {{ margin: 0; overflow-x: auto; }}
+figure svg {{ max-width: max(100%, 640px); height: auto; }}
+</style>
 </head>
 <body>
 <figure id="chart" role="img" aria-label="{_xml(f"{self.title}. {self.alt}")}"></figure>

@@ -98,7 +98,7 @@ $(READY): constraints.txt pyproject.toml
 # The package itself, compiled. Built in place of an editable install, so that tests and timings see what users get;
 # the native part is rebuilt only where it changed (build/).
 $(INSTALLED): $(READY) $(SOURCES)
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --no-build-isolation ".[dev]"
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --no-build-isolation ".[all,dev]"
 	@touch $@
 
 # The same with the lowest versions, built in a folder of its own, since CMake remembers where nanobind is.
@@ -111,5 +111,5 @@ $(LOWEST)/.ready: pyproject.toml tests/lowest_versions.py
 
 $(LOWEST)/.installed: $(LOWEST)/.ready $(SOURCES)
 	$(LOWEST)/bin/python -m pip install --quiet --constraint $(LOWEST)/constraints.txt --no-build-isolation \
-		--config-settings build-dir=$(LOWEST)/native ".[dev]"
+		--config-settings build-dir=$(LOWEST)/native ".[all,dev]"
 	@touch $@

@@ -16,10 +16,10 @@ from carouseval.building.sample import sample
 from carouseval.evaluation.explain import explain
 from carouseval.metrics.page_score import score_page
 from carouseval.page_file import read_page
-from carouseval.show import charts
-from carouseval.show.explanation import explanation
-from carouseval.show.paper import ceiling_figure, fit_figure
-from carouseval.show.terminal import page_score
+from carouseval.show.charts.paper.figures import ceiling_figure, fit_figure
+from carouseval.show.charts.paper.patterns import browsing_pattern
+from carouseval.show.terminal.explanation import explanation
+from carouseval.show.terminal.text_blocks import page_score
 from carouseval.study.ceiling_study import ceiling_study
 
 HERE = Path(__file__).parent
@@ -51,12 +51,12 @@ def main(folder: Path = HERE) -> None:
     command = "carouseval explain layouts-new.parquet judgments.parquet --items items.parquet"
     draw(folder, "explain", command, explanation(losses, 0, losses.page("u000008"), 116), 116)
     for name, chart in figures().items():
-        (written,) = charts.save_chart(chart, folder / name, ["svg"])
+        written = chart.save(folder / f"{name}.svg")
         with written.open("a", encoding="utf-8") as file:
             file.write(f"\n<!-- {fingerprint(chart)} -->\n")
 
 
-def figures() -> dict[str, Any]:
+def figures() -> dict[str, cv.charts.Chart]:
     """The charts of attention.md by the names of their files."""
     train, test = cv.attention.recgaze_counts("bratislava"), cv.attention.recgaze_counts("amsterdam")
     study = ceiling_study(train, test)
@@ -65,11 +65,11 @@ def figures() -> dict[str, Any]:
     phone, desktop = (cv.discounts.parse("d_rpb").weights(grid) for grid in (cv.PHONE, cv.DESKTOP))
     return {
         "attention-ceiling": ceiling_figure(study),
-        "attention-desktop": charts.heatmap(desktop, "d_rpb on cv.DESKTOP, six items in view", cv.DESKTOP),
-        "attention-discounts": charts.heatmaps(tables),
+        "attention-desktop": cv.charts.heatmap(desktop, "d_rpb on cv.DESKTOP, six items in view", cv.DESKTOP),
+        "attention-discounts": cv.charts.heatmaps(tables),
         "attention-fit": fit_figure(study, train, test),
-        "attention-pattern": charts.browsing_pattern(cv.discounts.parse("d_rpb").weights(cv.RECGAZE)),
-        "attention-phone": charts.heatmap(phone, "d_rpb on cv.PHONE, three items in view", cv.PHONE),
+        "attention-pattern": browsing_pattern(cv.discounts.parse("d_rpb").weights(cv.RECGAZE)),
+        "attention-phone": cv.charts.heatmap(phone, "d_rpb on cv.PHONE, three items in view", cv.PHONE),
     }
 
 

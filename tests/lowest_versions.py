@@ -14,6 +14,8 @@ def lowest_versions(pyproject: str) -> list[str]:
     extras = [requirement for extra in project["optional-dependencies"].values() for requirement in extra]
     pins = []
     for requirement in [*content["build-system"]["requires"], *project["dependencies"], *extras]:
+        if requirement.startswith("carouseval["):  # an extra that names another
+            continue
         match = re.fullmatch(r"([\w-]+)(?:\[\w+\])?>=([0-9.]+)", requirement)
         if not match:
             raise ValueError(f"pyproject.toml: {requirement!r} must be a name and a lower bound, as in polars>=1.38.1.")

@@ -56,11 +56,9 @@ print(spilled.per_page.equals(expected.per_page))
 """
 WRITERS = """
 from carouseval.attention import recgaze_counts
-from carouseval.show import charts
-from carouseval.show.drawing import save_as
 
 result = cv.evaluate(data.layouts["new"], data.judgments, data.items)
-chart = charts.heatmap(recgaze_counts("all").frequencies, "All", cv.RECGAZE, "share of screens")
+chart = cv.charts.heatmap(recgaze_counts("all").frequencies, "All", cv.RECGAZE, "share of screens")
 name = sys.argv[2]
 kind = name.partition(".")[2]
 if kind in ("parquet", "csv", "ndjson"):
@@ -68,7 +66,7 @@ if kind in ("parquet", "csv", "ndjson"):
 elif kind in ("json", "md", "tex"):
     write = lambda: result.save(folder / name)
 elif kind in ("svg", "png", "pdf", "html"):
-    write = lambda: save_as(chart, folder / name)
+    write = lambda: chart.save(folder / name)
 else:
     write = lambda: write_sample(folder / name, 200, systems=["new"], format="csv")
 """

@@ -46,7 +46,9 @@ def test_any_name_may_come_first(code: str) -> None:
 
 
 def test_start_up_leaves_heavy_packages_alone() -> None:
-    assert not loaded("import carouseval as cv; cv.n2dcg_cat", "scipy", "polars", "rich", "typer", "altair")
+    assert not loaded(
+        "import carouseval as cv; cv.n2dcg_cat", "scipy", "polars", "rich", "typer", "altair", "vl_convert"
+    )
 
 
 COMMANDS = [str(command.callback and command.callback.__name__) for command in app.registered_commands]
@@ -55,7 +57,7 @@ COMMANDS = [str(command.callback and command.callback.__name__) for command in a
 @pytest.mark.parametrize("arguments", [["--help"], ["--version"], *([command, "--help"] for command in COMMANDS)])
 def test_help_leaves_heavy_packages_alone(arguments: list[str]) -> None:
     code = f"import sys; sys.argv = ['carouseval', *{arguments}]; import carouseval.cli; carouseval.cli.main()"
-    assert not loaded(code, "numpy", "scipy", "polars", "altair", "carouseval._native")
+    assert not loaded(code, "numpy", "scipy", "polars", "altair", "vl_convert", "carouseval._native")
 
 
 def loaded(code: str, *modules: str) -> set[str]:

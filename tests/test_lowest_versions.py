@@ -11,6 +11,7 @@ requires = ["nanobind>=2.4"]
 dependencies = ["polars>=1.38.1", "vl-convert-python>=1.7"]
 [project.optional-dependencies]
 show = ["altair>=5.4"]
+all = ["carouseval[show]"]
 dev = ["pyright[nodejs]>=1.1.400"]
 """
 

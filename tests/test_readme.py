@@ -30,7 +30,7 @@ def test_python_blocks_run() -> None:
         "systems": data.layouts,
     }
     blocks = re.findall(r"```python\n(.*?)```", README + ATTENTION, flags=re.DOTALL)
-    assert len(blocks) == 9
+    assert len(blocks) == 10
     for block in blocks:
         exec(block, names)
     assert f"{cv.n2dcg_cat(names['page']):.5f}"[:5] in README

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from carouseval import attention as attention
     from carouseval import behavior as behavior
     from carouseval import building as building
+    from carouseval import charts as charts
     from carouseval import comparison as comparison
     from carouseval import discounts as discounts
     from carouseval import errors as errors
@@ -104,6 +105,7 @@ else:
             "attention",
             "behavior",
             "building",
+            "charts",
             "comparison",
             "discounts",
             "errors",

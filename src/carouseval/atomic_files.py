@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 TABLES = (".parquet", ".csv", ".ndjson")
 _RANDOM = "[0-9a-f]" * 8  # in the names of temporary files
 RESULTS = (".json", ".md", ".tex", ".csv", ".parquet")
+CHARTS = (".svg", ".png", ".pdf", ".html")
 
 
 @contextmanager

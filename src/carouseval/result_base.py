@@ -4,7 +4,7 @@ import html
 import json
 import math
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 
 from carouseval.atomic_files import RESULTS, check_outputs, write_atomically, write_frame
 from carouseval.forks import is_forked, refuse_fork
@@ -13,10 +13,44 @@ from carouseval.text_tables import TextTable, escape_markdown, html_table, latex
 if TYPE_CHECKING:
     import polars as pl
 
+    from carouseval.show.charts.chart import Chart
+
 _T = TypeVar("_T")
 
 
-class Result:
+class Charted:
+    """Base class of what can be drawn."""
+
+    def chart(self, kind: str | None = None, *, theme: Literal["light", "dark"] = "light", **options: Any) -> "Chart":
+        """Draw the result; needs ``pip install "carouseval[show]"``.
+
+        Parameters
+        ----------
+        kind : str, optional
+            Which chart, by default the first of these. Evaluation: distribution, means. Comparison: differences,
+            systems, users. Explanation: waterfall, losses, gains, page. Page scores: page, weights. Fits: fit, weights.
+            Reproduction: figure2, figure1, agreement, examination, discounts, ceiling, fit. Other results have one
+            kind; an unknown one is an error that lists them.
+        theme : {'light', 'dark'}, default 'light'
+            The colours.
+        **options : Any
+            What some kinds take: ``metric`` (distribution, differences, systems, users), ``system`` and ``baseline``
+            (users), ``user_id`` and ``page_id`` (page), ``grid`` (examination counts).
+
+        Returns
+        -------
+        Chart
+            The chart; notebooks show it, and ``chart.save("chart.html")`` writes it, also as SVG, PNG or PDF.
+        """
+        from carouseval.extras import require_extra
+
+        require_extra("show", "a chart")
+        from carouseval.show.charts.kinds import result_chart
+
+        return result_chart(self, kind, theme, options)
+
+
+class Result(Charted):
     """Base class of results: each has a heading, a table and its content as plain values."""
 
     if not TYPE_CHECKING:  # for a type checker it would allow attributes of any name

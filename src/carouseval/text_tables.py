@@ -24,7 +24,7 @@ _LATEX = {mark: rf"\{mark}" for mark in "_&%#${}"} | {
 }
 # control characters, line ends and marks that change the direction of text; the joiners of scripts and emoji are not
 # among them
-_MARKS = "\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff"
+_MARKS = "\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ufffe\uffff"
 _UNSAFE = re.compile(f"[{_MARKS}\ud800-\udfff]")  # and halves of surrogate pairs, which Polars has none of
 _NUMBER = re.compile(r"[-+]?[\d.,]+(e[-+]?\d+)?%?", re.IGNORECASE)
 

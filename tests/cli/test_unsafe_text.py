@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.text import Text
 
 import carouseval as cv
-from carouseval.show.terminal import sentences, small_table, with_escapes
+from carouseval.show.terminal.text_blocks import sentences, small_table, with_escapes
 from carouseval.text_tables import TextTable, csv_text, markdown, printable
 from tests.cli.test_cli import run
 

@@ -20,7 +20,7 @@ from carouseval.comparison.run_pages import RunPages
 from carouseval.comparison.systems import evaluate_systems
 from carouseval.evaluation.plan import ScoringPlan
 from carouseval.evaluation.settings import Settings
-from carouseval.show.comparison import comparison as draw
+from carouseval.show.terminal.comparison import comparison as draw
 
 KEYS = ["user_id", "item_id"]
 

@@ -18,7 +18,7 @@ from carouseval.evaluation.reading.page_batch import page_batches
 from carouseval.evaluation.scoring import ideal_problems
 from carouseval.evaluation.scoring.loss_steps import LossSteps
 from carouseval.evaluation.settings import Settings
-from carouseval.show.explanation import page as draw_page
+from carouseval.show.terminal.explanation import page as draw_page
 from tests.evaluation.table_oracle import RefusedError, evaluate_tables
 from tests.evaluation.test_evaluate import GRID, JUDGMENTS, LAYOUTS, METRIC
 from tests.evaluation.test_evaluate_oracle import tables_of

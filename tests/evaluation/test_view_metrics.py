@@ -13,7 +13,7 @@ import pytest
 
 import carouseval as cv
 from carouseval.building.sample import Sample, sample
-from carouseval.show.evaluation import evaluation as in_terminal
+from carouseval.show.terminal.evaluation import evaluation as in_terminal
 from tests.evaluation.table_oracle import RefusedError, coverage, evaluate_tables, paper_weights, view_value
 from tests.evaluation.test_evaluate_oracle import compare, evaluate
 from tests.evaluation.tiny_tables import PAGE_SIZE, VISIBLE_ROWS, Lines, tiny

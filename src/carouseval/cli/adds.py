@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from carouseval.cli import options
+from carouseval.cli import chart_options, options
 from carouseval.cli.output import Format, emit, note_assumptions, progress_bar
 from carouseval.cli.settings_options import ColumnsOption, SplitOption, ToleranceOption, WorkOption, parse_columns
 from carouseval.errors import ParameterError
@@ -15,7 +15,7 @@ EXAMPLES = """
 carouseval adds candidates.parquet judgments.parquet --layouts layouts.parquet --items items.parquet
 carouseval adds candidates.parquet judgments.parquet --layouts layouts.parquet --row 2 --out adds.csv --format json
 carouseval adds candidates.csv judgments.csv --columns carousel=shelf --grid tv --metrics "N2DCG_cat(d_rpb)"
-carouseval adds candidates.parquet judgments.parquet --items items.parquet --greedy --rows 6 --pages built.parquet
+carouseval adds candidates.parquet judgments.parquet --items items.parquet --greedy --rows 6 --chart rows.svg
 """
 
 
@@ -94,6 +94,7 @@ def adds(
         Path | None, typer.Option(help="Write what every user gains to this .parquet, .csv or .ndjson file.")
     ] = None,
     out: Annotated[Path | None, typer.Option(help=options.OUT)] = None,
+    chart: chart_options.ChartOption = None,
     format: options.OutputFormat = Format.table,
 ) -> None:
     """Show what each candidate carousel would add to the score.
@@ -116,6 +117,7 @@ def adds(
     check_outputs(out, kinds=RESULTS)
     inputs = (candidates, judgments, layouts, items)
     check_outputs(per_user, pages, out, kinds=(*TABLES, *RESULTS), inputs=inputs)
+    chart_options.check_chart(chart, inputs)
     settings: dict[str, Any] = {
         "metrics": metrics,
         "grid": parse_grid(grid, page_size, visible_rows, ()),
@@ -139,4 +141,5 @@ def adds(
         write_frame(per_user, result.per_user)
     if out is not None:
         result.save(out)
+    chart_options.save_chart(result, chart)
     emit(result, format)

@@ -33,7 +33,7 @@ def check(
     Lists every defect with its first line, and summarises the tables. Ends with status 2 if evaluate would refuse them.
     """
     from carouseval.evaluation.check import check as run
-    from carouseval.show.evaluation import check_table as draw
+    from carouseval.show.terminal.evaluation import check_table as draw
 
     with progress_bar() as bar:
         result = run(layouts, judgments, items, progress=bar, **settings)

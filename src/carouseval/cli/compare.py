@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from carouseval.cli import options
+from carouseval.cli import chart_options, options
 from carouseval.cli.output import Format, emit, note_assumptions, progress_bar
 from carouseval.cli.settings_options import with_settings
 from carouseval.comparison.choices import Correction, NamedTest, RunEffects
@@ -16,6 +16,7 @@ EXAMPLES = """
 carouseval compare prod=layouts-prod.parquet new=layouts-new.parquet judgments.parquet --items items.parquet
 carouseval compare prod=prod.parquet new=new-1.parquet new=new-2.parquet judgments.parquet --baseline prod
 carouseval compare prod=prod.parquet new=new.parquet judgments.parquet --plan 0.005
+carouseval compare prod=prod.parquet new=new.parquet judgments.parquet --by device --chart differences.svg
 carouseval compare prod=prod.csv new=new.csv judgments.csv --by device --test wilcoxon --correction bh --format latex
 carouseval compare prod=prod.parquet new=new.parquet judgments.parquet --fail-if "new < prod" --margin 0.005
 carouseval compare prod=prod.parquet new=new.parquet judgments.parquet --items items.parquet --sensitivity
@@ -97,6 +98,8 @@ def compare(
     settings: dict[str, Any],
     per_user: options.PerUser = None,
     out: Annotated[Path | None, typer.Option(help=options.OUT)] = None,
+    chart: chart_options.ChartOption = None,
+    chart_kind: chart_options.ComparisonKind = "differences",
     format: options.OutputFormat = Format.table,
 ) -> None:
     """Compare systems on the same users, with significance tests.
@@ -108,7 +111,7 @@ def compare(
     from carouseval.cli.conditions import exit_on_failure, parse_system_conditions
     from carouseval.comparison.compare import compare as run
     from carouseval.comparison.sensitivity import sensitivity as run_sensitivity
-    from carouseval.show.comparison import comparison as draw
+    from carouseval.show.terminal.comparison import comparison as draw
 
     layouts, judgments = split_arguments([*systems, judgments])
     conditions = parse_system_conditions(fail_if, list(layouts), baseline)
@@ -116,6 +119,9 @@ def compare(
     check_outputs(per_user)
     check_outputs(out, kinds=RESULTS)
     check_outputs(per_user, out, kinds=(*TABLES, *RESULTS), inputs=inputs)
+    chart_options.check_chart(chart, inputs)
+    if chart_kind == "sensitivity" and not sensitivity:
+        raise ParseError("--chart-kind sensitivity needs --sensitivity.")
     if plan is not None and not plan > 0:
         raise ParseError(f"--plan must be a difference above 0, found {plan:g}.")
     if plan is not None and format is Format.csv:
@@ -149,6 +155,10 @@ def compare(
         write_frame(per_user, result.per_user)
     if out is not None:
         result.save(out)
+    if variations is not None and chart_kind == "sensitivity":
+        chart_options.save_chart(variations, chart)
+    else:
+        chart_options.save_chart(result, chart, chart_kind)
     planned = None if plan is None else result.plan(plan)
     more = {} if variations is None else {"sensitivity": variations.to_dict()}
     more |= {} if planned is None else {"plan": planned.to_dict()}

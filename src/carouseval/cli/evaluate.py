@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from carouseval.cli import options
+from carouseval.cli import chart_options, options
 from carouseval.cli.output import Format, emit, note_assumptions, progress_bar
 from carouseval.cli.settings_options import with_settings
 
@@ -15,6 +15,7 @@ carouseval evaluate 'layouts/*.csv.gz' judgments.csv --items items.csv -m N2DCG_
 carouseval evaluate layouts.parquet judgments.parquet --by device --grid tv=tv --grid phone=phone --grid web=10x15
 carouseval evaluate layouts.parquet judgments.parquet -m "N2DCG_cat(d_rpb)" -m "N2DCG_cat(@fitted.json)"
 carouseval evaluate layouts.parquet judgments.parquet --per-page scores.parquet --fail-if "N2DCG_cat < 0.42"
+carouseval evaluate layouts.parquet judgments.parquet --by device --chart means.svg --chart-kind means
 carouseval evaluate pages.ndjson clicks.ndjson --columns user_id=customer --columns relevance=clicked --format json
 """
 
@@ -29,6 +30,8 @@ def evaluate(
     per_page: options.PerPage = None,
     per_user: options.PerUser = None,
     out: Annotated[Path | None, typer.Option(help=options.OUT)] = None,
+    chart: chart_options.ChartOption = None,
+    chart_kind: chart_options.EvaluationKind = "distribution",
     fail_if: Annotated[
         list[str],
         typer.Option(
@@ -47,12 +50,13 @@ def evaluate(
     from carouseval.atomic_files import RESULTS, TABLES, check_outputs, write_frame
     from carouseval.cli.conditions import exit_on_failure, parse_conditions
     from carouseval.evaluation.evaluate import evaluate as run
-    from carouseval.show.evaluation import evaluation as draw
+    from carouseval.show.terminal.evaluation import evaluation as draw
 
     conditions = parse_conditions(fail_if, settings["metrics"])
     check_outputs(per_page, per_user)
     check_outputs(out, kinds=RESULTS)
     check_outputs(per_page, per_user, out, kinds=(*TABLES, *RESULTS), inputs=(layouts, judgments, items))
+    chart_options.check_chart(chart, (layouts, judgments, items))
     with progress_bar() as bar:
         result = run(layouts, judgments, items, progress=bar, **settings)
     note_assumptions(result.config)
@@ -62,5 +66,6 @@ def evaluate(
         write_frame(per_user, result.per_user)
     if out is not None:
         result.save(out)
+    chart_options.save_chart(result, chart, chart_kind)
     emit(result, format, lambda width: draw(result, width))
     exit_on_failure(condition.failure(result) for condition in conditions)

@@ -5,12 +5,13 @@ from typing import Annotated
 
 import typer
 
+from carouseval.cli.chart_options import ChartOption, check_chart, save_chart
 from carouseval.cli.options import GRID, OutputFormat, PageSize
 from carouseval.cli.output import Format, emit
 
 EXAMPLES = """
 carouseval examination screens.csv --grid 8x12
-carouseval examination screens.parquet --grid 8x12 --screens 500 --out counts.json
+carouseval examination screens.parquet --grid 8x12 --screens 500 --out counts.json --chart heatmap.svg
 """
 
 
@@ -27,6 +28,7 @@ def examination(
     page_size: PageSize = None,
     name: Annotated[str | None, typer.Option(help="Name of the counts. Default: the name of the table.")] = None,
     out: Annotated[Path | None, typer.Option(help="Write the counts to this JSON file.")] = None,
+    chart: ChartOption = None,
     format: OutputFormat = Format.table,
 ) -> None:
     """Count examined cells in your own eye-tracking logs.
@@ -36,10 +38,12 @@ def examination(
     """
     from carouseval.attention.screens import examination_from_screens
     from carouseval.cli.grid_options import parse_grid
-    from carouseval.show.examination import examination as draw
+    from carouseval.show.terminal.examination import examination as draw
 
+    check_chart(chart, [table])
     screen = parse_grid(grid, page_size, None, ())
     counts = examination_from_screens(table, screen, screens, name)
     if out is not None:
         counts.save(out)
+    save_chart(counts, chart, grid=screen)
     emit(counts, format, lambda _: draw(counts, screen))

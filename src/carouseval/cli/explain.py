@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from carouseval.cli import options
+from carouseval.cli import chart_options, options
 from carouseval.cli.messages import with_option_names
 from carouseval.cli.output import Format, emit, note_assumptions, progress_bar
 from carouseval.cli.settings_options import with_settings
@@ -20,6 +20,7 @@ EXAMPLES = """
 carouseval explain layouts.parquet judgments.parquet --items items.parquet
 carouseval explain layouts.parquet judgments.parquet --items items.parquet --user u000017
 carouseval explain layouts.parquet judgments.parquet --items items.parquet --by device --format markdown
+carouseval explain layouts.parquet judgments.parquet --user u000017 --chart page.html --chart-kind page
 carouseval explain layouts.parquet judgments.parquet --per-page losses.parquet --worst 20
 """
 _METRIC = "Metric to explain: N2DCG_cat, with any discount and cutoff, such as 'N2DCG_cat(d_rpb)@3x5'."
@@ -44,6 +45,8 @@ def explain(
     *,
     settings: dict[str, Any],
     per_page: options.PerPage = None,
+    chart: chart_options.ChartOption = None,
+    chart_kind: chart_options.ExplanationKind = "waterfall",
     format: options.OutputFormat = Format.table,
 ) -> None:
     """Show where a system's pages lose score.
@@ -54,19 +57,25 @@ def explain(
     from carouseval.atomic_files import check_outputs, write_frame
     from carouseval.errors import ParameterError
     from carouseval.evaluation.explain import explain as run
-    from carouseval.show.explanation import explanation as draw
+    from carouseval.show.terminal.explanation import explanation as draw
 
     if page is not None and user is None:
         raise ParameterError("--page needs --user.")
     check_outputs(per_page, inputs=(layouts, judgments, items))
+    chart_options.check_chart(chart, (layouts, judgments, items))
     with progress_bar() as bar:
         result = run(layouts, judgments, items, progress=bar, **settings)
     note_assumptions(result.evaluation.config)
     if per_page is not None:
         write_frame(per_page, result.per_page)
-    view = _page_view(result, user, page, format is Format.table)
+    draws_page = chart is not None and chart_kind == "page"
+    view = _page_view(result, user, page, format is Format.table or draws_page)
     if view is not None:
         view = replace(view, reason=with_option_names(view.reason))
+    if draws_page and view is not None:
+        chart_options.save_chart(view, chart)
+    else:
+        chart_options.save_chart(result, chart, chart_kind)
     more = {"worst": result.worst.head(worst).to_dicts()} | ({} if view is None else {"page": view.to_dict()})
     emit(result, format, lambda width: draw(result, worst, view, width), more)
 

@@ -8,12 +8,11 @@ from typing import Annotated
 import typer
 
 from carouseval.attention.choices import Objective
+from carouseval.cli.chart_options import ChartOption, check_chart, save_chart
 from carouseval.cli.options import GridName, OutputFormat, PageSize, VisibleRows, choice_parser
 from carouseval.cli.output import Format, emit, progress_bar
 from carouseval.errors import ParseError
 from carouseval.metrics.validation import quoted
-
-CHARTS = (".svg", ".png", ".pdf", ".html")
 
 EXAMPLES = """
 carouseval fit bratislava --test amsterdam
@@ -73,9 +72,7 @@ def fit(
     grid: GridName = None,
     page_size: PageSize = None,
     visible_rows: VisibleRows = None,
-    chart: Annotated[
-        Path | None, typer.Option(help="Plot data and fit by cell and by row to this .svg, .png, .pdf or .html file.")
-    ] = None,
+    chart: ChartOption = None,
     out: Annotated[
         Path | None, typer.Option(help="Write the fitted discount to this JSON file, for --discount @FILE.")
     ] = None,
@@ -87,14 +84,14 @@ def fit(
     d_rpb in the form that the data support, d_scan to scan paths where single screens are given. Other discounts are
     fitted by grid search, as in the paper: ties are broken by Pearson's r, then by order.
     """
-    from carouseval.atomic_files import check_outputs, write_atomically
+    from carouseval.atomic_files import CHARTS, check_outputs, write_atomically
     from carouseval.attention.discount_fit import fit_discount
     from carouseval.attention.fit_data import FitData
     from carouseval.cli.grid_options import parse_grid
     from carouseval.metrics.grid import PRESETS
-    from carouseval.show.fit_terminal import fit_report
+    from carouseval.show.terminal.fit import fit_report
 
-    check_outputs(chart, kinds=CHARTS, inputs=[frequencies, test])
+    check_chart(chart, [frequencies, test])
     if out:  # may have any suffix
         check_outputs(chart, out, kinds=(*CHARTS, out.suffix.lower()), inputs=[frequencies, test])
     data = FitData.read(
@@ -121,11 +118,7 @@ def fit(
         )
     if out:
         write_atomically(out, report.to_json() + "\n")
-    if chart:
-        from carouseval.show.drawing import save_as
-        from carouseval.show.fit_chart import fit_chart
-
-        save_as(fit_chart(report), chart)
+    save_chart(report, chart)
     emit(report, format, partial(fit_report, report))
 
 

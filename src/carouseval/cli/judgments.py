@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from carouseval.building.choices import Combine
-from carouseval.cli import options
+from carouseval.cli import chart_options, options
 from carouseval.cli.output import Format, emit, progress_bar
 from carouseval.cli.settings_options import parse_columns
 from carouseval.errors import ParseError
@@ -77,6 +77,7 @@ def judgments(
     out: Annotated[
         Path | None, typer.Option(help="Write the judgments to this .parquet, .csv or .ndjson file.")
     ] = None,
+    chart: chart_options.ChartOption = None,
     format: options.OutputFormat = Format.table,
 ) -> None:
     """Turn a log of plays, minutes, ratings or thumbs into judgments.
@@ -87,7 +88,7 @@ def judgments(
     from carouseval.atomic_files import check_outputs, write_frame
     from carouseval.building.event_judgments import judgments_from_events as run
     from carouseval.evaluation.notices import number
-    from carouseval.show.event_judgments import event_judgments as draw
+    from carouseval.show.terminal.event_judgments import event_judgments as draw
 
     chosen: dict[str, Any] = {
         "combine": combine,
@@ -100,10 +101,12 @@ def judgments(
         "columns": parse_columns(columns),
     }
     check_outputs(out, inputs=[events])
+    chart_options.check_chart(chart, [events])
     with progress_bar() as bar:
         result = run(events, value, progress=bar, **chosen)
     if out is not None:
         write_frame(out, result.judgments)
+    chart_options.save_chart(result, chart)
     emit(result, format, lambda _: draw(result))
     done = f"Wrote {number(result.judgments.height, 'judgment')} to {out}."
     typer.echo("Not written: give --out." if out is None else done, err=True)

@@ -41,7 +41,7 @@ def emit(
     elif format is Format.table:
         from rich.console import Console
 
-        from carouseval.show.terminal import frame_table, with_escapes
+        from carouseval.show.terminal.text_blocks import frame_table, with_escapes
 
         console = Console(highlight=False)
         width = console.width if console.is_terminal else None

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from carouseval.building.choices import CategoryOrder
-from carouseval.cli import options
+from carouseval.cli import chart_options, options
 from carouseval.cli.output import Format, emit, progress_bar
 from carouseval.cli.settings_options import ColumnsOption, SplitOption, parse_columns
 from carouseval.cli.typed_ids import parse_id
@@ -77,6 +77,7 @@ def pages(
             "match both integers and text."
         ),
     ] = None,
+    chart: chart_options.ChartOption = None,
     format: options.OutputFormat = Format.table,
 ) -> None:
     """Make pages from a recommender's scores.
@@ -92,6 +93,7 @@ def pages(
     from carouseval.cli.grid_options import parse_grid
 
     check_outputs(out, inputs=(scores, items))
+    chart_options.check_chart(chart, (scores, items))
     names, screen = parse_columns(columns), parse_grid(grid, None, None, ())
     settings: dict[str, Any] = {
         "order": order,
@@ -105,7 +107,9 @@ def pages(
         layouts = pages_from_scores(_scores(scores), items, screen, columns=names, progress=bar, **settings)
     if out is not None:
         write_frame(out, layouts)
-    emit(PageSummary.of(layouts, {"grid": asdict(screen)} | settings | {"columns": names}), format)
+    summary = PageSummary.of(layouts, {"grid": asdict(screen)} | settings | {"columns": names})
+    chart_options.save_chart(summary, chart)
+    emit(summary, format)
     typer.echo(f"wrote {out}" if out else "carouseval: the pages were not written; give --out pages.parquet.", err=True)
 
 

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from carouseval.cli.chart_options import ChartOption, check_chart, save_chart
 from carouseval.cli.options import OutputFormat
 from carouseval.cli.output import Format, emit
 
@@ -35,6 +36,7 @@ def recgaze(
             "'I selected a movie by accident'. Repeat for several; 'none' keeps all screens.",
         ),
     ] = None,
+    chart: ChartOption = None,
     format: OutputFormat = Format.table,
 ) -> None:
     """Count examined cells in RecGaze's raw logs.
@@ -46,8 +48,9 @@ def recgaze(
     from rich.text import Text
 
     from carouseval.attention.recgaze_logs import DROPPED_LABELS, read_recgaze
-    from carouseval.show.examination import recgaze as draw
+    from carouseval.show.terminal.examination import recgaze as draw
 
+    check_chart(chart, [events, clicks])
     labels = tuple(DROPPED_LABELS if not dropped_labels else () if dropped_labels == ["none"] else dropped_labels)
     with Console(stderr=True).status(Text(f"Reading {events}")):  # shown where stderr is a terminal
         logs = read_recgaze(events, clicks, dropped_labels=labels)
@@ -56,4 +59,5 @@ def recgaze(
     if format is not Format.table:  # the table includes them
         for note in logs.audit["all"].notes:
             typer.echo(f"carouseval: {note}", err=True)
+    save_chart(logs, chart)
     emit(logs, format, lambda _: draw(logs))

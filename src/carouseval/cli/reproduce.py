@@ -28,9 +28,12 @@ def reproduce(
     download. Ends with status 1 if a number differs from the published one. Beyond the paper: d_rpb, fitted by
     likelihood, beside d_rpd and the noise ceiling, and every form tried.
     """
-    from carouseval.show.reproduction import reproduction
+    from carouseval.extras import require_extra
+    from carouseval.show.terminal.reproduction import reproduction
     from carouseval.study.reproduce import reproduce as run
 
+    if out is not None:
+        require_extra("show", "--out, which draws the figures,")
     with progress_bar() as bar:
         result = run(bar)
     if out is not None:

@@ -4,6 +4,7 @@ from typing import Annotated
 
 import typer
 
+from carouseval.cli.chart_options import ChartOption, check_chart, save_chart
 from carouseval.cli.options import (
     GAIN,
     METRIC,
@@ -43,6 +44,7 @@ def score(
     gain: Annotated[
         GainName | None, typer.Option(parser=choice_parser(GainName), help=f"{GAIN} Default: the metric's own.")
     ] = None,
+    chart: ChartOption = None,
     format: OutputFormat = Format.table,
 ) -> None:
     """Score one page of carousels, and show it with its weights and its ideal page.
@@ -54,10 +56,12 @@ def score(
     from carouseval.metrics.names import metric as parse
     from carouseval.metrics.page_score import score_page
     from carouseval.page_file import read_page
-    from carouseval.show.terminal import page_score as draw
+    from carouseval.show.terminal.text_blocks import page_score as draw
 
+    check_chart(chart, [page])
     parsed = [parse(name, discount if parse(name).has_discount else None, gain=gain) for name in metrics]
     relevance = read_page(page)
     page_grid = parse_grid(grid, page_size, visible_rows, relevance.shape)
     result = score_page(relevance, parsed, page_grid)
+    save_chart(result, chart)
     emit(result, format, lambda width: draw(result, width))

@@ -4,6 +4,7 @@ from typing import Annotated
 
 import typer
 
+from carouseval.cli.chart_options import ChartOption, check_chart, save_chart
 from carouseval.cli.options import GRID, OutputFormat, PageSize, VisibleRows, choice_parser
 from carouseval.cli.output import Format, emit, progress_bar
 from carouseval.study.choices import DISCOUNTS, THRESHOLDS, TRUTH, Mode, Stream
@@ -15,6 +16,7 @@ EXAMPLES = """
 carouseval simulate --mode graded --stream paper
 carouseval simulate --trials 10000000
 carouseval simulate -d d_a -d d_rpd -d "d_rpd(mu=0.5)" --truth bratislava --thresholds 0 --thresholds 0.05
+carouseval simulate -d d_a -d d_rpd --trials 100000 --chart agreement.png
 carouseval simulate --truth d_rpd --grid 8x12 --format csv
 """
 
@@ -66,6 +68,7 @@ def simulate(
         ),
     ] = DEFAULT_THRESHOLDS,
     share: Annotated[float, typer.Option(help="Share of relevant items.")] = 0.15,
+    chart: ChartOption = None,
     format: OutputFormat = Format.table,
 ) -> None:
     """Run the paper's simulation of paired layouts.
@@ -78,6 +81,7 @@ def simulate(
     from carouseval.study.simulation import simulate as run
     from carouseval.study.truth import own_grid, read_truth
 
+    check_chart(chart)
     named_grid = parse_grid(grid, page_size, visible_rows, ()) if grid else None
     attention = read_truth(truth, named_grid)
     with progress_bar() as bar:
@@ -94,4 +98,5 @@ def simulate(
             categories,
             progress=step(bar, "pairs"),
         )
+    save_chart(study, chart)
     emit(study, format)

@@ -1,6 +1,7 @@
 """Looks up one page of a table, and solves its ideal."""
 
 from numbers import Integral
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from carouseval.evaluation.defect_lines import refuse_defects
 from carouseval.evaluation.page_view import PageView
 from carouseval.evaluation.reading.inputs import Inputs, JudgedSources
 from carouseval.evaluation.reading.page_batch import PageBatch, page_batches
+from carouseval.evaluation.schema import PICTURES
 from carouseval.evaluation.scoring import ideal_problems
 from carouseval.evaluation.scoring.loss_steps import loss_steps
 from carouseval.evaluation.scoring.page_ideals import PageIdeals
@@ -54,9 +56,9 @@ def look_up_page(
         steps = loss_steps(metric, grid, page, ideals.for_layouts(ideals.judged, None))
         shown = _shown_cells(lines, inputs, metric, page, steps.hit_weights, weights)
         ideal = _ideal_cells(steps.ideal, inputs, weights)
-        if "items" in tables and "title" in tables["items"]:
-            titles = _titles(tables["items"], pl.concat([shown["item_id"], ideal["item_id"]]))
-            shown, ideal = (_with_titles(cells, titles) for cells in (shown, ideal))
+        if "items" in tables and any(name in tables["items"] for name in PICTURES):
+            pictures = _pictures(tables["items"], pl.concat([shown["item_id"], ideal["item_id"]]))
+            shown, ideal = (_with_pictures(cells, pictures) for cells in (shown, ideal))
         return PageView(
             user_id=user_id,
             page_id=page_id,
@@ -81,17 +83,23 @@ def _lines(table: Table, keep: dict[str, Any]) -> pl.DataFrame:
     return lines
 
 
-def _titles(items: Table, item_ids: pl.Series) -> pl.DataFrame:
-    """The first title of each of these items that has one."""
-    titled = pl.col("item_id").is_in(item_ids.unique().implode()) & pl.col("title").is_not_null()
-    first = pl.col("title").sort_by(RECORD).first()
-    (titles,) = items.query(lambda frame: frame.filter(titled).group_by("item_id").agg(first))
-    return titles
+def _pictures(items: Table, item_ids: pl.Series) -> pl.DataFrame:
+    """The first title and poster of each of these items that has any; posters are relative to the file of items."""
+    columns = [name for name in PICTURES if name in items]
+    wanted = pl.col("item_id").is_in(item_ids.unique().implode())
+    first = [pl.col(name).sort_by(RECORD).drop_nulls().first() for name in columns]
+    (pictures,) = items.query(lambda frame: frame.filter(wanted).group_by("item_id").agg(first))
+    if "poster" in columns and items.files:
+        folder = Path(items.files[0].path).parent
+        paths = [name if name is None or "://" in name else str(folder / name) for name in pictures["poster"]]
+        pictures = pictures.with_columns(pl.Series("poster", paths, pl.String))
+    return pictures
 
 
-def _with_titles(cells: pl.DataFrame, titles: pl.DataFrame) -> pl.DataFrame:
-    joined = cells.join(titles, on="item_id", how="left", maintain_order="left")
-    return joined.select("row", "col", "item_id", "title", pl.exclude("row", "col", "item_id", "title"))
+def _with_pictures(cells: pl.DataFrame, pictures: pl.DataFrame) -> pl.DataFrame:
+    joined = cells.join(pictures, on="item_id", how="left", maintain_order="left")
+    first = ["row", "col", *pictures.columns]
+    return joined.select(*first, pl.exclude(first))
 
 
 def _shown_cells(

@@ -7,13 +7,14 @@ from typing import Any, SupportsIndex
 import polars as pl
 
 from carouseval.metrics.grid import Array, Grid
+from carouseval.result_base import Charted
 
 _RELEVANT, _OTHER, _EMPTY = "●", "·", " "  # cells in text
 _MARK = 'style="background:#c6dbef;font-weight:bold"'  # of relevant items in HTML
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class PageView:
+class PageView(Charted):
     """One page beside its ideal, as :meth:`carouseval.Explanation.page` returns it.
 
     Attributes
@@ -30,11 +31,11 @@ class PageView:
         2DCG of the page (``dcg``), with the best order of items in their rows (``item_order``), with the best order of
         rows too (``row_order``), and of the ideal page (``ideal``).
     shown : polars.DataFrame
-        The page's cells: row, col, item_id, title (if items have titles), category (if layouts name it), relevance,
-        gain, ``counts`` (False for repeats that do not count, and where nothing is gained) and weight.
+        The page's cells: row, col, item_id, title and poster (if items have them), category (if layouts name it),
+        relevance, gain, ``counts`` (False for repeats that do not count, and where nothing is gained) and weight.
     ideal : polars.DataFrame
-        The relevant items of the ideal page: row, col, item_id, title (if items have titles), category, gain and
-        weight.
+        The relevant items of the ideal page: row, col, item_id, title and poster (if items have them), category, gain
+        and weight.
     reason : str
         Why this page was chosen, in a sentence; empty where the caller named it.
 
@@ -83,7 +84,8 @@ class PageView:
         }
 
     @property
-    def _score(self) -> str:
+    def score_text(self) -> str:
+        """The 2DCG of the page and its share of the ideal page's, in words."""
         dcg, ideal = self.values["dcg"], self.values["ideal"]
         share = f", {dcg / ideal:.1%} of its ideal {ideal:.4g}" if ideal > 0 else ", and so is its ideal"
         return f"2DCG {dcg:.4g}{share}"
@@ -94,11 +96,11 @@ class PageView:
         rows = range(1, max([0, *shown, *ideal]) + 1)
         lines = [f"{row:>3}  {shown.get(row, ''):<{width}}  {ideal.get(row, '')}".rstrip() for row in rows]
         legend = f"({_RELEVANT} relevant, {_OTHER} not)"
-        heading = [f"PageView({self.ids}): {self._score} {legend}", *([self.reason] if self.reason else [])]
+        heading = [f"PageView({self.ids}): {self.score_text} {legend}", *([self.reason] if self.reason else [])]
         return "\n".join([*heading, f"row  {'page':<{width}}  ideal", *lines])
 
     def _repr_html_(self) -> str:
-        heading = html.escape(f"{self.ids}: {self._score}. {self.reason}".strip())
+        heading = html.escape(f"{self.ids}: {self.score_text}. {self.reason}".strip())
         return f"<p>{heading}</p><p><b>Page</b></p>{_table(self.shown)}<p><b>Ideal</b></p>{_table(self.ideal)}"
 
 

@@ -1,0 +1,15 @@
+"""Packages that only some of the work needs: what to install where they are missing."""
+
+import importlib.util
+
+from carouseval.errors import CarousevalError
+
+_EXTRAS = {"show": ("altair", "vl_convert")}
+
+
+def require_extra(extra: str, purpose: str) -> None:
+    """Refuse work for which the packages of an extra are missing, with the line that installs them."""
+    missing = [name for name in _EXTRAS[extra] if importlib.util.find_spec(name) is None]
+    if missing:
+        packages = f"{' and '.join(missing)}, which {'is' if len(missing) == 1 else 'are'} not installed"
+        raise CarousevalError(f'{purpose} needs {packages}. Run: pip install "carouseval[{extra}]"')

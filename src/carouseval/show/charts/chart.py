@@ -1,0 +1,177 @@
+"""A chart: one description, drawn as HTML, SVG, PNG or PDF in light or dark colours."""
+
+import functools
+import hashlib
+import html
+import json
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, get_args
+
+import altair as alt
+import vl_convert
+
+from carouseval.atomic_files import CHARTS, check_outputs, write_atomically
+from carouseval.metrics.validation import require_choice
+from carouseval.show.charts.choices import Theme
+from carouseval.show.charts.theme import background, themed
+from carouseval.text_tables import printable
+
+_PNG_SCALE = 3  # a figure across a printed page then has about 350 dots per inch
+_EMBED: dict[str, Any] = {
+    "renderer": "svg",
+    "actions": {"export": True, "source": False, "compiled": False, "editor": False},
+}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Chart:
+    """A picture of a result, as its method ``chart`` returns it; notebooks show it, and nothing is fetched for it.
+
+    Attributes
+    ----------
+    figure : altair.TopLevelMixin
+        The Altair chart, in light colours.
+    title : str
+        The title, in a few words.
+    alt : str
+        What the picture shows, in a sentence with its main numbers, for people who cannot see it.
+    theme : {'light', 'dark'}, default 'light'
+        The colours.
+
+    Examples
+    --------
+    >>> import carouseval as cv
+    >>> chart = cv.charts.heatmap(cv.discounts.RowPage().weights(cv.RECGAZE), "d_rpd")
+    >>> chart
+    Chart(d_rpd: a grid of 10 rows and 15 columns; weight from 0.05498 (row 10, column 11) to 0.2702 (row 1, column 1).)
+    >>> chart.svg.count("<title")
+    1
+    """
+
+    figure: alt.TopLevelMixin
+    title: str
+    alt: str
+    theme: Theme = "light"
+
+    def __post_init__(self) -> None:
+        require_choice("theme", self.theme, get_args(Theme))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the description of the chart.
+
+        Returns
+        -------
+        dict
+            A Vega-Lite specification, in the colours of the theme.
+        """
+        spec: dict[str, Any] = themed(_printable(self.figure.to_dict()), self.theme)
+        return spec
+
+    def with_theme(self, theme: Theme) -> "Chart":
+        """Return the same chart in other colours.
+
+        Parameters
+        ----------
+        theme : {'light', 'dark'}
+            The colours.
+
+        Returns
+        -------
+        Chart
+            A chart that differs in its theme alone.
+        """
+        return replace(self, theme=theme)
+
+    @functools.cached_property
+    def svg(self) -> str:
+        """The chart as SVG, to be put into a page as it is: with title, alt text, and ids that no other chart has."""
+        spec = self.to_dict()
+        spec["config"]["aria"] = False  # labels of single marks: the whole has one
+        drawn = vl_convert.vegalite_to_svg(spec, vl_version=_version())
+        prefix = f"c{hashlib.sha256(drawn.encode()).hexdigest()[:10]}"
+        drawn = re.sub(r"<[^<>]+>", lambda tag: re.sub(r'(\bid="|url\(#)', rf"\1{prefix}-", tag[0]), drawn)
+        names = f'<title id="{prefix}-title">{_xml(self.title)}</title><desc id="{prefix}-alt">{_xml(self.alt)}</desc>'
+        begin, root, rest = drawn.partition("<svg ")
+        tag, end, content = rest.partition(">")
+        label = f'role="img" aria-labelledby="{prefix}-title {prefix}-alt" '
+        return f"{begin}{root}{label}{tag}{end}{names}{content}"
+
+    @property
+    def html(self) -> str:
+        """The chart as a page that opens offline, with values that appear under the pointer."""
+        # "<" is escaped so that no text of a chart can end the script
+        spec = json.dumps(self.to_dict(), allow_nan=False).replace("<", "\\u003c")
+        return f"""<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<title>{_xml(self.title)}</title>
+<style>
+:root {{ color-scheme: {self.theme}; }}
+body {{ margin: 0; background: {background(self.theme)}; }}
+figure {{ margin: 0; overflow-x: auto; }}
+figure svg {{ max-width: max(100%, 640px); height: auto; }}
+</style>
+</head>
+<body>
+<figure id="chart" role="img" aria-label="{_xml(f"{self.title}. {self.alt}")}"></figure>
+<script>{_libraries(_version())}</script>
+<script>vegaEmbed("#chart", {spec}, {json.dumps(_EMBED)})</script>
+</body>
+</html>
+"""
+
+    def save(self, path: str | Path) -> Path:
+        """Write the chart to a file, completely or not at all.
+
+        Parameters
+        ----------
+        path : str or Path
+            Its ending chooses the format: ``.html`` (a page that opens offline), ``.svg``, ``.png`` or ``.pdf``.
+
+        Returns
+        -------
+        Path
+            The path of the file.
+        """
+        check_outputs(path, kinds=CHARTS)
+        drawing: dict[str, Callable[[], str | bytes]] = {
+            ".html": lambda: self.html,
+            ".svg": lambda: self.svg,
+            ".png": lambda: vl_convert.svg_to_png(self.svg, scale=_PNG_SCALE),
+            ".pdf": lambda: vl_convert.svg_to_pdf(self.svg),
+        }
+        return write_atomically(path, drawing[Path(path).suffix.lower()]())
+
+    def __repr__(self) -> str:
+        return printable(f"Chart({self.title}: {self.alt})")
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
+        return {"image/svg+xml": self.svg, "text/plain": repr(self)}
+
+
+def _xml(text: str) -> str:
+    return html.escape(printable(text))
+
+
+def _printable(content: Any) -> Any:
+    """A specification with escapes in place of characters that XML cannot hold, wherever its texts come from."""
+    if isinstance(content, dict):
+        return {key: _printable(value) for key, value in content.items()}
+    if isinstance(content, list):
+        return [_printable(value) for value in content]
+    return printable(content) if isinstance(content, str) else content
+
+
+def _version() -> str:
+    """The version of Vega-Lite that Altair writes for."""
+    return alt.SCHEMA_VERSION.rpartition(".")[0]
+
+
+@functools.cache
+def _libraries(version: str) -> str:
+    return vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;", vl_version=version)

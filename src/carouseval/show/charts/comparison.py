@@ -1,0 +1,130 @@
+"""Charts of a comparison: differences and means with their intervals, and how users' scores differ."""
+
+import math
+from typing import Any
+
+import polars as pl
+
+from carouseval.comparison.comparison import Comparison
+from carouseval.comparison.plan import Plan
+from carouseval.errors import ParameterError
+from carouseval.metrics.validation import require_choice
+from carouseval.show.charts.chart import Chart
+from carouseval.show.charts.drawing import count_text, short_name
+from carouseval.show.charts.evaluation import chosen_metric
+from carouseval.show.charts.shapes.bars import Bar, bar_chart
+from carouseval.show.charts.shapes.histograms import difference_edges, histogram
+from carouseval.show.charts.shapes.intervals import IntervalLine, interval_chart
+
+_MOST_LINES = 40  # of a panel
+
+
+def difference_intervals(result: Comparison, metric: str | None = None) -> Chart:
+    """The difference of each pair of systems with its interval, over all users and in each segment.
+
+    Draws all metrics by default. Of more than 40 differences by a metric it draws the largest.
+    """
+    config, frame = result.config, result.to_frame()
+    metrics = result.metrics if metric is None else (chosen_metric(result.metrics, metric),)
+    panels, left_out = {}, 0
+    for name in metrics:
+        lines = frame.filter(pl.col("metric") == name)
+        if lines.height > _MOST_LINES:
+            size = pl.col("difference").abs().fill_nan(-1)
+            left_out += lines.height - _MOST_LINES
+            lines = lines.sort(size, descending=True, maintain_order=True).head(_MOST_LINES)
+        lines = pl.concat(lines.partition_by("baseline", "system", maintain_order=True))  # segments below their pair
+        panels[name] = [_difference_line(row, config["by"]) for row in lines.iter_rows(named=True)]
+    adjusted = "adjusted for multiple comparisons" if config["simultaneous"] else "not adjusted"
+    corrected = f" after {config['correction'].capitalize()} correction" * (config["correction"] != "none")
+    notes = (
+        f"{100 * config['ci']:g}% intervals, {adjusted}. Filled: significant{corrected}; hollow: not significant."
+        + f" Without the {left_out:,} smallest differences." * bool(left_out)
+    )
+    numbers = "; ".join(f"{line.name} {line.text}" for lines in panels.values() for line in lines[:10])
+    return interval_chart(panels, "Differences between systems", notes, f"{result.summary} {numbers}.", reference=0.0)
+
+
+def _difference_line(row: dict[str, Any], by: list[str]) -> IntervalLine:
+    segment = [str(row[name]) for name in by]
+    name = ", ".join([_pair_name(row), *(part for part in segment if part != "(all)")])
+    return IntervalLine(name, row["difference"], row["low"], row["high"], bool(row["significant"]), signed=True)
+
+
+def _pair_name(row: dict[str, Any]) -> str:
+    return f"{short_name(row['system'], 20)} - {short_name(row['baseline'], 20)}"
+
+
+def system_intervals(result: Comparison, metric: str | None = None) -> Chart:
+    """The mean of each system with its interval, best first; by all metrics by default."""
+    metrics = result.metrics if metric is None else (chosen_metric(result.metrics, metric),)
+    panels = {}
+    for name in metrics:
+        ranked = result.systems.filter(pl.col("metric") == name).sort("mean", descending=True, nulls_last=True)
+        panels[name] = [
+            IntervalLine(row["system"], row["mean"], row["low"], row["high"]) for row in ranked.iter_rows(named=True)
+        ]
+    notes = f"Means over users with {100 * result.config['ci']:g}% intervals, best first."
+    numbers = "; ".join(f"{line.name} {line.text}" for lines in panels.values() for line in lines[:10])
+    return interval_chart(panels, "Mean scores of systems", notes, f"{result.summary} {numbers}.")
+
+
+def user_differences(
+    result: Comparison, metric: str | None = None, system: str | None = None, baseline: str | None = None
+) -> Chart:
+    """How many users gain or lose how much under one system instead of another.
+
+    By default the two best systems or, with a baseline, the best of the others and the baseline.
+    """
+    metric = chosen_metric(result.metrics, metric)
+    system, baseline = _pair(result, metric, system, baseline)
+    pair = result.pair(system, baseline, metric)
+    if pair is None:
+        raise ParameterError(f"{system} and {baseline} were not compared; choose another baseline, or none.")
+    scores = result.per_user.select("user_id", "system", metric)
+    first, second = (scores.filter(pl.col("system") == name).drop("system") for name in (system, baseline))
+    paired = first.join(second, on="user_id").drop_nulls().drop_nans()
+    differences = (paired[metric] - paired[f"{metric}_right"]).to_numpy()
+    sign = 1 if pair["system"] == system else -1
+    wins, losses = (pair["wins"], pair["losses"])[::sign]
+    low, high = sorted((sign * pair["low"], sign * pair["high"]))
+    mean = sign * pair["difference"] + 0.0  # without a negative 0
+    title = f"{system} - {baseline}: differences of users by {metric}"
+    interval = "" if math.isnan(low) else f", interval {low:.4f} to {high:.4f}"
+    users = count_text(pair["users"], "user")
+    counts = f"better for {wins:,}, the same for {pair['ties']:,}, worse for {losses:,} of {users}"
+    notes = f"{system} is {counts}. Mean with its {100 * result.config['ci']:g}% interval."
+    alternative = f"Histogram of differences: {system} is {counts}; mean {mean:+.4f}{interval}."
+    edges = difference_edges(differences)
+    axis = f"{system} minus {baseline}"
+    return histogram(differences, edges, title, notes, alternative, axis, (mean, low, high), signed=True)
+
+
+def _pair(result: Comparison, metric: str, system: str | None, baseline: str | None) -> tuple[str, str]:
+    """The names of two systems, those that were left open chosen by their means."""
+    means = result.systems.filter(pl.col("metric") == metric).sort("mean", descending=True, nulls_last=True)
+    names = means["system"].to_list()
+    for name, value in {"system": system, "baseline": baseline}.items():
+        if value is not None:
+            require_choice(name, value, tuple(names))
+    baseline = baseline or (result.config["baseline"] if result.config["baseline"] != system else None)
+    system = system or next(name for name in names if name != baseline)
+    return system, baseline or next(name for name in names if name != system)
+
+
+def planned_users(result: Plan) -> Chart:
+    """The users that it takes to find the difference planned for, for each pair and metric."""
+    bars = [
+        Bar(
+            f"{_pair_name(row)}, {row['metric']}",
+            math.nan if row["users_needed"] is None else row["users_needed"],
+            ("no number is enough" if row["users_needed"] is None else f"{row['users_needed']:,} needed")
+            + f", {row['users']:,} compared",
+            marked=row["users_needed"] is None or row["users_needed"] > row["users"],
+        )
+        for row in result.table.head(_MOST_LINES).iter_rows(named=True)
+    ]
+    title = f"Users needed to find a difference of {result.effect:g}"
+    notes = f"With {result.power:.0%} power. Grey: enough users were compared."
+    numbers = "; ".join(f"{bar.name}: {bar.text}" for bar in bars[:10])
+    return bar_chart(bars, title, notes, f"{result.heading} {numbers}.", "users")

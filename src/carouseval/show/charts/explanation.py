@@ -1,0 +1,87 @@
+"""Charts of an explanation: what was lost, and in which cells."""
+
+import altair as alt
+import numpy as np
+import polars as pl
+
+from carouseval.evaluation.explanation import Explanation
+from carouseval.metrics.grid import Array, Grid
+from carouseval.show.charts.chart import Chart
+from carouseval.show.charts.drawing import chart_title, finished
+from carouseval.show.charts.shapes.heatmaps import color_scale, described, shaded_table
+from carouseval.show.charts.shapes.screens import value_range
+from carouseval.show.charts.shapes.waterfalls import Step, waterfall
+
+_STEPS = {
+    "missing": "missing pages",
+    "nothing_to_show": "nothing relevant to show",
+    "choice": "choice of items",
+    "row_order": "order of rows",
+    "item_order": "order of items",
+}
+
+
+def loss_waterfall(result: Explanation) -> Chart:
+    """From the ideal page to the score: what the choice of items, the order of rows and that of items cost."""
+    title = f"From the ideal page to the score, by {result.metric}"
+    if np.isnan(result.shares["score"]):
+        nothing = Step("score", 0.0, 0.0, is_total=True, text="none")
+        return waterfall([nothing], title, result.summary, result.summary, "points of 100", places=1)
+    shares = {name: 100 * share for name, share in result.shares.items()}
+    steps = [Step("ideal page", 0.0, 100.0, is_total=True)]
+    for name, label in _STEPS.items():
+        if name in shares:
+            steps.append(Step(label, steps[-1].end, steps[-1].end - shares[name]))
+    steps.append(Step("score", 0.0, shares["score"], is_total=True))
+    numbers = ", ".join(f"{step.name} {step.label(1)}" for step in steps[1:-1])
+    alternative = f"{result.summary} From 100 points: {numbers}; score {shares['score']:.1f}."
+    return waterfall(steps, title, result.summary, alternative, "points of 100", places=1)
+
+
+def loss_cells(result: Explanation) -> Chart:
+    """What is lost in each cell, in points of 100; negative where it shows more than ideal pages do."""
+    notes = (
+        "Ideal minus shown, in points of 100; negative where cells show more than ideal pages do. The cells sum to the "
+        "loss of the pages shown. Gaps: swipe pages."
+    )
+    return _cell_maps(result, "Loss in each cell", notes, {"loss": ("loss", 100.0)}, "points of 100")
+
+
+def gain_cells(result: Explanation) -> Chart:
+    """The mean gain in each cell, beside that of ideal pages."""
+    columns = {"pages shown": ("gain", 1.0), "ideal pages": ("ideal_gain", 1.0)}
+    notes = "Mean over users and pages. Gaps: swipe pages."
+    return _cell_maps(result, "Gain in each cell", notes, columns, "mean gain")
+
+
+def _cell_maps(
+    result: Explanation, title: str, notes: str, columns: dict[str, tuple[str, float]], value_title: str
+) -> Chart:
+    """A heat map for each of these columns of ``cells``, and for each grid; all have the same colours."""
+    tables = {}
+    for segment, grid in _grids(result).items():
+        own = result.cells if not segment else result.cells.filter(pl.col(result.by[0]) == segment)
+        for name, (column, scale) in columns.items():
+            label = ", ".join([name] * (len(columns) > 1) + [segment] * bool(segment))
+            tables[label] = (scale * _by_cell(own, column, grid), grid)
+    values = np.concatenate([table.ravel() for table, _ in tables.values()])
+    legend = alt.Legend(title=value_title, gradientLength=160, tickCount=5)
+    ends = value_range(values)
+    color = alt.Color("value:Q", scale=color_scale(values, ends), legend=legend)
+    charts = [shaded_table(table, label, grid, color, ends) for label, (table, grid) in tables.items()]
+    figure = alt.concat(*charts, columns=1, spacing=24, title=chart_title(title, notes, 700))
+    alternative = " ".join(
+        f"{label or value_title}: {described(table, value_title)}" for label, (table, _) in tables.items()
+    )
+    return finished(figure, title, alternative)
+
+
+def _grids(result: Explanation) -> dict[str, Grid]:
+    return result.grid if isinstance(result.grid, dict) else {"": result.grid}
+
+
+def _by_cell(cells: pl.DataFrame, column: str, grid: Grid) -> Array:
+    table = np.zeros(grid.shape) if cells.height else np.full(grid.shape, np.nan)
+    sums = cells.group_by("row", "col").agg(pl.col(column).sum())
+    table[sums["row"].to_numpy() - 1, sums["col"].to_numpy() - 1] = sums[column].to_numpy()
+    return np.round(table, 12) + 0.0  # without a negative 0

@@ -1,0 +1,159 @@
+"""Heat maps in the shape of the screen: weights, examination, gains, losses; darker where values are larger."""
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import altair as alt
+import numpy as np
+from numpy.typing import ArrayLike
+
+from carouseval.errors import DataError
+from carouseval.metrics.grid import Array, Grid
+from carouseval.show.charts.chart import Chart
+from carouseval.show.charts.drawing import chart_of, finished, numbered_axis
+from carouseval.show.charts.shapes.screens import as_table, cells, left_edges, position, value_range
+from carouseval.show.charts.theme import FAINT, PAPER, RAMP, TEXT
+
+_MAX_NUMBERED = 300  # cells of a heat map with numbers
+_WIDEST = 1100  # pixels of a heat map without numbers, if its cells can be that small
+_DARK_CELL = 0.68  # the share of the range of colours above which numbers are light
+
+
+def heatmap(table: ArrayLike, title: str = "", grid: Grid | None = None, value_title: str = "weight") -> Chart:
+    """Draw a table in the shape of the screen, with gaps between swipe pages and numbers unless it is large.
+
+    Parameters
+    ----------
+    table : array-like of shape (rows, cols)
+        The values, such as ``discount.weights(grid)``; NaN leaves a cell empty.
+    title : str, default ''
+        The title of the chart.
+    grid : Grid, optional
+        The screen; by default that of the table's shape, with swipe pages of 5.
+    value_title : str, default 'weight'
+        What the values are, for the legend.
+
+    Returns
+    -------
+    Chart
+        The chart; notebooks show it, and ``save`` writes it.
+
+    Examples
+    --------
+    >>> import carouseval as cv
+    >>> cv.charts.heatmap([[0.9, 0.5], [0.4, 0.1]], "pilot", value_title="share of screens")
+    Chart(pilot: a grid of 2 rows and 2 columns; share of screens from 0.1 (row 2, column 2) to 0.9 (row 1, column 1).)
+    """
+    values = as_table(table, grid or _grid_of(table))
+    grid = grid or Grid(*values.shape)
+    length = max(60, min(180, 22 * grid.rows))
+    legend = alt.Legend(title=value_title, gradientLength=length, tickCount=5)
+    scale = color_scale(values, value_range(values))
+    color = alt.Color("value:Q", scale=scale, legend=legend)
+    return finished(shaded_table(values, title, grid, color), title or value_title, described(values, value_title))
+
+
+def heatmaps(tables: Mapping[str, ArrayLike], grid: Grid | None = None, columns: int = 2) -> Chart:
+    """Draw several tables, each shaded relative to its own maximum, so that their shapes can be compared.
+
+    Parameters
+    ----------
+    tables : mapping of str to array-like of shape (rows, cols)
+        The tables by their titles.
+    grid : Grid, optional
+        The screen; by default that of the tables' shape, with swipe pages of 5.
+    columns : int, default 2
+        How many heat maps stand beside each other.
+
+    Returns
+    -------
+    Chart
+        The chart; notebooks show it, and ``save`` writes it.
+
+    Examples
+    --------
+    >>> import carouseval as cv
+    >>> weights = {symbol: cv.discounts.parse(symbol).weights(cv.TV) for symbol in ("d_rpd", "d_rpb")}
+    >>> cv.charts.heatmaps(weights, cv.TV).title
+    'd_rpd, d_rpb'
+    """
+    screen = grid or _grid_of(next(iter(tables.values())))
+    legend = alt.Legend(title="shade: share of the table's maximum", orient="top", gradientLength=240, tickCount=5)
+    color = alt.Color("share:Q", scale=alt.Scale(range=RAMP, domain=[0, 1]), legend=legend)
+    values = {title: as_table(table, screen) for title, table in tables.items()}
+    charts = [shaded_table(table, title, screen, color) for title, table in values.items()]
+    alternative = " ".join(f"{title}: {described(table, 'value')}" for title, table in values.items())
+    return finished(alt.concat(*charts, columns=columns, spacing=24), ", ".join(tables), alternative)
+
+
+def _grid_of(table: ArrayLike) -> Grid:
+    shape = np.shape(table)
+    if len(shape) != 2 or 0 in shape:
+        raise DataError(f"a heat map needs a table of rows and columns, found one of shape {shape}.")
+    return Grid(*shape)
+
+
+def color_scale(values: Array, ends: tuple[float, float]) -> alt.Scale:
+    """Colours from one value to another; smaller values have the colour of the first."""
+    scale = alt.Scale(range=RAMP, domain=list(ends))
+    if np.nanmin(values, initial=0) < ends[0]:
+        scale.clamp = True
+    return scale
+
+
+def described(table: Array, value_title: str) -> str:
+    """The shape and the extremes of a table, in a sentence."""
+    rows, cols = table.shape
+    shape = f"a grid of {rows:,} row{'s' * (rows > 1)} and {cols:,} column{'s' * (cols > 1)}"
+    if np.isnan(table).all():
+        return f"{shape}; no cell has a value."
+    low, high = (np.unravel_index(at, table.shape) for at in (np.nanargmin(table), np.nanargmax(table)))
+    lowest, highest = (f"{table[at]:.4g} (row {at[0] + 1}, column {at[1] + 1})" for at in (low, high))
+    return f"{shape}; {value_title} from {lowest} to {highest}."
+
+
+def shaded_table(
+    table: Array, title: str, grid: Grid, color: alt.Color, ends: tuple[float, float] | None = None
+) -> alt.LayerChart:
+    """A table in the shape of the screen in these colours, with numbers unless it is large.
+
+    ``ends`` are those of the colours, where they are not those of the table.
+    """
+    numbered = table.size <= _MAX_NUMBERED
+    texts = _numbers(table) if numbered else [""] * table.size
+    data: list[dict[str, Any]] = [
+        {**cell, "text": text} for cell, text in zip(cells(table, grid, ends), texts, strict=True)
+    ]
+    centres = (left_edges(grid) + 0.5).tolist()
+    right = centres[-1] + 0.5
+    place = position(
+        [0, right],
+        [0, grid.rows],
+        numbered_axis(centres, "column"),
+        numbered_axis([row + 0.5 for row in range(grid.rows)], "row"),
+    )
+    squares = chart_of(data)
+    filled = squares.transform_filter("isValid(datum.value)")
+    ink = alt.when(f"datum.share > {_DARK_CELL}").then(alt.value(PAPER)).otherwise(alt.value(TEXT))
+    layers = [
+        filled.mark_rect(stroke=PAPER, strokeWidth=0.6).encode(
+            **place, color=color, tooltip=["row:O", "col:O", "value:Q"]
+        ),
+        squares.transform_filter("!isValid(datum.value)").mark_rect(fill=PAPER, stroke=FAINT).encode(**place),
+    ]
+    if numbered:
+        layers.append(filled.mark_text(fontSize=11, aria=False).encode(x="xc:Q", y="yc:Q", text="text:N", color=ink))
+    small = max(5.0, min(15.0, _WIDEST / right))
+    wide, high = (max(24, 9 + 6.2 * max(map(len, texts))), 22) if numbered else (small, small)
+    return alt.LayerChart(layer=layers, width=wide * right, height=high * grid.rows, title=title)
+
+
+def _numbers(table: Array) -> list[str]:
+    """Integers as they are, other numbers to two or three digits of the largest, without a leading 0."""
+    integers = np.array_equal(table, np.round(table), equal_nan=True)
+    top = max(map(abs, value_range(table)))
+    places = 0 if integers else max(0, 2 - math.floor(math.log10(top)) - (top < 1))
+    texts = [f"{value:.{places}f}" for value in table.ravel()]
+    texts = ["0" if float(text) == 0 else text for text in texts]  # rather than -0.00
+    return [text.replace("0.", ".", 1) if text.startswith(("0.", "-0.")) else text for text in texts]

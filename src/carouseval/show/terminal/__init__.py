@@ -1,0 +1,1 @@
+"""Results as text in the terminal; needs no extra packages."""

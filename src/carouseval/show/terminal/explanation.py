@@ -1,0 +1,134 @@
+"""Explanations in the terminal: what was lost, where, and one page beside its ideal."""
+
+from typing import Any
+
+import numpy as np
+import polars as pl
+from rich.text import Text
+
+from carouseval.evaluation.explanation import Explanation
+from carouseval.evaluation.page_view import PageView, item_label
+from carouseval.metrics.grid import Array, Grid
+from carouseval.show.terminal.text_blocks import heading, heat, sentences, small_table
+
+_BAR = 50
+_LABELS = {
+    "score": "score",
+    "choice": "choice of items and categories",
+    "row_order": "order of rows",
+    "item_order": "order of items in rows",
+    "missing": "missing pages",
+    "nothing_to_show": "nothing relevant to show",
+}
+_STYLES = {"score": "#3182bd", "choice": "#e6550d", "row_order": "#fdae6b", "item_order": "#9e9ac8"}
+
+
+def explanation(result: Explanation, worst: int, view: PageView | None, width: int | None = None) -> Text:
+    """The summary, the caption, the shares, the loss of each cell, the worst pages, and one page beside its ideal."""
+    lines = [sentences(result.summary, width, "bold"), sentences(result.caption, width, "dim"), Text()]
+    shares = [(name, result.shares[name]) for name in _LABELS if name in result.shares]
+    longest = max(len(_LABELS[name]) for name, _ in shares)
+    for name, share in shares:
+        bar = "" if share != share else "█" * round(share * _BAR)
+        lines.append(
+            Text.assemble(
+                _LABELS[name].ljust(longest), f"  {100 * share:5.1f}  ", (bar, _STYLES.get(name, "bright_black"))
+            )
+        )
+    if not result.segments.is_empty():
+        header = [*result.by, *(name for name in _LABELS if name in result.segments.columns)]
+        rows = [
+            [*(row[name] for name in result.by), *(f"{100 * row[name]:.1f}" for name in header[len(result.by) :])]
+            for row in result.segments.iter_rows(named=True)
+        ]
+        titles = [*result.by, *(_LABELS[name] for name in header[len(result.by) :])]
+        lines += [Text(), small_table("Segments, points of 100", titles, rows)]
+    lines += _losses(result)
+    if worst and not result.per_page.is_empty():
+        wanted = ["user_id", "page_id", "score", "dcg", "item_order", "row_order", "choice", "ideal"]
+        columns = [name for name in wanted if name in result.per_page.columns]
+        rows = [[row[name] for name in columns] for row in result.worst.head(worst).iter_rows(named=True)]
+        lines += [Text(), small_table("The worst pages, losses in 2DCG", columns, rows)]
+    if view is not None:
+        lines += page(view)
+    return Text("\n").join(lines)
+
+
+def _losses(result: Explanation) -> list[Text]:
+    """The loss of each cell as a heat map, one for each grid."""
+    note = "ideal minus shown, in points of 100; the cells sum to the loss of the pages shown"
+    if not isinstance(result.grid, dict):
+        return _heat_map("Loss in each cell", note, result.cells, result.rows, result.grid)
+    (by,) = result.by
+    lines: list[Text] = []
+    for value, grid in result.grid.items():
+        cells, rows = (frame.filter(pl.col(by) == value) for frame in (result.cells, result.rows))
+        lines += _heat_map(f"Loss in each cell, {by} {value}", note, cells, rows, grid)
+    return lines
+
+
+def _heat_map(title: str, note: str, cells: pl.DataFrame, by_row: pl.DataFrame, grid: Grid) -> list[Text]:
+    """Losses on one grid; negative where a cell shows more than ideal pages do."""
+    if cells.is_empty():
+        return []
+    by_cell = cells.group_by("row", "col").agg(pl.col("loss").sum())
+    rows, cols = (int(by_cell[name].to_numpy().max()) for name in ("row", "col"))
+    table = np.zeros((rows, cols))
+    table[by_cell["row"].to_numpy() - 1, by_cell["col"].to_numpy() - 1] = 100 * by_cell["loss"].to_numpy()
+    order = dict(by_row.group_by("row").agg(pl.col("item_order").sum()).iter_rows())
+    notes = [f"{100 * order.get(row + 1, 0.0):.1f}" for row in range(rows)]
+    return [*heading(title, note), *heat(np.round(table, 1) + 0.0, grid, notes=notes, notes_title="item order")]
+
+
+def page(view: PageView) -> list[Text]:
+    """A page and its ideal as heat maps of gains, then the moves that gain most."""
+    s, s3 = view.values["dcg"], view.values["ideal"]
+    score = f", of which the page has {s / s3:.1%}" if s3 > 0 else ""
+    shown, ideal = _grid(view.shown, view.grid), _grid(view.ideal, view.grid)
+    rows, best = _used(shown), _used(ideal)
+    return [
+        *heading(f"The page of {view.ids}", f"gain of every cell; 2DCG {s:.4g}"),
+        *([Text(view.reason)] if view.reason else []),
+        *heat(shown[:rows], view.grid, notes=_labels(view.shown, rows), notes_title="category"),
+        *heading("Its ideal page", f"gain of every cell; 2DCG {s3:.4g}{score}"),
+        *heat(ideal[:best], view.grid, notes=_labels(view.ideal, best), notes_title="category"),
+        Text(),
+        _moves(view),
+    ]
+
+
+def _used(table: Array) -> int:
+    return int(np.flatnonzero(~np.isnan(table).all(axis=1)).max(initial=0)) + 1
+
+
+def _grid(cells: pl.DataFrame, grid: Grid) -> Array:
+    table = np.full(grid.shape, np.nan)
+    table[cells["row"].to_numpy() - 1, cells["col"].to_numpy() - 1] = cells["gain"].to_numpy()
+    return table
+
+
+def _labels(cells: pl.DataFrame, rows: int) -> list[str]:
+    if "category" not in cells.columns:
+        return [""] * rows
+    first: dict[int, Any] = {}
+    for row, label in cells.select("row", "category").iter_rows():
+        first.setdefault(row, label)
+    return [str(first.get(row + 1) or "") for row in range(rows)]
+
+
+def _moves(view: PageView) -> Text:
+    """The moves from the page to its ideal that gain most."""
+    places: dict[Any, dict[str, Any]] = {}
+    for cell in view.shown.filter(pl.col("counts")).iter_rows(named=True):
+        places[cell["item_id"]] = cell
+    rows = []
+    for cell in view.ideal.iter_rows(named=True):
+        now = places.get(cell["item_id"])
+        gained = cell["gain"] * (cell["weight"] - (now["weight"] if now else 0.0))
+        if gained > 0:
+            current = "not shown" if now is None else f"row {now['row']}, col {now['col']}"
+            place = f"row {cell['row']}, col {cell['col']}"
+            rows.append([item_label(cell), cell["category"] or "", f"{cell['gain']:g}", current, place, gained])
+    rows.sort(key=lambda move: -float(move[-1]))
+    header = ["item", "category", "gain", "now", "ideal", "gained"]
+    return small_table("The moves that gain most, in 2DCG", header, rows[:8])

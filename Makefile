@@ -69,6 +69,7 @@ bench: $(INSTALLED)
 	$(BIN)/python benchmarks/study.py
 	$(BIN)/python benchmarks/candidate_ideals.py
 	$(BIN)/python benchmarks/genres.py --highs 2
+	$(BIN)/python benchmarks/repeats.py
 	$(BIN)/python benchmarks/evaluation.py
 	$(BIN)/python benchmarks/comparison.py
 	$(BIN)/python benchmarks/attention.py

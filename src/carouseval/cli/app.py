@@ -20,6 +20,7 @@ from carouseval.cli import (
     sample,
     score,
     simulate,
+    studio,
 )
 
 app: typer.Typer = typer.Typer(
@@ -41,6 +42,7 @@ for _command, _examples in (
     (compare.compare, compare.EXAMPLES),
     (explain.explain, explain.EXAMPLES),
     (check.check, check.EXAMPLES),
+    (studio.studio, studio.EXAMPLES),
     (judgments.judgments, judgments.EXAMPLES),
     (pages.pages, pages.EXAMPLES),
     (adds.adds, adds.EXAMPLES),

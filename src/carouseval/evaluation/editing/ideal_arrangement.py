@@ -78,7 +78,9 @@ def _source(
     return candidates[0] if candidates else None
 
 
-def _place_others(sources: dict[int, int], ideal: dict[int, dict[int, int]], rows: Sequence[PageRow], height: int) -> None:
+def _place_others(
+    sources: dict[int, int], ideal: dict[int, dict[int, int]], rows: Sequence[PageRow], height: int
+) -> None:
     """Give the rows of the page that the ideal does not use the rows that are left."""
     unused = [at for at in range(len(rows)) if at not in sources.values() and rows[at].items]
     for at in [at for at in unused if rows[at].pinned and at not in ideal]:

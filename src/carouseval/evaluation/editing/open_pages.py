@@ -107,22 +107,37 @@ class OpenPages:
         found = names.filter(*(pl.col(column) == value for column, value in ids.items())).head(1)
         return None if found.is_empty() else _page_name(found.row(0, named=True))
 
-    def page(self, system: int, code: int) -> StoredPage | None:
-        """A page by its code; None if there is none."""
+    def neighbour(self, system: int, code: int, step: int) -> int:
+        """The code of the page some steps after another in the table; the first follows the last."""
+        codes = self._names[system]["code"]
+        return int(codes[(int(codes.search_sorted(code)) + step) % len(codes)])
+
+    def has_page(self, system: int, code: int) -> bool:
+        """Whether there is a page of this code."""
+        layouts = self._inputs[system].layouts
+        return 0 <= code < len(layouts) and bool(layouts.present[code])
+
+    def grid(self, system: int, code: int) -> Grid:
+        """The screen of a page."""
+        inputs = self._inputs[system]
+        return inputs.plan.grids[int(inputs.layouts.grid[code])]
+
+    def page(self, system: int, code: int) -> StoredPage:
+        """A page by its code."""
         inputs = self._inputs[system]
         layouts, judgments = inputs.layouts, inputs.judged.judgments
-        if not (0 <= code < len(layouts) and layouts.present[code]):
-            return None
         part = code % len(layouts.parts)  # as temporary files are split
         lines = next(lines for at, lines in enumerate(layouts.lines_by_part()) if at == part)
         judgment_set = int(layouts.judgment_set[code])
-        offsets = judgments.offsets[judgment_set : judgment_set + 2].tolist() if judgment_set < len(judgments) else (0, 0)
+        offsets = (
+            judgments.offsets[judgment_set : judgment_set + 2].tolist() if judgment_set < len(judgments) else (0, 0)
+        )
         own = slice(*offsets)
         name = self._names[system].row(by_predicate=pl.col("code") == code, named=True)
         return StoredPage(
             name=_page_name(name),
             rows=tuple(rows_of_lines(lines[lines[:, 0] == code])),
-            grid=inputs.plan.grids[int(layouts.grid[code])],
+            grid=self.grid(system, code),
             relevance=dict(zip(judgments.item[own].tolist(), judgments.relevance[own].tolist(), strict=True)),
         )
 

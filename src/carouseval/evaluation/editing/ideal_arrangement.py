@@ -46,9 +46,9 @@ def arrange(
     sources: dict[int, int] = {}
     for row in ideal:
         taken = set(sources.values())
-        source = _source(row, labels[row], set(ideal[row].values()), rows, categories, taken)
-        if source is not None:
-            sources[row] = source
+        origin = _source(row, labels[row], set(ideal[row].values()), rows, categories, taken)
+        if origin is not None:
+            sources[row] = origin
     height = min(grid.rows, max([len(rows), *(row + 1 for row in ideal)]))
     _place_others(sources, ideal, rows, height)
     used = {item for items in ideal.values() for item in items.values()}

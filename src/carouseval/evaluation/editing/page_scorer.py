@@ -161,7 +161,7 @@ class PageScorer:
         assert membership is not None
         gaining = judgments.item[self._judged.gains[self._name] > 0]
         members = membership.members(int(judgments.user[0]), category)
-        return np.setdiff1d(members, gaining).tolist()
+        return [int(item) for item in np.setdiff1d(members, gaining)]
 
 
 def _page_score(outcome: MetricOutcomes, score: float) -> float | None:

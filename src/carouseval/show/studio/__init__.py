@@ -1,1 +1,1 @@
-"""The studio: a local page on which a layout can be rearranged while its score is watched. All numbers come from here."""
+"""The studio: a local page on which layouts are rearranged while their scores are watched."""

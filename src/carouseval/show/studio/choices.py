@@ -5,6 +5,7 @@ from dataclasses import MISSING, dataclass, fields, replace
 from typing import Any, cast
 
 from carouseval.attention.parameters import is_share
+from carouseval.evaluation.plan import ScoringPlan
 from carouseval.evaluation.settings import Settings
 from carouseval.metrics.discount_base import Discount, classes
 from carouseval.metrics.gains import GAIN_NAMES
@@ -51,9 +52,8 @@ class Offer:
     """Everything that can be chosen; a discount that the settings bring along, such as a fitted table, is one more."""
 
     def __init__(self, settings: Settings) -> None:
-        given = settings.metrics if isinstance(settings.metrics, list | tuple) else [settings.metrics]
         self.settings: Settings = settings
-        self._first = parse_metric(given[0])
+        self._first = next(iter(ScoringPlan.of(settings).metrics.values()), parse_metric("N2DCG_cat"))
         self._metrics = {name: cls for name, cls in metric_classes().items() if not issubclass(cls, SystemMetric)}
         self._discounts = {
             symbol: cls
@@ -69,7 +69,7 @@ class Offer:
             "metrics": [
                 {
                     "name": name,
-                    "discount": self._default_discount(cls),
+                    "discount": cls.default_discount,
                     "cutoff": cls.cutoff_kind,
                     "ideal": cls.ideal,
                 }
@@ -88,9 +88,6 @@ class Offer:
             "largest": {"rows": MOST_ROWS, "cols": MOST_COLS},
             "chosen": self._chosen(),
         }
-
-    def _default_discount(self, cls: type[Metric]) -> str | None:
-        return cls.default_discount
 
     def _chosen(self) -> dict[str, Any]:
         first, gain = self._first, self.settings.gain if self._first.gain is None else self._first.gain

@@ -1,4 +1,4 @@
-"""What stands before every request: which host it is for, where it comes from, and what a browser may do with answers."""
+"""Checks which host a request is for and where it comes from; tells browsers what they may do with answers."""
 
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any

@@ -19,6 +19,7 @@ from carouseval.show.studio.bad_request import (
     require_text,
     require_word,
 )
+from carouseval.show.studio.choices import screen_of
 from carouseval.show.studio.uploads import TABLES, Uploads
 from carouseval.show.studio.workspace import StudioTables, Workspace, system_names
 
@@ -90,7 +91,7 @@ class Interface:
         return {
             "weights": weights.tolist() if by_cell else None,
             "metric": str(request.choices.metric),
-            "screen": messages.screen_of(grid),
+            "screen": screen_of(grid),
         }
 
     def _score(self, content: Mapping[str, Any]) -> Any:

@@ -11,7 +11,7 @@ from carouseval.show.studio.bad_request import BadRequestError
 TABLES = ("layouts", "judgments", "items", "other")
 SUFFIXES = (".csv", ".tsv", ".parquet", ".ndjson", ".jsonl", ".json")  # compressed text could be of any size
 MOST_BYTES = 100 * 2**20
-_MOST_FILES = 8
+MOST_FILES = 8
 
 
 @dataclass(frozen=True)
@@ -26,12 +26,13 @@ class Uploads:
     """Uploaded files by the keys that stand for them."""
 
     def __init__(self) -> None:
-        self._folder = tempfile.TemporaryDirectory(prefix="carouseval-studio-")
+        self._temporary = tempfile.TemporaryDirectory(prefix="carouseval-studio-")
+        self.folder: Path = Path(self._temporary.name)
         self._files: dict[str, Upload] = {}
 
     def close(self) -> None:
         """Remove all files."""
-        self._folder.cleanup()
+        self._temporary.cleanup()
 
     async def add(self, table: str, name: str, chunks: AsyncIterator[bytes], most: int = MOST_BYTES) -> str:
         """Keep a file; returns its key."""
@@ -39,7 +40,7 @@ class Uploads:
         if suffix not in SUFFIXES:
             raise BadRequestError(f"{name}: a table is a file that ends in {', '.join(SUFFIXES)}.")
         key = secrets.token_hex(8)
-        path = Path(self._folder.name, f"{table}-{key}{suffix}")
+        path = Path(self.folder, f"{table}-{key}{suffix}")
         size = 0
         try:
             with path.open("wb") as file:
@@ -54,7 +55,7 @@ class Uploads:
             path.unlink(missing_ok=True)
             raise
         self._files[key] = Upload(path, name)
-        for old in list(self._files)[:-_MOST_FILES]:
+        for old in list(self._files)[:-MOST_FILES]:
             self._remove(old)
         return key
 

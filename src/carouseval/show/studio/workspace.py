@@ -4,16 +4,17 @@ import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from carouseval.evaluation.editing.open_pages import OpenPages
 from carouseval.evaluation.editing.page_scorer import PageScorer
 from carouseval.evaluation.settings import Settings
+from carouseval.metrics.grid import RECGAZE
 from carouseval.progress import Progress
 from carouseval.show.studio.bad_request import BadRequestError
 from carouseval.show.studio.choices import MOST_COLS, MOST_ROWS, Choices, Offer
 from carouseval.tables import TableLike
 
+SAMPLE = "sample data"
 _SAMPLE_USERS = 200
 
 
@@ -29,12 +30,14 @@ class StudioTables:
 
     @classmethod
     def sample(cls, settings: Settings) -> "StudioTables":
-        """Synthetic home pages of two systems, by the metric and the gain of the settings."""
+        """Synthetic home pages of two systems, on their own screens unless the settings have another."""
         from carouseval.building.sample import sample
 
         data = sample(users=_SAMPLE_USERS, kind="home", systems=["new", "prod"])
-        own = {"by": "device", "grid": data.grids, "carousels": data.carousels}
-        return cls(data.layouts, data.judgments, data.items, replace(settings, **own), "sample data")
+        if settings.grid == RECGAZE:  # none was chosen
+            settings = replace(settings, by="device", grid=data.grids)
+        settings = replace(settings, carousels=data.carousels)
+        return cls(data.layouts, data.judgments, data.items, settings, SAMPLE)
 
 
 def system_names(layouts: str, other: str | None) -> list[str]:
@@ -85,9 +88,6 @@ class Workspace:
         grid = choices.grid(self.pages.grid(system, code))
         if grid.rows > MOST_ROWS or grid.cols > MOST_COLS:
             raise BadRequestError(f"the studio draws screens of up to {MOST_ROWS}x{MOST_COLS} cells, found {grid}.")
-        settings: dict[str, Any] = {
-            "metrics": (choices.metric,),
-            "gain": choices.gain,
-            "candidates": choices.candidates,
-        }
-        return self.pages.scorer(system, code, grid, **settings)
+        return self.pages.scorer(
+            system, code, grid, metrics=(choices.metric,), gain=choices.gain, candidates=choices.candidates
+        )

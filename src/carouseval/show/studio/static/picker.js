@@ -5,7 +5,7 @@ import { byId, el, throttled } from "./dom.js";
 import { emit, state } from "./store.js";
 
 const AT_ONCE = 25;
-let found = [], total = 0, active = -1, asked = 0, text = "";
+let found = [], total = 0, active = -1, asked = 0, text = "", answered = null;
 
 const pageText = (page) => (page.page === null ? page.user : `${page.user} · ${page.page}`);
 
@@ -17,6 +17,7 @@ async function search(offset = 0) {
     if (number !== asked) return;
     found = offset ? [...found, ...answer.pages] : answer.pages;
     total = answer.total;
+    answered = query.text;
     if (!offset) active = -1;
     draw();
   } catch (error) {
@@ -48,6 +49,12 @@ function toggle(open) {
 function pick(page) {
   toggle(false);
   emit("pick", page);
+}
+
+// What is marked, else the first page found; what was just typed is searched for first.
+async function pickActive() {
+  if (answered !== text) await search();
+  if (answered === text && found.length) pick(found[Math.max(0, active)]);
 }
 
 export function showPicked(page) {
@@ -91,8 +98,8 @@ export function startPicker() {
       active = Math.max(0, Math.min(found.length - 1, active + step));
       draw();
       if (active === found.length - 1 && found.length < total) search(found.length);
-    } else if (event.key === "Enter" && found.length) {
-      pick(found[Math.max(0, active)]);
+    } else if (event.key === "Enter") {
+      pickActive();
     } else if (event.key === "Escape") {
       toggle(false);
     }

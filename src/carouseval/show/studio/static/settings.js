@@ -27,7 +27,12 @@ const defaultsOf = (name) => Object.fromEntries((discountOf(name)?.parameters ??
 function select(label, value, options, onchange) {
   const choices = options.map(([name, text]) => el("option", { value: name, selected: name === value }, text));
   const field = el("select", { onchange: () => onchange(field.value) }, ...choices);
-  return el("label", { class: "field" }, el("span", {}, label), field);
+  return labelled(label, field);
+}
+
+function labelled(label, field) {
+  field.id = `field-${label.toLowerCase().replaceAll(" ", "-")}`;
+  return el("div", { class: "field" }, el("label", { for: field.id }, label), field);
 }
 
 function slider(label, value, { low, high, step, name, integer = false }, onchange) {
@@ -104,7 +109,7 @@ function cutoffField(metric, choices) {
     if (field.value.trim() === "") choose({ cutoff: null });
     else if (valid) choose({ cutoff: isList ? sizes[0] : sizes });
   });
-  return el("label", { class: "field" }, el("span", {}, "Cutoff"), field);
+  return labelled("Cutoff", field);
 }
 
 export function drawScreenPanel() {

@@ -72,6 +72,7 @@ bench: $(INSTALLED)
 	$(BIN)/python benchmarks/evaluation.py
 	$(BIN)/python benchmarks/comparison.py
 	$(BIN)/python benchmarks/attention.py
+	$(BIN)/python benchmarks/studio.py
 	$(BIN)/python benchmarks/startup.py
 
 pictures: $(INSTALLED)

@@ -58,9 +58,11 @@ def studio(
         paths = [layouts] if other is None else [layouts, other]
         systems = dict(zip(system_names(layouts, other), paths, strict=True))
         tables = StudioTables(systems, judgments, items, chosen, ", ".join(paths))
-    listener = bind(port)
-    with progress_bar() as bar:
-        workspace = Workspace(tables, chosen, bar)
-    serve(
-        workspace, listener, not no_browser, lambda address: print(f"studio: {address} (Ctrl-C stops it)", flush=True)
-    )
+    with bind(port) as listener:
+        with progress_bar() as bar:
+            workspace = Workspace(tables, chosen, bar)
+        serve(workspace, listener, browser=not no_browser, announce=_announce)
+
+
+def _announce(address: str) -> None:
+    print(f"studio: {address} (Ctrl-C stops it)", flush=True)

@@ -190,7 +190,10 @@ BAD_CHOICES = [
     ({"cutoff": [0, 5]}, "cutoff: rows must be an integer from 1 to 200, found 0."),
     ({"gain": "cubic"}, "gain must be one of exp2, linear, found 'cubic'."),
     ({"candidates": None}, "candidates must be one of judged, displayed, found null."),
-    ({"screen": {"rows": 1, "cols": 1, "page_size": 1, "visible_rows": 1}}, "layouts: a cell lies outside the grid."),
+    (
+        {"screen": {"rows": 1, "cols": 1, "page_size": 1, "visible_rows": 1}},
+        "layouts: at least one cell lies outside the grid.",
+    ),
     ({"screen": {"rows": 10**9}}, "rows must be an integer from 1 to 200, found 1000000000."),
     ({"screen": 3}, "screen must be a JSON object, found 3."),
 ]

@@ -126,7 +126,7 @@ class PageScorer:
         page = read_batch(lines, layouts, self._judged, self.plan)
         for defect, marked in page_defects.refused(page, self.plan):
             if len(marked):
-                raise DataError(f"layouts: a {defect.one}. {defect.remedy}")
+                raise DataError(f"layouts: at least one {defect.one}. {defect.remedy}")
         return layouts, page
 
     def _steps(self, page: PageBatch, ideals: PageIdeals) -> tuple[dict[str, float], tuple[IdealCell, ...]]:

@@ -53,7 +53,7 @@ def bind(port: int | None) -> socket.socket:
     raise ParameterError(f"port {port} cannot be used ({problem}); choose another, or leave it out for a free one.")
 
 
-def serve(workspace: Workspace, listener: socket.socket, browser: bool, announce: Callable[[str], None]) -> None:
+def serve(workspace: Workspace, listener: socket.socket, *, browser: bool, announce: Callable[[str], None]) -> None:
     """Answer requests until interrupted."""
     port = listener.getsockname()[1]
     address = f"http://{HOST}:{port}/"
@@ -68,6 +68,5 @@ def serve(workspace: Workspace, listener: socket.socket, browser: bool, announce
             webbrowser.open(address)
         uvicorn.Server(config).run(sockets=[listener])
     finally:
-        listener.close()
         workspace.close()
         uploads.close()

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import carouseval as cv
 from carouseval.building.sample import Sample
 from carouseval.errors import DataError, ParameterError
-from carouseval.evaluation.editing.ideal_arrangement import arrange
+from carouseval.evaluation.editing.ideal_arrangement import Fillers, arrange
 from carouseval.evaluation.editing.open_pages import OpenPages, PageName
 from carouseval.evaluation.editing.page_rows import PageRow, lines_of_rows, rows_of_lines
 from carouseval.evaluation.editing.page_scorer import IdealCell
@@ -198,7 +198,7 @@ def test_pages_are_found_by_user_and_page() -> None:
         assert (unjudged.score, unjudged.status) == (None, "no_relevant")
 
 
-def test_large_tables_in_temporary_files_give_the_same_pages(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_large_tables_in_temporary_files_give_the_same_pages() -> None:
     with open_sample("genres") as in_memory, open_sample("genres", memory=1e-6) as in_files:
         for name in all_pages(in_memory):
             other = in_files.look_up(0, name.user_id, None)
@@ -221,11 +221,31 @@ def test_rows_and_lines_are_inverses(rows: list[PageRow]) -> None:
 def test_an_arrangement_keeps_pins_and_fills_gaps() -> None:
     rows = [PageRow(5, True, (1,)), PageRow(6, False, (2, 3, 4)), PageRow(7, False, (8,)), PageRow(9, False, (10, 11))]
     cells = [IdealCell(1, 0, 11, 9), IdealCell(2, 0, 20, 3), IdealCell(2, 2, 21, 3)]
-    arranged = arrange(rows, [5, 6, 7, 9], cells, cv.Grid(4, 5), lambda category: [30, 20, 31] if category == 3 else [])
+    arranged = arrange(rows, [5, 6, 7, 9], cells, cv.Grid(4, 5), lambda _: Fillers([30, 20, 31], 9))
     assert arranged == [
         PageRow(5, True, (1,)),
         PageRow(9, False, (11, 10)),
         PageRow(3, False, (20, 30, 21)),
         PageRow(6, False, (2, 3, 4)),
     ]
-    assert arrange(rows, [5, 6, 7, 9], cells, cv.Grid(4, 5), None)[2] == PageRow(3, False, (20, None, 21))
+    assert arrange(rows, [5, 6, 7, 9], cells, cv.Grid(4, 5))[2] == PageRow(3, False, (20, None, 21))
+
+
+@pytest.mark.parametrize(("capacity", "length"), [(99, 4), (3, 3), (1, 1)])
+def test_a_new_carousel_is_as_long_as_others_if_it_may(capacity: int, length: int) -> None:
+    rows = [PageRow(6, False, (2, 3, 4, 5))]
+    cells = [IdealCell(0, 0, 20, 3)]
+    (row,) = arrange(rows, [6], cells, cv.Grid(1, 5), lambda _: Fillers([30, 31, 32, 33, 34], capacity))
+    assert row == PageRow(3, False, (20, 30, 31, 32)[:length])
+
+
+def test_the_ideal_page_drops_what_its_rows_may_not_show() -> None:
+    with open_sample("genres") as pages:
+        name = next(all_pages(pages))
+        page = pages.page(0, name.code)
+        scorer = pages.scorer(0, name.code, page.grid)
+        first, second, *rest = page.rows
+        swapped = [first._replace(items=second.items), second._replace(items=first.items), *rest]
+        assert scorer.score(swapped).defects
+        ideal = scorer.score(scorer.ideal_rows(swapped))
+        assert (ideal.score, ideal.defects) == (1.0, ())

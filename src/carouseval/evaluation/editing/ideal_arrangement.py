@@ -1,7 +1,7 @@
 """The ideal page as a whole page: ideals say where relevant items go, and the other cells must hold something too."""
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from carouseval.evaluation.editing.page_rows import PageRow
 from carouseval.metrics.grid import Grid
@@ -10,12 +10,19 @@ if TYPE_CHECKING:
     from carouseval.evaluation.editing.page_scorer import IdealCell
 
 
+class Fillers(NamedTuple):
+    """What may fill the cells of a category's row: items without gain; and how many items the row holds at most."""
+
+    items: Sequence[int]
+    capacity: int
+
+
 def arrange(
     rows: Sequence[PageRow],
     categories: Sequence[int | None],
     cells: Sequence["IdealCell"],
     grid: Grid,
-    members: Callable[[int], Sequence[int]] | None,
+    fillers: Callable[[int], Fillers] | None = None,
 ) -> list[PageRow]:
     """Turn a page into its ideal.
 
@@ -29,8 +36,8 @@ def arrange(
         Where the ideal page has relevant items.
     grid : Grid
         The screen.
-    members : callable, optional
-        The items without gain of a category, to fill cells that would be gaps; by default only what is on the page.
+    fillers : callable, optional
+        What may fill the row of a category; by default only what is on the page.
 
     Returns
     -------
@@ -52,10 +59,11 @@ def arrange(
     height = min(grid.rows, max([len(rows), *(row + 1 for row in ideal)]))
     _place_others(sources, ideal, rows, height)
     used = {item for items in ideal.values() for item in items.values()}
+    length = max((len(row.items) for row in rows), default=0)
     arranged = []
     for row in range(height):
         source = rows[sources[row]] if row in sources else PageRow(labels.get(row), False, ())
-        arranged.append(_filled(source, labels.get(row), ideal.get(row, {}), used, members))
+        arranged.append(_filled(source, labels.get(row), ideal.get(row, {}), used, length, fillers))
     while arranged and not any(item is not None for item in arranged[-1].items):
         arranged.pop()
     return arranged
@@ -96,17 +104,23 @@ def _filled(
     label: int | None,
     relevant: dict[int, int],
     used: set[int],
-    members: Callable[[int], Sequence[int]] | None,
+    length: int,
+    fillers: Callable[[int], Fillers] | None,
 ) -> PageRow:
-    """A row with its relevant items in place, and in the other cells what the ideal page does not use."""
+    """A row with its relevant items in place, and in the other cells what the ideal page does not use.
+
+    A carousel that the page did not show becomes as long as the page's longest, if there is enough to show.
+    """
     kept = [item for item in source.items if item is not None and item not in used]
+    length = max([len(source.items) or length, *(col + 1 for col in relevant)])
     gaps = max(relevant, default=-1) + 1 - len(relevant)
-    if len(kept) < gaps and members is not None and label is not None:
-        kept += [item for item in members(label) if item not in used and item not in kept][: gaps - len(kept)]
+    if label is not None and fillers is not None and (len(kept) < gaps or not source.items):
+        more, capacity = fillers(label)
+        room = gaps if source.items else min(length, capacity) - len(relevant)
+        kept += [item for item in more if item not in used and item not in kept][: max(gaps, room) - len(kept)]
     if not relevant and not kept:
         return source  # repeats of relevant items, which count elsewhere: an empty row would be a defect
     rest = iter(kept)
-    length = max([len(source.items), *(col + 1 for col in relevant)])
     row = [relevant[col] if col in relevant else next(rest, None) for col in range(length)]
     while row[-1] is None:
         row.pop()

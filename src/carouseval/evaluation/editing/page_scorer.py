@@ -8,7 +8,7 @@ import numpy as np
 
 from carouseval.errors import DataError, ParameterError
 from carouseval.evaluation import page_defects
-from carouseval.evaluation.editing.ideal_arrangement import arrange
+from carouseval.evaluation.editing.ideal_arrangement import Fillers, arrange
 from carouseval.evaluation.editing.page_rows import PageRow, lines_of_rows
 from carouseval.evaluation.explanation import LOSSES
 from carouseval.evaluation.outcomes import REFUSE, SCORE, SKIP, MetricOutcomes, PageOutcomes
@@ -115,8 +115,14 @@ class PageScorer:
         _, cells = self._steps(page, self._ideals.for_layouts(self._judged, None))
         cells = tuple(cell for cell in cells if self.weights[cell.row, cell.col] > 0)  # others may stand anywhere
         categories = [None if code == NONE else int(code) for code in page.category[0, : len(rows)].tolist()]
-        others = self._members if self.plan.settings.candidates == "judged" else None
-        return arrange(rows, categories, cells, self.grid, others)
+        if self.plan.settings.candidates == "displayed":
+            return arrange(rows, categories, cells, self.grid)
+        outside = set(self._outside(page, rows))  # the ideal page shows nothing that its rows may not
+        rows = [
+            row._replace(items=tuple(None if (at, col) in outside else item for col, item in enumerate(row.items)))
+            for at, row in enumerate(rows)
+        ]
+        return arrange(rows, categories, cells, self.grid, self._fillers)
 
     def _read(self, rows: Sequence[PageRow]) -> tuple[Layouts, PageBatch]:
         lines = lines_of_rows(rows)
@@ -155,13 +161,13 @@ class PageScorer:
                 if item is not None and row.category is not None and not membership.holds(user, item, row.category):
                     yield number, col
 
-    def _members(self, category: int) -> list[int]:
+    def _fillers(self, category: int) -> Fillers:
         """The items of a category that have no gain, as the page's user has them."""
         membership, judgments = self._judged.membership, self._judged.judgments
         assert membership is not None
-        gaining = judgments.item[self._judged.gains[self._name] > 0]
-        members = membership.members(int(judgments.user[0]), category)
-        return [int(item) for item in np.setdiff1d(members, gaining)]
+        user, gaining = int(judgments.user[0]), judgments.item[self._judged.gains[self._name] > 0]
+        members = np.setdiff1d(membership.members(user, category), gaining)
+        return Fillers([int(item) for item in members], self._judged.carousels.declared_capacity(user, category))
 
 
 def _page_score(outcome: MetricOutcomes, score: float) -> float | None:

@@ -12,7 +12,10 @@ import { canRedo, canUndo, forgetHistory, learnNames, on, redo, state, undo } fr
 import { startTables } from "./tables.js";
 import { createBoard, drawBoard, drawOutcome } from "./view.js";
 
-const view = { user: null, page: null, system: 0, compare: false };
+const view = { user: null, page: null, system: 0, compare: false, edits: [] }; // edits of the page, by system
+const HINT = matchMedia("(pointer: coarse)").matches
+  ? "Hold an item, or the grip of a row, then drag it."
+  : "Drag items and rows; or focus one, press Space, and use the arrow keys.";
 let written = null; // the address that we wrote ourselves
 let loading = 0;
 
@@ -49,10 +52,16 @@ async function restore() {
   if (!info.metrics.some(({ name }) => name === state.choices.metric)) state.choices = { ...info.chosen };
   Object.assign(view, { ...wanted, system: Math.min(wanted.system, info.systems.length - 1) });
   view.compare &&= info.systems.length > 1;
-  await loadPage(wanted.edits);
+  await loadPage();
 }
 
-async function loadPage(edits = []) {
+function keepEdits() {
+  for (const { system, rows, page } of state.boards) {
+    view.edits[system] = sameRows(rows, page.rows) ? null : encodeRows(rows, page.rows);
+  }
+}
+
+async function loadPage() {
   const number = (loading += 1);
   const systems = view.compare ? state.info.systems.map((_, at) => at) : [view.system];
   const pages = [];
@@ -69,14 +78,14 @@ async function loadPage(edits = []) {
   showProblem(problems.join(" "));
   if (!pages.length) {
     if (view.user === null) return;
-    Object.assign(view, { user: null, page: null }); // the address names a page that these tables do not have
+    Object.assign(view, { user: null, page: null, edits: [] }); // the address names a page that these tables do not have
     await loadPage();
     showProblem(problems.join(" "));
     return;
   }
   pages.forEach(learnNames);
   state.boards = pages.map(createBoard);
-  state.boards.forEach((board, at) => restoreRows(board, edits[at]));
+  state.boards.forEach(restoreRows);
   fitScreen();
   byId("boards").replaceChildren(...state.boards.map((board) => board.element));
   byId("boards").classList.toggle("two", state.boards.length > 1);
@@ -94,7 +103,8 @@ async function loadPage(edits = []) {
   writeAddress();
 }
 
-function restoreRows(board, edit) {
+function restoreRows(board) {
+  const edit = view.edits[board.system];
   if (!edit) return;
   try {
     board.rows = decodeRows(edit, board.page.rows);
@@ -114,8 +124,8 @@ function fitScreen() {
 }
 
 const writeAddress = throttled(() => {
-  const edits = state.boards.map((board) => (sameRows(board.rows, board.page.rows) ? null : encodeRows(board.rows, board.page.rows)));
-  written = `#${encodeView({ ...view, choices: state.choices, edits })}`;
+  keepEdits();
+  written = `#${encodeView({ ...view, choices: state.choices })}`;
   history.replaceState(null, "", written);
 }, 150);
 
@@ -153,12 +163,12 @@ on("history", () => {
   drawScreenPanel();
 });
 on("pick", ({ user, page }) => {
-  Object.assign(view, { user, page });
+  Object.assign(view, { user, page, edits: [] });
   loadPage();
 });
 on("opened", (info) => {
   takeInfo(info);
-  Object.assign(view, { user: null, page: null, system: 0, compare: false });
+  Object.assign(view, { user: null, page: null, system: 0, compare: false, edits: [] });
   state.choices = { ...info.chosen };
   loadPage();
 });
@@ -169,17 +179,19 @@ function drawDifference() {
   const name = (board) => state.info.systems[board.system].name;
   byId("hint").textContent = known
     ? `${name(first)} − ${name(second)}: ${signed(first.score.score - second.score.score)}`
-    : "Drag items and rows; or focus one, press Space, and use the arrow keys.";
+    : HINT;
   byId("hint").classList.toggle("difference", Boolean(known));
 }
 
 byId("undo").addEventListener("click", undo);
 byId("redo").addEventListener("click", redo);
 byId("compare").addEventListener("change", (event) => {
+  keepEdits();
   view.compare = event.target.checked;
   loadPage();
 });
 byId("system").addEventListener("change", (event) => {
+  keepEdits();
   view.system = Number(event.target.value);
   loadPage();
 });

@@ -77,6 +77,7 @@ bench: $(INSTALLED)
 
 pictures: $(INSTALLED)
 	$(BIN)/python docs/pictures.py
+	$(BIN)/python docs/studio_picture.py
 
 format: $(READY)
 	$(BIN)/ruff check --fix .

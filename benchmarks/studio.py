@@ -52,8 +52,9 @@ def edits(grid: cv.Grid, repeats: int) -> None:
     scorer = workspace.pages.scorer(0, 0, grid)
     with TestClient(create_app(workspace, uploads, PORT), base_url=ADDRESS, headers={"origin": ADDRESS}) as client:
         rows = client.get("/api/page").json()["rows"]
-        chosen = client.get("/api/state").json()["chosen"]
-        body = json.dumps({"data": 1, "system": 0, "code": 0, "rows": rows, "choices": chosen})
+        state = client.get("/api/state").json()
+        question = {"data": state["data"], "system": 0, "code": 0, "rows": rows, "choices": state["chosen"]}
+        body = json.dumps(question)
         headers = {"content-type": "application/json"}
         relevance = np.array([[page.relevance.get(item or 0, 0.0) for item in row.items] for row in page.rows])
 

@@ -57,7 +57,7 @@ def studio(
     else:
         paths = [layouts] if other is None else [layouts, other]
         systems = dict(zip(system_names(layouts, other), paths, strict=True))
-        tables = StudioTables(systems, judgments, items, chosen, ", ".join(paths))
+        tables = StudioTables(systems, judgments, items, chosen, ", ".join(paths), has_posters=True)
     with bind(port) as listener:
         with progress_bar() as bar:
             workspace = Workspace(tables, chosen, bar)

@@ -42,6 +42,7 @@ def home_tables() -> StudioTables:
 @pytest.fixture
 def workspace() -> Iterator[Workspace]:
     space = Workspace(home_tables(), Settings())
+    space.revision = 1
     yield space
     space.close()
 

@@ -1,6 +1,7 @@
 """Opening other tables in a browser, and accessibility in every state of the page."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
@@ -8,6 +9,7 @@ from playwright.sync_api import Browser, FilePayload, expect
 
 from tests.show.studio.browser import StudioPage, open_browser
 from tests.show.studio.conftest import Studio, home_tables
+from tests.show.studio.test_posters import png, write_tables
 from tests.show.studio.test_uploads import JUDGMENTS, LAYOUTS, OTHER
 
 pytestmark = pytest.mark.needs("chromium")
@@ -68,6 +70,21 @@ def test_another_window_is_told_that_tables_changed(browser: Browser, server: St
     first.errors.clear()  # the browser's own line about status 409
     first.close()
     second.close()
+
+
+def test_posters_are_shown(browser: Browser, tmp_path: Path) -> None:
+    (tmp_path / "a.png").write_bytes(png(200, 60, 60))
+    server = Studio(write_tables(tmp_path, {10: "a.png", 12: "missing.png"}))
+    server.start()
+    studio = StudioPage(browser, server.address)
+    studio.open()
+    picture = studio.tile(0, 0).locator("img")
+    expect(picture).to_have_js_property("naturalWidth", 1)
+    expect(studio.board().locator("img")).to_have_count(1)
+    studio.drag(studio.tile(0, 1), studio.tile(0, 0))
+    expect(studio.tile(0, 1).locator("img")).to_be_visible()
+    studio.close()
+    server.stop()
 
 
 @pytest.mark.parametrize(("scheme", "width"), [("light", 1440), ("dark", 390)])

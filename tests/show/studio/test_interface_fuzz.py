@@ -30,6 +30,7 @@ NUMBERS = FINITE | st.integers(-3, 12) | st.sampled_from([0, 1e-300, 1e300, -0.0
 @pytest.fixture(scope="module")
 def studio() -> Iterator[TestClient]:
     workspace, uploads = Workspace(home_tables(), Settings()), Uploads()
+    workspace.revision = 1
     app = create_app(workspace, uploads, PORT)
     with TestClient(app, base_url=ADDRESS, headers={"origin": ADDRESS}) as client:
         yield client

@@ -4,6 +4,7 @@ import contextlib
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -157,9 +158,13 @@ class OpenPages:
         """An item's title, if items have titles."""
         return self._pictures["title"].get(item)
 
-    def poster(self, item: int) -> str | None:
-        """The file of an item's poster, as the table of items names it."""
-        return self._pictures["poster"].get(item)
+    def poster(self, item: int) -> Path | None:
+        """The file of an item's poster, relative to the file of items; None where it would have to be fetched."""
+        name, items = self._pictures["poster"].get(item), self._inputs[0].tables.get("items")
+        if name is None or items is None or not items.files:
+            return None
+        path = items.files[0].path
+        return None if "://" in path or "://" in name else Path(path).parent / name
 
     def layout(self, system: int, code: int, rows: Sequence[PageRow]) -> pl.DataFrame:
         """A version of a page as a table of layouts, ids of the same type as in the tables."""

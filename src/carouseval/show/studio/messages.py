@@ -10,6 +10,7 @@ from carouseval.evaluation.editing.page_rows import PageRow
 from carouseval.evaluation.editing.page_scorer import PageScore
 from carouseval.show.studio.bad_request import require_flag, require_integer, require_list, require_object
 from carouseval.show.studio.choices import MOST_COLS, MOST_ROWS, Choices, screen_of
+from carouseval.show.studio.posters import find_poster
 from carouseval.show.studio.workspace import Workspace
 
 MOST_CODE = 2**32 - 2
@@ -70,16 +71,16 @@ def name_json(name: PageName) -> dict[str, Any]:
     return {"code": name.code, "user": name.user_id, "page": name.page_id}
 
 
-def page_json(pages: OpenPages, system: int, code: int) -> dict[str, Any]:
+def page_json(workspace: Workspace, system: int, code: int) -> dict[str, Any]:
     """A page as its table has it, with the names of what is on it."""
-    page = pages.page(system, code)
+    page = workspace.pages.page(system, code)
     return {
         "system": system,
         **name_json(page.name),
         "rows": rows_json(page.rows),
         "screen": screen_of(page.grid),
         "relevance": page.relevance,
-        **names_json(pages, page.rows),
+        **names_json(workspace, page.rows),
     }
 
 
@@ -88,21 +89,29 @@ def rows_json(rows: Sequence[PageRow]) -> list[dict[str, Any]]:
     return [{"category": row.category, "pinned": row.pinned, "items": list(row.items)} for row in rows]
 
 
-def names_json(pages: OpenPages, rows: Sequence[PageRow]) -> dict[str, Any]:
+def names_json(workspace: Workspace, rows: Sequence[PageRow]) -> dict[str, Any]:
     """The names of the items and categories of rows, by code."""
-    return _names(pages, (item for row in rows for item in row.items), (row.category for row in rows))
+    return _names(workspace, (item for row in rows for item in row.items), (row.category for row in rows))
 
 
-def _names(pages: OpenPages, items: Iterable[int | None], categories: Iterable[int | None]) -> dict[str, Any]:
+def _names(workspace: Workspace, items: Iterable[int | None], categories: Iterable[int | None]) -> dict[str, Any]:
+    names = workspace.pages.categories
     return {
-        "items": {
-            item: {"id": str(pages.item_ids[item]), "title": pages.title(item)} for item in items if item is not None
-        },
-        "categories": {code: str(pages.categories[code]) for code in categories if code is not None},
+        "items": {item: _item(workspace, item) for item in items if item is not None},
+        "categories": {code: str(names[code]) for code in categories if code is not None},
     }
 
 
-def score_json(pages: OpenPages, score: PageScore) -> dict[str, Any]:
+def _item(workspace: Workspace, item: int) -> dict[str, Any]:
+    pages = workspace.pages
+    return {
+        "id": str(pages.item_ids[item]),
+        "title": pages.title(item),
+        "poster": find_poster(workspace, item) is not None,
+    }
+
+
+def score_json(workspace: Workspace, score: PageScore) -> dict[str, Any]:
     """A score, what is lost, and the ideal page with the names of what is on it."""
     cells = score.ideal_cells
     return {
@@ -115,7 +124,7 @@ def score_json(pages: OpenPages, score: PageScore) -> dict[str, Any]:
         "ideal_cells": [list(cell) for cell in cells],
         "defects": list(score.defects),
         "outside": [list(place) for place in score.outside],
-        **_names(pages, (cell.item for cell in cells), (cell.category for cell in cells)),
+        **_names(workspace, (cell.item for cell in cells), (cell.category for cell in cells)),
     }
 
 

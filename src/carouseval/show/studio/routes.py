@@ -20,6 +20,7 @@ from carouseval.show.studio.bad_request import (
     require_word,
 )
 from carouseval.show.studio.choices import screen_of
+from carouseval.show.studio.posters import read_poster
 from carouseval.show.studio.uploads import TABLES, Uploads
 from carouseval.show.studio.workspace import StudioTables, Workspace, system_names
 
@@ -40,6 +41,7 @@ class Interface:
             Route("/api/state", self._get(self._state)),
             Route("/api/pages", self._get(self._pages)),
             Route("/api/page", self._get(self._page)),
+            Route("/api/poster", self._get(self._poster)),
             Route("/api/weights", self._post(self._weights), methods=["POST"]),
             Route("/api/score", self._post(self._score), methods=["POST"]),
             Route("/api/ideal", self._post(self._ideal), methods=["POST"]),
@@ -76,7 +78,14 @@ class Interface:
         if "step" in query:
             step = {"previous": -1, "next": 1}[require_word("step", query["step"], ("previous", "next"))]
             code = pages.neighbour(system, code, step)
-        return messages.page_json(pages, system, code)
+        return messages.page_json(self._workspace, system, code)
+
+    def _poster(self, query: Mapping[str, str]) -> Any:
+        self._system(query)
+        item = query_integer("item", query.get("item"), 0, 0, messages.MOST_CODE)
+        content, kind = read_poster(self._workspace, item)
+        # the address has the revision of the tables: it never stands for another picture
+        return Response(content, media_type=kind, headers={"cache-control": "private, max-age=3600"})
 
     def _system(self, query: Mapping[str, str]) -> int:
         workspace = self._workspace
@@ -97,13 +106,13 @@ class Interface:
     def _score(self, content: Mapping[str, Any]) -> Any:
         request = messages.read_page_request(content, self._workspace)
         scorer = self._workspace.scorer(request.system, request.code, request.choices)
-        return messages.score_json(self._workspace.pages, scorer.score(request.rows))
+        return messages.score_json(self._workspace, scorer.score(request.rows))
 
     def _ideal(self, content: Mapping[str, Any]) -> Any:
-        request, pages = messages.read_page_request(content, self._workspace), self._workspace.pages
+        request = messages.read_page_request(content, self._workspace)
         scorer = self._workspace.scorer(request.system, request.code, request.choices)
         rows = scorer.ideal_rows(request.rows)
-        return {"rows": messages.rows_json(rows), **messages.names_json(pages, rows)}
+        return {"rows": messages.rows_json(rows), **messages.names_json(self._workspace, rows)}
 
     def _layout(self, content: Mapping[str, Any]) -> Any:
         request = messages.read_page_request(content, self._workspace)

@@ -1,5 +1,6 @@
 """What is open in the studio: tables, and the pages made of them."""
 
+import secrets
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -27,6 +28,7 @@ class StudioTables:
     items: TableLike | None
     settings: Settings
     source: str  # what they are, in a few words
+    has_posters: bool = False  # whether items may name pictures to read: not in a table that was uploaded
 
     @classmethod
     def sample(cls, settings: Settings) -> "StudioTables":
@@ -53,7 +55,8 @@ class Workspace:
         self.lock: threading.Lock = threading.Lock()
         self.start: StudioTables = tables
         self.settings: Settings = settings  # of tables that are uploaded
-        self.revision: int = 0  # of what is open, so that a page of other tables is refused
+        # of what is open, so that a page of other tables is refused, also one of a studio that ran here before
+        self.revision: int = secrets.randbelow(2**30)
         self._open(tables, progress)
 
     def _open(self, tables: StudioTables, progress: Progress | None = None) -> None:

@@ -20,6 +20,11 @@ function label(board, row, col, item) {
   return `${itemName(item)}${mark}; row ${row + 1}, column ${col + 1}`;
 }
 
+function poster(item) {
+  if (!state.items.get(item)?.poster) return null;
+  return el("img", { src: `api/poster?data=${state.info.data}&item=${item}`, alt: "", loading: "lazy", draggable: "false" });
+}
+
 function tile(board, row, col, item, held, outside) {
   const weight = weightAt(row, col);
   const largest = state.largestWeight || 1;
@@ -41,6 +46,7 @@ function tile(board, row, col, item, held, outside) {
       "aria-label": label(board, row, col, item) + note, "aria-pressed": String(isHeld),
       title: `${name}${state.items.get(item)?.title ? ` (${state.items.get(item).id})` : ""}.${share}`,
     },
+    poster(item),
     relevant ? el("span", { class: "mark", "aria-hidden": "true" }, `★ ${relevanceOf(board, item)}`) : null,
     outside ? el("span", { class: "mark warn", "aria-hidden": "true" }, "!") : null,
     el("span", { class: "name" }, name),
@@ -71,6 +77,7 @@ function header(board, row, index, held) {
 // Draws the rows that changed since the last time; others keep their elements, and how far they are scrolled.
 export function drawRows(board) {
   const { list, held } = board;
+  list.classList.toggle("posters", [...state.items.values()].some((item) => item.poster));
   const outside = new Set((board.score?.outside ?? []).map(([row, col]) => `${row},${col}`));
   const focus = list.contains(document.activeElement) ? { ...document.activeElement.dataset } : null;
   while (list.children.length > board.rows.length) list.lastChild.remove();

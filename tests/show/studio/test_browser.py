@@ -271,6 +271,55 @@ def test_two_systems_side_by_side(studio: StudioPage) -> None:
     assert studio.score(0) == new
 
 
+def test_edits_stay_when_systems_are_switched(studio: StudioPage) -> None:
+    studio.open()
+    studio.drag(studio.handle(5), studio.handle(1))
+    edited, names = studio.score(), studio.row_names()
+    studio.page.get_by_label("Side by side").check()
+    assert studio.score(1) == expected_score(system="prod")
+    assert (studio.score(), studio.row_names()) == (edited, names)
+    studio.page.get_by_label("Side by side").uncheck()
+    studio.page.get_by_label("System", exact=True).select_option("prod")
+    assert studio.score(1) == expected_score(system="prod")
+    studio.page.get_by_label("System", exact=True).select_option("new")
+    assert (studio.score(), studio.row_names()) == (edited, names)
+
+
+def test_nothing_is_undone_while_something_is_held(studio: StudioPage) -> None:
+    studio.open()
+    studio.drag(studio.handle(5), studio.handle(1))
+    names = studio.row_names()
+    studio.tile(4, 0).focus()
+    for key in ("Space", "ArrowRight", "Control+z", "Escape"):
+        studio.page.keyboard.press(key)
+    assert studio.row_names() == names
+    studio.page.keyboard.press("Control+z")
+    assert studio.score() == expected_score()
+
+
+def test_a_page_that_only_one_system_has(studio: StudioPage) -> None:
+    users = {name: set(layouts["user_id"]) for name, layouts in home().layouts.items()}
+    user = min(users["new"] - users["prod"])
+    studio.open(f"#user={user}&compare=1")
+    expect(studio.page.locator(".board")).to_have_count(1)
+    expect(studio.page.locator("#problem")).to_have_text(f"prod has no page of user {user}.")
+    assert studio.score() == expected_score(user)
+    expect(studio.page.locator("#problem")).to_be_visible()
+    studio.errors.clear()  # the browser's own line about status 404
+
+
+def test_parameters_that_give_no_weights_are_explained(studio: StudioPage) -> None:
+    studio.open()
+    studio.page.locator("#slider-alpha").fill("0")
+    studio.page.locator("#slider-beta").fill("0")
+    expect(studio.page.locator("#problem")).to_contain_text("weights must be finite and above 0")
+    expect(studio.board().locator(".notes")).to_contain_text("weights must be finite and above 0")
+    studio.page.get_by_role("button", name="Fitted values").click()
+    assert studio.score() == expected_score()
+    expect(studio.page.locator("#problem")).to_be_hidden()
+    studio.errors.clear()  # the browser's own lines about status 400
+
+
 def test_a_link_restores_the_view(studio: StudioPage, browser: Browser) -> None:
     studio.open()
     studio.page.locator("#find").fill("u0007")

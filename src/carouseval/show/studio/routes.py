@@ -185,6 +185,8 @@ class Interface:
                 return _error(error.message, error.status)
             except CarousevalError as error:
                 return _error(self._uploads.with_names(str(error)), 400)
+            except OSError as error:  # a full disk, a poster that is gone
+                return _error(f"{error.filename or 'the file'}: {error.strerror or error}.", 500)
             except MemoryError:
                 return _error("not enough memory; try smaller tables or a smaller screen.", 400)
             except Exception:

@@ -1,6 +1,8 @@
 """The studio's server: static files and the JSON interface, for this machine alone."""
 
+import mimetypes
 import socket
+import threading
 import webbrowser
 from collections.abc import Callable
 from pathlib import Path
@@ -22,6 +24,7 @@ from carouseval.show.studio.workspace import Workspace
 HOST = "127.0.0.1"
 PORT = 8737  # unless it is taken
 _STATIC = Path(__file__).with_name("static")
+mimetypes.add_type("text/javascript", ".js")  # some systems call it text/plain, which no browser would run
 
 
 def create_app(workspace: Workspace, uploads: Uploads, port: int) -> Starlette:
@@ -61,11 +64,18 @@ def serve(workspace: Workspace, listener: socket.socket, *, browser: bool, annou
     try:
         app = create_app(workspace, uploads, port)
         config = uvicorn.Config(
-            app, log_level="error", access_log=False, lifespan="off", timeout_graceful_shutdown=1, server_header=False
+            app,
+            log_level="error",
+            access_log=False,
+            lifespan="off",
+            ws="none",
+            proxy_headers=False,
+            server_header=False,
+            timeout_graceful_shutdown=1,
         )
         announce(address)  # the socket listens: requests wait until they are answered
         if browser:
-            webbrowser.open(address)
+            threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()  # some browsers block
         uvicorn.Server(config).run(sockets=[listener])
     finally:
         workspace.close()

@@ -22,17 +22,22 @@ function label(board, row, col, item) {
 
 function poster(item) {
   if (!state.items.get(item)?.poster) return null;
-  return el("img", { src: `api/poster?data=${state.info.data}&item=${item}`, alt: "", loading: "lazy", draggable: "false" });
+  const src = `api/poster?data=${state.info.data}&item=${item}`;
+  return el("img", { src, alt: "", loading: "lazy", draggable: "false" });
+}
+
+function weightBar(weight) {
+  if (weight === null) return null;
+  return el("span", { class: "weight", "--share": weight / (state.largestWeight || 1), "aria-hidden": "true" });
 }
 
 function tile(board, row, col, item, held, outside) {
   const weight = weightAt(row, col);
-  const largest = state.largestWeight || 1;
-  const last = (col + 1) % pageSize(row) === 0;
-  const bar = weight === null ? null : el("span", { class: "weight", "--share": weight / largest, "aria-hidden": "true" });
-  if (item === null) {
-    return el("li", { class: `cell${last ? " edge" : ""}` }, el("span", { class: "tile gap", "data-row": row, "data-col": col }), bar);
-  }
+  const cell = (content) => {
+    const last = (col + 1) % pageSize(row) === 0; // of its swipe page
+    return el("li", { class: `cell${last ? " edge" : ""}` }, content, weightBar(weight));
+  };
+  if (item === null) return cell(el("span", { class: "tile gap" }));
   const relevant = isRelevant(board, item);
   const isHeld = held?.row === row && held.col === col;
   const classes = ["tile", relevant && "relevant", isHeld && "held", outside && "outside"].filter(Boolean).join(" ");
@@ -51,7 +56,7 @@ function tile(board, row, col, item, held, outside) {
     outside ? el("span", { class: "mark warn", "aria-hidden": "true" }, "!") : null,
     el("span", { class: "name" }, name),
   );
-  return el("li", { class: `cell${last ? " edge" : ""}` }, button, bar);
+  return cell(button);
 }
 
 function header(board, row, index, held) {
@@ -79,7 +84,7 @@ export function drawRows(board) {
   const { list, held } = board;
   list.classList.toggle("posters", [...state.items.values()].some((item) => item.poster));
   const outside = new Set((board.score?.outside ?? []).map(([row, col]) => `${row},${col}`));
-  const focus = list.contains(document.activeElement) ? { ...document.activeElement.dataset } : null;
+  const focus = list.contains(document.activeElement) ? placeOf(document.activeElement) : null;
   while (list.children.length > board.rows.length) list.lastChild.remove();
   board.rows.forEach((row, index) => {
     const marked = row.items.map((_, col) => outside.has(`${index},${col}`));
@@ -106,7 +111,12 @@ export function drawRows(board) {
     track.replaceChildren(...tiles);
   });
   if (held) focusAt(board, held.row, held.col);
-  else if (focus?.row !== undefined) focusAt(board, Number(focus.row), focus.col === undefined ? null : Number(focus.col));
+  else if (focus) focusAt(board, focus.row, focus.col);
+}
+
+// The place that an item, or the grip of a row (without a column), stands for.
+export function placeOf({ dataset: { row, col } }) {
+  return { row: Number(row), col: col === undefined ? null : Number(col) };
 }
 
 export function elementAt(board, row, col) {

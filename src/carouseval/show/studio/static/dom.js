@@ -21,6 +21,11 @@ function fill(element, attributes, children) {
   return element;
 }
 
+// Sets a text only where it changes, so that screen readers do not read it again.
+export function setText(element, text) {
+  if (element.textContent !== text) element.textContent = text;
+}
+
 export function say(text) {
   byId("said").textContent = text;
 }

@@ -1,8 +1,8 @@
 // Moving items and rows with a mouse, pen or finger. While something is held, the page shows where it would land.
 
 import { el } from "./dom.js";
-import { elementAt } from "./board.js";
-import { itemName, rowName, show, edit, state } from "./store.js";
+import { elementAt, placeOf } from "./board.js";
+import { edit, nameAt, show, state } from "./store.js";
 import { landing, moveItem, moveRow } from "./moves.js";
 
 const FAR = 5; // pixels before a press becomes a drag
@@ -36,8 +36,7 @@ class Drag {
     this.start = { x: event.clientX, y: event.clientY };
     this.pointer = event.pointerId;
     this.isTouch = event.pointerType === "touch";
-    const { row, col } = target.dataset;
-    this.from = { row: Number(row), col: col === undefined ? null : Number(col) };
+    this.from = placeOf(target);
     this.base = board.rows;
     this.active = false;
     this.stop = new AbortController();
@@ -62,8 +61,7 @@ class Drag {
     this.active = true;
     board.dragging = true;
     board.held = from;
-    const name = from.col === null ? rowName(this.base[from.row]) || `row ${from.row + 1}` : itemName(this.base[from.row].items[from.col]);
-    this.ghost = el("div", { class: "ghost", "aria-hidden": "true" }, name);
+    this.ghost = el("div", { class: "ghost", "aria-hidden": "true" }, nameAt(this.base, from));
     document.body.append(this.ghost);
     document.body.classList.add("dragging");
     this.follow(x, y);

@@ -23,7 +23,8 @@ export function drawing(board) {
       x += WIDTH + GAP;
       if ((col + 1) % pageSize(index) === 0 && col + 1 < row.items.length) {
         const at = x + (EDGE - GAP) / 2;
-        shapes.push(svg("line", { x1: at, x2: at, y1: y + HEAD, y2: y + HEAD + HEIGHT, stroke: QUIET, "stroke-dasharray": "3 3" }));
+        const [y1, y2] = [y + HEAD, y + HEAD + HEIGHT];
+        shapes.push(svg("line", { x1: at, x2: at, y1, y2, stroke: QUIET, "stroke-dasharray": "3 3" }));
         x += EDGE;
       }
     });
@@ -35,7 +36,7 @@ export function drawing(board) {
   const title = `${state.info.systems[board.system].name}: ${page.user}${page.page === null ? "" : ` ${page.page}`}`;
   return svg(
     "svg",
-    { xmlns: "http://www.w3.org/2000/svg", viewBox: `0 0 ${width} ${y}`, width, height: y, "font-family": "system-ui, sans-serif", "font-size": "12" },
+    { viewBox: `0 0 ${width} ${y}`, width, height: y, "font-family": "system-ui, sans-serif", "font-size": "12" },
     svg("title", {}, title),
     svg("rect", { width, height: y, fill: "#ffffff" }),
     text(LEFT, 26, title, { "font-size": "16", "font-weight": "600", fill: INK }),
@@ -59,9 +60,10 @@ function tile(board, item, x, y) {
     stroke: relevant ? "#8a5a00" : LINE, "stroke-width": relevant ? 2 : 1,
   });
   const words = lines(itemName(item), 13);
-  const mark = relevant ? text(x + 6, y + 14, `★ ${relevanceOf(board, item)}`, { "font-size": "10", fill: "#6b4600", "font-weight": "600" }) : null;
+  const bold = { "font-size": "10", "font-weight": "600", fill: "#6b4600" };
+  const marks = relevant ? [text(x + 6, y + 14, `★ ${relevanceOf(board, item)}`, bold)] : [];
   const top = y + (relevant ? 28 : 20);
-  return [box, mark, ...words.map((word, at) => text(x + 6, top + 13 * at, word, { "font-size": "11", fill: INK }))].filter(Boolean);
+  return [box, ...marks, ...words.map((word, at) => text(x + 6, top + 13 * at, word, { "font-size": "11", fill: INK }))];
 }
 
 // At most two lines of some characters each.

@@ -22,9 +22,13 @@ export function drawIdeal(board) {
       return el("li", { class: `cell small${edge}` }, idealTile(items.get(col), row, col, shown));
     });
     const name = category === null ? "(no category)" : (state.categories.get(category) ?? "");
-    const head = el("div", { class: "row-head" }, el("h4", {}, el("span", { class: "number" }, String(row + 1)), ` ${name}`));
-    const label = `Ideal row ${row + 1}, ${name}`;
-    return el("li", { class: "carousel" }, head, el("ol", { class: "track", tabindex: "0", "aria-label": label }, ...tiles));
+    const number = el("span", { class: "number" }, String(row + 1));
+    const track = { class: "track", tabindex: "0", "aria-label": `Ideal row ${row + 1}, ${name}` };
+    return el(
+      "li", { class: "carousel" },
+      el("div", { class: "row-head" }, el("h4", {}, number, ` ${name}`)),
+      el("ol", track, ...tiles),
+    );
   });
   board.ideal.replaceChildren(...lines);
 }
@@ -32,8 +36,12 @@ export function drawIdeal(board) {
 function idealTile(item, row, col, shown) {
   const place = shown.get(item);
   const stays = place && place[0] === row && place[1] === col;
-  const note = !place ? "not shown" : stays ? "in place" : `from ${place[0] + 1}.${place[1] + 1}`;
-  const full = !place ? "not on the page" : stays ? "already here" : `now in row ${place[0] + 1}, column ${place[1] + 1}`;
+  let note = "not shown", full = "not on the page";
+  if (stays) [note, full] = ["in place", "already here"];
+  else if (place) {
+    const [now, column] = place.map((index) => index + 1);
+    [note, full] = [`from ${now}.${column}`, `now in row ${now}, column ${column}`];
+  }
   return el(
     "span", { class: `tile relevant${place ? "" : " absent"}`, title: `${itemName(item)}: ${full}` },
     el("span", { class: "name" }, itemName(item)), el("small", {}, note),

@@ -2,17 +2,16 @@
 // held, arrows go from item to item.
 
 import { say } from "./dom.js";
-import { focusAt } from "./board.js";
+import { focusAt, placeOf } from "./board.js";
 import { preview } from "./drag.js";
-import { edit, itemName, rowName, show } from "./store.js";
+import { edit, nameAt, show } from "./store.js";
 
 const STEPS = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] };
 
 export function allowKeys(board) {
   let base = null, from = null;
 
-  const name = () =>
-    from.col === null ? rowName(base[from.row]) || `row ${from.row + 1}` : itemName(base[from.row].items[from.col]);
+  const name = () => nameAt(base, from);
 
   function pickUp(place) {
     [base, from, board.held] = [board.rows, place, place];
@@ -47,7 +46,7 @@ export function allowKeys(board) {
   board.list.addEventListener("keydown", (event) => {
     const target = event.target.closest("button.tile, .handle");
     if (!target || board.dragging || event.ctrlKey || event.metaKey || event.altKey) return;
-    const place = { row: Number(target.dataset.row), col: target.dataset.col === undefined ? null : Number(target.dataset.col) };
+    const place = placeOf(target);
     const step = STEPS[event.key];
     if (event.key === " " || event.key === "Enter") {
       if (from) drop(true);

@@ -5,7 +5,7 @@ import { get } from "./api.js";
 import { byId, el, say, showProblem, throttled } from "./dom.js";
 import { extent, sameRows } from "./moves.js";
 import { showPicked, startPicker } from "./picker.js";
-import { fixed, signed } from "./score.js";
+import { signed } from "./score.js";
 import { requestScore, rescore } from "./scoring.js";
 import { drawHeatmap, drawMetricPanel, drawScreenPanel } from "./settings.js";
 import { canRedo, canUndo, forgetHistory, learnNames, on, redo, state, undo } from "./store.js";
@@ -18,6 +18,7 @@ const HINT = matchMedia("(pointer: coarse)").matches
   : "Drag items and rows; or focus one, press Space, and use the arrow keys.";
 let written = null; // the address that we wrote ourselves
 let loading = 0;
+let weightsProblem = null; // shown until weights are there
 
 async function start() {
   startPicker();
@@ -78,7 +79,7 @@ async function loadPage() {
   showProblem(problems.join(" "));
   if (!pages.length) {
     if (view.user === null) return;
-    Object.assign(view, { user: null, page: null, edits: [] }); // the address names a page that these tables do not have
+    Object.assign(view, { user: null, page: null, edits: [] }); // these tables have no page of that name
     await loadPage();
     showProblem(problems.join(" "));
     return;
@@ -129,14 +130,6 @@ const writeAddress = throttled(() => {
   history.replaceState(null, "", written);
 }, 150);
 
-const announce = throttled(() => {
-  const parts = state.boards.map((board) => {
-    const name = state.boards.length > 1 ? `${state.info.systems[board.system].name}: ` : "";
-    return `${name}${state.choices.metric} ${fixed(board.score?.score ?? null)}`;
-  });
-  if (!state.boards.some((board) => board.held)) say(parts.join("; "));
-}, 700);
-
 on("rows", (board) => {
   board.redraw();
   drawHeatmap();
@@ -147,15 +140,18 @@ on("score", (board) => {
   if (!board.held) board.redraw();
   drawOutcome(board);
   drawDifference();
-  if (!board.pending) announce();
 });
 on("weights", () => {
-  showProblem(null);
+  if (byId("problem").textContent === weightsProblem) showProblem(null);
   drawHeatmap();
   state.boards.forEach(drawBoard);
 });
 on("choices", writeAddress);
 on("problem", showProblem);
+on("no weights", (message) => {
+  weightsProblem = message;
+  showProblem(message);
+});
 on("stale", () => showProblem("Other tables were opened in the meantime. Reload the page to see them."));
 on("history", () => {
   byId("undo").disabled = !canUndo();

@@ -35,7 +35,8 @@ function draw() {
       } }, pageText(page)),
     ),
   );
-  byId("found-count").textContent = total ? `${found.length.toLocaleString("en")} of ${total.toLocaleString("en")} pages` : "No page has this in its ids.";
+  const [some, all] = [found.length, total].map((count) => count.toLocaleString("en"));
+  byId("found-count").textContent = total ? `${some} of ${all} pages` : "No page has this in its ids.";
   const input = byId("find");
   input.setAttribute("aria-activedescendant", active >= 0 ? `found-${active}` : "");
   list.children[active]?.scrollIntoView({ block: "nearest" });

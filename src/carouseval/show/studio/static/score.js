@@ -1,6 +1,6 @@
 // The score of a board, what it loses, and how it changed.
 
-import { el } from "./dom.js";
+import { el, setText } from "./dom.js";
 import { state } from "./store.js";
 
 const PARTS = [
@@ -32,24 +32,27 @@ export function scoreCard() {
 export function drawScore(board) {
   const { card, score } = board;
   const value = score?.score ?? null;
-  card.number.textContent = fixed(value);
+  setText(card.number, fixed(value));
   card.number.dataset.value = value === null ? "" : String(value);
   card.number.title = value === null ? "" : String(value);
   card.number.classList.toggle("pending", board.pending);
   card.number.setAttribute("aria-busy", String(board.pending));
-  card.metric.textContent = state.metricName ?? state.choices.metric;
+  setText(card.metric, state.metricName ?? state.choices.metric);
   drawChange(board, value);
   const divided = score?.ideal !== null && score?.ideal !== undefined;
-  card.ideal.textContent = divided ? `${fixed(score.value, 3)} of the ideal ${fixed(score.ideal, 3)}${score.bounded ? " (a bound)" : ""}` : "";
+  const bound = score?.bounded ? " (a bound)" : "";
+  card.ideal.textContent = divided ? `${fixed(score.value, 3)} of the ideal ${fixed(score.ideal, 3)}${bound}` : "";
   const shares = score?.losses && value !== null ? { score: value, ...score.losses } : null;
   card.bar.hidden = card.legend.hidden = !shares;
   const parts = shares ? PARTS.filter(([name]) => name === "score" || score.losses[name] !== undefined) : [];
-  card.bar.replaceChildren(...parts.map(([name]) => el("span", { class: `part ${name}`, "--share": Math.max(0, shares[name]) })));
-  card.legend.replaceChildren(
-    ...parts.map(([name, label, about]) =>
-      el("div", { title: about }, el("dt", {}, el("span", { class: `swatch part ${name}` }), label), el("dd", { "data-part": name, "data-value": shares[name] }, fixed(shares[name]))),
-    ),
-  );
+  const segment = ([name]) => el("span", { class: `part ${name}`, "--share": Math.max(0, shares[name]) });
+  const entry = ([name, label, about]) => {
+    const swatch = el("span", { class: `swatch part ${name}` });
+    const share = el("dd", { "data-part": name, "data-value": shares[name] }, fixed(shares[name]));
+    return el("div", { title: about }, el("dt", {}, swatch, label), share);
+  };
+  card.bar.replaceChildren(...parts.map(segment));
+  card.legend.replaceChildren(...parts.map(entry));
   const notes = [...(score?.defects ?? [])];
   if (score && STATUS[score.status]) notes.unshift(STATUS[score.status]);
   if (score && !score.losses) notes.push("Losses and the ideal page are shown for N2DCG_cat.");
@@ -62,6 +65,6 @@ function drawChange(board, value) {
   const known = value !== null && board.baseline !== null && board.baseline !== undefined;
   const difference = known ? value - board.baseline : 0;
   change.hidden = !known || Math.abs(difference) < 5e-5;
-  change.textContent = change.hidden ? "" : `${difference > 0 ? "▲" : "▼"} ${signed(difference)} since opened`;
+  setText(change, change.hidden ? "" : `${difference > 0 ? "▲" : "▼"} ${signed(difference)} since opened`);
   change.classList.toggle("up", difference > 0);
 }

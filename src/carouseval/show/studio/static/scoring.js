@@ -61,7 +61,7 @@ async function weights() {
     state.screen = answer.screen;
     emit("weights");
   } catch (error) {
-    if (number === asked) emit("problem", error.message);
+    if (number === asked) emit("no weights", error.message);
   }
 }
 

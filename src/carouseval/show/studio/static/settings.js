@@ -22,7 +22,8 @@ export function choose(changes) {
 
 const metricOf = (name) => state.info.metrics.find((metric) => metric.name === name);
 const discountOf = (name) => state.info.discounts.find((discount) => discount.name === name);
-const defaultsOf = (name) => Object.fromEntries((discountOf(name)?.parameters ?? []).map((one) => [one.name, one.default]));
+const defaultsOf = (name) =>
+  Object.fromEntries((discountOf(name)?.parameters ?? []).map((parameter) => [parameter.name, parameter.default]));
 
 function select(label, value, options, onchange) {
   const choices = options.map(([name, text]) => el("option", { value: name, selected: name === value }, text));
@@ -38,7 +39,8 @@ function labelled(label, field) {
 function slider(label, value, { low, high, step, name, integer = false }, onchange) {
   const id = `slider-${name}`;
   const range = el("input", { type: "range", min: low, max: high, step, value, id, "data-name": name });
-  const number = el("input", { type: "number", min: low, max: high, step: integer ? 1 : "any", value, "aria-label": `${label}, exact value` });
+  const exact = { step: integer ? 1 : "any", "aria-label": `${label}, exact value` };
+  const number = el("input", { type: "number", min: low, max: high, value, ...exact });
   const change = (source, target) => {
     const chosen = Number(source.value);
     if (source.value === "" || !Number.isFinite(chosen) || chosen < low || chosen > high) return;
@@ -67,7 +69,8 @@ export function drawMetricPanel() {
   const words = (names) => names.map((name) => [name, WORDS[name] ?? name]);
   fields.push(select("Gain", choices.gain, words(info.gains), (gain) => choose({ gain })));
   if (metric.ideal !== "none") {
-    fields.push(select("Ideal made of", choices.candidates, words(info.candidates), (candidates) => choose({ candidates })));
+    const candidates = words(info.candidates);
+    fields.push(select("Ideal made of", choices.candidates, candidates, (name) => choose({ candidates: name })));
   }
   byId("metric-panel").replaceChildren(...fields.filter(Boolean));
 }
@@ -101,7 +104,7 @@ function cutoffField(metric, choices) {
   if (metric.cutoff === "none") return null;
   const isList = metric.cutoff === "list";
   const text = choices.cutoff === null ? "" : [choices.cutoff].flat().join("x");
-  const field = el("input", { type: "text", value: text, placeholder: isList ? "none, or 10" : "none, or 3x5", inputmode: "text", size: 9 });
+  const field = el("input", { type: "text", value: text, placeholder: isList ? "none, or 10" : "none, or 3x5", size: 9 });
   field.addEventListener("change", () => {
     const sizes = field.value.trim().toLowerCase().split("x").map(Number);
     const valid = sizes.every((size) => Number.isInteger(size) && size > 0) && sizes.length === (isList ? 1 : 2);

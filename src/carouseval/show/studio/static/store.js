@@ -37,6 +37,11 @@ export function rowName(row) {
   return row.category === null ? "" : (state.categories.get(row.category) ?? "");
 }
 
+// What stands at a place: an item or, without a column, a row.
+export function nameAt(rows, { row, col }) {
+  return col === null ? rowName(rows[row]) || `row ${row + 1}` : itemName(rows[row].items[col]);
+}
+
 export const relevanceOf = (board, item) => board.page.relevance[item] ?? null;
 export const isRelevant = (board, item) => (relevanceOf(board, item) ?? 0) > 0;
 
@@ -61,8 +66,8 @@ export function show(board, rows) {
 }
 
 function step(from, to) {
+  if (!from.length || state.boards.some((board) => board.held)) return; // what is held is dropped or put back first
   const rows = from.pop();
-  if (!rows) return;
   to.push(state.boards.map((board) => board.rows));
   state.boards.forEach((board, at) => show(board, rows[at]));
   emit("history");

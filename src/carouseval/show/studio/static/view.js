@@ -7,15 +7,17 @@ import { allowDragging } from "./drag.js";
 import { drawIdeal } from "./ideal.js";
 import { drawingFile } from "./drawing.js";
 import { allowKeys } from "./keyboard.js";
+import { sameRows } from "./moves.js";
 import { drawScore, scoreCard } from "./score.js";
 import { question } from "./scoring.js";
 import { edit, emit, learnNames, state } from "./store.js";
 
 export function createBoard(page) {
   const board = {
-    system: page.system, page, rows: page.rows, score: null, baseline: undefined, pending: true, problem: null, held: null,
+    system: page.system, page, rows: page.rows, held: null, // held: the place of what is being moved
+    score: null, baseline: undefined, pending: true, problem: null, // baseline: the score of the page as it was opened
     card: scoreCard(),
-    list: el("ol", { class: "carousels" }),
+    list: el("ol", { class: "carousels", "aria-label": "Carousels", "aria-describedby": "keys" }),
     ideal: el("ol", { class: "carousels" }),
     heading: el("h2"),
   };
@@ -32,13 +34,15 @@ const button = (text, name, onclick) => el("button", { type: "button", class: na
 
 function section(board) {
   const { card } = board;
-  board.idealBox = el("details", { class: "ideal", open: true }, el("summary", {}, el("h3", {}, "Ideal page")), board.ideal);
+  const summary = el("summary", {}, el("h3", {}, "Ideal page"));
+  board.idealBox = el("details", { class: "ideal", open: true }, summary, board.ideal);
+  const line = { class: "score-line", role: "status", "aria-atomic": "true" };
   return el(
     "section", { class: "board", "data-system": board.system },
     el("div", { class: "score-card" },
       el("div", { class: "score-head" },
         board.heading,
-        el("p", { class: "score-line", role: "status" }, card.metric, " ", card.number, " ", card.change),
+        el("p", line, card.metric, " ", card.number, " ", card.change),
         card.ideal),
       card.bar, card.legend, card.notes),
     el("div", { class: "bar actions" },
@@ -65,11 +69,11 @@ export function drawOutcome(board) {
   drawIdeal(board);
   const metric = state.info.metrics.find(({ name }) => name === state.choices.metric);
   board.toIdeal.disabled = metric.ideal !== "category" || !board.score?.ideal_cells.length;
-  board.toIdeal.title = metric.ideal === "category" ? "Show the best page that these judgments allow" : "Only N2DCG_cat has an ideal that is a page of carousels";
-  board.reset.disabled = board.rows === page(board);
+  board.toIdeal.title = metric.ideal === "category"
+    ? "Show the best page that these judgments allow"
+    : "Only N2DCG_cat has an ideal that is a page of carousels";
+  board.reset.disabled = sameRows(board.rows, board.page.rows);
 }
-
-const page = (board) => board.page.rows;
 
 async function rearrange(board) {
   const before = board.rows;
@@ -93,6 +97,7 @@ async function exportLayout(board) {
 }
 
 function fileName(board) {
-  const parts = [state.info.systems[board.system].name, board.page.user, board.page.page].filter((part) => part !== null);
+  const { user, page } = board.page;
+  const parts = [state.info.systems[board.system].name, user, page].filter((part) => part !== null);
   return parts.join("-").replace(/[^\w.-]+/g, "_").slice(0, 80) || "layout";
 }

@@ -37,7 +37,7 @@ class IdealCell(NamedTuple):
 
 
 @dataclass(frozen=True)
-class PageScore:
+class VersionScore:
     """What becomes of a page."""
 
     score: float | None  # None where the page is not part of the mean
@@ -85,14 +85,14 @@ class PageScorer:
         """Whether the ideal is a page of carousels, which :meth:`ideal_rows` gives."""
         return self.plan.metrics[self._name].ideal == "category"
 
-    def score(self, rows: Sequence[PageRow]) -> PageScore:
+    def score(self, rows: Sequence[PageRow]) -> VersionScore:
         """Score a version of the page."""
         layouts, page = self._read(rows)
         outcome = PageOutcomes.of(self._judged, layouts, self.plan).by_metric[self._name]
         ideals = self._ideals.for_layouts(self._judged, None)  # a version's own ideals are not those of the next
         scores = score(self._judged, page, self.plan, ideals).metrics[self._name]
         losses, cells = self._steps(page, ideals) if self.has_ideal_page else (None, ())
-        return PageScore(
+        return VersionScore(
             score=_page_score(outcome, float(scores.score[0])),
             status=str(outcome.status[0]),
             value=float(scores.value[0]),

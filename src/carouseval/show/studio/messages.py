@@ -7,7 +7,7 @@ from typing import Any
 
 from carouseval.evaluation.editing.open_pages import OpenPages, PageName
 from carouseval.evaluation.editing.page_rows import PageRow
-from carouseval.evaluation.editing.page_scorer import PageScore
+from carouseval.evaluation.editing.page_scorer import VersionScore
 from carouseval.show.studio.bad_request import require_flag, require_integer, require_list, require_object
 from carouseval.show.studio.choices import MOST_COLS, MOST_ROWS, Choices, screen_of
 from carouseval.show.studio.posters import find_poster
@@ -111,7 +111,7 @@ def _item(workspace: Workspace, item: int) -> dict[str, Any]:
     }
 
 
-def score_json(workspace: Workspace, score: PageScore) -> dict[str, Any]:
+def score_json(workspace: Workspace, score: VersionScore) -> dict[str, Any]:
     """A score, what is lost, and the ideal page with the names of what is on it."""
     cells = score.ideal_cells
     return {

@@ -1,5 +1,6 @@
 """``carouseval studio``: a local page on which a layout can be rearranged while its score is watched."""
 
+from functools import partial
 from importlib.util import find_spec
 from typing import Annotated, Any
 
@@ -16,10 +17,11 @@ carouseval studio layouts.parquet judgments.parquet --items items.parquet
 carouseval studio new.parquet judgments.parquet --items items.parquet --other prod.parquet
 carouseval studio layouts.csv judgments.csv --by device --grid tv=8x12/1,5 --grid phone=phone:6x10/1,3 --no-browser
 """
+_METRIC = "Metric shown at first, such as 'N2DCG_cat(d_rpb)@3x5'; the page can choose others."
 NOT_INSTALLED = 'the studio needs Starlette and Uvicorn. Install them: pip install "carouseval[show]"'
 
 
-@with_settings
+@partial(with_settings, help={"metrics": _METRIC})
 def studio(
     layouts: Annotated[
         str | None, typer.Argument(help="Layouts, as for carouseval evaluate. Default: sample data.")

@@ -9,7 +9,7 @@ from carouseval.evaluation.plan import ScoringPlan
 from carouseval.evaluation.settings import Settings
 from carouseval.metrics.discount_base import Discount, classes
 from carouseval.metrics.gains import GAIN_NAMES
-from carouseval.metrics.grid import PRESETS, Grid, resized, sizes_by_row
+from carouseval.metrics.grid import Grid, resized, sizes_by_row
 from carouseval.metrics.metric_base import Metric, SystemMetric, metric_classes
 from carouseval.metrics.names import metric as parse_metric
 from carouseval.show.studio.bad_request import (
@@ -84,7 +84,6 @@ class Offer:
             ],
             "gains": list(GAIN_NAMES),
             "candidates": list(Settings.choices()["candidates"]),
-            "screens": {name: _screen(grid) for name, grid in PRESETS.items()},
             "largest": {"rows": MOST_ROWS, "cols": MOST_COLS},
             "chosen": self._chosen(),
         }
@@ -149,16 +148,14 @@ def _read_screen(value: Any) -> dict[str, int]:
 
 
 def screen_of(grid: Grid) -> dict[str, Any]:
-    """A page's own screen, as the page reads it."""
-    return _screen(grid) | {"page_sizes": sizes_by_row(grid)}
-
-
-def _screen(grid: Grid) -> dict[str, int]:
+    """A screen as the page reads it; ``page_size`` is that of most rows."""
+    sizes = sizes_by_row(grid)
     return {
         "rows": grid.rows,
         "cols": grid.cols,
-        "page_size": sizes_by_row(grid)[-1],
+        "page_size": sizes[-1],
         "visible_rows": grid.visible_rows,
+        "page_sizes": sizes,
     }
 
 

@@ -11,6 +11,7 @@ from carouseval.evaluation.editing.page_scorer import VersionScore
 from carouseval.show.studio.bad_request import require_flag, require_integer, require_list, require_object
 from carouseval.show.studio.choices import MOST_COLS, MOST_ROWS, Choices, screen_of
 from carouseval.show.studio.posters import find_poster
+from carouseval.show.studio.uploads import MOST_BYTES
 from carouseval.show.studio.workspace import Workspace
 
 MOST_CODE = 2**32 - 2
@@ -62,6 +63,7 @@ def state_json(workspace: Workspace) -> dict[str, Any]:
         "source": workspace.tables.source,
         "is_start": workspace.tables is workspace.start,
         "systems": [{"name": name, "pages": count} for name, count in zip(pages.names, pages.counts(), strict=True)],
+        "upload_megabytes": MOST_BYTES >> 20,
         **workspace.offer.as_dict(),
     }
 

@@ -23,7 +23,6 @@ let weightsProblem = null; // shown until weights are there
 async function start() {
   startPicker();
   startTables();
-  byId("upload-limit").textContent = "100";
   try {
     takeInfo(await get("state"));
     await restore();
@@ -38,6 +37,7 @@ function takeInfo(info) {
   state.categories.clear();
   byId("source").textContent = info.source;
   byId("source").title = info.source;
+  byId("upload-limit").textContent = info.upload_megabytes;
   const several = info.systems.length > 1;
   byId("compare-label").hidden = !several;
   byId("system-label").hidden = !several;

@@ -342,9 +342,18 @@ def test_a_link_restores_the_view(studio: StudioPage, browser: Browser) -> None:
     other.close()
 
 
-@pytest.mark.parametrize(
-    "fragment", ["#user=nobody", "#metric=x&discount=y", "#edit0=9-zz~Q", "#screen=1x1x1x1", "#%F0%9F&="]
-)
+ODD_LINKS = [
+    "#user=nobody",
+    "#metric=x&discount=y&gain=z&candidates=&system=9&compare=1",
+    "#metric=N2DCG_cat&discount=d_scan",
+    "#metric=N2DCG_cat&discount=d_rpd&parameters=mu:x,zz:1,alpha&cutoff=3&screen=1x1x1x1",
+    "#metric=NDCG&cutoff=3x5&screen=axb",
+    "#edit0=9-zz~Q",
+    "#%F0%9F&=",
+]
+
+
+@pytest.mark.parametrize("fragment", ODD_LINKS)
 def test_odd_links_still_show_a_page(browser: Browser, server: Studio, fragment: str) -> None:
     studio = StudioPage(browser, server.address)
     studio.open(fragment)

@@ -7,7 +7,7 @@ import { extent, sameRows } from "./moves.js";
 import { showPicked, startPicker } from "./picker.js";
 import { signed } from "./score.js";
 import { requestScore, rescore } from "./scoring.js";
-import { drawHeatmap, drawMetricPanel, drawScreenPanel } from "./settings.js";
+import { drawHeatmap, drawMetricPanel, drawScreenPanel, soundChoices } from "./settings.js";
 import { canRedo, canUndo, forgetHistory, learnNames, on, redo, state, undo } from "./store.js";
 import { startTables } from "./tables.js";
 import { createBoard, drawBoard, drawOutcome } from "./view.js";
@@ -49,8 +49,7 @@ function takeInfo(info) {
 async function restore() {
   const wanted = decodeView(location.hash);
   const { info } = state;
-  state.choices = { ...info.chosen, ...wanted.choices };
-  if (!info.metrics.some(({ name }) => name === state.choices.metric)) state.choices = { ...info.chosen };
+  state.choices = soundChoices(wanted.choices);
   Object.assign(view, { ...wanted, system: Math.min(wanted.system, info.systems.length - 1) });
   view.compare &&= info.systems.length > 1;
   await loadPage();

@@ -25,6 +25,31 @@ const discountOf = (name) => state.info.discounts.find((discount) => discount.na
 const defaultsOf = (name) =>
   Object.fromEntries((discountOf(name)?.parameters ?? []).map((parameter) => [parameter.name, parameter.default]));
 
+// What a link chooses, as far as there is such a thing; the rest is as the server has it.
+export function soundChoices(wanted) {
+  const { info } = state;
+  const isSize = (size) => Number.isInteger(size) && size > 0;
+  const choices = { ...info.chosen };
+  if (metricOf(wanted.metric)) choices.metric = wanted.metric;
+  if (discountOf(wanted.discount)) {
+    const parameters = defaultsOf(wanted.discount);
+    for (const [name, value] of Object.entries(wanted.parameters ?? {})) {
+      if (name in parameters && Number.isFinite(value)) parameters[name] = value;
+    }
+    Object.assign(choices, { discount: wanted.discount, parameters });
+  }
+  if (info.gains.includes(wanted.gain)) choices.gain = wanted.gain;
+  if (info.candidates.includes(wanted.candidates)) choices.candidates = wanted.candidates;
+  const sizes = [wanted.cutoff].flat();
+  const lengths = { page: 2, list: 1 };
+  if (wanted.cutoff === null) choices.cutoff = null;
+  else if (sizes.every(isSize) && sizes.length === lengths[metricOf(choices.metric).cutoff]) {
+    choices.cutoff = wanted.cutoff;
+  }
+  if (wanted.screen && Object.values(wanted.screen).every(isSize)) choices.screen = wanted.screen;
+  return choices;
+}
+
 function select(label, value, options, onchange) {
   const choices = options.map(([name, text]) => el("option", { value: name, selected: name === value }, text));
   const field = el("select", { onchange: () => onchange(field.value) }, ...choices);

@@ -73,10 +73,12 @@ bench: $(INSTALLED)
 	$(BIN)/python benchmarks/evaluation.py
 	$(BIN)/python benchmarks/comparison.py
 	$(BIN)/python benchmarks/attention.py
+	$(BIN)/python benchmarks/studio.py
 	$(BIN)/python benchmarks/startup.py
 
 pictures: $(INSTALLED)
 	$(BIN)/python docs/pictures.py
+	$(BIN)/python docs/studio_picture.py
 
 format: $(READY)
 	$(BIN)/ruff check --fix .

@@ -20,6 +20,7 @@ from carouseval.cli import (
     sample,
     score,
     simulate,
+    studio,
 )
 
 app: typer.Typer = typer.Typer(
@@ -44,6 +45,7 @@ for _command, _examples in (
     (judgments.judgments, judgments.EXAMPLES),
     (pages.pages, pages.EXAMPLES),
     (adds.adds, adds.EXAMPLES),
+    (studio.studio, studio.EXAMPLES),
     (sample.sample, sample.EXAMPLES),
     (reproduce.reproduce, reproduce.EXAMPLES),
     (fit.fit, fit.EXAMPLES),

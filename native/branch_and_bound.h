@@ -2,7 +2,8 @@
 //
 // With rows fixed the best place of every item is a matching, so only rows need branching. At every node prices of
 // items are improved step by step; the bound they give also tells which rows a category cannot have in a better page.
-// As soon as few enough sets of categories are left for the first rows, a lattice of these is searched instead.
+// As soon as few enough sets of categories are left for the first rows, a lattice of these is searched instead: few
+// compared with the work of a bound, since of small sets some nodes are quicker; ever more, the more nodes there are.
 #pragma once
 
 #include "best_page.h"
@@ -44,6 +45,8 @@ class BranchAndBound {
   double bound() const { return bound_; }
 
  private:
+  static constexpr int kWorkPerArc = 2;
+
   struct Ban {
     int category, choice;
   };
@@ -98,7 +101,8 @@ class BranchAndBound {
       open_bound_ = std::max(open_bound_, bound);
     } else {
       const double last = rows_.bound(steps_.prices, forbidden_, column_.at(0));
-      if (lattice_.search(bound, last)) open_bound_ = std::max(open_bound_, lattice_.open_bound());
+      if (lattice_.search(bound, last, nodes_ * work_ / kWorkPerArc))
+        open_bound_ = std::max(open_bound_, lattice_.open_bound());
       else branch(bound);
     }
     undo(mark);

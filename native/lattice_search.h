@@ -26,11 +26,12 @@ class LatticeSearch {
   }
 
   // Searches the pages that bans leave, none of which is worth more than `bound`, nor than the last bound of the rows;
-  // false if they are too many for a lattice. open_bound() is the largest bound that was left unexplored.
-  bool search(double bound, double last) {
+  // false if they are too many for a lattice of so many arcs. open_bound() is the largest bound that was left
+  // unexplored.
+  bool search(double bound, double last, int64_t most_arcs) {
     open_bound_ = 0.0;
     if (!best_.beaten_by(last)) return true;
-    if (!lattice_.build(*rows_, steps_->prices, last)) return false;
+    if (!lattice_.build(*rows_, steps_->prices, last, most_arcs)) return false;
     bound = std::min(bound, last);
     if (!close_root(bound)) {
       Buffer<double> prices(steps_->size());

@@ -48,7 +48,8 @@ class RowLattice {
   int columns() const { return columns_; }
 
   // All sets that can be part of a better page, by the losses of the last bound; false: too many.
-  bool build(const LagrangianBound& rows, const Prices& prices, double bound) {
+  bool build(const LagrangianBound& rows, const Prices& prices, double bound, int64_t most_arcs) {
+    most_arcs_ = std::min(most_arcs, kMostArcs);
     if (!bits_.read(*candidates_, *types_, rows)) return false;
     showable_.read(*candidates_, *types_, prices.level.at(0), bits_);
     for (auto* values : {&layer_, &path_}) values->reserve(columns_ + 2);
@@ -268,7 +269,7 @@ class RowLattice {
         add_set(set, loss, needs);
         limits_.add(types_->count());
       }
-      if (arcs == kMostArcs) return false;
+      if (arcs >= most_arcs_) return false;
       loss_[found] = std::min(loss_[found], loss);
       arc_.extend(arcs + 1);
       arc_[arcs++] = {s, found, n < 0 ? -1 : bits_.category(n)};
@@ -320,6 +321,7 @@ class RowLattice {
   const Candidates* candidates_ = nullptr;
   const ItemTypes* types_ = nullptr;
   int columns_ = 0, lanes_ = 0, levels_ = 0, sets_ = 0, layer_begin_ = 0, depth_ = 0;
+  int64_t most_arcs_ = 0;
   double base_ = 0.0;
   ShowableItems showable_;
   CategoryBits bits_;

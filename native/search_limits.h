@@ -15,16 +15,19 @@ class SearchLimits {
 
   const double tolerance;  // relative: a gap that need not be closed
 
-  void start() { work_ = 0; }
+  void start() { work_ = next_check_ = 0; }
   void add(int64_t steps) {
     work_ += steps;
+    if (work_ < next_check_) return;
+    next_check_ = work_ + kCheckSteps;
     pieces_.check_stop();
   }
   bool spent() const { return work_ >= work_limit_; }
-  int64_t work() const { return work_; }
 
  private:
-  int64_t work_limit_, work_ = 0;
+  static constexpr int64_t kCheckSteps = 100'000;  // asking looks at the clock
+
+  int64_t work_limit_, work_ = 0, next_check_ = 0;
   Pieces& pieces_;
 };
 

@@ -4,6 +4,9 @@ import pytest
 from starlette.testclient import TestClient
 
 from carouseval.show.studio.guard import HEADERS
+from carouseval.show.studio.server import create_app
+from carouseval.show.studio.uploads import Uploads
+from carouseval.show.studio.workspace import Workspace
 from tests.show.studio.conftest import ADDRESS, PORT
 
 OTHER_HOSTS = ["evil.example", f"evil.example:{PORT}", "127.0.0.1", "localhost:1", "", f"127.0.0.1:{PORT}.evil.example"]
@@ -22,6 +25,15 @@ def test_this_machine_is_answered(client: TestClient, host: str) -> None:
     assert client.get("/api/state", headers={"host": host}).status_code == 200
     answer = client.post("/api/open", json={"source": "start"}, headers={"host": host, "origin": f"http://{host}"})
     assert answer.status_code == 200
+
+
+def test_browsers_leave_out_port_80(workspace: Workspace) -> None:
+    uploads = Uploads()
+    with TestClient(create_app(workspace, uploads, 80), base_url="http://127.0.0.1") as client:
+        assert client.get("/api/state").status_code == 200
+        headers = {"origin": "http://127.0.0.1"}
+        assert client.post("/api/open", json={"source": "start"}, headers=headers).status_code == 200
+    uploads.close()
 
 
 @pytest.mark.parametrize("path", ["score", "ideal", "weights", "layout", "open", "upload"])

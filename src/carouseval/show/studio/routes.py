@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from starlette.concurrency import run_in_threadpool
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
@@ -187,6 +187,8 @@ class Interface:
                 return _error(self._uploads.with_names(str(error)), 400)
             except OSError as error:  # a full disk, a poster that is gone
                 return _error(f"{error.filename or 'the file'}: {error.strerror or error}.", 500)
+            except ClientDisconnect:  # a page that was closed meanwhile: nobody reads the answer
+                return _error("the request was broken off.", 400)
             except MemoryError:
                 return _error("not enough memory; try smaller tables or a smaller screen.", 400)
             except Exception:

@@ -36,7 +36,7 @@ def test_browsers_leave_out_port_80(workspace: Workspace) -> None:
     uploads.close()
 
 
-@pytest.mark.parametrize("path", ["score", "ideal", "weights", "layout", "open", "upload"])
+@pytest.mark.parametrize("path", ["score", "ideal", "weights", "layout", "names", "open", "upload"])
 @pytest.mark.parametrize("origin", ["http://evil.example", "null", "https://127.0.0.1:8737", "http://127.0.0.1:1", ""])
 def test_posts_of_other_sites_are_refused(client: TestClient, path: str, origin: str) -> None:
     answer = client.post(f"/api/{path}", json={}, headers={"origin": origin})

@@ -160,6 +160,17 @@ def test_pages_are_found_and_listed_in_part(client: TestClient) -> None:
     assert client.get("/api/page").json()["user"] == users[0]
 
 
+def test_names_of_items_that_no_page_shows(client: TestClient) -> None:
+    rows = [{"category": 3, "pinned": False, "items": [5, None, 60]}]
+    names = post(client, "names", {"data": 1, "rows": rows})
+    assert list(names["items"]) == ["5", "60"]
+    assert list(names["categories"]) == ["3"]
+    titles = dict(home().items.select("item_id", "title").iter_rows())
+    assert all(item["title"] == titles[item["id"]] for item in names["items"].values())
+    assert client.post("/api/names", json={"data": 2, "rows": rows}).status_code == 409
+    assert client.post("/api/names", json={"data": 1, "rows": [rows[0] | {"items": [10**6]}]}).status_code == 400
+
+
 def test_titles_stay_text(client: TestClient) -> None:
     titles = {item["title"] for item in page_of(client, "u0000")["items"].values()}
     assert SCRIPT in titles
@@ -248,7 +259,7 @@ BODIES = [
 
 
 @pytest.mark.parametrize(("body", "message"), BODIES)
-@pytest.mark.parametrize("path", ["score", "weights", "ideal", "layout", "open"])
+@pytest.mark.parametrize("path", ["score", "weights", "ideal", "layout", "names", "open"])
 def test_bodies_that_are_no_questions_are_refused(client: TestClient, path: str, body: bytes, message: str) -> None:
     answer = client.post(f"/api/{path}", content=body, headers={"content-type": "application/json"})
     assert answer.status_code == 400

@@ -16,6 +16,7 @@ from carouseval.show.studio.bad_request import (
     BadRequestError,
     parse_json,
     query_integer,
+    require_integer,
     require_text,
     require_word,
 )
@@ -45,6 +46,7 @@ class Interface:
             Route("/api/weights", self._post(self._weights), methods=["POST"]),
             Route("/api/score", self._post(self._score), methods=["POST"]),
             Route("/api/ideal", self._post(self._ideal), methods=["POST"]),
+            Route("/api/names", self._post(self._names), methods=["POST"]),
             Route("/api/layout", self._post(self._layout), methods=["POST"]),
             Route("/api/upload", self._answer(self._upload), methods=["POST"]),
             Route("/api/open", self._post(self._open), methods=["POST"]),
@@ -113,6 +115,10 @@ class Interface:
         scorer = self._workspace.scorer(request.system, request.code, request.choices)
         rows = scorer.ideal_rows(request.rows)
         return {"rows": messages.rows_json(rows), **messages.names_json(self._workspace, rows)}
+
+    def _names(self, content: Mapping[str, Any]) -> Any:
+        self._workspace.check_revision(require_integer("data", content.get("data"), 0, messages.MOST_CODE))
+        return messages.names_json(self._workspace, messages.read_rows(content.get("rows"), self._workspace.pages))
 
     def _layout(self, content: Mapping[str, Any]) -> Any:
         request = messages.read_page_request(content, self._workspace)

@@ -167,7 +167,7 @@ class OpenPages:
         return None if "://" in path or "://" in name else Path(path).parent / name
 
     def layout(self, system: int, code: int, rows: Sequence[PageRow]) -> pl.DataFrame:
-        """A version of a page as a table of layouts, ids of the same type as in the tables."""
+        """A version of a page as a table of layouts, ids of the same type as in the tables, with its segments."""
         inputs = self._inputs[system]
         cells = [
             (number, col, item, row.category, row.pinned)
@@ -184,7 +184,11 @@ class OpenPages:
             frame = frame.with_columns(self.categories.gather(category).alias("category"))
         if self.has_column(system, "pinned"):
             frame = frame.with_columns(pl.Series("pinned", pinned))
-        return frame
+        return frame.with_columns(
+            inputs.codebook.segment_values(name, np.full(len(cells), codes[code]))
+            for name, codes in inputs.layouts.segments.items()
+            if self.has_column(system, name)
+        )
 
     def _item_texts(self, column: str) -> dict[int, str]:
         """The first text of each item in a column of the table of items, where it has one."""

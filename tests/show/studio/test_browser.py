@@ -10,6 +10,8 @@ import pytest
 from playwright.sync_api import Browser, Route, expect
 
 import carouseval as cv
+from carouseval.evaluation.settings import Settings
+from carouseval.show.studio.workspace import StudioTables
 from tests.show.studio.browser import StudioPage, open_browser
 from tests.show.studio.conftest import SCRIPT, Studio, home, home_settings, home_tables
 
@@ -137,6 +139,34 @@ def test_rows_are_moved_with_the_keyboard(studio: StudioPage) -> None:
         studio.page.keyboard.press(key)
     expect(studio.handle(3)).to_be_focused()
     assert studio.row_names() == [*names[:2], names[3], names[2], *names[4:]]
+
+
+def test_the_keyboard_steps_over_gaps(browser: Browser) -> None:
+    places = [(1, 2, "a"), (1, 3, "b"), (3, 1, "c"), (3, 4, "d"), (4, 1, "e")]  # a gap at the start, row 2 is skipped
+    layouts = {
+        "user_id": ["u"] * len(places),
+        "row": [row for row, _, _ in places],
+        "col": [col for _, col, _ in places],
+        "item_id": [item for _, _, item in places],
+        "category": [f"category {row}" for row, _, _ in places],
+    }
+    judgments = {"user_id": ["u"], "item_id": ["b"], "relevance": [1]}
+    server = Studio(StudioTables({"gaps": layouts}, judgments, None, Settings(invalid="count"), "gaps"))
+    server.start()
+    studio = StudioPage(browser, server.address)
+    studio.open()
+    studio.tile(3, 0).focus()
+    for key, place in [("Up", (2, 0)), ("Up", (0, 1)), ("Right", (0, 2)), ("Down", (2, 3)), ("Left", (2, 0))]:
+        studio.page.keyboard.press(f"Arrow{key}")
+        expect(studio.tile(*place)).to_be_focused()
+    studio.page.keyboard.press("ArrowLeft")
+    expect(studio.handle(2)).to_be_focused()
+    before = studio.score()
+    studio.drag(studio.tile(3, 0), studio.board().locator(".carousels .tile.gap").first)
+    expect(studio.tile(3, 0)).to_be_visible()  # the only item of its row stays: an empty row is no carousel
+    assert studio.score() == before
+    studio.close()
+    server.stop()
 
 
 def test_touch_holds_before_it_drags(browser: Browser, server: Studio) -> None:

@@ -2,10 +2,12 @@
 
 import asyncio
 import gzip
+import io
 import zlib
 from collections.abc import Callable
 from typing import Any
 
+import polars as pl
 import pytest
 from starlette.testclient import TestClient
 
@@ -126,6 +128,17 @@ def test_compressed_text_is_refused_whatever_its_name(
     answer = client.post("/api/upload", params={"table": "layouts", "name": name}, content=pack(LAYOUTS.encode()))
     assert answer.status_code == 400
     assert answer.json()["error"] == f"{name} is compressed; unpack it, or give its path at start."
+
+
+def test_a_small_file_of_very_many_lines_is_refused(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    content = io.BytesIO()
+    pl.DataFrame({"user_id": [1] * 101}).write_parquet(content)
+    query = {"table": "layouts", "name": "x.parquet"}
+    assert client.post("/api/upload", params=query, content=content.getvalue()).status_code == 200
+    monkeypatch.setattr(module, "MOST_LINES", 100)
+    answer = client.post("/api/upload", params=query, content=content.getvalue())
+    assert answer.status_code == 413
+    assert answer.json()["error"] == "x.parquet has more than 100 lines; give its path at start."
 
 
 def test_files_in_use_outlive_other_uploads(client: TestClient, workspace: Workspace) -> None:

@@ -6,11 +6,14 @@ from collections.abc import AsyncIterator, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+import polars as pl
+
 from carouseval.show.studio.bad_request import BadRequestError
 
 TABLES = ("layouts", "judgments", "items", "other")
 SUFFIXES = (".csv", ".tsv", ".parquet", ".ndjson", ".jsonl", ".json")
 MOST_BYTES = 100 * 2**20
+MOST_LINES = 30_000_000  # of Parquet, which can hold billions of equal lines in little space
 MOST_FILES = 8  # besides those in use
 # how gzip, Zstandard and zlib begin, which readers unpack whatever a file is called: it could become of any size
 _COMPRESSED = (b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"x\x01", b"x^", b"x\x9c", b"x\xda")
@@ -57,6 +60,8 @@ class Uploads:
                     raise BadRequestError(f"{name} is compressed; unpack it, or give its path at start.")
             if not size:
                 raise BadRequestError(f"{name} is empty.")
+            if suffix == ".parquet" and _count_lines(path) > MOST_LINES:
+                raise BadRequestError(f"{name} has more than {MOST_LINES:,} lines; give its path at start.", 413)
         except BaseException:
             path.unlink(missing_ok=True)
             raise
@@ -86,3 +91,11 @@ class Uploads:
         for upload in list(self._files.values()):
             message = message.replace(str(upload.path), upload.name)
         return message
+
+
+def _count_lines(path: Path) -> int:
+    """How many lines a Parquet file has by its own account; 0 if it is damaged, which is said when it is opened."""
+    try:
+        return int(pl.scan_parquet(path).select(pl.len()).collect().item())
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException):
+        return 0

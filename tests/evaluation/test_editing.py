@@ -198,6 +198,23 @@ def test_pages_are_found_by_user_and_page() -> None:
         assert (unjudged.score, unjudged.status) == (None, "no_relevant")
 
 
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"col": [1, 1, 1]}, "layouts: user_id='7': at least one cell appears twice. Each cell holds one item;"),
+        ({"pinned": [True, False, True]}, "layouts: user_id='7': at least one row is only partly pinned."),
+    ],
+)
+def test_pages_that_evaluate_refuses_are_refused(changes: dict[str, Any], message: str) -> None:
+    layouts = {"user_id": [7, 7, 7], "row": [1, 1, 2], "col": [1, 2, 1], "item_id": [1, 2, 3], "category": list("aab")}
+    judgments = {"user_id": [7], "item_id": [2], "relevance": [2]}
+    with pytest.raises(DataError):
+        cv.evaluate(layouts | changes, judgments)
+    with OpenPages({"x": layouts | changes}, judgments, None, Settings()) as pages, pytest.raises(DataError) as error:
+        pages.page(0, 0)
+    assert str(error.value).startswith(message)
+
+
 def test_large_tables_in_temporary_files_give_the_same_pages() -> None:
     with open_sample("genres") as in_memory, open_sample("genres", memory=1e-6) as in_files:
         for name in all_pages(in_memory):

@@ -31,6 +31,19 @@ def test_little_data_is_drawn(chart: Any, words: str) -> None:
     assert words in texts(drawn(chart()))
 
 
+def test_legends_of_tiny_and_huge_values_are_short() -> None:
+    for values in ([[1e-300, 0.0]], [[1e308, 1.0]]):
+        chart = cv.charts.heatmap(values)
+        assert float(drawn(chart).get("width", "0")) < 300
+
+
+def test_alt_texts_of_means_name_the_metrics() -> None:
+    alt = cv.evaluate(LAYOUTS, JUDGMENTS, metrics=["N2DCG_cat", "RR"]).chart("means").alt
+    assert "N2DCG_cat: all users" in alt
+    assert "RR: all users" in alt
+    assert "N2DCG_cat has no score" in score_page([[math.nan]], ["N2DCG_cat"]).chart().alt
+
+
 def test_many_systems_with_long_names() -> None:
     layouts = data().layouts["new"]
     names = [f"a system whose name is far too long to be read in any chart, version {at}" for at in range(20)]

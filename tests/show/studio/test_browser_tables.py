@@ -1,11 +1,12 @@
 """Opening other tables in a browser, and accessibility in every state of the page."""
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, FilePayload, expect
+from playwright.sync_api import Browser, FilePayload, Route, expect
 
 from tests.show.studio.browser import StudioPage, open_browser
 from tests.show.studio.conftest import Studio, home_tables
@@ -55,6 +56,23 @@ def test_tables_are_opened(browser: Browser, server: Studio) -> None:
     studio.page.locator("#open-start").click()
     expect(studio.page.locator("#source")).to_have_text("home pages")
     assert 0 < studio.score() < 1
+    studio.close()
+
+
+def test_large_files_are_not_sent(browser: Browser, server: Studio) -> None:
+    studio = StudioPage(browser, server.address)
+
+    def lower_limit(route: Route) -> None:
+        route.fulfill(json=route.fetch().json() | {"upload_megabytes": 0})
+
+    studio.page.route(re.compile("/api/state"), lower_limit)
+    studio.open()
+    studio.page.locator("#open").click()
+    choose(studio, layouts=LAYOUTS, judgments=JUDGMENTS)
+    studio.page.locator("#open-files").click()
+    message = "layouts.csv is larger than 0 MB; give its path at start."
+    expect(studio.page.locator("#tables-problem")).to_have_text(message)
+    assert not [url for url in studio.requests if "/api/upload" in url]
     studio.close()
 
 

@@ -4,6 +4,9 @@ import pytest
 from starlette.testclient import TestClient
 
 from carouseval.show.studio.guard import HEADERS
+from carouseval.show.studio.server import create_app
+from carouseval.show.studio.uploads import Uploads
+from carouseval.show.studio.workspace import Workspace
 from tests.show.studio.conftest import ADDRESS, PORT
 
 OTHER_HOSTS = ["evil.example", f"evil.example:{PORT}", "127.0.0.1", "localhost:1", "", f"127.0.0.1:{PORT}.evil.example"]
@@ -24,7 +27,16 @@ def test_this_machine_is_answered(client: TestClient, host: str) -> None:
     assert answer.status_code == 200
 
 
-@pytest.mark.parametrize("path", ["score", "ideal", "weights", "layout", "open", "upload"])
+def test_browsers_leave_out_port_80(workspace: Workspace) -> None:
+    uploads = Uploads()
+    with TestClient(create_app(workspace, uploads, 80), base_url="http://127.0.0.1") as client:
+        assert client.get("/api/state").status_code == 200
+        headers = {"origin": "http://127.0.0.1"}
+        assert client.post("/api/open", json={"source": "start"}, headers=headers).status_code == 200
+    uploads.close()
+
+
+@pytest.mark.parametrize("path", ["score", "ideal", "weights", "layout", "names", "open", "upload"])
 @pytest.mark.parametrize("origin", ["http://evil.example", "null", "https://127.0.0.1:8737", "http://127.0.0.1:1", ""])
 def test_posts_of_other_sites_are_refused(client: TestClient, path: str, origin: str) -> None:
     answer = client.post(f"/api/{path}", json={}, headers={"origin": origin})

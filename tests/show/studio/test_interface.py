@@ -116,7 +116,7 @@ def test_an_edit_scores_as_its_exported_table(client: TestClient) -> None:
     score = post(client, "score", question(page | {"rows": rows}))["score"]
     answer = client.post("/api/layout", json=question(page | {"rows": rows}))
     assert answer.headers["content-type"].startswith("text/csv")
-    layout = pl.read_csv(io.StringIO(answer.text)).with_columns(device=pl.lit("tv"))
+    layout = pl.read_csv(io.StringIO(answer.text))
     result = cv.evaluate(layout, home().judgments, home().items, missing_pages="skip", **home_settings())
     assert result.mean["N2DCG_cat"] == score != post(client, "score", question(page))["score"]
 
@@ -158,6 +158,17 @@ def test_pages_are_found_and_listed_in_part(client: TestClient) -> None:
     assert step["user"] == users[2]
     assert client.get("/api/page", params={"code": step["code"], "step": "previous"}).json()["user"] == users[1]
     assert client.get("/api/page").json()["user"] == users[0]
+
+
+def test_names_of_items_that_no_page_shows(client: TestClient) -> None:
+    rows = [{"category": 3, "pinned": False, "items": [5, None, 60]}]
+    names = post(client, "names", {"data": 1, "rows": rows})
+    assert list(names["items"]) == ["5", "60"]
+    assert list(names["categories"]) == ["3"]
+    titles = dict(home().items.select("item_id", "title").iter_rows())
+    assert all(item["title"] == titles[item["id"]] for item in names["items"].values())
+    assert client.post("/api/names", json={"data": 2, "rows": rows}).status_code == 409
+    assert client.post("/api/names", json={"data": 1, "rows": [rows[0] | {"items": [10**6]}]}).status_code == 400
 
 
 def test_titles_stay_text(client: TestClient) -> None:
@@ -248,7 +259,7 @@ BODIES = [
 
 
 @pytest.mark.parametrize(("body", "message"), BODIES)
-@pytest.mark.parametrize("path", ["score", "weights", "ideal", "layout", "open"])
+@pytest.mark.parametrize("path", ["score", "weights", "ideal", "layout", "names", "open"])
 def test_bodies_that_are_no_questions_are_refused(client: TestClient, path: str, body: bytes, message: str) -> None:
     answer = client.post(f"/api/{path}", content=body, headers={"content-type": "application/json"})
     assert answer.status_code == 400

@@ -1,15 +1,24 @@
 """Uploaded tables: read like any others, limited in size and kind, and refused with the package's own messages."""
 
+import asyncio
+import gzip
+import io
+import zlib
+from collections.abc import Callable
 from typing import Any
 
+import polars as pl
 import pytest
 from starlette.testclient import TestClient
 
 import carouseval as cv
+from carouseval.evaluation.settings import Settings
 from carouseval.show.studio import uploads as module
 from carouseval.show.studio.bad_request import BadRequestError
+from carouseval.show.studio.server import create_app
 from carouseval.show.studio.uploads import Uploads
 from carouseval.show.studio.workspace import Workspace, system_names
+from tests.show.studio.conftest import ADDRESS, PORT
 from tests.show.studio.test_interface import CHOICES
 
 LAYOUTS = "user_id,row,col,item_id,category\n1,1,1,10,new\n1,1,2,11,new\n1,2,1,12,drama\n"
@@ -111,6 +120,38 @@ def test_empty_and_large_files_are_refused(client: TestClient, monkeypatch: pyte
     assert answer.json()["error"] == "x.csv is larger than 1 MB; give its path at start."
 
 
+@pytest.mark.parametrize("pack", [gzip.compress, zlib.compress, lambda text: b"\x28\xb5\x2f\xfd" + text])
+@pytest.mark.parametrize("name", ["x.csv", "x.ndjson", "x.tsv"])
+def test_compressed_text_is_refused_whatever_its_name(
+    client: TestClient, pack: Callable[[bytes], bytes], name: str
+) -> None:
+    answer = client.post("/api/upload", params={"table": "layouts", "name": name}, content=pack(LAYOUTS.encode()))
+    assert answer.status_code == 400
+    assert answer.json()["error"] == f"{name} is compressed; unpack it, or give its path at start."
+
+
+def test_a_small_file_of_very_many_lines_is_refused(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    content = io.BytesIO()
+    pl.DataFrame({"user_id": [1] * 101}).write_parquet(content)
+    query = {"table": "layouts", "name": "x.parquet"}
+    assert client.post("/api/upload", params=query, content=content.getvalue()).status_code == 200
+    monkeypatch.setattr(module, "MOST_LINES", 100)
+    answer = client.post("/api/upload", params=query, content=content.getvalue())
+    assert answer.status_code == 413
+    assert answer.json()["error"] == "x.parquet has more than 100 lines; give its path at start."
+
+
+def test_files_in_use_outlive_other_uploads(client: TestClient, workspace: Workspace) -> None:
+    workspace.settings = Settings(gain="linear")
+    data = open_files(client, layouts=LAYOUTS, judgments=JUDGMENTS.replace(",3", ",3000")).json()["data"]
+    for _ in range(module.MOST_FILES + 1):
+        upload(client, "items", "item_id,category\n1,a\n")
+    page = client.get("/api/page").json()
+    question = {"data": data, "system": 0, "code": page["code"], "rows": page["rows"], "choices": CHOICES}
+    answer = client.post("/api/score", json=question)  # whose message names a line of the file
+    assert answer.json()["error"].startswith("judgments: column relevance, line 3: found 3000")
+
+
 def test_paths_are_no_uploads(client: TestClient) -> None:
     for key in ("/etc/passwd", "../layouts.csv", ""):
         answer = client.post("/api/open", json={"source": "upload", "layouts": key, "judgments": key})
@@ -131,7 +172,7 @@ def test_only_files_in_use_are_kept(client: TestClient, monkeypatch: pytest.Monk
     open_files(client, layouts=LAYOUTS, judgments=JUDGMENTS)
     assert len(list(kept[0].folder.iterdir())) == 2
     keys = [upload(client, "layouts", LAYOUTS) for _ in range(9)]
-    assert len(list(kept[0].folder.iterdir())) == module.MOST_FILES
+    assert len(list(kept[0].folder.iterdir())) == module.MOST_FILES + 2
     with pytest.raises(BadRequestError):
         kept[0][keys[0]]
 
@@ -150,3 +191,31 @@ def test_systems_are_named_by_their_files() -> None:
     assert system_names("out/new.parquet", "prod.csv.gz") == ["new", "prod"]
     assert system_names("a/layouts.csv", "b/layouts.csv") == ["layouts (1)", "layouts (2)"]
     assert system_names("a/layouts.csv", None) == ["layouts"]
+
+
+def test_an_upload_that_is_broken_off_leaves_nothing_behind(
+    workspace: Workspace, capfd: pytest.CaptureFixture[str]
+) -> None:
+    uploads = Uploads()
+    app = create_app(workspace, uploads, PORT)
+    first: dict[str, Any] = {"type": "http.request", "body": b"user_id", "more_body": True}
+    events = iter([first, {"type": "http.disconnect"}])
+    headers = {"host": f"127.0.0.1:{PORT}", "origin": ADDRESS}
+    scope = {
+        "type": "http",
+        "method": "POST",
+        "path": "/api/upload",
+        "query_string": b"table=layouts&name=x.csv",
+        "headers": [(name.encode(), value.encode()) for name, value in headers.items()],
+    }
+
+    async def receive() -> dict[str, Any]:
+        return next(events)
+
+    async def send(_: Any) -> None:
+        pass
+
+    asyncio.run(app(scope, receive, send))
+    assert list(uploads.folder.iterdir()) == []
+    assert capfd.readouterr().err == ""
+    uploads.close()

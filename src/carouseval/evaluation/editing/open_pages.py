@@ -10,11 +10,14 @@ from typing import Any, NamedTuple
 import numpy as np
 import polars as pl
 
-from carouseval.evaluation.editing.page_rows import PageRow, rows_of_lines
+from carouseval.errors import DataError
+from carouseval.evaluation import page_defects
+from carouseval.evaluation.editing.page_rows import PageRow, lines_of_rows, rows_of_lines
 from carouseval.evaluation.editing.page_scorer import PageScorer
 from carouseval.evaluation.per_page import page_names
 from carouseval.evaluation.plan import ScoringPlan
 from carouseval.evaluation.reading.inputs import Inputs, JudgedSources
+from carouseval.evaluation.reading.packed_lines import Lines
 from carouseval.evaluation.settings import Settings
 from carouseval.metrics.grid import Grid
 from carouseval.progress import Progress
@@ -124,7 +127,7 @@ class OpenPages:
         return inputs.plan.grids[int(inputs.layouts.grid[code])]
 
     def page(self, system: int, code: int) -> StoredPage:
-        """A page by its code."""
+        """A page by its code; one that ``evaluate`` refuses because of its cells is refused."""
         inputs = self._inputs[system]
         layouts, judgments = inputs.layouts, inputs.judged.judgments
         part = code % len(layouts.parts)  # as temporary files are split
@@ -135,9 +138,12 @@ class OpenPages:
         )
         own = slice(*offsets)
         name = self._names[system].row(by_predicate=pl.col("code") == code, named=True)
+        lines = lines[lines[:, 0] == code]
+        rows = rows_of_lines(lines)
+        _check_cells(lines, rows, name["user_id"])
         return StoredPage(
             name=_page_name(name),
-            rows=tuple(rows_of_lines(lines[lines[:, 0] == code])),
+            rows=tuple(rows),
             grid=self.grid(system, code),
             relevance=dict(zip(judgments.item[own].tolist(), judgments.relevance[own].tolist(), strict=True)),
         )
@@ -167,7 +173,7 @@ class OpenPages:
         return None if "://" in path or "://" in name else Path(path).parent / name
 
     def layout(self, system: int, code: int, rows: Sequence[PageRow]) -> pl.DataFrame:
-        """A version of a page as a table of layouts, ids of the same type as in the tables."""
+        """A version of a page as a table of layouts, ids of the same type as in the tables, with its segments."""
         inputs = self._inputs[system]
         cells = [
             (number, col, item, row.category, row.pinned)
@@ -184,7 +190,11 @@ class OpenPages:
             frame = frame.with_columns(self.categories.gather(category).alias("category"))
         if self.has_column(system, "pinned"):
             frame = frame.with_columns(pl.Series("pinned", pinned))
-        return frame
+        return frame.with_columns(
+            inputs.codebook.segment_values(name, np.full(len(cells), codes[code]))
+            for name, codes in inputs.layouts.segments.items()
+            if self.has_column(system, name)
+        )
 
     def _item_texts(self, column: str) -> dict[int, str]:
         """The first text of each item in a column of the table of items, where it has one."""
@@ -202,6 +212,14 @@ def _names(inputs: Inputs) -> pl.DataFrame:
     """The ids of all pages as text, and their codes."""
     codes = np.flatnonzero(inputs.layouts.present)
     return page_names(inputs, codes).cast(pl.String).with_columns(pl.Series("code", codes))
+
+
+def _check_cells(lines: Lines, rows: Sequence[PageRow], user_id: str) -> None:
+    """Refuse a page whose rows do not have all that its lines have."""
+    cells, shown = np.sort(lines[:, 3]), np.sort(lines_of_rows(rows)[:, 3])
+    if not np.array_equal(cells, shown):
+        defect = page_defects.REPEATED_CELL if len(shown) < len(cells) else page_defects.PARTLY_PINNED
+        raise DataError(f"layouts: user_id={user_id!r}: at least one {defect.one}. {defect.remedy}")
 
 
 def _page_name(line: Mapping[str, Any]) -> PageName:

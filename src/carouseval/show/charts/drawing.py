@@ -12,6 +12,7 @@ from carouseval.show.charts.theme import FONT, GREY, GRID_LINE, INK, PAPER
 from carouseval.text_tables import printable
 
 _LONGEST = 1_000  # characters of an alt text
+LEGEND_NUMBERS = ".6~g"  # not all digits of what is very small or large
 _CHARACTER = 6.5  # pixels of the width of a character of a note, on average
 
 

@@ -45,7 +45,9 @@ def mean_intervals(result: Evaluation) -> Chart:
     segments = frame.height // max(1, len(result.mean)) - 1
     left_out = f" The first {_MOST_SEGMENTS} of {segments:,} segments." if segments > _MOST_SEGMENTS else ""
     title = f"Mean scores by {' and '.join(result.by)}" if result.by else "Mean scores"
-    numbers = "; ".join(f"{line.name} {line.text}" for lines in panels.values() for line in lines[:10])
+    numbers = "; ".join(
+        f"{metric}: {', '.join(f'{line.name} {line.text}' for line in lines[:10])}" for metric, lines in panels.items()
+    )
     notes = f"Means over users with 95% intervals.{left_out} {result.heading}".strip()
     return interval_chart(panels, title, notes, f"Means with 95% intervals: {numbers}.")
 

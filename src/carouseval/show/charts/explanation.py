@@ -7,7 +7,7 @@ import polars as pl
 from carouseval.evaluation.explanation import Explanation
 from carouseval.metrics.grid import Array, Grid
 from carouseval.show.charts.chart import Chart
-from carouseval.show.charts.drawing import chart_title, finished
+from carouseval.show.charts.drawing import LEGEND_NUMBERS, chart_title, finished
 from carouseval.show.charts.shapes.heatmaps import color_scale, described, shaded_table
 from carouseval.show.charts.shapes.screens import value_range
 from carouseval.show.charts.shapes.waterfalls import Step, waterfall
@@ -65,7 +65,7 @@ def _cell_maps(
             label = ", ".join([name] * (len(columns) > 1) + [segment] * bool(segment))
             tables[label] = (scale * _by_cell(own, column, grid), grid)
     values = np.concatenate([table.ravel() for table, _ in tables.values()])
-    legend = alt.Legend(title=value_title, gradientLength=160, tickCount=5)
+    legend = alt.Legend(title=value_title, gradientLength=160, tickCount=5, format=LEGEND_NUMBERS)
     ends = value_range(values)
     color = alt.Color("value:Q", scale=color_scale(values, ends), legend=legend)
     charts = [shaded_table(table, label, grid, color, ends) for label, (table, grid) in tables.items()]

@@ -6,7 +6,7 @@ import numpy as np
 from carouseval.metrics.grid import Array, resized
 from carouseval.metrics.page_score import PageScore
 from carouseval.show.charts.chart import Chart
-from carouseval.show.charts.drawing import chart_title, finished
+from carouseval.show.charts.drawing import LEGEND_NUMBERS, chart_title, finished
 from carouseval.show.charts.shapes.heatmaps import described, heatmap, shaded_table
 from carouseval.show.charts.shapes.screens import value_range
 from carouseval.show.charts.theme import RAMP
@@ -24,10 +24,10 @@ def page_relevances(result: PageScore) -> Chart:
     color = alt.Color(
         "value:Q",
         scale=alt.Scale(range=RAMP, domain=list(ends)),
-        legend=alt.Legend(title="relevance", gradientLength=100, tickCount=5),
+        legend=alt.Legend(title="relevance", gradientLength=100, tickCount=5, format=LEGEND_NUMBERS),
     )
     charts = [shaded_table(table, name, grid, color, ends) for name, table in tables.items()]
-    scores = ", ".join(f"{name} {score:.4f}" for name, score in result.scores.items())
+    scores = ", ".join(f"{name} {_score_text(score)}" for name, score in result.scores.items())
     title = "A page and its ideal" if len(tables) > 1 else "A page"
     figure = alt.concat(*charts, columns=1, spacing=20, title=chart_title(title, scores, 500))
     described_tables = " ".join(f"{name}: {described(table, 'relevance')}" for name, table in tables.items())
@@ -39,6 +39,10 @@ def weight_map(result: PageScore) -> Chart:
     if result.analysis is None:
         return heatmap(np.ones(result.grid.shape), "no metric has a discount", result.grid)
     return heatmap(result.analysis.weights, str(result.analysis.discount), result.grid)
+
+
+def _score_text(score: float) -> str:
+    return "has no score" if np.isnan(score) else f"{score:.4f}"
 
 
 def _used(table: Array) -> tuple[int, int]:

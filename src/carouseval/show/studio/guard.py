@@ -36,7 +36,8 @@ class Guard:
 
     def __init__(self, app: _App, port: int) -> None:
         self._app = app
-        self._hosts = (f"127.0.0.1:{port}", f"localhost:{port}")
+        suffix = "" if port == 80 else f":{port}"  # browsers leave the usual port out
+        self._hosts = (f"127.0.0.1{suffix}", f"localhost{suffix}")
 
     async def __call__(self, scope: _Scope, receive: _Receive, send: _Send) -> None:
         """Pass a request on, or refuse it; add headers to the answer."""

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from starlette.concurrency import run_in_threadpool
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
@@ -16,6 +16,7 @@ from carouseval.show.studio.bad_request import (
     BadRequestError,
     parse_json,
     query_integer,
+    require_integer,
     require_text,
     require_word,
 )
@@ -45,6 +46,7 @@ class Interface:
             Route("/api/weights", self._post(self._weights), methods=["POST"]),
             Route("/api/score", self._post(self._score), methods=["POST"]),
             Route("/api/ideal", self._post(self._ideal), methods=["POST"]),
+            Route("/api/names", self._post(self._names), methods=["POST"]),
             Route("/api/layout", self._post(self._layout), methods=["POST"]),
             Route("/api/upload", self._answer(self._upload), methods=["POST"]),
             Route("/api/open", self._post(self._open), methods=["POST"]),
@@ -113,6 +115,10 @@ class Interface:
         scorer = self._workspace.scorer(request.system, request.code, request.choices)
         rows = scorer.ideal_rows(request.rows)
         return {"rows": messages.rows_json(rows), **messages.names_json(self._workspace, rows)}
+
+    def _names(self, content: Mapping[str, Any]) -> Any:
+        self._workspace.check_revision(require_integer("data", content.get("data"), 0, messages.MOST_CODE))
+        return messages.names_json(self._workspace, messages.read_rows(content.get("rows"), self._workspace.pages))
 
     def _layout(self, content: Mapping[str, Any]) -> Any:
         request = messages.read_page_request(content, self._workspace)
@@ -187,6 +193,8 @@ class Interface:
                 return _error(self._uploads.with_names(str(error)), 400)
             except OSError as error:  # a full disk, a poster that is gone
                 return _error(f"{error.filename or 'the file'}: {error.strerror or error}.", 500)
+            except ClientDisconnect:  # a page that was closed meanwhile: nobody reads the answer
+                return _error("the request was broken off.", 400)
             except MemoryError:
                 return _error("not enough memory; try smaller tables or a smaller screen.", 400)
             except Exception:

@@ -6,12 +6,17 @@ from collections.abc import AsyncIterator, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+import polars as pl
+
 from carouseval.show.studio.bad_request import BadRequestError
 
 TABLES = ("layouts", "judgments", "items", "other")
-SUFFIXES = (".csv", ".tsv", ".parquet", ".ndjson", ".jsonl", ".json")  # compressed text could be of any size
+SUFFIXES = (".csv", ".tsv", ".parquet", ".ndjson", ".jsonl", ".json")
 MOST_BYTES = 100 * 2**20
-MOST_FILES = 8
+MOST_LINES = 30_000_000  # of Parquet, which can hold billions of equal lines in little space
+MOST_FILES = 8  # besides those in use
+# how gzip, Zstandard and zlib begin, which readers unpack whatever a file is called: it could become of any size
+_COMPRESSED = (b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"x\x01", b"x^", b"x\x9c", b"x\xda")
 
 
 @dataclass(frozen=True)
@@ -29,6 +34,7 @@ class Uploads:
         self._temporary = tempfile.TemporaryDirectory(prefix="carouseval-studio-")
         self.folder: Path = Path(self._temporary.name)
         self._files: dict[str, Upload] = {}
+        self._in_use: frozenset[str] = frozenset()
 
     def close(self) -> None:
         """Remove all files."""
@@ -43,19 +49,24 @@ class Uploads:
         path = Path(self.folder, f"{table}-{key}{suffix}")
         size = 0
         try:
-            with path.open("wb") as file:
+            with path.open("w+b") as file:
                 async for chunk in chunks:
                     size += len(chunk)
                     if size > most:
                         raise BadRequestError(f"{name} is larger than {most >> 20} MB; give its path at start.", 413)
                     file.write(chunk)
+                file.seek(0)
+                if file.read(4).startswith(_COMPRESSED):
+                    raise BadRequestError(f"{name} is compressed; unpack it, or give its path at start.")
             if not size:
                 raise BadRequestError(f"{name} is empty.")
+            if suffix == ".parquet" and _count_lines(path) > MOST_LINES:
+                raise BadRequestError(f"{name} has more than {MOST_LINES:,} lines; give its path at start.", 413)
         except BaseException:
             path.unlink(missing_ok=True)
             raise
         self._files[key] = Upload(path, name)
-        for old in list(self._files)[:-MOST_FILES]:
+        for old in [key for key in list(self._files) if key not in self._in_use][:-MOST_FILES]:
             self._remove(old)
         return key
 
@@ -65,15 +76,26 @@ class Uploads:
         return self._files[key]
 
     def keep(self, keys: Iterable[str]) -> None:
-        """Remove all files but these."""
-        for key in set(self._files).difference(keys):
+        """Remove all files but these, which are in use from now on: messages read them again to name a line."""
+        self._in_use = frozenset(keys)
+        for key in set(self._files) - self._in_use:
             self._remove(key)
 
     def _remove(self, key: str) -> None:
-        self._files.pop(key).path.unlink(missing_ok=True)
+        upload = self._files.pop(key, None)  # None: removed meanwhile, since uploads do not wait for requests
+        if upload is not None:
+            upload.path.unlink(missing_ok=True)
 
     def with_names(self, message: str) -> str:
         """A message with the names that uploaded files had, in place of their paths."""
-        for upload in self._files.values():
+        for upload in list(self._files.values()):
             message = message.replace(str(upload.path), upload.name)
         return message
+
+
+def _count_lines(path: Path) -> int:
+    """How many lines a Parquet file has by its own account; 0 if it is damaged, which is said when it is opened."""
+    try:
+        return int(pl.scan_parquet(path).select(pl.len()).collect().item())
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException):
+        return 0

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from carouseval.errors import DataError
 from carouseval.metrics.grid import Array, Grid
 from carouseval.show.charts.chart import Chart
-from carouseval.show.charts.drawing import chart_of, finished, numbered_axis
+from carouseval.show.charts.drawing import LEGEND_NUMBERS, chart_of, finished, numbered_axis
 from carouseval.show.charts.shapes.screens import as_table, cells, left_edges, position, value_range
 from carouseval.show.charts.theme import FAINT, PAPER, RAMP, TEXT
 
@@ -48,7 +48,7 @@ def heatmap(table: ArrayLike, title: str = "", grid: Grid | None = None, value_t
     values = as_table(table, grid or _grid_of(table))
     grid = grid or Grid(*values.shape)
     length = max(60, min(180, 22 * grid.rows))
-    legend = alt.Legend(title=value_title, gradientLength=length, tickCount=5)
+    legend = alt.Legend(title=value_title, gradientLength=length, tickCount=5, format=LEGEND_NUMBERS)
     scale = color_scale(values, value_range(values))
     color = alt.Color("value:Q", scale=scale, legend=legend)
     return finished(shaded_table(values, title, grid, color), title or value_title, described(values, value_title))
@@ -153,6 +153,8 @@ def _numbers(table: Array) -> list[str]:
     """Integers as they are, other numbers to two or three digits of the largest, without a leading 0."""
     integers = np.array_equal(table, np.round(table), equal_nan=True)
     top = max(map(abs, value_range(table)))
+    if not 1e-6 < top < 1e9:  # all their digits would make cells as wide as a page
+        return [f"{value:.2g}" for value in table.ravel()]
     places = 0 if integers else max(0, 2 - math.floor(math.log10(top)) - (top < 1))
     texts = [f"{value:.{places}f}" for value in table.ravel()]
     texts = ["0" if float(text) == 0 else text for text in texts]  # rather than -0.00

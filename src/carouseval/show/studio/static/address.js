@@ -43,7 +43,7 @@ export function decodeView(hash) {
   return {
     user: query.get("user"),
     page: query.get("page"),
-    system: Number(query.get("system") ?? 0) || 0,
+    system: Math.max(0, Math.trunc(Number(query.get("system")))) || 0,
     compare: query.get("compare") === "1",
     choices,
     edits: [query.get("edit0"), query.get("edit1")],

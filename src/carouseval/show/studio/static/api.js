@@ -18,19 +18,19 @@ async function request(path, options) {
   try {
     return await answer(await fetch(path, options));
   } catch (error) {
-    if (error instanceof Refusal || error.name === "AbortError") throw error;
+    if (error instanceof Refusal) throw error;
     throw new Refusal("The studio does not answer. Is it still running in the terminal?", 0);
   }
 }
 
-export function get(path, query = {}, signal = undefined) {
+export function get(path, query = {}) {
   const given = Object.entries(query).filter(([, value]) => value !== null && value !== undefined);
-  return request(`api/${path}?${new URLSearchParams(given)}`, { signal });
+  return request(`api/${path}?${new URLSearchParams(given)}`);
 }
 
-export function post(path, content, signal = undefined) {
+export function post(path, content) {
   const headers = { "content-type": "application/json" };
-  return request(`api/${path}`, { method: "POST", headers, body: JSON.stringify(content), signal });
+  return request(`api/${path}`, { method: "POST", headers, body: JSON.stringify(content) });
 }
 
 export function upload(table, file) {

@@ -42,6 +42,26 @@ export function download(blob, name) {
   setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
 }
 
+// Calls an asynchronous function that may be slow: of the calls made while it runs, only the last is made, at its end.
+export function inTurn(run) {
+  let running = false, next = null;
+  return async function call(...given) {
+    if (running) {
+      next = given;
+      return;
+    }
+    running = true;
+    try {
+      await run(...given);
+    } finally {
+      running = false;
+      const latest = next;
+      next = null;
+      if (latest) call(...latest);
+    }
+  };
+}
+
 // Calls a function at most once per interval, the last time with the latest arguments.
 export function throttled(run, interval = 40) {
   let timer = null, due = 0;

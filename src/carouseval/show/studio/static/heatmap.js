@@ -4,36 +4,56 @@ import { el, svg } from "./dom.js";
 import { isRelevant, state } from "./store.js";
 
 const SIZE = 20, GAP = 2, LEFT = 20, TOP = 16;
+const WIDE = 30; // columns that the panel holds; beyond, it scrolls
+const MANY = 2000; // cells that are drawn one by one, each with its weight under the pointer
+
+// The cells of the weights that were drawn last: a large screen has thousands, and items move more often than weights.
+let shaded = { weights: null, cells: null };
 
 export function heatmap() {
   const { weights, screen, boards } = state;
+  if (weights === undefined) return el("p", {});
   if (!weights) return el("p", { class: "quiet" }, "This metric reads items in order; cells have no weights of their own.");
   const rows = weights.length, cols = weights[0].length;
-  const flat = weights.flat();
-  const low = Math.min(...flat), high = Math.max(...flat);
-  const box = { width: SIZE - GAP, height: SIZE - GAP, rx: 3 };
-  const cells = weights.flatMap((row, i) =>
-    row.map((weight, j) =>
-      svg(
-        "rect",
-        { class: "heat", x: LEFT + j * SIZE, y: TOP + i * SIZE, ...box, "fill-opacity": opacity(weight, low, high) },
-        svg("title", {}, `row ${i + 1}, column ${j + 1}: ${weight.toPrecision(4)}`),
-      ),
-    ),
-  );
+  const [low, high] = [Math.min, Math.max].map((end) => end(...weights.map((row) => end(...row))));
+  const shade = rows * cols > MANY ? shadedPaths : shadedCells;
+  if (shaded.weights !== weights) shaded = { weights, cells: shade(weights, low, high) };
   const [lowest, highest, first] = [low, high, weights[0][0]].map((weight) => weight.toPrecision(3));
   const label = `Weights of ${rows} rows and ${cols} columns, from ${lowest} to ${highest}; the first cell has ${first}.`;
   const viewBox = `0 0 ${LEFT + cols * SIZE} ${TOP + rows * SIZE}`;
   const drawing = svg(
-    "svg", { viewBox, class: "heatmap", role: "img", "aria-label": label },
-    ...numbers(rows, cols), ...cells, ...borders(rows, cols, screen), ...rings(boards[0], rows, cols),
+    "svg", { viewBox, class: "heatmap", role: "img", "aria-label": label, "--cols": cols },
+    ...numbers(rows, cols), ...shaded.cells, borders(rows, cols, screen), ...rings(boards[0], rows, cols),
   );
   const legend = el(
     "p", { class: "heat-legend quiet" },
     el("span", {}, lowest), el("span", { class: "ramp", "aria-hidden": "true" }), el("span", {}, highest),
     el("span", { class: "ring-note" }, "○ relevant item"),
   );
-  return el("div", {}, drawing, legend);
+  return el("div", {}, el("div", { class: "map", tabindex: cols > WIDE ? 0 : null }, drawing), legend);
+}
+
+function shadedCells(weights, low, high) {
+  const box = { class: "heat", width: SIZE - GAP, height: SIZE - GAP, rx: 3 };
+  const cell = (weight, i, j) =>
+    svg(
+      "rect", { ...box, x: LEFT + j * SIZE, y: TOP + i * SIZE, "fill-opacity": opacity(weight, low, high) },
+      svg("title", {}, `row ${i + 1}, column ${j + 1}: ${weight.toPrecision(4)}`),
+    );
+  return weights.flatMap((row, i) => row.map((weight, j) => cell(weight, i, j)));
+}
+
+// One path for all cells of about the same weight.
+function shadedPaths(weights, low, high) {
+  const paths = new Map(), side = SIZE - GAP;
+  weights.forEach((row, i) =>
+    row.forEach((weight, j) => {
+      const level = Number(opacity(weight, low, high)).toFixed(2);
+      const square = `M${LEFT + j * SIZE} ${TOP + i * SIZE}h${side}v${side}h${-side}z`;
+      paths.set(level, (paths.get(level) ?? "") + square);
+    }),
+  );
+  return [...paths].map(([level, d]) => svg("path", { class: "heat", d, "fill-opacity": level }));
 }
 
 const opacity = (weight, low, high) => (0.06 + 0.94 * (high > low ? (weight - low) / (high - low) : 1)).toFixed(3);
@@ -48,21 +68,20 @@ function numbers(rows, cols) {
   return [...across, ...down];
 }
 
+// The ends of swipe pages, as one path, and of the rows in view.
 function borders(rows, cols, screen) {
-  const lines = [];
+  let swipes = "";
   for (let i = 0; i < rows; i += 1) {
     const size = screen.page_sizes[i] ?? screen.page_size;
     for (let j = size; j < cols; j += size) {
       const x = LEFT + j * SIZE - GAP / 2;
       const top = TOP + i * SIZE - GAP / 2;
-      lines.push(svg("line", { class: "swipe-line", x1: x, x2: x, y1: top, y2: top + SIZE }));
+      swipes += `M${x} ${top}v${SIZE}`;
     }
   }
-  if (screen.visible_rows < rows) {
-    const y = TOP + screen.visible_rows * SIZE - GAP / 2;
-    lines.push(svg("line", { class: "fold-line", x1: LEFT, x2: LEFT + cols * SIZE, y1: y, y2: y }));
-  }
-  return lines;
+  const y = TOP + screen.visible_rows * SIZE - GAP / 2;
+  const fold = svg("line", { class: "fold-line", x1: LEFT, x2: LEFT + cols * SIZE, y1: y, y2: y });
+  return svg("g", {}, svg("path", { class: "swipe-line", d: swipes }), screen.visible_rows < rows ? fold : null);
 }
 
 function rings(board, rows, cols) {

@@ -72,23 +72,21 @@ export function allowKeys(board) {
 
 const where = (place) => `row ${place.row + 1}${place.col === null ? "" : `, column ${place.col + 1}`}`;
 
+// The columns of a row that hold items: pages may have gaps, and rows without any item.
+const columns = ({ items }) => items.flatMap((item, col) => (item === null ? [] : [col]));
+
 function walk(board, place, [down, right]) {
-  if (place.col === null && right > 0) {
-    focusAt(board, place.row, 0);
+  const { rows } = board;
+  if (right) {
+    const stops = [null, ...columns(rows[place.row])]; // the grip of the row comes first
+    const stop = stops[stops.indexOf(place.col) + right];
+    if (stop !== undefined) focusAt(board, place.row, stop);
     return;
   }
-  if (place.col === 0 && right < 0) {
-    focusAt(board, place.row, null);
-    return;
-  }
-  const row = place.row + down;
-  if (row < 0 || row >= board.rows.length) return;
-  if (place.col === null) {
-    focusAt(board, row, null);
-    return;
-  }
-  const { items } = board.rows[row];
-  let col = Math.min(place.col + right, items.length - 1);
-  while (col > 0 && col < items.length - 1 && items[col] === null) col += right || -1;
-  focusAt(board, row, col);
+  let row = place.row + down;
+  while (place.col !== null && rows[row] && !columns(rows[row]).length) row += down;
+  if (!rows[row]) return;
+  const distance = (col) => Math.abs(col - place.col);
+  const nearer = (one, other) => (distance(other) < distance(one) ? other : one);
+  focusAt(board, row, place.col === null ? null : columns(rows[row]).reduce(nearer));
 }

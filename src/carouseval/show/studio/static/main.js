@@ -1,7 +1,7 @@
 // Starts the studio: reads the address, loads what it names, and draws whatever changes.
 
 import { decodeRows, decodeView, encodeRows, encodeView } from "./address.js";
-import { get } from "./api.js";
+import { get, post } from "./api.js";
 import { byId, el, say, showProblem, throttled } from "./dom.js";
 import { extent, sameRows } from "./moves.js";
 import { showPicked, startPicker } from "./picker.js";
@@ -84,8 +84,10 @@ async function loadPage() {
     return;
   }
   pages.forEach(learnNames);
-  state.boards = pages.map(createBoard);
-  state.boards.forEach(restoreRows);
+  const boards = pages.map(createBoard);
+  await Promise.all(boards.map(restoreRows));
+  if (number !== loading) return;
+  state.boards = boards;
   fitScreen();
   byId("boards").replaceChildren(...state.boards.map((board) => board.element));
   byId("boards").classList.toggle("two", state.boards.length > 1);
@@ -93,7 +95,7 @@ async function loadPage() {
   byId("system").value = String(view.system);
   byId("system").disabled = view.compare;
   state.screen = pages[0].screen;
-  state.weights = null;
+  state.weights = undefined;
   showPicked(pages[0]);
   forgetHistory();
   drawMetricPanel();
@@ -103,13 +105,19 @@ async function loadPage() {
   writeAddress();
 }
 
-function restoreRows(board) {
+// A link may show items of an ideal page, which have names that the page alone does not bring along.
+async function restoreRows(board) {
   const edit = view.edits[board.system];
   if (!edit) return;
   try {
-    board.rows = decodeRows(edit, board.page.rows);
+    const rows = decodeRows(edit, board.page.rows);
+    const isNamed = (code, names) => code === null || names.has(code);
+    const isKnown = ({ category, items }) =>
+      isNamed(category, state.categories) && items.every((item) => isNamed(item, state.items));
+    if (!rows.every(isKnown)) learnNames(await post("names", { data: state.info.data, rows }));
+    board.rows = rows;
   } catch (error) {
-    showProblem(`The link does not fit this page: ${error.message}.`);
+    showProblem(`The link does not fit this page: ${error.message.replace(/\.$/, "")}.`);
   }
 }
 

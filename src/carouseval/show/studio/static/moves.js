@@ -29,7 +29,9 @@ export function moveItem(rows, from, to, cols) {
     const moved = replaced(rows, from.row, { ...source, items: trimmed(without) });
     return replaced(moved, to.row, { ...target, items: [...target.items, item] });
   }
-  const moved = replaced(rows, from.row, { ...source, items: replaced(source.items, from.col, target.items[to.col]) });
+  const left = trimmed(replaced(source.items, from.col, target.items[to.col]));
+  if (!left.length) return rows;
+  const moved = replaced(rows, from.row, { ...source, items: left });
   return replaced(moved, to.row, { ...target, items: replaced(target.items, to.col, item) });
 }
 

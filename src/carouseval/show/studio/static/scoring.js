@@ -1,8 +1,8 @@
-// Asks for scores and weights whenever rows or choices change. The page is drawn before the answer is there, and an
-// answer to an older question is dropped.
+// Asks for scores and weights whenever rows or choices change. The page is drawn before the answer is there. Questions
+// are asked one at a time, so that a slider does not leave a queue behind; an answer to an older one is dropped.
 
 import { post } from "./api.js";
-import { throttled } from "./dom.js";
+import { inTurn, throttled } from "./dom.js";
 import { sameRows } from "./moves.js";
 import { emit, learnNames, state } from "./store.js";
 
@@ -16,7 +16,7 @@ export function requestScore(board) {
   board.asked = (board.asked ?? 0) + 1;
   board.pending = true;
   emit("score", board);
-  if (!ask.has(board)) ask.set(board, throttled(score));
+  if (!ask.has(board)) ask.set(board, throttled(inTurn(score)));
   ask.get(board)(board);
 }
 
@@ -56,7 +56,7 @@ async function weights() {
     const answer = await post("weights", { data, system, code, choices });
     if (number !== asked) return;
     state.weights = answer.weights;
-    state.largestWeight = Math.max(...(answer.weights ?? [[1]]).flat());
+    state.largestWeight = Math.max(...(answer.weights ?? [[1]]).map((row) => Math.max(...row)));
     state.metricName = answer.metric;
     state.screen = answer.screen;
     emit("weights");
@@ -65,7 +65,7 @@ async function weights() {
   }
 }
 
-const askWeights = throttled(weights);
+const askWeights = throttled(inTurn(weights));
 
 // Choices changed: everything is scored again, also the page as it was opened.
 export function rescore() {

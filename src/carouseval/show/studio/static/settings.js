@@ -34,7 +34,7 @@ export function soundChoices(wanted) {
   if (discountOf(wanted.discount)) {
     const parameters = defaultsOf(wanted.discount);
     for (const [name, value] of Object.entries(wanted.parameters ?? {})) {
-      if (name in parameters && Number.isFinite(value)) parameters[name] = value;
+      if (Object.hasOwn(parameters, name) && Number.isFinite(value)) parameters[name] = value;
     }
     Object.assign(choices, { discount: wanted.discount, parameters });
   }
@@ -150,7 +150,7 @@ export function drawScreenPanel() {
   const sliders = SCREEN.map(([name, label]) => {
     const low = least[name] ?? 1;
     const limit = name === "rows" || name === "visible_rows" ? info.largest.rows : info.largest.cols;
-    const high = Math.min(limit, Math.max(name === "visible_rows" ? 10 : 24, own[name], low));
+    const high = Math.min(limit, Math.max(name === "visible_rows" ? 10 : 24, own[name], current[name], low));
     return slider(label, current[name], { name, low, high, step: 1, integer: true }, (value) => {
       const { rows, cols, page_size, visible_rows } = state.choices.screen ?? own;
       choose({ screen: { rows, cols, page_size, visible_rows, [name]: value } });

@@ -8,7 +8,7 @@ export const state = {
   boards: [], // {system, page, rows, score, baseline, pending, problem}
   items: new Map(), // names by code
   categories: new Map(),
-  weights: null,
+  weights: undefined, // null: cells have none; undefined: not known yet
   screen: null, // the screen in force
 };
 

@@ -2,7 +2,7 @@
 
 import { post, upload } from "./api.js";
 import { byId } from "./dom.js";
-import { emit } from "./store.js";
+import { emit, state } from "./store.js";
 
 const NAMES = ["layouts", "judgments", "items", "other"];
 
@@ -34,7 +34,10 @@ async function uploadFiles() {
   const content = { source: "upload" };
   for (const name of NAMES) {
     const [file] = byId("tables").querySelector(`[name=${name}]`).files;
-    if (file) content[name] = (await upload(name, file)).key;
+    if (!file) continue;
+    const { upload_megabytes: most } = state.info; // the server would break off what is larger, when it came to it
+    if (file.size > most * 2 ** 20) throw new Error(`${file.name} is larger than ${most} MB; give its path at start.`);
+    content[name] = (await upload(name, file)).key;
   }
   return content;
 }

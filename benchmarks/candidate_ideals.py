@@ -16,12 +16,14 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 
 import carouseval as cv
 from carouseval import _native
+from carouseval.evaluation.plan import ScoringPlan
+from carouseval.evaluation.settings import Settings
 from timing import best_of
 
 THREADS = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 WEIGHTS = cv.discounts.RowPage().weights(cv.RECGAZE)
 ROWS, COLS = WEIGHTS.shape
-WORK_LIMIT = 8_000_000_000
+WORK_LIMIT = ScoringPlan.of(Settings()).work_limit
 Sets = tuple[Any, Any, Any, Any, Any, Any, Any, Any]
 
 
@@ -86,7 +88,7 @@ def coupled(quick: bool) -> None:
                 count = count // 10 if quick else count
                 sets = candidate_sets(count, items, categories, graded)
                 start = time.perf_counter()
-                best, bound, *_ = _native.candidate_ideals(*sets, WEIGHTS, True, 0.0, WORK_LIMIT, THREADS)
+                best, bound, *_ = _native.candidate_ideals(*sets, WEIGHTS, 0.0, WORK_LIMIT, THREADS)
                 each = (time.perf_counter() - start) / count
                 ratio = ""
                 if items == 10 or (items == 30 and not quick):
@@ -109,12 +111,12 @@ def growth(quick: bool) -> None:
     for items in (5, 10, 20, 40, 80):
         count = (200 if quick else 2_000) // (items // 5)
         sets = candidate_sets(count, items, 15, True)
-        each = best_of(partial(_native.candidate_ideals, *sets, WEIGHTS, True, 0.0, WORK_LIMIT, THREADS), 1) / count
+        each = best_of(partial(_native.candidate_ideals, *sets, WEIGHTS, 0.0, WORK_LIMIT, THREADS), 1) / count
         base = base or each
         print(f"  {items:3} items   {each * 1e6:10.0f} us   {each / base:7.1f}x for {items // 5}x the items")
     sets = candidate_sets(200 if quick else 2_000, 20, 15, True)
     one, all_ = (
-        best_of(partial(_native.candidate_ideals, *sets, WEIGHTS, True, 0.0, WORK_LIMIT, n), 3) for n in (1, THREADS)
+        best_of(partial(_native.candidate_ideals, *sets, WEIGHTS, 0.0, WORK_LIMIT, n), 3) for n in (1, THREADS)
     )
     print(f"  threads  1 to {THREADS}: {one / all_:.2f}x faster")
 

@@ -4,6 +4,7 @@
 .venv/bin/python benchmarks/genres.py --highs 10        and HiGHS on ten users of each set, at most 60 s each
 .venv/bin/python benchmarks/genres.py --before FOLDER   and the solver of commit 92f0699, its package built in FOLDER
 .venv/bin/python benchmarks/genres.py --users 100       fewer users in each set
+.venv/bin/python benchmarks/genres.py --only binary     sets with this word in their names, and no growth
 
 Times are CPU time on one thread, each user solved alone; every page is checked and its worth computed again.
 """
@@ -23,18 +24,22 @@ import numpy as np
 
 import carouseval as cv
 from carouseval import _native
+from carouseval.evaluation.plan import ScoringPlan
+from carouseval.evaluation.settings import Settings
 from genre_milp import IdealProgram
 from genre_users import GenreUser, genre_users
 
 WEIGHTS = cv.discounts.RowPage().weights(cv.RECGAZE)
 ROWS, COLS = WEIGHTS.shape
-WORK_LIMIT = 8_000_000_000
+WORK_LIMIT = ScoringPlan.of(Settings()).work_limit
 HIGHS_SECONDS = 60
 LARGE: dict[str, Any] = {"most_genres": 10, "most_ratings": 2_700}
 
 BEFORE = """
 import pickle, sys, time
 from carouseval import _native
+from carouseval.evaluation.plan import ScoringPlan
+from carouseval.evaluation.settings import Settings
 
 problems, weights = pickle.load(sys.stdin.buffer)
 solutions = []
@@ -71,7 +76,7 @@ def solve(users: list[GenreUser]) -> Solutions:
     for user in users:
         problem = user.problem(ROWS, COLS)
         start = time.process_time()
-        best, bound, rows, genre = _native.candidate_ideals(*problem, WEIGHTS, True, 0.0, WORK_LIMIT, 1)
+        best, bound, rows, genre = _native.candidate_ideals(*problem, WEIGHTS, 0.0, WORK_LIMIT, 1)
         seconds = time.process_time() - start
         check_page(user, rows, genre, best[0])
         solutions.append((seconds, best[0], bound[0]))
@@ -161,10 +166,12 @@ def sets() -> Iterator[tuple[str, dict[str, Any]]]:
             yield f"{kept} {grades}, ten genres", {"seed": 3, "held_out": held_out, "grades": grades, **LARGE}
 
 
-def distributions(users: int | None, highs: int, before: str | None) -> None:
+def distributions(only: str, users: int | None, highs: int, before: str | None) -> None:
     print(f"\nIdeals of {ROWS}x{COLS} pages under d_rpd: CPU time per user, one thread, work limit {WORK_LIMIT:,}")
     print(f"  {'ratings':27} users   total s median ms       p99       max   unproven (largest gap)")
     for label, options in sets():
+        if only not in label:
+            continue
         drawn = genre_users(users=users, **options)
         ours = solve(drawn)
         slowest = np.sort(ours.seconds)[::-1][: max(1, len(drawn) // 100)].sum() / ours.seconds.sum()
@@ -200,12 +207,14 @@ def growth(users: int | None) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--users", type=int, help="users in each set (default: all 943)")
+    parser.add_argument("--only", default="", help="a part of the names of the sets to solve (default: all sets)")
     parser.add_argument("--highs", type=int, default=0, help="users of each set that HiGHS solves too")
     parser.add_argument("--before", help="folder of a built package of the solver before (commit 92f0699)")
     options = parser.parse_args()
     print(f"carouseval {cv.__version__}, {_native.instruction_set().name} kernels, NumPy {np.__version__}")
-    distributions(options.users, options.highs, options.before)
-    growth(options.users)
+    distributions(options.only, options.users, options.highs, options.before)
+    if not options.only:
+        growth(options.users)
 
 
 if __name__ == "__main__":

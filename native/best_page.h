@@ -47,7 +47,7 @@ class BestPage {
     uint64_t& recent = recent_[int((hash ^ (hash >> 32)) % kRecent)];
     if (recent == hash && !always) return;
     recent = hash;
-    matching_.choose_quickly(set, column);
+    matching_.choose_again(set, column);
     limits_.add(matching_.improve(set, trial_.category.at(0)));
     for (int a = 0; a < set.active(); ++a)
       trial_.row[a] = a >= set.free() ? set.pin(a) : column[a] < 0 ? -1 : set.row(column[a]);
@@ -57,17 +57,6 @@ class BestPage {
     for (int a = 0; a < set.free(); ++a) best_column_[a] = column[a];
     for (int a = 0; a < set.active(); ++a) page_->row[a] = trial_.row[a];
     for (int t = 0; t < set.items(); ++t) page_->category[t] = trial_.category[t];
-  }
-
-  // Prices at which no page with these columns is worth more than the best of them.
-  void find_prices(const int* column, const ItemTypes& types, double* price) {
-    try_columns(column, true);
-    matching_.find_prices(price_.at(0));
-    for (int y = 0; y < types.count(); ++y) price[y] = 0.0;
-    for (const Member* m = matching_.begin(); m < matching_.end(); ++m) {
-      const int y = types.of_item(m->item);
-      if (types.shared(y)) price[y] += price_[m->item] / types.copies(y);
-    }
   }
 
   // The same after exchanging rows as long as that helps the quick matching; in huge sets that would take too long.
@@ -93,6 +82,17 @@ class BestPage {
         }
     }
     try_columns(column_.at(0));
+  }
+
+  // Prices at which no page with these columns is worth more than the best of them.
+  void find_prices(const int* column, const ItemTypes& types, double* price) {
+    try_columns(column, true);
+    matching_.find_prices(price_.at(0));
+    for (int y = 0; y < types.count(); ++y) price[y] = 0.0;
+    for (const Member* m = matching_.begin(); m < matching_.end(); ++m) {
+      const int y = types.of_item(m->item);
+      if (types.shared(y)) price[y] += price_[m->item] / types.copies(y);
+    }
   }
 
  private:

@@ -18,7 +18,7 @@ class BranchAndBound {
         best_(most, limits_, pieces), steps_(most), lattice_(most, best_, limits_), column_(most.categories),
         used_(most.items), imbalance_(most.items), weight_(all.grid_rows * all.grid_cols), trail_(0) {}
 
-  // Writes the best page found into `best`, returns its worth; bound() is proven.
+  // Writes the best page found into `page`, returns its worth; bound() is proven.
   double solve(Candidates& set, Arrangement& page) {
     set_ = &set;
     types_.read(set);
@@ -106,7 +106,7 @@ class BranchAndBound {
 
   // Closes the node (true), or lowers its bound and leaves the prices that gave it.
   bool close(double& node_bound) {
-    constexpr int kRootSteps = 50, kSteps = 20, kTryEvery = 4, kClimbEvery = 30, kClimbNodes = 8;
+    constexpr int kRootSteps = 50, kSteps = 20, kTryEvery = 4, kClimbNodes = 8;
     const Candidates& set = *set_;
     const bool root = nodes_ == 1;
     double lowest = kInfinity;
@@ -117,8 +117,7 @@ class BranchAndBound {
       const double bound = rows_.bound(steps_.prices, forbidden_, column_.at(0));
       if (!best_.beaten_by(bound)) return true;
       count();
-      if (root ? step % kClimbEvery == kClimbEvery - 1 : nodes_ % kClimbNodes == 0 && step == 2 * kTryEvery)
-        best_.try_exchanges(column_.at(0));
+      if (nodes_ % kClimbNodes == 0 && step == 2 * kTryEvery) best_.try_exchanges(column_.at(0));
       else if (step % kTryEvery == 0) best_.try_columns(column_.at(0));
       if (!best_.beaten_by(bound)) return true;
       if (bound < lowest) {

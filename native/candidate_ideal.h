@@ -1,4 +1,4 @@
-// The best page that a set of candidate items allows, each item counted once or in all its categories.
+// The best page that a set of candidate items allows, each item counted once.
 #pragma once
 
 #include <algorithm>
@@ -34,10 +34,9 @@ class CandidateIdeal {
     } else {
       assign();
       out.best[p] = out.bound[p] = worth(set_, page_, true);
-      if (all_.once)
-        for (int a = 0; a < set_.active(); ++a)
-          for (int s = 0; page_.row[a] >= 0 && s < set_.depth(a); ++s)
-            item_category[set_.members(a)[s].item] = set_.label(a);
+      for (int a = 0; a < set_.active(); ++a)
+        for (int s = 0; page_.row[a] >= 0 && s < set_.depth(a); ++s)
+          item_category[set_.members(a)[s].item] = set_.label(a);
     }
     for (int a = 0; a < set_.active(); ++a) row[set_.label(a)] = page_.row[a];
   }

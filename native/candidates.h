@@ -80,7 +80,7 @@ class Candidates {
       top = std::max(top, gain_[t]);
       for (int64_t h = category_at_[t]; h < category_at_[t + 1]; ++h)
         if (slots[category_[h]] > 0) ++count_[category_[h]], ++category_count_[t];
-      coupled_ += all.once && category_count_[t] > 1;
+      coupled_ += category_count_[t] > 1;
     }
     active_count_ = free_ = 0;
     int held = 0;

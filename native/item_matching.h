@@ -1,7 +1,8 @@
 // The best cells for items when rows are fixed: a weighted matching of items with cells.
 //
-// A quick first choice (large gains first, each where it weighs most) is improved until no chain of moves helps. Chains
-// are found by asking what each item could earn elsewhere, if the item it meets there moved on in turn (Bellman-Ford).
+// A first choice (that of the rows before, and large gains first, each where it weighs most) is improved until no chain
+// of moves helps. Chains are found by asking what each item could earn elsewhere, if the item it meets there moved on
+// in turn (Bellman-Ford).
 #pragma once
 
 #include "buffer.h"
@@ -27,6 +28,7 @@ class ItemMatching {
       category_first_[t] = category_next_[t] = held;
       held += set.category_count(t);
       gain_[t] = set.gain(t);
+      spot_[t] = -1;
       if (set.category_count(t) > 0) order_[count_++] = {set.gain(t), t};
     }
     category_first_[set.items()] = held;
@@ -59,32 +61,29 @@ class ItemMatching {
 
   // Categories stand on columns of the set (-1: nowhere); a pinned one stands where it is pinned.
   double choose_quickly(const Candidates& set, const int* column) {
-    for (int a = 0; a < set.active(); ++a) {
-      held_[a] = 0;
-      const bool placed = a >= set.free() || column[a] >= 0;
-      const int64_t row = a < set.free() ? int64_t(column[a]) * padded(depth_[a]) : 0;
-      row_weight_[a] = placed ? weight_.at(weight_at_[a] + row) : nullptr;
-    }
+    place(set, column);
     double total = 0.0;
-    for (int n = 0; n < count_; ++n) {
-      const int t = order_[n].item;
-      double most = -1.0;
-      int best = -1;
-      for (int h = category_first_[t]; h < category_first_[t + 1]; ++h) {
-        const int a = category_[h];
-        if (!row_weight_[a] || held_[a] == depth_[a]) continue;
-        const double w = row_weight_[a][held_[a]];
-        if (w > most) most = w, best = a;
-      }
-      spot_[t] = best < 0 ? -1 : first_cell_[best] + held_[best]++;
-      if (best >= 0) total += most * order_[n].gain;
-    }
+    for (int n = 0; n < count_; ++n) total += order_[n].gain * take_cell(order_[n].item);
     return total;
+  }
+
+  // The same, but items stay in the category where they are, as long as it is shown.
+  void choose_again(const Candidates& set, const int* column) {
+    place(set, column);
+    for (int n = 0; n < count_; ++n) {
+      int& spot = spot_[order_[n].item];
+      const int a = spot < 0 ? -1 : cell_category_[spot];
+      if (a >= 0 && row_weight_[a]) ++held_[a];
+      else spot = -1;
+    }
+    for (int n = 0; n < count_; ++n)
+      if (spot_[order_[n].item] < 0) take_cell(order_[n].item);
+    settle(set);
   }
 
   int64_t members() const { return category_first_[items_]; }
 
-  // Makes the quick choice the best one; category gets the category of each item, or -1. Returns the work it took.
+  // Makes the choice the best one; category gets the category of each item, or -1. Returns the work it took.
   int64_t improve(const Candidates& set, int* category) {
     top_ = count_ > 0 ? order_[0].gain : 0.0;
     passes_ = 0;
@@ -138,6 +137,29 @@ class ItemMatching {
 
  private:
   static constexpr double kSame = 1e-14;
+
+  void place(const Candidates& set, const int* column) {
+    for (int a = 0; a < set.active(); ++a) {
+      held_[a] = 0;
+      const bool placed = a >= set.free() || column[a] >= 0;
+      const int64_t row = a < set.free() ? int64_t(column[a]) * padded(depth_[a]) : 0;
+      row_weight_[a] = placed ? weight_.at(weight_at_[a] + row) : nullptr;
+    }
+  }
+
+  // The free cell that weighs most for an item, if there is one; returns its weight.
+  double take_cell(int t) {
+    double most = -1.0;
+    int best = -1;
+    for (int h = category_first_[t]; h < category_first_[t + 1]; ++h) {
+      const int a = category_[h];
+      if (!row_weight_[a] || held_[a] == depth_[a]) continue;
+      const double w = row_weight_[a][held_[a]];
+      if (w > most) most = w, best = a;
+    }
+    spot_[t] = best < 0 ? -1 : first_cell_[best] + held_[best]++;
+    return best < 0 ? 0.0 : most;
+  }
 
   void fill_cells(const Candidates& set) {
     for (int a = 0; a < set.active(); ++a)

@@ -36,7 +36,6 @@ struct CandidateSets {
   const int32_t* open;  // categories without a row of their own stand on the first so many
   const double* weights;
   int grid_rows, grid_cols;
-  bool once;           // an item counts in one of its categories, else in all of them
   double tolerance;    // relative: pages that are better by less than this need not be found
   int64_t work_limit;  // steps for one set, about a nanosecond each
 };

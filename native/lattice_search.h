@@ -46,14 +46,14 @@ class LatticeSearch {
         branch(bound);
       }
     }
-    for (int at = 0; at < lattice_.levels() * lattice_.columns(); ++at) steps_->fee[at] = 0.0;
+    clear_fees();
     lattice_.set_tolls(steps_->fee, steps_->prices);
     return true;
   }
   double open_bound() const { return open_bound_; }
 
  private:
-  static constexpr int kFirstNodes = 128, kRootSteps = 30, kFeeSteps = 20, kSteps = 20, kTryEvery = 4;
+  static constexpr int kFirstNodes = 128, kRootSteps = 30, kFeeSteps = 20, kSteps = 12, kTryEvery = 4;
 
   void explore(double bound, const double* parent) {
     if (!best_.beaten_by(bound)) return;

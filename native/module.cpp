@@ -131,7 +131,7 @@ void require_candidates(const CandidateSets& all) {
 
 nb::tuple candidate_ideals(In<double, 1> gains, In<int64_t, 1> item_offsets, In<int32_t, 1> item_categories,
                            In<int64_t, 1> item_category_offsets, In<int32_t, 1> slots, In<int32_t, 1> pinned,
-                           In<int64_t, 1> category_offsets, In<int32_t, 1> open, In<double, 2> weights, bool once,
+                           In<int64_t, 1> category_offsets, In<int32_t, 1> open, In<double, 2> weights,
                            double tolerance, int64_t work_limit, int threads) {
   const size_t count = open.shape(0), items = gains.shape(0), categories = slots.shape(0);
   require_weights(weights);
@@ -155,7 +155,6 @@ nb::tuple candidate_ideals(In<double, 1> gains, In<int64_t, 1> item_offsets, In<
                              weights.data(),
                              int(weights.shape(0)),
                              int(weights.shape(1)),
-                             once,
                              tolerance,
                              work_limit};
   require_candidates(all);
@@ -330,8 +329,8 @@ NB_MODULE(_native, m) {
   m.def("layout", &layout, "relevance"_a, "weights"_a, "gain"_a, "ideal"_a, "threads"_a,
         "Ideal pages: the source (row, col) of every cell, or -1; and the first bad cell or -1.");
   m.def("candidate_ideals", &candidate_ideals, "gains"_a, "item_offsets"_a, "item_categories"_a,
-        "item_category_offsets"_a, "slots"_a, "pinned"_a, "category_offsets"_a, "open"_a, "weights"_a, "once"_a,
-        "tolerance"_a, "work_limit"_a, "threads"_a,
+        "item_category_offsets"_a, "slots"_a, "pinned"_a, "category_offsets"_a, "open"_a, "weights"_a, "tolerance"_a,
+        "work_limit"_a, "threads"_a,
         "The best page of each set of items, its bound, the row of every category and the category of every item.");
   m.def("first_occurrence_ideals", &first_occurrence_ideals, "gains"_a, "item_offsets"_a, "item_rows"_a,
         "item_row_offsets"_a, "copies"_a, "slots"_a, "fixed"_a, "row_offsets"_a, "weights"_a, "bound"_a, "start"_a,

@@ -9,7 +9,7 @@ namespace {
 
 class ShowableItems {
  public:
-  static constexpr int kMost = 64;  // categories with a bit in masks
+  static constexpr int kMost = 63;  // free categories: with one for all pinned ones, as many as a mask has bits
 
   explicit ShowableItems(const CandidateSizes& most) : mask_(most.items), node_mask_(most.items), shown_(0) {}
 
@@ -28,7 +28,7 @@ class ShowableItems {
         if (*a >= set.free()) mask_[y].pinned = true;
         else if (bit[*a] >= 0) mask_[y].bits |= uint64_t(1) << bit[*a];
     }
-    shown_.reserve(int64_t(types.count()) * (kMost + 1));
+    shown_.reserve(int64_t(types.count()) * kNodes);
   }
 
   // By level: the items of at least that level that some category of the set has.
@@ -49,6 +49,8 @@ class ShowableItems {
   }
 
  private:
+  static constexpr int kNodes = kMost + 1;
+
   struct Mask {
     uint64_t bits;
     bool pinned;
@@ -62,7 +64,7 @@ class ShowableItems {
       node_[bit] = nodes_;
       room_[nodes_++] = slots_[bit];
     }
-    pinned_node_ = pinned_slots_ > 0 && nodes_ < kMost ? nodes_ : -1;
+    pinned_node_ = pinned_slots_ > 0 ? nodes_ : -1;
     if (pinned_node_ >= 0) room_[nodes_++] = pinned_slots_;
     for (int k = 0; k < nodes_; ++k) {
       movable_[k] = 0;
@@ -91,7 +93,7 @@ class ShowableItems {
     return types_->copies(y) - left;
   }
 
-  int& shown(int y, int k) { return shown_[int64_t(y) * (kMost + 1) + k]; }
+  int& shown(int y, int k) { return shown_[int64_t(y) * kNodes + k]; }
 
   void add(int y, int k, int64_t copies) {
     shown(y, k) += int(copies);
@@ -138,13 +140,13 @@ class ShowableItems {
   int64_t pinned_slots_ = 0;
   uint64_t dead_ = 0;  // nodes that are full and whose items cannot move on
   int64_t slots_[kMost] = {};
-  int node_[kMost] = {}, from_[kMost] = {};
-  int64_t room_[kMost] = {};
-  uint64_t movable_[kMost] = {};      // by node: where some item of it could move
-  int64_t moves_[kMost][kMost] = {};  // how many
-  Buffer<Mask> mask_;                 // by type: its categories
-  Buffer<uint64_t> node_mask_;        // by type
-  Buffer<int> shown_;                 // by type and node
+  int node_[kMost] = {}, from_[kNodes] = {};
+  int64_t room_[kNodes] = {};
+  uint64_t movable_[kNodes] = {};       // by node: where some item of it could move
+  int64_t moves_[kNodes][kNodes] = {};  // how many
+  Buffer<Mask> mask_;                   // by type: its categories
+  Buffer<uint64_t> node_mask_;          // by type
+  Buffer<int> shown_;                   // by type and node
 };
 
 }  // namespace

@@ -53,7 +53,6 @@ def candidate_ideals(
     category_offsets: NDArray[np.int64],
     open: NDArray[np.int32],
     weights: NDArray[np.float64],
-    once: bool,
     tolerance: float,
     work_limit: int,
     threads: int,

@@ -42,7 +42,6 @@ def offsets(lengths: Sequence[int]) -> Any:
 def solve(
     sets: Sequence[CandidateSet],
     weights: Any,
-    once: bool = True,
     tolerance: float = 0.0,
     work_limit: int = 10**10,
     threads: int = 1,
@@ -59,7 +58,6 @@ def solve(
         categories,
         np.array([s.open for s in sets], np.int32),
         np.ascontiguousarray(weights, np.float64),
-        once,
         tolerance,
         work_limit,
         threads,
@@ -72,12 +70,11 @@ def row_worth(gains: Sequence[float], slots: int, weights: Any) -> float:
     return float(sum(g * w for g, w in zip(sorted(gains, reverse=True), heavy, strict=False)))
 
 
-def page_worth(one: CandidateSet, weights: Any, rows: Sequence[int], homes: Sequence[int] | None) -> float:
-    """The worth of a page; ``homes`` None counts every item in all its homes."""
+def page_worth(one: CandidateSet, weights: Any, rows: Sequence[int], homes: Sequence[int]) -> float:
     total = 0.0
     for k, row in enumerate(rows):
         if row >= 0:
-            held = [g for t, g in enumerate(one.gains) if (k in one.homes[t] if homes is None else homes[t] == k)]
+            held = [g for t, g in enumerate(one.gains) if homes[t] == k]
             total += row_worth(held, one.slots[k], weights[row])
     return total
 
@@ -93,9 +90,9 @@ def allowed(one: CandidateSet, rows: Sequence[int]) -> bool:
     )
 
 
-def brute_force(one: CandidateSet, weights: Any, once: bool) -> float:
+def brute_force(one: CandidateSet, weights: Any) -> float:
     pages = [rows for rows in itertools.product(range(-1, len(weights)), repeat=len(one.slots)) if allowed(one, rows)]
-    choices: list[Any] = [*itertools.product(*one.homes)] if once else [None]
+    choices = [*itertools.product(*one.homes)]
     return max(page_worth(one, weights, rows, homes) for rows in pages for homes in choices)
 
 
@@ -134,13 +131,12 @@ def two_homes(
     return CandidateSet(gains, homes, [cols] * categories, [-1] * categories, rows)
 
 
-def check_page(one: CandidateSet, weights: Any, found: Best, p: int, once: bool) -> None:
+def check_page(one: CandidateSet, weights: Any, found: Best, p: int) -> None:
     """The page returned is allowed and worth what it is said to be."""
     rows, homes = found.rows[p], found.homes[p]
     assert allowed(one, rows)
-    assert page_worth(one, weights, rows, homes if once else None) == pytest.approx(found.best[p], rel=1e-13)
+    assert page_worth(one, weights, rows, homes) == pytest.approx(found.best[p], rel=1e-13)
     assert all(h in one.homes[t] and rows[h] >= 0 for t, h in enumerate(homes) if h >= 0)
-    assert once or (homes == -1).all()
 
 
 def milp_ideal(one: CandidateSet, weights: Any, **options: Any) -> Any:
@@ -182,18 +178,17 @@ def milp_ideal(one: CandidateSet, weights: Any, **options: Any) -> Any:
     )
 
 
-@pytest.mark.parametrize("once", [True, False])
-def test_brute_force_on_tiny_sets(once: bool) -> None:
+def test_brute_force_on_tiny_sets() -> None:
     rng = np.random.default_rng(5)
     for _ in range(120):
         rows, cols = int(rng.integers(1, 4)), int(rng.integers(1, 4))
         weights = random_weights(rng, (rows, cols))
         sets = [random_set(rng, rows, cols, 5, 4) for _ in range(20)]
-        found = solve(sets, weights, once)
+        found = solve(sets, weights)
         np.testing.assert_array_equal(found.bound, found.best)
         for p, one in enumerate(sets):
-            assert found.best[p] == pytest.approx(brute_force(one, weights, once), rel=1e-11, abs=1e-13)
-            check_page(one, weights, found, p, once)
+            assert found.best[p] == pytest.approx(brute_force(one, weights), rel=1e-11, abs=1e-13)
+            check_page(one, weights, found, p)
 
 
 def test_categories_with_the_same_items() -> None:
@@ -210,7 +205,7 @@ def test_categories_with_the_same_items() -> None:
     np.testing.assert_array_equal(found.bound, found.best)
     for p, one in enumerate(sets):
         assert found.best[p] == pytest.approx(-milp_ideal(one, weights).fun, rel=1e-9)
-        check_page(one, weights, found, p, True)
+        check_page(one, weights, found, p)
 
 
 def test_milp_on_larger_sets() -> None:
@@ -223,7 +218,7 @@ def test_milp_on_larger_sets() -> None:
         np.testing.assert_array_equal(found.bound, found.best)
         for p, one in enumerate(sets):
             assert found.best[p] == pytest.approx(-milp_ideal(one, weights).fun, rel=2e-6)
-            check_page(one, weights, found, p, True)
+            check_page(one, weights, found, p)
 
 
 def test_uncoupled_sets_agree_with_scipys_assignment() -> None:
@@ -236,11 +231,10 @@ def test_uncoupled_sets_agree_with_scipys_assignment() -> None:
             slots = rng.integers(1, 16, categories).tolist()
             sets.append(CandidateSet(gains, homes, slots, [-1] * categories, min(categories, 10)))
         wanted = [oracles.assignment_category_ideal(by_category(one), WEIGHTS) for one in sets]
-        for once in (True, False):
-            found = solve(sets, WEIGHTS, once)
-            np.testing.assert_allclose(found.best, wanted, rtol=1e-13)
-            np.testing.assert_array_equal(found.bound, found.best)
-        check_page(sets[0], WEIGHTS, solve(sets, WEIGHTS), 0, True)
+        found = solve(sets, WEIGHTS)
+        np.testing.assert_allclose(found.best, wanted, rtol=1e-13)
+        np.testing.assert_array_equal(found.bound, found.best)
+        check_page(sets[0], WEIGHTS, found, 0)
 
 
 def by_category(one: CandidateSet) -> list[tuple[int, list[float]]]:
@@ -340,7 +334,7 @@ def test_past_the_limit_of_work_the_bound_holds() -> None:
         assert (found.bound >= proven.best * (1 - 1e-12)).all()
         loose += int((found.bound > found.best).sum())
         for p, one in enumerate(sets):
-            check_page(one, WEIGHTS, found, p, True)
+            check_page(one, WEIGHTS, found, p)
     assert loose > 0
 
 

@@ -338,7 +338,7 @@ def _ideals_alone(
                 else:
                     problems = ideal_problems.displayed_problems(page, gain, plan.settings.duplicates)
                 problems = problems.spread(plan.settings.once)
-                solution = problems.solve(weights, True)
+                solution = problems.solve(weights, 0.0, plan.work_limit)
                 cells = ideal_problems.ideal_cells(problems, solution, weights)
                 items = inputs.codebook.items.values().gather(inputs.judged.judgments.item[cells.judgment])
                 places = zip((cells.row + 1).tolist(), (cells.col + 1).tolist(), items.to_list(), strict=True)

@@ -40,7 +40,7 @@ def check_proven(sets: list[CandidateSet], weights: Any) -> Best:
     solution = solve(sets, weights, work_limit=LIMIT)
     np.testing.assert_array_equal(solution.bound, solution.best)
     for p, one in enumerate(sets):
-        check_page(one, weights, solution, p, True)
+        check_page(one, weights, solution, p)
     return solution
 
 
@@ -79,6 +79,18 @@ def test_highs_agrees_on_pinned_rows_capacities_and_weights_that_rise(grades: st
             slots = rng.integers(0, cols + 1, count) if rng.random() < 0.7 else np.full(count, cols)
             sets.append(replace(one, slots=slots.tolist(), pinned=pinned.tolist(), open=int(rng.integers(3, rows + 1))))
         check_against_highs(sets, weights)
+
+
+def test_highs_agrees_where_rows_hold_few_items() -> None:
+    """How many items categories can show together then decides: some must move on to make room for others."""
+    rng = np.random.default_rng(6)
+    weights = cv.discounts.RowPage().weights(cv.Grid(8, 3))
+    sets = []
+    for _ in range(30):
+        count, items = int(rng.integers(8, 13)), int(rng.integers(12, 22))
+        genres = [rng.choice(count, int(rng.integers(1, 4)), replace=False).tolist() for _ in range(items)]
+        sets.append(candidate_set(GenreUser(rng.integers(1, 4, items).astype(float), genres, count), weights))
+    check_against_highs(sets, weights)
 
 
 @pytest.mark.parametrize("grades", ["graded", "half", "binary"])
@@ -130,7 +142,7 @@ def test_hard_users_end_at_the_limit_of_work(seed: int) -> None:
         start = time.process_time()
         solution = solve([one], WEIGHTS, work_limit=20_000_000)
         assert time.process_time() - start < 1, name
-        check_page(one, WEIGHTS, solution, 0, True)
+        check_page(one, WEIGHTS, solution, 0)
         assert solution.best[0] <= solution.bound[0] < 1.5 * solution.best[0], name
         unproven += int(solution.bound[0] > solution.best[0])
     assert unproven > 0
@@ -152,7 +164,7 @@ weights = cv.discounts.RowPage().weights(cv.RECGAZE)
 before = peak()
 _native.candidate_ideals(
     rng.random(items), np.array([0, items]), categories, np.arange(items + 1) * each, np.full(count, 15, np.int32),
-    np.full(count, -1, np.int32), np.array([0, count]), np.array([10], np.int32), weights, True, 0.0, 200_000_000, 1,
+    np.full(count, -1, np.int32), np.array([0, count]), np.array([10], np.int32), weights, 0.0, 200_000_000, 1,
 )
 print(peak() - before)
 """

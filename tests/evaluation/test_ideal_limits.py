@@ -147,7 +147,7 @@ def test_what_is_refused(settings: dict[str, Any], message: str) -> None:
 
 def test_the_most_work_can_be_counted() -> None:
     assert ScoringPlan.of(Settings(work=1e12)).work_limit == 10**18
-    assert ScoringPlan.of(Settings()).work_limit == ideal_problems.WORK_LIMIT
+    assert ScoringPlan.of(Settings()).work_limit == 8 * 10**9
     assert evaluate(work=1e12).counts["bounded"] == 0
 
 

@@ -219,7 +219,18 @@ def add_forever(self, lines):
         add(self, lines)
 packed.FileLines.add = add_forever
 """
+LIBRARY_ERROR = """
+def score_forever(judged, pages, plan, ideals):
+    start()
+    try:
+        while True:
+            pass
+    except BaseException:
+        raise ValueError("what a library makes of it") from None
+scoring.score = score_forever
+"""
 COMMANDS = {
+    "evaluate, in a library": (LIBRARY_ERROR, '"evaluate", new, *tables'),
     "evaluate, solving": (SCORING, '"evaluate", new, *tables, "--per-page", r"{out}/old.parquet"'),
     "evaluate, spilling": (
         SPILLING_COMMAND,

@@ -93,7 +93,7 @@ def test_tens_of_thousands_of_categories() -> None:
     each = np.arange(count + 1)
     solved = _native.candidate_ideals(
         gains, each[[0, -1]], each[:-1].astype(np.int32), each, np.ones(count, np.int32), np.full(count, -1, np.int32),
-        each[[0, -1]], np.array([rows], np.int32), weights, True, 0.0, 10**6, 1,
+        each[[0, -1]], np.array([rows], np.int32), weights, 0.0, 10**6, 1,
     )  # fmt: skip
     assert solved[0] == pytest.approx(best, rel=1e-12)
     assert (solved[2] >= 0).sum() == rows

@@ -123,7 +123,6 @@ def candidate_ideals(rng: Generator) -> Arguments:
         "category_offsets": first,
         "open": rng.integers(-1, rows + 3, sets).astype(np.int32),
         "weights": weights(rng, rows, cols),
-        "once": bool(rng.random() < 0.7),
         "tolerance": float(rng.choice([0.0, 0.01, 1.0])),
         "work_limit": int(rng.choice([0, 1_000, 1_000_000])),
     }

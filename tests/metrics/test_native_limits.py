@@ -19,7 +19,7 @@ def solve(gains: Any, item_categories: list[list[int]], weights: Any, work_limit
     return _native.candidate_ideals(
         gains, np.array([0, len(gains)]), flat, np.cumsum([0, *map(len, item_categories)]),
         np.full(categories, weights.shape[1], np.int32), np.full(categories, -1, np.int32), np.array([0, categories]),
-        np.array([len(weights)], np.int32), weights, True, 0.0, work_limit, 1,
+        np.array([len(weights)], np.int32), weights, 0.0, work_limit, 1,
     )  # fmt: skip
 
 
@@ -107,7 +107,7 @@ LIMITS: dict[str, tuple[str, tuple[Any, ...]]] = {
         "candidate_ideals",
         (
             np.empty(0), NOTHING, np.empty(0, np.int32), NOTHING, np.empty(0, np.int32), np.empty(0, np.int32),
-            NOTHING, np.empty(0, np.int32), ONE, True, 0.0, 10**18 + 1, 1,
+            NOTHING, np.empty(0, np.int32), ONE, 0.0, 10**18 + 1, 1,
         ),
     ),
     "width must be 0 to 100,000": ("first_occurrence_ideals", (*first_page(), 100_001, 1)),

@@ -15,7 +15,9 @@ from carouseval.building.sample_home import (
     HomeUsers,
 )
 from carouseval.building.sample_model import BLOCK, SampleSystem, random_stream
+from carouseval.evaluation.plan import ScoringPlan
 from carouseval.evaluation.scoring.ideal_problems import IdealProblems, ideal_cells
+from carouseval.evaluation.settings import Settings
 from carouseval.metrics.discounts import RowPage
 from carouseval.metrics.grid import Array, Grid, IntArray
 
@@ -95,10 +97,11 @@ def _filled(places: IntArray, scores: Array, lengths: IntArray) -> IntArray:
 
 def _place_ideals(users: HomeUsers, cells: IntArray, slots: IntArray) -> None:
     """Place the relevant items of ideal pages, by N2DCG_cat with its usual discount, and the slots that show them."""
+    plan = ScoringPlan.of(Settings())
     for screen, grid in enumerate(GRIDS.values()):
         here = np.flatnonzero(users.screen == screen)
         problems, weights = _ideal_problems(users, here, grid), RowPage().weights(grid)
-        ideal = ideal_cells(problems, problems.solve(weights, once=True), weights)
+        ideal = ideal_cells(problems, problems.solve(weights, 0.0, plan.work_limit), weights)
         user = here[ideal.problem]
         cells[user, ideal.row, ideal.col] = ideal.judgment
         slots[user, ideal.row] = ideal.category

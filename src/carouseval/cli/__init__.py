@@ -4,7 +4,10 @@ import os
 import signal
 import sys
 import warnings
+from contextlib import suppress
 from typing import Any, NoReturn
+
+_signal: signal.Signals | None = None  # what asked this process to end
 
 
 def main() -> None:
@@ -12,16 +15,21 @@ def main() -> None:
 
     So do Ctrl-C and SIGTERM, with the status of the shell: 128 and the number of the signal.
     """
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # an exit that removes temporary files
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, _stop)
     try:
         _run()
-    except KeyboardInterrupt:  # Typer has not begun, or has ended
-        _exit_on_signal(signal.SIGINT)
-    except SystemExit as end:
-        for number in (signal.SIGINT, signal.SIGTERM):
-            if end.code == 128 + number:
-                _exit_on_signal(number)
-        raise
+    finally:
+        if _signal:  # whatever it led to: libraries may turn what _stop raises into errors of their own
+            _exit_on_signal(_signal)
+
+
+def _stop(number: int, _: object) -> NoReturn:
+    """Unwind, so that temporary files are removed; what cannot be raised in a callback is not reported, either."""
+    global _signal
+    _signal = signal.Signals(number)
+    sys.unraisablehook = lambda _: None
+    raise KeyboardInterrupt
 
 
 def _run() -> None:
@@ -56,12 +64,17 @@ def _show_warning(message: Any, category: Any, filename: str, lineno: int, file:
 
 
 def _exit_on_signal(number: signal.Signals) -> NoReturn:
-    print(f"carouseval: {'interrupted' if number == signal.SIGINT else 'terminated'}", file=sys.stderr)
-    sys.exit(128 + number)
+    """End at once: threads of Polars that still run would print their panics, or abort a Python that is ending."""
+    print(f"carouseval: {'interrupted' if number == signal.SIGINT else 'terminated'}", file=sys.stderr, flush=True)
+    with suppress(OSError):
+        sys.stdout.flush()
+    os._exit(128 + number)
 
 
 def _exit_with_error(message: str) -> NoReturn:
     from carouseval.text_tables import printable_lines
 
+    if _signal:
+        _exit_on_signal(_signal)
     print(f"carouseval: {printable_lines(message)}", file=sys.stderr)
     sys.exit(2)

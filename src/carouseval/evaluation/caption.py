@@ -3,11 +3,11 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from carouseval.evaluation.settings import Settings
 from carouseval.metrics.grid import page_size_text
 from carouseval.text_tables import brief
 
 _MOST_CATEGORIES = 3  # listed with their capacity
-_USUAL_WORK = 8000  # the default of the setting
 
 
 def caption(config: Mapping[str, Any], users: Sequence[int]) -> str:
@@ -27,9 +27,9 @@ def caption(config: Mapping[str, Any], users: Sequence[int]) -> str:
 
 def _limits(config: Mapping[str, Any]) -> list[str]:
     """What may end the search for ideal pages before they are proven, where it is not the default."""
-    tolerance, work = config.get("tolerance", 0), config.get("work", _USUAL_WORK)
+    tolerance, work = config.get("tolerance", 0), config.get("work", Settings.work)
     texts = [f"tolerance of ideal pages {100 * tolerance:g}%"] * (tolerance > 0)
-    return texts + [f"at most {work:g} million steps for an ideal page"] * (work != _USUAL_WORK)
+    return texts + [f"at most {work:g} million steps for an ideal page"] * (work != Settings.work)
 
 
 def _metrics(config: Mapping[str, Any]) -> str:

@@ -32,7 +32,7 @@ def first_occurrence_ideals(
     pages: PageBatch, gain: Array, weights: Array, problems: IdealProblems, threads: int | None = None
 ) -> FirstOccurrence:
     """The ideal of every page, a bound on it, and its cells; ``problems`` are those of displayed items."""
-    best_rule = problems.solve(weights, True, work_limit=0, threads=threads)  # a rough bound does
+    best_rule = problems.solve(weights, tolerance=0.0, work_limit=0, threads=threads)  # a rough bound does
     exponent = int(np.frexp(weights.max())[1])  # scaled by a power of two, weights are at most 1
     best, bound, place, row, col = _native.first_occurrence_ideals(
         problems.gain,

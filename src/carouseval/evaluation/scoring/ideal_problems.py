@@ -21,7 +21,6 @@ from carouseval.metrics.grid import Array, IntArray
 from carouseval.metrics.page_stack import thread_count
 
 _SMALLER = 128  # by how many powers of two gains near the largest float are made smaller
-WORK_LIMIT = 8_000_000_000  # steps of the search per problem, about a nanosecond each; never a clock, for equal results
 
 
 @dataclass(frozen=True)
@@ -75,24 +74,17 @@ class IdealProblems:
         at = self.category_offsets[problem[placed]] + solution.category[placed]
         return np.bincount(at, minlength=len(self.slots))
 
-    def solve(
-        self,
-        weights: Array,
-        once: bool,
-        tolerance: float = 0.0,
-        work_limit: int = WORK_LIMIT,
-        threads: int | None = None,
-    ) -> IdealSolution:
-        """The best page of every problem."""
-        solution = self._solve(weights, once, tolerance, work_limit, threads, 0)
+    def solve(self, weights: Array, tolerance: float, work_limit: int, threads: int | None = None) -> IdealSolution:
+        """The best page of every problem, each item counted once; ``work_limit`` is in steps, for equal results."""
+        solution = self._solve(weights, tolerance, work_limit, threads, 0)
         if not np.isfinite(solution.bound).all():
-            solution = self._solve(weights, once, tolerance, work_limit, threads, _SMALLER)
+            solution = self._solve(weights, tolerance, work_limit, threads, _SMALLER)
         if not np.isfinite(solution.bound).all():
             raise too_large(self.gain)
         return solution
 
     def _solve(
-        self, weights: Array, once: bool, tolerance: float, work_limit: int, threads: int | None, smaller: int
+        self, weights: Array, tolerance: float, work_limit: int, threads: int | None, smaller: int
     ) -> IdealSolution:
         # scaled by a power of two to near 1, for which the solver's tolerances are made; no digit changes
         exponent = int(np.frexp(weights.max())[1])
@@ -106,7 +98,6 @@ class IdealProblems:
             self.category_offsets,
             self.open,
             np.ldexp(weights, -exponent),
-            once,
             tolerance,
             work_limit,
             thread_count(threads),

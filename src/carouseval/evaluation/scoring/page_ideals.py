@@ -221,9 +221,8 @@ class PageIdeals:
 
     def _parts(self, codes: NDArray[np.int64], items: IntArray) -> Iterator[NDArray[np.int64]]:
         """The codes of ideals, part by part if progress is told: every part takes as long as its slowest ideal."""
-        settings = self.plan.settings
-        if self._progress is None or (settings.candidates == "displayed" and settings.duplicates == "first"):
-            yield codes  # by the rule "first", repeats on any of the pages decide how all of them are solved
+        if self._progress is None:
+            yield codes
             return
         part = (np.cumsum(items) - items) // (_ITEMS_AT_ONCE * self.plan.threads)
         done = 0
@@ -256,14 +255,14 @@ def _solution(
     problems: ideal_problems.IdealProblems, weights: Array, plan: ScoringPlan
 ) -> ideal_problems.IdealSolution:
     """Solve problems whose items count once, as far as the settings ask for."""
-    return problems.solve(weights, True, plan.settings.tolerance, plan.work_limit, plan.threads)
+    return problems.solve(weights, plan.settings.tolerance, plan.work_limit, plan.threads)
 
 
 def solve_displayed(
     pages: PageBatch, problems: ideal_problems.IdealProblems, gain: Array, weights: Array, plan: ScoringPlan
 ) -> SolvedIdeals:
     """The ideals of displayed items, by the rule for repeats."""
-    if plan.settings.duplicates == "first" and pages.duplicates.any():
+    if plan.settings.duplicates == "first":
         first = first_occurrence_ideals(pages, gain, weights, problems, plan.threads)
         return SolvedIdeals(first.best, first.bound, lambda: first.cells)
     solution = _solution(problems, weights, plan)

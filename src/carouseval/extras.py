@@ -4,7 +4,7 @@ import importlib.util
 
 from carouseval.errors import CarousevalError
 
-_EXTRAS = {"show": ("altair", "vl_convert")}
+_EXTRAS = {"show": ("altair", "vl_convert", "jinja2")}
 
 
 def require_extra(extra: str, purpose: str) -> None:

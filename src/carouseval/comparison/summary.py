@@ -15,18 +15,14 @@ from carouseval.evaluation.results import Evaluation
 if TYPE_CHECKING:
     from carouseval.comparison.comparison import Comparison
 
+_SMALL_P = 0.00005
 _CORRECTIONS = {"holm": " after Holm correction", "bh": " after Benjamini-Hochberg correction", "none": ""}
 
 
 def summary(result: "Comparison") -> str:
     """Notices, if any; whether the two best systems by the first metric differ; how sure that is, and the margin."""
-    texts = (
-        result.notice,
-        missing_pages_text(result),
-        left_out_text(result),
-        _best_systems(result),
-        margin_text(result),
-    )
+    notices = (result.notice, missing_pages_text(result), left_out_text(result))
+    texts = (*notices, _best_systems(result), margin_text(result))
     return " ".join(text for text in texts if text)
 
 
@@ -65,7 +61,8 @@ def significance_text(result: "Comparison", pair: Mapping[str, Any]) -> str:
         return "not called significant: pages do not match the judgments by page_id"
     verdict = "statistically significant" if pair["significant"] else "not statistically significant"
     correction = _CORRECTIONS[result.config["correction"]] if _tests(result) > 1 else ""
-    return f"{verdict} (p = {pair['p_adjusted']:.2g}{correction})"
+    p = pair["p_adjusted"]
+    return f"{verdict} (p {'< 0.0001' if p < _SMALL_P else f'= {p:.2g}'}{correction})"
 
 
 def run_text(result: "Comparison", pair: Mapping[str, Any]) -> str:

@@ -92,7 +92,8 @@ class Chart:
         drawn = vl_convert.vegalite_to_svg(spec, vl_version=_version())
         prefix = f"c{hashlib.sha256(drawn.encode()).hexdigest()[:10]}"
         drawn = re.sub(r"<[^<>]+>", lambda tag: re.sub(r'(\bid="|url\(#)', rf"\1{prefix}-", tag[0]), drawn)
-        names = f'<title id="{prefix}-title">{escape_html(self.title)}</title><desc id="{prefix}-alt">{escape_html(self.alt)}</desc>'
+        title, alternative = escape_html(self.title), escape_html(self.alt)
+        names = f'<title id="{prefix}-title">{title}</title><desc id="{prefix}-alt">{alternative}</desc>'
         begin, root, rest = drawn.partition("<svg ")
         tag, end, content = rest.partition(">")
         label = f'role="img" aria-labelledby="{prefix}-title {prefix}-alt" '

@@ -12,18 +12,19 @@ from carouseval.metrics.validation import did_you_mean
 from carouseval.show.report.comparison_words import comparison_summary
 from carouseval.show.report.document import Block, Detail, Document, Figure, Paragraph, Section, table_block
 from carouseval.show.report.explanation import loss_blocks, page_blocks, score_note
+from carouseval.show.report.explanation_words import capitalised
 from carouseval.show.report.sensitivity import sensitivity_blocks
 from carouseval.show.report.settings_section import settings_section
 
 _MOST_EXPLAINED = 6  # systems whose losses and pages are drawn
-_COLUMNS = (
-    "Differences are system minus baseline, on users scored under both. Detectable: the smallest true difference that "
-    "would be found significant with 80% power. Break-even: if unjudged items shown by the losing system gain this share "
-    "of the mean gain of relevant items, the difference is 0."
+_PAIRS = (
+    "Pairs of systems. Differences are system minus baseline, on users scored under both. Detectable: the smallest "
+    "true difference that would be found significant with 80% power. Break-even: if unjudged items shown by the losing "
+    "system gain this share of the mean gain of relevant items, the difference is 0."
 )
-_SHARES = (
-    "Relevant shown: the share of the relevant items that a system shows to their users. Shown judged: the share of the "
-    "items it shows that are judged."
+_SYSTEMS = (
+    "Means of systems. Relevant shown: the share of the relevant items that a system shows to their users. Shown "
+    "judged: the share of the items it shows that are judged."
 )
 
 
@@ -43,7 +44,7 @@ def comparison_document(
             raise ParameterError(f"explanations: there is no system {name!r} in this comparison.{hint}")
     explained = {name: given[name] for name in ranked if name in given}
     sections = [
-        Section("Systems", [Figure(result.chart("systems")), table_block(system_table(result), _SHARES)]),
+        Section("Systems", [Figure(result.chart("systems")), table_block(system_table(result), _SYSTEMS)]),
         Section("Differences", _differences(result)),
     ]
     if explained:
@@ -62,20 +63,14 @@ def comparison_document(
 
 
 def _differences(result: Comparison) -> list[Block]:
-    config, pairs = result.config, result.pairs
-    users = [Figure(result.chart("users"))] if result.per_user.height else []
-    notes = [interval_text(pairs, config), few_users_note(result.to_frame())]
-    caption = " ".join(
-        ["Pairs of systems.", _COLUMNS, *(f"{note[:1].upper()}{note[1:]}." for note in notes[:1] if note)]
-    )
-    where = "comparison.pairs has all"
-    blocks: list[Block] = [Figure(result.chart("differences")), *users]
-    blocks.append(table_block(pair_table(pairs, config), " ".join([caption, notes[1]]).strip(), where))
+    config, intervals = result.config, interval_text(result.pairs, result.config)
+    notes = [_PAIRS, f"{capitalised(intervals)}." if intervals else "", few_users_note(result.to_frame())]
+    blocks: list[Block] = [Figure(result.chart("differences")), Figure(result.chart("users"))]
+    pairs = pair_table(result.pairs, config)
+    blocks.append(table_block(pairs, " ".join(note for note in notes if note), "comparison.pairs has all"))
     if not result.segments.is_empty():
-        where = "comparison.segments has all"
-        blocks.append(
-            table_block(pair_table(result.segments, config), "Segments. P-values are corrected for all.", where)
-        )
+        segments, corrected = pair_table(result.segments, config), "Segments. P-values are corrected for all of them."
+        blocks.append(table_block(segments, corrected, "comparison.segments has all"))
     return blocks
 
 
@@ -84,9 +79,9 @@ def _explanations(result: Comparison, explained: Mapping[str, Explanation], deta
     means = {row["system"]: row["mean"] for row in ranking(result)}
     blocks: list[Block] = []
     for name, explanation in list(explained.items())[:_MOST_EXPLAINED]:
-        notes = [Paragraph(explanation.summary), *score_note(explanation, means[name])]
+        note = score_note(explanation, means[name])
         pages = page_blocks(explanation, min(1, detail.pages), detail.posters)
-        blocks.append(Section(name, [*notes, *loss_blocks(explanation, detail), *pages]))
+        blocks.append(Section(name, [*note, *loss_blocks(explanation, detail), *pages]))
     if others := list(explained)[_MOST_EXPLAINED:]:
         blocks.append(Section("Other systems", [Paragraph(f"{name}: {explained[name].summary}") for name in others]))
     return blocks

@@ -26,7 +26,7 @@ from carouseval.evaluation.explanation import Explanation
 from carouseval.evaluation.mean_estimates import few_users_text
 from carouseval.show.charts.drawing import count_text
 from carouseval.show.report.document import Point, Summary, Tile, Tone
-from carouseval.show.report.explanation_words import fix_sentence
+from carouseval.show.report.explanation_words import fixes
 
 Outcome: TypeAlias = Literal["better", "worse", "open", "same", "untested"]
 _MOST_PAIRS, _MOST_NAMES = 6, 4
@@ -45,10 +45,10 @@ def comparison_summary(
     points = [
         Point("By how much", _differences(result, outcomes)),
         Point("How sure", _certainty(result, outcomes)),
+        Point("What to fix", fixes(explanations)),
         Point("Segments", _segments(result)),
         Point("Other metrics", _other_metrics(result, outcomes)),
         Point("Does it depend on the metric?", [sensitivity.summary] if sensitivity else []),
-        Point("What to fix", [fix_sentence(part, name) for name, part in explanations.items()]),
     ]
     arrangement = next(iter(result.evaluations.values()))[0].heading
     cautions = [arrangement, result.notice, missing_pages_text(result), left_out_text(result)]
@@ -122,7 +122,7 @@ def _pair_headline(system: str, other: str, outcome: Outcome) -> str:
 
 
 def _baseline_headline(baseline: str, groups: Mapping[Outcome, Sequence[str]]) -> str:
-    texts = {
+    texts: dict[Outcome, str] = {
         "better": f"significantly better than {baseline}: {{}}",
         "worse": "significantly worse: {}" if "better" in groups else f"significantly worse than {baseline}: {{}}",
         "open": "no difference could be shown: {}",
@@ -175,8 +175,7 @@ def _certainty(result: Comparison, outcomes: Mapping[tuple[str, str], Outcome]) 
         sentences.append(f"{about} is {significance_text(result, pair)}.")
         if outcomes[system, other] == "open":
             sentences.append(f"That does not show that the two are equal. {detectable_text(result, pair)}")
-    test = test_text(result.pairs, result.config)
-    sentences.append(f"{test[:1].upper()}{test[1:]}.")
+    sentences.append(f"Tested by: {test_text(result.pairs, result.config)}.")
     if disagreeing := [f"{system} and {other}" for (system, other), pair in tested.items() if _disagrees(pair)]:
         sentences.append(_DISAGREE.format(_listed(disagreeing)))
     sentences += dict.fromkeys(run_text(result, pair) for pair in tested.values())
@@ -202,7 +201,7 @@ def _segments(result: Comparison) -> list[str]:
         for row in lines.filter(names).iter_rows(named=True):
             segment = ", ".join(str(row[column]) for column in by)
             groups.setdefault(outcome_of(system, other, row), []).append(segment)
-        texts = {
+        texts: dict[Outcome, str] = {
             "better": "significantly better in {}",
             "worse": "significantly worse in {}",
             "open": "no difference could be shown in {}",
@@ -222,7 +221,6 @@ def _other_metrics(result: Comparison, outcomes: Mapping[tuple[str, str], Outcom
     if len(result.metrics) == 1:
         return []
     words = {"better": "better", "worse": "worse", "open": "no difference shown", "same": "the same"}
-    words["untested"] = "not tested"
     sentences = []
     for metric in result.metrics[1:]:
         other = outcomes_of(result, metric)
@@ -230,8 +228,8 @@ def _other_metrics(result: Comparison, outcomes: Mapping[tuple[str, str], Outcom
         if not changed:
             sentences.append(f"By {metric} the outcome is the same.")
             continue
-        parts = [f"{system} against {name}: {words[other[system, name]]}" for system, name in changed[:_MOST_PAIRS]]
-        sentences.append(f"By {metric} the outcome differs ({'; '.join(parts)}).")
+        parts = [f"{' against '.join(names)}: {words.get(other[names], 'not tested')}" for names in changed]
+        sentences.append(f"By {metric} the outcome differs ({'; '.join(parts[:_MOST_PAIRS])}).")
     return sentences
 
 

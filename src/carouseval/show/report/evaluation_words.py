@@ -6,7 +6,7 @@ from carouseval.evaluation.explanation import Explanation
 from carouseval.evaluation.results import Evaluation
 from carouseval.show.charts.drawing import count_text
 from carouseval.show.report.document import Point, Summary, Tile
-from carouseval.show.report.explanation_words import capitalised, fix_sentence
+from carouseval.show.report.explanation_words import fixes
 
 _MOST_METRICS = 6
 
@@ -24,7 +24,7 @@ def evaluation_summary(result: Evaluation, explanation: Explanation | None) -> S
     points = [
         Point("Score", [*score, *([note] if (note := result.few_users_note) else [])]),
         Point("Segments", _segments(result)),
-        Point("What to fix", [capitalised(fix_sentence(explanation))] if explanation else []),
+        Point("What to fix", fixes({"": explanation}) if explanation else []),
     ]
     tiles = [Tile(name, f"{value:.4f}", _interval(result, name)) for name, value in list(result.mean.items())[:3]]
     tiles += [Tile("users", f"{result.counts['users']:,}"), Tile("pages", f"{result.counts['pages']:,}")]
@@ -56,6 +56,6 @@ def _segments(result: Evaluation) -> list[str]:
     rows.sort(key=lambda row: -row[metric])
     names = [f"{', '.join(str(row[name]) for name in result.by)} ({row[metric]:.4f})" for row in (rows[0], rows[-1])]
     return [
-        f"Of {len(rows)} segments by {' and '.join(result.by)}, {names[0]} scores highest and {names[1]} lowest. Whether "
-        "segments differ was not tested: their users are not the same."
+        f"Of {len(rows)} segments by {' and '.join(result.by)}, {names[0]} scores highest and {names[1]} lowest. "
+        "Whether segments differ was not tested."
     ]

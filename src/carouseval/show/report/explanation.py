@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import polars as pl
@@ -23,7 +24,7 @@ from carouseval.show.report.explanation_words import explanation_summary
 from carouseval.show.report.settings_section import settings_section
 from carouseval.text_tables import TextTable
 
-_WORST = 10  # pages of the table
+_WORST = 5  # pages of the table
 _SCORES_APART = 1e-9
 
 
@@ -89,8 +90,6 @@ def score_note(result: Explanation, mean: float) -> list[Block]:
 
 
 def _without_posters(view: PageView) -> PageView:
-    from dataclasses import replace
-
     shown, ideal = (table.drop("poster", strict=False) for table in (view.shown, view.ideal))
     return replace(view, shown=shown, ideal=ideal)
 

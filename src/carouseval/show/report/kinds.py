@@ -49,9 +49,7 @@ def report_html(result: object, title: str | None, parts: Mapping[str, Any]) -> 
     for name in parts:
         if name not in takes:
             hint = did_you_mean(name, takes)
-            raise ParameterError(
-                f"a report of a {type(result).__name__} takes {', '.join(takes)}, found {name!r}.{hint}"
-            )
+            raise ParameterError(f"a report of {type(result).__name__} takes {', '.join(takes)}, found {name!r}.{hint}")
     options = {"notices": ()} | {name: value for name, value in parts.items() if name != "command"}
     html = ""
     for detail in _DETAILS:

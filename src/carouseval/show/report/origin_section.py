@@ -40,8 +40,8 @@ def origin_section(command: str = "") -> Section:
     """Which versions made the report, when, and by which command."""
     made = f"Made on {today()} by carouseval {__version__} with Python {platform.python_version()}."
     note = (
-        "The page is self-contained: it loads nothing and runs no scripts. Scores and p-values depend on the tables and "
-        "the settings alone, not on the machine or the number of threads."
+        "The page is self-contained: it loads nothing and runs no scripts. The same tables and settings give the same "
+        "scores and p-values, whatever the number of threads."
     )
     blocks: list[Block] = [Paragraph(f"{made} {note}")]
     return Section("How this was made", [*blocks, Code(command)] if command else blocks)

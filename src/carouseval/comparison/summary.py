@@ -48,6 +48,17 @@ def oriented_difference(system: str, pair: Mapping[str, Any]) -> tuple[float, fl
     return 0.0 - pair["difference"], 0.0 - pair["high"], 0.0 - pair["low"]  # never -0.0
 
 
+def oriented_lift(system: str, pair: Mapping[str, Any]) -> tuple[float, float, float]:
+    """Relative lift of a pair and its interval: of ``system`` over the other; NaN where it has none."""
+    if pair["system"] == system:
+        return pair["lift"], pair["lift_low"], pair["lift_high"]
+    lift, low, high = (
+        -share / (1 + share) if share > -1 else math.nan
+        for share in (pair["lift"], pair["lift_high"], pair["lift_low"])
+    )
+    return lift, low, high
+
+
 def level_text(result: "Comparison") -> str:
     """``95% confidence interval``; also whether it is adjusted, where there are several."""
     several = _tests(result) > 1

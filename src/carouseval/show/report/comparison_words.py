@@ -7,7 +7,7 @@ from typing import Any, Literal, TypeAlias
 import polars as pl
 
 from carouseval.comparison.comparison import Comparison
-from carouseval.comparison.result_tables import lift_interval, signed, test_text
+from carouseval.comparison.result_tables import test_text
 from carouseval.comparison.sensitivity import Sensitivity
 from carouseval.comparison.summary import (
     detectable_text,
@@ -17,6 +17,7 @@ from carouseval.comparison.summary import (
     margin_text,
     missing_pages_text,
     oriented_difference,
+    oriented_lift,
     ranking,
     run_text,
     significance_text,
@@ -26,7 +27,7 @@ from carouseval.evaluation.explanation import Explanation
 from carouseval.evaluation.mean_estimates import few_users_text
 from carouseval.show.charts.drawing import count_text
 from carouseval.show.report.document import Point, Summary, Tile, Tone
-from carouseval.show.report.explanation_words import fixes
+from carouseval.show.report.explanation_words import capitalised, fixes
 
 Outcome: TypeAlias = Literal["better", "worse", "open", "same", "untested"]
 _MOST_PAIRS, _MOST_NAMES = 6, 4
@@ -122,17 +123,19 @@ def _pair_headline(system: str, other: str, outcome: Outcome) -> str:
 
 
 def _baseline_headline(baseline: str, groups: Mapping[Outcome, Sequence[str]]) -> str:
-    texts: dict[Outcome, str] = {
-        "better": f"significantly better than {baseline}: {{}}",
-        "worse": "significantly worse: {}" if "better" in groups else f"significantly worse than {baseline}: {{}}",
-        "open": "no difference could be shown: {}",
-        "same": "the same score for every user: {}",
-        "untested": "not compared: {}",
+    texts: dict[Outcome, tuple[str, str, str]] = {
+        "better": ("significantly better", " than {}", ""),
+        "worse": ("significantly worse", " than {}", ""),
+        "open": ("no difference", " from {}", " could be shown"),
+        "same": ("the same score", " as {}", " for every user"),
+        "untested": ("not compared", " with {}", ""),
     }
-    parts = [text.format(_listed(groups[outcome])) for outcome, text in texts.items() if outcome in groups]
-    headline = "; ".join(parts)
-    against = "" if groups.keys() & {"better", "worse"} else f"Against {baseline}: "
-    return f"{against}{headline}" if against else headline[:1].upper() + headline[1:]
+    parts: list[str] = []
+    for outcome, (begin, against, end) in texts.items():
+        if outcome in groups:
+            named = "" if parts else against.format(baseline)  # once is enough
+            parts.append(f"{begin}{named}{end}: {_listed(groups[outcome])}")
+    return capitalised("; ".join(parts))
 
 
 def _differences(result: Comparison, outcomes: Mapping[tuple[str, str], Outcome]) -> list[str]:
@@ -153,16 +156,15 @@ def _difference(result: Comparison, system: str, other: str, outcome: Outcome) -
     if pair is None or outcome == "untested":
         return f"{system} and {other} could not be compared: too few users have scores under both."
     difference, low, high = oriented_difference(system, pair)
-    forward = pair["system"] == system
-    lift = f"{signed(pair['lift'], '.1%')}; " if forward and not math.isnan(pair["lift"]) else ""
-    relative = f", or {lift_interval(pair)}" if lift and lift_interval(pair) else ""
-    wins, losses = (pair["wins"], pair["losses"])[:: 1 if forward else -1]
+    lift, lift_low, lift_high = oriented_lift(system, pair)
+    change = "" if math.isnan(lift) else f"{lift:+.1%}; "
+    relative = "" if math.isnan(lift_low + lift_high) else f", or {lift_low:+.1%} to {lift_high:+.1%}"
+    wins, losses = (pair["wins"], pair["losses"])[:: 1 if pair["system"] == system else -1]
     verdict = "better" if difference > 0 else "worse"
     size = f"{abs(difference):.4f} {verdict} than {other} on average" if difference else f"equal to {other} on average"
-    return (
-        f"{system} is {size} ({lift}{level_text(result)} {low:.4f} to {high:.4f}{relative}): better for {wins:,}, the "
-        f"same for {pair['ties']:,} and worse for {losses:,} of {count_text(pair['users'], 'user')}."
-    )
+    users = f"better for {wins:,}, the same for {pair['ties']:,} and worse for {losses:,} of"
+    interval = f"{level_text(result)} {low:.4f} to {high:.4f}"
+    return f"{system} is {size} ({change}{interval}{relative}): {users} {count_text(pair['users'], 'user')}."
 
 
 def _certainty(result: Comparison, outcomes: Mapping[tuple[str, str], Outcome]) -> list[str]:

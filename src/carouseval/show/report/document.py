@@ -31,9 +31,10 @@ class Figure:
 
 @dataclass(frozen=True)
 class Table:
-    """A table under a caption, in which numbers are aligned."""
+    """A table with its caption, and notes about it."""
 
     table: TextTable
+    note: str = ""
     kind: ClassVar[str] = "table"
 
 
@@ -118,12 +119,14 @@ class Detail(NamedTuple):
     cells: bool  # heat maps of cells
 
 
-def table_block(table: TextTable, caption: str, where: str = "") -> Table | Folded:
+def table_block(table: TextTable, about: str, where: str = "") -> Table | Folded:
     """A table with a caption of its own: folded if it is long, cut off if it is very long.
 
-    ``where`` tells where the lines that are left out can be found.
+    The first sentence of ``about`` is the caption, the others are notes. ``where`` tells where the lines that are left
+    out can be found.
     """
-    count = len(table.rows)
-    cut = f" The first {_MOST_LINES} of {count:,} lines{'; ' * bool(where)}{where}." if count > _MOST_LINES else ""
-    block = Table(replace(table, rows=table.rows[:_MOST_LINES], caption=f"{caption}{cut}"))
-    return Folded(f"{caption.partition('.')[0]}: {count:,} lines", [block]) if count > _FEW_LINES else block
+    caption, _, note = about.partition(". ")
+    count, caption = len(table.rows), caption.rstrip(".")
+    cut = f" (the first {_MOST_LINES} of {count:,}{'; ' * bool(where)}{where})" if count > _MOST_LINES else ""
+    block = Table(replace(table, rows=table.rows[:_MOST_LINES], caption=f"{caption}{cut}"), note)
+    return Folded(f"{caption}: {count:,} lines", [block]) if count > _FEW_LINES else block

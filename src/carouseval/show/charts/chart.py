@@ -18,6 +18,8 @@ from carouseval.show.charts.choices import Theme
 from carouseval.show.charts.theme import background, themed
 from carouseval.text_tables import escape_html, printable
 
+_TAG, _ID = re.compile(r"<[^<>]+>"), re.compile(r'(\bid="|url\(#)')
+_ROLE = re.compile(r' (?:role="graphics-\w+"|aria-roledescription="[^"]*")')  # of parts: the whole has one
 _PNG_SCALE = 3  # a figure across a printed page then has about 350 dots per inch
 _EMBED: dict[str, Any] = {
     "renderer": "svg",
@@ -91,7 +93,7 @@ class Chart:
         spec["config"]["aria"] = False  # labels of single marks: the whole has one
         drawn = vl_convert.vegalite_to_svg(spec, vl_version=_version())
         prefix = f"c{hashlib.sha256(drawn.encode()).hexdigest()[:10]}"
-        drawn = re.sub(r"<[^<>]+>", lambda tag: re.sub(r'(\bid="|url\(#)', rf"\1{prefix}-", tag[0]), drawn)
+        drawn = _TAG.sub(lambda tag: _ROLE.sub("", _ID.sub(rf"\1{prefix}-", tag[0])), drawn)
         title, alternative = escape_html(self.title), escape_html(self.alt)
         names = f'<title id="{prefix}-title">{title}</title><desc id="{prefix}-alt">{alternative}</desc>'
         begin, root, rest = drawn.partition("<svg ")

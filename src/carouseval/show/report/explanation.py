@@ -70,10 +70,11 @@ def page_blocks(result: Explanation, pages: int, posters: bool) -> list[Block]:
         which = "pages" if relevant.is_empty() else "pages that show a relevant item"
         what = "The one with the lowest score" if drawn.height == 1 else f"The {drawn.height} with the lowest scores"
         blocks.append(Paragraph(f"{what} among {which}, beside what an ideal page would show:"))
-    for row in drawn.iter_rows(named=True):
-        view = result.page(row["user_id"], row.get("page_id"))
-        blocks.append(Figure(page_picture(view if posters else _without_posters(view))))
-    return blocks
+    views = [result.page(row["user_id"], row.get("page_id")) for row in drawn.iter_rows(named=True)]
+    if not posters and any("poster" in view.shown.columns for view in views):
+        blocks.append(Paragraph("Posters are left out: with them, the file would be too large to be mailed."))
+        views = [_without_posters(view) for view in views]
+    return [*blocks, *(Figure(page_picture(view)) for view in views)]
 
 
 def score_note(result: Explanation, mean: float) -> list[Block]:

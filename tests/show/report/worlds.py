@@ -32,7 +32,7 @@ def items(users: int) -> pl.DataFrame:
 
 
 def compared(
-    places: Mapping[str, Sequence[int] | list[Sequence[int]]],
+    places: Mapping[str, Sequence[int] | Sequence[Sequence[int]]],
     segments: Mapping[str, Sequence[str]] | None = None,
     **options: Any,
 ) -> cv.Comparison:

@@ -69,13 +69,16 @@ bench: $(INSTALLED)
 	$(BIN)/python benchmarks/study.py
 	$(BIN)/python benchmarks/candidate_ideals.py
 	$(BIN)/python benchmarks/genres.py --highs 2
+	$(BIN)/python benchmarks/repeats.py
 	$(BIN)/python benchmarks/evaluation.py
 	$(BIN)/python benchmarks/comparison.py
 	$(BIN)/python benchmarks/attention.py
+	$(BIN)/python benchmarks/studio.py
 	$(BIN)/python benchmarks/startup.py
 
 pictures: $(INSTALLED)
 	$(BIN)/python docs/pictures.py
+	$(BIN)/python docs/studio_picture.py
 
 format: $(READY)
 	$(BIN)/ruff check --fix .

@@ -141,3 +141,5 @@ struct Kernels {
   // source: (row, col) of each cell's item, -1 where the ideal page leaves a cell empty
   int64_t (*layout)(const Pages<double>&, Pieces&, int64_t* source);
 };
+
+extern const Kernels* active;  // those of the instruction set in use; module.cpp

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "best_page.h"
+#include "category_bits.h"
 #include "lagrangian_bound.h"
 #include "showable_items.h"
 
@@ -16,7 +17,7 @@ namespace {
 class RowLattice {
  public:
   RowLattice(const CandidateSizes& most, BestPage& best, SearchLimits& limits)
-      : best_(best), limits_(limits), showable_(most), bit_(most.categories), wanted_(most.categories) {}
+      : best_(best), limits_(limits), showable_(most), bits_(most), wanted_(most.categories) {}
 
   // Parts gains into levels: all of them, or so that levels hold about as many items each.
   void read(const Candidates& set, const ItemTypes& types, Prices& prices) {
@@ -48,8 +49,8 @@ class RowLattice {
 
   // All sets that can be part of a better page, by the losses of the last bound; false: too many.
   bool build(const LagrangianBound& rows, const Prices& prices, double bound) {
-    if (!number_categories(rows)) return false;
-    showable_.read(*candidates_, *types_, prices.level.at(0), bit_);
+    if (!bits_.read(*candidates_, *types_, rows)) return false;
+    showable_.read(*candidates_, *types_, prices.level.at(0), bits_);
     for (auto* values : {&layer_, &path_}) values->reserve(columns_ + 2);
     first_.reserve(int64_t(columns_ + 2) * (columns_ + 1));
     score_.reserve(int64_t(candidates_->free()) * lanes_);
@@ -205,7 +206,7 @@ class RowLattice {
   }
 
  private:
-  static constexpr int kMostLevels = 8, kMostSets = 1 << 14, kMostColumns = 64;
+  static constexpr int kMostLevels = 8, kMostSets = 1 << 14;
   static constexpr int64_t kMostArcs = int64_t(1) << 17;
 
   struct Arc {
@@ -250,45 +251,16 @@ class RowLattice {
     return count;
   }
 
-  // Gives a bit to every free category that has a column left.
-  bool number_categories(const LagrangianBound& rows) {
-    const Candidates& all = *candidates_;
-    if (columns_ > kMostColumns) return false;
-    open_ = 0;
-    must_ = 0;
-    for (int a = 0; a < all.free(); ++a) {
-      bit_[a] = -1;
-      if (rows.open(a) == 0) continue;
-      if (open_ == ShowableItems::kMost) return false;
-      if (!rows.may_be_out(a)) must_ |= uint64_t(1) << open_;
-      bit_[a] = open_;
-      category_[open_++] = a;
-    }
-    for (int j = 0; j < columns_; ++j) closed_[j] = 0;
-    for (int n = 0; n < open_; ++n)
-      for (int j = columns_ - 1; j > 0 && rows.banned(category_[n], j); --j) closed_[j - 1] |= uint64_t(1) << n;
-    for (int n = 0; n < open_; ++n) {
-      containers_[n] = twins_[n] = 0;
-      for (int other = 0; other < open_; ++other) {
-        if (other == n || !types_->contains(category_[other], category_[n])) continue;
-        const bool twins = types_->contains(category_[n], category_[other]);
-        if (!twins || other < n) containers_[n] |= uint64_t(1) << other;
-        if (twins && other < n) twins_[n] |= uint64_t(1) << other;
-      }
-    }
-    return true;
-  }
-
   // Arcs from set s on the first j columns.
   bool add_arcs(const LagrangianBound& rows, double bound, int j, int s, int64_t& arcs) {
-    limits_.add(16 * open_);
+    limits_.add(16 * bits_.count());
     const int empty = std::max(0, columns_ - candidates_->free());  // columns that may stay empty
-    for (int n = j - popcount(set_[s]) < empty ? -1 : 0; n < open_; ++n) {
+    for (int n = j - popcount(set_[s]) < empty ? -1 : 0; n < bits_.count(); ++n) {
       const uint64_t before = set_[s], set = n < 0 ? before : before | uint64_t(1) << n;
-      if (n >= 0 && (set == before || rows.banned(category_[n], j) || (twins_[n] & ~before))) continue;
-      const double loss = loss_[s] + (n < 0 ? 0.0 : rows.loss(category_[n], j));
-      const uint64_t needs = needs_[s] | (n < 0 ? 0 : containers_[n]);
-      if (!may_go_on(set, needs, j) || !best_.beaten_by(bound - loss)) continue;
+      if (n >= 0 && (set == before || rows.banned(bits_.category(n), j) || (bits_.twins(n) & ~before))) continue;
+      const double loss = loss_[s] + (n < 0 ? 0.0 : rows.loss(bits_.category(n), j));
+      const uint64_t needs = needs_[s] | (n < 0 ? 0 : bits_.containers(n));
+      if (!bits_.may_go_on(set, needs, j) || !best_.beaten_by(bound - loss)) continue;
       int found = find(set);
       if (found < 0) {
         if (sets_ == kMostSets) return false;
@@ -299,16 +271,9 @@ class RowLattice {
       if (arcs == kMostArcs) return false;
       loss_[found] = std::min(loss_[found], loss);
       arc_.extend(arcs + 1);
-      arc_[arcs++] = {s, found, n < 0 ? -1 : category_[n]};
+      arc_[arcs++] = {s, found, n < 0 ? -1 : bits_.category(n)};
     }
     return true;
-  }
-
-  // Whether a better page can begin with this set on columns 0 to j: those that must be shown still can, and if a
-  // category is shown, so are those that contain it, which could take its place.
-  bool may_go_on(uint64_t set, uint64_t needs, int j) const {
-    const uint64_t missing = (must_ | needs) & ~set;
-    return popcount(missing) <= columns_ - 1 - j && !(must_ & closed_[j] & ~set);
   }
 
   void add_set(uint64_t set, double loss, uint64_t needs) {
@@ -354,14 +319,10 @@ class RowLattice {
   SearchLimits& limits_;
   const Candidates* candidates_ = nullptr;
   const ItemTypes* types_ = nullptr;
-  int columns_ = 0, lanes_ = 0, levels_ = 0, open_ = 0, sets_ = 0, layer_begin_ = 0, depth_ = 0;
+  int columns_ = 0, lanes_ = 0, levels_ = 0, sets_ = 0, layer_begin_ = 0, depth_ = 0;
   double base_ = 0.0;
-  int category_[64];                     // by bit
-  uint64_t containers_[64], twins_[64];  // by bit: categories that contain it; equal ones that come first
-  uint64_t must_ = 0;                    // categories that may not be left out
-  uint64_t closed_[kMostColumns];        // by column: categories with no column left below it
   ShowableItems showable_;
-  Buffer<int> bit_;          // by free category
+  CategoryBits bits_;
   Buffer<uint64_t> wanted_;  // by free category: the columns where some arc places it
   Buffer<int> layer_{0}, path_{0}, table_{0}, listed_{0};
   Buffer<uint64_t> set_{0}, needs_{0};  // by set: its categories, and those that contain one of them

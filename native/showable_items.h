@@ -2,6 +2,7 @@
 // flow, from the largest gains on, so that one run counts every level of gain.
 #pragma once
 
+#include "category_bits.h"
 #include "item_types.h"
 #include "simd.h"
 
@@ -9,24 +10,22 @@ namespace {
 
 class ShowableItems {
  public:
-  static constexpr int kMost = 63;  // free categories: with one for all pinned ones, as many as a mask has bits
-
   explicit ShowableItems(const CandidateSizes& most) : mask_(most.items), node_mask_(most.items), shown_(0) {}
 
   // Free categories have bits (-1: none); of `free` on, pinned ones are always shown, and stand for one.
-  void read(const Candidates& set, const ItemTypes& types, const int* level, const Buffer<int>& bit) {
+  void read(const Candidates& set, const ItemTypes& types, const int* level, const CategoryBits& bits) {
     types_ = &types;
     level_ = level;
     pinned_slots_ = 0;
     for (int a = 0; a < set.active(); ++a) {
       if (a >= set.free()) pinned_slots_ += set.slots(a);
-      else if (bit[a] >= 0) slots_[bit[a]] = set.slots(a);
+      else if (bits.of(a) >= 0) slots_[bits.of(a)] = set.slots(a);
     }
     for (int y = 0; y < types.count(); ++y) {
       mask_[y] = {0, false};
       for (const int* a = types.categories(y); a < types.categories_end(y); ++a)
         if (*a >= set.free()) mask_[y].pinned = true;
-        else if (bit[*a] >= 0) mask_[y].bits |= uint64_t(1) << bit[*a];
+        else if (bits.of(*a) >= 0) mask_[y].bits |= uint64_t(1) << bits.of(*a);
     }
     shown_.reserve(int64_t(types.count()) * kNodes);
   }
@@ -49,7 +48,7 @@ class ShowableItems {
   }
 
  private:
-  static constexpr int kNodes = kMost + 1;
+  static constexpr int kNodes = CategoryBits::kMost + 1;
 
   struct Mask {
     uint64_t bits;
@@ -139,8 +138,8 @@ class ShowableItems {
   int nodes_ = 0, pinned_node_ = -1, entry_ = 0;
   int64_t pinned_slots_ = 0;
   uint64_t dead_ = 0;  // nodes that are full and whose items cannot move on
-  int64_t slots_[kMost] = {};
-  int node_[kMost] = {}, from_[kNodes] = {};
+  int64_t slots_[CategoryBits::kMost] = {};
+  int node_[CategoryBits::kMost] = {}, from_[kNodes] = {};
   int64_t room_[kNodes] = {};
   uint64_t movable_[kNodes] = {};       // by node: where some item of it could move
   int64_t moves_[kNodes][kNodes] = {};  // how many

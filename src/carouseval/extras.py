@@ -4,7 +4,7 @@ import importlib.util
 
 from carouseval.errors import CarousevalError
 
-_EXTRAS = {"show": ("altair", "vl_convert", "jinja2")}
+_EXTRAS = {"show": ("altair", "jinja2", "starlette", "uvicorn", "vl_convert")}
 
 
 def require_extra(extra: str, purpose: str) -> None:

@@ -21,6 +21,7 @@ from carouseval.cli import (
     sample,
     score,
     simulate,
+    studio,
 )
 
 app: typer.Typer = typer.Typer(
@@ -46,6 +47,7 @@ for _command, _examples in (
     (judgments.judgments, judgments.EXAMPLES),
     (pages.pages, pages.EXAMPLES),
     (adds.adds, adds.EXAMPLES),
+    (studio.studio, studio.EXAMPLES),
     (sample.sample, sample.EXAMPLES),
     (reproduce.reproduce, reproduce.EXAMPLES),
     (fit.fit, fit.EXAMPLES),

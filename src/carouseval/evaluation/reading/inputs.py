@@ -14,7 +14,7 @@ from carouseval.evaluation.reading import membership
 from carouseval.evaluation.reading.carousels import read_carousels
 from carouseval.evaluation.reading.ids import Codebook
 from carouseval.evaluation.reading.judged_data import JudgedData
-from carouseval.evaluation.reading.judgments import gains_of, read_judgments
+from carouseval.evaluation.reading.judgments import Judgments, gains_of, read_judgments
 from carouseval.evaluation.reading.layouts import Layouts, read_layouts
 from carouseval.evaluation.reading.page_batch import page_batches
 from carouseval.evaluation.reading.shown_carousels import ShownCarousels
@@ -198,14 +198,7 @@ class JudgedSources:
         carousels = read_carousels(
             tables.get("carousels"), plan.settings.capacity, codebook, kinds[0] if kinds else None, len(plan.grids)
         )
-        by_gain: dict[str | int, Array] = {}
-        gains = {}
-        for name, metric in plan.metrics.items():
-            gain = plan.gain_of(name)
-            key = gain if isinstance(gain, str) else id(gain)  # a function need not be hashable
-            if key not in by_gain:
-                by_gain[key] = gains_of(judgments, gain, tables["judgments"], plan.threads)
-            gains[name] = metric.item_gains(by_gain[key])
+        gains = metric_gains(judgments, plan, tables["judgments"])
         if not gains:  # figures alone: users with relevant items are still counted
             gains[""] = gains_of(judgments, plan.gain, tables["judgments"], plan.threads)
         return JudgedData(judgments, gains, items, carousels), codebook
@@ -217,3 +210,16 @@ class JudgedSources:
         what = "category ideals" if self.plan.needs_categories else ", ".join(self.plan.figures)
         if what and not self._from_layouts:
             raise ParameterError(f"Evaluator needs items for {what}; items_of(layouts, ...) collects them.")
+
+
+def metric_gains(judgments: Judgments, plan: ScoringPlan, table: Table) -> dict[str, Array]:
+    """The gain of every judgment, by each metric of a plan; ``table`` holds the judgments, for messages."""
+    by_gain: dict[str | int, Array] = {}
+    gains = {}
+    for name, metric in plan.metrics.items():
+        gain = plan.gain_of(name)
+        key = gain if isinstance(gain, str) else id(gain)  # a function need not be hashable
+        if key not in by_gain:
+            by_gain[key] = gains_of(judgments, gain, table, plan.threads)
+        gains[name] = metric.item_gains(by_gain[key])
+    return gains

@@ -45,6 +45,25 @@ class Membership:
         arrays = self.arrays
         return np.union1d(np.flatnonzero(np.diff(arrays.offsets)), arrays.own >> np.uint64(32)).astype(np.uint32)
 
+    def members(self, user: int, category: int) -> Codes:
+        """The items of a category, as a user has it."""
+        arrays = self.arrays
+        shared = np.searchsorted(arrays.offsets, np.flatnonzero(arrays.category == category), side="right") - 1
+        own = self._own(user)
+        own = own[own & np.uint64(0xFFFFFFFF) == category] >> np.uint64(32)
+        return np.union1d(shared, own).astype(np.uint32)
+
+    def holds(self, user: int, item: int, category: int) -> bool:
+        """Whether an item belongs to a category, for everyone or for this user."""
+        offsets = self.arrays.offsets
+        shared = self.arrays.category[slice(*offsets[item : item + 2])] if item < len(offsets) - 1 else ()
+        return category in shared or np.uint64(item << 32 | category) in self._own(user)
+
+    def _own(self, user: int) -> NDArray[np.uint64]:
+        """A user's own memberships."""
+        offsets = self.arrays.own_offsets
+        return self.arrays.own[slice(*offsets[user : user + 2])] if user < len(offsets) - 1 else self.arrays.own[:0]
+
 
 def from_table(table: Table, codebook: Codebook) -> Membership:
     """Membership by the items table; a line without a user applies to everyone."""

@@ -5,11 +5,10 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from carouseval.errors import warn
+from carouseval.show.picture_files import picture_type
 
 MOST_BYTES = 150_000  # of one file
 MOST_BYTES_OF_ALL = 1_500_000  # of a chart: a report with several stays small enough to be mailed
-# by their first bytes; SVG is left out, since it can hold scripts and refer to other files
-_KINDS = {b"\x89PNG\r\n\x1a\n": "png", b"\xff\xd8\xff": "jpeg", b"GIF87a": "gif", b"GIF89a": "gif"}
 
 
 def embedded_posters(paths: Iterable[str | None]) -> dict[str, str]:
@@ -25,7 +24,7 @@ def embedded_posters(paths: Iterable[str | None]) -> dict[str, str]:
             problems[path] = content
             continue
         total += len(content)
-        posters[path] = f"data:image/{_kind(content)};base64,{base64.b64encode(content).decode()}"
+        posters[path] = f"data:{picture_type(content)};base64,{base64.b64encode(content).decode()}"
     if problems:
         first, reason = next(iter(problems.items()))
         posters_text = f"{len(problems):,} poster{'s' * (len(problems) > 1)}"
@@ -46,10 +45,4 @@ def _read(path: str) -> bytes | str:
         content = file.read_bytes()
     except (OSError, ValueError) as error:  # ValueError: a name that no file can have
         return str(getattr(error, "strerror", None) or "no file can have this name")
-    return content if _kind(content) else "it is not a PNG, JPEG, GIF or WebP picture"
-
-
-def _kind(content: bytes) -> str:
-    if content[:4] == b"RIFF" and content[8:12] == b"WEBP":
-        return "webp"
-    return next((kind for start, kind in _KINDS.items() if content.startswith(start)), "")
+    return content if picture_type(content) else "it is not a PNG, JPEG, GIF or WebP picture"

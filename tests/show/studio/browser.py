@@ -1,0 +1,104 @@
+"""A page of the studio in the system's Chromium, and what a test does with it."""
+
+import re
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from playwright.sync_api import Browser, ConsoleMessage, Locator, Page, Request, expect, sync_playwright
+
+_ARGUMENTS = [
+    "--no-sandbox",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-first-run",
+]
+
+
+@contextmanager
+def open_browser() -> Iterator[Browser]:
+    """Chromium without a window."""
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=_ARGUMENTS)
+        yield browser
+        browser.close()
+
+
+class StudioPage:
+    """A page, and what it logged and asked for."""
+
+    def __init__(self, browser: Browser, address: str, **context: Any) -> None:
+        self.address = address
+        self._context = browser.new_context(**{"viewport": {"width": 1440, "height": 900}} | context)
+        self.page: Page = self._context.new_page()
+        self.page.set_default_timeout(10_000)
+        self.errors: list[str] = []
+        self.requests: list[str] = []
+        self.page.on("console", self._log)
+        self.page.on("pageerror", lambda error: self.errors.append(str(error)))
+        self.page.on("request", lambda request: self._ask(request))
+
+    def _log(self, message: ConsoleMessage) -> None:
+        if message.type in ("error", "warning"):
+            self.errors.append(message.text)
+
+    def _ask(self, request: Request) -> None:
+        if not request.url.startswith("blob:"):  # a file that the page made itself
+            self.requests.append(request.url)
+
+    def close(self) -> None:
+        """Close it; it must have asked for nothing elsewhere, and logged no error."""
+        self._context.close()
+        assert self.errors == []
+        assert [url for url in self.requests if not url.startswith(self.address)] == []
+
+    def open(self, fragment: str = "") -> None:
+        """Load the page, and wait for the first score."""
+        self.page.goto(f"{self.address}{fragment}")
+        self.score()
+
+    def board(self, system: int = 0) -> Locator:
+        """The board of a system."""
+        return self.page.locator(f'.board[data-system="{system}"]')
+
+    def score(self, system: int = 0) -> float:
+        """The score, once it is there, with all its digits."""
+        number = self.board(system).locator(".number-big:not(.pending)")
+        expect(number).to_have_attribute("data-value", re.compile("."))
+        return float(str(number.get_attribute("data-value")))
+
+    def loss(self, name: str) -> float:
+        """What is lost to something."""
+        self.score()
+        return float(str(self.board().locator(f'dd[data-part="{name}"]').get_attribute("data-value")))
+
+    def titles(self, row: int, system: int = 0) -> list[str]:
+        """The names of the items in a row, from 0."""
+        return self.board(system).locator(f'.carousels .tile[data-row="{row}"] .name').all_text_contents()
+
+    def row_names(self) -> list[str]:
+        """The headings of the rows, without their numbers."""
+        names = self.board().locator(".carousels").first.locator("h4").all_text_contents()
+        return [name.lstrip("0123456789 ") for name in names]
+
+    def tile(self, row: int, col: int, system: int = 0) -> Locator:
+        """An item."""
+        return self.board(system).locator(f'button.tile[data-row="{row}"][data-col="{col}"]')
+
+    def handle(self, row: int) -> Locator:
+        """What a row is dragged by."""
+        return self.board().locator(f'.handle[data-row="{row}"]')
+
+    def drag(self, source: Locator, target: Locator) -> None:
+        """Drag with the mouse, in several steps."""
+        source.scroll_into_view_if_needed()
+        start, end = source.bounding_box(), target.bounding_box()
+        assert start is not None
+        assert end is not None
+        mouse = self.page.mouse
+        mouse.move(start["x"] + start["width"] / 2, start["y"] + start["height"] / 2)
+        mouse.down()
+        mouse.move(end["x"] + end["width"] / 2, end["y"] + end["height"] / 2, steps=6)
+        mouse.up()

@@ -8,7 +8,7 @@ import typer
 from carouseval.cli import chart_options, comparison_options, options
 from carouseval.cli.output import Format, emit, note_assumptions, progress_bar
 from carouseval.cli.settings_options import with_settings
-from carouseval.cli.system_arguments import USAGE, split_arguments
+from carouseval.cli.system_arguments import split_arguments
 from carouseval.errors import ParseError, each_warning_once
 
 EXAMPLES = """
@@ -34,7 +34,7 @@ def compare(
     judgments: options.JudgmentsArgument,
     items: options.ItemsOption = None,
     baseline: comparison_options.Baseline = None,
-    test: comparison_options.Test = None,
+    test: comparison_options.SignificanceTest = None,
     runs: comparison_options.Runs = "random",
     correction: comparison_options.CorrectionOption = "holm",
     across_metrics: comparison_options.AcrossMetrics = False,
@@ -76,8 +76,6 @@ def compare(
     from carouseval.show.terminal.comparison import comparison as draw
 
     layouts, judgments = split_arguments([*systems, judgments])
-    if len(layouts) < 2:
-        raise ParseError(f"compare needs at least two systems, found {', '.join(layouts)}. {USAGE}")
     conditions = parse_system_conditions(fail_if, list(layouts), baseline)
     inputs = [judgments, items, *(path for paths in layouts.values() for path in paths)]
     check_outputs(per_user)

@@ -11,7 +11,7 @@ from carouseval.comparison.choices import Correction, NamedTest, RunEffects
 Baseline: TypeAlias = Annotated[
     str | None, typer.Option(help="System that all others are compared with. Default: all pairs are compared.")
 ]
-Test: TypeAlias = Annotated[
+SignificanceTest: TypeAlias = Annotated[
     NamedTest | None,
     typer.Option(
         parser=choice_parser(NamedTest),

@@ -43,7 +43,7 @@ def report(
     ] = options.NOTHING,
     items: options.ItemsOption = None,
     baseline: comparison_options.Baseline = None,
-    test: comparison_options.Test = None,
+    test: comparison_options.SignificanceTest = None,
     runs: comparison_options.Runs = "random",
     correction: comparison_options.CorrectionOption = "holm",
     across_metrics: comparison_options.AcrossMetrics = False,
@@ -73,7 +73,7 @@ def report(
         raise ParseError(f"--reproduce takes no tables, found {tables[0]!r}.")
     if not reproduce and len(tables) < 2:
         raise ParseError(f"report needs layouts and judgments. {USAGE} Or use --reproduce.")
-    layouts, judgments = split_arguments(tables) if tables else ({}, "")
+    layouts, judgments = split_arguments(tables, at_least=1) if tables else ({}, "")
     if len(layouts) == 1:
         _check_single(layouts, baseline, sensitivity)
     if sensitivity and isinstance(settings["grid"], dict):

@@ -8,7 +8,7 @@ from carouseval.errors import ParseError
 USAGE = "Write the systems first, then the judgments: prod=a.parquet new=b.parquet judgments.parquet."
 
 
-def split_arguments(arguments: list[str]) -> tuple[dict[str, list[str]], str]:
+def split_arguments(arguments: list[str], *, at_least: int = 2) -> tuple[dict[str, list[str]], str]:
     """The layouts of each system by its name, and the judgments.
 
     Judgments come last, or first where every other argument has a name. Without any names, systems are called after
@@ -36,6 +36,8 @@ def split_arguments(arguments: list[str]) -> tuple[dict[str, list[str]], str]:
     layouts: dict[str, list[str]] = {}
     for name, path in pairs:
         layouts.setdefault(name, []).append(path)
+    if len(layouts) < at_least:
+        raise ParseError(f"compare needs at least two systems, found {', '.join(layouts)}. {USAGE}")
     return layouts, judgments
 
 

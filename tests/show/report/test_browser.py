@@ -1,28 +1,22 @@
 """Reports in a browser: opened from disk, without a request, an error or a barrier; and printed."""
 
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page
 
 from tests.show.report.sample_reports import NAMES, report
+from tests.show.studio.browser import open_browser
 
 pytestmark = pytest.mark.needs("chromium")
-ARGUMENTS = [
-    *("--no-sandbox", "--disable-background-networking", "--disable-component-update"),
-    *("--disable-sync", "--no-first-run"),
-]
 
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        opened = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=ARGUMENTS)
+    with open_browser() as opened:
         yield opened
-        opened.close()
 
 
 def open_report(browser: Browser, folder: Path, name: str, width: int = 1440, dark: bool = False) -> Page:

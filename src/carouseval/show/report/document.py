@@ -30,7 +30,7 @@ class Figure:
 
 
 @dataclass(frozen=True)
-class Table:
+class TableBlock:
     """A table with its caption, and notes about it."""
 
     table: TextTable
@@ -72,7 +72,7 @@ class Section:
     kind: ClassVar[str] = "section"
 
 
-Block: TypeAlias = Paragraph | Figure | Table | Code | Links | Folded | Section
+Block: TypeAlias = Paragraph | Figure | TableBlock | Code | Links | Folded | Section
 
 
 class Tile(NamedTuple):
@@ -119,7 +119,7 @@ class Detail(NamedTuple):
     cells: bool  # heat maps of cells
 
 
-def table_block(table: TextTable, about: str, where: str = "") -> Table | Folded:
+def table_block(table: TextTable, about: str, where: str = "") -> TableBlock | Folded:
     """A table with a caption of its own: folded if it is long, cut off if it is very long.
 
     The first sentence of ``about`` is the caption, the others are notes. ``where`` tells where the lines that are left
@@ -128,5 +128,5 @@ def table_block(table: TextTable, about: str, where: str = "") -> Table | Folded
     caption, _, note = about.partition(". ")
     count, caption = len(table.rows), caption.rstrip(".")
     cut = f" (the first {_MOST_LINES} of {count:,}{'; ' * bool(where)}{where})" if count > _MOST_LINES else ""
-    block = Table(replace(table, rows=table.rows[:_MOST_LINES], caption=f"{caption}{cut}"), note)
+    block = TableBlock(replace(table, rows=table.rows[:_MOST_LINES], caption=f"{caption}{cut}"), note)
     return Folded(f"{caption}: {count:,} lines", [block]) if count > _FEW_LINES else block

@@ -7,7 +7,7 @@ from typing import Any
 from carouseval.evaluation.notices import COUNTS
 from carouseval.evaluation.settings import Settings, setting_doc
 from carouseval.metrics.grid import page_size_text
-from carouseval.show.report.document import Block, Folded, Paragraph, Section, Table
+from carouseval.show.report.document import Block, Folded, Paragraph, Section, TableBlock
 from carouseval.text_tables import TextTable
 
 _MEANINGS = {
@@ -43,11 +43,11 @@ def settings_section(
         ]
         header = ["counted", *(name or "number" for name in counts)]
         table = TextTable(header, rows, [False] + [True] * len(counts), "What was read, left out and noticed.")
-        blocks.append(Section("Counts", [Table(table)]))
+        blocks.append(Section("Counts", [TableBlock(table)]))
     docs = {setting.name: setting_doc(setting) for setting in fields(Settings)} | _MEANINGS
     lines = [[name, _value(value), docs.get(name, "")] for name, value in config.items()]
     caption = "Every setting in force; results are the same wherever these and the tables are."
-    settings = Table(TextTable(["setting", "value", "meaning"], lines, [False] * 3, caption))
+    settings = TableBlock(TextTable(["setting", "value", "meaning"], lines, [False] * 3, caption))
     blocks.append(Section("Settings", [Folded(f"All {len(lines)} settings", [settings])]))
     return Section("Settings and counts", blocks)
 

@@ -144,8 +144,9 @@ def _differences(result: Comparison, outcomes: Mapping[tuple[str, str], Outcome]
         return []
     means = joined([f"{row['system']} {row['mean']:.4f}" for row in ranked[:_MOST_PAIRS]])
     more = f" and {len(ranked) - _MOST_PAIRS} more" * (len(ranked) > _MOST_PAIRS)
+    scale = ", where an ideal page scores 1" if metric in result.config["ideals"] else ""
     return [
-        f"Mean {metric}: {means}{more}.",
+        f"Mean {metric}{scale}: {means}{more}.",
         *(_difference(result, *names, outcome) for names, outcome in list(outcomes.items())[:_MOST_PAIRS]),
     ]
 

@@ -23,8 +23,8 @@ def evaluation_summary(result: Evaluation, explanation: Explanation | None) -> S
     score = [_score(result, name) for name in list(result.mean)[:_MOST_METRICS]]
     points = [
         Point("Score", [*score, *([note] if (note := result.few_users_note) else [])]),
-        Point("Segments", _segments(result)),
         Point("What to fix", fixes({"": explanation}) if explanation else []),
+        Point("Segments", _segments(result)),
     ]
     tiles = [Tile(name, f"{value:.4f}", _interval(result, name)) for name, value in list(result.mean.items())[:3]]
     tiles += [Tile("users", f"{result.counts['users']:,}"), Tile("pages", f"{result.counts['pages']:,}")]

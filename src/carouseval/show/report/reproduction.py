@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import get_args
 
 from carouseval.show.charts.choices import PaperFigure
-from carouseval.show.report.document import Detail, Document, Figure, Point, Section, Summary, Tile, table_block
+from carouseval.show.report.document import Detail, Document, Figure, Point, Section, Summary, table_block
 from carouseval.study.paper_tables import paper_tables
 from carouseval.study.reproduce import Reproduction
 from carouseval.text_tables import TextTable
@@ -25,7 +25,8 @@ def reproduction_document(result: Reproduction, detail: Detail, notices: Sequenc
     agreeing, count = sum(check.agrees for check in result.checks), len(result.checks)
     exact = [check for check in result.checks if check.agrees and check.exact]
     tables = {name: TextTable.of(table.to_frame()) for name, table in paper_tables(result).items()}
-    published = [f"All {count} published numbers are reproduced."]
+    by_exact = f", {len(exact)} of them by exact arithmetic, from which the authors' floating-point numbers differ"
+    published = [f"All {count} published numbers are reproduced{by_exact if exact else ''}."]
     if agreeing < count:
         wrong = "; ".join(f"{check.where}, {check.what}" for check in result.checks if not check.agrees)
         published = [f"{agreeing} of {count} published numbers are reproduced. These differ: {wrong}."]
@@ -38,7 +39,6 @@ def reproduction_document(result: Reproduction, detail: Detail, notices: Sequenc
         Summary(
             f"{agreeing} of {count} published numbers are reproduced",
             [Point("The paper", published), Point("Beyond the paper", result.ceiling_study.sentences)],
-            [Tile("reproduced", f"{agreeing}", f"of {count} numbers")],
             tone="clear" if result.agrees else "care",
         ),
         [

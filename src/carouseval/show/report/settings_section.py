@@ -42,12 +42,11 @@ def settings_section(
             for name, (_, several) in COUNTS.items()
         ]
         header = ["counted", *(name or "number" for name in counts)]
-        table = TextTable(header, rows, [False] + [True] * len(counts), "What was read, left out and noticed.")
+        table = TextTable(header, rows, [False] + [True] * len(counts), "What was read, left out and noticed")
         blocks.append(Section("Counts", [TableBlock(table)]))
     docs = {setting.name: setting_doc(setting) for setting in fields(Settings)} | _MEANINGS
-    lines = [[name, _value(value), docs.get(name, "")] for name, value in config.items()]
-    caption = "Every setting in force; results are the same wherever these and the tables are."
-    settings = TableBlock(TextTable(["setting", "value", "meaning"], lines, [False] * 3, caption))
+    lines = [[name, _value(value), docs.get(name, "").replace("`", "")] for name, value in config.items()]
+    settings = TableBlock(TextTable(["setting", "value", "meaning"], lines, [False] * 3, "Every setting in force"))
     blocks.append(Section("Settings", [Folded(f"All {len(lines)} settings", [settings])]))
     return Section("Settings and counts", blocks)
 

@@ -23,9 +23,10 @@ class Paragraph:
 
 @dataclass(frozen=True)
 class Figure:
-    """A chart."""
+    """A chart; a wide one scrolls rather than shrink to what cannot be read."""
 
     chart: Chart
+    wide: bool = False
     kind: ClassVar[str] = "figure"
 
 

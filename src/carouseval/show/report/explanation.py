@@ -74,7 +74,7 @@ def page_blocks(result: Explanation, pages: int, posters: bool) -> list[Block]:
     if not posters and any("poster" in view.shown.columns for view in views):
         blocks.append(Paragraph("Posters are left out: with them, the file would be too large to be mailed."))
         views = [_without_posters(view) for view in views]
-    return [*blocks, *(Figure(page_picture(view)) for view in views)]
+    return [*blocks, *(Figure(page_picture(view), wide=True) for view in views)]
 
 
 def score_note(result: Explanation, mean: float) -> list[Block]:

@@ -18,6 +18,9 @@ demo: $(INSTALLED)
 	cd examples/home_page && ../../$(BIN)/carouseval compare prod=layouts-prod.csv new=layouts-new.csv judgments.csv --items items.csv \
 		--carousels carousels.csv --by device --grid tv=8x12/1,5 --grid phone=phone:6x10/1,3
 	$(BIN)/carouseval reproduce --out out/paper
+	$(BIN)/carouseval report prod=out/sample/layouts-prod.parquet new=out/sample/layouts-new.parquet out/sample/judgments.parquet --items out/sample/items.parquet \
+		--by device --baseline prod --out out/report.html
+	@echo "Open out/report.html in a browser: it is the report of this comparison."
 
 test: check
 	$(BIN)/python -m pytest -q --doctest-modules --pyargs carouseval
@@ -73,11 +76,13 @@ bench: $(INSTALLED)
 	$(BIN)/python benchmarks/evaluation.py
 	$(BIN)/python benchmarks/comparison.py
 	$(BIN)/python benchmarks/attention.py
+	$(BIN)/python benchmarks/report.py
 	$(BIN)/python benchmarks/studio.py
 	$(BIN)/python benchmarks/startup.py
 
 pictures: $(INSTALLED)
 	$(BIN)/python docs/pictures.py
+	$(BIN)/python docs/report_picture.py
 	$(BIN)/python docs/studio_picture.py
 
 format: $(READY)

@@ -228,9 +228,12 @@ def test_inputs_in_a_folder_are_not_overwritten(inputs: str, tmp_path: Path) -> 
 def test_what_is_not_a_file_is_refused(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.csv")
     (tmp_path / "folder.csv").mkdir()
-    for path in tmp_path.iterdir():
-        with pytest.raises(cv.DataError, match=rf"{path.name} cannot be written: it is not a regular file\."):
-            write_frame(path, FRAME)
+    for name, reason in {
+        "pipe": "it is not a regular file",
+        "folder": "it is a folder. Give a file to write to",
+    }.items():
+        with pytest.raises(cv.DataError, match=rf"{name}\.csv cannot be written: {reason}\."):
+            write_frame(tmp_path / f"{name}.csv", FRAME)
     assert (tmp_path / "pipe.csv").is_fifo()
 
 

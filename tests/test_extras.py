@@ -55,6 +55,7 @@ def test_a_chart_names_the_line_that_installs_it(monkeypatch: pytest.MonkeyPatch
         (["score", "-", "--chart", "page.svg"], "--chart"),
         (["fit", "bratislava", "--chart", "fit.svg"], "--chart"),
         (["reproduce", "--out", "paper"], "--out, which draws the figures,"),
+        (["report", "layouts.csv", "judgments.csv"], "a report"),
     ],
 )
 def test_commands_end_with_status_2_before_any_work(arguments: list[str], purpose: str, tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import polars as pl
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from carouseval.text_tables import TableCell, TextTable, escape_latex, html_table, latex, markdown
+from carouseval.text_tables import TableCell, TextTable, escape_latex, html_table, latex, markdown, printable
 
 Rows = list[list[str | TableCell]]
 SPECIAL = r"&%$#_{}~^\[]*<>|†`-!?" + "\n\t\0é"
@@ -112,11 +112,18 @@ def test_markdown_shows_text_as_it_is() -> None:
 @given(names)
 def test_html_is_escaped(name: str) -> None:
     text = html_table(TextTable([name], [[TableCell(name, bold=True, marks="†")]], [True], f"About {name}"))
-    shown, left = html.escape(name), 'style="text-align: left"'
+    shown, left = html.escape(printable(name)), 'style="text-align: left"'
     assert text == (
-        f"<table><tr><th {left}>{shown}</th></tr><tr><td {left}><b>{shown}</b><sup>†</sup></td></tr></table>"
-        f"<p><small>About {shown}</small></p>"
+        f'<table><caption style="caption-side: bottom; text-align: left"><small>About {shown}</small></caption>'
+        f'<thead><tr><th scope="col" {left}>{shown}</th></tr></thead>'
+        f"<tbody><tr><td {left}><b>{shown}</b><sup>†</sup></td></tr></tbody></table>"
     )
+
+
+def test_the_first_column_of_html_names_its_lines() -> None:
+    text = html_table(TextTable(["system", "mean"], [["new", "1"], ["prod", "2"]], [False, True]))
+    assert re.findall(r'<th scope="row"[^>]*>(\w+)</th>', text) == ["new", "prod"]
+    assert "<caption" not in text
 
 
 def test_html_aligns_numbers() -> None:

@@ -21,6 +21,7 @@ TABLES = (".parquet", ".csv", ".ndjson")
 _RANDOM = "[0-9a-f]" * 8  # in the names of temporary files
 RESULTS = (".json", ".md", ".tex", ".csv", ".parquet")
 CHARTS = (".svg", ".png", ".pdf", ".html")
+REPORTS = (".html", ".htm")
 
 
 @contextmanager
@@ -73,6 +74,8 @@ def check_outputs(
     for path in paths:
         if paths.count(path) > 1:
             raise DataError(f"{path} is given for two outputs; use a different file for each.")
+        if path.is_dir():
+            raise DataError(f"{path} cannot be written: it is a folder. Give a file to write to.")
         if path.suffix.lower() not in kinds:
             known = list(dict.fromkeys(kinds))
             raise DataError(f"{path}: unsupported file type. Use {', '.join(known[:-1])} or {known[-1]}.")

@@ -164,6 +164,38 @@ class Result(Charted):
         return write_frame(path, with_csv_texts(frame) if suffix == ".csv" else frame)
 
 
+class Reported(Result):
+    """Base class of results that can be written as a report."""
+
+    def report(self, path: str | Path, *, title: str | None = None, **parts: Any) -> Path:
+        """Write the result as a page to be read and mailed; needs ``pip install "carouseval[show]"``.
+
+        One HTML file of less than 3 MB that opens offline and runs no scripts: a summary in plain words, then charts,
+        tables, every setting and count, and how to cite.
+
+        Parameters
+        ----------
+        path : str or Path
+            An ``.html`` file. It is written completely or not at all; an existing one is replaced.
+        title : str, optional
+            The title of the page; by default, one that names what is reported.
+        **parts : Any
+            What else belongs in the report. Evaluation: ``explanation``. Comparison: ``explanations``, a dict of them
+            by system, and ``sensitivity``. All: ``notices``, a list of warnings to be quoted.
+
+        Returns
+        -------
+        Path
+            The path of the file.
+        """
+        from carouseval.extras import require_extra
+
+        require_extra("show", "a report")
+        from carouseval.show.report.kinds import write_report
+
+        return write_report(self, path, title, parts)
+
+
 def plain(content: _T) -> _T:
     """Content with None in place of floats that are not finite, which JSON cannot hold."""
     values: Any = content

@@ -128,22 +128,27 @@ def latex(table: TextTable) -> str:
 
 
 def html_table(table: TextTable) -> str:
-    """A plain HTML table, with its caption in small print below."""
+    """A plain HTML table for notebooks and reports, with its caption in small print below."""
     # numbers with marks start at the same place, so that marks do not shift them
     right = [numeric and not marks for numeric, marks in zip(table.numeric, table.marked, strict=True)]
 
     def text(cell: TableCell) -> str:
-        content = f"<b>{html.escape(cell.text)}</b>" if cell.bold else html.escape(cell.text)
-        return f"{content}<sup>{html.escape(cell.marks)}</sup>" if cell.marks else content
+        content = f"<b>{escape_html(cell.text)}</b>" if cell.bold else escape_html(cell.text)
+        return f"{content}<sup>{escape_html(cell.marks)}</sup>" if cell.marks else content
 
-    def line(tag: str, texts: Iterable[str]) -> str:
-        sides = ("right" if is_right else "left" for is_right in right)
-        cells = (f'<{tag} style="text-align: {side}">{text}</{tag}>' for side, text in zip(sides, texts, strict=True))
+    def line(scopes: Sequence[str], texts: Iterable[str]) -> str:
+        cells = []
+        for scope, is_right, content in zip(scopes, right, texts, strict=True):
+            tag, of_scope = ("th", f' scope="{scope}"') if scope else ("td", "")
+            cells.append(f'<{tag}{of_scope} style="text-align: {"right" if is_right else "left"}">{content}</{tag}>')
         return f"<tr>{''.join(cells)}</tr>"
 
-    lines = [line("th", map(html.escape, table.header)), *(line("td", map(text, row)) for row in table.cells)]
-    caption = f"<p><small>{html.escape(table.caption)}</small></p>" if table.caption else ""
-    return f"<table>{''.join(lines)}</table>{caption}"
+    names = [not numeric and column == 0 for column, numeric in enumerate(table.numeric)]
+    head = line(["col"] * len(names), map(escape_html, table.header))
+    body = "".join(line(["row" * is_name for is_name in names], map(text, row)) for row in table.cells)
+    caption = '<caption style="caption-side: bottom; text-align: left"><small>{}</small></caption>'
+    above = caption.format(escape_html(table.caption)) if table.caption else ""
+    return f"<table>{above}<thead>{head}</thead><tbody>{body}</tbody></table>"
 
 
 def frame_html(frame: "pl.DataFrame") -> str:
@@ -158,6 +163,11 @@ def printable(text: str) -> str:
     Drama\x1b[2J\u202e
     """
     return _UNSAFE.sub(lambda mark: mark[0].encode("unicode_escape").decode(), text)
+
+
+def escape_html(text: str) -> str:
+    """Text that HTML shows as it is."""
+    return html.escape(printable(text))
 
 
 def printable_lines(text: str) -> str:

@@ -14,8 +14,8 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import carouseval as cv
-from carouseval.cli.compare import split_arguments
 from carouseval.cli.conditions import parse_system_conditions
+from carouseval.cli.system_arguments import split_arguments
 from tests.cli.test_cli import run
 
 

@@ -21,14 +21,14 @@ from carouseval.comparison.users_needed import POWER
 from carouseval.errors import DataError, ParameterError
 from carouseval.evaluation.caption import caption
 from carouseval.evaluation.results import Evaluation
-from carouseval.result_base import Result, plain
+from carouseval.result_base import Reported, plain
 from carouseval.text_tables import TextTable
 
 _MOST_SYSTEMS = 5  # listed by repr
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Comparison(Result):
+class Comparison(Reported):
     """The result of :func:`carouseval.compare`: systems, and the differences between them.
 
     A difference is the score under ``system`` minus the score under ``baseline``, paired by user.

@@ -3,7 +3,7 @@
 import math
 import string
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -11,6 +11,9 @@ from carouseval.comparison.crossed_effects import TIE
 from carouseval.comparison.pair_tests import CROSSED
 from carouseval.evaluation.mean_estimates import few_users_text
 from carouseval.text_tables import DAGGER, TableCell, TextTable
+
+if TYPE_CHECKING:
+    from carouseval.comparison.comparison import Comparison
 
 _TESTS = {
     "permutation": "permutation test paired by user",
@@ -81,6 +84,41 @@ def difference_table(lines: pl.DataFrame, config: Mapping[str, Any], caption: st
     )
     text = " ".join(part for part in (caption, note, few_users_note(lines)) if part)
     return TextTable(header, rows, numeric, text, "tab:comparison-differences")
+
+
+def system_table(result: "Comparison") -> TextTable:
+    """All that is known of each system by each metric, best first."""
+    systems, level = result.systems, f"{100 * result.config['ci']:g}% interval"
+    has_runs = systems["runs"].max() != 1
+    numbers = ["mean", level, "users"] + ["runs", "spread"] * has_runs + ["relevant shown", "shown judged"]
+    ranked = systems.sort("metric", "mean", descending=[False, True], nulls_last=True)
+    rows = [
+        [row["system"], row["metric"], decimals(row["mean"]), interval(row), f"{row['users']:,}"]
+        + [str(row["runs"]), decimals(row["spread"])] * has_runs
+        + [_share(row["relevant_shown"]), _share(row["judged_share"])]
+        for row in ranked.iter_rows(named=True)
+    ]
+    return TextTable(["system", "metric", *numbers], rows, [False, False] + [True] * len(numbers))
+
+
+def pair_table(pairs: pl.DataFrame, config: Mapping[str, Any]) -> TextTable:
+    """All that is known of each pair of systems by each metric, in all or in each segment."""
+    by, level = [name for name in config["by"] if name in pairs.columns], f"{100 * config['ci']:g}% interval"
+    margin = ["not inferior"] if "not_inferior" in pairs.columns else []
+    names = [*by, "metric", "system", "baseline"]
+    numbers = ["difference", level, "lift", f"{level} of the lift", "effect", "wins/ties/losses", "p", "corrected p"]
+    verdicts = ["significant", *margin]
+    rows = [
+        [*(str(row[name]) for name in names), signed(row["difference"], ".4f")]
+        + [interval(row), signed(row["lift"], ".1%"), lift_interval(row), signed(row["effect"], ".2f")]
+        + [f"{row['wins']:,}/{row['ties']:,}/{row['losses']:,}", _exact_p(row["p"]), _exact_p(row["p_adjusted"])]
+        + ["yes" if row["significant"] else "no"]
+        + ["yes" if row["not_inferior"] else "no" for _ in margin]
+        + [decimals(row["detectable"]) or "none", _share(row["break_even"]) or "none"]
+        for row in pairs.iter_rows(named=True)
+    ]
+    header = [*names, *numbers, *verdicts, "detectable", "break-even"]
+    return TextTable(header, rows, [name not in (*names, *verdicts) for name in header])
 
 
 def _letters(systems: Sequence[str]) -> dict[str, str]:
@@ -157,3 +195,11 @@ def signed(value: float, form: str) -> str:
 
 def _p(value: float) -> str:
     return "" if math.isnan(value) else "<0.0001" if value < 0.00005 else f"{value:.4f}"
+
+
+def _exact_p(value: float) -> str:
+    return "" if math.isnan(value) else f"{value:.4f}" if value >= 0.001 else f"{value:.1e}"
+
+
+def _share(value: float | None) -> str:
+    return "" if value is None or math.isnan(value) else f"{value:.1%}"

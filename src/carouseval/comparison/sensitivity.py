@@ -24,7 +24,7 @@ from carouseval.metrics.grid import sizes_by_row
 from carouseval.metrics.metric_base import Metric
 from carouseval.metrics.names import metric
 from carouseval.progress import Progress
-from carouseval.result_base import Result, plain
+from carouseval.result_base import Reported, plain
 from carouseval.tables import TableLike
 
 DISCOUNTS: tuple[str, ...] = ("d_rpd", "d_rpb", "d_mul", "d_add", "d_mir", "d_a", "d_t")
@@ -33,7 +33,7 @@ _OTHER_NUMBERS = "(These numbers differ in other systems or variations.)"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Sensitivity(Result):
+class Sensitivity(Reported):
     """The result of :func:`carouseval.sensitivity`: the means of systems under variations of one metric.
 
     Attributes

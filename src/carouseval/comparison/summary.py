@@ -15,12 +15,14 @@ from carouseval.evaluation.results import Evaluation
 if TYPE_CHECKING:
     from carouseval.comparison.comparison import Comparison
 
+_SMALL_P = 0.00005
 _CORRECTIONS = {"holm": " after Holm correction", "bh": " after Benjamini-Hochberg correction", "none": ""}
 
 
 def summary(result: "Comparison") -> str:
     """Notices, if any; whether the two best systems by the first metric differ; how sure that is, and the margin."""
-    texts = (result.notice, _missing_pages(result), _left_out(result), _best_systems(result), _margin(result))
+    notices = (result.notice, missing_pages_text(result), left_out_text(result))
+    texts = (*notices, _best_systems(result), margin_text(result))
     return " ".join(text for text in texts if text)
 
 
@@ -46,6 +48,17 @@ def oriented_difference(system: str, pair: Mapping[str, Any]) -> tuple[float, fl
     return 0.0 - pair["difference"], 0.0 - pair["high"], 0.0 - pair["low"]  # never -0.0
 
 
+def oriented_lift(system: str, pair: Mapping[str, Any]) -> tuple[float, float, float]:
+    """Relative lift of a pair and its interval: of ``system`` over the other; NaN where it has none."""
+    if pair["system"] == system:
+        return pair["lift"], pair["lift_low"], pair["lift_high"]
+    lift, low, high = (
+        -share / (1 + share) if share > -1 else math.nan
+        for share in (pair["lift"], pair["lift_high"], pair["lift_low"])
+    )
+    return lift, low, high
+
+
 def level_text(result: "Comparison") -> str:
     """``95% confidence interval``; also whether it is adjusted, where there are several."""
     several = _tests(result) > 1
@@ -59,7 +72,8 @@ def significance_text(result: "Comparison", pair: Mapping[str, Any]) -> str:
         return "not called significant: pages do not match the judgments by page_id"
     verdict = "statistically significant" if pair["significant"] else "not statistically significant"
     correction = _CORRECTIONS[result.config["correction"]] if _tests(result) > 1 else ""
-    return f"{verdict} (p = {pair['p_adjusted']:.2g}{correction})"
+    p = pair["p_adjusted"]
+    return f"{verdict} (p {'< 0.0001' if p < _SMALL_P else f'= {p:.2g}'}{correction})"
 
 
 def run_text(result: "Comparison", pair: Mapping[str, Any]) -> str:
@@ -88,7 +102,7 @@ def _tests(result: "Comparison") -> int:
     return pairs.filter(pl.col("p").is_not_nan()).height
 
 
-def _missing_pages(result: "Comparison") -> str:
+def missing_pages_text(result: "Comparison") -> str:
     """How many pages each system lacks, where they score 0 and systems differ."""
     counts = {row["system"]: result.counts[row["system"]]["missing"] for row in ranking(result)}
     if result.config["missing_pages"] != "zero" or len(set(counts.values())) == 1:
@@ -99,7 +113,7 @@ def _missing_pages(result: "Comparison") -> str:
     return f"Missing pages, which score 0: {listed}."
 
 
-def _left_out(result: "Comparison") -> str:
+def left_out_text(result: "Comparison") -> str:
     """How many users each system leaves out, where systems differ."""
     counts = {row["system"]: row["left_out"] for row in ranking(result)}
     if len(set(counts.values())) == 1:
@@ -148,13 +162,14 @@ def _best_systems(result: "Comparison") -> str:
         run_text(result, pair),
     ]
     if not pair["significant"]:
-        sentences.append(_detectable(result, pair))
+        sentences.append(detectable_text(result, pair))
     if pair["few_users"]:
         sentences.append(few_users_text("differences"))
     return " ".join(sentences)
 
 
-def _detectable(result: "Comparison", pair: Mapping[str, Any]) -> str:
+def detectable_text(result: "Comparison", pair: Mapping[str, Any]) -> str:
+    """The smallest difference between two systems that would have been found."""
     names = f"{pair['system']} and {pair['baseline']}"
     if math.isnan(pair["detectable"]):
         draws = f"{result.config['permutations']:,} permutations"
@@ -165,7 +180,7 @@ def _detectable(result: "Comparison", pair: Mapping[str, Any]) -> str:
     )
 
 
-def _margin(result: "Comparison") -> str:
+def margin_text(result: "Comparison") -> str:
     """Which systems are shown to be at most the margin worse than what they are compared with."""
     margin = result.config["margin"]
     pairs = result.pairs.filter((pl.col("metric") == result.metrics[0]) & (pl.col("users") > 1))
@@ -173,11 +188,12 @@ def _margin(result: "Comparison") -> str:
         return ""
     groups = pairs.group_by("baseline", "not_inferior", maintain_order=True).agg("system")
     return " ".join(
-        f"{_and(systems)} {'is' if len(systems) == 1 else 'are'}{'' if shown else ' not'} shown to be at most "
+        f"{joined(systems)} {'is' if len(systems) == 1 else 'are'}{'' if shown else ' not'} shown to be at most "
         f"{margin:g} worse than {baseline}."
         for baseline, shown, systems in groups.iter_rows()
     )
 
 
-def _and(names: Sequence[str]) -> str:
+def joined(names: Sequence[str]) -> str:
+    """``a, b and c``."""
     return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)

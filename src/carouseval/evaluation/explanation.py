@@ -13,7 +13,7 @@ from carouseval.evaluation.outcomes import MISSING, page_shares
 from carouseval.evaluation.page_view import PageView
 from carouseval.evaluation.results import NO_PAGE, Evaluation
 from carouseval.metrics.grid import Grid
-from carouseval.result_base import Result, plain
+from carouseval.result_base import Reported, plain
 
 LOSSES = ("item_order", "row_order", "choice")
 _REMEDIES = {
@@ -25,7 +25,7 @@ _REMEDIES = {
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Explanation(Result):
+class Explanation(Reported):
     """Where the score was lost, as :func:`carouseval.explain` returns it.
 
     Losses are means over users and pages, as the score is: the score and the losses in :attr:`shares` sum to 1, and the
@@ -124,13 +124,14 @@ class Explanation(Result):
         if not parts:
             return f"{score}: there is nothing left to gain."
         several = parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
-        return f"{score}; {several}.{self._worst_row()}"
+        row = "" if self.worst_row is None else f" Row {self.worst_row} falls furthest short of the ideal page."
+        return f"{score}; {several}.{row}"
 
-    def _worst_row(self) -> str:
+    @cached_property
+    def worst_row(self) -> int | None:
+        """The row that falls furthest short of ideal pages; None where hardly any is lost."""
         by_row = self.cells.group_by("row").agg(pl.col("loss").sum()).sort("loss", descending=True)
-        if by_row.is_empty() or by_row["loss"][0] < 5e-4:
-            return ""
-        return f" Row {by_row['row'][0]} falls furthest short of the ideal page."
+        return None if by_row.is_empty() or by_row["loss"][0] < 5e-4 else int(by_row["row"][0])
 
     @property
     def heading(self) -> str:

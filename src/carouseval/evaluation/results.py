@@ -13,14 +13,14 @@ from carouseval.evaluation.caption import caption
 from carouseval.evaluation.mean_estimates import CI, FEW_USERS, few_users_text, mean_interval, mean_of
 from carouseval.metrics.grid import Array
 from carouseval.metrics.validation import did_you_mean
-from carouseval.result_base import Result, plain
+from carouseval.result_base import Reported, plain
 from carouseval.text_tables import TextTable
 
 NO_PAGE = "(no page)"  # the segment of missing pages, where judgments have no such column
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Evaluation(Result):
+class Evaluation(Reported):
     """Scores of a system's pages, as :func:`carouseval.evaluate` returns them.
 
     Attributes

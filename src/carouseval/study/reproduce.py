@@ -12,7 +12,7 @@ from carouseval.metrics.array_functions import n2dcg
 from carouseval.metrics.discounts import Empirical
 from carouseval.metrics.ideal import ideal_dcg2d
 from carouseval.progress import Progress, step
-from carouseval.result_base import Result
+from carouseval.result_base import Reported
 from carouseval.study.ceiling_study import CeilingStudy, ceiling_study
 from carouseval.study.choices import MODES
 from carouseval.study.simulation import Study, Threshold, simulate
@@ -65,7 +65,7 @@ class FigureCheck:
 
 
 @dataclass(frozen=True)
-class Reproduction(Result):
+class Reproduction(Reported):
     """Everything the paper reports, computed here, and what a browsing model achieves on the same data.
 
     Attributes

@@ -2,7 +2,6 @@
 
 import functools
 import hashlib
-import html
 import json
 import re
 from collections.abc import Callable
@@ -17,8 +16,10 @@ from carouseval.atomic_files import CHARTS, check_outputs, write_atomically
 from carouseval.metrics.validation import require_choice
 from carouseval.show.charts.choices import Theme
 from carouseval.show.charts.theme import background, themed
-from carouseval.text_tables import printable
+from carouseval.text_tables import escape_html, printable
 
+_TAG, _ID = re.compile(r"<[^<>]+>"), re.compile(r'(\bid="|url\(#)')
+_ROLE = re.compile(r' (?:role="graphics-\w+"|aria-roledescription="[^"]*")')  # of parts: the whole has one
 _PNG_SCALE = 3  # a figure across a printed page then has about 350 dots per inch
 _EMBED: dict[str, Any] = {
     "renderer": "svg",
@@ -92,8 +93,9 @@ class Chart:
         spec["config"]["aria"] = False  # labels of single marks: the whole has one
         drawn = vl_convert.vegalite_to_svg(spec, vl_version=_version())
         prefix = f"c{hashlib.sha256(drawn.encode()).hexdigest()[:10]}"
-        drawn = re.sub(r"<[^<>]+>", lambda tag: re.sub(r'(\bid="|url\(#)', rf"\1{prefix}-", tag[0]), drawn)
-        names = f'<title id="{prefix}-title">{_xml(self.title)}</title><desc id="{prefix}-alt">{_xml(self.alt)}</desc>'
+        drawn = _TAG.sub(lambda tag: _ROLE.sub("", _ID.sub(rf"\1{prefix}-", tag[0])), drawn)
+        title, alternative = escape_html(self.title), escape_html(self.alt)
+        names = f'<title id="{prefix}-title">{title}</title><desc id="{prefix}-alt">{alternative}</desc>'
         begin, root, rest = drawn.partition("<svg ")
         tag, end, content = rest.partition(">")
         label = f'role="img" aria-labelledby="{prefix}-title {prefix}-alt" '
@@ -109,7 +111,7 @@ class Chart:
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width">
-<title>{_xml(self.title)}</title>
+<title>{escape_html(self.title)}</title>
 <style>
 :root {{ color-scheme: {self.theme}; }}
 body {{ margin: 0; background: {background(self.theme)}; }}
@@ -118,7 +120,7 @@ figure svg {{ max-width: max(100%, 640px); height: auto; }}
 </style>
 </head>
 <body>
-<figure id="chart" role="img" aria-label="{_xml(f"{self.title}. {self.alt}")}"></figure>
+<figure id="chart" role="img" aria-label="{escape_html(f"{self.title}. {self.alt}")}"></figure>
 <script>{_libraries(_version())}</script>
 <script>vegaEmbed("#chart", {spec}, {json.dumps(_EMBED)})</script>
 </body>
@@ -152,10 +154,6 @@ figure svg {{ max-width: max(100%, 640px); height: auto; }}
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
         return {"image/svg+xml": self.svg, "text/plain": repr(self)}
-
-
-def _xml(text: str) -> str:
-    return html.escape(printable(text))
 
 
 def _printable(content: Any) -> Any:

@@ -12,7 +12,7 @@ from carouseval.show.charts.shapes.heatmaps import color_scale, described, shade
 from carouseval.show.charts.shapes.screens import value_range
 from carouseval.show.charts.shapes.waterfalls import Step, waterfall
 
-_STEPS = {
+LOSS_NAMES = {
     "missing": "missing pages",
     "nothing_to_show": "nothing relevant to show",
     "choice": "choice of items",
@@ -29,7 +29,7 @@ def loss_waterfall(result: Explanation) -> Chart:
         return waterfall([nothing], title, result.summary, result.summary, "points of 100", places=1)
     shares = {name: 100 * share for name, share in result.shares.items()}
     steps = [Step("ideal page", 0.0, 100.0, is_total=True)]
-    for name, label in _STEPS.items():
+    for name, label in LOSS_NAMES.items():
         if name in shares:
             steps.append(Step(label, steps[-1].end, steps[-1].end - shares[name]))
     steps.append(Step("score", 0.0, shares["score"], is_total=True))

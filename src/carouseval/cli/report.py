@@ -1,0 +1,188 @@
+"""``carouseval report``: a page to be read and mailed."""
+
+import shlex
+import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from carouseval.cli import comparison_options, options
+from carouseval.cli.messages import with_option_names
+from carouseval.cli.output import note_assumptions, progress_bar
+from carouseval.cli.settings_options import with_settings
+from carouseval.cli.system_arguments import USAGE, split_arguments
+from carouseval.errors import ParseError, each_warning_once
+
+if TYPE_CHECKING:
+    from carouseval.evaluation.explanation import Explanation
+    from carouseval.progress import Progress
+    from carouseval.result_base import Reported
+
+EXAMPLES = """
+carouseval report layouts.parquet judgments.parquet --items items.parquet --by device
+carouseval report prod=layouts-prod.parquet new=layouts-new.parquet judgments.parquet --items items.parquet
+carouseval report prod=prod.parquet new=new.parquet judgments.parquet --baseline prod --sensitivity --out new.html
+carouseval report --reproduce --out paper.html
+"""
+_DEFAULT = Path("report.html")
+
+
+@with_settings
+def report(
+    tables: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="[NAME=]LAYOUTS JUDGMENTS",
+            help="Layouts of one system, or NAME=LAYOUTS of each of several, which are then compared; then the "
+            "judgments. Repeat a name for several runs of a system.",
+        ),
+    ] = options.NOTHING,
+    items: options.ItemsOption = None,
+    baseline: comparison_options.Baseline = None,
+    test: comparison_options.SignificanceTest = None,
+    runs: comparison_options.Runs = "random",
+    correction: comparison_options.CorrectionOption = "holm",
+    across_metrics: comparison_options.AcrossMetrics = False,
+    simultaneous: comparison_options.Simultaneous = False,
+    ci: comparison_options.ConfidenceLevel = 0.95,
+    permutations: comparison_options.Permutations = 10_000,
+    seed: comparison_options.Seed = 0,
+    margin: comparison_options.Margin = None,
+    sensitivity: comparison_options.SensitivityFlag = False,
+    reproduce: Annotated[
+        bool, typer.Option("--reproduce", help="Report on the paper's reproduction, which takes no tables.")
+    ] = False,
+    *,
+    settings: dict[str, Any],
+    title: Annotated[str | None, typer.Option(help="Title of the report.")] = None,
+    out: Annotated[Path, typer.Option(help="The .html file to write; an existing one is replaced.")] = _DEFAULT,
+) -> None:
+    """Write a report: one HTML file that opens offline, prints and can be mailed.
+
+    It begins with a summary in plain words: which system wins, by how much, how sure that is, and what to fix. Charts,
+    tables, the worst pages beside their ideals, every setting and count follow.
+    """
+    from carouseval.atomic_files import REPORTS, check_outputs
+    from carouseval.extras import require_extra
+
+    if reproduce and tables:
+        raise ParseError(f"--reproduce takes no tables, found {tables[0]!r}.")
+    if not reproduce and len(tables) < 2:
+        raise ParseError(f"report needs layouts and judgments. {USAGE} Or use --reproduce.")
+    layouts, judgments = split_arguments(tables, at_least=1) if tables else ({}, "")
+    if len(layouts) == 1:
+        _check_single(layouts, baseline, sensitivity)
+    if sensitivity and isinstance(settings["grid"], dict):
+        raise ParseError("--sensitivity needs a single --grid.")
+    paths = [path for runs_of_system in layouts.values() for path in runs_of_system]
+    check_outputs(out, kinds=REPORTS, inputs=[*paths, judgments or None, items])
+    require_extra("show", "a report")
+    result: Reported
+    parts: dict[str, Any] = {}
+    with progress_bar() as bar, each_warning_once(), _recorded_warnings() as notices:
+        if reproduce:
+            from carouseval.study.reproduce import reproduce as run_reproduce
+
+            result = run_reproduce(bar)
+        elif len(layouts) == 1:
+            result, parts = _evaluation(paths[0], judgments, items, settings, bar)
+            title = title or f"Evaluation of {next(iter(layouts))}"
+        else:
+            compared = {"baseline": baseline, "test": test, "runs": runs, "correction": correction, "ci": ci}
+            compared |= {"across_metrics": across_metrics, "simultaneous": simultaneous, "margin": margin}
+            compared |= {"permutations": permutations, "seed": seed}
+            result, parts = _comparison(layouts, judgments, items, settings, compared, sensitivity, bar)
+        command = shlex.join(["carouseval", *sys.argv[1:]])
+        result.report(out, title=title, notices=notices, command=command, **parts)
+    typer.echo(out)
+
+
+def _evaluation(
+    layouts: str, judgments: str, items: str | None, settings: dict[str, Any], bar: "Progress | None"
+) -> tuple["Reported", dict[str, Any]]:
+    """The evaluation of one system and what explains it."""
+    from carouseval.evaluation.evaluate import evaluate
+
+    result = evaluate(layouts, judgments, items, progress=bar, **settings)
+    note_assumptions(result.config)
+    return result, {"explanation": _explain(layouts, judgments, items, settings, bar)}
+
+
+def _comparison(
+    layouts: dict[str, list[str]],
+    judgments: str,
+    items: str | None,
+    settings: dict[str, Any],
+    compared: dict[str, Any],
+    sensitivity: bool,
+    bar: "Progress | None",
+) -> tuple["Reported", dict[str, Any]]:
+    """The comparison of several systems, what explains the first run of each and, if asked for, the sensitivity."""
+    from carouseval.comparison.compare import compare
+    from carouseval.comparison.sensitivity import sensitivity as run_sensitivity
+
+    result = compare(layouts, judgments, items, progress=bar, **compared, **settings)
+    note_assumptions(result.config)
+    parts: dict[str, Any] = {}
+    if sensitivity:
+        varied = settings | {"metrics": comparison_options.category_metric(settings["metrics"])}
+        parts["sensitivity"] = run_sensitivity(layouts, judgments, items, progress=bar, **varied)
+    items_of_all = _items(layouts, items, settings)
+    parts["explanations"] = {
+        name: _explain(runs[0], judgments, items_of_all, settings, bar) for name, runs in layouts.items()
+    }
+    return result, parts
+
+
+def _check_single(layouts: dict[str, list[str]], baseline: str | None, sensitivity: bool) -> None:
+    """Refuse, for one system, what takes several."""
+    ((name, paths),) = layouts.items()
+    if len(paths) > 1:
+        raise ParseError(f"{name} has {len(paths)} runs and nothing to compare them with; report on one of them.")
+    for option, given in (("--baseline", baseline is not None), ("--sensitivity", sensitivity)):
+        if given:
+            raise ParseError(f"{option} needs at least two systems, found {name}. {USAGE}")
+
+
+def _explain(
+    layouts: str, judgments: str, items: Any, settings: dict[str, Any], bar: "Progress | None"
+) -> "Explanation":
+    """What pages lose; what there is to be warned of, the evaluation has said."""
+    from carouseval.errors import DataWarning
+    from carouseval.evaluation.explain import explain
+
+    metric = {"metrics": comparison_options.category_metric(settings["metrics"])}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DataWarning)
+        return explain(layouts, judgments, items, progress=bar, **settings | metric)
+
+
+def _items(layouts: dict[str, list[str]], items: str | None, settings: dict[str, Any]) -> Any:
+    """The items that a comparison goes by: without a table, the pairs in the layouts of all systems."""
+    from carouseval.evaluation.shown_tables import items_of
+
+    if items is not None or settings["candidates"] == "displayed":
+        return items
+    paths = [path for several in layouts.values() for path in several]
+    return items_of(*paths, columns=settings["columns"], carousels=settings["carousels"])
+
+
+@contextmanager
+def _recorded_warnings() -> Iterator[list[str]]:
+    """The warnings that are shown meanwhile, as they are shown."""
+    messages: list[str] = []
+    show = warnings.showwarning
+
+    def record(message: Any, *arguments: Any, **options: Any) -> None:
+        messages.append(with_option_names(str(message), data=True))
+        show(message, *arguments, **options)
+
+    warnings.showwarning = record
+    try:
+        yield messages
+    finally:
+        warnings.showwarning = show

@@ -1,0 +1,1 @@
+"""Results as one HTML file that people read, print and mail around."""

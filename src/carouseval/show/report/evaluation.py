@@ -1,0 +1,30 @@
+"""The report of an evaluation."""
+
+from collections.abc import Sequence
+
+from carouseval.evaluation.explanation import Explanation
+from carouseval.evaluation.results import Evaluation
+from carouseval.show.report.document import Block, Detail, Document, Figure, Section, table_block
+from carouseval.show.report.evaluation_words import evaluation_summary
+from carouseval.show.report.explanation import loss_blocks, page_blocks, score_note
+from carouseval.show.report.settings_section import settings_section
+from carouseval.text_tables import TextTable
+
+
+def evaluation_document(
+    result: Evaluation, detail: Detail, notices: Sequence[str], explanation: Explanation | None = None
+) -> Document:
+    """Scores and their distribution, segments and, with an explanation, losses and the worst pages."""
+    scores: list[Block] = [Figure(result.chart("means"))]
+    scores += [Figure(result.chart("distribution"))] if result.metrics else []
+    means = "Means over users, with 95% intervals (low, high)."
+    scores.append(table_block(TextTable.of(result.to_frame()), means, "to_frame() has all"))
+    sections = [Section("Scores", scores)]
+    if explanation is not None:
+        mean = result.mean.get(explanation.metric, next(iter(result.mean.values())))
+        losses = [*score_note(explanation, mean), *loss_blocks(explanation, detail)]
+        sections.append(Section("What is lost", losses))
+        sections.append(Section("The worst pages", page_blocks(explanation, detail.pages, detail.posters)))
+    sections.append(settings_section(result.config, {"": result.counts}, notices, result.caption))
+    subtitle = f"{', '.join(result.mean)}; {result.counts['pages']:,} pages of {result.counts['users']:,} users"
+    return Document("Evaluation", subtitle, evaluation_summary(result, explanation), sections)

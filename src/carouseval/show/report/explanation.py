@@ -1,0 +1,139 @@
+"""Sections about what pages lose: by step, cell, row, segment and page."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import polars as pl
+
+from carouseval.evaluation.explanation import LOSSES, Explanation
+from carouseval.evaluation.page_view import PageView
+from carouseval.show.charts.explanation import LOSS_NAMES
+from carouseval.show.charts.page import page_picture
+from carouseval.show.report.document import (
+    Block,
+    Detail,
+    Document,
+    Figure,
+    Paragraph,
+    Section,
+    table_block,
+)
+from carouseval.show.report.explanation_words import explanation_summary
+from carouseval.show.report.settings_section import settings_section
+from carouseval.text_tables import TextTable
+
+_WORST = 5  # pages of the table
+_SCORES_APART = 1e-9
+
+
+def explanation_document(result: Explanation, detail: Detail, notices: Sequence[str]) -> Document:
+    """The report of an explanation."""
+    evaluation = result.evaluation
+    return Document(
+        "Where pages lose score",
+        f"{result.metric}, {evaluation.counts['pages']:,} pages",
+        explanation_summary(result),
+        [
+            Section("What is lost", loss_blocks(result, detail)),
+            Section("The worst pages", page_blocks(result, detail.pages, detail.posters)),
+            settings_section(evaluation.config, {"": evaluation.counts}, notices, result.caption),
+        ],
+    )
+
+
+def loss_blocks(result: Explanation, detail: Detail) -> list[Block]:
+    """Charts and tables of losses."""
+    blocks: list[Block] = [Figure(result.chart("waterfall"))]
+    if not math.isnan(result.shares["score"]):
+        blocks += [Figure(result.chart("losses"))] if detail.cells else []
+        blocks += [table_block(_rows(result), "Rows, in points of 100. Lost: what ideal pages have more in the row.")]
+    if not result.segments.is_empty():
+        blocks.append(table_block(_segments(result), "Segments, in points of 100. The parts of a line sum to 100."))
+    return blocks
+
+
+def page_blocks(result: Explanation, pages: int, posters: bool) -> list[Block]:
+    """The worst pages as a table, and some beside their ideals."""
+    worst = result.worst
+    if worst.is_empty():
+        return [Paragraph("No page was scored.")]
+    blocks: list[Block] = [
+        table_block(_worst(result, worst.head(_WORST)), "The pages with the lowest scores, in points of 100.")
+    ]
+    if result.view is None:
+        return [*blocks, Paragraph("The tables are not at hand, so no page is drawn; call explain again.")]
+    relevant = worst.filter(pl.col("dcg") > 0)  # pages that show something relevant are more instructive
+    drawn = (worst if relevant.is_empty() else relevant).head(pages)
+    if pages:
+        which = "pages" if relevant.is_empty() else "pages that show a relevant item"
+        what = "The one with the lowest score" if drawn.height == 1 else f"The {drawn.height} with the lowest scores"
+        blocks.append(Paragraph(f"{what} among {which}, beside what an ideal page would show:"))
+    views = [result.page(row["user_id"], row.get("page_id")) for row in drawn.iter_rows(named=True)]
+    if not posters and any("poster" in view.shown.columns for view in views):
+        blocks.append(Paragraph("Posters are left out: with them, the file would be too large to be mailed."))
+        views = [_without_posters(view) for view in views]
+    return [*blocks, *(Figure(page_picture(view), wide=True) for view in views)]
+
+
+def score_note(result: Explanation, mean: float) -> list[Block]:
+    """That an explanation is not about the very scores that were compared, where it is not."""
+    score = result.shares["score"]
+    if abs(score - mean) <= _SCORES_APART or math.isnan(score):
+        return []
+    return [
+        Paragraph(
+            f"The pages explained here score {score:.4f} by {result.metric}, while the mean above is {mean:.4f}: it is "
+            "that of another metric, of several runs, or of ideals that the pages of all systems define."
+        )
+    ]
+
+
+def _without_posters(view: PageView) -> PageView:
+    shown, ideal = (table.drop("poster", strict=False) for table in (view.shown, view.ideal))
+    return replace(view, shown=shown, ideal=ideal)
+
+
+def _rows(result: Explanation) -> TextTable:
+    """Losses and gains of rows; of each segment, where segments have screens of their own."""
+    keys = [*result.by, "row"] if isinstance(result.grid, dict) else ["row"]
+    cells = result.cells.group_by(keys).agg(pl.col("loss", "gain", "ideal_gain").sum())
+    order = result.rows.group_by(keys).agg(pl.col("item_order").sum())
+    rows = [
+        [*(str(row[key]) for key in keys)]
+        + [_points(row["loss"]), _points(row["item_order"] or 0.0)]
+        + [f"{row[name]:.3f}" for name in ("gain", "ideal_gain")]
+        for row in cells.join(order, on=keys, how="left").sort(keys).iter_rows(named=True)
+    ]
+    header = [*keys, "lost", "to the order of items", "mean gain", "mean gain of ideal pages"]
+    return TextTable(header, rows, [False] * len(keys) + [True] * 4)
+
+
+def _segments(result: Explanation) -> TextTable:
+    frame = result.to_frame()
+    names = [name for name in ("score", *reversed(LOSS_NAMES)) if name in frame.columns]
+    rows = [
+        [*(str(row[name]) for name in result.by), *(_points(row[name] or 0.0) for name in names)]
+        for row in frame.iter_rows(named=True)
+    ]
+    header = [*result.by, *(LOSS_NAMES.get(name, name) for name in names)]
+    return TextTable(header, rows, [False] * len(result.by) + [True] * len(names))
+
+
+def _worst(result: Explanation, pages: pl.DataFrame) -> TextTable:
+    ids = [name for name in ("user_id", "page_id", *result.by) if name in pages.columns]
+
+    def share(row: dict[str, Any], name: str) -> str:
+        return _points(row[name] / row["ideal"])
+
+    rows = [
+        [*(str(row[name]) for name in ids), _points(row["score"]), *(share(row, name) for name in reversed(LOSSES))]
+        for row in pages.iter_rows(named=True)
+    ]
+    header = [*ids, "score", *(LOSS_NAMES[name] for name in reversed(LOSSES))]
+    return TextTable(header, rows, [False] * len(ids) + [True] * 4)
+
+
+def _points(share: float) -> str:
+    return "" if math.isnan(share) else f"{100 * share + 0.0:.1f}"

@@ -1,0 +1,61 @@
+"""Which results have reports, and how they are written; to add one, write a function and name it here."""
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from carouseval.atomic_files import REPORTS, check_outputs, write_atomically
+from carouseval.comparison.comparison import Comparison
+from carouseval.comparison.sensitivity import Sensitivity
+from carouseval.errors import ParameterError
+from carouseval.evaluation.explanation import Explanation
+from carouseval.evaluation.results import Evaluation
+from carouseval.metrics.validation import did_you_mean
+from carouseval.show.report.comparison import comparison_document
+from carouseval.show.report.document import Detail, Document
+from carouseval.show.report.evaluation import evaluation_document
+from carouseval.show.report.explanation import explanation_document
+from carouseval.show.report.origin_section import citation_section, origin_section
+from carouseval.show.report.page import page_html
+from carouseval.show.report.reproduction import reproduction_document
+from carouseval.show.report.sensitivity import sensitivity_document
+from carouseval.study.reproduce import Reproduction
+
+MOST_BYTES = 3_000_000
+# what is drawn, from most to least, until the report is small enough
+_DETAILS = (Detail(3, True, True), Detail(3, False, True), Detail(1, False, True), Detail(0, False, False))
+DOCUMENTS: dict[type, Callable[..., Document]] = {
+    Evaluation: evaluation_document,
+    Comparison: comparison_document,
+    Explanation: explanation_document,
+    Sensitivity: sensitivity_document,
+    Reproduction: reproduction_document,
+}
+
+
+def write_report(result: object, path: str | Path, title: str | None, parts: Mapping[str, Any]) -> Path:
+    """Write a report, completely or not at all."""
+    check_outputs(path, kinds=REPORTS)
+    return write_atomically(path, report_html(result, title, parts))
+
+
+def report_html(result: object, title: str | None, parts: Mapping[str, Any]) -> str:
+    """The report of a result, with as much detail as fits."""
+    document_of = next(DOCUMENTS[base] for base in type(result).__mro__ if base in DOCUMENTS)
+    own = [name for name in inspect.signature(document_of).parameters if name not in ("result", "detail")]
+    takes = [*own, "command"]
+    for name in parts:
+        if name not in takes:
+            hint = did_you_mean(name, takes)
+            raise ParameterError(f"a report of {type(result).__name__} takes {', '.join(takes)}, found {name!r}.{hint}")
+    options = {"notices": ()} | {name: value for name, value in parts.items() if name != "command"}
+    html = ""
+    for detail in _DETAILS:
+        document = document_of(result, detail, **options)
+        sections = [*document.sections, citation_section(), origin_section(parts.get("command", ""))]
+        html = page_html(replace(document, title=title or document.title, sections=sections))
+        if len(html.encode()) < MOST_BYTES:
+            break
+    return html

@@ -1,0 +1,65 @@
+"""One report of every result, written once."""
+
+from functools import cache
+from typing import Any
+
+import carouseval as cv
+from carouseval.result_base import Reported
+from carouseval.show.report.kinds import report_html
+
+COMMAND = "carouseval report prod=prod.parquet new=new.parquet judgments.parquet"
+
+
+@cache
+def data() -> cv.Sample:
+    return cv.sample(60, systems=["prod", "new"])
+
+
+@cache
+def comparison() -> cv.Comparison:
+    options: dict[str, Any] = {"by": "device", "baseline": "prod", "metrics": ["N2DCG_cat", "NDCG@10"]}
+    return cv.compare(data().layouts, data().judgments, data().items, permutations=999, **options)
+
+
+@cache
+def explanation(system: str = "new") -> cv.Explanation:
+    return cv.explain(data().layouts[system], data().judgments, data().items, by="device")
+
+
+@cache
+def sensitivity() -> cv.Sensitivity:
+    return cv.sensitivity(data().layouts, data().judgments, data().items, discounts=["d_a", "d_t"])
+
+
+@cache
+def evaluation() -> cv.Evaluation:
+    metrics = ["N2DCG_cat", "Coverage", "NDCG@10"]
+    return cv.evaluate(data().layouts["new"], data().judgments, data().items, by="device", metrics=metrics)
+
+
+@cache
+def results() -> dict[str, tuple[Reported, dict[str, Any]]]:
+    """Each result, with what else belongs in its report."""
+    explanations = {name: explanation(name) for name in ("prod", "new")}
+    compared = {"explanations": explanations, "sensitivity": sensitivity()}
+    return {
+        "evaluation": (evaluation(), {"explanation": explanation()}),
+        "evaluation alone": (evaluation(), {}),
+        "comparison": (comparison(), compared | {"notices": ["judgments: a warning."], "command": COMMAND}),
+        "comparison alone": (comparison(), {}),
+        "explanation": (explanation(), {}),
+        "sensitivity": (sensitivity(), {}),
+        "reproduction": (cv.reproduce(), {}),
+    }
+
+
+NAMES = (
+    *("evaluation", "evaluation alone", "comparison", "comparison alone"),
+    *("explanation", "sensitivity", "reproduction"),
+)
+
+
+@cache
+def report(name: str) -> str:
+    result, parts = results()[name]
+    return report_html(result, None, parts)

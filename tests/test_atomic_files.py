@@ -244,7 +244,7 @@ def test_all_files_are_written_here() -> None:
     """
     source = Path(cv.__file__).parent
     writes = re.compile(
-        r"\.(write_(parquet|csv|ndjson|json|text|bytes)|sink_\w+|touch|save_image)\b|open\([^)]*[\"'][wax]b?[\"']"
+        r"\.(write_(parquet|csv|ndjson|json|text|bytes)|sink_\w+|touch|save_image)\b|open\([^)]*[\"'][wax]\+?b?[\"']"
     )
     writers = {
         path.relative_to(source).as_posix()

@@ -186,6 +186,9 @@ def test_pages_that_do_not_match() -> None:
     found = summary(cv.compare(systems, named, items(30), missing_pages="skip"))
     assert found.headline.startswith("Nothing can be concluded: ")
     assert found.tone == "care"
+    assert "Write page_id the same way in all tables" in found.cautions[0]
+    assert not found.points
+    assert not found.tiles
 
 
 def test_an_arrangement_only() -> None:

@@ -43,6 +43,9 @@ def comparison_summary(
     """Which system is better by the first metric, by how much, how sure that is, and what to fix."""
     outcomes = outcomes_of(result)
     headline, tone = _headline(result, outcomes)
+    arrangement = next(iter(result.evaluations.values()))[0].heading
+    if unmatched_systems(result.evaluations):
+        return Summary(headline, [], cautions=[text for text in (arrangement, result.summary) if text], tone=tone)
     points = [
         Point("By how much", _differences(result, outcomes)),
         Point("How sure", _certainty(result, outcomes)),
@@ -51,7 +54,6 @@ def comparison_summary(
         Point("Other metrics", _other_metrics(result, outcomes)),
         Point("Does it depend on the metric?", [sensitivity.summary] if sensitivity else []),
     ]
-    arrangement = next(iter(result.evaluations.values()))[0].heading
     cautions = [arrangement, result.notice, missing_pages_text(result), left_out_text(result)]
     return Summary(
         headline,
@@ -170,7 +172,7 @@ def _difference(result: Comparison, system: str, other: str, outcome: Outcome) -
 
 def _certainty(result: Comparison, outcomes: Mapping[tuple[str, str], Outcome]) -> list[str]:
     tested = {names: pair for names in outcomes if (pair := result.pair(*names)) is not None and pair["users"] > 1}
-    if not tested or unmatched_systems(result.evaluations):
+    if not tested:
         return []
     sentences = []
     for (system, other), pair in list(tested.items())[:_MOST_PAIRS]:

@@ -187,7 +187,7 @@ def test_scores_of_a_page_show_themselves() -> None:
     assert repr(result.analysis) == "<PageAnalysis N2DCG_cat(d_rpd)@2x3: 2DCG 1.084, 85.6% of the ideal page>"
     html = result._repr_html_()
     assert html.startswith("<p>Scores of a 2x3 page. N2DCG_cat(d_rpd)@2x3: 2DCG 1.084, 85.6% of the ideal page.</p>")
-    assert re.search(r"<td[^>]*>Precision</td><td[^>]*>0.5000</td>", html)
+    assert re.search(r"<th[^>]*>Precision</th><td[^>]*>0.5000</td>", html)
     assert repr(score_page([[0, 0]], ["Hit"])) == "<PageScore of a 1x2 page: Hit 0.0000>"
     assert repr(score_page([[0, 0]]).analysis) == "<PageAnalysis N2DCG_cat(d_rpd): 2DCG 0>"
 

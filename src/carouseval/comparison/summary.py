@@ -29,7 +29,7 @@ def summary(result: "Comparison") -> str:
 def ranking(result: "Comparison") -> list[dict[str, Any]]:
     """The systems by the first metric, best first."""
     ranked = result.systems.filter(pl.col("metric") == result.metrics[0])
-    return ranked.sort("mean", descending=True, nulls_last=True).to_dicts()
+    return ranked.sort("mean", descending=True, nulls_last=True, maintain_order=True).to_dicts()
 
 
 def unmatched_systems(evaluations: Mapping[str, Sequence[Evaluation]]) -> list[str]:

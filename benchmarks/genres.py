@@ -149,11 +149,18 @@ def against_highs(users: list[GenreUser], ours: Solutions, count: int) -> None:
     )
 
 
-def against_before(users: list[GenreUser], ours: Solutions, folder: str) -> None:
+def against_before(users: list[GenreUser], ours: Solutions, folder: str) -> Solutions:
     before = solve_before(users, folder)
     print(
         f"      before: {ratios(ours, before)}; {(before.gap > 0).sum()} unproven (gap {before.gap.max():.1e})",
         flush=True,
+    )
+    return before
+
+
+def joined(solutions: list[Solutions]) -> Solutions:
+    return Solutions(
+        *(np.concatenate([getattr(part, name) for part in solutions]) for name in ("seconds", "best", "bound"))
     )
 
 
@@ -169,6 +176,7 @@ def sets() -> Iterator[tuple[str, dict[str, Any]]]:
 def distributions(only: str, users: int | None, highs: int, before: str | None) -> None:
     print(f"\nIdeals of {ROWS}x{COLS} pages under d_rpd: CPU time per user, one thread, work limit {WORK_LIMIT:,}")
     print(f"  {'ratings':27} users   total s median ms       p99       max   unproven (largest gap)")
+    compared: list[tuple[Solutions, Solutions]] = []
     for label, options in sets():
         if only not in label:
             continue
@@ -179,7 +187,11 @@ def distributions(only: str, users: int | None, highs: int, before: str | None) 
         if highs:
             against_highs(drawn, ours, highs)
         if before:
-            against_before(drawn, ours, before)
+            compared.append((ours, against_before(drawn, ours, before)))
+    if len(compared) > 1:
+        ours, earlier = (joined([pair[side] for pair in compared]) for side in (0, 1))
+        unproven = f"{(earlier.gap > 0).sum()} unproven, now {(ours.gap > 0).sum()}"
+        print(f"  all these sets, before: {ratios(ours, earlier)}; {unproven}")
 
 
 def growth(users: int | None) -> None:

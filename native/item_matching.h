@@ -17,8 +17,8 @@ class ItemMatching {
       : pieces_(pieces), order_(most.items), category_first_(most.items + 1), category_next_(most.items),
         category_(most.members), earns_(most.items), leads_(most.items), spot_(most.items), color_(most.items),
         gain_(most.items), first_cell_(most.categories + 1), depth_(most.categories), held_(most.categories),
-        row_weight_(most.categories), weight_at_(most.categories), weight_(0), owner_(0), cell_category_(0), worth_(0) {
-  }
+        row_weight_(most.categories), weight_at_(most.categories), weight_(0), owner_(0), cell_category_(0), worth_(0),
+        highest_(0), cell_gain_(0) {}
 
   void read(Candidates& set) {
     count_ = 0;
@@ -33,20 +33,19 @@ class ItemMatching {
     }
     category_first_[set.items()] = held;
     sort_members(order_.at(0), order_.at(count_));
-    int cells = 0;
     int64_t size = 0;
+    cells_ = 0;
     for (int a = 0; a < set.active(); ++a) {
       for (const Member* m = set.members(a); m < set.members_end(a); ++m) category_[category_next_[m->item]++] = a;
-      first_cell_[a] = cells;
+      first_cell_[a] = cells_;
       depth_[a] = set.depth(a);
-      cells += padded(set.depth(a));
+      cells_ += padded(set.depth(a));
       weight_at_[a] = size;
       size += int64_t(padded(set.depth(a))) * (a < set.free() ? set.columns() : 1);
     }
-    first_cell_[set.active()] = cells;
-    owner_.reserve(cells);
-    cell_category_.reserve(cells);
-    worth_.reserve(cells);
+    first_cell_[set.active()] = cells_;
+    for (auto* values : {&owner_, &cell_category_}) values->reserve(cells_);
+    for (auto* values : {&worth_, &highest_, &cell_gain_}) values->reserve(cells_);
     for (int a = 0; a < set.active(); ++a)
       for (int c = first_cell_[a]; c < first_cell_[a + 1]; ++c) cell_category_[c] = a;
     weight_.reserve(size);
@@ -105,30 +104,35 @@ class ItemMatching {
   // Prices of items at which, with these rows, no page is worth more than the improved one: the middle between the
   // lowest, which improving has left, and the highest such prices (linear programming duality).
   void find_prices(double* price) {
-    for (int n = 0; n < count_; ++n) {
-      const int t = order_[n].item;
-      price[t] = spot_[t] < 0 ? 0.0 : order_[n].gain * weight_of(spot_[t]);
+    for (int c = 0; c < cells_; ++c) {
+      const int t = owner_[c];
+      cell_gain_[c] = t < 0 ? 0.0 : gain_[t];
+      highest_[c] = t < 0 ? -kInfinity : gain_[t] * weight_of(c);
     }
+    const Lanes slack = fill(kSame * top_);
     bool changed = true;
     for (int pass = 0; changed && pass < 100; ++pass) {
       changed = false;
       for (int n = 0; n < count_; ++n) {
         const int s = order_[n].item;
+        const Lanes gain = fill(order_[n].gain), own = fill(spot_[s] < 0 ? 0.0 : highest_[spot_[s]]);
         for (int h = category_first_[s]; h < category_first_[s + 1]; ++h) {
-          const int a = category_[h], first = first_cell_[a];
-          if (!row_weight_[a]) continue;
-          for (int c = first; c < first + depth_[a]; ++c) {
-            const int t = owner_[c];
-            if (t < 0 || t == s) continue;
-            const double most = price[s] + (gain_[t] - order_[n].gain) * row_weight_[a][c - first];
-            if (most < price[t] - kSame * top_) price[t] = most, changed = true;
+          const int a = category_[h];
+          const double* weight = row_weight_[a];
+          for (int c = first_cell_[a]; weight && c < first_cell_[a + 1]; c += kLanes, weight += kLanes) {
+            const Lanes before = load(highest_.at(c));
+            const Lanes most = own + (load(cell_gain_.at(c)) - gain) * load(weight);
+            const Mask lower = most < before - slack;
+            if (!any(lower)) continue;
+            store(highest_.at(c), select(lower, most, before));
+            changed = true;
           }
         }
       }
     }
     for (int n = 0; n < count_; ++n) {
       const int t = order_[n].item;
-      price[t] = std::max(0.0, 0.5 * (price[t] + earns_[t]));
+      price[t] = std::max(0.0, 0.5 * ((spot_[t] < 0 ? 0.0 : highest_[spot_[t]]) + earns_[t]));
     }
   }
 
@@ -259,7 +263,7 @@ class ItemMatching {
   }
 
   Pieces& pieces_;
-  int count_ = 0, items_ = 0;
+  int count_ = 0, items_ = 0, cells_ = 0;
   int64_t passes_ = 0;
   double top_ = 0.0;
   Buffer<Member> order_;  // items, largest gain first
@@ -274,7 +278,8 @@ class ItemMatching {
   Buffer<int64_t> weight_at_;
   Buffer<double> weight_;  // by category, column and rank
   Buffer<int> owner_, cell_category_;
-  Buffer<double> worth_;  // by cell: what its item would lose by leaving it, negated
+  Buffer<double> worth_;                // by cell: what its item would lose by leaving it, negated
+  Buffer<double> highest_, cell_gain_;  // by cell: the highest price of its item, and its gain
 };
 
 }  // namespace

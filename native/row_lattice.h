@@ -113,10 +113,7 @@ class RowLattice {
     forward_[0] = 0.0;
     for (int j = 0; j < columns_; ++j) {
       for (const Arc* arc = begin(j); arc < end(j); ++arc) {
-        double reward = 0.0;
-        for (int l = 0; l < levels_; ++l)
-          reward += fee[int64_t(l) * columns_ + j] * double(can_show_[int64_t(arc->to) * kMostLevels + l]);
-        reward_[arc->to] = reward;
+        if (forward_[arc->to] == -kInfinity) reward_[arc->to] = reward(arc->to, j, fee);
         forward_[arc->to] = std::max(forward_[arc->to], forward_[arc->from] + worth(*arc, j));
       }
     }
@@ -230,6 +227,14 @@ class RowLattice {
 
   double worth(const Arc& arc, int j) const {
     return (arc.category < 0 ? 0.0 : score_[int64_t(arc.category) * lanes_ + j]) + reward_[arc.to];
+  }
+
+  // The fees that a set on the first j + 1 columns pays back.
+  double reward(int set, int j, const Buffer<double>& fee) const {
+    const int64_t* can_show = can_show_.at(int64_t(set) * kMostLevels);
+    double total = 0.0;
+    for (int l = 0; l < levels_; ++l) total += fee[int64_t(l) * columns_ + j] * double(can_show[l]);
+    return total;
   }
 
   void find_backward() {

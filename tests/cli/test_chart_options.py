@@ -7,6 +7,7 @@ import polars as pl
 import pytest
 
 import carouseval as cv
+from carouseval.show.charts.theme import background
 from tests.cli.test_cli import PAGE, run
 from tests.cli.test_table_commands import tables
 
@@ -58,9 +59,10 @@ def test_a_command_draws_its_result(command: str, folder: Path, tmp_path: Path) 
     new = " ".join(Path(path).name if path.endswith("parquet") else path for path in tables(folder))
     both = "prod=layouts-prod.parquet new=layouts-new.parquet judgments.parquet --items items.parquet --test t"
     arguments = command.format(new=new, both=both).split()
-    done = run(*arguments, "--chart", str(tmp_path / "chart.svg"), cwd=folder)
+    done = run(*arguments, "--chart", str(tmp_path / "chart.svg"), "--chart-theme", "dark", cwd=folder)
     assert done.returncode == 0, done.stderr
     assert title_of(tmp_path / "chart.svg") == COMMANDS[command]
+    assert background("dark") in (tmp_path / "chart.svg").read_text()
     assert done.stdout  # and the result is printed as ever
 
 
@@ -70,6 +72,7 @@ def test_a_command_draws_its_result(command: str, folder: Path, tmp_path: Path) 
         (["--chart", "chart.gif"], "chart.gif: unsupported file type. Use .svg, .png, .pdf or .html."),
         (["--chart", "no/chart.svg"], "no/chart.svg cannot be written: the folder no does not exist."),
         (["--chart-kind", "losses"], "'losses'"),
+        (["--chart-theme", "drak"], "must be 'light' or 'dark', found 'drak'. Did you mean 'dark'?"),
     ],
 )
 def test_a_chart_that_cannot_be_drawn_is_refused_before_any_work(
@@ -80,6 +83,13 @@ def test_a_chart_that_cannot_be_drawn_is_refused_before_any_work(
     assert message in done.stderr
     assert done.stdout == ""
     assert not list(tmp_path.iterdir())
+
+
+def test_charts_are_light_by_default(folder: Path, tmp_path: Path) -> None:
+    for path, options in (("default.svg", []), ("light.svg", ["--chart-theme", "light"])):
+        assert run("score", "page.csv", "--chart", str(tmp_path / path), *options, cwd=folder).returncode == 0
+    assert background("dark") not in (tmp_path / "default.svg").read_text()
+    assert (tmp_path / "default.svg").read_bytes() == (tmp_path / "light.svg").read_bytes()
 
 
 def test_kinds_that_are_not_known_are_listed(folder: Path) -> None:

@@ -6,6 +6,7 @@ import polars as pl
 import pytest
 
 import carouseval as cv
+from carouseval.cli.report import without_folders
 from tests.cli.test_cli import run
 from tests.show.report.html_pages import ReportPage
 
@@ -34,7 +35,9 @@ def test_one_system(folder: Path, tmp_path: Path) -> None:
     data = cv.sample(30, systems=["new"])
     explained = cv.explain(data.layouts["new"], data.judgments, data.items, metrics=["N2DCG_cat@3x5"])
     assert explained.summary in page.text
-    assert f"carouseval report {folder / 'new.parquet'}" in page.text
+    options = "--items items.parquet -m NDCG@10 -m N2DCG_cat@3x5"
+    assert f"carouseval report new.parquet judgments.parquet {options}" in page.text
+    assert str(folder) not in (tmp_path / "report.html").read_text(encoding="utf-8")  # it is mailed to others
 
 
 def test_several_systems_without_items(folder: Path, tmp_path: Path) -> None:
@@ -61,6 +64,21 @@ def test_several_runs(folder: Path, tmp_path: Path) -> None:
     text = page_of(tmp_path / "runs.html").text
     assert "Users and runs both vary" in text
     assert "while the mean above" in text  # one run of new is explained, and its mean is that of two
+
+
+@pytest.mark.parametrize(
+    ("argument", "quoted"),
+    [
+        ("/home/me/my data/new.parquet", "new.parquet"),
+        ("new=/home/me/my data/new.parquet", "new=new.parquet"),
+        ("--items=../items/*.parquet", "--items=*.parquet"),
+        ("N2DCG_cat(@/home/me/fitted.json)", "N2DCG_cat(@fitted.json)"),
+        ("--title=An A/B test", "--title=An A/B test"),
+    ],
+)
+def test_commands_are_quoted_without_folders(argument: str, quoted: str) -> None:
+    paths = {Path("/home/me/my data/new.parquet"), Path("../items/*.parquet")}
+    assert without_folders(argument, paths) == quoted
 
 
 @pytest.mark.slow

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -53,6 +54,59 @@ def examination_from_screens(
            [1, 0, 0]])
     """
     fixations = open_fixations(table, grid)
+    return screen_counts(fixations, grid).examination(fixations.name, screens, name)
+
+
+@dataclass(frozen=True)
+class ScreenCounts:
+    """Counts of examined cells and rows; those of other screens and participants can be added."""
+
+    counts: IntArray  # (rows, cols)
+    row_counts: IntArray
+    screens: int
+    participants: int | None = None
+    by_participant: tuple[pl.Series, IntArray, IntArray] | None = None  # ids, counts and screens of each
+
+    def __add__(self, other: ScreenCounts) -> ScreenCounts:
+        by_participant = None
+        if self.by_participant is not None and other.by_participant is not None:
+            (ids, counts, screens), (other_ids, other_counts, other_screens) = self.by_participant, other.by_participant
+            by_participant = (
+                pl.concat([ids, other_ids]),
+                np.concatenate([counts, other_counts]),
+                np.concatenate([screens, other_screens]),
+            )
+        known = self.participants is not None and other.participants is not None
+        return ScreenCounts(
+            self.counts + other.counts,
+            self.row_counts + other.row_counts,
+            self.screens + other.screens,
+            (self.participants or 0) + (other.participants or 0) if known else None,
+            by_participant,
+        )
+
+    def examination(self, table: str, screens: int | None, name: str | None) -> Examination:
+        """The counts of a table of this name, given the number of all its screens."""
+        if not self.screens:
+            raise DataError(f"{table} has no examined cells. Write one line per cell: screen, row, col.")
+        check_screens(table, self.screens, screens)
+        by_participant = None
+        if self.by_participant is not None and screens in (None, self.screens):  # of empty screens they are unknown
+            ids, counts, own_screens = self.by_participant
+            order = ids.arg_sort().to_numpy()
+            by_participant = counts[order], own_screens[order]
+        return Examination(
+            name or Path(table).stem,
+            self.counts,
+            screens or self.screens,
+            self.row_counts,
+            self.participants,
+            by_participant,
+        )
+
+
+def screen_counts(fixations: Table, grid: Grid, *, by_participant: bool = True) -> ScreenCounts:
+    """Count the screens on which each cell and each row was examined, also by participant if these are known."""
     screen = screen_columns(fixations)
     participant = screen[:-1]  # empty if participants are unknown
     cells, rows, ids = fixations.collect_all(
@@ -60,18 +114,14 @@ def examination_from_screens(
         lambda lines: lines.select(*screen, "row").unique().group_by("row").len(),
         lambda lines: lines.select(screen).unique(),
     )
-    if ids.is_empty():
-        raise DataError(f"{fixations.name} has no examined cells. Write one line per cell: screen, row, col.")
-    check_screens(fixations.name, len(ids), screens)
     counts, row_counts = np.zeros(grid.shape, np.int64), np.zeros(grid.rows, np.int64)
     np.add.at(counts, (cells["row"].to_numpy() - 1, cells["col"].to_numpy() - 1), cells["len"].to_numpy())
     row_counts[rows["row"].to_numpy() - 1] = rows["len"]
-    participants = ids["participant"].n_unique() if participant else None
-    by_participant = None
-    if participant and screens in (None, len(ids)):  # the participants of empty screens are unknown
-        by_participant = counts_by_participant(cells, ids, grid)
-    name = name or Path(fixations.name).stem
-    return Examination(name, counts, screens or len(ids), row_counts, participants, by_participant)
+    if not participant:
+        return ScreenCounts(counts, row_counts, len(ids))
+    participants = ids["participant"].unique().sort()
+    own = (participants, *counts_by_participant(cells, ids, grid)) if by_participant else None
+    return ScreenCounts(counts, row_counts, len(ids), len(participants), own)
 
 
 def open_fixations(table: TableLike, grid: Grid, *, timed: bool = False) -> Table:

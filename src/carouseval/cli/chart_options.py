@@ -1,4 +1,4 @@
-"""The options ``--chart`` and ``--chart-kind``, and what commands do with them."""
+"""The options ``--chart``, ``--chart-kind`` and ``--chart-theme``, and what commands do with them."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -7,13 +7,17 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 import typer
 
 from carouseval.cli.options import choice_parser
-from carouseval.show.charts.choices import ComparisonChart, EvaluationChart, ExplanationChart
+from carouseval.show.charts.choices import ComparisonChart, EvaluationChart, ExplanationChart, Theme
 
 if TYPE_CHECKING:
     from carouseval.result_base import Charted
 
 ChartOption: TypeAlias = Annotated[
     Path | None, typer.Option("--chart", help="Also draw the result to this .svg, .png, .pdf or .html file.")
+]
+
+ThemeOption: TypeAlias = Annotated[
+    Theme, typer.Option("--chart-theme", parser=choice_parser(Theme), help="Colours of --chart: light or dark.")
 ]
 
 
@@ -53,7 +57,7 @@ def check_chart(path: Path | None, inputs: Iterable[str | Path | None] = ()) -> 
         require_extra("show", "--chart")
 
 
-def save_chart(result: "Charted", path: Path | None, kind: str | None = None, **options: Any) -> None:
+def save_chart(result: "Charted", path: Path | None, theme: Theme, kind: str | None = None, **options: Any) -> None:
     """Draw a result, if a file is given."""
     if path is not None:
-        result.chart(kind, **options).save(path)
+        result.chart(kind, theme=theme, **options).save(path)

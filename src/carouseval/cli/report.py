@@ -1,9 +1,10 @@
 """``carouseval report``: a page to be read and mailed."""
 
+import re
 import shlex
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -96,7 +97,8 @@ def report(
             compared |= {"across_metrics": across_metrics, "simultaneous": simultaneous, "margin": margin}
             compared |= {"permutations": permutations, "seed": seed}
             result, parts = _comparison(layouts, judgments, items, settings, compared, sensitivity, bar)
-        command = shlex.join(["carouseval", *sys.argv[1:]])
+        files = {Path(path) for path in (*paths, judgments, items, settings["carousels"], out) if path}
+        command = shlex.join(["carouseval", *(without_folders(argument, files) for argument in sys.argv[1:])])
         result.report(out, title=title, notices=notices, command=command, **parts)
     typer.echo(out)
 
@@ -169,6 +171,15 @@ def _items(layouts: dict[str, list[str]], items: str | None, settings: dict[str,
         return items
     paths = [path for several in layouts.values() for path in several]
     return items_of(*paths, columns=settings["columns"], carousels=settings["carousels"])
+
+
+def without_folders(argument: str, paths: Collection[Path]) -> str:
+    """An argument with the name of its file alone: whoever reads the report need not know this machine's folders."""
+    option, equals, path = argument.partition("=")
+    for begin, end in (("", argument), (option + equals, path)):
+        if end and Path(end) in paths:
+            return begin + Path(end).name
+    return re.sub(r"@[^@]*[/\\]", "@", argument)  # the file of a discount
 
 
 @contextmanager

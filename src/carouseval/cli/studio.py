@@ -56,7 +56,7 @@ def studio(
         tables = StudioTables.sample(chosen)
     else:
         paths = [layouts] if other is None else [layouts, other]
-        systems = dict(zip(system_names(layouts, other), paths, strict=True))
+        systems = dict(zip(system_names(*paths), paths, strict=True))
         tables = StudioTables(systems, judgments, items, chosen, ", ".join(paths), has_posters=True)
     with bind(port) as listener:
         with progress_bar() as bar:

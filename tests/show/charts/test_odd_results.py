@@ -9,7 +9,8 @@ import pytest
 
 import carouseval as cv
 from carouseval.metrics.page_score import score_page
-from tests.show.charts.drawings import data_of, drawn, texts
+from carouseval.show.charts.shapes.cell_blocks import CellBlocks
+from tests.show.charts.drawings import data_of, drawn, marks, texts
 from tests.show.charts.sample_results import JUDGMENTS, LAYOUTS, NOT_RELEVANT, data
 
 
@@ -79,3 +80,73 @@ def test_a_huge_grid_is_drawn_without_numbers() -> None:
     assert {"row", "column", "1", "99"} <= set(texts(drawn(chart)))
     assert float(drawn(chart).get("width", "0")) < 1300
     assert len(chart.svg) < 1_000_000
+
+
+def test_more_cells_than_can_be_seen_are_drawn_in_blocks() -> None:
+    grid = cv.Grid(200, 499)
+    weights = np.add.outer(np.arange(200.0), np.arange(499.0))
+    weights[:4, :8] = np.nan
+    chart = cv.charts.heatmap(weights, "huge", grid)
+    blocks = {(row["row"], row["col"]): row["value"] for row in data_of(chart, "row", "col", "value")}
+    assert len(blocks) == 50 * 63
+    assert blocks["1-4", "1-8"] is None
+    assert blocks["5-8", "1-8"] == weights[4:8, :8].mean()
+    assert blocks["197-200", "497-499"] == weights[196:, 496:].mean()
+    written = texts(drawn(chart))
+    assert "Each square: the mean of 4 rows x 8 columns, without borders of swipe pages." in written
+    assert {"1", "9", "497"} <= set(written)
+    assert chart.alt.endswith("to 697 (row 200, column 499).")  # of cells
+    assert len(chart.svg) < 500_000
+
+
+@pytest.mark.parametrize("shape", [(1, 9_000), (3_000, 2), (71, 71)])
+def test_blocks_keep_the_short_side_of_a_table(shape: tuple[int, int]) -> None:
+    blocks = CellBlocks.of(np.ones(shape), cv.Grid(*shape))
+    assert blocks.values.size <= 5_000
+    assert (blocks.values == 1).all()
+    assert [blocks.rows, blocks.cols][int(np.argmin(shape))] == 1
+
+
+def huge_page() -> tuple[pl.DataFrame, pl.DataFrame]:
+    """A page of 200 x 500 items, 200 of which are relevant."""
+    rows, cols = (index.ravel() for index in np.indices((200, 500)))
+    layouts = pl.DataFrame({"row": rows + 1, "col": cols + 1, "item_id": rows * 500 + cols, "category": rows})
+    judgments = pl.DataFrame({"item_id": np.arange(0, 100_000, 500), "relevance": 1})
+    return layouts.with_columns(user_id=1), judgments.with_columns(user_id=1)
+
+
+def test_charts_of_a_huge_page_stay_small() -> None:
+    result = cv.explain(*huge_page(), grid=cv.Grid(200, 500))
+    for kind in ("losses", "gains", "page"):
+        assert len(result.chart(kind).svg) < 1_000_000
+    assert "Gaps: swipe pages" not in result.chart("losses").svg
+    page = result.chart("page")
+    cards = data_of(page, "item", "x2")
+    assert {card["row"] for card in cards} == set(range(1, 51))
+    assert {card["col"] for card in cards} == set(range(1, 101))
+    notes = " ".join(texts(drawn(page)))
+    assert "Drawn: the first 50 of 200 rows and 100 of 500 columns; beyond them are 150 relevant cells of the" in notes
+    assert "Star" not in notes  # cards are too small for it
+
+
+def test_a_large_page_of_one_array_stays_small() -> None:
+    page = np.zeros((200, 500))
+    page[::7, ::9] = 1
+    result = score_page(page, ["N2DCG_cat"])
+    for kind in ("page", "weights"):
+        assert len(result.chart(kind).svg) < 1_000_000
+
+
+@pytest.mark.parametrize(("shape", "numbers"), [((1, 300), 0), ((300, 1), 0), ((40, 2), 80), ((2, 40), 80)])
+def test_long_tables_stay_on_a_screen(shape: tuple[int, int], numbers: int) -> None:
+    root = drawn(cv.charts.heatmap(np.ones(shape), "long"))
+    assert max(float(root.get(side, "0")) for side in ("width", "height")) < 1800
+    assert len(marks(root, "text")) == numbers
+
+
+def test_the_matrix_of_many_systems_has_narrow_cells() -> None:
+    layouts = data().layouts["new"]
+    for count, wide in ((10, 76), (20, 48)):
+        systems = {f"system {at}": layouts for at in range(count)}
+        result = cv.sensitivity(systems, data().judgments, data().items, discounts=["d_a"])
+        assert result.chart().to_dict()["width"] == wide * count

@@ -2,7 +2,6 @@
 
 import math
 import pickle
-import random
 import re
 from pathlib import Path
 from typing import Any
@@ -11,8 +10,7 @@ import polars as pl
 import pytest
 
 import carouseval as cv
-from carouseval.evaluation.notices import COUNTS
-from carouseval.show.report import kinds
+from carouseval.evaluation.tally import COUNTS
 from carouseval.show.report.kinds import report_html
 from tests.show.report.html_pages import ReportPage
 from tests.show.report.sample_reports import COMMAND, comparison, data, evaluation, explanation, report, sensitivity
@@ -161,61 +159,15 @@ def test_an_unpickled_explanation_draws_no_page() -> None:
     assert "no page is drawn; call explain again." in ReportPage(text).text
 
 
-def pages_drawn(text: str) -> int:
-    return len(re.findall("<title id=[^>]*>The page of", text))
-
-
-def test_large_reports_leave_pages_and_cells_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = report("explanation")
-    monkeypatch.setattr(kinds, "MOST_BYTES", len(whole.encode()))
-    one_page = report_html(explanation(), None, {})
-    assert pages_drawn(one_page) == 1
-    monkeypatch.setattr(kinds, "MOST_BYTES", len(one_page.encode()))
-    least = ReportPage(report_html(explanation(), None, {}))
-    assert "The page of user_id=" not in least.text  # nor anything else that is large
-    assert "Loss in each cell" not in least.text
-
-
-def test_posters_count(tmp_path: Path) -> None:
-    """Posters that would make a report too large are left out, and its pages show titles."""
-    rng = random.Random(0)
-    items = data().items.unique("item_id", keep="first", maintain_order=True)
-    names = []
-    for number in range(60):
-        names.append(str(tmp_path / f"{number}.png"))
-        Path(names[-1]).write_bytes(b"\x89PNG\r\n\x1a\n" + rng.randbytes(40_000))
-    posters = [names[at % len(names)] for at in range(items.height)]
-    with_posters = data().items.join(items.select("item_id", poster=pl.Series(posters)), on="item_id")
-    result = cv.explain(data().layouts["new"], data().judgments, with_posters)
-    with pytest.warns(cv.DataWarning, match="may have 1,500,000 bytes in all"):
-        text = report_html(result, None, {})
-    assert len(text.encode()) < 3_000_000
-    assert "data:image/png" not in text
-    assert pages_drawn(text) == 3
-    assert "Posters are left out" in text
-
-
-def test_many_systems_and_segments() -> None:
-    sample = data()
-    systems = {f"system {number}": sample.layouts["new" if number % 2 else "prod"] for number in range(12)}
-    result = cv.compare(systems, sample.judgments, sample.items, test="t", by="device")
-    page = ReportPage(report_html(result, None, {"explanations": dict.fromkeys(systems, explanation())}))
-    assert "12 systems compared" in page.headings[0][1]
-    assert "Pairs of systems (the first 60 of 66; comparison.pairs has all)" in page.text
-    assert "Segments (the first 60 of 198; comparison.segments has all)" in page.text
-    assert (3, "Other systems") in page.headings
-    assert page.text.count("From the ideal page to the score") >= 6
-
-
 @pytest.mark.parametrize(
     ("result", "parts", "message"),
     [
         (
             comparison,
             {"explanation": None},
-            "a report of Comparison takes notices, explanations, sensitivity, command, ",
+            "a report of Comparison takes explanations, sensitivity, notices, command, ",
         ),
-        (evaluation, {"sensitivity": None}, "a report of Evaluation takes notices, explanation, command, found 'sens"),
+        (evaluation, {"sensitivity": None}, "a report of Evaluation takes explanation, notices, command, found 'sens"),
         (comparison, {"explanations": {"nwe": None}}, "explanations: there is no system 'nwe' in this comparison. Did"),
     ],
 )
@@ -223,15 +175,3 @@ def test_parts_that_do_not_belong(result: Any, parts: dict[str, Any], message: s
     with pytest.raises(cv.ParameterError, match=re.escape(message)):
         result().report(tmp_path / "report.html", **parts)
     assert not list(tmp_path.iterdir())
-
-
-def test_a_report_is_written_or_not(tmp_path: Path) -> None:
-    path = tmp_path / "report.html"
-    path.write_text("before")
-    assert sensitivity().report(str(path), title="A title") == path
-    assert ReportPage(path.read_text(encoding="utf-8")).headings[0] == (1, "A title")
-    with pytest.raises(cv.DataError, match=r"report\.pdf: unsupported file type\. Use \.html or \.htm\."):
-        sensitivity().report(tmp_path / "report.pdf")
-    with pytest.raises(cv.DataError, match=r"cannot be written: it is a folder\. Give a file to write to\."):
-        sensitivity().report(tmp_path)
-    assert [file.name for file in tmp_path.iterdir()] == ["report.html"]

@@ -249,8 +249,9 @@ def test_an_evaluation() -> None:
     low, high = result.intervals["N2DCG_cat"]
     score = point(found, "Score")
     assert f"N2DCG_cat: {mean:.4f} on average over 40 users (95% confidence interval {low:.4f} to {high:.4f})." in score
-    assert f"Coverage: {result.mean['Coverage']:.4f}." in score
-    assert "Of 2 segments by device, tv (1.0000) scores highest and web (" in point(found, "Segments")
+    assert f"Coverage: {result.mean['Coverage']:.4f}, of all pages together." in score
+    segments = point(found, "Segments")
+    assert "Of 2 segments by device, the highest mean is that of tv (1.0000, 20 users), the lowest that of " in segments
     assert "was not tested" in point(found, "Segments")
     plain = evaluation_summary(cv.evaluate(pages, judgments(40), items(40), metrics=["Precision"]), None)
     assert plain.headline.startswith("The mean Precision of these pages is 0.")

@@ -1,33 +1,17 @@
-"""Opening other tables in a browser, and accessibility in every state of the page."""
+"""Opening other tables in a browser, and their posters."""
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, FilePayload, Route, expect
 
-from tests.show.studio.browser import StudioPage, open_browser
-from tests.show.studio.conftest import Studio, home_tables
+from tests.show.studio.browser import StudioPage
+from tests.show.studio.conftest import Studio
 from tests.show.studio.test_posters import png, write_tables
 from tests.show.studio.test_uploads import JUDGMENTS, LAYOUTS, OTHER
 
 pytestmark = pytest.mark.needs("chromium")
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with open_browser() as browser:
-        yield browser
-
-
-@pytest.fixture
-def server() -> Iterator[Studio]:
-    studio = Studio(home_tables())
-    studio.start()
-    yield studio
-    studio.stop()
 
 
 def choose(studio: StudioPage, **texts: str) -> None:
@@ -36,8 +20,8 @@ def choose(studio: StudioPage, **texts: str) -> None:
         studio.page.locator(f"dialog input[name={table}]").set_input_files(files=[file])
 
 
-def test_tables_are_opened(browser: Browser, server: Studio) -> None:
-    studio = StudioPage(browser, server.address)
+def test_tables_are_opened(browser: Browser, own_server: Studio) -> None:
+    studio = StudioPage(browser, own_server.address)
     studio.open()
     studio.page.locator("#open").click()
     choose(studio, layouts="user,place\n1,2\n", judgments=JUDGMENTS)
@@ -59,8 +43,8 @@ def test_tables_are_opened(browser: Browser, server: Studio) -> None:
     studio.close()
 
 
-def test_large_files_are_not_sent(browser: Browser, server: Studio) -> None:
-    studio = StudioPage(browser, server.address)
+def test_large_files_are_not_sent(browser: Browser, own_server: Studio) -> None:
+    studio = StudioPage(browser, own_server.address)
 
     def lower_limit(route: Route) -> None:
         route.fulfill(json=route.fetch().json() | {"upload_megabytes": 0})
@@ -76,8 +60,8 @@ def test_large_files_are_not_sent(browser: Browser, server: Studio) -> None:
     studio.close()
 
 
-def test_another_window_is_told_that_tables_changed(browser: Browser, server: Studio) -> None:
-    first, second = StudioPage(browser, server.address), StudioPage(browser, server.address)
+def test_another_window_is_told_that_tables_changed(browser: Browser, own_server: Studio) -> None:
+    first, second = StudioPage(browser, own_server.address), StudioPage(browser, own_server.address)
     first.open()
     second.open()
     second.page.locator("#open").click()
@@ -103,36 +87,3 @@ def test_posters_are_shown(browser: Browser, tmp_path: Path) -> None:
     expect(studio.tile(0, 1).locator("img")).to_be_visible()
     studio.close()
     server.stop()
-
-
-@pytest.mark.parametrize(("scheme", "width"), [("light", 1440), ("dark", 390)])
-def test_accessibility(browser: Browser, server: Studio, scheme: str, width: int) -> None:
-    studio = StudioPage(browser, server.address, color_scheme=scheme, viewport={"width": width, "height": 900})
-    studio.open()
-    _check(studio)
-    studio.drag(studio.tile(1, 1), studio.tile(2, 0))  # with a warning
-    studio.tile(1, 0).focus()
-    studio.page.keyboard.press("Space")
-    _check(studio)
-    studio.page.keyboard.press("Escape")
-    studio.page.get_by_label("Side by side").check()
-    expect(studio.page.locator(".board")).to_have_count(2)
-    studio.score(1)
-    studio.page.locator("#find").focus()
-    expect(studio.page.locator("#found li")).not_to_have_count(0)
-    _check(studio)
-    studio.page.keyboard.press("Escape")
-    studio.page.locator("#open").click()
-    studio.page.locator("#open-files").click()
-    expect(studio.page.locator("#tables-problem")).to_have_text("layouts are missing; choose a file.")
-    _check(studio)
-    assert studio.page.evaluate("document.documentElement.scrollWidth") <= width
-    studio.errors.clear()  # the browser's own line about status 400
-    studio.close()
-
-
-def _check(studio: StudioPage) -> None:
-    studio.score()
-    results = Axe().run(studio.page)
-    found = [(one["id"], [node["html"] for node in one["nodes"]]) for one in results.response["violations"]]
-    assert found == []

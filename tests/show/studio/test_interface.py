@@ -8,6 +8,7 @@ import pytest
 from starlette.testclient import TestClient
 
 import carouseval as cv
+from carouseval.show.studio.routes import MOST_JSON
 from tests.show.studio.conftest import SCRIPT, home, home_settings
 
 RPD = {"alpha": 4, "beta": 9, "mu": 0.65, "nu": 0.95}
@@ -127,9 +128,9 @@ def test_items_outside_their_category_are_named(client: TestClient) -> None:
     swapped = [first["items"][-1], *second["items"][1:]], [*first["items"][:-1], second["items"][0]]
     rows = [page["rows"][0], first | {"items": swapped[1]}, second | {"items": swapped[0]}, *page["rows"][3:]]
     answer = post(client, "score", question(page | {"rows": rows}))
-    assert answer["defects"] == ["At least one item is outside its row's category."]
+    assert answer["notices"] == ["At least one item is outside its row's category."]
     assert [1, len(swapped[1]) - 1] in answer["outside"] or [2, 0] in answer["outside"]
-    assert post(client, "score", question(page))["defects"] == []
+    assert post(client, "score", question(page))["notices"] == []
 
 
 def test_weights_follow_the_discount_and_the_screen(client: TestClient) -> None:
@@ -268,7 +269,7 @@ def test_bodies_that_are_no_questions_are_refused(client: TestClient, path: str,
 
 def test_limits_of_a_request(client: TestClient) -> None:
     headers = {"content-type": "application/json"}
-    assert client.post("/api/score", content=b" " * (2**20 + 1), headers=headers).status_code == 413
+    assert client.post("/api/score", content=b" " * (MOST_JSON + 1), headers=headers).status_code == 413
     assert client.post("/api/score", content=b"{}", headers={"content-type": "text/plain"}).status_code == 415
 
 

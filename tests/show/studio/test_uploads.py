@@ -4,7 +4,7 @@ import asyncio
 import gzip
 import io
 import zlib
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 import polars as pl
@@ -159,22 +159,55 @@ def test_paths_are_no_uploads(client: TestClient) -> None:
         assert answer.json()["error"] == "this upload is gone; upload the file again."
 
 
-def test_only_files_in_use_are_kept(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
-    kept: list[Uploads] = []
-    original = Uploads.keep
+def test_uploads_of_one_tab_outlive_those_that_another_opens(client: TestClient) -> None:
+    mine = {
+        "layouts": upload(client, "layouts", OTHER, "mine.csv"),
+        "judgments": upload(client, "judgments", JUDGMENTS),
+    }
+    assert open_files(client, layouts=LAYOUTS, judgments=JUDGMENTS).status_code == 200
+    assert client.post("/api/open", json={"source": "sample"}).status_code == 200
+    answer = client.post("/api/open", json={"source": "upload", **mine})
+    assert answer.json()["source"] == "mine.csv, judgments.csv"
 
-    def keep(self: Uploads, keys: Any) -> None:
-        original(self, keys)
-        kept.append(self)
 
-    monkeypatch.setattr(Uploads, "keep", keep)
-    upload(client, "items", "item_id,category\n1,a\n")
-    open_files(client, layouts=LAYOUTS, judgments=JUDGMENTS)
-    assert len(list(kept[0].folder.iterdir())) == 2
-    keys = [upload(client, "layouts", LAYOUTS) for _ in range(9)]
-    assert len(list(kept[0].folder.iterdir())) == module.MOST_FILES + 2
-    with pytest.raises(BadRequestError):
-        kept[0][keys[0]]
+async def chunks(content: bytes) -> AsyncIterator[bytes]:
+    yield content
+
+
+def add(uploads: Uploads, content: bytes = b"x") -> str:
+    return asyncio.run(uploads.add("layouts", "x.csv", chunks(content)))
+
+
+@pytest.mark.parametrize(("limit", "most"), [("MOST_FILES", 3), ("MOST_BYTES_OF_ALL", 30)])
+def test_the_oldest_unused_files_are_removed(limit: str, most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, limit, most)
+    uploads = Uploads()
+    used = add(uploads, b"0123456789")
+    with uploads.opening([used]):
+        keys = [add(uploads, b"0123456789") for _ in range(4)]
+    assert uploads[used].path.exists()
+    with pytest.raises(BadRequestError, match="this upload is gone"):
+        uploads[keys[0]]
+    assert len(list(uploads.folder.iterdir())) == 1 + 3
+    with uploads.opening([keys[1]]):  # which makes the first the oldest of those that are not in use
+        pass
+    add(uploads, b"0123456789")
+    assert sorted(uploads.folder.iterdir()) == sorted(upload.path for upload in uploads._files.values())
+    assert used not in uploads._files
+    uploads.close()
+
+
+def test_files_stay_in_use_when_others_cannot_be_opened(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MOST_FILES", 1)
+    uploads = Uploads()
+    used = add(uploads)
+    with uploads.opening([used]):
+        pass
+    with pytest.raises(ValueError, match="damaged"), uploads.opening([add(uploads)]):
+        raise ValueError("damaged")
+    add(uploads)
+    assert uploads[used].path.exists()
+    uploads.close()
 
 
 def test_sample_and_start_can_be_opened_again(client: TestClient, workspace: Workspace) -> None:
@@ -190,7 +223,7 @@ def test_sample_and_start_can_be_opened_again(client: TestClient, workspace: Wor
 def test_systems_are_named_by_their_files() -> None:
     assert system_names("out/new.parquet", "prod.csv.gz") == ["new", "prod"]
     assert system_names("a/layouts.csv", "b/layouts.csv") == ["layouts (1)", "layouts (2)"]
-    assert system_names("a/layouts.csv", None) == ["layouts"]
+    assert system_names("a/layouts.csv") == ["layouts"]
 
 
 def test_an_upload_that_is_broken_off_leaves_nothing_behind(

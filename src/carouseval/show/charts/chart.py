@@ -15,6 +15,7 @@ import vl_convert
 from carouseval.atomic_files import CHARTS, check_outputs, write_atomically
 from carouseval.metrics.validation import require_choice
 from carouseval.show.charts.choices import Theme
+from carouseval.show.charts.text_room import with_room
 from carouseval.show.charts.theme import background, themed
 from carouseval.text_tables import escape_html, printable
 
@@ -91,7 +92,7 @@ class Chart:
         """The chart as SVG, to be put into a page as it is: with title, alt text, and ids that no other chart has."""
         spec = self.to_dict()
         spec["config"]["aria"] = False  # labels of single marks: the whole has one
-        drawn = vl_convert.vegalite_to_svg(spec, vl_version=_version())
+        drawn = with_room(vl_convert.vegalite_to_svg(spec, vl_version=_version()))
         prefix = f"c{hashlib.sha256(drawn.encode()).hexdigest()[:10]}"
         drawn = _TAG.sub(lambda tag: _ROLE.sub("", _ID.sub(rf"\1{prefix}-", tag[0])), drawn)
         title, alternative = escape_html(self.title), escape_html(self.alt)

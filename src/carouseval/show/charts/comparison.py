@@ -10,12 +10,13 @@ from carouseval.comparison.plan import Plan
 from carouseval.errors import ParameterError
 from carouseval.metrics.validation import require_choice
 from carouseval.show.charts.chart import Chart
-from carouseval.show.charts.drawing import count_text, short_name
+from carouseval.show.charts.drawing import LONGEST_NAME, count_text, short_name
 from carouseval.show.charts.evaluation import chosen_metric
 from carouseval.show.charts.shapes.bars import Bar, bar_chart
 from carouseval.show.charts.shapes.histograms import difference_edges, histogram
 from carouseval.show.charts.shapes.intervals import IntervalLine, interval_chart
 
+_SCORE = pl.col("mean").fill_nan(None)  # sorts systems without one last
 _MOST_LINES = 40  # of a panel
 
 
@@ -46,13 +47,15 @@ def difference_intervals(result: Comparison, metric: str | None = None) -> Chart
 
 
 def _difference_line(row: dict[str, Any], by: list[str]) -> IntervalLine:
-    segment = [str(row[name]) for name in by]
-    name = ", ".join([_pair_name(row), *(part for part in segment if part != "(all)")])
+    segment = "".join(f", {row[name]}" for name in by if row[name] != "(all)")
+    name = f"{_pair_name(row, max(24, LONGEST_NAME - len(segment)))}{segment}"
     return IntervalLine(name, row["difference"], row["low"], row["high"], bool(row["significant"]), signed=True)
 
 
-def _pair_name(row: dict[str, Any]) -> str:
-    return f"{short_name(row['system'], 20)} - {short_name(row['baseline'], 20)}"
+def _pair_name(row: dict[str, Any], most: int = LONGEST_NAME) -> str:
+    """Two systems in so many characters."""
+    each = (most - len(" - ")) // 2
+    return f"{short_name(row['system'], each)} - {short_name(row['baseline'], each)}"
 
 
 def system_intervals(result: Comparison, metric: str | None = None) -> Chart:
@@ -60,7 +63,7 @@ def system_intervals(result: Comparison, metric: str | None = None) -> Chart:
     metrics = result.metrics if metric is None else (chosen_metric(result.metrics, metric),)
     panels = {}
     for name in metrics:
-        ranked = result.systems.filter(pl.col("metric") == name).sort("mean", descending=True, nulls_last=True)
+        ranked = result.systems.filter(pl.col("metric") == name).sort(_SCORE, descending=True, nulls_last=True)
         panels[name] = [
             IntervalLine(row["system"], row["mean"], row["low"], row["high"]) for row in ranked.iter_rows(named=True)
         ]
@@ -102,7 +105,7 @@ def user_differences(
 
 def _pair(result: Comparison, metric: str, system: str | None, baseline: str | None) -> tuple[str, str]:
     """The names of two systems, those that were left open chosen by their means."""
-    means = result.systems.filter(pl.col("metric") == metric).sort("mean", descending=True, nulls_last=True)
+    means = result.systems.filter(pl.col("metric") == metric).sort(_SCORE, descending=True, nulls_last=True)
     names = means["system"].to_list()
     for name, value in {"system": system, "baseline": baseline}.items():
         if value is not None:

@@ -12,8 +12,9 @@ from carouseval.show.charts.theme import FONT, GREY, GRID_LINE, INK, PAPER
 from carouseval.text_tables import printable
 
 _LONGEST = 1_000  # characters of an alt text
+LONGEST_NAME = 44  # characters of a name beside a line or bar
 LEGEND_NUMBERS = ".6~g"  # not all digits of what is very small or large
-_CHARACTER = 6.5  # pixels of the width of a character of a note, on average
+_CHARACTER = 7.0  # pixels of the width of a character of a note, on average, in wide fonts too
 
 
 def finished(drawing: alt.LayerChart | alt.ConcatChart, title: str, alternative: str) -> Chart:
@@ -57,13 +58,13 @@ def chart_of(rows: Sequence[Mapping[str, Any]]) -> alt.Chart:
     return alt.Chart({"values": list(rows)})
 
 
-def numbered_axis(places: list[float], title: str | None) -> alt.Axis:
-    """An axis that only numbers these places 1, 2, ..., or every second one where there is little space."""
+def numbered_axis(places: list[float], title: str | None, step: int = 1) -> alt.Axis:
+    """An axis that only numbers these places 1, 1 + step, ..., or every second one where there is little space."""
     return alt.Axis(
         title=title,
         values=places,
         tickCount=len(places),  # or Vega thins them out
-        labelExpr=f"indexof({places}, datum.value) + 1",
+        labelExpr=f"indexof({places}, datum.value) * {step} + 1",
         labelOverlap="parity",
         labelSeparation=3,
         labelPadding=4,
@@ -102,7 +103,7 @@ def tooltip(**formats: str) -> list[alt.Tooltip]:
     ]
 
 
-def short_name(name: str, most: int = 44) -> str:
+def short_name(name: str, most: int = LONGEST_NAME) -> str:
     """A name with dots in place of its middle where it is long: names often differ at their ends."""
     return name if len(name) <= most else f"{name[: most // 2].rstrip()}…{name[1 - most // 2 :].lstrip()}"
 

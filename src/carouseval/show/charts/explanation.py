@@ -8,6 +8,7 @@ from carouseval.evaluation.explanation import Explanation
 from carouseval.metrics.grid import Array, Grid
 from carouseval.show.charts.chart import Chart
 from carouseval.show.charts.drawing import LEGEND_NUMBERS, chart_title, finished
+from carouseval.show.charts.shapes.cell_blocks import CellBlocks
 from carouseval.show.charts.shapes.heatmaps import color_scale, described, shaded_table
 from carouseval.show.charts.shapes.screens import value_range
 from carouseval.show.charts.shapes.waterfalls import Step, waterfall
@@ -42,7 +43,7 @@ def loss_cells(result: Explanation) -> Chart:
     """What is lost in each cell, in points of 100; negative where it shows more than ideal pages do."""
     notes = (
         "Ideal minus shown, in points of 100; negative where cells show more than ideal pages do. The cells sum to the "
-        "loss of the pages shown. Gaps: swipe pages."
+        "loss of the pages shown."
     )
     return _cell_maps(result, "Loss in each cell", notes, {"loss": ("loss", 100.0)}, "points of 100")
 
@@ -50,28 +51,29 @@ def loss_cells(result: Explanation) -> Chart:
 def gain_cells(result: Explanation) -> Chart:
     """The mean gain in each cell, beside that of ideal pages."""
     columns = {"pages shown": ("gain", 1.0), "ideal pages": ("ideal_gain", 1.0)}
-    notes = "Mean over users and pages. Gaps: swipe pages."
-    return _cell_maps(result, "Gain in each cell", notes, columns, "mean gain")
+    return _cell_maps(result, "Gain in each cell", "Mean over users and pages.", columns, "mean gain")
 
 
 def _cell_maps(
     result: Explanation, title: str, notes: str, columns: dict[str, tuple[str, float]], value_title: str
 ) -> Chart:
     """A heat map for each of these columns of ``cells``, and for each grid; all have the same colours."""
-    tables = {}
+    tables, squares = {}, {}
     for segment, grid in _grids(result).items():
         own = result.cells if not segment else result.cells.filter(pl.col(result.by[0]) == segment)
         for name, (column, scale) in columns.items():
             label = ", ".join([name] * (len(columns) > 1) + [segment] * bool(segment))
-            tables[label] = (scale * _by_cell(own, column, grid), grid)
-    values = np.concatenate([table.ravel() for table, _ in tables.values()])
+            tables[label] = scale * _by_cell(own, column, grid)
+            squares[label] = CellBlocks.of(tables[label], grid)
+    values = np.concatenate([own.values.ravel() for own in squares.values()])
+    notes += " Gaps: swipe pages." * any(own.are_single_cells for own in squares.values())
     legend = alt.Legend(title=value_title, gradientLength=160, tickCount=5, format=LEGEND_NUMBERS)
     ends = value_range(values)
     color = alt.Color("value:Q", scale=color_scale(values, ends), legend=legend)
-    charts = [shaded_table(table, label, grid, color, ends) for label, (table, grid) in tables.items()]
+    charts = [shaded_table(own, label, color, ends) for label, own in squares.items()]
     figure = alt.concat(*charts, columns=1, spacing=24, title=chart_title(title, notes, 700))
     alternative = " ".join(
-        f"{label or value_title}: {described(table, value_title)}" for label, (table, _) in tables.items()
+        f"{label or value_title}: {described(table, value_title)}" for label, table in tables.items()
     )
     return finished(figure, title, alternative)
 

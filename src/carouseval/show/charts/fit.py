@@ -93,7 +93,13 @@ def _line_encodings(data: str, models: list[str]) -> dict[str, Any]:
     colors = [INK, *(MODELS[number % len(MODELS)] for number in numbers)]
     dashes = [[1, 0], *(DASHES[number % len(DASHES)] for number in numbers)]
     legend = alt.Legend(
-        title=None, orient="top", symbolType="stroke", symbolSize=700, symbolStrokeWidth=2.5, columnPadding=24
+        title=None,
+        orient="top",
+        symbolType="stroke",
+        symbolSize=700,
+        symbolStrokeWidth=2.5,
+        columnPadding=24,
+        padding=8,
     )
     domain = [data, *models]
     return {
@@ -109,7 +115,9 @@ def _point_encodings(grid: Grid) -> dict[str, Any]:
     shades = [SHADES[round(steps * number)] for number in range(len(domain))]
     shapes = [SHAPES[number % len(SHAPES)] for number in range(len(domain))]
     # the padding aligns it with the legend of lines, whose symbols are larger
-    legend = alt.Legend(title="swipe page", titleOrient="left", orient="top", symbolSize=90, columns=12, padding=7)
+    legend = alt.Legend(
+        title="swipe page", titleOrient="left", titlePadding=14, orient="top", symbolSize=90, columns=12, padding=15
+    )
     return {
         "fill": alt.Fill("page:O", scale=alt.Scale(domain=domain, range=shades), legend=legend),
         "shape": alt.Shape("page:O", scale=alt.Scale(domain=domain, range=shapes), legend=legend),

@@ -12,15 +12,25 @@ from carouseval.evaluation.explanation import Explanation
 from carouseval.evaluation.page_view import PageView, item_label
 from carouseval.metrics.grid import Array, Grid, resized
 from carouseval.show.charts.chart import Chart
-from carouseval.show.charts.drawing import chart_of, chart_title, count_text, finished, tooltip
+from carouseval.show.charts.drawing import (
+    chart_of,
+    chart_title,
+    count_text,
+    finished,
+    numbered_axis,
+    short_name,
+    tooltip,
+)
 from carouseval.show.charts.posters import embedded_posters
 from carouseval.show.charts.shapes.screens import cell_edges, position
 from carouseval.show.charts.theme import FAINT, GREY, HUES, INK, PAPER, RAMP
 
 _WIDEST = 1400  # pixels of both pages beside each other, or of one, if its cards can be that small
 _SMALLEST, _LARGEST, _READABLE = 9.0, 92.0, 58.0  # pixels of a card: limits, and from where it has text
+_MOST_CELLS = 5_000  # of a page that is drawn as a whole; of a larger one the first rows and columns
+_FIRST_ROWS, _FIRST_COLS = 50, 100
 _NAME, _SPACE = 22.0, 12.0  # pixels of a carousel's name, and between carousels
-_LETTER = 5.4  # pixels of a letter of a title
+_LETTER = 6.2  # pixels of a letter of a title, on average, in wide fonts too
 _STAR = "M0,-1L.235,-.324L.951,-.309L.38,.124L.588,.809L0,.4L-.588,.809L-.38,.124L-.951,-.309L-.235,-.324Z"
 
 
@@ -32,8 +42,8 @@ def page_of(
 
 
 def page_picture(view: PageView) -> Chart:
-    """A page as carousels, beside its ideal or, if both are wide, above it."""
-    tables = {"The page": view.shown, "Its ideal page": view.ideal}
+    """A page as carousels, beside its ideal or, if both are wide, above it; of huge pages the first cells."""
+    tables, left_out = _first_cells({"The page": view.shown, "Its ideal page": view.ideal})
     cols = [max([1, *table["col"]]) for table in tables.values()]
     paths = [path for table in tables.values() if "poster" in table.columns for path in table["poster"]]
     posters = embedded_posters(paths)
@@ -45,12 +55,27 @@ def page_picture(view: PageView) -> Chart:
         for (title, table), own in zip(tables.items(), cols, strict=True)
     ]
     title = f"The page of {view.ids}"
+    relevant = "Star and blue frame: relevant, with its gain" if size >= _READABLE else "Blue: relevant"
     notes = (
-        f"{view.score_text}. Star and blue frame: relevant, with its gain; dashed frame: a repeat that does not count. "
-        f"Gaps with dotted lines: borders of swipe pages. {view.reason}"
+        f"{view.score_text}. {relevant}; dashed frame: a repeat that does not count. "
+        f"Gaps with dotted lines: borders of swipe pages. {left_out} {view.reason}"
     )
     params = chart_title(title, notes.strip(), max(620, size * wide))
     return finished(alt.concat(*panels, columns=columns, spacing=36, title=params), title, _described(view))
+
+
+def _first_cells(tables: dict[str, pl.DataFrame]) -> tuple[dict[str, pl.DataFrame], str]:
+    """What can be seen of pages, and what is left out, in a sentence."""
+    rows, cols = (max([1, *(size for table in tables.values() for size in table[side])]) for side in ("row", "col"))
+    if rows * cols <= _MOST_CELLS:
+        return tables, ""
+    first = (pl.col("row") <= _FIRST_ROWS) & (pl.col("col") <= _FIRST_COLS)
+    beyond = [table.filter(~first, pl.col("gain") > 0).height for table in tables.values()]
+    left_out = (
+        f"Drawn: the first {min(rows, _FIRST_ROWS)} of {rows:,} rows and {min(cols, _FIRST_COLS)} of {cols:,} columns; "
+        f"beyond them are {beyond[0]:,} relevant cells of the page and {beyond[1]:,} of its ideal."
+    )
+    return {title: table.filter(first) for title, table in tables.items()}, left_out
 
 
 def _described(view: PageView) -> str:
@@ -128,7 +153,9 @@ class _Panel:
     def chart(self, title: str) -> alt.LayerChart:
         """The page under its title."""
         width, height = float(self._edges[1].max()) * self._size, self._rows * self._step - _SPACE
-        place = position([0, width], [0, height])
+        rows = [row * self._step + self._name + self._height / 2 for row in range(self._rows)]
+        numbers = None if self._readable else numbered_axis(rows, "row")  # in place of the names of carousels
+        place = position([0, width], [0, height], None, numbers)
         boxes = chart_of([_without(card, "poster", "lines", "text") for card in self._cards])
         radius, frame = (4, 2.4) if self._readable else (0, 1)
         hint = tooltip(item="", row="d", col="d", gain=".4~g", weight=".4f")
@@ -153,7 +180,7 @@ class _Panel:
     def _contents(self, width: float, place: dict[str, Any]) -> list[alt.Chart]:
         """Names of carousels; posters or titles; stars and gains."""
         names = [
-            {"x": 0, "y": (row - 1) * self._step + 12, "text": f"{row}  {name}".rstrip()}
+            {"x": 0, "y": (row - 1) * self._step + 12, "text": short_name(f"{row}  {name}".rstrip(), 200)}
             for row, name in sorted(self._names.items())
         ]
         pictures = [card for card in self._cards if card["poster"]]

@@ -12,7 +12,8 @@ from carouseval.show.charts.chart import Chart
 from carouseval.show.charts.drawing import chart_of, chart_title, finished, named_axis, named_lines, tooltip
 from carouseval.show.charts.theme import INK, PAPER, RAMP, RED, TEXT
 
-_WIDE, _HIGH = 76, 26  # pixels of a cell
+_WIDE, _NARROW, _HIGH = 76, 48, 26  # pixels of a cell; narrow ones where systems are many
+_MANY = 10
 _DARK_CELL = 0.68
 
 
@@ -56,7 +57,7 @@ def sensitivity_matrix(result: Sensitivity) -> Chart:
         ),
         chart_of([{"line": 0.5}]).mark_rule(color=INK).encode(y=alt.Y("line:Q")),  # below the reference
     ]
-    width = _WIDE * len(result.systems)
+    width = (_WIDE if len(result.systems) <= _MANY else _NARROW) * len(result.systems)
     notes = f"{result.summary} Darker: higher rank in its line. Framed: another rank than in the reference."
     title = chart_title("Does the order of systems hold?", notes, max(560, width + 260))
     figure = alt.LayerChart(layer=layers, width=width, height=_HIGH * max(2, len(names)), title=title)

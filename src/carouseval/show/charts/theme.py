@@ -13,7 +13,7 @@ PAPER, TEXT, GRID_LINE, BAND, BORDER = "white", "black", "#ececec", "#f2f2f2", "
 HUES = ("#1f5f99", "#009e73", "#8a5a00", "#7b3f98", "#5a5a5a")  # distinct for colour-blind readers, too
 RAMP = ("#f7fbff", "#c6dbef", "#6baed6", "#2171b5", "#08306b")  # ColorBrewer's Blues, which also work in grey
 SHADES = ("#08306b", "#08519c", "#2171b5", "#3d8dc6", "#5aa2d2", "#7ab6dd")  # from the first swipe page to the last
-FONT = "Arial, Helvetica, 'Liberation Sans', sans-serif"  # all of the same width, so that text fits everywhere
+FONT = "Arial, Helvetica, 'Liberation Sans', sans-serif"  # all of the same width; others have room, too
 
 _DARK = {
     PAPER: "#15181d",

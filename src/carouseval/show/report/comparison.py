@@ -1,6 +1,7 @@
 """The report of a comparison."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from typing import Literal
 
 from carouseval.comparison.comparison import Comparison
 from carouseval.comparison.result_tables import few_users_note, interval_text, pair_table, system_table
@@ -9,6 +10,7 @@ from carouseval.comparison.summary import ranking
 from carouseval.errors import ParameterError
 from carouseval.evaluation.explanation import Explanation
 from carouseval.metrics.validation import did_you_mean
+from carouseval.show.charts.drawing import count_text
 from carouseval.show.report.comparison_words import comparison_summary
 from carouseval.show.report.document import Block, Detail, Document, Figure, Paragraph, Section, table_block
 from carouseval.show.report.explanation import loss_blocks, page_blocks, score_note
@@ -16,6 +18,7 @@ from carouseval.show.report.explanation_words import capitalised
 from carouseval.show.report.sensitivity import sensitivity_blocks
 from carouseval.show.report.settings_section import settings_section
 
+_MOST_LINES = 100  # of a chart
 _MOST_EXPLAINED = 6  # systems whose losses and pages are drawn
 _PAIRS = (
     "Pairs of systems. Differences are system minus baseline, on users scored under both. Detectable: the smallest "
@@ -27,11 +30,12 @@ _SYSTEMS = (
     "judged: the share of the items it shows that are judged."
 )
 
+_FIRST_RUNS = "Of systems with several runs, the first is counted."
+
 
 def comparison_document(
     result: Comparison,
     detail: Detail,
-    notices: Sequence[str],
     explanations: Mapping[str, Explanation] | None = None,
     sensitivity: Sensitivity | None = None,
 ) -> Document:
@@ -44,28 +48,37 @@ def comparison_document(
             raise ParameterError(f"explanations: there is no system {name!r} in this comparison.{hint}")
     explained = {name: given[name] for name in ranked if name in given}
     sections = [
-        Section("Systems", [Figure(result.chart("systems")), table_block(system_table(result), _SYSTEMS)]),
+        Section("Systems", [*_figures(result, "systems"), table_block(system_table(result), _SYSTEMS)]),
         Section("Differences", _differences(result)),
     ]
     if explained:
         sections.append(Section("What each system loses", _explanations(result, explained, detail)))
     if sensitivity is not None:
         sections.append(Section("Does the order hold?", sensitivity_blocks(sensitivity)))
-    sections.append(settings_section(result.config, result.counts, notices, result.caption))
+    has_runs = any(len(runs) > 1 for runs in result.evaluations.values())
+    sections.append(settings_section(result.config, result.counts, result.caption, _FIRST_RUNS if has_runs else ""))
     users = max(result.systems["users"])
     title = " against ".join(ranked) if len(ranked) == 2 else f"{len(ranked)} systems compared"
     return Document(
         title,
-        f"{', '.join(result.metrics)}; up to {users:,} users",
+        f"{', '.join(result.metrics)}; up to {count_text(users, 'user')}",
         comparison_summary(result, explained, sensitivity),
         sections,
     )
 
 
+def _figures(result: Comparison, kind: Literal["systems", "differences"]) -> list[Block]:
+    """A chart by all metrics or, if that were very long, by the first."""
+    if len(result.metrics) * len(result.evaluations) <= _MOST_LINES:
+        return [Figure(result.chart(kind))]
+    first = result.metrics[0]
+    return [Figure(result.chart(kind, metric=first)), Paragraph(f"Drawn by {first} alone; the table has all metrics.")]
+
+
 def _differences(result: Comparison) -> list[Block]:
     config, intervals = result.config, interval_text(result.pairs, result.config)
     notes = [_PAIRS, f"{capitalised(intervals)}." if intervals else "", few_users_note(result.to_frame())]
-    blocks: list[Block] = [Figure(result.chart("differences")), Figure(result.chart("users"))]
+    blocks: list[Block] = [*_figures(result, "differences"), Figure(result.chart("users"))]
     pairs = pair_table(result.pairs, config)
     blocks.append(table_block(pairs, " ".join(note for note in notes if note), "comparison.pairs has all"))
     if not result.segments.is_empty():

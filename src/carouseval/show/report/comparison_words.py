@@ -1,21 +1,20 @@
 """What a comparison shows, in plain words: no more than its tests support."""
 
 import math
-from collections.abc import Mapping, Sequence
-from typing import Any, Literal, TypeAlias
+from collections.abc import Mapping
+from typing import Any
 
 import polars as pl
 
 from carouseval.comparison.comparison import Comparison
-from carouseval.comparison.result_tables import test_text
+from carouseval.comparison.crossed_effects import TIE
+from carouseval.comparison.result_tables import decimals, interval_text, test_text
 from carouseval.comparison.sensitivity import Sensitivity
 from carouseval.comparison.summary import (
     detectable_text,
     joined,
-    left_out_text,
     level_text,
     margin_text,
-    missing_pages_text,
     oriented_difference,
     oriented_lift,
     ranking,
@@ -26,131 +25,50 @@ from carouseval.comparison.summary import (
 from carouseval.evaluation.explanation import Explanation
 from carouseval.evaluation.mean_estimates import few_users_text
 from carouseval.show.charts.drawing import count_text
-from carouseval.show.report.document import Point, Summary, Tile, Tone
+from carouseval.show.report.cautions import comparison_cautions
+from carouseval.show.report.comparison_headline import Outcome, headline_of, listed, outcome_of, outcomes_of
+from carouseval.show.report.document import Point, Summary, Tile
 from carouseval.show.report.explanation_words import capitalised, fixes
 
-Outcome: TypeAlias = Literal["better", "worse", "open", "same", "untested"]
-_MOST_PAIRS, _MOST_NAMES = 6, 4
+_MOST_PAIRS, _MOST_SEGMENTS = 6, 4
 _DISAGREE = (
     "For {} the test and the interval, which contains 0, disagree. They are two methods, and the difference is at the "
     "margin of what either can show."
 )
+_NARROW = "For {} the interval does not contain 0, although the difference is not significant: {}. The test decides."
+_REASONS = {True: "the p-value is corrected for all pairs, the interval is not", False: "they are two methods"}
 
 
 def comparison_summary(
     result: Comparison, explanations: Mapping[str, Explanation], sensitivity: Sensitivity | None
 ) -> Summary:
     """Which system is better by the first metric, by how much, how sure that is, and what to fix."""
-    outcomes = outcomes_of(result)
-    headline, tone = _headline(result, outcomes)
-    arrangement = next(iter(result.evaluations.values()))[0].heading
-    if unmatched_systems(result.evaluations):
-        return Summary(headline, [], cautions=[text for text in (arrangement, result.summary) if text], tone=tone)
+    outcomes, cautions = outcomes_of(result), comparison_cautions(result)
+    headline, tone = headline_of(result, outcomes)
+    if unmatched_systems(result.evaluations) or math.isnan(ranking(result)[0]["mean"]):
+        return Summary(headline, [], cautions=cautions, tone=tone)
     points = [
         Point("By how much", _differences(result, outcomes)),
         Point("How sure", _certainty(result, outcomes)),
         Point("What to fix", fixes(explanations)),
-        Point("Segments", _segments(result)),
+        Point("Segments", _segments(result, outcomes)),
         Point("Other metrics", _other_metrics(result, outcomes)),
         Point("Does it depend on the metric?", [sensitivity.summary] if sensitivity else []),
     ]
-    cautions = [arrangement, result.notice, missing_pages_text(result), left_out_text(result)]
-    return Summary(
-        headline,
-        [point for point in points if point.sentences],
-        _tiles(result, outcomes),
-        [text for text in cautions if text],
-        "care" if result.notice else tone,
-    )
-
-
-def outcomes_of(result: Comparison, metric: str | None = None) -> dict[tuple[str, str], Outcome]:
-    """What is shown of each pair that matters: systems against the baseline or, without one, the best against others.
-
-    The first system of a pair is the one that is called better or worse. Best is who has the highest mean by the first
-    metric.
-    """
-    names = [row["system"] for row in ranking(result)]
-    baseline = result.config["baseline"]
-    pairs = [(names[0], name) for name in names[1:]]
-    if baseline is not None:
-        pairs = [(name, baseline) for name in names if name != baseline]
-    return {pair: outcome_of(*pair, result.pair(*pair, metric)) for pair in pairs}
-
-
-def outcome_of(system: str, other: str, pair: Mapping[str, Any] | None) -> Outcome:
-    """What is shown of a system beside another by a line of ``pairs``."""
-    if pair is None or pair["users"] < 2:
-        return "untested"
-    if pair["significant"]:
-        return "better" if oriented_difference(system, pair)[0] > 0 else "worse"
-    return "open" if pair["wins"] + pair["losses"] else "same"
-
-
-def _headline(result: Comparison, outcomes: Mapping[tuple[str, str], Outcome]) -> tuple[str, Tone]:
-    first = ranking(result)[0]
-    if unmatched := unmatched_systems(result.evaluations):
-        return f"Nothing can be concluded: the pages of {joined(unmatched)} do not match the judgments", "care"
-    if math.isnan(first["mean"]):
-        return "Nothing can be concluded: no user was scored", "care"
-    groups: dict[Outcome, list[str]] = {}
-    for (system, other), outcome in outcomes.items():
-        groups.setdefault(outcome, []).append(other if result.config["baseline"] is None else system)
-    tone: Tone = "clear" if {*groups} <= {"better", "worse"} else "open"
-    if result.notice and groups.keys() & {"better", "worse"}:
-        return f"{first['system']} scores highest, but the judgments seem to favour one system", "care"
-    if len(outcomes) == 1:
-        ((system, other),) = outcomes
-        return _pair_headline(system, other, outcomes[system, other]), tone
-    if result.config["baseline"] is not None:
-        return _baseline_headline(result.config["baseline"], groups), tone
-    best, rest = first["system"], [name for outcome, names in groups.items() if outcome != "better" for name in names]
-    if not rest:
-        return f"{best} wins: it is significantly better than each of the {len(outcomes)} other systems", tone
-    return f"No single winner: {best} has the highest mean, but is not shown to be better than {_listed(rest)}", "open"
-
-
-def _pair_headline(system: str, other: str, outcome: Outcome) -> str:
-    match outcome:
-        case "better":
-            return f"{system} wins against {other}"
-        case "worse":
-            return f"{system} loses against {other}"
-        case "same":
-            return f"{system} and {other} have the same score for every user"
-        case "open":
-            return f"No difference between {system} and {other} could be shown"
-        case _:
-            return f"{system} and {other} could not be compared: too few users have scores under both"
-
-
-def _baseline_headline(baseline: str, groups: Mapping[Outcome, Sequence[str]]) -> str:
-    texts: dict[Outcome, tuple[str, str, str]] = {
-        "better": ("significantly better", " than {}", ""),
-        "worse": ("significantly worse", " than {}", ""),
-        "open": ("no difference", " from {}", " could be shown"),
-        "same": ("the same score", " as {}", " for every user"),
-        "untested": ("not compared", " with {}", ""),
-    }
-    parts: list[str] = []
-    for outcome, (begin, against, end) in texts.items():
-        if outcome in groups:
-            named = "" if parts else against.format(baseline)  # once is enough
-            parts.append(f"{begin}{named}{end}: {_listed(groups[outcome])}")
-    return capitalised("; ".join(parts))
+    stated = [point for point in points if point.sentences]
+    return Summary(headline, stated, _tiles(result, outcomes), cautions, "care" if cautions else tone)
 
 
 def _differences(result: Comparison, outcomes: Mapping[tuple[str, str], Outcome]) -> list[str]:
     metric, ranked = result.metrics[0], ranking(result)
-    if math.isnan(ranked[0]["mean"]):
-        return []
-    means = joined([f"{row['system']} {row['mean']:.4f}" for row in ranked[:_MOST_PAIRS]])
-    more = f" and {len(ranked) - _MOST_PAIRS} more" * (len(ranked) > _MOST_PAIRS)
-    scale = ", where an ideal page scores 1" if metric in result.config["ideals"] else ""
-    return [
-        f"Mean {metric}{scale}: {means}{more}.",
-        *(_difference(result, *names, outcome) for names, outcome in list(outcomes.items())[:_MOST_PAIRS]),
-    ]
+    means = listed([f"{row['system']} {decimals(row['mean']) or 'no score'}" for row in ranked], _MOST_PAIRS)
+    scale = "where an ideal page scores 1" if metric in result.config["ideals"] else "where more counts as better"
+    sentences = [f"Mean {metric}, {scale}: {means}."]
+    sentences += [_difference(result, *names, outcome) for names, outcome in list(outcomes.items())[:_MOST_PAIRS]]
+    if (more := len(outcomes) - _MOST_PAIRS) > 0:
+        sentences.append(f"{count_text(more, 'more pair')}: see Differences.")
+    intervals = interval_text(result.pairs.filter(pl.col("metric") == metric), result.config)
+    return [*sentences, *([f"{capitalised(intervals)}."] if intervals else [])]
 
 
 def _difference(result: Comparison, system: str, other: str, outcome: Outcome) -> str:
@@ -160,60 +78,83 @@ def _difference(result: Comparison, system: str, other: str, outcome: Outcome) -
         return f"{system} and {other} could not be compared: too few users have scores under both."
     difference, low, high = oriented_difference(system, pair)
     lift, lift_low, lift_high = oriented_lift(system, pair)
-    change = "" if math.isnan(lift) else f"{lift:+.1%}; "
-    relative = "" if math.isnan(lift_low + lift_high) else f", or {lift_low:+.1%} to {lift_high:+.1%}"
+    change = "" if math.isnan(lift) else f"{_percent(lift)}; "
+    relative = "" if math.isnan(lift_low + lift_high) else f", or {_percent(lift_low)} to {_percent(lift_high)}"
     wins, losses = (pair["wins"], pair["losses"])[:: 1 if pair["system"] == system else -1]
     verdict = "better" if difference > 0 else "worse"
-    size = f"{abs(difference):.4f} {verdict} than {other} on average" if difference else f"equal to {other} on average"
+    is_tie = abs(difference) <= TIE
+    size = f"equal to {other} on average" if is_tie else f"{_size(difference)} {verdict} than {other} on average"
     users = f"better for {wins:,}, the same for {pair['ties']:,} and worse for {losses:,} of"
     interval = f"{level_text(result)} {low:.4f} to {high:.4f}"
     return f"{system} is {size} ({change}{interval}{relative}): {users} {count_text(pair['users'], 'user')}."
+
+
+def _percent(share: float) -> str:
+    """``+2.5%``; no sign before 0."""
+    text = f"{share:+.1%}"
+    return text[1:] if text in ("+0.0%", "-0.0%") else text
+
+
+def _size(difference: float) -> str:
+    """Four decimals, or what is left of a difference that has none of them."""
+    return f"{abs(difference):.4f}" if abs(difference) >= 5e-5 else f"{abs(difference):.1g}"
 
 
 def _certainty(result: Comparison, outcomes: Mapping[tuple[str, str], Outcome]) -> list[str]:
     tested = {names: pair for names in outcomes if (pair := result.pair(*names)) is not None and pair["users"] > 1}
     if not tested:
         return []
-    sentences = []
-    for (system, other), pair in list(tested.items())[:_MOST_PAIRS]:
-        about = "The difference" if len(tested) == 1 else f"{system} against {other}: the difference"
-        sentences.append(f"{about} is {significance_text(result, pair)}.")
-        if outcomes[system, other] == "open":
-            sentences.append(f"That does not show that the two are equal. {detectable_text(result, pair)}")
+    sentences, single = [], len(tested) == 1
+    for names, pair in list(tested.items())[:_MOST_PAIRS]:
+        about = "The difference" if single else f"{' against '.join(names)}: the difference"
+        not_equal = " That does not show that the two are equal." * single
+        open_text = f"{not_equal} {detectable_text(result, pair)}" if outcomes[names] == "open" else ""
+        sentences.append(f"{about} is {significance_text(result, pair)}.{open_text}")
+    if not single and "open" in outcomes.values():
+        sentences.append("A difference that is not significant does not show that two systems are equal.")
     sentences.append(f"Tested by: {test_text(result.pairs, result.config)}.")
-    if disagreeing := [f"{system} and {other}" for (system, other), pair in tested.items() if _disagrees(pair)]:
-        sentences.append(_DISAGREE.format(_listed(disagreeing)))
+    sentences += _disagreements(result, tested)
     sentences += dict.fromkeys(run_text(result, pair) for pair in tested.values())
     if any(pair["few_users"] for pair in tested.values()):
         sentences.append(f"Few users: {few_users_text('differences')}")
     return [*sentences, *([margin] if (margin := margin_text(result)) else [])]
 
 
-def _disagrees(pair: Mapping[str, Any]) -> bool:
-    """Whether a difference is significant although its interval contains 0."""
-    return bool(pair["significant"]) and pair["low"] <= 0 <= pair["high"]
+def _disagreements(result: Comparison, tested: Mapping[tuple[str, str], Mapping[str, Any]]) -> list[str]:
+    """Where an interval contains 0 although the difference is significant, or the other way round."""
+    contradicting: dict[bool, list[str]] = {}
+    for names, pair in tested.items():
+        contains_0 = math.isnan(pair["low"]) or pair["low"] <= 0 <= pair["high"]
+        if bool(pair["significant"]) == contains_0:
+            contradicting.setdefault(bool(pair["significant"]), []).append(" against ".join(names))
+    sentences = [_DISAGREE.format(listed(contradicting[True]))] if True in contradicting else []
+    if False in contradicting:
+        config = result.config
+        corrected = len(tested) > 1 and config["correction"] != "none" and not config["simultaneous"]
+        sentences.append(_NARROW.format(listed(contradicting[False]), _REASONS[corrected]))
+    return sentences
 
 
-def _segments(result: Comparison) -> list[str]:
+def _segments(result: Comparison, outcomes: Mapping[tuple[str, str], Outcome]) -> list[str]:
     """In which segments each pair differs, by the first metric."""
     if result.segments.is_empty():
         return []
     by, sentences = result.config["by"], []
     lines = result.segments.filter(pl.col("metric") == result.metrics[0])
-    for system, other in list(outcomes_of(result))[:_MOST_PAIRS]:
+    texts: dict[Outcome, str] = {
+        "better": "significantly better in {}",
+        "worse": "significantly worse in {}",
+        "open": "no difference could be shown in {}",
+        "same": "the same in {}",
+        "untested": "too few users in {}",
+    }
+    for system, other in list(outcomes)[:_MOST_PAIRS]:
         names = pl.col("system").is_in([system, other]) & pl.col("baseline").is_in([system, other])
         groups: dict[Outcome, list[str]] = {}
         for row in lines.filter(names).iter_rows(named=True):
-            segment = ", ".join(str(row[column]) for column in by)
+            segment = " / ".join(str(row[column]) for column in by)
             groups.setdefault(outcome_of(system, other, row), []).append(segment)
-        texts: dict[Outcome, str] = {
-            "better": "significantly better in {}",
-            "worse": "significantly worse in {}",
-            "open": "no difference could be shown in {}",
-            "same": "the same in {}",
-            "untested": "too few users in {}",
-        }
-        parts = [text.format(_listed(groups[outcome])) for outcome, text in texts.items() if outcome in groups]
+        parts = [text.format(_segment_names(groups[name])) for name, text in texts.items() if name in groups]
         if parts:
             sentences.append(f"By {joined(by)}, {system} against {other}: {'; '.join(parts)}.")
     if sentences and result.config["correction"] != "none":
@@ -221,10 +162,13 @@ def _segments(result: Comparison) -> list[str]:
     return sentences
 
 
+def _segment_names(names: list[str]) -> str:
+    """``tv and web``; of many, their number first."""
+    return listed(names) if len(names) <= _MOST_SEGMENTS else f"{len(names):,} segments ({listed(names)})"
+
+
 def _other_metrics(result: Comparison, outcomes: Mapping[tuple[str, str], Outcome]) -> list[str]:
     """Where other metrics disagree with the first, or that they do not."""
-    if len(result.metrics) == 1:
-        return []
     words = {"better": "better", "worse": "worse", "open": "no difference shown", "same": "the same"}
     sentences = []
     for metric in result.metrics[1:]:
@@ -239,23 +183,20 @@ def _other_metrics(result: Comparison, outcomes: Mapping[tuple[str, str], Outcom
 
 
 def _tiles(result: Comparison, outcomes: Mapping[tuple[str, str], Outcome]) -> list[Tile]:
-    ranked = ranking(result)
-    if math.isnan(ranked[0]["mean"]):
-        return []
-    tiles = [Tile(row["system"], f"{row['mean']:.4f}", f"mean {result.metrics[0]}") for row in ranked[:2]]
+    """The means of the first pair, its difference, and its users."""
+    means = {row["system"]: row["mean"] for row in ranking(result)}
     system, other = next(iter(outcomes))
+    if math.isnan(means[system] + means[other]):
+        return []
+    tiles = [Tile(name, f"{means[name]:.4f}", f"mean {result.metrics[0]}") for name in (system, other)]
     pair = result.pair(system, other)
     if pair is None or outcomes[system, other] == "untested":
         return tiles
     difference, low, high = oriented_difference(system, pair)
     verdict = "significant" if pair["significant"] else "not significant"
+    level = f"{100 * result.config['ci']:g}% interval"
     return [
         *tiles,
-        Tile(f"{system} - {other}", f"{difference:+.4f}", f"{low:.4f} to {high:.4f}, {verdict}"),
+        Tile(f"{system} - {other}", f"{difference:+.4f}", f"{level} {low:.4f} to {high:.4f}, {verdict}"),
         Tile("users", f"{pair['users']:,}", "scored under both"),
     ]
-
-
-def _listed(names: Sequence[str]) -> str:
-    more = len(names) - _MOST_NAMES
-    return joined([*names[:_MOST_NAMES], *([f"{more} more"] if more > 0 else [])])

@@ -111,6 +111,10 @@ class Document:
     summary: Summary
     sections: Sequence[Section] = field(default_factory=list)
 
+    def with_caution(self, text: str) -> "Document":
+        """The same document with one more caution in its summary."""
+        return replace(self, summary=replace(self.summary, cautions=[*self.summary.cautions, text]))
+
 
 class Detail(NamedTuple):
     """How much a report shows, so that it stays small."""
@@ -131,3 +135,15 @@ def table_block(table: TextTable, about: str, where: str = "") -> TableBlock | F
     cut = f" (the first {_MOST_LINES} of {count:,}{'; ' * bool(where)}{where})" if count > _MOST_LINES else ""
     block = TableBlock(replace(table, rows=table.rows[:_MOST_LINES], caption=f"{caption}{cut}"), note)
     return Folded(f"{caption}: {count:,} lines", [block]) if count > _FEW_LINES else block
+
+
+def without_figures(document: Document) -> Document:
+    """A document with the descriptions of its charts in their place."""
+
+    def described(block: Block) -> Block:
+        if isinstance(block, Section | Folded):
+            return replace(block, blocks=[described(part) for part in block.blocks])
+        return Paragraph(f"{block.chart.title}. {block.chart.alt}") if isinstance(block, Figure) else block
+
+    sections = [replace(part, blocks=[described(block) for block in part.blocks]) for part in document.sections]
+    return replace(document, sections=sections)

@@ -1,9 +1,8 @@
 """The report of an evaluation."""
 
-from collections.abc import Sequence
-
 from carouseval.evaluation.explanation import Explanation
 from carouseval.evaluation.results import Evaluation
+from carouseval.show.charts.drawing import count_text
 from carouseval.show.report.document import Block, Detail, Document, Figure, Section, table_block
 from carouseval.show.report.evaluation_words import evaluation_summary
 from carouseval.show.report.explanation import loss_blocks, page_blocks, score_note
@@ -11,9 +10,7 @@ from carouseval.show.report.settings_section import settings_section
 from carouseval.text_tables import TextTable
 
 
-def evaluation_document(
-    result: Evaluation, detail: Detail, notices: Sequence[str], explanation: Explanation | None = None
-) -> Document:
+def evaluation_document(result: Evaluation, detail: Detail, explanation: Explanation | None = None) -> Document:
     """Scores and their distribution, segments and, with an explanation, losses and the worst pages."""
     scores: list[Block] = [Figure(result.chart("means"))]
     scores += [Figure(result.chart("distribution"))] if result.metrics else []
@@ -25,6 +22,7 @@ def evaluation_document(
         losses = [*score_note(explanation, mean), *loss_blocks(explanation, detail)]
         sections.append(Section("What is lost", losses))
         sections.append(Section("The worst pages", page_blocks(explanation, detail.pages, detail.posters)))
-    sections.append(settings_section(result.config, {"": result.counts}, notices, result.caption))
-    subtitle = f"{', '.join(result.mean)}; {result.counts['pages']:,} pages of {result.counts['users']:,} users"
+    sections.append(settings_section(result.config, {"": result.counts}, result.caption))
+    pages, users = count_text(result.counts["pages"], "page"), count_text(result.counts["users"], "user")
+    subtitle = f"{', '.join(result.mean)}; {pages} of {users}"
     return Document("Evaluation", subtitle, evaluation_summary(result, explanation), sections)

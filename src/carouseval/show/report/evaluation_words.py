@@ -1,10 +1,14 @@
 """What an evaluation shows, in plain words."""
 
 import math
+from typing import Any
 
+from carouseval.comparison.crossed_effects import TIE
 from carouseval.evaluation.explanation import Explanation
+from carouseval.evaluation.mean_estimates import FEW_USERS
 from carouseval.evaluation.results import Evaluation
 from carouseval.show.charts.drawing import count_text
+from carouseval.show.report.cautions import evaluation_cautions, is_unmatched
 from carouseval.show.report.document import Point, Summary, Tile
 from carouseval.show.report.explanation_words import fixes
 
@@ -14,30 +18,43 @@ _MOST_METRICS = 6
 def evaluation_summary(result: Evaluation, explanation: Explanation | None) -> Summary:
     """How well the pages score, in which segments, and what to fix."""
     metric, mean = next(iter(result.mean.items()))
+    cautions = evaluation_cautions(result)
+    if is_unmatched(result):
+        return Summary("Nothing can be concluded: the pages do not match the judgments", [], (), cautions, "care")
     if math.isnan(mean):
-        return Summary("No user was scored", [], cautions=[result.heading] * bool(result.heading), tone="care")
+        return Summary("No user was scored", [], (), cautions, "care")
     if metric in result.config["ideals"]:
         headline = f"These pages score {100 * mean:.1f} of 100 by {metric}, where 100 is the score of ideal pages"
     else:
-        headline = f"The mean {metric} of these pages is {mean:.4f}"
+        headline = f"The {'' if metric in result.figures else 'mean '}{metric} of these pages is {mean:.4f}"
     score = [_score(result, name) for name in list(result.mean)[:_MOST_METRICS]]
+    few = [result.few_users_note] if _users(result) < FEW_USERS and result.few_users_note else []
     points = [
-        Point("Score", [*score, *([note] if (note := result.few_users_note) else [])]),
+        Point("Score", [*score, *few]),
         Point("What to fix", fixes({"": explanation}) if explanation else []),
-        Point("Segments", _segments(result)),
+        Point("Segments", _segments(result, not few)),
     ]
     tiles = [Tile(name, f"{value:.4f}", _interval(result, name)) for name, value in list(result.mean.items())[:3]]
-    tiles += [Tile("users", f"{result.counts['users']:,}"), Tile("pages", f"{result.counts['pages']:,}")]
-    cautions = [result.heading] if result.heading else []
-    return Summary(headline, [point for point in points if point.sentences], tiles, cautions, "clear")
+    missing = result.counts["missing"]
+    pages = Tile("pages", f"{result.counts['pages']:,}", f"{missing:,} more are missing" if missing else "")
+    tiles += [Tile("users", f"{_users(result):,}", "scored"), pages]
+    stated = [point for point in points if point.sentences]
+    return Summary(headline, stated, tiles, cautions, "care" if cautions else "clear")
+
+
+def _users(result: Evaluation) -> int:
+    """How many users the first mean is over."""
+    return int(result.per_user[result.metrics[0]].count()) if result.metrics else result.counts["users"]
 
 
 def _score(result: Evaluation, metric: str) -> str:
-    interval = _interval(result, metric)
+    if metric in result.figures:
+        return f"{metric}: {result.mean[metric]:.4f}, of all pages together."
+    interval, users = _interval(result, metric), result.per_user[metric].count()
     if not interval:
-        return f"{metric}: {result.mean[metric]:.4f}."
-    users = count_text(result.per_user[metric].count(), "user")
-    return f"{metric}: {result.mean[metric]:.4f} on average over {users} (95% confidence interval {interval})."
+        return f"{metric}: {result.mean[metric]:.4f} on {count_text(users, 'user')}, too few for an interval."
+    about = f"on average over {count_text(users, 'user')} (95% confidence interval {interval})"
+    return f"{metric}: {result.mean[metric]:.4f} {about}."
 
 
 def _interval(result: Evaluation, metric: str) -> str:
@@ -45,17 +62,26 @@ def _interval(result: Evaluation, metric: str) -> str:
     return "" if math.isnan(low) else f"{low:.4f} to {high:.4f}"
 
 
-def _segments(result: Evaluation) -> list[str]:
+def _segments(result: Evaluation, with_note: bool) -> list[str]:
     """The segments with the highest and the lowest mean."""
     if not result.by or not result.metrics:
         return []
-    metric = result.metrics[0]
+    metric, by = result.metrics[0], " and ".join(result.by)
     rows = [row for row in result.segments.iter_rows(named=True) if not math.isnan(row[metric])]
     if len(rows) < 2:
         return []
     rows.sort(key=lambda row: -row[metric])
-    names = [f"{', '.join(str(row[name]) for name in result.by)} ({row[metric]:.4f})" for row in (rows[0], rows[-1])]
+    if rows[0][metric] - rows[-1][metric] <= TIE:
+        return [f"The {len(rows):,} segments by {by} have the same mean, {rows[0][metric]:.4f}."]
+
+    def named(end: dict[str, Any]) -> str:
+        name = f"{' / '.join(str(end[column]) for column in result.by)} ({end[metric]:.4f}, "
+        others = len([row for row in rows if abs(row[metric] - end[metric]) <= TIE]) - 1
+        more = f" and {others:,} more" if others else ""
+        return f"{name}{count_text(end['users'], 'user')}){more}"
+
     return [
-        f"Of {len(rows)} segments by {' and '.join(result.by)}, {names[0]} scores highest and {names[1]} lowest. "
-        "Whether segments differ was not tested."
+        f"Of {len(rows):,} segments by {by}, the highest mean is that of {named(rows[0])}, the lowest that of "
+        f"{named(rows[-1])}. Whether segments differ was not tested.",
+        *([result.few_users_note] if with_note and result.few_users_note else []),
     ]

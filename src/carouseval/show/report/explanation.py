@@ -1,14 +1,14 @@
 """Sections about what pages lose: by step, cell, row, segment and page."""
 
 import math
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import polars as pl
 
 from carouseval.evaluation.explanation import LOSSES, Explanation
-from carouseval.evaluation.page_view import PageView
+from carouseval.evaluation.page_view import PageView, item_label
+from carouseval.show.charts.drawing import count_text
 from carouseval.show.charts.explanation import LOSS_NAMES
 from carouseval.show.charts.page import page_picture
 from carouseval.show.report.document import (
@@ -26,19 +26,22 @@ from carouseval.text_tables import TextTable
 
 _WORST = 5  # pages of the table
 _SCORES_APART = 1e-9
+_MOST_CELLS = 2_000  # of a map or a page that is drawn: more are neither readable nor small
+_MOST_ITEMS = 15  # of the table of a page that is not drawn
+_LEFT_OUT = "so that the file stays small enough to be mailed"
 
 
-def explanation_document(result: Explanation, detail: Detail, notices: Sequence[str]) -> Document:
+def explanation_document(result: Explanation, detail: Detail) -> Document:
     """The report of an explanation."""
     evaluation = result.evaluation
     return Document(
         "Where pages lose score",
-        f"{result.metric}, {evaluation.counts['pages']:,} pages",
+        f"{result.metric}; {count_text(evaluation.counts['pages'], 'page')}",
         explanation_summary(result),
         [
             Section("What is lost", loss_blocks(result, detail)),
             Section("The worst pages", page_blocks(result, detail.pages, detail.posters)),
-            settings_section(evaluation.config, {"": evaluation.counts}, notices, result.caption),
+            settings_section(evaluation.config, {"": evaluation.counts}, result.caption),
         ],
     )
 
@@ -47,7 +50,7 @@ def loss_blocks(result: Explanation, detail: Detail) -> list[Block]:
     """Charts and tables of losses."""
     blocks: list[Block] = [Figure(result.chart("waterfall"))]
     if not math.isnan(result.shares["score"]):
-        blocks += [Figure(result.chart("losses"))] if detail.cells else []
+        blocks.append(_cells(result, detail))
         blocks += [table_block(_rows(result), "Rows, in points of 100. Lost: what ideal pages have more in the row.")]
     if not result.segments.is_empty():
         blocks.append(table_block(_segments(result), "Segments, in points of 100. The parts of a line sum to 100."))
@@ -64,17 +67,18 @@ def page_blocks(result: Explanation, pages: int, posters: bool) -> list[Block]:
     ]
     if result.view is None:
         return [*blocks, Paragraph("The tables are not at hand, so no page is drawn; call explain again.")]
+    if not pages:
+        return [*blocks, Paragraph(f"No page is drawn, {_LEFT_OUT}; explanation.page() shows one.")]
     relevant = worst.filter(pl.col("dcg") > 0)  # pages that show something relevant are more instructive
     drawn = (worst if relevant.is_empty() else relevant).head(pages)
-    if pages:
-        which = "pages" if relevant.is_empty() else "pages that show a relevant item"
-        what = "The one with the lowest score" if drawn.height == 1 else f"The {drawn.height} with the lowest scores"
-        blocks.append(Paragraph(f"{what} among {which}, beside what an ideal page would show:"))
+    which = "pages" if relevant.is_empty() else "pages that show a relevant item"
+    what = "The one with the lowest score" if drawn.height == 1 else f"The {drawn.height} with the lowest scores"
+    blocks.append(Paragraph(f"{what} among {which}, beside what an ideal page would show:"))
     views = [result.page(row["user_id"], row.get("page_id")) for row in drawn.iter_rows(named=True)]
     if not posters and any("poster" in view.shown.columns for view in views):
-        blocks.append(Paragraph("Posters are left out: with them, the file would be too large to be mailed."))
+        blocks.append(Paragraph(f"Posters are left out, {_LEFT_OUT}."))
         views = [_without_posters(view) for view in views]
-    return [*blocks, *(Figure(page_picture(view), wide=True) for view in views)]
+    return [*blocks, *(block for view in views for block in _page(view))]
 
 
 def score_note(result: Explanation, mean: float) -> list[Block]:
@@ -88,6 +92,28 @@ def score_note(result: Explanation, mean: float) -> list[Block]:
             "that of another metric, of several runs, or of ideals that the pages of all systems define."
         )
     ]
+
+
+def _cells(result: Explanation, detail: Detail) -> Block:
+    """The losses of cells, drawn unless there are too many."""
+    grids = result.grid.values() if isinstance(result.grid, dict) else [result.grid]
+    if detail.cells and sum(grid.rows * grid.cols for grid in grids) <= _MOST_CELLS:
+        return Figure(result.chart("losses"))
+    return Paragraph(f"The losses of cells are not drawn, {_LEFT_OUT}; explanation.cells has all.")
+
+
+def _page(view: PageView) -> list[Block]:
+    """A page beside its ideal, or where its items are and should be, if it is too large to be drawn."""
+    if view.shown.height + view.ideal.height <= _MOST_CELLS:
+        return [Figure(page_picture(view), wide=True)]
+    shown, ideal = (
+        {item_label(cell): f"row {cell['row']}, column {cell['col']}" for cell in table.iter_rows(named=True)}
+        for table in (view.shown.filter("counts"), view.ideal)
+    )
+    names = list(dict.fromkeys([*ideal, *shown]))[:_MOST_ITEMS]
+    rows = [[name, shown.get(name, "not shown"), ideal.get(name, "not shown")] for name in names]
+    about = f"The page of {view.ids}: its first relevant items. {view.score_text}. It is not drawn, {_LEFT_OUT}."
+    return [table_block(TextTable(["item", "on the page", "on its ideal page"], rows, [False] * 3), about)]
 
 
 def _without_posters(view: PageView) -> PageView:

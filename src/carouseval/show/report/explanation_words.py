@@ -5,6 +5,7 @@ from collections.abc import Mapping
 
 from carouseval.comparison.summary import joined
 from carouseval.evaluation.explanation import Explanation
+from carouseval.show.report.cautions import evaluation_cautions, is_unmatched
 from carouseval.show.report.document import Point, Summary, Tile
 
 _LOSSES = {
@@ -15,27 +16,33 @@ _LOSSES = {
 }
 _MEANINGS = {
     "choice": "relevant items are not on the page",
-    "row_order": "carousels with relevant items are too low",
-    "item_order": "relevant items are too far right in their carousels",
+    "row_order": "carousels with relevant items are in rows that get less attention",
+    "item_order": "relevant items are in places of their carousels that get less attention",
     "missing": "users have no page, and score 0",
 }
 _SMALLEST = 5e-4  # of a loss that is named
+_MOST_SYSTEMS = 6  # in the summary
 
 
 def losses(result: Explanation) -> list[tuple[str, float]]:
-    """What can be fixed, the largest loss first."""
+    """What can be fixed, the largest loss first; nothing where pages only seem to be missing."""
+    if is_unmatched(result.evaluation):
+        return []
     named = [(name, share) for name, share in result.shares.items() if name in _LOSSES and share >= _SMALLEST]
     return sorted(named, key=lambda loss: -loss[1])
 
 
 def fixes(explanations: Mapping[str, Explanation]) -> list[str]:
     """What to fix in each system, and what that means; a single system may have no name."""
-    sentences = [_fix_sentence(result, name) for name, result in explanations.items()]
+    sentences = [_fix_sentence(result, name) for name, result in list(explanations.items())[:_MOST_SYSTEMS]]
+    if (more := len(explanations) - _MOST_SYSTEMS) > 0:
+        sentences.append(f"{more:,} more: see What each system loses.")
     named = dict.fromkeys(name for result in explanations.values() for name, _ in losses(result))
     meanings = "; ".join(f"{_LOSSES[name]}: {_MEANINGS[name]}" for name in _LOSSES if name in named)
     if not named:
         return sentences
-    return [*sentences, f"In points of 100, the score of an ideal page. {capitalised(meanings)}."]
+    metrics = joined(list(dict.fromkeys(result.metric for result in explanations.values())))
+    return [*sentences, f"In points of 100, the score of an ideal page by {metrics}. {capitalised(meanings)}."]
 
 
 def _fix_sentence(result: Explanation, system: str) -> str:
@@ -43,18 +50,25 @@ def _fix_sentence(result: Explanation, system: str) -> str:
     about = f"{system}: " if system else ""
     if math.isnan(result.shares["score"]):
         return f"{about}No page was scored, so there is nothing to fix."
+    if is_unmatched(result.evaluation):
+        return f"{about}The pages do not match the judgments by page_id; fix that first."
+    nothing = result.shares.get("nothing_to_show", 0.0)
+    other = f" Users without a relevant item score 0, which costs {_points(nothing)} points." * (nothing >= _SMALLEST)
     if not (lost := losses(result)):
-        return f"{about}These pages are ideal, and there is nothing left to gain."
+        return f"{about}These pages are ideal, and there is nothing left to gain.{other}"
     (first, most), *others = lost
     more = f", then {joined([f'{_LOSSES[name]} ({_points(share)})' for name, share in others])}" if others else ""
-    return f"{about}Fix {_LOSSES[first]} first, which costs {_points(most)} points{more}."
+    return f"{about}Fix {_LOSSES[first]} first, which costs {_points(most)} points{more}.{other}"
 
 
 def explanation_summary(result: Explanation) -> Summary:
     """How far pages are from ideal ones, and what to fix first."""
     shares, evaluation = result.shares, result.evaluation
+    cautions = evaluation_cautions(evaluation)
     if math.isnan(shares["score"]):
-        return Summary("No page was scored, so there is nothing to explain", [], tone="care")
+        return Summary("No page was scored, so there is nothing to explain", [], cautions=cautions, tone="care")
+    if is_unmatched(evaluation):
+        return Summary("Nothing can be concluded: the pages do not match the judgments", [], (), cautions, "care")
     lost = losses(result)
     headline = f"These pages score {_points(shares['score'])} of 100, the score of an ideal page"
     if lost:
@@ -69,8 +83,7 @@ def explanation_summary(result: Explanation) -> Summary:
     ]
     tiles = [Tile("score", _points(shares["score"]), "of 100")]
     tiles += [Tile(f"lost to {_LOSSES[name]}", _points(share), "points") for name, share in lost]
-    cautions = [evaluation.heading] if evaluation.heading else []
-    return Summary(headline, points, tiles, cautions, "clear")
+    return Summary(headline, points, tiles, cautions, "care" if cautions else "clear")
 
 
 def capitalised(text: str) -> str:

@@ -1,7 +1,7 @@
 """Which results have reports, and how they are written; to add one, write a function and name it here."""
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ from carouseval.evaluation.explanation import Explanation
 from carouseval.evaluation.results import Evaluation
 from carouseval.metrics.validation import did_you_mean
 from carouseval.show.report.comparison import comparison_document
-from carouseval.show.report.document import Detail, Document
+from carouseval.show.report.document import Detail, Document, Paragraph, Section, without_figures
 from carouseval.show.report.evaluation import evaluation_document
 from carouseval.show.report.explanation import explanation_document
 from carouseval.show.report.origin_section import citation_section, origin_section
@@ -25,7 +25,8 @@ from carouseval.study.reproduce import Reproduction
 
 MOST_BYTES = 3_000_000
 # what is drawn, from most to least, until the report is small enough
-_DETAILS = (Detail(3, True, True), Detail(3, False, True), Detail(1, False, True), Detail(0, False, False))
+DETAILS = (Detail(3, True, True), Detail(3, False, True), Detail(1, False, True), Detail(0, False, False))
+_NO_CHARTS = "Charts are left out, so that the file stays small enough to be mailed; their descriptions replace them."
 DOCUMENTS: dict[type, Callable[..., Document]] = {
     Evaluation: evaluation_document,
     Comparison: comparison_document,
@@ -45,17 +46,27 @@ def report_html(result: object, title: str | None, parts: Mapping[str, Any]) -> 
     """The report of a result, with as much detail as fits."""
     document_of = next(DOCUMENTS[base] for base in type(result).__mro__ if base in DOCUMENTS)
     own = [name for name in inspect.signature(document_of).parameters if name not in ("result", "detail")]
-    takes = [*own, "command"]
+    takes = [*own, "notices", "command"]
     for name in parts:
         if name not in takes:
             hint = did_you_mean(name, takes)
             raise ParameterError(f"a report of {type(result).__name__} takes {', '.join(takes)}, found {name!r}.{hint}")
-    options = {"notices": ()} | {name: value for name, value in parts.items() if name != "command"}
-    html = ""
-    for detail in _DETAILS:
+    options = {name: value for name, value in parts.items() if name in own}
+    for detail in DETAILS:
         document = document_of(result, detail, **options)
-        sections = [*document.sections, citation_section(), origin_section(parts.get("command", ""))]
-        html = page_html(replace(document, title=title or document.title, sections=sections))
+        document = replace(document, title=title or document.title)
+        whole = _with_origin(document, list(parts.get("notices", ())), parts.get("command", ""))
+        html = page_html(whole)
         if len(html.encode()) < MOST_BYTES:
-            break
-    return html
+            return html
+    return page_html(without_figures(whole).with_caution(_NO_CHARTS))
+
+
+def _with_origin(document: Document, notices: Sequence[str], command: str) -> Document:
+    """A document with the warnings, how to cite and how it was made."""
+    sections = [*document.sections, citation_section(), origin_section(command)]
+    if not notices:
+        return replace(document, sections=sections)
+    caution = f"There {'was 1 warning' if len(notices) == 1 else f'were {len(notices):,} warnings'}: see Warnings."
+    warnings = Section("Warnings", [Paragraph(notice) for notice in notices])
+    return replace(document.with_caution(caution), sections=[warnings, *sections])

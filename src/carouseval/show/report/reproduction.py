@@ -1,6 +1,5 @@
 """The report of the paper's reproduction."""
 
-from collections.abc import Sequence
 from typing import get_args
 
 from carouseval.show.charts.choices import PaperFigure
@@ -19,9 +18,9 @@ _TABLES = {
 }
 
 
-def reproduction_document(result: Reproduction, detail: Detail, notices: Sequence[str]) -> Document:
+def reproduction_document(result: Reproduction, detail: Detail) -> Document:
     """Every published number beside ours, and the figures."""
-    del detail, notices  # it has nothing large, and nothing that is warned of
+    del detail  # it has nothing large
     agreeing, count = sum(check.agrees for check in result.checks), len(result.checks)
     exact = [check for check in result.checks if check.agrees and check.exact]
     tables = {name: TextTable.of(table.to_frame()) for name, table in paper_tables(result).items()}

@@ -1,16 +1,17 @@
 """The report of a sensitivity study."""
 
-from collections.abc import Sequence
+import math
 
 import polars as pl
 
+from carouseval.comparison.crossed_effects import TIE
 from carouseval.comparison.sensitivity import Sensitivity
 from carouseval.show.report.document import Block, Detail, Document, Figure, Point, Section, Summary, Tile, table_block
 from carouseval.show.report.settings_section import settings_section
 from carouseval.text_tables import TextTable
 
 
-def sensitivity_document(result: Sensitivity, detail: Detail, notices: Sequence[str]) -> Document:
+def sensitivity_document(result: Sensitivity, detail: Detail) -> Document:
     """Whether the order of systems holds."""
     del detail  # it has nothing large
     return Document(
@@ -19,7 +20,7 @@ def sensitivity_document(result: Sensitivity, detail: Detail, notices: Sequence[
         _summary(result),
         [
             Section("Variations", sensitivity_blocks(result)),
-            settings_section(result.config, {}, notices, result.caption),
+            settings_section(result.config, {}, result.caption),
         ],
     )
 
@@ -36,17 +37,20 @@ def _summary(result: Sensitivity) -> Summary:
     overall = result.table.filter(pl.col(name) == "(all)" for name in by) if by else result.table
     variations = overall.filter(pl.col("varied") != "reference")
     changed = variations.filter(pl.col("flips") != "").height
-    headline = (
-        f"The order of systems changes in {changed} of {variations.height} variations"
-        if changed
-        else f"The order of systems holds in all {variations.height} variations"
-    )
+    means = overall.select(result.systems).row(0)
+    if any(map(math.isnan, means)):
+        return Summary("Nothing can be concluded: a system has no score", [], tone="care")
+    if max(means) - min(means) <= TIE:
+        headline = "There is no order to change: all systems have the same mean"
+    elif changed:
+        headline = f"The order of systems changes in {changed} of {variations.height} variations"
+    else:
+        headline = f"The order of systems holds in all {variations.height} variations"
     not_tested = "Only the order of means is looked at here; compare tests whether systems differ."
     leads = variations.filter(pl.col("best") == result.systems[0]).height
-    tiles = [
-        Tile("variations that change the order", str(changed), f"of {variations.height}"),
-        Tile(f"{result.systems[0]} leads", str(leads), f"of {variations.height}"),
-    ]
+    tiles = [Tile("variations that change the order", str(changed), f"of {variations.height}")]
+    if means[0] - means[1] > TIE:
+        tiles.append(Tile(f"{result.systems[0]} leads", str(leads), f"of {variations.height}"))
     return Summary(
         headline, [Point("In short", [result.summary, not_tested])], tiles, tone="open" if changed else "clear"
     )

@@ -1,11 +1,11 @@
 """Every setting in force and everything that was counted."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any
 
-from carouseval.evaluation.notices import COUNTS
 from carouseval.evaluation.settings import Settings, setting_doc
+from carouseval.evaluation.tally import COUNTS
 from carouseval.metrics.grid import page_size_text
 from carouseval.show.report.document import Block, Folded, Paragraph, Section, TableBlock
 from carouseval.text_tables import TextTable
@@ -31,11 +31,10 @@ _MEANINGS = {
 
 
 def settings_section(
-    config: Mapping[str, Any], counts: Mapping[str, Mapping[str, int]], notices: Sequence[str], caption: str
+    config: Mapping[str, Any], counts: Mapping[str, Mapping[str, int]], caption: str, about_counts: str = ""
 ) -> Section:
-    """Warnings, what the scores are, the counts of each system, and every setting."""
+    """What the scores are, the counts of each system, and every setting."""
     blocks: list[Block] = [Paragraph(caption)] if caption else []
-    blocks += [Section("Warnings", [Paragraph(notice) for notice in notices])] if notices else []
     if counts:
         rows = [
             [several[:1].upper() + several[1:], *(f"{own.get(name, 0):,}" for own in counts.values())]
@@ -43,7 +42,7 @@ def settings_section(
         ]
         header = ["counted", *(name or "number" for name in counts)]
         table = TextTable(header, rows, [False] + [True] * len(counts), "What was read, left out and noticed")
-        blocks.append(Section("Counts", [TableBlock(table)]))
+        blocks.append(Section("Counts", [TableBlock(table, about_counts)]))
     docs = {setting.name: setting_doc(setting) for setting in fields(Settings)} | _MEANINGS
     lines = [[name, _value(value), docs.get(name, "").replace("`", "")] for name, value in config.items()]
     settings = TableBlock(TextTable(["setting", "value", "meaning"], lines, [False] * 3, "Every setting in force"))

@@ -21,7 +21,7 @@ from carouseval.show.studio.bad_request import (
     require_word,
 )
 
-MOST_ROWS, MOST_COLS = 200, 500  # of a screen that the page draws; tables may have larger ones
+MOST_ROWS, MOST_COLS = 200, 500  # of a screen that the page draws; of a larger one the part at the upper left
 _FACTORS = 20.0  # sliders of parameters that are no shares end here, or at twice the default
 _SCREEN = ("rows", "cols", "page_size", "visible_rows")
 
@@ -145,6 +145,11 @@ def _read_screen(value: Any) -> dict[str, int]:
     content = require_object("screen", value)
     most = {"rows": MOST_ROWS, "visible_rows": MOST_ROWS}
     return {name: require_integer(name, content.get(name), 1, most.get(name, MOST_COLS)) for name in _SCREEN}
+
+
+def drawn_part(grid: Grid) -> Grid:
+    """The part of a screen that the page draws."""
+    return resized(grid, min(grid.rows, MOST_ROWS), min(grid.cols, MOST_COLS))
 
 
 def screen_of(grid: Grid) -> dict[str, Any]:

@@ -8,8 +8,11 @@ from typing import Any
 from carouseval.evaluation.editing.open_pages import OpenPages, PageName
 from carouseval.evaluation.editing.page_rows import PageRow
 from carouseval.evaluation.editing.page_scorer import VersionScore
+from carouseval.evaluation.notices import can_work_more
+from carouseval.evaluation.settings import Settings
+from carouseval.metrics.grid import Grid
 from carouseval.show.studio.bad_request import require_flag, require_integer, require_list, require_object
-from carouseval.show.studio.choices import MOST_COLS, MOST_ROWS, Choices, screen_of
+from carouseval.show.studio.choices import MOST_COLS, MOST_ROWS, Choices, drawn_part, screen_of
 from carouseval.show.studio.posters import find_poster
 from carouseval.show.studio.uploads import MOST_BYTES
 from carouseval.show.studio.workspace import Workspace
@@ -74,16 +77,27 @@ def name_json(name: PageName) -> dict[str, Any]:
 
 
 def page_json(workspace: Workspace, system: int, code: int) -> dict[str, Any]:
-    """A page as its table has it, with the names of what is on it."""
+    """A page as its table has it, with the names of what is on it; of a huge page the part that can be drawn."""
     page = workspace.pages.page(system, code)
+    grid = drawn_part(page.grid)
+    rows = [row._replace(items=row.items[: grid.cols]) for row in page.rows[: grid.rows]]
     return {
         "system": system,
         **name_json(page.name),
-        "rows": rows_json(page.rows),
-        "screen": screen_of(page.grid),
+        "rows": rows_json(rows),
+        "screen": screen_of(grid),
+        "notice": _part_notice(page.grid) if grid != page.grid else None,
         "relevance": page.relevance,
-        **names_json(workspace, page.rows),
+        **names_json(workspace, rows),
     }
+
+
+def _part_notice(grid: Grid) -> str:
+    return (
+        f"This screen has {grid.rows:,} rows and {grid.cols:,} columns. Drawn, scored and exported are its first "
+        f"{min(grid.rows, MOST_ROWS)} rows and {min(grid.cols, MOST_COLS)} columns, as if it ended there; use "
+        "carouseval explain for the whole."
+    )
 
 
 def rows_json(rows: Sequence[PageRow]) -> list[dict[str, Any]]:
@@ -113,21 +127,34 @@ def _item(workspace: Workspace, item: int) -> dict[str, Any]:
     }
 
 
-def score_json(workspace: Workspace, score: VersionScore) -> dict[str, Any]:
-    """A score, what is lost, and the ideal page with the names of what is on it."""
+def score_json(workspace: Workspace, score: VersionScore, settings: Settings) -> dict[str, Any]:
+    """A score by these settings, what is lost, and the ideal page with the names of what is on it."""
     cells = score.ideal_cells
     return {
         "score": _number(score.score),
         "status": score.status,
         "value": _number(score.value),
         "ideal": _number(score.ideal),
-        "bounded": score.bounded,
+        "bounded": score.gap > 0,
         "losses": score.losses,
         "ideal_cells": [list(cell) for cell in cells],
-        "defects": list(score.defects),
+        "notices": [*_bound_notices(score.gap, settings), *score.defects],
         "outside": [list(place) for place in score.outside],
         **_names(workspace, (cell.item for cell in cells), (cell.category for cell in cells)),
     }
+
+
+def _bound_notices(gap: float, settings: Settings) -> list[str]:
+    """What it means that the ideal is bounded, where it is, and what to do."""
+    if not gap > 0:
+        return []
+    notice = (
+        "The ideal page could not be proven optimal: the score is divided by a proven upper bound, and too low by at "
+        f"most {math.ceil(gap * 10_000) / 100:g}%."
+    )
+    if not can_work_more(settings):
+        return [notice]
+    return [f"{notice} To prove more, start the studio with --work {10 * max(settings.work, Settings.work):.0f}."]
 
 
 def _number(value: float | None) -> float | None:

@@ -22,10 +22,10 @@ from carouseval.show.studio.bad_request import (
 )
 from carouseval.show.studio.choices import screen_of
 from carouseval.show.studio.posters import read_poster
-from carouseval.show.studio.uploads import TABLES, Uploads
+from carouseval.show.studio.uploads import TABLES, Upload, Uploads
 from carouseval.show.studio.workspace import StudioTables, Workspace, system_names
 
-MOST_JSON = 2**20  # bytes of a request
+MOST_JSON = 2**21  # bytes of a request: a page of 200 x 500 items has 1.1 million at most
 _MOST_PAGES = 100  # in one list
 Endpoint = Callable[[Request], Awaitable[Response]]
 
@@ -108,7 +108,7 @@ class Interface:
     def _score(self, content: Mapping[str, Any]) -> Any:
         request = messages.read_page_request(content, self._workspace)
         scorer = self._workspace.scorer(request.system, request.code, request.choices)
-        return messages.score_json(self._workspace, scorer.score(request.rows))
+        return messages.score_json(self._workspace, scorer.score(request.rows), scorer.plan.settings)
 
     def _ideal(self, content: Mapping[str, Any]) -> Any:
         request = messages.read_page_request(content, self._workspace)
@@ -137,30 +137,29 @@ class Interface:
         """Open what was uploaded, the sample, or the tables of the start."""
         workspace = self._workspace
         source = require_word("source", content.get("source"), ("upload", "sample", "start"))
-        if source == "start":
-            workspace.open(workspace.start)
-        elif source == "sample":
-            workspace.open(StudioTables.sample(workspace.settings))
+        if source != "upload":
+            with self._uploads.opening():
+                workspace.open(workspace.start if source == "start" else StudioTables.sample(workspace.settings))
         else:
             keys = {name: require_text(name, content[name]) for name in TABLES if content.get(name) is not None}
             for name in ("layouts", "judgments"):
                 if name not in keys:
                     raise BadRequestError(f"{name} are missing; choose a file.")
-            files = {name: self._uploads[key] for name, key in keys.items()}
-            names = system_names(files["layouts"].name, files["other"].name if "other" in files else None)
-            paths = {name: str(file.path) for name, file in files.items()}
-            layouts = [paths[name] for name in ("layouts", "other") if name in paths]
-            workspace.open(
-                StudioTables(
-                    systems=dict(zip(names, layouts, strict=True)),
-                    judgments=paths["judgments"],
-                    items=paths.get("items"),
-                    settings=workspace.settings,
-                    source=", ".join(file.name for file in files.values()),
-                )
-            )
-            self._uploads.keep(keys.values())
+            with self._uploads.opening(keys.values()):
+                workspace.open(self._uploaded({name: self._uploads[key] for name, key in keys.items()}))
         return messages.state_json(workspace)
+
+    def _uploaded(self, files: Mapping[str, Upload]) -> StudioTables:
+        """The tables in uploaded files."""
+        systems = [files[name] for name in ("layouts", "other") if name in files]
+        names = system_names(*(file.name for file in systems))
+        return StudioTables(
+            systems={name: str(file.path) for name, file in zip(names, systems, strict=True)},
+            judgments=str(files["judgments"].path),
+            items=str(files["items"].path) if "items" in files else None,
+            settings=self._workspace.settings,
+            source=", ".join(file.name for file in files.values()),
+        )
 
     def _get(self, answer: Callable[[Mapping[str, str]], Any]) -> Endpoint:
         async def endpoint(request: Request) -> Response:

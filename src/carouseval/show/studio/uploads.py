@@ -1,8 +1,9 @@
-"""Files that were uploaded: kept in a temporary folder under names of our own, as long as they are used."""
+"""Files that were uploaded: kept in a temporary folder under names of our own, the oldest unused ones removed."""
 
 import secrets
 import tempfile
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,7 +15,8 @@ TABLES = ("layouts", "judgments", "items", "other")
 SUFFIXES = (".csv", ".tsv", ".parquet", ".ndjson", ".jsonl", ".json")
 MOST_BYTES = 100 * 2**20
 MOST_LINES = 30_000_000  # of Parquet, which can hold billions of equal lines in little space
-MOST_FILES = 8  # besides those in use
+MOST_FILES = 32  # besides those in use: of several pages of a browser, which must not remove each other's
+MOST_BYTES_OF_ALL = 5 * MOST_BYTES  # of these files
 # how gzip, Zstandard and zlib begin, which readers unpack whatever a file is called: it could become of any size
 _COMPRESSED = (b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"x\x01", b"x^", b"x\x9c", b"x\xda")
 
@@ -25,6 +27,7 @@ class Upload:
 
     path: Path
     name: str
+    size: int
 
 
 class Uploads:
@@ -65,9 +68,8 @@ class Uploads:
         except BaseException:
             path.unlink(missing_ok=True)
             raise
-        self._files[key] = Upload(path, name)
-        for old in [key for key in list(self._files) if key not in self._in_use][:-MOST_FILES]:
-            self._remove(old)
+        self._files[key] = Upload(path, name, size)
+        self._remove_oldest()
         return key
 
     def __getitem__(self, key: str) -> Upload:
@@ -75,16 +77,29 @@ class Uploads:
             raise BadRequestError("this upload is gone; upload the file again.", 404)
         return self._files[key]
 
-    def keep(self, keys: Iterable[str]) -> None:
-        """Remove all files but these, which are in use from now on: messages read them again to name a line."""
-        self._in_use = frozenset(keys)
-        for key in set(self._files) - self._in_use:
-            self._remove(key)
+    @contextmanager
+    def opening(self, keys: Iterable[str] = ()) -> Iterator[None]:
+        """Files to open: in use from now on, as messages read them again to name a line; if it fails, those before."""
+        before, after = self._in_use, frozenset(keys)
+        self._in_use = before | after
+        try:
+            yield
+            before = after
+        finally:
+            self._in_use = before
+            self._remove_oldest()
 
-    def _remove(self, key: str) -> None:
-        upload = self._files.pop(key, None)  # None: removed meanwhile, since uploads do not wait for requests
-        if upload is not None:
-            upload.path.unlink(missing_ok=True)
+    def _remove_oldest(self) -> None:
+        """Remove files that are not in use, the oldest first, until the others are few and small enough."""
+        unused = {key: upload.size for key, upload in list(self._files.items()) if key not in self._in_use}
+        files, size = len(unused), sum(unused.values())
+        for key, own in unused.items():
+            if files <= MOST_FILES and size <= MOST_BYTES_OF_ALL:
+                break
+            files, size = files - 1, size - own
+            upload = self._files.pop(key, None)  # None: removed meanwhile, since uploads do not wait for requests
+            if upload is not None:
+                upload.path.unlink(missing_ok=True)
 
     def with_names(self, message: str) -> str:
         """A message with the names that uploaded files had, in place of their paths."""

@@ -12,11 +12,14 @@ from carouseval.evaluation.settings import Settings
 from carouseval.metrics.grid import RECGAZE
 from carouseval.progress import Progress
 from carouseval.show.studio.bad_request import BadRequestError
-from carouseval.show.studio.choices import MOST_COLS, MOST_ROWS, Choices, Offer
+from carouseval.show.studio.choices import Choices, Offer, drawn_part
 from carouseval.tables import TableLike
 
 SAMPLE = "sample data"
 _SAMPLE_USERS = 200
+# work for an ideal page, in millions of steps, so that an edit is answered in about a second: a step takes longer, the
+# more rows and judged items there are
+_WORK, _USUAL_ROWS, _USUAL_ITEMS = 1000.0, 50, 1000
 
 
 @dataclass(frozen=True)
@@ -42,9 +45,9 @@ class StudioTables:
         return cls(data.layouts, data.judgments, data.items, settings, SAMPLE)
 
 
-def system_names(layouts: str, other: str | None) -> list[str]:
+def system_names(*paths: str) -> list[str]:
     """The names of one or two tables of layouts: those of their files, told apart where they are the same."""
-    names = [Path(path).name.split(".")[0] or path for path in (layouts, other) if path is not None]
+    names = [Path(path).name.split(".")[0] or path for path in paths]
     return names if len(set(names)) == len(names) else [f"{name} ({at})" for at, name in enumerate(names, 1)]
 
 
@@ -88,9 +91,19 @@ class Workspace:
 
     def scorer(self, system: int, code: int, choices: Choices) -> PageScorer:
         """What scores versions of a page by the choices of a request."""
-        grid = choices.grid(self.pages.grid(system, code))
-        if grid.rows > MOST_ROWS or grid.cols > MOST_COLS:
-            raise BadRequestError(f"the studio draws screens of up to {MOST_ROWS}x{MOST_COLS} cells, found {grid}.")
+        grid = choices.grid(drawn_part(self.pages.grid(system, code)))
         return self.pages.scorer(
-            system, code, grid, metrics=(choices.metric,), gain=choices.gain, candidates=choices.candidates
+            system,
+            code,
+            grid,
+            metrics=(choices.metric,),
+            gain=choices.gain,
+            candidates=choices.candidates,
+            work=self._work(grid.rows, self.pages.judged_items(system, code)),
         )
+
+    def _work(self, rows: int, items: int) -> float:
+        """The most work for the ideal of a page: limited, since others wait for it, unless more than usual is asked."""
+        work = self.pages.settings.work
+        size = max(1.0, rows / _USUAL_ROWS, items / _USUAL_ITEMS)
+        return work if work > Settings.work else min(work, _WORK / size**2)

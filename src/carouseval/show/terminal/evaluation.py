@@ -6,9 +6,9 @@ from typing import Any
 from rich.text import Text
 
 from carouseval.evaluation.check import Check
-from carouseval.evaluation.notices import COUNTS
 from carouseval.evaluation.results import Evaluation
 from carouseval.evaluation.settings import Settings
+from carouseval.evaluation.tally import COUNTS
 from carouseval.show.terminal.text_blocks import sentences, small_table
 
 _MOST_SEGMENTS = 40

@@ -208,9 +208,9 @@ def test_empty_cells_are_outlined_and_hold_no_number() -> None:
 
 
 def test_large_tables_are_drawn_without_numbers() -> None:
-    grid = cv.Grid(80, 80)
+    grid = cv.Grid(70, 70)
     svg = drawn(cv.charts.heatmap(np.ones(grid.shape), "large", grid))
-    assert len(marks(svg, "rect")) == 6400
+    assert len(marks(svg, "rect")) == 4900
     assert not marks(svg, "text")
 
 

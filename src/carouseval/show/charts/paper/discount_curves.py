@@ -81,7 +81,7 @@ def _fit_panel(
 def _title(discount: Discount, scores: Scores) -> alt.TitleParams:
     label = str(discount).replace("(", ": ", 1).removesuffix(")")
     numbers = f"rho={scores.spearman:.4f}, r={scores.pearson:.4f}, MSE={scores.mse:.4f}"
-    return alt.TitleParams(_greek(label), subtitle=_greek(numbers))
+    return alt.TitleParams(_greek(label), fontSize=12, subtitle=_greek(numbers), subtitleFontSize=12)
 
 
 def _greek(text: str) -> str:

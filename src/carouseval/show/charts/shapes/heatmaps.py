@@ -12,16 +12,19 @@ from carouseval.errors import DataError
 from carouseval.metrics.grid import Array, Grid
 from carouseval.show.charts.chart import Chart
 from carouseval.show.charts.drawing import LEGEND_NUMBERS, chart_of, finished, numbered_axis
+from carouseval.show.charts.shapes.cell_blocks import CellBlocks
 from carouseval.show.charts.shapes.screens import as_table, cells, left_edges, position, value_range
 from carouseval.show.charts.theme import FAINT, PAPER, RAMP, TEXT
 
-_MAX_NUMBERED = 300  # cells of a heat map with numbers
-_WIDEST = 1100  # pixels of a heat map without numbers, if its cells can be that small
+_MAX_NUMBERED, _MAX_NUMBERED_SIDE = 300, 40  # cells of a heat map with numbers, and of its longer side
+_LONGEST = 1100  # pixels of the longer side of a heat map without numbers, if its cells can be that small
 _DARK_CELL = 0.68  # the share of the range of colours above which numbers are light
 
 
 def heatmap(table: ArrayLike, title: str = "", grid: Grid | None = None, value_title: str = "weight") -> Chart:
     """Draw a table in the shape of the screen, with gaps between swipe pages and numbers unless it is large.
+
+    Of more than 5,000 cells it draws the means of blocks, and says so below the title.
 
     Parameters
     ----------
@@ -49,9 +52,10 @@ def heatmap(table: ArrayLike, title: str = "", grid: Grid | None = None, value_t
     grid = grid or Grid(*values.shape)
     length = max(60, min(180, 22 * grid.rows))
     legend = alt.Legend(title=value_title, gradientLength=length, tickCount=5, format=LEGEND_NUMBERS)
-    scale = color_scale(values, value_range(values))
+    squares = CellBlocks.of(values, grid)
+    scale = color_scale(squares.values, value_range(squares.values))
     color = alt.Color("value:Q", scale=scale, legend=legend)
-    return finished(shaded_table(values, title, grid, color), title or value_title, described(values, value_title))
+    return finished(shaded_table(squares, title, color), title or value_title, described(values, value_title))
 
 
 def heatmaps(tables: Mapping[str, ArrayLike], grid: Grid | None = None, columns: int = 2) -> Chart:
@@ -82,7 +86,7 @@ def heatmaps(tables: Mapping[str, ArrayLike], grid: Grid | None = None, columns:
     legend = alt.Legend(title="shade: share of the table's maximum", orient="top", gradientLength=240, tickCount=5)
     color = alt.Color("share:Q", scale=alt.Scale(range=RAMP, domain=[0, 1]), legend=legend)
     values = {title: as_table(table, screen) for title, table in tables.items()}
-    charts = [shaded_table(table, title, screen, color) for title, table in values.items()]
+    charts = [shaded_table(CellBlocks.of(table, screen), title, color) for title, table in values.items()]
     alternative = " ".join(f"{title}: {described(table, 'value')}" for title, table in values.items())
     return finished(alt.concat(*charts, columns=columns, spacing=24), ", ".join(tables), alternative)
 
@@ -114,39 +118,42 @@ def described(table: Array, value_title: str) -> str:
 
 
 def shaded_table(
-    table: Array, title: str, grid: Grid, color: alt.Color, ends: tuple[float, float] | None = None
+    squares: CellBlocks, title: str, color: alt.Color, ends: tuple[float, float] | None = None
 ) -> alt.LayerChart:
     """A table in the shape of the screen in these colours, with numbers unless it is large.
 
     ``ends`` are those of the colours, where they are not those of the table.
     """
-    numbered = table.size <= _MAX_NUMBERED
+    table, grid = squares.values, squares.grid
+    numbered = table.size <= _MAX_NUMBERED and max(table.shape) <= _MAX_NUMBERED_SIDE
     texts = _numbers(table) if numbered else [""] * table.size
     data: list[dict[str, Any]] = [
-        {**cell, "text": text} for cell, text in zip(cells(table, grid, ends), texts, strict=True)
+        {**cell, **squares.place(cell["row"], cell["col"]), "text": text}
+        for cell, text in zip(cells(table, grid, ends), texts, strict=True)
     ]
     centres = (left_edges(grid) + 0.5).tolist()
     right = centres[-1] + 0.5
     place = position(
         [0, right],
         [0, grid.rows],
-        numbered_axis(centres, "column"),
-        numbered_axis([row + 0.5 for row in range(grid.rows)], "row"),
+        numbered_axis(centres, "column", squares.cols),
+        numbered_axis([row + 0.5 for row in range(grid.rows)], "row", squares.rows),
     )
-    squares = chart_of(data)
-    filled = squares.transform_filter("isValid(datum.value)")
+    drawn = chart_of(data)
+    filled = drawn.transform_filter("isValid(datum.value)")
     ink = alt.when(f"datum.share > {_DARK_CELL}").then(alt.value(PAPER)).otherwise(alt.value(TEXT))
     layers = [
         filled.mark_rect(stroke=PAPER, strokeWidth=0.6).encode(
             **place, color=color, tooltip=["row:O", "col:O", "value:Q"]
         ),
-        squares.transform_filter("!isValid(datum.value)").mark_rect(fill=PAPER, stroke=FAINT).encode(**place),
+        drawn.transform_filter("!isValid(datum.value)").mark_rect(fill=PAPER, stroke=FAINT).encode(**place),
     ]
     if numbered:
         layers.append(filled.mark_text(fontSize=11, aria=False).encode(x="xc:Q", y="yc:Q", text="text:N", color=ink))
-    small = max(5.0, min(15.0, _WIDEST / right))
+    small = max(5.0, min(15.0, _LONGEST / max(right, grid.rows)))
     wide, high = (max(24, 9 + 6.2 * max(map(len, texts))), 22) if numbered else (small, small)
-    return alt.LayerChart(layer=layers, width=wide * right, height=high * grid.rows, title=title)
+    heading = alt.TitleParams(title, subtitle=squares.note) if squares.note else title
+    return alt.LayerChart(layer=layers, width=wide * right, height=high * grid.rows, title=heading)
 
 
 def _numbers(table: Array) -> list[str]:

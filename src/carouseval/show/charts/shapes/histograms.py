@@ -61,6 +61,8 @@ def histogram(
         layers.append(chart_of([{"from": 0.0}]).mark_rule(color=INK, strokeDash=[4, 3]).encode(x=x))
     if math.isfinite(value):
         layers += _mean_layers(value, low, high, domain, top, x)
+    if low < domain[0] or high > domain[1]:
+        notes = f"{notes} Arrows: the interval goes on beyond the axis."
     width = _WIDTH + 60
     figure = alt.LayerChart(layer=layers, width=_WIDTH, height=_HEIGHT, title=chart_title(title, notes, width))
     return finished(figure, title, alternative)
@@ -71,22 +73,31 @@ def _side(low: float, high: float) -> str:
 
 
 def _mean_layers(value: float, low: float, high: float, domain: list[float], top: int, x: alt.X) -> list[alt.Chart]:
-    """The mean above the bars, with its interval and its number."""
+    """The mean above the bars, with its number and its interval, which ends in arrows where it leaves the axis."""
     right = value > (domain[0] + domain[1]) / 2  # the number stands where there is more space
+    cut = [(domain[0], "left")] * (low < domain[0]) + [(domain[1], "right")] * (high > domain[1])
+    low, high = max(low, domain[0]), min(high, domain[1])
     place = {"from": value, "at": 1.09 * top, "text": f"mean {value:.4f}"}
+    beside = {"dx": -12, "align": "right"} if right else {"dx": 12, "align": "left"}
     y = alt.Y("at:Q")
     layers = [
         chart_of([place]).mark_point(filled=True, shape="diamond", size=110, color=INK, opacity=1).encode(x=x, y=y),
         chart_of([place | {"bottom": 0}])
         .mark_rule(color=INK, strokeWidth=1, strokeDash=[1, 3])
         .encode(x=x, y=y, y2="bottom:Q"),
-        chart_of([place | {"from": (low if right else high) if math.isfinite(low) else value}])
-        .mark_text(align="right" if right else "left", dx=-12 if right else 12, fontSize=13, color=INK)
+        chart_of([place | ({"from": low if right else high} if math.isfinite(low) and not cut else {})])
+        .mark_text(fontSize=13, color=INK, **({"dy": -13} if cut else beside))
         .encode(x=x, y=y, text="text:N"),
     ]
     if math.isfinite(low):
         rule = chart_of([{"from": low, "to": high, "at": 1.09 * top}])
         layers.append(rule.mark_rule(color=INK, strokeWidth=3).encode(x=x, x2="to:Q", y=y))
+    arrows = chart_of([{"from": end, "at": 1.09 * top, "shape": f"triangle-{side}"} for end, side in cut])
+    layers.append(
+        arrows.mark_point(filled=True, size=110, color=INK, opacity=1).encode(
+            x=x, y=y, shape=alt.Shape("shape:N", scale=None)
+        )
+    )
     return layers
 
 

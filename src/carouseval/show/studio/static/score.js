@@ -53,10 +53,11 @@ export function drawScore(board) {
   };
   card.bar.replaceChildren(...parts.map(segment));
   card.legend.replaceChildren(...parts.map(entry));
-  const notes = [...(score?.defects ?? [])];
+  const notes = [...(score?.notices ?? [])];
   if (score && STATUS[score.status]) notes.unshift(STATUS[score.status]);
   if (score && !score.losses) notes.push("Losses and the ideal page are shown for N2DCG_cat.");
   if (board.problem) notes.unshift(board.problem);
+  if (board.page.notice) notes.unshift(board.page.notice);
   card.notes.replaceChildren(...notes.map((note) => el("li", {}, note)));
 }
 

@@ -24,7 +24,7 @@ demo: $(INSTALLED)
 
 test: check
 	$(BIN)/python -m pytest -q --doctest-modules --pyargs carouseval
-	$(BIN)/python -m pytest -n auto $(if $(REQUIRE_ALL),--require-all) tests
+	$(BIN)/python -m pytest -n auto --dist loadgroup $(if $(REQUIRE_ALL),--require-all) tests
 
 define lint
 $(1)/ruff check .
@@ -46,7 +46,7 @@ test-lowest: $(LOWEST)/.installed
 	$(LOWEST)/bin/python -m pip freeze --requirement $(LOWEST)/constraints.txt | sed '/^##/,$$d'
 	$(call lint,$(LOWEST)/bin)
 	$(LOWEST)/bin/python -m pytest -q --doctest-modules --pyargs carouseval
-	$(LOWEST)/bin/python -m pytest -q -n auto -m "not slow" --ignore tests/test_pictures.py \
+	$(LOWEST)/bin/python -m pytest -q -n auto --dist loadgroup -m "not slow" --ignore tests/test_pictures.py \
 		--deselect tests/test_examples.py::test_home_pages_are_those_the_command_writes tests
 
 # The kernels' own tests with a module that watches memory and arithmetic, on Linux with GCC. ASan wants to be loaded first,
@@ -74,6 +74,8 @@ bench: $(INSTALLED)
 	$(BIN)/python benchmarks/genres.py --highs 2
 	$(BIN)/python benchmarks/repeats.py
 	$(BIN)/python benchmarks/evaluation.py
+	$(BIN)/python benchmarks/spark.py
+	$(BIN)/python benchmarks/spark_stage.py
 	$(BIN)/python benchmarks/comparison.py
 	$(BIN)/python benchmarks/attention.py
 	$(BIN)/python benchmarks/report.py
@@ -94,8 +96,8 @@ clean:
 	rm -rf .venv build dist out .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-# The environment: what the project and its tests need, at the versions of constraints.txt. setuptools builds cwl-eval,
-# which comes as source only.
+# The environment: what the project and its tests need, at the versions of constraints.txt. setuptools builds cwl-eval and pyspark,
+# which come as source only.
 $(READY): constraints.txt pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "carouseval needs Python 3.11 or later; try make PYTHON=python3.11")'
 	$(PYTHON) -m venv .venv
@@ -114,7 +116,7 @@ $(LOWEST)/.ready: pyproject.toml tests/lowest_versions.py
 	$(PYTHON) -m venv --clear $(LOWEST)
 	$(PYTHON) tests/lowest_versions.py > $(LOWEST)/constraints.txt
 	$(LOWEST)/bin/python -m pip install --quiet --upgrade pip
-	$(LOWEST)/bin/python -m pip install --quiet --constraint $(LOWEST)/constraints.txt scikit-build-core nanobind ninja cmake setuptools
+	$(LOWEST)/bin/python -m pip install --quiet --constraint $(LOWEST)/constraints.txt scikit-build-core nanobind ninja cmake setuptools wheel
 	@touch $@
 
 $(LOWEST)/.installed: $(LOWEST)/.ready $(SOURCES)

@@ -144,9 +144,9 @@ void draw_pairs(const Draws& draws, int64_t first, Pieces& pieces, uint8_t* one,
   for_each(pieces, [&](int64_t t) { pairs.draw(uint64_t(first) + uint64_t(t), one + t * cells, other + t * cells); });
 }
 
-void sign_flips(const Flips& flips, Pieces& pieces, uint8_t* reached) {
-  SignFlips counter(flips, pieces);
-  for (int64_t begin, end; pieces.next(begin, end);) counter.count(begin, end, reached);
+void sign_sums(const Flips& flips, Pieces& pieces, int64_t* sums) {
+  SignSums adder(flips, pieces);
+  for (int64_t begin, end; pieces.next(begin, end);) adder.add_up(begin, end, sums);
 }
 
 void resampled_sums(const Resamples& resamples, Pieces& pieces, double* sums) {
@@ -182,6 +182,6 @@ namespace CAROUSEVAL_ISA {
 extern const Kernels kernels;
 const Kernels kernels = {score<double>, score<float>,     score<uint8_t>,          score<int64_t>,
                          gains,         candidate_ideals, first_occurrence_ideals, correlations,
-                         draw_pairs,    sign_flips,       resampled_sums,          scan_chains,
+                         draw_pairs,    sign_sums,        resampled_sums,          scan_chains,
                          layout};
 }  // namespace CAROUSEVAL_ISA

@@ -81,13 +81,12 @@ struct Draws {
   int top_grade;          // relevant items are graded 1..top_grade
 };
 
-// Paired differences as whole numbers, whose sums under random signs are to be compared with one observed.
+// Paired differences as integers, to be added up under random signs.
 struct Flips {
   const int64_t* differences;  // users x pairs; no sum of them, nor twice one of them, leaves 64 bits
   const uint64_t* user;        // a number for each, which keys its signs
   int64_t users;
   int pairs;
-  const int64_t* least;  // by pair: a sum counts if it is at least so far from 0
   int64_t permutations;
   uint64_t seed;
 };
@@ -132,8 +131,8 @@ struct Kernels {
   void (*correlations)(const double* candidates, const double* target, int n, Pieces&, double* rho, double* r);
   // trials first + [begin, end), into two stacks of pages
   void (*draw_pairs)(const Draws&, int64_t first, Pieces&, uint8_t* one, uint8_t* other);
-  // by word of 64 permutations and pair: how many sums count; pieces of at most kFlipWords words
-  void (*sign_flips)(const Flips&, Pieces&, uint8_t* reached);
+  // sums, permutations x pairs; pieces of at most kFlipWords words
+  void (*sign_sums)(const Flips&, Pieces&, int64_t* sums);
   // sums, resamples x columns; pieces of at most kResampleWords words
   void (*resampled_sums)(const Resamples&, Pieces&, double* sums);
   // the first state that is never left, counted over all chains with the hub as the last state of each, or kNoAnswer

@@ -138,20 +138,20 @@ nb::tuple draw_pairs(uint64_t seed, int64_t first, size_t count, size_t rows, si
   return nb::make_tuple(to_numpy(std::move(one), {count, rows, cols}), to_numpy(std::move(other), {count, rows, cols}));
 }
 
-Out<uint8_t> sign_flips(In<int64_t, 2> differences, In<uint64_t, 1> user, In<int64_t, 1> least, int64_t permutations,
-                        uint64_t seed, int threads) {
+Out<int64_t> sign_sums(In<int64_t, 2> differences, In<uint64_t, 1> user, int64_t permutations, uint64_t seed,
+                       int threads) {
   const size_t users = differences.shape(0), pairs = differences.shape(1);
-  require(user.shape(0) == users && least.shape(0) == pairs, "every user must have a number, every pair its least");
+  require(user.shape(0) == users, "every user must have a number");
   require(pairs <= 1'000'000, "pairs must be at most 1,000,000");
-  require(permutations >= 0 && permutations <= int64_t(1) << 40, "permutations must be 0 to 2^40");
-  const Flips flips = {differences.data(), user.data(), int64_t(users), int(pairs), least.data(), permutations, seed};
+  require(permutations >= 0 && permutations <= int64_t(1) << 30, "permutations must be 0 to 2^30");
+  const Flips flips = {differences.data(), user.data(), int64_t(users), int(pairs), permutations, seed};
   const int64_t words = (permutations + 63) / 64, workers = std::max(1, threads);
   const int64_t turns = std::max<int64_t>(1, (words + workers * kFlipWords - 1) / (workers * kFlipWords));
   const int64_t piece = (words + turns * workers - 1) / (turns * workers);  // as many for each thread as for the others
-  Uninitialized<uint8_t> reached(size_t(words) * pairs);
+  Uninitialized<int64_t> sums(size_t(permutations) * pairs);
   parallel_for(words, std::max<int64_t>(1, piece), threads,
-               [&](Pieces& pieces) { active->sign_flips(flips, pieces, reached.data()); });
-  return to_numpy(std::move(reached), {size_t(words), pairs});
+               [&](Pieces& pieces) { active->sign_sums(flips, pieces, sums.data()); });
+  return to_numpy(std::move(sums), {size_t(permutations), pairs});
 }
 
 Out<double> resampled_sums(In<double, 2> values, In<uint64_t, 1> user, int64_t resamples, uint64_t seed, int threads) {
@@ -225,8 +225,8 @@ NB_MODULE(_native, m) {
         "Spearman's rho and Pearson's r of every candidate with the target.");
   m.def("draw_pairs", &draw_pairs, "seed"_a, "first"_a, "count"_a, "rows"_a, "cols"_a, "up_to"_a, "top_grade"_a,
         "threads"_a, "Pairs of random layouts of the same carousels.");
-  m.def("sign_flips", &sign_flips, "differences"_a, "user"_a, "least"_a, "permutations"_a, "seed"_a, "threads"_a,
-        "By word of 64 permutations and pair: how many sums are at least as far from 0 as `least`.");
+  m.def("sign_sums", &sign_sums, "differences"_a, "user"_a, "permutations"_a, "seed"_a, "threads"_a,
+        "By permutation and pair: the sum of differences, each with a random sign of its user's.");
   m.def("resampled_sums", &resampled_sums, "values"_a, "user"_a, "resamples"_a, "seed"_a, "threads"_a,
         "By resample and column: the sum of values, each times a Poisson number of its user's.");
   m.def("scan_chains", &scan_chains, "band"_a, "leave"_a, "start"_a, "lost"_a, "landing"_a, "cell"_a, "cells"_a,

@@ -1,5 +1,6 @@
 // Sums of differences under random signs, for the sign-flip test. A sign is a bit of a counter-based generator, keyed
-// by (seed, user, permutation), and sums are whole numbers: neither order nor pieces nor threads change a count.
+// by (seed, user, permutation), and sums are of integers: neither order nor pieces nor threads change them, and sums
+// over parts of the users add up.
 #pragma once
 
 #include <cstdint>
@@ -39,14 +40,14 @@ inline void transpose(const uint64_t* word, uint8_t* byte) {
 
 // Eight users at a time: the 256 sums their signs can give are written down once, then every permutation looks its own
 // up, which takes an eighth of the additions.
-class SignFlips {
+class SignSums {
  public:
-  SignFlips(const Flips& flips, Pieces& pieces)
+  SignSums(const Flips& flips, Pieces& pieces)
       : pieces_(pieces), flips_(flips), tiles_((flips.pairs + kTile - 1) / kTile), pattern_(64 * kFlipWords),
         sums_(64 * kFlipWords * tiles_ * kTile), table_(kPatterns * kTile) {}
 
-  // How many of the 64 permutations of each word take a pair's sum as far from 0 as wanted; at most kFlipWords words.
-  void count(int64_t begin, int64_t end, uint8_t* reached) {
+  // The sums of the permutations of words [begin, end), at most kFlipWords.
+  void add_up(int64_t begin, int64_t end, int64_t* out) {
     const int permutations = 64 * int(end - begin);
     for (int at = 0; at < permutations * tiles_ * kTile; ++at) sums_[at] = 0;
     for (int64_t first = 0; first < flips_.users; first += kTogether) {
@@ -57,15 +58,9 @@ class SignFlips {
         add(sums_.at(tile * kTile * permutations), permutations);
       }
     }
-    for (int64_t w = begin; w < end; ++w)
-      for (int k = 0; k < flips_.pairs; ++k) {
-        const int64_t left = flips_.permutations - 64 * w;
-        const int64_t* sum = sums_.at((k / kTile * permutations + 64 * int(w - begin)) * kTile + k % kTile);
-        int far = 0;
-        for (int p = 0; p < 64 && p < left; ++p)
-          far += sum[p * kTile] >= flips_.least[k] || -sum[p * kTile] >= flips_.least[k];
-        reached[w * flips_.pairs + k] = uint8_t(far);
-      }
+    for (int p = 0; p < permutations && 64 * begin + p < flips_.permutations; ++p)
+      for (int k = 0; k < flips_.pairs; ++k)
+        out[(64 * begin + p) * flips_.pairs + k] = sums_[(k / kTile * permutations + p) * kTile + k % kTile];
   }
 
  private:

@@ -16,6 +16,7 @@ KERNEL_TESTS = (
     "tests/evaluation/test_candidate_ideals.py",
     "tests/evaluation/test_first_occurrence.py",
     "tests/evaluation/test_evaluate_oracle.py",
+    "tests/comparison/test_merged_significance.py",
     "tests/comparison/test_significance.py",
     "tests/attention/test_rank_fit.py",
     "tests/study/test_simulation.py",

@@ -98,12 +98,12 @@ def defined(module: Path) -> Iterator[str]:
 
 
 def test_no_two_public_things_share_a_name() -> None:
-    """Commands are functions named as what they call; nothing else has another's name."""
+    """Commands are named as what they call, and what runs on Spark as on one machine; no other names are shared."""
     homes: dict[str, list[str]] = {}
     source = Path(cv.__file__).parent
     for module in sorted(source.rglob("*.py")):
         for name in dict.fromkeys(defined(module)):  # overloads are one function
-            command = module.parent.name == "cli" and name == module.stem
-            if not name.startswith("_") and not command:
+            namesake = module.parent.name in ("cli", "spark") and name == module.stem
+            if not name.startswith("_") and not namesake:
                 homes.setdefault(name, []).append(str(module.relative_to(source)))
     assert {name: places for name, places in homes.items() if len(places) > 1} == {}

@@ -31,7 +31,7 @@ def test_the_base_brings_no_charts() -> None:
     )
     assert base == {"numpy", "polars", "rich", "scipy", "typer"}
     assert {"altair", "vl-convert-python"} <= show
-    assert extras["all"] == ["carouseval[show]"]
+    assert extras["all"] == ["carouseval[show]", "carouseval[spark]"]
 
 
 def test_what_is_installed_is_not_refused() -> None:
@@ -47,6 +47,10 @@ def test_a_chart_names_the_line_that_installs_it(monkeypatch: pytest.MonkeyPatch
     with pytest.raises(cv.CarousevalError) as error:
         cv.attention.recgaze_counts("all").chart()
     assert str(error.value) == f"a chart needs altair and vl_convert, which are not installed. {LINE}"
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    with pytest.raises(cv.CarousevalError) as error:
+        cv.attention.recgaze_counts("all").chart()
+    assert str(error.value) == f"a chart needs altair, jinja2 and vl_convert, which are not installed. {LINE}"
 
 
 @pytest.mark.parametrize(

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from carouseval import errors as errors
     from carouseval import evaluation as evaluation
     from carouseval import metrics as metrics
+    from carouseval import spark as spark
     from carouseval import study as study
     from carouseval.building.event_judgments import EventJudgments as EventJudgments
     from carouseval.building.event_judgments import judgments_from_events as judgments_from_events
@@ -111,6 +112,7 @@ else:
             "errors",
             "evaluation",
             "metrics",
+            "spark",
             "study",
         ),
     )

@@ -78,14 +78,9 @@ def correlations(
 def draw_pairs(
     seed: int, first: int, count: int, rows: int, cols: int, up_to: NDArray[np.uint64], top_grade: int, threads: int
 ) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]: ...
-def sign_flips(
-    differences: NDArray[np.int64],
-    user: NDArray[np.uint64],
-    least: NDArray[np.int64],
-    permutations: int,
-    seed: int,
-    threads: int,
-) -> NDArray[np.uint8]: ...
+def sign_sums(
+    differences: NDArray[np.int64], user: NDArray[np.uint64], permutations: int, seed: int, threads: int
+) -> NDArray[np.int64]: ...
 def resampled_sums(
     values: NDArray[np.float64], user: NDArray[np.uint64], resamples: int, seed: int, threads: int
 ) -> NDArray[np.float64]: ...

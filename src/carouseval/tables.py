@@ -44,6 +44,7 @@ class Table:
     header: tuple[str, ...] = ()  # all columns, by the user's names
     id_types: Mapping[str, pl.DataType] = field(default_factory=dict)
     sound: set[str] = field(default_factory=set)  # columns whose bytes in the files were checked
+    part: bool = False  # the lines of some users, in no order: a line is named by its user instead of a number
 
     def __contains__(self, column: str) -> bool:
         return column in self.names
@@ -195,7 +196,7 @@ class Table:
         if isinstance(value, pl.Series):
             value = value.to_list()
         problem = f"column {self.names[column.name]}, {where}: found {_format_value(value)}"
-        more = f" ({total:,} such lines)" if total > 1 else ""
+        more = f" ({'one of several' if self.part else f'{total:,}'} such lines)" if total > 1 else ""
         remedy = column.remedy
         if column.kind == "id" and self._id_type(column) == pl.Int64 and value not in (None, ""):
             remedy = "In the other tables it holds integers of at most 64 bits. Use the same type of id in all tables."
@@ -204,6 +205,8 @@ class Table:
 
     def where(self, record: int) -> str:
         """The line of a record, and its file if there are several."""
+        if self.part:
+            return self._owner_of(record)
         for file in self.files:
             with read_errors(file):
                 height = file.records.select(pl.len()).collect(engine="streaming").item() if len(self.files) > 1 else 0
@@ -211,6 +214,21 @@ class Table:
                 return file.where(record) + (f" of {file.path}" if len(self.files) > 1 else "")
             record -= height
         return f"line {record + 1}"
+
+    def _owner_of(self, record: int) -> str:
+        """The user of a record or, where there are no users, its first id."""
+        owner = "user_id" if "user_id" in self else next(c.name for c in self.columns if c.kind == "id")
+        lines = self.records.filter(pl.col(RECORD) == record)
+        with self.read_errors():
+            return f"{self.names[owner]} {_format_value(lines.select(owner).collect().item(0, 0))}"
+
+    def in_brackets(self, record: int) -> str:
+        """The line of a record, to follow what it holds; nothing where lines have no number."""
+        return "" if self.part else f" ({self.where(record)})"
+
+    def where_is(self, condition: pl.Expr) -> str:
+        """The same for the first record that meets a condition."""
+        return "" if self.part else self.in_brackets(self.find(condition)[0])
 
     def read_errors(self) -> AbstractContextManager[None]:
         """Turn what Polars raises while it reads this table into a ``DataError``."""

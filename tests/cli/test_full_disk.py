@@ -34,6 +34,7 @@ COMMANDS = {
     "greedy.parquet": f"adds candidates.parquet {TABLES} --greedy --rows 2 --pages",
     "gains.parquet": f"adds candidates.parquet {TABLES} --per-user",
     **{f"sample-{kind}": f"sample --format {kind}" for kind in ("parquet", "csv", "ndjson")},
+    "report.html": f"report new.parquet {TABLES} --out",
     "paper": "reproduce --out",
     "fitted.json": "fit bratislava --discount d_t --out",
     **{f"fit{kind}": "fit bratislava --discount d_t --chart" for kind in (".svg", ".png", ".html")},

@@ -15,13 +15,13 @@ from scipy import stats
 
 import carouseval as cv
 from carouseval import _native
+from carouseval.comparison.resampled_sums import user_hashes
 from carouseval.comparison.significance import (
     CORRECTIONS,
     TESTS,
     adjusted_p_values,
     p_values,
     sign_flip,
-    user_hashes,
 )
 from carouseval.metrics.grid import Array
 

@@ -85,7 +85,7 @@ def test_the_ideal_page_scores_1(kind: str, with_items: bool, settings: dict[str
             page = pages.page(0, name.code)
             scorer = pages.scorer(0, name.code, page.grid)
             before = scorer.score(page.rows)
-            if before.ideal and not before.bounded and before.status == "scored":
+            if before.ideal and before.gap == 0 and before.status == "scored":
                 ideal = scorer.ideal_rows(page.rows)
                 after = scorer.score(ideal)
                 assert after.score == 1.0

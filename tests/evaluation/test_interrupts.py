@@ -34,9 +34,8 @@ texts = pl.Series(["a" * 2**20, "b" * 2**20]).gather(np.arange(2**20) % 2)
 KERNELS = {
     "permutations": """
 users = np.arange(100_000, dtype=np.uint64)
-differences, least = np.ones((len(users), 4), np.int64), np.ones(4, np.int64)
 start()
-_native.sign_flips(differences, users, least, 2**30, 0, {threads})
+_native.sign_sums(np.ones((len(users), 4), np.int64), users, 2**22, 0, {threads})
 """,
     "resamples": """
 users = np.arange(100_000, dtype=np.uint64)

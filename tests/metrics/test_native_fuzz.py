@@ -179,13 +179,12 @@ def draw_pairs(rng: Generator) -> Arguments:
     }
 
 
-def sign_flips(rng: Generator) -> Arguments:
+def sign_sums(rng: Generator) -> Arguments:
     users, pairs = size(rng), size(rng, most=17)
     most = int(rng.choice([3, 2**61 // max(users, 1)]))
     return {
         "differences": rng.integers(-most, most, (users, pairs)),
         "user": rng.integers(0, 2**64, users, dtype=np.uint64),
-        "least": rng.integers(-most, most, pairs),
         "permutations": int(rng.choice([0, 1, 63, 64, 65, 2500])),
         "seed": int(rng.integers(2**63)),
     }
@@ -354,7 +353,7 @@ STREAMS = ("text_hashes", "scan_json")  # what they are given can be read once
 MAKERS: dict[str, Callable[[Generator], Arguments]] = {
     made.__name__: made
     for made in (
-        score, layout, candidate_ideals, first_occurrence_ideals, correlations, draw_pairs, sign_flips,
+        score, layout, candidate_ideals, first_occurrence_ideals, correlations, draw_pairs, sign_sums,
         resampled_sums, scan_chains,
         page_runs, shown_carousels, read_pages, score_hits, gather_candidates, largest_first,
         order_within, judged_twice, text_hashes, scan_json,

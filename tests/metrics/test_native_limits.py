@@ -117,8 +117,10 @@ LIMITS: dict[str, tuple[str, tuple[Any, ...]]] = {
     "the items of a row must fit its slots and weights": ("first_occurrence_ideals", (*first_page(copies=2), 10, 1)),
     "the rows of an item must be among its page's": ("first_occurrence_ideals", (*first_page(row=1), 10, 1)),
     "pairs must be at most 1,000,000": (
-        "sign_flips",
-        (np.empty((0, 1_000_001), np.int64), np.empty(0, np.uint64), np.empty(1_000_001, np.int64), 10, 0, 1),
+        "sign_sums", (np.empty((0, 1_000_001), np.int64), np.empty(0, np.uint64), 10, 0, 1),
+    ),
+    "permutations must be 0 to 2\\^30": (
+        "sign_sums", (np.empty((0, 1), np.int64), np.empty(0, np.uint64), 2**30 + 1, 0, 1),
     ),
     "the band of a chain must have at most 100,000,000 entries": (
         "scan_chains",

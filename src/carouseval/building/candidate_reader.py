@@ -10,7 +10,7 @@ from carouseval.building.candidate_carousels import CandidateCarousels, CurrentP
 from carouseval.errors import DataError, ParameterError, warn
 from carouseval.evaluation import page_defects, schema
 from carouseval.evaluation.defect_lines import describe_defects
-from carouseval.evaluation.notices import large_gains, no_category, not_proven, uncategorised
+from carouseval.evaluation.notices import large_gains, no_category, not_proven
 from carouseval.evaluation.per_page import page_names
 from carouseval.evaluation.plan import ScoringPlan
 from carouseval.evaluation.reading.inputs import NEEDS_CATEGORIES, Inputs, JudgedSources
@@ -19,6 +19,7 @@ from carouseval.evaluation.scoring.page_ideals import PageIdeals
 from carouseval.evaluation.scoring.page_scores import divisor, gaps
 from carouseval.evaluation.settings import Settings
 from carouseval.evaluation.shown_tables import items_of
+from carouseval.evaluation.tally import Relevances, uncategorised
 from carouseval.metrics.grid import Array, Grid, IntArray
 from carouseval.progress import Progress
 from carouseval.tables import RECORD, Table, TableLike, in_memory
@@ -148,7 +149,7 @@ def _read(
         counts["uncategorised"] = uncategorised(inputs) if plan.needs_categories else 0
         if counts["uncategorised"]:
             warn(no_category(inputs, counts["uncategorised"]))
-        for defect in large_gains(inputs):
+        for defect in large_gains(inputs, Relevances.of(inputs)):
             warn(str(defect))
         source = "none" if inputs.judged.membership is None else inputs.judged.membership.source
         config = plan.config() | {

@@ -95,6 +95,7 @@ def adds(
     ] = None,
     out: Annotated[Path | None, typer.Option(help=options.OUT)] = None,
     chart: chart_options.ChartOption = None,
+    chart_theme: chart_options.ThemeOption = "light",
     format: options.OutputFormat = Format.table,
 ) -> None:
     """Show what each candidate carousel would add to the score.
@@ -141,5 +142,5 @@ def adds(
         write_frame(per_user, result.per_user)
     if out is not None:
         result.save(out)
-    chart_options.save_chart(result, chart)
+    chart_options.save_chart(result, chart, chart_theme)
     emit(result, format)

@@ -62,6 +62,7 @@ def compare(
     out: Annotated[Path | None, typer.Option(help=options.OUT)] = None,
     chart: chart_options.ChartOption = None,
     chart_kind: chart_options.ComparisonKind = "differences",
+    chart_theme: chart_options.ThemeOption = "light",
     format: options.OutputFormat = Format.table,
 ) -> None:
     """Compare systems on the same users, with significance tests.
@@ -118,9 +119,9 @@ def compare(
     if out is not None:
         result.save(out)
     if variations is not None and chart_kind == "sensitivity":
-        chart_options.save_chart(variations, chart)
+        chart_options.save_chart(variations, chart, chart_theme)
     else:
-        chart_options.save_chart(result, chart, chart_kind)
+        chart_options.save_chart(result, chart, chart_theme, chart_kind)
     planned = None if plan is None else result.plan(plan)
     more = {} if variations is None else {"sensitivity": variations.to_dict()}
     more |= {} if planned is None else {"plan": planned.to_dict()}

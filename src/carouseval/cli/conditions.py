@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import typer
 
 from carouseval.errors import ParseError
-from carouseval.evaluation.notices import COUNTS
 from carouseval.evaluation.results import Evaluation
+from carouseval.evaluation.tally import COUNTS
 from carouseval.metrics.validation import did_you_mean, quoted
 
 _OPERATORS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from carouseval.cli import chart_options, options
+from carouseval.cli import chart_options, options, spark_engine
 from carouseval.cli.output import Format, emit, note_assumptions, progress_bar
 from carouseval.cli.settings_options import with_settings
 
@@ -17,6 +17,7 @@ carouseval evaluate layouts.parquet judgments.parquet -m "N2DCG_cat(d_rpb)" -m "
 carouseval evaluate layouts.parquet judgments.parquet --per-page scores.parquet --fail-if "N2DCG_cat < 0.42"
 carouseval evaluate layouts.parquet judgments.parquet --by device --chart means.svg --chart-kind means
 carouseval evaluate pages.ndjson clicks.ndjson --columns user_id=customer --columns relevance=clicked --format json
+carouseval evaluate layouts/ judgments.parquet --engine spark --master 'local[2]' --per-page scores
 """
 
 
@@ -27,11 +28,14 @@ def evaluate(
     items: options.ItemsOption = None,
     *,
     settings: dict[str, Any],
-    per_page: options.PerPage = None,
-    per_user: options.PerUser = None,
+    engine: spark_engine.EngineOption = "local",
+    master: spark_engine.MasterOption = None,
+    per_page: spark_engine.PagesOption = None,
+    per_user: spark_engine.UsersOption = None,
     out: Annotated[Path | None, typer.Option(help=options.OUT)] = None,
     chart: chart_options.ChartOption = None,
     chart_kind: chart_options.EvaluationKind = "distribution",
+    chart_theme: chart_options.ThemeOption = "light",
     fail_if: Annotated[
         list[str],
         typer.Option(
@@ -53,12 +57,28 @@ def evaluate(
     from carouseval.show.terminal.evaluation import evaluation as draw
 
     conditions = parse_conditions(fail_if, settings["metrics"])
+    spark_engine.check_engine(engine, master)
+    pages_folder, users_folder = (
+        path if spark_engine.is_folder(engine, path) else None for path in (per_page, per_user)
+    )
+    per_page, per_user = (None if pages_folder else per_page, None if users_folder else per_user)
     check_outputs(per_page, per_user)
     check_outputs(out, kinds=RESULTS)
     check_outputs(per_page, per_user, out, kinds=(*TABLES, *RESULTS), inputs=(layouts, judgments, items))
     chart_options.check_chart(chart, (layouts, judgments, items))
-    with progress_bar() as bar:
-        result = run(layouts, judgments, items, progress=bar, **settings)
+    if engine == "spark":
+        needs_users = chart is not None and chart_kind == "distribution"
+        result = spark_engine.evaluate_on_spark(
+            {"layouts": layouts, "judgments": judgments, "items": items},
+            settings,
+            master,
+            per_page=pages_folder,
+            per_user=users_folder,
+            collect=per_page is not None or per_user is not None or needs_users,
+        )
+    else:
+        with progress_bar() as bar:
+            result = run(layouts, judgments, items, progress=bar, **settings)
     note_assumptions(result.config)
     if per_page is not None:
         write_frame(per_page, result.per_page)
@@ -66,6 +86,6 @@ def evaluate(
         write_frame(per_user, result.per_user)
     if out is not None:
         result.save(out)
-    chart_options.save_chart(result, chart, chart_kind)
+    chart_options.save_chart(result, chart, chart_theme, chart_kind)
     emit(result, format, lambda width: draw(result, width))
     exit_on_failure(condition.failure(result) for condition in conditions)

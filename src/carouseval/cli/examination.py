@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from carouseval.cli.chart_options import ChartOption, check_chart, save_chart
+from carouseval.cli.chart_options import ChartOption, ThemeOption, check_chart, save_chart
 from carouseval.cli.options import GRID, OutputFormat, PageSize
 from carouseval.cli.output import Format, emit
 
@@ -29,6 +29,7 @@ def examination(
     name: Annotated[str | None, typer.Option(help="Name of the counts. Default: the name of the table.")] = None,
     out: Annotated[Path | None, typer.Option(help="Write the counts to this JSON file.")] = None,
     chart: ChartOption = None,
+    chart_theme: ThemeOption = "light",
     format: OutputFormat = Format.table,
 ) -> None:
     """Count examined cells in your own eye-tracking logs.
@@ -45,5 +46,5 @@ def examination(
     counts = examination_from_screens(table, screen, screens, name)
     if out is not None:
         counts.save(out)
-    save_chart(counts, chart, grid=screen)
+    save_chart(counts, chart, chart_theme, grid=screen)
     emit(counts, format, lambda _: draw(counts, screen))

@@ -47,6 +47,7 @@ def explain(
     per_page: options.PerPage = None,
     chart: chart_options.ChartOption = None,
     chart_kind: chart_options.ExplanationKind = "waterfall",
+    chart_theme: chart_options.ThemeOption = "light",
     format: options.OutputFormat = Format.table,
 ) -> None:
     """Show where a system's pages lose score.
@@ -73,9 +74,9 @@ def explain(
     if view is not None:
         view = replace(view, reason=with_option_names(view.reason))
     if draws_page and view is not None:
-        chart_options.save_chart(view, chart)
+        chart_options.save_chart(view, chart, chart_theme)
     else:
-        chart_options.save_chart(result, chart, chart_kind)
+        chart_options.save_chart(result, chart, chart_theme, chart_kind)
     more = {"worst": result.worst.head(worst).to_dicts()} | ({} if view is None else {"page": view.to_dict()})
     emit(result, format, lambda width: draw(result, worst, view, width), more)
 

@@ -78,6 +78,7 @@ def judgments(
         Path | None, typer.Option(help="Write the judgments to this .parquet, .csv or .ndjson file.")
     ] = None,
     chart: chart_options.ChartOption = None,
+    chart_theme: chart_options.ThemeOption = "light",
     format: options.OutputFormat = Format.table,
 ) -> None:
     """Turn a log of plays, minutes, ratings or thumbs into judgments.
@@ -106,7 +107,7 @@ def judgments(
         result = run(events, value, progress=bar, **chosen)
     if out is not None:
         write_frame(out, result.judgments)
-    chart_options.save_chart(result, chart)
+    chart_options.save_chart(result, chart, chart_theme)
     emit(result, format, lambda _: draw(result))
     done = f"Wrote {number(result.judgments.height, 'judgment')} to {out}."
     typer.echo("Not written: give --out." if out is None else done, err=True)

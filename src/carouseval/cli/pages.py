@@ -78,6 +78,7 @@ def pages(
         ),
     ] = None,
     chart: chart_options.ChartOption = None,
+    chart_theme: chart_options.ThemeOption = "light",
     format: options.OutputFormat = Format.table,
 ) -> None:
     """Make pages from a recommender's scores.
@@ -108,7 +109,7 @@ def pages(
     if out is not None:
         write_frame(out, layouts)
     summary = PageSummary.of(layouts, {"grid": asdict(screen)} | settings | {"columns": names})
-    chart_options.save_chart(summary, chart)
+    chart_options.save_chart(summary, chart, chart_theme)
     emit(summary, format)
     typer.echo(f"wrote {out}" if out else "carouseval: the pages were not written; give --out pages.parquet.", err=True)
 

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from carouseval.cli.chart_options import ChartOption, check_chart, save_chart
+from carouseval.cli.chart_options import ChartOption, ThemeOption, check_chart, save_chart
 from carouseval.cli.options import OutputFormat
 from carouseval.cli.output import Format, emit
 
@@ -37,6 +37,7 @@ def recgaze(
         ),
     ] = None,
     chart: ChartOption = None,
+    chart_theme: ThemeOption = "light",
     format: OutputFormat = Format.table,
 ) -> None:
     """Count examined cells in RecGaze's raw logs.
@@ -59,5 +60,5 @@ def recgaze(
     if format is not Format.table:  # the table includes them
         for note in logs.audit["all"].notes:
             typer.echo(f"carouseval: {note}", err=True)
-    save_chart(logs, chart)
+    save_chart(logs, chart, chart_theme)
     emit(logs, format, lambda _: draw(logs))

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from carouseval.cli.chart_options import ChartOption, check_chart, save_chart
+from carouseval.cli.chart_options import ChartOption, ThemeOption, check_chart, save_chart
 from carouseval.cli.options import GRID, OutputFormat, PageSize, VisibleRows, choice_parser
 from carouseval.cli.output import Format, emit, progress_bar
 from carouseval.study.choices import DISCOUNTS, THRESHOLDS, TRUTH, Mode, Stream
@@ -69,6 +69,7 @@ def simulate(
     ] = DEFAULT_THRESHOLDS,
     share: Annotated[float, typer.Option(help="Share of relevant items.")] = 0.15,
     chart: ChartOption = None,
+    chart_theme: ThemeOption = "light",
     format: OutputFormat = Format.table,
 ) -> None:
     """Run the paper's simulation of paired layouts.
@@ -98,5 +99,5 @@ def simulate(
             categories,
             progress=step(bar, "pairs"),
         )
-    save_chart(study, chart)
+    save_chart(study, chart, chart_theme)
     emit(study, format)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Unpack
 
 import numpy as np
@@ -17,18 +18,22 @@ from carouseval.comparison.pair_tests import PairTests
 from carouseval.comparison.run_pages import RunPages, linear_metrics, unjudged_gain
 from carouseval.comparison.significance import Test
 from carouseval.comparison.summary import unmatched_systems
-from carouseval.comparison.systems import RESULT_COLUMNS, Systems, evaluate_systems, runs_by_system
+from carouseval.comparison.systems import (
+    RESULT_COLUMNS,
+    Systems,
+    evaluate_systems,
+    left_out,
+    require_same_ideals,
+    runs_by_system,
+)
 from carouseval.comparison.user_scores import UserScores
-from carouseval.errors import DataError, ParameterError, warn
+from carouseval.errors import ParameterError, warn
 from carouseval.evaluation.mean_estimates import FEW_USERS, mean_of
-from carouseval.evaluation.outcomes import SCORED
 from carouseval.evaluation.plan import ScoringPlan
 from carouseval.evaluation.results import Evaluation, weight_of
 from carouseval.evaluation.settings import Settings, SettingsDict, takes_settings
 from carouseval.progress import Progress
 from carouseval.tables import TableLike
-
-_PAGE_KEYS = ("user_id", "page_id")
 
 
 @takes_settings
@@ -128,31 +133,40 @@ def compare(
         weighted=options.weight is not None,
         threads=plan.threads,
     )
-    _check_names(plan)
+    check_names(plan)
     pages = {name: [RunPages() for _ in of_system] for name, of_system in tables.items()}
     evaluations = evaluate_systems(tables, judgments, items, plan, progress, pages)
-    _check_ideals(evaluations)
+    require_same_ideals(evaluations, plan)
     shown = {name: [run.shown for run in several] for name, several in pages.items()}
     shares = {name: system_shares(shown, name if name in plan.metrics else None) for name in plan.names}
     gains = {
         name: [run.with_unjudged_gain(result) for run, result in zip(pages[name], results, strict=True)]
         for name, results in evaluations.items()
     }
+
+    def mean_of_system(name: str, metric: str) -> SystemMean:
+        values, weights = scores.of_system(metric, name)
+        if not tests.runs_vary:
+            values = values.mean(axis=1, keepdims=True)
+        low, high = CrossedMeans.of_system(values, weights).estimate(1).interval(tests.ci)
+        mean, without = mean_of(values.mean(axis=1), weights), left_out(evaluations[name], len(values), metric)
+        return SystemMean(mean, low, high, len(values), without)
+
     by, columns = list(options.by_columns), [*tests.metrics, *map(unjudged_gain, linear_metrics(plan))]
     scores = UserScores.of(gains, columns, [])
     _check_runs(scores, tests.metrics)
-    pairs = _without_unmatched(tests.table(tests.pairs(scores)), evaluations)
+    pairs = without_unmatched(tests.table(tests.pairs(scores)), evaluations)
     used = " or ".join(pairs["test"].unique(maintain_order=True))
     segments = tests.table(tests.segments(UserScores.of(gains, columns, by)), by) if by else pl.DataFrame()
     return Comparison(
         metrics=tests.metrics,
-        systems=_system_table(evaluations, scores, tests, shares),
+        systems=tabulate_systems(evaluations, mean_of_system, shares),
         pairs=pairs,
-        segments=_without_unmatched(segments, evaluations),
+        segments=without_unmatched(segments, evaluations),
         per_user=scores.per_user.drop(map(weight_of, columns), columns[len(tests.metrics) :], strict=False),
         evaluations={name: tuple(results) for name, results in evaluations.items()},
         config=next(iter(evaluations.values()))[0].config | tests.config() | {"test": used},
-        notice=_logged_notice(shares[tests.metrics[0]], pairs, plan),
+        notice=logged_notice(shares[tests.metrics[0]], pairs, plan),
     )
 
 
@@ -162,13 +176,18 @@ def _check_runs(scores: UserScores, metrics: Sequence[str]) -> None:
         lines = scores.lines.filter(pl.col("system") == name)
         users = scores.per_user.filter(pl.col("system") == name)
         if count > 1 and any(lines[metric].count() and not users[metric].count() for metric in metrics):
-            warn(
-                f"{name}: no user is scored in all {count} runs. Runs repeat a system on the same users; if these "
-                "tables hold the pages of different users, such as folds, concatenate them to one run."
-            )
+            warn(no_common_user(name, count))
 
 
-def _without_unmatched(pairs: pl.DataFrame, evaluations: Mapping[str, Sequence[Evaluation]]) -> pl.DataFrame:
+def no_common_user(system: str, runs: int) -> str:
+    """The warning about runs on different users."""
+    return (
+        f"{system}: no user is scored in all {runs} runs. Runs repeat a system on the same users; if these tables hold "
+        "the pages of different users, such as folds, concatenate them to one run."
+    )
+
+
+def without_unmatched(pairs: pl.DataFrame, evaluations: Mapping[str, Sequence[Evaluation]]) -> pl.DataFrame:
     """Pairs with no significant difference where pages do not match judgments by page_id: the scores mean nothing."""
     unmatched = unmatched_systems(evaluations)
     if pairs.is_empty() or not unmatched:
@@ -177,7 +196,7 @@ def _without_unmatched(pairs: pl.DataFrame, evaluations: Mapping[str, Sequence[E
     return pairs.with_columns(pl.col("significant", "^not_inferior$") & is_matched)
 
 
-def _logged_notice(shares: Mapping[str, SystemShares], pairs: pl.DataFrame, plan: ScoringPlan) -> str:
+def logged_notice(shares: Mapping[str, SystemShares], pairs: pl.DataFrame, plan: ScoringPlan) -> str:
     """Whether judgments were probably logged on one system's pages, by the first metric; if so, it is warned of too.
 
     With displayed candidates the choice of items is no part of the score, and logs favour nobody.
@@ -191,7 +210,8 @@ def _logged_notice(shares: Mapping[str, SystemShares], pairs: pl.DataFrame, plan
     return f"{logged.notice()} {logged.break_even_text(of_metric)}".strip()
 
 
-def _check_names(plan: ScoringPlan) -> None:
+def check_names(plan: ScoringPlan) -> None:
+    """Refuse names that would clash, and figures that cannot be tested."""
     for name in plan.settings.by_columns:
         if name in RESULT_COLUMNS:
             raise ParameterError(f"by={name!r} is a column of the results; give your column another name.")
@@ -202,63 +222,36 @@ def _check_names(plan: ScoringPlan) -> None:
         )
 
 
-def _check_ideals(evaluations: Mapping[str, Sequence[Evaluation]]) -> None:
-    """Refuse systems whose users have different ideal pages, as when they pin different rows."""
-    results = [(name, result) for name, of_system in evaluations.items() for result in of_system]
-    first = results[0][1]
-    if first.config["candidates"] == "displayed":
-        return
-    keys = [key for key in _PAGE_KEYS if all(key in result.per_page.columns for _, result in results)]
-    ideals = [name for name in (f"{metric}.ideal" for metric in first.metrics) if name in first.per_page.columns]
-    for column in ideals:
-        pages = pl.concat(
-            result.per_page.filter(pl.col("status") == SCORED).select(*keys, ideal=column, system=pl.lit(name))
-            for name, result in results
-        ).drop_nulls("ideal")
-        earlier = pages.select(*keys, pl.col("ideal", "system").first().over(keys).name.suffix(" before"))
-        differs = (pages["ideal"] - earlier["ideal before"]).abs() > 1e-9 * pages["ideal"].abs()
-        if differs.any():
-            odd = pages.with_columns(earlier["system before"]).filter(differs)
-            name, before, user = odd.sort("user_id").select("system", "system before", "user_id").row(0)
-            count = odd.filter((pl.col("system") == name) & (pl.col("system before") == before)).height
-            raise DataError(
-                f"{name}: {count:,} pages have a different ideal page than in {before}, first user_id={user!r}: "
-                "pinned rows or grids differ. Pin the same rows in all systems, or none."
-            )
+@dataclass(frozen=True)
+class SystemMean:
+    """The mean of a system by one metric, over users scored in every run, and the users who are left out of it."""
+
+    mean: float
+    low: float
+    high: float
+    users: int
+    left_out: int
 
 
-def _left_out(results: Sequence[Evaluation], users: int, metric: str) -> int:
-    """The users who are left out of a system's mean: those without a score in some run."""
-    if len(results) == 1:
-        return results[0].left_out(metric)
-    return pl.concat([result.per_page.select("user_id") for result in results])["user_id"].n_unique() - users
-
-
-def _system_table(
+def tabulate_systems(
     evaluations: Mapping[str, Sequence[Evaluation]],
-    scores: UserScores,
-    tests: PairTests,
+    mean_of_system: Callable[[str, str], SystemMean],
     shares: Mapping[str, Mapping[str, SystemShares]],
 ) -> pl.DataFrame:
+    """One line per system and metric; ``mean_of_system`` is called with both."""
     rows = []
     for name, results in evaluations.items():
         for metric in results[0].mean:
             means = [result.mean[metric] for result in results]
             row: dict[str, Any] = {"system": name, "metric": metric}
             if metric in results[0].figures:  # of the whole system: it has no interval
-                count = results[0].counts["users"]
-                row |= {"mean": float(np.mean(means)), "low": math.nan, "high": math.nan, "users": count}
+                of_system = SystemMean(float(np.mean(means)), math.nan, math.nan, results[0].counts["users"], 0)
             else:
-                values, weights = scores.of_system(metric, name)
-                if tests.run_effects == "fixed":
-                    values = values.mean(axis=1, keepdims=True)
-                low, high = CrossedMeans.of_system(values, weights).estimate(1).interval(tests.ci)
-                mean = mean_of(values.mean(axis=1), weights)
-                row |= {"mean": mean, "low": low, "high": high, "users": len(values)}
+                of_system = mean_of_system(name, metric)
+            row |= {"mean": of_system.mean, "low": of_system.low, "high": of_system.high, "users": of_system.users}
             spread = float(np.std(means, ddof=1)) if len(means) > 1 else None
-            left_out = 0 if metric in results[0].figures else _left_out(results, row["users"], metric)
             share = shares[metric][name]
-            row |= {"runs": len(results), "spread": spread, "left_out": left_out}
+            row |= {"runs": len(results), "spread": spread, "left_out": of_system.left_out}
             row["few_users"] = row["users"] < FEW_USERS
             rows.append(row | {"relevant_shown": share.relevant_shown, "judged_share": share.judged_share})
     return pl.DataFrame(rows, schema_overrides={"spread": pl.Float64})

@@ -28,6 +28,8 @@ from carouseval.evaluation.mean_estimates import MeanEstimate, UserShares, mean_
 from carouseval.metrics.grid import Array
 
 TIE = 1e-12  # smaller differences are rounding errors and count as ties
+# how much of the difference between two systems, and of the baseline's mean, is the mean of the system and the baseline
+PAIR_LOADINGS = np.array([1.0, 0.0]), np.array([-1.0, 1.0])
 
 
 @dataclass(frozen=True)
@@ -38,6 +40,13 @@ class RunVariance:
     cells: Array  # the part of what is peculiar to single scores
     assumed: Array  # up to a factor, if the runs of all systems vary alike
     df: float
+
+    @classmethod
+    def of_runs(cls, off: Array, cells: Array) -> "RunVariance":
+        """From the means of runs minus their mean, (runs, columns), and the variance of cells summed over runs."""
+        pairs = len(off) * (len(off) - 1)
+        variance = off.T @ off / pairs
+        return cls(variance, cells / pairs, variance, len(off) - 1)
 
 
 @dataclass(frozen=True)
@@ -71,7 +80,13 @@ class CrossedMeans:
         >>> round(estimate.mean, 3), round(estimate.error, 4), estimate.df
         (0.1, 0.0577, 2.0)
         """
-        return cls._of([system, baseline], [np.array([1.0, 0.0]), np.array([-1.0, 1.0])], weights, paired)
+        return cls._of([system, baseline], PAIR_LOADINGS, weights, paired)
+
+    @classmethod
+    def of_one_user(cls, means: Array, scale: float) -> "CrossedMeans":
+        """Means that rest on one user, or on none: nothing is known of how they vary."""
+        columns = len(means)
+        return cls(means, np.full(2 * (columns,), math.nan), np.zeros(3 * (columns,)), math.nan, (), scale)
 
     @classmethod
     def _of(
@@ -84,8 +99,7 @@ class CrossedMeans:
         average = np.array([mean_of(column, weights) for column in means.T])
         weighted = np.ones(len(means), bool) if weights is None else weights > 0
         if rests_on_one_user(len(means) if weights is None else weights[weighted]):
-            unknown = np.full(2 * (len(average),), math.nan)
-            return cls(average, unknown, np.zeros(3 * (len(average),)), math.nan, (), scale)
+            return cls.of_one_user(average, scale)
         off = (means - average)[weighted]
         weights = None if weights is None else weights[weighted]
         # sorted, so that the order of users has no effect on the last digits
@@ -99,7 +113,12 @@ class CrossedMeans:
             by_user=shares.second * np.einsum("ui,uj->ij", squares, off),
             third=shares.third * np.einsum("ui,uj,uk->ijk", cubes, off, off),
             df_users=shares.df,
-            by_run=tuple(_run_variances(runs, loadings, shares, paired)),
+            by_run=combined_runs(
+                [_run_variance(table, shares) for table in run_tables(runs, loadings, paired)],
+                [table.shape[1] for table in runs],
+                loadings,
+                paired,
+            ),
             scale=scale,
         )
 
@@ -176,18 +195,24 @@ def satterthwaite_df(users: float, df_users: float, runs: float, df_runs: float,
     return max((users + excess) ** 2 / (users**2 / df_users + charged**2 / df_runs), min(df_users, df_runs))
 
 
-def _run_variances(
-    scores: Sequence[Array], loadings: Sequence[Array], shares: UserShares, paired: bool
-) -> list[RunVariance]:
-    """What varies from run to run; nothing where every system has one run, or runs that are equal."""
+def run_tables(scores: Sequence[Array], loadings: Sequence[Array], paired: bool) -> list[Array]:
+    """Scores (users, runs, columns) whose runs vary: one table for each system, or one of all columns if paired."""
     if paired:
-        columns = np.tensordot(np.stack(scores, axis=2), np.array(loadings), 1)
-        part = _run_variance(columns, shares) if columns.shape[1] > 1 else None
-        return [] if part is None else [part]
-    parts = []
-    counts = [table.shape[1] for table in scores]
-    for table, loading, count in zip(scores, loadings, counts, strict=True):
-        part = _run_variance(table[:, :, None], shares) if count > 1 else None
+        return [np.tensordot(np.stack(scores, axis=2), np.array(loadings), 1)]
+    return [table[:, :, None] for table in scores]
+
+
+def combined_runs(
+    parts: Sequence[RunVariance | None], counts: Sequence[int], loadings: Sequence[Array], paired: bool
+) -> tuple[RunVariance, ...]:
+    """What varies from run to run, from the variances of :func:`run_tables` and every system's number of runs.
+
+    Nothing where every system has one run, or runs that are equal.
+    """
+    if paired:
+        return tuple(part for part in parts if part is not None)
+    combined = []
+    for part, count, loading in zip(parts, counts, loadings, strict=True):
         if part is None:
             continue
         spread = np.outer(loading, loading)
@@ -195,19 +220,21 @@ def _run_variances(
             if other_count == 1:  # varies as this system's runs do, without a mean over them
                 spread = spread + count * np.outer(other, other)
         variance, cells = float(part.variance[0, 0]), float(part.cells[0, 0])
-        parts.append(RunVariance(variance * spread, cells * spread, spread / count, part.df))
-    return parts
+        combined.append(RunVariance(variance * spread, cells * spread, spread / count, part.df))
+    return tuple(combined)
+
+
+def run_spread(columns: Array) -> float:
+    """How far apart the runs of a user are at most, from scores (users, runs, columns)."""
+    return float(np.ptp(columns, axis=1).max(initial=0.0))
 
 
 def _run_variance(columns: Array, shares: UserShares) -> RunVariance | None:
     """The variance of the mean over runs, from scores (users, runs, columns); None if runs do not vary."""
-    users, runs, _ = columns.shape
-    if float(np.ptp(columns, axis=1).max()) <= TIE:
+    if run_spread(columns) <= TIE:
         return None
-    share = np.broadcast_to(np.sqrt(shares.squares), users)
+    share = np.broadcast_to(np.sqrt(shares.squares), len(columns))
     run_means = np.einsum("u,urk->rk", share, columns)
     off_run = run_means - run_means.mean(axis=0)
-    variance = off_run.T @ off_run / (runs * (runs - 1))
     off = columns - columns.mean(axis=1, keepdims=True) - off_run
-    cells = shares.second * np.einsum("u,uri,urj->ij", share**2, off, off) / (runs * (runs - 1))
-    return RunVariance(variance, cells, variance, runs - 1)
+    return RunVariance.of_runs(off_run, shares.second * np.einsum("u,uri,urj->ij", share**2, off, off))

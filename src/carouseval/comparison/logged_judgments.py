@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from carouseval.comparison.crossed_effects import TIE
-from carouseval.evaluation.scoring.shown_items import ShownItems
+from carouseval.evaluation.scoring.shown_items import ShareCounts, ShownItems
 
 NEARLY_ALL = 0.99  # of the relevant items, and of all judged items, shown by the system that was logged
 FAR_FEWER = 0.1  # how much smaller the share of relevant items is that another system shows
@@ -43,21 +43,26 @@ class SystemShares:
     judged_share: float  # of the cells, those whose item is judged
     users: int  # with a relevant item
 
+    @classmethod
+    def of(cls, runs: Sequence[ShareCounts]) -> "SystemShares":
+        """From what each run shows."""
+        return cls(
+            relevant_shown=float(np.mean([run.share_of_relevant for run in runs])),
+            judged_shown=float(np.mean([run.share_of_judged for run in runs])),
+            judged_share=float(np.mean([run.judged_share for run in runs])),
+            users=runs[0].users,
+        )
+
 
 def system_shares(shown: Mapping[str, Sequence[ShownItems]], metric: str | None) -> dict[str, SystemShares]:
     """The shares of every system, from what its runs show; relevant are items by one metric, or by any."""
-    runs = [run for several in shown.values() for run in several]
-    common = np.logical_and.reduce([run.has_page for run in runs])
-    users = int((common & (runs[0].judged.relevant_items(metric) > 0)).sum())
-    return {
-        name: SystemShares(
-            relevant_shown=float(np.mean([run.relevant_shown(metric, common) for run in several])),
-            judged_shown=float(np.mean([run.judged_shown(common) for run in several])),
-            judged_share=float(np.mean([run.judged_share(common) for run in several])),
-            users=users,
-        )
-        for name, several in shown.items()
-    }
+    return {name: SystemShares.of(counts) for name, counts in share_counts(shown, metric).items()}
+
+
+def share_counts(shown: Mapping[str, Sequence[ShownItems]], metric: str | None) -> dict[str, list[ShareCounts]]:
+    """What every run shows, over the judgment sets that have a page in all of them."""
+    common = np.logical_and.reduce([run.has_page for several in shown.values() for run in several])
+    return {name: [run.counts(metric, common) for run in several] for name, several in shown.items()}
 
 
 @dataclass(frozen=True)

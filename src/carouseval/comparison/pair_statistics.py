@@ -58,6 +58,28 @@ class PairScores:
         return np.asarray(self.system.mean(axis=1) - self.baseline.mean(axis=1))
 
     @property
+    def wins(self) -> int:
+        """The users who score higher than under the baseline."""
+        return int((self.differences > TIE).sum())
+
+    @property
+    def losses(self) -> int:
+        """The users who score lower than under the baseline."""
+        return int((self.differences < -TIE).sum())
+
+    @property
+    def varying(self) -> tuple[Array, Array]:
+        """Scores (users, runs) of the system and of the baseline; their means over runs, where runs do not vary."""
+        if self.runs_vary:
+            return self.system, self.baseline
+        return self.system.mean(axis=1, keepdims=True), self.baseline.mean(axis=1, keepdims=True)
+
+    @property
+    def users(self) -> int:
+        """How many users have scores under every run of both systems."""
+        return len(self.differences)
+
+    @property
     def crossed(self) -> bool:
         """Whether runs vary, so that the difference is tested on crossed effects of users and runs."""
         return bool(self.means.by_run)
@@ -65,11 +87,8 @@ class PairScores:
     @cached_property
     def means(self) -> CrossedMeans:
         """The means of both systems and how they vary."""
-        baseline, system = self.baseline, self.system
-        if not self.runs_vary:
-            baseline, system = baseline.mean(axis=1, keepdims=True), system.mean(axis=1, keepdims=True)
-        paired = self.paired and system.shape[1] > 1
-        return CrossedMeans.of_pair(baseline, system, self.weights, paired=paired)
+        system, baseline = self.varying
+        return CrossedMeans.of_pair(baseline, system, self.weights, paired=self.paired)
 
     @property
     def deviation(self) -> float:
@@ -90,29 +109,55 @@ class PairScores:
         >>> round(pair.difference, 3), round(pair.lift, 3), pair.wins, pair.ties, pair.losses
         (0.075, 0.15, 2, 1, 1)
         """
-        level, alpha = ci if level is None else level, 1 - ci if alpha is None else alpha
-        estimate, values, deviation = self.means.estimate(1, 0), self.differences, self.deviation
-        difference = mean_of(values, self.weights)
-        baseline = self.means.estimate(0, 1).mean
-        low, high = estimate.interval(level)
-        lift_low, lift_high = self.means.lift_interval(level)
-        wins, losses = int((values > TIE).sum()), int((values < -TIE).sum())
-        return PairStatistics(
-            difference=difference,
-            low=low,
-            high=high,
-            error=estimate.error,
-            run_error=self.means.run_error,
-            df=estimate.df,
-            run_df=self.means.run_df,
-            lift=difference / baseline if baseline else math.nan,
-            lift_low=lift_low,
-            lift_high=lift_high,
-            effect=difference / deviation if deviation > TIE else math.nan,
-            wins=wins,
-            ties=len(values) - wins - losses,
-            losses=losses,
-            detectable=noncentrality(estimate.df, alpha, POWER) * estimate.error,
-            users=len(values),
-            few_users=int(np.count_nonzero(self.weights) if self.weights is not None else len(values)) < FEW_USERS,
+        users = len(self.differences)
+        return pair_statistics(
+            self.means,
+            difference=mean_of(self.differences, self.weights),
+            deviation=self.deviation,
+            wins=self.wins,
+            losses=self.losses,
+            users=users,
+            weighted_users=users if self.weights is None else int(np.count_nonzero(self.weights)),
+            ci=ci,
+            level=level,
+            alpha=alpha,
         )
+
+
+def pair_statistics(
+    means: CrossedMeans,
+    *,
+    difference: float,
+    deviation: float,
+    wins: int,
+    losses: int,
+    users: int,
+    weighted_users: int,
+    ci: float,
+    level: float | None,
+    alpha: float | None,
+) -> PairStatistics:
+    """Summarise a pair from its means, the mean and standard deviation of users' differences, and counts of users."""
+    level, alpha = ci if level is None else level, 1 - ci if alpha is None else alpha
+    estimate, baseline = means.estimate(1, 0), means.estimate(0, 1).mean
+    low, high = estimate.interval(level)
+    lift_low, lift_high = means.lift_interval(level)
+    return PairStatistics(
+        difference=difference,
+        low=low,
+        high=high,
+        error=estimate.error,
+        run_error=means.run_error,
+        df=estimate.df,
+        run_df=means.run_df,
+        lift=difference / baseline if baseline else math.nan,
+        lift_low=lift_low,
+        lift_high=lift_high,
+        effect=difference / deviation if deviation > TIE else math.nan,
+        wins=wins,
+        ties=users - wins - losses,
+        losses=losses,
+        detectable=noncentrality(estimate.df, alpha, POWER) * estimate.error,
+        users=users,
+        few_users=weighted_users < FEW_USERS,
+    )

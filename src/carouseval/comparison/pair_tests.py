@@ -13,6 +13,7 @@ from carouseval.comparison.choices import Correction, RunEffects
 from carouseval.comparison.crossed_effects import TIE
 from carouseval.comparison.logged_judgments import break_even
 from carouseval.comparison.pair_statistics import PairScores
+from carouseval.comparison.pair_sums import PairSums
 from carouseval.comparison.run_pages import unjudged_gain
 from carouseval.comparison.significance import Test, adjusted_p_values, p_values, smallest_p_value
 from carouseval.comparison.user_scores import UserScores, run_columns
@@ -32,11 +33,26 @@ class PairOutcome:
     metric: str
     baseline: str
     system: str
-    scores: PairScores
+    scores: PairScores | PairSums
     test: str
     p: float
     break_even: float | None
     segment: tuple[Any, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class PairUsers:
+    """The users scored under both systems of a pair, by one metric."""
+
+    baseline: str
+    system: str
+    users: pl.Series
+    scores: PairScores
+    unjudged: tuple[Array | None, Array | None]  # what unjudged items could add under both; None: not known
+
+    def unjudged_gain(self, difference: float) -> Array | None:
+        """What unjudged items could add under the system that loses."""
+        return self.unjudged[0 if difference > 0 else 1]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,6 +96,11 @@ class PairTests:
             raise ParameterError(f"runs='paired' needs the same number of runs of every system, found: {counts}.")
 
     @property
+    def runs_vary(self) -> bool:
+        """Whether runs are a sample too, not only users."""
+        return self.run_effects != "fixed"
+
+    @property
     def user_test(self) -> Test:
         """The test of users' differences, where runs do not vary."""
         return "permutation" if self.test is None else self.test
@@ -113,10 +134,21 @@ class PairTests:
             for segment, part in scores.segments().items()
             for metric in self.metrics
             for pair in self._pairs_of_metric(part, metric, segment)
-            if len(pair.scores.differences)
+            if pair.scores.users
         ]
 
     def _pairs_of_metric(self, scores: UserScores, metric: str, segment: tuple[Any, ...]) -> Iterator[PairOutcome]:
+        for group in self.groups(scores, metric):
+            p = self._p_values([pair.scores for pair in group], group[0].users)
+            for pair, value in zip(group, p, strict=True):
+                difference = mean_of(pair.scores.differences, pair.scores.weights)
+                gain = pair.unjudged_gain(difference)
+                even = None if gain is None else break_even(difference, mean_of(gain, pair.scores.weights))
+                test = CROSSED if pair.scores.crossed else self.test_name
+                yield PairOutcome(metric, pair.baseline, pair.system, pair.scores, test, value, even, segment)
+
+    def groups(self, scores: UserScores, metric: str) -> Iterator[list[PairUsers]]:
+        """The users scored under both systems of every pair; pairs of a group have the same users."""
         table = self._user_table(scores, metric)
         columns = {name: run_columns(name, self.runs) for name in self.runs}
         if table.drop_nulls([column for names in columns.values() for column in names]).height == table.height:
@@ -127,16 +159,22 @@ class PairTests:
             users = table.drop_nulls([column for pair in group for name in pair for column in columns[name]])
             weights = users[_WEIGHT].to_numpy() if self.weighted else None
             arrays = {name: users.select(columns[name]).to_numpy() for pair in group for name in pair}
-            vary, paired = self.run_effects != "fixed", self.run_effects == "paired"
-            pairs = [PairScores(arrays[before], arrays[after], weights, vary, paired) for before, after in group]
-            p = self._p_values(pairs, users["user_id"])
-            for (baseline, system), pair, value in zip(group, pairs, p, strict=True):
-                test = CROSSED if pair.crossed else self.test_name
-                difference = mean_of(pair.differences, weights)
-                losing = unjudged_gain(baseline if difference > 0 else system)
-                gain = mean_of(users[losing].to_numpy(), weights) if losing in users.columns else None
-                even = None if gain is None else break_even(difference, gain)
-                yield PairOutcome(metric, baseline, system, pair, test, value, even, segment)
+            gains = {
+                name: users[unjudged_gain(name)].to_numpy() if unjudged_gain(name) in users.columns else None
+                for pair in group
+                for name in pair
+            }
+            vary, paired = self.runs_vary, self.run_effects == "paired"
+            yield [
+                PairUsers(
+                    before,
+                    after,
+                    users["user_id"],
+                    PairScores(arrays[before], arrays[after], weights, vary, paired),
+                    (gains[before], gains[after]),
+                )
+                for before, after in group
+            ]
 
     def _user_table(self, scores: UserScores, metric: str) -> pl.DataFrame:
         """Users' scores by run, what unjudged items could add to their means, and weights."""
@@ -156,7 +194,7 @@ class PairTests:
         p = [pair.means.estimate(1, 0).p_value for pair in pairs]
         tested = [at for at, pair in enumerate(pairs) if not pair.crossed and self.user_test != "t"]
         if tested:
-            differences = np.stack([_scaled_by_weight(pairs[at]) for at in tested], axis=1)
+            differences = np.stack([scaled_by_weight(pairs[at]) for at in tested], axis=1)
             found = p_values(self.user_test, differences, users, self.permutations, self.seed, self.threads)
             for at, value in zip(tested, found.tolist(), strict=True):
                 p[at] = value
@@ -207,10 +245,11 @@ class PairTests:
 _WEIGHT = "\0weight"
 
 
-def _scaled_by_weight(pair: PairScores) -> Array:
-    """Differences scaled so that their plain mean is the weighted mean."""
+def scaled_by_weight(pair: PairScores, mean_weight: float | None = None) -> Array:
+    """Differences scaled so that their plain mean is the weighted mean; ``mean_weight`` is that of all users."""
     weights = pair.weights
     if weights is None:
         return pair.differences
-    mean = weights.mean() if len(weights) else 0.0
-    return np.asarray(pair.differences * (weights / mean if mean > 0 else weights))
+    if mean_weight is None:
+        mean_weight = mean_of(weights) if len(weights) else 0.0
+    return np.asarray(pair.differences * (weights / mean_weight if mean_weight > 0 else weights))

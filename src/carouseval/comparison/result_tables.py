@@ -91,7 +91,8 @@ def system_table(result: "Comparison") -> TextTable:
     systems, level = result.systems, f"{100 * result.config['ci']:g}% interval"
     has_runs = systems["runs"].max() != 1
     numbers = ["mean", level, "users"] + ["runs", "spread"] * has_runs + ["relevant shown", "shown judged"]
-    ranked = systems.sort("metric", "mean", descending=[False, True], nulls_last=True, maintain_order=True)
+    score = pl.col("mean").fill_nan(None)  # sorts systems without one last
+    ranked = systems.sort("metric", score, descending=[False, True], nulls_last=True, maintain_order=True)
     rows = [
         [row["system"], row["metric"], decimals(row["mean"]), interval(row), f"{row['users']:,}"]
         + [str(row["runs"]), decimals(row["spread"])] * has_runs

@@ -36,10 +36,14 @@ class RunPages:
 
     The latter is for unjudged items that gain as much as relevant items do on average, by the rule for repeats and with
     the ideal unchanged; 0 where a user has no relevant item. The weight of unjudged items is that of all items minus
-    that of judged ones: pages are read again with each of the two as judgments.
+    that of judged ones: pages are read again with each of the two as judgments. With ``in_mean_gains`` the mean gain of
+    relevant items counts as 1, for pages of some users: the mean is that of all.
     """
 
     shown: ShownItems
+
+    def __init__(self, *, in_mean_gains: bool = False) -> None:
+        self._in_mean_gains = in_mean_gains
 
     def watch(self, inputs: Inputs) -> Callable[[PageBatch], None]:
         """A function to be called with every batch of the run's pages. The run's lines are not kept."""
@@ -62,7 +66,16 @@ class RunPages:
                 for name, gain in self._gain.items():
                     unjudged = _weights(name, cells, all_items, inputs.plan)
                     unjudged -= _weights(name, judged_cells, all_judged, inputs.plan)
-                    gain[cells.pages] = unjudged * _mean_gain(name, judged_cells, judged)
+                    gain[cells.pages] = unjudged * self._mean_gain(name, judged_cells, judged)
+
+    def _mean_gain(self, name: str, pages: PageBatch, judged: JudgedData) -> Array:
+        """The mean positive gain of all judgments, on pages whose user has a relevant item; 0 on others."""
+        gains = judged.gains[name]
+        relevant = np.append(judged.relevant_items(name) > 0, False)  # pages may have no judgment set
+        has_relevant = relevant[np.minimum(pages.judgment_set, len(relevant) - 1)]
+        if self._in_mean_gains:
+            return has_relevant.astype(np.float64)
+        return np.where(has_relevant, gains[gains > 0].mean() if has_relevant.any() else 0.0, 0.0)
 
     def with_unjudged_gain(self, evaluation: Evaluation) -> Evaluation:
         """The evaluation with a further column for each linear metric, which users' means are taken of."""
@@ -104,11 +117,3 @@ def _weights(name: str, pages: PageBatch, judged: JudgedData, plan: ScoringPlan)
             some = table_pages(name, grid, pages.take(chosen), judged, plan)
             values[chosen] = plan.metrics[name].values(some, plan.weights(name, grid))
     return values
-
-
-def _mean_gain(name: str, pages: PageBatch, judged: JudgedData) -> Array:
-    """The mean positive gain of all judgments by a metric, on pages whose user has a relevant item; 0 on others."""
-    gains = judged.gains[name]
-    relevant = np.append(judged.relevant_items(name) > 0, False)  # pages may have no judgment set
-    has_relevant = relevant[np.minimum(pages.judgment_set, len(relevant) - 1)]
-    return np.where(has_relevant, gains[gains > 0].mean() if has_relevant.any() else 0.0, 0.0)

@@ -11,15 +11,13 @@ from typing import Any, TypeAlias, get_args
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
-from carouseval import _native
 from carouseval.comparison.choices import Correction, NamedTest
 from carouseval.comparison.crossed_effects import TIE
+from carouseval.comparison.resampled_sums import BootstrapSums, FlipSums, bootstrap_exponents, flip_exponents
 from carouseval.errors import ParameterError
 from carouseval.evaluation.mean_estimates import mean_estimate
 from carouseval.metrics.grid import Array
-from carouseval.metrics.page_stack import thread_count
 from carouseval.metrics.validation import require_choice, require_int
 
 TESTS, CORRECTIONS = get_args(NamedTest), get_args(Correction)
@@ -28,10 +26,7 @@ PERMUTATIONS = 10_000
 Test: TypeAlias = NamedTest | Callable[[Array], float]
 """A significance test: its name, or a function from the array of differences to a p-value."""
 
-_SUM_BITS = 60  # of the 63 bits of a sum: leaves room for twice a difference
-_NOISE_BITS = 40  # sums that agree to this many bits are equal: decimal scores do not add up exactly in binary
-_RESAMPLED_BITS = 48  # of the 53 bits of a resampled sum: leaves room for 16 times a value
-_DEGENERATE = 1e-12  # variance of a resample, relative to that of the values, that is rounding
+_SUMS_AT_ONCE = 2**23  # 64 MiB: of many permutations, only some pairs are summed up at a time
 
 
 def p_values(
@@ -58,7 +53,7 @@ def p_values(
         The number of sign flips, or of resamples of the bootstrap.
     """
     table, ids = _check_differences(differences, users)
-    table = np.where(np.abs(table) <= TIE, 0.0, table)
+    table = without_ties(table)
     run = _test_function(test, ids, require_int("permutations", permutations, 1), _require_seed(seed), threads)
     p = np.full(table.shape[1], np.nan)
     if len(table) >= 2:
@@ -67,6 +62,11 @@ def p_values(
         if nonzero.any():
             p[nonzero] = run(np.ascontiguousarray(table[:, nonzero]))
     return p
+
+
+def without_ties(differences: Array) -> Array:
+    """Differences with those that are rounding errors set to 0, as :func:`p_values` tests them."""
+    return np.where(np.abs(differences) <= TIE, 0.0, differences)
 
 
 def smallest_p_value(test: str, users: int, permutations: int) -> float:
@@ -93,13 +93,12 @@ def sign_flip(
     """
     table, ids = _check_differences(differences, users)
     permutations, seed = require_int("permutations", permutations, 1), _require_seed(seed)
-    if len(table) < 2:
-        return np.full(table.shape[1], np.nan)
-    integers = _scaled_integers(table)
-    slack = len(integers) + (np.abs(integers).sum(axis=0) >> _NOISE_BITS)
-    minimum = np.abs(integers.sum(axis=0)) - slack
-    reached = _native.sign_flips(integers, user_hashes(ids), minimum, permutations, seed, thread_count(threads))
-    return np.asarray((reached.sum(axis=0, dtype=np.int64) + 1) / (permutations + 1))
+    exponents = flip_exponents(np.abs(table).max(axis=0, initial=0.0), len(table))
+    step = max(1, _SUMS_AT_ONCE // permutations)
+    p = np.full(table.shape[1], np.nan)
+    for pairs in (slice(first, first + step) for first in range(0, len(p), step)):
+        p[pairs] = FlipSums.of(table[:, pairs], ids, exponents[pairs], permutations, seed, threads).p_values()
+    return p
 
 
 def studentised_bootstrap(
@@ -126,27 +125,8 @@ def studentised_bootstrap(
         return np.full(pairs, np.nan)
     estimates = [mean_estimate(column) for column in table.T]
     mean, error = np.array([(estimate.mean, estimate.error) for estimate in estimates]).reshape(-1, 2).T
-    off = table - mean
-    columns, scales = zip(*map(_exact_floats, [*off.T, *(off**2).T]), strict=True)
-    values = np.stack([np.ones(count), *columns], axis=1)
-    sums = _native.resampled_sums(values, user_hashes(ids), resamples, seed, thread_count(threads))
-    drawn = np.maximum(sums[:, :1], 1.0)
-    means, squares = np.split(np.ldexp(sums[:, 1:] / drawn, np.negative(scales)), 2, axis=1)
-    variance = (squares - means**2) / np.maximum(drawn - 1, 1.0)
-    degenerate = (drawn < 2) | (variance * drawn <= _DEGENERATE * (off**2).mean(axis=0))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        drawn_t = np.abs(means) / np.sqrt(variance)
-        reached = degenerate | (drawn_t >= np.abs(mean) / error * (1 - TIE))
-    return np.asarray((reached.sum(axis=0) + 1) / (resamples + 1))
-
-
-def user_hashes(users: pl.Series) -> NDArray[np.uint64]:
-    """FNV-1a, 64 bits, of the UTF-8 text of each id; integers in decimal.
-
-    >>> [hex(value) for value in user_hashes(pl.Series(["a", "7"])).tolist()], hex(user_hashes(pl.Series([7]))[0])
-    (['0xaf63dc4c8601ec8c', '0xaf63aa4c86019796'], '0xaf63aa4c86019796')
-    """
-    return _native.text_hashes(users.cast(pl.String).__arrow_c_stream__())
+    exponents = bootstrap_exponents(np.abs(table - mean).max(axis=0), count)
+    return BootstrapSums.of(table, ids, mean, error, exponents, resamples, seed, threads).p_values()
 
 
 def adjusted_p_values(p: Sequence[float] | Array, correction: str = "holm") -> Array:
@@ -211,20 +191,6 @@ def _call_test(function: Callable[[Array], float], differences: Array) -> float:
     if value < 0 or value > 1:
         raise ParameterError(f"test: the function must return a p-value from 0 to 1 or NaN, found {p!r:.60}.")
     return value
-
-
-def _exact_floats(values: Array) -> tuple[Array, int]:
-    """Values times a power of two, rounded to integers whose sums over resamples are exact floats; and the power."""
-    _, exponent = math.frexp(float(np.abs(values).max()))
-    scale = _RESAMPLED_BITS - exponent - (len(values) - 1).bit_length()
-    return np.rint(np.ldexp(values, scale)), scale
-
-
-def _scaled_integers(table: Array) -> NDArray[np.int64]:
-    """Each column times the largest power of two with which no sum overflows, rounded."""
-    _, exponent = np.frexp(np.abs(table).max(axis=0))
-    scale = _SUM_BITS - exponent - (len(table) - 1).bit_length()
-    return np.asarray(np.rint(np.ldexp(table, scale)), dtype=np.int64)
 
 
 def _check_differences(differences: Array, users: pl.Series) -> tuple[Array, pl.Series]:

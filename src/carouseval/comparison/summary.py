@@ -9,8 +9,8 @@ import polars as pl
 from carouseval.comparison.crossed_effects import TIE
 from carouseval.comparison.pair_tests import CROSSED
 from carouseval.evaluation.mean_estimates import few_users_text
-from carouseval.evaluation.page_matching import FEW
 from carouseval.evaluation.results import Evaluation
+from carouseval.evaluation.table_matching import FEW
 
 if TYPE_CHECKING:
     from carouseval.comparison.comparison import Comparison
@@ -27,9 +27,10 @@ def summary(result: "Comparison") -> str:
 
 
 def ranking(result: "Comparison") -> list[dict[str, Any]]:
-    """The systems by the first metric, best first."""
+    """The systems by the first metric, best first; those without a score last."""
     ranked = result.systems.filter(pl.col("metric") == result.metrics[0])
-    return ranked.sort("mean", descending=True, nulls_last=True, maintain_order=True).to_dicts()
+    score = pl.col("mean").fill_nan(None)
+    return ranked.sort(score, descending=True, nulls_last=True, maintain_order=True).to_dicts()
 
 
 def unmatched_systems(evaluations: Mapping[str, Sequence[Evaluation]]) -> list[str]:
@@ -72,8 +73,15 @@ def significance_text(result: "Comparison", pair: Mapping[str, Any]) -> str:
         return "not called significant: pages do not match the judgments by page_id"
     verdict = "statistically significant" if pair["significant"] else "not statistically significant"
     correction = _CORRECTIONS[result.config["correction"]] if _tests(result) > 1 else ""
-    p = pair["p_adjusted"]
-    return f"{verdict} (p {'< 0.0001' if p < _SMALL_P else f'= {p:.2g}'}{correction})"
+    return f"{verdict} (p {_p_text(pair['p_adjusted'], round(1 - result.config['ci'], 12))}{correction})"
+
+
+def _p_text(p: float, alpha: float) -> str:
+    """``= 0.03``, with as many digits as it takes to stay on its side of the significance level."""
+    if p < _SMALL_P:
+        return "< 0.0001"
+    texts = (f"{p:.{digits}g}" for digits in range(2, 18))
+    return f"= {next(text for text in texts if (float(text) < alpha) == (p < alpha))}"
 
 
 def run_text(result: "Comparison", pair: Mapping[str, Any]) -> str:

@@ -4,11 +4,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import Any, TypeAlias
 
+import polars as pl
+
 from carouseval.comparison.pair_statistics import PAIR_COLUMNS
 from carouseval.comparison.run_pages import RunPages
 from carouseval.errors import DataError, ParameterError, warn
 from carouseval.evaluation.evaluate import build_evaluation, decide_outcomes, score_pages
 from carouseval.evaluation.notices import overfull
+from carouseval.evaluation.outcomes import SCORED
 from carouseval.evaluation.plan import ScoringPlan
 from carouseval.evaluation.reading.inputs import JudgedSources
 from carouseval.evaluation.results import Evaluation
@@ -17,6 +20,7 @@ from carouseval.metrics.validation import did_you_mean
 from carouseval.progress import Progress
 from carouseval.tables import TableLike, in_memory
 
+_PAGE_KEYS = ("user_id", "page_id")
 # columns of results: systems and segments must have other names
 RESULT_COLUMNS = {*PAIR_COLUMNS} | {
     *("user_id", "system", "baseline", "metric", "runs", "spread", "weight", "left_out"),
@@ -43,7 +47,7 @@ def runs_by_system(systems: Systems, baseline: str | None = None) -> dict[str, l
         tables: list[Any] = list(layouts) if isinstance(layouts, list | tuple) else [layouts]
         if not tables:
             raise ParameterError(f"systems: {name} has no layouts.")
-        with _naming(name):
+        with naming(name):
             runs[name] = [in_memory(table, "layouts") for table in tables]
     return runs
 
@@ -76,7 +80,7 @@ def evaluate_systems(
     with ExitStack() as stack:
         readings = []
         for name, table in tables:
-            with _naming(name):
+            with naming(name):
                 readings.append(stack.enter_context(sources.read(table, progress, share=len(tables))))
         all_inputs = sources.inputs(readings)
         if plan.figures and all_inputs[0].judged.membership is None:
@@ -86,7 +90,7 @@ def evaluate_systems(
             )
         ideals = PageIdeals(all_inputs[0].judged, plan, all_inputs[0].shown, progress=progress)
         for (name, _), inputs in zip(tables, all_inputs, strict=True):
-            with _naming(name):
+            with naming(name):
                 outcomes = decide_outcomes(inputs)
                 run = None if pages is None else pages[name][len(evaluations[name])]
                 scores = score_pages(inputs, progress, ideals, None if run is None else run.watch(inputs))
@@ -101,9 +105,41 @@ def evaluate_systems(
 
 
 @contextmanager
-def _naming(system: str) -> Iterator[None]:
+def naming(system: str) -> Iterator[None]:
     """Name the system in errors about its tables."""
     try:
         yield
     except DataError as error:
         raise DataError(f"{system}: {error}") from None
+
+
+def require_same_ideals(evaluations: Mapping[str, Sequence[Evaluation]], plan: ScoringPlan) -> None:
+    """Refuse systems whose users have different ideal pages, as when they pin different rows."""
+    results = [(name, result) for name, of_system in evaluations.items() for result in of_system]
+    first = results[0][1]
+    if plan.settings.candidates == "displayed":
+        return
+    keys = [key for key in _PAGE_KEYS if all(key in result.per_page.columns for _, result in results)]
+    ideals = [name for name in (f"{metric}.ideal" for metric in first.metrics) if name in first.per_page.columns]
+    for column in ideals:
+        pages = pl.concat(
+            result.per_page.filter(pl.col("status") == SCORED).select(*keys, ideal=column, system=pl.lit(name))
+            for name, result in results
+        ).drop_nulls("ideal")
+        earlier = pages.select(*keys, pl.col("ideal", "system").first().over(keys).name.suffix(" before"))
+        differs = (pages["ideal"] - earlier["ideal before"]).abs() > 1e-9 * pages["ideal"].abs()
+        if differs.any():
+            odd = pages.with_columns(earlier["system before"]).filter(differs)
+            name, before, user = odd.sort("user_id").select("system", "system before", "user_id").row(0)
+            count = odd.filter((pl.col("system") == name) & (pl.col("system before") == before)).height
+            raise DataError(
+                f"{name}: {count:,} pages have a different ideal page than in {before}, first user_id={user!r}: "
+                "pinned rows or grids differ. Pin the same rows in all systems, or none."
+            )
+
+
+def left_out(results: Sequence[Evaluation], users: int, metric: str) -> int:
+    """The users who are left out of a system's mean: those without a score in some run."""
+    if len(results) == 1:
+        return results[0].left_out(metric)
+    return pl.concat([result.per_page.select("user_id") for result in results])["user_id"].n_unique() - users

@@ -22,7 +22,6 @@ from carouseval.evaluation.notices import (
     no_relevance,
     number,
     refusals,
-    uncategorised,
     unknown_categories,
 )
 from carouseval.evaluation.outcomes import PageOutcomes
@@ -33,6 +32,8 @@ from carouseval.evaluation.reading.inputs import NO_CATEGORY, Inputs, JudgedSour
 from carouseval.evaluation.reading.page_batch import page_batches
 from carouseval.evaluation.scoring.shown_items import ShownItems
 from carouseval.evaluation.settings import Settings, SettingsDict, takes_settings
+from carouseval.evaluation.table_matching import TableMatch
+from carouseval.evaluation.tally import Relevances, uncategorised
 from carouseval.progress import Progress
 from carouseval.result_base import Result, plain
 from carouseval.table_columns import Defect
@@ -312,17 +313,19 @@ def _match_defects(
     missing, without_category = len(outcomes.entries.missing_sets), uncategorised(inputs)
     shares: dict[str, Any] = {}
     if shown is not None:
-        shares = {"relevant_shown": shown.relevant_shown(), "judged_share": shown.judged_share()}
+        of_pages = shown.counts()
+        shares = {"relevant_shown": of_pages.share_of_relevant, "judged_share": of_pages.judged_share}
     counts = {
         "judged_without_page": missing,
         "pages_without_relevant": int((~outcomes.by_any.relevant & ~outcomes.by_any.missing).sum()),
         "judged_without_category": without_category,
     }
     summary["match"] = plain(shares | counts)
-    defects = list(refusals(inputs, outcomes))
+    defects = [refusal.defect(inputs) for refusal in refusals(inputs, outcomes)]
     if without_category and inputs.plan.needs_categories:
         message = no_category(inputs, without_category)
         defects.append(Defect("items", "category", without_category, message, "warning"))
     if message := no_relevance(inputs):
         defects.append(Defect("judgments", "relevance", 1, message, "note"))
-    return defects + mismatches(inputs, unjudged, missing) + large_gains(inputs) + unknown_categories(inputs)
+    defects += mismatches(inputs, TableMatch.of(inputs, missing, unjudged))
+    return defects + large_gains(inputs, Relevances.of(inputs)) + unknown_categories(inputs)

@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
 
@@ -41,23 +41,71 @@ def refuse_defects(pages: PageBatch, inputs: Inputs, later: Iterable[PageBatch] 
             of_batches[defect].append(marked)
     all_marked = ((defect, np.sort(np.concatenate(parts))) for defect, parts in of_batches.items())
     defect, marked = next((defect, marked) for defect, marked in all_marked if len(marked))
-    raise DataError(str(describe_defects(defect, marked, inputs)))
+    raise PageDefectError(find_defect(defect, marked, inputs))
 
 
-def describe_defects(defect: PageDefect, pages: NDArray[np.int64], inputs: Inputs) -> Defect:
+class PageDefectError(DataError):
+    """A defect of pages that the settings refuse."""
+
+    def __init__(self, found: "FoundDefect") -> None:
+        super().__init__(str(found.defect()))
+        self.found = found
+
+
+@dataclass(frozen=True)
+class FoundDefect:
+    """A defect of pages: how often it was found, where first, and what to do about it."""
+
+    kind: PageDefect
+    column: str  # by the user's name
+    count: int
+    all_pages: bool  # False: there are more pages with it than were looked at
+    first: tuple[Any, str]  # where it comes in the order of lines, and what it holds
+    where: str  # the line of that record
+    remedy: str
+
+    def __add__(self, other: "FoundDefect") -> "FoundDefect":
+        first = min(self, other, key=lambda found: found.first)
+        return replace(first, count=self.count + other.count, all_pages=self.all_pages and other.all_pages)
+
+    def defect(self) -> Defect:
+        """The same in words."""
+        number = f"{self.count:,}" if self.all_pages else f"at least {self.count:,}"
+        what = self.kind.one if self.count == 1 else self.kind.several
+        message = f"layouts: {number} {what}, first {self.first[1]}{self.where}. {self.remedy}"
+        severity = "warning" if self.kind.severity == "warning" else "error"
+        return Defect("layouts", self.column, self.count, message, severity)
+
+
+def describe_defects(kind: PageDefect, pages: NDArray[np.int64], inputs: Inputs) -> Defect:
     """The defect of these pages in words, with the first line that has it."""
+    return find_defect(kind, pages, inputs).defect()
+
+
+def find_defect(kind: PageDefect, pages: NDArray[np.int64], inputs: Inputs) -> FoundDefect:
+    """Find the lines that have a defect, on pages that the kernel marked."""
     table = inputs.tables["layouts"]
-    find = _FINDERS[defect.bit]
-    marked = [_Page.of(page, lines, defect, inputs) for page, lines in _lines_of(inputs, pages)]
+    find = _FINDERS[kind.bit]
+    marked = [_Page.of(page, lines, kind, inputs) for page, lines in _lines_of(inputs, pages)]
     examples = [example for page in marked for example in find(page)]
-    record, text = min(examples)
-    number = f"{len(examples):,}" if len(pages) <= _MOST_PAGES else f"at least {len(examples):,}"
-    message = (
-        f"layouts: {number} {defect.one if len(examples) == 1 else defect.several}, first {text} "
-        f"({table.where(record)}). {_remedy(defect, marked, inputs)}"
+    if table.part:  # lines have no order of their own
+        places = {line[RECORD]: _place(line, inputs) for page in marked for line in page.lines}
+        first: tuple[Any, str] = min((places[record], text) for record, text in examples)
+    else:
+        first = min(examples)
+    return FoundDefect(
+        kind=kind,
+        column=table.names.get(kind.column, kind.column),
+        count=len(examples),
+        all_pages=len(pages) <= _MOST_PAGES,
+        first=first,
+        where=table.in_brackets(first[0]),
+        remedy=_remedy(kind, marked, inputs),
     )
-    column = table.names.get(defect.column, defect.column)
-    return Defect("layouts", column, len(examples), message, "warning" if defect.severity == "warning" else "error")
+
+
+def _place(line: Line, inputs: Inputs) -> tuple[Any, ...]:
+    return tuple(line[key] for key in (*_page_keys(inputs), "row", "col"))
 
 
 def _larger_grid(inputs: Inputs) -> str:

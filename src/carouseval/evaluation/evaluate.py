@@ -14,18 +14,18 @@ from typing import Any, Unpack
 from carouseval.errors import DataError, ParameterError, warn
 from carouseval.evaluation import schema
 from carouseval.evaluation.defect_lines import refuse_defects
-from carouseval.evaluation.notices import counts_of, notify_of, overfull, refusals
+from carouseval.evaluation.notices import RefusalError, notify_of, overfull, refusals
 from carouseval.evaluation.outcomes import PageOutcomes
-from carouseval.evaluation.page_matching import page_match
 from carouseval.evaluation.per_page import per_page
 from carouseval.evaluation.plan import ScoringPlan
 from carouseval.evaluation.reading.inputs import Inputs, JudgedSources
-from carouseval.evaluation.reading.page_batch import PageBatch, page_batches
+from carouseval.evaluation.reading.page_batch import PageBatch, no_pages, page_batches
 from carouseval.evaluation.results import Evaluation
 from carouseval.evaluation.scoring.page_ideals import PageIdeals
 from carouseval.evaluation.scoring.page_scores import PageScores
 from carouseval.evaluation.scoring.scoring_step import score
 from carouseval.evaluation.settings import Settings, SettingsDict, takes_settings
+from carouseval.evaluation.tally import Tally
 from carouseval.forks import refuse_fork
 from carouseval.progress import Progress
 from carouseval.tables import TableLike
@@ -200,8 +200,8 @@ def evaluate_inputs(
 def decide_outcomes(inputs: Inputs) -> PageOutcomes:
     """Decide which pages are scored, count as zero or are skipped; what the settings refuse is raised first."""
     outcomes = PageOutcomes.of(inputs.judged, inputs.layouts, inputs.plan)
-    for defect in refusals(inputs, outcomes):
-        raise DataError(str(defect))
+    for refusal in refusals(inputs, outcomes):
+        raise RefusalError(refusal, inputs)
     return outcomes
 
 
@@ -219,7 +219,9 @@ def score_pages(
         parts.append(score(inputs.judged, batch, inputs.plan, ideals))
         if on_batch is not None:
             on_batch(batch)
-    return PageScores.merge(parts)
+    return PageScores.merge(
+        parts or [score(inputs.judged, no_pages(inputs.layouts, inputs.judged, inputs.plan), inputs.plan, ideals)]
+    )
 
 
 def build_evaluation(
@@ -228,15 +230,21 @@ def build_evaluation(
     """Put the result together; ``notify`` is called with what needs attention."""
     plan, judged = inputs.plan, inputs.judged
     table = per_page(inputs, outcomes, scores)
-    counts = counts_of(inputs, outcomes, scores)
-    notify_of(inputs, counts, scores, notify)
-    source = "none" if judged.membership is None else judged.membership.source
-    config = plan.config() | {
-        "items": source,
-        "judgments": "per page" if judged.judgments.per_page else "per user",
-        "relevance": "given" if schema.relevance_is_given(inputs.tables["judgments"]) else schema.RELEVANCE_1,
-    }
+    tally = Tally.of(inputs, outcomes, scores)
+    notify_of(inputs, tally, notify)
     catalogue = scores.shown if judged.membership is None else judged.membership.items
     figures = {name: metric.figure(scores.items[name], catalogue) for name, metric in plan.figures.items()}
-    match = page_match(judged.judgments, inputs.layouts)
-    return Evaluation(tuple(plan.metrics), table, counts, config, plan.settings.by_columns, figures, match)
+    match = tally.match.page_share
+    return Evaluation(
+        tuple(plan.metrics), table, tally.all_counts(), config_of(inputs), plan.settings.by_columns, figures, match
+    )
+
+
+def config_of(inputs: Inputs) -> dict[str, Any]:
+    """Every setting in force, and what tables gave."""
+    members, judgments = inputs.judged.membership, inputs.judged.judgments
+    return inputs.plan.config() | {
+        "items": "none" if members is None else members.source,
+        "judgments": "per page" if judgments.per_page else "per user",
+        "relevance": "given" if schema.relevance_is_given(inputs.tables["judgments"]) else schema.RELEVANCE_1,
+    }

@@ -100,7 +100,12 @@ def rests_on_one_user(weights: Array | int) -> bool:
     """Whether there are fewer than two users, or one has nearly all the weight: nothing is known of the error."""
     if isinstance(weights, int) or len(weights) < 2:
         return (weights if isinstance(weights, int) else len(weights)) < 2
-    return bool(weights.max() > _ONE_USER * weights.sum())
+    return has_nearly_all(float(weights.max()), float(weights.sum()))
+
+
+def has_nearly_all(weight: float, total: float) -> bool:
+    """Whether one weight is as if there were no other."""
+    return weight > _ONE_USER * total
 
 
 def power_of_two(*values: Array) -> float:
@@ -138,19 +143,17 @@ class UserShares:
             third = n**2 / ((n - 1) * (n - 2)) if n > 2 else 0.0  # two users have no skewness
             return cls(share**2, share**3, n / (n - 1), third, n - 1.0)
         share = np.asarray(weights / weights.sum())
-        p2, p3, p4, p5 = (float((share**power).sum()) for power in (2, 3, 4, 5))
-        # of the quadratic form sum(p^2 (x - mean)^2) in x, whose matrix is M' diag(p^2) M with M = I - 1p'
-        trace = p2 - 2 * p3 + p2**2
-        cubic = float((share**3 * ((1 - share) ** 3 - p3 + share**3)).sum())
-        diagonal = p4 * (1 + 2 * p2) - 4 * p5
-        rest = p2**4 + 2 * (p2 * p4 + p3**2) - 4 * p2**2 * p3
-        return cls(
-            squares=share**2,
-            cubes=share**3,
-            second=p2 / trace,
-            third=p3 / cubic if cubic > 1e-12 * p3 else 0.0,
-            df=trace**2 / (diagonal + rest),
-        )
+        return cls(share**2, share**3, *share_factors(*(float((share**power).sum()) for power in (2, 3, 4, 5))))
+
+
+def share_factors(p2: float, p3: float, p4: float, p5: float) -> tuple[float, float, float]:
+    """``second``, ``third`` and ``df`` of :class:`UserShares`, from the sums of powers of shares."""
+    # of the quadratic form sum(p^2 (x - mean)^2) in x, whose matrix is M' diag(p^2) M with M = I - 1p'
+    trace = p2 - 2 * p3 + p2**2
+    cubic = p3 - 3 * p4 + 3 * p5 - p3**2
+    diagonal = p4 * (1 + 2 * p2) - 4 * p5
+    rest = p2**4 + 2 * (p2 * p4 + p3**2) - 4 * p2**2 * p3
+    return p2 / trace, p3 / cubic if cubic > 1e-12 * p3 else 0.0, trace**2 / (diagonal + rest)
 
 
 def t_quantile(probability: float, df: float) -> float:

@@ -1,106 +1,36 @@
-"""Counts beside the scores, what the settings refuse, and warnings, in words."""
+"""What the settings refuse, and warnings, in words."""
 
 import math
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any, Literal
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from carouseval.evaluation import page_defects, schema
-from carouseval.evaluation.defect_lines import describe_defects
+from carouseval.errors import DataError
+from carouseval.evaluation import schema
 from carouseval.evaluation.joined_categories import joined_categories
 from carouseval.evaluation.outcomes import PageOutcomes
-from carouseval.evaluation.page_matching import FEW, page_match
 from carouseval.evaluation.per_page import entry_names
 from carouseval.evaluation.reading.inputs import Inputs
-from carouseval.evaluation.scoring.ideal_problems import categorised_items
 from carouseval.evaluation.scoring.page_ideals import PageIdeals
-from carouseval.evaluation.scoring.page_scores import PageScores, gaps
 from carouseval.evaluation.settings import Settings
+from carouseval.evaluation.table_matching import TableMatch
+from carouseval.evaluation.tally import Relevances, Tally, is_unknown
 from carouseval.metrics.gains import LARGEST_GRADE, large_gain
 from carouseval.metrics.validation import did_you_mean
 from carouseval.table_columns import Defect
 
-COUNTS = {
-    "users": ("user", "users"),
-    "pages": ("page", "pages"),
-    "lines": ("line", "lines"),
-    "missing": ("missing page", "missing pages"),
-    "no_relevant": ("page without a relevant item", "pages without a relevant item"),
-    "no_category": (
-        "page left out: no relevant item has a category",
-        "pages left out: no relevant item has a category",
-    ),
-    "duplicates": ("repeated item", "repeated items"),
-    "unjudged": ("item shown without a judgment", "items shown without a judgment"),
-    "uncategorised": ("judged item without a category", "judged items without a category"),
-    "personal": ("personal category", "personal categories"),
-    "limited": ("category of limited capacity", "categories of limited capacity"),
-    "invalid": ("invalid page", "invalid pages"),
-    "gaps": ("page with gaps", "pages with gaps"),
-    "bounded": ("ideal not proven optimal", "ideals not proven optimal"),
-    "above_ideal": ("page above its ideal", "pages above their ideal"),
-}  # what is counted, and how one and several are worded
 _MOST_CATEGORIES = 3  # listed in a notice
 _MANY = 20  # judged users, of whom most should have a page
-
-
-def counts_of(inputs: Inputs, outcomes: PageOutcomes, scores: PageScores) -> dict[str, int]:
-    """The counts by the names of ``COUNTS``.
-
-    A page is without a relevant item, or left out, if it is so by any metric; a missing page may be so as well.
-    """
-    entries = outcomes.entries
-    none = np.zeros(len(scores.page), bool)
-    by_metric = list(outcomes.by_metric.values()) or [outcomes.by_any]
-    membership = inputs.judged.membership
-    return {
-        "users": len(np.unique(entries.user[: len(entries.pages)])),
-        "pages": len(entries.pages),
-        "lines": inputs.layouts.lines,
-        "missing": len(entries.missing_sets),
-        "no_relevant": int(np.any([~one.relevant for one in by_metric], axis=0).sum()),
-        "no_category": int(np.any([one.no_category for one in by_metric], axis=0).sum()),
-        "duplicates": int(scores.duplicates.sum()),
-        "unjudged": int(scores.unjudged.sum()),
-        "uncategorised": uncategorised(inputs),
-        "personal": 0 if membership is None else len(membership.personal_categories),
-        "limited": _limited(inputs),
-        "invalid": int(((scores.defects & page_defects.INVALID) > 0).sum()),
-        "gaps": int(((scores.defects & page_defects.GAP.bit) > 0).sum()),
-        "bounded": int(np.any([none, *(metric.bounded for metric in scores.metrics.values())], axis=0).sum()),
-        "above_ideal": int(np.any([none, *(metric.above for metric in scores.metrics.values())], axis=0).sum()),
-    }
-
-
-def _limited(inputs: Inputs) -> int:
-    """How many categories hold fewer items than the grid has columns, on grids that pages have."""
-    if inputs.judged.membership is None or inputs.plan.settings.candidates == "displayed":
-        return 0
-    used = np.unique(inputs.layouts.grid[inputs.layouts.present])
-    widths = np.zeros(len(inputs.plan.grids), np.int64)
-    widths[used] = [inputs.plan.grids[grid].cols for grid in used]
-    limited = inputs.judged.carousels.limited(widths)
-    return int((limited & ~_is_unknown(inputs, len(limited))).sum())
-
-
-def _is_unknown(inputs: Inputs, categories: int) -> NDArray[np.bool_]:
-    """Which categories have no item and are on no page: only carousels or capacity name them."""
-    membership, shown = inputs.judged.membership, inputs.shown
-    known = np.zeros(categories, bool)
-    if membership is not None:
-        known[: len(membership.sizes)] = membership.sizes[:categories] > 0
-        known[(membership.arrays.own & np.uint64(0xFFFFFFFF)).astype(np.int64)] = True
-    if shown is not None:
-        known[: len(shown.owner)] |= shown.longest.max(axis=0)[:categories] > 0
-    return ~known
 
 
 def unknown_categories(inputs: Inputs) -> list[Defect]:
     """Categories that carousels or capacity names and no other table has, where that looks like a mistake."""
     carousels, names = inputs.judged.carousels, inputs.codebook.categories.values().cast(pl.String)
-    unknown = _is_unknown(inputs, len(names))
+    unknown = is_unknown(inputs, len(names))
     known = names.filter(pl.Series(~unknown))
     defects = []
     for where, codes in (("capacity", carousels.named_by_setting), ("carousels", carousels.named)):
@@ -117,104 +47,111 @@ def unknown_categories(inputs: Inputs) -> list[Defect]:
     return defects
 
 
-def uncategorised(inputs: Inputs) -> int:
-    """How many relevant judged items have no category."""
-    judged = inputs.judged
-    if judged.membership is None:
-        return 0
-    categorised = categorised_items(judged, judged.gaining.astype(np.float64), inputs.plan)
-    return int(judged.gaining.sum(dtype=np.int64) - categorised.sum())
-
-
 def _letters(names: pl.Series) -> pl.Series:
     """Names without case, blanks and punctuation."""
     return names.str.to_lowercase().str.replace_all(r"[\W_]", "")
 
 
-def refusals(inputs: Inputs, outcomes: PageOutcomes) -> Iterator[Defect]:
-    """Pages that the settings refuse, or that have no weight."""
-    settings, by_any = inputs.plan.settings, outcomes.by_any
-    missing = by_any.missing & (settings.missing_pages == "error")
-    if missing.any():
-        whom = "page" if inputs.judged.judgments.per_page else "user"
-        count = int(missing.sum())
-        what = f"layouts: {number(count, whom)} {_have(count)} judgments but no {'lines' if whom == 'page' else 'page'}"
-        yield _refusal(inputs, outcomes, missing, what, "Add the pages, or use missing_pages='zero' or 'skip'.")
-    no_relevant = outcomes.refused & ~missing
-    if no_relevant.any():
-        count = int(no_relevant.sum())
-        if settings.candidates == "displayed":
-            shows = "shows" if count == 1 else "show"
-            what = f"layouts: {number(count, 'page')} {shows} no relevant item, so there is nothing to arrange"
-        else:
-            what = f"judgments: {number(count, 'page')} {_have(count)} no relevant item"
-        remedy = "Add judgments of relevant items, or use no_relevant='skip' or 'zero'."
-        yield _refusal(inputs, outcomes, no_relevant, what, remedy)
-    if outcomes.entries.weights is not None:
-        unknown = by_any.counted & np.isnan(outcomes.entries.weights)
-        if unknown.any():
-            count = int(unknown.sum())
+@dataclass(frozen=True)
+class Refusal:
+    """Pages that the settings refuse, or that have no weight: how many, and the first by its ids."""
+
+    kind: Literal["missing", "no_relevant", "no_weight"]
+    count: int
+    first: tuple[tuple[str, Any], ...]
+
+    def __add__(self, other: "Refusal") -> "Refusal":
+        first = min(self.first, other.first, key=lambda ids: [(value is None, value) for _, value in ids])
+        return replace(self, count=self.count + other.count, first=first)
+
+    def defect(self, inputs: Inputs) -> Defect:
+        """The same in words."""
+        settings, count = inputs.plan.settings, self.count
+        if self.kind == "missing":
+            whom = "page" if inputs.judged.judgments.per_page else "user"
+            no_page = "lines" if whom == "page" else "page"
+            what = f"layouts: {number(count, whom)} {_have(count)} judgments but no {no_page}"
+            remedy = "Add the pages, or use missing_pages='zero' or 'skip'."
+        elif self.kind == "no_weight":
             what = f"judgments: {number(count, 'page')} {_have(count)} no {settings.weight}"
             remedy = "Add the column to judgments, or use missing_pages='skip'."
-            yield _refusal(inputs, outcomes, unknown, what, remedy)
+        else:
+            what = f"judgments: {number(count, 'page')} {_have(count)} no relevant item"
+            if settings.candidates == "displayed":
+                shows = "shows" if count == 1 else "show"
+                what = f"layouts: {number(count, 'page')} {shows} no relevant item, so there is nothing to arrange"
+            remedy = "Add judgments of relevant items, or use no_relevant='skip' or 'zero'."
+        first = " ".join(f"{key}={value!r}" for key, value in self.first if value is not None)
+        return Defect(what.partition(":")[0], "user_id", count, f"{what}, first {first}. {remedy}")
 
 
-def _refusal(inputs: Inputs, outcomes: PageOutcomes, which: NDArray[np.bool_], what: str, remedy: str) -> Defect:
-    names = entry_names(inputs, outcomes.entries).filter(pl.Series(which)).sort(pl.all()).row(0, named=True)
-    first = " ".join(f"{key}={value!r}" for key, value in names.items() if value is not None)
-    return Defect(what.partition(":")[0], "user_id", int(which.sum()), f"{what}, first {first}. {remedy}")
+class RefusalError(DataError):
+    """Pages that the settings refuse."""
+
+    def __init__(self, refusal: Refusal, inputs: Inputs) -> None:
+        super().__init__(str(refusal.defect(inputs)))
+        self.refusal = refusal
 
 
-def mismatches(inputs: Inputs, unjudged: int, missing: int) -> list[Defect]:
+def refusals(inputs: Inputs, outcomes: PageOutcomes) -> Iterator[Refusal]:
+    """Pages that the settings refuse, or that have no weight."""
+    by_any, weights = outcomes.by_any, outcomes.entries.weights
+    missing = by_any.missing & (inputs.plan.settings.missing_pages == "error")
+    kinds: dict[Literal["missing", "no_relevant", "no_weight"], NDArray[np.bool_]] = {
+        "missing": missing,
+        "no_relevant": outcomes.refused & ~missing,
+    }
+    if weights is not None:
+        kinds["no_weight"] = by_any.counted & np.isnan(weights)
+    for kind, which in kinds.items():
+        if which.any():
+            names = entry_names(inputs, outcomes.entries).filter(pl.Series(which)).sort(pl.all()).row(0, named=True)
+            yield Refusal(kind, int(which.sum()), tuple(names.items()))
+
+
+def mismatches(inputs: Inputs, match: TableMatch) -> list[Defect]:
     """Tables without a common user or item: their ids may be written in different ways."""
-    judgments, codebook = inputs.judged.judgments, inputs.codebook
-    theirs, ours = inputs.tables["judgments"], inputs.tables["layouts"]
-    match = page_match(judgments, inputs.layouts)
-    if match is not None and match < FEW:
+    codebook, ours = inputs.codebook, inputs.tables["layouts"]
+    if match.few_pages:
         return [_unmatched_pages(inputs, match)]
-    defects: list[Defect] = []
     for column, no_match, ids, what in (
-        ("user_id", missing == int(judgments.judged.sum()), codebook.users, "no user of the layouts has a judgment"),
-        ("item_id", unjudged == inputs.layouts.lines, codebook.items, "no item shown has a judgment by its user"),
+        ("user_id", match.no_user, codebook.users, "no user of the layouts has a judgment"),
+        ("item_id", match.no_item, codebook.items, "no item shown has a judgment by its user"),
     ):
-        if no_match and not defects:
-            our_id, their_id = (table.first(column) for table in (ours, theirs))
+        if no_match:
             message = (
                 f"layouts: {what}, so every score is 0. Write ids the same way in all tables: {ours.names[column]} is "
-                f"{our_id!r} in layouts and {their_id!r} in judgments."
+                f"{match.ids['layouts', column]!r} in layouts and {match.ids['judgments', column]!r} in judgments."
             )
-            defects.append(Defect("layouts", ours.names[column], len(ids), message, "warning"))
-    return defects
+            return [Defect("layouts", ours.names[column], len(ids), message, "warning")]
+    return []
 
 
-def large_gains(inputs: Inputs) -> list[Defect]:
+def large_gains(inputs: Inputs, found: Relevances) -> list[Defect]:
     """Relevances that are no grades, where gains are 2^relevance - 1."""
-    plan, judged, table = inputs.plan, inputs.judged, inputs.tables["judgments"]
-    exp2 = [gains for name, gains in judged.gains.items() if name in plan.metrics and plan.gain_of(name) == "exp2"]
-    if not any(gains.max(initial=0.0) > 2.0**LARGEST_GRADE - 1 for gains in exp2):
+    if not found.grows:
         return []
-    relevance = judged.judgments.relevance
-    largest, count = float(relevance.max()), int((relevance > LARGEST_GRADE).sum())
-    record, _, _ = table.find(pl.col("relevance") == largest)
+    table = inputs.tables["judgments"]
+    where = table.where_is(pl.col("relevance") == found.largest)
     message = (
-        f"judgments: column {table.names['relevance']}: {number(count, 'relevance')} of {len(relevance):,} "
-        f"{'is' if count == 1 else 'are'} above {LARGEST_GRADE}, the largest {largest:g} ({table.where(record)}); "
-        f"{large_gain(largest)}"
+        f"judgments: column {table.names['relevance']}: {number(found.above, 'relevance')} of {found.count:,} "
+        f"{'is' if found.above == 1 else 'are'} above {LARGEST_GRADE}, the largest {found.largest:g}{where}; "
+        f"{large_gain(found.largest)}"
     )
-    return [Defect("judgments", table.names["relevance"], count, message, "warning")]
+    return [Defect("judgments", table.names["relevance"], found.above, message, "warning")]
 
 
-def _unmatched_pages(inputs: Inputs, match: float) -> Defect:
+def _unmatched_pages(inputs: Inputs, match: TableMatch) -> Defect:
     """Users who are in both tables, but with other pages."""
-    theirs, ours = inputs.tables["judgments"], inputs.tables["layouts"]
-    pages = "no page has" if match == 0 else f"only {match:.1%} of pages have"
-    our_id, their_id = (table.first("page_id") for table in (ours, theirs))
+    column = inputs.tables["layouts"].names["page_id"]
+    pages = f"only {match.page_share:.1%} of pages have" if match.page_share else "no page has"
     message = (
         f"layouts: {pages} the page_id of a judgment, though users match, so judged pages count as missing. Write "
-        f"page_id the same way in all tables: {ours.names['page_id']} is {our_id!r} in layouts and {their_id!r} in "
-        "judgments. If judgments hold for all pages of a user, drop page_id from them."
+        f"page_id the same way in all tables: {column} is {match.ids['layouts', 'page_id']!r} in layouts and "
+        f"{match.ids['judgments', 'page_id']!r} in judgments. If judgments hold for all pages of a user, drop page_id "
+        "from them."
     )
-    return Defect("layouts", ours.names["page_id"], int(inputs.layouts.present.sum()), message, "warning")
+    return Defect("layouts", column, match.pages.shown if match.pages else 0, message, "warning")
 
 
 def no_relevance(inputs: Inputs) -> str:
@@ -240,16 +177,14 @@ def no_category(inputs: Inputs, count: int) -> str:
     )
 
 
-def notify_of(inputs: Inputs, counts: dict[str, int], scores: PageScores, notify: Callable[[str], None]) -> None:
+def notify_of(inputs: Inputs, tally: Tally, notify: Callable[[str], None]) -> None:
     """Say what was scored but needs attention."""
-    if counts["gaps"]:
-        notify(
-            str(describe_defects(page_defects.GAP, scores.page[(scores.defects & page_defects.GAP.bit) > 0], inputs))
-        )
-    unmatched = mismatches(inputs, counts["unjudged"], counts["missing"])
-    for defect in (*unmatched, *large_gains(inputs), *unknown_categories(inputs)):
+    counts, judged = tally.all_counts(), tally.match.judgment_sets
+    if tally.gaps is not None:
+        notify(str(tally.gaps.defect()))
+    unmatched = mismatches(inputs, tally.match)
+    for defect in (*unmatched, *large_gains(inputs, tally.relevances), *unknown_categories(inputs)):
         notify(str(defect))
-    judged = int(inputs.judged.judgments.judged.sum())
     mostly_missing = judged >= _MANY and counts["missing"] > judged / 2
     if inputs.plan.settings.missing_pages == "zero" and mostly_missing and not unmatched:
         per_page = inputs.judged.judgments.per_page
@@ -275,9 +210,7 @@ def notify_of(inputs: Inputs, counts: dict[str, int], scores: PageScores, notify
             "not show: an item outside its category, twice in a row, after a gap or beyond a capacity."
         )
     if counts["bounded"]:
-        of_metrics = (gaps(metric.best, metric.bound) for metric in scores.metrics.values())
-        largest = max(float(gap.max(initial=0.0)) for gap in of_metrics)
-        notify(not_proven(counts["bounded"], largest, inputs.plan.settings))
+        notify(not_proven(counts["bounded"], tally.largest_gap, inputs.plan.settings))
 
 
 def not_proven(count: int, gap: float, settings: Settings) -> str:
@@ -286,11 +219,16 @@ def not_proven(count: int, gap: float, settings: Settings) -> str:
         f"{number(count, 'ideal page')} could not be proven optimal: the score there is 2DCG divided by a proven upper "
         f"bound, and too low by at most {math.ceil(gap * 10_000) / 100:g}%."
     )
-    if settings.candidates == "displayed" and settings.duplicates == "first":
-        return message  # the search for the order of rows has a limit of its own
+    if not can_work_more(settings):
+        return message
     if gap <= settings.tolerance:
         return f"{message} To prove more, use tolerance=0."
     return f"{message} To prove more, use work={max(10 * settings.work, Settings.work):.0f}."
+
+
+def can_work_more(settings: Settings) -> bool:
+    """Whether more work can prove more ideals: the search for rows by their first items has a limit of its own."""
+    return settings.candidates != "displayed" or settings.duplicates != "first"
 
 
 def overfull(ideals: PageIdeals, inputs: Inputs, notify: Callable[[str], None]) -> None:

@@ -118,6 +118,7 @@ PAGE_DEFECTS = (
     OVER_CAPACITY,
     GAP,
 )
+REFUSABLE = (*PAGE_DEFECTS, PINNED_UNKNOWN, REPEATED_ITEM, UNJUDGED)  # what is refused first, first
 INVALID = sum(defect.bit for defect in PAGE_DEFECTS if defect.severity == "invalid")
 
 

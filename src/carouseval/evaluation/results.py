@@ -1,7 +1,7 @@
 """The result of an evaluation: means and their intervals, scores of pages and users, segments and counts."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -10,13 +10,32 @@ import polars as pl
 
 from carouseval.errors import ParameterError
 from carouseval.evaluation.caption import caption
-from carouseval.evaluation.mean_estimates import CI, FEW_USERS, few_users_text, mean_interval, mean_of
+from carouseval.evaluation.mean_estimates import CI, FEW_USERS, MeanEstimate, few_users_text, mean_estimate
 from carouseval.metrics.grid import Array
 from carouseval.metrics.validation import did_you_mean
 from carouseval.result_base import Reported, plain
 from carouseval.text_tables import TextTable
 
 NO_PAGE = "(no page)"  # the segment of missing pages, where judgments have no such column
+ALL: tuple[str, ...] = ()  # the segment of all pages
+
+
+@dataclass(frozen=True)
+class MetricMean:
+    """The users and pages that a metric scores, and the mean over these users."""
+
+    users: int
+    pages: int
+    estimate: MeanEstimate
+
+
+@dataclass(frozen=True)
+class SegmentMeans:
+    """The users and pages of a segment that any metric scores, and the means of every metric."""
+
+    users: int
+    pages: int
+    metrics: Mapping[str, MetricMean]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -66,7 +85,7 @@ class Evaluation(Reported):
     @cached_property
     def per_user(self) -> pl.DataFrame:
         """Each user's number of pages and mean over them, by every metric."""
-        return self._weighted_users.drop(map(weight_of, self.metrics), map(_pages_of, self.metrics), strict=False)
+        return self._weighted_users.drop(map(weight_of, self.metrics), map(pages_of, self.metrics), strict=False)
 
     @cached_property
     def _weighted_users(self) -> pl.DataFrame:
@@ -87,7 +106,7 @@ class Evaluation(Reported):
             also the user's weight by each metric, ``<metric>.weight``.
         """
         users = self._users(self.per_page, ["user_id", *by]) if by else self._weighted_users
-        return users.drop(map(_pages_of, self.metrics))
+        return users.drop(map(pages_of, self.metrics))
 
     def _users(self, pages: pl.DataFrame, keys: list[str]) -> pl.DataFrame:
         scored = pages.filter(pl.any_horizontal(pl.col(list(self.metrics)).is_not_null()))
@@ -97,7 +116,7 @@ class Evaluation(Reported):
             weight = pl.col("weight")
             own = (weight.filter(pl.col(name).is_not_null()).mean().alias(weight_of(name)) for name in self.metrics)
             means = [*(_weighted(name, weight) for name in self.metrics), weight.mean(), *own]
-        pages_by_metric = (pl.col(name).count().alias(_pages_of(name)) for name in self.metrics)
+        pages_by_metric = (pl.col(name).count().alias(pages_of(name)) for name in self.metrics)
         return scored.group_by(keys, maintain_order=True).agg(pl.len().alias("pages"), *means, *pages_by_metric)
 
     def left_out(self, metric: str) -> int:
@@ -119,15 +138,20 @@ class Evaluation(Reported):
     @cached_property
     def mean(self) -> dict[str, float]:
         """The mean over users of their mean over pages, by metric; NaN where no user was scored."""
-        means = {name: mean_of(*self._values(self._weighted_users, name)) for name in self.metrics}
-        means |= self.figures
+        means = {name: one.estimate.mean for name, one in self._means[ALL].metrics.items()} | dict(self.figures)
         return {name: means[name] for name in self.config.get("metrics", means)}
 
-    def _values(self, users: pl.DataFrame, name: str) -> tuple[Array, Array | None]:
-        """Users' scores and weights by a metric, where they have a score."""
-        scored = users.filter(pl.col(name).is_not_null() & pl.col(name).is_not_nan())
-        weights = scored[weight_of(name)].to_numpy() if "weight" in scored.columns else None
-        return scored[name].to_numpy(), weights
+    @cached_property
+    def _means(self) -> Mapping[tuple[str, ...], SegmentMeans]:
+        """The means of all pages and, in order, of every segment: all that tables and intervals need."""
+        return {key: self._means_of(users) for key, users in users_by_segment(self).items()}
+
+    def _means_of(self, users: pl.DataFrame) -> SegmentMeans:
+        means = {}
+        for name in self.metrics:
+            estimate = mean_estimate(*scores_and_weights(users, name))
+            means[name] = MetricMean(users[name].count(), int(users[pages_of(name)].sum()), estimate)
+        return SegmentMeans(users.height, int(users["pages"].sum()), means)
 
     @cached_property
     def intervals(self) -> dict[str, tuple[float, float]]:
@@ -157,36 +181,34 @@ class Evaluation(Reported):
         if metric not in self.metrics:
             hint = did_you_mean(str(metric), self.metrics)
             raise ParameterError(f"there is no metric {metric!r} in this result, only {', '.join(self.metrics)}.{hint}")
-        return mean_interval(*self._values(self._weighted_users, metric), ci)
+        return self._means[ALL].metrics[metric].estimate.interval(ci)
 
     @cached_property
     def segments(self) -> pl.DataFrame:
         """Means and 95% intervals per segment; empty unless ``by`` was given."""
         rows = []
-        for row, users in zip(self.segment_means.iter_rows(named=True), self._segment_users, strict=True):
-            for name in self.metrics:
-                low, high = mean_interval(*self._values(users, name))
-                row |= {name: row.pop(name), f"{name}.low": low, f"{name}.high": high}
+        for row, means in self._segment_rows():
+            for name, one in means.metrics.items():
+                low, high = one.estimate.interval()
+                row |= {name: one.estimate.mean, f"{name}.low": low, f"{name}.high": high}
             rows.append(row)
         return pl.DataFrame(rows)
 
     @cached_property
     def segment_means(self) -> pl.DataFrame:
         """Means per segment, without intervals; empty unless ``by`` was given."""
-        rows = []
-        for users in self._segment_users:
-            row = users.select(self.by).row(0, named=True) | {"users": users.height, "pages": users["pages"].sum()}
-            rows.append(row | {name: mean_of(*self._values(users, name)) for name in self.metrics})
-        return pl.DataFrame(rows)
+        return pl.DataFrame(
+            [
+                row | {name: one.estimate.mean for name, one in means.metrics.items()}
+                for row, means in self._segment_rows()
+            ]
+        )
 
-    @cached_property
-    def _segment_users(self) -> list[pl.DataFrame]:
-        """The users of each segment, in the order of segments."""
-        if not self.by:
-            return []
-        users = self._users(self.per_page.with_columns(pl.col(self.by).fill_null(NO_PAGE)), [*self.by, "user_id"])
-        parts = users.partition_by(self.by, as_dict=True)
-        return [parts[key] for key in sorted(parts, key=str)]
+    def _segment_rows(self) -> Iterator[tuple[dict[str, Any], SegmentMeans]]:
+        """The first columns of each segment's line, and its means."""
+        for key, means in self._means.items():
+            if key != ALL:
+                yield dict(zip(self.by, key, strict=True)) | {"users": means.users, "pages": means.pages}, means
 
     @property
     def heading(self) -> str:
@@ -198,13 +220,14 @@ class Evaluation(Reported):
     @property
     def caption(self) -> str:
         """What the scores are, in a sentence: metrics, discounts, ideal, grid and number of users."""
-        users = [len(self._values(self._weighted_users, name)[0]) for name in self.metrics]
+        users = [one.users for one in self._means[ALL].metrics.values()]
         return caption(self.config, users or [self.counts["users"]])
 
     def _text_tables(self) -> list[TextTable]:
         (table,) = super()._text_tables()
         note = " Low and high: 95% confidence interval." if self.metrics else ""
-        return [replace(table, caption=f"{table.caption}{note} {self.few_users_note}".rstrip())]
+        caption = f"{table.caption}{note} {self.few_users_note}".rstrip()
+        return [replace(table, caption=caption, label="tab:evaluation")]  # wherever it was computed
 
     @property
     def few_users_note(self) -> str:
@@ -220,31 +243,19 @@ class Evaluation(Reported):
         polars.DataFrame
             One line per metric, and per segment where there are segments: mean, low, high, users, pages.
         """
-        lines = self._lines({}, self.mean, self.intervals, self._weighted_users)
-        for row, users in zip(self.segments.iter_rows(named=True), self._segment_users, strict=True):
-            means = {name: row[name] for name in self.metrics}
-            bounds = {name: (row[f"{name}.low"], row[f"{name}.high"]) for name in self.metrics}
-            lines += self._lines({name: row[name] for name in self.by}, means, bounds, users)
-        return pl.DataFrame(lines, infer_schema_length=None)
-
-    def _lines(
-        self,
-        segment: dict[str, Any],
-        means: dict[str, float],
-        bounds: dict[str, tuple[float, float]],
-        users: pl.DataFrame,
-    ) -> list[dict[str, Any]]:
         lines = []
-        for name, mean in means.items():
-            low, high = bounds.get(name, (math.nan, math.nan))
-            line = {column: segment.get(column, "(all)") for column in self.by}
-            line |= {"metric": name, "mean": mean, "low": low, "high": high}
-            if name in self.figures:  # of all pages, scored or not
-                line |= {"users": self.counts["users"], "pages": self.counts["pages"]}
-            else:
-                line |= {"users": users[name].count(), "pages": int(users[_pages_of(name)].sum())}
-            lines.append(line)
-        return lines
+        for key, means in self._means.items():
+            segment = dict(zip(self.by, key or ("(all)",) * len(self.by), strict=True))
+            for name in self.mean if key == ALL else self.metrics:
+                if name in self.figures:  # of all pages, scored or not
+                    mean, (low, high) = self.figures[name], (math.nan, math.nan)
+                    users, pages = self.counts["users"], self.counts["pages"]
+                else:
+                    one = means.metrics[name]
+                    mean, (low, high), users, pages = one.estimate.mean, one.estimate.interval(), one.users, one.pages
+                values = {"mean": mean, "low": low, "high": high, "users": users, "pages": pages}
+                lines.append(segment | {"metric": name} | values)
+        return pl.DataFrame(lines, infer_schema_length=None)
 
     def to_dict(self) -> dict[str, Any]:
         """Return means, counts and settings as plain values.
@@ -259,7 +270,7 @@ class Evaluation(Reported):
 
     def __repr__(self) -> str:
         means = ", ".join(f"{name}={value:.4f}" for name, value in self.mean.items())
-        users, pages = self.per_user.height, int(self.per_user["pages"].sum())
+        users, pages = self._means[ALL].users, self._means[ALL].pages
         if not self.metrics:
             users, pages = self.counts["users"], self.counts["pages"]
         return f"Evaluation({means}; {users:,} user{'s' * (users != 1)}, {pages:,} page{'s' * (pages != 1)} scored)"
@@ -269,12 +280,29 @@ class Evaluation(Reported):
         return f"{super()._repr_html_()}<p><small>{note}</small></p>"
 
 
+def users_by_segment(result: Evaluation) -> dict[tuple[str, ...], pl.DataFrame]:
+    """The users of all pages and, in order, of every segment, with their means by metric."""
+    users = {ALL: result._weighted_users}
+    if result.by:
+        pages = result.per_page.with_columns(pl.col(result.by).fill_null(NO_PAGE))
+        parts = result._users(pages, [*result.by, "user_id"]).partition_by(result.by, as_dict=True)
+        users |= {key: parts[key] for key in sorted(parts, key=str)}
+    return users
+
+
+def scores_and_weights(users: pl.DataFrame, metric: str) -> tuple[Array, Array | None]:
+    """Users' scores and weights by a metric, where they have a score."""
+    scored = users.filter(pl.col(metric).is_not_null() & pl.col(metric).is_not_nan())
+    weights = scored[weight_of(metric)].to_numpy() if "weight" in scored.columns else None
+    return scored[metric].to_numpy(), weights
+
+
 def weight_of(metric: str) -> str:
     """The column with a user's weight by a metric: the mean weight of the pages that it scores."""
     return f"{metric}.weight"
 
 
-def _pages_of(metric: str) -> str:
+def pages_of(metric: str) -> str:
     """The column with the number of a user's pages that a metric scores."""
     return f"{metric}.pages"
 

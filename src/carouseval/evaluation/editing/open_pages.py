@@ -132,11 +132,7 @@ class OpenPages:
         layouts, judgments = inputs.layouts, inputs.judged.judgments
         part = code % len(layouts.parts)  # as temporary files are split
         lines = next(lines for at, lines in enumerate(layouts.lines_by_part()) if at == part)
-        judgment_set = int(layouts.judgment_set[code])
-        offsets = (
-            judgments.offsets[judgment_set : judgment_set + 2].tolist() if judgment_set < len(judgments) else (0, 0)
-        )
-        own = slice(*offsets)
+        own = self._judgments(system, code)
         name = self._names[system].row(by_predicate=pl.col("code") == code, named=True)
         lines = lines[lines[:, 0] == code]
         rows = rows_of_lines(lines)
@@ -147,6 +143,17 @@ class OpenPages:
             grid=self.grid(system, code),
             relevance=dict(zip(judgments.item[own].tolist(), judgments.relevance[own].tolist(), strict=True)),
         )
+
+    def judged_items(self, system: int, code: int) -> int:
+        """How many items a page is judged by."""
+        return len(self._inputs[system].judged.judgments.item[self._judgments(system, code)])
+
+    def _judgments(self, system: int, code: int) -> slice:
+        """The lines of the judgments that a page is judged by."""
+        inputs = self._inputs[system]
+        judgments, judgment_set = inputs.judged.judgments, int(inputs.layouts.judgment_set[code])
+        known = judgment_set < len(judgments)
+        return slice(*judgments.offsets[judgment_set : judgment_set + 2].tolist()) if known else slice(0, 0)
 
     def scorer(self, system: int, code: int, grid: Grid, **choices: Any) -> PageScorer:
         """What scores versions of a page on a grid, with other settings than those the tables were opened with."""

@@ -22,6 +22,7 @@ from carouseval.evaluation.reading.page_batch import PageBatch, read_batch
 from carouseval.evaluation.scoring.ideal_problems import IdealCells
 from carouseval.evaluation.scoring.loss_steps import loss_steps
 from carouseval.evaluation.scoring.page_ideals import PageIdeals
+from carouseval.evaluation.scoring.page_scores import gaps
 from carouseval.evaluation.scoring.scoring_step import score
 from carouseval.evaluation.settings import Settings
 from carouseval.metrics.grid import Array, Grid
@@ -44,7 +45,7 @@ class VersionScore:
     status: str  # as in ``per_page``
     value: float  # 2DCG, or whatever the metric adds up
     ideal: float | None  # what the score is divided by, if anything
-    bounded: bool  # whether the ideal is a proven bound rather than a page
+    gap: float  # by what share the score is too low at most: above 0 if the ideal is a bound rather than a page
     losses: dict[str, float] | None  # shares of the ideal, for metrics with a category ideal
     ideal_cells: tuple[IdealCell, ...]
     defects: tuple[str, ...]  # what is wrong with the page, in words
@@ -97,7 +98,7 @@ class PageScorer:
             status=str(outcome.status[0]),
             value=float(scores.value[0]),
             ideal=None if np.isnan(scores.ideal[0]) else float(scores.ideal[0]),
-            bounded=bool(scores.bounded[0]),
+            gap=float(gaps(scores.best, scores.bound)[0]),
             losses=losses,
             ideal_cells=cells,
             defects=tuple(_defects(page)),

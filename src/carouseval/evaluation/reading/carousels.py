@@ -66,6 +66,10 @@ class Carousels:
         """Which categories a line calls personal."""
         return np.asarray(self._padded(categories).personal == _PERSONAL)
 
+    def declared_shared(self, categories: int) -> NDArray[np.bool_]:
+        """Which categories a line calls everyone's."""
+        return np.asarray(self._padded(categories).personal == _SHARED)
+
     def declared_arrays(self) -> KernelCarousels | None:
         """What pages must obey, for the kernels; None where nothing is declared."""
         if not (self.restricted.any() or len(self.own_keys) or (self.declared < UNLIMITED).any()):
@@ -143,12 +147,22 @@ class Carousels:
 
 
 def read_carousels(
-    table: Table | None, capacity: Any, codebook: Codebook, category_type: pl.DataType | None, grids: int
+    table: Table | None,
+    capacity: Any,
+    codebook: Codebook,
+    category_type: pl.DataType | None,
+    grids: int,
+    elsewhere: pl.DataFrame | None = None,
 ) -> Carousels:
-    """What the table of carousels and the setting ``capacity`` declare."""
+    """What the table of carousels and the setting ``capacity`` declare.
+
+    ``elsewhere`` has the categories of lines for single users, where the table has those of some users only, and
+    whether they are called ``personal``.
+    """
     lines = None if table is None else _checked_lines(table)
-    if lines is not None:
-        codebook.categories.add(lines["category"])
+    for part in (lines, elsewhere):
+        if part is not None:
+            codebook.categories.add(part["category"])
     by_setting = _setting_capacities(capacity, codebook, category_type)
     count = len(codebook.categories)
     by_line, restricted = np.full(count, UNLIMITED, np.int32), np.zeros(count, bool)
@@ -172,6 +186,10 @@ def read_carousels(
         own_keys = user.astype(np.uint64) << np.uint64(32) | category[has_user].astype(np.uint64)
         order = np.argsort(own_keys)
         own_keys, own_capacity = own_keys[order], room[has_user][order]
+        if elsewhere is not None:
+            of_others = codebook.categories.add(elsewhere["category"])
+            restricted[of_others[~everyone[of_others]]] = True
+            personal[of_others] = _column(elsewhere, "personal", _SHARED, np.int8)
     declared = np.where(by_line < UNLIMITED, by_line, by_setting)
     limits = np.ascontiguousarray(np.broadcast_to(declared, (grids, count)))
     return Carousels(
@@ -191,7 +209,7 @@ def read_carousels(
 def _checked_lines(table: Table) -> pl.DataFrame:
     """All lines; a category that has two lines for the same users, or is called personal and not, is refused."""
     lines = table.collect()
-    if lines.is_empty():
+    if lines.is_empty() and not table.part:
         raise DataError(schema.EMPTY["carousels"])
     keys = [key for key in ("category", "user_id") if key in table]
     repeats = ~lines.select(pl.struct(keys).is_first_distinct()).to_series()

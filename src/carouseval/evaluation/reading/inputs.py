@@ -50,11 +50,21 @@ class Inputs:
     from_layouts: bool = True  # whether memberships may come from layouts
 
 
+@dataclass(frozen=True, eq=False)
+class OtherUsers:
+    """What must be known of all users where only some of them are read."""
+
+    pairs: pl.DataFrame | None = None  # item_id and category of lines that several users are shown
+    shown: pl.DataFrame | None = None  # category, grid, longest and longest_pinned of categories of several users
+    carousels: pl.DataFrame | None = None  # category and personal of lines of carousels for single users
+
+
 class JudgedSources:
     """Judgments, items and carousels, by which many layouts may be judged.
 
     They are read with the first layouts, since ids must have one type in all tables, and then kept. Without an items
-    table, categories are taken from the layouts if ``from_layouts``.
+    table, categories are taken from the layouts if ``from_layouts``. If tables hold the lines of some users only,
+    ``others`` tells what depends on all of them; either table may then have no line.
     """
 
     def __init__(
@@ -65,8 +75,9 @@ class JudgedSources:
         *,
         from_layouts: bool = True,
         needs_judgments: bool = True,
+        others: OtherUsers | None = None,
     ) -> None:
-        self.plan = plan
+        self.plan, self._others = plan, others
         self._from_layouts, self._needs_judgments = from_layouts, needs_judgments
         self._sources = {"judgments": in_memory(judgments, "judgments")}
         for name, source in (("items", items), ("carousels", plan.settings.carousels)):
@@ -132,6 +143,7 @@ class JudgedSources:
             judged.judgments,
             self.plan,
             want_pairs=want_pairs,
+            needed=self._others is None,
             share=share,
             progress=progress,
         ) as packed:
@@ -142,7 +154,12 @@ class JudgedSources:
         assert self._read is not None
         judged, codebook = self._read
         all_layouts, capacity = [reading.layouts for reading in readings], self.plan.settings.capacity
+        others = self._others or OtherUsers()
+        if others.shown is not None:
+            codebook.categories.add(others.shown["category"])
         shown = ShownCarousels.of(all_layouts, codebook, len(self.plan.grids))
+        if self._others is not None:
+            shown = shown.among_others(others.shown, codebook)
         if self.plan.needs_categories and judged.membership is not None:
             shown = self._shown_by_unlabelled(judged, all_layouts, shown)
         members = judged.membership
@@ -152,7 +169,7 @@ class JudgedSources:
                 declared = personal & judged.carousels.declared_personal(len(personal))
                 members = membership.with_personal(members, all_layouts, declared, codebook)
             elif any(layouts.pairs is not None for layouts in all_layouts):
-                members = membership.from_layouts(all_layouts, personal, codebook)
+                members = membership.from_layouts(all_layouts, personal, codebook, others.pairs)
         if members is not judged.membership or capacity == "shown" or shown.longest_pinned.any():
             judged = replace(judged, membership=members, carousels=judged.carousels.with_shown(shown, capacity))
         return [
@@ -177,9 +194,10 @@ class JudgedSources:
     def tables(self, layouts: TableLike, *, canonical: bool = False) -> dict[str, Table]:
         """All tables, opened, with ids of one type; later layouts must have the types of the first."""
         sources = {"layouts": in_memory(layouts, "layouts")} | self._sources
-        return schema.open_tables(
+        tables = schema.open_tables(
             sources, self.plan.settings, settled=self._id_types, canonical=("layouts",) if canonical else ()
         )
+        return {name: replace(table, part=self._others is not None) for name, table in tables.items()}
 
     def judges(self, user_id: Any) -> bool:
         """Whether a user has judgments."""
@@ -196,7 +214,12 @@ class JudgedSources:
         items = membership.from_table(tables["items"], codebook) if "items" in tables else None
         kinds = [table.id_types["category"] for table in tables.values() if "category" in table]
         carousels = read_carousels(
-            tables.get("carousels"), plan.settings.capacity, codebook, kinds[0] if kinds else None, len(plan.grids)
+            tables.get("carousels"),
+            plan.settings.capacity,
+            codebook,
+            kinds[0] if kinds else None,
+            len(plan.grids),
+            None if self._others is None else self._others.carousels,
         )
         gains = metric_gains(judgments, plan, tables["judgments"])
         if not gains:  # figures alone: users with relevant items are still counted

@@ -100,10 +100,10 @@ def _judged_twice(table: Table) -> str:
     (lines,) = table.query(lambda frame: frame.filter(pl.col(RECORD) > pl.col(RECORD).min().over(keys)).sort(RECORD))
     row = lines.row(0, named=True)
     first = " ".join(f"{table.names[key]}={row[key]!r}" for key in keys)
-    what = "1 item is" if lines.height == 1 else f"{lines.height:,} items are"
+    what = "1 item is" if lines.height == 1 else f"{'at least ' * table.part}{lines.height:,} items are"
     is_log = {*table.header} != {*table.names.values()}  # perhaps: it has other columns, or no relevance
     events = " If these are events, such as plays, make judgments of them with judgments_from_events." * is_log
     return (
-        f"judgments: {what} judged twice, first {first} ({table.where(row[RECORD])}). "
+        f"judgments: {what} judged twice, first {first}{table.in_brackets(row[RECORD])}. "
         f"Keep one judgment per item, the latest or the largest.{events}"
     )

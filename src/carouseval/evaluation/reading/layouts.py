@@ -62,19 +62,21 @@ def read_layouts(
     plan: ScoringPlan,
     *,
     want_pairs: bool = False,
+    needed: bool = True,
     share: int = 1,
     progress: Progress | None = None,
 ) -> Iterator[Layouts]:
     """Pack all lines, in memory or in temporary files that are deleted when the block ends.
 
-    The memory allowed is that of the plan, divided by ``share``.
+    A table without lines is refused where they are ``needed``. The memory allowed is that of the plan, divided by
+    ``share``.
     """
     if judgments.per_page and "page_id" not in table:
         raise DataError(
             "layouts: missing column page_id; judgments have one. Add it to layouts, or drop it from judgments."
         )
     height = table.height()
-    if height == 0:
+    if height == 0 and needed:
         raise DataError(schema.EMPTY["layouts"])
     budget = max(1, plan.line_memory // share)
     parts = min(_MOST_PARTS, max(1, -(-height * 2 * BYTES // budget)))

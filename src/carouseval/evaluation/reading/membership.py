@@ -69,8 +69,8 @@ def from_table(table: Table, codebook: Codebook) -> Membership:
     """Membership by the items table; a line without a user applies to everyone."""
     item_parts, category_parts, user_parts = [], [], []
     none = np.iinfo(np.int64).max
-    batches = list(table.batches())
-    if not sum(batch.height for batch in batches):
+    batches = list(table.batches()) or [table.collect()]
+    if not sum(batch.height for batch in batches) and not table.part:
         raise DataError(schema.EMPTY["items"])
     categories = codebook.categories
     categories.add(pl.concat([batch["category"].unique() for batch in batches]).unique().sort())  # codes in order
@@ -89,9 +89,19 @@ def from_table(table: Table, codebook: Codebook) -> Membership:
     return _packed(np.unique(keys[everyone]), keys[~everyone], owner[~everyone], categories, "items")
 
 
-def from_layouts(all_layouts: Sequence[Layouts], personal: NDArray[np.bool_], codebook: Codebook) -> Membership:
-    """Membership by what layouts show: pairs of item and category, of ``personal`` categories for each user."""
+def from_layouts(
+    all_layouts: Sequence[Layouts],
+    personal: NDArray[np.bool_],
+    codebook: Codebook,
+    more: pl.DataFrame | None = None,
+) -> Membership:
+    """Membership by what layouts show: pairs of item and category, of ``personal`` categories for each user.
+
+    ``more`` pairs come from layouts of other users.
+    """
     pairs = [layouts.pairs.pairs() for layouts in all_layouts if layouts.pairs is not None]
+    if more is not None:
+        pairs.append((codebook.items.add(more["item_id"]), codebook.categories.add(more["category"])))
     item, category = (np.concatenate([np.empty(0, np.uint32), *side]) for side in zip(*pairs, strict=True))
     shared = ~personal[category]
     own, owner = _personal_pairs(all_layouts, personal)

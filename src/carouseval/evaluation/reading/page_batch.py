@@ -128,6 +128,11 @@ def read_batch(lines: Lines, layouts: Layouts, judged: JudgedData, plan: Scoring
     return _read(np.flatnonzero(end > begin), lines, begin, end, layouts, judged, plan)
 
 
+def no_pages(layouts: Layouts, judged: JudgedData, plan: ScoringPlan) -> PageBatch:
+    """A batch of no pages, for layouts without any."""
+    return read_batch(np.empty((0, 4), np.uint32), layouts, judged, plan)
+
+
 def _lines_by_page(lines: Lines, layouts: Layouts) -> tuple[Lines, NDArray[np.int64], NDArray[np.int64]]:
     """The lines, sorted by page unless those of every page stand together, and where each page's begin and end."""
     runs = _native.page_runs(lines, len(layouts))

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
 from carouseval import _native
@@ -11,14 +12,14 @@ from carouseval.evaluation.reading.ids import NONE, Codebook, Codes
 from carouseval.evaluation.reading.layouts import Layouts
 
 Capacities = NDArray[np.int32]
-_SEVERAL: int = _native.SEVERAL
+SEVERAL: int = _native.SEVERAL
 
 
 @dataclass(frozen=True, eq=False)
 class ShownCarousels:
     """What the pages of all layouts compared show of each category."""
 
-    owner: Codes  # the only user who is shown it; NONE: nobody, _SEVERAL: several
+    owner: Codes  # the only user who is shown it; NONE: nobody, SEVERAL: several
     longest: Capacities  # (grids, categories): the last occupied column of its rows; 0: not shown
     longest_pinned: Capacities  # the same of pinned rows
     several_users: bool  # whether several users have a page
@@ -36,7 +37,7 @@ class ShownCarousels:
             for lines in layouts.lines_by_part() if layouts.labelled else ():
                 found = _native.shown_carousels(lines, layouts.user, layouts.grid, grids, categories)
                 other = (owner != NONE) & (found[0] != NONE) & (owner != found[0])
-                owner = np.where(other, np.uint32(_SEVERAL), np.minimum(owner, found[0]))
+                owner = np.where(other, np.uint32(SEVERAL), np.minimum(owner, found[0]))
                 np.maximum(longest, found[1], out=longest)
                 np.maximum(pinned, found[2], out=pinned)
         return cls(owner, longest, pinned, len(set(ends)) > 1)
@@ -56,8 +57,35 @@ class ShownCarousels:
         np.maximum.at(longest_pinned, (grid[page], shown), np.where(pinned[page, row], at, 0))
         return replace(self, longest=longest, longest_pinned=longest_pinned)
 
+    def among_others(self, others: pl.DataFrame | None, codebook: Codebook) -> "ShownCarousels":
+        """The same where these pages are of some users only.
+
+        ``others`` has what all users are shown of the categories of several users: ``category``, ``grid``, ``longest``
+        and ``longest_pinned``. Without it nothing is known of whether one user or several have a category.
+        """
+        if others is None:
+            return replace(self, several_users=False)
+        code, grid = codebook.categories.add(others["category"]), others["grid"].to_numpy()
+        owner, longest, pinned = self.owner.copy(), self.longest.copy(), self.longest_pinned.copy()
+        owner[code] = SEVERAL
+        np.maximum.at(longest, (grid, code), others["longest"].to_numpy().astype(np.int32))
+        np.maximum.at(pinned, (grid, code), others["longest_pinned"].to_numpy().astype(np.int32))
+        return ShownCarousels(owner, longest, pinned, several_users=True)
+
+    def of_several_users(self, codebook: Codebook) -> pl.DataFrame:
+        """What is shown of the categories that not only one user has, as :meth:`among_others` takes it."""
+        grid, code = np.nonzero((self.longest > 0) & ~self.has_one_user)
+        return pl.DataFrame(
+            {
+                "category": codebook.categories.values().gather(code),
+                "grid": grid,
+                "longest": self.longest[grid, code],
+                "longest_pinned": self.longest_pinned[grid, code],
+            }
+        )
+
     @property
     def has_one_user(self) -> NDArray[np.bool_]:
         """Which categories only one of several users is shown."""
-        one: NDArray[np.bool_] = (self.owner != NONE) & (self.owner != _SEVERAL)
+        one: NDArray[np.bool_] = (self.owner != NONE) & (self.owner != SEVERAL)
         return one & self.several_users

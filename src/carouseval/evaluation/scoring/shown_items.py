@@ -1,5 +1,7 @@
 """What a system shows of the judged items, and how much of what it shows is judged."""
 
+from dataclasses import astuple, dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -32,23 +34,49 @@ class ShownItems:
         """Which judgment sets have judgments and a page."""
         return self.judged.judgments.judged & (self._cells > 0)
 
-    def relevant_shown(self, metric: str | None = None, among: NDArray[np.bool_] | None = None) -> float:
-        """The share of items relevant to a user, by one metric or by any, that the user is shown."""
+    def counts(self, metric: str | None = None, among: NDArray[np.bool_] | None = None) -> "ShareCounts":
+        """What is shown, where relevant are items by one metric or by any; of all judged items if hits are those."""
         gains = self.judged.gaining if metric is None else self.judged.gains[metric]
-        return self._share_shown(np.asarray(gains > 0), among)
+        sets = self.has_page if among is None else among
+        judged = np.repeat(sets, np.diff(self.judged.judgments.offsets))
+        relevant = judged & (gains > 0)
+        return ShareCounts(
+            users=int((sets & (self.judged.relevant_items(metric) > 0)).sum()),
+            relevant=int(relevant.sum()),
+            relevant_shown=int((relevant & self._shown).sum()),
+            judged=int(judged.sum()),
+            judged_shown=int((judged & self._shown).sum()),
+            cells=int(self._cells[sets].sum()),
+            judged_cells=int((self._cells - self._unjudged)[sets].sum()),
+        )
 
-    def judged_shown(self, among: NDArray[np.bool_] | None = None) -> float:
-        """The share of judged items that is shown, where the hits of pages are all judged items."""
-        return self._share_shown(np.ones(len(self._shown), bool), among)
 
-    def judged_share(self, among: NDArray[np.bool_] | None = None) -> float:
+@dataclass(frozen=True)
+class ShareCounts:
+    """How many items are relevant, judged and shown, over some judgment sets; those of others add up."""
+
+    users: int  # or pages, with a relevant item
+    relevant: int
+    relevant_shown: int
+    judged: int
+    judged_shown: int
+    cells: int
+    judged_cells: int
+
+    def __add__(self, other: "ShareCounts") -> "ShareCounts":
+        return ShareCounts(*(a + b for a, b in zip(astuple(self), astuple(other), strict=True)))
+
+    @property
+    def share_of_relevant(self) -> float:
+        """The share of items relevant to a user that the user is shown."""
+        return self.relevant_shown / self.relevant if self.relevant else float("nan")
+
+    @property
+    def share_of_judged(self) -> float:
+        """The share of judged items that is shown."""
+        return self.judged_shown / self.judged if self.judged else float("nan")
+
+    @property
+    def judged_share(self) -> float:
         """The share of cells whose item is judged."""
-        sets = self.has_page if among is None else among
-        cells = int(self._cells[sets].sum())
-        return 1 - int(self._unjudged[sets].sum()) / cells if cells else float("nan")
-
-    def _share_shown(self, which: NDArray[np.bool_], among: NDArray[np.bool_] | None) -> float:
-        sets = self.has_page if among is None else among
-        which = which & np.repeat(sets, np.diff(self.judged.judgments.offsets))
-        total = int(which.sum())
-        return int((which & self._shown).sum()) / total if total else float("nan")
+        return 1 - (self.cells - self.judged_cells) / self.cells if self.cells else float("nan")

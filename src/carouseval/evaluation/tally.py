@@ -1,0 +1,182 @@
+"""What is counted while pages are scored. Tallies of different users add up, wherever they were counted."""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from carouseval.evaluation import page_defects
+from carouseval.evaluation.defect_lines import FoundDefect, find_defect
+from carouseval.evaluation.outcomes import PageOutcomes
+from carouseval.evaluation.reading.inputs import Inputs
+from carouseval.evaluation.scoring.ideal_problems import categorised_items
+from carouseval.evaluation.scoring.page_scores import PageScores, gaps
+from carouseval.evaluation.table_matching import TableMatch
+from carouseval.metrics.gains import LARGEST_GRADE
+
+COUNTS = {
+    "users": ("user", "users"),
+    "pages": ("page", "pages"),
+    "lines": ("line", "lines"),
+    "missing": ("missing page", "missing pages"),
+    "no_relevant": ("page without a relevant item", "pages without a relevant item"),
+    "no_category": (
+        "page left out: no relevant item has a category",
+        "pages left out: no relevant item has a category",
+    ),
+    "duplicates": ("repeated item", "repeated items"),
+    "unjudged": ("item shown without a judgment", "items shown without a judgment"),
+    "uncategorised": ("judged item without a category", "judged items without a category"),
+    "personal": ("personal category", "personal categories"),
+    "limited": ("category of limited capacity", "categories of limited capacity"),
+    "invalid": ("invalid page", "invalid pages"),
+    "gaps": ("page with gaps", "pages with gaps"),
+    "bounded": ("ideal not proven optimal", "ideals not proven optimal"),
+    "above_ideal": ("page above its ideal", "pages above their ideal"),
+}  # what is counted, and how one and several are worded
+
+
+@dataclass(frozen=True)
+class Relevances:
+    """How many judgments there are, how many of them are too large for grades, and the largest."""
+
+    count: int = 0
+    above: int = 0
+    largest: float = 0.0
+    grows: bool = False  # whether a metric takes gains of 2^relevance - 1 of those
+
+    @classmethod
+    def of(cls, inputs: Inputs) -> "Relevances":
+        """The relevances of all judgments."""
+        plan, judged = inputs.plan, inputs.judged
+        relevance = judged.judgments.relevance
+        exp2 = [gains for name, gains in judged.gains.items() if name in plan.metrics and plan.gain_of(name) == "exp2"]
+        return cls(
+            count=len(relevance),
+            above=int((relevance > LARGEST_GRADE).sum()),
+            largest=float(relevance.max(initial=0.0)),
+            grows=any(gains.max(initial=0.0) > 2.0**LARGEST_GRADE - 1 for gains in exp2),
+        )
+
+    def __add__(self, other: "Relevances") -> "Relevances":
+        largest, grows = max(self.largest, other.largest), self.grows or other.grows
+        return Relevances(self.count + other.count, self.above + other.above, largest, grows)
+
+
+@dataclass(frozen=True)
+class Tally:
+    """What the pages of some users add to the counts and notices of an evaluation."""
+
+    counts: Mapping[str, int]  # by the names of ``COUNTS``, those that add up
+    match: TableMatch
+    relevances: Relevances
+    largest_gap: float  # of ideals that are not proven optimal
+    personal: frozenset[Any]  # personal categories, except those that only one user is shown, which are counted
+    limited: frozenset[Any]  # the same of categories that hold fewer items than a grid has columns
+    gaps: FoundDefect | None  # rows with gaps
+
+    @classmethod
+    def of(cls, inputs: Inputs, outcomes: PageOutcomes, scores: PageScores) -> "Tally":
+        """Count pages that were scored."""
+        with_gaps = scores.page[(scores.defects & page_defects.GAP.bit) > 0]
+        of_metrics = (gaps(metric.best, metric.bound) for metric in scores.metrics.values())
+        members, alone = inputs.judged.membership, _shown_to_one_user(inputs)
+        personal = np.zeros(0, np.uint32) if members is None else members.personal_categories
+        limited, names = _limited(inputs), inputs.codebook.categories.values()
+        counts = _counts(inputs, outcomes, scores)
+        of_one_user = {"personal": int(alone[personal].sum()), "limited": int(alone[limited].sum())}
+        return cls(
+            counts=counts | of_one_user,
+            match=TableMatch.of(inputs, counts["missing"], counts["unjudged"]),
+            relevances=Relevances.of(inputs),
+            largest_gap=max((float(gap.max(initial=0.0)) for gap in of_metrics), default=0.0),
+            personal=frozenset(names.gather(personal[~alone[personal]])),
+            limited=frozenset(names.gather(limited[~alone[limited]])),
+            gaps=find_defect(page_defects.GAP, with_gaps, inputs) if len(with_gaps) else None,
+        )
+
+    def __add__(self, other: "Tally") -> "Tally":
+        return Tally(
+            counts=Counter(self.counts) + Counter(other.counts),
+            largest_gap=max(self.largest_gap, other.largest_gap),
+            personal=self.personal | other.personal,
+            limited=self.limited | other.limited,
+            match=self.match + other.match,
+            relevances=self.relevances + other.relevances,
+            gaps=self.gaps + other.gaps if self.gaps and other.gaps else self.gaps or other.gaps,
+        )
+
+    def all_counts(self) -> dict[str, int]:
+        """Every count, by the names of ``COUNTS``."""
+        counts = {name: self.counts.get(name, 0) for name in COUNTS}
+        sets = {"personal": self.personal, "limited": self.limited}
+        return counts | {name: counts[name] + len(categories) for name, categories in sets.items()}
+
+
+def _shown_to_one_user(inputs: Inputs) -> NDArray[np.bool_]:
+    """Which categories only one of several users is shown."""
+    categories = len(inputs.codebook.categories)
+    alone = np.zeros(categories, bool)
+    if inputs.shown is not None:
+        alone[: len(inputs.shown.owner)] = inputs.shown.has_one_user
+    return alone
+
+
+def _counts(inputs: Inputs, outcomes: PageOutcomes, scores: PageScores) -> dict[str, int]:
+    """What adds up over users.
+
+    A page is without a relevant item, or left out, if it is so by any metric; a missing page may be so as well.
+    """
+    entries = outcomes.entries
+    none = np.zeros(len(scores.page), bool)
+    by_metric = list(outcomes.by_metric.values()) or [outcomes.by_any]
+    return {
+        "users": len(np.unique(entries.user[: len(entries.pages)])),
+        "pages": len(entries.pages),
+        "lines": inputs.layouts.lines,
+        "missing": len(entries.missing_sets),
+        "no_relevant": int(np.any([~one.relevant for one in by_metric], axis=0).sum()),
+        "no_category": int(np.any([one.no_category for one in by_metric], axis=0).sum()),
+        "duplicates": int(scores.duplicates.sum()),
+        "unjudged": int(scores.unjudged.sum()),
+        "uncategorised": uncategorised(inputs),
+        "invalid": int(((scores.defects & page_defects.INVALID) > 0).sum()),
+        "gaps": int(((scores.defects & page_defects.GAP.bit) > 0).sum()),
+        "bounded": int(np.any([none, *(metric.bounded for metric in scores.metrics.values())], axis=0).sum()),
+        "above_ideal": int(np.any([none, *(metric.above for metric in scores.metrics.values())], axis=0).sum()),
+    }
+
+
+def uncategorised(inputs: Inputs) -> int:
+    """How many relevant judged items have no category."""
+    judged = inputs.judged
+    if judged.membership is None:
+        return 0
+    categorised = categorised_items(judged, judged.gaining.astype(np.float64), inputs.plan)
+    return int(judged.gaining.sum(dtype=np.int64) - categorised.sum())
+
+
+def _limited(inputs: Inputs) -> NDArray[np.int64]:
+    """The categories that hold fewer items than the grid has columns, on grids that pages have."""
+    if inputs.judged.membership is None or inputs.plan.settings.candidates == "displayed":
+        return np.zeros(0, np.int64)
+    used = np.unique(inputs.layouts.grid[inputs.layouts.present])
+    widths = np.zeros(len(inputs.plan.grids), np.int64)
+    widths[used] = [inputs.plan.grids[grid].cols for grid in used]
+    limited = inputs.judged.carousels.limited(widths)
+    return np.flatnonzero(limited & ~is_unknown(inputs, len(limited)))
+
+
+def is_unknown(inputs: Inputs, categories: int) -> NDArray[np.bool_]:
+    """Which categories have no item and are on no page: only carousels or capacity name them."""
+    membership, shown = inputs.judged.membership, inputs.shown
+    known = np.zeros(categories, bool)
+    if membership is not None:
+        known[: len(membership.sizes)] = membership.sizes[:categories] > 0
+        known[(membership.arrays.own & np.uint64(0xFFFFFFFF)).astype(np.int64)] = True
+    if shown is not None:
+        known[: len(shown.owner)] |= shown.longest.max(axis=0)[:categories] > 0
+    return ~known

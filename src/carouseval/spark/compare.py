@@ -1,0 +1,302 @@
+"""From Spark DataFrames to a comparison of systems: ``compare``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial, reduce
+from operator import add
+from typing import TYPE_CHECKING, Any, Unpack
+
+import polars as pl
+
+from carouseval.comparison.choices import Correction, RunEffects
+from carouseval.comparison.compare import (
+    SystemMean,
+    check_names,
+    logged_notice,
+    no_common_user,
+    tabulate_systems,
+    without_unmatched,
+)
+from carouseval.comparison.logged_judgments import SystemShares, break_even
+from carouseval.comparison.pair_tests import CROSSED, PairOutcome, PairTests
+from carouseval.comparison.parts import ComparisonPart, PairKey, Run, compare_part
+from carouseval.comparison.run_pages import linear_metrics
+from carouseval.comparison.significance import Test
+from carouseval.comparison.systems import naming, runs_by_system, warn_of
+from carouseval.errors import DataError, ParameterError, warn
+from carouseval.evaluation import schema
+from carouseval.evaluation.notices import notify_of, overfull
+from carouseval.evaluation.parts import open_part
+from carouseval.evaluation.plan import ScoringPlan
+from carouseval.evaluation.scoring.page_ideals import PageIdeals
+from carouseval.evaluation.settings import Settings, SettingsDict, takes_settings
+from carouseval.metrics.validation import require_int
+from carouseval.spark.evaluate import evaluation_of
+from carouseval.spark.executor import REPORT, Job, each_part, first_failure, reports_of, spark_types
+from carouseval.spark.merged_tests import RUN, merged_p_values
+from carouseval.spark.other_users import other_users
+from carouseval.spark.results import SparkComparison, SparkEvaluation
+from carouseval.spark.spark_tables import SparkTables, cached
+from carouseval.spark.user_lines import LINES_AT_ONCE, stream
+from carouseval.tables import TableLike
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import DataFrame
+
+
+@takes_settings
+def compare(
+    systems: Mapping[str, DataFrame | Sequence[DataFrame]],
+    judgments: DataFrame,
+    items: DataFrame | TableLike | None = None,
+    *,
+    baseline: str | None = None,
+    test: Test | None = None,
+    runs: RunEffects = "random",
+    correction: Correction = "holm",
+    across_metrics: bool = False,
+    simultaneous: bool = False,
+    ci: float = 0.95,
+    seed: int = 0,
+    permutations: int = 10_000,
+    margin: float | None = None,
+    collect: bool = False,
+    lines_at_once: int = LINES_AT_ONCE,
+    **settings: Unpack[SettingsDict],
+) -> SparkComparison:
+    """Compare systems on Spark, on the same users and against the same ideal pages, with significance tests.
+
+    Means, differences and p-values of the permutation test are the same to the bit as those of
+    :func:`carouseval.compare`; intervals agree to rounding. Only sums come to the driver.
+
+    Parameters
+    ----------
+    systems : dict of str to pyspark.sql.DataFrame
+        The layouts of each system by its name, or a list of those of several runs.
+    judgments : pyspark.sql.DataFrame
+        Lines of ``user_id, item_id, relevance`` (+ ``page_id``).
+    items : pyspark.sql.DataFrame or TableLike, optional
+        Lines of ``item_id, category``. By default the pairs that appear in the layouts of any system.
+    baseline : str, optional
+        The system that every other system is compared with. By default all pairs of systems are compared.
+    test : {'permutation', 't', 'wilcoxon', 'bootstrap'} or callable, optional
+        The two-sided test, as in :func:`carouseval.compare`. ``'wilcoxon'`` and functions need ``collect``, and so does
+        ``'bootstrap'`` with ``weight``.
+    runs : {'random', 'paired', 'fixed'}, default 'random'
+        What several runs of a system are.
+    correction : {'holm', 'bh', 'none'}, default 'holm'
+        The correction of p-values for multiple comparisons.
+    across_metrics : bool, default False
+        Correct over all metrics together instead of for each one.
+    simultaneous : bool, default False
+        Widen intervals so that all of them hold together at level ``ci``.
+    ci : float, default 0.95
+        The confidence level of the intervals, above 0 and below 1.
+    seed : int, default 0
+        The seed of the random sign flips and resamples.
+    permutations : int, default 10000
+        The number of random sign flips, or of resamples.
+    margin : float, optional
+        The non-inferiority margin.
+    collect : bool, default False
+        Bring the scores of all pages to the driver for tests that need them.
+    lines_at_once : int, default 500000
+        How many lines a task reads before it scores their users, as in :func:`carouseval.spark.evaluate`.
+
+    Returns
+    -------
+    SparkComparison
+        The mean of each system and the difference, interval and p-value of each pair.
+
+    Examples
+    --------
+    >>> import carouseval as cv
+    >>> systems = {"prod": spark.table("prod"), "new": spark.table("new")}  # doctest: +SKIP
+    >>> cv.spark.compare(systems, spark.table("judgments"), baseline="prod").summary  # doctest: +SKIP
+    """
+    options = Settings.named("spark.compare", settings)
+    require_int("lines_at_once", lines_at_once, 1)
+    plan = ScoringPlan.of(options)
+    by_system = _runs_by_system(systems, baseline)
+    tests = PairTests(
+        metrics=tuple(plan.metrics),
+        runs={name: len(of_system) for name, of_system in by_system.items()},
+        baseline=baseline,
+        test=test,
+        run_effects=runs,
+        correction=correction,
+        across_metrics=across_metrics,
+        simultaneous=simultaneous,
+        ci=ci,
+        seed=seed,
+        permutations=permutations,
+        margin=margin,
+        weighted=options.weight is not None,
+        threads=1,
+    )
+    check_names(plan)
+    needs_all = callable(test) or test == "wilcoxon" or (test == "bootstrap" and tests.weighted)
+    if needs_all and not collect:
+        raise ParameterError(f"test={tests.test_name!r} needs the differences of all users at once; use collect=True.")
+    keys: dict[str, Run] = {
+        f"layouts of {name}, run {run}": (name, run) for name, count in tests.runs.items() for run in range(count)
+    }
+    frames = {key: by_system[name][run] for key, (name, run) in keys.items()}
+    tables = SparkTables.of(frames, judgments, items, options, lambda key: naming(keys[key][0]))
+    lines, columns = stream(tables.streamed)
+    others = other_users(tables, lines_at_once)
+    schema_ = {RUN: pl.Int32()} | tables.page_types()
+    job = Job(tables.executor_plan, columns, tables.items, others, schema_, lines_at_once)
+    work = partial(compare_partition, job=job, runs=keys, tests=tests)
+    scored = cached(lines.mapInArrow(work, spark_types(job)))
+    try:
+        return _Composer(tables, tests, scored, list(keys.values())).comparison(others, collect=needs_all)
+    except BaseException:
+        scored.unpersist()
+        raise
+
+
+def _runs_by_system(systems: Any, baseline: str | None) -> dict[str, list[Any]]:
+    """The layouts of every system, one DataFrame per run; names and the baseline are checked as on one machine."""
+    if not isinstance(systems, Mapping):
+        return runs_by_system(systems, baseline)  # refuses it
+    runs = {name: list(one) if isinstance(one, list | tuple) else [one] for name, one in systems.items()}
+    runs_by_system({name: [pl.DataFrame()] * len(several) for name, several in runs.items()}, baseline)
+    return runs
+
+
+def compare_partition(
+    batches: Iterator[pa.RecordBatch], job: Job, runs: Mapping[str, Run], tests: PairTests
+) -> Iterator[pa.RecordBatch]:
+    """The scores of the pages that all systems have for the users of a partition, and a report of these users."""
+
+    def work(tables: Mapping[str, pl.DataFrame]) -> tuple[list[pl.DataFrame], ComparisonPart]:
+        layouts = {run: tables[key] for key, run in runs.items()}
+        pages, sums = compare_part(tables, layouts, job.items, job.plan, tests, job.others)
+        return [frame.with_columns(pl.lit(at, pl.Int32).alias(RUN)) for at, frame in enumerate(pages.values())], sums
+
+    return each_part(batches, job, work)
+
+
+@dataclass(frozen=True)
+class _Composer:
+    """Puts a comparison together from the reports of all partitions."""
+
+    tables: SparkTables
+    tests: PairTests
+    scored: DataFrame
+    runs: Sequence[Run]
+
+    def comparison(self, others: Any, *, collect: bool) -> SparkComparison:
+        sums, failures = reports_of(self.scored)
+        merged: ComparisonPart | None = reduce(add, sums) if sums else None
+        tables, tests, plan = self.tables, self.tests, self.tables.plan
+        if others.shown is None and merged is not None:
+            others = replace(others, shown=merged.runs[self.runs[0]].shown)
+        with open_part(tables.sketches, tables.items, plan, others) as inputs:
+            if failures:
+                raise DataError(first_failure(failures, inputs))
+            evaluations = self._evaluations(merged, inputs)
+        assert merged is not None
+        self._check_runs(merged)
+        p = merged_p_values(self.scored, merged, tests, self.runs, plan, collect=collect)
+        outcomes = [self._outcome(key, merged, p[key]) for key in self._keys(merged)]
+        pairs = without_unmatched(tests.table([one for one in outcomes if not one.segment]), evaluations)
+        by, segments = list(plan.settings.by_columns), pl.DataFrame()
+        if by:
+            in_segments = [one for one in outcomes if one.segment and one.scores.users]
+            segments = without_unmatched(tests.table(in_segments, by), evaluations)
+        shares = {name: self._shares(merged, name if name in plan.metrics else None) for name in plan.names}
+        used = " or ".join(pairs["test"].unique(maintain_order=True))
+        return SparkComparison(
+            metrics=tests.metrics,
+            systems=tabulate_systems(evaluations, partial(self._mean, merged), shares),
+            pairs=pairs,
+            segments=segments,
+            per_user=self._per_user(evaluations),
+            evaluations={name: tuple(results) for name, results in evaluations.items()},
+            config=next(iter(evaluations.values()))[0].config | tests.config() | {"test": used},
+            notice=logged_notice(shares[tests.metrics[0]], pairs, plan),
+            cached=self.scored,
+        )
+
+    def _evaluations(self, merged: ComparisonPart | None, inputs: Any) -> dict[str, list[SparkEvaluation]]:
+        """The evaluation of every run; what needs attention is warned of, with the systems that it is about."""
+        from pyspark.sql import functions as F  # noqa: N812
+
+        evaluations: dict[str, list[SparkEvaluation]] = {name: [] for name in self.tests.runs}
+        notices: dict[str, list[str]] = {}
+        for at, run in enumerate(self.runs):
+            match = None if merged is None else merged.runs[run].tally.match
+            with naming(run[0]):
+                if match is None or match.lines == 0:
+                    raise DataError(schema.EMPTY["layouts"])
+            if match.judgment_sets == 0:
+                raise DataError(schema.EMPTY["judgments"])
+            assert merged is not None
+            found: list[str] = []
+            notify_of(inputs, merged.runs[run].tally, found.append)
+            for notice in found:
+                notices.setdefault(notice, []).append(run[0])
+            pages = self.scored.where(F.col(REPORT).isNull() & (F.col(RUN) == at)).drop(REPORT, RUN)
+            evaluations[run[0]].append(evaluation_of(inputs, merged.runs[run], pages))
+        assert merged is not None
+        warn_of(notices, len(evaluations))
+        ideals, last = PageIdeals(inputs.judged, inputs.plan, inputs.shown), merged.runs[self.runs[-1]]
+        categories = inputs.codebook.categories.add(last.fillings["category"])
+        ideals.add_fillings(last.fillings, categories, last.ideals)
+        overfull(ideals, inputs, warn)
+        return evaluations
+
+    def _check_runs(self, merged: ComparisonPart) -> None:
+        for name, count in self.tests.runs.items():
+            metrics = self.tests.metrics
+            if count > 1 and any(merged.scored_runs[name, m] and not merged.systems[name, m].users for m in metrics):
+                warn(no_common_user(name, count))
+
+    def _keys(self, merged: ComparisonPart) -> list[PairKey]:
+        """Pairs in the order of one machine: all users, then segments; by metric, then by pair."""
+        segments = sorted({key[0] for key in merged.pairs if key[0]}, key=str)
+        return [
+            (segment, metric, before, after)
+            for segment in ((), *segments)
+            for metric in self.tests.metrics
+            for before, after in self.tests.system_pairs
+            if (segment, metric, before, after) in merged.pairs
+        ]
+
+    def _outcome(self, key: PairKey, merged: ComparisonPart, p: float) -> PairOutcome:
+        segment, metric, before, after = key
+        part, even = merged.pairs[key], None
+        sums = part.sums
+        if metric in linear_metrics(self.tables.plan) and sums.weights.weighted_users:
+            gain = float(part.gains[0 if sums.difference > 0 else 1]) / (sums.mean_weight * sums.users)
+            even = break_even(sums.difference, gain * merged.mean_gain(metric))
+        test = CROSSED if sums.crossed else self.tests.test_name
+        return PairOutcome(metric, before, after, sums, test, p, even, segment)
+
+    def _mean(self, merged: ComparisonPart, name: str, metric: str) -> SystemMean:
+        of_system = merged.systems[name, metric]
+        low, high = of_system.means.estimate(0, 1).interval(self.tests.ci)
+        return SystemMean(
+            of_system.weights.mean(of_system.totals[1]), low, high, of_system.users, merged.left_out[name, metric]
+        )
+
+    def _shares(self, merged: ComparisonPart, metric: str | None) -> dict[str, SystemShares]:
+        return {
+            name: SystemShares.of([merged.shares[metric, name, run] for run in range(count)])
+            for name, count in self.tests.runs.items()
+        }
+
+    def _per_user(self, evaluations: Mapping[str, Sequence[SparkEvaluation]]) -> DataFrame:
+        from pyspark.sql import functions as F  # noqa: N812
+
+        frames = [
+            result.per_user.withColumn("system", F.lit(name)).withColumn("run", F.lit(run))
+            for name, results in evaluations.items()
+            for run, result in enumerate(results)
+        ]
+        return reduce(lambda left, right: left.unionByName(right), frames)

@@ -1,0 +1,128 @@
+"""From Spark DataFrames to scores: ``evaluate`` for one system."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial, reduce
+from operator import add
+from typing import TYPE_CHECKING, Unpack
+
+from carouseval.errors import DataError, warn
+from carouseval.evaluation import schema
+from carouseval.evaluation.evaluate import config_of
+from carouseval.evaluation.notices import notify_of, overfull
+from carouseval.evaluation.parts import PartSums, open_part
+from carouseval.evaluation.reading.inputs import Inputs, OtherUsers
+from carouseval.evaluation.results import ALL
+from carouseval.evaluation.scoring.page_ideals import PageIdeals
+from carouseval.evaluation.settings import Settings, SettingsDict, takes_settings
+from carouseval.metrics.validation import require_int
+from carouseval.spark.executor import REPORT, Job, first_failure, reports_of, score_partition, spark_types
+from carouseval.spark.other_users import other_users
+from carouseval.spark.results import SparkEvaluation
+from carouseval.spark.spark_tables import SparkTables, cached
+from carouseval.spark.user_lines import LINES_AT_ONCE, stream
+from carouseval.tables import TableLike
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+
+@takes_settings
+def evaluate(
+    layouts: DataFrame,
+    judgments: DataFrame,
+    items: DataFrame | TableLike | None = None,
+    *,
+    lines_at_once: int = LINES_AT_ONCE,
+    **settings: Unpack[SettingsDict],
+) -> SparkEvaluation:
+    """Score a system's pages on Spark, with the session of the DataFrames given.
+
+    Scores of pages are the same to the bit as those of :func:`carouseval.evaluate`, and so are means; intervals agree
+    to rounding. Users are brought together by a hash of their ids and scored by the same kernels; only sums and counts
+    come to the driver.
+
+    Parameters
+    ----------
+    layouts, judgments : pyspark.sql.DataFrame
+        As in :func:`carouseval.evaluate`. Line numbers in errors are left out: lines of Spark have none.
+    items : pyspark.sql.DataFrame or table, optional
+        Lines of ``item_id, category``. Those that hold for everyone are sent to all executors; those with a ``user_id``
+        stay with their users.
+    lines_at_once : int, default 500000
+        How many lines a task reads before it scores their users. A user's lines are never split, so a task needs the
+        memory of so many lines and of its largest user.
+
+    Returns
+    -------
+    SparkEvaluation
+        Means, intervals, counts and the settings in force; scores of pages and users as Spark DataFrames.
+
+    Examples
+    --------
+    >>> import carouseval as cv
+    >>> layouts, judgments = spark.table("layouts"), spark.table("judgments")  # doctest: +SKIP
+    >>> result = cv.spark.evaluate(layouts, judgments, by="device")  # doctest: +SKIP
+    >>> result.per_page.write.parquet("scores")  # doctest: +SKIP
+    """
+    options = Settings.named("spark.evaluate", settings)
+    require_int("lines_at_once", lines_at_once, 1)
+    tables = SparkTables.of({"layouts": layouts}, judgments, items, options)
+    lines, columns = stream(tables.streamed)
+    others = other_users(tables, lines_at_once)
+    job = Job(tables.executor_plan, columns, tables.items, others, tables.page_types(), lines_at_once)
+    scored = cached(lines.mapInArrow(partial(score_partition, job=job), spark_types(job)))
+    try:
+        return _result(tables, scored, others)
+    except BaseException:
+        scored.unpersist()
+        raise
+
+
+def _result(tables: SparkTables, scored: DataFrame, others: OtherUsers) -> SparkEvaluation:
+    """Put the result together from the reports of all partitions."""
+    from pyspark.sql import functions as F  # noqa: N812
+
+    sums, failures = reports_of(scored)
+    merged = reduce(add, sums) if sums else None
+    if others.shown is None and merged is not None:
+        others = replace(others, shown=merged.shown)
+    plan = tables.plan
+    with open_part(tables.sketches, tables.items, plan, others) as inputs:
+        if failures:
+            raise DataError(first_failure(failures, inputs))
+        for name, lines in (("layouts", "lines"), ("judgments", "judgment_sets")):
+            if merged is None or getattr(merged.tally.match, lines) == 0:
+                raise DataError(schema.EMPTY[name])
+        assert merged is not None
+        notify_of(inputs, merged.tally, warn)
+        ideals = PageIdeals(inputs.judged, plan, inputs.shown)
+        names = merged.fillings["category"]
+        ideals.add_fillings(merged.fillings, inputs.codebook.categories.add(names), merged.ideals)
+        overfull(ideals, inputs, warn)
+        pages = scored.where(F.col(REPORT).isNull()).drop(REPORT)
+        return replace(evaluation_of(inputs, merged, pages), cached=scored)
+
+
+def evaluation_of(inputs: Inputs, sums: PartSums, pages: DataFrame) -> SparkEvaluation:
+    """The evaluation of all users, from their sums; ``inputs`` has what is known of tables."""
+    plan, members = inputs.plan, inputs.judged.membership
+    figures = {}
+    if plan.figures:
+        catalogue = inputs.codebook.items.add(sums.items) if members is None else members.items
+        figures = {
+            name: metric.figure(inputs.codebook.items.add(sums.figures[name]), catalogue)
+            for name, metric in plan.figures.items()
+        }
+    order = sorted(sums.segments, key=lambda key: (key != ALL, str(key)))
+    return SparkEvaluation(
+        metrics=tuple(plan.metrics),
+        per_page=pages,
+        counts=sums.tally.all_counts(),
+        config=config_of(inputs),
+        by=plan.settings.by_columns,
+        figures=figures,
+        page_match=sums.tally.match.page_share,
+        sums={key: sums.segments[key] for key in order},
+    )

@@ -1,0 +1,94 @@
+"""What must be known of all users before any is scored: which categories several of them have, and what these show."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from carouseval.errors import DataError
+from carouseval.evaluation.parts import open_part
+from carouseval.evaluation.reading.inputs import OtherUsers
+from carouseval.spark.executor import REPORT, Job, describe_partition, first_failure, reports_of, spark_types
+from carouseval.spark.spark_tables import SparkTables, cached, local_frame
+from carouseval.spark.user_lines import stream
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+
+def other_users(tables: SparkTables, lines_at_once: int) -> OtherUsers:
+    """What all users are shown, from one pass over their lines; nothing where scores do not depend on it.
+
+    Categories that only one user is shown are that user's own: they stay in Spark, however many they are. Users need
+    not be brought together for it, unless the grid of a page or the category of a row takes more than its line to tell.
+    """
+    declared = OtherUsers(carousels=_declared(tables))
+    needs_shown = tables.plan.needs_categories and (tables.settings.capacity == "shown" or tables.has("pinned"))
+    if not needs_shown and not (tables.from_layouts and tables.has("category")):
+        return declared
+    by_line = tables.plan.grid_values is None and all("category" in table for table in tables.layouts.values())
+    lines, columns = stream(tables.streamed, whole_users=not by_line)
+    job = Job(tables.executor_plan, columns, tables.items, declared, _types(tables), lines_at_once)
+    work = partial(describe_partition, job=job, runs=tuple(tables.layouts))
+    described = cached(lines.mapInArrow(work, spark_types(job)))
+    try:
+        return _shown_to_all(described, tables, declared)
+    finally:
+        described.unpersist()
+
+
+def _declared(tables: SparkTables) -> pl.DataFrame | None:
+    """The categories of carousels that lines for single users name, and whether these call them personal."""
+    from pyspark.sql import functions as F  # noqa: N812
+
+    if "carousels" not in tables.streamed:
+        return None
+    names = tables.tables["carousels"].names
+    personal = F.col(f"`{names['personal']}`") if "personal" in names else F.lit(None).cast("boolean")
+    category = F.col(f"`{names['category']}`").alias("category")
+    lines = tables.streamed["carousels"][0].select(category, personal.alias("personal"))
+    categories = local_frame(lines.groupBy("category").agg(F.max("personal").alias("personal")))
+    return categories.drop_nulls("category").with_columns(pl.col("category").cast(tables.id_types["category"]))
+
+
+def _types(tables: SparkTables) -> dict[str, Any]:
+    ids = tables.id_types
+    return {
+        "category": ids.get("category", pl.String()),
+        "item_id": ids["item_id"],
+        "owner": ids["user_id"],
+        "several": pl.Boolean(),
+        "grid": pl.Int32(),
+        "longest": pl.Int32(),
+        "longest_pinned": pl.Int32(),
+    }
+
+
+def _shown_to_all(described: DataFrame, tables: SparkTables, declared: OtherUsers) -> OtherUsers:
+    from pyspark.sql import functions as F  # noqa: N812
+
+    _, failures = reports_of(described)
+    with open_part(tables.sketches, tables.items, tables.plan, declared) as inputs:
+        if failures:
+            raise DataError(first_failure(failures, inputs))
+        carousels, names = inputs.judged.carousels, inputs.codebook.categories.values()
+        personal = names.filter(pl.Series(carousels.declared_personal(len(names)))).to_list()
+        for_everyone = names.filter(pl.Series(carousels.declared_shared(len(names)))).to_list()
+    found = described.where(F.col(REPORT).isNull())
+    several = (F.max("several") | (F.min("owner") != F.max("owner"))).alias("several")
+    users = found.where("category IS NULL").agg(several).first()
+    has_several = users is not None and bool(users["several"])
+    rows = found.where("category IS NOT NULL AND item_id IS NULL")
+    is_shared = F.col("several") | F.col("category").isin(for_everyone) | F.lit(not has_several)
+    shared = rows.groupBy("category").agg(several).where(is_shared).select("category")
+    longest = (F.max(name).alias(name) for name in ("longest", "longest_pinned"))
+    shown = rows.join(shared, "category", "leftsemi").groupBy("category", "grid").agg(*longest)
+    pairs = found.where("item_id IS NOT NULL").where(~F.col("category").isin(personal)).select("item_id", "category")
+    return replace(
+        declared,
+        pairs=None if not tables.from_layouts else local_frame(pairs.join(shared, "category", "leftsemi").distinct()),
+        shown=local_frame(shown) if has_several else None,
+    )

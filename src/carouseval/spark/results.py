@@ -1,0 +1,191 @@
+"""Results on Spark: means, tests and counts here, scores of pages and users there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from carouseval.comparison.comparison import Comparison
+from carouseval.errors import ParameterError
+from carouseval.evaluation.parts import Segment, SegmentSums
+from carouseval.evaluation.results import Evaluation, MetricMean, SegmentMeans
+from carouseval.spark.spark_tables import local_frame
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SparkEvaluation(Evaluation):
+    """Scores of a system's pages, as :func:`carouseval.spark.evaluate` returns them.
+
+    Like :class:`carouseval.Evaluation`, but pages and users stay in Spark: ``per_page`` and ``per_user`` are Spark
+    DataFrames, kept in Spark's cache until :meth:`unpersist`.
+
+    Attributes
+    ----------
+    metrics : tuple of str
+        The names of the metrics that score single pages.
+    per_page : pyspark.sql.DataFrame
+        One line per page, with the columns that one machine has; whether ideals are proven is always among them.
+    counts : dict of str to int
+        Numbers of users, pages, missing pages and so on.
+    config : dict
+        Every setting in force.
+    by : tuple of str, default ()
+        The columns that segments are made by.
+    figures : mapping of str to float
+        Metrics of the whole system, such as Coverage; they have no interval.
+    page_match : float, optional
+        The share of pages whose ``page_id`` is in layouts and in judgments.
+    sums : mapping
+        The sums over users by segment and metric, from which means and intervals come.
+    cached : pyspark.sql.DataFrame, optional
+        What Spark keeps of the scores.
+
+    Examples
+    --------
+    >>> result = cv.spark.evaluate(layouts, judgments)  # doctest: +SKIP
+    >>> result.per_page.where("status = 'missing'").count()  # doctest: +SKIP
+    12
+    """
+
+    per_page: DataFrame  # type: ignore[assignment]
+    sums: Mapping[Segment, SegmentSums] = field(default_factory=dict)
+    cached: DataFrame | None = None
+
+    @cached_property
+    def _means(self) -> Mapping[Segment, SegmentMeans]:
+        return {
+            key: SegmentMeans(
+                segment.users,
+                segment.pages,
+                {name: MetricMean(one.users, one.pages, one.estimate()) for name, one in segment.metrics.items()},
+            )
+            for key, segment in self.sums.items()
+        }
+
+    @cached_property
+    def per_user(self) -> DataFrame:  # type: ignore[override]
+        """Each user's number of pages and mean over them, by every metric, as a Spark DataFrame."""
+        from pyspark.sql import functions as F  # noqa: N812
+
+        scored = self.per_page.where(" OR ".join(f"`{name}` IS NOT NULL" for name in self.metrics))
+        means = [F.avg(f"`{name}`").alias(name) for name in self.metrics]
+        if "weight" in self.per_page.columns:
+            weight = F.col("weight")
+            means = [_weighted(name).alias(name) for name in self.metrics] + [F.avg(weight).alias("weight")]
+        return scored.groupBy("user_id").agg(F.count(F.lit(1)).alias("pages"), *means)
+
+    def collect(self) -> Evaluation:
+        """Bring all pages to this machine.
+
+        Returns
+        -------
+        Evaluation
+            The same as :func:`carouseval.evaluate` gives, with ``per_page`` as a Polars frame.
+        """
+        table = local_frame(self.per_page)
+        keys = [key for key in ("user_id", "page_id") if key in table.columns]
+        pages = _without_unused(table.sort(keys, nulls_last=True), self.metrics)
+        return Evaluation(self.metrics, pages, self.counts, self.config, self.by, self.figures, self.page_match)
+
+    def users_by(self, by: Sequence[str]) -> pl.DataFrame:
+        """Refuse: users stay in Spark.
+
+        Parameters
+        ----------
+        by : sequence of str
+            Columns of ``per_page``.
+
+        Returns
+        -------
+        polars.DataFrame
+            Nothing; use ``per_user``, or ``collect().users_by(by)``.
+        """
+        raise ParameterError("users stay in Spark; use per_user, a Spark DataFrame, or collect().users_by(...).")
+
+    def left_out(self, metric: str) -> int:
+        """Count the users who are left out of a mean.
+
+        Parameters
+        ----------
+        metric : str
+            One of ``metrics``.
+
+        Returns
+        -------
+        int
+            Users none of whose pages has a score by this metric.
+        """
+        from pyspark.sql import functions as F  # noqa: N812
+
+        has_score = self.per_page.groupBy("user_id").agg(F.count(f"`{metric}`").alias("scored"))
+        return has_score.where("scored = 0").count()
+
+    def unpersist(self) -> None:
+        """Drop the pages from Spark's cache; they are scored again if they are asked for."""
+        if self.cached is not None:
+            self.cached.unpersist()
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SparkComparison(Comparison):
+    """The result of :func:`carouseval.spark.compare`: like :class:`carouseval.Comparison`, with pages in Spark.
+
+    Attributes
+    ----------
+    metrics : tuple of str
+        The names of the metrics compared.
+    systems : polars.DataFrame
+        One line per system and metric: mean, interval, users and so on.
+    pairs : polars.DataFrame
+        One line per pair of systems and metric: difference, interval, p-value and so on.
+    segments : polars.DataFrame
+        The same for each segment; empty without ``by``.
+    per_user : pyspark.sql.DataFrame
+        The mean over pages of every user, system and run.
+    evaluations : dict of str to tuple of SparkEvaluation
+        The evaluation of each run of each system.
+    config : dict of str to Any
+        Every setting in force.
+    notice : str, default ''
+        If the judgments were probably logged on one system's pages: which, and what that means.
+    cached : pyspark.sql.DataFrame, optional
+        What Spark keeps of the scores.
+
+    Examples
+    --------
+    >>> comparison = cv.spark.compare(systems, judgments)  # doctest: +SKIP
+    >>> comparison.evaluations["new"][0].per_page.count()  # doctest: +SKIP
+    100000
+    """
+
+    per_user: DataFrame  # type: ignore[assignment]
+    cached: DataFrame | None = None
+
+    def unpersist(self) -> None:
+        """Drop the pages from Spark's cache; they are scored again if they are asked for."""
+        if self.cached is not None:
+            self.cached.unpersist()
+
+
+def _weighted(name: str) -> Column:
+    """A weighted mean; null where all weights are 0."""
+    from pyspark.sql import functions as F  # noqa: N812
+
+    score, weight = F.col(f"`{name}`"), F.col("weight")
+    total = F.sum(F.when(score.isNotNull(), weight))
+    return F.when(total > 0, F.sum(score * weight) / total)
+
+
+def _without_unused(pages: pl.DataFrame, metrics: Sequence[str]) -> pl.DataFrame:
+    """Without the columns of bounded ideals, where all are proven, as one machine has it."""
+    for name in metrics:
+        if f"{name}.bounded" in pages.columns and not pages[f"{name}.bounded"].any():
+            pages = pages.drop(f"{name}.bounded", f"{name}.ideal_found")
+    return pages

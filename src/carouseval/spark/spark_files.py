@@ -1,0 +1,100 @@
+"""Tables that Spark reads from paths, with the ids of text files in the types of the other tables."""
+
+from __future__ import annotations
+
+import glob
+from collections.abc import Mapping
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from carouseval.errors import DataError
+from carouseval.evaluation import schema
+from carouseval.evaluation.settings import ColumnNames
+from carouseval.file_kind_base import FileKind
+from carouseval.file_kinds import KINDS, kind_of
+from carouseval.spark.spark_errors import condition, reason, spark_exceptions
+from carouseval.spark.spark_tables import sketch
+from carouseval.tables import agree_on_ids, open_table
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame, SparkSession
+
+_PARQUET = KINDS[0]
+_SUPPORTED = "Spark reads .parquet, .csv, .tsv, .ndjson and .json files, and folders of Parquet files."
+# other than Spark's own defaults: a file with other columns, or a line that cannot be parsed, is never read in silence
+_OPTIONS: dict[str, dict[str, Any]] = {
+    "parquet": {"mergeSchema": True},
+    "csv": {"header": True, "enforceSchema": False, "escape": '"', "mode": "FAILFAST"},
+    "json": {"mode": "FAILFAST"},
+}
+_FORMATS = {"Parquet": "parquet", "CSV": "csv", "TSV": "csv", "NDJSON": "json", "JSON": "json"}
+
+
+def read_tables(session: SparkSession, paths: Mapping[str, str], columns: ColumnNames = None) -> dict[str, DataFrame]:
+    """Spark DataFrames of tables by their names, such as layouts; ``columns`` is the setting.
+
+    The values of text files have no types. Numbers are parsed where they are used; ids become integers if they are
+    integers in a table that has types.
+    """
+    kinds = {name: _kind(name, path) for name, path in paths.items()}
+    frames = {name: _read(session, name, path, kinds[name]) for name, path in paths.items()}
+    typed = [
+        open_table(sketch(frame), name, schema.TABLES[name], schema.names_of(columns, name))
+        for name, frame in frames.items()
+        if not kinds[name].is_text
+    ]
+    types = {name: kind for table in agree_on_ids(typed) for name, kind in table.id_types.items()}
+    integers = [name for name, kind in types.items() if kind == pl.Int64]
+    for name, frame in frames.items():
+        if kinds[name].is_text:
+            frames[name] = _with_integers(name, frame, integers, schema.names_of(columns, name))
+    return frames
+
+
+def _kind(name: str, path: str) -> FileKind:
+    """The kind of a file or of the files in a folder, by its name; without an ending they are Parquet."""
+    location = PurePosixPath(path)
+    kind = kind_of(location) if location.suffix else _PARQUET
+    if kind is None or kind.name not in _FORMATS:
+        raise DataError(f"{name}: {path} cannot be read by Spark. {_SUPPORTED}")
+    return kind
+
+
+def _read(session: SparkSession, name: str, path: str, kind: FileKind) -> DataFrame:
+    form = _FORMATS[kind.name]
+    options = _OPTIONS[form] | ({"sep": kind.separator} if kind.is_text else {})
+    try:
+        frame = session.read.load(path, format=form, **options)
+    except spark_exceptions() as error:
+        if condition(error) == "PATH_NOT_FOUND":
+            problem = "no file matches this pattern" if glob.has_magic(path) else "No such file or directory"
+            raise DataError(f"{name}: {path}: {problem}.") from None
+        if condition(error) == "UNABLE_TO_INFER_SCHEMA":
+            raise DataError(f"{name}: {path} has no {kind.name} files in it, or they are empty. {_SUPPORTED}") from None
+        raise DataError(f"{name}: {path} cannot be read as {kind.name}: {reason(error)}.") from None
+    return frame.dropna("all") if kind.is_text else frame  # blank lines
+
+
+def _with_integers(name: str, frame: DataFrame, integers: list[str], names: Mapping[str, str]) -> DataFrame:
+    """A table of text with some of its ids, by our names of columns, as integers."""
+    for column in schema.TABLES[name]:
+        own = names.get(column.name, column.name)
+        if column.name in integers and own in frame.columns:
+            frame = frame.withColumn(own, _integer(name, own))
+    return frame
+
+
+def _integer(table: str, column: str) -> Column:
+    """The integers of a column of text; another value ends the query with the message of one machine."""
+    from pyspark.sql import functions as F  # noqa: N812
+
+    text = F.col(f"`{column}`")
+    message = F.concat(
+        F.lit(f"{table}: column {column}: found '"),
+        F.substring(text, 1, 60),
+        F.lit("'. In the other tables it holds integers of at most 64 bits. Use the same type of id in all tables."),
+    )
+    number = F.when(text.rlike(r"^[-+]?[0-9]+$"), text.try_cast("bigint"))
+    return F.when(text.isNotNull(), F.coalesce(number, F.raise_error(message).cast("bigint")))

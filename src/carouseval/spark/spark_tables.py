@@ -1,0 +1,173 @@
+"""The tables of an evaluation or comparison on Spark: what stays there, and what is known of them here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from carouseval.errors import ParameterError
+from carouseval.evaluation import schema
+from carouseval.evaluation.plan import ScoringPlan
+from carouseval.evaluation.settings import Settings
+from carouseval.tables import Table, TableLike
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+_MERGE_CACHED = "spark.sql.optimizer.canChangeCachedPlanOutputPartitioning"
+
+
+@dataclass(frozen=True)
+class SparkTables:
+    """Tables, checked by their columns; lines of items and carousels that hold for everyone are read."""
+
+    settings: Settings  # with carousels as a frame
+    plan: ScoringPlan
+    sketches: Mapping[str, pl.DataFrame]  # layouts of the first run and judgments, without their lines
+    layouts: Mapping[str, Table]  # of each run, without lines
+    tables: Mapping[str, Table]  # the others
+    streamed: Mapping[str, tuple[DataFrame, str]]  # tables whose lines stay with their users, and the column of these
+    items: pl.DataFrame | None
+
+    @classmethod
+    def of(
+        cls,
+        layouts: Mapping[str, DataFrame],
+        judgments: DataFrame,
+        items: DataFrame | TableLike | None,
+        settings: Settings,
+        naming: Callable[[str], AbstractContextManager[None]] = lambda _: nullcontext(),
+    ) -> SparkTables:
+        """Check the columns of all tables, as one machine would; ``naming`` names the run in errors about its table."""
+        for name, frame in (*(("layouts", frame) for frame in layouts.values()), ("judgments", judgments)):
+            require_spark(name, frame)
+        own: dict[str, DataFrame | None] = {}
+        own["items"], items = _own_lines(items, "items", settings)
+        own["carousels"], carousels = _own_lines(settings.carousels, "carousels", settings)
+        given: dict[str, Any] = {"judgments": sketch(judgments)}
+        for name, table in (("items", items), ("carousels", carousels)):
+            if table is not None:
+                given[name] = local_frame(table) if _is_spark(table) else table
+        checked: dict[str, Table] = {}
+        settled: dict[str, pl.DataType] = {}
+        for run, frame in layouts.items():
+            with naming(run):
+                tables = schema.open_tables({"layouts": sketch(frame)} | given, settings, settled=settled)
+            checked[run] = tables["layouts"]
+            settled |= {name: kind for table in tables.values() for name, kind in table.id_types.items()}
+        first = next(iter(layouts.values()))
+        local = {name: _lines(tables[name]) for name in given if name != "judgments"}
+        settings = replace(settings, carousels=local.get("carousels"))
+        streamed = {"judgments": _used(judgments, tables["judgments"])}
+        for name, lines in own.items():
+            if lines is not None:
+                streamed[name] = lines, tables[name].names["user_id"]
+        streamed |= {run: _used(frame, checked[run]) for run, frame in layouts.items()}
+        return cls(
+            settings=settings,
+            plan=ScoringPlan.of(settings),
+            sketches={"layouts": sketch(first), "judgments": given["judgments"]},
+            layouts=checked,
+            tables={name: table for name, table in tables.items() if name != "layouts"},
+            streamed=streamed,
+            items=local.get("items"),
+        )
+
+    @property
+    def executor_plan(self) -> ScoringPlan:
+        """How pages are scored there: metrics are parsed here, where their files are, and Spark has a task per core."""
+        return replace(self.plan, threads=1)
+
+    @property
+    def from_layouts(self) -> bool:
+        """Whether the categories of items come from layouts."""
+        return "items" not in self.tables
+
+    def has(self, column: str) -> bool:
+        """Whether layouts of any run have a column."""
+        return any(column in table for table in self.layouts.values())
+
+    @property
+    def id_types(self) -> dict[str, pl.DataType]:
+        """The type of each id in all tables."""
+        tables = (*self.layouts.values(), *self.tables.values())
+        return {name: kind for table in tables for name, kind in table.id_types.items()}
+
+    def page_types(self) -> dict[str, Any]:
+        """The columns of the table of pages, as one machine has them, and their types."""
+        ids = self.id_types
+        types: dict[str, Any] = {"user_id": ids["user_id"]}
+        if self.has("page_id"):
+            types["page_id"] = ids["page_id"]
+        types |= dict.fromkeys(self.settings.by_columns, pl.String())
+        if self.settings.weight is not None:
+            types["weight"] = pl.Float64()
+        types["status"] = pl.String()
+        for name, metric in self.plan.metrics.items():
+            parts = ("",) if metric.ideal == "none" else ("", ".dcg", ".ideal", ".ideal_found")
+            types |= {f"{name}{part}": pl.Float64() for part in parts}
+            if metric.ideal != "none":
+                types[f"{name}.bounded"] = pl.Boolean()
+        return types | {"duplicates": pl.Int64(), "unjudged": pl.Int64(), "invalid": pl.Boolean()}
+
+
+def _is_spark(frame: Any) -> bool:
+    return hasattr(frame, "mapInArrow")
+
+
+def require_spark(name: str, frame: Any) -> None:
+    """Refuse what is not a Spark DataFrame."""
+    if not _is_spark(frame):
+        raise ParameterError(f"{name} must be a Spark DataFrame, found {type(frame).__name__}.")
+
+
+def local_frame(frame: Any) -> pl.DataFrame:
+    """All lines of a Spark DataFrame, on this machine."""
+    return pl.DataFrame(frame.toArrow())
+
+
+def cached(frame: DataFrame) -> DataFrame:
+    """Keep a frame in Spark's cache, in as few partitions as its size allows.
+
+    Spark does not merge small partitions of cached frames unless it is told to, and each costs a task.
+    """
+    conf = frame.sparkSession.conf
+    before = str(conf.get(_MERGE_CACHED))
+    conf.set(_MERGE_CACHED, "true")
+    try:
+        return frame.persist()
+    finally:
+        conf.set(_MERGE_CACHED, before)
+
+
+def sketch(frame: DataFrame) -> pl.DataFrame:
+    """The columns of a table without its lines."""
+    return local_frame(frame.limit(0))
+
+
+def _used(frame: DataFrame, table: Table) -> tuple[DataFrame, str]:
+    """The columns in use, and the one with users."""
+    return used_columns(frame, table), table.names["user_id"]
+
+
+def used_columns(frame: DataFrame, table: Table) -> DataFrame:
+    """A DataFrame with only the columns that its table uses."""
+    wanted = set(table.names.values()) if not table.nested else set(frame.columns)
+    return frame.select(*(f"`{name}`" for name in frame.columns if name in wanted))
+
+
+def _own_lines(table: Any, name: str, settings: Settings) -> tuple[DataFrame | None, Any]:
+    """The lines of a table that single users have, if it is in Spark, where they stay; and the other lines."""
+    user = schema.names_of(settings.columns, name).get("user_id", "user_id")
+    if not _is_spark(table) or user not in table.columns:
+        return None, table
+    return table.where(f"`{user}` IS NOT NULL"), table.where(f"`{user}` IS NULL")
+
+
+def _lines(table: Table) -> pl.DataFrame:
+    """All lines of a table on this machine, checked, with ids of the types of all tables."""
+    return table.collect().rename({ours: own for ours, own in table.names.items() if ours != own})

@@ -1,0 +1,92 @@
+"""The lines of all tables as one stream, in which those of a user stand together.
+
+Users are spread over partitions by a hash of their ids and sorted by it within each. An executor reads a partition a
+few thousand lines at a time and cuts it between users, so that a part is never more than some hundred thousand lines
+and the largest user, whatever the number of partitions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import Column, DataFrame
+
+LINES_AT_ONCE = 500_000  # of a part, unless one user has more
+_HASH, _TABLE = "__user__", "__table__"
+
+
+@dataclass(frozen=True)
+class StreamColumns:
+    """The columns of the stream that each table's columns are in."""
+
+    tables: Mapping[str, Mapping[str, str]]  # by table: its own names by those of the stream
+    whole_users: bool = True  # the lines of a user stand together, and are not split
+
+    def parts(self, batches: Iterator[pa.RecordBatch], lines_at_once: int) -> Iterator[dict[str, pl.DataFrame]]:
+        """The tables of some users after the other."""
+        held: list[pa.RecordBatch] = []
+        count, last = 0, None
+        for batch in batches:
+            if batch.num_rows == 0:
+                continue
+            users = batch.column(_HASH).to_numpy()
+            cut = int(np.searchsorted(users, users[-1])) if self.whole_users else len(users)  # the last may go on
+            if count + cut >= lines_at_once and (cut > 0 or users[0] != last):
+                yield self._split([*held, batch.slice(0, cut)])
+                batch, held, count = batch.slice(cut), [], 0
+            held.append(batch)
+            count, last = count + batch.num_rows, users[-1]
+        if count:
+            yield self._split(held)
+
+    def _split(self, batches: list[pa.RecordBatch]) -> dict[str, pl.DataFrame]:
+        import pyarrow as pa
+
+        lines = pa.Table.from_batches(batches)
+        table_of_line = lines.column(_TABLE).to_numpy()
+        tables = {}
+        for number, (table, names) in enumerate(self.tables.items()):  # filtered first: others' columns are null there
+            own = lines.select(list(names)).filter(pa.array(table_of_line == number))
+            tables[table] = pl.DataFrame(own.rename_columns(list(names.values())))
+        return tables
+
+
+def stream(tables: Mapping[str, tuple[DataFrame, str]], *, whole_users: bool = True) -> tuple[DataFrame, StreamColumns]:
+    """The lines of tables, each given with the name of the column that has its users.
+
+    Columns of the same name and type share a column of the stream, which makes it narrower. Without ``whole_users``
+    nothing is shuffled, and the lines of a user may be anywhere.
+    """
+    from pyspark.sql import functions as F  # noqa: N812
+
+    places: dict[str, dict[str, str]] = {}
+    columns: dict[tuple[str, object], str] = {}  # those of the same name and type share one; names may hold dots
+    frames = []
+    for number, (table, (frame, user)) in enumerate(tables.items()):
+        fields = frame.schema.fields
+        names = {columns.setdefault((one.name, one.dataType), f"c{len(columns)}"): one.name for one in fields}
+        places[table] = names
+        own = (F.col(f"`{theirs}`").alias(ours) for ours, theirs in names.items())
+        frames.append(frame.select(_hash(frame, user).alias(_HASH), F.lit(number).cast("byte").alias(_TABLE), *own))
+    lines = frames[0]
+    for frame in frames[1:]:
+        lines = lines.unionByName(frame, allowMissingColumns=True)
+    if whole_users:
+        lines = lines.repartition(_HASH).sortWithinPartitions(_HASH)
+    return lines, StreamColumns(places, whole_users)
+
+
+def _hash(frame: DataFrame, user: str) -> Column:
+    """A hash of users that does not depend on the width of integers."""
+    from pyspark.sql import functions as F  # noqa: N812
+    from pyspark.sql.types import IntegralType
+
+    kind = "long" if isinstance(frame.schema[user].dataType, IntegralType) else "string"
+    return F.xxhash64(F.col(f"`{user}`").cast(kind))

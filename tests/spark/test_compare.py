@@ -1,0 +1,121 @@
+"""Comparisons on Spark against one machine: differences and permutation p-values to the bit, the rest to rounding."""
+
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+import carouseval as cv
+from carouseval.errors import DataError, ParameterError
+from tests.spark.notices import ToSpark, with_notices
+
+
+def assert_same(
+    to_spark: ToSpark, systems: Any, judgments: Any, items: Any = None, collect: bool = False, **options: Any
+) -> cv.Comparison:
+    expected: cv.Comparison
+    expected, said = with_notices(lambda: cv.compare(systems, judgments, items, **options))
+    on_spark = {
+        name: [to_spark(run) for run in runs] if isinstance(runs, list) else to_spark(runs)
+        for name, runs in systems.items()
+    }
+    members = None if items is None else to_spark(items)
+    found, said_there = with_notices(
+        lambda: cv.spark.compare(
+            on_spark, to_spark(judgments), members, collect=collect, lines_at_once=2_000, **options
+        )
+    )
+    exact = ["metric", "baseline", "system", "difference", "wins", "ties", "losses", "users", "test", "significant"]
+    by = expected.config["by"]
+    for ours, theirs in ((found.pairs, expected.pairs), (found.segments, expected.segments)):
+        if theirs.height:
+            columns = [name for name in by if name in theirs.columns] + exact
+            assert_frame_equal(ours.select(columns), theirs.select(columns), check_exact=True)
+            if set(theirs["test"]) == {"permutation"}:
+                assert_frame_equal(ours.select("p", "p_adjusted"), theirs.select("p", "p_adjusted"), check_exact=True)
+        assert_frame_equal(ours, theirs, rel_tol=1e-7, abs_tol=1e-12)
+    assert_frame_equal(found.systems, expected.systems, rel_tol=1e-9)
+    assert (found.summary, found.notice, said_there) == (expected.summary, expected.notice, said)
+    assert found.config == expected.config
+    assert found.counts == expected.counts
+    found.unpersist()
+    return expected
+
+
+def sample(
+    users: int = 60, seed: int = 1, **options: Any
+) -> tuple[dict[str, pl.DataFrame], pl.DataFrame, pl.DataFrame]:
+    data = cv.sample(users, systems=["new", "prod", "popular"], seed=seed, **options)
+    return (
+        {name: pl.DataFrame(one) for name, one in data.layouts.items()},
+        pl.DataFrame(data.judgments),
+        pl.DataFrame(data.items),
+    )
+
+
+@pytest.mark.parametrize("options", [{}, {"baseline": "prod", "margin": 0.01}, {"test": "t", "correction": "bh"}])
+def test_three_systems(to_spark: ToSpark, options: dict[str, Any]) -> None:
+    systems, judgments, items = sample(missing=0.1)
+    assert_same(to_spark, systems, judgments, items, permutations=999, **options)
+
+
+def test_segments_metrics_and_categories_of_layouts(to_spark: ToSpark) -> None:
+    systems, judgments, _ = sample(devices=False)
+    metrics = ["N2DCG_cat", "Hit@3x5", "Coverage@3x5"]
+    assert_same(to_spark, systems, judgments, metrics=metrics, by="device", permutations=499, across_metrics=True)
+
+
+def test_weights_and_the_bootstrap(to_spark: ToSpark) -> None:
+    systems, judgments, items = sample(seed=2)
+    users = judgments.select(pl.col("user_id").unique().sort())
+    weighted = judgments.join(users.with_columns(importance=pl.Series(np.arange(users.height) % 4 / 2)), on="user_id")
+    systems = {name: one.filter(pl.col("user_id").is_in(users["user_id"].implode())) for name, one in systems.items()}
+    assert_same(to_spark, systems, weighted, items, weight="importance", permutations=999)
+    nobody = weighted.with_columns(importance=0.0)
+    assert_same(to_spark, systems, nobody, items, weight="importance", permutations=99)
+    assert_same(to_spark, systems, judgments, items, test="bootstrap", permutations=499)
+
+
+def test_several_runs(to_spark: ToSpark) -> None:
+    systems, judgments, items = sample(seed=3)
+    shuffled = [
+        systems["new"].with_columns(pl.col("item_id").shuffle(seed).over("user_id", "row")) for seed in range(3)
+    ]
+    runs: dict[str, Any] = {"new": shuffled, "prod": systems["prod"]}
+    assert_same(to_spark, runs, judgments, items)
+    assert_same(to_spark, runs, judgments, items, runs="fixed", permutations=499)
+
+
+def test_tests_that_need_all_users_must_be_asked_for(to_spark: ToSpark) -> None:
+    systems, judgments, items = sample(seed=4)
+    on_spark = {name: to_spark(one) for name, one in systems.items()}
+    with pytest.raises(
+        ParameterError, match="test='wilcoxon' needs the differences of all users at once; use collect=True"
+    ):
+        cv.spark.compare(on_spark, to_spark(judgments), items, test="wilcoxon")
+    assert_same(to_spark, systems, judgments, items, test="wilcoxon", collect=True)
+    assert_same(to_spark, systems, judgments, items, test=lambda differences: 0.25, collect=True)
+
+
+def test_errors_name_the_system(to_spark: ToSpark) -> None:
+    systems, judgments, items = sample(users=8)
+    bad = systems | {"prod": systems["prod"].with_columns(pl.col("col") + 5)}
+    with pytest.raises(DataError, match=r"prod: layouts: .* cells lie outside the grid"):
+        cv.spark.compare({name: to_spark(one) for name, one in bad.items()}, to_spark(judgments), items)
+    with pytest.raises(DataError, match="prod: layouts: missing column"):
+        cv.spark.compare(
+            {"new": to_spark(systems["new"]), "prod": to_spark(bad["prod"].drop("col"))}, to_spark(judgments)
+        )
+    with pytest.raises(ParameterError, match="baseline: there is no system 'old'"):
+        cv.spark.compare(
+            {"new": to_spark(systems["new"]), "prod": to_spark(systems["prod"])}, to_spark(judgments), baseline="old"
+        )
+
+
+def test_judgments_logged_on_one_system_are_noticed(to_spark: ToSpark) -> None:
+    systems, _, items = sample(users=40)
+    logged = systems["prod"].filter(pl.col("col") <= 2).select("user_id", "item_id").unique().sort(pl.all())
+    expected = assert_same(to_spark, systems, logged, items, permutations=99)
+    assert "probably logged" in expected.notice

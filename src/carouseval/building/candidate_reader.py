@@ -8,8 +8,9 @@ import polars as pl
 
 from carouseval.building.candidate_carousels import CandidateCarousels, CurrentPage
 from carouseval.errors import DataError, ParameterError, warn
-from carouseval.evaluation import page_defects, schema
-from carouseval.evaluation.defect_lines import describe_defects
+from carouseval.evaluation import schema
+from carouseval.evaluation.defects import page_defects
+from carouseval.evaluation.defects.defect_lines import describe_defects
 from carouseval.evaluation.notices import large_gains, no_category, not_proven
 from carouseval.evaluation.per_page import page_names
 from carouseval.evaluation.plan import ScoringPlan

@@ -12,9 +12,11 @@ import numpy as np
 import polars as pl
 
 from carouseval.errors import CarousevalError, DataError
-from carouseval.evaluation import page_defects, schema
-from carouseval.evaluation.defect_lines import describe_defects
-from carouseval.evaluation.joined_categories import joined_categories
+from carouseval.evaluation import schema
+from carouseval.evaluation.defects import page_defects
+from carouseval.evaluation.defects.defect_lines import describe_defects
+from carouseval.evaluation.defects.joined_categories import joined_categories
+from carouseval.evaluation.defects.page_defects import PageDefect
 from carouseval.evaluation.notices import (
     large_gains,
     mismatches,
@@ -25,7 +27,6 @@ from carouseval.evaluation.notices import (
     unknown_categories,
 )
 from carouseval.evaluation.outcomes import PageOutcomes
-from carouseval.evaluation.page_defects import PageDefect
 from carouseval.evaluation.personal_notes import personal_notes
 from carouseval.evaluation.plan import ScoringPlan
 from carouseval.evaluation.reading.inputs import NO_CATEGORY, Inputs, JudgedSources

@@ -13,7 +13,7 @@ from typing import Any, Unpack
 
 from carouseval.errors import DataError, ParameterError, warn
 from carouseval.evaluation import schema
-from carouseval.evaluation.defect_lines import refuse_defects
+from carouseval.evaluation.defects.defect_lines import refuse_defects
 from carouseval.evaluation.notices import RefusalError, notify_of, overfull, refusals
 from carouseval.evaluation.outcomes import PageOutcomes
 from carouseval.evaluation.per_page import per_page

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from carouseval.errors import DataError
 from carouseval.evaluation import schema
-from carouseval.evaluation.joined_categories import joined_categories
+from carouseval.evaluation.defects.joined_categories import joined_categories
 from carouseval.evaluation.outcomes import PageOutcomes
 from carouseval.evaluation.per_page import entry_names
 from carouseval.evaluation.reading.inputs import Inputs

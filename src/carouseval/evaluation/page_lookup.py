@@ -9,7 +9,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from carouseval.errors import ParameterError
-from carouseval.evaluation.defect_lines import refuse_defects
+from carouseval.evaluation.defects.defect_lines import refuse_defects
 from carouseval.evaluation.page_view import PageView
 from carouseval.evaluation.reading.inputs import Inputs, JudgedSources
 from carouseval.evaluation.reading.page_batch import PageBatch, page_batches

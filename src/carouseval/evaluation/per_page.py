@@ -4,7 +4,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from carouseval.evaluation import page_defects
+from carouseval.evaluation.defects import page_defects
 from carouseval.evaluation.outcomes import SCORE, Entries, MetricOutcomes, PageOutcomes
 from carouseval.evaluation.reading.ids import NONE
 from carouseval.evaluation.reading.inputs import Inputs

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from carouseval.evaluation import page_defects
-from carouseval.evaluation.defect_lines import FoundDefect, find_defect
+from carouseval.evaluation.defects import page_defects
+from carouseval.evaluation.defects.defect_lines import FoundDefect, find_defect
 from carouseval.evaluation.outcomes import PageOutcomes
 from carouseval.evaluation.reading.inputs import Inputs
 from carouseval.evaluation.scoring.ideal_problems import categorised_items

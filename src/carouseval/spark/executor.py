@@ -14,9 +14,9 @@ import polars as pl
 
 from carouseval.comparison.parts import ComparisonPart
 from carouseval.errors import DataError
-from carouseval.evaluation.defect_lines import FoundDefect, PageDefectError
+from carouseval.evaluation.defects.defect_lines import FoundDefect, PageDefectError
+from carouseval.evaluation.defects.page_defects import REFUSABLE
 from carouseval.evaluation.notices import Refusal, RefusalError
-from carouseval.evaluation.page_defects import REFUSABLE
 from carouseval.evaluation.parts import PartSums, open_part, score_part
 from carouseval.evaluation.plan import ScoringPlan
 from carouseval.evaluation.reading.inputs import Inputs, OtherUsers

@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from carouseval.errors import DataError
-from carouseval.evaluation import page_defects
+from carouseval.evaluation.defects import page_defects
 from carouseval.evaluation.editing.page_rows import PageRow, lines_of_rows, rows_of_lines
 from carouseval.evaluation.editing.page_scorer import PageScorer
 from carouseval.evaluation.per_page import page_names

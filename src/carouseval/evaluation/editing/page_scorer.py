@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from carouseval.errors import DataError, ParameterError
-from carouseval.evaluation import page_defects
+from carouseval.evaluation.defects import page_defects
 from carouseval.evaluation.editing.ideal_arrangement import Fillers, arrange
 from carouseval.evaluation.editing.page_rows import PageRow, lines_of_rows
 from carouseval.evaluation.explanation import LOSSES

@@ -1,0 +1,87 @@
+"""What to do about a defect, by what the pages look like."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from carouseval.evaluation.defects import page_defects as kinds
+from carouseval.evaluation.defects.joined_categories import joined_categories
+from carouseval.evaluation.defects.marked_pages import MarkedPage, page_codes, page_keys
+from carouseval.evaluation.defects.page_defects import PageDefect
+from carouseval.evaluation.reading.inputs import Inputs
+from carouseval.metrics.grid import grid_text, resized
+
+_MOST_NAMES = 5  # of categories, in a message
+
+
+def remedy_for(defect: PageDefect, pages: Iterable[MarkedPage], inputs: Inputs) -> str:
+    """What to do, by what the pages look like."""
+    if defect is kinds.OUTSIDE_GRID:
+        return _larger_grid(inputs)
+    if defect is kinds.REPEATED_CELL and inputs.layouts.page_ids is None:
+        for page in pages:
+            if page.is_several:
+                return f"User {page.lines[0]['user_id']!r} seems to have several pages: add a column page_id."
+    if defect is kinds.OUTSIDE_CATEGORY and (joined := joined_categories(inputs)):
+        return f"{defect.remedy} {joined}"
+    if defect is kinds.OUTSIDE_CATEGORY and (closed := _closed_category(pages)):
+        user, label = closed
+        return (
+            f"In carousels {label!r} is for other users only: add a line for {user!r}, or one with user_id null for "
+            "everyone; or use invalid='count'."
+        )
+    if defect is kinds.OUTSIDE_CATEGORY and (unlisted := _unlisted_categories(pages, inputs)):
+        listed = ", ".join(map(repr, unlisted[:_MOST_NAMES])) + (", ..." if len(unlisted) > _MOST_NAMES else "")
+        these, their, them = (
+            ("this category", "its", "it") if len(unlisted) == 1 else ("these categories", "their", "them")
+        )
+        advice = (
+            f"Add {their} items, declare {them} personal in carousels, or leave out items to take categories from "
+            "layouts; or use invalid='count'."
+        )
+        return f"Items does not list {these}: {listed}. {advice if inputs.from_layouts else defect.remedy}"
+    return defect.remedy
+
+
+def _closed_category(pages: Iterable[MarkedPage]) -> tuple[Any, Any] | None:
+    """The first user who is shown a category that only other users have, and the category."""
+    for page in pages:
+        for row, code in page.row_categories().items() if page.inputs.layouts.labelled else ():
+            if not page.inputs.judged.carousels.is_open(page.user, code):
+                return page.lines[0]["user_id"], page.labels[row]
+    return None
+
+
+def _unlisted_categories(pages: Iterable[MarkedPage], inputs: Inputs) -> list[Any]:
+    """The categories of rows for which a given items table has no line."""
+    membership = inputs.judged.membership
+    if membership is None or membership.source != "items" or not inputs.layouts.labelled:
+        return []
+    labels = pl.Series(sorted({label for page in pages for label in page.labels.values()}))
+    own = np.unique(membership.arrays.own & np.uint64(0xFFFFFFFF))
+    codes = inputs.codebook.categories.add(labels)
+    sizes = np.append(membership.sizes, 0)[np.minimum(codes, len(membership.sizes))]
+    return labels.filter(pl.Series((sizes == 0) & ~np.isin(codes, own))).to_list()
+
+
+def _larger_grid(inputs: Inputs) -> str:
+    """What to do about cells outside the grid: the grid, or the grids by segment, that would hold all pages."""
+    plan, table, largest = inputs.plan, inputs.tables["layouts"], pl.max("row", "col")
+    if plan.grid_values is None:
+        (sizes,) = table.query(lambda frame: frame.select(largest))
+        index = np.zeros(1, np.uint8)
+    else:
+        (sizes,) = table.query(lambda frame: frame.group_by(page_keys(inputs)).agg(largest))
+        index = inputs.layouts.grid[page_codes(inputs, sizes)]
+    needed = plan.shapes.copy()
+    np.maximum.at(needed, index, sizes.select("row", "col").to_numpy())
+    grids = [grid_text(resized(grid, *size)) for grid, size in zip(plan.grids, needed.tolist(), strict=True)]
+    if plan.grid_values is None:
+        text = grids[0]
+    elif (needed == plan.shapes)[:-1].all():  # only pages whose segment is unknown
+        return kinds.OUTSIDE_GRID.remedy
+    else:
+        text = f"{{{', '.join(f'{value!r}: {grid}' for value, grid in zip(plan.grid_values, grids, strict=False))}}}"
+    return f"Use grid={text}, or drop these cells."

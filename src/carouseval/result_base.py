@@ -181,7 +181,8 @@ class Reported(Result):
             The title of the page; by default, one that names what is reported.
         **parts : Any
             What else belongs in the report. Evaluation: ``explanation``. Comparison: ``explanations``, a dict of them
-            by system, and ``sensitivity``. All: ``notices``, a list of warnings to be quoted.
+            by system (by default those of ``compare(..., explain=True)``), and ``sensitivity``. All: ``notices``, a
+            list of warnings to be quoted.
 
         Returns
         -------

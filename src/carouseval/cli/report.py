@@ -106,9 +106,14 @@ def report(
 def _evaluation(
     layouts: str, judgments: str, items: str | None, settings: dict[str, Any], bar: "Progress | None"
 ) -> tuple["Reported", dict[str, Any]]:
-    """The evaluation of one system and what explains it."""
+    """The evaluation of one system and what explains it; by one metric alone, both are found at once."""
     from carouseval.evaluation.evaluate import evaluate
+    from carouseval.evaluation.explain import explain
 
+    if list(settings["metrics"]) == comparison_options.category_metric(settings["metrics"]):
+        explanation = explain(layouts, judgments, items, progress=bar, **settings)
+        note_assumptions(explanation.evaluation.config)
+        return explanation.evaluation, {"explanation": explanation}
     result = evaluate(layouts, judgments, items, progress=bar, **settings)
     note_assumptions(result.config)
     return result, {"explanation": _explain(layouts, judgments, items, settings, bar)}
@@ -127,16 +132,20 @@ def _comparison(
     from carouseval.comparison.compare import compare
     from carouseval.comparison.sensitivity import sensitivity as run_sensitivity
 
-    result = compare(layouts, judgments, items, progress=bar, **compared, **settings)
+    metrics = comparison_options.category_metric(settings["metrics"])
+    explained = metrics[0] in settings["metrics"]
+    result = compare(layouts, judgments, items, progress=bar, explain=explained, **compared, **settings)
     note_assumptions(result.config)
     parts: dict[str, Any] = {}
     if sensitivity:
-        varied = settings | {"metrics": comparison_options.category_metric(settings["metrics"])}
-        parts["sensitivity"] = run_sensitivity(layouts, judgments, items, progress=bar, **varied)
-    items_of_all = _items(layouts, items, settings)
-    parts["explanations"] = {
-        name: _explain(runs[0], judgments, items_of_all, settings, bar) for name, runs in layouts.items()
-    }
+        parts["sensitivity"] = run_sensitivity(
+            layouts, judgments, items, progress=bar, **settings | {"metrics": metrics}
+        )
+    if not explained:
+        items_of_all = _items(layouts, items, settings)
+        parts["explanations"] = {
+            name: _explain(runs[0], judgments, items_of_all, settings, bar) for name, runs in layouts.items()
+        }
     return result, parts
 
 

@@ -20,6 +20,7 @@ from carouseval.comparison.significance import Test
 from carouseval.comparison.summary import unmatched_systems
 from carouseval.comparison.systems import (
     RESULT_COLUMNS,
+    SystemExplanations,
     Systems,
     evaluate_systems,
     left_out,
@@ -52,6 +53,7 @@ def compare(
     seed: int = 0,
     permutations: int = 10_000,
     margin: float | None = None,
+    explain: bool = False,
     progress: Progress | None = None,
     **settings: Unpack[SettingsDict],
 ) -> Comparison:
@@ -98,6 +100,9 @@ def compare(
     margin : float, optional
         The non-inferiority margin: a system is non-inferior if the interval of its difference from the baseline lies
         above ``-margin``.
+    explain : bool, default False
+        Also find out what the first run of each system loses by the first ``N2DCG_cat`` among the metrics, as
+        :func:`carouseval.explain` does, against the ideals of the comparison; a report then has it.
     progress : Progress, optional
         A function called with (what, done, total) while tables are read and scored.
 
@@ -134,8 +139,9 @@ def compare(
         threads=plan.threads,
     )
     check_names(plan)
+    explanations = SystemExplanations(_explained(plan)) if explain else None
     pages = {name: [RunPages() for _ in of_system] for name, of_system in tables.items()}
-    evaluations = evaluate_systems(tables, judgments, items, plan, progress, pages)
+    evaluations = evaluate_systems(tables, judgments, items, plan, progress, pages, explanations=explanations)
     require_same_ideals(evaluations, plan)
     shown = {name: [run.shown for run in several] for name, several in pages.items()}
     shares = {name: system_shares(shown, name if name in plan.metrics else None) for name in plan.names}
@@ -167,7 +173,16 @@ def compare(
         evaluations={name: tuple(results) for name, results in evaluations.items()},
         config=next(iter(evaluations.values()))[0].config | tests.config() | {"test": used},
         notice=logged_notice(shares[tests.metrics[0]], pairs, plan),
+        explanations={} if explanations is None else explanations.by_system,
     )
+
+
+def _explained(plan: ScoringPlan) -> str:
+    """The metric by which losses are explained."""
+    metric = next((name for name, metric in plan.metrics.items() if metric.ideal == "category"), None)
+    if metric is None:
+        raise ParameterError(f"explain=True needs N2DCG_cat among the metrics, found {', '.join(plan.names)}.")
+    return metric
 
 
 def _check_runs(scores: UserScores, metrics: Sequence[str]) -> None:

@@ -1,6 +1,6 @@
 """The result of a comparison."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -20,6 +20,7 @@ from carouseval.comparison.summary import (
 from carouseval.comparison.users_needed import POWER
 from carouseval.errors import DataError, ParameterError
 from carouseval.evaluation.caption import caption
+from carouseval.evaluation.explanation import Explanation
 from carouseval.evaluation.results import Evaluation
 from carouseval.result_base import Reported, plain
 from carouseval.text_tables import TextTable
@@ -64,6 +65,8 @@ class Comparison(Reported):
         Every setting in force.
     notice : str, default ''
         If the judgments were probably logged on one system's pages: which, and what that means. It begins the summary.
+    explanations : dict of str to Explanation
+        What the first run of each system loses; empty unless ``explain`` was asked for.
 
     Examples
     --------
@@ -83,6 +86,7 @@ class Comparison(Reported):
     evaluations: dict[str, tuple[Evaluation, ...]]
     config: dict[str, Any]
     notice: str = ""
+    explanations: dict[str, Explanation] = field(default_factory=dict)
 
     @property
     def counts(self) -> dict[str, dict[str, int]]:

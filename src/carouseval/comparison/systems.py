@@ -1,7 +1,9 @@
 """The systems of a comparison: their layouts, checked, read together and scored by the same ideals."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, TypeAlias
 
 import polars as pl
@@ -10,10 +12,14 @@ from carouseval.comparison.pair_statistics import PAIR_COLUMNS
 from carouseval.comparison.run_pages import RunPages
 from carouseval.errors import DataError, ParameterError, warn
 from carouseval.evaluation.evaluate import build_evaluation, decide_outcomes, score_pages
+from carouseval.evaluation.explain import Losses
+from carouseval.evaluation.explanation import Explanation
 from carouseval.evaluation.notices import overfull
 from carouseval.evaluation.outcomes import SCORED
+from carouseval.evaluation.page_lookup import look_up_page
 from carouseval.evaluation.plan import ScoringPlan
 from carouseval.evaluation.reading.inputs import JudgedSources
+from carouseval.evaluation.reading.page_batch import PageBatch
 from carouseval.evaluation.results import Evaluation
 from carouseval.evaluation.scoring.page_ideals import PageIdeals
 from carouseval.metrics.validation import did_you_mean
@@ -29,6 +35,14 @@ RESULT_COLUMNS = {*PAIR_COLUMNS} | {
 }
 Systems: TypeAlias = Mapping[str, TableLike | Sequence[TableLike]]
 """The layouts of each system by its name; a list of layouts where a system has several runs."""
+
+
+@dataclass(frozen=True)
+class SystemExplanations:
+    """What the first run of each system loses by a metric."""
+
+    metric: str
+    by_system: dict[str, Explanation] = field(default_factory=dict)
 
 
 def runs_by_system(systems: Systems, baseline: str | None = None) -> dict[str, list[TableLike]]:
@@ -67,11 +81,13 @@ def evaluate_systems(
     progress: Progress | None,
     pages: Mapping[str, Sequence[RunPages]] | None = None,
     notices: dict[str, list[str]] | None = None,
+    explanations: SystemExplanations | None = None,
 ) -> dict[str, list[Evaluation]]:
     """The evaluation of every run of every system; ``pages`` collect what else is to be known of each run.
 
     All layouts are read before any is scored: what the pages of all systems show decides what ideals may show. Notices
-    are added to ``notices``, with the systems that each is about; by default they are warned of.
+    are added to ``notices``, with the systems that each is about; by default they are warned of. ``explanations``
+    collect what the first run of each system loses.
     """
     sources = JudgedSources(judgments, items, plan)
     tables = [(name, table) for name, of_system in runs.items() for table in of_system]
@@ -88,20 +104,36 @@ def evaluate_systems(
                 f"layouts: missing column category, by which the catalogue of {', '.join(plan.figures)} is collected. "
                 "Add it, or give items (item_id, category)."
             )
-        ideals = PageIdeals(all_inputs[0].judged, plan, all_inputs[0].shown, progress=progress)
-        for (name, _), inputs in zip(tables, all_inputs, strict=True):
+        judged, shown = all_inputs[0].judged, all_inputs[0].shown
+        ideals = PageIdeals(judged, plan, shown, keeps_cells=explanations is not None, progress=progress)
+        for (name, table), inputs in zip(tables, all_inputs, strict=True):
             with naming(name):
-                outcomes = decide_outcomes(inputs)
-                run = None if pages is None else pages[name][len(evaluations[name])]
-                scores = score_pages(inputs, progress, ideals, None if run is None else run.watch(inputs))
+                ideals.forget_pages()
+                outcomes, watchers = decide_outcomes(inputs), []
+                if pages is not None:
+                    watchers.append(pages[name][len(evaluations[name])].watch(inputs))
+                losses = None
+                if explanations is not None and not evaluations[name]:
+                    losses = Losses(inputs, explanations.metric, ideals)
+                    watchers.append(losses.begin(outcomes))
+                scores = score_pages(inputs, progress, ideals, partial(_call_all, watchers))
                 found: list[str] = []
-                evaluations[name].append(build_evaluation(inputs, outcomes, scores, found.append))
+                evaluation = build_evaluation(inputs, outcomes, scores, found.append)
+                evaluations[name].append(evaluation)
+                if explanations is not None and losses is not None:
+                    view = partial(look_up_page, sources, ideals, table, explanations.metric)
+                    explanations.by_system[name] = losses.explanation(evaluation, view)
                 for notice in found:
                     collected.setdefault(notice, []).append(name)
         if notices is None:
             warn_of(collected, len(runs))
         overfull(ideals, all_inputs[0], warn)
     return evaluations
+
+
+def _call_all(watchers: Sequence[Callable[[PageBatch], None]], batch: PageBatch) -> None:
+    for watch in watchers:
+        watch(batch)
 
 
 @contextmanager

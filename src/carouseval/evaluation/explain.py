@@ -85,13 +85,13 @@ def explain(
     sources = JudgedSources(judgments, items, plan)
     with sources.open(layouts, progress) as inputs:
         ideals = PageIdeals(inputs.judged, plan, inputs.shown, keeps_cells=True, progress=progress)
-        losses = _Losses(inputs, name, ideals)
+        losses = Losses(inputs, name, ideals)
         evaluation = evaluate_inputs(inputs, ideals, progress, losses.begin)
         return losses.explanation(evaluation, partial(look_up_page, sources, ideals, layouts, name))
 
 
-class _Losses:
-    """The losses of a system's pages, summed batch by batch."""
+class Losses:
+    """The losses of a system's pages by one metric, summed batch by batch; ``ideals`` must keep their cells."""
 
     def __init__(self, inputs: Inputs, name: str, ideals: PageIdeals) -> None:
         self._inputs, self._name, self._ideals = inputs, name, ideals

@@ -155,6 +155,8 @@ class SparkComparison(Comparison):
         Every setting in force.
     notice : str, default ''
         If the judgments were probably logged on one system's pages: which, and what that means.
+    explanations : dict of str to Explanation
+        Empty: Spark explains nothing.
     cached : pyspark.sql.DataFrame, optional
         What Spark keeps of the scores.
 

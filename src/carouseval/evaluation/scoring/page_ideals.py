@@ -64,8 +64,8 @@ class Fillings:
 class PageIdeals:
     """Ideals of pages for one plan and one set of judged data; those of judged items are computed once.
 
-    With ``keeps_cells`` the cells of ideal pages are kept too, for one table of layouts: where pages have ideals of
-    their own, these are kept until the next pages are scored. ``progress`` is told of the ideals solved.
+    With ``keeps_cells`` the cells of ideal pages are kept too, for one table of layouts at a time: where pages have
+    ideals of their own, these are kept until the next pages are scored. ``progress`` is told of the ideals solved.
     """
 
     def __init__(
@@ -93,6 +93,10 @@ class PageIdeals:
         ideals = PageIdeals(judged, self.plan, shown, keeps_cells=self._keeps_cells, progress=progress)
         ideals._of_judgment_sets, ideals._fillings = self._of_judgment_sets, (self._fillings[0], Fillings())
         return ideals
+
+    def forget_pages(self) -> None:
+        """Forget the ideals that single pages have: those of another table have the same codes."""
+        self._of_last_pages.clear()
 
     @property
     def solved(self) -> int:

@@ -41,7 +41,7 @@ def comparison_document(
 ) -> Document:
     """Systems, differences, segments and, where they are given, what each system loses and the sensitivity."""
     ranked = [row["system"] for row in ranking(result)]
-    given = dict(explanations or {})
+    given = dict(result.explanations if explanations is None else explanations)
     for name in given:
         if name not in ranked:
             hint = did_you_mean(str(name), ranked)

@@ -24,7 +24,7 @@ def data() -> Sample:
     ],
 )
 def test_explanations_are_those_of_explain(data: Sample, settings: dict[str, Any]) -> None:
-    options = {"by": "device", "grid": data.grids, "carousels": data.carousels, "test": "t"}
+    options: dict[str, Any] = {"by": "device", "grid": data.grids, "carousels": data.carousels, "test": "t"}
     result = cv.compare(data.layouts, data.judgments, data.items, explain=True, **options | settings)
     plain = cv.compare(data.layouts, data.judgments, data.items, **options | settings)
     assert result.pairs.equals(plain.pairs)
@@ -46,7 +46,7 @@ def test_explanations_are_those_of_explain(data: Sample, settings: dict[str, Any
 
 def test_losses_are_against_what_all_systems_show(data: Sample) -> None:
     layouts = {"new": data.layouts["new"], "cut": data.layouts["prod"].filter(data.layouts["prod"]["col"] <= 4)}
-    options = {"by": "device", "grid": data.grids, "capacity": "shown"}
+    options: dict[str, Any] = {"by": "device", "grid": data.grids, "capacity": "shown"}
     result = cv.compare(layouts, data.judgments, data.items, explain=True, test="t", invalid="count", **options)
     for name, explanation in result.explanations.items():
         evaluation = result.evaluations[name][0]
@@ -58,7 +58,7 @@ def test_losses_are_against_what_all_systems_show(data: Sample) -> None:
 
 
 def test_first_runs_are_explained(data: Sample) -> None:
-    runs = {"new": [data.layouts["new"], data.layouts["prod"]], "prod": data.layouts["prod"]}
+    runs: dict[str, Any] = {"new": [data.layouts["new"], data.layouts["prod"]], "prod": data.layouts["prod"]}
     options: dict[str, Any] = {"by": "device", "grid": data.grids, "carousels": data.carousels}
     result = cv.compare(runs, data.judgments, data.items, explain=True, **options)
     expected = cv.explain(data.layouts["new"], data.judgments, data.items, **options)

@@ -1,5 +1,6 @@
 """A chart: one description, drawn as HTML, SVG, PNG or PDF in light or dark colours."""
 
+import copy
 import functools
 import hashlib
 import json
@@ -69,8 +70,16 @@ class Chart:
         dict
             A Vega-Lite specification, in the colours of the theme.
         """
-        spec: dict[str, Any] = themed(_printable(self.figure.to_dict()), self.theme)
+        return copy.deepcopy(self._themed)
+
+    @property
+    def _themed(self) -> dict[str, Any]:
+        spec: dict[str, Any] = themed(self._spec, self.theme)
         return spec
+
+    @functools.cached_property
+    def _spec(self) -> Any:  # not to be changed: themes share it
+        return _printable(self.figure.to_dict())
 
     def with_theme(self, theme: Theme) -> "Chart":
         """Return the same chart in other colours.
@@ -85,13 +94,15 @@ class Chart:
         Chart
             A chart that differs in its theme alone.
         """
-        return replace(self, theme=theme)
+        other = replace(self, theme=theme)
+        vars(other)["_spec"] = self._spec  # which takes as long as drawing it
+        return other
 
     @functools.cached_property
     def svg(self) -> str:
         """The chart as SVG, to be put into a page as it is: with title, alt text, and ids that no other chart has."""
-        spec = self.to_dict()
-        spec["config"]["aria"] = False  # labels of single marks: the whole has one
+        spec = self._themed
+        spec = spec | {"config": spec["config"] | {"aria": False}}  # labels of single marks: the whole has one
         drawn = with_room(vl_convert.vegalite_to_svg(spec, vl_version=_version()))
         prefix = f"c{hashlib.sha256(drawn.encode()).hexdigest()[:10]}"
         drawn = _TAG.sub(lambda tag: _ROLE.sub("", _ID.sub(rf"\1{prefix}-", tag[0])), drawn)
@@ -106,7 +117,7 @@ class Chart:
     def html(self) -> str:
         """The chart as a page that opens offline, with values that appear under the pointer."""
         # "<" is escaped so that no text of a chart can end the script
-        spec = json.dumps(self.to_dict(), allow_nan=False).replace("<", "\\u003c")
+        spec = json.dumps(self._themed, allow_nan=False).replace("<", "\\u003c")
         return f"""<!DOCTYPE html>
 <html lang="en">
 <head>

@@ -20,7 +20,7 @@ from carouseval.errors import DataError
 from carouseval.evaluation.schema import LAYOUTS
 from carouseval.parquet_metadata import check_parquet
 from carouseval.table_files import read_errors
-from carouseval.tables import open_table
+from carouseval.table_opening import open_table
 from tests.fuzz.files import JUDGMENTS, LAYOUT, formats, zstd
 
 FRAME = pl.DataFrame(LAYOUT)

@@ -23,8 +23,9 @@ from carouseval.evaluation.schema import ITEMS, JUDGMENTS, LAYOUTS
 from carouseval.evaluation.settings import Settings
 from carouseval.file_kind_base import FileKind
 from carouseval.file_kinds import KINDS
+from carouseval.table_opening import open_table
 from carouseval.table_sources import open_source
-from carouseval.tables import RECORD, Column, Table, open_table
+from carouseval.tables import RECORD, Column, Table
 
 
 def open_tables(sources: dict[str, Any], columns: Any = None) -> dict[str, Table]:

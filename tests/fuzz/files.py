@@ -19,7 +19,7 @@ import pyarrow.parquet
 
 import carouseval as cv
 from carouseval.evaluation.schema import LAYOUTS
-from carouseval.tables import open_table
+from carouseval.table_opening import open_table
 from tests.fuzz import ViolationError
 
 Columns = dict[str, list[Any]]

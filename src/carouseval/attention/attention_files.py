@@ -13,7 +13,8 @@ from carouseval.metrics.grid import Array, Grid
 from carouseval.metrics.validation import did_you_mean
 from carouseval.page_file import NUMBER, Contents, read_page
 from carouseval.table_files import is_table
-from carouseval.tables import RECORD, Column, Table, open_table
+from carouseval.table_opening import open_table
+from carouseval.tables import RECORD, Column, Table
 
 _MAX_CELLS = 1_000_000
 _GRID = Contents("grid", "row of the grid", "counts or frequencies")

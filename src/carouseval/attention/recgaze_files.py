@@ -6,7 +6,8 @@ import polars as pl
 
 from carouseval.errors import DataError
 from carouseval.metrics.grid import RECGAZE
-from carouseval.tables import RECORD, Column, Table, open_table
+from carouseval.table_opening import open_table
+from carouseval.tables import RECORD, Column, Table
 
 SCREEN = ["group", "user", "task"]  # a screen is one user's view of one task
 NO_LABEL = "(no label)"

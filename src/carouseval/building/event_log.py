@@ -12,7 +12,8 @@ from carouseval.evaluation.settings import ColumnNames
 from carouseval.metrics.validation import did_you_mean
 from carouseval.progress import Progress
 from carouseval.table_columns import Column
-from carouseval.tables import RECORD, Table, TableLike, in_memory, open_table
+from carouseval.table_opening import open_table
+from carouseval.tables import RECORD, Table, TableLike, in_memory
 
 LARGEST_VALUE = 1e16  # sums of billions of such lines fit into the fixed-point numbers below
 _NANOS, _MICROS = 1e9, 1e6

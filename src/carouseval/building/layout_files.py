@@ -13,7 +13,8 @@ import polars as pl
 from carouseval.errors import DataError
 from carouseval.evaluation.schema import LAYOUTS
 from carouseval.table_columns import Column
-from carouseval.tables import RECORD, Table, TableLike, open_table
+from carouseval.table_opening import open_table
+from carouseval.tables import RECORD, Table, TableLike
 
 _INTEGER = "It must be an integer."
 _RECGAZE = {"user_id": "TaskID", "row": "Carousel_position", "col": "Movie_position_in_carousel", "item_id": "MovieID"}

@@ -12,7 +12,7 @@ from carouseval.evaluation.schema import SCORES
 from carouseval.file_kind_base import open_text
 from carouseval.metrics.validation import require_choice
 from carouseval.table_files import is_table
-from carouseval.tables import open_table
+from carouseval.table_opening import open_table
 
 RunFormat: TypeAlias = Literal["auto", "trec"]
 """The format of a run file."""

@@ -139,7 +139,7 @@ def _pinned_rows(texts: list[str], items: str, columns: dict[str, Any]) -> dict[
 def _categories(option: str, names: list[str], items: str, columns: dict[str, Any]) -> list[str | int]:
     """Categories in the type that they have in items."""
     from carouseval.evaluation.schema import ITEMS, names_of
-    from carouseval.tables import open_table
+    from carouseval.table_opening import open_table
 
     if not names:
         return []

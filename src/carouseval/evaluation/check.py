@@ -38,7 +38,8 @@ from carouseval.evaluation.tally import Relevances, uncategorised
 from carouseval.progress import Progress
 from carouseval.result_base import Result, plain
 from carouseval.table_columns import Defect
-from carouseval.tables import Table, TableLike, in_memory, open_table
+from carouseval.table_opening import open_table
+from carouseval.tables import Table, TableLike, in_memory
 
 
 @dataclass(frozen=True, repr=False)

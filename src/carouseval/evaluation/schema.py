@@ -9,7 +9,8 @@ from carouseval.errors import DataError, ParameterError
 from carouseval.evaluation.settings import ColumnNames, Settings
 from carouseval.metrics.validation import did_you_mean
 from carouseval.table_columns import Column, missing_columns, other_spelling, rename_hint, similar_column
-from carouseval.tables import Table, TableLike, agree_on_ids, open_table
+from carouseval.table_opening import open_table
+from carouseval.tables import Table, TableLike, agree_on_ids
 
 MOST_ROWS, MOST_COLS = 10_000, 65_535  # the most that packed lines can hold (native/page_reader.h)
 

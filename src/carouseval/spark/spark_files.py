@@ -16,7 +16,8 @@ from carouseval.file_kind_base import FileKind
 from carouseval.file_kinds import KINDS, kind_of
 from carouseval.spark.spark_errors import condition, reason, spark_exceptions
 from carouseval.spark.spark_tables import sketch
-from carouseval.tables import agree_on_ids, open_table
+from carouseval.table_opening import open_table
+from carouseval.tables import agree_on_ids
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession

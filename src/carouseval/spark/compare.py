@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial, reduce
-from operator import add
 from typing import TYPE_CHECKING, Any, Unpack
 
 import polars as pl
@@ -34,9 +33,10 @@ from carouseval.evaluation.scoring.page_ideals import PageIdeals
 from carouseval.evaluation.settings import Settings, SettingsDict, takes_settings
 from carouseval.metrics.validation import require_int
 from carouseval.spark.evaluate import evaluation_of
-from carouseval.spark.executor import REPORT, Job, each_part, first_failure, reports_of, spark_types
+from carouseval.spark.executor import Job, each_part, spark_types
 from carouseval.spark.merged_tests import RUN, merged_p_values
 from carouseval.spark.other_users import other_users
+from carouseval.spark.reports import REPORT, report_of
 from carouseval.spark.results import SparkComparison, SparkEvaluation
 from carouseval.spark.spark_tables import SparkTables, cached
 from carouseval.spark.user_lines import LINES_AT_ONCE, stream
@@ -191,14 +191,13 @@ class _Composer:
     runs: Sequence[Run]
 
     def comparison(self, others: Any, *, collect: bool) -> SparkComparison:
-        sums, failures = reports_of(self.scored)
-        merged: ComparisonPart | None = reduce(add, sums) if sums else None
+        report = report_of(self.scored)
+        merged: ComparisonPart | None = report.sums
         tables, tests, plan = self.tables, self.tests, self.tables.plan
         if others.shown is None and merged is not None:
             others = replace(others, shown=merged.runs[self.runs[0]].shown)
         with open_part(tables.sketches, tables.items, plan, others) as inputs:
-            if failures:
-                raise DataError(first_failure(failures, inputs))
+            report.require_none_failed(inputs)
             evaluations = self._evaluations(merged, inputs)
         assert merged is not None
         self._check_runs(merged)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial, reduce
-from operator import add
+from functools import partial
 from typing import TYPE_CHECKING, Unpack
 
 from carouseval.errors import DataError, warn
@@ -17,8 +16,9 @@ from carouseval.evaluation.results import ALL
 from carouseval.evaluation.scoring.page_ideals import PageIdeals
 from carouseval.evaluation.settings import Settings, SettingsDict, takes_settings
 from carouseval.metrics.validation import require_int
-from carouseval.spark.executor import REPORT, Job, first_failure, reports_of, score_partition, spark_types
+from carouseval.spark.executor import Job, score_partition, spark_types
 from carouseval.spark.other_users import other_users
+from carouseval.spark.reports import REPORT, report_of
 from carouseval.spark.results import SparkEvaluation
 from carouseval.spark.spark_tables import SparkTables, cached
 from carouseval.spark.user_lines import LINES_AT_ONCE, stream
@@ -84,14 +84,13 @@ def _result(tables: SparkTables, scored: DataFrame, others: OtherUsers) -> Spark
     """Put the result together from the reports of all partitions."""
     from pyspark.sql import functions as F  # noqa: N812
 
-    sums, failures = reports_of(scored)
-    merged = reduce(add, sums) if sums else None
+    report = report_of(scored)
+    merged: PartSums | None = report.sums
     if others.shown is None and merged is not None:
         others = replace(others, shown=merged.shown)
     plan = tables.plan
     with open_part(tables.sketches, tables.items, plan, others) as inputs:
-        if failures:
-            raise DataError(first_failure(failures, inputs))
+        report.require_none_failed(inputs)
         for name, lines in (("layouts", "lines"), ("judgments", "judgment_sets")):
             if merged is None or getattr(merged.tally.match, lines) == 0:
                 raise DataError(schema.EMPTY[name])

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import pickle
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import partial, reduce
-from operator import add
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,6 +14,7 @@ from carouseval.attention.screens import ScreenCounts, open_fixations, screen_co
 from carouseval.errors import DataError
 from carouseval.metrics.grid import Grid
 from carouseval.metrics.validation import require_int
+from carouseval.spark.reports import ONLY_REPORT, Report, report_of
 from carouseval.spark.spark_tables import require_spark, sketch, used_columns
 from carouseval.spark.user_lines import LINES_AT_ONCE, StreamColumns, stream
 
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame
 
-_TABLE, _REPORT = "fixations", "report"
+_TABLE = "fixations"
 
 
 @dataclass(frozen=True)
@@ -89,27 +88,21 @@ def examination_counts(
     owner = fixations.names[screen_columns(fixations)[0]]
     lines, columns = stream({_TABLE: (used_columns(table, fixations), owner)})
     job = _Job(columns, grid, collect, lines_at_once)
-    reports = lines.mapInArrow(partial(_count_partition, job=job), f"{_REPORT} binary").collect()
-    results = [pickle.loads(report[0]) for report in reports]
-    if failures := sorted(result for result in results if isinstance(result, str)):
-        raise DataError(failures[0])
+    report = report_of(lines.mapInArrow(partial(_count_partition, job=job), ONLY_REPORT))
+    for failure in report.failures:
+        raise DataError(str(failure))
     nothing = ScreenCounts(np.zeros(grid.shape, np.int64), np.zeros(grid.rows, np.int64), 0)
-    counts = reduce(add, results) if results else nothing
+    counts: ScreenCounts = nothing if report.sums is None else report.sums
     return counts.examination(fixations.name, screens, name)
 
 
 def _count_partition(batches: Iterator[pa.RecordBatch], job: _Job) -> Iterator[pa.RecordBatch]:
     """The counts of a partition, or what is wrong with its lines: errors about data are not tried again."""
-    import pyarrow as pa
-
-    counts: ScreenCounts | None = None
-    failure = ""
-    try:
-        for part in job.columns.parts(batches, job.lines_at_once):
+    report = Report()
+    for part in job.columns.parts(batches, job.lines_at_once):
+        try:
             fixations = replace(open_fixations(part[_TABLE], job.grid), part=True)
-            of_part = screen_counts(fixations, job.grid, by_participant=job.by_participant)
-            counts = of_part if counts is None else counts + of_part
-    except DataError as error:
-        failure = str(error)
-    if failure or counts is not None:
-        yield pa.RecordBatch.from_pydict({_REPORT: pa.array([pickle.dumps(failure or counts)], pa.binary())})
+            report += Report(screen_counts(fixations, job.grid, by_participant=job.by_participant))
+        except DataError as error:
+            report += Report.of_error(error)
+    yield from report.lines()

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import pickle
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import reduce
-from operator import add
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,21 +11,16 @@ import polars as pl
 
 from carouseval.comparison.parts import ComparisonPart
 from carouseval.errors import DataError
-from carouseval.evaluation.defects.defect_lines import FoundDefect, PageDefectError
-from carouseval.evaluation.defects.page_defects import REFUSABLE
-from carouseval.evaluation.notices import Refusal, RefusalError
 from carouseval.evaluation.parts import PartSums, open_part, score_part
 from carouseval.evaluation.plan import ScoringPlan
 from carouseval.evaluation.reading.inputs import Inputs, OtherUsers
 from carouseval.evaluation.reading.shown_carousels import SEVERAL
+from carouseval.spark.reports import REPORT, Report, arrow_batches
 from carouseval.spark.user_lines import LINES_AT_ONCE, StreamColumns
 
 if TYPE_CHECKING:
     import pyarrow as pa
-    from pyspark.sql import DataFrame
 
-REPORT = "__report__"
-Failure = FoundDefect | Refusal | str
 Sums = PartSums | ComparisonPart
 
 
@@ -74,44 +66,24 @@ def each_part(
     work: Callable[[Mapping[str, pl.DataFrame]], tuple[Iterable[pl.DataFrame], Sums | None]],
 ) -> Iterator[pa.RecordBatch]:
     """The tables of all parts, and one report; errors about data are reported, so that no task is tried again."""
-    sums: list[Sums] = []
-    failures: list[Failure] = []
+    report = Report()
     for tables in job.columns.parts(batches, job.lines_at_once):
         try:
-            frames, of_part = work(tables)
+            frames, sums = work(tables)
         except DataError as error:  # the other parts are still looked at, so that all such lines are counted
-            failures.append(_failure(error))
+            report += Report.of_error(error)
             continue
         for frame in frames:
             yield from _batches(frame, job)
-        if of_part is not None:
-            sums = [reduce(add, [*sums, of_part])]  # as large as one of them
-    for report in (*failures, *sums):
-        yield from report_line(report, job.schema)
-
-
-def _failure(error: DataError) -> Failure:
-    if isinstance(error, PageDefectError):
-        return error.found
-    return error.refusal if isinstance(error, RefusalError) else str(error)
+        report += Report(sums)
+    yield from report.lines(job.schema)
 
 
 def _batches(frame: pl.DataFrame, job: Job) -> Iterator[pa.RecordBatch]:
     """A table in the columns that were promised."""
     absent = [pl.lit(None, kind).alias(name) for name, kind in job.schema.items() if name not in frame.columns]
     lines = frame.with_columns(absent).select(pl.col(name).cast(kind) for name, kind in job.schema.items())
-    yield from _arrow(lines.with_columns(pl.lit(None, pl.Binary).alias(REPORT)))
-
-
-def report_line(report: Any, schema: Mapping[str, Any] | None = None) -> Iterator[pa.RecordBatch]:
-    """A line without values but for the report."""
-    empty = [pl.lit(None, kind).alias(name) for name, kind in (schema or {}).items()]
-    yield from _arrow(pl.select(*empty, pl.lit(pickle.dumps(report), pl.Binary).alias(REPORT)))
-
-
-def _arrow(lines: pl.DataFrame) -> list[pa.RecordBatch]:
-    batches: list[pa.RecordBatch] = lines.to_arrow(compat_level=pl.CompatLevel.oldest()).to_batches()
-    return batches
+    yield from arrow_batches(lines.with_columns(pl.lit(None, pl.Binary).alias(REPORT)))
 
 
 def _shown(inputs: Inputs) -> pl.DataFrame:
@@ -141,35 +113,6 @@ def _shown(inputs: Inputs) -> pl.DataFrame:
             pl.DataFrame({"item_id": inputs.codebook.items.values().gather(item), "category": names.gather(of_item)})
         )
     return pl.concat(parts, how="diagonal")
-
-
-def reports_of(results: DataFrame) -> tuple[list[Any], list[Failure]]:
-    """The sums of all partitions, and what went wrong."""
-    from pyspark.sql import functions as F  # noqa: N812
-
-    lines = results.where(F.col(REPORT).isNotNull()).select(REPORT).collect()
-    reports = [pickle.loads(line[0]) for line in lines]
-    failures = [report for report in reports if isinstance(report, Failure)]
-    return [report for report in reports if not isinstance(report, Failure)], failures
-
-
-def first_failure(failures: Sequence[Failure], inputs: Inputs) -> str:
-    """The error that one machine would raise: about a table, then about pages that are refused, then about defects."""
-    texts = sorted(failure for failure in failures if isinstance(failure, str))
-    if texts:
-        return texts[0]
-    refusals = [failure for failure in failures if isinstance(failure, Refusal)]
-    for kind in ("missing", "no_relevant", "no_weight"):
-        if found := [refusal for refusal in refusals if refusal.kind == kind]:
-            return str(reduce(add, found).defect(inputs))
-    defects = [failure for failure in failures if isinstance(failure, FoundDefect)]
-    first = min(defects, key=lambda found: REFUSABLE.index(found.kind))
-    return str(reduce(add, [found for found in defects if found.kind == first.kind]).defect())
-
-
-def report_type() -> str:
-    """The columns of a table of reports alone, for Spark."""
-    return f"{REPORT} binary"
 
 
 def spark_types(job: Job) -> Any:

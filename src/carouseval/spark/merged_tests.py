@@ -17,7 +17,7 @@ from carouseval.comparison.significance import without_ties
 from carouseval.comparison.user_scores import UserScores
 from carouseval.evaluation.plan import ScoringPlan
 from carouseval.evaluation.results import Evaluation
-from carouseval.spark.executor import REPORT, report_line, report_type, reports_of
+from carouseval.spark.reports import ONLY_REPORT, REPORT, Report, report_of
 from carouseval.spark.spark_tables import local_frame
 
 if TYPE_CHECKING:
@@ -35,6 +35,19 @@ class _Draw:
     mean: float
     error: float
     exponent: Any
+
+
+@dataclass(frozen=True)
+class _DrawnSums:
+    """The sums of some users under random signs, or drawn at random."""
+
+    by_pair: Mapping[PairKey, Any]  # FlipSums or BootstrapSums
+
+    def __add__(self, other: _DrawnSums) -> _DrawnSums:
+        sums = dict(self.by_pair)
+        for key, one in other.by_pair.items():
+            sums[key] = sums[key] + one if key in sums else one
+        return _DrawnSums(sums)
 
 
 def merged_p_values(
@@ -62,12 +75,8 @@ def merged_p_values(
     columns = {f"c{at}": name for at, name in enumerate([RUN, *keys, *by, *tests.metrics])}  # names may hold dots
     pages = scored.where(f"{REPORT} IS NULL").selectExpr(*(f"`{name}` AS {ours}" for ours, name in columns.items()))
     work = partial(draw_partition, columns=columns, tests=tests, runs=runs, by=by, draws=draws)
-    parts, _ = reports_of(pages.mapInArrow(work, report_type()))
-    sums: dict[PairKey, Any] = {}
-    for part in parts:
-        for key, one in part.items():
-            sums[key] = sums[key] + one if key in sums else one
-    return p | {key: float(one.p_values()[0]) for key, one in sums.items()}
+    sums: _DrawnSums = report_of(pages.mapInArrow(work, ONLY_REPORT)).sums
+    return p | {key: float(one.p_values()[0]) for key, one in sums.by_pair.items()}
 
 
 def _is_drawn(part: PairPart) -> bool:
@@ -108,7 +117,7 @@ def draw_partition(
         for pair in group
         if (key := (segment, metric, pair.baseline, pair.system)) in draws
     }
-    yield from report_line(sums)
+    yield from Report(_DrawnSums(sums)).lines()
 
 
 def _scores(

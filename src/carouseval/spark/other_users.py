@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from carouseval.errors import DataError
 from carouseval.evaluation.parts import open_part
 from carouseval.evaluation.reading.inputs import OtherUsers
-from carouseval.spark.executor import REPORT, Job, describe_partition, first_failure, reports_of, spark_types
+from carouseval.spark.executor import Job, describe_partition, spark_types
+from carouseval.spark.reports import REPORT, report_of
 from carouseval.spark.spark_tables import SparkTables, cached, local_frame
 from carouseval.spark.user_lines import stream
 
@@ -70,10 +70,8 @@ def _types(tables: SparkTables) -> dict[str, Any]:
 def _shown_to_all(described: DataFrame, tables: SparkTables, declared: OtherUsers) -> OtherUsers:
     from pyspark.sql import functions as F  # noqa: N812
 
-    _, failures = reports_of(described)
     with open_part(tables.sketches, tables.items, tables.plan, declared) as inputs:
-        if failures:
-            raise DataError(first_failure(failures, inputs))
+        report_of(described).require_none_failed(inputs)
         carousels, names = inputs.judged.carousels, inputs.codebook.categories.values()
         personal = names.filter(pl.Series(carousels.declared_personal(len(names)))).to_list()
         for_everyone = names.filter(pl.Series(carousels.declared_shared(len(names)))).to_list()

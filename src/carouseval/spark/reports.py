@@ -1,0 +1,115 @@
+"""What executors report of their users: what adds up, and what went wrong.
+
+Executors also add up the reports of many partitions, so that the driver receives a few whatever their number: sums
+under ten thousand sign flips for each pair and segment, or the items of a catalogue, would be too much from thousands.
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from operator import add
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from carouseval.errors import DataError
+from carouseval.evaluation.defects.defect_lines import FoundDefect, PageDefectError
+from carouseval.evaluation.defects.page_defects import REFUSABLE
+from carouseval.evaluation.notices import Refusal, RefusalError
+from carouseval.evaluation.reading.inputs import Inputs
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import DataFrame
+
+REPORT = "__report__"
+ONLY_REPORT = f"{REPORT} binary"  # the columns of a table of reports alone, for Spark
+_GROUPS = 32  # of partitions; executors add up the reports of each
+_REFUSALS = ("missing", "no_relevant", "no_weight")  # what is refused first, first
+Failure = FoundDefect | Refusal | str
+
+
+@dataclass(frozen=True)
+class Report:
+    """The sums of some users, if there are any, and what is wrong with their lines, each kind once."""
+
+    sums: Any = None
+    failures: tuple[Failure, ...] = ()
+
+    @classmethod
+    def of_error(cls, error: DataError) -> Report:
+        """Lines that cannot be scored."""
+        if isinstance(error, PageDefectError):
+            return cls(failures=(error.found,))
+        return cls(failures=(error.refusal if isinstance(error, RefusalError) else str(error),))
+
+    def __add__(self, other: Report) -> Report:
+        sums = [one for one in (self.sums, other.sums) if one is not None]
+        by_kind: dict[Any, Failure] = {}
+        for failure in (*self.failures, *other.failures):
+            kind = "text" if isinstance(failure, str) else failure.kind
+            by_kind[kind] = _merged(by_kind[kind], failure) if kind in by_kind else failure
+        return Report(reduce(add, sums) if sums else None, tuple(by_kind.values()))
+
+    def lines(self, schema: Mapping[str, Any] | None = None) -> Iterator[pa.RecordBatch]:
+        """A line without values but for the report; none if there is nothing to report."""
+        if self.sums is not None or self.failures:
+            empty = [pl.lit(None, kind).alias(name) for name, kind in (schema or {}).items()]
+            yield from arrow_batches(pl.select(*empty, pl.lit(pickle.dumps(self), pl.Binary).alias(REPORT)))
+
+    def require_none_failed(self, inputs: Inputs) -> None:
+        """Raise the error that one machine would: about a table, then about pages that are refused, then defects."""
+        for failure in self.failures:
+            if isinstance(failure, str):
+                raise DataError(failure)
+        refusals = {failure.kind: failure for failure in self.failures if isinstance(failure, Refusal)}
+        for kind in _REFUSALS:
+            if kind in refusals:
+                raise DataError(str(refusals[kind].defect(inputs)))
+        if defects := [failure for failure in self.failures if isinstance(failure, FoundDefect)]:
+            first = min(defects, key=lambda found: REFUSABLE.index(found.kind))
+            raise DataError(str(first.defect()))
+
+
+def _merged(one: Any, other: Any) -> Failure:
+    """Two failures of a kind; of errors in words, the first in the order of letters."""
+    merged: Failure = min(one, other) if isinstance(one, str) else one + other
+    return merged
+
+
+def arrow_batches(lines: pl.DataFrame) -> list[pa.RecordBatch]:
+    """A frame as Spark takes it from Python."""
+    batches: list[pa.RecordBatch] = lines.to_arrow(compat_level=pl.CompatLevel.oldest()).to_batches()
+    return batches
+
+
+def report_of(results: DataFrame) -> Report:
+    """What all partitions report together; always added up in the same order."""
+    from pyspark.sql import functions as F  # noqa: N812
+
+    partition = F.spark_partition_id()
+    reports = results.where(F.col(REPORT).isNotNull()).select(
+        (partition % _GROUPS).alias("group"), partition.alias("partition"), REPORT
+    )
+    grouped = reports.repartition("group").sortWithinPartitions("group", "partition")
+    lines = grouped.mapInArrow(add_up, f"group int, {ONLY_REPORT}").collect()
+    return _sum([pickle.loads(line[1]) for line in sorted(lines)])
+
+
+def add_up(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """The reports of each group of partitions, as one."""
+    import pyarrow as pa
+
+    groups: dict[int, Report] = {}
+    for batch in batches:
+        for group, pickled in zip(batch.column("group").to_pylist(), batch.column(REPORT), strict=True):
+            groups[group] = groups.get(group, Report()) + pickle.loads(pickled.as_buffer())
+    pickled = pa.array([pickle.dumps(report) for report in groups.values()], pa.binary())
+    yield pa.RecordBatch.from_pydict({"group": pa.array(groups, pa.int32()), REPORT: pickled})
+
+
+def _sum(reports: Sequence[Report]) -> Report:
+    return reduce(add, reports, Report())

@@ -1,0 +1,60 @@
+"""Reports of executors: they add up in Spark, in the same order every time, before the driver sees them."""
+
+import pickle
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+
+from carouseval.evaluation.notices import Refusal
+from carouseval.spark.reports import ONLY_REPORT, REPORT, Report, add_up, report_of
+
+
+@dataclass(frozen=True)
+class Visited:
+    """Sums that remember their order."""
+
+    partitions: tuple[int, ...]
+
+    def __add__(self, other: "Visited") -> "Visited":
+        return Visited(self.partitions + other.partitions)
+
+
+def report_numbers(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """A report of each line: its number, or, of every tenth, that it is bad."""
+    for batch in batches:
+        for number in batch.column("id").to_pylist():
+            bad = number % 10 == 9
+            yield from Report(None if bad else Visited((number,)), (f"line {number:03}",) if bad else ()).lines()
+
+
+def test_failures_of_a_kind_are_one() -> None:
+    first, second = (Refusal("missing", count, (("user_id", user),)) for count, user in ((2, "b"), (3, "a")))
+    report = Report(1, ("b", first)) + Report(None, (second, "a")) + Report(2)
+    assert report == Report(3, ("a", Refusal("missing", 5, (("user_id", "a"),))))
+
+
+def test_nothing_is_not_reported() -> None:
+    assert list(Report().lines()) == []
+
+
+def test_reports_of_many_partitions_add_up_in_order(spark: Any) -> None:
+    reports = spark.range(80, numPartitions=80).mapInArrow(report_numbers, ONLY_REPORT)
+    report = report_of(reports)
+    numbers = [number for number in range(80) if number % 10 < 9]
+    assert report.sums.partitions == tuple(sorted(numbers, key=lambda number: (number % 32, number)))
+    assert report.failures == ("line 009",)
+
+
+def test_no_partition_has_anything_to_report(spark: Any) -> None:
+    assert report_of(spark.range(0).mapInArrow(report_numbers, ONLY_REPORT)) == Report()
+
+
+def test_a_group_of_partitions_sends_one_report() -> None:
+    pickled = [pickle.dumps(Report(Visited((number,)))) for number in range(7)]
+    batch = pa.RecordBatch.from_pydict({"group": pa.array([0, 0, 0, 0, 1, 1, 5], pa.int32()), REPORT: pickled})
+    (groups,) = add_up(iter([batch.slice(0, 3), batch.slice(3)]))
+    assert groups.column("group").to_pylist() == [0, 1, 5]
+    sums = [pickle.loads(report).sums.partitions for report in groups.column(REPORT).to_pylist()]
+    assert sums == [(0, 1, 2, 3), (4, 5), (6,)]

@@ -62,11 +62,15 @@ class FoundDefect:
     all_pages: bool  # False: there are more pages with it than were looked at
     first: tuple[Any, str]  # where it comes in the order of lines, and what it holds
     where: str  # the line of that record
-    remedy: str
+    remedy: "str | LargerGrids"
 
     def __add__(self, other: "FoundDefect") -> "FoundDefect":
         first = min(self, other, key=lambda found: found.first)
-        return replace(first, count=self.count + other.count, all_pages=self.all_pages and other.all_pages)
+        remedy = first.remedy
+        if isinstance(self.remedy, LargerGrids) and isinstance(other.remedy, LargerGrids):
+            remedy = self.remedy + other.remedy
+        all_pages = self.all_pages and other.all_pages
+        return replace(first, count=self.count + other.count, all_pages=all_pages, remedy=remedy)
 
     def defect(self) -> Defect:
         """The same in words."""
@@ -75,6 +79,28 @@ class FoundDefect:
         message = f"layouts: {number} {what}, first {self.first[1]}{self.where}. {self.remedy}"
         severity = "warning" if self.kind.severity == "warning" else "error"
         return Defect("layouts", self.column, self.count, message, severity)
+
+
+@dataclass(frozen=True, eq=False)
+class LargerGrids:
+    """What to do about cells outside the grid: the grids that would hold all pages."""
+
+    grids: tuple[Grid, ...]
+    needed: NDArray[np.int32]  # rows and columns of each
+    values: tuple[Any, ...] | None  # of the segment that has each; None: there is one grid for all
+
+    def __add__(self, other: "LargerGrids") -> "LargerGrids":
+        return replace(self, needed=np.maximum(self.needed, other.needed))
+
+    def __str__(self) -> str:
+        grids = [grid_text(resized(grid, *size)) for grid, size in zip(self.grids, self.needed.tolist(), strict=True)]
+        if self.values is None:
+            text = grids[0]
+        elif all(grid.shape == tuple(size) for grid, size in zip(self.grids[:-1], self.needed.tolist(), strict=False)):
+            return kinds.OUTSIDE_GRID.remedy  # only pages whose segment is unknown
+        else:
+            text = f"{{{', '.join(f'{value!r}: {grid}' for value, grid in zip(self.values, grids, strict=False))}}}"
+        return f"Use grid={text}, or drop these cells."
 
 
 def describe_defects(kind: PageDefect, pages: NDArray[np.int64], inputs: Inputs) -> Defect:
@@ -108,8 +134,8 @@ def _place(line: Line, inputs: Inputs) -> tuple[Any, ...]:
     return tuple(line[key] for key in (*_page_keys(inputs), "row", "col"))
 
 
-def _larger_grid(inputs: Inputs) -> str:
-    """What to do about cells outside the grid: the grid, or the grids by segment, that would hold all pages."""
+def _larger_grid(inputs: Inputs) -> "LargerGrids":
+    """The grid, or the grids by segment, that would hold all pages."""
     plan, table, largest = inputs.plan, inputs.tables["layouts"], pl.max("row", "col")
     if plan.grid_values is None:
         (sizes,) = table.query(lambda frame: frame.select(largest))
@@ -119,21 +145,14 @@ def _larger_grid(inputs: Inputs) -> str:
         index = inputs.layouts.grid[_page_codes(inputs, sizes)]
     needed = plan.shapes.copy()
     np.maximum.at(needed, index, sizes.select("row", "col").to_numpy())
-    grids = [grid_text(resized(grid, *size)) for grid, size in zip(plan.grids, needed.tolist(), strict=True)]
-    if plan.grid_values is None:
-        text = grids[0]
-    elif (needed == plan.shapes)[:-1].all():  # only pages whose segment is unknown
-        return kinds.OUTSIDE_GRID.remedy
-    else:
-        text = f"{{{', '.join(f'{value!r}: {grid}' for value, grid in zip(plan.grid_values, grids, strict=False))}}}"
-    return f"Use grid={text}, or drop these cells."
+    return LargerGrids(plan.grids, needed, plan.grid_values)
 
 
 def _page_keys(inputs: Inputs) -> list[str]:
     return ["user_id", *(["page_id"] if inputs.layouts.page_ids is not None else [])]
 
 
-def _remedy(defect: PageDefect, pages: Iterable["_Page"], inputs: Inputs) -> str:
+def _remedy(defect: PageDefect, pages: Iterable["_Page"], inputs: Inputs) -> str | LargerGrids:
     """What to do, by what the pages look like."""
     if defect is kinds.OUTSIDE_GRID:
         return _larger_grid(inputs)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import reduce
 from operator import add
@@ -12,15 +12,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from carouseval.comparison.parts import ComparisonPart
+from carouseval.comparison.parts import ComparisonPart, Run
+from carouseval.comparison.systems import naming
 from carouseval.errors import DataError
-from carouseval.evaluation.defect_lines import FoundDefect, PageDefectError
-from carouseval.evaluation.notices import Refusal, RefusalError
-from carouseval.evaluation.page_defects import REFUSABLE
 from carouseval.evaluation.parts import PartSums, open_part, score_part
 from carouseval.evaluation.plan import ScoringPlan
+from carouseval.evaluation.reading.ids import NONE
 from carouseval.evaluation.reading.inputs import Inputs, OtherUsers
+from carouseval.evaluation.reading.membership import Membership
 from carouseval.evaluation.reading.shown_carousels import SEVERAL
+from carouseval.spark.failures import Failure, failure_of
 from carouseval.spark.user_lines import LINES_AT_ONCE, StreamColumns
 
 if TYPE_CHECKING:
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 REPORT = "__report__"
-Failure = FoundDefect | Refusal | str
 Sums = PartSums | ComparisonPart
 
 
@@ -55,13 +55,19 @@ def score_partition(batches: Iterator[pa.RecordBatch], job: Job) -> Iterator[pa.
     return each_part(batches, job, work)
 
 
-def describe_partition(batches: Iterator[pa.RecordBatch], job: Job, runs: Sequence[str]) -> Iterator[pa.RecordBatch]:
-    """What the pages of a partition show of each category, in all runs, and the items they show there."""
+def describe_partition(
+    batches: Iterator[pa.RecordBatch], job: Job, runs: Mapping[str, Run]
+) -> Iterator[pa.RecordBatch]:
+    """What the pages of a partition show of each category, in all runs, and the items they show there.
+
+    ``runs`` has the run that each of the layouts is of.
+    """
 
     def work(tables: Mapping[str, pl.DataFrame]) -> tuple[list[pl.DataFrame], None]:
         shown = []
-        for run in runs:
-            with open_part({**tables, "layouts": tables[run]}, job.items, job.plan, job.others) as inputs:
+        for key, run in runs.items():
+            layouts = {**tables, "layouts": tables[key]}
+            with naming(*run), open_part(layouts, job.items, job.plan, job.others) as inputs:
                 shown.append(_shown(inputs))
         return shown, None
 
@@ -80,7 +86,7 @@ def each_part(
         try:
             frames, of_part = work(tables)
         except DataError as error:  # the other parts are still looked at, so that all such lines are counted
-            failures.append(_failure(error))
+            failures.append(failure_of(error))
             continue
         for frame in frames:
             yield from _batches(frame, job)
@@ -88,12 +94,6 @@ def each_part(
             sums = [reduce(add, [*sums, of_part])]  # as large as one of them
     for report in (*failures, *sums):
         yield from report_line(report, job.schema)
-
-
-def _failure(error: DataError) -> Failure:
-    if isinstance(error, PageDefectError):
-        return error.found
-    return error.refusal if isinstance(error, RefusalError) else str(error)
 
 
 def _batches(frame: pl.DataFrame, job: Job) -> Iterator[pa.RecordBatch]:
@@ -115,18 +115,27 @@ def _arrow(lines: pl.DataFrame) -> list[pa.RecordBatch]:
 
 
 def _shown(inputs: Inputs) -> pl.DataFrame:
-    """Lines of categories and grids, lines of items and categories, and one line of users, without a category."""
+    """Lines of categories and grids, lines of items and categories, and one line of users, without a category.
+
+    A category that the items table has for everyone is several users'; those who have items of their own there, without
+    a grid, are among its owners.
+    """
     layouts, users, names = inputs.layouts, inputs.codebook.users.values(), inputs.codebook.categories.values()
     assert inputs.shown is not None
     grid, category = np.nonzero(inputs.shown.longest)
     owner = inputs.shown.owner[category]
     several = owner == SEVERAL
+    members = inputs.judged.membership
+    given = members is not None and members.source == "items"
+    if members is not None and given:
+        several |= np.append(members.sizes, 0)[np.minimum(category, len(members.sizes))] > 0
+    unknown = several | (owner == NONE)  # rows whose category only their items tell have no owner
     lines = pl.DataFrame(
         {
             "category": names.gather(category),
             "grid": grid.astype(np.int32),
             "several": several,
-            "owner": users.gather(pl.Series(owner).set(pl.Series(several), None)),
+            "owner": users.gather(pl.Series(owner).set(pl.Series(unknown), None)),
             "longest": inputs.shown.longest[grid, category],
             "longest_pinned": inputs.shown.longest_pinned[grid, category],
         }
@@ -135,12 +144,24 @@ def _shown(inputs: Inputs) -> pl.DataFrame:
     parts = [lines]
     if len(present):
         parts.append(pl.DataFrame({"several": [len(present) > 1], "owner": users.gather(present[:1])}))
+    if members is not None and given:
+        parts.append(_owners(members, users, names))
     if layouts.pairs is not None:
         item, of_item = layouts.pairs.pairs()
         parts.append(
             pl.DataFrame({"item_id": inputs.codebook.items.values().gather(item), "category": names.gather(of_item)})
         )
     return pl.concat(parts, how="diagonal")
+
+
+def _owners(members: Membership, users: pl.Series, names: pl.Series) -> pl.DataFrame:
+    """The categories in which single users have items of their own."""
+    offsets, own = members.arrays.own_offsets, members.arrays.own
+    owner = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+    category = (own & np.uint64(0xFFFFFFFF)).astype(np.int64)
+    lines = pl.DataFrame({"category": names.gather(category), "owner": users.gather(owner)})
+    ends = lines.group_by("category").agg(owner=pl.col("owner").min(), last=pl.col("owner").max())
+    return ends.select("category", "owner", several=pl.col("owner") != pl.col("last"))
 
 
 def reports_of(results: DataFrame) -> tuple[list[Any], list[Failure]]:
@@ -151,20 +172,6 @@ def reports_of(results: DataFrame) -> tuple[list[Any], list[Failure]]:
     reports = [pickle.loads(line[0]) for line in lines]
     failures = [report for report in reports if isinstance(report, Failure)]
     return [report for report in reports if not isinstance(report, Failure)], failures
-
-
-def first_failure(failures: Sequence[Failure], inputs: Inputs) -> str:
-    """The error that one machine would raise: about a table, then about pages that are refused, then about defects."""
-    texts = sorted(failure for failure in failures if isinstance(failure, str))
-    if texts:
-        return texts[0]
-    refusals = [failure for failure in failures if isinstance(failure, Refusal)]
-    for kind in ("missing", "no_relevant", "no_weight"):
-        if found := [refusal for refusal in refusals if refusal.kind == kind]:
-            return str(reduce(add, found).defect(inputs))
-    defects = [failure for failure in failures if isinstance(failure, FoundDefect)]
-    first = min(defects, key=lambda found: REFUSABLE.index(found.kind))
-    return str(reduce(add, [found for found in defects if found.kind == first.kind]).defect())
 
 
 def report_type() -> str:

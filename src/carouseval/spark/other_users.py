@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from carouseval.errors import DataError
-from carouseval.evaluation.parts import open_part
 from carouseval.evaluation.reading.inputs import OtherUsers
-from carouseval.spark.executor import REPORT, Job, describe_partition, first_failure, reports_of, spark_types
+from carouseval.spark.executor import REPORT, Job, describe_partition, reports_of, spark_types
+from carouseval.spark.failures import refuse_failures
 from carouseval.spark.spark_tables import SparkTables, cached, local_frame
 from carouseval.spark.user_lines import stream
 
@@ -26,13 +25,14 @@ def other_users(tables: SparkTables, lines_at_once: int) -> OtherUsers:
     not be brought together for it, unless the grid of a page or the category of a row takes more than its line to tell.
     """
     declared = OtherUsers(carousels=_declared(tables))
-    needs_shown = tables.plan.needs_categories and (tables.settings.capacity == "shown" or tables.has("pinned"))
+    judged = tables.settings.candidates == "judged"
+    needs_shown = judged and (tables.settings.capacity == "shown" or tables.has("pinned"))
     if not needs_shown and not (tables.from_layouts and tables.has("category")):
         return declared
     by_line = tables.plan.grid_values is None and all("category" in table for table in tables.layouts.values())
     lines, columns = stream(tables.streamed, whole_users=not by_line)
     job = Job(tables.executor_plan, columns, tables.items, declared, _types(tables), lines_at_once)
-    work = partial(describe_partition, job=job, runs=tuple(tables.layouts))
+    work = partial(describe_partition, job=job, runs=tables.runs)
     described = cached(lines.mapInArrow(work, spark_types(job)))
     try:
         return _shown_to_all(described, tables, declared)
@@ -71,21 +71,22 @@ def _shown_to_all(described: DataFrame, tables: SparkTables, declared: OtherUser
     from pyspark.sql import functions as F  # noqa: N812
 
     _, failures = reports_of(described)
-    with open_part(tables.sketches, tables.items, tables.plan, declared) as inputs:
-        if failures:
-            raise DataError(first_failure(failures, inputs))
+    with tables.open_sketches(declared) as inputs:
+        refuse_failures(failures, tables, inputs)
         carousels, names = inputs.judged.carousels, inputs.codebook.categories.values()
         personal = names.filter(pl.Series(carousels.declared_personal(len(names)))).to_list()
         for_everyone = names.filter(pl.Series(carousels.declared_shared(len(names)))).to_list()
     found = described.where(F.col(REPORT).isNull())
-    several = (F.max("several") | (F.min("owner") != F.max("owner"))).alias("several")
+    one = ~F.max("several") & (F.min("owner") == F.max("owner"))
+    several = F.coalesce(~one, F.lit(True)).alias("several")  # of rows without an owner, too
     users = found.where("category IS NULL").agg(several).first()
     has_several = users is not None and bool(users["several"])
     rows = found.where("category IS NOT NULL AND item_id IS NULL")
     is_shared = F.col("several") | F.col("category").isin(for_everyone) | F.lit(not has_several)
     shared = rows.groupBy("category").agg(several).where(is_shared).select("category")
     longest = (F.max(name).alias(name) for name in ("longest", "longest_pinned"))
-    shown = rows.join(shared, "category", "leftsemi").groupBy("category", "grid").agg(*longest)
+    of_grids = rows.where("grid IS NOT NULL").join(shared, "category", "leftsemi")
+    shown = of_grids.groupBy("category", "grid").agg(*longest)
     pairs = found.where("item_id IS NOT NULL").where(~F.col("category").isin(personal)).select("item_id", "category")
     return replace(
         declared,

@@ -74,7 +74,7 @@ class SparkEvaluation(Evaluation):
         """Each user's number of pages and mean over them, by every metric, as a Spark DataFrame."""
         from pyspark.sql import functions as F  # noqa: N812
 
-        scored = self.per_page.where(" OR ".join(f"`{name}` IS NOT NULL" for name in self.metrics))
+        scored = self.per_page.where(" OR ".join(["false", *(f"`{name}` IS NOT NULL" for name in self.metrics)]))
         means = [F.avg(f"`{name}`").alias(name) for name in self.metrics]
         if "weight" in self.per_page.columns:
             weight = F.col("weight")

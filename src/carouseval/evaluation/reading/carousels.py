@@ -37,6 +37,11 @@ class Carousels:
     own_capacity: Capacities
     pinned: Capacities | None = None  # (grids, categories): the longest pinned row; None: no row is pinned
 
+    @property
+    def all_named(self) -> Codes:
+        """The categories that the table or the setting names."""
+        return np.union1d(self.named, self.named_by_setting)
+
     def with_shown(self, shown: ShownCarousels, setting: Any) -> "Carousels":
         """The same, with the capacities that only pages tell."""
         grids, categories = shown.longest.shape
@@ -188,6 +193,7 @@ def read_carousels(
         own_keys, own_capacity = own_keys[order], room[has_user][order]
         if elsewhere is not None:
             of_others = codebook.categories.add(elsewhere["category"])
+            category = np.concatenate([category, of_others])
             restricted[of_others[~everyone[of_others]]] = True
             personal[of_others] = _column(elsewhere, "personal", _SHARED, np.int8)
     declared = np.where(by_line < UNLIMITED, by_line, by_setting)
@@ -228,7 +234,7 @@ def _refuse(table: Table, which: pl.Series, keys: list[str], what: str, remedy: 
     (records,) = table.query(lambda frame: frame.sort(RECORD))
     row = records.filter(which).row(0, named=True)
     subject = " ".join(f"{table.names[key]}={row[key]!r}" for key in keys if row[key] is not None)
-    raise DataError(f"carousels: {subject} {what} ({table.where(row[RECORD])}). {remedy}")
+    raise DataError(f"carousels: {subject} {what}{table.in_brackets(row[RECORD])}. {remedy}")
 
 
 def _has_value(lines: pl.DataFrame, column: str) -> NDArray[np.bool_]:

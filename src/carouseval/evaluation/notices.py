@@ -237,10 +237,10 @@ def can_work_more(settings: Settings) -> bool:
 
 def overfull(ideals: PageIdeals, inputs: Inputs, notify: Callable[[str], None]) -> None:
     """Say which categories hold more items on ideal pages than on any page, and what ends it."""
-    rows = sorted(ideals.overfull().items(), key=lambda entry: (-entry[1].ideals, entry[0]))
+    names = inputs.codebook.categories.values()
+    rows = sorted(ideals.overfull().items(), key=lambda entry: (-entry[1].ideals, names[entry[0]]))
     if not rows:
         return
-    names = inputs.codebook.categories.values()
     shared = inputs.layouts.page_ids is None and not inputs.judged.judgments.per_page
     listed = "; ".join(
         f"{names[category]!r} holds up to {row.most} there and at most {row.shown} on any page, for "

@@ -19,6 +19,7 @@ from carouseval.evaluation.plan import ScoringPlan
 from carouseval.evaluation.results import Evaluation
 from carouseval.spark.executor import REPORT, report_line, report_type, reports_of
 from carouseval.spark.spark_tables import local_frame
+from carouseval.spark.user_lines import quoted
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -60,7 +61,9 @@ def merged_p_values(
     draws = {key: _draw(merged.pairs[key], tests) for key in drawn}
     keys = [key for key in ("user_id", "page_id", "weight") if key in scored.columns]
     columns = {f"c{at}": name for at, name in enumerate([RUN, *keys, *by, *tests.metrics])}  # names may hold dots
-    pages = scored.where(f"{REPORT} IS NULL").selectExpr(*(f"`{name}` AS {ours}" for ours, name in columns.items()))
+    pages = scored.where(f"{REPORT} IS NULL").selectExpr(
+        *(f"{quoted(name)} AS {ours}" for ours, name in columns.items())
+    )
     work = partial(draw_partition, columns=columns, tests=tests, runs=runs, by=by, draws=draws)
     parts, _ = reports_of(pages.mapInArrow(work, report_type()))
     sums: dict[PairKey, Any] = {}

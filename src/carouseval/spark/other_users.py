@@ -8,11 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from carouseval.comparison.systems import naming
+from carouseval.evaluation import schema
 from carouseval.evaluation.reading.inputs import OtherUsers
 from carouseval.spark.executor import REPORT, Job, describe_partition, reports_of, spark_types
 from carouseval.spark.failures import refuse_failures
 from carouseval.spark.spark_tables import SparkTables, cached, local_frame
-from carouseval.spark.user_lines import stream
+from carouseval.spark.user_lines import quoted, stream
+from carouseval.tables import open_table
+
+_DECLARED = ("personal", "capacity")
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -24,7 +29,8 @@ def other_users(tables: SparkTables, lines_at_once: int) -> OtherUsers:
     Categories that only one user is shown are that user's own: they stay in Spark, however many they are. Users need
     not be brought together for it, unless the grid of a page or the category of a row takes more than its line to tell.
     """
-    declared = OtherUsers(carousels=_declared(tables))
+    with naming(*next(iter(tables.runs.values()))):
+        declared = OtherUsers(carousels=_declared(tables))
     judged = tables.settings.candidates == "judged"
     needs_shown = judged and (tables.settings.capacity == "shown" or tables.has("pinned"))
     if not needs_shown and not (tables.from_layouts and tables.has("category")):
@@ -41,17 +47,21 @@ def other_users(tables: SparkTables, lines_at_once: int) -> OtherUsers:
 
 
 def _declared(tables: SparkTables) -> pl.DataFrame | None:
-    """The categories of carousels that lines for single users name, and whether these call them personal."""
+    """The categories of carousels that lines for single users name, and what these declare of them."""
     from pyspark.sql import functions as F  # noqa: N812
 
     if "carousels" not in tables.streamed:
         return None
-    names = tables.tables["carousels"].names
-    personal = F.col(f"`{names['personal']}`") if "personal" in names else F.lit(None).cast("boolean")
-    category = F.col(f"`{names['category']}`").alias("category")
-    lines = tables.streamed["carousels"][0].select(category, personal.alias("personal"))
-    categories = local_frame(lines.groupBy("category").agg(F.max("personal").alias("personal")))
-    return categories.drop_nulls("category").with_columns(pl.col("category").cast(tables.id_types["category"]))
+    names, own = tables.tables["carousels"].names, tables.streamed["carousels"][0]
+    columns = {
+        name: F.col(quoted(names[name])) if name in names else F.lit(None).cast("int")
+        for name in ("category", *_DECLARED)
+    }
+    lines = own.select(*(column.alias(name) for name, column in columns.items())).where("category IS NOT NULL")
+    found = local_frame(lines.groupBy("category", "personal").agg(F.max("capacity").alias("capacity")))
+    typed = open_table(found, "carousels", [one for one in schema.CAROUSELS if one.name in columns])
+    kinds = {"category": tables.id_types["category"]}
+    return replace(typed, id_types=kinds, part=True).collect().sort("category", "personal")
 
 
 def _types(tables: SparkTables) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from carouseval.evaluation.plan import ScoringPlan
 from carouseval.evaluation.reading.inputs import Inputs, OtherUsers
 from carouseval.evaluation.settings import Settings
 from carouseval.spark.failures import ONE
+from carouseval.spark.user_lines import quoted
 from carouseval.tables import Table, TableLike
 
 if TYPE_CHECKING:
@@ -180,7 +181,7 @@ def _used(frame: DataFrame, table: Table) -> tuple[DataFrame, str]:
 def used_columns(frame: DataFrame, table: Table) -> DataFrame:
     """A DataFrame with only the columns that its table uses."""
     wanted = set(table.names.values()) if not table.nested else set(frame.columns)
-    return frame.select(*(f"`{name}`" for name in frame.columns if name in wanted))
+    return frame.select(*(quoted(name) for name in frame.columns if name in wanted))
 
 
 def _own_lines(table: Any, name: str, settings: Settings) -> tuple[DataFrame | None, Any]:
@@ -188,7 +189,7 @@ def _own_lines(table: Any, name: str, settings: Settings) -> tuple[DataFrame | N
     user = schema.names_of(settings.columns, name).get("user_id", "user_id")
     if not _is_spark(table) or user not in table.columns:
         return None, table
-    return table.where(f"`{user}` IS NOT NULL"), table.where(f"`{user}` IS NULL")
+    return table.where(f"{quoted(user)} IS NOT NULL"), table.where(f"{quoted(user)} IS NULL")
 
 
 def _lines(table: Table, given: Any, own: DataFrame | None) -> pl.DataFrame:

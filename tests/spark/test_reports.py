@@ -2,12 +2,14 @@
 
 import pickle
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pyarrow as pa
 
+from carouseval.errors import DataError
 from carouseval.evaluation.notices import Refusal
+from carouseval.spark.failures import Failure
 from carouseval.spark.reports import ONLY_REPORT, REPORT, Report, add_up, report_of
 
 
@@ -26,13 +28,15 @@ def report_numbers(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch
     for batch in batches:
         for number in batch.column("id").to_pylist():
             bad = number % 10 == 9
-            yield from Report(None if bad else Visited((number,)), (f"line {number:03}",) if bad else ()).lines()
+            report = Report.of_error(DataError(f"line {number:03}")) if bad else Report(Visited((number,)))
+            yield from report.lines()
 
 
 def test_failures_of_a_kind_are_one() -> None:
-    first, second = (Refusal("missing", count, (("user_id", user),)) for count, user in ((2, "b"), (3, "a")))
-    report = Report(1, ("b", first)) + Report(None, (second, "a")) + Report(2)
-    assert report == Report(3, ("a", Refusal("missing", 5, (("user_id", "a"),))))
+    first, second = (Failure(Refusal("missing", count, (("user_id", user),))) for count, user in ((2, "b"), (3, "a")))
+    report = Report(1, (Failure("items: b"), first)) + Report(None, (second, Failure("judgments: c"))) + Report(2)
+    assert report == Report(3, (Failure("judgments: c"), Failure(Refusal("missing", 5, (("user_id", "a"),)))))
+    assert len((Report(1, (first,)) + Report(1, (replace(second, run=("new", 0)),))).failures) == 2
 
 
 def test_nothing_is_not_reported() -> None:
@@ -44,7 +48,7 @@ def test_reports_of_many_partitions_add_up_in_order(spark: Any) -> None:
     report = report_of(reports)
     numbers = [number for number in range(80) if number % 10 < 9]
     assert report.sums.partitions == tuple(sorted(numbers, key=lambda number: (number % 32, number)))
-    assert report.failures == ("line 009",)
+    assert report.failures == (Failure("line 009"),)
 
 
 def test_no_partition_has_anything_to_report(spark: Any) -> None:

@@ -84,7 +84,7 @@ def compare_part(
         ideals = PageIdeals(all_inputs[0].judged, all_inputs[0].plan, all_inputs[0].shown)
         frames, sums = {}, {}
         for run, inputs in zip(layouts, all_inputs, strict=True):
-            with naming(run[0]):
+            with naming(*run):
                 frames[run], sums[run] = score_part(inputs, ideals, pages[run].watch(inputs))
         judged = all_inputs[0].judged
     plain = {run: _evaluation(frame, plan) for run, frame in frames.items()}
@@ -109,8 +109,8 @@ def compare_part(
 
 def _readings(stack: ExitStack, sources: JudgedSources, layouts: Mapping[Run, pl.DataFrame]) -> list[Reading]:
     readings = []
-    for (name, _), table in layouts.items():
-        with naming(name):
+    for run, table in layouts.items():
+        with naming(*run):
             readings.append(stack.enter_context(sources.read(table, share=len(layouts))))
     return readings
 

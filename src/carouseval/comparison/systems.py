@@ -137,12 +137,22 @@ def _call_all(watchers: Sequence[Callable[[PageBatch], None]], batch: PageBatch)
 
 
 @contextmanager
-def naming(system: str) -> Iterator[None]:
-    """Name the system in errors about its tables."""
+def naming(system: str, run: int = 0) -> Iterator[None]:
+    """Name the system in errors about the tables of one of its runs; an empty name is left out."""
     try:
         yield
     except DataError as error:
-        raise DataError(f"{system}: {error}") from None
+        if not system:
+            raise
+        raise NamedError((system, run), error) from None
+
+
+class NamedError(DataError):
+    """An error about the tables of one run of a system."""
+
+    def __init__(self, run: tuple[str, int], error: DataError) -> None:
+        super().__init__(f"{run[0]}: {error}")
+        self.run, self.error = run, error
 
 
 def require_same_ideals(evaluations: Mapping[str, Sequence[Evaluation]], plan: ScoringPlan) -> None:

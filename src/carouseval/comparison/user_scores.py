@@ -36,7 +36,7 @@ class UserScores:
         if by:  # a user may lack a page in a segment where others are
             lines = lines.group_by("user_id", *by, "system", "run", maintain_order=True).mean()
         if "weight" in lines.columns:
-            weights = pl.col("weight", *map(weight_of, metrics)).mean()
+            weights = _mean("weight", *map(weight_of, metrics))
             by_system = lines.group_by("user_id", *by, "system").agg(weights)
             own = by_system.sort("system").group_by("user_id", *by).agg(weights)
             lines = lines.drop(own.columns[1 + len(by) :]).join(own, on=["user_id", *by], how="left", nulls_equal=True)
@@ -86,6 +86,12 @@ def run_column(system: str, run: object) -> str:
 def run_columns(system: str, runs: Mapping[str, int]) -> list[str]:
     """The columns of all runs of a system."""
     return [run_column(system, run) for run in range(runs[system])]
+
+
+def _mean(*columns: str) -> pl.Expr:
+    """Means of a user's lines; Polars takes those of equal values in another way if there is no other user."""
+    lines = pl.col(columns)
+    return pl.when(lines.count() > 0).then(lines.sum() / lines.count())
 
 
 def _fill_segments(scores: pl.DataFrame, by: list[str]) -> pl.DataFrame:

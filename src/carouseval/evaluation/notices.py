@@ -1,7 +1,7 @@
 """What the settings refuse, and warnings, in words."""
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -27,10 +27,14 @@ _MOST_CATEGORIES = 3  # listed in a notice
 _MANY = 20  # judged users, of whom most should have a page
 
 
-def unknown_categories(inputs: Inputs) -> list[Defect]:
-    """Categories that carousels or capacity names and no other table has, where that looks like a mistake."""
-    carousels, names = inputs.judged.carousels, inputs.codebook.categories.values().cast(pl.String)
-    unknown = is_unknown(inputs, len(names))
+def unknown_categories(inputs: Inputs, elsewhere: Iterable[Any] = ()) -> list[Defect]:
+    """Categories that carousels or capacity names and no other table has, where that looks like a mistake.
+
+    Lines that are not at hand have the categories ``elsewhere``.
+    """
+    carousels, categories = inputs.judged.carousels, inputs.codebook.categories.values()
+    unknown = is_unknown(inputs, len(categories)) & ~categories.is_in([*elsewhere]).to_numpy()
+    names = categories.cast(pl.String)
     known = names.filter(pl.Series(~unknown))
     defects = []
     for where, codes in (("capacity", carousels.named_by_setting), ("carousels", carousels.named)):
@@ -183,7 +187,7 @@ def notify_of(inputs: Inputs, tally: Tally, notify: Callable[[str], None]) -> No
     if tally.gaps is not None:
         notify(str(tally.gaps.defect()))
     unmatched = mismatches(inputs, tally.match)
-    for defect in (*unmatched, *large_gains(inputs, tally.relevances), *unknown_categories(inputs)):
+    for defect in (*unmatched, *large_gains(inputs, tally.relevances), *unknown_categories(inputs, tally.declared)):
         notify(str(defect))
     mostly_missing = judged >= _MANY and counts["missing"] > judged / 2
     if inputs.plan.settings.missing_pages == "zero" and mostly_missing and not unmatched:
@@ -233,10 +237,10 @@ def can_work_more(settings: Settings) -> bool:
 
 def overfull(ideals: PageIdeals, inputs: Inputs, notify: Callable[[str], None]) -> None:
     """Say which categories hold more items on ideal pages than on any page, and what ends it."""
-    rows = sorted(ideals.overfull().items(), key=lambda entry: (-entry[1].ideals, entry[0]))
+    names = inputs.codebook.categories.values()
+    rows = sorted(ideals.overfull().items(), key=lambda entry: (-entry[1].ideals, names[entry[0]]))
     if not rows:
         return
-    names = inputs.codebook.categories.values()
     shared = inputs.layouts.page_ids is None and not inputs.judged.judgments.per_page
     listed = "; ".join(
         f"{names[category]!r} holds up to {row.most} there and at most {row.shown} on any page, for "

@@ -42,7 +42,7 @@ class PartSums:
     fillings: pl.DataFrame  # how many ideals hold how many items of a category
     ideals: int
     figures: Mapping[str, pl.Series]  # of each figure of the system: the items in view on any page
-    items: pl.Series  # all items on any page, where there are such figures
+    items: pl.Series  # the same of the catalogue: items of single users or, where nothing has a category, on any page
 
     def __add__(self, other: "PartSums") -> "PartSums":
         segments = dict(self.segments)
@@ -106,8 +106,8 @@ def score_part(
     ideals = PageIdeals(inputs.judged, plan, inputs.shown) if ideals is None else ideals
     outcomes = decide_outcomes(inputs)
     scores = score_pages(inputs, None, ideals, on_batch)
-    pages = per_page(inputs, outcomes, scores)
-    names, by = inputs.codebook.items.values(), plan.settings.by_columns
+    pages = per_page(inputs, outcomes, scores, all_columns=True)
+    names, by, members = inputs.codebook.items.values(), plan.settings.by_columns, inputs.judged.membership
     assert inputs.shown is not None
     return pages, PartSums(
         tally=Tally.of(inputs, outcomes, scores),
@@ -116,7 +116,7 @@ def score_part(
         fillings=ideals.fillings(inputs.codebook.categories.values()),
         ideals=ideals.solved,
         figures={name: names.gather(codes) for name, codes in scores.items.items()},
-        items=names.gather(scores.shown),
+        items=names.gather(scores.shown if members is None or not plan.figures else members.own_items),
     )
 
 

@@ -12,8 +12,11 @@ from carouseval.evaluation.scoring.page_scores import MetricScores, PageScores
 from carouseval.metrics.grid import Array
 
 
-def per_page(inputs: Inputs, outcomes: PageOutcomes, scores: PageScores) -> pl.DataFrame:
-    """One line for each entry, sorted by ids; scores are null where they are not part of the mean."""
+def per_page(inputs: Inputs, outcomes: PageOutcomes, scores: PageScores, *, all_columns: bool = False) -> pl.DataFrame:
+    """One line for each entry, sorted by ids; scores are null where they are not part of the mean.
+
+    Whether ideals are proven is left out where all are, unless ``all_columns`` are wanted.
+    """
     entries = outcomes.entries
     absent = len(entries.missing_sets)
 
@@ -26,7 +29,9 @@ def per_page(inputs: Inputs, outcomes: PageOutcomes, scores: PageScores) -> pl.D
         *(
             column
             for name, metric in scores.metrics.items()
-            for column in _score_columns(name, metric, outcomes.by_metric[name], inputs.plan.metrics[name].ideal)
+            for column in _score_columns(
+                name, metric, outcomes.by_metric[name], inputs.plan.metrics[name].ideal, all_columns=all_columns
+            )
         ),
         pl.Series("duplicates", counts(scores.duplicates)),
         pl.Series("unjudged", counts(scores.unjudged)),
@@ -67,7 +72,9 @@ def _attributes(inputs: Inputs, entries: Entries) -> list[pl.Series]:
     return columns if entries.weights is None else [*columns, pl.Series("weight", entries.weights)]
 
 
-def _score_columns(name: str, scores: MetricScores, outcomes: MetricOutcomes, ideal: str) -> list[pl.Series]:
+def _score_columns(
+    name: str, scores: MetricScores, outcomes: MetricOutcomes, ideal: str, *, all_columns: bool
+) -> list[pl.Series]:
     absent = len(outcomes.decision) - len(scores.value)
 
     def column(label: str, values: Array, of_missing: float = np.nan) -> pl.Series:
@@ -82,7 +89,7 @@ def _score_columns(name: str, scores: MetricScores, outcomes: MetricOutcomes, id
         column(f"{name}.dcg", scores.value, 0.0),
         column(f"{name}.ideal", scores.ideal),
     ]
-    if scores.bounded.any():
+    if all_columns or scores.bounded.any():
         columns.append(column(f"{name}.ideal_found", scores.best))
         columns.append(pl.Series(f"{name}.bounded", np.concatenate([scores.bounded, np.zeros(absent, bool)])))
     return columns

@@ -60,7 +60,7 @@ class Moments:
 
     def about(self, center: float, scale: float | None = None) -> "Moments":
         """The same about another center, and on another scale."""
-        scale = self.scale if scale is None else scale
+        scale = max(self.scale, scale_of(np.array([self.center - center]))) if scale is None else scale
         by, ratio = (self.center - center) / scale, self.scale / scale
         (s0, s1, s2), (c0, c1, c2, c3) = self.squares, self.cubes
         s1, s2, c1, c2, c3 = s1 * ratio, s2 * ratio**2, c1 * ratio, c2 * ratio**2, c3 * ratio**3

@@ -67,6 +67,28 @@ class Relevances:
 
 
 @dataclass(frozen=True)
+class LimitedCategories:
+    """The categories that hold fewer items than grids have columns; sets of grids are the bits of an integer.
+
+    Which grids count is known once all pages are.
+    """
+
+    used: int  # the grids that pages have
+    grids: Mapping[Any, int]  # by category: those on which it holds fewer
+    of_one_user: Mapping[int, int]  # by such grids: how many categories that only one user is shown
+
+    def __add__(self, other: "LimitedCategories") -> "LimitedCategories":
+        grids = {name: self.grids.get(name, 0) | other.grids.get(name, 0) for name in {*self.grids, *other.grids}}
+        of_one_user = Counter(self.of_one_user) + Counter(other.of_one_user)
+        return LimitedCategories(self.used | other.used, grids, of_one_user)
+
+    def count(self) -> int:
+        """The categories that hold fewer items than a grid that pages have."""
+        named = sum(1 for grids in self.grids.values() if grids & self.used)
+        return named + sum(number for grids, number in self.of_one_user.items() if grids & self.used)
+
+
+@dataclass(frozen=True)
 class Tally:
     """What the pages of some users add to the counts and notices of an evaluation."""
 
@@ -75,7 +97,8 @@ class Tally:
     relevances: Relevances
     largest_gap: float  # of ideals that are not proven optimal
     personal: frozenset[Any]  # personal categories, except those that only one user is shown, which are counted
-    limited: frozenset[Any]  # the same of categories that hold fewer items than a grid has columns
+    limited: LimitedCategories
+    declared: frozenset[Any]  # categories that carousels or capacity name, of those that other tables have
     gaps: FoundDefect | None  # rows with gaps
 
     @classmethod
@@ -85,16 +108,17 @@ class Tally:
         of_metrics = (gaps(metric.best, metric.bound) for metric in scores.metrics.values())
         members, alone = inputs.judged.membership, _shown_to_one_user(inputs)
         personal = np.zeros(0, np.uint32) if members is None else members.personal_categories
-        limited, names = _limited(inputs), inputs.codebook.categories.values()
+        names = inputs.codebook.categories.values()
+        named = inputs.judged.carousels.all_named
         counts = _counts(inputs, outcomes, scores)
-        of_one_user = {"personal": int(alone[personal].sum()), "limited": int(alone[limited].sum())}
         return cls(
-            counts=counts | of_one_user,
+            counts=counts | {"personal": int(alone[personal].sum())},
             match=TableMatch.of(inputs, counts["missing"], counts["unjudged"]),
             relevances=Relevances.of(inputs),
             largest_gap=max((float(gap.max(initial=0.0)) for gap in of_metrics), default=0.0),
             personal=frozenset(names.gather(personal[~alone[personal]])),
-            limited=frozenset(names.gather(limited[~alone[limited]])),
+            limited=_limited(inputs, alone),
+            declared=frozenset(names.gather(named[~is_unknown(inputs, len(names))[named]])),
             gaps=find_defect(page_defects.GAP, with_gaps, inputs) if len(with_gaps) else None,
         )
 
@@ -103,7 +127,8 @@ class Tally:
             counts=Counter(self.counts) + Counter(other.counts),
             largest_gap=max(self.largest_gap, other.largest_gap),
             personal=self.personal | other.personal,
-            limited=self.limited | other.limited,
+            limited=self.limited + other.limited,
+            declared=self.declared | other.declared,
             match=self.match + other.match,
             relevances=self.relevances + other.relevances,
             gaps=self.gaps + other.gaps if self.gaps and other.gaps else self.gaps or other.gaps,
@@ -112,8 +137,7 @@ class Tally:
     def all_counts(self) -> dict[str, int]:
         """Every count, by the names of ``COUNTS``."""
         counts = {name: self.counts.get(name, 0) for name in COUNTS}
-        sets = {"personal": self.personal, "limited": self.limited}
-        return counts | {name: counts[name] + len(categories) for name, categories in sets.items()}
+        return counts | {"personal": counts["personal"] + len(self.personal), "limited": self.limited.count()}
 
 
 def _shown_to_one_user(inputs: Inputs) -> NDArray[np.bool_]:
@@ -159,15 +183,30 @@ def uncategorised(inputs: Inputs) -> int:
     return int(judged.gaining.sum(dtype=np.int64) - categorised.sum())
 
 
-def _limited(inputs: Inputs) -> NDArray[np.int64]:
-    """The categories that hold fewer items than the grid has columns, on grids that pages have."""
+def _limited(inputs: Inputs, alone: NDArray[np.bool_]) -> LimitedCategories:
+    """The categories that hold fewer items than grids have columns; ``alone`` are those that one user is shown."""
     if inputs.judged.membership is None or inputs.plan.settings.candidates == "displayed":
-        return np.zeros(0, np.int64)
-    used = np.unique(inputs.layouts.grid[inputs.layouts.present])
-    widths = np.zeros(len(inputs.plan.grids), np.int64)
-    widths[used] = [inputs.plan.grids[grid].cols for grid in used]
-    limited = inputs.judged.carousels.limited(widths)
-    return np.flatnonzero(limited & ~is_unknown(inputs, len(limited)))
+        return LimitedCategories(0, {}, {})
+    carousels, widths = inputs.judged.carousels, inputs.plan.shapes[:, 1]
+    limited = np.array(
+        [carousels.limited(np.where(np.arange(len(widths)) == at, widths, 0)) for at in range(len(widths))]
+    )
+    limited &= ~is_unknown(inputs, limited.shape[1])
+    category = np.flatnonzero(limited.any(axis=0))
+    named, of_one_user = category[~alone[category]], category[alone[category]]
+    names = inputs.codebook.categories.values().gather(named).to_list()
+    used = np.zeros((len(widths), 1), bool)
+    used[inputs.layouts.grid[inputs.layouts.present]] = True
+    return LimitedCategories(
+        used=_as_bits(used)[0],
+        grids=dict(zip(names, _as_bits(limited[:, named]), strict=True)),
+        of_one_user=Counter(_as_bits(limited[:, of_one_user])),
+    )
+
+
+def _as_bits(sets: NDArray[np.bool_]) -> list[int]:
+    """Sets, one in each column, as the bits of integers."""
+    return [int.from_bytes(column.tobytes(), "little") for column in np.packbits(sets, axis=0, bitorder="little").T]
 
 
 def is_unknown(inputs: Inputs, categories: int) -> NDArray[np.bool_]:

@@ -27,13 +27,13 @@ from carouseval.comparison.systems import naming, runs_by_system, warn_of
 from carouseval.errors import DataError, ParameterError, warn
 from carouseval.evaluation import schema
 from carouseval.evaluation.notices import notify_of, overfull
-from carouseval.evaluation.parts import open_part
 from carouseval.evaluation.plan import ScoringPlan
 from carouseval.evaluation.scoring.page_ideals import PageIdeals
 from carouseval.evaluation.settings import Settings, SettingsDict, takes_settings
 from carouseval.metrics.validation import require_int
 from carouseval.spark.evaluate import evaluation_of
 from carouseval.spark.executor import Job, each_part, spark_types
+from carouseval.spark.failures import refuse_failures
 from carouseval.spark.merged_tests import RUN, merged_p_values
 from carouseval.spark.other_users import other_users
 from carouseval.spark.reports import REPORT, report_of
@@ -145,7 +145,7 @@ def compare(
         f"layouts of {name}, run {run}": (name, run) for name, count in tests.runs.items() for run in range(count)
     }
     frames = {key: by_system[name][run] for key, (name, run) in keys.items()}
-    tables = SparkTables.of(frames, judgments, items, options, lambda key: naming(keys[key][0]))
+    tables = SparkTables.of(frames, judgments, items, options, keys)
     lines, columns = stream(tables.streamed)
     others = other_users(tables, lines_at_once)
     schema_ = {RUN: pl.Int32()} | tables.page_types()
@@ -196,8 +196,8 @@ class _Composer:
         tables, tests, plan = self.tables, self.tests, self.tables.plan
         if others.shown is None and merged is not None:
             others = replace(others, shown=merged.runs[self.runs[0]].shown)
-        with open_part(tables.sketches, tables.items, plan, others) as inputs:
-            report.require_none_failed(inputs)
+        with tables.open_sketches(others) as inputs:
+            refuse_failures(report.failures, tables, inputs)
             evaluations = self._evaluations(merged, inputs)
         assert merged is not None
         self._check_runs(merged)
@@ -231,10 +231,9 @@ class _Composer:
         for at, run in enumerate(self.runs):
             match = None if merged is None else merged.runs[run].tally.match
             with naming(run[0]):
-                if match is None or match.lines == 0:
-                    raise DataError(schema.EMPTY["layouts"])
-            if match.judgment_sets == 0:
-                raise DataError(schema.EMPTY["judgments"])
+                for name, lines in (("judgments", "judgment_sets"), ("layouts", "lines")):
+                    if match is None or getattr(match, lines) == 0:
+                        raise DataError(schema.EMPTY[name])
             assert merged is not None
             found: list[str] = []
             notify_of(inputs, merged.runs[run].tally, found.append)

@@ -6,17 +6,20 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Unpack
 
+import numpy as np
+
 from carouseval.errors import DataError, warn
 from carouseval.evaluation import schema
 from carouseval.evaluation.evaluate import config_of
 from carouseval.evaluation.notices import notify_of, overfull
-from carouseval.evaluation.parts import PartSums, open_part
+from carouseval.evaluation.parts import PartSums
 from carouseval.evaluation.reading.inputs import Inputs, OtherUsers
 from carouseval.evaluation.results import ALL
 from carouseval.evaluation.scoring.page_ideals import PageIdeals
 from carouseval.evaluation.settings import Settings, SettingsDict, takes_settings
 from carouseval.metrics.validation import require_int
 from carouseval.spark.executor import Job, score_partition, spark_types
+from carouseval.spark.failures import refuse_failures
 from carouseval.spark.other_users import other_users
 from carouseval.spark.reports import REPORT, report_of
 from carouseval.spark.results import SparkEvaluation
@@ -89,9 +92,9 @@ def _result(tables: SparkTables, scored: DataFrame, others: OtherUsers) -> Spark
     if others.shown is None and merged is not None:
         others = replace(others, shown=merged.shown)
     plan = tables.plan
-    with open_part(tables.sketches, tables.items, plan, others) as inputs:
-        report.require_none_failed(inputs)
-        for name, lines in (("layouts", "lines"), ("judgments", "judgment_sets")):
+    with tables.open_sketches(others) as inputs:
+        refuse_failures(report.failures, tables, inputs)
+        for name, lines in (("judgments", "judgment_sets"), ("layouts", "lines")):
             if merged is None or getattr(merged.tally.match, lines) == 0:
                 raise DataError(schema.EMPTY[name])
         assert merged is not None
@@ -109,7 +112,9 @@ def evaluation_of(inputs: Inputs, sums: PartSums, pages: DataFrame) -> SparkEval
     plan, members = inputs.plan, inputs.judged.membership
     figures = {}
     if plan.figures:
-        catalogue = inputs.codebook.items.add(sums.items) if members is None else members.items
+        catalogue = np.unique(inputs.codebook.items.add(sums.items))
+        if members is not None:
+            catalogue = np.union1d(catalogue, members.items)
         figures = {
             name: metric.figure(inputs.codebook.items.add(sums.figures[name]), catalogue)
             for name, metric in plan.figures.items()

@@ -90,7 +90,7 @@ def examination_counts(
     job = _Job(columns, grid, collect, lines_at_once)
     report = report_of(lines.mapInArrow(partial(_count_partition, job=job), ONLY_REPORT))
     for failure in report.failures:
-        raise DataError(str(failure))
+        raise DataError(str(failure.what))
     nothing = ScreenCounts(np.zeros(grid.shape, np.int64), np.zeros(grid.rows, np.int64), 0)
     counts: ScreenCounts = nothing if report.sums is None else report.sums
     return counts.examination(fixations.name, screens, name)

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
-from carouseval.comparison.parts import ComparisonPart
+from carouseval.comparison.parts import ComparisonPart, Run
+from carouseval.comparison.systems import naming
 from carouseval.errors import DataError
 from carouseval.evaluation.parts import PartSums, open_part, score_part
 from carouseval.evaluation.plan import ScoringPlan
+from carouseval.evaluation.reading.ids import NONE
 from carouseval.evaluation.reading.inputs import Inputs, OtherUsers
+from carouseval.evaluation.reading.membership import Membership
 from carouseval.evaluation.reading.shown_carousels import SEVERAL
 from carouseval.spark.reports import REPORT, Report, arrow_batches
 from carouseval.spark.user_lines import LINES_AT_ONCE, StreamColumns
@@ -47,13 +50,19 @@ def score_partition(batches: Iterator[pa.RecordBatch], job: Job) -> Iterator[pa.
     return each_part(batches, job, work)
 
 
-def describe_partition(batches: Iterator[pa.RecordBatch], job: Job, runs: Sequence[str]) -> Iterator[pa.RecordBatch]:
-    """What the pages of a partition show of each category, in all runs, and the items they show there."""
+def describe_partition(
+    batches: Iterator[pa.RecordBatch], job: Job, runs: Mapping[str, Run]
+) -> Iterator[pa.RecordBatch]:
+    """What the pages of a partition show of each category, in all runs, and the items they show there.
+
+    ``runs`` has the run that each of the layouts is of.
+    """
 
     def work(tables: Mapping[str, pl.DataFrame]) -> tuple[list[pl.DataFrame], None]:
         shown = []
-        for run in runs:
-            with open_part({**tables, "layouts": tables[run]}, job.items, job.plan, job.others) as inputs:
+        for key, run in runs.items():
+            layouts = {**tables, "layouts": tables[key]}
+            with naming(*run), open_part(layouts, job.items, job.plan, job.others) as inputs:
                 shown.append(_shown(inputs))
         return shown, None
 
@@ -87,18 +96,27 @@ def _batches(frame: pl.DataFrame, job: Job) -> Iterator[pa.RecordBatch]:
 
 
 def _shown(inputs: Inputs) -> pl.DataFrame:
-    """Lines of categories and grids, lines of items and categories, and one line of users, without a category."""
+    """Lines of categories and grids, lines of items and categories, and one line of users, without a category.
+
+    A category that the items table has for everyone is several users'; those who have items of their own there, without
+    a grid, are among its owners.
+    """
     layouts, users, names = inputs.layouts, inputs.codebook.users.values(), inputs.codebook.categories.values()
     assert inputs.shown is not None
     grid, category = np.nonzero(inputs.shown.longest)
     owner = inputs.shown.owner[category]
     several = owner == SEVERAL
+    members = inputs.judged.membership
+    given = members is not None and members.source == "items"
+    if members is not None and given:
+        several |= np.append(members.sizes, 0)[np.minimum(category, len(members.sizes))] > 0
+    unknown = several | (owner == NONE)  # rows whose category only their items tell have no owner
     lines = pl.DataFrame(
         {
             "category": names.gather(category),
             "grid": grid.astype(np.int32),
             "several": several,
-            "owner": users.gather(pl.Series(owner).set(pl.Series(several), None)),
+            "owner": users.gather(pl.Series(owner).set(pl.Series(unknown), None)),
             "longest": inputs.shown.longest[grid, category],
             "longest_pinned": inputs.shown.longest_pinned[grid, category],
         }
@@ -107,12 +125,24 @@ def _shown(inputs: Inputs) -> pl.DataFrame:
     parts = [lines]
     if len(present):
         parts.append(pl.DataFrame({"several": [len(present) > 1], "owner": users.gather(present[:1])}))
+    if members is not None and given:
+        parts.append(_owners(members, users, names))
     if layouts.pairs is not None:
         item, of_item = layouts.pairs.pairs()
         parts.append(
             pl.DataFrame({"item_id": inputs.codebook.items.values().gather(item), "category": names.gather(of_item)})
         )
     return pl.concat(parts, how="diagonal")
+
+
+def _owners(members: Membership, users: pl.Series, names: pl.Series) -> pl.DataFrame:
+    """The categories in which single users have items of their own."""
+    offsets, own = members.arrays.own_offsets, members.arrays.own
+    owner = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+    category = (own & np.uint64(0xFFFFFFFF)).astype(np.int64)
+    lines = pl.DataFrame({"category": names.gather(category), "owner": users.gather(owner)})
+    ends = lines.group_by("category").agg(owner=pl.col("owner").min(), last=pl.col("owner").max())
+    return ends.select("category", "owner", several=pl.col("owner") != pl.col("last"))
 
 
 def spark_types(job: Job) -> Any:

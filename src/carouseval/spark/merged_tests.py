@@ -19,6 +19,7 @@ from carouseval.evaluation.plan import ScoringPlan
 from carouseval.evaluation.results import Evaluation
 from carouseval.spark.reports import ONLY_REPORT, REPORT, Report, report_of
 from carouseval.spark.spark_tables import local_frame
+from carouseval.spark.user_lines import quoted
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -73,7 +74,9 @@ def merged_p_values(
     draws = {key: _draw(merged.pairs[key], tests) for key in drawn}
     keys = [key for key in ("user_id", "page_id", "weight") if key in scored.columns]
     columns = {f"c{at}": name for at, name in enumerate([RUN, *keys, *by, *tests.metrics])}  # names may hold dots
-    pages = scored.where(f"{REPORT} IS NULL").selectExpr(*(f"`{name}` AS {ours}" for ours, name in columns.items()))
+    pages = scored.where(f"{REPORT} IS NULL").selectExpr(
+        *(f"{quoted(name)} AS {ours}" for ours, name in columns.items())
+    )
     work = partial(draw_partition, columns=columns, tests=tests, runs=runs, by=by, draws=draws)
     sums: _DrawnSums = report_of(pages.mapInArrow(work, ONLY_REPORT)).sums
     return p | {key: float(one.p_values()[0]) for key, one in sums.by_pair.items()}

@@ -8,12 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from carouseval.evaluation.parts import open_part
+from carouseval.comparison.systems import naming
+from carouseval.evaluation import schema
 from carouseval.evaluation.reading.inputs import OtherUsers
 from carouseval.spark.executor import Job, describe_partition, spark_types
+from carouseval.spark.failures import refuse_failures
 from carouseval.spark.reports import REPORT, report_of
 from carouseval.spark.spark_tables import SparkTables, cached, local_frame
-from carouseval.spark.user_lines import stream
+from carouseval.spark.user_lines import quoted, stream
+from carouseval.table_opening import open_table
+
+_DECLARED = ("personal", "capacity")
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -25,14 +30,16 @@ def other_users(tables: SparkTables, lines_at_once: int) -> OtherUsers:
     Categories that only one user is shown are that user's own: they stay in Spark, however many they are. Users need
     not be brought together for it, unless the grid of a page or the category of a row takes more than its line to tell.
     """
-    declared = OtherUsers(carousels=_declared(tables))
-    needs_shown = tables.plan.needs_categories and (tables.settings.capacity == "shown" or tables.has("pinned"))
+    with naming(*next(iter(tables.runs.values()))):
+        declared = OtherUsers(carousels=_declared(tables))
+    judged = tables.settings.candidates == "judged"
+    needs_shown = judged and (tables.settings.capacity == "shown" or tables.has("pinned"))
     if not needs_shown and not (tables.from_layouts and tables.has("category")):
         return declared
     by_line = tables.plan.grid_values is None and all("category" in table for table in tables.layouts.values())
     lines, columns = stream(tables.streamed, whole_users=not by_line)
     job = Job(tables.executor_plan, columns, tables.items, declared, _types(tables), lines_at_once)
-    work = partial(describe_partition, job=job, runs=tuple(tables.layouts))
+    work = partial(describe_partition, job=job, runs=tables.runs)
     described = cached(lines.mapInArrow(work, spark_types(job)))
     try:
         return _shown_to_all(described, tables, declared)
@@ -41,17 +48,21 @@ def other_users(tables: SparkTables, lines_at_once: int) -> OtherUsers:
 
 
 def _declared(tables: SparkTables) -> pl.DataFrame | None:
-    """The categories of carousels that lines for single users name, and whether these call them personal."""
+    """The categories of carousels that lines for single users name, and what these declare of them."""
     from pyspark.sql import functions as F  # noqa: N812
 
     if "carousels" not in tables.streamed:
         return None
-    names = tables.tables["carousels"].names
-    personal = F.col(f"`{names['personal']}`") if "personal" in names else F.lit(None).cast("boolean")
-    category = F.col(f"`{names['category']}`").alias("category")
-    lines = tables.streamed["carousels"][0].select(category, personal.alias("personal"))
-    categories = local_frame(lines.groupBy("category").agg(F.max("personal").alias("personal")))
-    return categories.drop_nulls("category").with_columns(pl.col("category").cast(tables.id_types["category"]))
+    names, own = tables.tables["carousels"].names, tables.streamed["carousels"][0]
+    columns = {
+        name: F.col(quoted(names[name])) if name in names else F.lit(None).cast("int")
+        for name in ("category", *_DECLARED)
+    }
+    lines = own.select(*(column.alias(name) for name, column in columns.items())).where("category IS NOT NULL")
+    found = local_frame(lines.groupBy("category", "personal").agg(F.max("capacity").alias("capacity")))
+    typed = open_table(found, "carousels", [one for one in schema.CAROUSELS if one.name in columns])
+    kinds = {"category": tables.id_types["category"]}
+    return replace(typed, id_types=kinds, part=True).collect().sort("category", "personal")
 
 
 def _types(tables: SparkTables) -> dict[str, Any]:
@@ -70,20 +81,23 @@ def _types(tables: SparkTables) -> dict[str, Any]:
 def _shown_to_all(described: DataFrame, tables: SparkTables, declared: OtherUsers) -> OtherUsers:
     from pyspark.sql import functions as F  # noqa: N812
 
-    with open_part(tables.sketches, tables.items, tables.plan, declared) as inputs:
-        report_of(described).require_none_failed(inputs)
+    report = report_of(described)
+    with tables.open_sketches(declared) as inputs:
+        refuse_failures(report.failures, tables, inputs)
         carousels, names = inputs.judged.carousels, inputs.codebook.categories.values()
         personal = names.filter(pl.Series(carousels.declared_personal(len(names)))).to_list()
         for_everyone = names.filter(pl.Series(carousels.declared_shared(len(names)))).to_list()
     found = described.where(F.col(REPORT).isNull())
-    several = (F.max("several") | (F.min("owner") != F.max("owner"))).alias("several")
+    one = ~F.max("several") & (F.min("owner") == F.max("owner"))
+    several = F.coalesce(~one, F.lit(True)).alias("several")  # of rows without an owner, too
     users = found.where("category IS NULL").agg(several).first()
     has_several = users is not None and bool(users["several"])
     rows = found.where("category IS NOT NULL AND item_id IS NULL")
     is_shared = F.col("several") | F.col("category").isin(for_everyone) | F.lit(not has_several)
     shared = rows.groupBy("category").agg(several).where(is_shared).select("category")
     longest = (F.max(name).alias(name) for name in ("longest", "longest_pinned"))
-    shown = rows.join(shared, "category", "leftsemi").groupBy("category", "grid").agg(*longest)
+    of_grids = rows.where("grid IS NOT NULL").join(shared, "category", "leftsemi")
+    shown = of_grids.groupBy("category", "grid").agg(*longest)
     pairs = found.where("item_id IS NOT NULL").where(~F.col("category").isin(personal)).select("item_id", "category")
     return replace(
         declared,

@@ -16,10 +16,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from carouseval.errors import DataError
-from carouseval.evaluation.defects.defect_lines import FoundDefect, PageDefectError
-from carouseval.evaluation.defects.page_defects import REFUSABLE
-from carouseval.evaluation.notices import Refusal, RefusalError
-from carouseval.evaluation.reading.inputs import Inputs
+from carouseval.spark.failures import Failure, failure_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -28,8 +25,6 @@ if TYPE_CHECKING:
 REPORT = "__report__"
 ONLY_REPORT = f"{REPORT} binary"  # the columns of a table of reports alone, for Spark
 _GROUPS = 32  # of partitions; executors add up the reports of each
-_REFUSALS = ("missing", "no_relevant", "no_weight")  # what is refused first, first
-Failure = FoundDefect | Refusal | str
 
 
 @dataclass(frozen=True)
@@ -42,16 +37,13 @@ class Report:
     @classmethod
     def of_error(cls, error: DataError) -> Report:
         """Lines that cannot be scored."""
-        if isinstance(error, PageDefectError):
-            return cls(failures=(error.found,))
-        return cls(failures=(error.refusal if isinstance(error, RefusalError) else str(error),))
+        return cls(failures=(failure_of(error),))
 
     def __add__(self, other: Report) -> Report:
         sums = [one for one in (self.sums, other.sums) if one is not None]
         by_kind: dict[Any, Failure] = {}
         for failure in (*self.failures, *other.failures):
-            kind = "text" if isinstance(failure, str) else failure.kind
-            by_kind[kind] = _merged(by_kind[kind], failure) if kind in by_kind else failure
+            by_kind[failure.kind] = by_kind[failure.kind] + failure if failure.kind in by_kind else failure
         return Report(reduce(add, sums) if sums else None, tuple(by_kind.values()))
 
     def lines(self, schema: Mapping[str, Any] | None = None) -> Iterator[pa.RecordBatch]:
@@ -59,25 +51,6 @@ class Report:
         if self.sums is not None or self.failures:
             empty = [pl.lit(None, kind).alias(name) for name, kind in (schema or {}).items()]
             yield from arrow_batches(pl.select(*empty, pl.lit(pickle.dumps(self), pl.Binary).alias(REPORT)))
-
-    def require_none_failed(self, inputs: Inputs) -> None:
-        """Raise the error that one machine would: about a table, then about pages that are refused, then defects."""
-        for failure in self.failures:
-            if isinstance(failure, str):
-                raise DataError(failure)
-        refusals = {failure.kind: failure for failure in self.failures if isinstance(failure, Refusal)}
-        for kind in _REFUSALS:
-            if kind in refusals:
-                raise DataError(str(refusals[kind].defect(inputs)))
-        if defects := [failure for failure in self.failures if isinstance(failure, FoundDefect)]:
-            first = min(defects, key=lambda found: REFUSABLE.index(found.kind))
-            raise DataError(str(first.defect()))
-
-
-def _merged(one: Any, other: Any) -> Failure:
-    """Two failures of a kind; of errors in words, the first in the order of letters."""
-    merged: Failure = min(one, other) if isinstance(one, str) else one + other
-    return merged
 
 
 def arrow_batches(lines: pl.DataFrame) -> list[pa.RecordBatch]:

@@ -14,6 +14,7 @@ from carouseval.errors import ParameterError
 from carouseval.evaluation.parts import Segment, SegmentSums
 from carouseval.evaluation.results import Evaluation, MetricMean, SegmentMeans
 from carouseval.spark.spark_tables import local_frame
+from carouseval.spark.user_lines import quoted
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -74,8 +75,8 @@ class SparkEvaluation(Evaluation):
         """Each user's number of pages and mean over them, by every metric, as a Spark DataFrame."""
         from pyspark.sql import functions as F  # noqa: N812
 
-        scored = self.per_page.where(" OR ".join(f"`{name}` IS NOT NULL" for name in self.metrics))
-        means = [F.avg(f"`{name}`").alias(name) for name in self.metrics]
+        scored = self.per_page.where(" OR ".join(["false", *(f"{quoted(name)} IS NOT NULL" for name in self.metrics)]))
+        means = [F.avg(quoted(name)).alias(name) for name in self.metrics]
         if "weight" in self.per_page.columns:
             weight = F.col("weight")
             means = [_weighted(name).alias(name) for name in self.metrics] + [F.avg(weight).alias("weight")]
@@ -124,7 +125,7 @@ class SparkEvaluation(Evaluation):
         """
         from pyspark.sql import functions as F  # noqa: N812
 
-        has_score = self.per_page.groupBy("user_id").agg(F.count(f"`{metric}`").alias("scored"))
+        has_score = self.per_page.groupBy("user_id").agg(F.count(quoted(metric)).alias("scored"))
         return has_score.where("scored = 0").count()
 
     def unpersist(self) -> None:
@@ -180,7 +181,7 @@ def _weighted(name: str) -> Column:
     """A weighted mean; null where all weights are 0."""
     from pyspark.sql import functions as F  # noqa: N812
 
-    score, weight = F.col(f"`{name}`"), F.col("weight")
+    score, weight = F.col(quoted(name)), F.col("weight")
     total = F.sum(F.when(score.isNotNull(), weight))
     return F.when(total > 0, F.sum(score * weight) / total)
 

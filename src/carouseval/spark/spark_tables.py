@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from carouseval.errors import ParameterError
+from carouseval.comparison.parts import Run
+from carouseval.comparison.systems import naming
+from carouseval.errors import DataError, ParameterError
 from carouseval.evaluation import schema
+from carouseval.evaluation.parts import open_part
 from carouseval.evaluation.plan import ScoringPlan
+from carouseval.evaluation.reading.inputs import Inputs, OtherUsers
 from carouseval.evaluation.settings import Settings
+from carouseval.spark.failures import ONE
+from carouseval.spark.user_lines import quoted
 from carouseval.tables import Table, TableLike
 
 if TYPE_CHECKING:
@@ -32,6 +38,7 @@ class SparkTables:
     tables: Mapping[str, Table]  # the others
     streamed: Mapping[str, tuple[DataFrame, str]]  # tables whose lines stay with their users, and the column of these
     items: pl.DataFrame | None
+    runs: Mapping[str, Run]  # that each of the layouts is of
 
     @classmethod
     def of(
@@ -40,9 +47,10 @@ class SparkTables:
         judgments: DataFrame,
         items: DataFrame | TableLike | None,
         settings: Settings,
-        naming: Callable[[str], AbstractContextManager[None]] = lambda _: nullcontext(),
+        runs: Mapping[str, Run] | None = None,
     ) -> SparkTables:
-        """Check the columns of all tables, as one machine would; ``naming`` names the run in errors about its table."""
+        """Check the columns of all tables, as one machine would; ``runs`` tells that of each of the layouts."""
+        runs = dict.fromkeys(layouts, ONE) if runs is None else runs
         for name, frame in (*(("layouts", frame) for frame in layouts.values()), ("judgments", judgments)):
             require_spark(name, frame)
         own: dict[str, DataFrame | None] = {}
@@ -55,12 +63,13 @@ class SparkTables:
         checked: dict[str, Table] = {}
         settled: dict[str, pl.DataType] = {}
         for run, frame in layouts.items():
-            with naming(run):
+            with naming(*runs[run]):
                 tables = schema.open_tables({"layouts": sketch(frame)} | given, settings, settled=settled)
             checked[run] = tables["layouts"]
             settled |= {name: kind for table in tables.values() for name, kind in table.id_types.items()}
         first = next(iter(layouts.values()))
-        local = {name: _lines(tables[name]) for name in given if name != "judgments"}
+        with naming(*next(iter(runs.values()))):  # one machine reads all other tables with the first layouts
+            local = {name: _lines(tables[name], given[name], own[name]) for name in given if name != "judgments"}
         settings = replace(settings, carousels=local.get("carousels"))
         streamed = {"judgments": _used(judgments, tables["judgments"])}
         for name, lines in own.items():
@@ -75,6 +84,7 @@ class SparkTables:
             tables={name: table for name, table in tables.items() if name != "layouts"},
             streamed=streamed,
             items=local.get("items"),
+            runs=runs,
         )
 
     @property
@@ -86,6 +96,20 @@ class SparkTables:
     def from_layouts(self) -> bool:
         """Whether the categories of items come from layouts."""
         return "items" not in self.tables
+
+    @contextmanager
+    def open_sketches(self, others: OtherUsers) -> Iterator[Inputs]:
+        """What is known of all tables here, for use in a ``with`` block."""
+        with ExitStack() as stack:
+            with naming(*next(iter(self.runs.values()))):
+                inputs = stack.enter_context(open_part(self.sketches, self.items, self.plan, others))
+            yield inputs
+
+    def empty(self) -> dict[str, list[Run]]:
+        """The runs whose layouts have no line, and the first one if judgments have none."""
+        no_lines = [name for name in ("judgments", *self.layouts) if self.streamed[name][0].isEmpty()]
+        judgments = [next(iter(self.runs.values()))] if "judgments" in no_lines else []
+        return {"judgments": judgments, "layouts": [self.runs[run] for run in self.layouts if run in no_lines]}
 
     def has(self, column: str) -> bool:
         """Whether layouts of any run have a column."""
@@ -157,7 +181,7 @@ def _used(frame: DataFrame, table: Table) -> tuple[DataFrame, str]:
 def used_columns(frame: DataFrame, table: Table) -> DataFrame:
     """A DataFrame with only the columns that its table uses."""
     wanted = set(table.names.values()) if not table.nested else set(frame.columns)
-    return frame.select(*(f"`{name}`" for name in frame.columns if name in wanted))
+    return frame.select(*(quoted(name) for name in frame.columns if name in wanted))
 
 
 def _own_lines(table: Any, name: str, settings: Settings) -> tuple[DataFrame | None, Any]:
@@ -165,9 +189,17 @@ def _own_lines(table: Any, name: str, settings: Settings) -> tuple[DataFrame | N
     user = schema.names_of(settings.columns, name).get("user_id", "user_id")
     if not _is_spark(table) or user not in table.columns:
         return None, table
-    return table.where(f"`{user}` IS NOT NULL"), table.where(f"`{user}` IS NULL")
+    return table.where(f"{quoted(user)} IS NOT NULL"), table.where(f"{quoted(user)} IS NULL")
 
 
-def _lines(table: Table) -> pl.DataFrame:
-    """All lines of a table on this machine, checked, with ids of the types of all tables."""
-    return table.collect().rename({ours: own for ours, own in table.names.items() if ours != own})
+def _lines(table: Table, given: Any, own: DataFrame | None) -> pl.DataFrame:
+    """The lines of a table on this machine, checked, with ids of the types of all tables.
+
+    Where single users have lines of their ``own`` in Spark, they are left as they were ``given``, like those.
+    """
+    lines = table.collect()
+    if lines.is_empty() and (own is None or own.isEmpty()):
+        raise DataError(schema.EMPTY[table.name])
+    if own is not None:
+        return pl.DataFrame(given)
+    return lines.rename({ours: own for ours, own in table.names.items() if ours != own})

@@ -73,7 +73,7 @@ def stream(tables: Mapping[str, tuple[DataFrame, str]], *, whole_users: bool = T
         fields = frame.schema.fields
         names = {columns.setdefault((one.name, one.dataType), f"c{len(columns)}"): one.name for one in fields}
         places[table] = names
-        own = (F.col(f"`{theirs}`").alias(ours) for ours, theirs in names.items())
+        own = (F.col(quoted(theirs)).alias(ours) for ours, theirs in names.items())
         frames.append(frame.select(_hash(frame, user).alias(_HASH), F.lit(number).cast("byte").alias(_TABLE), *own))
     lines = frames[0]
     for frame in frames[1:]:
@@ -83,10 +83,15 @@ def stream(tables: Mapping[str, tuple[DataFrame, str]], *, whole_users: bool = T
     return lines, StreamColumns(places, whole_users)
 
 
+def quoted(column: str) -> str:
+    """The name of a column in queries, whatever signs it has."""
+    return f"`{column.replace('`', '``')}`"
+
+
 def _hash(frame: DataFrame, user: str) -> Column:
     """A hash of users that does not depend on the width of integers."""
     from pyspark.sql import functions as F  # noqa: N812
     from pyspark.sql.types import IntegralType
 
     kind = "long" if isinstance(frame.schema[user].dataType, IntegralType) else "string"
-    return F.xxhash64(F.col(f"`{user}`").cast(kind))
+    return F.xxhash64(F.col(quoted(user)).cast(kind))

@@ -14,7 +14,7 @@ from carouseval.evaluation.defects import page_defects as kinds
 from carouseval.evaluation.defects.examples import FINDERS
 from carouseval.evaluation.defects.marked_pages import MOST_PAGES, Line, MarkedPage, lines_of, page_keys
 from carouseval.evaluation.defects.page_defects import PageDefect
-from carouseval.evaluation.defects.remedies import remedy_for
+from carouseval.evaluation.defects.remedies import LargerGrids, remedy_for
 from carouseval.evaluation.reading.inputs import Inputs
 from carouseval.evaluation.reading.page_batch import PageBatch
 from carouseval.table_columns import Defect
@@ -55,11 +55,15 @@ class FoundDefect:
     all_pages: bool  # False: there are more pages with it than were looked at
     first: tuple[Any, str]  # where it comes in the order of lines, and what it holds
     where: str  # the line of that record
-    remedy: str
+    remedy: str | LargerGrids
 
     def __add__(self, other: "FoundDefect") -> "FoundDefect":
         first = min(self, other, key=lambda found: found.first)
-        return replace(first, count=self.count + other.count, all_pages=self.all_pages and other.all_pages)
+        remedy = first.remedy
+        if isinstance(self.remedy, LargerGrids) and isinstance(other.remedy, LargerGrids):
+            remedy = self.remedy + other.remedy
+        all_pages = self.all_pages and other.all_pages
+        return replace(first, count=self.count + other.count, all_pages=all_pages, remedy=remedy)
 
     def defect(self) -> Defect:
         """The same in words."""

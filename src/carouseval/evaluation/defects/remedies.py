@@ -1,22 +1,46 @@
 """What to do about a defect, by what the pages look like."""
 
 from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from carouseval.evaluation.defects import page_defects as kinds
 from carouseval.evaluation.defects.joined_categories import joined_categories
 from carouseval.evaluation.defects.marked_pages import MarkedPage, page_codes, page_keys
 from carouseval.evaluation.defects.page_defects import PageDefect
 from carouseval.evaluation.reading.inputs import Inputs
-from carouseval.metrics.grid import grid_text, resized
+from carouseval.metrics.grid import Grid, grid_text, resized
 
 _MOST_NAMES = 5  # of categories, in a message
 
 
-def remedy_for(defect: PageDefect, pages: Iterable[MarkedPage], inputs: Inputs) -> str:
+@dataclass(frozen=True, eq=False)
+class LargerGrids:
+    """What to do about cells outside the grid: the grids that would hold all pages."""
+
+    grids: tuple[Grid, ...]
+    needed: NDArray[np.int32]  # rows and columns of each
+    values: tuple[Any, ...] | None  # of the segment that has each; None: there is one grid for all
+
+    def __add__(self, other: "LargerGrids") -> "LargerGrids":
+        return replace(self, needed=np.maximum(self.needed, other.needed))
+
+    def __str__(self) -> str:
+        grids = [grid_text(resized(grid, *size)) for grid, size in zip(self.grids, self.needed.tolist(), strict=True)]
+        if self.values is None:
+            text = grids[0]
+        elif all(grid.shape == tuple(size) for grid, size in zip(self.grids[:-1], self.needed.tolist(), strict=False)):
+            return kinds.OUTSIDE_GRID.remedy  # only pages whose segment is unknown
+        else:
+            text = f"{{{', '.join(f'{value!r}: {grid}' for value, grid in zip(self.values, grids, strict=False))}}}"
+        return f"Use grid={text}, or drop these cells."
+
+
+def remedy_for(defect: PageDefect, pages: Iterable[MarkedPage], inputs: Inputs) -> str | LargerGrids:
     """What to do, by what the pages look like."""
     if defect is kinds.OUTSIDE_GRID:
         return _larger_grid(inputs)
@@ -66,8 +90,8 @@ def _unlisted_categories(pages: Iterable[MarkedPage], inputs: Inputs) -> list[An
     return labels.filter(pl.Series((sizes == 0) & ~np.isin(codes, own))).to_list()
 
 
-def _larger_grid(inputs: Inputs) -> str:
-    """What to do about cells outside the grid: the grid, or the grids by segment, that would hold all pages."""
+def _larger_grid(inputs: Inputs) -> LargerGrids:
+    """The grid, or the grids by segment, that would hold all pages."""
     plan, table, largest = inputs.plan, inputs.tables["layouts"], pl.max("row", "col")
     if plan.grid_values is None:
         (sizes,) = table.query(lambda frame: frame.select(largest))
@@ -77,11 +101,4 @@ def _larger_grid(inputs: Inputs) -> str:
         index = inputs.layouts.grid[page_codes(inputs, sizes)]
     needed = plan.shapes.copy()
     np.maximum.at(needed, index, sizes.select("row", "col").to_numpy())
-    grids = [grid_text(resized(grid, *size)) for grid, size in zip(plan.grids, needed.tolist(), strict=True)]
-    if plan.grid_values is None:
-        text = grids[0]
-    elif (needed == plan.shapes)[:-1].all():  # only pages whose segment is unknown
-        return kinds.OUTSIDE_GRID.remedy
-    else:
-        text = f"{{{', '.join(f'{value!r}: {grid}' for value, grid in zip(plan.grid_values, grids, strict=False))}}}"
-    return f"Use grid={text}, or drop these cells."
+    return LargerGrids(plan.grids, needed, plan.grid_values)

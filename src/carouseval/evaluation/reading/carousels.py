@@ -18,6 +18,8 @@ from carouseval.tables import RECORD, Table
 
 UNLIMITED: int = _native.UNLIMITED
 _UNSAID, _SHARED, _PERSONAL = -1, 0, 1
+_BOTH_KINDS = "is called personal on one line and not on another"
+_ONE_KIND = "A category is personal for everyone or for nobody."
 KernelCarousels = tuple[Capacities, NDArray[np.uint8], NDArray[np.int64], NDArray[np.uint64]]
 
 
@@ -35,7 +37,13 @@ class Carousels:
     personal: NDArray[np.int8]  # whether every user has items of its own there: _PERSONAL, _SHARED or _UNSAID
     own_keys: NDArray[np.uint64]  # user << 32 | category of lines of single users, sorted
     own_capacity: Capacities
+    limited_elsewhere: Codes  # categories of which lines of users who are not at hand declare a capacity
     pinned: Capacities | None = None  # (grids, categories): the longest pinned row; None: no row is pinned
+
+    @property
+    def all_named(self) -> Codes:
+        """The categories that the table or the setting names."""
+        return np.union1d(self.named, self.named_by_setting)
 
     def with_shown(self, shown: ShownCarousels, setting: Any) -> "Carousels":
         """The same, with the capacities that only pages tell."""
@@ -110,7 +118,8 @@ class Carousels:
     def with_capacity(self) -> IntArray:
         """The categories whose capacity is declared, for everyone or for some user."""
         own = (self.own_keys & np.uint64(0xFFFFFFFF)).astype(np.int64)
-        return np.union1d(np.flatnonzero(self.declared < UNLIMITED), own[self.own_capacity < UNLIMITED])
+        own = np.union1d(own[self.own_capacity < UNLIMITED], self.limited_elsewhere)
+        return np.union1d(np.flatnonzero(self.declared < UNLIMITED), own)
 
     def is_open(self, user: int, category: int) -> bool:
         """Whether a user has a category."""
@@ -156,10 +165,12 @@ def read_carousels(
 ) -> Carousels:
     """What the table of carousels and the setting ``capacity`` declare.
 
-    ``elsewhere`` has the categories of lines for single users, where the table has those of some users only, and
-    whether they are called ``personal``.
+    ``elsewhere`` has the categories of lines for single users, where the table has those of some users only, with
+    whether they are called ``personal`` and, if any of these declares one, a ``capacity``.
     """
     lines = None if table is None else _checked_lines(table)
+    if table is not None and lines is not None and elsewhere is not None:
+        _require_one_kind(table, lines, elsewhere)
     for part in (lines, elsewhere):
         if part is not None:
             codebook.categories.add(part["category"])
@@ -169,6 +180,7 @@ def read_carousels(
     personal = np.full(count, _UNSAID, np.int8)
     own_keys, own_capacity = np.empty(0, np.uint64), np.empty(0, np.int32)
     category: IntArray = np.empty(0, np.int64)
+    limited_elsewhere = np.empty(0, np.uint32)
     if lines is not None:
         category = codebook.categories.add(lines["category"]).astype(np.int64)
         room = _column(lines, "capacity", UNLIMITED, np.int32)
@@ -180,16 +192,20 @@ def read_carousels(
         restricted &= ~everyone
         if "user_id" in lines.columns:  # a category whose users are named, or are everyone, is no single user's
             personal[category] = _SHARED
-        said = _has_value(lines, "personal")
-        personal[category[said]] = _column(lines, "personal", _UNSAID, np.int8)[said]
         user = codebook.users.add(lines["user_id"].drop_nulls()) if has_user.any() else np.empty(0, np.uint32)
         own_keys = user.astype(np.uint64) << np.uint64(32) | category[has_user].astype(np.uint64)
         order = np.argsort(own_keys)
         own_keys, own_capacity = own_keys[order], room[has_user][order]
         if elsewhere is not None:
             of_others = codebook.categories.add(elsewhere["category"])
+            category = np.concatenate([category, of_others])
             restricted[of_others[~everyone[of_others]]] = True
-            personal[of_others] = _column(elsewhere, "personal", _SHARED, np.int8)
+            personal[of_others] = _SHARED
+            limited_elsewhere = of_others[_has_value(elsewhere, "capacity")]
+        for part in (lines, elsewhere):
+            if part is not None:
+                said = part.filter(_has_value(part, "personal"))
+                personal[codebook.categories.add(said["category"])] = _column(said, "personal", _UNSAID, np.int8)
     declared = np.where(by_line < UNLIMITED, by_line, by_setting)
     limits = np.ascontiguousarray(np.broadcast_to(declared, (grids, count)))
     return Carousels(
@@ -203,6 +219,7 @@ def read_carousels(
         personal=personal,
         own_keys=own_keys,
         own_capacity=own_capacity,
+        limited_elsewhere=limited_elsewhere,
     )
 
 
@@ -219,16 +236,24 @@ def _checked_lines(table: Table) -> pl.DataFrame:
         first = pl.col("personal").drop_nulls().first().over("category")
         differs = lines.select((pl.col("personal") != first).fill_null(False)).to_series()
         if differs.any():
-            remedy = "A category is personal for everyone or for nobody."
-            _refuse(table, differs, ["category"], "is called personal on one line and not on another", remedy)
+            _refuse(table, differs, ["category"], _BOTH_KINDS, _ONE_KIND)
     return lines
+
+
+def _require_one_kind(table: Table, lines: pl.DataFrame, elsewhere: pl.DataFrame) -> None:
+    """Refuse a category that lines elsewhere call personal and others do not."""
+    parts = [part.select("category", "personal") for part in (lines, elsewhere) if "personal" in part.columns]
+    said = pl.concat(parts).drop_nulls().unique() if parts else elsewhere.head(0)
+    twice = said["category"].filter(said["category"].is_duplicated())
+    if len(twice):
+        raise DataError(f"carousels: {table.names['category']}={twice.sort()[0]!r} {_BOTH_KINDS}. {_ONE_KIND}")
 
 
 def _refuse(table: Table, which: pl.Series, keys: list[str], what: str, remedy: str) -> None:
     (records,) = table.query(lambda frame: frame.sort(RECORD))
     row = records.filter(which).row(0, named=True)
     subject = " ".join(f"{table.names[key]}={row[key]!r}" for key in keys if row[key] is not None)
-    raise DataError(f"carousels: {subject} {what} ({table.where(row[RECORD])}). {remedy}")
+    raise DataError(f"carousels: {subject} {what}{table.in_brackets(row[RECORD])}. {remedy}")
 
 
 def _has_value(lines: pl.DataFrame, column: str) -> NDArray[np.bool_]:

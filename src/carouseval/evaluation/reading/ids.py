@@ -1,6 +1,6 @@
 """Ids of any kind as dense codes 0, 1, 2, ..., in order of first appearance."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import polars as pl
@@ -21,8 +21,9 @@ class Ids:
     ([0, 1, 0], ['ann', 'bob'])
     """
 
-    def __init__(self, threads: int | None = None) -> None:
+    def __init__(self, threads: int | None = None, kind: pl.DataType | None = None) -> None:
         self._codes, self._threads = _native.Ids(), thread_count(threads)
+        self._kind = pl.String() if kind is None else kind  # of the ids, even where there are none
         self._firsts: list[pl.Series] = []
 
     def __len__(self) -> int:
@@ -40,7 +41,7 @@ class Ids:
 
     def values(self) -> pl.Series:
         """The id of every code."""
-        return pl.concat(self._firsts) if self._firsts else pl.Series(dtype=pl.String)
+        return pl.concat(self._firsts) if self._firsts else pl.Series(dtype=self._kind)
 
     def ranks(self) -> Codes:
         """The rank of each id among all, sorted: unlike codes, it does not depend on the order of lines."""
@@ -76,8 +77,8 @@ class PairIds:
 class PageIds:
     """Codes for pages by (user, page_id)."""
 
-    def __init__(self, threads: int | None = None) -> None:
-        self.names: Ids = Ids(threads)
+    def __init__(self, threads: int | None = None, kind: pl.DataType | None = None) -> None:
+        self.names: Ids = Ids(threads, kind)
         self.pairs: PairIds = PairIds(threads)
 
     def __len__(self) -> int:
@@ -99,10 +100,13 @@ class PageIds:
 class Codebook:
     """The codes that judgments, items and layouts share; layouts may add new ids to those of judgments."""
 
-    def __init__(self, segments: Sequence[str] = (), threads: int | None = None) -> None:
-        self.users: Ids = Ids(threads)
-        self.items: Ids = Ids(threads)
-        self.categories: Ids = Ids(threads)
+    def __init__(
+        self, segments: Sequence[str] = (), threads: int | None = None, kinds: Mapping[str, pl.DataType] | None = None
+    ) -> None:
+        kinds = kinds or {}
+        self.users: Ids = Ids(threads, kinds.get("user_id"))
+        self.items: Ids = Ids(threads, kinds.get("item_id"))
+        self.categories: Ids = Ids(threads, kinds.get("category"))
         self.segments: dict[str, Ids] = {name: Ids(threads) for name in segments}
         self.pages: PageIds | None = None  # where judgments name pages
 

@@ -155,8 +155,9 @@ class JudgedSources:
         judged, codebook = self._read
         all_layouts, capacity = [reading.layouts for reading in readings], self.plan.settings.capacity
         others = self._others or OtherUsers()
-        if others.shown is not None:
-            codebook.categories.add(others.shown["category"])
+        for lines in (others.pairs, others.shown):
+            if lines is not None:
+                codebook.categories.add(lines["category"])
         shown = ShownCarousels.of(all_layouts, codebook, len(self.plan.grids))
         if self._others is not None:
             shown = shown.among_others(others.shown, codebook)
@@ -209,7 +210,8 @@ class JudgedSources:
 
     def _read_judged(self, tables: Mapping[str, Table]) -> tuple[JudgedData, Codebook]:
         plan = self.plan
-        codebook = Codebook(plan.settings.by_columns, plan.threads)
+        id_types = {name: kind for table in tables.values() for name, kind in table.id_types.items()}
+        codebook = Codebook(plan.settings.by_columns, plan.threads, id_types)
         judgments = read_judgments(tables["judgments"], codebook, plan.settings, needed=self._needs_judgments)
         items = membership.from_table(tables["items"], codebook) if "items" in tables else None
         kinds = [table.id_types["category"] for table in tables.values() if "category" in table]
@@ -229,7 +231,7 @@ class JudgedSources:
     def _require_items(self, layouts: Table) -> None:
         """Categories must be known, and must not depend on which of several systems comes first."""
         if self.plan.needs_categories and "category" not in layouts:
-            raise DataError(NO_CATEGORY if layouts.height() else schema.EMPTY["layouts"])
+            raise DataError(NO_CATEGORY if layouts.part or layouts.height() else schema.EMPTY["layouts"])
         what = "category ideals" if self.plan.needs_categories else ", ".join(self.plan.figures)
         if what and not self._from_layouts:
             raise ParameterError(f"Evaluator needs items for {what}; items_of(layouts, ...) collects them.")

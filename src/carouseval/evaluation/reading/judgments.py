@@ -43,7 +43,7 @@ class Judgments:
 def read_judgments(table: Table, codebook: Codebook, settings: Settings, *, needed: bool = True) -> Judgments:
     """Read and check judgments; an item judged twice is refused, and none at all where they are ``needed``."""
     if "page_id" in table:
-        codebook.pages = PageIds(settings.threads)
+        codebook.pages = PageIds(settings.threads, table.id_types["page_id"])
     parts: list[tuple[Codes, Codes, Array]] = []
     own = [name for name in settings.by_columns if name in table]
     weight = settings.weight if settings.weight is not None and settings.weight in table else None

@@ -107,7 +107,7 @@ class _Packer:
         self._table, self._codebook, self._plan = table, codebook, plan
         self._page_ids = codebook.pages
         if "page_id" in table and codebook.pages is None:
-            self._page_ids = PageIds(plan.threads)
+            self._page_ids = PageIds(plan.threads, table.id_types["page_id"])
         self._pairs = PairIds(plan.threads) if want_pairs else None
         self._present = np.zeros(0, bool)
         settings = plan.settings

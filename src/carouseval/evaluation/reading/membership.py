@@ -42,8 +42,12 @@ class Membership:
     @property
     def items(self) -> Codes:
         """All items that have a category, for everyone or for any user."""
-        arrays = self.arrays
-        return np.union1d(np.flatnonzero(np.diff(arrays.offsets)), arrays.own >> np.uint64(32)).astype(np.uint32)
+        return np.union1d(np.flatnonzero(np.diff(self.arrays.offsets)), self.own_items).astype(np.uint32)
+
+    @property
+    def own_items(self) -> Codes:
+        """The items that have a category for single users."""
+        return np.unique(self.arrays.own >> np.uint64(32)).astype(np.uint32)
 
     def members(self, user: int, category: int) -> Codes:
         """The items of a category, as a user has it."""

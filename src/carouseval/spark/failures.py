@@ -1,0 +1,95 @@
+"""What executors find wrong with lines, and the one error that it becomes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import reduce
+from operator import add
+from typing import TYPE_CHECKING, Any
+
+from carouseval.comparison.parts import Run
+from carouseval.comparison.systems import NamedError
+from carouseval.errors import DataError
+from carouseval.evaluation import schema
+from carouseval.evaluation.defects.defect_lines import FoundDefect, PageDefectError
+from carouseval.evaluation.defects.page_defects import REFUSABLE
+from carouseval.evaluation.notices import Refusal, RefusalError
+from carouseval.evaluation.reading.inputs import Inputs
+
+if TYPE_CHECKING:
+    from carouseval.spark.spark_tables import SparkTables
+
+ONE: Run = ("", 0)  # the only run of a system that is not compared
+_READ = ("judgments", "items", "carousels")  # before layouts, in this order
+
+
+@dataclass(frozen=True)
+class Failure:
+    """What is wrong with some lines, and of which run they are, where there are several systems."""
+
+    what: FoundDefect | Refusal | str
+    run: Run = ONE
+
+    @property
+    def kind(self) -> tuple[Run, Any]:
+        """Failures of a kind add up."""
+        return self.run, "text" if isinstance(self.what, str) else self.what.kind
+
+    def __add__(self, other: Failure) -> Failure:
+        """Both as one; of errors in words, the one that would be raised."""
+        one, two = self.what, other.what
+        if isinstance(one, str) or isinstance(two, str):
+            return min(self, other, key=lambda failure: _reading_order(str(failure.what)))
+        both: Any = (one, two)
+        return replace(self, what=add(*both))
+
+
+def failure_of(error: DataError) -> Failure:
+    """What an error says, in a form in which those of several parts add up."""
+    if isinstance(error, NamedError):
+        return replace(failure_of(error.error), run=error.run)
+    if isinstance(error, PageDefectError):
+        return Failure(error.found)
+    return Failure(error.refusal if isinstance(error, RefusalError) else str(error))
+
+
+def refuse_failures(failures: Sequence[Failure], tables: SparkTables, inputs: Inputs) -> None:
+    """Raise the first failure, if there is any; tables without lines, which make others fail, come before them."""
+    if failures:
+        empty = [Failure(schema.EMPTY[name], run) for name, runs in tables.empty().items() for run in runs]
+        raise DataError(first_failure([*failures, *empty], inputs, list(tables.runs.values())))
+
+
+def first_failure(failures: Sequence[Failure], inputs: Inputs, runs: Sequence[Run]) -> str:
+    """The error that one machine would raise: about a table, then about pages that are refused, then about defects.
+
+    All ``runs`` are read, in this order, before any is scored, and compared last.
+    """
+    texts = [failure for failure in failures if isinstance(failure.what, str)]
+    for run in runs:
+        if found := sorted((str(one.what) for one in texts if one.run == run), key=_reading_order):
+            return _named(run, found[0])
+    for run in runs:
+        if scored := [one.what for one in failures if one.run == run and not isinstance(one.what, str)]:
+            return _named(run, _first_refused(scored, inputs))
+    return min(str(one.what) for one in texts)
+
+
+def _reading_order(text: str) -> tuple[int, str]:
+    table = text.partition(":")[0]
+    return (_READ.index(table) if table in _READ else len(_READ), text)
+
+
+def _named(run: Run, text: str) -> str:
+    return f"{run[0]}: {text}" if run[0] else text
+
+
+def _first_refused(scored: Sequence[FoundDefect | Refusal], inputs: Inputs) -> str:
+    refusals = [one for one in scored if isinstance(one, Refusal)]
+    for kind in ("missing", "no_relevant", "no_weight"):
+        if found := [refusal for refusal in refusals if refusal.kind == kind]:
+            return str(reduce(add, found).defect(inputs))
+    defects = [one for one in scored if isinstance(one, FoundDefect)]
+    first = min(defects, key=lambda found: REFUSABLE.index(found.kind))
+    return str(reduce(add, [found for found in defects if found.kind == first.kind]).defect())

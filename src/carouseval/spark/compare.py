@@ -34,7 +34,7 @@ from carouseval.evaluation.scoring.page_ideals import PageIdeals
 from carouseval.evaluation.settings import Settings, SettingsDict, takes_settings
 from carouseval.metrics.validation import require_int
 from carouseval.spark.evaluate import evaluation_of
-from carouseval.spark.executor import REPORT, Job, each_part, first_failure, reports_of, spark_types
+from carouseval.spark.executor import REPORT, Job, each_part, first_failure, map_partitions, reports_of, spark_types
 from carouseval.spark.merged_tests import RUN, merged_p_values
 from carouseval.spark.other_users import other_users
 from carouseval.spark.results import SparkComparison, SparkEvaluation
@@ -151,7 +151,7 @@ def compare(
     schema_ = {RUN: pl.Int32()} | tables.page_types()
     job = Job(tables.executor_plan, columns, tables.items, others, schema_, lines_at_once)
     work = partial(compare_partition, job=job, runs=keys, tests=tests)
-    scored = cached(lines.mapInArrow(work, spark_types(job)))
+    scored = cached(map_partitions(lines, work, spark_types(job)))
     try:
         return _Composer(tables, tests, scored, list(keys.values())).comparison(others, collect=needs_all)
     except BaseException:

@@ -17,7 +17,15 @@ from carouseval.evaluation.results import ALL
 from carouseval.evaluation.scoring.page_ideals import PageIdeals
 from carouseval.evaluation.settings import Settings, SettingsDict, takes_settings
 from carouseval.metrics.validation import require_int
-from carouseval.spark.executor import REPORT, Job, first_failure, reports_of, score_partition, spark_types
+from carouseval.spark.executor import (
+    REPORT,
+    Job,
+    first_failure,
+    map_partitions,
+    reports_of,
+    score_partition,
+    spark_types,
+)
 from carouseval.spark.other_users import other_users
 from carouseval.spark.results import SparkEvaluation
 from carouseval.spark.spark_tables import SparkTables, cached
@@ -72,7 +80,7 @@ def evaluate(
     lines, columns = stream(tables.streamed)
     others = other_users(tables, lines_at_once)
     job = Job(tables.executor_plan, columns, tables.items, others, tables.page_types(), lines_at_once)
-    scored = cached(lines.mapInArrow(partial(score_partition, job=job), spark_types(job)))
+    scored = cached(map_partitions(lines, partial(score_partition, job=job), spark_types(job)))
     try:
         return _result(tables, scored, others)
     except BaseException:

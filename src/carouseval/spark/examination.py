@@ -16,6 +16,8 @@ from carouseval.attention.screens import ScreenCounts, open_fixations, screen_co
 from carouseval.errors import DataError
 from carouseval.metrics.grid import Grid
 from carouseval.metrics.validation import require_int
+from carouseval.spark.executor import map_partitions
+from carouseval.spark.spark_errors import executor_errors
 from carouseval.spark.spark_tables import require_spark, sketch, used_columns
 from carouseval.spark.user_lines import LINES_AT_ONCE, StreamColumns, stream
 
@@ -89,7 +91,8 @@ def examination_counts(
     owner = fixations.names[screen_columns(fixations)[0]]
     lines, columns = stream({_TABLE: (used_columns(table, fixations), owner)})
     job = _Job(columns, grid, collect, lines_at_once)
-    reports = lines.mapInArrow(partial(_count_partition, job=job), f"{_REPORT} binary").collect()
+    with executor_errors():
+        reports = map_partitions(lines, partial(_count_partition, job=job), f"{_REPORT} binary").collect()
     results = [pickle.loads(report[0]) for report in reports]
     if failures := sorted(result for result in results if isinstance(result, str)):
         raise DataError(failures[0])

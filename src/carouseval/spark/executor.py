@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from carouseval import __version__
 from carouseval.comparison.parts import ComparisonPart
 from carouseval.errors import DataError
 from carouseval.evaluation.defect_lines import FoundDefect, PageDefectError
@@ -21,6 +23,7 @@ from carouseval.evaluation.parts import PartSums, open_part, score_part
 from carouseval.evaluation.plan import ScoringPlan
 from carouseval.evaluation.reading.inputs import Inputs, OtherUsers
 from carouseval.evaluation.reading.shown_carousels import SEVERAL
+from carouseval.spark.spark_errors import executor_errors
 from carouseval.spark.user_lines import LINES_AT_ONCE, StreamColumns
 
 if TYPE_CHECKING:
@@ -30,6 +33,7 @@ if TYPE_CHECKING:
 REPORT = "__report__"
 Failure = FoundDefect | Refusal | str
 Sums = PartSums | ComparisonPart
+Work = Callable[[Iterator["pa.RecordBatch"]], Iterator["pa.RecordBatch"]]
 
 
 @dataclass(frozen=True)
@@ -42,6 +46,29 @@ class Job:
     others: OtherUsers
     schema: Mapping[str, Any]  # of the table that it returns
     lines_at_once: int = LINES_AT_ONCE
+
+
+def map_partitions(lines: DataFrame, work: Work, types: Any) -> DataFrame:
+    """Give the partitions of a stream to executors that have this version: another might score differently.
+
+    No call equals an earlier one: from its cache, Spark would answer for files that have changed since.
+    """
+    from pyspark import cloudpickle
+
+    dumps: Callable[[Any], bytes] = cloudpickle.dumps
+    here, pickled, call = __version__, dumps(work), uuid.uuid4().hex
+
+    def on_executor(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:  # which must need nothing of ours
+        import pickle
+
+        from carouseval import __version__ as there
+
+        if there != here:
+            raise ImportError(f"carouseval is {there} there and {here} here, in call {call}")
+        own: Work = pickle.loads(pickled)
+        return own(batches)
+
+    return lines.mapInArrow(on_executor, types)
 
 
 def score_partition(batches: Iterator[pa.RecordBatch], job: Job) -> Iterator[pa.RecordBatch]:
@@ -147,7 +174,8 @@ def reports_of(results: DataFrame) -> tuple[list[Any], list[Failure]]:
     """The sums of all partitions, and what went wrong."""
     from pyspark.sql import functions as F  # noqa: N812
 
-    lines = results.where(F.col(REPORT).isNotNull()).select(REPORT).collect()
+    with executor_errors():
+        lines = results.where(F.col(REPORT).isNotNull()).select(REPORT).collect()
     reports = [pickle.loads(line[0]) for line in lines]
     failures = [report for report in reports if isinstance(report, Failure)]
     return [report for report in reports if not isinstance(report, Failure)], failures

@@ -17,7 +17,7 @@ from carouseval.comparison.significance import without_ties
 from carouseval.comparison.user_scores import UserScores
 from carouseval.evaluation.plan import ScoringPlan
 from carouseval.evaluation.results import Evaluation
-from carouseval.spark.executor import REPORT, report_line, report_type, reports_of
+from carouseval.spark.executor import REPORT, map_partitions, report_line, report_type, reports_of
 from carouseval.spark.spark_tables import local_frame
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def merged_p_values(
     columns = {f"c{at}": name for at, name in enumerate([RUN, *keys, *by, *tests.metrics])}  # names may hold dots
     pages = scored.where(f"{REPORT} IS NULL").selectExpr(*(f"`{name}` AS {ours}" for ours, name in columns.items()))
     work = partial(draw_partition, columns=columns, tests=tests, runs=runs, by=by, draws=draws)
-    parts, _ = reports_of(pages.mapInArrow(work, report_type()))
+    parts, _ = reports_of(map_partitions(pages, work, report_type()))
     sums: dict[PairKey, Any] = {}
     for part in parts:
         for key, one in part.items():

@@ -11,7 +11,15 @@ import polars as pl
 from carouseval.errors import DataError
 from carouseval.evaluation.parts import open_part
 from carouseval.evaluation.reading.inputs import OtherUsers
-from carouseval.spark.executor import REPORT, Job, describe_partition, first_failure, reports_of, spark_types
+from carouseval.spark.executor import (
+    REPORT,
+    Job,
+    describe_partition,
+    first_failure,
+    map_partitions,
+    reports_of,
+    spark_types,
+)
 from carouseval.spark.spark_tables import SparkTables, cached, local_frame
 from carouseval.spark.user_lines import stream
 
@@ -33,7 +41,7 @@ def other_users(tables: SparkTables, lines_at_once: int) -> OtherUsers:
     lines, columns = stream(tables.streamed, whole_users=not by_line)
     job = Job(tables.executor_plan, columns, tables.items, declared, _types(tables), lines_at_once)
     work = partial(describe_partition, job=job, runs=tuple(tables.layouts))
-    described = cached(lines.mapInArrow(work, spark_types(job)))
+    described = cached(map_partitions(lines, work, spark_types(job)))
     try:
         return _shown_to_all(described, tables, declared)
     finally:

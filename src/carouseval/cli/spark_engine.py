@@ -1,5 +1,6 @@
 """``--engine spark``: the same command with tables that Spark reads, and a session that ends with it."""
 
+import logging
 import os
 import shutil
 import signal
@@ -126,7 +127,7 @@ def spark_session(master: str | None) -> Iterator["SparkSession"]:
     """The session of this process, if it has one; otherwise one that is started quietly and stopped at the end."""
     from pyspark.sql import SparkSession
 
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), _no_log():
         warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
         if active := SparkSession.getActiveSession():
             yield active
@@ -137,6 +138,17 @@ def spark_session(master: str | None) -> Iterator["SparkSession"]:
         finally:
             with suppress(Exception):  # its Java process may have ended
                 session.stop()
+
+
+@contextmanager
+def _no_log() -> Iterator[None]:
+    """Without Python's log, in which the way to Java puts the stack of every Ctrl-C."""
+    before = logging.root.manager.disable
+    logging.disable(logging.ERROR)
+    try:
+        yield
+    finally:
+        logging.disable(before)
 
 
 def _start(master: str | None) -> "SparkSession":

@@ -1,5 +1,6 @@
 """``carouseval evaluate --engine spark`` against the same command on one machine."""
 
+import io
 import json
 import os
 import signal
@@ -150,7 +151,7 @@ def test_scores_go_to_files_or_folders(run: Any, tmp_path: Path) -> None:
     again = run(*command, *folders)
     remedy = "exists; Spark writes to a new folder. Remove it, or give another."
     assert again == (2, "", f"carouseval: {file['pages']} {remedy}\n")
-    twice = run(*command, "--per-page", "new", "--per-user", "new", *SPARK)
+    twice = run(*command, "--per-page", "new", "--per-user", "new/", *SPARK)
     assert twice == (2, "", "carouseval: new is given for two outputs; use a different folder for each.\n")
     local = run(*command, "--per-page", file["pages"])
     assert local.err.startswith(f"carouseval: {file['pages']} cannot be written: it is a folder.")
@@ -184,7 +185,16 @@ def test_errors_name_the_table_and_its_path(run: Any, tmp_path: Path) -> None:
     assert error("none.parquet") == "layouts: none.parquet: No such file or directory."
     assert error("none/*.csv") == "layouts: none/*.csv: no file matches this pattern."
     (tmp_path / "empty").mkdir()
-    assert error("empty") == f"layouts: empty has no Parquet files in it, or they are empty. {SUPPORTED}"
+    assert error("empty").startswith(
+        "layouts: empty has no Parquet files in it, or they are empty, or their names begin"
+    )
+    assert error("empty.csv", "") == "layouts: empty.csv is empty."
+    assert error("a/**/*.parquet") == (
+        "layouts: a/**/*.parquet: Spark has no pattern **. Give the folder a/, which it reads as a whole."
+    )
+    (tmp_path / "texts").mkdir()
+    assert error("texts/a.csv", "user_id\n").startswith("layouts: missing columns")
+    assert error("texts").endswith("Of a folder with other files, give a pattern: texts/*.csv.")
     assert error("text.parquet", "not Parquet").startswith("layouts: text.parquet cannot be read as Parquet: ")
     assert error("list.json", "[\n{}\n]").startswith("layouts: list.json cannot be read as JSON: ")
     assert error("short.csv", "user_id,row,item_id\n1,1,2\n").startswith("layouts: missing column col;")
@@ -192,6 +202,8 @@ def test_errors_name_the_table_and_its_path(run: Any, tmp_path: Path) -> None:
     assert error("zero.csv", f"{header}1,0,1,2,Drama\n") == (
         "layouts: column row, user_id 1: found '0'. Rows are integers, counted from 1 at the top."
     )
+    (tmp_path / "latin.csv").write_bytes(f"{header}1,1,1,2,Com\u00e9die\n".encode("latin-1"))
+    assert error("latin.csv") == "layouts: latin.csv cannot be parsed as CSV: it is not in UTF-8. Save it as UTF-8."
     long = error("long.csv", f"{header}1,1,1,2,Drama\n1,1,2,3,Drama,4\n")
     assert long.startswith("Spark stopped: ")
     assert "long.csv" in long
@@ -244,6 +256,18 @@ def test_without_java_or_with_an_old_one(tmp_path: Path) -> None:
     assert (done.returncode, out) == (2, "")
     needs = "--engine spark needs Java 17 or newer."
     assert err == f"carouseval: starting Spark\ncarouseval: Spark did not start: {problem}. {needs}\n"
+
+
+def test_an_address_that_is_wrong_is_named() -> None:
+    from pyspark.errors import PySparkRuntimeError
+
+    ended = PySparkRuntimeError(errorClass="JAVA_GATEWAY_EXITED", messageParameters={})
+    said = b'warned\nException in thread "main" org.apache.spark.SparkException: Master must start with spark.\n'
+    message = spark_engine._start_error(ended, io.BytesIO(said), "host:7077")
+    assert message == "Spark did not start on host:7077: Master must start with spark."
+    gone = PySparkRuntimeError("Cannot call methods on a stopped SparkContext.")
+    message = spark_engine._start_error(gone, io.BytesIO(), "spark://host:1")
+    assert message == "Spark did not start on spark://host:1: no cluster answers there, or it refused the application."
 
 
 @pytest.mark.slow

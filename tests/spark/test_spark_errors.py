@@ -3,7 +3,7 @@
 import pytest
 
 from carouseval.errors import CarousevalError, DataError
-from carouseval.spark.spark_errors import condition, reason, spark_errors
+from carouseval.spark.spark_errors import condition, executor_errors, reason, spark_errors
 
 IN_PYTHON = """
   An exception was thrown from the Python worker. Please see the stack trace below.
@@ -28,6 +28,12 @@ def test_the_reason_is_one_line() -> None:
     assert reason(JavaError("An error occurred while calling o89.")) == "Could not read a.parquet"
     missing = Exception("[PATH_NOT_FOUND] Path does not exist: file:/a. SQLSTATE: 42K03")
     assert (condition(missing), reason(missing)) == ("PATH_NOT_FOUND", "Path does not exist: file:/a")
+    lost = (
+        "Job aborted due to stage failure: Task 0 in stage 6.0 failed 4 times, most recent failure: Lost task 0.3 in "
+    )
+    assert reason(Exception(f"{lost}stage 6.0 (TID 9) (h executor 0): java.io.IOException: full")) == (
+        "java.io.IOException: full"
+    )
     assert (condition(Exception("")), reason(KeyError())) == ("", "KeyError")
 
 
@@ -44,3 +50,31 @@ def test_errors_of_spark_are_errors_of_ours() -> None:
     assert str(error.value) == f"scores cannot be written: {ended}"
     with pytest.raises(DataError, match=r"^layouts: wrong\.$"), spark_errors():
         raise DataError("layouts: wrong.")
+
+
+@pytest.mark.parametrize(
+    ("raised", "said"),
+    [
+        (
+            IN_PYTHON,
+            "executors cannot run carouseval: No module named 'carouseval'. Their Python, ",
+        ),
+        (
+            'IOException: Cannot run program "./environment/bin/python": error=2',
+            "executors cannot run carouseval: Cannot ",
+        ),
+        (
+            "x\nImportError: carouseval is 0.1 there and 0.2 here, in call a",
+            "carouseval is 0.1 there and 0.2 here. Their ",
+        ),
+        ("SparkException: Python worker exited unexpectedly (crashed)", "Raise spark.executor.memoryOverhead (Python)"),
+    ],
+)
+def test_what_is_wrong_with_executors_is_said_with_its_remedy(raised: str, said: str) -> None:
+    from pyspark.errors import PySparkException
+
+    with pytest.raises(CarousevalError) as error, executor_errors():
+        raise PySparkException(message=raised)
+    assert said in str(error.value)
+    with pytest.raises(PySparkException, match="my own"), executor_errors():
+        raise PySparkException(message="ValueError: my own")

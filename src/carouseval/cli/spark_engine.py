@@ -1,5 +1,6 @@
 """``--engine spark``: the same command with tables that Spark reads, and a session that ends with it."""
 
+import logging
 import os
 import shutil
 import signal
@@ -8,7 +9,7 @@ import tempfile
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import IO, TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 import typer
@@ -45,6 +46,7 @@ UsersOption: TypeAlias = Annotated[
     str | None, typer.Option(metavar="<path>", help=f"Write every user's scores {_FILE}. {_FOLDER}")
 ]
 _LOOPBACK = "127.0.0.1"
+_OF_SPARK = "org.apache.spark.SparkException: "
 _JAVA = "--engine spark needs Java 17 or newer"
 
 
@@ -80,7 +82,7 @@ def evaluate_on_spark(
     from carouseval.spark.spark_errors import spark_errors
     from carouseval.spark.spark_files import read_tables
 
-    if per_page is not None and per_page == per_user:
+    if per_page is not None and per_user is not None and PurePosixPath(per_page) == PurePosixPath(per_user):
         raise DataError(f"{per_page} is given for two outputs; use a different folder for each.")
     paths = {name: path for name, path in tables.items() if path is not None}
     if settings["carousels"] is not None:
@@ -100,16 +102,16 @@ def evaluate_on_spark(
 
 def _require_new(session: "SparkSession", folder: str | None) -> None:
     """Refuse a folder that exists, wherever Spark sees it, before any work is done."""
-    from carouseval.spark.spark_errors import condition
+    from carouseval.spark.spark_errors import condition, reason, spark_exceptions
 
     if folder is None:
         return
-    try:
-        session.read.load(folder, format="text")
-    except Exception as error:
+    try:  # of one path that does not exist, Spark would log the stack
+        session.read.load([folder, folder], format="text", recursiveFileLookup=True)
+    except spark_exceptions() as error:
         if condition(error) == "PATH_NOT_FOUND":
             return
-        raise
+        raise CarousevalError(f"{folder} cannot be written: {reason(error)}.") from None
     raise DataError(f"{folder} exists; Spark writes to a new folder. Remove it, or give another.")
 
 
@@ -125,7 +127,7 @@ def spark_session(master: str | None) -> Iterator["SparkSession"]:
     """The session of this process, if it has one; otherwise one that is started quietly and stopped at the end."""
     from pyspark.sql import SparkSession
 
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), _no_log():
         warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
         if active := SparkSession.getActiveSession():
             yield active
@@ -136,6 +138,17 @@ def spark_session(master: str | None) -> Iterator["SparkSession"]:
         finally:
             with suppress(Exception):  # its Java process may have ended
                 session.stop()
+
+
+@contextmanager
+def _no_log() -> Iterator[None]:
+    """Without Python's log, in which the way to Java puts the stack of every Ctrl-C."""
+    before = logging.root.manager.disable
+    logging.disable(logging.ERROR)
+    try:
+        yield
+    finally:
+        logging.disable(before)
 
 
 def _start(master: str | None) -> "SparkSession":
@@ -162,23 +175,30 @@ def _start(master: str | None) -> "SparkSession":
             with _stderr_to(log):
                 session = _with_our_signals(builder.config("spark.log.level", "OFF"))
         except spark_exceptions() as error:
-            raise CarousevalError(_start_error(error, log)) from None
+            raise CarousevalError(_start_error(error, log, master)) from None
     context = session.sparkContext
     if str(context.master).startswith("local"):  # 200 tasks, as for a cluster, would take minutes
         session.conf.set("spark.sql.shuffle.partitions", str(4 * context.defaultParallelism))
     return session
 
 
-def _start_error(error: Exception, log: IO[bytes]) -> str:
+def _start_error(error: Exception, log: IO[bytes], master: str | None) -> str:
     """Why Spark did not start: what its Java process last said, if that is what ended."""
     from carouseval.spark.spark_errors import condition, reason
 
+    where = "" if master is None else f" on {master}"
     if condition(error) != "JAVA_GATEWAY_EXITED":
-        return f"Spark did not start: {reason(error)}."
+        problem = reason(error)
+        if "stopped SparkContext" in problem:  # given up by the time that it was needed
+            problem = "no cluster answers there, or it refused the application"
+        return f"Spark did not start{where}: {problem}."
     log.seek(0)
     lines = [line.strip() for line in log.read().decode(errors="replace").splitlines() if line.strip()]
     problem = next((line for line in lines if "Error" in line or "Exception" in line), lines[-1] if lines else "")
-    return f"Spark did not start: {problem.rstrip('.') or 'its Java process ended'}. {_JAVA}."
+    problem = problem.rstrip(".")
+    if _OF_SPARK in problem:
+        return f"Spark did not start{where}: {problem.partition(_OF_SPARK)[2]}."
+    return f"Spark did not start: {problem or 'its Java process ended'}. {_JAVA}."
 
 
 def _with_our_signals(builder: Any) -> "SparkSession":

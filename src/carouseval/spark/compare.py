@@ -32,7 +32,7 @@ from carouseval.evaluation.scoring.page_ideals import PageIdeals
 from carouseval.evaluation.settings import Settings, SettingsDict, takes_settings
 from carouseval.metrics.validation import require_int
 from carouseval.spark.evaluate import evaluation_of
-from carouseval.spark.executor import Job, each_part, spark_types
+from carouseval.spark.executor import Job, each_part, map_partitions, spark_types
 from carouseval.spark.failures import refuse_failures
 from carouseval.spark.merged_tests import RUN, merged_p_values
 from carouseval.spark.other_users import other_users
@@ -151,7 +151,7 @@ def compare(
     schema_ = {RUN: pl.Int32()} | tables.page_types()
     job = Job(tables.executor_plan, columns, tables.items, others, schema_, lines_at_once)
     work = partial(compare_partition, job=job, runs=keys, tests=tests)
-    scored = cached(lines.mapInArrow(work, spark_types(job)))
+    scored = cached(map_partitions(lines, work, spark_types(job)))
     try:
         return _Composer(tables, tests, scored, list(keys.values())).comparison(others, collect=needs_all)
     except BaseException:

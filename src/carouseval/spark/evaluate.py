@@ -18,7 +18,7 @@ from carouseval.evaluation.results import ALL
 from carouseval.evaluation.scoring.page_ideals import PageIdeals
 from carouseval.evaluation.settings import Settings, SettingsDict, takes_settings
 from carouseval.metrics.validation import require_int
-from carouseval.spark.executor import Job, score_partition, spark_types
+from carouseval.spark.executor import Job, map_partitions, score_partition, spark_types
 from carouseval.spark.failures import refuse_failures
 from carouseval.spark.other_users import other_users
 from carouseval.spark.reports import REPORT, report_of
@@ -75,7 +75,7 @@ def evaluate(
     lines, columns = stream(tables.streamed)
     others = other_users(tables, lines_at_once)
     job = Job(tables.executor_plan, columns, tables.items, others, tables.page_types(), lines_at_once)
-    scored = cached(lines.mapInArrow(partial(score_partition, job=job), spark_types(job)))
+    scored = cached(map_partitions(lines, partial(score_partition, job=job), spark_types(job)))
     try:
         return _result(tables, scored, others)
     except BaseException:

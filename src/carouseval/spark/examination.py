@@ -14,6 +14,7 @@ from carouseval.attention.screens import ScreenCounts, open_fixations, screen_co
 from carouseval.errors import DataError
 from carouseval.metrics.grid import Grid
 from carouseval.metrics.validation import require_int
+from carouseval.spark.executor import map_partitions
 from carouseval.spark.reports import ONLY_REPORT, Report, report_of
 from carouseval.spark.spark_tables import require_spark, sketch, used_columns
 from carouseval.spark.user_lines import LINES_AT_ONCE, StreamColumns, stream
@@ -88,7 +89,7 @@ def examination_counts(
     owner = fixations.names[screen_columns(fixations)[0]]
     lines, columns = stream({_TABLE: (used_columns(table, fixations), owner)})
     job = _Job(columns, grid, collect, lines_at_once)
-    report = report_of(lines.mapInArrow(partial(_count_partition, job=job), ONLY_REPORT))
+    report = report_of(map_partitions(lines, partial(_count_partition, job=job), ONLY_REPORT))
     for failure in report.failures:
         raise DataError(str(failure.what))
     nothing = ScreenCounts(np.zeros(grid.shape, np.int64), np.zeros(grid.rows, np.int64), 0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from carouseval import __version__
 from carouseval.comparison.parts import ComparisonPart, Run
 from carouseval.comparison.systems import naming
 from carouseval.errors import DataError
@@ -23,8 +25,10 @@ from carouseval.spark.user_lines import LINES_AT_ONCE, StreamColumns
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    from pyspark.sql import DataFrame
 
 Sums = PartSums | ComparisonPart
+Work = Callable[[Iterator["pa.RecordBatch"]], Iterator["pa.RecordBatch"]]
 
 
 @dataclass(frozen=True)
@@ -37,6 +41,29 @@ class Job:
     others: OtherUsers
     schema: Mapping[str, Any]  # of the table that it returns
     lines_at_once: int = LINES_AT_ONCE
+
+
+def map_partitions(lines: DataFrame, work: Work, types: Any) -> DataFrame:
+    """Give the partitions of a stream to executors that have this version: another might score differently.
+
+    No call equals an earlier one: from its cache, Spark would answer for files that have changed since.
+    """
+    from pyspark import cloudpickle
+
+    dumps: Callable[[Any], bytes] = cloudpickle.dumps
+    here, pickled, call = __version__, dumps(work), uuid.uuid4().hex
+
+    def on_executor(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:  # which must need nothing of ours
+        import pickle
+
+        from carouseval import __version__ as there
+
+        if there != here:
+            raise ImportError(f"carouseval is {there} there and {here} here, in call {call}")
+        own: Work = pickle.loads(pickled)
+        return own(batches)
+
+    return lines.mapInArrow(on_executor, types)
 
 
 def score_partition(batches: Iterator[pa.RecordBatch], job: Job) -> Iterator[pa.RecordBatch]:

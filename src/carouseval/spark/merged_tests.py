@@ -17,6 +17,7 @@ from carouseval.comparison.significance import without_ties
 from carouseval.comparison.user_scores import UserScores
 from carouseval.evaluation.plan import ScoringPlan
 from carouseval.evaluation.results import Evaluation
+from carouseval.spark.executor import map_partitions
 from carouseval.spark.reports import ONLY_REPORT, REPORT, Report, report_of
 from carouseval.spark.spark_tables import local_frame
 from carouseval.spark.user_lines import quoted
@@ -78,7 +79,7 @@ def merged_p_values(
         *(f"{quoted(name)} AS {ours}" for ours, name in columns.items())
     )
     work = partial(draw_partition, columns=columns, tests=tests, runs=runs, by=by, draws=draws)
-    sums: _DrawnSums = report_of(pages.mapInArrow(work, ONLY_REPORT)).sums
+    sums: _DrawnSums = report_of(map_partitions(pages, work, ONLY_REPORT)).sums
     return p | {key: float(one.p_values()[0]) for key, one in sums.by_pair.items()}
 
 

@@ -11,7 +11,7 @@ import polars as pl
 from carouseval.comparison.systems import naming
 from carouseval.evaluation import schema
 from carouseval.evaluation.reading.inputs import OtherUsers
-from carouseval.spark.executor import Job, describe_partition, spark_types
+from carouseval.spark.executor import Job, describe_partition, map_partitions, spark_types
 from carouseval.spark.failures import refuse_failures
 from carouseval.spark.reports import REPORT, report_of
 from carouseval.spark.spark_tables import SparkTables, cached, local_frame
@@ -40,7 +40,7 @@ def other_users(tables: SparkTables, lines_at_once: int) -> OtherUsers:
     lines, columns = stream(tables.streamed, whole_users=not by_line)
     job = Job(tables.executor_plan, columns, tables.items, declared, _types(tables), lines_at_once)
     work = partial(describe_partition, job=job, runs=tables.runs)
-    described = cached(lines.mapInArrow(work, spark_types(job)))
+    described = cached(map_partitions(lines, work, spark_types(job)))
     try:
         return _shown_to_all(described, tables, declared)
     finally:

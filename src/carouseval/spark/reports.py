@@ -17,6 +17,7 @@ import polars as pl
 
 from carouseval.errors import DataError
 from carouseval.spark.failures import Failure, failure_of
+from carouseval.spark.spark_errors import executor_errors
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -68,7 +69,8 @@ def report_of(results: DataFrame) -> Report:
         (partition % _GROUPS).alias("group"), partition.alias("partition"), REPORT
     )
     grouped = reports.repartition("group").sortWithinPartitions("group", "partition")
-    lines = grouped.mapInArrow(add_up, f"group int, {ONLY_REPORT}").collect()
+    with executor_errors():
+        lines = grouped.mapInArrow(add_up, f"group int, {ONLY_REPORT}").collect()
     return _sum([pickle.loads(line[1]) for line in sorted(lines)])
 
 

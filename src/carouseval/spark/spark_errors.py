@@ -10,6 +10,22 @@ from carouseval.errors import CarousevalError, DataError
 
 _CONDITION = re.compile(r"^\[(?P<name>[A-Z_.0-9]+)\] ")
 _STATE = re.compile(r"\s*SQLSTATE: \w+$")
+_LOST_TASK = re.compile(r"^Job aborted due to stage failure: .*? \(TID \d+\) \(.*?\): ")
+# what a Python that lacks something, or is another one, says of itself
+_OTHER_PYTHON = re.compile(
+    r"No module named '[^']+'|carouseval\.spark needs [\w, ]+ not installed"
+    r"|carouseval is [\w.+]+ there and [\w.+]+ here"
+    r'|Cannot run program "[^"]+"|Python in worker has different version: \S+ than that in driver: [^,]+'
+)
+_SAME_PYTHON = (
+    "Their Python, PYSPARK_PYTHON, needs the version and the packages of the driver's. Install them there, or send an "
+    "environment along with --archives."
+)
+_DIED = ("Python worker exited unexpectedly", "ExecutorLostFailure", "java.lang.OutOfMemoryError")
+_TOO_LITTLE_MEMORY = (
+    "an executor, or its Python process, ended again and again. Is there enough memory? Raise "
+    "spark.executor.memoryOverhead (Python) or spark.executor.memory (Java), or lower lines_at_once."
+)
 
 
 @contextmanager
@@ -27,6 +43,19 @@ def spark_errors(prefix: str = "Spark stopped") -> Iterator[None]:
                 f"{prefix}: its Java process ended. Is there enough memory? Raise spark.driver.memory."
             ) from None
         raise CarousevalError(f"{prefix}: {reason(error)}.") from None
+
+
+@contextmanager
+def executor_errors() -> Iterator[None]:
+    """Say what to do where executors lack the package, have another, or die; other errors stay as Spark raises them."""
+    try:
+        yield
+    except spark_exceptions() as error:
+        if found := _OTHER_PYTHON.search(_text(error)):
+            raise CarousevalError(f"executors cannot run carouseval: {found[0]}. {_SAME_PYTHON}") from error
+        if any(sign in _text(error) for sign in _DIED):
+            raise CarousevalError(_TOO_LITTLE_MEMORY) from error
+        raise
 
 
 def spark_exceptions() -> tuple[type[Exception], ...]:
@@ -58,7 +87,7 @@ def reason(error: Exception) -> str:
     if at is not None:
         lines = [line for line in lines[at + 1 :] if line.strip() and not line.startswith((" ", "\t"))]
     first = lines[0] if lines else type(error).__name__
-    return _STATE.sub("", _CONDITION.sub("", first)).strip().rstrip(".")
+    return _STATE.sub("", _CONDITION.sub("", _LOST_TASK.sub("", first))).strip().rstrip(".")
 
 
 def _text(error: Exception) -> str:

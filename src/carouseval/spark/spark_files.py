@@ -57,7 +57,14 @@ def read_tables(session: SparkSession, paths: Mapping[str, str], columns: Column
 
 def _kind(name: str, path: str) -> FileKind:
     """The kind of a file or of the files in a folder, by its name; without an ending they are Parquet."""
+    if not path:
+        raise DataError(f"{name}: the path is empty.")
     location = PurePosixPath(path)
+    if "**" in location.parts:  # which Spark takes for a single star
+        folder = path.partition("**")[0] or "."
+        raise DataError(
+            f"{name}: {path}: Spark has no pattern **. Give the folder {folder}, which it reads as a whole."
+        )
     kind = kind_of(location) if location.suffix else _PARQUET
     if kind is None or kind.name not in _FORMATS:
         raise DataError(f"{name}: {path} cannot be read by Spark. {_SUPPORTED}")
@@ -74,9 +81,30 @@ def _read(session: SparkSession, name: str, path: str, kind: FileKind) -> DataFr
             problem = "no file matches this pattern" if glob.has_magic(path) else "No such file or directory"
             raise DataError(f"{name}: {path}: {problem}.") from None
         if condition(error) == "UNABLE_TO_INFER_SCHEMA":
-            raise DataError(f"{name}: {path} has no {kind.name} files in it, or they are empty. {_SUPPORTED}") from None
-        raise DataError(f"{name}: {path} cannot be read as {kind.name}: {reason(error)}.") from None
-    return frame.dropna("all") if kind.is_text else frame  # blank lines
+            raise DataError(
+                f"{name}: {path} has no {kind.name} files in it, or they are empty, or their names begin with _ or a "
+                f"dot, which Spark leaves out. {_SUPPORTED}"
+            ) from None
+        problem = reason(error)
+        other = "footer" in problem and not PurePosixPath(path).suffix
+        advice = f" Of a folder with other files, give a pattern: {path.rstrip('/')}/*.csv." if other else ""
+        raise DataError(f"{name}: {path} cannot be read as {kind.name}: {problem}.{advice}") from None
+    if not frame.columns:
+        raise DataError(f"{name}: {path} is empty.")
+    return _checked_text(name, path, frame) if kind.is_text else frame
+
+
+def _checked_text(name: str, path: str, frame: DataFrame) -> DataFrame:
+    """A table of text without blank lines; bytes that are not UTF-8, which Spark would replace, end the query."""
+    from pyspark.sql import functions as F  # noqa: N812
+
+    message = F.lit(f"{name}: {path} cannot be parsed as CSV: it is not in UTF-8. Save it as UTF-8.")
+    columns = {name: F.col(f"`{name}`") for name in frame.columns}
+    checked = (
+        F.when(text.contains("\N{REPLACEMENT CHARACTER}"), F.raise_error(message)).otherwise(text).alias(name)
+        for name, text in columns.items()
+    )
+    return frame.select(*checked).dropna("all")
 
 
 def _with_integers(name: str, frame: DataFrame, integers: list[str], names: Mapping[str, str]) -> DataFrame:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
@@ -24,6 +25,7 @@ from carouseval.tables import Table, TableLike
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
+_TELLING = threading.Lock()
 _MERGE_CACHED = "spark.sql.optimizer.canChangeCachedPlanOutputPartitioning"
 
 
@@ -157,15 +159,20 @@ def local_frame(frame: Any) -> pl.DataFrame:
 def cached(frame: DataFrame) -> DataFrame:
     """Keep a frame in Spark's cache, in as few partitions as its size allows.
 
-    Spark does not merge small partitions of cached frames unless it is told to, and each costs a task.
+    Spark does not merge small partitions of cached frames unless it is told to, and each costs a task. The session is
+    told so only while the frame is planned; other threads may be about to tell it the same.
     """
     conf = frame.sparkSession.conf
-    before = str(conf.get(_MERGE_CACHED))
-    conf.set(_MERGE_CACHED, "true")
-    try:
-        return frame.persist()
-    finally:
-        conf.set(_MERGE_CACHED, before)
+    with _TELLING:
+        before = conf.get(_MERGE_CACHED, None)
+        conf.set(_MERGE_CACHED, "true")
+        try:
+            return frame.persist()
+        finally:
+            if before is None:
+                conf.unset(_MERGE_CACHED)
+            else:
+                conf.set(_MERGE_CACHED, before)
 
 
 def sketch(frame: DataFrame) -> pl.DataFrame:

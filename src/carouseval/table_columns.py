@@ -22,7 +22,7 @@ TEXT = (pl.String, pl.Categorical, pl.Enum)
 _BOOLEANS = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
 _EXACT_FLOATS = 2.0**53  # floats represent every integer up to here
 # bytes in hexadecimal
-_ASCII = "^([2-6].|7[0-9a-e])*$"
+ASCII = "^([2-6].|7[0-9a-e])*$"
 _UTF_8 = "^([2-6].|7[0-9a-e]|c[2-9a-f][89ab].|d.[89ab].|e.([89ab].){2}|f.([89ab].){3})*$"
 _EXPECTED: dict[ColumnKind, str] = {
     "id": "integers or text",
@@ -155,7 +155,7 @@ def _id_text(column: pl.Expr, raw: pl.DataType) -> pl.Expr:
 def _bytes_text(column: pl.Expr) -> pl.Expr:
     """Bytes as text: a UUID of 16 bytes, or text that its file does not mark as such; empty where it is neither."""
     digits = column.bin.encode("hex")
-    is_uuid = (column.bin.size() == 16) & ~digits.str.contains(_ASCII)  # no UUID has 16 bytes of ASCII
+    is_uuid = (column.bin.size() == 16) & ~digits.str.contains(ASCII)  # no UUID has 16 bytes of ASCII
     is_text = digits.str.contains(_UTF_8) & ~is_uuid
     text = pl.when(is_text).then(column).otherwise(pl.lit(b"")).cast(pl.String)  # a cast refuses all if one is wrong
     uuid = digits.str.replace("^(.{8})(.{4})(.{4})(.{4})", "${1}-${2}-${3}-${4}-")

@@ -13,7 +13,13 @@ from tests.spark.notices import ToSpark, with_notices
 
 
 def assert_same(
-    to_spark: ToSpark, systems: Any, judgments: Any, items: Any = None, collect: bool = False, **options: Any
+    to_spark: ToSpark,
+    systems: Any,
+    judgments: Any,
+    items: Any = None,
+    collect: bool = False,
+    lines_at_once: int = 2_000,
+    **options: Any,
 ) -> cv.Comparison:
     expected: cv.Comparison
     expected, said = with_notices(lambda: cv.compare(systems, judgments, items, **options))
@@ -24,7 +30,7 @@ def assert_same(
     members = None if items is None else to_spark(items)
     found, said_there = with_notices(
         lambda: cv.spark.compare(
-            on_spark, to_spark(judgments), members, collect=collect, lines_at_once=2_000, **options
+            on_spark, to_spark(judgments), members, collect=collect, lines_at_once=lines_at_once, **options
         )
     )
     exact = ["metric", "baseline", "system", "difference", "wins", "ties", "losses", "users", "test", "significant"]
@@ -119,3 +125,25 @@ def test_judgments_logged_on_one_system_are_noticed(to_spark: ToSpark) -> None:
     logged = systems["prod"].filter(pl.col("col") <= 2).select("user_id", "item_id").unique().sort(pl.all())
     expected = assert_same(to_spark, systems, logged, items, permutations=99)
     assert "probably logged" in expected.notice
+
+
+def test_errors_of_all_parts_add_up(to_spark: ToSpark) -> None:
+    systems, judgments, items = sample(users=12)
+    bad = systems | {"prod": systems["prod"].with_columns(pl.col("col") + 5)}
+    with pytest.raises(DataError) as expected:
+        cv.compare(bad, judgments, items)
+    with pytest.raises(DataError) as found:
+        cv.spark.compare({name: to_spark(one) for name, one in bad.items()}, to_spark(judgments), lines_at_once=100)
+    assert str(found.value).partition(", first")[0] == str(expected.value).partition(", first")[0]
+    with pytest.raises(DataError, match="new: judgments: the table has no lines"):
+        cv.spark.compare({name: to_spark(one) for name, one in systems.items()}, to_spark(judgments.head(0)), items)
+
+
+def test_systems_without_pages_of_some_users(to_spark: ToSpark) -> None:
+    systems, judgments, items = sample(users=12, ids="int", pages=3)
+    first = judgments["user_id"].unique().sort()[0]
+    fewer = systems | {"prod": systems["prod"].filter(pl.col("user_id") == first)}
+    weighted = judgments.with_columns(importance=pl.lit(0.1))
+    shown = {name: one.filter(pl.col("user_id").is_in(judgments["user_id"].implode())) for name, one in fewer.items()}
+    assert_same(to_spark, shown, weighted, items, permutations=99, weight="importance", lines_at_once=1)
+    assert_same(to_spark, shown, weighted, permutations=99, capacity="shown", lines_at_once=1)

@@ -1,6 +1,8 @@
 """Evaluation on Spark against one machine: pages, means and counts to the bit, notices and errors in the same words."""
 
 import re
+import uuid
+from datetime import UTC, datetime
 from typing import Any
 
 import polars as pl
@@ -273,3 +275,95 @@ def test_small_tables_take_few_tasks(to_spark: ToSpark, spark: Any) -> None:
     assert found.cached.rdd.getNumPartitions() == 1  # of three
     assert spark.conf.get(of_cached) == before
     found.unpersist()
+
+
+def tiny(users: int = 6, user: Any = "u{}".format) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Users with two rows of two items, and judgments of four items."""
+    cells = [
+        (user(at), row, col, f"i{(at + 3 * row + col) % 7}", f"c{row}") for at in range(users) for row, col in PAIRS
+    ]
+    layouts = pl.DataFrame(cells, ["user_id", "row", "col", "item_id", "category"], orient="row")
+    judged = [(user(at), f"i{item}", (at + item) % 3) for at in range(users) for item in range(4)]
+    return layouts, pl.DataFrame(judged, ["user_id", "item_id", "relevance"], orient="row")
+
+
+PAIRS = [(1, 1), (1, 2), (2, 1), (2, 2)]
+
+
+def test_ideals_that_only_some_parts_cannot_prove(to_spark: ToSpark) -> None:
+    layouts, judgments, items = frames(cv.sample(30, systems=["new"], seed=1), "new")
+    one_item = (pl.col("user_id") > "u000014") | (pl.int_range(pl.len()).over("user_id") == 0)
+    expected = assert_same(to_spark, layouts, judgments.filter(one_item), items, lines_at_once=1, work=0.0)
+    assert 0 < expected.per_page["N2DCG_cat.bounded"].sum() < 30
+
+
+def test_rows_whose_category_only_items_tell(to_spark: ToSpark) -> None:
+    layouts, judgments, items = frames(cv.sample(20, systems=["new"], seed=2), "new")
+    assert_same(to_spark, layouts.drop("category"), judgments, items, capacity="shown", invalid="count")
+
+
+def test_what_one_user_is_shown_limits_all_who_have_its_items(to_spark: ToSpark) -> None:
+    layouts, judgments = tiny()
+    only = layouts.with_columns(
+        category=pl.when((pl.col("user_id") == "u1") & (pl.col("row") == 2)).then(pl.lit("rare")).otherwise("category")
+    )
+    items = pl.DataFrame({"item_id": [f"i{at}" for at in range(7)]}).with_columns(category=pl.lit(["c1", "c2", "rare"]))
+    assert_same(to_spark, only, judgments, items, lines_at_once=1, capacity="shown", invalid="count")
+    owners = pl.DataFrame({"user_id": [None, "u1", "u2"]}, schema={"user_id": pl.String})
+    own = items.join(owners, how="cross")
+    assert_same(to_spark, only, judgments, own, lines_at_once=1, invalid="count", metrics=["N2DCG_cat", "Coverage"])
+    catalogue = own.filter(pl.col("user_id").is_not_null() | (pl.col("item_id") == "i0"))
+    assert_same(to_spark, only, judgments, catalogue, lines_at_once=1, invalid="count", metrics="Coverage")
+
+
+def test_carousels_for_everyone_and_for_single_users(to_spark: ToSpark) -> None:
+    layouts, judgments = tiny()
+    lines: dict[str, list[Any]] = {"category": ["c1", "c1", "c2", "c3"], "user_id": ["u1", None, "u2", "u3"]}
+    carousels = pl.DataFrame(lines | {"capacity": [2, None, 1, None], "personal": [None, True, None, None]})
+    assert_same(to_spark, layouts, judgments, carousels=carousels, lines_at_once=1, invalid="count")
+    both = carousels.with_columns(personal=pl.Series([False, True, None, None]))
+    for find in (cv.evaluate, cv.spark.evaluate):
+        tables = (layouts, judgments) if find is cv.evaluate else (to_spark(layouts), to_spark(judgments))
+        declared = both if find is cv.evaluate else to_spark(both)
+        with pytest.raises(DataError, match=r"carousels: category='c1' is called personal on one line and not on ano"):
+            find(*tables, carousels=declared)
+    with pytest.raises(DataError, match="carousels: the table has no lines"):
+        cv.spark.evaluate(to_spark(layouts), to_spark(judgments), carousels=to_spark(carousels.head(0)))
+    with pytest.raises(DataError, match="items: the table has no lines"):
+        cv.spark.evaluate(to_spark(layouts), to_spark(judgments), to_spark(layouts.head(0)))
+
+
+def test_the_order_of_errors_is_that_of_one_machine(to_spark: ToSpark) -> None:
+    layouts, judgments = tiny()
+    weighted = layouts.with_columns(w=1.0)
+    with pytest.raises(DataError, match="layouts: the table has no lines"):  # not: users without weight
+        cv.spark.evaluate(to_spark(weighted.head(0)), to_spark(judgments), weight="w")
+    wide = layouts.with_columns(
+        pl.when(pl.col("user_id") == "u5").then(pl.col("col") + 9).otherwise("col").alias("col")
+    )
+    wide = wide.with_columns(pl.when(pl.col("user_id") == "u1").then(pl.col("col") + 5).otherwise("col").alias("col"))
+    with pytest.raises(DataError, match=r"8 cells lie outside .* Use grid=cv\.Grid\(rows=2, cols=11"):
+        cv.spark.evaluate(to_spark(wide), to_spark(judgments), grid=cv.Grid(2, 3), lines_at_once=1)
+
+
+def test_users_are_the_same_in_any_form(to_spark: ToSpark) -> None:
+    layouts, _ = tiny(user=lambda at: uuid.UUID(int=2**127 + at).bytes)
+    _, judgments = tiny(user=lambda at: str(uuid.UUID(int=2**127 + at)))
+    assert_same(to_spark, layouts, judgments, lines_at_once=1, invalid="count")
+    odd = [frame.rename({"user_id": "a`b.c"}) for frame in tiny()]
+    assert_same(to_spark, odd[0], odd[1], columns={"user_id": "a`b.c"}, invalid="count")
+    times, _ = tiny(user=lambda at: datetime(2026, 1, 1, at, tzinfo=UTC))
+    with pytest.raises(
+        DataError, match="layouts: column user_id holds times, but in judgments users are of type string"
+    ):
+        cv.spark.evaluate(to_spark(times), to_spark(judgments))
+
+
+def test_columns_that_spark_does_not_tell_apart_are_refused(to_spark: ToSpark) -> None:
+    layouts, judgments = tiny()
+    case = to_spark(layouts.with_columns(note=pl.lit(1), Note=pl.lit(2)))
+    with pytest.raises(DataError, match="layouts: Spark does not tell the columns note and Note apart"):
+        cv.spark.evaluate(case, to_spark(judgments))
+    twice = to_spark(judgments).selectExpr("*", "user_id")
+    with pytest.raises(DataError, match="judgments: there are two columns user_id"):
+        cv.spark.evaluate(to_spark(layouts), twice)

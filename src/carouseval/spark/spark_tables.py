@@ -19,7 +19,7 @@ from carouseval.evaluation.plan import ScoringPlan
 from carouseval.evaluation.reading.inputs import Inputs, OtherUsers
 from carouseval.evaluation.settings import Settings
 from carouseval.spark.failures import ONE
-from carouseval.spark.user_lines import quoted
+from carouseval.spark.user_lines import quoted, require_comparable_users
 from carouseval.tables import Table, TableLike
 
 if TYPE_CHECKING:
@@ -55,6 +55,9 @@ class SparkTables:
         runs = dict.fromkeys(layouts, ONE) if runs is None else runs
         for name, frame in (*(("layouts", frame) for frame in layouts.values()), ("judgments", judgments)):
             require_spark(name, frame)
+        for name, other in (("items", items), ("carousels", settings.carousels)):
+            if _is_spark(other):
+                require_spark(name, other)
         own: dict[str, DataFrame | None] = {}
         own["items"], items = _own_lines(items, "items", settings)
         own["carousels"], carousels = _own_lines(settings.carousels, "carousels", settings)
@@ -78,6 +81,7 @@ class SparkTables:
             if lines is not None:
                 streamed[name] = lines, tables[name].names["user_id"]
         streamed |= {run: _used(frame, checked[run]) for run, frame in layouts.items()}
+        require_comparable_users(streamed)
         return cls(
             settings=settings,
             plan=ScoringPlan.of(settings),
@@ -149,6 +153,22 @@ def require_spark(name: str, frame: Any) -> None:
     """Refuse what is not a Spark DataFrame."""
     if not _is_spark(frame):
         raise ParameterError(f"{name} must be a Spark DataFrame, found {type(frame).__name__}.")
+    _require_distinct_columns(name, frame)
+
+
+def _require_distinct_columns(name: str, frame: DataFrame) -> None:
+    """Refuse columns that Spark does not tell apart, as a join leaves them."""
+    by_case = str(frame.sparkSession.conf.get("spark.sql.caseSensitive")) == "true"
+    seen: dict[str, str] = {}
+    for column in frame.columns:
+        before = seen.setdefault(column if by_case else column.lower(), column)
+        if before != column:
+            raise DataError(
+                f"{name}: Spark does not tell the columns {before} and {column} apart. Rename or drop one, or set "
+                "spark.sql.caseSensitive."
+            )
+        if frame.columns.count(column) > 1:
+            raise DataError(f"{name}: there are two columns {column}. Rename or drop one.")
 
 
 def local_frame(frame: Any) -> pl.DataFrame:

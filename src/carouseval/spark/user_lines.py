@@ -14,6 +14,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
+from carouseval.errors import DataError
+from carouseval.table_columns import ASCII
+
 if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import Column, DataFrame
@@ -88,10 +91,33 @@ def quoted(column: str) -> str:
     return f"`{column.replace('`', '``')}`"
 
 
-def _hash(frame: DataFrame, user: str) -> Column:
-    """A hash of users that does not depend on the width of integers."""
-    from pyspark.sql import functions as F  # noqa: N812
-    from pyspark.sql.types import IntegralType
+def require_comparable_users(tables: Mapping[str, tuple[DataFrame, str]]) -> None:
+    """Refuse users that are times in one table and text or dates in another: their hashes would differ."""
+    from pyspark.sql.types import TimestampNTZType, TimestampType
 
-    kind = "long" if isinstance(frame.schema[user].dataType, IntegralType) else "string"
-    return F.xxhash64(F.col(quoted(user)).cast(kind))
+    kinds = {table: frame.schema[user].dataType for table, (frame, user) in tables.items()}
+    times = [table for table, kind in kinds.items() if isinstance(kind, TimestampType | TimestampNTZType)]
+    others = [table for table in kinds if table not in times]
+    if times and others:
+        column = tables[times[0]][1]
+        raise DataError(
+            f"{times[0]}: column {column} holds times, but in {others[0]} users are of type "
+            f"{kinds[others[0]].simpleString()}. On Spark, users have one type in all tables: convert one of them."
+        )
+
+
+def _hash(frame: DataFrame, user: str) -> Column:
+    """A hash of users that is the same for integers of any width, and for UUIDs as bytes and as text."""
+    from pyspark.sql import functions as F  # noqa: N812
+    from pyspark.sql.types import BinaryType, IntegralType
+
+    column, kind = F.col(quoted(user)), frame.schema[user].dataType
+    if isinstance(kind, IntegralType):
+        return F.xxhash64(column.cast("long"))
+    text = column.cast("string")
+    if isinstance(kind, BinaryType):
+        digits = F.lower(F.hex(column))
+        is_uuid = (F.length(column) == 16) & ~digits.rlike(ASCII)
+        hyphens = F.regexp_replace(digits, "^(.{8})(.{4})(.{4})(.{4})", "$1-$2-$3-$4-")
+        text = F.when(is_uuid, hyphens).otherwise(text)
+    return F.xxhash64(text)

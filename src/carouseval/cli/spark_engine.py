@@ -132,6 +132,7 @@ def spark_session(master: str | None) -> Iterator["SparkSession"]:
 
     with warnings.catch_warnings(), _no_log():
         warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
+        warnings.filterwarnings("ignore", "Unable to cleanly shutdown Spark JVM", RuntimeWarning)  # on a signal
         if active := SparkSession.getActiveSession():
             yield active
             return

@@ -1,5 +1,6 @@
 """Comparisons on Spark against one machine: differences and permutation p-values to the bit, the rest to rounding."""
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -147,3 +148,26 @@ def test_systems_without_pages_of_some_users(to_spark: ToSpark) -> None:
     shown = {name: one.filter(pl.col("user_id").is_in(judgments["user_id"].implode())) for name, one in fewer.items()}
     assert_same(to_spark, shown, weighted, items, permutations=99, weight="importance", lines_at_once=1)
     assert_same(to_spark, shown, weighted, permutations=99, capacity="shown", lines_at_once=1)
+
+
+def test_charts_and_reports_of_users_need_them_here(to_spark: ToSpark, tmp_path: Path) -> None:
+    systems, judgments, items = sample(users=15)
+    expected = cv.compare(systems, judgments, items, permutations=99)
+    on_spark = {name: to_spark(one) for name, one in systems.items()}
+    found = cv.spark.compare(on_spark, to_spark(judgments), items, permutations=99)
+    evaluation = found.evaluations["new"][0]
+    for draw in (
+        lambda: found.report(tmp_path / "report.html"),
+        lambda: found.chart("users"),
+        lambda: evaluation.report(tmp_path / "report.html"),
+        evaluation.chart,
+    ):
+        with pytest.raises(ParameterError, match=r"stay in Spark\. If they fit this machine, use collect\(\)"):
+            draw()
+    here = found.collect()
+    assert_frame_equal(here.per_user, expected.per_user, check_exact=True)
+    assert here.to_dict() == found.to_dict()
+    found.chart()
+    evaluation.chart("means")
+    here.chart("users")
+    here.report(tmp_path / "report.html")

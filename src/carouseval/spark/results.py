@@ -5,23 +5,78 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import polars as pl
 
 from carouseval.comparison.comparison import Comparison
+from carouseval.comparison.user_scores import UserScores
 from carouseval.errors import ParameterError
 from carouseval.evaluation.parts import Segment, SegmentSums
-from carouseval.evaluation.results import Evaluation, MetricMean, SegmentMeans
+from carouseval.evaluation.results import Evaluation, MetricMean, SegmentMeans, weight_of
+from carouseval.result_base import Reported
 from carouseval.spark.spark_tables import local_frame
 from carouseval.spark.user_lines import quoted
+
+_COLLECT = "If they fit this machine, use collect()"
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
+    from carouseval.show.charts.chart import Chart
+
+
+class _InSpark(Reported):
+    """A result whose users stay in Spark: what draws them must be asked for after ``collect``."""
+
+    _of_users: ClassVar[tuple[str | None, ...]]  # the charts that draw users
+
+    def chart(self, kind: str | None = None, *, theme: Literal["light", "dark"] = "light", **options: Any) -> Chart:
+        """Draw the result, unless the chart needs all users; needs ``pip install "carouseval[show]"``.
+
+        Parameters
+        ----------
+        kind : str, optional
+            Which chart, as on one machine.
+        theme : {'light', 'dark'}, default 'light'
+            The colours.
+        **options : Any
+            What some kinds take.
+
+        Returns
+        -------
+        Chart
+            The chart; those that draw users are refused: use ``collect().chart(...)``.
+        """
+        if kind in self._of_users:
+            raise ParameterError(
+                f"the chart {self._of_users[0]!r} draws all users, who stay in Spark. {_COLLECT}.chart()."
+            )
+        return super().chart(kind, theme=theme, **options)
+
+    def report(self, path: str | Path, *, title: str | None = None, **parts: Any) -> Path:
+        """Refuse: users stay in Spark.
+
+        Parameters
+        ----------
+        path : str or Path
+            An ``.html`` file.
+        title : str, optional
+            The title of the page.
+        **parts : Any
+            What else belongs in the report.
+
+        Returns
+        -------
+        Path
+            Nothing; use ``collect().report(path)``.
+        """
+        raise ParameterError(f"a report draws all users, who stay in Spark. {_COLLECT}.report(path).")
+
 
 @dataclass(frozen=True, eq=False, repr=False)
-class SparkEvaluation(Evaluation):
+class SparkEvaluation(_InSpark, Evaluation):
     """Scores of a system's pages, as :func:`carouseval.spark.evaluate` returns them.
 
     Like :class:`carouseval.Evaluation`, but pages and users stay in Spark: ``per_page`` and ``per_user`` are Spark
@@ -54,6 +109,8 @@ class SparkEvaluation(Evaluation):
     >>> result.per_page.where("status = 'missing'").count()  # doctest: +SKIP
     12
     """
+
+    _of_users = ("distribution", None)
 
     per_page: DataFrame  # type: ignore[assignment]
     sums: Mapping[Segment, SegmentSums] = field(default_factory=dict)
@@ -135,7 +192,7 @@ class SparkEvaluation(Evaluation):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class SparkComparison(Comparison):
+class SparkComparison(_InSpark, Comparison):
     """The result of :func:`carouseval.spark.compare`: like :class:`carouseval.Comparison`, with pages in Spark.
 
     Attributes
@@ -168,8 +225,35 @@ class SparkComparison(Comparison):
     100000
     """
 
+    _of_users = ("users",)
+
     per_user: DataFrame  # type: ignore[assignment]
     cached: DataFrame | None = None
+
+    def collect(self) -> Comparison:
+        """Bring all pages to this machine.
+
+        Returns
+        -------
+        Comparison
+            The same as :func:`carouseval.compare` gives, with users and pages as Polars frames.
+        """
+        evaluations = {
+            name: tuple(run.collect() for run in runs if isinstance(run, SparkEvaluation))
+            for name, runs in self.evaluations.items()
+        }
+        return Comparison(
+            metrics=self.metrics,
+            systems=self.systems,
+            pairs=self.pairs,
+            segments=self.segments,
+            per_user=UserScores.of(evaluations, self.metrics, []).per_user.drop(
+                map(weight_of, self.metrics), strict=False
+            ),
+            evaluations=evaluations,
+            config=self.config,
+            notice=self.notice,
+        )
 
     def unpersist(self) -> None:
         """Drop the pages from Spark's cache; they are scored again if they are asked for."""

@@ -4,6 +4,7 @@ import contextlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
+import numpy as np
 import polars as pl
 
 from carouseval.evaluation.evaluate import decide_outcomes, score_pages
@@ -109,15 +110,27 @@ def score_part(
     pages = per_page(inputs, outcomes, scores, all_columns=True)
     names, by, members = inputs.codebook.items.values(), plan.settings.by_columns, inputs.judged.membership
     assert inputs.shown is not None
+    common = pl.col("category").is_in(_common_categories(inputs).implode())
     return pages, PartSums(
         tally=Tally.of(inputs, outcomes, scores),
         segments=_segments(Evaluation(tuple(plan.metrics), pages, {}, {}, by)),
-        shown=inputs.shown.of_several_users(inputs.codebook),
-        fillings=ideals.fillings(inputs.codebook.categories.values()),
+        shown=inputs.shown.of_several_users(inputs.codebook).filter(common),
+        fillings=ideals.fillings(inputs.codebook.categories.values()).filter(common),
         ideals=ideals.solved,
         figures={name: names.gather(codes) for name, codes in scores.items.items()},
         items=names.gather(scores.shown if members is None or not plan.figures else members.own_items),
     )
+
+
+def _common_categories(inputs: Inputs) -> pl.Series:
+    """The categories that may be several users': what single users have is as much as there are users."""
+    members, shown, names = inputs.judged.membership, inputs.shown, inputs.codebook.categories.values()
+    is_common = np.zeros(len(names), bool)
+    if members is not None and shown is not None:
+        is_common[: len(shown.owner)] = shown.several_users & ~shown.has_one_user
+        is_common[: len(members.sizes)] |= members.sizes > 0
+        is_common[inputs.judged.carousels.known_to_all] = True
+    return names.filter(pl.Series(is_common))
 
 
 def _segments(result: Evaluation) -> dict[Segment, SegmentSums]:

@@ -98,7 +98,7 @@ class Tally:
     largest_gap: float  # of ideals that are not proven optimal
     personal: frozenset[Any]  # personal categories, except those that only one user is shown, which are counted
     limited: LimitedCategories
-    declared: frozenset[Any]  # categories that carousels or capacity name, of those that other tables have
+    declared: frozenset[Any]  # categories that carousels or capacity name to all, of those that other tables have
     gaps: FoundDefect | None  # rows with gaps
 
     @classmethod
@@ -109,7 +109,7 @@ class Tally:
         members, alone = inputs.judged.membership, _shown_to_one_user(inputs)
         personal = np.zeros(0, np.uint32) if members is None else members.personal_categories
         names = inputs.codebook.categories.values()
-        named = inputs.judged.carousels.all_named
+        named = inputs.judged.carousels.known_to_all
         counts = _counts(inputs, outcomes, scores)
         return cls(
             counts=counts | {"personal": int(alone[personal].sum())},

@@ -15,10 +15,11 @@ from carouseval.spark.executor import Job, describe_partition, map_partitions, s
 from carouseval.spark.failures import refuse_failures
 from carouseval.spark.reports import REPORT, report_of
 from carouseval.spark.spark_tables import SparkTables, cached, local_frame
-from carouseval.spark.user_lines import quoted, stream
+from carouseval.spark.user_lines import quoted, stream, user_hash
 from carouseval.table_opening import open_table
 
 _DECLARED = ("personal", "capacity")
+_MANY = 10_000  # categories that are declared for one user each: so many may be known everywhere
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -32,8 +33,8 @@ def other_users(tables: SparkTables, lines_at_once: int) -> OtherUsers:
     """
     with naming(*next(iter(tables.runs.values()))):
         declared = OtherUsers(carousels=_declared(tables))
-    judged = tables.settings.candidates == "judged"
-    needs_shown = judged and (tables.settings.capacity == "shown" or tables.has("pinned"))
+    judged, own_items = tables.settings.candidates == "judged", "items" in tables.streamed
+    needs_shown = judged and (own_items or tables.settings.capacity == "shown" or tables.has("pinned"))
     if not needs_shown and not (tables.from_layouts and tables.has("category")):
         return declared
     by_line = tables.plan.grid_values is None and all("category" in table for table in tables.layouts.values())
@@ -48,21 +49,44 @@ def other_users(tables: SparkTables, lines_at_once: int) -> OtherUsers:
 
 
 def _declared(tables: SparkTables) -> pl.DataFrame | None:
-    """The categories of carousels that lines for single users name, and what these declare of them."""
+    """The categories of carousels that lines for single users name, and what these declare of them.
+
+    Where they are many, those that concern one user alone are left out: their lines are with this user.
+    """
     from pyspark.sql import functions as F  # noqa: N812
 
     if "carousels" not in tables.streamed:
         return None
-    names, own = tables.tables["carousels"].names, tables.streamed["carousels"][0]
+    names, (own, user) = tables.tables["carousels"].names, tables.streamed["carousels"]
     columns = {
         name: F.col(quoted(names[name])) if name in names else F.lit(None).cast("int")
         for name in ("category", *_DECLARED)
     }
-    lines = own.select(*(column.alias(name) for name, column in columns.items())).where("category IS NOT NULL")
+    selected = (column.alias(name) for name, column in columns.items())
+    lines = own.select(user_hash(own, user).alias("user"), *selected).where("category IS NOT NULL")
+    users = lines.groupBy("category").agg(F.min("user").alias("first"), F.max("user").alias("last"))
+    if users.where("first = last").count() > _MANY:
+        lines = lines.join(_of_several_users(tables, users), "category", "leftsemi")
     found = local_frame(lines.groupBy("category", "personal").agg(F.max("capacity").alias("capacity")))
     typed = open_table(found, "carousels", [one for one in schema.CAROUSELS if one.name in columns])
     kinds = {"category": tables.id_types["category"]}
     return replace(typed, id_types=kinds, part=True).collect().sort("category", "personal")
+
+
+def _of_several_users(tables: SparkTables, declared: DataFrame) -> DataFrame:
+    """Which declared categories, given with their ``first`` and ``last`` user, concern several users.
+
+    They are declared for several; or they are on the pages, or among the items, of a user for whom they are not, or
+    among the items of everyone. The first is kept in any case, so that notices know that there are such.
+    """
+    from pyspark.sql import functions as F  # noqa: N812
+
+    lines = tables.category_lines()
+    if lines is None:  # only reading a page tells its categories
+        return declared.select("category")
+    other = lines.join(declared, "category").where("user IS NULL OR user <> first OR user <> last").select("category")
+    first = declared.agg(F.min("category").alias("category"))
+    return declared.where("first <> last").select("category").union(other).union(first).distinct()
 
 
 def _types(tables: SparkTables) -> dict[str, Any]:

@@ -6,6 +6,7 @@ import threading
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
+from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -19,7 +20,7 @@ from carouseval.evaluation.plan import ScoringPlan
 from carouseval.evaluation.reading.inputs import Inputs, OtherUsers
 from carouseval.evaluation.settings import Settings
 from carouseval.spark.failures import ONE
-from carouseval.spark.user_lines import quoted, require_comparable_users
+from carouseval.spark.user_lines import quoted, require_comparable_users, user_hash
 from carouseval.tables import Table, TableLike
 
 if TYPE_CHECKING:
@@ -116,6 +117,29 @@ class SparkTables:
         no_lines = [name for name in ("judgments", *self.layouts) if self.streamed[name][0].isEmpty()]
         judgments = [next(iter(self.runs.values()))] if "judgments" in no_lines else []
         return {"judgments": judgments, "layouts": [self.runs[run] for run in self.layouts if run in no_lines]}
+
+    def category_lines(self) -> DataFrame | None:
+        """Hashes of users, and categories that are on their pages or among their items; null for items of everyone.
+
+        None where it takes more than a line to tell categories.
+        """
+        from pyspark.sql import functions as F  # noqa: N812
+        from pyspark.sql.types import IntegralType, StringType
+
+        tables = dict(self.layouts) | ({"items": self.tables["items"]} if "items" in self.streamed else {})
+        if any("category" not in table or table.nested or table.many for table in tables.values()):
+            return None
+        lines = []
+        for name, table in tables.items():
+            frame, user = self.streamed[name]
+            lines.append(frame.select(user_hash(frame, user).alias("user"), F.col(quoted(table.names["category"]))))
+        if not all(isinstance(one.schema[1].dataType, IntegralType | StringType) for one in lines):
+            return None  # the same category may be of another type in another table
+        if self.items is not None:
+            names = self.items.select(self.tables["items"].names["category"]).unique()
+            of_all = lines[0].sparkSession.createDataFrame(names.to_arrow())
+            lines.append(of_all.select(F.lit(None).cast("long").alias("user"), "*"))
+        return reduce(lambda left, right: left.union(right), lines).toDF("user", "category").distinct()
 
     def has(self, column: str) -> bool:
         """Whether layouts of any run have a column."""

@@ -77,7 +77,7 @@ def stream(tables: Mapping[str, tuple[DataFrame, str]], *, whole_users: bool = T
         names = {columns.setdefault((one.name, one.dataType), f"c{len(columns)}"): one.name for one in fields}
         places[table] = names
         own = (F.col(quoted(theirs)).alias(ours) for ours, theirs in names.items())
-        frames.append(frame.select(_hash(frame, user).alias(_HASH), F.lit(number).cast("byte").alias(_TABLE), *own))
+        frames.append(frame.select(user_hash(frame, user).alias(_HASH), F.lit(number).cast("byte").alias(_TABLE), *own))
     lines = frames[0]
     for frame in frames[1:]:
         lines = lines.unionByName(frame, allowMissingColumns=True)
@@ -106,7 +106,7 @@ def require_comparable_users(tables: Mapping[str, tuple[DataFrame, str]]) -> Non
         )
 
 
-def _hash(frame: DataFrame, user: str) -> Column:
+def user_hash(frame: DataFrame, user: str) -> Column:
     """A hash of users that is the same for integers of any width, and for UUIDs as bytes and as text."""
     from pyspark.sql import functions as F  # noqa: N812
     from pyspark.sql.types import BinaryType, IntegralType

@@ -38,12 +38,8 @@ class Carousels:
     own_keys: NDArray[np.uint64]  # user << 32 | category of lines of single users, sorted
     own_capacity: Capacities
     limited_elsewhere: Codes  # categories of which lines of users who are not at hand declare a capacity
+    known_to_all: Codes  # named categories but for those of lines that concern one user, where others are not at hand
     pinned: Capacities | None = None  # (grids, categories): the longest pinned row; None: no row is pinned
-
-    @property
-    def all_named(self) -> Codes:
-        """The categories that the table or the setting names."""
-        return np.union1d(self.named, self.named_by_setting)
 
     def with_shown(self, shown: ShownCarousels, setting: Any) -> "Carousels":
         """The same, with the capacities that only pages tell."""
@@ -181,6 +177,7 @@ def read_carousels(
     own_keys, own_capacity = np.empty(0, np.uint64), np.empty(0, np.int32)
     category: IntArray = np.empty(0, np.int64)
     limited_elsewhere = np.empty(0, np.uint32)
+    known_to_all: IntArray = category
     if lines is not None:
         category = codebook.categories.add(lines["category"]).astype(np.int64)
         room = _column(lines, "capacity", UNLIMITED, np.int32)
@@ -196,8 +193,10 @@ def read_carousels(
         own_keys = user.astype(np.uint64) << np.uint64(32) | category[has_user].astype(np.uint64)
         order = np.argsort(own_keys)
         own_keys, own_capacity = own_keys[order], room[has_user][order]
+        known_to_all = category
         if elsewhere is not None:
             of_others = codebook.categories.add(elsewhere["category"])
+            known_to_all = np.concatenate([category[~has_user], of_others])
             category = np.concatenate([category, of_others])
             restricted[of_others[~everyone[of_others]]] = True
             personal[of_others] = _SHARED
@@ -207,11 +206,12 @@ def read_carousels(
                 said = part.filter(_has_value(part, "personal"))
                 personal[codebook.categories.add(said["category"])] = _column(said, "personal", _UNSAID, np.int8)
     declared = np.where(by_line < UNLIMITED, by_line, by_setting)
+    named_by_setting = np.flatnonzero(by_setting < UNLIMITED).astype(np.uint32)
     limits = np.ascontiguousarray(np.broadcast_to(declared, (grids, count)))
     return Carousels(
         given=table is not None,
         named=np.unique(category).astype(np.uint32),
-        named_by_setting=np.flatnonzero(by_setting < UNLIMITED).astype(np.uint32),
+        named_by_setting=named_by_setting,
         by_line=by_line,
         declared=declared,
         limits=limits,
@@ -220,6 +220,7 @@ def read_carousels(
         own_keys=own_keys,
         own_capacity=own_capacity,
         limited_elsewhere=limited_elsewhere,
+        known_to_all=np.union1d(known_to_all, named_by_setting).astype(np.uint32),
     )
 
 

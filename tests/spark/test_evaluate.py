@@ -210,6 +210,8 @@ def test_values_that_cannot_be_read_are_refused_with_their_user(to_spark: ToSpar
         cv.spark.evaluate(to_spark(layouts), to_spark(pl.concat([judgments, judgments])), to_spark(items))
     with pytest.raises(DataError, match="layouts: missing column"):
         cv.spark.evaluate(to_spark(layouts.drop("col")), to_spark(judgments), to_spark(items))
+    with pytest.raises(ParameterError, match="lines_at_once must be an integer of at least 1, found 0"):
+        cv.spark.evaluate(to_spark(layouts), to_spark(judgments), lines_at_once=0)
     with pytest.raises(ParameterError, match="layouts must be a Spark DataFrame, found DataFrame"):
         cv.spark.evaluate(layouts, to_spark(judgments))  # type: ignore[arg-type]
     with pytest.raises(DataError, match="layouts: the table has no lines"):

@@ -30,7 +30,6 @@ from carouseval.evaluation.notices import notify_of, overfull
 from carouseval.evaluation.plan import ScoringPlan
 from carouseval.evaluation.scoring.page_ideals import PageIdeals
 from carouseval.evaluation.settings import Settings, SettingsDict, takes_settings
-from carouseval.metrics.validation import require_int
 from carouseval.spark.evaluate import evaluation_of
 from carouseval.spark.executor import Job, each_part, map_partitions, spark_types
 from carouseval.spark.failures import refuse_failures
@@ -39,7 +38,7 @@ from carouseval.spark.other_users import other_users
 from carouseval.spark.reports import REPORT, report_of
 from carouseval.spark.results import SparkComparison, SparkEvaluation
 from carouseval.spark.spark_tables import SparkTables, cached
-from carouseval.spark.user_lines import LINES_AT_ONCE, stream
+from carouseval.spark.user_lines import stream
 from carouseval.tables import TableLike
 
 if TYPE_CHECKING:
@@ -64,7 +63,7 @@ def compare(
     permutations: int = 10_000,
     margin: float | None = None,
     collect: bool = False,
-    lines_at_once: int = LINES_AT_ONCE,
+    lines_at_once: int | None = None,
     **settings: Unpack[SettingsDict],
 ) -> SparkComparison:
     """Compare systems on Spark, on the same users and against the same ideal pages, with significance tests.
@@ -103,7 +102,7 @@ def compare(
         The non-inferiority margin.
     collect : bool, default False
         Bring the scores of all pages to the driver for tests that need them.
-    lines_at_once : int, default 500000
+    lines_at_once : int, optional
         How many lines a task reads before it scores their users, as in :func:`carouseval.spark.evaluate`.
 
     Returns
@@ -118,7 +117,6 @@ def compare(
     >>> cv.spark.compare(systems, spark.table("judgments"), baseline="prod").summary  # doctest: +SKIP
     """
     options = Settings.named("spark.compare", settings)
-    require_int("lines_at_once", lines_at_once, 1)
     plan = ScoringPlan.of(options)
     by_system = _runs_by_system(systems, baseline)
     tests = PairTests(
@@ -147,9 +145,10 @@ def compare(
     frames = {key: by_system[name][run] for key, (name, run) in keys.items()}
     tables = SparkTables.of(frames, judgments, items, options, keys)
     lines, columns = stream(tables.streamed)
-    others = other_users(tables, lines_at_once)
+    at_once = tables.lines_at_once(lines_at_once)
+    others = other_users(tables, at_once)
     schema_ = {RUN: pl.Int32()} | tables.page_types()
-    job = Job(tables.executor_plan, columns, tables.items, others, schema_, lines_at_once)
+    job = Job(tables.executor_plan, columns, tables.items, others, schema_, at_once)
     work = partial(compare_partition, job=job, runs=keys, tests=tests)
     scored = cached(map_partitions(lines, work, spark_types(job)))
     try:

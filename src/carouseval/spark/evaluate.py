@@ -17,14 +17,13 @@ from carouseval.evaluation.reading.inputs import Inputs, OtherUsers
 from carouseval.evaluation.results import ALL
 from carouseval.evaluation.scoring.page_ideals import PageIdeals
 from carouseval.evaluation.settings import Settings, SettingsDict, takes_settings
-from carouseval.metrics.validation import require_int
 from carouseval.spark.executor import Job, map_partitions, score_partition, spark_types
 from carouseval.spark.failures import refuse_failures
 from carouseval.spark.other_users import other_users
 from carouseval.spark.reports import REPORT, report_of
 from carouseval.spark.results import SparkEvaluation
 from carouseval.spark.spark_tables import SparkTables, cached
-from carouseval.spark.user_lines import LINES_AT_ONCE, stream
+from carouseval.spark.user_lines import stream
 from carouseval.tables import TableLike
 
 if TYPE_CHECKING:
@@ -37,7 +36,7 @@ def evaluate(
     judgments: DataFrame,
     items: DataFrame | TableLike | None = None,
     *,
-    lines_at_once: int = LINES_AT_ONCE,
+    lines_at_once: int | None = None,
     **settings: Unpack[SettingsDict],
 ) -> SparkEvaluation:
     """Score a system's pages on Spark, with the session of the DataFrames given.
@@ -53,9 +52,10 @@ def evaluate(
     items : pyspark.sql.DataFrame or table, optional
         Lines of ``item_id, category``. Those that hold for everyone are sent to all executors; those with a ``user_id``
         stay with their users.
-    lines_at_once : int, default 500000
-        How many lines a task reads before it scores their users. A user's lines are never split, so a task needs the
-        memory of so many lines and of its largest user.
+    lines_at_once : int, optional
+        How many lines a task reads before it scores their users: by default 500,000, or as many as hold for everyone in
+        ``items``, which are read each time. A user's lines are never split, so a task needs the memory of so many lines
+        and of its largest user.
 
     Returns
     -------
@@ -70,11 +70,11 @@ def evaluate(
     >>> result.per_page.write.parquet("scores")  # doctest: +SKIP
     """
     options = Settings.named("spark.evaluate", settings)
-    require_int("lines_at_once", lines_at_once, 1)
     tables = SparkTables.of({"layouts": layouts}, judgments, items, options)
     lines, columns = stream(tables.streamed)
-    others = other_users(tables, lines_at_once)
-    job = Job(tables.executor_plan, columns, tables.items, others, tables.page_types(), lines_at_once)
+    at_once = tables.lines_at_once(lines_at_once)
+    others = other_users(tables, at_once)
+    job = Job(tables.executor_plan, columns, tables.items, others, tables.page_types(), at_once)
     scored = cached(map_partitions(lines, partial(score_partition, job=job), spark_types(job)))
     try:
         return _result(tables, scored, others)

@@ -20,7 +20,7 @@ from carouseval.evaluation.results import Evaluation
 from carouseval.spark.executor import map_partitions
 from carouseval.spark.reports import ONLY_REPORT, REPORT, Report, report_of
 from carouseval.spark.spark_tables import local_frame
-from carouseval.spark.user_lines import quoted
+from carouseval.spark.user_lines import column_in_query
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -76,7 +76,7 @@ def merged_p_values(
     keys = [key for key in ("user_id", "page_id", "weight") if key in scored.columns]
     columns = {f"c{at}": name for at, name in enumerate([RUN, *keys, *by, *tests.metrics])}  # names may hold dots
     pages = scored.where(f"{REPORT} IS NULL").selectExpr(
-        *(f"{quoted(name)} AS {ours}" for ours, name in columns.items())
+        *(f"{column_in_query(name)} AS {ours}" for ours, name in columns.items())
     )
     work = partial(draw_partition, columns=columns, tests=tests, runs=runs, by=by, draws=draws)
     sums: _DrawnSums = report_of(map_partitions(pages, work, ONLY_REPORT)).sums

@@ -15,7 +15,7 @@ from carouseval.spark.executor import Job, describe_partition, map_partitions, s
 from carouseval.spark.failures import refuse_failures
 from carouseval.spark.reports import REPORT, report_of
 from carouseval.spark.spark_tables import SparkTables, cached, local_frame
-from carouseval.spark.user_lines import quoted, stream, user_hash
+from carouseval.spark.user_lines import column_in_query, stream, user_hash
 from carouseval.table_opening import open_table
 
 _DECLARED = ("personal", "capacity")
@@ -59,7 +59,7 @@ def _declared(tables: SparkTables) -> pl.DataFrame | None:
         return None
     names, (own, user) = tables.tables["carousels"].names, tables.streamed["carousels"]
     columns = {
-        name: F.col(quoted(names[name])) if name in names else F.lit(None).cast("int")
+        name: F.col(column_in_query(names[name])) if name in names else F.lit(None).cast("int")
         for name in ("category", *_DECLARED)
     }
     selected = (column.alias(name) for name, column in columns.items())

@@ -17,7 +17,7 @@ from carouseval.evaluation.parts import Segment, SegmentSums
 from carouseval.evaluation.results import Evaluation, MetricMean, SegmentMeans, weight_of
 from carouseval.result_base import Reported
 from carouseval.spark.spark_tables import local_frame
-from carouseval.spark.user_lines import quoted
+from carouseval.spark.user_lines import column_in_query
 
 _COLLECT = "If they fit this machine, use collect()"
 
@@ -132,8 +132,10 @@ class SparkEvaluation(_InSpark, Evaluation):
         """Each user's number of pages and mean over them, by every metric, as a Spark DataFrame."""
         from pyspark.sql import functions as F  # noqa: N812
 
-        scored = self.per_page.where(" OR ".join(["false", *(f"{quoted(name)} IS NOT NULL" for name in self.metrics)]))
-        means = [F.avg(quoted(name)).alias(name) for name in self.metrics]
+        scored = self.per_page.where(
+            " OR ".join(["false", *(f"{column_in_query(name)} IS NOT NULL" for name in self.metrics)])
+        )
+        means = [F.avg(column_in_query(name)).alias(name) for name in self.metrics]
         if "weight" in self.per_page.columns:
             weight = F.col("weight")
             means = [_weighted(name).alias(name) for name in self.metrics] + [F.avg(weight).alias("weight")]
@@ -182,7 +184,7 @@ class SparkEvaluation(_InSpark, Evaluation):
         """
         from pyspark.sql import functions as F  # noqa: N812
 
-        has_score = self.per_page.groupBy("user_id").agg(F.count(quoted(metric)).alias("scored"))
+        has_score = self.per_page.groupBy("user_id").agg(F.count(column_in_query(metric)).alias("scored"))
         return has_score.where("scored = 0").count()
 
     def unpersist(self) -> None:
@@ -265,7 +267,7 @@ def _weighted(name: str) -> Column:
     """A weighted mean; null where all weights are 0."""
     from pyspark.sql import functions as F  # noqa: N812
 
-    score, weight = F.col(quoted(name)), F.col("weight")
+    score, weight = F.col(column_in_query(name)), F.col("weight")
     total = F.sum(F.when(score.isNotNull(), weight))
     return F.when(total > 0, F.sum(score * weight) / total)
 

@@ -16,7 +16,7 @@ from carouseval.file_kind_base import FileKind
 from carouseval.file_kinds import KINDS, kind_of
 from carouseval.spark.spark_errors import condition, reason, spark_exceptions
 from carouseval.spark.spark_tables import sketch
-from carouseval.spark.user_lines import quoted
+from carouseval.spark.user_lines import column_in_query
 from carouseval.table_opening import open_table
 from carouseval.tables import agree_on_ids
 
@@ -120,7 +120,7 @@ def _integer(table: str, column: str) -> Column:
     """The integers of a column of text; another value ends the query with the message of one machine."""
     from pyspark.sql import functions as F  # noqa: N812
 
-    text = F.col(quoted(column))
+    text = F.col(column_in_query(column))
     message = F.concat(
         F.lit(f"{table}: column {column}: found '"),
         F.substring(text, 1, 60),

@@ -19,8 +19,9 @@ from carouseval.evaluation.parts import open_part
 from carouseval.evaluation.plan import ScoringPlan
 from carouseval.evaluation.reading.inputs import Inputs, OtherUsers
 from carouseval.evaluation.settings import Settings
+from carouseval.metrics.validation import require_int
 from carouseval.spark.failures import ONE
-from carouseval.spark.user_lines import quoted, require_comparable_users, user_hash
+from carouseval.spark.user_lines import LINES_AT_ONCE, column_in_query, require_comparable_users, user_hash
 from carouseval.tables import Table, TableLike
 
 if TYPE_CHECKING:
@@ -118,6 +119,12 @@ class SparkTables:
         judgments = [next(iter(self.runs.values()))] if "judgments" in no_lines else []
         return {"judgments": judgments, "layouts": [self.runs[run] for run in self.layouts if run in no_lines]}
 
+    def lines_at_once(self, given: int | None) -> int:
+        """How many lines a task reads before it scores their users; the items of everyone are read each time."""
+        if given is None:
+            return max(LINES_AT_ONCE, 0 if self.items is None else self.items.height)
+        return require_int("lines_at_once", given, 1)
+
     def category_lines(self) -> DataFrame | None:
         """Hashes of users, and categories that are on their pages or among their items; null for items of everyone.
 
@@ -132,7 +139,9 @@ class SparkTables:
         lines = []
         for name, table in tables.items():
             frame, user = self.streamed[name]
-            lines.append(frame.select(user_hash(frame, user).alias("user"), F.col(quoted(table.names["category"]))))
+            lines.append(
+                frame.select(user_hash(frame, user).alias("user"), F.col(column_in_query(table.names["category"])))
+            )
         if not all(isinstance(one.schema[1].dataType, IntegralType | StringType) for one in lines):
             return None  # the same category may be of another type in another table
         if self.items is not None:
@@ -232,7 +241,7 @@ def _used(frame: DataFrame, table: Table) -> tuple[DataFrame, str]:
 def used_columns(frame: DataFrame, table: Table) -> DataFrame:
     """A DataFrame with only the columns that its table uses."""
     wanted = set(table.names.values()) if not table.nested else set(frame.columns)
-    return frame.select(*(quoted(name) for name in frame.columns if name in wanted))
+    return frame.select(*(column_in_query(name) for name in frame.columns if name in wanted))
 
 
 def _own_lines(table: Any, name: str, settings: Settings) -> tuple[DataFrame | None, Any]:
@@ -240,7 +249,7 @@ def _own_lines(table: Any, name: str, settings: Settings) -> tuple[DataFrame | N
     user = schema.names_of(settings.columns, name).get("user_id", "user_id")
     if not _is_spark(table) or user not in table.columns:
         return None, table
-    return table.where(f"{quoted(user)} IS NOT NULL"), table.where(f"{quoted(user)} IS NULL")
+    return table.where(f"{column_in_query(user)} IS NOT NULL"), table.where(f"{column_in_query(user)} IS NULL")
 
 
 def _lines(table: Table, given: Any, own: DataFrame | None) -> pl.DataFrame:

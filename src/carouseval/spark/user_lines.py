@@ -76,7 +76,7 @@ def stream(tables: Mapping[str, tuple[DataFrame, str]], *, whole_users: bool = T
         fields = frame.schema.fields
         names = {columns.setdefault((one.name, one.dataType), f"c{len(columns)}"): one.name for one in fields}
         places[table] = names
-        own = (F.col(quoted(theirs)).alias(ours) for ours, theirs in names.items())
+        own = (F.col(column_in_query(theirs)).alias(ours) for ours, theirs in names.items())
         frames.append(frame.select(user_hash(frame, user).alias(_HASH), F.lit(number).cast("byte").alias(_TABLE), *own))
     lines = frames[0]
     for frame in frames[1:]:
@@ -86,7 +86,7 @@ def stream(tables: Mapping[str, tuple[DataFrame, str]], *, whole_users: bool = T
     return lines, StreamColumns(places, whole_users)
 
 
-def quoted(column: str) -> str:
+def column_in_query(column: str) -> str:
     """The name of a column in queries, whatever signs it has."""
     return f"`{column.replace('`', '``')}`"
 
@@ -111,7 +111,7 @@ def user_hash(frame: DataFrame, user: str) -> Column:
     from pyspark.sql import functions as F  # noqa: N812
     from pyspark.sql.types import BinaryType, IntegralType
 
-    column, kind = F.col(quoted(user)), frame.schema[user].dataType
+    column, kind = F.col(column_in_query(user)), frame.schema[user].dataType
     if isinstance(kind, IntegralType):
         return F.xxhash64(column.cast("long"))
     text = column.cast("string")

@@ -85,10 +85,9 @@ def _read(session: SparkSession, name: str, path: str, kind: FileKind) -> DataFr
                 f"{name}: {path} has no {kind.name} files in it, or they are empty, or their names begin with _ or a "
                 f"dot, which Spark leaves out. {_SUPPORTED}"
             ) from None
-        problem = reason(error)
-        other = "footer" in problem and not PurePosixPath(path).suffix
-        advice = f" Of a folder with other files, give a pattern: {path.rstrip('/')}/*.csv." if other else ""
-        raise DataError(f"{name}: {path} cannot be read as {kind.name}: {problem}.{advice}") from None
+        is_folder = not PurePosixPath(path).suffix
+        advice = f" Of a folder with other files, give a pattern: {path.rstrip('/')}/*.csv." if is_folder else ""
+        raise DataError(f"{name}: {path} cannot be read as {kind.name}: {reason(error)}.{advice}") from None
     if not frame.columns:
         raise DataError(f"{name}: {path} is empty.")
     return _checked_text(name, path, frame) if kind.is_text else frame

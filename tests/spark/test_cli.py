@@ -10,7 +10,6 @@ import time
 import warnings
 from pathlib import Path
 from typing import Any, NamedTuple
-from unittest import mock
 
 import polars as pl
 import pytest
@@ -269,22 +268,6 @@ def test_an_address_that_is_wrong_is_named() -> None:
     gone = PySparkRuntimeError("Cannot call methods on a stopped SparkContext.")
     message = spark_engine._start_error(gone, io.BytesIO(), "spark://host:1")
     assert message == "Spark did not start on spark://host:1: no cluster answers there, or it refused the application."
-
-
-@pytest.mark.parametrize("executors", [1, 2])
-def test_waiting_for_a_cluster_is_said(
-    executors: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    session = mock.MagicMock()
-    session._sc.master = "spark://host:7077"
-    infos = session._sc._jsc.sc.return_value.statusTracker.return_value.getExecutorInfos
-    infos.return_value = [None] * executors
-    monkeypatch.setattr(spark_engine, "_PATIENCE", 0.0)
-    with spark_engine._waiting_is_said(session):
-        while not infos.called:
-            time.sleep(0.01)
-        time.sleep(0.1)
-    assert ("still waiting for executors" in capsys.readouterr().err) == (executors == 1)
 
 
 @pytest.mark.slow

@@ -6,7 +6,6 @@ import shutil
 import signal
 import sys
 import tempfile
-import threading
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -16,6 +15,7 @@ from typing import IO, TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 import typer
 
 from carouseval.cli.options import choice_parser
+from carouseval.cli.spark_progress import watched
 from carouseval.errors import CarousevalError, DataError, ParseError
 
 if TYPE_CHECKING:
@@ -47,8 +47,6 @@ UsersOption: TypeAlias = Annotated[
     str | None, typer.Option(metavar="<path>", help=f"Write every user's scores {_FILE}. {_FOLDER}")
 ]
 _LOOPBACK = "127.0.0.1"
-_PATIENCE = 30.0  # seconds
-_WAITING = "still waiting for executors. Has the cluster free cores, and memory of spark.executor.memory for each?"
 _OF_SPARK = "org.apache.spark.SparkException: "
 _JAVA = "--engine spark needs Java 17 or newer"
 
@@ -138,33 +136,11 @@ def spark_session(master: str | None) -> Iterator["SparkSession"]:
             return
         session = _start(master)
         try:
-            with _waiting_is_said(session):
+            with watched(session):
                 yield session
         finally:
             with suppress(Exception):  # its Java process may have ended
                 session.stop()
-
-
-@contextmanager
-def _waiting_is_said(session: "SparkSession") -> Iterator[None]:
-    """Say so if a cluster has given no executor for a while: Spark would wait forever, and in silence."""
-    context = getattr(session, "_sc", None)  # of a server there is none
-    if context is None or str(context.master).startswith("local"):
-        yield
-        return
-
-    def check() -> None:
-        with suppress(Exception):  # it may be ending
-            if len(context._jsc.sc().statusTracker().getExecutorInfos()) < 2:  # the driver is one of them
-                print(f"carouseval: {_WAITING}", file=sys.stderr, flush=True)
-
-    timer = threading.Timer(_PATIENCE, check)
-    timer.daemon = True
-    timer.start()
-    try:
-        yield
-    finally:
-        timer.cancel()
 
 
 @contextmanager

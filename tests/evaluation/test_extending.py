@@ -15,7 +15,10 @@ import typer
 from typer.testing import CliRunner
 
 import carouseval as cv
+from carouseval.cli.compare import compare as cli_compare
+from carouseval.cli.report import report as cli_report
 from carouseval.cli.settings_options import with_settings
+from carouseval.comparison.comparison_settings import ComparisonDict, ComparisonSettings
 from carouseval.evaluation.plan import ScoringPlan
 from carouseval.evaluation.settings import (
     Doc,
@@ -37,7 +40,10 @@ TAKE_SETTINGS: list[Callable[..., Any]] = [
     cv.compare,
     cv.sensitivity,
     cv.check,
+    cv.spark.evaluate,
+    cv.spark.compare,
 ]
+LISTS: list[tuple[Any, Any]] = [(Settings, SettingsDict), (ComparisonSettings, ComparisonDict)]
 
 
 def plain(kind: Any) -> Any:
@@ -45,13 +51,17 @@ def plain(kind: Any) -> Any:
     return getattr(kind, "__forward_arg__", kind)
 
 
-def test_type_checkers_see_the_same_settings() -> None:
-    named = {name: plain(kind) for name, kind in SettingsDict.__annotations__.items()}
-    assert named == {one.name: setting_type(one) for one in fields(Settings)}
+@pytest.mark.parametrize(("settings", "names"), LISTS)
+def test_type_checkers_see_the_same_settings(settings: Any, names: Any) -> None:
+    own = {name: plain(kind) for name, kind in names.__annotations__.items()}
+    if names is ComparisonDict:  # which has the settings of evaluations, too
+        own = {name: kind for name, kind in own.items() if name not in SettingsDict.__annotations__}
+    assert own == {one.name: setting_type(one) for one in fields(settings)}
 
 
-def test_every_setting_has_a_default_and_a_meaning() -> None:
-    for one in fields(Settings):
+@pytest.mark.parametrize(("settings", "names"), LISTS)
+def test_every_setting_has_a_default_and_a_meaning(settings: Any, names: Any) -> None:
+    for one in fields(settings):
         setting_default(one)
         assert setting_doc(one).endswith(".")
         if get_origin(setting_type(one)) is Literal:
@@ -61,16 +71,26 @@ def test_every_setting_has_a_default_and_a_meaning() -> None:
 @pytest.mark.parametrize("function", TAKE_SETTINGS)
 def test_people_see_every_setting(function: Callable[..., Any]) -> None:
     shown = inspect.signature(function).parameters
-    for one in fields(Settings):
+    compares = function in (cv.compare, cv.spark.compare)
+    for one in (*fields(Settings), *(fields(ComparisonSettings) if compares else ())):
         assert shown[one.name].default == setting_default(one)
         assert shown[one.name].kind is inspect.Parameter.KEYWORD_ONLY
         assert f"\n{one.name} : " in inspect.cleandoc(str(function.__doc__))
 
 
+def test_commands_compare_as_functions_do() -> None:
+    for command in (cli_compare, cli_report):
+        shown = inspect.signature(command).parameters
+        assert {one.name: shown[one.name].default for one in fields(ComparisonSettings)} == {
+            one.name: setting_default(one) for one in fields(ComparisonSettings)
+        }
+
+
 @pytest.mark.parametrize("function", TAKE_SETTINGS)
 def test_an_unknown_setting_is_refused_with_a_hint(function: Callable[..., Any]) -> None:
     layouts = {"user_id": [1], "row": [1], "col": [1], "item_id": [1], "category": ["a"]}
-    given: list[Any] = [{"a": layouts, "b": layouts} if function in (cv.compare, cv.sensitivity) else layouts]
+    several = function in (cv.compare, cv.sensitivity, cv.spark.compare)
+    given: list[Any] = [{"a": layouts, "b": layouts} if several else layouts]
     judgments = {"user_id": [1], "item_id": [1], "relevance": [1]}
     with pytest.raises(TypeError, match=r"\(\) got an unexpected keyword argument 'candidate'\. Did you mean 'candid"):
         function(*([] if function is cv.Evaluator else given), judgments, candidate="judged")

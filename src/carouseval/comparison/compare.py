@@ -10,13 +10,12 @@ from typing import Any, Unpack
 import numpy as np
 import polars as pl
 
-from carouseval.comparison.choices import Correction, RunEffects
 from carouseval.comparison.comparison import Comparison
+from carouseval.comparison.comparison_settings import ComparisonDict, ComparisonSettings, takes_comparison_settings
 from carouseval.comparison.crossed_effects import CrossedMeans
 from carouseval.comparison.logged_judgments import LoggedJudgments, SystemShares, system_shares
 from carouseval.comparison.pair_tests import PairTests
 from carouseval.comparison.run_pages import RunPages, linear_metrics, unjudged_gain
-from carouseval.comparison.significance import Test
 from carouseval.comparison.summary import unmatched_systems
 from carouseval.comparison.systems import (
     RESULT_COLUMNS,
@@ -32,30 +31,19 @@ from carouseval.errors import ParameterError, warn
 from carouseval.evaluation.mean_estimates import FEW_USERS, mean_of
 from carouseval.evaluation.plan import ScoringPlan
 from carouseval.evaluation.results import Evaluation, weight_of
-from carouseval.evaluation.settings import Settings, SettingsDict, takes_settings
 from carouseval.progress import Progress
 from carouseval.tables import TableLike
 
 
-@takes_settings
+@takes_comparison_settings
 def compare(
     systems: Systems,
     judgments: TableLike,
     items: TableLike | None = None,
     *,
-    baseline: str | None = None,
-    test: Test | None = None,
-    runs: RunEffects = "random",
-    correction: Correction = "holm",
-    across_metrics: bool = False,
-    simultaneous: bool = False,
-    ci: float = 0.95,
-    seed: int = 0,
-    permutations: int = 10_000,
-    margin: float | None = None,
     explain: bool = False,
     progress: Progress | None = None,
-    **settings: Unpack[SettingsDict],
+    **settings: Unpack[ComparisonDict],
 ) -> Comparison:
     """Compare systems on the same users and against the same ideal pages, with significance tests.
 
@@ -68,38 +56,6 @@ def compare(
         Lines of ``user_id, item_id, relevance`` (+ ``page_id``), as for :func:`carouseval.evaluate`.
     items : TableLike, optional
         Lines of ``item_id, category``. By default the pairs that appear in the layouts of any system.
-    baseline : str, optional
-        The system that every other system is compared with. By default all pairs of systems are compared.
-    test : {'permutation', 't', 'wilcoxon', 'bootstrap'} or callable, optional
-        The two-sided test. By default, and with one run of each system, users' paired differences are tested by random
-        sign flips with p = (b + 1) / (m + 1); the result is then conditional on these runs. Other tests of users'
-        differences are the paired t-test, Wilcoxon's signed ranks, the studentised bootstrap of the mean, or a function
-        that takes the array of differences and returns a p-value. With ``weight``, differences are weighted first, by
-        each user's mean weight over all systems; ``'wilcoxon'`` does not support weights. Where a system has several
-        runs, the default is a t-test in which users and runs both vary, and so is ``'t'``.
-    runs : {'random', 'paired', 'fixed'}, default 'random'
-        What several runs of a system are. ``'random'``: a sample of the runs that it could have, so that a difference
-        must exceed what another training run changes. One run against several is assumed to vary as those do.
-        ``'paired'``: the same, but the first runs of all systems share a seed or a split of the data, as do the second
-        ones, and so on. ``'fixed'``: exactly these runs are compared, and only users vary.
-    correction : {'holm', 'bh', 'none'}, default 'holm'
-        The correction of p-values for multiple comparisons, per metric over all pairs tested: Holm,
-        Benjamini-Hochberg, or none.
-    across_metrics : bool, default False
-        Correct over all metrics together instead of for each one.
-    simultaneous : bool, default False
-        Widen intervals so that all of those over which p-values would be corrected hold together at level ``ci``
-        (Bonferroni). By default each interval holds at that level.
-    ci : float, default 0.95
-        The confidence level of the intervals, above 0 and below 1. A difference is significant if its corrected
-        p-value is below ``1 - ci``.
-    seed : int, default 0
-        The seed of the random sign flips and resamples; the same seed gives the same result.
-    permutations : int, default 10000
-        The number of random sign flips, or of resamples with ``test='bootstrap'``.
-    margin : float, optional
-        The non-inferiority margin: a system is non-inferior if the interval of its difference from the baseline lies
-        above ``-margin``.
     explain : bool, default False
         Also find out what the first run of each system loses by the first ``N2DCG_cat`` among the metrics, as
         :func:`carouseval.explain` does, against the ideals of the comparison; a report then has it.
@@ -119,25 +75,10 @@ def compare(
     >>> result.pairs.select("system", "p", "significant").row(0)
     ('new', 0.001, True)
     """
-    options = Settings.named("compare", settings)
+    choices, options = ComparisonSettings.named("compare", settings)
     plan = ScoringPlan.of(options)
-    tables = runs_by_system(systems, baseline)
-    tests = PairTests(
-        metrics=tuple(plan.metrics),
-        runs={name: len(of_system) for name, of_system in tables.items()},
-        baseline=baseline,
-        test=test,
-        run_effects=runs,
-        correction=correction,
-        across_metrics=across_metrics,
-        simultaneous=simultaneous,
-        ci=ci,
-        seed=seed,
-        permutations=permutations,
-        margin=margin,
-        weighted=options.weight is not None,
-        threads=plan.threads,
-    )
+    tables = runs_by_system(systems, choices.baseline)
+    tests = PairTests.of(choices, plan, {name: len(of_system) for name, of_system in tables.items()})
     check_names(plan)
     explanations = SystemExplanations(_explained(plan)) if explain else None
     pages = {name: [RunPages() for _ in of_system] for name, of_system in tables.items()}

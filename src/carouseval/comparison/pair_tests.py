@@ -3,13 +3,14 @@
 import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from typing import Any, get_args
 
 import numpy as np
 import polars as pl
 
-from carouseval.comparison.choices import Correction, RunEffects
+from carouseval.comparison.choices import RunEffects
+from carouseval.comparison.comparison_settings import ComparisonSettings
 from carouseval.comparison.crossed_effects import TIE
 from carouseval.comparison.logged_judgments import break_even
 from carouseval.comparison.pair_statistics import PairScores
@@ -19,6 +20,7 @@ from carouseval.comparison.significance import Test, adjusted_p_values, p_values
 from carouseval.comparison.user_scores import UserScores, run_columns
 from carouseval.errors import ParameterError, warn
 from carouseval.evaluation.mean_estimates import mean_of
+from carouseval.evaluation.plan import ScoringPlan
 from carouseval.evaluation.results import weight_of
 from carouseval.metrics.grid import Array
 from carouseval.metrics.validation import require_choice, require_float, require_int
@@ -56,49 +58,50 @@ class PairUsers:
 
 
 @dataclass(frozen=True, kw_only=True)
-class PairTests:
+class PairTests(ComparisonSettings):
     """Which pairs are tested and how; every argument is checked before any work."""
 
     metrics: tuple[str, ...]
-    runs: Mapping[str, int]  # of each system
-    baseline: str | None
-    test: Test | None
-    run_effects: RunEffects
-    correction: Correction
-    across_metrics: bool
-    simultaneous: bool
-    ci: float
-    seed: int
-    permutations: int
-    margin: float | None
+    run_counts: Mapping[str, int]  # of each system
     weighted: bool
     threads: int
+
+    @classmethod
+    def of(cls, choices: ComparisonSettings, plan: ScoringPlan, run_counts: Mapping[str, int]) -> "PairTests":
+        """The tests of systems with so many runs each."""
+        return cls(
+            **vars(choices),
+            metrics=tuple(plan.metrics),
+            run_counts=run_counts,
+            weighted=plan.settings.weight is not None,
+            threads=plan.threads,
+        )
 
     def __post_init__(self) -> None:
         require_float("ci", self.ci, above=0, below=1)
         require_int("seed", self.seed, 0)
         require_int("permutations", self.permutations, 1)
-        require_choice("runs", self.run_effects, get_args(RunEffects))
+        require_choice("runs", self.runs, get_args(RunEffects))
         if self.margin is not None:
             require_float("margin", self.margin, at_least=0)
         adjusted_p_values([], self.correction)
         p_values(self.user_test, np.zeros((2, 1)), pl.Series(["one", "other"]), 1, self.seed)
         if self.weighted and self.test == "wilcoxon":
             raise ParameterError("test='wilcoxon' does not support weights; choose another test, or leave out weight.")
-        several = [name for name, count in self.runs.items() if count > 1]
-        if several and self.run_effects != "fixed" and self.test not in (None, "t"):
+        several = [name for name, count in self.run_counts.items() if count > 1]
+        if several and self.runs != "fixed" and self.test not in (None, "t"):
             raise ParameterError(
                 f"test={self.test_name!r} takes runs as given, and {several[0]} has several. Leave out test, to test "
                 "users and runs that both vary, or set runs='fixed'."
             )
-        if self.run_effects == "paired" and len(set(self.runs.values())) > 1:
-            counts = ", ".join(f"{name} has {count}" for name, count in self.runs.items())
+        if self.runs == "paired" and len(set(self.run_counts.values())) > 1:
+            counts = ", ".join(f"{name} has {count}" for name, count in self.run_counts.items())
             raise ParameterError(f"runs='paired' needs the same number of runs of every system, found: {counts}.")
 
     @property
     def runs_vary(self) -> bool:
         """Whether runs are a sample too, not only users."""
-        return self.run_effects != "fixed"
+        return self.runs != "fixed"
 
     @property
     def user_test(self) -> Test:
@@ -114,14 +117,13 @@ class PairTests:
     def system_pairs(self) -> list[tuple[str, str]]:
         """The pairs to test, each a baseline and a system."""
         if self.baseline is None:
-            return list(itertools.combinations(self.runs, 2))
-        return [(self.baseline, name) for name in self.runs if name != self.baseline]
+            return list(itertools.combinations(self.run_counts, 2))
+        return [(self.baseline, name) for name in self.run_counts if name != self.baseline]
 
     def config(self) -> dict[str, Any]:
         """The options in force, as plain values."""
-        names = ("baseline", "correction", "across_metrics", "simultaneous", "ci", "seed", "permutations", "margin")
-        config = {name: getattr(self, name) for name in names}
-        return config | {"test": self.test_name, "runs": self.run_effects}
+        choices = {choice.name: getattr(self, choice.name) for choice in fields(ComparisonSettings)}
+        return choices | {"test": self.test_name}
 
     def pairs(self, scores: UserScores) -> list[PairOutcome]:
         """Test every pair on every metric."""
@@ -150,7 +152,7 @@ class PairTests:
     def groups(self, scores: UserScores, metric: str) -> Iterator[list[PairUsers]]:
         """The users scored under both systems of every pair; pairs of a group have the same users."""
         table = self._user_table(scores, metric)
-        columns = {name: run_columns(name, self.runs) for name in self.runs}
+        columns = {name: run_columns(name, self.run_counts) for name in self.run_counts}
         if table.drop_nulls([column for names in columns.values() for column in names]).height == table.height:
             groups = [self.system_pairs]  # all systems have the same users: signs are drawn once
         else:
@@ -164,7 +166,7 @@ class PairTests:
                 for pair in group
                 for name in pair
             }
-            vary, paired = self.runs_vary, self.run_effects == "paired"
+            vary, paired = self.runs_vary, self.runs == "paired"
             yield [
                 PairUsers(
                     before,

@@ -210,12 +210,15 @@ class Settings:
             require_int("threads", self.threads, 1)
 
     @classmethod
-    def named(cls, function: str, settings: Mapping[str, Any]) -> "Settings":
-        """Settings from a function's keyword arguments; an unknown name is refused as Python does, with a hint."""
+    def named(cls, function: str, settings: Mapping[str, Any], also: Sequence[str] = ()) -> "Settings":
+        """Settings from a function's keyword arguments; an unknown name is refused as Python does, with a hint.
+
+        ``also`` has the names of what else the function takes.
+        """
         names = [setting.name for setting in fields(cls)]
         for name in settings:
             if name not in names:
-                hint = did_you_mean(name, names)
+                hint = did_you_mean(name, [*names, *also])
                 raise TypeError(f"{function}() got an unexpected keyword argument {name!r}.{hint}")
         return cls(**settings)
 
@@ -281,37 +284,39 @@ def _doc(setting: "Field[Any]") -> Doc:
     return next((extra for extra in metadata if isinstance(extra, Doc)), Doc(""))
 
 
-_F = TypeVar("_F", bound=Callable[..., Any])
+TakesSettings = TypeVar("TakesSettings", bound=Callable[..., Any])
 _LAST = "progress"  # the parameter that comes after the settings
 
 
-def takes_settings(function: _F, kind: type[Settings] = Settings) -> _F:
+def takes_settings(function: TakesSettings, *kinds: type) -> TakesSettings:
     """List every setting in the signature and docstring of a function, or class, that takes ``**settings``.
 
-    Settings come after the function's own parameters, but before ``progress``.
+    Settings come after the function's own parameters, but before ``progress``. Lists other than :class:`Settings` are
+    given by their dataclasses.
     """
     call: Any = vars(function).get("__init__", function)
+    settings = [setting for kind in kinds or (Settings,) for setting in fields(kind)]
     signature = inspect.signature(call)
     own = [one for one in signature.parameters.values() if one.kind is not inspect.Parameter.VAR_KEYWORD]
-    settings = [
+    listed = [
         inspect.Parameter(
             setting.name,
             inspect.Parameter.KEYWORD_ONLY,
             default=setting_default(setting),
             annotation=setting_type(setting),
         )
-        for setting in fields(kind)
+        for setting in settings
     ]
     first = [one for one in own if one.name != _LAST]
     last = [one for one in own if one.name == _LAST]
-    full = signature.replace(parameters=[*first, *settings, *last])
+    full = signature.replace(parameters=[*first, *listed, *last])
     call.__signature__ = full
     if function.__doc__:
-        function.__doc__ = _with_settings(inspect.cleandoc(function.__doc__), kind)
+        function.__doc__ = _with_settings(inspect.cleandoc(function.__doc__), settings)
     return function
 
 
-def _with_settings(doc: str, kind: type[Settings]) -> str:
+def _with_settings(doc: str, settings: Sequence["Field[Any]"]) -> str:
     """A docstring whose section Parameters, if it has one, lists the settings too."""
     lines = doc.split("\n")
     underlines = [at for at, line in enumerate(lines) if line and set(line) == {"-"}]
@@ -323,7 +328,7 @@ def _with_settings(doc: str, kind: type[Settings]) -> str:
     entries = [
         f"{setting.name} : {_type_text(setting)}\n"
         + textwrap.fill(setting_doc(setting), 116, initial_indent="    ", subsequent_indent="    ")
-        for setting in fields(kind)
+        for setting in settings
     ]
     before, after = "\n".join(lines[:end]).rstrip(), lines[end:]
     if after and not after[0].startswith(_LAST):

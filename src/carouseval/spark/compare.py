@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import polars as pl
 
-from carouseval.comparison.choices import Correction, RunEffects
 from carouseval.comparison.compare import (
     SystemMean,
     check_names,
@@ -18,18 +17,17 @@ from carouseval.comparison.compare import (
     tabulate_systems,
     without_unmatched,
 )
+from carouseval.comparison.comparison_settings import ComparisonDict, ComparisonSettings, takes_comparison_settings
 from carouseval.comparison.logged_judgments import SystemShares, break_even
 from carouseval.comparison.pair_tests import CROSSED, PairOutcome, PairTests
 from carouseval.comparison.parts import ComparisonPart, PairKey, Run, compare_part
 from carouseval.comparison.run_pages import linear_metrics
-from carouseval.comparison.significance import Test
 from carouseval.comparison.systems import naming, runs_by_system, warn_of
 from carouseval.errors import DataError, ParameterError, warn
 from carouseval.evaluation import schema
 from carouseval.evaluation.notices import notify_of, overfull
 from carouseval.evaluation.plan import ScoringPlan
 from carouseval.evaluation.scoring.page_ideals import PageIdeals
-from carouseval.evaluation.settings import Settings, SettingsDict, takes_settings
 from carouseval.spark.evaluate import evaluation_of
 from carouseval.spark.executor import Job, each_part, map_partitions, spark_types
 from carouseval.spark.failures import refuse_failures
@@ -46,25 +44,15 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 
-@takes_settings
+@takes_comparison_settings
 def compare(
     systems: Mapping[str, DataFrame | Sequence[DataFrame]],
     judgments: DataFrame,
     items: DataFrame | TableLike | None = None,
     *,
-    baseline: str | None = None,
-    test: Test | None = None,
-    runs: RunEffects = "random",
-    correction: Correction = "holm",
-    across_metrics: bool = False,
-    simultaneous: bool = False,
-    ci: float = 0.95,
-    seed: int = 0,
-    permutations: int = 10_000,
-    margin: float | None = None,
     collect: bool = False,
     lines_at_once: int | None = None,
-    **settings: Unpack[SettingsDict],
+    **settings: Unpack[ComparisonDict],
 ) -> SparkComparison:
     """Compare systems on Spark, on the same users and against the same ideal pages, with significance tests.
 
@@ -79,29 +67,9 @@ def compare(
         Lines of ``user_id, item_id, relevance`` (+ ``page_id``).
     items : pyspark.sql.DataFrame or TableLike, optional
         Lines of ``item_id, category``. By default the pairs that appear in the layouts of any system.
-    baseline : str, optional
-        The system that every other system is compared with. By default all pairs of systems are compared.
-    test : {'permutation', 't', 'wilcoxon', 'bootstrap'} or callable, optional
-        The two-sided test, as in :func:`carouseval.compare`. ``'wilcoxon'`` and functions need ``collect``, and so does
-        ``'bootstrap'`` with ``weight``.
-    runs : {'random', 'paired', 'fixed'}, default 'random'
-        What several runs of a system are.
-    correction : {'holm', 'bh', 'none'}, default 'holm'
-        The correction of p-values for multiple comparisons.
-    across_metrics : bool, default False
-        Correct over all metrics together instead of for each one.
-    simultaneous : bool, default False
-        Widen intervals so that all of them hold together at level ``ci``.
-    ci : float, default 0.95
-        The confidence level of the intervals, above 0 and below 1.
-    seed : int, default 0
-        The seed of the random sign flips and resamples.
-    permutations : int, default 10000
-        The number of random sign flips, or of resamples.
-    margin : float, optional
-        The non-inferiority margin.
     collect : bool, default False
-        Bring the scores of all pages to the driver for tests that need them.
+        Bring the scores of all pages to the driver for tests that need them: ``'wilcoxon'``, functions, and
+        ``'bootstrap'`` with ``weight``.
     lines_at_once : int, optional
         How many lines a task reads before it scores their users, as in :func:`carouseval.spark.evaluate`.
 
@@ -116,31 +84,17 @@ def compare(
     >>> systems = {"prod": spark.table("prod"), "new": spark.table("new")}  # doctest: +SKIP
     >>> cv.spark.compare(systems, spark.table("judgments"), baseline="prod").summary  # doctest: +SKIP
     """
-    options = Settings.named("spark.compare", settings)
-    plan = ScoringPlan.of(options)
-    by_system = _runs_by_system(systems, baseline)
-    tests = PairTests(
-        metrics=tuple(plan.metrics),
-        runs={name: len(of_system) for name, of_system in by_system.items()},
-        baseline=baseline,
-        test=test,
-        run_effects=runs,
-        correction=correction,
-        across_metrics=across_metrics,
-        simultaneous=simultaneous,
-        ci=ci,
-        seed=seed,
-        permutations=permutations,
-        margin=margin,
-        weighted=options.weight is not None,
-        threads=1,
-    )
+    choices, options = ComparisonSettings.named("spark.compare", settings)
+    plan = replace(ScoringPlan.of(options), threads=1)  # Spark has a task per core
+    by_system = _runs_by_system(systems, choices.baseline)
+    tests = PairTests.of(choices, plan, {name: len(of_system) for name, of_system in by_system.items()})
     check_names(plan)
+    test = tests.user_test
     needs_all = callable(test) or test == "wilcoxon" or (test == "bootstrap" and tests.weighted)
     if needs_all and not collect:
         raise ParameterError(f"test={tests.test_name!r} needs the differences of all users at once; use collect=True.")
     keys: dict[str, Run] = {
-        f"layouts of {name}, run {run}": (name, run) for name, count in tests.runs.items() for run in range(count)
+        f"layouts of {name}, run {run}": (name, run) for name, count in tests.run_counts.items() for run in range(count)
     }
     frames = {key: by_system[name][run] for key, (name, run) in keys.items()}
     tables = SparkTables.of(frames, judgments, items, options, keys)
@@ -225,7 +179,7 @@ class _Composer:
         """The evaluation of every run; what needs attention is warned of, with the systems that it is about."""
         from pyspark.sql import functions as F  # noqa: N812
 
-        evaluations: dict[str, list[SparkEvaluation]] = {name: [] for name in self.tests.runs}
+        evaluations: dict[str, list[SparkEvaluation]] = {name: [] for name in self.tests.run_counts}
         notices: dict[str, list[str]] = {}
         for at, run in enumerate(self.runs):
             match = None if merged is None else merged.runs[run].tally.match
@@ -249,7 +203,7 @@ class _Composer:
         return evaluations
 
     def _check_runs(self, merged: ComparisonPart) -> None:
-        for name, count in self.tests.runs.items():
+        for name, count in self.tests.run_counts.items():
             metrics = self.tests.metrics
             if count > 1 and any(merged.scored_runs[name, m] and not merged.systems[name, m].users for m in metrics):
                 warn(no_common_user(name, count))
@@ -285,7 +239,7 @@ class _Composer:
     def _shares(self, merged: ComparisonPart, metric: str | None) -> dict[str, SystemShares]:
         return {
             name: SystemShares.of([merged.shares[metric, name, run] for run in range(count)])
-            for name, count in self.tests.runs.items()
+            for name, count in self.tests.run_counts.items()
         }
 
     def _per_user(self, evaluations: Mapping[str, Sequence[SparkEvaluation]]) -> DataFrame:

@@ -1,8 +1,11 @@
 """Sensitivity: every line is what ``evaluate`` gives under the settings that the line names."""
 
 import math
+import re
 import warnings
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import polars as pl
@@ -12,6 +15,7 @@ import carouseval as cv
 from carouseval.building.sample import Sample, sample
 from carouseval.evaluation.scoring.ideal_problems import IdealProblems, IdealSolution
 from carouseval.metrics.cutoffs import parse_cutoff
+from tests.evaluation.test_ideal_limits import GRID, NOTICE, TABLES
 
 
 @pytest.fixture(scope="module")
@@ -245,3 +249,25 @@ def test_each_warning_is_given_once() -> None:
     assert notices(a=repeats(1), b=repeats(2)) == [above.format("1 page")]
     assert notices(a=repeats(), b=repeats(1, 2)) == ["b: " + above.format("2 pages")]
     assert notices(a=repeats(1), b=repeats(1, 2)) == [f"a: {above.format('1 page')} {differ}"]
+
+
+def test_the_notice_about_ideals_that_are_not_proven_states_the_largest_gap() -> None:
+    """Also where that is the gap of a later system."""
+    arguments: tuple[Any, Any] = (TABLES["judgments"], TABLES["items"])
+    systems = {"few": TABLES["layouts"].filter(pl.col("user_id") < 2), "all": TABLES["layouts"]}
+    settings: dict[str, Any] = {"grid": GRID, "work": 0.05}
+
+    def notice_of(call: Callable[[], Any]) -> re.Match[str]:
+        with pytest.warns(cv.DataWarning, match=NOTICE) as caught:
+            call()
+        (notice,) = filter(None, (re.search(f"^(.*?){NOTICE}", str(warning.message)) for warning in caught))
+        return notice
+
+    varied: list[Any] = ["N2DCG_cat", "N2DCG_cat@3x2", "N2DCG_cat@3x3", cv.metric("N2DCG_cat", gain="linear")]
+    gaps = {
+        name: notice_of(partial(cv.evaluate, layouts, *arguments, metrics=varied, **settings))[3]
+        for name, layouts in systems.items()
+    }
+    assert float(gaps["few"]) < float(gaps["all"])
+    found = notice_of(partial(cv.sensitivity, systems, *arguments, discounts=["d_rpd"], **settings))
+    assert (found[1], found[3]) == ("all: ", gaps["all"])

@@ -183,7 +183,8 @@ def sensitivity(
     Metrics with the same gains and weights share their ideal pages, as relevances of 0 and 1 do under both gains. The
     other variations change the gain or the weights, and so each user has another ideal page to find. Where users have
     many judged items of several categories each, that takes most of the time: the eleven default variations then take
-    up to eleven times as long as :func:`carouseval.compare`.
+    about eleven times as long as :func:`carouseval.compare`, and more where one of them makes the ideal page of some
+    user hard to prove, as the cutoff at half the page may (``work`` and ``tolerance`` limit that).
 
     Examples
     --------
@@ -233,11 +234,19 @@ def sensitivity(
 
 
 def _merged(notices: Mapping[str, list[str]]) -> dict[str, list[str]]:
-    """One of the notices that differ in numbers alone, as those about other systems or variations do."""
+    """One of the notices that differ in numbers alone, as those about other systems or variations do.
+
+    That with the largest share is given: what is too low by at most so much is so everywhere.
+    """
     alike: dict[str, list[str]] = {}
     for notice in notices:
         alike.setdefault(re.sub(r"[\d.,]+|s\b", "", notice), []).append(notice)  # 1 page, 2 pages
-    return {f"{first} {_OTHER_NUMBERS}" if others else first: notices[first] for first, *others in alike.values()}
+    worst = {max(of_kind, key=_largest_share): len(of_kind) > 1 for of_kind in alike.values()}
+    return {f"{notice} {_OTHER_NUMBERS}" if others else notice: notices[notice] for notice, others in worst.items()}
+
+
+def _largest_share(notice: str) -> float:
+    return max(map(float, re.findall(r"([\d.]+)%", notice)), default=0.0)
 
 
 def _lines(

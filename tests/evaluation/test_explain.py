@@ -71,7 +71,7 @@ def test_a_page_above_its_ideal_loses_nothing() -> None:
 )
 def test_losses_add_up_to_the_ideal(steps: tuple[float, ...], losses: tuple[float, ...]) -> None:
     nothing: Any = None
-    assert LossSteps(np.array([steps], float), nothing, nothing, nothing).losses.tolist() == [list(losses)]
+    assert LossSteps(np.array([steps], float), nothing, nothing, nothing, nothing).losses.tolist() == [list(losses)]
 
 
 @pytest.mark.parametrize("start", range(0, 600, 100))

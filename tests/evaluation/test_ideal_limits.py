@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 import carouseval as cv
-from carouseval.evaluation.notices import not_proven
+from carouseval.evaluation.notices import not_proven, rows_not_proven
 from carouseval.evaluation.plan import ScoringPlan
 from carouseval.evaluation.scoring import ideal_problems, page_ideals
 from carouseval.evaluation.settings import Settings
@@ -172,6 +172,31 @@ def test_what_is_added_to_pages_with_pinned_rows_is_divided_by_their_own_bounds(
         pages = cv.evaluate(pinned, TABLES["judgments"], TABLES["items"], grid=GRID, work=0)
     assert found.score == pytest.approx(pages.mean["N2DCG_cat"])
     assert found.counts["bounded"] == pages.counts["bounded"]
+
+
+ROWS = r"The best order of rows could not be proven on (\d+) pages: by at most ([\d.]+)% of the ideal page's 2DCG, "
+
+
+def test_explain_says_where_the_loss_to_row_order_is_not_proven() -> None:
+    proven = cv.explain(**TABLES, grid=GRID)
+    assert notices(lambda: cv.explain(**TABLES, grid=GRID)) == []
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        found = cv.explain(**TABLES, grid=GRID, work=0)
+    texts = [str(warning.message) for warning in caught]
+    (match,) = filter(None, (re.match(ROWS, text) for text in texts))
+    assert match.string.endswith(" too high. To prove more, use work=8000.")
+    assert int(match[1]) > 0
+    most = found.per_page["ideal"] * float(match[2]) / 100
+    missed = proven.per_page["row_order"] - found.per_page["row_order"]
+    assert (missed > 0.001).any()
+    assert (missed <= most + 1e-9).all()
+
+
+def test_the_limit_of_first_items_cannot_be_raised() -> None:
+    text = rows_not_proven(2, 0.0123, Settings(duplicates="first"))
+    assert re.match(ROWS, text)
+    assert text.endswith("and the loss to the choice of items too high.")
 
 
 @pytest.mark.parametrize("items_at_once", [1, 40, 150])

@@ -121,6 +121,7 @@ def evaluate_systems(
                 evaluation = build_evaluation(inputs, outcomes, scores, found.append)
                 evaluations[name].append(evaluation)
                 if explanations is not None and losses is not None:
+                    losses.notify_of_gaps(found.append)
                     view = partial(look_up_page, sources, ideals, table, explanations.metric)
                     explanations.by_system[name] = losses.explanation(evaluation, view)
                 for notice in found:

@@ -15,9 +15,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from carouseval.errors import ParameterError
+from carouseval.errors import ParameterError, warn
 from carouseval.evaluation.evaluate import evaluate_inputs
 from carouseval.evaluation.explanation import LOSSES, Explanation
+from carouseval.evaluation.notices import rows_not_proven
 from carouseval.evaluation.outcomes import SCORE, PageOutcomes
 from carouseval.evaluation.page_lookup import look_up_page
 from carouseval.evaluation.page_view import PageView
@@ -87,6 +88,7 @@ def explain(
         ideals = PageIdeals(inputs.judged, plan, inputs.shown, keeps_cells=True, progress=progress)
         losses = Losses(inputs, name, ideals)
         evaluation = evaluate_inputs(inputs, ideals, progress, losses.begin)
+        losses.notify_of_gaps(warn)
         return losses.explanation(evaluation, partial(look_up_page, sources, ideals, layouts, name))
 
 
@@ -98,6 +100,7 @@ class Losses:
         self._scored, self._shares = np.zeros(len(inputs.layouts), bool), np.zeros(len(inputs.layouts))
         self._values = np.full((len(inputs.layouts), 4), np.nan)
         self._losses = np.full((len(inputs.layouts), 3), np.nan)
+        self._row_gaps = np.zeros(len(inputs.layouts))
         self._largest_gain = float(inputs.judged.gains[name].max(initial=0.0)) or 1.0
         self._cells: list[pl.DataFrame] = []
         self._rows: list[pl.DataFrame] = []
@@ -120,7 +123,7 @@ class Losses:
         inputs = self._inputs
         codes, gains, weights = pages.pages, inputs.judged.gains[self._name], inputs.plan.weights(self._name, grid)
         steps = loss_steps(self._name, grid, pages, self._ideals)
-        self._values[codes], self._losses[codes] = steps.values, steps.losses
+        self._values[codes], self._losses[codes], self._row_gaps[codes] = steps.values, steps.losses, steps.row_gaps
         best = steps.values[:, 3]
         share = self._shares[codes]
         scale = np.where(best > 0, share / np.where(best > 0, best, 1.0), 0.0)  # of 2DCG in the mean score
@@ -145,6 +148,11 @@ class Losses:
         self._rows.append(rows.filter(has_share.gather(np.concatenate([page, inside.problem]))))
         self._cells = [_summed(self._cells, [*by, "row", "col"])]
         self._rows = [_summed(self._rows, [*by, "row"])]
+
+    def notify_of_gaps(self, notify: Callable[[str], None]) -> None:
+        """Say where losses are not told apart exactly."""
+        if count := int((self._row_gaps > 0).sum()):
+            notify(rows_not_proven(count, float(self._row_gaps.max()), self._inputs.plan.settings))
 
     def explanation(
         self, evaluation: Evaluation, view: Callable[[SupportsIndex | str, SupportsIndex | str | None], PageView]

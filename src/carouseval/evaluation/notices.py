@@ -219,15 +219,31 @@ def notify_of(inputs: Inputs, tally: Tally, notify: Callable[[str], None]) -> No
 
 def not_proven(count: int, gap: float, settings: Settings) -> str:
     """The message about ideal pages that are not proven optimal, and the largest gap."""
-    message = (
+    return (
         f"{number(count, 'ideal page')} could not be proven optimal: the score there is 2DCG divided by a proven upper "
-        f"bound, and too low by at most {math.ceil(gap * 10_000) / 100:g}%."
+        f"bound, and too low by at most {_percent_up(gap)}.{_to_prove_more(gap, settings)}"
     )
+
+
+def rows_not_proven(count: int, gap: float, settings: Settings) -> str:
+    """The message about pages whose best order of rows is not proven, by which losses are told apart."""
+    return (
+        f"The best order of rows could not be proven on {number(count, 'page')}: by at most {_percent_up(gap)} of the "
+        "ideal page's 2DCG, the loss to the order of rows is too low there, and the loss to the choice of items too "
+        f"high.{_to_prove_more(gap, replace(settings, candidates='displayed'))}"
+    )
+
+
+def _percent_up(share: float) -> str:
+    return f"{math.ceil(share * 10_000) / 100:g}%"
+
+
+def _to_prove_more(gap: float, settings: Settings) -> str:
     if not can_work_more(settings):
-        return message
+        return ""
     if gap <= settings.tolerance:
-        return f"{message} To prove more, use tolerance=0."
-    return f"{message} To prove more, use work={max(10 * settings.work, Settings.work):.0f}."
+        return " To prove more, use tolerance=0."
+    return f" To prove more, use work={max(10 * settings.work, Settings.work):.0f}."
 
 
 def can_work_more(settings: Settings) -> bool:

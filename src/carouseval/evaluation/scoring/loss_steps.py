@@ -20,6 +20,7 @@ class LossSteps:
     inside: ideal_problems.IdealCells
     ideal: ideal_problems.IdealCells
     hit_weights: Array  # the weight of every hit, 0 where it does not count
+    row_gaps: Array  # by what share of S3 at most S2 is too low; 0 where it is proven, or where it is S3
 
     @property
     def losses(self) -> Array:
@@ -39,10 +40,16 @@ def loss_steps(name: str, grid: int, pages: PageBatch, ideals: PageIdeals) -> Lo
     displayed = ideal_problems.displayed_problems(pages, gain, plan.settings.duplicates)
     inside = solve_displayed(pages, ideal_problems.rows_fixed(displayed), gain, weights, plan)
     s3 = divisor(*ideals.of_pages(name, grid, pages))
-    s2 = s3 if plan.settings.candidates == "displayed" else solve_displayed(pages, displayed, gain, weights, plan).best
+    s2, row_gaps = s3, np.zeros(len(pages))
+    if plan.settings.candidates == "judged":
+        arranged = solve_displayed(pages, displayed, gain, weights, plan)
+        s2 = arranged.best
+        row_gaps = np.maximum(0.0, np.minimum(divisor(s2, arranged.bound), s3) - s2)
+        row_gaps = np.divide(row_gaps, s3, out=np.zeros(len(pages)), where=s3 > 0)
     return LossSteps(
         values=np.stack([on_pages.gain_sum(weights), inside.best, s2, s3], axis=1),
         inside=inside.cells(),
         ideal=ideals.cells_of_pages(name, grid, pages),
         hit_weights=on_pages.hit_weights(weights),
+        row_gaps=row_gaps,
     )

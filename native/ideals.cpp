@@ -12,6 +12,8 @@ using namespace nb::literals;
 
 namespace {
 
+constexpr int64_t kPiece = 1;  // some sets take a thousand times as long as others, and a few may be all there are
+
 void require_candidates(const CandidateSets& all) {
   for (int64_t p = 0; p < all.count; ++p) {
     const int64_t categories = all.category_offsets[p + 1] - all.category_offsets[p];
@@ -59,8 +61,7 @@ nb::tuple candidate_ideals(In<double, 1> gains, In<int64_t, 1> item_offsets, In<
   Uninitialized<double> best(count), bound(count);
   Uninitialized<int32_t> row(categories), item_category(items);
   const CandidatePages pages = {best.data(), bound.data(), row.data(), item_category.data()};
-  constexpr int64_t piece = 16;  // some sets take a thousand times as long as others
-  parallel_for(int64_t(count), piece, threads, [&](Pieces& pieces) { active->candidate_ideals(all, pieces, pages); });
+  parallel_for(int64_t(count), kPiece, threads, [&](Pieces& pieces) { active->candidate_ideals(all, pieces, pages); });
   return nb::make_tuple(to_numpy(std::move(best), {count}), to_numpy(std::move(bound), {count}),
                         to_numpy(std::move(row), {categories}), to_numpy(std::move(item_category), {items}));
 }
@@ -111,8 +112,7 @@ nb::tuple first_occurrence_ideals(In<double, 1> gains, In<int64_t, 1> item_offse
   Uninitialized<double> best(count), proven(count);
   Uninitialized<int32_t> place(rows), item_row(items), item_col(items);
   const FirstPages pages = {best.data(), proven.data(), place.data(), item_row.data(), item_col.data()};
-  constexpr int64_t piece = 16;
-  parallel_for(int64_t(count), piece, threads,
+  parallel_for(int64_t(count), kPiece, threads,
                [&](Pieces& pieces) { active->first_occurrence_ideals(all, pieces, pages); });
   return nb::make_tuple(to_numpy(std::move(best), {count}), to_numpy(std::move(proven), {count}),
                         to_numpy(std::move(place), {rows}), to_numpy(std::move(item_row), {items}),

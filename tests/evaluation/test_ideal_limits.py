@@ -1,10 +1,13 @@
 """The settings ``tolerance`` and ``work``, what is said of ideals that are not proven, and progress meanwhile."""
 
+import itertools
+import math
 import random
 import re
 import warnings
 from collections.abc import Callable
 from typing import Any
+from unittest import mock
 
 import polars as pl
 import pytest
@@ -220,7 +223,7 @@ def test_parts_do_not_matter(settings: dict[str, Any], items_at_once: int, monke
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", cv.DataWarning)
         whole = cv.evaluate(**settings)
-        monkeypatch.setattr(page_ideals, "_ITEMS_AT_ONCE", items_at_once)
+        monkeypatch.setattr(page_ideals, "_MOST_ITEMS", items_at_once)
         parts = cv.evaluate(**settings, threads=1, progress=lambda *step: steps.append(step))
         assert parts.per_page.equals(whole.per_page)
         if "metrics" not in settings:
@@ -234,7 +237,8 @@ def test_parts_do_not_matter(settings: dict[str, Any], items_at_once: int, monke
 
 
 def test_progress_advances_while_ideals_are_solved(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(page_ideals, "_ITEMS_AT_ONCE", 2 * LIKED)
+    monkeypatch.setattr(page_ideals, "_MOST_ITEMS", 2 * LIKED)
+    monkeypatch.setattr(page_ideals, "_SLOW", math.inf)
     steps: list[tuple[str, int, int]] = []
     cv.evaluate(**TABLES, grid=GRID, threads=1, progress=lambda *step: steps.append(step))
     solving = [(done, total) for what, done, total in steps if what == "solving"]
@@ -243,9 +247,37 @@ def test_progress_advances_while_ideals_are_solved(monkeypatch: pytest.MonkeyPat
     assert [what for what, _, _ in steps][-1] == "scoring"
 
 
+@pytest.mark.parametrize(
+    ("seconds", "expected"),
+    [
+        (0.3, [2, 4, 6, 8, 10, 12]),
+        (0.0, [2, 6, 12]),  # more at once where they are easy
+        (9.0, [2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]),  # fewer where they are hard
+    ],
+)
+def test_parts_follow_the_time_they_take(seconds: float, expected: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = itertools.count(0.0, seconds)
+    monkeypatch.setattr(page_ideals, "time", mock.Mock(monotonic=lambda: next(clock)))
+    monkeypatch.setattr(page_ideals, "_FIRST_ITEMS", 2 * LIKED)
+    done: list[int] = []
+    cv.evaluate(
+        **TABLES, grid=GRID, threads=1, progress=lambda what, at, _: done.append(at) if what == "solving" else None
+    )
+    assert done == expected
+
+
+def test_every_thread_has_an_ideal_to_solve(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(page_ideals, "_MOST_ITEMS", 1)
+    done: list[int] = []
+    cv.evaluate(
+        **TABLES, grid=GRID, threads=5, progress=lambda what, at, _: done.append(at) if what == "solving" else None
+    )
+    assert done == [5, 10, 12]
+
+
 def test_whoever_is_told_of_progress_may_use_the_ideals(monkeypatch: pytest.MonkeyPatch) -> None:
     """None is solved twice."""
-    monkeypatch.setattr(page_ideals, "_ITEMS_AT_ONCE", LIKED)
+    monkeypatch.setattr(page_ideals, "_MOST_ITEMS", LIKED)
     solve, solved = ideal_problems.IdealProblems.solve, []
 
     def counted(problems: ideal_problems.IdealProblems, *arguments: Any, **named: Any) -> ideal_problems.IdealSolution:

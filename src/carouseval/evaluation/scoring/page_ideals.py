@@ -1,5 +1,6 @@
 """The ideals that pages are divided by: of judged items, computed once per judgment set, or of displayed items."""
 
+import time
 from collections.abc import Iterator
 from dataclasses import fields, replace
 from functools import cached_property, partial
@@ -20,7 +21,8 @@ from carouseval.evaluation.scoring.ideal_pages import IdealPages, SolvedIdeals
 from carouseval.metrics.grid import Array, IntArray
 from carouseval.progress import Progress
 
-_ITEMS_AT_ONCE = 4_096  # per thread, between two reports of progress; they typically take well below a second
+_FIRST_ITEMS, _MOST_ITEMS = 256, 4_096  # per thread, until the first report of progress, and between two later ones
+_QUICK, _SLOW = 0.1, 0.5  # seconds: the next part has more items, or fewer
 Bounds = tuple[Array, Array]  # the best known value of the ideal, and the proven bound on it
 
 
@@ -250,11 +252,17 @@ class PageIdeals:
         if self._progress is None:
             yield codes
             return
-        part = (np.cumsum(items) - items) // (_ITEMS_AT_ONCE * self.plan.threads)
-        done = 0
-        for some in np.split(codes, np.flatnonzero(np.diff(part)) + 1):
-            yield some
-            done += len(some)
+        threads, ends = self.plan.threads, np.cumsum(items)
+        done, at_once = 0, min(_FIRST_ITEMS, _MOST_ITEMS)
+        while done < len(codes):
+            most = ends[done] - items[done] + at_once * threads
+            part = codes[done : max(int(np.searchsorted(ends, most, "right")), done + threads)]
+            start = time.monotonic()
+            yield part
+            seconds = time.monotonic() - start
+            at_once = min(2 * at_once, _MOST_ITEMS) if seconds < _QUICK else at_once
+            at_once = max(at_once // 2, 1) if seconds > _SLOW else at_once
+            done += len(part)
             self._progress("solving", done, len(codes))
 
     def _solve(self, problems: ideal_problems.IdealProblems, name: str, grid: int, fillings: Fillings) -> SolvedIdeals:

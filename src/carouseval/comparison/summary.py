@@ -122,14 +122,28 @@ def missing_pages_text(result: "Comparison") -> str:
 
 
 def left_out_text(result: "Comparison") -> str:
-    """How many users each system leaves out, where systems differ."""
+    """How many users each system leaves out, where not all systems are scored on the same users."""
     counts = {row["system"]: row["left_out"] for row in ranking(result)}
-    if len(set(counts.values())) == 1:
+    pairs = result.pairs.filter(pl.col("metric") == result.metrics[0])
+    scored = {*pairs["users"], *(row["users"] for row in ranking(result))}
+    if len(scored) == 1 or not any(counts.values()):
         return ""
     listed = ", ".join(f"{count:,} under {system}" for system, count in counts.items())
-    displayed = result.config["candidates"] == "displayed"
-    why = "their pages show nothing relevant, so there is nothing to arrange" if displayed else "they have no page"
+    why = _left_out_reason(result)
     return f"Users left out: {listed} ({why}). Systems are compared on the users scored under both."
+
+
+def _left_out_reason(result: "Comparison") -> str:
+    """Why users have no score by the settings in force."""
+    config, lacks = result.config, []
+    if config["missing_pages"] == "skip" or config["no_relevant"] != "skip":
+        lacks.append("no page")
+    if config["no_relevant"] == "skip" and config["candidates"] != "displayed":
+        lacks.append("no relevant item")
+    reasons = [f"they have {' or '.join(lacks)}"] if lacks else []
+    if config["no_relevant"] == "skip" and config["candidates"] == "displayed":
+        reasons.append("their pages show nothing relevant, so there is nothing to arrange")
+    return ", or ".join(reasons)
 
 
 def _best_systems(result: "Comparison") -> str:

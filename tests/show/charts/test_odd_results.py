@@ -54,10 +54,25 @@ def test_many_systems_with_long_names() -> None:
     result = cv.compare(systems, data().judgments, data().items, test="t")
     chart = result.chart()
     assert len(data_of(chart, "end")) == 40
-    assert "Without the 150 smallest differences." in " ".join(texts(drawn(chart)))
+    assert "Not drawn: 150 between systems." in " ".join(texts(drawn(chart)))
     assert any(text.endswith("… version 1") or "version 1" in text for text in texts(drawn(chart)))
     assert len(chart.alt) <= 1000
     assert len(data_of(result.chart("systems"), "end")) == 20
+
+
+def test_segments_are_left_out_before_pairs() -> None:
+    """However small the difference of the two best systems is, it is the one that readers look for."""
+    layouts = data().layouts
+    systems = {f"{name} {at}": layouts[name] for name in layouts for at in range(2)}
+    systems["nearly new"] = layouts["new"].filter((pl.col("user_id") != "u000001") | (pl.col("row") > 1))
+    result = cv.compare(systems, data().judgments, data().items, by="device", test="t", invalid="count")
+    pairs = {(row["system"], row["baseline"]) for row in result.pairs.iter_rows(named=True)}
+    chart = result.chart()
+    names = {text for text in texts(drawn(chart)) if " - " in text}
+    assert {f"{system} - {baseline}" for system, baseline in pairs} <= names
+    assert len(names) == 40
+    left_out = len(pairs) + result.segments.height - 40
+    assert f"Not drawn: {left_out} in segments." in " ".join(texts(drawn(chart)))
 
 
 def test_a_chart_of_many_users_stays_small() -> None:

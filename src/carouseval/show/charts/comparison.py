@@ -23,24 +23,33 @@ _MOST_LINES = 40  # of a panel
 def difference_intervals(result: Comparison, metric: str | None = None) -> Chart:
     """The difference of each pair of systems with its interval, over all users and in each segment.
 
-    Draws all metrics by default. Of more than 40 differences by a metric it draws the largest.
+    Draws all metrics by default. Of more than 40 differences by a metric it draws those of the best system, then of
+    other pairs, then of segments, the largest first.
     """
     config, frame = result.config, result.to_frame()
     metrics = result.metrics if metric is None else (chosen_metric(result.metrics, metric),)
-    panels, left_out = {}, 0
+    nothing = pl.repeat(False, pl.len())  # where there are no segments
+    is_segment = pl.any_horizontal(nothing, *(pl.col(by) != "(all)" for by in config["by"]))
+    panels, left_out = {}, {"between systems": 0, "in segments": 0}
     for name in metrics:
         lines = frame.filter(pl.col("metric") == name)
         if lines.height > _MOST_LINES:
-            size = pl.col("difference").abs().fill_nan(-1)
-            left_out += lines.height - _MOST_LINES
-            lines = lines.sort(size, descending=True, maintain_order=True).head(_MOST_LINES)
+            best = _ranked(result, name)[0]
+            without_best = (pl.col("system") != best) & (pl.col("baseline") != best)
+            size = -pl.col("difference").abs().fill_nan(-1)
+            lines = lines.sort(is_segment, without_best, size, maintain_order=True)
+            segments = lines.slice(_MOST_LINES).filter(is_segment).height
+            left_out["between systems"] += lines.height - _MOST_LINES - segments
+            left_out["in segments"] += segments
+            lines = lines.head(_MOST_LINES)
         lines = pl.concat(lines.partition_by("baseline", "system", maintain_order=True))  # segments below their pair
         panels[name] = [_difference_line(row, config["by"]) for row in lines.iter_rows(named=True)]
     adjusted = "adjusted for multiple comparisons" if config["simultaneous"] else "not adjusted"
     corrected = f" after {config['correction'].capitalize()} correction" * (config["correction"] != "none")
     notes = (
         f"{100 * config['ci']:g}% intervals, {adjusted}. Filled: significant{corrected}; hollow: not significant."
-        + f" Without the {left_out:,} smallest differences." * bool(left_out)
+        + f" Not drawn: {' and '.join(f'{count:,} {where}' for where, count in left_out.items() if count)}."
+        * any(left_out.values())
     )
     numbers = "; ".join(f"{line.name} {line.text}" for lines in panels.values() for line in lines[:10])
     return interval_chart(panels, "Differences between systems", notes, f"{result.summary} {numbers}.", reference=0.0)
@@ -105,14 +114,19 @@ def user_differences(
 
 def _pair(result: Comparison, metric: str, system: str | None, baseline: str | None) -> tuple[str, str]:
     """The names of two systems, those that were left open chosen by their means."""
-    means = result.systems.filter(pl.col("metric") == metric).sort(_SCORE, descending=True, nulls_last=True)
-    names = means["system"].to_list()
+    names = _ranked(result, metric)
     for name, value in {"system": system, "baseline": baseline}.items():
         if value is not None:
             require_choice(name, value, tuple(names))
     baseline = baseline or (result.config["baseline"] if result.config["baseline"] != system else None)
     system = system or next(name for name in names if name != baseline)
     return system, baseline or next(name for name in names if name != system)
+
+
+def _ranked(result: Comparison, metric: str) -> list[str]:
+    """The systems by a metric, best first."""
+    means = result.systems.filter(pl.col("metric") == metric).sort(_SCORE, descending=True, nulls_last=True)
+    return means["system"].to_list()
 
 
 def planned_users(result: Plan) -> Chart:

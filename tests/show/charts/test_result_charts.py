@@ -10,6 +10,7 @@ import pytest
 
 import carouseval as cv
 from carouseval.building.page_summary import PageSummary
+from carouseval.show.report.kinds import report_html
 from tests.show.charts.drawings import data_of, drawn, texts
 from tests.show.charts.sample_results import ITEMS, JUDGMENTS, LAYOUTS, comparison, data, explanation, results
 
@@ -159,6 +160,11 @@ def test_each_grid_has_a_heat_map() -> None:
     assert [cells_of(chart, panel).shape for panel in range(3)] == [(10, 15), (12, 15), (10, 16)]
     whole = sum(cells_of(chart, panel).sum() for panel in range(3))
     assert whole == pytest.approx(100 * result.cells["loss"].sum())
+    note = "Each segment has its part of the means over all users"
+    assert note in " ".join(texts(drawn(chart)))
+    assert note in " ".join(texts(drawn(result.chart("gains"))))
+    assert note not in " ".join(texts(drawn(explanation().chart("losses"))))
+    assert note in report_html(result, None, {})
 
 
 def test_a_sensitivity_matrix_frames_what_changes() -> None:

@@ -59,6 +59,7 @@ def test_an_explanation() -> None:
     lost = {line[0]: float(line[1]) for line in page.table("row", "lost", "to the order of items")}
     by_row = result.cells.group_by("row").agg(pl.col("loss").sum())
     assert lost == {str(row): round(100 * loss, 1) for row, loss in by_row.iter_rows()}
+    assert "-0.0" not in {cell for table in page.tables for line in table for cell in line}
     (overall, *_) = page.table("device", "score", "choice of items")
     assert overall[:2] == ["(all)", f"{100 * result.shares['score']:.1f}"]
     worst = page.table("user_id", "device", "score", "choice of items")

@@ -20,6 +20,7 @@ LOSS_NAMES = {
     "row_order": "order of rows",
     "item_order": "order of items",
 }
+PARTS_OF_ALL = "Each segment has its part of the means over all users, so that a small one has small numbers."
 
 
 def loss_waterfall(result: Explanation) -> Chart:
@@ -66,6 +67,7 @@ def _cell_maps(
             tables[label] = scale * _by_cell(own, column, grid)
             squares[label] = CellBlocks.of(tables[label], grid)
     values = np.concatenate([own.values.ravel() for own in squares.values()])
+    notes += f" {PARTS_OF_ALL}" * isinstance(result.grid, dict)
     notes += " Gaps: swipe pages." * any(own.are_single_cells for own in squares.values())
     legend = alt.Legend(title=value_title, gradientLength=160, tickCount=5, format=LEGEND_NUMBERS)
     ends = value_range(values)

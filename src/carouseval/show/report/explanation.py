@@ -9,7 +9,7 @@ import polars as pl
 from carouseval.evaluation.explanation import LOSSES, Explanation
 from carouseval.evaluation.page_view import PageView, item_label
 from carouseval.show.charts.drawing import count_text
-from carouseval.show.charts.explanation import LOSS_NAMES
+from carouseval.show.charts.explanation import LOSS_NAMES, PARTS_OF_ALL
 from carouseval.show.charts.page import page_picture
 from carouseval.show.report.document import (
     Block,
@@ -51,7 +51,8 @@ def loss_blocks(result: Explanation, detail: Detail) -> list[Block]:
     blocks: list[Block] = [Figure(result.chart("waterfall"))]
     if not math.isnan(result.shares["score"]):
         blocks.append(_cells(result, detail))
-        blocks += [table_block(_rows(result), "Rows, in points of 100. Lost: what ideal pages have more in the row.")]
+        lost = "Rows, in points of 100. Lost: what ideal pages have more in the row."
+        blocks.append(table_block(_rows(result), f"{lost} {PARTS_OF_ALL}" if isinstance(result.grid, dict) else lost))
     if not result.segments.is_empty():
         blocks.append(table_block(_segments(result), "Segments, in points of 100. The parts of a line sum to 100."))
     return blocks
@@ -162,4 +163,4 @@ def _worst(result: Explanation, pages: pl.DataFrame) -> TextTable:
 
 
 def _points(share: float) -> str:
-    return "" if math.isnan(share) else f"{100 * share + 0.0:.1f}"
+    return "" if math.isnan(share) else f"{round(100 * share, 1) + 0.0:.1f}"  # without a negative 0

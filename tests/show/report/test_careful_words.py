@@ -104,6 +104,60 @@ def test_many_segments_are_counted() -> None:
     assert " segments (city 0, " in point(summary(result), "Segments")
 
 
+def test_users_left_out_are_those_of_one_system() -> None:
+    """Users without a relevant item are left out under all systems, whether they have a page or not."""
+    table = judgments(30).filter(pl.col("user_id") > 0)
+    pages = layouts([1, 2] * 15)
+    systems = {"all": pages, "some": pages.filter(pl.col("user_id") > 1)}
+    result = cv.compare(systems, table, items(30), grid=GRID, test="t")
+    assert set(result.systems["left_out"]) == {0, 1}
+    assert "left out" not in " ".join(summary(result).cautions)
+    skipped = cv.compare(systems, table, items(30), grid=GRID, test="t", missing_pages="skip")
+    (text,) = summary(skipped).cautions
+    assert "Users left out: " in text
+    assert "(they have no page or no relevant item)" in text
+    none = cv.compare(systems, table, items(30), grid=GRID, test="t", missing_pages="skip", no_relevant="zero")
+    assert "(they have no page)" in " ".join(summary(none).cautions)
+    shown = cv.compare(systems, table, items(30), grid=GRID, test="t", missing_pages="skip", candidates="displayed")
+    assert "(they have no page, or their pages show nothing relevant, so " in " ".join(summary(shown).cautions)
+
+
+def test_users_without_a_page_are_no_segment() -> None:
+    """They score 0 by the settings: nothing is learned from calling them the worst segment."""
+    devices = ["tv", "web"] * 15
+    pages = layouts([1, 2] * 15, device=devices).filter(pl.col("user_id") < 28)
+    evaluation = cv.evaluate(pages, judgments(30), items(30), grid=GRID, by="device")
+    assert "(no page)" in evaluation.segments["device"].to_list()
+    segments = point(evaluation_summary(evaluation, None), "Segments")
+    assert segments.startswith("Of 2 segments by device, the highest mean is that of tv (1.0000, 14 users), the lowest")
+    other = pages.with_columns(col=COLUMNS + 1 - pl.col("col"))
+    result = cv.compare({"new": pages, "prod": other}, judgments(30), items(30), grid=GRID, by="device", test="t")
+    assert "(no page)" in result.segments["device"].to_list()
+    assert "better in tv and web." in point(summary(result), "Segments")
+
+
+def test_what_to_fix_is_about_one_run() -> None:
+    """The losses of a run do not add up to the mean of several."""
+    result = compared({"prod": [[2] * 30, [3] * 30], "new": [[1] * 30, [2] * 30]}, explain=True)
+    found = point(comparison_summary(result, result.explanations, None), "What to fix")
+    assert found.endswith("Of systems with several runs, this is about the first.")
+    single = compared({"prod": [2] * 30, "new": [1] * 30}, explain=True)
+    assert "runs" not in point(comparison_summary(single, single.explanations, None), "What to fix")
+
+
+def test_the_subtitle_counts_the_users_of_means() -> None:
+    """Coverage is of all users, also of those without a judgment."""
+    result = cv.compare(
+        {"a": layouts([1, 2] * 15), "b": layouts([2, 1] * 15)},
+        judgments(20),
+        items(30),
+        grid=GRID,
+        metrics=["N2DCG_cat", "Coverage"],
+        test="t",
+    )
+    assert "N2DCG_cat, Coverage; up to 20 users" in ReportPage(report_html(result, None, {})).text
+
+
 def test_metrics_without_an_ideal_say_what_is_better() -> None:
     result = compared({"prod": [2] * 30, "new": [1] * 30}, metrics=["2DCG"])
     assert "Mean 2DCG, where more counts as better: new " in point(summary(result), "By how much")

@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import Literal
 
+import polars as pl
+
 from carouseval.comparison.comparison import Comparison
 from carouseval.comparison.result_tables import few_users_note, interval_text, pair_table, system_table
 from carouseval.comparison.sensitivity import Sensitivity
@@ -57,11 +59,11 @@ def comparison_document(
         sections.append(Section("Does the order hold?", sensitivity_blocks(sensitivity)))
     has_runs = any(len(runs) > 1 for runs in result.evaluations.values())
     sections.append(settings_section(result.config, result.counts, result.caption, _FIRST_RUNS if has_runs else ""))
-    users = max(result.systems["users"])
+    users = max(result.systems.filter(pl.col("metric").is_in(result.metrics))["users"], default=0)
     title = " against ".join(ranked) if len(ranked) == 2 else f"{len(ranked)} systems compared"
     return Document(
         title,
-        f"{', '.join(result.metrics)}; up to {count_text(users, 'user')}",
+        f"{', '.join(dict.fromkeys([*result.metrics, *result.systems['metric']]))}; up to {count_text(users, 'user')}",
         comparison_summary(result, explained, sensitivity),
         sections,
     )

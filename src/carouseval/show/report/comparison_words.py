@@ -24,6 +24,7 @@ from carouseval.comparison.summary import (
 )
 from carouseval.evaluation.explanation import Explanation
 from carouseval.evaluation.mean_estimates import few_users_text
+from carouseval.evaluation.results import NO_PAGE
 from carouseval.show.charts.drawing import count_text
 from carouseval.show.report.cautions import comparison_cautions
 from carouseval.show.report.comparison_headline import Outcome, headline_of, listed, outcome_of, outcomes_of
@@ -50,7 +51,7 @@ def comparison_summary(
     points = [
         Point("By how much", _differences(result, outcomes)),
         Point("How sure", _certainty(result, outcomes)),
-        Point("What to fix", fixes(explanations)),
+        Point("What to fix", _fixes(result, explanations)),
         Point("Segments", _segments(result, outcomes)),
         Point("Other metrics", _other_metrics(result, outcomes)),
         Point("Does it depend on the metric?", [sensitivity.summary] if sensitivity else []),
@@ -135,12 +136,20 @@ def _disagreements(result: Comparison, tested: Mapping[tuple[str, str], Mapping[
     return sentences
 
 
+def _fixes(result: Comparison, explanations: Mapping[str, Explanation]) -> list[str]:
+    """What to fix in each system; the losses of one run do not add up to the mean of several."""
+    sentences = fixes(explanations)
+    has_runs = any(len(result.evaluations[name]) > 1 for name in explanations)
+    return [*sentences, "Of systems with several runs, this is about the first."] if has_runs else sentences
+
+
 def _segments(result: Comparison, outcomes: Mapping[tuple[str, str], Outcome]) -> list[str]:
     """In which segments each pair differs, by the first metric."""
     if result.segments.is_empty():
         return []
     by, sentences = result.config["by"], []
-    lines = result.segments.filter(pl.col("metric") == result.metrics[0])
+    has_page = pl.any_horizontal(pl.col(by) != NO_PAGE)  # whoever has none belongs to no segment
+    lines = result.segments.filter(pl.col("metric") == result.metrics[0], has_page)
     texts: dict[Outcome, str] = {
         "better": "significantly better in {}",
         "worse": "significantly worse in {}",

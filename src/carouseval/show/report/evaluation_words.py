@@ -6,7 +6,7 @@ from typing import Any
 from carouseval.comparison.crossed_effects import TIE
 from carouseval.evaluation.explanation import Explanation
 from carouseval.evaluation.mean_estimates import FEW_USERS
-from carouseval.evaluation.results import Evaluation
+from carouseval.evaluation.results import NO_PAGE, Evaluation
 from carouseval.show.charts.drawing import count_text
 from carouseval.show.report.cautions import evaluation_cautions, is_unmatched
 from carouseval.show.report.document import Point, Summary, Tile
@@ -67,7 +67,11 @@ def _segments(result: Evaluation, with_note: bool) -> list[str]:
     if not result.by or not result.metrics:
         return []
     metric, by = result.metrics[0], " and ".join(result.by)
-    rows = [row for row in result.segments.iter_rows(named=True) if not math.isnan(row[metric])]
+    rows = [
+        row
+        for row in result.segments.iter_rows(named=True)
+        if not math.isnan(row[metric]) and any(row[name] != NO_PAGE for name in result.by)  # no segment of pages
+    ]
     if len(rows) < 2:
         return []
     rows.sort(key=lambda row: -row[metric])

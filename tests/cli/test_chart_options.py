@@ -34,6 +34,9 @@ def title_of(path: Path) -> str:
 
 COMMANDS = {
     "score page.csv": "A page and its ideal",
+    "score page.csv --chart-kind weights": "d_rpd(alpha=4, beta=9, mu=0.65, nu=0.95)",
+    "fit bratislava --discount d_mir": "bratislava against d_mir, scaled",
+    "fit bratislava --discount d_mir --chart-kind weights": "d_mir",
     "evaluate {new}": "Scores of users by N2DCG_cat",
     "evaluate {new} --by device --chart-kind means": "Mean scores by device",
     "compare {both}": "Differences between systems",

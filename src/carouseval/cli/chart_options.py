@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 import typer
 
 from carouseval.cli.options import choice_parser
-from carouseval.show.charts.choices import ComparisonChart, EvaluationChart, ExplanationChart, Theme
+from carouseval.show.charts.choices import (
+    ComparisonChart,
+    EvaluationChart,
+    ExplanationChart,
+    FitChart,
+    PageScoreChart,
+    Theme,
+)
 
 if TYPE_CHECKING:
     from carouseval.result_base import Charted
@@ -44,6 +51,12 @@ ExplanationKind: TypeAlias = Annotated[
         ExplanationChart,
         "from the ideal page to the score (waterfall), losses or gains by cell, or one page beside its ideal.",
     ),
+]
+PageScoreKind: TypeAlias = Annotated[
+    PageScoreChart, _kind_option(PageScoreChart, "the page beside its ideal, or the weights of its cells.")
+]
+FitKind: TypeAlias = Annotated[
+    FitChart, _kind_option(FitChart, "the data beside the model (fit), or the weights of the fitted discount.")
 ]
 
 

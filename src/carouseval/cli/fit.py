@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from carouseval.attention.choices import Objective
-from carouseval.cli.chart_options import ChartOption, ThemeOption, check_chart, save_chart
+from carouseval.cli.chart_options import ChartOption, FitKind, ThemeOption, check_chart, save_chart
 from carouseval.cli.options import GridName, OutputFormat, PageSize, VisibleRows, choice_parser
 from carouseval.cli.output import Format, emit, progress_bar
 from carouseval.errors import ParseError
@@ -73,6 +73,7 @@ def fit(
     page_size: PageSize = None,
     visible_rows: VisibleRows = None,
     chart: ChartOption = None,
+    chart_kind: FitKind = "fit",
     chart_theme: ThemeOption = "light",
     out: Annotated[
         Path | None, typer.Option(help="Write the fitted discount to this JSON file, for --discount @FILE.")
@@ -119,7 +120,7 @@ def fit(
         )
     if out:
         write_atomically(out, report.to_json() + "\n")
-    save_chart(report, chart, chart_theme)
+    save_chart(report, chart, chart_theme, chart_kind)
     emit(report, format, partial(fit_report, report))
 
 

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from carouseval.cli.chart_options import ChartOption, ThemeOption, check_chart, save_chart
+from carouseval.cli.chart_options import ChartOption, PageScoreKind, ThemeOption, check_chart, save_chart
 from carouseval.cli.options import (
     GAIN,
     METRIC,
@@ -45,6 +45,7 @@ def score(
         GainName | None, typer.Option(parser=choice_parser(GainName), help=f"{GAIN} Default: the metric's own.")
     ] = None,
     chart: ChartOption = None,
+    chart_kind: PageScoreKind = "page",
     chart_theme: ThemeOption = "light",
     format: OutputFormat = Format.table,
 ) -> None:
@@ -64,5 +65,5 @@ def score(
     relevance = read_page(page)
     page_grid = parse_grid(grid, page_size, visible_rows, relevance.shape)
     result = score_page(relevance, parsed, page_grid)
-    save_chart(result, chart, chart_theme)
+    save_chart(result, chart, chart_theme, chart_kind)
     emit(result, format, lambda width: draw(result, width))

@@ -7,6 +7,8 @@ from typing import get_args
 import pytest
 
 import carouseval as cv
+from carouseval.attention.fit_report import FitReport
+from carouseval.metrics.page_score import PageScore
 from carouseval.show.charts import choices
 from carouseval.show.charts.kinds import KINDS
 from tests.show.charts.drawings import drawn, texts
@@ -44,6 +46,8 @@ def test_the_kinds_of_the_command_line_are_those_of_the_results() -> None:
         (choices.EvaluationChart, cv.Evaluation),
         (choices.ComparisonChart, cv.Comparison),
         (choices.ExplanationChart, cv.Explanation),
+        (choices.PageScoreChart, PageScore),
+        (choices.FitChart, FitReport),
         (choices.PaperFigure, cv.Reproduction),
     ):
         assert get_args(choice) == tuple(KINDS[cls])

@@ -306,6 +306,16 @@ def test_unreadable_files(name: str, content: bytes, message: str, tmp_path: Pat
         open_tables({"judgments": tmp_path / name})["judgments"].collect()
 
 
+@pytest.mark.parametrize("content", [bytes(range(128, 256)) * 40, b"x" * 5000 + b",y\n1,2\n"])
+def test_a_header_that_nobody_can_read_is_not_quoted_whole(content: bytes, tmp_path: Path) -> None:
+    """A file that is no table would fill the screen, and hide what to do."""
+    (tmp_path / "t.csv").write_bytes(content)
+    with pytest.raises(DataError, match=r"judgments: missing columns user_id, item_id; it has ") as caught:
+        open_tables({"judgments": tmp_path / "t.csv"})["judgments"].collect()
+    assert len(str(caught.value)) < 400
+    assert "..." in str(caught.value)
+
+
 def test_files_that_are_not_there(tmp_path: Path) -> None:
     for path, message in ((tmp_path / "no.csv", "No such file"), (tmp_path / "*.csv", "no file matches this pattern")):
         with pytest.raises(DataError, match=f"layouts: .*{message}"):

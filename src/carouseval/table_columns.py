@@ -20,6 +20,7 @@ blanks around it removed; and ``time`` is a number, or a date and time, in secon
 
 TEXT = (pl.String, pl.Categorical, pl.Enum)
 _BOOLEANS = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
+_LONGEST = 60  # letters of a column that a message names
 _EXACT_FLOATS = 2.0**53  # floats represent every integer up to here
 # bytes in hexadecimal
 ASCII = "^([2-6].|7[0-9a-e])*$"
@@ -206,7 +207,8 @@ def missing_columns(
 
     ``is_text`` means that a column ``items`` is text rather than lists.
     """
-    unused = [column for column in header if column not in names.values()]
+    is_unreadable = any("\ufffd" in column for column in header)
+    unused = [] if is_unreadable else [column for column in header if column not in names.values()]
     descriptions, spellings = [], {}
     for ours in missing:
         theirs = f" ({names[ours]}, as given in columns)" if names[ours] != ours else ""
@@ -217,12 +219,13 @@ def missing_columns(
             theirs += f" (is it {similar}?)"
         descriptions.append(f"{ours}{theirs}")
     listed = [re.sub(r"_duplicated_\d+$", "", column) for column in header[:12]]  # Polars renames repeated columns
+    listed = [f"{name[:_LONGEST]}..." if len(name) > _LONGEST else name for name in listed]
     available = f"{', '.join(listed)}{', ...' if len(header) > 12 else ''}" or "no columns"
     if spellings:  # optional columns would be missed next
         optional = [ours for ours, theirs in names.items() if ours not in missing and theirs not in header]
         spellings |= {ours: spelling for ours in optional if (spelling := other_spelling(ours, unused))}
         hint = rename_hint(spellings)
-    if any("\ufffd" in column for column in header):
+    if is_unreadable:
         hint = "It is not in UTF-8. Save it as UTF-8."
     for mark, word in SEPARATORS.items():
         if len(header) == 1 and mark in header[0] and mark != separator:

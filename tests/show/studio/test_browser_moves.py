@@ -161,6 +161,10 @@ def test_undo_and_redo(studio: StudioPage) -> None:
     studio.page.locator("#redo").click()
     assert studio.score() == third
     expect(studio.page.locator("#redo")).to_be_disabled()
+    keyboard.press("Control+z")
+    assert studio.score() == second
+    keyboard.press("Control+y")  # as on Windows
+    assert studio.score() == third
 
 
 def test_nothing_is_undone_while_something_is_held(studio: StudioPage) -> None:

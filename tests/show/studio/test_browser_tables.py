@@ -43,6 +43,25 @@ def test_tables_are_opened(browser: Browser, own_server: Studio) -> None:
     studio.close()
 
 
+def test_a_first_page_that_is_refused_leaves_no_other(browser: Browser, own_server: Studio) -> None:
+    """The page of the tables before would be taken for one of these."""
+    studio = StudioPage(browser, own_server.address)
+    studio.open()
+    studio.page.locator("#open").click()
+    twice = "user_id,row,col,item_id,category\n1,1,1,a,x\n1,1,1,b,x\n2,1,1,a,x\n"
+    choose(studio, layouts=twice, judgments="user_id,item_id,relevance\n1,a,1\n2,a,1\n")
+    studio.page.locator("#open-files").click()
+    expect(studio.page.locator("#problem")).to_contain_text("at least one cell appears twice")
+    expect(studio.page.locator("#source")).to_have_text("layouts.csv, judgments.csv")
+    expect(studio.page.locator(".board")).to_have_count(0)
+    studio.page.locator("#find").fill("2")
+    studio.page.locator("#find").press("Enter")
+    expect(studio.board().locator("h2")).to_have_text("2")
+    assert studio.score() == 1.0
+    expect(studio.page.locator("#problem")).to_be_hidden()
+    studio.close("Failed to load resource")
+
+
 def test_large_files_are_not_sent(browser: Browser, own_server: Studio) -> None:
     studio = StudioPage(browser, own_server.address)
 

@@ -77,7 +77,7 @@ async function loadPage() {
   if (number !== loading) return;
   showProblem(problems.join(" "));
   if (!pages.length) {
-    if (view.user === null) return;
+    if (view.user === null) return showNothing();
     Object.assign(view, { user: null, page: null, edits: [] }); // these tables have no page of that name
     await loadPage();
     showProblem(problems.join(" "));
@@ -103,6 +103,17 @@ async function loadPage() {
   state.boards.forEach(drawBoard);
   rescore();
   writeAddress();
+}
+
+// No page of these tables can be shown: what stands there is of other tables.
+function showNothing() {
+  state.boards = [];
+  byId("boards").replaceChildren();
+  byId("screen-panel").replaceChildren();
+  byId("find").value = "";
+  forgetHistory();
+  drawMetricPanel();
+  drawDifference();
 }
 
 // A link may show items of an ideal page, which have names that the page alone does not bring along.
@@ -210,9 +221,10 @@ byId("share").addEventListener("click", async () => {
 });
 window.addEventListener("keydown", (event) => {
   const isField = event.target.matches?.("input:not([type=range]):not([type=checkbox]), select, textarea");
-  if (!(event.ctrlKey || event.metaKey) || isField || event.key.toLowerCase() !== "z") return;
+  const key = event.key.toLowerCase();
+  if (!(event.ctrlKey || event.metaKey) || isField || !["y", "z"].includes(key)) return;
   event.preventDefault();
-  if (event.shiftKey) redo();
+  if (key === "y" || event.shiftKey) redo();
   else undo();
 });
 window.addEventListener("hashchange", () => {

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from carouseval.cli import main
-from carouseval.errors import ParameterError
+from carouseval.cli.studio import message_of
+from carouseval.errors import CarousevalError, DataError, ParameterError
 from carouseval.show.studio import server
 from tests.show.studio.test_uploads import JUDGMENTS, LAYOUTS, OTHER
 
@@ -55,6 +56,26 @@ def test_what_is_wrong_at_start_is_one_line(
     assert error.startswith("carouseval: ")
     assert message in error
     assert error.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("error", "message"),
+    [
+        (
+            DataError("layouts: missing column row; it has a. Rename it, or use columns={'row': 'shelf'}."),
+            "layouts: missing column row; it has a. Rename it, or use --columns row=shelf. Options are given when the "
+            "studio is started.",
+        ),
+        (
+            ParameterError("by: there is no column 'device' in layouts or judgments."),
+            "--by: there is no column 'device' in layouts or judgments. Options are given when the studio is started.",
+        ),
+        (DataError("layouts: a.csv is empty."), "layouts: a.csv is empty."),
+    ],
+)
+def test_the_page_names_options_rather_than_arguments(error: CarousevalError, message: str) -> None:
+    """Whoever uploads tables has no Python at hand."""
+    assert message_of(error) == message
 
 
 def test_a_port_that_is_taken() -> None:

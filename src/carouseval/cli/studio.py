@@ -1,14 +1,16 @@
 """``carouseval studio``: a local page on which a layout can be rearranged while its score is watched."""
 
+import re
 from functools import partial
 from typing import Annotated, Any
 
 import typer
 
 from carouseval.cli import options
+from carouseval.cli.messages import with_option_names
 from carouseval.cli.output import progress_bar
 from carouseval.cli.settings_options import with_settings
-from carouseval.errors import ParameterError
+from carouseval.errors import CarousevalError, DataError, ParameterError
 from carouseval.extras import require_extra
 
 EXAMPLES = """
@@ -61,7 +63,13 @@ def studio(
     with bind(port) as listener:
         with progress_bar() as bar:
             workspace = Workspace(tables, chosen, bar)
-        serve(workspace, listener, browser=not no_browser, announce=_announce)
+        serve(workspace, listener, browser=not no_browser, announce=_announce, message_of=message_of)
+
+
+def message_of(error: CarousevalError) -> str:
+    """What the page says is wrong with tables: it has no options, so where they are given is said, too."""
+    text = with_option_names(str(error), data=isinstance(error, DataError))
+    return f"{text} Options are given when the studio is started." if re.search(r"(^|\s)--\w", text) else text
 
 
 def _announce(address: str) -> None:

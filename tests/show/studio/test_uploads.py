@@ -40,6 +40,16 @@ def open_files(client: TestClient, **texts: str) -> Any:
     return client.post("/api/open", json={"source": "upload", **keys})
 
 
+def test_whoever_starts_it_words_what_is_wrong(workspace: Workspace) -> None:
+    uploads = Uploads()
+    app = create_app(workspace, uploads, PORT, lambda error: f"{type(error).__name__}: {error}")
+    with TestClient(app, base_url=ADDRESS, headers={"origin": ADDRESS}) as client:
+        answer = open_files(client, layouts="a,b\n1,2\n", judgments=JUDGMENTS)
+    assert answer.status_code == 400
+    assert answer.json()["error"].startswith("DataError: layouts: missing columns user_id")
+    uploads.close()
+
+
 def test_uploaded_tables_are_opened_and_scored(client: TestClient) -> None:
     state = open_files(client, layouts=LAYOUTS, judgments=JUDGMENTS, other=OTHER).json()
     assert state["data"] == 2

@@ -33,8 +33,10 @@ Endpoint = Callable[[Request], Awaitable[Response]]
 class Interface:
     """Answers about one workspace."""
 
-    def __init__(self, workspace: Workspace, uploads: Uploads) -> None:
-        self._workspace, self._uploads = workspace, uploads
+    def __init__(
+        self, workspace: Workspace, uploads: Uploads, message_of: Callable[[CarousevalError], str] = str
+    ) -> None:
+        self._workspace, self._uploads, self._message_of = workspace, uploads, message_of
 
     def routes(self) -> list[BaseRoute]:
         """The addresses of all questions."""
@@ -189,7 +191,7 @@ class Interface:
             except BadRequestError as error:
                 return _error(error.message, error.status)
             except CarousevalError as error:
-                return _error(self._uploads.with_names(str(error)), 400)
+                return _error(self._uploads.with_names(self._message_of(error)), 400)
             except OSError as error:  # a full disk, a poster that is gone
                 return _error(f"{error.filename or 'the file'}: {error.strerror or error}.", 500)
             except ClientDisconnect:  # a page that was closed meanwhile: nobody reads the answer

@@ -15,7 +15,7 @@ from starlette.responses import JSONResponse
 from starlette.routing import Mount
 from starlette.staticfiles import StaticFiles
 
-from carouseval.errors import ParameterError
+from carouseval.errors import CarousevalError, ParameterError
 from carouseval.show.studio.guard import Guard
 from carouseval.show.studio.routes import Interface
 from carouseval.show.studio.uploads import Uploads
@@ -27,11 +27,13 @@ _STATIC = Path(__file__).with_name("static")
 mimetypes.add_type("text/javascript", ".js")  # some systems call it text/plain, which no browser would run
 
 
-def create_app(workspace: Workspace, uploads: Uploads, port: int) -> Starlette:
-    """The application, which answers requests for this port."""
+def create_app(
+    workspace: Workspace, uploads: Uploads, port: int, message_of: Callable[[CarousevalError], str] = str
+) -> Starlette:
+    """The application, which answers requests for this port; ``message_of`` words what is wrong with tables."""
     static = Mount("/", StaticFiles(directory=_STATIC, html=True))
     return Starlette(
-        routes=[*Interface(workspace, uploads).routes(), static],
+        routes=[*Interface(workspace, uploads, message_of).routes(), static],
         middleware=[Middleware(Guard, port=port)],
         exception_handlers={404: _not_found, 405: _not_found},
     )
@@ -56,13 +58,20 @@ def bind(port: int | None) -> socket.socket:
     raise ParameterError(f"port {port} cannot be used ({problem}); choose another, or leave it out for a free one.")
 
 
-def serve(workspace: Workspace, listener: socket.socket, *, browser: bool, announce: Callable[[str], None]) -> None:
+def serve(
+    workspace: Workspace,
+    listener: socket.socket,
+    *,
+    browser: bool,
+    announce: Callable[[str], None],
+    message_of: Callable[[CarousevalError], str] = str,
+) -> None:
     """Answer requests until interrupted."""
     port = listener.getsockname()[1]
     address = f"http://{HOST}:{port}/"
     uploads = Uploads()
     try:
-        app = create_app(workspace, uploads, port)
+        app = create_app(workspace, uploads, port, message_of)
         config = uvicorn.Config(
             app,
             log_level="error",

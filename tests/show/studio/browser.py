@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from playwright.sync_api import Browser, ConsoleMessage, Locator, Page, Request, expect, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, Error, Locator, Page, Request, expect, sync_playwright
 
 _ARGUMENTS = [
     "--no-sandbox",
@@ -93,12 +93,23 @@ class StudioPage:
 
     def drag(self, source: Locator, target: Locator) -> None:
         """Drag with the mouse, in several steps."""
-        source.scroll_into_view_if_needed()
-        start, end = source.bounding_box(), target.bounding_box()
-        assert start is not None
-        assert end is not None
+        start, end = self.centres(source, target)
         mouse = self.page.mouse
-        mouse.move(start["x"] + start["width"] / 2, start["y"] + start["height"] / 2)
+        mouse.move(*start)
         mouse.down()
-        mouse.move(end["x"] + end["width"] / 2, end["y"] + end["height"] / 2, steps=6)
+        mouse.move(*end, steps=6)
         mouse.up()
+
+    def centres(self, *elements: Locator) -> list[tuple[float, float]]:
+        """Where elements are, the first of them in view, though the page may draw them anew meanwhile."""
+        for _ in range(20):
+            try:
+                elements[0].scroll_into_view_if_needed()
+            except Error as error:
+                if "not attached" in str(error):
+                    continue
+                raise
+            boxes = [box for element in elements if (box := element.bounding_box())]
+            if len(boxes) == len(elements):
+                return [(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2) for box in boxes]
+        raise AssertionError("the page is drawn anew all the time")

@@ -122,20 +122,17 @@ def test_touch_holds_before_it_drags(browser: Browser, server: Studio) -> None:
     studio = StudioPage(browser, server.address, has_touch=True, viewport={"width": 390, "height": 844})
     studio.open()
     names = studio.titles(1)
-    studio.tile(1, 2).scroll_into_view_if_needed()
-    start, end = studio.tile(1, 2).bounding_box(), studio.tile(1, 0).bounding_box()
-    assert start is not None
-    assert end is not None
+    (start, y), (end, _) = studio.centres(studio.tile(1, 2), studio.tile(1, 0))
     session = studio.page.context.new_cdp_session(studio.page)
 
     def touch(kind: str, x: float) -> None:
-        points = [] if kind == "touchEnd" else [{"x": x, "y": start["y"] + 20}]
+        points = [] if kind == "touchEnd" else [{"x": x, "y": y}]
         session.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
 
-    touch("touchStart", start["x"] + 20)
+    touch("touchStart", start)
     studio.page.wait_for_selector(".ghost", state="attached")
     for part in (0.3, 0.6, 1.0):
-        touch("touchMove", start["x"] + 20 + part * (end["x"] - start["x"]))
+        touch("touchMove", start + part * (end - start))
     touch("touchEnd", 0)
     expect(studio.tile(1, 0).locator(".name")).to_have_text(names[2])
     studio.close()
@@ -171,6 +168,7 @@ def test_nothing_is_undone_while_something_is_held(studio: StudioPage) -> None:
     studio.open()
     studio.drag(studio.handle(5), studio.handle(1))
     names = studio.row_names()
+    assert studio.score() != expected_score()
     studio.tile(4, 0).focus()
     for key in ("Space", "ArrowRight", "Control+z", "Escape"):
         studio.page.keyboard.press(key)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import polars as pl
+import pytest
 
 import carouseval as cv
 from carouseval.show.terminal.evaluation import evaluation
@@ -68,3 +69,19 @@ def test_page_sizes_in_the_settings_of_an_evaluation() -> None:
     assert "grid 3x4, swipe pages: 1 in row 1, 5 in rows 2-3, 3 visible rows" in " ".join(shown.split())
     one_size = evaluation(cv.evaluate(LAYOUTS, JUDGMENTS, grid=cv.Grid(3, 4))).plain
     assert "grid 3x4, swipe pages of 5, 3 visible rows" in " ".join(one_size.split())
+
+
+def test_an_ideal_page_that_is_not_proven_is_told_from_its_bound() -> None:
+    data = cv.sample(30, systems=["new"], seed=2, judgments=40)
+    tables = (data.layouts["new"], data.judgments, data.items)
+    with pytest.warns(cv.DataWarning, match="could not be proven"):
+        result = cv.explain(*tables, work=0.0)
+    pages = result.evaluation.per_page
+    unproven = pages.filter(pl.col("N2DCG_cat.ideal_found") < 0.999 * pl.col("N2DCG_cat.ideal")).row(0, named=True)
+    shown = explanation(result, 0, result.page(unproven["user_id"])).plain
+    found, bound = unproven["N2DCG_cat.ideal_found"], unproven["N2DCG_cat.ideal"]
+    assert f"2DCG {found:.4g}, and none has more than {bound:.4g}, of which the page has" in shown
+    assert "but for what the best ideal pages found may lack" in shown
+    proven = cv.explain(*tables)
+    assert "none has more" not in explanation(proven, 0, proven.page(unproven["user_id"])).plain
+    assert "found may lack" not in explanation(proven, 0, None).plain

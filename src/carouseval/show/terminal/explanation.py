@@ -57,6 +57,8 @@ def explanation(result: Explanation, worst: int, view: PageView | None, width: i
 def _losses(result: Explanation) -> list[Text]:
     """The loss of each cell as a heat map, one for each grid."""
     note = "ideal minus shown, in points of 100; the cells sum to the loss of the pages shown"
+    if result.evaluation.counts["bounded"]:
+        note += ", but for what the best ideal pages found may lack"
     if not isinstance(result.grid, dict):
         return _heat_map("Loss in each cell", note, result.cells, result.rows, result.grid)
     (by,) = result.by
@@ -90,11 +92,18 @@ def page(view: PageView) -> list[Text]:
         *heading(f"The page of {view.ids}", f"gain of every cell; 2DCG {s:.4g}"),
         *([Text(view.reason)] if view.reason else []),
         *heat(shown[:rows], view.grid, notes=_labels(view.shown, rows), notes_title="category"),
-        *heading("Its ideal page", f"gain of every cell; 2DCG {s3:.4g}{score}"),
+        *heading("Its ideal page", f"gain of every cell; 2DCG {_ideal_text(view)}{score}"),
         *heat(ideal[:best], view.grid, notes=_labels(view.ideal, best), notes_title="category"),
         Text(),
         _moves(view),
     ]
+
+
+def _ideal_text(view: PageView) -> str:
+    """The 2DCG of the ideal page; if that is not proven, also the bound that pages are divided by."""
+    bound = view.values["ideal"]
+    found = float((view.ideal["gain"] * view.ideal["weight"]).sum())
+    return f"{bound:.4g}" if found >= bound * (1 - 1e-9) else f"{found:.4g}, and none has more than {bound:.4g}"
 
 
 def _used(table: Array) -> int:

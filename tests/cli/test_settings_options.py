@@ -21,7 +21,8 @@ from carouseval.cli.explain import explain
 from carouseval.cli.grid_options import grid_options
 from carouseval.cli.sample import FileFormat, PageKind
 from carouseval.cli.settings_options import option_names, with_settings
-from carouseval.evaluation.settings import Doc, Settings, setting_default
+from carouseval.evaluation.setting_fields import Doc, setting_default
+from carouseval.evaluation.settings import Settings
 from carouseval.metrics.grid import PHONE, RECGAZE, TV, Grid
 from tests.cli.test_cli import run
 

@@ -20,15 +20,8 @@ from carouseval.cli.report import report as cli_report
 from carouseval.cli.settings_options import with_settings
 from carouseval.comparison.comparison_settings import ComparisonDict, ComparisonSettings
 from carouseval.evaluation.plan import ScoringPlan
-from carouseval.evaluation.settings import (
-    Doc,
-    Settings,
-    SettingsDict,
-    setting_default,
-    setting_doc,
-    setting_type,
-    takes_settings,
-)
+from carouseval.evaluation.setting_fields import Doc, setting_default, setting_doc, setting_type, with_settings_listed
+from carouseval.evaluation.settings import Settings, SettingsDict
 from carouseval.metrics import metric_base
 from carouseval.metrics.grid import Array
 from carouseval.metrics.metric_base import Metric, Pages
@@ -114,7 +107,7 @@ def test_a_new_setting_reaches_everything() -> None:
         """
         return ScoringPlan.of(Scratch.named("function", settings)).config()
 
-    shown = takes_settings(function, Scratch)
+    shown = with_settings_listed(function, Scratch)
     assert inspect.signature(shown).parameters["ties"].default == "average"
     assert '\nties : {"average", "first"}, default "average"\n    What becomes of ties.' in str(shown.__doc__)
     assert shown({}, ties="first")["ties"] == "first"

@@ -12,7 +12,8 @@ import polars as pl
 import pytest
 
 import carouseval as cv
-from carouseval.evaluation.settings import Settings, SettingsDict, setting_default
+from carouseval.evaluation.setting_fields import setting_default
+from carouseval.evaluation.settings import Settings, SettingsDict
 
 Tables = tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame | None]
 

@@ -4,8 +4,7 @@ import functools
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import Field, fields
-from types import UnionType
-from typing import Annotated, Any, Literal, NamedTuple, TypeAlias, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, NamedTuple, TypeAlias, get_origin
 
 import typer
 
@@ -21,7 +20,8 @@ from carouseval.cli.options import (
     parse_page_size,
 )
 from carouseval.errors import ParseError
-from carouseval.evaluation.settings import Settings, setting_default, setting_doc, setting_type
+from carouseval.evaluation.setting_fields import setting_default, setting_doc, setting_type, union_members
+from carouseval.evaluation.settings import Settings
 from carouseval.metrics.validation import parse_size, quoted
 
 _COLUMNS = "Your name for a column: user_id=customer, or items.item_id=sku for a single table. Repeat for several."
@@ -87,8 +87,9 @@ def _setting_options(setting: "Field[Any]") -> SettingOptions:
 
 def _option_type(kind: Any) -> Any:
     """The first of a setting's types that an option can have: choices, a number, a flag or text; else text."""
-    kinds = get_args(kind) if get_origin(kind) in (Union, UnionType) else (kind,)
-    return next((one for one in kinds if get_origin(one) is Literal or one in (str, int, float, bool)), str)
+    return next(
+        (one for one in union_members(kind) if get_origin(one) is Literal or one in (str, int, float, bool)), str
+    )
 
 
 def _option(name: str, kind: Any, default: Any, *flags: str, **attributes: Any) -> inspect.Parameter:

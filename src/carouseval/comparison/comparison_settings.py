@@ -10,7 +10,8 @@ from typing import Annotated, Any
 
 from carouseval.comparison.choices import Correction, RunEffects
 from carouseval.comparison.significance import PERMUTATIONS, Test
-from carouseval.evaluation.settings import Doc, Settings, SettingsDict, TakesSettings, takes_settings
+from carouseval.evaluation.setting_fields import Doc, TakesSettings, with_settings_listed
+from carouseval.evaluation.settings import Settings, SettingsDict
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,4 +105,4 @@ class ComparisonDict(SettingsDict, total=False):
 
 def takes_comparison_settings(function: TakesSettings) -> TakesSettings:
     """List the choices of a comparison, and every setting, in a function's signature and docstring."""
-    return takes_settings(function, ComparisonSettings, Settings)
+    return with_settings_listed(function, ComparisonSettings, Settings)

@@ -4,28 +4,23 @@ To add a setting, add a field to :class:`Settings` and its name and type to :cla
 that acts on it. Every function that takes settings, and every command, has it from then on.
 """
 
-import inspect
-import textwrap
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import MISSING, Field, dataclass, field, fields
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from numbers import Integral, Real
-from types import NoneType, UnionType
+from types import NoneType
 from typing import (
     TYPE_CHECKING,
     Annotated,
     Any,
-    ForwardRef,
     Literal,
-    NamedTuple,
     TypeAlias,
     TypedDict,
-    TypeVar,
-    Union,
     get_args,
     get_origin,
 )
 
 from carouseval.errors import ParameterError
+from carouseval.evaluation.setting_fields import Doc, TakesSettings, setting_type, union_members, with_settings_listed
 from carouseval.metrics.validation import did_you_mean, require_choice, require_float, require_int
 
 if TYPE_CHECKING:  # the command line reads this list before it needs NumPy
@@ -50,14 +45,6 @@ Capacity: TypeAlias = Literal["grid", "shown"] | Mapping[Any, int]
 """How many items carousels hold: a word, or the number of each category."""
 
 _MOST_WORK = 1e12  # millions of steps: decades, which a 64-bit integer counts
-
-
-class Doc(NamedTuple):
-    """What a setting means, in a sentence or two; its type and default as readers see them, unless they are plain."""
-
-    text: str
-    type: str = ""
-    default: str = ""
 
 
 def _recgaze() -> Any:
@@ -263,99 +250,9 @@ class SettingsDict(TypedDict, total=False):
     threads: int | None
 
 
-def setting_type(setting: "Field[Any]") -> Any:
-    """The type of a setting; types that need NumPy stay names."""
-    kind = get_args(setting.type)[0] if get_origin(setting.type) is Annotated else setting.type
-    return kind.__forward_arg__ if isinstance(kind, ForwardRef) else kind
-
-
-def setting_doc(setting: "Field[Any]") -> str:
-    """What a setting means."""
-    return _doc(setting).text
-
-
-def setting_default(setting: "Field[Any]") -> Any:
-    """A setting's default."""
-    return setting.default if setting.default_factory is MISSING else setting.default_factory()
-
-
-def _doc(setting: "Field[Any]") -> Doc:
-    metadata = getattr(setting.type, "__metadata__", ())
-    return next((extra for extra in metadata if isinstance(extra, Doc)), Doc(""))
-
-
-TakesSettings = TypeVar("TakesSettings", bound=Callable[..., Any])
-_LAST = "progress"  # the parameter that comes after the settings
-
-
-def takes_settings(function: TakesSettings, *kinds: type) -> TakesSettings:
-    """List every setting in the signature and docstring of a function, or class, that takes ``**settings``.
-
-    Settings come after the function's own parameters, but before ``progress``. Lists other than :class:`Settings` are
-    given by their dataclasses.
-    """
-    call: Any = vars(function).get("__init__", function)
-    settings = [setting for kind in kinds or (Settings,) for setting in fields(kind)]
-    signature = inspect.signature(call)
-    own = [one for one in signature.parameters.values() if one.kind is not inspect.Parameter.VAR_KEYWORD]
-    listed = [
-        inspect.Parameter(
-            setting.name,
-            inspect.Parameter.KEYWORD_ONLY,
-            default=setting_default(setting),
-            annotation=setting_type(setting),
-        )
-        for setting in settings
-    ]
-    first = [one for one in own if one.name != _LAST]
-    last = [one for one in own if one.name == _LAST]
-    full = signature.replace(parameters=[*first, *listed, *last])
-    call.__signature__ = full
-    if function.__doc__:
-        function.__doc__ = _with_settings(inspect.cleandoc(function.__doc__), settings)
-    return function
-
-
-def _with_settings(doc: str, settings: Sequence["Field[Any]"]) -> str:
-    """A docstring whose section Parameters, if it has one, lists the settings too."""
-    lines = doc.split("\n")
-    underlines = [at for at, line in enumerate(lines) if line and set(line) == {"-"}]
-    begin = next((at for at in underlines if lines[at - 1] == "Parameters"), None)
-    if begin is None:
-        return doc
-    end = next((at - 1 for at in underlines if at > begin), len(lines))
-    end = next((at for at in range(begin, end) if lines[at].split(" ")[0] == _LAST), end)
-    entries = [
-        f"{setting.name} : {_type_text(setting)}\n"
-        + textwrap.fill(setting_doc(setting), 116, initial_indent="    ", subsequent_indent="    ")
-        for setting in settings
-    ]
-    before, after = "\n".join(lines[:end]).rstrip(), lines[end:]
-    if after and not after[0].startswith(_LAST):
-        after = ["", *after]
-    return "\n".join([before, *entries, *after]).rstrip()
-
-
-def _type_text(setting: "Field[Any]") -> str:
-    """A setting's type and default as numpydoc has them: ``{"zero", "error"}, default "zero"``."""
-    doc, kind, default = _doc(setting), setting_type(setting), setting_default(setting)
-    text = doc.type or " or ".join(_type_name(one) for one in _members(kind) if one is not NoneType)
-    return f"{text}, optional" if default is None else f"{text}, default {doc.default or _quoted(default)}"
-
-
-def _type_name(kind: Any) -> str:
-    if get_origin(kind) is Literal:
-        return "{" + ", ".join(map(_quoted, get_args(kind))) + "}"
-    return str(getattr(kind, "__name__", kind))
-
-
-def _quoted(value: Any) -> str:
-    return repr(value).replace("'", '"')
-
-
-def _members(kind: Any) -> tuple[Any, ...]:
-    """The types of a union; of any other type, itself."""
-    return get_args(kind) if get_origin(kind) in (Union, UnionType) else (kind,)
+def takes_settings(function: TakesSettings) -> TakesSettings:
+    """List every setting in the signature and docstring of a function, or class, that takes ``**settings``."""
+    return with_settings_listed(function, Settings)
 
 
 _WORDS: dict[Any, str] = {str: "text", int: "an integer", float: "a number", bool: "True or False"}
@@ -366,7 +263,7 @@ def _check(name: str, value: Any, kind: Any) -> None:
     if get_origin(kind) is Literal:
         require_choice(name, value, get_args(kind))
         return
-    kinds = _members(kind)
+    kinds = union_members(kind)
     simple = [one for one in kinds if one in _WORDS]
     if len(simple) + (NoneType in kinds) < len(kinds) or (value is None and NoneType in kinds):
         return

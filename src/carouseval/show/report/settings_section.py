@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any
 
-from carouseval.evaluation.settings import Settings, setting_doc
+from carouseval.evaluation.setting_fields import setting_doc
+from carouseval.evaluation.settings import Settings
 from carouseval.evaluation.tally import COUNTS
 from carouseval.metrics.grid import page_size_text
 from carouseval.show.report.document import Block, Folded, Paragraph, Section, TableBlock

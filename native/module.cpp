@@ -1,8 +1,11 @@
 // The one door from Python into the kernels. What could make a kernel read past its arrays or count past its integers
 // is checked here: shapes, offsets, sizes, and weights, which are sorted.
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 #include "arrays.h"
 #include "kernels.h"
@@ -73,24 +76,58 @@ Pages<T> pages_of(const Array& relevance, const In<double, 2>& weights, Gain gai
           as_list};
 }
 
+// What is divided by an ideal. The two are summed in different orders and may differ by rounding where they are equal,
+// so a score within 2^-48 of 1 is 1; NaN where both are 0.
+double ratio_of(double total, double best) { return total > 0 && total >= best * (1 - 0x1p-48) ? 1.0 : total / best; }
+
+Out<double> ratio(In<double, 1> total, In<double, 1> best) {
+  const size_t count = total.shape(0);
+  require(best.shape(0) == count, "total and best must have as many values");
+  Uninitialized<double> ratios(count);
+  for (size_t p = 0; p < count; ++p) ratios.data()[p] = ratio_of(total.data()[p], best.data()[p]);
+  return to_numpy(std::move(ratios), {count});
+}
+
+// The page with the largest 2DCG and its largest relevance, or -infinity where no cell holds an item.
+template <class T>
+std::pair<size_t, double> top_page(const Pages<T>& pages, const double* dcg) {
+  const size_t page = size_t(std::max_element(dcg, dcg + pages.count) - dcg);
+  const int64_t cells = int64_t(pages.rows) * pages.cols;
+  double largest = -std::numeric_limits<double>::infinity();
+  for (const T *at = pages.relevance + int64_t(page) * cells, *end = at + cells; at < end; ++at)
+    largest = double(*at) > largest ? double(*at) : largest;  // NaN is not
+  return {page, largest};
+}
+
 nb::tuple score(Relevance relevance, In<double, 2> weights, Gain gain, Ideal ideal, bool as_list, int threads) {
-  const size_t count = relevance.shape(0), best_count = ideal == Ideal::kNone ? 0 : count;
-  Uninitialized<double> dcg(count), best(best_count);
+  const size_t count = relevance.shape(0), kinds = ideal == Ideal::kNone ? 1 : 3;
+  Uninitialized<double> sums(kinds * count);  // in one array: for a single page, each would take as long as a sum
+  double *dcg = sums.data(), *best = dcg + count;
+  int64_t bad = kNoAnswer;
+  bool finite = true;
+  std::pair<size_t, double> top{0, 0.0};
   const auto run = [&](auto kernel, auto pages) {
-    return parallel_for(pages.count, piece_for(int64_t(pages.rows) * pages.cols), threads,
-                        [&](Pieces& pieces) { return kernel(pages, pieces, dcg.data(), best.data()); });
+    bad = parallel_for(pages.count, piece_for(int64_t(pages.rows) * pages.cols), threads,
+                       [&](Pieces& pieces) { return kernel(pages, pieces, dcg, best); });
+    if (bad != kNoAnswer || count == 0) return;
+    top = top_page(pages, dcg);
+    finite = std::isfinite(dcg[top.first]);
+    if (ideal == Ideal::kNone) return;
+    for (size_t p = 0; p < count; ++p) {
+      finite &= std::isfinite(best[p]);
+      best[count + p] = ratio_of(dcg[p], best[p]);
+    }
   };
-  int64_t bad;
   if (relevance.dtype() == nb::dtype<double>())
-    bad = run(active->score_f64, pages_of<double>(relevance, weights, gain, ideal, as_list));
+    run(active->score_f64, pages_of<double>(relevance, weights, gain, ideal, as_list));
   else if (relevance.dtype() == nb::dtype<float>())
-    bad = run(active->score_f32, pages_of<float>(relevance, weights, gain, ideal, as_list));
+    run(active->score_f32, pages_of<float>(relevance, weights, gain, ideal, as_list));
   else if (relevance.dtype() == nb::dtype<uint8_t>())
-    bad = run(active->score_u8, pages_of<uint8_t>(relevance, weights, gain, ideal, as_list));
+    run(active->score_u8, pages_of<uint8_t>(relevance, weights, gain, ideal, as_list));
   else if (relevance.dtype() == nb::dtype<int64_t>())
-    bad = run(active->score_i64, pages_of<int64_t>(relevance, weights, gain, ideal, as_list));
+    run(active->score_i64, pages_of<int64_t>(relevance, weights, gain, ideal, as_list));
   else throw nb::type_error("relevance must be float64, float32, uint8 or int64");
-  return nb::make_tuple(to_numpy(std::move(dcg), {count}), to_numpy(std::move(best), {best_count}), bad);
+  return nb::make_tuple(to_numpy(std::move(sums), {kinds, count}), finite, top.first, top.second, bad);
 }
 
 nb::tuple gains(In<double, 1> relevance, Gain gain, int threads) {
@@ -216,8 +253,11 @@ NB_MODULE(_native, m) {
       .value("BASELINE", InstructionSet::kBaseline)
       .value("AVX2", InstructionSet::kAvx2);
 
-  m.def("score", &score, "relevance"_a, "weights"_a, "gain"_a, "ideal"_a, "as_list"_a, "threads"_a,
-        "2DCG and ideal of every page, and the first bad cell or -1.");
+  m.def(
+      "score", &score, "relevance"_a, "weights"_a, "gain"_a, "ideal"_a, "as_list"_a, "threads"_a,
+      "2DCG of every page and, if there is an ideal, that and their ratio; whether all sums are finite; the page with "
+      "the largest 2DCG and its largest relevance; and the first bad cell or -1.");
+  m.def("ratio", &ratio, "total"_a, "best"_a, "Total over best, 1 where they are equal but for rounding.");
   m.def("gains", &gains, "relevance"_a, "gain"_a, "threads"_a, "The gain of every cell, and the first bad cell or -1.");
   m.def("layout", &layout, "relevance"_a, "weights"_a, "gain"_a, "ideal"_a, "threads"_a,
         "Ideal pages: the source (row, col) of every cell, or -1; and the first bad cell or -1.");

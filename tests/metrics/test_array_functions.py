@@ -6,6 +6,7 @@ import pickle
 import subprocess
 import sys
 import threading
+from pathlib import Path
 from typing import Any
 
 import ir_measures
@@ -17,6 +18,7 @@ from hypothesis.extra import numpy as hnp
 from sklearn.metrics import dcg_score, ndcg_score
 
 import carouseval as cv
+from carouseval import _native
 from carouseval.metrics.choices import GainName
 from tests import oracles
 
@@ -294,7 +296,7 @@ def test_threads_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     for bad in ("0", "-1", "two", "1.5"):
         monkeypatch.setenv("CAROUSEVAL_THREADS", bad)
         with pytest.raises(cv.ParameterError, match=f"CAROUSEVAL_THREADS must be .* found '{bad}'"):
-            cv.dcg2d([[1]])
+            cv.dcg2d([[[1]], [[1]]])  # a single page needs one thread, whatever is set
     with pytest.raises(cv.ParameterError, match=r"threads must be an integer of at least 1, found 0\."):
         cv.dcg2d([[1]], threads=0)
 
@@ -464,3 +466,35 @@ def test_grids_from_pickles_cannot_spoil_others() -> None:
 def test_the_kind_of_ideal_is_checked() -> None:
     with pytest.raises(cv.ParameterError, match=r"ideal must be .* found 'categorie'\. Did you mean 'category'\?"):
         cv.ideal_dcg2d([[1]], ideal="categorie")  # type: ignore[call-overload]
+
+
+def test_what_a_name_stands_for_may_change(tmp_path: Path) -> None:
+    """Weights are kept by the name of their discount, but not past what changes it."""
+    page, table = [[0.0, 1.0]], tmp_path / "weights.json"
+    for weight in (0.5, 0.25):
+
+        @cv.discounts.register_discount("d_test_kept")
+        class Kept(cv.discounts.Discount):
+            def weights(self, grid: cv.Grid) -> Any:
+                return np.full(grid.shape, weight)  # noqa: B023 - called before the next turn
+
+        cv.discounts.save(cv.discounts.Empirical([[1.0, weight]]), table)
+        assert cv.dcg2d(page, "d_test_kept") == cv.ideal_dcg2d(page, "d_test_kept") == weight
+        assert cv.dcg2d(page, f"@{table}") == cv.dcg2d(page, f" @{table} ") == weight
+    for grid, cutoff in ((None, None), (None, (1, 1)), (cv.Grid(1, 2, page_size=1), None), (cv.Grid(3, 4), "1x1")):
+        for name in ("d_a", "d_rpd", "d_rpd(mu=0.5)"):
+            assert cv.dcg2d(page, name, grid, cutoff=cutoff) == cv.dcg2d(
+                page, cv.discounts.parse(name), grid, cutoff=cutoff
+            )
+    with pytest.raises(cv.ParameterError, match="cutoff: rows must be an integer"):
+        cv.dcg2d(page, cutoff=(True, 1))  # equal to (1, 1), whose weights are kept by now
+
+
+@pytest.mark.parametrize("best", [0.0, 1.0, 3.0])
+def test_a_ratio_is_1_where_sums_differ_by_rounding(best: float) -> None:
+    near = best * (1 - np.array([0, 2.0**-52, 2.0**-49, 2.0**-48, 2.0**-47, 0.5, 1]))
+    total = np.array([*near, 2 * best, np.nan])
+    with np.errstate(invalid="ignore"):
+        expected = np.where((total > 0) & (total >= best * (1 - 2.0**-48)), 1.0, total / best)
+    np.testing.assert_array_equal(_native.ratio(total, np.full(len(total), best)), expected)
+    assert (expected == 1).sum() == (5 if best else 0)

@@ -84,6 +84,11 @@ def score(rng: Generator) -> Arguments:
     }
 
 
+def ratio(rng: Generator) -> Arguments:
+    count = size(rng)
+    return {"total": numbers(rng, count), "best": numbers(rng, count)}
+
+
 def layout(rng: Generator) -> Arguments:
     arguments = score(rng)
     del arguments["as_list"]
@@ -353,7 +358,7 @@ STREAMS = ("text_hashes", "scan_json")  # what they are given can be read once
 MAKERS: dict[str, Callable[[Generator], Arguments]] = {
     made.__name__: made
     for made in (
-        score, layout, candidate_ideals, first_occurrence_ideals, correlations, draw_pairs, sign_sums,
+        score, ratio, layout, candidate_ideals, first_occurrence_ideals, correlations, draw_pairs, sign_sums,
         resampled_sums, scan_chains,
         page_runs, shown_carousels, read_pages, score_hits, gather_candidates, largest_first,
         order_within, judged_twice, text_hashes, scan_json,

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import Any, overload
 
-from carouseval.metrics.cutoffs import PageCutoff, parse_cutoff
+from carouseval.metrics.cutoffs import PageCutoff
 from carouseval.metrics.dcg import DCG2D, N2DCG, N2DCGCat
-from carouseval.metrics.discount_base import Discount, as_discount
+from carouseval.metrics.discount_base import Discount
 from carouseval.metrics.gains import Gain
 from carouseval.metrics.grid import Array, Grid
+from carouseval.metrics.metric_base import Metric
+from carouseval.metrics.page_stack import stack_pages
 from carouseval.metrics.relevance import ManyPages, OnePage, Relevance, UnknownPages
 
 
@@ -107,8 +109,7 @@ def dcg2d(
     ----------
     Kang, de Leon-Martinez, de Rijke, Oosterhuis. Revisiting N2DCG. CIKM 2026.
     """
-    score: float | Array = DCG2D(as_discount(discount), parse_cutoff(cutoff))(relevance, grid, gain, threads=threads)
-    return score
+    return _score(DCG2D, relevance, discount, grid, gain, cutoff, threads)
 
 
 @overload
@@ -207,8 +208,7 @@ def n2dcg_cat(
     ----------
     Kang, de Leon-Martinez, de Rijke, Oosterhuis. Revisiting N2DCG. CIKM 2026.
     """
-    score: float | Array = N2DCGCat(as_discount(discount), parse_cutoff(cutoff))(relevance, grid, gain, threads=threads)
-    return score
+    return _score(N2DCGCat, relevance, discount, grid, gain, cutoff, threads)
 
 
 @overload
@@ -301,5 +301,19 @@ def n2dcg(
     Ferrari Dacrema, Felicioni, Cremonesi. Offline Evaluation of Recommender Systems in a User Interface With Multiple
     Carousels. Frontiers in Big Data, 2022.
     """
-    score: float | Array = N2DCG(as_discount(discount), parse_cutoff(cutoff))(relevance, grid, gain, threads=threads)
-    return score
+    return _score(N2DCG, relevance, discount, grid, gain, cutoff, threads)
+
+
+def _score(
+    metric: type[Metric],
+    relevance: Relevance,
+    discount: str | Discount,
+    grid: Grid | None,
+    gain: Gain,
+    cutoff: PageCutoff,
+    threads: int | None,
+) -> float | Array:
+    """What the metric gives when called, without making one: that would take as long as scoring a page."""
+    stack = stack_pages(relevance, gain)
+    weights = stack.weights(discount, grid, cutoff)
+    return stack.unstacked(stack.score(weights, metric.ideal, threads=threads)[-1])

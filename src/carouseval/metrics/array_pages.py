@@ -5,12 +5,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from carouseval.metrics.choices import IdealName
 from carouseval.metrics.grid import Array, Grid, IntArray
 from carouseval.metrics.page_stack import Stack
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(slots=True, eq=False)
 class ArrayPages:
     """A stack of pages on a grid; see :class:`carouseval.metrics.metric_base.Pages`."""
 
@@ -22,11 +21,8 @@ class ArrayPages:
         return len(self.stack.relevance)
 
     def gain_sum(self, weights: Array, *, by_rank: bool = False, once: bool = False) -> Array:
-        return self.stack.score(weights, by_rank=by_rank, threads=self.threads)[0]
-
-    def sum_and_ideal(self, weights: Array, ideal: IdealName, *, by_rank: bool = False) -> tuple[Array, Array]:
-        """The same, and the largest sum that each page's items could reach."""
-        return self.stack.score(weights, ideal, by_rank, self.threads)
+        sums: Array = self.stack.score(weights, "none", by_rank, self.threads)[0]
+        return sums
 
     def gains(self, weights: Array) -> Iterator[Array]:
         return iter(self.stack.gains_on(self.grid, self.threads))

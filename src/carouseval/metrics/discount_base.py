@@ -174,6 +174,7 @@ def check_weights(discount: Discount, grid: Grid, weights: Any) -> Array:
 
 
 _classes: dict[str, type[Discount]] = {}
+registrations: int = 0  # how many there were: what is kept by the name of a discount holds until the next
 _tables: dict[str, Discount] = {}  # d_emp by name
 _T = TypeVar("_T", bound=type[Discount])
 _D = TypeVar("_D", bound=Discount)
@@ -181,6 +182,7 @@ _D = TypeVar("_D", bound=Discount)
 
 @functools.lru_cache(maxsize=1024)
 def _parse(text: str) -> Discount:
+    check_name("discount", text)
     match = _SYNTAX.fullmatch(text)
     if brackets := unmatched_brackets(text):
         raise ParseError(f"discount {quoted(text)}: {brackets}. Write it as in d_rpd(mu=0.5).")
@@ -278,6 +280,8 @@ def register_discount(symbol: str) -> Callable[[_T], _T]:
             raise ParameterError(f"register_discount: {cls.__name__} must be a frozen dataclass; leave @dataclass out.")
         frozen = cls if "__dataclass_fields__" in vars(cls) else dataclass(frozen=True, repr=False)(cls)
         frozen.symbol = symbol
+        global registrations
+        registrations += 1
         _classes[symbol] = frozen
         _parse.cache_clear()
         return frozen
@@ -333,12 +337,13 @@ def parse(text: str) -> Discount:
     """
     if not isinstance(text, str):
         raise ParseError(f"a discount's name is text such as 'd_rpd', found {quoted(text)}.")
-    check_name("discount", text)
-    if text.lstrip().startswith("@"):
+    text = text.strip()
+    if text.startswith("@"):
         from carouseval.metrics.discount_files import load
 
-        return load(text.strip()[1:])
-    return _parse(text.strip())
+        check_name("discount", text)
+        return load(text[1:])
+    return _parse(text)
 
 
 def as_discount(discount: str | Discount) -> Discount:

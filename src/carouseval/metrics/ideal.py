@@ -13,8 +13,8 @@ import numpy as np
 
 from carouseval import _native
 from carouseval.metrics.choices import IdealName
-from carouseval.metrics.cutoffs import PageCutoff, page_weights, parse_cutoff
-from carouseval.metrics.discount_base import Discount, as_discount
+from carouseval.metrics.cutoffs import PageCutoff
+from carouseval.metrics.discount_base import Discount
 from carouseval.metrics.gains import Gain
 from carouseval.metrics.grid import Array, Grid, IntArray
 from carouseval.metrics.page_stack import KERNEL_IDEALS, stack_pages, thread_count
@@ -117,7 +117,7 @@ def ideal_dcg2d(
     Kang, de Leon-Martinez, de Rijke, Oosterhuis. Revisiting N2DCG. CIKM 2026.
     """
     stack = stack_pages(relevance, gain)
-    weights = page_weights(as_discount(discount), stack.grid(grid), parse_cutoff(cutoff))
+    weights = stack.weights(discount, grid, cutoff)
     return stack.unstacked(stack.score(weights, require_choice("ideal", ideal, IDEALS), threads=threads)[1])
 
 
@@ -173,7 +173,7 @@ def ideal_layout(
            [1, 0, 0]])
     """
     stack = stack_pages(relevance, gain)
-    weights = page_weights(as_discount(discount), stack.grid(grid), parse_cutoff(cutoff))
+    weights = stack.weights(discount, grid, cutoff)
     pages = stack.relevance.astype(np.float64, copy=False)
     kind = KERNEL_IDEALS[require_choice("ideal", ideal, IDEALS)]
     try:

@@ -14,6 +14,7 @@ from typing import Any, ClassVar, Literal, Protocol, TypeAlias, TypeVar, datacla
 import numpy as np
 from numpy.typing import NDArray
 
+from carouseval import _native
 from carouseval.errors import DataError, ParameterError, ParseError
 from carouseval.metrics.array_pages import ArrayPages
 from carouseval.metrics.choices import IdealName
@@ -306,26 +307,16 @@ class Metric:
         stack = stack_pages(relevance, gain if self.gain is None else self.gain)
         if self.binary:
             stack = stack.with_gains(self.item_gains(stack.gains(threads)))
-        pages = ArrayPages(stack, stack.grid(grid), threads)
-        return stack.unstacked(self._array_scores(pages))
+        return stack.unstacked(self._array_scores(ArrayPages(stack, stack.grid(grid), threads)))
 
     def _array_scores(self, pages: ArrayPages) -> Array:
         """Scores of pages from arrays; a metric with an ideal divides by that of each page's own items."""
         weights = self.weights(pages.grid)
-        if self.ideal == "none":
-            return self.values(pages, weights)
-        total, best = pages.sum_and_ideal(weights, self.ideal, by_rank=self.by_rank)
-        return ratio(total if self.linear else self.values(pages, weights), best)
-
-
-def ratio(total: Array, best: Array) -> Array:
-    """Score over ideal; NaN where the ideal is 0.
-
-    The two are summed in different orders and may differ by rounding where they are equal, so a score within 2^-48 of
-    1 is 1.
-    """
-    with np.errstate(invalid="ignore"):
-        return np.where((total > 0) & (total >= best * (1 - 2.0**-48)), 1.0, total / best)
+        values = None if self.linear else self.values(pages, weights)
+        if values is not None and self.ideal == "none":
+            return values
+        sums = pages.stack.score(weights, self.ideal, self.by_rank, pages.threads)
+        return sums[-1] if values is None else _native.ratio(values, sums[1])  # the last are sums or their ratios
 
 
 def occupied_cells(pages: Pages, view: NDArray[np.bool_]) -> IntArray:

@@ -1,5 +1,6 @@
 """Pages stacked in one array that the kernels can read, with checks of shape, values and threads."""
 
+import functools
 import os
 from dataclasses import dataclass
 from typing import Any, Literal, NoReturn
@@ -9,7 +10,10 @@ from numpy.typing import NDArray
 
 from carouseval import _native
 from carouseval.errors import DataError, ParameterError, warn
+from carouseval.metrics import discount_base
 from carouseval.metrics.choices import IdealName
+from carouseval.metrics.cutoffs import PageCutoff, page_weights, parse_cutoff
+from carouseval.metrics.discount_base import Discount, as_discount
 from carouseval.metrics.gains import KERNEL_GAINS, LARGEST_GRADE, Gain, apply_function, check_gain, large_gain
 from carouseval.metrics.grid import MOST_CELLS, Array, Grid, grid_text, resized
 from carouseval.metrics.relevance import PAGE_HINT, Relevance, relevance_array
@@ -27,7 +31,7 @@ _SCALE = 2.0**-64  # a power of two: sums of smaller gains have the same digits
 _MOST_THREADS, _MOST_ROWS = 1024, 10_000
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True)  # not frozen, which would take as long as all else here together
 class Stack:
     """Pages in one contiguous array, ``(pages, rows, cols)``, and the leading shape they came with."""
 
@@ -41,15 +45,16 @@ class Stack:
 
     def grid(self, grid: Grid | None) -> Grid:
         """The grid to use: the array's shape when none is given; a page must fit into a given one."""
-        rows, cols = self.relevance.shape[1:]
-        if grid is None:
-            return Grid(rows, cols)
-        if not isinstance(grid, Grid):
-            raise ParameterError(f"grid must be a carouseval.Grid or None, found {type(grid).__name__}.")
-        if rows > grid.rows or cols > grid.cols:
-            larger = grid_text(resized(grid, max(rows, grid.rows), max(cols, grid.cols)))
-            raise DataError(f"relevance: a page of {rows}x{cols} does not fit the {grid} grid. Use grid={larger}.")
-        return grid
+        _, rows, cols = self.relevance.shape
+        return _grid_of_pages(rows, cols, grid)
+
+    def weights(self, discount: str | Discount, grid: Grid | None, cutoff: PageCutoff) -> Array:
+        """A discount's weights on the grid, 0 beyond the cutoff."""
+        size = parse_cutoff(cutoff)
+        if isinstance(discount, str) and "@" not in discount:  # a file may change
+            _, rows, cols = self.relevance.shape
+            return _named_weights(discount, rows, cols, grid, size, discount_base.registrations)
+        return page_weights(as_discount(discount), self.grid(grid), size)
 
     def score(
         self,
@@ -57,32 +62,30 @@ class Stack:
         ideal: IdealName | Literal["none"] = "none",
         by_rank: bool = False,
         threads: int | None = None,
-    ) -> tuple[Array, Array]:
-        """2DCG and the ideal of every page (empty when ``ideal`` is ``"none"``)."""
-        kind, workers = KERNEL_IDEALS[ideal], thread_count(threads)
-        dcg, best, bad = _native.score(self.relevance, weights, self.gain, kind, by_rank, workers)
+    ) -> Array:
+        """2DCG of every page, in one row; with an ideal, that in the next and their ratio in the last."""
+        kind = KERNEL_IDEALS[ideal]
+        workers = 1 if threads is None and not self.leading else thread_count(threads)
+        sums, finite, top, largest, bad = _native.score(self.relevance, weights, self.gain, kind, by_rank, workers)
         if bad >= 0:
             self.refuse(bad)
-        large = np.flatnonzero(~(np.isfinite(dcg) & np.isfinite(best if len(best) else dcg)))
-        if len(large):  # the kernels stop short of the largest float: score smaller gains, and enlarge the sums
+        if not finite:  # the kernels stop short of the largest float: score smaller gains, and enlarge the sums
+            large = np.flatnonzero(~np.isfinite(sums[:2]).all(axis=0))
             pages = np.ascontiguousarray(self.scaled_gains(threads)[large])
-            sums = _native.score(pages, weights, _native.Gain.LINEAR, kind, by_rank, workers)[:2]
+            small = _native.score(pages, weights, _native.Gain.LINEAR, kind, by_rank, workers)[0]
             with np.errstate(over="ignore"):
-                for values, small in zip((dcg, best), sums, strict=True):
-                    if len(values):
-                        values[large] = small / _SCALE
-            for values in (dcg, best):
+                sums[:2, large] = small[:2] / _SCALE
+            for values in sums[:2]:
                 if not np.isfinite(values).all():
                     self.refuse_overflow(int(np.flatnonzero(~np.isfinite(values))[0]))
-        if self.gain == _native.Gain.EXP2 and len(dcg):
-            self._warn_of_large_gains(int(np.argmax(dcg)))
-        return dcg, best
-
-    def _warn_of_large_gains(self, page: int) -> None:
-        """Warn if the page of the largest 2DCG has a relevance that is no grade; to look at all pages would be slow."""
-        largest = np.nanmax(self.relevance[page], initial=0)
-        if largest > LARGEST_GRADE:
-            warn(f"{self._name(page)}: the largest relevance is {largest:g}, and {large_gain(float(largest))}")
+            if ideal != "none":
+                sums[2] = _native.ratio(sums[0], sums[1])
+            top = int(np.argmax(sums[0]))
+            largest = float(np.nanmax(self.relevance[top]))
+        # looked for on the page of the largest 2DCG alone: to look at all pages would be slow
+        if largest > LARGEST_GRADE and self.gain == _native.Gain.EXP2:
+            warn(f"{self._name(top)}: the largest relevance is {largest:g}, and {large_gain(largest)}")
+        return sums
 
     def gains(self, threads: int | None = None) -> Array:
         """The gain of every cell, NaN where it holds nothing."""
@@ -133,6 +136,28 @@ class Stack:
         return f"relevance[{index}]" if index else "relevance"
 
 
+def _grid_of_pages(rows: int, cols: int, grid: Grid | None) -> Grid:
+    if grid is None:
+        return _grid_of_shape(rows, cols)
+    if not isinstance(grid, Grid):
+        raise ParameterError(f"grid must be a carouseval.Grid or None, found {type(grid).__name__}.")
+    if rows > grid.rows or cols > grid.cols:
+        larger = grid_text(resized(grid, max(rows, grid.rows), max(cols, grid.cols)))
+        raise DataError(f"relevance: a page of {rows}x{cols} does not fit the {grid} grid. Use grid={larger}.")
+    return grid
+
+
+_grid_of_shape = functools.lru_cache(maxsize=256)(Grid)  # whose checks take as long as scoring a page
+
+
+@functools.lru_cache(maxsize=256)
+def _named_weights(
+    discount: str, rows: int, cols: int, grid: Grid | None, cutoff: tuple[int, int] | None, registrations: int
+) -> Array:
+    """Weights by name, as long as no discount is registered anew."""
+    return page_weights(as_discount(discount), _grid_of_pages(rows, cols, grid), cutoff)
+
+
 def stack_pages(relevance: Relevance, gain: Gain) -> Stack:
     """Check relevances and lay them out for the kernels; copies only what has the wrong type or order."""
     check_gain(gain)
@@ -140,27 +165,29 @@ def stack_pages(relevance: Relevance, gain: Gain) -> Stack:
         pages = relevance_array(relevance)
     except RecursionError:
         raise DataError(f"relevance: the lists are nested too deeply. {PAGE_HINT}.") from None
-    if pages.ndim < 2:
-        raise DataError(f"relevance has shape {pages.shape}. {PAGE_HINT}; one carousel is (1, cols).")
-    if pages.shape[-1] == 0 or pages.shape[-2] == 0:
-        raise DataError(f"relevance has shape {pages.shape}: a page without cells. {PAGE_HINT}.")
-    rows, cols = pages.shape[-2:]
+    shape = pages.shape
+    if len(shape) < 2:
+        raise DataError(f"relevance has shape {shape}. {PAGE_HINT}; one carousel is (1, cols).")
+    if 0 in shape[-2:]:
+        raise DataError(f"relevance has shape {shape}: a page without cells. {PAGE_HINT}.")
+    rows, cols = shape[-2:]
     if rows > _MOST_ROWS or rows * cols > MOST_CELLS:
         raise DataError(
             f"relevance: a page of {rows}x{cols}; pages have at most {_MOST_ROWS:,} rows and {MOST_CELLS:,} cells."
         )
-    leading = pages.shape[:-2]
+    leading = shape[:-2]
     if callable(gain):
         plain = pages.astype(np.float64)
         bad = (plain < 0) | np.isinf(plain)
         if bad.any():
             Stack(plain.reshape(-1, rows, cols), leading, _native.Gain.LINEAR).refuse(int(np.flatnonzero(bad)[0]))
         pages, gain = apply_function(gain, plain), "linear"
-    if pages.dtype == np.bool_:
-        pages = pages.view(np.uint8)
-    elif pages.dtype not in _NATIVE:
-        pages = pages.astype(np.float32 if np.can_cast(pages.dtype, np.float32) else np.float64)
-    return Stack(np.ascontiguousarray(pages).reshape(-1, *pages.shape[-2:]), leading, KERNEL_GAINS[gain])
+    if pages.dtype not in _NATIVE:
+        if pages.dtype == np.bool_:
+            pages = pages.view(np.uint8)
+        else:
+            pages = pages.astype(np.float32 if np.can_cast(pages.dtype, np.float32) else np.float64)
+    return Stack(np.ascontiguousarray(pages).reshape(-1, rows, cols), leading, KERNEL_GAINS[gain])
 
 
 def thread_count(threads: int | None) -> int:

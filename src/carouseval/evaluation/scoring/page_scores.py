@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from carouseval import _native
 from carouseval.evaluation.reading.ids import Codes
 from carouseval.metrics.grid import Array
-from carouseval.metrics.metric_base import ratio
 
 _SEVERAL_EPSILONS = 1e-12  # a bound this close to the best page differs by rounding alone
 
@@ -62,7 +62,7 @@ class MetricScores:
     def score(self) -> Array:
         """The value over the ideal, 0 where that is 0; the value itself where there is none."""
         with np.errstate(divide="ignore", invalid="ignore"):
-            shares = np.where(self.above, self.value / self.ideal, ratio(self.value, self.ideal))
+            shares = np.where(self.above, self.value / self.ideal, _native.ratio(self.value, self.ideal))
         return np.where(np.isnan(self.ideal), self.value, np.where(self.ideal > 0, shares, 0.0))
 
 

@@ -2,12 +2,15 @@
 PYTHON ?= python3
 REQUIRE_ALL ?=
 MUTANTS ?=
+PART ?=
 BIN := .venv/bin
+LOWEST := build/lowest
+SANITIZED := build/sanitize$(if $(CAROUSEVAL_DEEP),-deep)
 SOURCES := $(shell find src native -type f -not -name '*.pyc') CMakeLists.txt pyproject.toml README.md
 READY := .venv/.ready
 INSTALLED := .venv/.installed
 
-.PHONY: demo test test-lowest check sanitize mutants bench pictures format clean
+.PHONY: demo environments test test-deep test-lowest check sanitize mutants bench pictures format clean
 
 demo: $(INSTALLED)
 	$(BIN)/carouseval score examples/page.csv
@@ -22,9 +25,16 @@ demo: $(INSTALLED)
 		--by device --baseline prod --out out/report.html
 	@echo "Open out/report.html in a browser: it is the report of this comparison."
 
+environments: $(INSTALLED) $(LOWEST)/.installed $(SANITIZED)/.built
+
 test: check
 	$(BIN)/python -m pytest -q --doctest-modules --pyargs carouseval
 	$(BIN)/python -m pytest -n auto --dist loadgroup $(if $(REQUIRE_ALL),--require-all) tests
+
+# Whatever takes longer than the gate may, in parts of at most an hour (PART="mutants fuzz" runs these); tests/deep.py lists
+# them, and tests/DEEP.md has what ran last.
+test-deep: $(INSTALLED) $(LOWEST)/.installed
+	$(BIN)/python -m tests.deep $(PART)
 
 define lint
 $(1)/ruff check .
@@ -38,29 +48,28 @@ check: $(INSTALLED)
 	$(BIN)/mypy
 
 # Every direct dependency at the lowest version that pyproject.toml declares, in an environment of its own. All need wheels for
-# PYTHON: try make test-lowest PYTHON=python3.11. Left out, besides slow tests: type checkers, which read the annotations of the
-# libraries, and files that were made with constraints.txt (pictures name the version of Vega-Lite; of several ideal pages, last
-# digits choose one).
-LOWEST := build/lowest
+# PYTHON: try make test-lowest PYTHON=python3.11. The gate runs what versions can break: tables, reading, the command line, show
+# and Spark. Never run: type checkers, which read the annotations of the libraries, and files that were made with
+# constraints.txt (pictures name the version of Vega-Lite; of several ideal pages, last digits choose one).
+LOWEST_TESTS ?= $(wildcard tests/test_*table*.py tests/test_*file*.py) tests/evaluation/test_odd_inputs.py \
+	tests/evaluation/test_evaluate.py tests/building tests/cli tests/show tests/spark/test_evaluate.py
 test-lowest: $(LOWEST)/.installed
 	$(LOWEST)/bin/python -m pip freeze --requirement $(LOWEST)/constraints.txt | sed '/^##/,$$d'
 	$(call lint,$(LOWEST)/bin)
 	$(LOWEST)/bin/python -m pytest -q --doctest-modules --pyargs carouseval
-	$(LOWEST)/bin/python -m pytest -q -n auto --dist loadgroup -m "not slow" --ignore tests/test_pictures.py \
-		--deselect tests/test_examples.py::test_home_pages_are_those_the_command_writes tests
+	$(LOWEST)/bin/python -m pytest -q -n auto --dist loadgroup --ignore tests/test_pictures.py --ignore tests/test_typing.py \
+		--deselect tests/test_examples.py::test_home_pages_are_those_the_command_writes $(LOWEST_TESTS)
 
 # The kernels' own tests with a module that watches memory and arithmetic, on Linux with GCC. ASan wants to be loaded first,
 # and memory of Python's to come from malloc, where it can see it. What CPython keeps until it exits is no leak of ours, and
 # pytrec_eval's ways of freeing memory are its own.
-SANITIZED := build/sanitize
-sanitize: $(INSTALLED)
-	PATH="$(abspath $(BIN)):$$PATH" cmake -G Ninja -S . -B $(SANITIZED) -DCMAKE_CXX_COMPILER=$(CXX) -DCAROUSEVAL_SANITIZE=ON -DCMAKE_BUILD_TYPE=Debug \
-		-DPython_EXECUTABLE="$(abspath $(BIN))/python" -Dnanobind_DIR="$$($(BIN)/python -m nanobind --cmake_dir)"
-	$(BIN)/cmake --build $(SANITIZED)
+# The gate watches one instruction set, whose kernels take a minute to compile; the deep layer both.
+sanitize: $(INSTALLED) $(SANITIZED)/.built
 	rm -rf $(SANITIZED)/src && cp -R src $(SANITIZED)/src && cp $(SANITIZED)/_native*.so $(SANITIZED)/src/carouseval
+	$(BIN)/python -m tests.kernel_calls $(SANITIZED)/calls.pickle
 	LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-file-name=libubsan.so)" \
 		ASAN_OPTIONS=detect_leaks=0:alloc_dealloc_mismatch=0 UBSAN_OPTIONS=print_stacktrace=1 PYTHONMALLOC=malloc \
-		PYTHONPATH=$(SANITIZED)/src $(BIN)/python tests/sanitize.py
+		PYTHONPATH=$(SANITIZED)/src:. $(BIN)/python tests/sanitize.py $(SANITIZED)/calls.pickle
 
 # Mistakes made on purpose to a copy of the sources, one at a time: a named test must fail for each. MUTANTS="user-* row-*"
 # runs those with such names; all of them are run by hand, and what became of them is written to tests/mutants/RECORD.md.
@@ -122,4 +131,10 @@ $(LOWEST)/.ready: pyproject.toml tests/lowest_versions.py
 $(LOWEST)/.installed: $(LOWEST)/.ready $(SOURCES)
 	$(LOWEST)/bin/python -m pip install --quiet --constraint $(LOWEST)/constraints.txt --no-build-isolation \
 		--config-settings build-dir=$(LOWEST)/native ".[all,dev]"
+	@touch $@
+
+$(SANITIZED)/.built: $(READY) $(wildcard native/*) CMakeLists.txt
+	PATH="$(abspath $(BIN)):$$PATH" cmake -G Ninja -S . -B $(SANITIZED) -DCMAKE_CXX_COMPILER=$(CXX) -DCAROUSEVAL_SANITIZE=ON -DCMAKE_BUILD_TYPE=Debug \
+		$(if $(CAROUSEVAL_DEEP),,-DCAROUSEVAL_HAS_V3=OFF) -DPython_EXECUTABLE="$(abspath $(BIN))/python" -Dnanobind_DIR="$$($(BIN)/python -m nanobind --cmake_dir)"
+	$(BIN)/cmake --build $(SANITIZED)
 	@touch $@

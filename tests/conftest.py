@@ -6,7 +6,10 @@ from collections import Counter
 import pytest
 from hypothesis import HealthCheck, settings
 
-settings.register_profile("seeded", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+from tests.depth import COMMIT, DEEP, FRESH
+
+# in the deep layer examples follow from --hypothesis-seed instead
+settings.register_profile("seeded", derandomize=not DEEP, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("seeded")
 
 REASON = " is not installed"
@@ -16,7 +19,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--require-all", action="store_true", help="fail if a suite is left out for want of a program")
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_report_header() -> list[str]:
+    return [f"deep layer, commit {COMMIT}: fresh seeds from {FRESH}"] * DEEP
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if not DEEP:
+        deep = [item for item in items if item.get_closest_marker("deep")]
+        config.hook.pytest_deselected(items=deep)
+        items[:] = [item for item in items if item not in deep]
     for item in items:
         for mark in item.iter_markers("needs"):
             if shutil.which(mark.args[0]) is None:

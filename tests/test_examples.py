@@ -18,7 +18,6 @@ HOME_README = (HOME_PAGE / "README.md").read_text(encoding="utf-8")
 COMMANDS = re.findall(r"^carouseval (.*)$", HOME_README, flags=re.MULTILINE)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("script", sorted(EXAMPLES.glob("*.py")), ids=lambda path: path.stem)
 def test_examples_run(script: Path, tmp_path: Path) -> None:
     done = subprocess.run([sys.executable, "-W", "error", str(script)], capture_output=True, text=True, cwd=tmp_path)

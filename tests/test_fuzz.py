@@ -9,11 +9,10 @@ import pytest
 
 from tests.fuzz import KINDS, ViolationError, cases, strings
 
-CASES = {"tables": 240, "files": 900, "arrays": 2400, "strings": 3000}
-PARTS = 3
+CASES = {"tables": 60, "files": 300, "arrays": 900, "strings": 1500}  # the deep layer runs many more by the command
+PARTS = 2
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("part", range(PARTS))
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_right_result_or_an_error_of_ours(kind: str, part: int) -> None:

@@ -8,8 +8,6 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.slow
-
 SCRIPT = """
 from typing import Any, assert_type
 
@@ -54,6 +52,18 @@ MISTAKES = {
 }
 LINES = len(SCRIPT.splitlines())
 
+SETTINGS = {
+    'cv.evaluate({}, {}, candidates="displayed", metrics="N2DCG", threads=2)': "",
+    'cv.Evaluator({}, no_relevant="zero").evaluate({})': "",
+    'cv.compare({}, {}, weight="w", test="t", grid={"tv": cv.TV}, by="device")': "",
+    'cv.evaluate({}, {}, candidates="jugded")': "candidates",
+    'cv.explain({}, {}, duplicate="best")': "duplicate",
+    'cv.sensitivity({}, {}, memory="much")': "memory",
+    'cv.check({}, invalid="ignore")': "invalid",
+    'cv.compare({}, {}, correction="bonferroni")': "correction",
+    'cv.evaluate({}, {}, {}, ["N2DCG"])': "Too many positional",
+}
+
 
 @pytest.fixture(scope="module")
 def script(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -61,6 +71,15 @@ def script(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("typing") / "script.py"
     path.write_text(SCRIPT + "".join(f"{line}\n" for line in MISTAKES.values()), encoding="utf-8")
     return path
+
+
+@pytest.fixture(scope="module")
+def mypy_output(script: Path) -> str:
+    """What mypy says of that script and of another, which calls functions with settings; it takes seconds to start."""
+    settings = script.with_name("settings.py")
+    settings.write_text("import carouseval as cv\n" + "".join(f"{call}\n" for call in SETTINGS))
+    command = [sys.executable, "-m", "mypy", "--strict", "--cache-dir=cache"]
+    return run(*command, script.name, settings.name, cwd=script.parent)
 
 
 def run(*command: str, cwd: Path) -> str:
@@ -72,21 +91,22 @@ def run(*command: str, cwd: Path) -> str:
     return process.stdout + process.stderr
 
 
-@pytest.mark.parametrize(
-    ("command", "error"),
-    [
-        pytest.param(
-            (sys.executable, "-m", "mypy", "--strict", "--cache-dir=cache"), r"script\.py:(\d+): error", id="mypy"
-        ),
-        pytest.param((sys.executable, "-m", "pyright"), r"script\.py:(\d+):\d+ - error", id="pyright"),
-    ],
-)
+@pytest.mark.parametrize("checker", ["mypy", "pyright"])
 def test_a_users_script_is_understood_and_every_mistake_in_it_found(
-    script: Path, command: tuple[str, ...], error: str
+    script: Path, mypy_output: str, checker: str
 ) -> None:
-    output = run(*command, script.name, cwd=script.parent)
-    wrong = {int(line) for line in re.findall(error, output)}
+    output = mypy_output
+    if checker == "pyright":
+        output = run(sys.executable, "-m", "pyright", script.name, cwd=script.parent)
+    wrong = {int(line) for line in re.findall(r"script\.py:(\d+):(?:\d+ -)? error", output)}
     assert wrong == set(range(LINES + 1, LINES + len(MISTAKES) + 1)), output
+
+
+def test_mypy_checks_settings_in_a_users_script(mypy_output: str) -> None:
+    for line, (call, said) in enumerate(SETTINGS.items(), 2):
+        told = [text for text in mypy_output.splitlines() if f"settings.py:{line}: error" in text]
+        assert bool(told) == bool(said), (call, mypy_output)
+        assert not told or any(said in text for text in told), (call, told)
 
 
 def test_the_public_interface_is_typed(tmp_path: Path) -> None:

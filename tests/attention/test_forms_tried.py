@@ -112,7 +112,7 @@ def lines(heading: str, column: int = 2) -> dict[str, float]:
     return {re.sub(r"\*\*| \(`d_rcb`\)", "", row[0]): float(row[column]) for row in rows}
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 def test_further_forms_are_as_documented() -> None:
     said = lines("Further forms were tried on the same counts")
     assert list(said) == list(FORMS)

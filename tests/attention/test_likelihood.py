@@ -120,7 +120,7 @@ def drawn_study(model: RowPageBrowsing, grid: cv.Grid, people: int, screens: int
     return Examination("drawn", counts.sum(axis=0), people * screens, None, people, (counts, np.full(people, screens)))
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 def test_intervals_hold_the_truth_as_often_as_they_say() -> None:
     """95% of 200 studies, within what 200 studies can tell; intervals that take cells for independent do not."""
     grid, truth = cv.Grid(4, 6, 3), RowPageBrowsing(0.9, 0.8, 0.85, 0.4, 0.8, 0.9, 0, 0.4, 0)

@@ -253,7 +253,7 @@ def selected(draw: Draw, worlds: int) -> dict[str, Counter[str]]:
     return counted
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 def test_bic_selects_too_much_on_clustered_screens() -> None:
     """100 worlds each in which the six are true: at most 10% errors with 30 participants, 20% with 15.
 
@@ -277,7 +277,7 @@ def test_bic_selects_too_much_on_clustered_screens() -> None:
     assert independent["sums"]["six"] >= 97
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 def test_more_parameters_are_selected_where_they_are_needed() -> None:
     """40 worlds each: people also start at the right edge; and they swipe more in row 1."""
     edges = selected(lambda seed: draw_study(seed, replace(SIX, w=0.5, beta=0.7)), 40)
@@ -286,7 +286,7 @@ def test_more_parameters_are_selected_where_they_are_needed() -> None:
     assert top["participants"]["six"] <= 4
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 def test_coverage_of_intervals_by_participant_and_with_dispersion_only() -> None:
     """95% intervals in 400 worlds of 30 participants; 400 worlds tell 95% from 91% and 99%.
 
@@ -319,7 +319,7 @@ def coverage(draw: Draw, worlds: int) -> tuple[Array, Array]:
     return hits[0] / worlds, hits[1] / worlds
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 def test_residuals_miss_what_the_parameters_absorb() -> None:
     """As docs/attention.md says: people who browse as d_rpb does, on independent screens."""
     examined = draw_row_page(RowPageBrowsing().parameters, RECGAZE, np.random.default_rng(0), 61 * 27)

@@ -12,7 +12,7 @@ from polars.testing import assert_frame_equal
 
 import carouseval as cv
 from carouseval.cli.adds import EXAMPLES
-from tests.cli.test_cli import run
+from tests.command_line import run
 from tests.evaluation.test_ideal_limits import CANDIDATES, TABLES
 
 

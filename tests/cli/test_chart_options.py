@@ -8,8 +8,9 @@ import pytest
 
 import carouseval as cv
 from carouseval.show.charts.theme import background
-from tests.cli.test_cli import PAGE, run
+from tests.cli.test_cli import PAGE
 from tests.cli.test_table_commands import tables
+from tests.command_line import run, run_process
 
 
 @pytest.fixture(scope="module")
@@ -90,7 +91,7 @@ def test_a_chart_that_cannot_be_drawn_is_refused_before_any_work(
 
 def test_charts_are_light_by_default(folder: Path, tmp_path: Path) -> None:
     for path, options in (("default.svg", []), ("light.svg", ["--chart-theme", "light"])):
-        assert run("score", "page.csv", "--chart", str(tmp_path / path), *options, cwd=folder).returncode == 0
+        assert run_process("score", "page.csv", "--chart", str(tmp_path / path), *options, cwd=folder).returncode == 0
     assert background("dark") not in (tmp_path / "default.svg").read_text()
     assert (tmp_path / "default.svg").read_bytes() == (tmp_path / "light.svg").read_bytes()
 

@@ -14,25 +14,15 @@ import pytest
 
 import carouseval as cv
 from carouseval.metrics.page_score import score_page
+from tests.command_line import run, run_process
 
 PAGE = "0,3,1\n2,0\n"
 
 
-def run(*arguments: str, stdin: str = "", **options: Any) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "carouseval", *arguments],
-        input=stdin,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        **options,
-    )
-
-
 def test_version_and_help() -> None:
-    assert run("--version").stdout == f"carouseval {cv.__version__}\n"
+    assert run_process("--version").stdout == f"carouseval {cv.__version__}\n"
     for arguments in (["--help"], ["-h"], []):
-        shown = run(*arguments)
+        shown = run_process(*arguments)
         assert "score" in shown.stdout + shown.stderr
     help_text = run("score", "--help")
     assert help_text.returncode == 0
@@ -167,7 +157,7 @@ def test_output_of_one_command_is_input_of_the_next() -> None:
 
 
 def test_a_terminal_without_unicode_and_a_full_disk() -> None:
-    shown = run("score", "-", stdin=PAGE, env={**os.environ, "PYTHONIOENCODING": "ascii"})
+    shown = run_process("score", "-", stdin=PAGE, env={**os.environ, "PYTHONIOENCODING": "ascii"})
     assert shown.returncode == 0
     assert "?" in shown.stdout
     if Path("/dev/full").exists():

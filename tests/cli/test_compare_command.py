@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.test_cli import run
+from tests.command_line import run
 
 
 @pytest.fixture(scope="module")

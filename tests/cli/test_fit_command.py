@@ -25,7 +25,7 @@ from carouseval.cli import main
 from carouseval.cli.fit import EXAMPLES
 from carouseval.cli.output import write_json
 from tests.behavior.browsing_oracle import draw_row_page, draw_scan
-from tests.cli.test_cli import run
+from tests.command_line import run
 
 SCAN = dict(cv.discounts.parse("d_scan(swipe=0.1, scroll=0.2, leave=0.2, lost=0.1, row_spread=0.2)").parameters)
 SMALL = "9,7,5,4\n8,6,3,3\n6,5,2,1\n"  # of 10 screens, on swipe pages of 2
@@ -79,7 +79,6 @@ def small(tmp_path: Path) -> list[str]:
 # --- what it says ---
 
 
-@pytest.mark.slow
 def test_every_example_runs(tmp_path: Path) -> None:
     grid = cv.Grid(8, 12)
     screens(tmp_path / "screens.csv", grid, 40)

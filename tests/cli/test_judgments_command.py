@@ -8,7 +8,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import carouseval as cv
-from tests.cli.test_cli import run
+from tests.command_line import run
 
 LINES = """user_id,item_id,event,minutes,time
 1,7,play,30,1

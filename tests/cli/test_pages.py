@@ -10,7 +10,7 @@ from polars.testing import assert_frame_equal
 
 import carouseval as cv
 from carouseval.cli.pages import EXAMPLES
-from tests.cli.test_cli import run
+from tests.command_line import run
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ import pytest
 
 from carouseval.attention import Examination, recgaze_counts
 from tests.attention.raw_logs import embedded_logs, event, final_click, movie, write
-from tests.cli.test_cli import run
+from tests.command_line import run
 
 EVENTS = [
     event("KInIT_1", 1, 2, movie(1, 1)),

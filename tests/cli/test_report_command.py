@@ -7,7 +7,7 @@ import pytest
 
 import carouseval as cv
 from carouseval.cli.report import without_folders
-from tests.cli.test_cli import run
+from tests.command_line import run
 from tests.show.report.html_pages import ReportPage
 
 
@@ -81,7 +81,6 @@ def test_commands_are_quoted_without_folders(argument: str, quoted: str) -> None
     assert without_folders(argument, paths) == quoted
 
 
-@pytest.mark.slow
 def test_the_paper(tmp_path: Path) -> None:
     done = run("report", "--reproduce", "--out", "paper.html", cwd=tmp_path)
     assert (done.returncode, done.stdout) == (0, "paper.html\n"), done.stderr

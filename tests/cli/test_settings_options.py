@@ -24,7 +24,7 @@ from carouseval.cli.settings_options import option_names, with_settings
 from carouseval.evaluation.setting_fields import Doc, setting_default
 from carouseval.evaluation.settings import Settings
 from carouseval.metrics.grid import PHONE, RECGAZE, TV, Grid
-from tests.cli.test_cli import run
+from tests.command_line import run
 
 COMMANDS = [evaluate, explain, compare, check]
 

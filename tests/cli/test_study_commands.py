@@ -13,7 +13,7 @@ import pytest
 import carouseval as cv
 from carouseval.attention import recgaze_counts
 from carouseval.attention.forms import FORMS
-from tests.cli.test_cli import run
+from tests.command_line import run
 
 
 def test_reproduce_shows_every_figure_and_writes_files(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from polars.testing import assert_frame_equal
 import carouseval as cv
 from carouseval.cli.conditions import parse_system_conditions
 from carouseval.cli.system_arguments import split_arguments
-from tests.cli.test_cli import run
+from tests.command_line import run
 
 
 @pytest.fixture(scope="module")
@@ -293,18 +293,17 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("event", "part", "count", "when"),
     [
-        ("os.mkdir", "carouseval-", 1, "at once"),
-        ("open", "0.lines", 1, "at once"),  # the first temporary file is written
+        pytest.param("os.mkdir", "carouseval-", 1, "at once", marks=pytest.mark.deep),
+        pytest.param("open", "0.lines", 1, "at once", marks=pytest.mark.deep),  # the first temporary file is written
         ("open", "0.lines", 2, "at once"),  # and read
-        ("os.rmdir", "carouseval-", 1, "at once"),
+        pytest.param("os.rmdir", "carouseval-", 1, "at once", marks=pytest.mark.deep),
         ("open", ".pages.parquet.", 1, "at once"),
         ("os.rename", "pages.parquet", 1, "at once"),
-        ("os.mkdir", "carouseval-", 1, "soon"),
-        ("open", "0.lines", 2, "soon"),
+        pytest.param("os.mkdir", "carouseval-", 1, "soon", marks=pytest.mark.deep),
+        pytest.param("open", "0.lines", 2, "soon", marks=pytest.mark.deep),
         ("open", "7.lines", 2, "soon"),
     ],
 )

@@ -13,7 +13,7 @@ from rich.text import Text
 import carouseval as cv
 from carouseval.show.terminal.text_blocks import sentences, small_table, with_escapes
 from carouseval.text_tables import TextTable, csv_text, markdown, printable
-from tests.cli.test_cli import run
+from tests.command_line import run
 
 CLEAR, REVERSED = "\x1b[2J", "\u202e"
 UNSAFE = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]")  # all but line feeds

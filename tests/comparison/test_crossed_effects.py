@@ -122,7 +122,7 @@ def test_a_system_without_chance_does_not_vary() -> None:
 SHARES = [0.0, 0.3, 0.7, 0.89]  # of runs in the variance; 0.7: users alone reject 28%, 0.89: 51%
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 @pytest.mark.parametrize("share", SHARES)
 @pytest.mark.parametrize("runs", [(2, 2), (3, 3), (5, 5), (3, 5), (1, 4)])
 @pytest.mark.parametrize("users", [20, 200])
@@ -134,21 +134,21 @@ def test_false_positives(users: int, runs: tuple[int, int], share: float) -> Non
     assert found <= 0.06 + 2 * 0.0043
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 @pytest.mark.parametrize("share", SHARES)
 def test_false_positives_of_paired_runs(share: float) -> None:
     world = World(runs=(5, 5), paired=True).with_share(share)
     assert rejected(world)[0] <= 0.06 + 2 * 0.0043
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 @pytest.mark.parametrize(("runs", "most"), [((3, 3), 0.105), ((5, 5), 0.085), ((10, 10), 0.08)])
 def test_false_positives_where_runs_vary_unequally(runs: tuple[int, int], most: float) -> None:
     """The runs of one system vary four times as much: more false positives than promised, as is documented."""
     assert 0.05 < rejected(World(runs=runs).with_share(0.89, ratio=4))[0] <= most
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 @pytest.mark.parametrize("share", SHARES)
 @pytest.mark.parametrize("runs", [(3, 3), (5, 5)])
 def test_power(runs: tuple[int, int], share: float) -> None:
@@ -164,7 +164,7 @@ def test_power(runs: tuple[int, int], share: float) -> None:
     assert found >= (0.77 if hardest else 0.8) * oracle
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 @pytest.mark.parametrize(("runs", "least"), [((2, 2), 0.45), ((3, 3), 0.75), ((5, 5), 0.85)])
 @pytest.mark.parametrize("share", [0.0, 0.7])
 def test_where_most_of_the_variance_is_in_single_scores(runs: tuple[int, int], least: float, share: float) -> None:
@@ -175,7 +175,7 @@ def test_where_most_of_the_variance_is_in_single_scores(runs: tuple[int, int], l
     assert found >= least * oracle
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 def test_intervals_cover() -> None:
     """3,000 worlds, three runs each, users with skewed differences."""
     rng = np.random.default_rng(0)
@@ -228,7 +228,7 @@ def worlds_of_runs(worlds: int, users: int, runs: int, seed: int = 0) -> tuple[d
     return tables(scores)
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 def test_whole_comparisons_in_null_worlds() -> None:
     """`compare` itself: 500 worlds of 60 users, three runs each. Fixed runs show what went wrong before."""
     layouts, judgments = worlds_of_runs(500, 60, 3)

@@ -106,7 +106,7 @@ def test_a_baseline_near_0_has_no_lift() -> None:
     assert all(math.isnan(end) for end in lifts(-rng.random(20), rng.random(20)))
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 @pytest.mark.parametrize("count", [10, 50])
 def test_intervals_of_the_lift_cover(count: int) -> None:
     """2,000 worlds: scores like real ones, the system's correlated with the baseline's.

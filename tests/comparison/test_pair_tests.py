@@ -148,7 +148,7 @@ def test_simultaneous_intervals_are_wider() -> None:
     assert "not adjusted" in one.summary
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 def test_simultaneous_intervals_hold_together() -> None:
     """400 worlds, one segment each with its own comparison of three systems: all three intervals hold in 95%."""
     rng = np.random.default_rng(0)
@@ -161,7 +161,7 @@ def test_simultaneous_intervals_hold_together() -> None:
     assert 0.93 <= hits / 400 <= 0.995
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 def test_the_one_sided_error_of_not_inferior() -> None:
     """A system worse by exactly the margin is called not inferior in about 2.5% of 1,000 worlds (error 0.5%)."""
     rng = np.random.default_rng(2)

@@ -9,11 +9,12 @@ import polars as pl
 import pytest
 
 import carouseval as cv
+from tests.depth import seeds
 from tests.evaluation.table_oracle import RefusedError, compare_tables, evaluate_tables
 from tests.evaluation.tiny_systems import TinySystems, tiny_systems
 from tests.evaluation.tiny_tables import PAGE_SIZE, VISIBLE_ROWS, Lines, tiny
 
-SEEDS = range(1500)
+SEEDS = seeds(300, 1500)
 
 
 def build_metric(name: str, parameter: Any, gain: Any = None) -> Any:
@@ -39,9 +40,9 @@ def tables_of(seed: int) -> tuple[Any, Any]:
     return frames, (metrics, grid, options)
 
 
-@pytest.mark.parametrize("start", range(0, len(SEEDS), 150))
+@pytest.mark.parametrize("start", range(0, len(SEEDS), 100))
 def test_tiny_tables(start: int) -> None:
-    for seed in SEEDS[start : start + 150]:
+    for seed in SEEDS[start : start + 100]:
         layouts, judgments, items, options = tiny(seed)
         (ours_layouts, ours_judgments, ours_items), (metrics, grid, policies) = tables_of(seed)
         labelled = "category" in ours_layouts.columns
@@ -139,14 +140,13 @@ def evaluations_of(arguments: dict[str, Any]) -> dict[str, list[cv.Evaluation]]:
     return {name: [cv.evaluate(layouts, **options)]}
 
 
-SYSTEM_SEEDS = range(3000)
+SYSTEM_SEEDS = seeds(300, 3000)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("start", range(0, len(SYSTEM_SEEDS), 200))
+@pytest.mark.parametrize("start", range(0, len(SYSTEM_SEEDS), 100))
 def test_tiny_systems(start: int) -> None:
     """Home pages: every source of capacity, personal rows, billboards, page sizes of rows, grids, runs and gains."""
-    for seed in SYSTEM_SEEDS[start : start + 200]:
+    for seed in SYSTEM_SEEDS[start : start + 100]:
         case = tiny_systems(seed)
         arguments = arguments_of(case)
         with warnings.catch_warnings():

@@ -13,6 +13,7 @@ import pytest
 
 from carouseval import _native
 from carouseval.evaluation.reading.packed_lines import FileLines
+from tests.depth import pairs
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
 
@@ -105,8 +106,7 @@ def stopped(code: str, by: signal.Signals, folder: Path, delay: float = 0.5) -> 
     return time.monotonic() - begin, process.returncode, errors
 
 
-@pytest.mark.parametrize("threads", [1, 3])
-@pytest.mark.parametrize("name", KERNELS)
+@pytest.mark.parametrize(("name", "threads"), pairs(KERNELS, [1, 3]))
 def test_kernels_can_be_stopped(name: str, threads: int, tmp_path: Path) -> None:
     seconds, status, errors = stopped(KERNELS[name].format(threads=threads), signal.SIGINT, tmp_path)
     assert status == -signal.SIGINT, errors
@@ -245,8 +245,7 @@ COMMANDS = {
 }
 
 
-@pytest.mark.parametrize("by", [signal.SIGINT, signal.SIGTERM])
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize(("command", "by"), pairs(COMMANDS, [signal.SIGINT, signal.SIGTERM]))
 def test_commands_end_with_one_line_and_leave_nothing(command: str, by: signal.Signals, tmp_path: Path) -> None:
     folders = {name: tmp_path / name for name in ("tables", "out", "temporary")}
     folders["out"].mkdir()

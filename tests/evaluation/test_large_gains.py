@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import carouseval as cv
-from tests.cli.test_cli import run
+from tests.command_line import run
 
 LAYOUTS = {"user_id": [1, 1], "row": [1, 1], "col": [1, 2], "item_id": [1, 2], "category": ["a", "a"]}
 MINUTES = {"user_id": [1, 1], "item_id": [1, 2], "relevance": [3.0, 139.0]}

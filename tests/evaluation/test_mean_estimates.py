@@ -134,7 +134,7 @@ def documented(name: str, users: int) -> float:
     return float(row[header.index(f"{users} users")].removesuffix("%")) / 100
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 @pytest.mark.parametrize("users", [10, 20, 50])
 @pytest.mark.parametrize("name", [name for name in DRAWS if name != "lognormal"])
 def test_coverage(name: str, users: int) -> None:
@@ -148,7 +148,7 @@ def test_coverage(name: str, users: int) -> None:
     assert least <= 1 - below - above <= 0.97
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 @pytest.mark.parametrize("users", [10, 20, 50])
 @pytest.mark.parametrize(("name", "most"), [("normal", 0.03), ("laplace", 0.03), ("difference of scores", 0.033)])
 def test_one_sided_errors(name: str, users: int, most: float) -> None:
@@ -158,7 +158,7 @@ def test_one_sided_errors(name: str, users: int, most: float) -> None:
     assert 0.012 <= above <= most
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 @pytest.mark.parametrize(("users", "most"), [(10, 0.06), (20, 0.045), (50, 0.035)])
 def test_one_sided_errors_of_skewed_differences(users: int, most: float) -> None:
     """Exponential differences are harder: with 10 users, Student's t misses 9.5% at the long tail."""
@@ -166,7 +166,7 @@ def test_one_sided_errors_of_skewed_differences(users: int, most: float) -> None
     assert below <= most
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 def test_coverage_of_lognormal_values(capsys: pytest.CaptureFixture[str]) -> None:
     """No method covers the mean of so heavy a tail with few users; percentiles cover 80% to 88% here."""
     found = {users: 1 - sum(misses("lognormal", users)) for users in (10, 20, 50)}
@@ -177,7 +177,7 @@ def test_coverage_of_lognormal_values(capsys: pytest.CaptureFixture[str]) -> Non
     assert found[50] > 0.93
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 def test_coverage_with_weights() -> None:
     """3,000 worlds of 20 users, few of whom have most of the weight: with n - 1 degrees of freedom 93% are covered."""
     rng = np.random.default_rng(5)

@@ -332,7 +332,7 @@ def test_a_page_of_no_segment_has_room() -> None:
 
 
 def test_outputs_do_not_overwrite_inputs(tmp_path: Path) -> None:
-    from tests.cli.test_cli import run
+    from tests.command_line import run
 
     layouts, judgments = tmp_path / "l.parquet", tmp_path / "j.parquet"
     pl.DataFrame(L).write_parquet(layouts)

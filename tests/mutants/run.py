@@ -13,8 +13,10 @@ import sys
 import tempfile
 import tomllib
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from queue import SimpleQueue
 
 ROOT = Path(__file__).parents[2]
 LISTS = sorted(Path(__file__).parent.glob("*.toml"))
@@ -62,6 +64,7 @@ class Copy:
 
     def __init__(self, folder: Path) -> None:
         self._folder, self._package = folder, folder / "src" / "carouseval"
+        folder.mkdir(parents=True, exist_ok=True)
         for part in ("src", "native"):
             shutil.copytree(ROOT / part, folder / part, ignore=shutil.ignore_patterns("__pycache__", "_native*.so"))
         shutil.copy(ROOT / "CMakeLists.txt", folder)
@@ -149,15 +152,27 @@ def main(patterns: Sequence[str]) -> int:
     outcomes: dict[Mutant, str] = {}
     with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
         print(f"preparing {len(mutants)} mutants and their tests", file=sys.stderr)
-        copy = Copy(Path(folder))
-        unmutated = copy.run(sorted({mutant.killed_by for mutant in mutants}))
+        workers = min(len(mutants), len(os.sched_getaffinity(0)))
+        copies = SimpleQueue[Copy]()  # each for one mutant at a time
+        for number in range(workers):
+            copies.put(Copy(Path(folder) / str(number)))
+
+        def outcome(mutant: Mutant) -> str:
+            copy = copies.get()
+            try:
+                return copy.outcome(mutant)
+            finally:
+                copies.put(copy)
+
+        unmutated = Copy(Path(folder) / "unmutated").run(sorted({mutant.killed_by for mutant in mutants}))
         if unmutated.returncode:
             print(f"tests fail without any mutation:\n{unmutated.stdout}{unmutated.stderr}", file=sys.stderr)
             return 1
-        for number, mutant in enumerate(mutants, 1):
-            outcomes[mutant] = copy.outcome(mutant)
-            print(f"{mutant.name}: {outcomes[mutant]}", flush=True)
-            print(f"{number} of {len(mutants)}", file=sys.stderr)
+        with ThreadPoolExecutor(workers) as pool:
+            for number, (mutant, found) in enumerate(zip(mutants, pool.map(outcome, mutants), strict=True), 1):
+                outcomes[mutant] = found
+                print(f"{mutant.name}: {found}", flush=True)
+                print(f"{number} of {len(mutants)}", file=sys.stderr)
     if len(mutants) == len(read_mutants()):
         RECORD.write_text(record(outcomes), encoding="utf-8")
     alive = [mutant.name for mutant, outcome in outcomes.items() if not outcome.startswith(KILLED)]

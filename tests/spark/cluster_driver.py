@@ -59,6 +59,7 @@ def session(master: str) -> SparkSession:
         .config("spark.sql.shuffle.partitions", "6")
         .config("spark.sql.adaptive.coalescePartitions.enabled", "false")
         .config("spark.locality.wait", "0")
+        .config("spark.shuffle.io.retryWait", "100ms")  # of a dead worker's files, which are written again
         .config("spark.ui.enabled", "false")
         .config("spark.ui.showConsoleProgress", "false")
         .config("spark.log.level", "ERROR")

@@ -9,6 +9,8 @@ from typing import Any
 import polars as pl
 import pytest
 
+from tests.spark.light_spark import LIGHT
+
 SPARK_TESTS = [
     pytest.mark.spark,
     pytest.mark.needs("java"),
@@ -31,9 +33,11 @@ def spark() -> Iterator[Any]:
     from pyspark.sql import SparkSession
 
     os.environ["PYSPARK_PYTHON"] = sys.executable
+    builder = SparkSession.builder.master("local[2]")
+    for name, value in LIGHT.items():
+        builder = builder.config(name, value)
     session = (
-        SparkSession.builder.master("local[2]")
-        .config("spark.driver.bindAddress", "127.0.0.1")
+        builder.config("spark.driver.bindAddress", "127.0.0.1")
         .config("spark.driver.host", "127.0.0.1")
         .config("spark.sql.shuffle.partitions", "3")
         .config("spark.sql.adaptive.coalescePartitions.enabled", "false")  # they stay three, however small

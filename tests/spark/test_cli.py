@@ -17,6 +17,7 @@ from polars.testing import assert_frame_equal
 
 import carouseval as cv
 from carouseval.cli import main, spark_engine
+from tests.spark.light_spark import light_environment
 
 DATA = cv.sample(30, systems=["new"], seed=3, ids="int", missing=0.1)
 SPARK = ("--engine", "spark")
@@ -225,7 +226,7 @@ def process(*arguments: str, folder: Path, **environment: str) -> subprocess.Pop
         stderr=subprocess.PIPE,
         text=True,
         cwd=folder,
-        env=os.environ | environment,
+        env=os.environ | light_environment(folder / "conf") | environment,
     )
 
 
@@ -270,7 +271,6 @@ def test_an_address_that_is_wrong_is_named() -> None:
     assert message == "Spark did not start on spark://host:1: no cluster answers there, or it refused the application."
 
 
-@pytest.mark.slow
 @pytest.mark.spark
 @pytest.mark.needs("java")
 @pytest.mark.xdist_group("spark")
@@ -287,11 +287,10 @@ def test_a_session_of_its_own_is_quiet_and_ends_with_the_command(tmp_path: Path)
     assert second[1].startswith("carouseval: evaluating on Spark 4.")
 
 
-@pytest.mark.slow
 @pytest.mark.spark
 @pytest.mark.needs("java")
 @pytest.mark.xdist_group("spark")
-@pytest.mark.parametrize("line", ["starting Spark", "evaluating on Spark"])
+@pytest.mark.parametrize("line", [pytest.param("starting Spark", marks=pytest.mark.deep), "evaluating on Spark"])
 def test_an_interrupt_ends_the_command_and_java(tmp_path: Path, line: str) -> None:
     done = process(*write(tmp_path), "--per-page", "scores", folder=tmp_path)
     assert done.stderr is not None

@@ -16,6 +16,7 @@ import pytest
 
 import carouseval as cv
 from carouseval.cli import spark_progress
+from tests.spark.light_spark import light_environment
 
 BAR = re.compile(r"Spark's tasks\W.*?([\d,]+) of ([\d,]+)")
 
@@ -64,7 +65,7 @@ def test_spark_that_ends_leaves_no_error(monkeypatch: pytest.MonkeyPatch) -> Non
             time.sleep(0.01)
 
 
-@pytest.mark.slow
+@pytest.mark.deep  # the gate draws what a tracker of tasks says, which is not Spark's
 @pytest.mark.spark
 @pytest.mark.needs("java")
 @pytest.mark.xdist_group("spark")
@@ -78,7 +79,7 @@ def test_a_terminal_shows_a_bar(tmp_path: Path) -> None:
         [sys.executable, "-m", "carouseval", "evaluate", *map(str, files), "--engine", "spark", "--master", "local[2]"],
         stdout=subprocess.PIPE,
         stderr=theirs,
-        env=os.environ | {"COLUMNS": "120", "TERM": "xterm"},
+        env=os.environ | light_environment(tmp_path / "conf") | {"COLUMNS": "120", "TERM": "xterm"},
     )
     os.close(theirs)
     said = b""

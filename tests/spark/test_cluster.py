@@ -19,9 +19,10 @@ from polars.testing import assert_frame_equal
 
 import carouseval as cv
 from tests.spark.cluster_driver import KILLED, RUNS, SCORING, weighted_gain
+from tests.spark.light_spark import JAVA, LIGHT, light_environment
 
 pytestmark = [
-    pytest.mark.slow,
+    pytest.mark.deep,
     pytest.mark.spark,
     pytest.mark.needs("java"),
     pytest.mark.xdist_group("spark-cluster"),
@@ -38,15 +39,18 @@ class Cluster:
         self.folder = folder
         self.processes: list[subprocess.Popen[bytes]] = []
         local = {"SPARK_LOCAL_IP": "127.0.0.1", "SPARK_LOCAL_DIRS": str(folder), "PYSPARK_PYTHON": sys.executable}
-        self.environment = os.environ | local | {"SPARK_DAEMON_MEMORY": "256m"}
+        of_driver = light_environment(folder / "conf", LIGHT | {"spark.executor.extraJavaOptions": JAVA})
+        daemons = {"SPARK_DAEMON_MEMORY": "256m", "SPARK_DAEMON_JAVA_OPTS": JAVA}
+        self.environment = os.environ | local | of_driver | daemons
 
     def start(self) -> None:
         master, log = self._start("master.Master", "--webui-port", "0")
         self.master = wait_for(partial(found, r"Starting Spark master at (\S+)", log), master, log)
-        self.workers = {}
+        self.workers, logs = {}, {}
         for name in ("worker-1", "worker-2"):
             options = ("--cores", "1", "--memory", "1g", "--webui-port", "0", "--work-dir", str(self.folder / name))
-            self.workers[name], log = self._start("worker.Worker", *options, self.master)
+            self.workers[name], logs[name] = self._start("worker.Worker", *options, self.master)
+        for name, log in logs.items():
             wait_for(partial(found, "(Successfully registered)", log), self.workers[name], log)
 
     def _start(self, role: str, *arguments: str) -> tuple[subprocess.Popen[bytes], Path]:

@@ -62,7 +62,14 @@ def sample(
     )
 
 
-@pytest.mark.parametrize("options", [{}, {"baseline": "prod", "margin": 0.01}, {"test": "t", "correction": "bh"}])
+@pytest.mark.parametrize(
+    "options",
+    [
+        pytest.param({}, marks=pytest.mark.deep),  # each of the others has one of its defaults
+        {"baseline": "prod", "margin": 0.01},
+        {"test": "t", "correction": "bh"},
+    ],
+)
 def test_three_systems(to_spark: ToSpark, options: dict[str, Any]) -> None:
     systems, judgments, items = sample(missing=0.1)
     assert_same(to_spark, systems, judgments, items, permutations=999, **options)
@@ -80,9 +87,16 @@ def test_weights_and_the_bootstrap(to_spark: ToSpark) -> None:
     weighted = judgments.join(users.with_columns(importance=pl.Series(np.arange(users.height) % 4 / 2)), on="user_id")
     systems = {name: one.filter(pl.col("user_id").is_in(users["user_id"].implode())) for name, one in systems.items()}
     assert_same(to_spark, systems, weighted, items, weight="importance", permutations=999)
-    nobody = weighted.with_columns(importance=0.0)
-    assert_same(to_spark, systems, nobody, items, weight="importance", permutations=99)
     assert_same(to_spark, systems, judgments, items, test="bootstrap", permutations=499)
+
+
+@pytest.mark.deep
+def test_weights_of_nobody(to_spark: ToSpark) -> None:
+    systems, judgments, items = sample(seed=2)
+    users = judgments["user_id"].unique()
+    systems = {name: one.filter(pl.col("user_id").is_in(users.implode())) for name, one in systems.items()}
+    nobody = judgments.with_columns(importance=0.0)
+    assert_same(to_spark, systems, nobody, items, weight="importance", permutations=99)
 
 
 def test_several_runs(to_spark: ToSpark) -> None:
@@ -128,6 +142,7 @@ def test_judgments_logged_on_one_system_are_noticed(to_spark: ToSpark) -> None:
     assert "probably logged" in expected.notice
 
 
+@pytest.mark.deep
 def test_errors_of_all_parts_add_up(to_spark: ToSpark) -> None:
     systems, judgments, items = sample(users=12)
     bad = systems | {"prod": systems["prod"].with_columns(pl.col("col") + 5)}
@@ -140,6 +155,7 @@ def test_errors_of_all_parts_add_up(to_spark: ToSpark) -> None:
         cv.spark.compare({name: to_spark(one) for name, one in systems.items()}, to_spark(judgments.head(0)), items)
 
 
+@pytest.mark.deep
 def test_systems_without_pages_of_some_users(to_spark: ToSpark) -> None:
     systems, judgments, items = sample(users=12, ids="int", pages=3)
     first = judgments["user_id"].unique().sort()[0]

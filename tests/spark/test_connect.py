@@ -13,9 +13,10 @@ from polars.testing import assert_frame_equal
 import carouseval as cv
 from carouseval.attention import examination_from_screens
 from tests.spark.connect_driver import GRID
+from tests.spark.light_spark import light_environment
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 @pytest.mark.spark
 @pytest.mark.needs("java")
 @pytest.mark.xdist_group("spark")
@@ -26,7 +27,9 @@ def test_results_are_those_of_one_machine(tmp_path: Path) -> None:
         pl.DataFrame(table).write_parquet(tmp_path / f"{name}.parquet")
     done = subprocess.run(
         [sys.executable, "-m", "tests.spark.connect_driver", str(tmp_path)],
-        env=os.environ | {"PYSPARK_PYTHON": sys.executable, "SPARK_TESTING": "1"},  # on a free port
+        env=os.environ
+        | light_environment(tmp_path / "conf")
+        | {"PYSPARK_PYTHON": sys.executable, "SPARK_TESTING": "1"},  # on a free port
         capture_output=True,
         text=True,
         timeout=600,

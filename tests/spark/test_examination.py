@@ -32,8 +32,15 @@ def fixations(seed: int, kind: Any = pl.String) -> pl.DataFrame:
     return frame.with_columns(pl.col("participant", "screen").cast(kind))
 
 
-@pytest.mark.parametrize("kind", [pl.String, pl.Int64])
-@pytest.mark.parametrize("lines_at_once", [100, 1_000_000])
+@pytest.mark.parametrize(
+    ("lines_at_once", "kind"),
+    [
+        (100, pl.String),
+        (1_000_000, pl.Int64),
+        pytest.param(100, pl.Int64, marks=pytest.mark.deep),
+        pytest.param(1_000_000, pl.String, marks=pytest.mark.deep),
+    ],
+)
 def test_counts_are_those_of_one_machine(to_spark: ToSpark, kind: Any, lines_at_once: int) -> None:
     table = fixations(1, kind)
     expected = examination_from_screens(table, GRID)

@@ -10,6 +10,7 @@ import pytest
 
 import carouseval as cv
 from carouseval.spark import other_users, reports
+from tests.depth import gate_or_deep
 from tests.spark.notices import ToSpark, with_notices
 from tests.spark.test_evaluate import assert_same
 
@@ -41,8 +42,20 @@ def tables(users: int) -> dict[str, pl.DataFrame]:
     }
 
 
-@pytest.mark.parametrize("given", [(), ("items",), ("carousels",), ("items", "carousels")])
-@pytest.mark.parametrize("capacity", ["grid", "shown"])
+@pytest.mark.parametrize(
+    ("capacity", "given"),
+    [
+        ("grid", ()),
+        ("grid", ("items", "carousels")),
+        ("shown", ("items", "carousels")),
+        *(
+            pytest.param(capacity, (one,), marks=pytest.mark.deep)
+            for capacity in ("grid", "shown")
+            for one in ("items", "carousels")
+        ),
+        pytest.param("shown", (), marks=pytest.mark.deep),
+    ],
+)
 def test_many_are_known_to_their_users_alone(
     to_spark: ToSpark, monkeypatch: pytest.MonkeyPatch, given: tuple[str, ...], capacity: str
 ) -> None:
@@ -67,7 +80,7 @@ def test_one_that_another_user_is_shown_is_known_to_all(to_spark: ToSpark, monke
         cv.spark.evaluate(to_spark(data["layouts"]), to_spark(data["judgments"]), lines_at_once=20, **settings)
 
 
-@pytest.mark.parametrize("with_items", [True, False])
+@pytest.mark.parametrize("with_items", [pytest.param(True, marks=pytest.mark.deep), False])
 def test_the_driver_does_not_hear_of_them(to_spark: ToSpark, monkeypatch: pytest.MonkeyPatch, with_items: bool) -> None:
     monkeypatch.setattr(other_users, "_MANY", 0)
     reported: list[int] = []
@@ -79,7 +92,7 @@ def test_the_driver_does_not_hear_of_them(to_spark: ToSpark, monkeypatch: pytest
 
     original = reports.report_of
     monkeypatch.setattr(sys.modules["carouseval.spark.evaluate"], "report_of", report_of)
-    for users in (30, 600):
+    for users in (30, gate_or_deep(120, 600)):
         data = tables(users)
         frames = {name: to_spark(table) for name, table in data.items()}
         settings: dict[str, Any] = {"grid": cv.Grid(3, 4), "carousels": frames["carousels"]}

@@ -8,8 +8,10 @@ import pytest
 
 import carouseval as cv
 from carouseval.spark import executor
+from tests.depth import gate_or_deep
 
 DATA = cv.sample(12, systems=["new", "prod"], seed=4)
+CALLS = gate_or_deep(4, 8)  # by four threads
 
 
 @pytest.fixture
@@ -37,7 +39,7 @@ def test_configuration_stays_as_it_was_with_several_threads(session: Any) -> Non
 
     expected = cv.evaluate(DATA.layouts["new"], DATA.judgments, DATA.items).mean
     with ThreadPoolExecutor(4) as threads:
-        assert list(threads.map(mean, range(8))) == [expected] * 8
+        assert list(threads.map(mean, range(CALLS))) == [expected] * CALLS
     assert session.conf.getAll == before
     with pytest.raises(cv.DataError):
         cv.spark.evaluate(*tables, grid=cv.Grid(2, 2))

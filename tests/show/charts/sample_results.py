@@ -1,5 +1,6 @@
-"""One of every result that has charts, computed once."""
+"""One of every result that has charts, computed once, when it is asked for."""
 
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
@@ -38,31 +39,41 @@ def candidates() -> pl.DataFrame:
     return data().layouts["new"].select("user_id", "col", "item_id", "category", carousel="category")
 
 
+def _counts() -> cv.attention.Examination:
+    return cv.attention.recgaze_counts("bratislava")
+
+
 @cache
-def results() -> dict[str, Charted]:
-    """One of every class that has charts."""
-    judgments, items = data().judgments, data().items
-    counts = cv.attention.recgaze_counts("bratislava")
-    events = {"user_id": [1, 1, 2], "item_id": [7, 8, 7], "minutes": [30.0, 0.5, 4.0]}
-    found = [
-        cv.evaluate(data().layouts["new"], judgments, items, by="device"),
-        comparison(),
-        comparison().plan(0.02),
-        cv.sensitivity(data().layouts, judgments, items, discounts=["d_a", "d_t"]),
-        explanation(),
-        explanation().page(),
-        score_page([[0, 0, 1, 3], [2, 0, 1]], ["N2DCG_cat", "Precision"]),
-        cv.what_adds(None, candidates(), judgments, items),
-        cv.build_pages(candidates(), judgments, items, rows=4),
-        PageSummary.of(data().layouts["new"], {}),
-        cv.judgments_from_events(events, "minutes", grades=(1, 10, 45)),
-        counts,
-        cv.attention.RecgazeLogs({"bratislava": counts}, {}, (), pl.DataFrame()),
-        cv.attention.fit_discount(cv.attention.FitData.read("bratislava"), "d_mir"),
-        cv.attention.choose_form(counts, forms=["rows and columns", "six"]),
-        cv.simulate(["d_a", "d_rpd"], truth=counts, trials=200),
-        cv.reproduce(),
-    ]
-    reproduction: Any = found[-1]
-    found.append(reproduction.ceiling_study)
-    return {type(result).__name__: result for result in found}
+def reproduction() -> cv.Reproduction:
+    return cv.reproduce()
+
+
+EVENTS = {"user_id": [1, 1, 2], "item_id": [7, 8, 7], "minutes": [30.0, 0.5, 4.0]}
+RESULTS: dict[str, Callable[[], Charted]] = {
+    "Evaluation": lambda: cv.evaluate(data().layouts["new"], data().judgments, data().items, by="device"),
+    "Comparison": comparison,
+    "Plan": lambda: comparison().plan(0.02),
+    "Sensitivity": lambda: cv.sensitivity(data().layouts, data().judgments, data().items, discounts=["d_a", "d_t"]),
+    "Explanation": explanation,
+    "PageView": lambda: explanation().page(),
+    "PageScore": lambda: score_page([[0, 0, 1, 3], [2, 0, 1]], ["N2DCG_cat", "Precision"]),
+    "MarginalGains": lambda: cv.what_adds(None, candidates(), data().judgments, data().items),
+    "BuiltPages": lambda: cv.build_pages(candidates(), data().judgments, data().items, rows=4),
+    "PageSummary": lambda: PageSummary.of(data().layouts["new"], {}),
+    "EventJudgments": lambda: cv.judgments_from_events(EVENTS, "minutes", grades=(1, 10, 45)),
+    "Examination": _counts,
+    "RecgazeLogs": lambda: cv.attention.RecgazeLogs({"bratislava": _counts()}, {}, (), pl.DataFrame()),
+    "SearchReport": lambda: cv.attention.fit_discount(cv.attention.FitData.read("bratislava"), "d_mir"),
+    "FormSelection": lambda: cv.attention.choose_form(_counts(), forms=["rows and columns", "six"]),
+    "Study": lambda: cv.simulate(["d_a", "d_rpd"], truth=_counts(), trials=200),
+    "Reproduction": reproduction,
+    "CeilingStudy": lambda: reproduction().ceiling_study,
+}
+
+
+@cache
+def result_of(name: str) -> Charted:
+    """A result by the name of its class. One at a time: a worker that draws a few need not compute them all."""
+    found = RESULTS[name]()
+    assert type(found).__name__ == name
+    return found

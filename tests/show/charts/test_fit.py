@@ -3,6 +3,7 @@
 import re
 import xml.etree.ElementTree as ET
 from collections import Counter
+from typing import Any
 
 import numpy as np
 import pytest
@@ -80,8 +81,16 @@ def draw(chart: cv.charts.Chart) -> ET.Element:
     return ET.fromstring(svg)
 
 
-@pytest.mark.parametrize("models", [1, 3])
-@pytest.mark.parametrize("grid", GRIDS.values(), ids=GRIDS.keys())
+def grids_and_models() -> list[Any]:
+    """Every grid with one model and with three; one of the two, in turn, is left to the deep layer."""
+    return [
+        pytest.param(grid, models, marks=[pytest.mark.deep] * ((at + models // 2) % 2), id=f"{name}-{models}")
+        for at, (name, grid) in enumerate(GRIDS.items())
+        for models in (1, 3)
+    ]
+
+
+@pytest.mark.parametrize(("grid", "models"), grids_and_models())
 def test_any_grid_is_drawn(grid: Grid, models: int) -> None:
     data = counted("data", falling(grid, 0.8))
     fits = {f"model {at}": Empirical(falling(grid, 0.9 - at / 10)) for at in range(models)}

@@ -2,7 +2,7 @@
 
 import re
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 import pytest
 
@@ -10,35 +10,51 @@ import carouseval as cv
 from carouseval.attention.fit_report import FitReport
 from carouseval.metrics.page_score import PageScore
 from carouseval.show.charts import choices
+from carouseval.show.charts.choices import Theme
 from carouseval.show.charts.kinds import KINDS
 from tests.show.charts.drawings import drawn, texts
-from tests.show.charts.sample_results import JUDGMENTS, LAYOUTS, explanation, results
+from tests.show.charts.sample_results import JUDGMENTS, LAYOUTS, explanation, result_of
+
+NAMES = {cls: "SearchReport" if cls is FitReport else cls.__name__ for cls in KINDS}  # of a result of each class
+EVERY_KIND = [(NAMES[cls], kind) for cls, own in KINDS.items() for kind in own]
 
 
-def kinds() -> list[tuple[str, str]]:
-    return [(cls.__name__, kind) for cls, own in KINDS.items() for kind in own]
+def kinds_in_themes() -> list[Any]:
+    """Every kind in both themes; one of the two, in turn, is left to the deep layer."""
+    both: tuple[Theme, Theme] = ("light", "dark")
+    return [
+        pytest.param(*kind, theme, marks=[pytest.mark.deep] * ((at + number) % 2))
+        for at, kind in enumerate(EVERY_KIND)
+        for number, theme in enumerate(both)
+    ]
 
 
-@pytest.mark.parametrize(("name", "kind"), kinds())
-def test_every_kind_is_drawn_in_both_themes(name: str, kind: str) -> None:
-    result = results()["SearchReport" if name == "FitReport" else name]
-    chart = result.chart(kind)
+@pytest.mark.parametrize(("name", "kind", "theme"), kinds_in_themes())
+def test_every_kind_is_drawn(name: str, kind: str, theme: Theme) -> None:
+    chart = result_of(name).chart(kind, theme=theme)
+    assert chart.theme == theme
     assert chart.title
     assert chart.alt.endswith((".", "…"))
     assert any(letter.isdigit() for letter in chart.alt)
     root = drawn(chart)
     assert not {"undefined", "NaN", "null"} & {word for text in texts(root) for word in text.split()}
-    darker = result.chart(kind, theme="dark")
-    assert darker.svg != chart.svg
-    assert texts(drawn(darker)) == texts(root)
     assert len(chart.svg) < 400_000
 
 
-@pytest.mark.parametrize("name", [cls.__name__ for cls in KINDS if cls.__name__ != "FitReport"])
-def test_the_first_kind_is_the_default(name: str) -> None:
-    result = results()[name]
-    first = next(iter(next(own for cls, own in KINDS.items() if cls.__name__ == name)))
-    assert result.chart().to_dict() == result.chart(first).to_dict()
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [pytest.param(*kind, marks=[pytest.mark.deep] * bool(at)) for at, kind in enumerate(EVERY_KIND)],
+)
+def test_themes_differ_in_colours_alone(name: str, kind: str) -> None:
+    light, dark = (result_of(name).chart(kind, theme=theme) for theme in ("light", "dark"))
+    assert dark.svg != light.svg
+    assert texts(drawn(dark)) == texts(drawn(light))
+
+
+@pytest.mark.parametrize("cls", KINDS, ids=NAMES.values())
+def test_the_first_kind_is_the_default(cls: type) -> None:
+    result = result_of(NAMES[cls])
+    assert result.chart().to_dict() == result.chart(next(iter(KINDS[cls]))).to_dict()
 
 
 def test_the_kinds_of_the_command_line_are_those_of_the_results() -> None:
@@ -82,4 +98,4 @@ def test_an_unknown_option_is_an_error_that_lists_them() -> None:
     with pytest.raises(cv.ParameterError, match=r"^a chart of kind 'waterfall' takes no options, found 'user_id'\.$"):
         explanation().chart(user_id="u000001")
     with pytest.raises(cv.ParameterError, match=r"^a chart of kind 'fit' takes no options, found 'name'\.$"):
-        results()["Reproduction"].chart("fit", name="ceiling")
+        result_of("Reproduction").chart("fit", name="ceiling")

@@ -12,7 +12,7 @@ import carouseval as cv
 from carouseval.building.page_summary import PageSummary
 from carouseval.show.report.kinds import report_html
 from tests.show.charts.drawings import data_of, drawn, texts
-from tests.show.charts.sample_results import ITEMS, JUDGMENTS, LAYOUTS, comparison, data, explanation, results
+from tests.show.charts.sample_results import ITEMS, JUDGMENTS, LAYOUTS, comparison, data, explanation, result_of
 
 
 def test_a_distribution_counts_every_user_once() -> None:
@@ -47,7 +47,7 @@ def test_figures_of_the_whole_system_have_no_distribution() -> None:
 
 
 def test_means_are_those_of_the_table() -> None:
-    result = results()["Evaluation"]
+    result = result_of("Evaluation")
     assert isinstance(result, cv.Evaluation)
     drawn_lines = {
         (row["name"], row["value"], row["low"], row["high"]) for row in data_of(result.chart("means"), "end")
@@ -182,7 +182,7 @@ def test_a_sensitivity_matrix_frames_what_changes() -> None:
 
 
 def test_gains_of_carousels_and_rows() -> None:
-    gains, built = results()["MarginalGains"], results()["BuiltPages"]
+    gains, built = result_of("MarginalGains"), result_of("BuiltPages")
     assert isinstance(gains, cv.MarginalGains)
     assert isinstance(built, cv.BuiltPages)
     rows = data_of(gains.chart(), "end")
@@ -194,7 +194,7 @@ def test_gains_of_carousels_and_rows() -> None:
 
 
 def test_bars_are_those_of_the_tables() -> None:
-    summary, judgments, plan = (results()[name] for name in ("PageSummary", "EventJudgments", "Plan"))
+    summary, judgments, plan = (result_of(name) for name in ("PageSummary", "EventJudgments", "Plan"))
     assert isinstance(summary, PageSummary)
     assert isinstance(judgments, cv.EventJudgments)
     assert isinstance(plan, cv.Plan)

@@ -9,7 +9,7 @@ import carouseval as cv
 from carouseval.show.charts.shapes.bars import Bar, bar_chart
 from carouseval.show.charts.text_room import text_width, with_room
 from tests.show.charts.drawings import drawn
-from tests.show.charts.sample_results import comparison, explanation, results
+from tests.show.charts.sample_results import comparison, explanation, result_of
 
 
 def drawing(text: str, place: str, width: str = "100.5", left: str = "0", background: str = "") -> str:
@@ -71,12 +71,12 @@ def test_no_text_leaves_its_chart_in_a_browser() -> None:
     from tests.show.studio.browser import open_browser
 
     charts: dict[str, Any] = {
-        "means": results()["Evaluation"].chart("means"),
+        "means": result_of("Evaluation").chart("means"),
         "differences": comparison().chart(),
         "waterfall": explanation().chart(),
         "losses": explanation().chart("losses"),
-        "weights": results()["PageScore"].chart("weights"),
-        "matrix": results()["Sensitivity"].chart(),
+        "weights": result_of("PageScore").chart("weights"),
+        "matrix": result_of("Sensitivity").chart(),
         "long": cv.charts.heatmap([[0.5]], "a long title above a very small heat map, as long as it is wide"),
     }
     with open_browser() as browser:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
@@ -34,8 +35,17 @@ def open_report(browser: Browser, folder: Path, name: str, width: int = 1440, da
     return page
 
 
-@pytest.mark.parametrize(("width", "dark"), [(1440, False), (320, True)], ids=["desktop, light", "phone, dark"])
-@pytest.mark.parametrize("name", NAMES)
+def names_and_screens() -> list[Any]:
+    """Every report on both screens; one of the two, in turn, is left to the deep layer."""
+    screens = (("desktop, light", 1440, False), ("phone, dark", 320, True))
+    return [
+        pytest.param(name, width, dark, marks=[pytest.mark.deep] * ((at + number) % 2), id=f"{name}-{screen}")
+        for at, name in enumerate(NAMES)
+        for number, (screen, width, dark) in enumerate(screens)
+    ]
+
+
+@pytest.mark.parametrize(("name", "width", "dark"), names_and_screens())
 def test_a_report_has_no_barriers(name: str, width: int, dark: bool, browser: Browser, tmp_path: Path) -> None:
     page = open_report(browser, tmp_path, name, width, dark)
     assert page.evaluate("document.documentElement.scrollWidth") <= width  # what is wide scrolls in its own box

@@ -112,7 +112,10 @@ def test_only_pictures_become_posters(tmp_path: Path) -> None:
     assert "secret" not in text
 
 
-@pytest.mark.parametrize("name", ["x" * 10_000, "a name " * 1_500], ids=["letters", "words"])
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param("x" * 10_000, id="letters"), pytest.param("a name " * 1_500, id="words", marks=pytest.mark.deep)],
+)
 def test_names_of_any_length(name: str) -> None:
     sample = data()
     pages = {

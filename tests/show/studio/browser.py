@@ -1,12 +1,11 @@
 """A page of the studio in the system's Chromium, and what a test does with it."""
 
-import re
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from playwright.sync_api import Browser, ConsoleMessage, Error, Locator, Page, Request, expect, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, Error, Locator, Page, Request, sync_playwright
 
 _ARGUMENTS = [
     "--no-sandbox",
@@ -15,6 +14,11 @@ _ARGUMENTS = [
     "--disable-sync",
     "--no-first-run",
 ]
+# looked at in every frame, where an assertion of Playwright's asks again only after 100, 250, 500 ... ms
+_SCORE = """system => {
+  const numbers = document.querySelectorAll(`.board[data-system="${system}"] .number-big:not(.pending)`);
+  return numbers.length === 1 && numbers[0].dataset.value;
+}"""
 
 
 @contextmanager
@@ -49,8 +53,12 @@ class StudioPage:
             self.requests.append(request.url)
 
     def close(self, *expected: str) -> None:
-        """Close it; it must have asked for nothing elsewhere, and logged no error but those with an expected part."""
+        """Close it, and check it."""
         self._context.close()
+        self.check(*expected)
+
+    def check(self, *expected: str) -> None:
+        """It must have asked for nothing elsewhere, and logged no error but those with an expected part."""
         assert [error for error in self.errors if not any(part in error for part in expected)] == []
         assert [url for url in self.requests if not url.startswith(self.address)] == []
 
@@ -65,9 +73,7 @@ class StudioPage:
 
     def score(self, system: int = 0) -> float:
         """The score, once it is there, with all its digits."""
-        number = self.board(system).locator(".number-big:not(.pending)")
-        expect(number).to_have_attribute("data-value", re.compile("."))
-        return float(str(number.get_attribute("data-value")))
+        return float(self.page.wait_for_function(_SCORE, arg=system).json_value())
 
     def loss(self, name: str) -> float:
         """What is lost to something."""

@@ -13,6 +13,7 @@ from carouseval.evaluation.settings import Settings
 from carouseval.show.studio.server import create_app
 from carouseval.show.studio.uploads import Uploads
 from carouseval.show.studio.workspace import Workspace
+from tests.depth import gate_or_deep
 from tests.show.studio.conftest import ADDRESS, PORT, home_tables
 from tests.show.studio.test_interface import CHOICES
 
@@ -50,7 +51,7 @@ def answer_is_sound(client: TestClient, path: str, content: Any) -> int:
 
 
 @given(path=st.sampled_from(["score", "weights", "ideal", "layout", "names", "open"]), content=VALUES)
-@settings(max_examples=150)
+@settings(max_examples=gate_or_deep(75, 500))
 def test_any_json(studio: TestClient, path: str, content: Any) -> None:
     if path != "open" or not isinstance(content, dict) or content.get("source") not in ("sample", "start"):
         answer_is_sound(studio, path, content)
@@ -91,7 +92,7 @@ def some_rows(items: int) -> st.SearchStrategy[Any]:
 
 
 @given(data=st.data(), path=st.sampled_from(["score", "weights", "ideal", "layout"]))
-@settings(max_examples=300)
+@settings(max_examples=gate_or_deep(100, 1000))
 def test_any_choices(studio: TestClient, data: st.DataObject, path: str) -> None:
     page = studio.get("/api/page").json()
     question = {"data": 1, "system": 0, "code": page["code"], "rows": page["rows"], "choices": data.draw(choices())}
@@ -104,7 +105,7 @@ def test_any_choices(studio: TestClient, data: st.DataObject, path: str) -> None
     candidates=st.sampled_from(["judged", "displayed"]),
     system=st.integers(0, 1),
 )
-@settings(max_examples=300)
+@settings(max_examples=gate_or_deep(100, 1000))
 def test_any_rows(studio: TestClient, rows: Any, path: str, candidates: str, system: int) -> None:
     page = studio.get("/api/page", params={"system": system}).json()
     question = {"data": 1, "system": system, "code": page["code"], "rows": rows}
@@ -118,14 +119,14 @@ def test_any_rows(studio: TestClient, rows: Any, path: str, candidates: str, sys
         st.text(max_size=12) | st.integers(-2, 50).map(str),
     ),
 )
-@settings(max_examples=150)
+@settings(max_examples=gate_or_deep(75, 500))
 def test_any_query(studio: TestClient, path: str, query: dict[str, str]) -> None:
     answer = studio.get(f"/api/{path}", params=query)
     assert answer.status_code in (200, 400, 404, 409), answer.text
 
 
 @given(body=st.binary(max_size=200))
-@settings(max_examples=60)
+@settings(max_examples=gate_or_deep(60, 300))
 def test_any_upload(studio: TestClient, body: bytes) -> None:
     name = "x.parquet" if len(body) % 2 else "x.csv"
     answer = studio.post("/api/upload", params={"table": "layouts", "name": name}, content=body)

@@ -1,0 +1,124 @@
+"""What ``make test-deep`` runs: everything that the gate leaves out, with fresh seeds, in parts of at most an hour.
+
+``PART="mutants fuzz"`` runs some of the parts. What ran, on which commit and with what result is kept in ``DEEP.md``.
+"""
+
+import os
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from tests.depth import fresh_seed
+from tests.fuzz import KINDS
+
+ROOT = Path(__file__).parents[1]
+RECORD = Path(__file__).with_name("DEEP.md")
+HEAD = """# The deep layer: what ran last
+
+Written by `make test-deep`, which runs what the gate (`make test`) leaves out: all fixed seeds of generated cases and
+as many that follow from the commit's hash, simulated worlds with known truth, the kernels under sanitizers also inside
+whole evaluations, all mutants, long fuzz, and all tests with the lowest versions of dependencies.
+
+| part | commit | started (UTC) | minutes | result |
+|---|---|---|---|---|
+"""
+FUZZ = {"tables": 10_000, "files": 100_000, "arrays": 300_000, "strings": 300_000}  # half an hour on two cores
+
+
+def parts(commit: str) -> dict[str, list[list[str]]]:
+    """The commands of every part, for a commit's hash."""
+    seed, workers = str(fresh_seed(commit)), str(os.cpu_count())
+    assert {*FUZZ} == {*KINDS}
+    return {
+        "tests": [
+            [sys.executable, "-m", "pytest", "-q", "-n", "auto", "--dist", "loadgroup", "--require-all", "tests"]
+        ],
+        "mutants": [["make", "mutants"]],
+        "fuzz": [
+            [sys.executable, "-m", "tests.fuzz", kind, str(count), "--seed", seed, "--workers", workers]
+            for kind, count in FUZZ.items()
+        ],
+        "sanitize": [["make", "sanitize"]],
+        "lowest": [["make", "test-lowest", "LOWEST_TESTS=tests"]],
+    }
+
+
+@dataclass(frozen=True)
+class Run:
+    """A line of the record."""
+
+    part: str
+    commit: str
+    started: str
+    minutes: str
+    result: str
+
+    def __str__(self) -> str:
+        return f"| {self.part} | {self.commit} | {self.started} | {self.minutes} | {self.result} |"
+
+
+def read_record(text: str) -> dict[str, Run]:
+    """The last run of every part."""
+    rows = (line.strip("| ").split(" | ") for line in text.splitlines() if re.match(r"\| \w+ \| [0-9a-f]{7}", line))
+    return {row[0]: Run(*row) for row in rows}
+
+
+def run_part(part: str, commands: Sequence[Sequence[str]], commit: str) -> tuple[Run, bool]:
+    """Run the commands of a part; the line for the record, and whether all succeeded."""
+    started, begin = datetime.now(UTC), time.monotonic()
+    environment = {
+        **os.environ,
+        "CAROUSEVAL_DEEP": "" if part == "mutants" else commit,  # these must die under the gate's own tests
+        "PYTEST_ADDOPTS": f"--hypothesis-seed={fresh_seed(commit)}",
+    }
+    endings, good = [], True
+    for command in commands:
+        print(f"--- {part}: {' '.join(command)}", flush=True)
+        lines = []
+        with subprocess.Popen(
+            command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True, errors="replace"
+        ) as process:
+            for line in process.stdout or ():
+                print(line, end="", flush=True)
+                lines.append(line)
+        good &= process.returncode == 0
+        endings.append(ending(lines) if process.returncode == 0 else f"FAILED: {ending(lines)}")
+    minutes = f"{(time.monotonic() - begin) / 60:.0f}"
+    return Run(part, commit[:7], f"{started:%Y-%m-%d %H:%M}", minutes, "; ".join(endings)), good
+
+
+def ending(lines: Sequence[str]) -> str:
+    """What a command says of itself at its end: pytest's counts, or the cases of a fuzzer by outcome."""
+    counts = [line for line in lines if re.match(r"=* ?\d+ (passed|failed)", line)]
+    if counts:
+        return re.sub(r" in [\d.]+s.*", "", counts[-1].strip("= \n"))
+    outcomes = [line.split() for line in lines if re.match(r" *[\d,]+  \w", line)]
+    if outcomes:
+        return ", ".join(f"{number} {' '.join(words)}" for number, *words in outcomes)
+    return lines[-1].strip() if lines else "no output"
+
+
+def main(names: Sequence[str]) -> int:
+    """Run the parts of these names, by default all, and write the record after each; 1 if one fails."""
+    commit = subprocess.run(["git", "rev-parse", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    known = parts(commit.strip())
+    if unknown := [name for name in names if name not in known]:
+        print(f"there is no part {' or '.join(unknown)}; there are {', '.join(known)}", file=sys.stderr)
+        return 2
+    all_good = True
+    for name in names or known:
+        run, good = run_part(name, known[name], commit.strip())
+        all_good &= good
+        runs = (read_record(RECORD.read_text(encoding="utf-8")) if RECORD.exists() else {}) | {name: run}
+        RECORD.write_text(HEAD + "".join(f"{runs[part]}\n" for part in known if part in runs), encoding="utf-8")
+        print(f"--- {run}", flush=True)
+    return int(not all_good)
+
+
+if __name__ == "__main__":
+    sys.exit(main(" ".join(sys.argv[1:]).split()))

@@ -41,3 +41,13 @@ def pairs(first: Iterable[Any], second: Sequence[Any]) -> list[Any]:
         for number, one in enumerate(first)
         for place, other in enumerate(second)
     ]
+
+
+def some(parameters: Iterable[Any], every: int) -> list[Any]:
+    """Parameters of a test: in the gate the first of so many each time, in the deep layer all."""
+    return [
+        one
+        if number % every == 0
+        else pytest.param(*(one if isinstance(one, tuple) else (one,)), marks=pytest.mark.deep)
+        for number, one in enumerate(parameters)
+    ]

@@ -8,7 +8,7 @@ import pickle
 import sys
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -56,7 +56,9 @@ def recorder(calls: list[Call]) -> Iterator[None]:
         for name, value in vars(_native).items()
         if type(value).__name__ == "nb_func" and "instruction_set" not in name
     }
-    with mock.patch.multiple(_native, **kernels):
+    with ExitStack() as patches:
+        for name, kernel in kernels.items():
+            patches.enter_context(mock.patch.object(_native, name, kernel))
         yield
 
 

@@ -69,7 +69,10 @@ def test_commands_end_with_status_2_before_any_work(arguments: list[str], purpos
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("arguments", [["score", "-"], ["fit", "bratislava", "--discount", "d_mir"], ["reproduce"]])
+@pytest.mark.parametrize(
+    "arguments",
+    [["score", "-"], ["fit", "bratislava", "--discount", "d_mir"], pytest.param(["reproduce"], marks=pytest.mark.deep)],
+)
 def test_commands_without_charts_work(arguments: list[str], tmp_path: Path) -> None:
     done = hidden(MAIN.format(arguments), tmp_path)
     assert done.returncode == 0, done.stderr

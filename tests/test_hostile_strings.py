@@ -101,7 +101,9 @@ def test_numbers_of_cells_and_cutoffs() -> None:
 
 def test_threads_of_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CAROUSEVAL_THREADS", "1" * 5_000)
-    assert message(cv.n2dcg_cat, [[1]]).startswith("CAROUSEVAL_THREADS must be an integer from 1 to 999,999,999, found")
+    assert message(cv.n2dcg_cat, [[[1]], [[1]]]).startswith(
+        "CAROUSEVAL_THREADS must be an integer from 1 to 999,999,999, found"
+    )
 
 
 @pytest.mark.parametrize("text", [" " * 100_000, "N2DCG_cat" + " " * 100_000 + "x", "a <" + " " * 100_000, "<" * LONG])

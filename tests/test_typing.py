@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.xdist_group("typing")  # one run of mypy for all
+
 SCRIPT = """
 from typing import Any, assert_type
 
@@ -91,7 +93,7 @@ def run(*command: str, cwd: Path) -> str:
     return process.stdout + process.stderr
 
 
-@pytest.mark.parametrize("checker", ["mypy", "pyright"])
+@pytest.mark.parametrize("checker", ["mypy", pytest.param("pyright", marks=pytest.mark.deep)])
 def test_a_users_script_is_understood_and_every_mistake_in_it_found(
     script: Path, mypy_output: str, checker: str
 ) -> None:

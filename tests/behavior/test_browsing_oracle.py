@@ -25,6 +25,7 @@ from tests.behavior.browsing_oracle import (
     scan_summary,
     summary,
 )
+from tests.depth import pairs
 
 E, KAPPA, BETA, RHO, W = Fraction(9, 10), Fraction(4, 5), Fraction(2, 3), Fraction(3, 4), Fraction(1, 5)
 SIGMA1, SIGMA2, TOP, FADE = Fraction(1, 3), Fraction(5, 7), Fraction(1, 2), Fraction(2, 5)
@@ -329,8 +330,7 @@ def equations(parameters: Parameters, grid: cv.Grid) -> tuple[NDArray[Any], NDAr
     return start, moves, actions
 
 
-@pytest.mark.parametrize("wrap", [False, True])
-@pytest.mark.parametrize("grid", SMALL, ids=repr)
+@pytest.mark.parametrize(("grid", "wrap"), pairs(SMALL, [False, True]), ids=repr)
 def test_scan_by_linear_equations(grid: cv.Grid, wrap: bool) -> None:
     """Visits solve x = start + x P; P(ever seen) is what flows into a cell that lets nothing out."""
     found = scan_summary({**SCAN, "wrap": wrap}, grid, some_gains(grid))
@@ -393,8 +393,7 @@ def test_people_browse_rows_and_pages(grid: cv.Grid) -> None:
     agree(pairs_seen(examined), np.sqrt(np.maximum(pairs * (1 - pairs), 0) / people), pairs)
 
 
-@pytest.mark.parametrize("wrap", [False, True])
-@pytest.mark.parametrize("grid", SMALL, ids=repr)
+@pytest.mark.parametrize(("grid", "wrap"), pairs(SMALL, [False, True]), ids=repr)
 def test_people_scan(grid: cv.Grid, wrap: bool) -> None:
     people = 20_000
     parameters = {**SCAN, "wrap": wrap}

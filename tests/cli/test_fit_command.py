@@ -26,6 +26,7 @@ from carouseval.cli.fit import EXAMPLES
 from carouseval.cli.output import write_json
 from tests.behavior.browsing_oracle import draw_row_page, draw_scan
 from tests.command_line import run
+from tests.depth import pairs
 
 SCAN = dict(cv.discounts.parse("d_scan(swipe=0.1, scroll=0.2, leave=0.2, lost=0.1, row_spread=0.2)").parameters)
 SMALL = "9,7,5,4\n8,6,3,3\n6,5,2,1\n"  # of 10 screens, on swipe pages of 2
@@ -237,7 +238,7 @@ def test_what_is_no_finite_number_is_null(capsys: pytest.CaptureFixture[str]) ->
     ("name", "begins"),
     [("a.svg", b"<svg"), ("a.b.png", b"\x89PNG"), ("a.pdf", b"%PDF"), ("a.html", b"<!DOCTYPE"), ("A.SVG", b"<svg")],
 )
-@pytest.mark.parametrize("model", ["d_rpb", "d_mir"])
+@pytest.mark.parametrize("model", ["d_rpb", pytest.param("d_mir", marks=pytest.mark.deep)])
 def test_charts(name: str, begins: bytes, model: str, tmp_path: Path, small: list[str]) -> None:
     folder = tmp_path / "charts"
     folder.mkdir()
@@ -351,8 +352,7 @@ ODD = {
 }
 
 
-@pytest.mark.parametrize("model", ["d_rpb", "d_rcb", "d_scan"])
-@pytest.mark.parametrize("kind", ODD)
+@pytest.mark.parametrize(("kind", "model"), pairs(ODD, ["d_rpb", "d_rcb", "d_scan"]))
 def test_odd_counts_are_fitted(kind: str, model: str, tmp_path: Path) -> None:
     path, out, chart = (tmp_path / name for name in ("odd.csv", "odd.json", "odd.svg"))
     path.write_text(ODD[kind])

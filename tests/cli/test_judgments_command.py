@@ -8,7 +8,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import carouseval as cv
-from tests.command_line import run
+from tests.command_line import run, run_process
 
 LINES = """user_id,item_id,event,minutes,time
 1,7,play,30,1
@@ -37,7 +37,7 @@ def expected(events: Path) -> cv.EventJudgments:
 
 def test_table_and_files(events: Path, tmp_path: Path) -> None:
     out = tmp_path / "judgments.parquet"
-    done = run("judgments", str(events), *OPTIONS, "--grades", "1,10,45", "--out", str(out))
+    done = run_process("judgments", str(events), *OPTIONS, "--grades", "1,10,45", "--out", str(out))
     assert done.returncode == 0
     assert_frame_equal(pl.read_parquet(out), expected(events).judgments)
     assert done.stdout.splitlines() == [

@@ -10,7 +10,7 @@ import pytest
 
 from carouseval.attention import Examination, recgaze_counts
 from tests.attention.raw_logs import embedded_logs, event, final_click, movie, write
-from tests.command_line import run
+from tests.command_line import run, run_process
 
 EVENTS = [
     event("KInIT_1", 1, 2, movie(1, 1)),
@@ -49,7 +49,7 @@ def test_the_embedded_counts_come_back(tmp_path: Path) -> None:
 
 
 def test_the_table_shows_audit_and_counts(files: list[str]) -> None:
-    shown = run("recgaze", *files)
+    shown = run_process("recgaze", *files)
     assert shown.returncode == 0
     assert shown.stderr == ""
     text = " ".join(shown.stdout.split())

@@ -14,6 +14,7 @@ import carouseval as cv
 from carouseval.attention import recgaze_counts
 from carouseval.attention.forms import FORMS
 from tests.command_line import run
+from tests.reproduction import reproduced_once
 
 
 def test_reproduce_shows_every_figure_and_writes_files(tmp_path: Path) -> None:
@@ -49,7 +50,8 @@ def test_reproduce_shows_every_figure_and_writes_files(tmp_path: Path) -> None:
 
 
 def test_reproduce_in_the_terminal() -> None:
-    shown = run("reproduce")
+    with reproduced_once():
+        shown = run("reproduce")
     assert shown.returncode == 0
     beyond = (
         "Beyond the paper",
@@ -65,7 +67,8 @@ def test_reproduce_in_the_terminal() -> None:
 
 
 def test_reproduce_as_json() -> None:
-    results = json.loads(run("reproduce", "-f", "json").stdout)
+    with reproduced_once():
+        results = json.loads(run("reproduce", "-f", "json").stdout)
     assert results["discounts"]["d_rpd"]["parameters"] == {"alpha": 4, "beta": 9, "mu": 0.65, "nu": 0.95}
 
 

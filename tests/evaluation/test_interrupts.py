@@ -256,7 +256,7 @@ def test_commands_end_with_one_line_and_leave_nothing(command: str, by: signal.S
     code = f"{RUN}{begin}\nsys.argv = ['carouseval', {arguments}]\nmain()\n"
     for name, folder in folders.items():
         code = code.replace(f"{{{name}}}", str(folder))
-    seconds, status, errors = stopped(code, by, folders["temporary"], delay=1.5)
+    seconds, status, errors = stopped(code, by, folders["temporary"], delay=0.8)
     word = "interrupted" if by == signal.SIGINT else "terminated"
     assert (status, errors) == (128 + by, f"carouseval: {word}\n")
     assert seconds < 3  # half a second on an idle machine

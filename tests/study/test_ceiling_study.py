@@ -14,13 +14,13 @@ from carouseval.attention.likelihood import ORDER
 from carouseval.attention.model_selection import NO_CROSS_VALIDATION
 from carouseval.attention.rank_fit import Scores
 from carouseval.study.ceiling_study import MEASURES, CeilingLine, CeilingStudy, ceiling_study
-from carouseval.study.reproduce import reproduce
 from tests.attention.clustered_worlds import draw_study
+from tests.reproduction import reproduction
 
 
 @pytest.fixture(scope="module")
 def found() -> CeilingStudy:
-    return reproduce().ceiling_study
+    return reproduction().ceiling_study
 
 
 def line(found: CeilingStudy, begin: str) -> CeilingLine:

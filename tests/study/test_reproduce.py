@@ -5,12 +5,13 @@ import json
 
 import pytest
 
-from carouseval.study.reproduce import FigureCheck, Reproduction, reproduce
+from carouseval.study.reproduce import FigureCheck, Reproduction
+from tests.reproduction import reproduction
 
 
 @pytest.fixture(scope="module")
 def paper() -> Reproduction:
-    return reproduce()
+    return reproduction()
 
 
 def test_every_published_figure_is_reproduced(paper: Reproduction) -> None:

@@ -10,6 +10,7 @@ import carouseval as cv
 from carouseval.building.page_summary import PageSummary
 from carouseval.metrics.page_score import score_page
 from carouseval.result_base import Charted
+from tests.reproduction import reproduction
 
 ITEMS = {"item_id": [10, 11, 12], "category": ["new", "new", "drama"]}
 LAYOUTS = {"user_id": [1, 1, 1], "row": [1, 1, 2], "col": [1, 2, 1], **ITEMS}
@@ -41,11 +42,6 @@ def candidates() -> pl.DataFrame:
 
 def _counts() -> cv.attention.Examination:
     return cv.attention.recgaze_counts("bratislava")
-
-
-@cache
-def reproduction() -> cv.Reproduction:
-    return cv.reproduce()
 
 
 EVENTS = {"user_id": [1, 1, 2], "item_id": [7, 8, 7], "minutes": [30.0, 0.5, 4.0]}

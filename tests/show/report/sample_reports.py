@@ -7,7 +7,7 @@ from typing import Any
 import carouseval as cv
 from carouseval.result_base import Reported
 from carouseval.show.report.kinds import report_html
-from tests.show.charts.sample_results import reproduction
+from tests.reproduction import reproduction
 
 COMMAND = "carouseval report prod=prod.parquet new=new.parquet judgments.parquet"
 

@@ -133,6 +133,7 @@ def test_names_of_any_length(name: str) -> None:
     assert "…" in page.headings[0][1]
 
 
+@pytest.mark.deep  # more of the same; large reports and long names are tried in the gate
 def test_many_systems_metrics_and_segments() -> None:
     sample = data()
     systems = {f"system {number}": sample.layouts["new" if number % 2 else "prod"] for number in range(12)}

@@ -110,8 +110,8 @@ def single_pages(repeats: int) -> None:
             repeated(lambda pages=pages: [rival_score(page, weights, ordered) for page in pages], 20),
             repeats,
         )
-        goal = {"binary": 25, "graded": 15}[kind]
-        print(f"  100 {kind} pages  {rival / ours:5.1f}x the rival   (goal: at least {goal}x)")
+        least = {"binary": 25, "graded": 15}[kind]
+        print(f"  100 {kind} pages  {rival / ours:5.1f}x the rival   (goal: at least {least}x)")
 
 
 def ideals(count: int) -> None:

@@ -61,11 +61,7 @@ def test_command_lines_run(tmp_path: Path) -> None:
         tried.add(arguments[0])
         assert done.returncode == 0, f"{command}: {done.stderr}"
     commands_there_are = {command.callback.__name__ for command in app.registered_commands if command.callback}
-    assert commands_there_are - tried == {
-        "judgments",
-        "recgaze",
-        "studio",
-    }  # which have tests of that kind of their own
+    assert commands_there_are - tried == {"judgments", "recgaze", "studio"}  # whose own tests do that
 
 
 def test_make_targets_exist() -> None:

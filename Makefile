@@ -29,7 +29,7 @@ environments: $(INSTALLED) $(LOWEST)/.installed $(SANITIZED)/.built
 
 test: check
 	$(BIN)/python -m pytest -q --doctest-modules --pyargs carouseval
-	$(BIN)/python -m pytest -n auto --dist loadgroup $(if $(REQUIRE_ALL),--require-all) tests
+	$(BIN)/python -m pytest -n auto $(if $(REQUIRE_ALL),--require-all) tests
 
 # Whatever takes longer than the gate may, in parts of at most an hour (PART="mutants fuzz" runs these); tests/deep.py lists
 # them, and tests/DEEP.md has what ran last.
@@ -57,7 +57,7 @@ test-lowest: $(LOWEST)/.installed
 	$(LOWEST)/bin/python -m pip freeze --requirement $(LOWEST)/constraints.txt | sed '/^##/,$$d'
 	$(call lint,$(LOWEST)/bin)
 	$(LOWEST)/bin/python -m pytest -q --doctest-modules --pyargs carouseval
-	$(LOWEST)/bin/python -m pytest -q -n auto --dist loadgroup --ignore tests/test_pictures.py --ignore tests/test_typing.py \
+	$(LOWEST)/bin/python -m pytest -q -n auto --ignore tests/test_pictures.py --ignore tests/test_typing.py \
 		--deselect tests/test_examples.py::test_home_pages_are_those_the_command_writes $(LOWEST_TESTS)
 
 # The kernels' own tests with a module that watches memory and arithmetic, on Linux with GCC. ASan wants to be loaded first,

@@ -62,6 +62,7 @@ class Buffer {
 
  private:
   static constexpr size_t kAlignment = 64;
+  static_assert(alignof(T) <= kAlignment);
   int64_t size_;
   void* block_ = nullptr;
   T* data_ = nullptr;  // in the block

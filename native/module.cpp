@@ -78,7 +78,10 @@ Pages<T> pages_of(const Array& relevance, const In<double, 2>& weights, Gain gai
 
 // What is divided by an ideal. The two are summed in different orders and may differ by rounding where they are equal,
 // so a score within 2^-48 of 1 is 1; NaN where both are 0.
-double ratio_of(double total, double best) { return total > 0 && total >= best * (1 - 0x1p-48) ? 1.0 : total / best; }
+double ratio_of(double total, double best) {
+  const double ratio = total / best;  // divided in any case: a loop without branches
+  return (total > 0) & (total >= best * (1 - 0x1p-48)) ? 1.0 : ratio;
+}
 
 Out<double> ratio(In<double, 1> total, In<double, 1> best) {
   const size_t count = total.shape(0);

@@ -2,6 +2,7 @@
 
 import shutil
 from collections import Counter
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -13,10 +14,26 @@ settings.register_profile("seeded", derandomize=not DEEP, deadline=None, suppres
 settings.load_profile("seeded")
 
 REASON = " is not installed"
+TOGETHER = ("tests/spark/", "tests/test_typing.py")  # a Spark session, a run of mypy
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--require-all", action="store_true", help="fail if a suite is left out for want of a program")
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """One worker for all tests of a suite that shares something dear, and first of all; others wherever there is room.
+
+    Marks of xdist would say the same, but pytest 9.2 no longer reads the ids that they change.
+    """
+    from xdist.scheduler import LoadScopeScheduling
+
+    class Scheduling(LoadScopeScheduling):  # type: ignore[misc, unused-ignore]
+        def _split_scope(self, nodeid: str) -> str:
+            return next((suite for suite in TOGETHER if nodeid.startswith(suite)), nodeid)
+
+    return Scheduling(config, log)
 
 
 def pytest_report_header() -> list[str]:

@@ -35,9 +35,7 @@ def parts(commit: str) -> dict[str, list[list[str]]]:
     seed, workers = str(fresh_seed(commit)), str(os.cpu_count())
     assert {*FUZZ} == {*KINDS}
     return {
-        "tests": [
-            [sys.executable, "-m", "pytest", "-q", "-n", "auto", "--dist", "loadgroup", "--require-all", "tests"]
-        ],
+        "tests": [[sys.executable, "-m", "pytest", "-q", "-n", "auto", "--require-all", "tests"]],
         "mutants": [["make", "mutants"]],
         "fuzz": [
             [sys.executable, "-m", "tests.fuzz", kind, str(count), "--seed", seed, "--workers", workers]

@@ -8,8 +8,6 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.xdist_group("typing")  # one run of mypy for all
-
 SCRIPT = """
 from typing import Any, assert_type
 

@@ -1,6 +1,7 @@
 """2DCG, N2DCG, N2DCG_cat, DCG and NDCG on arrays."""
 
 import contextlib
+import json
 import os
 import pickle
 import subprocess
@@ -20,6 +21,7 @@ from sklearn.metrics import dcg_score, ndcg_score
 import carouseval as cv
 from carouseval import _native
 from carouseval.metrics.choices import GainName
+from carouseval.metrics.dcg import DCG2D
 from tests import oracles
 
 # huge gains are meant here, and test_large_gains.py tests the warning about them
@@ -488,6 +490,40 @@ def test_what_a_name_stands_for_may_change(tmp_path: Path) -> None:
             )
     with pytest.raises(cv.ParameterError, match="cutoff: rows must be an integer"):
         cv.dcg2d(page, cutoff=(True, 1))  # equal to (1, 1), whose weights are kept by now
+    not_a_grid: Any = [3, 5]
+    with pytest.raises(cv.ParameterError, match=r"grid must be a carouseval\.Grid or None, found list\."):
+        cv.dcg2d(page, grid=not_a_grid)
+
+
+def test_what_warns_warns_each_time(tmp_path: Path) -> None:
+    """A table of another screen, read from a file and registered by its name."""
+    table = {"table": [[1.0, 0.5]], "name": "of a test's screen"}
+    (tmp_path / "a.json").write_text(json.dumps({"discount": "d_emp", "parameters": table, "grid": {"page_size": 2}}))
+    cv.discounts.register_table(cv.discounts.load(tmp_path / "a.json"))
+    for _ in range(2):
+        with pytest.warns(cv.DataWarning, match="was fitted with page size 2, but the grid of 1x2 has 5"):
+            cv.dcg2d([[0, 1]], "d_emp(of a test's screen)")
+
+
+def test_a_sum_with_a_value_of_its_own_keeps_it() -> None:
+    @cv.metrics.register_metric("TestCapped")
+    class Capped(DCG2D):
+        def value(self, pages: cv.metrics.Pages, weights: Any) -> Any:
+            return np.minimum(super().value(pages, weights), 1.0)
+
+    assert cv.metric("TestCapped")([[3, 3]]) == 1.0
+
+
+def test_only_an_ideal_is_past_the_largest_float() -> None:
+    """The first page holds nothing, and nothing of the other is in view."""
+    pages = np.array([[[np.nan, np.nan]], [[0, 1e305]]])
+    np.testing.assert_array_equal(cv.n2dcg_cat(pages, gain="linear", cutoff="1x1"), [np.nan, 0])
+
+
+def test_scores_own_their_memory() -> None:
+    scores = cv.n2dcg_cat(np.ones((5, 2, 3)))
+    assert scores.base is None
+    assert scores.flags.writeable
 
 
 @pytest.mark.parametrize("best", [0.0, 1.0, 3.0])

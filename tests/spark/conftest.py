@@ -14,14 +14,12 @@ from tests.spark.light_spark import LIGHT
 SPARK_TESTS = [
     pytest.mark.spark,
     pytest.mark.needs("java"),
-    pytest.mark.xdist_group("spark"),  # one Java process for all
     pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning"),
     pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning"),  # of PySpark 4.0
     pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
 ]
 
 
-@pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if "spark" in getattr(item, "fixturenames", ()):

@@ -273,7 +273,6 @@ def test_an_address_that_is_wrong_is_named() -> None:
 
 @pytest.mark.spark
 @pytest.mark.needs("java")
-@pytest.mark.xdist_group("spark")
 def test_a_session_of_its_own_is_quiet_and_ends_with_the_command(tmp_path: Path) -> None:
     command = write(tmp_path)
     one = subprocess.run(
@@ -289,7 +288,6 @@ def test_a_session_of_its_own_is_quiet_and_ends_with_the_command(tmp_path: Path)
 
 @pytest.mark.spark
 @pytest.mark.needs("java")
-@pytest.mark.xdist_group("spark")
 @pytest.mark.parametrize("line", [pytest.param("starting Spark", marks=pytest.mark.deep), "evaluating on Spark"])
 def test_an_interrupt_ends_the_command_and_java(tmp_path: Path, line: str) -> None:
     done = process(*write(tmp_path), "--per-page", "scores", folder=tmp_path)

@@ -68,7 +68,6 @@ def test_spark_that_ends_leaves_no_error(monkeypatch: pytest.MonkeyPatch) -> Non
 @pytest.mark.deep  # the gate draws what a tracker of tasks says, which is not Spark's
 @pytest.mark.spark
 @pytest.mark.needs("java")
-@pytest.mark.xdist_group("spark")
 def test_a_terminal_shows_a_bar(tmp_path: Path) -> None:
     data = cv.sample(3_000, systems=["new"], seed=3, ids="int")
     files = [tmp_path / "layouts.parquet", tmp_path / "judgments.parquet"]

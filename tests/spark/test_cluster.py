@@ -25,7 +25,6 @@ pytestmark = [
     pytest.mark.deep,
     pytest.mark.spark,
     pytest.mark.needs("java"),
-    pytest.mark.xdist_group("spark-cluster"),
     pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning"),
 ]
 PATIENCE = 300.0  # seconds until a process counts as stuck

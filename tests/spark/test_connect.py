@@ -19,7 +19,6 @@ from tests.spark.light_spark import light_environment
 @pytest.mark.deep
 @pytest.mark.spark
 @pytest.mark.needs("java")
-@pytest.mark.xdist_group("spark")
 def test_results_are_those_of_one_machine(tmp_path: Path) -> None:
     data = cv.sample(60, systems=["new", "prod"], seed=4, ids="int", missing=0.1)
     seen = pl.DataFrame({"screen": [1, 1, 2, 3], "row": [1, 2, 1, 1], "col": [1, 1, 1, 5]})

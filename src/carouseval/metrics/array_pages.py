@@ -9,7 +9,7 @@ from carouseval.metrics.grid import Array, Grid, IntArray
 from carouseval.metrics.page_stack import Stack
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class ArrayPages:
     """A stack of pages on a grid; see :class:`carouseval.metrics.metric_base.Pages`."""
 

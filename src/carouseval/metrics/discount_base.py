@@ -281,9 +281,9 @@ def register_discount(symbol: str) -> Callable[[_T], _T]:
         frozen = cls if "__dataclass_fields__" in vars(cls) else dataclass(frozen=True, repr=False)(cls)
         frozen.symbol = symbol
         global registrations
-        registrations += 1
         _classes[symbol] = frozen
         _parse.cache_clear()
+        registrations += 1  # last: whoever reads it finds the new class
         return frozen
 
     return register

@@ -312,11 +312,10 @@ class Metric:
     def _array_scores(self, pages: ArrayPages) -> Array:
         """Scores of pages from arrays; a metric with an ideal divides by that of each page's own items."""
         weights = self.weights(pages.grid)
-        values = None if self.linear else self.values(pages, weights)
-        if values is not None and self.ideal == "none":
-            return values
-        sums = pages.stack.score(weights, self.ideal, self.by_rank, pages.threads)
-        return sums[-1] if values is None else _native.ratio(values, sums[1])  # the last are sums or their ratios
+        if self.ideal == "none":
+            return self.values(pages, weights)
+        _, best, ratios = pages.stack.score(weights, self.ideal, self.by_rank, pages.threads)
+        return ratios if self.linear else _native.ratio(self.values(pages, weights), best)
 
 
 def occupied_cells(pages: Pages, view: NDArray[np.bool_]) -> IntArray:

@@ -40,8 +40,8 @@ class Stack:
     gain: _native.Gain  # what the kernel still has to apply
 
     def unstacked(self, values: Array) -> float | Array:
-        """Per-page values in the caller's shape: a float for a single page."""
-        return float(values[0]) if not self.leading else values.reshape(self.leading)
+        """Per-page values in the caller's shape, without what stood beside them: a float for a single page."""
+        return float(values[0]) if not self.leading else values.reshape(self.leading).copy()
 
     def grid(self, grid: Grid | None) -> Grid:
         """The grid to use: the array's shape when none is given; a page must fit into a given one."""
@@ -51,9 +51,13 @@ class Stack:
     def weights(self, discount: str | Discount, grid: Grid | None, cutoff: PageCutoff) -> Array:
         """A discount's weights on the grid, 0 beyond the cutoff."""
         size = parse_cutoff(cutoff)
-        if isinstance(discount, str) and "@" not in discount:  # a file may change
+        # not what may be another thing next time, or pass for a grid
+        if type(discount) is str and "@" not in discount and (grid is None or type(grid) is Grid):
             _, rows, cols = self.relevance.shape
-            return _named_weights(discount, rows, cols, grid, size, discount_base.registrations)
+            try:
+                return _named_weights(discount, rows, cols, grid, size, discount_base.registrations)
+            except _NotKeptError:
+                pass
         return page_weights(as_discount(discount), self.grid(grid), size)
 
     def score(
@@ -81,7 +85,7 @@ class Stack:
             if ideal != "none":
                 sums[2] = _native.ratio(sums[0], sums[1])
             top = int(np.argmax(sums[0]))
-            largest = float(np.nanmax(self.relevance[top]))
+            largest = float(np.nanmax(self.relevance[top], initial=0))
         # looked for on the page of the largest 2DCG alone: to look at all pages would be slow
         if largest > LARGEST_GRADE and self.gain == _native.Gain.EXP2:
             warn(f"{self._name(top)}: the largest relevance is {largest:g}, and {large_gain(largest)}")
@@ -150,12 +154,23 @@ def _grid_of_pages(rows: int, cols: int, grid: Grid | None) -> Grid:
 _grid_of_shape = functools.lru_cache(maxsize=256)(Grid)  # whose checks take as long as scoring a page
 
 
+class _NotKeptError(Exception):
+    """Discounts from files may warn each time, and what cannot be hashed may change."""
+
+
 @functools.lru_cache(maxsize=256)
 def _named_weights(
     discount: str, rows: int, cols: int, grid: Grid | None, cutoff: tuple[int, int] | None, registrations: int
 ) -> Array:
     """Weights by name, as long as no discount is registered anew."""
-    return page_weights(as_discount(discount), _grid_of_pages(rows, cols, grid), cutoff)
+    found = as_discount(discount)
+    try:
+        hash(found)
+    except TypeError:
+        raise _NotKeptError from None
+    if found._fitted_screen is not None:
+        raise _NotKeptError
+    return page_weights(found, _grid_of_pages(rows, cols, grid), cutoff)
 
 
 def stack_pages(relevance: Relevance, gain: Gain) -> Stack:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from carouseval import forks
+from tests.depth import some
 
 FORKED = """
 import multiprocessing, sys
@@ -51,31 +52,34 @@ def output_of_worker(folder: Path, before: str, in_worker: str, method: str = "f
 @pytest.mark.skipif(sys.platform != "linux", reason="forks after threads have started are refused on Linux alone")
 @pytest.mark.parametrize(
     ("use", "in_worker"),
-    [
-        ("evaluate", "cv.evaluate(layouts, judgments)"),
-        ("Evaluator", "evaluator.evaluate(layouts)"),
-        ("evaluate", "result.mean"),
-        ("evaluate", "result.per_page"),
-        ("compare", "comparison"),
-        ("compare", "comparison.to_markdown()"),
-        ("compare", "comparison.to_json()"),
-        ("explain", "explanation"),
-        ("explain", "explanation.worst"),
-        ("evaluate", "cv.sample(10)"),
-        ("evaluate", "cv.sample(10, kind='home')"),
-        ("evaluate", "cv.building.write_sample(sys.argv[1], 10)"),
-        ("evaluate", "cv.compare({'a': layouts, 'b': layouts}, judgments)"),
-        ("evaluate", "cv.explain(layouts, judgments)"),
-        ("evaluate", "cv.check(layouts, judgments)"),
-        ("evaluate", "cv.sensitivity({'a': layouts, 'b': layouts}, judgments)"),
-        ("evaluate", "cv.items_of(layouts)"),
-        ("evaluate", "cv.carousels_of(layouts)"),
-        ("evaluate", "cv.what_adds(None, layouts, judgments)"),
-        ("evaluate", "cv.build_pages(layouts, judgments)"),
-        ("evaluate", "cv.pages_from_scores({'user_id': [1], 'item_id': [7], 'score': [1]}, items)"),
-        ("evaluate", "cv.judgments_from_events(judgments, value='relevance')"),
-        ("Polars itself", "cv.evaluate(layouts, judgments)"),
-    ],
+    some(
+        [
+            ("evaluate", "cv.evaluate(layouts, judgments)"),
+            ("Evaluator", "evaluator.evaluate(layouts)"),
+            ("evaluate", "result.mean"),
+            ("evaluate", "result.per_page"),
+            ("compare", "comparison"),
+            ("compare", "comparison.to_markdown()"),
+            ("compare", "comparison.to_json()"),
+            ("explain", "explanation"),
+            ("explain", "explanation.worst"),
+            ("evaluate", "cv.sample(10)"),
+            ("evaluate", "cv.sample(10, kind='home')"),
+            ("evaluate", "cv.building.write_sample(sys.argv[1], 10)"),
+            ("evaluate", "cv.compare({'a': layouts, 'b': layouts}, judgments)"),
+            ("evaluate", "cv.explain(layouts, judgments)"),
+            ("evaluate", "cv.check(layouts, judgments)"),
+            ("evaluate", "cv.sensitivity({'a': layouts, 'b': layouts}, judgments)"),
+            ("evaluate", "cv.items_of(layouts)"),
+            ("evaluate", "cv.carousels_of(layouts)"),
+            ("evaluate", "cv.what_adds(None, layouts, judgments)"),
+            ("evaluate", "cv.build_pages(layouts, judgments)"),
+            ("evaluate", "cv.pages_from_scores({'user_id': [1], 'item_id': [7], 'score': [1]}, items)"),
+            ("evaluate", "cv.judgments_from_events(judgments, value='relevance')"),
+            ("Polars itself", "cv.evaluate(layouts, judgments)"),
+        ],
+        every=2,
+    ),
 )
 def test_a_worker_forked_after_use_is_told_to_spawn(tmp_path: Path, use: str, in_worker: str) -> None:
     assert output_of_worker(tmp_path, USES[use], in_worker) == (

@@ -14,6 +14,7 @@ import pytest
 import carouseval as cv
 from tests.attention.raw_logs import write
 from tests.cli.test_recgaze import CLICKS, EVENTS
+from tests.depth import gate_or_deep
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="limits of POSIX")
 
@@ -35,7 +36,7 @@ COMMANDS = {
     "gains.parquet": f"adds candidates.parquet {TABLES} --per-user",
     **{f"sample-{kind}": f"sample --format {kind}" for kind in ("parquet", "csv", "ndjson")},
     "report.html": f"report new.parquet {TABLES} --out",
-    "paper": "reproduce --out",
+    **gate_or_deep({}, {"paper": "reproduce --out"}),  # files like the others, computed for seconds
     "fitted.json": "fit bratislava --discount d_t --out",
     **{f"fit{kind}": "fit bratislava --discount d_t --chart" for kind in (".svg", ".png", ".html")},
     "counts.json": "examination screens.csv --grid 3x5 --out",

@@ -61,7 +61,7 @@ def columns_of(case: TinySystems) -> list[str]:
 
 def test_no_clean_page_scores_above_1() -> None:
     """A page without gaps, repeats or invalid rows."""
-    scored, numbers = 0, seeds(50, 200, start=10_000)
+    scored, numbers = 0, seeds(25, 200, start=10_000)
     for seed, case in cases(numbers):
         found = results(case)
         for name, runs in (found or {}).items():
@@ -199,7 +199,7 @@ def rules_of(case: TinySystems) -> Carousels:
 def test_explain_and_evaluate_agree(candidates: str) -> None:
     """Page by page, under every policy."""
     compared = 0
-    for seed in (numbers := seeds(50, 150, start=30_000)):
+    for seed in (numbers := seeds(25, 150, start=30_000)):
         rng, case = random.Random(seed), tiny_systems(seed)
         arguments = arguments_of(case) | {"candidates": candidates}
         metric = rng.choice([one for name, one in arguments["metrics"].items() if name.startswith("N2DCG_cat")])
@@ -315,7 +315,7 @@ def crowded_pages(rng: random.Random) -> tuple[Lines, Lines, Lines]:
 
 
 def test_a_mean_does_not_depend_on_the_other_metrics() -> None:
-    for seed, case in cases(seeds(20, 80, start=40_000)):
+    for seed, case in cases(seeds(12, 80, start=40_000)):
         arguments = arguments_of(case)
         found = results(case)
         if found is None:
@@ -373,7 +373,7 @@ def same_tables(one: pl.DataFrame, other: pl.DataFrame, seed: int) -> None:
 @pytest.mark.parametrize("change", ["order", "names", "batches"])
 def test_what_does_not_matter(change: str) -> None:
     """The order of lines, the names of ids, and the size of batches."""
-    for seed, case in cases(seeds(20, 80, start=50_000)):
+    for seed, case in cases(seeds(12, 80, start=50_000)):
         rng = random.Random(seed)
         found, options = results(case), {}
         other, names = case, dict[Id, str]()
@@ -439,7 +439,7 @@ def renamed(case: TinySystems, rng: random.Random) -> tuple[TinySystems, dict[Id
 
 def test_an_evaluator_with_collected_tables_equals_compare() -> None:
     """Where there is one grid and no pinned row, what the layouts show is all that capacity="shown" takes from them."""
-    compared, numbers = 0, seeds(100, 400, start=60_000)
+    compared, numbers = 0, seeds(60, 400, start=60_000)
     for seed, case in cases(numbers, capacity="shown", candidates="judged", carousels=None):
         tables = [lines for runs in case.systems.values() for lines in runs]
         if case.options["by"] or len(tables) < 2 or any(line["pinned"] for lines in tables for line in lines):

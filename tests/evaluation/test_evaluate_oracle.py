@@ -14,7 +14,7 @@ from tests.evaluation.table_oracle import RefusedError, compare_tables, evaluate
 from tests.evaluation.tiny_systems import TinySystems, tiny_systems
 from tests.evaluation.tiny_tables import PAGE_SIZE, VISIBLE_ROWS, Lines, tiny
 
-SEEDS = seeds(300, 1500)
+SEEDS = seeds(200, 1500)
 
 
 def build_metric(name: str, parameter: Any, gain: Any = None) -> Any:
@@ -140,7 +140,7 @@ def evaluations_of(arguments: dict[str, Any]) -> dict[str, list[cv.Evaluation]]:
     return {name: [cv.evaluate(layouts, **options)]}
 
 
-SYSTEM_SEEDS = seeds(300, 3000)
+SYSTEM_SEEDS = seeds(200, 3000)
 
 
 @pytest.mark.parametrize("start", range(0, len(SYSTEM_SEEDS), 100))

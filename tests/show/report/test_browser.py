@@ -36,12 +36,13 @@ def open_report(browser: Browser, folder: Path, name: str, width: int = 1440, da
 
 
 def names_and_screens() -> list[Any]:
-    """Every report on both screens; one of the two, in turn, is left to the deep layer."""
+    """Every report on both screens; the deep layer has one of the two, in turn, and what is part of another report."""
     screens = (("desktop, light", 1440, False), ("phone, dark", 320, True))
     return [
-        pytest.param(name, width, dark, marks=[pytest.mark.deep] * ((at + number) % 2), id=f"{name}-{screen}")
+        pytest.param(name, width, dark, marks=[pytest.mark.deep] * deep, id=f"{name}-{screen}")
         for at, name in enumerate(NAMES)
         for number, (screen, width, dark) in enumerate(screens)
+        for deep in [(at + number) % 2 == 1 or "alone" in name]
     ]
 
 

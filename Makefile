@@ -51,8 +51,8 @@ check: $(INSTALLED)
 # PYTHON: try make test-lowest PYTHON=python3.11. The gate runs what versions can break: tables, reading, the command line, show
 # and Spark. Never run: type checkers, which read the annotations of the libraries, and files that were made with
 # constraints.txt (pictures name the version of Vega-Lite; of several ideal pages, last digits choose one).
-LOWEST_TESTS ?= $(wildcard tests/test_*table*.py tests/test_*file*.py) tests/evaluation/test_odd_inputs.py \
-	tests/evaluation/test_evaluate.py tests/building tests/cli tests/show tests/spark/test_evaluate.py
+LOWEST_TESTS ?= --ignore-glob='*/test_browser*' $(wildcard tests/test_*table*.py tests/test_*file*.py) tests/evaluation/test_odd_inputs.py \
+	tests/building/test_layout_files.py tests/cli tests/show tests/spark/test_evaluate.py
 test-lowest: $(LOWEST)/.installed
 	$(LOWEST)/bin/python -m pip freeze --requirement $(LOWEST)/constraints.txt | sed '/^##/,$$d'
 	$(call lint,$(LOWEST)/bin)

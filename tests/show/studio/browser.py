@@ -14,7 +14,8 @@ _ARGUMENTS = [
     "--disable-sync",
     "--no-first-run",
 ]
-# looked at in every frame, where an assertion of Playwright's asks again only after 100, 250, 500 ... ms
+# asked for again soon, where an assertion of Playwright's waits for 100, 250, 500 ... ms; not by waiting for a function
+# in the page, which Playwright up to 1.48 compiles there, against the page's policy
 _SCORE = """system => {
   const numbers = document.querySelectorAll(`.board[data-system="${system}"] .number-big:not(.pending)`);
   return numbers.length === 1 && numbers[0].dataset.value;
@@ -73,7 +74,11 @@ class StudioPage:
 
     def score(self, system: int = 0) -> float:
         """The score, once it is there, with all its digits."""
-        return float(self.page.wait_for_function(_SCORE, arg=system).json_value())
+        for _ in range(1000):
+            if value := self.page.evaluate(_SCORE, system):
+                return float(value)
+            self.page.wait_for_timeout(10)
+        raise AssertionError(f"system {system} has no score after ten seconds")
 
     def loss(self, name: str) -> float:
         """What is lost to something."""

@@ -1,6 +1,5 @@
 """Shared set-up: which programs of the system a suite needs, and what is said when they are missing."""
 
-import os
 import shutil
 from collections import Counter
 from typing import Any
@@ -20,12 +19,6 @@ TOGETHER = ("tests/spark/", "tests/test_typing.py")  # a Spark session, a run of
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--require-all", action="store_true", help="fail if a suite is left out for want of a program")
-
-
-@pytest.hookimpl(optionalhook=True)
-def pytest_xdist_auto_num_workers() -> int:
-    """One more than there are cores: for two fifths of the time a test waits, for a browser, a process or Spark."""
-    return len(os.sched_getaffinity(0)) + 1 if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1) + 1
 
 
 @pytest.hookimpl(optionalhook=True)

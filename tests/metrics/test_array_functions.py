@@ -480,8 +480,9 @@ def test_what_a_name_stands_for_may_change(tmp_path: Path) -> None:
             def weights(self, grid: cv.Grid) -> Any:
                 return np.full(grid.shape, weight)  # noqa: B023 - called before the next turn
 
-        cv.discounts.save(cv.discounts.Empirical([[1.0, weight]]), table)
         assert cv.dcg2d(page, "d_test_kept") == cv.ideal_dcg2d(page, "d_test_kept") == weight
+    for weight in (0.5, 0.25):
+        cv.discounts.save(cv.discounts.Empirical([[1.0, weight]]), table)
         assert cv.dcg2d(page, f"@{table}") == cv.dcg2d(page, f" @{table} ") == weight
     for grid, cutoff in ((None, None), (None, (1, 1)), (cv.Grid(1, 2, page_size=1), None), (cv.Grid(3, 4), "1x1")):
         for name in ("d_a", "d_rpd", "d_rpd(mu=0.5)"):

@@ -5,11 +5,11 @@ from collections import Counter
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, core, settings
 
 from tests.depth import COMMIT, DEEP, FRESH
 
-# in the deep layer examples follow from --hypothesis-seed instead
+# in the deep layer examples follow from the commit, as if by --hypothesis-seed
 settings.register_profile("seeded", derandomize=not DEEP, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("seeded")
 
@@ -34,6 +34,11 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
             return next((suite for suite in TOGETHER if nodeid.startswith(suite)), nodeid)
 
     return Scheduling(config, log)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if DEEP and config.getoption("--hypothesis-seed", None) is None:
+        core.global_force_seed = FRESH  # type: ignore[assignment, unused-ignore]
 
 
 def pytest_report_header() -> list[str]:

@@ -27,6 +27,7 @@ whole evaluations, all mutants, long fuzz, and all tests with the lowest version
 | part | commit | started (UTC) | minutes | result |
 |---|---|---|---|---|
 """
+LONGEST = 60  # minutes of a part
 FUZZ = {"tables": 10_000, "files": 100_000, "arrays": 300_000, "strings": 300_000}  # half an hour on two cores
 
 
@@ -62,18 +63,16 @@ class Run:
 
 def read_record(text: str) -> dict[str, Run]:
     """The last run of every part."""
-    rows = (line.strip("| ").split(" | ") for line in text.splitlines() if re.match(r"\| \w+ \| [0-9a-f]{7}", line))
+    lines = (line for line in text.splitlines() if re.match(r"\| \w+ \| [0-9a-f]{7}", line))
+    rows = (line.removeprefix("| ").removesuffix(" |").split(" | ", 4) for line in lines)
     return {row[0]: Run(*row) for row in rows}
 
 
 def run_part(part: str, commands: Sequence[Sequence[str]], commit: str) -> tuple[Run, bool]:
     """Run the commands of a part; the line for the record, and whether all succeeded."""
     started, begin = datetime.now(UTC), time.monotonic()
-    environment = {
-        **os.environ,
-        "CAROUSEVAL_DEEP": "" if part == "mutants" else commit,  # these must die under the gate's own tests
-        "PYTEST_ADDOPTS": f"--hypothesis-seed={fresh_seed(commit)}",
-    }
+    layer = "" if part == "mutants" else commit  # these must die under the gate's own tests
+    environment = os.environ | {"CAROUSEVAL_DEEP": layer}
     endings, good = [], True
     for command in commands:
         print(f"--- {part}: {' '.join(command)}", flush=True)
@@ -86,8 +85,11 @@ def run_part(part: str, commands: Sequence[Sequence[str]], commit: str) -> tuple
                 lines.append(line)
         good &= process.returncode == 0
         endings.append(ending(lines) if process.returncode == 0 else f"FAILED: {ending(lines)}")
-    minutes = f"{(time.monotonic() - begin) / 60:.0f}"
-    return Run(part, commit[:7], f"{started:%Y-%m-%d %H:%M}", minutes, "; ".join(endings)), good
+    minutes = (time.monotonic() - begin) / 60
+    if minutes > LONGEST:
+        endings.append(f"OVER {LONGEST} MINUTES")
+    name = commit[:7] + "+" * commit.endswith("+")
+    return Run(part, name, f"{started:%Y-%m-%d %H:%M}", f"{minutes:.0f}", "; ".join(endings)), good
 
 
 def ending(lines: Sequence[str]) -> str:
@@ -98,19 +100,29 @@ def ending(lines: Sequence[str]) -> str:
     outcomes = [line.split() for line in lines if re.match(r" *[\d,]+  \w", line)]
     if outcomes:
         return ", ".join(f"{number} {' '.join(words)}" for number, *words in outcomes)
-    return lines[-1].strip() if lines else "no output"
+    said = [line.strip() for line in lines if line.strip()]
+    return said[-1].replace(" | ", " / ") if said else "no output"
+
+
+def head() -> str:
+    """The hash of the commit that is tested, with a plus where the tree differs from it."""
+    command = ["git", "rev-parse", "HEAD"], ["git", "status", "--porcelain", "src", "native", "tests", "Makefile"]
+    commit, changes = (subprocess.run(one, cwd=ROOT, capture_output=True, text=True, check=True) for one in command)
+    changed = [line for line in changes.stdout.splitlines() if RECORD.name not in line]
+    return commit.stdout.strip() + "+" * bool(changed)
 
 
 def main(names: Sequence[str]) -> int:
     """Run the parts of these names, by default all, and write the record after each; 1 if one fails."""
-    commit = subprocess.run(["git", "rev-parse", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    known = parts(commit.strip())
+    commit = head()
+    known = parts(commit)
     if unknown := [name for name in names if name not in known]:
         print(f"there is no part {' or '.join(unknown)}; there are {', '.join(known)}", file=sys.stderr)
         return 2
+    print(f"commit {commit}, fresh seeds from {fresh_seed(commit)}", flush=True)
     all_good = True
     for name in names or known:
-        run, good = run_part(name, known[name], commit.strip())
+        run, good = run_part(name, known[name], commit)
         all_good &= good
         runs = (read_record(RECORD.read_text(encoding="utf-8")) if RECORD.exists() else {}) | {name: run}
         RECORD.write_text(HEAD + "".join(f"{runs[part]}\n" for part in known if part in runs), encoding="utf-8")

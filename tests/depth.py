@@ -5,6 +5,7 @@ hash of the commit under test: every commit meets cases that no other has met, a
 """
 
 import os
+import re
 from collections.abc import Iterable, Sequence
 from typing import Any, TypeVar
 
@@ -18,6 +19,8 @@ DEEP: bool = bool(COMMIT)
 
 def fresh_seed(commit: str) -> int:
     """The first of the seeds that follow from a commit's hash, past all fixed ones."""
+    if not re.match("[0-9a-f]{7}", commit):
+        raise ValueError(f"CAROUSEVAL_DEEP must be the hash of a commit, as git rev-parse prints it, found {commit!r}.")
     return 1_000_000 + int(commit[:7], 16)
 
 

@@ -38,6 +38,8 @@ assert set(cv.__all__) <= set(dir(cv))
         "import carouseval as cv; assert {'n2dcg_cat', 'metric', '__version__'} <= set(dir(cv))",
         "from carouseval import *; assert n2dcg_cat([[1.0]]) == 1.0 and metric('2DCG') and discounts",
         "from carouseval import metric, n2dcg_cat; assert metric('N2DCG_cat')([[1.0]]) == n2dcg_cat([[1.0]])",
+        "from carouseval import ideal_dcg2d; assert ideal_dcg2d([[1.0]]) > 0",
+        "from carouseval.metrics.ideal import ideal_layout; assert ideal_layout([[1.0]], 'd_mul').shape == (1, 1, 2)",
         "from carouseval.metrics.array_functions import dcg2d; import carouseval as cv; assert cv.dcg2d is dcg2d",
     ],
 )

@@ -228,6 +228,23 @@ def score_forever(judged, pages, plan, ideals):
         raise ValueError("what a library makes of it") from None
 scoring.score = score_forever
 """
+ON_FIRST_CALL = """
+import <module>
+called = <module>.<name>
+def announced(*arguments, **options):
+    start()
+    return called(*arguments, **options)
+<module>.<name> = announced
+"""
+
+
+def on_first_call(module: str, name: str) -> str:
+    """Where the work begins: a signal before that would find nothing to stop."""
+    return ON_FIRST_CALL.replace("<module>", module).replace("<name>", name)
+
+
+NATIVE, SAMPLE = "carouseval._native", ("carouseval.building.sample", "open_output")
+FIT = '"fit", "all", "--discount", "d_rpb", "--bootstrap", "1000000", "--out", r"{out}/old.json"'
 COMMANDS = {
     "evaluate, in a library": (LIBRARY_ERROR, '"evaluate", new, *tables'),
     "evaluate, solving": (SCORING, '"evaluate", new, *tables, "--per-page", r"{out}/old.parquet"'),
@@ -235,13 +252,22 @@ COMMANDS = {
         SPILLING_COMMAND,
         '"evaluate", new, *tables, "--memory", "1e-6", "--out", r"{out}/old.json"',
     ),
-    "compare": ("start()", '"compare", "a=" + new, "b=" + prod, *tables, "--permutations", "1000000000"'),
+    "compare": (
+        on_first_call(NATIVE, "sign_sums"),
+        '"compare", "a=" + new, "b=" + prod, *tables, "--permutations", "1000000000"',
+    ),
     "explain": (SCORING, '"explain", new, *tables'),
-    "simulate": ("start()", '"simulate", "--trials", "2000000000"'),
-    "simulate in the authors' order": ("start()", '"simulate", "--trials", "2000000000", "--stream", "paper"'),
-    "fit": ("start()", '"fit", "all", "--discount", "d_rpb", "--bootstrap", "1000000", "--out", r"{out}/old.json"'),
-    "sample": ("start()", '"sample", r"{out}/many", "--users", "50000000"'),
-    "sample over old files": ("start()", '"sample", r"{out}", "--users", "50000000", "--format", "csv"'),
+    "simulate": (on_first_call(NATIVE, "draw_pairs"), '"simulate", "--trials", "2000000000"'),
+    "simulate in the authors' order": (
+        on_first_call("carouseval.study.draws", "Draws.as_in_paper"),
+        '"simulate", "--trials", "2000000000", "--stream", "paper"',
+    ),
+    "fit": (on_first_call("carouseval.attention.discount_fit", "bootstrap_fit"), FIT),
+    "sample": (on_first_call(*SAMPLE), '"sample", r"{out}/many", "--users", "50000000"'),
+    "sample over old files": (
+        on_first_call(*SAMPLE),
+        '"sample", r"{out}", "--users", "50000000", "--format", "csv"',
+    ),
 }
 
 
@@ -256,7 +282,7 @@ def test_commands_end_with_one_line_and_leave_nothing(command: str, by: signal.S
     code = f"{RUN}{begin}\nsys.argv = ['carouseval', {arguments}]\nmain()\n"
     for name, folder in folders.items():
         code = code.replace(f"{{{name}}}", str(folder))
-    seconds, status, errors = stopped(code, by, folders["temporary"], delay=0.8)
+    seconds, status, errors = stopped(code, by, folders["temporary"], delay=0.3)
     word = "interrupted" if by == signal.SIGINT else "terminated"
     assert (status, errors) == (128 + by, f"carouseval: {word}\n")
     assert seconds < 3  # half a second on an idle machine

@@ -152,7 +152,7 @@ def main(patterns: Sequence[str]) -> int:
     outcomes: dict[Mutant, str] = {}
     with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
         print(f"preparing {len(mutants)} mutants and their tests", file=sys.stderr)
-        workers = min(len(mutants), len(os.sched_getaffinity(0)))
+        workers = min(len(mutants), os.cpu_count() or 1)
         copies = SimpleQueue[Copy]()  # each for one mutant at a time
         for number in range(workers):
             copies.put(Copy(Path(folder) / str(number)))

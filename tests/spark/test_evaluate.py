@@ -209,7 +209,7 @@ ERRORS: dict[str, tuple[pl.Expr, dict[str, Any]]] = {
 
 
 # of lines, of rows and of users; the others take the same way to the driver
-ERRORS_IN_GATE = ("outside the grid", "skipped rows", "missing pages")
+ERRORS_IN_GATE = ("outside the grid", "skipped rows", "missing pages", "no relevant item")
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from carouseval.metrics.cutoffs import PageCutoff
 from carouseval.metrics.discount_base import Discount
 from carouseval.metrics.gains import Gain
 from carouseval.metrics.grid import Array, Grid, IntArray
-from carouseval.metrics.page_stack import KERNEL_IDEALS, stack_pages, thread_count
+from carouseval.metrics.page_stack import KERNEL_IDEALS, stack_pages
 from carouseval.metrics.relevance import ManyPages, OnePage, Relevance, UnknownPages
 from carouseval.metrics.validation import require_choice
 
@@ -177,12 +177,11 @@ def ideal_layout(
     pages = stack.relevance.astype(np.float64, copy=False)
     kind = KERNEL_IDEALS[require_choice("ideal", ideal, IDEALS)]
     try:
-        source, bad = _native.layout(pages, weights, stack.gain, kind, thread_count(threads))
+        source, bad = _native.layout(pages, weights, stack.gain, kind, stack.workers(threads))
     except OverflowError:
         stack.score(weights, ideal, threads=threads)  # refuses sums that are too large for a float
-        source, bad = _native.layout(
-            stack.scaled_gains(threads), weights, _native.Gain.LINEAR, kind, thread_count(threads)
-        )
+        gains = stack.scaled_gains(threads)
+        source, bad = _native.layout(gains, weights, _native.Gain.LINEAR, kind, stack.workers(threads))
     if bad >= 0:
         stack.refuse(bad)
     return source.reshape(*stack.leading, *weights.shape, 2)

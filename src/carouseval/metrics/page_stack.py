@@ -13,7 +13,8 @@ from carouseval.errors import DataError, ParameterError, warn
 from carouseval.metrics import discount_base
 from carouseval.metrics.choices import IdealName
 from carouseval.metrics.cutoffs import PageCutoff, page_weights, parse_cutoff
-from carouseval.metrics.discount_base import Discount, as_discount
+from carouseval.metrics.discount_base import as_discount
+from carouseval.metrics.discounts import Discount  # which registers those there are
 from carouseval.metrics.gains import KERNEL_GAINS, LARGEST_GRADE, Gain, apply_function, check_gain, large_gain
 from carouseval.metrics.grid import MOST_CELLS, Array, Grid, grid_text, resized
 from carouseval.metrics.relevance import PAGE_HINT, Relevance, relevance_array
@@ -29,6 +30,7 @@ KERNEL_IDEALS: dict[IdealName | Literal["none"], _native.Ideal] = {
 _CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 _SCALE = 2.0**-64  # a power of two: sums of smaller gains have the same digits
 _MOST_THREADS, _MOST_ROWS = 1024, 10_000
+_MOST_KEPT = 10_000  # cells of weights that are kept by name: scoring more takes far longer than looking these up
 
 
 @dataclass(slots=True)  # not frozen, which would take as long as all else here together
@@ -69,7 +71,7 @@ class Stack:
     ) -> Array:
         """2DCG of every page, in one row; with an ideal, that in the next and their ratio in the last."""
         kind = KERNEL_IDEALS[ideal]
-        workers = 1 if threads is None and not self.leading else thread_count(threads)
+        workers = self.workers(threads)
         sums, finite, top, largest, bad = _native.score(self.relevance, weights, self.gain, kind, by_rank, workers)
         if bad >= 0:
             self.refuse(bad)
@@ -91,10 +93,14 @@ class Stack:
             warn(f"{self._name(top)}: the largest relevance is {largest:g}, and {large_gain(largest)}")
         return sums
 
+    def workers(self, threads: int | None) -> int:
+        """How many threads score the pages: one for a page alone, whatever the environment says."""
+        return 1 if threads is None and not self.leading else thread_count(threads)
+
     def gains(self, threads: int | None = None) -> Array:
         """The gain of every cell, NaN where it holds nothing."""
         flat = self.relevance.reshape(-1).astype(np.float64, copy=False)
-        values, bad = _native.gains(flat, self.gain, thread_count(threads))
+        values, bad = _native.gains(flat, self.gain, self.workers(threads))
         if bad >= 0:
             self.refuse(bad)
         return values.reshape(self.relevance.shape)
@@ -155,7 +161,7 @@ _grid_of_shape = functools.lru_cache(maxsize=256)(Grid)  # whose checks take as 
 
 
 class _NotKeptError(Exception):
-    """Discounts from files may warn each time, and what cannot be hashed may change."""
+    """Discounts from files may warn each time, what cannot be hashed may change, and large weights take memory."""
 
 
 @functools.lru_cache(maxsize=256)
@@ -163,14 +169,14 @@ def _named_weights(
     discount: str, rows: int, cols: int, grid: Grid | None, cutoff: tuple[int, int] | None, registrations: int
 ) -> Array:
     """Weights by name, as long as no discount is registered anew."""
-    found = as_discount(discount)
+    found, on = as_discount(discount), _grid_of_pages(rows, cols, grid)
     try:
         hash(found)
     except TypeError:
         raise _NotKeptError from None
-    if found._fitted_screen is not None:
+    if found._fitted_screen is not None or on.rows * on.cols > _MOST_KEPT:
         raise _NotKeptError
-    return page_weights(found, _grid_of_pages(rows, cols, grid), cutoff)
+    return page_weights(found, on, cutoff)
 
 
 def stack_pages(relevance: Relevance, gain: Gain) -> Stack:

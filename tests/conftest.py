@@ -18,6 +18,7 @@ TOGETHER = ("tests/spark/", "tests/test_typing.py")  # a Spark session, a run of
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--with-deep", action="store_true", help="run what is marked deep, with the seeds of the gate")
     parser.addoption("--require-all", action="store_true", help="fail if a suite is left out for want of a program")
 
 
@@ -46,7 +47,7 @@ def pytest_report_header() -> list[str]:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    if not DEEP:
+    if not DEEP and not config.getoption("--with-deep"):
         deep = [item for item in items if item.get_closest_marker("deep")]
         config.hook.pytest_deselected(items=deep)
         items[:] = [item for item in items if item not in deep]

@@ -18,8 +18,9 @@ import numpy as np
 
 import carouseval as cv
 from carouseval import _native
+from tests.depth import seeds
 
-SEEDS = 300  # of generated tables, each evaluated under settings of its own
+SEEDS = seeds(300, 1500)  # of generated tables, each evaluated under settings of its own
 PLAIN = (np.ndarray, int, float, bool, str, type(None), _native.Gain, _native.Ideal, _native.Repeats)
 
 
@@ -70,7 +71,7 @@ def record(path: Path) -> None:
     calls: list[Call] = []
     with warnings.catch_warnings(), recorder(calls):
         warnings.simplefilter("ignore")
-        for seed in range(SEEDS):
+        for seed in SEEDS:
             try:
                 evaluations_of(arguments_of(tiny_systems(seed)))
             except cv.CarousevalError:

@@ -1,6 +1,6 @@
 """What `make sanitize` runs: calls of kernels recorded in evaluations, then the tests that spend their time in kernels.
 
-With the sanitized module and no other. The deep layer adds the evaluations themselves.
+With the sanitized module and no other. The deep layer records more calls, and adds some evaluations themselves.
 """
 
 import sys
@@ -34,11 +34,14 @@ DEEP_TESTS = [
     "tests/metrics/test_array_functions.py::test_other_python_threads_run_meanwhile",
 ]
 
+# hundreds of whole evaluations: nearly all of their time, many times that without sanitizers, is Python's and Polars'
+EVALUATIONS = [f"tests/evaluation/test_evaluate_oracle.py::test_tiny_{case}[0]" for case in ("tables", "systems")]
+
 if __name__ == "__main__":
     if not _native.sanitized:
         sys.exit(f"{_native.__file__} was built without sanitizers")
     print(f"{replay(Path(sys.argv[1])):,} recorded calls replayed", flush=True)
     left_out = [] if DEEP else [f"--deselect={test}" for test in DEEP_TESTS]
-    tests = KERNEL_TESTS + ["tests/evaluation/test_evaluate_oracle.py"] * DEEP
+    tests = KERNEL_TESTS + EVALUATIONS * DEEP
     # not captured: a report comes just before its process ends
     sys.exit(pytest.main(["-q", "-n", "auto", "--capture=no", *left_out, *tests]))

@@ -56,6 +56,9 @@ def test_a_suite_that_shares_something_runs_on_one_worker(pytester: pytest.Pytes
 
 def test_the_deep_layer_runs_what_the_gate_leaves_out(suite: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
     assert suite.runpytest_subprocess("tests", "-k", "deep").ret == pytest.ExitCode.NO_TESTS_COLLECTED
+    suite.runpytest_subprocess("tests", "--with-deep").assert_outcomes(
+        passed=1, failed=1, skipped=1
+    )  # the gate's numbers
     monkeypatch.setenv("CAROUSEVAL_DEEP", "00000ab4c")
     deep = suite.runpytest_subprocess("tests")
     deep.assert_outcomes(passed=2, skipped=1)

@@ -12,7 +12,7 @@ from tests import kernel_calls
 def test_calls_are_replayed(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(kernel_calls, "SEEDS", 4)
+    monkeypatch.setattr(kernel_calls, "SEEDS", range(4))
     path = tmp_path / "calls.pickle"
     kernel_calls.record(path)
     count = kernel_calls.replay(path)

@@ -1,6 +1,7 @@
 """Shared set-up: which programs of the system a suite needs, and what is said when they are missing."""
 
 import shutil
+import signal
 from collections import Counter
 from typing import Any
 
@@ -38,6 +39,8 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:  # as in the background of a shell; processes would inherit it
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     if DEEP and config.getoption("--hypothesis-seed", None) is None:
         core.global_force_seed = FRESH  # type: ignore[assignment, unused-ignore]
 

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from tests.depth import fresh_seed
 from tests.fuzz import KINDS
+from tests.mutants.run import RECORD as MUTANTS
 
 ROOT = Path(__file__).parents[1]
 RECORD = Path(__file__).with_name("DEEP.md")
@@ -27,7 +28,9 @@ whole evaluations, all mutants, long fuzz, and all tests, at the gate's seeds, w
 | part | commit | started (UTC) | minutes | result |
 |---|---|---|---|---|
 """
+MAKE = ("make", "--no-print-directory")  # run by make, it would say which folder it leaves, last of all
 LONGEST = 60  # minutes of a part
+MOST_NAMED, LONGEST_CELL = 5, 400  # tests that failed; characters
 FUZZ = {"tables": 6_000, "files": 60_000, "arrays": 200_000, "strings": 200_000}  # a quarter of an hour on two cores
 
 
@@ -37,13 +40,13 @@ def parts(commit: str) -> dict[str, list[list[str]]]:
     assert {*FUZZ} == {*KINDS}
     return {
         "tests": [[sys.executable, "-m", "pytest", "-q", "-n", "auto", "--require-all", "tests"]],
-        "mutants": [["make", "mutants"]],
+        "mutants": [[*MAKE, "mutants"]],
         "fuzz": [
             [sys.executable, "-m", "tests.fuzz", kind, str(count), "--seed", seed, "--workers", workers]
             for kind, count in FUZZ.items()
         ],
-        "sanitize": [["make", "sanitize"]],
-        "lowest": [["make", "test-lowest", "LOWEST_TESTS=--with-deep tests"]],
+        "sanitize": [[*MAKE, "sanitize"]],
+        "lowest": [[*MAKE, "test-lowest", "LOWEST_TESTS=--with-deep tests"]],
     }
 
 
@@ -79,38 +82,67 @@ def run_part(part: str, commands: Sequence[Sequence[str]], commit: str) -> tuple
         print(f"--- {part}: {' '.join(command)}", flush=True)
         lines = []
         with subprocess.Popen(
-            command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True, errors="replace"
+            command,
+            cwd=ROOT,
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
         ) as process:
             for line in process.stdout or ():
                 print(line, end="", flush=True)
                 lines.append(line)
         good &= process.returncode == 0
-        endings.append(ending(lines) if process.returncode == 0 else f"FAILED: {ending(lines)}")
+        endings.append(ending(lines) if process.returncode == 0 else f"FAILED: {failure(lines)}")
     minutes = (time.monotonic() - begin) / 60
     if minutes > LONGEST:
         endings.append(f"OVER {LONGEST} MINUTES")
-    name = commit[:7] + "+" * commit.endswith("+")
+    name = commit[:7] + "+" * (commit.endswith("+") or head() != commit)  # files may have changed meanwhile
     return Run(part, name, f"{started:%Y-%m-%d %H:%M}", f"{minutes:.0f}", "; ".join(endings)), good
 
 
 def ending(lines: Sequence[str]) -> str:
     """What a command says of itself at its end: pytest's counts, or the cases of a fuzzer by outcome."""
-    counts = [line for line in lines if re.match(r"=* ?\d+ (passed|failed)", line)]
+    counts = [
+        line for line in lines if re.match(r"=* ?(\d+ (passed|failed|skipped|deselected|errors?)|no tests)\b", line)
+    ]
     if counts:
         return re.sub(r" in [\d.]+s.*", "", counts[-1].strip("= \n"))
     outcomes = [line.split() for line in lines if re.match(r" *[\d,]+  \w", line)]
     if outcomes:
         return ", ".join(f"{number} {' '.join(words)}" for number, *words in outcomes)
-    said = [line.strip() for line in lines if line.strip()]
-    return said[-1].replace(" | ", " / ") if said else "no output"
+    return _last_words(lines)
+
+
+def failure(lines: Sequence[str]) -> str:
+    """Why a command failed: its counts, with the first tests or cases that did; without any, its last words."""
+    failed = [
+        line.partition(" - ")[0].strip() for line in lines if re.match(r"(FAILED|ERROR)[ ,]|python -m tests\.", line)
+    ]
+    if not failed:
+        return _last_words(lines)
+    names = [name.removeprefix("FAILED ") for name in failed[:MOST_NAMED]]
+    more = f" and {len(failed) - MOST_NAMED} more" if len(failed) > MOST_NAMED else ""
+    return _one_cell(f"{ending(lines)}: {', '.join(names)}{more}")
+
+
+def _last_words(lines: Sequence[str]) -> str:
+    said = [line.strip() for line in lines if line.strip() and not re.match(r"make(\[\d+\])?: ", line)]
+    return _one_cell(said[-1]) if said else "no output"
+
+
+def _one_cell(text: str) -> str:
+    """For a cell of the record, without the folders of a machine."""
+    return re.sub(r"(?<![\w.])/([^\s/:'\"]+/)+", "", text).replace("|", "/")[:LONGEST_CELL]
 
 
 def head() -> str:
     """The hash of the commit that is tested, with a plus where the tree differs from it."""
-    command = ["git", "rev-parse", "HEAD"], ["git", "status", "--porcelain", "src", "native", "tests", "Makefile"]
-    commit, changes = (subprocess.run(one, cwd=ROOT, capture_output=True, text=True, check=True) for one in command)
-    changed = [line for line in changes.stdout.splitlines() if RECORD.name not in line]
-    return commit.stdout.strip() + "+" * bool(changed)
+    records = [f":!{path.relative_to(ROOT).as_posix()}" for path in (RECORD, MUTANTS)]  # which the parts write
+    commands = ["git", "rev-parse", "HEAD"], ["git", "status", "--porcelain", ".", *records]
+    commit, changes = (subprocess.run(one, cwd=ROOT, capture_output=True, text=True, check=True) for one in commands)
+    return commit.stdout.strip() + "+" * bool(changes.stdout)
 
 
 def main(names: Sequence[str]) -> int:

@@ -470,6 +470,20 @@ def test_the_kind_of_ideal_is_checked() -> None:
         cv.ideal_dcg2d([[1]], ideal="categorie")  # type: ignore[call-overload]
 
 
+def test_the_gains_of_one_page_are_shared_among_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+    kernel = _native.gains
+
+    def gains(relevance: Any, gain: _native.Gain, threads: int) -> Any:
+        asked.append(threads)
+        return kernel(relevance, gain, threads)
+
+    monkeypatch.setattr(_native, "gains", gains)
+    monkeypatch.setenv("CAROUSEVAL_THREADS", "3")
+    assert cv.metric("Precision")([[1, 0]]) == 0.5
+    assert asked == [3]
+
+
 def test_what_a_name_stands_for_may_change(tmp_path: Path) -> None:
     """Weights are kept by the name of their discount, but not past what changes it."""
     page, table = [[0.0, 1.0]], tmp_path / "weights.json"

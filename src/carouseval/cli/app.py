@@ -33,7 +33,8 @@ app: typer.Typer = typer.Typer(
     context_settings={
         "help_option_names": ["-h", "--help"],
         "max_content_width": 120,
-        # False rather than None, for which Typer would load Pydantic before printing any help
+        # False rather than None, for which Typer would load Pydantic before printing any help. Commands load it all
+        # the same: Typer 0.29 has no public way to read a value, or the lack of one, without it
         "default_map": {"help": False, "install_completion": False, "show_completion": False},
     },
 )

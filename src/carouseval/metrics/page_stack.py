@@ -94,13 +94,13 @@ class Stack:
         return sums
 
     def workers(self, threads: int | None) -> int:
-        """How many threads score the pages: one for a page alone, whatever the environment says."""
+        """How many threads score the pages: one for a page alone, which is not divided."""
         return 1 if threads is None and not self.leading else thread_count(threads)
 
     def gains(self, threads: int | None = None) -> Array:
         """The gain of every cell, NaN where it holds nothing."""
         flat = self.relevance.reshape(-1).astype(np.float64, copy=False)
-        values, bad = _native.gains(flat, self.gain, self.workers(threads))
+        values, bad = _native.gains(flat, self.gain, thread_count(threads))  # by cells: a large page is divided
         if bad >= 0:
             self.refuse(bad)
         return values.reshape(self.relevance.shape)

@@ -6,8 +6,10 @@
 #include <stdexcept>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "arrays.h"
+#include "exact_sums.h"
 #include "kernels.h"
 #include "parallel.h"
 
@@ -208,6 +210,30 @@ Out<double> resampled_sums(In<double, 2> values, In<uint64_t, 1> user, int64_t r
   return to_numpy(std::move(sums), {size_t(resamples), columns});
 }
 
+nb::tuple exact_sums(In<double, 2> values, In<int32_t, 1> before, In<int32_t, 1> column) {
+  const size_t users = values.shape(0), columns = values.shape(1), count = column.shape(0);
+  require(users < size_t(1) << 31, "users must be fewer than 2^31");
+  require(columns <= 10'000 && count <= 10'000, "columns and products must be at most 10,000");
+  require(before.shape(0) == count, "every product wants an earlier one, or -1");
+  std::vector<int> factors(count);
+  for (size_t t = 0; t < count; ++t) {
+    const int32_t earlier = before.data()[t];
+    require(earlier >= -1 && earlier < int64_t(t), "every product wants an earlier one, or -1");
+    require(column.data()[t] >= 0 && size_t(column.data()[t]) < columns, "every product wants a column of values");
+    factors[t] = earlier < 0 ? 1 : factors[size_t(earlier)] + 1;
+    require(factors[t] <= kMostFactors, "products must have at most 8 factors");
+  }
+  for (size_t v = 0; v < values.size(); ++v) require(std::isfinite(values.data()[v]), "values must be finite");
+  ExactSums sums({values.data(), int64_t(users), int(columns), before.data(), column.data(), int(count)});
+  parallel_for(int64_t(users), int64_t(1) << 16, 1, [&](Pieces& pieces) {
+    for (int64_t begin, end; pieces.next(begin, end);) sums.add(begin, end);
+  });
+  Uninitialized<uint32_t> digits(count * size_t(sums.digits()));
+  for (size_t t = 0; t < count; ++t) sums.write(int(t), digits.data() + t * size_t(sums.digits()));
+  return nb::make_tuple(to_numpy(std::move(digits), {count, size_t(sums.digits())}),
+                        to_numpy(std::vector<int64_t>(sums.lowest())));
+}
+
 nb::tuple scan_chains(In<double, 3> band, In<double, 2> leave, In<double, 2> start, In<double, 2> lost,
                       In<double, 2> landing, In<int64_t, 1> cell, size_t cells, int threads) {
   const size_t count = band.shape(0), states = band.shape(1), width = band.shape(2);
@@ -272,6 +298,9 @@ NB_MODULE(_native, m) {
         "By permutation and pair: the sum of differences, each with a random sign of its user's.");
   m.def("resampled_sums", &resampled_sums, "values"_a, "user"_a, "resamples"_a, "seed"_a, "threads"_a,
         "By resample and column: the sum of values, each times a Poisson number of its user's.");
+  m.def("exact_sums", &exact_sums, "values"_a, "before"_a, "column"_a,
+        "The sum over users of every product, an earlier one times a column: digits of an integer, and the exponent of "
+        "the power of two that it is multiplied by.");
   m.def("scan_chains", &scan_chains, "band"_a, "leave"_a, "start"_a, "lost"_a, "landing"_a, "cell"_a, "cells"_a,
         "threads"_a, "Expected visits to every state of browsing chains, and the chance that each cell is seen.");
   bind_ideals(m);

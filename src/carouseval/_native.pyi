@@ -85,6 +85,9 @@ def sign_sums(
 def resampled_sums(
     values: NDArray[np.float64], user: NDArray[np.uint64], resamples: int, seed: int, threads: int
 ) -> NDArray[np.float64]: ...
+def exact_sums(
+    values: NDArray[np.float64], before: NDArray[np.int32], column: NDArray[np.int32]
+) -> tuple[NDArray[np.uint32], NDArray[np.int64]]: ...
 def scan_chains(
     band: NDArray[np.float64],
     leave: NDArray[np.float64],

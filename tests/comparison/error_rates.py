@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 
 from carouseval.comparison.significance import p_values
-from carouseval.evaluation.mean_estimates import mean_estimate
+from carouseval.evaluation.user_sums import mean_estimate
 from tests.comparison.worlds import World, rejected
 from tests.evaluation.test_mean_estimates import DRAWS, misses
 

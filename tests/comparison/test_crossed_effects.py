@@ -9,8 +9,9 @@ import polars as pl
 import pytest
 
 import carouseval as cv
-from carouseval.comparison.crossed_effects import CrossedMeans
+from carouseval.comparison.crossed_sums import CrossedSums
 from carouseval.comparison.pair_statistics import PairScores
+from carouseval.comparison.pair_sums import PairSums
 from carouseval.metrics.grid import Array
 from tests.comparison.worlds import World, rejected
 
@@ -33,7 +34,7 @@ def test_one_system_by_analysis_of_variance(seed: int) -> None:
     rng = np.random.default_rng(seed)
     scores = rng.normal(0, 1, (12, 1)) + rng.normal(0, seed / 3, (1, 4)) + rng.normal(0, 1, (12, 4))
     users, runs, rest = analysis_of_variance(scores)
-    found = CrossedMeans.of_system(scores).estimate(1)
+    found = CrossedSums.of_system(scores).means.estimate(1)
     assert found.mean == pytest.approx(scores.mean())
     assert found.error**2 == pytest.approx((users + max(0.0, runs - rest)) / scores.size)
     inflated = (1 + 6 / 9) * runs
@@ -57,7 +58,7 @@ def test_two_systems_by_analysis_of_variance(seed: int) -> None:
         by_cell += rest / scores.size
         variance += (runs - rest) / scores.size
         weights.append(1 / scores.shape[1])
-    found = CrossedMeans.of_pair(baseline, system).estimate(1, 0)
+    found = CrossedSums.of_pair(baseline, system).means.estimate(1, 0)
     assert found.mean == pytest.approx(differences.mean())
     assert found.error == pytest.approx(math.sqrt(variance))
     df_runs = sum(weights) ** 2 / (weights[0] ** 2 / 2 + weights[1] ** 2 / 4)
@@ -65,18 +66,18 @@ def test_two_systems_by_analysis_of_variance(seed: int) -> None:
     charged = inflated - by_cell / 4
     df = (user_part + inflated - by_cell) ** 2 / (user_part**2 / 8 + charged**2 / df_runs)
     assert found.df == pytest.approx(max(df, df_runs))
-    swapped = CrossedMeans.of_pair(system, baseline).estimate(1, 0)
+    swapped = CrossedSums.of_pair(system, baseline).means.estimate(1, 0)
     assert (swapped.error, swapped.df) == pytest.approx((found.error, found.df))
 
 
 def test_runs_in_any_order() -> None:
     rng = np.random.default_rng(1)
     baseline, system = rng.normal(0, 1, (20, 3)), rng.normal(0, 1, (20, 3))
-    one = CrossedMeans.of_pair(baseline, system)
-    other = CrossedMeans.of_pair(baseline[::-1, [2, 0, 1]], system[::-1, [1, 2, 0]])
+    one = CrossedSums.of_pair(baseline, system).means
+    other = CrossedSums.of_pair(baseline[::-1, [2, 0, 1]], system[::-1, [1, 2, 0]]).means
     assert one.estimate(1, 0).interval() == pytest.approx(other.estimate(1, 0).interval())
-    paired = CrossedMeans.of_pair(baseline, system, paired=True).estimate(1, 0)
-    reordered = CrossedMeans.of_pair(baseline[:, [2, 0, 1]], system[:, [2, 0, 1]], paired=True).estimate(1, 0)
+    paired = CrossedSums.of_pair(baseline, system, paired=True).means.estimate(1, 0)
+    reordered = CrossedSums.of_pair(baseline[:, [2, 0, 1]], system[:, [2, 0, 1]], paired=True).means.estimate(1, 0)
     assert paired.interval() == pytest.approx(reordered.interval())
     assert paired.error != pytest.approx(one.estimate(1, 0).error)
 
@@ -86,23 +87,23 @@ def test_paired_runs_are_the_runs_of_differences() -> None:
     rng = np.random.default_rng(2)
     split = rng.normal(0, 5, (1, 4))
     baseline, system = (rng.normal(0, 1, (30, 4)) + split for _ in range(2))
-    paired = CrossedMeans.of_pair(baseline, system, paired=True).estimate(1, 0)
-    alone = CrossedMeans.of_system(system - baseline).estimate(1)
+    paired = CrossedSums.of_pair(baseline, system, paired=True).means.estimate(1, 0)
+    alone = CrossedSums.of_system(system - baseline).means.estimate(1)
     assert (paired.mean, paired.error, paired.df) == pytest.approx((alone.mean, alone.error, alone.df))
-    assert CrossedMeans.of_pair(baseline, system).estimate(1, 0).error > 5 * paired.error
+    assert CrossedSums.of_pair(baseline, system).means.estimate(1, 0).error > 5 * paired.error
 
 
 def test_one_run_against_several() -> None:
     """It is assumed to vary as the others do: their variance, without a mean over runs."""
     rng = np.random.default_rng(3)
     several, single = rng.normal(0, 1, (40, 4)) + rng.normal(0, 1, (1, 4)), rng.normal(0, 1, (40, 1))
-    found = CrossedMeans.of_pair(single, several).estimate(1, 0)
+    found = CrossedSums.of_pair(single, several).means.estimate(1, 0)
     _, runs, rest = analysis_of_variance(several)
     per_run = (runs - rest) / 40
     users = (several.mean(axis=1) - single[:, 0]).var(ddof=1) / 40
     assert found.error**2 == pytest.approx(users + per_run * (1 + 1 / 4))
     assert found.df < 3.5
-    other = CrossedMeans.of_pair(several, single).estimate(1, 0)
+    other = CrossedSums.of_pair(several, single).means.estimate(1, 0)
     assert (other.error, other.df) == pytest.approx((found.error, found.df))
 
 
@@ -110,11 +111,11 @@ def test_a_system_without_chance_does_not_vary() -> None:
     """A deterministic system, given three times, contributes no variance, and none of the degrees of freedom."""
     rng = np.random.default_rng(4)
     fixed, random = np.repeat(rng.random((50, 1)), 3, axis=1), rng.random((50, 3)) + rng.normal(0, 1, (1, 3))
-    pair = CrossedMeans.of_pair(fixed, random)
+    pair = CrossedSums.of_pair(fixed, random).means
     assert pair.run_df == pytest.approx(2)
-    equal = PairScores(fixed, fixed + rng.random((50, 1)))
+    equal = PairSums.of(PairScores(fixed, fixed + rng.random((50, 1))))
     assert not equal.crossed  # tested as one run
-    both = CrossedMeans.of_pair(fixed, np.repeat(rng.random((50, 1)), 3, axis=1))
+    both = CrossedSums.of_pair(fixed, np.repeat(rng.random((50, 1)), 3, axis=1)).means
     assert both.by_run == ()
     assert both.estimate(1, 0).df == 49
 
@@ -184,8 +185,8 @@ def test_intervals_cover() -> None:
         taste = rng.exponential(1, (30, 1)) - 1
         baseline = rng.normal(0, 0.2, (1, 3)) + rng.normal(0, 0.5, (30, 3))
         system = taste + rng.normal(0, 0.2, (1, 3)) + rng.normal(0, 0.5, (30, 3))
-        low, high = PairScores(baseline, system).statistics().low, PairScores(baseline, system).statistics().high
-        hits += low <= 0 <= high
+        pair = PairSums.of(PairScores(baseline, system)).statistics()
+        hits += pair.low <= 0 <= pair.high
     assert 0.935 <= hits / 3_000 <= 0.98
 
 

@@ -19,7 +19,7 @@ from carouseval.comparison.resampled_sums import (
     user_hashes,
 )
 from carouseval.comparison.significance import p_values, sign_flip, studentised_bootstrap, without_ties
-from carouseval.evaluation.mean_estimates import mean_estimate
+from carouseval.evaluation.user_sums import mean_estimate
 from carouseval.metrics.grid import Array
 
 M = 999

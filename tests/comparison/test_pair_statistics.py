@@ -8,13 +8,14 @@ from scipy import stats
 
 import carouseval as cv
 from carouseval.comparison.pair_statistics import PairScores, PairStatistics
+from carouseval.comparison.pair_sums import PairSums
 from carouseval.comparison.users_needed import noncentrality
 from carouseval.metrics.grid import Array
 
 
 def describe(differences: Array, baseline: Array, weights: Array | None = None, **options: float) -> PairStatistics:
     before = np.asarray(baseline, float)[:, None]
-    return PairScores(before, before + np.asarray(differences)[:, None], weights).statistics(**options)
+    return PairSums.of(PairScores(before, before + np.asarray(differences)[:, None], weights)).statistics(**options)
 
 
 def test_by_hand() -> None:
@@ -72,7 +73,7 @@ def test_the_detectable_difference_is_detected(count: int, alpha: float) -> None
 
 
 def lifts(baseline: Array, system: Array, ci: float = 0.95) -> tuple[float, float]:
-    return PairScores(baseline[:, None], system[:, None]).means.lift_interval(ci)
+    return PairSums.of(PairScores(baseline[:, None], system[:, None])).means.lift_interval(ci)
 
 
 def test_lift_by_fieller() -> None:
@@ -92,7 +93,7 @@ def test_the_lift_holds_0_if_the_difference_does(seed: int) -> None:
     rng = np.random.default_rng(seed)
     users, runs = int(rng.integers(3, 20)), int(rng.integers(1, 4))
     baseline = rng.exponential(1, (users, runs))
-    scores = PairScores(baseline, baseline + rng.exponential(1, (users, runs)) - 0.8)
+    scores = PairSums.of(PairScores(baseline, baseline + rng.exponential(1, (users, runs)) - 0.8))
     for ci in (0.5, 0.8, 0.9, 0.95):
         pair = scores.statistics(ci=ci)
         if not math.isnan(pair.lift_low):
@@ -131,17 +132,17 @@ def test_intervals_of_the_lift_cover(count: int) -> None:
 def test_deviation_of_weighted_differences() -> None:
     """A user of weight 2 counts as two users do, up to the number of degrees of freedom."""
     values, weights = np.array([0.1, -0.2, 0.4]), np.array([1.0, 2.0, 1.0])
-    pair = PairScores(np.zeros((3, 1)), values[:, None], weights)
+    pair = PairSums.of(PairScores(np.zeros((3, 1)), values[:, None], weights))
     assert pair.deviation == pytest.approx(np.std([0.1, -0.2, -0.2, 0.4]) * math.sqrt(3 / 2))
-    assert math.isnan(PairScores(np.zeros((3, 1)), values[:, None], np.zeros(3)).deviation)
+    assert math.isnan(PairSums.of(PairScores(np.zeros((3, 1)), values[:, None], np.zeros(3))).deviation)
 
 
 @pytest.mark.parametrize("scale", [1e-300, 1e-110, 1e110, 1e300])
 def test_scale_does_not_matter(scale: float) -> None:
     rng = np.random.default_rng(0)
     baseline, system = rng.random((20, 2)) + 1, rng.random((20, 2)) + 1.1
-    one = PairScores(baseline, system).statistics()
-    other = PairScores(baseline * scale, system * scale).statistics()
+    one = PairSums.of(PairScores(baseline, system)).statistics()
+    other = PairSums.of(PairScores(baseline * scale, system * scale)).statistics()
     for name in ("difference", "low", "high", "error", "run_error"):
         assert getattr(other, name) == pytest.approx(scale * getattr(one, name), rel=1e-9, abs=0)
     for name in ("df", "lift", "lift_low", "lift_high"):
@@ -154,9 +155,11 @@ def test_worlds_that_once_hung_or_crashed(seed: int) -> None:
     rng = np.random.default_rng(seed)
     users, runs = int(rng.integers(3, 20)), int(rng.integers(1, 4))
     baseline = rng.exponential(1, (users, runs))
-    pair = PairScores(baseline, baseline + rng.exponential(1, (users, runs)) - 0.8).statistics()
+    pair = PairSums.of(PairScores(baseline, baseline + rng.exponential(1, (users, runs)) - 0.8)).statistics()
     assert pair.df >= 1
     rng = np.random.default_rng(seed)
-    noise = PairScores(0.5 + 0.1 * rng.normal(size=(10, 1)), 0.5 + 0.1 * rng.normal(size=(10, 2))).statistics()
+    noise = PairSums.of(
+        PairScores(0.5 + 0.1 * rng.normal(size=(10, 1)), 0.5 + 0.1 * rng.normal(size=(10, 2)))
+    ).statistics()
     assert noise.df >= 1
     assert noise.detectable > 0

@@ -7,6 +7,7 @@ import numpy as np
 from scipy import stats
 
 from carouseval.comparison.pair_statistics import PairScores
+from carouseval.comparison.pair_sums import PairSums
 
 
 @dataclass(frozen=True)
@@ -47,7 +48,7 @@ class World:
 def rejected(world: World, worlds: int = 3_000, seed: int = 0) -> tuple[float, float]:
     """How often the difference is significant at 5%, by us and by an oracle that knows the variance."""
     rng = np.random.default_rng(seed)
-    estimates = [world.scores(rng).means.estimate(1, 0) for _ in range(worlds)]
+    estimates = [PairSums.of(world.scores(rng)).means.estimate(1, 0) for _ in range(worlds)]
     ours = np.mean([estimate.p_value < 0.05 for estimate in estimates])
     z = np.array([estimate.mean for estimate in estimates]) / math.sqrt(world.variance)
     return float(ours), float((np.abs(z) > stats.norm.ppf(0.975)).mean())

@@ -10,7 +10,8 @@ import pytest
 from scipy import stats
 
 import carouseval as cv
-from carouseval.evaluation.mean_estimates import MeanEstimate, UserShares, mean_estimate, mean_interval
+from carouseval.evaluation.mean_estimates import MeanEstimate, ShareFactors
+from carouseval.evaluation.user_sums import UserSums, mean_estimate, mean_interval
 from carouseval.metrics.grid import Array
 
 DOCS = Path(__file__).parents[2] / "docs/statistics.md"
@@ -47,14 +48,14 @@ def test_shares_by_simulation_and_matrices(seed: int) -> None:
     rng = np.random.default_rng(seed)
     weights = rng.lognormal(0, 1, 7)
     share = weights / weights.sum()
-    shares = UserShares.of(weights)
+    factors = ShareFactors.of_powers(*((share**power).sum() for power in (2, 3, 4, 5)))
     x = rng.exponential(1, (400_000, 7))  # variance 1, third moment 2
     off = x - (x @ share)[:, None]
-    assert shares.second * (off**2 @ shares.squares).mean() == pytest.approx((share**2).sum(), rel=0.02)
-    assert shares.third * (off**3 @ shares.cubes).mean() == pytest.approx(2 * (share**3).sum(), rel=0.08)
+    assert factors.second * (off**2 @ share**2).mean() == pytest.approx((share**2).sum(), rel=0.02)
+    assert factors.third * (off**3 @ share**3).mean() == pytest.approx(2 * (share**3).sum(), rel=0.08)
     centred = np.eye(7) - np.outer(np.ones(7), share)
     form = centred.T @ np.diag(share**2) @ centred
-    assert shares.df == pytest.approx(np.trace(form) ** 2 / np.trace(form @ form))
+    assert factors.df == pytest.approx(np.trace(form) ** 2 / np.trace(form @ form))
 
 
 def test_equal_weights_change_nothing() -> None:
@@ -82,9 +83,9 @@ def test_degrees_of_freedom_in_fractions(weights: list[float]) -> None:
     gram = [[(i == j) - share[i] - share[j] + squares for j in n] for i in n]
     trace = sum(share[i] ** 2 * gram[i][i] for i in n)
     square = sum(share[i] ** 2 * share[j] ** 2 * gram[i][j] ** 2 for i in n for j in n)
-    shares = UserShares.of(np.array(weights))
-    assert shares.df == pytest.approx(float(trace**2 / square), rel=1e-3)
-    assert shares.second == pytest.approx(float(squares / trace), rel=1e-6)
+    factors = UserSums.of(np.zeros((len(weights), 1)), np.array(weights)).factors
+    assert factors.df == pytest.approx(float(trace**2 / square), rel=1e-3)
+    assert factors.second == pytest.approx(float(squares / trace), rel=1e-6)
 
 
 def test_hall_s_transformation() -> None:

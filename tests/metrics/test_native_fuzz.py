@@ -205,6 +205,16 @@ def resampled_sums(rng: Generator) -> Arguments:
     }
 
 
+def exact_sums(rng: Generator) -> Arguments:
+    columns, products = size(rng, 1, 9), size(rng, most=17)
+    before = [int(rng.integers(-1, place)) if rng.random() < 0.7 else -1 for place in range(products)]
+    return {
+        "values": numbers(rng, size(rng), columns, odd=0.0) * 10.0 ** rng.choice([0, 0, 200, -200]),
+        "before": np.array(before, np.int32),
+        "column": rng.integers(0, columns, products, dtype=np.int32),
+    }
+
+
 def scan_chains(rng: Generator) -> Arguments:
     count, states, reach, cells = size(rng, most=9), size(rng), int(rng.integers(0, 9)), size(rng, 1, 17)
     band = rng.random((count, states, 2 * reach + 1)) * (rng.random((count, states, 2 * reach + 1)) < 0.7)
@@ -359,7 +369,7 @@ MAKERS: dict[str, Callable[[Generator], Arguments]] = {
     made.__name__: made
     for made in (
         score, ratio, layout, candidate_ideals, first_occurrence_ideals, correlations, draw_pairs, sign_sums,
-        resampled_sums, scan_chains,
+        resampled_sums, exact_sums, scan_chains,
         page_runs, shown_carousels, read_pages, score_hits, gather_candidates, largest_first,
         order_within, judged_twice, text_hashes, scan_json,
     )

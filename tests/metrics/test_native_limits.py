@@ -122,6 +122,9 @@ LIMITS: dict[str, tuple[str, tuple[Any, ...]]] = {
     "permutations must be 0 to 2\\^30": (
         "sign_sums", (np.empty((0, 1), np.int64), np.empty(0, np.uint64), 2**30 + 1, 0, 1),
     ),
+    "columns and products must be at most 10,000": (
+        "exact_sums", (np.empty((0, 10_001)), np.empty(0, np.int32), np.empty(0, np.int32)),
+    ),
     "the band of a chain must have at most 100,000,000 entries": (
         "scan_chains",
         (np.empty((0, 10_000, 20_001)), *[np.empty((0, 10_000))] * 4, np.zeros(10_000, np.int64), 1, 1),

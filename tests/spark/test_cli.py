@@ -84,7 +84,7 @@ def test_output_is_that_of_one_machine(run: Any, tmp_path: Path) -> None:
     expected, found = run(*command, "-f", "json"), run(*command, "-f", "json", *SPARK)
     results = [json.loads(done.out) for done in (expected, found)]
     lines = [pl.DataFrame(result.pop("results")) for result in results]
-    assert_frame_equal(lines[1], lines[0], rel_tol=1e-9)
+    assert_frame_equal(lines[1], lines[0], check_exact=True)
     assert results[1] == results[0]
 
 

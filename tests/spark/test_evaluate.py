@@ -35,7 +35,7 @@ def assert_same(
     assert found.config == expected.config
     assert said_there == said
     assert_frame_equal(found.collect().per_page, expected.per_page, check_exact=True)
-    assert_frame_equal(found.to_frame(), expected.to_frame(), check_exact=False, rel_tol=1e-9)
+    assert_frame_equal(found.to_frame(), expected.to_frame(), check_exact=True)
     assert (found.caption, repr(found), found.page_match) == (expected.caption, repr(expected), expected.page_match)
     found.unpersist()
     return expected

@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 from carouseval.building.candidate_carousels import CandidateCarousels
 from carouseval.building.candidate_reader import read_candidates
 from carouseval.errors import DataError, ParameterError
-from carouseval.evaluation.mean_estimates import mean_interval, mean_of
+from carouseval.evaluation.mean_estimates import mean_of
 from carouseval.evaluation.settings import ColumnNames, Invalid, Metrics, Settings
+from carouseval.evaluation.user_sums import mean_interval
 from carouseval.metrics.gains import Gain
 from carouseval.metrics.grid import RECGAZE, Array, Grid, IntArray
 from carouseval.metrics.validation import require_int

@@ -12,7 +12,7 @@ import polars as pl
 
 from carouseval.comparison.comparison import Comparison
 from carouseval.comparison.comparison_settings import ComparisonDict, ComparisonSettings, takes_comparison_settings
-from carouseval.comparison.crossed_effects import CrossedMeans
+from carouseval.comparison.crossed_sums import CrossedSums
 from carouseval.comparison.logged_judgments import LoggedJudgments, SystemShares, system_shares
 from carouseval.comparison.pair_tests import PairTests
 from carouseval.comparison.run_pages import RunPages, linear_metrics, unjudged_gain
@@ -28,7 +28,7 @@ from carouseval.comparison.systems import (
 )
 from carouseval.comparison.user_scores import UserScores
 from carouseval.errors import ParameterError, warn
-from carouseval.evaluation.mean_estimates import FEW_USERS, mean_of
+from carouseval.evaluation.mean_estimates import FEW_USERS
 from carouseval.evaluation.plan import ScoringPlan
 from carouseval.evaluation.results import Evaluation, weight_of
 from carouseval.progress import Progress
@@ -95,9 +95,8 @@ def compare(
         values, weights = scores.of_system(metric, name)
         if not tests.runs_vary:
             values = values.mean(axis=1, keepdims=True)
-        low, high = CrossedMeans.of_system(values, weights).estimate(1).interval(tests.ci)
-        mean, without = mean_of(values.mean(axis=1), weights), left_out(evaluations[name], len(values), metric)
-        return SystemMean(mean, low, high, len(values), without)
+        without = left_out(evaluations[name], len(values), metric)
+        return SystemMean.of(CrossedSums.of_system(values, weights), tests.ci, without)
 
     by, columns = list(options.by_columns), [*tests.metrics, *map(unjudged_gain, linear_metrics(plan))]
     scores = UserScores.of(gains, columns, [])
@@ -187,6 +186,12 @@ class SystemMean:
     high: float
     users: int
     left_out: int
+
+    @classmethod
+    def of(cls, sums: CrossedSums, ci: float, left_out: int) -> SystemMean:
+        """From the sums of the system's scores."""
+        low, high = sums.means.estimate(1).interval(ci)
+        return cls(sums.users.mean(0), low, high, sums.users.users, left_out)
 
 
 def tabulate_systems(

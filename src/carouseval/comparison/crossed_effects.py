@@ -24,7 +24,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from carouseval.evaluation.mean_estimates import MeanEstimate, UserShares, mean_of, power_of_two, rests_on_one_user
+from carouseval.evaluation.mean_estimates import MeanEstimate
 from carouseval.metrics.grid import Array
 
 TIE = 1e-12  # smaller differences are rounding errors and count as ties
@@ -64,71 +64,13 @@ class CrossedMeans:
     by_run: tuple[RunVariance, ...]
     scale: float = 1.0  # of the scores, a power of two that keeps their squares and cubes within range
 
-    @classmethod
-    def of_system(cls, scores: Array, weights: Array | None = None) -> "CrossedMeans":
-        """The mean of a system's scores, (users, runs)."""
-        return cls._of([scores], [np.ones(1)], weights, paired=False)
-
-    @classmethod
-    def of_pair(
-        cls, baseline: Array, system: Array, weights: Array | None = None, *, paired: bool = False
-    ) -> "CrossedMeans":
-        """The difference between two systems and the baseline's mean, from scores (users, runs).
-
-        >>> pair = CrossedMeans.of_pair(np.array([[0.1], [0.4], [0.3]]), np.array([[0.3], [0.5], [0.3]]))
-        >>> estimate = pair.estimate(1, 0)
-        >>> round(estimate.mean, 3), round(estimate.error, 4), estimate.df
-        (0.1, 0.0577, 2.0)
-        """
-        return cls._of([system, baseline], PAIR_LOADINGS, weights, paired)
-
-    @classmethod
-    def of_one_user(cls, means: Array, scale: float) -> "CrossedMeans":
-        """Means that rest on one user, or on none: nothing is known of how they vary."""
-        columns = len(means)
-        return cls(means, np.full(2 * (columns,), math.nan), np.zeros(3 * (columns,)), math.nan, (), scale)
-
-    @classmethod
-    def _of(
-        cls, scores: Sequence[Array], loadings: Sequence[Array], weights: Array | None, paired: bool
-    ) -> "CrossedMeans":
-        """``loadings`` say how much of each column is a system's mean."""
-        scale = power_of_two(*scores)
-        scores = [table / scale for table in scores]
-        means = np.stack([table.mean(axis=1) for table in scores], axis=1) @ np.array(loadings)
-        average = np.array([mean_of(column, weights) for column in means.T])
-        weighted = np.ones(len(means), bool) if weights is None else weights > 0
-        if rests_on_one_user(len(means) if weights is None else weights[weighted]):
-            return cls.of_one_user(average, scale)
-        off = (means - average)[weighted]
-        weights = None if weights is None else weights[weighted]
-        # sorted, so that the order of users has no effect on the last digits
-        order = np.lexsort((*off.T, *([] if weights is None else [weights])))
-        shares = UserShares.of(len(off) if weights is None else weights[order])
-        off = off[order]
-        squares, cubes = shares.squares[:, None] * off, shares.cubes[:, None] * off
-        runs = [table[weighted][order] for table in scores]
-        return cls(
-            means=average,
-            by_user=shares.second * np.einsum("ui,uj->ij", squares, off),
-            third=shares.third * np.einsum("ui,uj,uk->ijk", cubes, off, off),
-            df_users=shares.df,
-            by_run=combined_runs(
-                [_run_variance(table, shares) for table in run_tables(runs, loadings, paired)],
-                [table.shape[1] for table in runs],
-                loadings,
-                paired,
-            ),
-            scale=scale,
-        )
-
     def estimate(self, *coefficients: float) -> MeanEstimate:
         """The estimate of a combination of the means: ``estimate(1, 0)`` of the difference between two systems."""
         c = np.array(coefficients)
         mean = float(c @ self.means)
         users = float(c @ self.by_user @ c)
         if math.isnan(users):
-            return MeanEstimate(mean * self.scale, math.nan, math.nan)
+            return MeanEstimate.of_moments(mean, users, math.nan, math.nan, self.scale)
         total, df = max(users, 0.0), self.df_users
         runs = sum(float(c @ part.variance @ c) for part in self.by_run)
         if runs > 0:
@@ -136,8 +78,7 @@ class CrossedMeans:
             total += max(0.0, excess)
             df = satterthwaite_df(users, self.df_users, runs, self._df_runs(c), runs - excess)
         third = float(np.einsum("ijk,i,j,k->", self.third, c, c, c))
-        skewness = third / total**1.5 if total > 0 else 0.0
-        return MeanEstimate(mean * self.scale, math.sqrt(total) * self.scale, df, skewness)
+        return MeanEstimate.of_moments(mean, total, third, df, self.scale)
 
     @property
     def _between_runs(self) -> Array:
@@ -195,17 +136,10 @@ def satterthwaite_df(users: float, df_users: float, runs: float, df_runs: float,
     return max((users + excess) ** 2 / (users**2 / df_users + charged**2 / df_runs), min(df_users, df_runs))
 
 
-def run_tables(scores: Sequence[Array], loadings: Sequence[Array], paired: bool) -> list[Array]:
-    """Scores (users, runs, columns) whose runs vary: one table for each system, or one of all columns if paired."""
-    if paired:
-        return [np.tensordot(np.stack(scores, axis=2), np.array(loadings), 1)]
-    return [table[:, :, None] for table in scores]
-
-
 def combined_runs(
     parts: Sequence[RunVariance | None], counts: Sequence[int], loadings: Sequence[Array], paired: bool
 ) -> tuple[RunVariance, ...]:
-    """What varies from run to run, from the variances of :func:`run_tables` and every system's number of runs.
+    """What varies from run to run, from the variances of each system, or of both if paired, and their numbers of runs.
 
     Nothing where every system has one run, or runs that are equal.
     """
@@ -222,19 +156,3 @@ def combined_runs(
         variance, cells = float(part.variance[0, 0]), float(part.cells[0, 0])
         combined.append(RunVariance(variance * spread, cells * spread, spread / count, part.df))
     return tuple(combined)
-
-
-def run_spread(columns: Array) -> float:
-    """How far apart the runs of a user are at most, from scores (users, runs, columns)."""
-    return float(np.ptp(columns, axis=1).max(initial=0.0))
-
-
-def _run_variance(columns: Array, shares: UserShares) -> RunVariance | None:
-    """The variance of the mean over runs, from scores (users, runs, columns); None if runs do not vary."""
-    if run_spread(columns) <= TIE:
-        return None
-    share = np.broadcast_to(np.sqrt(shares.squares), len(columns))
-    run_means = np.einsum("u,urk->rk", share, columns)
-    off_run = run_means - run_means.mean(axis=0)
-    off = columns - columns.mean(axis=1, keepdims=True) - off_run
-    return RunVariance.of_runs(off_run, shares.second * np.einsum("u,uri,urj->ij", share**2, off, off))

@@ -1,8 +1,4 @@
-"""Sums over users that compare a pair of systems and add up: users may be scored in parts, on one machine or on many.
-
-Differences and counts are exact, so that they do not depend on the parts; errors and what follows from them agree to
-rounding.
-"""
+"""What compares a pair of systems, summed up over users without rounding: users may be scored in parts, anywhere."""
 
 import math
 from dataclasses import dataclass
@@ -10,111 +6,22 @@ from functools import cached_property
 
 import numpy as np
 
-from carouseval.comparison.crossed_effects import (
-    PAIR_LOADINGS,
-    TIE,
-    CrossedMeans,
-    RunVariance,
-    combined_runs,
-    run_spread,
-    run_tables,
-)
-from carouseval.comparison.pair_statistics import PairScores, PairStatistics, pair_statistics
-from carouseval.evaluation.mean_estimates import CI
-from carouseval.evaluation.score_sums import ExactSum, WeightSums, scale_of
-from carouseval.metrics.grid import Array
-
-
-@dataclass(frozen=True)
-class UserMoments:
-    """Sums over users of products of z = (1, difference, baseline), with weights w.
-
-    Differences and baseline scores are minus their means and on a scale; a change of these is a linear map of z.
-    """
-
-    first: Array  # w z z'
-    squares: Array  # w^2 z z'
-    cubes: Array  # w^3 z z z
-
-    @classmethod
-    def of(cls, off: Array, weights: Array) -> "UserMoments":
-        """From differences and baseline scores minus their means, (users, 2)."""
-        z = np.column_stack([np.ones(len(off)), off])
-        return cls(
-            first=np.einsum("u,ui,uj->ij", weights, z, z),
-            squares=np.einsum("u,ui,uj->ij", weights**2, z, z),
-            cubes=np.einsum("u,ui,uj,uk->ijk", weights**3, z, z, z),
-        )
-
-    def mapped(self, factor: float, shift: Array) -> "UserMoments":
-        """The moments of values times ``factor`` plus ``shift``."""
-        to = np.diag([1.0, factor, factor])
-        to[1:, 0] = shift
-        cubes = np.einsum("ai,bj,ck,ijk->abc", to, to, to, self.cubes)
-        return UserMoments(to @ self.first @ to.T, to @ self.squares @ to.T, cubes)
-
-    def __add__(self, other: "UserMoments") -> "UserMoments":
-        return UserMoments(self.first + other.first, self.squares + other.squares, self.cubes + other.cubes)
-
-
-@dataclass(frozen=True)
-class RunSums:
-    """Sums over users of v, their scores under each run minus their mean over runs, with weights w."""
-
-    first: Array  # w v, (runs, columns)
-    squares: Array  # w^2 v, (runs, columns)
-    products: Array  # w^2 v v', summed over runs, (columns, columns)
-    spread: float  # how far apart the runs of a user with weight are at most
-
-    @classmethod
-    def of(cls, columns: Array, weights: Array) -> "RunSums":
-        """From scores (users, runs, columns)."""
-        off = columns - columns.mean(axis=1, keepdims=True)
-        return cls(
-            first=np.einsum("u,urk->rk", weights, off),
-            squares=np.einsum("u,urk->rk", weights**2, off),
-            products=np.einsum("u,uri,urj->ij", weights**2, off, off),
-            spread=run_spread(columns[weights > 0]),
-        )
-
-    def scaled(self, factor: float) -> "RunSums":
-        """The sums of scores times ``factor``."""
-        return RunSums(
-            self.first * factor, self.squares * factor, self.products * factor * factor, self.spread * factor
-        )
-
-    def __add__(self, other: "RunSums") -> "RunSums":
-        return RunSums(
-            first=self.first + other.first,
-            squares=self.squares + other.squares,
-            products=self.products + other.products,
-            spread=max(self.spread, other.spread),
-        )
-
-    def variance(self, weights: WeightSums) -> RunVariance | None:
-        """The variance of the mean over runs; None if runs do not vary."""
-        if self.spread <= TIE:
-            return None
-        total, (second, _, _) = float(weights.total), weights.factors
-        off = self.first / total
-        cross = off.T @ self.squares
-        cells = self.products - cross - cross.T + weights.powers[0] * off.T @ off
-        return RunVariance.of_runs(off, second * cells / total**2)
+from carouseval.comparison.crossed_effects import TIE, CrossedMeans
+from carouseval.comparison.crossed_sums import CrossedSums
+from carouseval.comparison.pair_statistics import PairScores, PairStatistics
+from carouseval.comparison.users_needed import POWER, noncentrality
+from carouseval.evaluation.mean_estimates import CI, FEW_USERS
 
 
 @dataclass(frozen=True)
 class PairSums:
-    """The scores of some users under a baseline and a system, summed up as :class:`PairScores` compares them."""
+    """The scores of some users under a baseline and a system, summed up."""
 
     wins: int
     losses: int
     lowest: float  # of the users' differences; infinite without users
     highest: float
-    totals: tuple[ExactSum, ...]  # of weighted differences and baseline scores
-    weights: WeightSums
-    scale: float  # of all sums below: a power of two near the largest score
-    moments: UserMoments
-    runs: tuple[RunSums, ...]  # of the system and of the baseline, or one of both columns if runs are paired
+    sums: CrossedSums  # of differences and baseline scores
 
     @classmethod
     def of(cls, scores: PairScores) -> "PairSums":
@@ -126,117 +33,101 @@ class PairSums:
         >>> round(pair.difference, 3), round(pair.error, 4), pair.wins, pair.ties, round(sums.p_value, 3)
         (0.1, 0.0577, 2, 1, 0.225)
         """
-        tables = scores.varying
-        own = np.ones(len(tables[0])) if scores.weights is None else scores.weights
-        values = np.stack([scores.differences, tables[1].mean(axis=1)], axis=1)
-        totals = tuple(ExactSum.of((column * own).tolist()) for column in values.T)
-        weights, scale = WeightSums.of(own), scale_of(*tables)
-        off = values - _means(totals, weights) if weights.weighted_users else values
-        runs = run_tables([table / scale for table in tables], PAIR_LOADINGS, scores.paired)
+        system, baseline = scores.varying
         return cls(
             wins=scores.wins,
             losses=scores.losses,
-            lowest=float(scores.differences.min(initial=math.inf)),
-            highest=float(scores.differences.max(initial=-math.inf)),
-            totals=totals,
-            weights=weights,
-            scale=scale,
-            moments=UserMoments.of(off / scale, own),
-            runs=tuple(RunSums.of(columns, own) for columns in runs),
+            lowest=float(np.min(scores.differences, initial=math.inf)),
+            highest=float(np.max(scores.differences, initial=-math.inf)),
+            sums=CrossedSums.of_pair(baseline, system, scores.weights, paired=scores.paired),
         )
 
     def __add__(self, other: "PairSums") -> "PairSums":
-        totals = tuple(one + more for one, more in zip(self.totals, other.totals, strict=True))
-        weights, scale = self.weights + other.weights, max(self.scale, other.scale)
-        means = _means(totals, weights)
         return PairSums(
             wins=self.wins + other.wins,
             losses=self.losses + other.losses,
             lowest=min(self.lowest, other.lowest),
             highest=max(self.highest, other.highest),
-            totals=totals,
-            weights=weights,
-            scale=scale,
-            moments=self._moments_about(means, scale) + other._moments_about(means, scale),
-            runs=tuple(
-                one.scaled(self.scale / scale) + more.scaled(other.scale / scale)
-                for one, more in zip(self.runs, other.runs, strict=True)
-            ),
+            sums=self.sums + other.sums,
         )
-
-    def _moments_about(self, means: Array, scale: float) -> UserMoments:
-        """The moments about other means, on another scale."""
-        shift = (_means(self.totals, self.weights) - means) / scale if self.weights.weighted_users else np.zeros(2)
-        return self.moments.mapped(self.scale / scale, shift)
 
     @property
     def users(self) -> int:
         """How many users have scores under every run of both systems."""
-        return self.weights.users
+        return self.sums.users.users
 
     @property
-    def difference(self) -> float:
-        """The mean of users' differences; NaN if no user has weight."""
-        return self.weights.mean(self.totals[0])
+    def weighted_users(self) -> int:
+        """How many of them have weight."""
+        return self.sums.users.weighted_users
 
     @property
     def mean_weight(self) -> float:
         """The mean weight of users; 1 if there are none."""
-        return float(self.weights.total) / self.users if self.users else 1.0
+        return self.sums.users.mean_weight
+
+    @property
+    def difference(self) -> float:
+        """The mean of users' differences; NaN if no user has weight."""
+        return self.sums.users.mean(0)
+
+    @property
+    def means(self) -> CrossedMeans:
+        """The means of the difference and of the baseline, and how they vary."""
+        return self.sums.means
 
     @property
     def crossed(self) -> bool:
         """Whether runs vary, so that the difference is tested on crossed effects of users and runs."""
         return bool(self.means.by_run)
 
+    @property
+    def all_tie(self) -> bool:
+        """Whether no user of several scores differently."""
+        return self.users > 1 and not (self.wins or self.losses)
+
     @cached_property
-    def means(self) -> CrossedMeans:
-        """The means of both systems and how they vary."""
-        means = _means(self.totals, self.weights) / self.scale
-        if self.weights.rest_on_one_user:
-            return CrossedMeans.of_one_user(means, self.scale)
-        total, (second, third, df) = float(self.weights.total), self.weights.factors
-        parts = [runs.variance(self.weights) for runs in self.runs]
-        return CrossedMeans(
-            means=means,
-            by_user=second * self.moments.squares[1:, 1:] / total**2,
-            third=third * self.moments.cubes[1:, 1:, 1:] / total**3,
-            df_users=df,
-            by_run=combined_runs(parts, [len(runs.first) for runs in self.runs], PAIR_LOADINGS, len(parts) == 1),
-            scale=self.scale,
-        )
+    def p_value(self) -> float:
+        """The p-value of the t-test of the difference; 1 if all users tie."""
+        return 1.0 if self.all_tie else self.means.estimate(1, 0).p_value
 
     @property
     def deviation(self) -> float:
         """The standard deviation of users' differences, weighted; NaN for fewer than two users."""
-        if self.users < 2 or not self.weights.weighted_users:
+        users = self.sums.users
+        if self.users < 2 or not self.weighted_users:
             return math.nan
-        mean_square = float(self.moments.first[1, 1]) / float(self.weights.total)
-        return self.scale * math.sqrt(max(0.0, mean_square) * self.users / (self.users - 1))
-
-    @property
-    def p_value(self) -> float:
-        """The p-value of the t-test of the difference; 1 if all users tie."""
-        if self.users > 1 and not (self.wins or self.losses):
-            return 1.0
-        return self.means.estimate(1, 0).p_value
+        return users.scale * math.sqrt(users.mean_square(0) * self.users / (self.users - 1))
 
     def statistics(self, *, ci: float = CI, level: float | None = None, alpha: float | None = None) -> PairStatistics:
-        """Summarise the pair, as :meth:`PairScores.statistics` does."""
-        return pair_statistics(
-            self.means,
-            difference=self.difference,
-            deviation=self.deviation,
+        """Summarise the pair: intervals at level ``level`` (``ci`` by default), detectability by a test at ``alpha``.
+
+        >>> scores = PairScores(np.full((4, 1), 0.5), np.array([[0.6], [0.8], [0.5], [0.4]]))
+        >>> pair = PairSums.of(scores).statistics()
+        >>> round(pair.difference, 3), round(pair.lift, 3), pair.wins, pair.ties, pair.losses
+        (0.075, 0.15, 2, 1, 1)
+        """
+        level, alpha = ci if level is None else level, 1 - ci if alpha is None else alpha
+        means, difference, deviation = self.means, self.difference, self.deviation
+        estimate, baseline = means.estimate(1, 0), means.estimate(0, 1).mean
+        low, high = estimate.interval(level)
+        lift_low, lift_high = means.lift_interval(level)
+        return PairStatistics(
+            difference=difference,
+            low=low,
+            high=high,
+            error=estimate.error,
+            run_error=means.run_error,
+            df=estimate.df,
+            run_df=means.run_df,
+            lift=difference / baseline if baseline else math.nan,
+            lift_low=lift_low,
+            lift_high=lift_high,
+            effect=difference / deviation if deviation > TIE else math.nan,
             wins=self.wins,
+            ties=self.users - self.wins - self.losses,
             losses=self.losses,
+            detectable=noncentrality(estimate.df, alpha, POWER) * estimate.error,
             users=self.users,
-            weighted_users=self.weights.weighted_users,
-            ci=ci,
-            level=level,
-            alpha=alpha,
+            few_users=self.weighted_users < FEW_USERS,
         )
-
-
-def _means(totals: tuple[ExactSum, ...], weights: WeightSums) -> Array:
-    """The means of differences and of the baseline; NaN if no user has weight."""
-    return np.array([weights.mean(total) for total in totals])

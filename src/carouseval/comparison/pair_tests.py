@@ -35,7 +35,7 @@ class PairOutcome:
     metric: str
     baseline: str
     system: str
-    scores: PairScores | PairSums
+    sums: PairSums
     test: str
     p: float
     break_even: float | None
@@ -136,18 +136,18 @@ class PairTests(ComparisonSettings):
             for segment, part in scores.segments().items()
             for metric in self.metrics
             for pair in self._pairs_of_metric(part, metric, segment)
-            if pair.scores.users
+            if pair.sums.users
         ]
 
     def _pairs_of_metric(self, scores: UserScores, metric: str, segment: tuple[Any, ...]) -> Iterator[PairOutcome]:
         for group in self.groups(scores, metric):
-            p = self._p_values([pair.scores for pair in group], group[0].users)
-            for pair, value in zip(group, p, strict=True):
-                difference = mean_of(pair.scores.differences, pair.scores.weights)
-                gain = pair.unjudged_gain(difference)
-                even = None if gain is None else break_even(difference, mean_of(gain, pair.scores.weights))
-                test = CROSSED if pair.scores.crossed else self.test_name
-                yield PairOutcome(metric, pair.baseline, pair.system, pair.scores, test, value, even, segment)
+            sums = [PairSums.of(pair.scores) for pair in group]
+            p = self._p_values([pair.scores for pair in group], sums, group[0].users)
+            for pair, one, value in zip(group, sums, p, strict=True):
+                gain = pair.unjudged_gain(one.difference)
+                even = None if gain is None else break_even(one.difference, mean_of(gain, pair.scores.weights))
+                test = CROSSED if one.crossed else self.test_name
+                yield PairOutcome(metric, pair.baseline, pair.system, one, test, value, even, segment)
 
     def groups(self, scores: UserScores, metric: str) -> Iterator[list[PairUsers]]:
         """The users scored under both systems of every pair; pairs of a group have the same users."""
@@ -191,19 +191,16 @@ class PairTests(ComparisonSettings):
             table = table.join(weight, on="user_id", how="left", maintain_order="left")
         return table
 
-    def _p_values(self, pairs: Sequence[PairScores], users: pl.Series) -> list[float]:
+    def _p_values(self, pairs: Sequence[PairScores], sums: Sequence[PairSums], users: pl.Series) -> list[float]:
         """One p-value per pair; those of users' differences are computed together, with the same signs."""
-        p = [pair.means.estimate(1, 0).p_value for pair in pairs]
-        tested = [at for at, pair in enumerate(pairs) if not pair.crossed and self.user_test != "t"]
+        p = [pair.p_value for pair in sums]
+        tested = [at for at, pair in enumerate(sums) if not (pair.crossed or pair.all_tie or self.user_test == "t")]
         if tested:
             differences = np.stack([scaled_by_weight(pairs[at]) for at in tested], axis=1)
             found = p_values(self.user_test, differences, users, self.permutations, self.seed, self.threads)
             for at, value in zip(tested, found.tolist(), strict=True):
                 p[at] = value
-        return [
-            1.0 if len(users) > 1 and not (np.abs(pair.differences) > TIE).any() else value
-            for pair, value in zip(pairs, p, strict=True)
-        ]
+        return p
 
     def table(self, pairs: Sequence[PairOutcome], by: Sequence[str] = ()) -> pl.DataFrame:
         """One line per pair, corrected for all pairs of the same metric or, across metrics, for all of them."""
@@ -230,7 +227,7 @@ class PairTests(ComparisonSettings):
     def _line(self, pair: PairOutcome, p_adjusted: float, tests: int, by: Sequence[str]) -> dict[str, Any]:
         alpha = round(1 - self.ci, 12)
         test_level = alpha if self.correction == "none" else alpha / tests
-        statistics = pair.scores.statistics(
+        statistics = pair.sums.statistics(
             ci=self.ci, level=1 - alpha / tests if self.simultaneous else self.ci, alpha=test_level
         )
         line: dict[str, Any] = dict(zip(by, pair.segment, strict=True))

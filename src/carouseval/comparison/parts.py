@@ -9,18 +9,18 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from carouseval.comparison.crossed_sums import CrossedSums
 from carouseval.comparison.logged_judgments import share_counts
-from carouseval.comparison.pair_statistics import PairScores
 from carouseval.comparison.pair_sums import PairSums
 from carouseval.comparison.pair_tests import PairTests
 from carouseval.comparison.run_pages import RunPages, linear_metrics, unjudged_gain
 from carouseval.comparison.systems import left_out, naming, require_same_ideals
 from carouseval.comparison.user_scores import UserScores
+from carouseval.evaluation.exact_sums import Exact, exact_sum
 from carouseval.evaluation.parts import PartSums, part_sources, score_part
 from carouseval.evaluation.plan import ScoringPlan
 from carouseval.evaluation.reading.inputs import JudgedSources, OtherUsers, Reading
 from carouseval.evaluation.results import Evaluation
-from carouseval.evaluation.score_sums import ExactSum
 from carouseval.evaluation.scoring.page_ideals import PageIdeals
 from carouseval.evaluation.scoring.shown_items import ShareCounts
 
@@ -33,7 +33,7 @@ class PairPart:
     """What some users add to a pair of systems by one metric."""
 
     sums: PairSums
-    gains: tuple[ExactSum, ExactSum]  # of the baseline and the system: what unjudged items could add, in mean gains
+    gains: tuple[Exact, Exact]  # of the baseline and the system: what unjudged items could add, in mean gains
     largest: float  # the largest absolute difference, times the user's weight
 
     def __add__(self, other: "PairPart") -> "PairPart":
@@ -47,12 +47,12 @@ class ComparisonPart:
     """What some users add to a comparison: every field is a mapping whose values add up."""
 
     runs: Mapping[Run, PartSums]
-    systems: Mapping[tuple[str, str], PairSums]  # by system and metric: the system against itself, for its mean
+    systems: Mapping[tuple[str, str], CrossedSums]  # by system and metric
     pairs: Mapping[PairKey, PairPart]
     shares: Mapping[tuple[str | None, str, int], ShareCounts]  # by metric, system and run
     left_out: Mapping[tuple[str, str], int]  # by system and metric: users without a score
     scored_runs: Mapping[tuple[str, str], int]  # users with a score under any run
-    gains: Mapping[str, ExactSum]  # by metric: of all judgments
+    gains: Mapping[str, Exact]  # by metric: of all judgments
     gaining: Mapping[str, int]  # by metric: judgments with a gain
 
     def __add__(self, other: "ComparisonPart") -> "ComparisonPart":
@@ -101,7 +101,7 @@ def compare_part(
             for name, runs in by_system.items()
             for run, counts in enumerate(runs)
         },
-        gains={name: ExactSum.of(values[values > 0].tolist()) for name, values in gains.items()},
+        gains={name: exact_sum(values[values > 0]) for name, values in gains.items()},
         gaining={name: int((values > 0).sum()) for name, values in gains.items()},
         **_user_sums(plain, {run: one.with_unjudged_gain(plain[run]) for run, one in pages.items()}, plan, tests),
     )
@@ -137,7 +137,9 @@ def _user_sums(
         of_system = scores.lines.filter(pl.col("system") == name)
         for metric in tests.metrics:
             values, weights = scores.of_system(metric, name)
-            systems[name, metric] = PairSums.of(PairScores(values, values, weights, tests.runs_vary))
+            if not tests.runs_vary:
+                values = values.mean(axis=1, keepdims=True)
+            systems[name, metric] = CrossedSums.of_system(values, weights)
             without[name, metric] = left_out(results, len(values), metric)
             scored[name, metric] = of_system.filter(pl.col(metric).is_not_null())["user_id"].n_unique()
     pairs = dict(_pair_parts(scores, tests, ()))
@@ -153,9 +155,7 @@ def _pair_parts(scores: UserScores, tests: PairTests, segment: tuple[Any, ...]) 
     for metric in tests.metrics:
         for one in itertools.chain.from_iterable(tests.groups(scores, metric)):
             weights = np.ones(len(one.users)) if one.scores.weights is None else one.scores.weights
-            before, after = (
-                ExactSum.of((gain * weights).tolist()) if gain is not None else ExactSum() for gain in one.unjudged
-            )
+            before, after = (Exact() if gain is None else exact_sum(gain * weights) for gain in one.unjudged)
             largest = float(np.abs(one.scores.differences * weights).max(initial=0.0))
             part = PairPart(PairSums.of(one.scores), (before, after), largest)
             parts.append(((segment, metric, one.baseline, one.system), part))

@@ -16,7 +16,7 @@ from carouseval.comparison.choices import Correction, NamedTest
 from carouseval.comparison.crossed_effects import TIE
 from carouseval.comparison.resampled_sums import BootstrapSums, FlipSums, bootstrap_exponents, flip_exponents
 from carouseval.errors import ParameterError
-from carouseval.evaluation.mean_estimates import mean_estimate
+from carouseval.evaluation.user_sums import mean_estimate
 from carouseval.metrics.grid import Array
 from carouseval.metrics.validation import require_choice, require_int
 

@@ -9,14 +9,11 @@ symmetric, heavy-tailed and skewed values alike (docs/statistics.md). Nothing is
 import math
 from dataclasses import dataclass
 
-import numpy as np
-
 from carouseval.metrics.grid import Array
 from carouseval.metrics.validation import require_float
 
 CI = 0.95
 _CONSTANT = 1e-12  # an error of this share of the mean is rounding
-_ONE_USER = 0.999  # of the weight: more is as if there were no other user
 FEW_USERS = 10  # below: intervals rely on values that are nearly normal, and results are labelled
 
 
@@ -33,6 +30,21 @@ class MeanEstimate:
     error: float
     df: float
     skewness: float = 0.0
+
+    @classmethod
+    def of_moments(cls, mean: float, variance: float, third: float, df: float, scale: float = 1.0) -> "MeanEstimate":
+        """From the variance and the third moment of the mean, all on a scale; NaN where the variance is not known."""
+        if math.isnan(variance):
+            return cls(mean * scale, math.nan, math.nan)
+        variance = max(variance, 0.0)
+        error = math.sqrt(variance)
+        varies = error > _CONSTANT * abs(mean)  # by more than rounding, whose skewness means nothing
+        return cls(mean * scale, error * scale, df, third / variance**1.5 if varies else 0.0)
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether values vary by no more than rounding."""
+        return self.error <= _CONSTANT * abs(self.mean)
 
     def interval(self, ci: float = CI) -> tuple[float, float]:
         """The interval of the mean; NaN where the error is not known."""
@@ -60,7 +72,7 @@ class MeanEstimate:
 
         if math.isnan(self.error):
             return math.nan
-        if self.error <= _CONSTANT * abs(self.mean):
+        if self.is_constant:
             return 1.0 if self.mean == 0 else 2.0**-self.df
         return float(2 * stdtr(self.df, -abs(self.mean) / self.error))
 
@@ -74,54 +86,9 @@ def mean_of(values: Array, weights: Array | None = None) -> float:
     return math.fsum((values * weights).tolist()) / math.fsum(weights.tolist())
 
 
-def mean_estimate(values: Array, weights: Array | None = None) -> MeanEstimate:
-    """The mean over users and its error; the error is NaN if the mean rests on one user.
-
-    >>> estimate = mean_estimate(np.array([0.1, 0.3, 0.0, 0.2]))
-    >>> round(estimate.mean, 3), round(estimate.error, 4), estimate.df
-    (0.15, 0.0645, 3.0)
-    """
-    mean = mean_of(values, weights)
-    weighted = np.ones(len(values), bool) if weights is None else weights > 0
-    if rests_on_one_user(len(values) if weights is None else weights[weighted]) or math.isnan(mean):
-        return MeanEstimate(mean, math.nan, math.nan)
-    off = (values - mean)[weighted]
-    scale = power_of_two(off)
-    off = off / scale
-    order = np.argsort(off, kind="stable") if weights is None else np.lexsort((weights[weighted], off))
-    shares = UserShares.of(len(off) if weights is None else weights[weighted][order])
-    off = off[order]  # the order of users has no effect on the last digits
-    error = math.sqrt(shares.second * float((shares.squares * off**2).sum()))
-    skewness = shares.third * float((shares.cubes * off**3).sum()) / error**3 if error > 0 else 0.0
-    return MeanEstimate(mean, error * scale, shares.df, skewness)
-
-
-def rests_on_one_user(weights: Array | int) -> bool:
-    """Whether there are fewer than two users, or one has nearly all the weight: nothing is known of the error."""
-    if isinstance(weights, int) or len(weights) < 2:
-        return (weights if isinstance(weights, int) else len(weights)) < 2
-    return has_nearly_all(float(weights.max()), float(weights.sum()))
-
-
-def has_nearly_all(weight: float, total: float) -> bool:
-    """Whether one weight is as if there were no other."""
-    return weight > _ONE_USER * total
-
-
-def power_of_two(*values: Array) -> float:
-    """The largest absolute value, to the next power of two: dividing by it changes no digit."""
-    largest = max((float(np.abs(array).max(initial=0.0)) for array in values), default=0.0)
-    return math.ldexp(1.0, min(math.frexp(largest)[1], 1023)) if largest > 0 else 1.0
-
-
-def mean_interval(values: Array, weights: Array | None = None, ci: float = CI) -> tuple[float, float]:
-    """The interval of the mean over users; NaN if it rests on one user."""
-    return mean_estimate(values, weights).interval(ci)
-
-
 @dataclass(frozen=True)
-class UserShares:
-    """Every user's share p of the total weight, and what makes estimates of moments of the mean unbiased.
+class ShareFactors:
+    """What makes estimates of moments of a mean unbiased, from the shares p that users have of the total weight.
 
     If the values of users vary alike, ``second * sum(p^2 (x - mean)^2)`` is on average the variance of the mean,
     ``third * sum(p^3 (x - mean)^3)`` its third moment, and ``df`` are the degrees of freedom of the former by
@@ -129,31 +96,25 @@ class UserShares:
     n - 1.
     """
 
-    squares: Array
-    cubes: Array
     second: float
     third: float
     df: float
 
     @classmethod
-    def of(cls, weights: Array | int) -> "UserShares":
-        """From weights above 0 of at least two users, or from the number of users."""
-        if isinstance(weights, int):
-            n, share = weights, np.full(1, 1 / weights)
-            third = n**2 / ((n - 1) * (n - 2)) if n > 2 else 0.0  # two users have no skewness
-            return cls(share**2, share**3, n / (n - 1), third, n - 1.0)
-        share = np.asarray(weights / weights.sum())
-        return cls(share**2, share**3, *share_factors(*(float((share**power).sum()) for power in (2, 3, 4, 5))))
+    def of_users(cls, n: int) -> "ShareFactors":
+        """Of at least two users of the same weight; two users have no skewness."""
+        return cls(n / (n - 1), n**2 / ((n - 1) * (n - 2)) if n > 2 else 0.0, n - 1.0)
 
-
-def share_factors(p2: float, p3: float, p4: float, p5: float) -> tuple[float, float, float]:
-    """``second``, ``third`` and ``df`` of :class:`UserShares`, from the sums of powers of shares."""
-    # of the quadratic form sum(p^2 (x - mean)^2) in x, whose matrix is M' diag(p^2) M with M = I - 1p'
-    trace = p2 - 2 * p3 + p2**2
-    cubic = p3 - 3 * p4 + 3 * p5 - p3**2
-    diagonal = p4 * (1 + 2 * p2) - 4 * p5
-    rest = p2**4 + 2 * (p2 * p4 + p3**2) - 4 * p2**2 * p3
-    return p2 / trace, p3 / cubic if cubic > 1e-12 * p3 else 0.0, trace**2 / (diagonal + rest)
+    @classmethod
+    def of_powers(cls, p2: float, p3: float, p4: float, p5: float) -> "ShareFactors":
+        """From the sums of powers of shares."""
+        # of the quadratic form sum(p^2 (x - mean)^2) in x, whose matrix is M' diag(p^2) M with M = I - 1p'
+        trace = p2 - 2 * p3 + p2**2
+        cubic = p3 - 3 * p4 + 3 * p5 - p3**2
+        diagonal = p4 * (1 + 2 * p2) - 4 * p5
+        rest = p2**4 + 2 * (p2 * p4 + p3**2) - 4 * p2**2 * p3
+        third = p3 / cubic if cubic > 1e-12 * p3 else 0.0
+        return cls(p2 / trace, third, trace**2 / (diagonal + rest))
 
 
 def t_quantile(probability: float, df: float) -> float:

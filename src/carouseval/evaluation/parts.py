@@ -12,25 +12,12 @@ from carouseval.evaluation.per_page import per_page
 from carouseval.evaluation.plan import ScoringPlan
 from carouseval.evaluation.reading.inputs import Inputs, JudgedSources, OtherUsers
 from carouseval.evaluation.reading.page_batch import PageBatch
-from carouseval.evaluation.results import Evaluation, pages_of, scores_and_weights, users_by_segment
-from carouseval.evaluation.score_sums import ScoreSums
+from carouseval.evaluation.results import Evaluation, segment_sums
 from carouseval.evaluation.scoring.page_ideals import PageIdeals
 from carouseval.evaluation.tally import Tally
+from carouseval.evaluation.user_sums import SegmentSums
 
 Segment = tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class SegmentSums:
-    """The users and pages of a segment that any metric scores, and the sums of every metric."""
-
-    users: int
-    pages: int
-    metrics: Mapping[str, ScoreSums]
-
-    def __add__(self, other: "SegmentSums") -> "SegmentSums":
-        metrics = {name: sums + other.metrics[name] for name, sums in self.metrics.items()}
-        return SegmentSums(self.users + other.users, self.pages + other.pages, metrics)
 
 
 @dataclass(frozen=True)
@@ -113,7 +100,7 @@ def score_part(
     common = pl.col("category").is_in(_common_categories(inputs).implode())
     return pages, PartSums(
         tally=Tally.of(inputs, outcomes, scores),
-        segments=_segments(Evaluation(tuple(plan.metrics), pages, {}, {}, by)),
+        segments=segment_sums(Evaluation(tuple(plan.metrics), pages, {}, {}, by)),
         shown=inputs.shown.of_several_users(inputs.codebook).filter(common),
         fillings=ideals.fillings(inputs.codebook.categories.values()).filter(common),
         ideals=ideals.solved,
@@ -131,14 +118,3 @@ def _common_categories(inputs: Inputs) -> pl.Series:
         is_common[: len(members.sizes)] |= members.sizes > 0
         is_common[inputs.judged.carousels.known_to_all] = True
     return names.filter(pl.Series(is_common))
-
-
-def _segments(result: Evaluation) -> dict[Segment, SegmentSums]:
-    segments = {}
-    for key, users in users_by_segment(result).items():
-        metrics = {
-            name: ScoreSums.of(*scores_and_weights(users, name), int(users[pages_of(name)].sum()))
-            for name in result.metrics
-        }
-        segments[key] = SegmentSums(users.height, int(users["pages"].sum()), metrics)
-    return segments

@@ -10,7 +10,8 @@ import polars as pl
 
 from carouseval.errors import ParameterError
 from carouseval.evaluation.caption import caption
-from carouseval.evaluation.mean_estimates import CI, FEW_USERS, MeanEstimate, few_users_text, mean_estimate
+from carouseval.evaluation.mean_estimates import CI, FEW_USERS, MeanEstimate, few_users_text
+from carouseval.evaluation.user_sums import ScoreSums, SegmentSums
 from carouseval.metrics.grid import Array
 from carouseval.metrics.validation import did_you_mean
 from carouseval.result_base import Reported, plain
@@ -18,24 +19,6 @@ from carouseval.text_tables import TextTable
 
 NO_PAGE = "(no page)"  # the segment of missing pages, where judgments have no such column
 ALL: tuple[str, ...] = ()  # the segment of all pages
-
-
-@dataclass(frozen=True)
-class MetricMean:
-    """The users and pages that a metric scores, and the mean over these users."""
-
-    users: int
-    pages: int
-    estimate: MeanEstimate
-
-
-@dataclass(frozen=True)
-class SegmentMeans:
-    """The users and pages of a segment that any metric scores, and the means of every metric."""
-
-    users: int
-    pages: int
-    metrics: Mapping[str, MetricMean]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -138,20 +121,18 @@ class Evaluation(Reported):
     @cached_property
     def mean(self) -> dict[str, float]:
         """The mean over users of their mean over pages, by metric; NaN where no user was scored."""
-        means = {name: one.estimate.mean for name, one in self._means[ALL].metrics.items()} | dict(self.figures)
+        means = {name: one.mean for name, one in self._estimates[ALL].items()} | dict(self.figures)
         return {name: means[name] for name in self.config.get("metrics", means)}
 
     @cached_property
-    def _means(self) -> Mapping[tuple[str, ...], SegmentMeans]:
-        """The means of all pages and, in order, of every segment: all that tables and intervals need."""
-        return {key: self._means_of(users) for key, users in users_by_segment(self).items()}
+    def _sums(self) -> Mapping[tuple[str, ...], SegmentSums]:
+        """The sums of all pages and, in order, of every segment: all that tables and intervals need."""
+        return segment_sums(self)
 
-    def _means_of(self, users: pl.DataFrame) -> SegmentMeans:
-        means = {}
-        for name in self.metrics:
-            estimate = mean_estimate(*scores_and_weights(users, name))
-            means[name] = MetricMean(users[name].count(), int(users[pages_of(name)].sum()), estimate)
-        return SegmentMeans(users.height, int(users["pages"].sum()), means)
+    @cached_property
+    def _estimates(self) -> Mapping[tuple[str, ...], Mapping[str, MeanEstimate]]:
+        """The means of all pages and, in order, of every segment, by metric."""
+        return {key: {name: one.estimate() for name, one in sums.metrics.items()} for key, sums in self._sums.items()}
 
     @cached_property
     def intervals(self) -> dict[str, tuple[float, float]]:
@@ -181,16 +162,16 @@ class Evaluation(Reported):
         if metric not in self.metrics:
             hint = did_you_mean(str(metric), self.metrics)
             raise ParameterError(f"there is no metric {metric!r} in this result, only {', '.join(self.metrics)}.{hint}")
-        return self._means[ALL].metrics[metric].estimate.interval(ci)
+        return self._estimates[ALL][metric].interval(ci)
 
     @cached_property
     def segments(self) -> pl.DataFrame:
         """Means and 95% intervals per segment; empty unless ``by`` was given."""
         rows = []
         for row, means in self._segment_rows():
-            for name, one in means.metrics.items():
-                low, high = one.estimate.interval()
-                row |= {name: one.estimate.mean, f"{name}.low": low, f"{name}.high": high}
+            for name, one in means.items():
+                low, high = one.interval()
+                row |= {name: one.mean, f"{name}.low": low, f"{name}.high": high}
             rows.append(row)
         return pl.DataFrame(rows)
 
@@ -198,17 +179,15 @@ class Evaluation(Reported):
     def segment_means(self) -> pl.DataFrame:
         """Means per segment, without intervals; empty unless ``by`` was given."""
         return pl.DataFrame(
-            [
-                row | {name: one.estimate.mean for name, one in means.metrics.items()}
-                for row, means in self._segment_rows()
-            ]
+            [row | {name: one.mean for name, one in means.items()} for row, means in self._segment_rows()]
         )
 
-    def _segment_rows(self) -> Iterator[tuple[dict[str, Any], SegmentMeans]]:
+    def _segment_rows(self) -> Iterator[tuple[dict[str, Any], Mapping[str, MeanEstimate]]]:
         """The first columns of each segment's line, and its means."""
-        for key, means in self._means.items():
+        for key, sums in self._sums.items():
             if key != ALL:
-                yield dict(zip(self.by, key, strict=True)) | {"users": means.users, "pages": means.pages}, means
+                row = dict(zip(self.by, key, strict=True)) | {"users": sums.users, "pages": sums.pages}
+                yield row, self._estimates[key]
 
     @property
     def heading(self) -> str:
@@ -220,7 +199,7 @@ class Evaluation(Reported):
     @property
     def caption(self) -> str:
         """What the scores are, in a sentence: metrics, discounts, ideal, grid and number of users."""
-        users = [one.users for one in self._means[ALL].metrics.values()]
+        users = [one.users for one in self._sums[ALL].metrics.values()]
         return caption(self.config, users or [self.counts["users"]])
 
     def _text_tables(self) -> list[TextTable]:
@@ -244,15 +223,15 @@ class Evaluation(Reported):
             One line per metric, and per segment where there are segments: mean, low, high, users, pages.
         """
         lines = []
-        for key, means in self._means.items():
+        for key, sums in self._sums.items():
             segment = dict(zip(self.by, key or ("(all)",) * len(self.by), strict=True))
             for name in self.mean if key == ALL else self.metrics:
                 if name in self.figures:  # of all pages, scored or not
                     mean, (low, high) = self.figures[name], (math.nan, math.nan)
                     users, pages = self.counts["users"], self.counts["pages"]
                 else:
-                    one = means.metrics[name]
-                    mean, (low, high), users, pages = one.estimate.mean, one.estimate.interval(), one.users, one.pages
+                    one, estimate = sums.metrics[name], self._estimates[key][name]
+                    mean, (low, high), users, pages = estimate.mean, estimate.interval(), one.users, one.pages
                 values = {"mean": mean, "low": low, "high": high, "users": users, "pages": pages}
                 lines.append(segment | {"metric": name} | values)
         return pl.DataFrame(lines, infer_schema_length=None)
@@ -270,7 +249,7 @@ class Evaluation(Reported):
 
     def __repr__(self) -> str:
         means = ", ".join(f"{name}={value:.4f}" for name, value in self.mean.items())
-        users, pages = self._means[ALL].users, self._means[ALL].pages
+        users, pages = self._sums[ALL].users, self._sums[ALL].pages
         if not self.metrics:
             users, pages = self.counts["users"], self.counts["pages"]
         return f"Evaluation({means}; {users:,} user{'s' * (users != 1)}, {pages:,} page{'s' * (pages != 1)} scored)"
@@ -288,6 +267,18 @@ def users_by_segment(result: Evaluation) -> dict[tuple[str, ...], pl.DataFrame]:
         parts = result._users(pages, [*result.by, "user_id"]).partition_by(result.by, as_dict=True)
         users |= {key: parts[key] for key in sorted(parts, key=str)}
     return users
+
+
+def segment_sums(result: Evaluation) -> dict[tuple[str, ...], SegmentSums]:
+    """The sums over the users of all pages and, in order, of every segment."""
+    segments = {}
+    for key, users in users_by_segment(result).items():
+        metrics = {
+            name: ScoreSums.of(*scores_and_weights(users, name), int(users[pages_of(name)].sum()))
+            for name in result.metrics
+        }
+        segments[key] = SegmentSums(users.height, int(users["pages"].sum()), metrics)
+    return segments
 
 
 def scores_and_weights(users: pl.DataFrame, metric: str) -> tuple[Array, Array | None]:

@@ -56,8 +56,8 @@ def compare(
 ) -> SparkComparison:
     """Compare systems on Spark, on the same users and against the same ideal pages, with significance tests.
 
-    Means, differences and p-values of the permutation test are the same to the bit as those of
-    :func:`carouseval.compare`; intervals agree to rounding. Only sums come to the driver.
+    Means, differences, intervals and p-values are the same to the bit as those of :func:`carouseval.compare`. Only sums
+    come to the driver.
 
     Parameters
     ----------
@@ -159,7 +159,7 @@ class _Composer:
         pairs = without_unmatched(tests.table([one for one in outcomes if not one.segment]), evaluations)
         by, segments = list(plan.settings.by_columns), pl.DataFrame()
         if by:
-            in_segments = [one for one in outcomes if one.segment and one.scores.users]
+            in_segments = [one for one in outcomes if one.segment and one.sums.users]
             segments = without_unmatched(tests.table(in_segments, by), evaluations)
         shares = {name: self._shares(merged, name if name in plan.metrics else None) for name in plan.names}
         used = " or ".join(pairs["test"].unique(maintain_order=True))
@@ -205,7 +205,8 @@ class _Composer:
     def _check_runs(self, merged: ComparisonPart) -> None:
         for name, count in self.tests.run_counts.items():
             metrics = self.tests.metrics
-            if count > 1 and any(merged.scored_runs[name, m] and not merged.systems[name, m].users for m in metrics):
+            users = {metric: merged.systems[name, metric].users.users for metric in metrics}
+            if count > 1 and any(merged.scored_runs[name, metric] and not users[metric] for metric in metrics):
                 warn(no_common_user(name, count))
 
     def _keys(self, merged: ComparisonPart) -> list[PairKey]:
@@ -223,18 +224,14 @@ class _Composer:
         segment, metric, before, after = key
         part, even = merged.pairs[key], None
         sums = part.sums
-        if metric in linear_metrics(self.tables.plan) and sums.weights.weighted_users:
+        if metric in linear_metrics(self.tables.plan) and sums.weighted_users:
             gain = float(part.gains[0 if sums.difference > 0 else 1]) / (sums.mean_weight * sums.users)
             even = break_even(sums.difference, gain * merged.mean_gain(metric))
         test = CROSSED if sums.crossed else self.tests.test_name
         return PairOutcome(metric, before, after, sums, test, p, even, segment)
 
     def _mean(self, merged: ComparisonPart, name: str, metric: str) -> SystemMean:
-        of_system = merged.systems[name, metric]
-        low, high = of_system.means.estimate(0, 1).interval(self.tests.ci)
-        return SystemMean(
-            of_system.weights.mean(of_system.totals[1]), low, high, of_system.users, merged.left_out[name, metric]
-        )
+        return SystemMean.of(merged.systems[name, metric], self.tests.ci, merged.left_out[name, metric])
 
     def _shares(self, merged: ComparisonPart, metric: str | None) -> dict[str, SystemShares]:
         return {

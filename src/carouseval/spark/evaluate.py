@@ -41,9 +41,8 @@ def evaluate(
 ) -> SparkEvaluation:
     """Score a system's pages on Spark, with the session of the DataFrames given.
 
-    Scores of pages are the same to the bit as those of :func:`carouseval.evaluate`, and so are means; intervals agree
-    to rounding. Users are brought together by a hash of their ids and scored by the same kernels; only sums and counts
-    come to the driver.
+    Scores of pages, means and intervals are the same to the bit as those of :func:`carouseval.evaluate`. Users are
+    brought together by a hash of their ids and scored by the same kernels; only sums and counts come to the driver.
 
     Parameters
     ----------

@@ -13,8 +13,9 @@ import polars as pl
 from carouseval.comparison.comparison import Comparison
 from carouseval.comparison.user_scores import UserScores
 from carouseval.errors import ParameterError
-from carouseval.evaluation.parts import Segment, SegmentSums
-from carouseval.evaluation.results import Evaluation, MetricMean, SegmentMeans, weight_of
+from carouseval.evaluation.parts import Segment
+from carouseval.evaluation.results import Evaluation, weight_of
+from carouseval.evaluation.user_sums import SegmentSums
 from carouseval.result_base import Reported
 from carouseval.spark.spark_tables import local_frame
 from carouseval.spark.user_lines import column_in_query
@@ -116,16 +117,9 @@ class SparkEvaluation(_InSpark, Evaluation):
     sums: Mapping[Segment, SegmentSums] = field(default_factory=dict)
     cached: DataFrame | None = None
 
-    @cached_property
-    def _means(self) -> Mapping[Segment, SegmentMeans]:
-        return {
-            key: SegmentMeans(
-                segment.users,
-                segment.pages,
-                {name: MetricMean(one.users, one.pages, one.estimate()) for name, one in segment.metrics.items()},
-            )
-            for key, segment in self.sums.items()
-        }
+    @property
+    def _sums(self) -> Mapping[Segment, SegmentSums]:  # type: ignore[override]
+        return self.sums
 
     @cached_property
     def per_user(self) -> DataFrame:  # type: ignore[override]

@@ -1,0 +1,236 @@
+"""Users' scores summed up: users may be scored in parts, on one machine or on many, and nothing depends on the parts.
+
+Sums are exact, and what is reported is worked out from them with one rounding or few: the same bits, whatever the parts
+and the order of users.
+"""
+
+import itertools
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+
+from carouseval.evaluation.exact_sums import Exact, Product, added, exact_sums
+from carouseval.evaluation.mean_estimates import CI, MeanEstimate, ShareFactors
+from carouseval.metrics.grid import Array
+
+_ONE_USER = 0.999  # of the weight: more is as if there were no other user
+
+
+@dataclass(frozen=True)
+class UserMoments:
+    """The means of columns, and the covariances and third moments of these means, on a scale."""
+
+    means: Array
+    squares: Array
+    cubes: Array
+    df: float
+    scale: float  # a power of two that keeps squares and cubes within range
+
+    def estimate(self) -> MeanEstimate:
+        """The mean of the first column and its error."""
+        variance, third = float(self.squares[0, 0]), float(self.cubes[0, 0, 0])
+        return MeanEstimate.of_moments(float(self.means[0]), variance, third, self.df, self.scale)
+
+
+@dataclass(frozen=True)
+class UserSums:
+    """Columns of users' values, and products of them with weights, summed up without rounding.
+
+    Columns are numbered from 0; then come, where users have weights, these and each column times them, as a float.
+    """
+
+    columns: int
+    weighted: bool
+    users: int
+    weighted_users: int  # of weight above 0
+    largest_weight: float
+    largest: float  # absolute value of those who have weight
+    sums: Mapping[Product, Exact]
+
+    @classmethod
+    def of(cls, columns: Array, weights: Array | None) -> "UserSums":
+        """Sum up users' values, (users, columns)."""
+        users, count = columns.shape
+        table, counted = columns, columns if weights is None else columns[weights > 0]
+        if weights is not None:
+            table = np.column_stack([columns, weights, columns * weights[:, None]])
+        return cls(
+            columns=count,
+            weighted=weights is not None,
+            users=users,
+            weighted_users=len(counted),
+            largest_weight=float(users > 0) if weights is None else float(weights.max(initial=0.0)),
+            largest=float(np.abs(counted).max(initial=0.0)),
+            sums=exact_sums(np.ascontiguousarray(table, np.float64), _products(count, weights is not None)),
+        )
+
+    def __add__(self, other: "UserSums") -> "UserSums":
+        return UserSums(
+            columns=self.columns,
+            weighted=self.weighted,
+            users=self.users + other.users,
+            weighted_users=self.weighted_users + other.weighted_users,
+            largest_weight=max(self.largest_weight, other.largest_weight),
+            largest=max(self.largest, other.largest),
+            sums=added(self.sums, other.sums),
+        )
+
+    def sum_of(self, power: int, *columns: int) -> Exact:
+        """The sum of a power of users' weights times columns; without weights, each user has weight 1."""
+        return self.sums[(self.columns,) * (power * self.weighted) + tuple(sorted(columns))]
+
+    @property
+    def total_weight(self) -> Exact:
+        """The sum of weights."""
+        return self.sum_of(1)
+
+    def mean(self, column: int) -> float:
+        """The mean of a column over users, as ``mean_of`` has it; NaN if no user has weight."""
+        if not self.weighted_users:
+            return math.nan
+        total = self.sums[self.columns + 1 + column if self.weighted else column,]
+        return float(total) / float(self.total_weight)
+
+    @property
+    def mean_weight(self) -> float:
+        """The mean weight of users; 1 if there are none."""
+        return float(self.total_weight) / self.users if self.users else 1.0
+
+    @property
+    def rest_on_one_user(self) -> bool:
+        """Whether there are fewer than two users, or one has nearly all the weight: nothing is known of errors."""
+        return self.weighted_users < 2 or self.largest_weight > _ONE_USER * float(self.total_weight)
+
+    @property
+    def scale(self) -> float:
+        """The next power of two above all absolute values: dividing by it changes no digit."""
+        return math.ldexp(1.0, min(math.frexp(self.largest)[1], 1023)) if self.largest > 0 else 1.0
+
+    @property
+    def factors(self) -> ShareFactors:
+        """What makes estimates of moments of the mean unbiased."""
+        if not self.weighted:
+            return ShareFactors.of_users(self.users)
+        total = power = self.total_weight
+        shares = []
+        for at in range(2, 6):
+            power = power * total
+            shares.append(self.sum_of(at) / power)
+        return ShareFactors.of_powers(*shares)
+
+    def mean_square(self, column: int) -> float:
+        """The mean square of a column minus its mean, in squares of ``scale``."""
+        total, first = self.total_weight, self.sum_of(1, column)
+        square = self.sum_of(1, column, column) * total - first * first
+        return square.scaled(-2 * _exponent(self.scale)) / (total * total)
+
+    def moments(self) -> UserMoments:
+        """The means and how they vary; NaN where they rest on one user."""
+        count, scale = self.columns, self.scale
+        means = np.array([self.mean(column) for column in range(count)]) / scale
+        squares, cubes = np.full((count, count), math.nan), np.zeros((count, count, count))
+        if self.rest_on_one_user:
+            return UserMoments(means, squares, cubes, math.nan, scale)
+        factors, exponent = self.factors, _exponent(scale)
+        total = self.total_weight
+        twice = total * total
+        for i, j in itertools.combinations_with_replacement(range(count), 2):
+            square = self._square(i, j).scaled(-2 * exponent) / (twice * twice)
+            squares[i, j] = squares[j, i] = factors.second * square
+        for columns in itertools.combinations_with_replacement(range(count), 3):
+            cube = self._cube(*columns).scaled(-3 * exponent) / (twice * twice * twice)
+            for at in set(itertools.permutations(columns)):
+                cubes[at] = factors.third * cube
+        return UserMoments(means, squares, cubes, factors.df, scale)
+
+    def _square(self, i: int, j: int) -> Exact:
+        """The sum of w^2 (x - mean x) (y - mean y), times the square of the total weight."""
+        total, x, y = self.total_weight, self.sum_of(1, i), self.sum_of(1, j)
+        mixed = x * self.sum_of(2, j) + y * self.sum_of(2, i)
+        return (self.sum_of(2, i, j) * total - mixed) * total + x * y * self.sum_of(2)
+
+    def _cube(self, i: int, j: int, k: int) -> Exact:
+        """The sum of w^3 (x - mean x) (y - mean y) (z - mean z), times the cube of the total weight."""
+        total, x, y, z = self.total_weight, self.sum_of(1, i), self.sum_of(1, j), self.sum_of(1, k)
+        pairs = x * self.sum_of(3, j, k) + y * self.sum_of(3, i, k) + z * self.sum_of(3, i, j)
+        single = x * y * self.sum_of(3, k) + x * z * self.sum_of(3, j) + y * z * self.sum_of(3, i)
+        return ((self.sum_of(3, i, j, k) * total - pairs) * total + single) * total - x * y * z * self.sum_of(3)
+
+
+@cache
+def _products(columns: int, weighted: bool) -> tuple[Product, ...]:
+    """All that is asked of ``sum_of`` and ``mean``."""
+    powers = {power: max(2, power) for power in (1, 2, 3)} | {4: 0, 5: 0}  # and how many columns are multiplied
+    wanted = [
+        (columns,) * (power * weighted) + product
+        for power, most in powers.items()
+        for degree in range(most + 1)
+        for product in itertools.combinations_with_replacement(range(columns), degree)
+    ]
+    totals = [(columns + 1 + column,) for column in range(columns * weighted)]
+    return tuple(dict.fromkeys([*wanted, *totals]))
+
+
+def _exponent(scale: float) -> int:
+    return math.frexp(scale)[1] - 1
+
+
+@dataclass(frozen=True)
+class ScoreSums:
+    """The scores of some users by one metric, summed up."""
+
+    pages: int
+    sums: UserSums
+
+    @classmethod
+    def of(cls, values: Array, weights: Array | None, pages: int) -> "ScoreSums":
+        """Sum up users' scores.
+
+        >>> sums = ScoreSums.of(np.array([0.1, 0.3]), None, 2) + ScoreSums.of(np.array([0.0, 0.2]), None, 3)
+        >>> sums.pages, round(sums.estimate().mean, 3), round(sums.estimate().error, 4), sums.estimate().df
+        (5, 0.15, 0.0645, 3.0)
+        """
+        return cls(pages, UserSums.of(values[:, None], weights))
+
+    def __add__(self, other: "ScoreSums") -> "ScoreSums":
+        return ScoreSums(self.pages + other.pages, self.sums + other.sums)
+
+    @property
+    def users(self) -> int:
+        """How many users have a score."""
+        return self.sums.users
+
+    def estimate(self) -> MeanEstimate:
+        """The mean over users and its error."""
+        return self.sums.moments().estimate()
+
+
+@dataclass(frozen=True)
+class SegmentSums:
+    """The users and pages of a segment that any metric scores, and the sums of every metric."""
+
+    users: int
+    pages: int
+    metrics: Mapping[str, ScoreSums]
+
+    def __add__(self, other: "SegmentSums") -> "SegmentSums":
+        metrics = {name: sums + other.metrics[name] for name, sums in self.metrics.items()}
+        return SegmentSums(self.users + other.users, self.pages + other.pages, metrics)
+
+
+def mean_estimate(values: Array, weights: Array | None = None) -> MeanEstimate:
+    """The mean over users and its error; the error is NaN if the mean rests on one user.
+
+    >>> estimate = mean_estimate(np.array([0.1, 0.3, 0.0, 0.2]))
+    >>> round(estimate.mean, 3), round(estimate.error, 4), estimate.df
+    (0.15, 0.0645, 3.0)
+    """
+    return UserSums.of(values[:, None], weights).moments().estimate()
+
+
+def mean_interval(values: Array, weights: Array | None = None, ci: float = CI) -> tuple[float, float]:
+    """The interval of the mean over users; NaN if it rests on one user."""
+    return mean_estimate(values, weights).interval(ci)

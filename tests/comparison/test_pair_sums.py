@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from carouseval.comparison.crossed_effects import TIE
 from carouseval.comparison.pair_statistics import PairScores
 from carouseval.comparison.pair_sums import PairSums
+from carouseval.comparison.tests.t import T
 from carouseval.evaluation.mean_estimates import mean_of
 from carouseval.metrics.grid import Array
 
@@ -70,8 +71,9 @@ def assert_same(sums: PairSums, scores: PairScores, rel: float = 1e-9) -> None:
                 assert found[name] == pytest.approx(value, rel=rel, abs=tiny, nan_ok=True), name
     assert sums.crossed == scores.crossed
     ties = sums.users > 1 and not (np.abs(scores.differences) > TIE).any()
-    p_value = 1.0 if ties else scores.means.estimate(1, 0).p_value
-    assert sums.p_value == pytest.approx(p_value, rel=rel, abs=0, nan_ok=True)
+    if not ties:  # which have no p-value of their own
+        p_value = T().p_of_means(scores.means)
+        assert T().p_of_means(sums.means) == pytest.approx(p_value, rel=rel, abs=0, nan_ok=True)
     np.testing.assert_equal(sums.difference, mean_of(scores.differences, scores.weights))
 
 

@@ -123,8 +123,8 @@ class PairSums:
         >>> baseline, system = np.array([[0.1], [0.4], [0.3]]), np.array([[0.3], [0.5], [0.3]])
         >>> sums = PairSums.of(PairScores(baseline[:1], system[:1])) + PairSums.of(PairScores(baseline[1:], system[1:]))
         >>> pair = sums.statistics()
-        >>> round(pair.difference, 3), round(pair.error, 4), pair.wins, pair.ties, round(sums.p_value, 3)
-        (0.1, 0.0577, 2, 1, 0.225)
+        >>> round(pair.difference, 3), round(pair.error, 4), pair.wins, pair.ties, pair.users
+        (0.1, 0.0577, 2, 1, 3)
         """
         tables = scores.varying
         own = np.ones(len(tables[0])) if scores.weights is None else scores.weights
@@ -213,13 +213,6 @@ class PairSums:
             return math.nan
         mean_square = float(self.moments.first[1, 1]) / float(self.weights.total)
         return self.scale * math.sqrt(max(0.0, mean_square) * self.users / (self.users - 1))
-
-    @property
-    def p_value(self) -> float:
-        """The p-value of the t-test of the difference; 1 if all users tie."""
-        if self.users > 1 and not (self.wins or self.losses):
-            return 1.0
-        return self.means.estimate(1, 0).p_value
 
     def statistics(self, *, ci: float = CI, level: float | None = None, alpha: float | None = None) -> PairStatistics:
         """Summarise the pair, as :meth:`PairScores.statistics` does."""

@@ -18,12 +18,13 @@ from scipy.stats import permutation_test
 
 import carouseval as cv
 from carouseval import _native
-from carouseval.comparison.significance import sign_flip
+from carouseval.comparison.significance import p_values
 from carouseval.metrics.grid import Array
 from timing import best_of, interleaved
 
 THREADS = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 SYSTEMS, PERMUTATIONS = 5, 10_000
+sign_flip = partial(p_values, "permutation")
 TIMED = (20, 120)  # permutations of one pair the rival is timed on: what one more costs, without what a call does
 
 
@@ -86,9 +87,8 @@ def memory(users: int) -> None:
     """Peaks of processes of their own."""
     program = (
         "import sys, comparison\n"
-        "from carouseval.comparison.significance import sign_flip\n"
         "users, permutations = map(int, sys.argv[1:])\n"
-        "sign_flip(comparison.differences(users), comparison.ids(users), permutations)\n"
+        "comparison.sign_flip(comparison.differences(users), comparison.ids(users), permutations)\n"
         "print(next(line for line in open('/proc/self/status') if line.startswith('VmHWM')).split()[1])"
     )
     for permutations in (1_000, 10_000, 100_000):

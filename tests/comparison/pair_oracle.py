@@ -93,11 +93,6 @@ class PairOracle:
             mean_of((off / scale) ** 2, self.scores.weights) * self.scores.users / (self.scores.users - 1)
         )
 
-    @property
-    def p_value(self) -> float:
-        ties = self.scores.users > 1 and not (np.abs(self.scores.differences) > TIE).any()
-        return 1.0 if ties else self.means.estimate(1, 0).p_value
-
     def statistics(self, ci: float = 0.95, level: float | None = None) -> dict[str, float]:
         """What is reported, but for the detectable difference, which follows from the error."""
         level = ci if level is None else level

@@ -10,15 +10,12 @@ import numpy as np
 import polars as pl
 import pytest
 
-from carouseval.comparison import significance
-from carouseval.comparison.resampled_sums import (
-    BootstrapSums,
-    FlipSums,
-    bootstrap_exponents,
-    flip_exponents,
-    user_hashes,
-)
-from carouseval.comparison.significance import p_values, sign_flip, studentised_bootstrap, without_ties
+from carouseval.comparison.significance import p_values
+from carouseval.comparison.tests import contract
+from carouseval.comparison.tests.bootstrap import Bootstrap, BootstrapSums, bootstrap_exponents
+from carouseval.comparison.tests.contract import Draws, without_ties
+from carouseval.comparison.tests.counted_draws import user_hashes
+from carouseval.comparison.tests.permutation import FlipSums, Permutation, flip_exponents
 from carouseval.evaluation.user_sums import mean_estimate
 from carouseval.metrics.grid import Array
 
@@ -91,7 +88,7 @@ def test_sums_do_not_overflow(largest: float) -> None:
     assert (sums.observed == sums.absolute).all()
     assert (sums.observed > 2**57).all()
     assert (np.abs(sums.sums) < sums.absolute).all()
-    assert sums.p_values().tolist() == [1 / (M + 1)] * 2 == sign_flip(table, users, M).tolist()
+    assert sums.p_values().tolist() == [1 / (M + 1)] * 2 == Permutation().p_values(table, users, Draws(M)).tolist()
 
 
 def test_sums_by_hand() -> None:
@@ -116,22 +113,26 @@ def test_fewer_than_two_users_are_not_tested(count: int) -> None:
 
 def test_without_pairs() -> None:
     table, users = np.ones((3, 0)), pl.Series(range(3))
-    assert flip_sums(table, users, [[0], [1, 2]]).p_values().shape == sign_flip(table, users, M).shape == (0,)
-    assert studentised_bootstrap(table, users, M).shape == (0,)
+    assert flip_sums(table, users, [[0], [1, 2]]).p_values().shape == (0,)
+    assert (
+        Permutation().p_values(table, users, Draws(M)).shape
+        == Bootstrap().p_values(table, users, Draws(M)).shape
+        == (0,)
+    )
 
 
 def test_pairs_are_summed_up_some_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """Many permutations of many pairs: memory is limited, and p-values are the same."""
     table, users = np.random.default_rng(0).normal(0.1, 1, (50, 7)), pl.Series(range(50))
-    expected, counted = sign_flip(table, users, M).tolist(), []
+    expected, counted = p_values("permutation", table, users, M).tolist(), []
 
     def hashes(ids: pl.Series) -> Any:
         counted.append(len(ids))
         return user_hashes(ids)
 
-    monkeypatch.setattr("carouseval.comparison.resampled_sums.user_hashes", hashes)
+    monkeypatch.setattr("carouseval.comparison.tests.permutation.user_hashes", hashes)
     for limit, blocks in ((3 * M, 3), (1, 7)):
         counted.clear()
-        monkeypatch.setattr(significance, "_SUMS_AT_ONCE", limit)
-        assert sign_flip(table, users, M).tolist() == expected
+        monkeypatch.setattr(contract, "_SUMS_AT_ONCE", limit)
+        assert p_values("permutation", table, users, M).tolist() == expected
         assert len(counted) == blocks

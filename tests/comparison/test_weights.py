@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 import carouseval as cv
-from carouseval.comparison.significance import sign_flip
+from carouseval.comparison.significance import p_values
 from carouseval.comparison.users_needed import noncentrality
 
 METRIC = cv.metric("2DCG", discount=cv.discounts.Empirical([[1.0]], name="one"), gain="linear")
@@ -112,7 +112,7 @@ def test_p_values_are_of_weighted_differences() -> None:
     before, after = by_user(systems["old"]), by_user(systems["new"])
     users = sorted(before)
     differences = [(after[u][0] - before[u][0]) * (after[u][1] + before[u][1]) for u in users]
-    p = sign_flip(np.array(differences)[:, None], pl.Series(users), 499)[0]
+    p = p_values("permutation", np.array(differences)[:, None], pl.Series(users), 499)[0]
     assert pair(systems)["p"] == p
     assert pair(systems, test=lambda d: 1.0 if abs(d.mean() - pair(systems)["difference"]) < 1e-12 else 0.5)["p"] == 1.0
 

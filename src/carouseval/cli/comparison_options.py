@@ -6,7 +6,8 @@ from typing import Annotated, TypeAlias
 import typer
 
 from carouseval.cli.options import choice_parser
-from carouseval.comparison.choices import Correction, NamedTest, RunEffects
+from carouseval.comparison.choices import Correction, RunEffects
+from carouseval.comparison.tests import NamedTest
 
 Baseline: TypeAlias = Annotated[
     str | None, typer.Option(help="System that all others are compared with. Default: all pairs are compared.")

@@ -1,9 +1,7 @@
-"""The choices of `compare` that are made by name; without imports, for the command line to load fast."""
+"""The choices of `compare` that are made by name, but for tests; without imports, for the command line to load fast."""
 
 from typing import Literal, TypeAlias
 
-NamedTest: TypeAlias = Literal["permutation", "t", "wilcoxon", "bootstrap"]
-"""A significance test of paired differences, by name."""
 Correction: TypeAlias = Literal["holm", "bh", "none"]
 """A correction of p-values for multiple comparisons: Holm, Benjamini-Hochberg, or none."""
 RunEffects: TypeAlias = Literal["random", "paired", "fixed"]

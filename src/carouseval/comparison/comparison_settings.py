@@ -9,9 +9,30 @@ from dataclasses import dataclass, fields
 from typing import Annotated, Any
 
 from carouseval.comparison.choices import Correction, RunEffects
-from carouseval.comparison.significance import PERMUTATIONS, Test
+from carouseval.comparison.significance import Test
+from carouseval.comparison.tests import listed_tests
+from carouseval.comparison.tests.contract import PERMUTATIONS
+from carouseval.comparison.tests.crossed_t import CrossedT
 from carouseval.evaluation.setting_fields import Doc, TakesSettings, with_settings_listed
 from carouseval.evaluation.settings import Settings, SettingsDict
+
+
+def _test_doc() -> Doc:
+    """What tests there are, and what they take."""
+    tests = listed_tests()
+    default, *others = (test.described for test in tests)
+    unweighted, over_runs = (
+        " and ".join(repr(test.name) for test in some)
+        for some in ([test for test in tests if not test.takes_weights], [test for test in tests if test.over_runs()])
+    )
+    return Doc(
+        "The two-sided test. By default, and with one run of each system, users' paired differences are tested by "
+        f"{default}; the result is then conditional on these runs. Other tests of users' differences are "
+        f"{', '.join(others)}, or a function that takes the array of differences and returns a p-value. With `weight`, "
+        "differences are weighted first, by each user's mean weight over all systems; weights are not supported by "
+        f"{unweighted}. Where a system has several runs, the default is {CrossedT.described}, and so is {over_runs}.",
+        "{" + ", ".join(f'"{test.name}"' for test in tests) + "} or callable",
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,19 +43,7 @@ class ComparisonSettings:
         str | None,
         Doc("The system that every other system is compared with. By default all pairs of systems are compared."),
     ] = None
-    test: Annotated[
-        Test | None,
-        Doc(
-            "The two-sided test. By default, and with one run of each system, users' paired differences are tested by "
-            "random sign flips with p = (b + 1) / (m + 1); the result is then conditional on these runs. Other tests "
-            "of users' differences are the paired t-test, Wilcoxon's signed ranks, the studentised bootstrap of the "
-            "mean, or a function that takes the array of differences and returns a p-value. With `weight`, differences "
-            "are weighted first, by each user's mean weight over all systems; 'wilcoxon' does not support weights. "
-            "Where a system has several runs, the default is a t-test in which users and runs both vary, and so is "
-            "'t'.",
-            '{"permutation", "t", "wilcoxon", "bootstrap"} or callable',
-        ),
-    ] = None
+    test: Annotated[Test | None, _test_doc()] = None
     runs: Annotated[
         RunEffects,
         Doc(

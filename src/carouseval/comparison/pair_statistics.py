@@ -6,6 +6,7 @@ from functools import cached_property
 import numpy as np
 
 from carouseval.comparison.crossed_effects import TIE
+from carouseval.evaluation.mean_estimates import mean_of
 from carouseval.metrics.grid import Array
 
 
@@ -53,6 +54,15 @@ class PairScores:
     def differences(self) -> Array:
         """Every user's difference, averaged over runs."""
         return np.asarray(self.system.mean(axis=1) - self.baseline.mean(axis=1))
+
+    def scaled_by_weight(self, mean_weight: float | None = None) -> Array:
+        """Differences scaled so that their plain mean is the weighted mean; ``mean_weight`` is that of all users."""
+        weights = self.weights
+        if weights is None:
+            return self.differences
+        if mean_weight is None:
+            mean_weight = mean_of(weights) if len(weights) else 0.0
+        return np.asarray(self.differences * (weights / mean_weight if mean_weight > 0 else weights))
 
     @property
     def wins(self) -> int:

@@ -30,8 +30,8 @@ class PairSums:
         >>> baseline, system = np.array([[0.1], [0.4], [0.3]]), np.array([[0.3], [0.5], [0.3]])
         >>> sums = PairSums.of(PairScores(baseline[:1], system[:1])) + PairSums.of(PairScores(baseline[1:], system[1:]))
         >>> pair = sums.statistics()
-        >>> round(pair.difference, 3), round(pair.error, 4), pair.wins, pair.ties, round(sums.p_value, 3)
-        (0.1, 0.0577, 2, 1, 0.225)
+        >>> round(pair.difference, 3), round(pair.error, 4), pair.wins, pair.ties, pair.users
+        (0.1, 0.0577, 2, 1, 3)
         """
         system, baseline = scores.varying
         return cls(

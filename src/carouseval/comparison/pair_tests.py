@@ -16,16 +16,18 @@ from carouseval.comparison.logged_judgments import break_even
 from carouseval.comparison.pair_statistics import PairScores
 from carouseval.comparison.pair_sums import PairSums
 from carouseval.comparison.run_pages import unjudged_gain
-from carouseval.comparison.significance import Test, adjusted_p_values, p_values, smallest_p_value
+from carouseval.comparison.significance import adjusted_p_values, chosen_test
+from carouseval.comparison.tests import listed_tests
+from carouseval.comparison.tests.contract import Draws, MeansTest, SignificanceTest
+from carouseval.comparison.tests.crossed_t import CrossedT
+from carouseval.comparison.tests.permutation import Permutation
 from carouseval.comparison.user_scores import UserScores, run_columns
 from carouseval.errors import ParameterError, warn
 from carouseval.evaluation.mean_estimates import mean_of
 from carouseval.evaluation.plan import ScoringPlan
 from carouseval.evaluation.results import weight_of
 from carouseval.metrics.grid import Array
-from carouseval.metrics.validation import require_choice, require_float, require_int
-
-CROSSED = "crossed t"  # the test of users and runs that both vary
+from carouseval.metrics.validation import require_choice, require_float
 
 
 @dataclass(frozen=True)
@@ -36,7 +38,7 @@ class PairOutcome:
     baseline: str
     system: str
     sums: PairSums
-    test: str
+    test: SignificanceTest
     p: float
     break_even: float | None
     segment: tuple[Any, ...] = ()
@@ -63,36 +65,42 @@ class PairTests(ComparisonSettings):
 
     metrics: tuple[str, ...]
     run_counts: Mapping[str, int]  # of each system
+    user_test: SignificanceTest  # of users' differences, where runs do not vary
+    run_test: SignificanceTest | None  # of users and runs that both vary; None: runs are taken as given
     weighted: bool
     threads: int
 
     @classmethod
     def of(cls, choices: ComparisonSettings, plan: ScoringPlan, run_counts: Mapping[str, int]) -> "PairTests":
         """The tests of systems with so many runs each."""
+        test = Permutation() if choices.test is None else chosen_test(choices.test)
         return cls(
             **vars(choices),
             metrics=tuple(plan.metrics),
             run_counts=run_counts,
+            user_test=test,
+            run_test=CrossedT() if choices.test is None else test.over_runs(),
             weighted=plan.settings.weight is not None,
             threads=plan.threads,
         )
 
     def __post_init__(self) -> None:
         require_float("ci", self.ci, above=0, below=1)
-        require_int("seed", self.seed, 0)
-        require_int("permutations", self.permutations, 1)
+        Draws(self.permutations, self.seed)
         require_choice("runs", self.runs, get_args(RunEffects))
         if self.margin is not None:
             require_float("margin", self.margin, at_least=0)
         adjusted_p_values([], self.correction)
-        p_values(self.user_test, np.zeros((2, 1)), pl.Series(["one", "other"]), 1, self.seed)
-        if self.weighted and self.test == "wilcoxon":
-            raise ParameterError("test='wilcoxon' does not support weights; choose another test, or leave out weight.")
-        several = [name for name, count in self.run_counts.items() if count > 1]
-        if several and self.runs != "fixed" and self.test not in (None, "t"):
+        unweighted = [test.name for test in self._tests if not test.takes_weights]
+        if self.weighted and unweighted:
             raise ParameterError(
-                f"test={self.test_name!r} takes runs as given, and {several[0]} has several. Leave out test, to test "
-                "users and runs that both vary, or set runs='fixed'."
+                f"test={unweighted[0]!r} does not support weights; choose another test, or leave out weight."
+            )
+        several = [name for name, count in self.run_counts.items() if count > 1]
+        if several and self.runs_vary and self.run_test is None:
+            raise ParameterError(
+                f"test={self.user_test.name!r} takes runs as given, and {several[0]} has several. Leave out test, to "
+                "test users and runs that both vary, or set runs='fixed'."
             )
         if self.runs == "paired" and len(set(self.run_counts.values())) > 1:
             counts = ", ".join(f"{name} has {count}" for name, count in self.run_counts.items())
@@ -103,15 +111,47 @@ class PairTests(ComparisonSettings):
         """Whether runs are a sample too, not only users."""
         return self.runs != "fixed"
 
-    @property
-    def user_test(self) -> Test:
-        """The test of users' differences, where runs do not vary."""
-        return "permutation" if self.test is None else self.test
+    def test_of(self, pair: PairSums) -> SignificanceTest:
+        """The test of a pair of systems: whether its runs vary is known of all of its users only."""
+        if not pair.crossed:
+            return self.user_test
+        assert self.run_test is not None  # or refused at the start
+        return self.run_test
+
+    def p_of_sums(self, pair: PairSums) -> float | None:
+        """The p-value of a pair that its means and counts give; None if its test needs more of the users."""
+        if pair.all_tie:
+            return 1.0
+        test = self.test_of(pair)
+        if isinstance(test, MeansTest):
+            return test.p_of_means(pair.means)
+        return math.nan if pair.users < 2 else None
 
     @property
-    def test_name(self) -> str:
-        """The name of the test of users' differences."""
-        return self.user_test if isinstance(self.user_test, str) else getattr(self.user_test, "__name__", "function")
+    def _tests(self) -> list[SignificanceTest]:
+        """The tests that may be used."""
+        runs_vary = self.runs_vary and max(self.run_counts.values(), default=1) > 1
+        return [self.user_test, *([self.run_test] if self.run_test is not None and runs_vary else [])]
+
+    @property
+    def merge(self) -> bool:
+        """Whether parts of the users add up to all p-values."""
+        return all(test.merges(weighted=self.weighted) for test in self._tests)
+
+    def require_merged(self) -> None:
+        """Refuse tests that need all users at once."""
+        if not self.merge:
+            merged = [repr(test.name) for test in listed_tests() if test.merges(weighted=self.weighted)]
+            raise ParameterError(
+                f"test={self.user_test.name!r} needs the differences of all users at once; use collect=True, which "
+                "brings the scores of all pages to the driver, or a test whose parts add up"
+                f"{' with weight' * self.weighted}: {', '.join(merged[:-1])} or {merged[-1]}."
+            )
+
+    @property
+    def draws(self) -> Draws:
+        """How tests draw at random."""
+        return Draws(self.permutations, self.seed, self.threads)
 
     @property
     def system_pairs(self) -> list[tuple[str, str]]:
@@ -123,7 +163,7 @@ class PairTests(ComparisonSettings):
     def config(self) -> dict[str, Any]:
         """The options in force, as plain values."""
         choices = {choice.name: getattr(self, choice.name) for choice in fields(ComparisonSettings)}
-        return choices | {"test": self.test_name}
+        return choices | {"test": self.user_test.name}
 
     def pairs(self, scores: UserScores) -> list[PairOutcome]:
         """Test every pair on every metric."""
@@ -142,12 +182,10 @@ class PairTests(ComparisonSettings):
     def _pairs_of_metric(self, scores: UserScores, metric: str, segment: tuple[Any, ...]) -> Iterator[PairOutcome]:
         for group in self.groups(scores, metric):
             sums = [PairSums.of(pair.scores) for pair in group]
-            p = self._p_values([pair.scores for pair in group], sums, group[0].users)
-            for pair, one, value in zip(group, sums, p, strict=True):
+            for pair, one, p in zip(group, sums, self._p_values(group, sums), strict=True):
                 gain = pair.unjudged_gain(one.difference)
                 even = None if gain is None else break_even(one.difference, mean_of(gain, pair.scores.weights))
-                test = CROSSED if one.crossed else self.test_name
-                yield PairOutcome(metric, pair.baseline, pair.system, one, test, value, even, segment)
+                yield PairOutcome(metric, pair.baseline, pair.system, one, self.test_of(one), p, even, segment)
 
     def groups(self, scores: UserScores, metric: str) -> Iterator[list[PairUsers]]:
         """The users scored under both systems of every pair; pairs of a group have the same users."""
@@ -191,16 +229,17 @@ class PairTests(ComparisonSettings):
             table = table.join(weight, on="user_id", how="left", maintain_order="left")
         return table
 
-    def _p_values(self, pairs: Sequence[PairScores], sums: Sequence[PairSums], users: pl.Series) -> list[float]:
-        """One p-value per pair; those of users' differences are computed together, with the same signs."""
-        p = [pair.p_value for pair in sums]
-        tested = [at for at, pair in enumerate(sums) if not (pair.crossed or pair.all_tie or self.user_test == "t")]
-        if tested:
-            differences = np.stack([scaled_by_weight(pairs[at]) for at in tested], axis=1)
-            found = p_values(self.user_test, differences, users, self.permutations, self.seed, self.threads)
-            for at, value in zip(tested, found.tolist(), strict=True):
-                p[at] = value
-        return p
+    def _p_values(self, pairs: Sequence[PairUsers], sums: Sequence[PairSums]) -> list[float]:
+        """One p-value per pair; those of the same test are computed together, with the same signs."""
+        known = {at: self.p_of_sums(one) for at, one in enumerate(sums)}
+        p = {at: value for at, value in known.items() if value is not None}
+        tests = {at: self.test_of(sums[at]) for at in known if at not in p}
+        for test in dict.fromkeys(tests.values()):
+            tested = [at for at, other in tests.items() if other is test]
+            differences = np.stack([pairs[at].scores.scaled_by_weight() for at in tested], axis=1)
+            found = test.of_differences(differences, pairs[0].users, self.draws)
+            p |= dict(zip(tested, found.tolist(), strict=True))
+        return [p[at] for at in range(len(pairs))]
 
     def table(self, pairs: Sequence[PairOutcome], by: Sequence[str] = ()) -> pl.DataFrame:
         """One line per pair, corrected for all pairs of the same metric or, across metrics, for all of them."""
@@ -216,7 +255,7 @@ class PairTests(ComparisonSettings):
     def _check_permutations(self, family: Sequence[PairOutcome], tests: int) -> None:
         """Warn where so many tests are corrected for that no p-value of so few permutations can be significant."""
         needed = math.ceil(tests / (1 - self.ci))
-        is_random = any(pair.test in ("permutation", "bootstrap") for pair in family)
+        is_random = any(pair.test.is_random for pair in family)
         if self.correction == "holm" and is_random and tests > 1 and self.permutations < needed:
             smallest = min(1.0, tests / (self.permutations + 1))
             warn(
@@ -232,9 +271,9 @@ class PairTests(ComparisonSettings):
         )
         line: dict[str, Any] = dict(zip(by, pair.segment, strict=True))
         line |= {"metric": pair.metric, "baseline": pair.baseline, "system": pair.system} | asdict(statistics)
-        if smallest_p_value(pair.test, statistics.users - statistics.ties, self.permutations) >= test_level:
+        if pair.test.smallest_p_value(statistics.users - statistics.ties, self.permutations) >= test_level:
             line["detectable"] = np.nan
-        line |= {"break_even": pair.break_even, "test": pair.test, "p": pair.p, "p_adjusted": p_adjusted}
+        line |= {"break_even": pair.break_even, "test": pair.test.name, "p": pair.p, "p_adjusted": p_adjusted}
         line["significant"] = bool(p_adjusted < alpha)
         if self.margin is not None:
             line["not_inferior"] = bool(statistics.low >= -self.margin - TIE)
@@ -242,13 +281,3 @@ class PairTests(ComparisonSettings):
 
 
 _WEIGHT = "\0weight"
-
-
-def scaled_by_weight(pair: PairScores, mean_weight: float | None = None) -> Array:
-    """Differences scaled so that their plain mean is the weighted mean; ``mean_weight`` is that of all users."""
-    weights = pair.weights
-    if weights is None:
-        return pair.differences
-    if mean_weight is None:
-        mean_weight = mean_of(weights) if len(weights) else 0.0
-    return np.asarray(pair.differences * (weights / mean_weight if mean_weight > 0 else weights))

@@ -23,6 +23,7 @@ from carouseval.evaluation.reading.inputs import JudgedSources, OtherUsers, Read
 from carouseval.evaluation.results import Evaluation
 from carouseval.evaluation.scoring.page_ideals import PageIdeals
 from carouseval.evaluation.scoring.shown_items import ShareCounts
+from carouseval.metrics.grid import Array
 
 Run = tuple[str, int]  # a system, and the number of its run from 0
 PairKey = tuple[tuple[Any, ...], str, str, str]  # segment, metric, baseline and system
@@ -40,6 +41,40 @@ class PairPart:
         (before, after), (their_before, their_after) = self.gains, other.gains
         gains = before + their_before, after + their_after
         return PairPart(self.sums + other.sums, gains, max(self.largest, other.largest))
+
+
+@dataclass(frozen=True)
+class SummedUsers:
+    """All users of a pair, as significance tests with sums of their own need to know them; arrays of one value."""
+
+    part: PairPart
+
+    @property
+    def users(self) -> int:
+        """How many users there are."""
+        return self.part.sums.users
+
+    @property
+    def largest(self) -> Array:
+        """The largest absolute difference, scaled by weight."""
+        mean_weight = self.part.sums.mean_weight
+        return np.array([self.part.largest / mean_weight if mean_weight > 0 else 0.0])
+
+    @property
+    def mean(self) -> Array:
+        """The mean difference."""
+        return np.array([self.part.sums.difference])
+
+    @property
+    def error(self) -> Array:
+        """The standard error of the mean; with weights that of the weighted mean."""
+        return np.array([self.part.sums.means.estimate(1, 0).error])
+
+    @property
+    def furthest(self) -> Array:
+        """The largest absolute deviation of a difference from the mean, without weights."""
+        sums = self.part.sums
+        return np.array([max(sums.highest - sums.difference, sums.difference - sums.lowest)])
 
 
 @dataclass(frozen=True)

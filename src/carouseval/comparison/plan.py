@@ -8,8 +8,7 @@ from typing import Any
 import polars as pl
 
 from carouseval.comparison.crossed_effects import satterthwaite_df
-from carouseval.comparison.pair_tests import CROSSED
-from carouseval.comparison.significance import smallest_p_value
+from carouseval.comparison.tests import result_test
 from carouseval.comparison.users_needed import MOST_USERS, noncentrality, smallest_number
 from carouseval.metrics.validation import require_float
 from carouseval.result_base import Result, plain
@@ -115,14 +114,15 @@ def _users_needed(
 ) -> int | None:
     if pair["users"] < 2:
         return None
+    test = result_test(pair["test"])
 
     def is_enough(users: int) -> bool:
-        if smallest_p_value(pair["test"], users, permutations) >= alpha:
+        if test.smallest_p_value(users, permutations) >= alpha:
             return False
         by_users, by_runs = max(0.0, variance) * pair["users"] / users, pair["run_error"] ** 2
         if by_runs > 0:
             df = satterthwaite_df(by_users, users - 1, by_runs, pair["run_df"])
-        elif pair["test"] == CROSSED:  # runs vary no more than single scores do, and more users change nothing of that
+        elif test.takes_runs:  # runs vary no more than single scores do, and more users change nothing of that
             df = min(users - 1, pair["df"])
         else:
             df = users - 1

@@ -8,20 +8,13 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from carouseval.comparison.crossed_effects import TIE
-from carouseval.comparison.pair_tests import CROSSED
+from carouseval.comparison.tests import result_test
 from carouseval.evaluation.mean_estimates import few_users_text
 from carouseval.text_tables import DAGGER, TableCell, TextTable
 
 if TYPE_CHECKING:
     from carouseval.comparison.comparison import Comparison
 
-_TESTS = {
-    "permutation": "permutation test paired by user",
-    "t": "t-test paired by user",
-    "wilcoxon": "Wilcoxon signed-rank test paired by user",
-    "bootstrap": "studentised bootstrap test paired by user",
-    CROSSED: "t-test on crossed effects of users and runs",
-}
 _FEW_MARK = "*"
 _CORRECTIONS = {"holm": "Holm correction", "bh": "Benjamini-Hochberg correction", "none": "no correction"}
 
@@ -146,7 +139,7 @@ def _letter_marks(pairs: pl.DataFrame, letters: Mapping[str, str]) -> dict[tuple
 def test_text(lines: pl.DataFrame, config: Mapping[str, Any]) -> str:
     """``permutation test paired by user, Holm correction, p < 0.05``."""
     names = lines["test"].unique(maintain_order=True).to_list() or [config["test"]]
-    tests = " or ".join(_TESTS.get(name, f"{name} paired by user") for name in names)
+    tests = " or ".join(result_test(name).words for name in names)
     across = " across metrics" if config["across_metrics"] else ""
     correction = f", {_CORRECTIONS[config['correction']]}{across}" if several_tests(lines, config) else ""
     return f"{tests}{correction}, p < {round(1 - config['ci'], 12):g}"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from carouseval.comparison.crossed_effects import TIE
-from carouseval.comparison.pair_tests import CROSSED
+from carouseval.comparison.tests import result_test
 from carouseval.evaluation.mean_estimates import few_users_text
 from carouseval.evaluation.results import Evaluation
 from carouseval.evaluation.table_matching import FEW
@@ -87,7 +87,7 @@ def _p_text(p: float, alpha: float) -> str:
 def run_text(result: "Comparison", pair: Mapping[str, Any]) -> str:
     """What the result says about other runs of the two systems."""
     counts = {name: len(result.evaluations[name]) for name in (pair["system"], pair["baseline"])}
-    if pair["test"] != CROSSED:
+    if not result_test(pair["test"]).takes_runs:
         runs = "this run" if set(counts.values()) == {1} else "these runs"
         return f"The result is conditional on {runs} of each system."
     single = [name for name, count in counts.items() if count == 1]

@@ -82,7 +82,7 @@ def exact_sums(columns: Array, products: Sequence[Product]) -> dict[Product, Exa
     before = np.array([places.get(one[:-1], -1) for one in terms], np.int32)
     column = np.array([one[-1] for one in terms], np.int32)
     digits, exponents = _native.exact_sums(columns, before, column)
-    sums = {(): Exact(len(columns))}
+    sums: dict[Product, Exact] = {(): Exact(len(columns))}
     for one, place in places.items():
         integer = int.from_bytes(digits[place].tobytes(), "little", signed=True)
         sums[one] = Exact(integer, int(exponents[place]))._shortened()

@@ -19,11 +19,11 @@ from carouseval.comparison.compare import (
 )
 from carouseval.comparison.comparison_settings import ComparisonDict, ComparisonSettings, takes_comparison_settings
 from carouseval.comparison.logged_judgments import SystemShares, break_even
-from carouseval.comparison.pair_tests import CROSSED, PairOutcome, PairTests
+from carouseval.comparison.pair_tests import PairOutcome, PairTests
 from carouseval.comparison.parts import ComparisonPart, PairKey, Run, compare_part
 from carouseval.comparison.run_pages import linear_metrics
 from carouseval.comparison.systems import naming, runs_by_system, warn_of
-from carouseval.errors import DataError, ParameterError, warn
+from carouseval.errors import DataError, warn
 from carouseval.evaluation import schema
 from carouseval.evaluation.notices import notify_of, overfull
 from carouseval.evaluation.plan import ScoringPlan
@@ -89,10 +89,8 @@ def compare(
     by_system = _runs_by_system(systems, choices.baseline)
     tests = PairTests.of(choices, plan, {name: len(of_system) for name, of_system in by_system.items()})
     check_names(plan)
-    test = tests.user_test
-    needs_all = callable(test) or test == "wilcoxon" or (test == "bootstrap" and tests.weighted)
-    if needs_all and not collect:
-        raise ParameterError(f"test={tests.test_name!r} needs the differences of all users at once; use collect=True.")
+    if not collect:
+        tests.require_merged()
     keys: dict[str, Run] = {
         f"layouts of {name}, run {run}": (name, run) for name, count in tests.run_counts.items() for run in range(count)
     }
@@ -106,7 +104,7 @@ def compare(
     work = partial(compare_partition, job=job, runs=keys, tests=tests)
     scored = cached(map_partitions(lines, work, spark_types(job)))
     try:
-        return _Composer(tables, tests, scored, list(keys.values())).comparison(others, collect=needs_all)
+        return _Composer(tables, tests, scored, list(keys.values())).comparison(others)
     except BaseException:
         scored.unpersist()
         raise
@@ -143,7 +141,7 @@ class _Composer:
     scored: DataFrame
     runs: Sequence[Run]
 
-    def comparison(self, others: Any, *, collect: bool) -> SparkComparison:
+    def comparison(self, others: Any) -> SparkComparison:
         report = report_of(self.scored)
         merged: ComparisonPart | None = report.sums
         tables, tests, plan = self.tables, self.tests, self.tables.plan
@@ -154,7 +152,7 @@ class _Composer:
             evaluations = self._evaluations(merged, inputs)
         assert merged is not None
         self._check_runs(merged)
-        p = merged_p_values(self.scored, merged, tests, self.runs, plan, collect=collect)
+        p = merged_p_values(self.scored, merged, tests, self.runs, plan)
         outcomes = [self._outcome(key, merged, p[key]) for key in self._keys(merged)]
         pairs = without_unmatched(tests.table([one for one in outcomes if not one.segment]), evaluations)
         by, segments = list(plan.settings.by_columns), pl.DataFrame()
@@ -227,8 +225,7 @@ class _Composer:
         if metric in linear_metrics(self.tables.plan) and sums.weighted_users:
             gain = float(part.gains[0 if sums.difference > 0 else 1]) / (sums.mean_weight * sums.users)
             even = break_even(sums.difference, gain * merged.mean_gain(metric))
-        test = CROSSED if sums.crossed else self.tests.test_name
-        return PairOutcome(metric, before, after, sums, test, p, even, segment)
+        return PairOutcome(metric, before, after, sums, self.tests.test_of(sums), p, even, segment)
 
     def _mean(self, merged: ComparisonPart, name: str, metric: str) -> SystemMean:
         return SystemMean.of(merged.systems[name, metric], self.tests.ci, merged.left_out[name, metric])

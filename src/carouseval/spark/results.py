@@ -118,7 +118,7 @@ class SparkEvaluation(_InSpark, Evaluation):
     cached: DataFrame | None = None
 
     @property
-    def _sums(self) -> Mapping[Segment, SegmentSums]:  # type: ignore[override]
+    def _sums(self) -> Mapping[Segment, SegmentSums]:
         return self.sums
 
     @cached_property

@@ -13,6 +13,7 @@ from carouseval.comparison.result_tables import (
     test_text,
 )
 from carouseval.comparison.sensitivity import Sensitivity
+from carouseval.comparison.tests import result_test
 from carouseval.show.terminal.text_blocks import sentences, small_table
 from carouseval.text_tables import TextTable
 
@@ -31,7 +32,7 @@ def comparison(
     frame = result.to_frame()
     intervals = interval_text(frame, config)
     draws = f"; {config['permutations']:,} random draws, seed {config['seed']}"
-    is_random = not {"permutation", "bootstrap"}.isdisjoint(frame["test"])
+    is_random = any(result_test(name).is_random for name in frame["test"].unique())
     test = (
         f"Test: {test_text(frame, config)}{draws if is_random else ''}. {intervals[:1].upper()}{intervals[1:]}"
         f"{'. ' * bool(intervals)}Detectable: the smallest true difference that would be found significant with 80% "

@@ -1,0 +1,60 @@
+"""The significance tests of users' paired differences: what a test is (``contract.py``), and a file for each.
+
+To add a test, write a file named as the test, like ``wilcoxon.py`` or, if sums over users are enough, ``bootstrap.py``,
+and add its name to ``NamedTest``. All else asks the class: what ``test=`` and ``--test`` take, words of results,
+weights, runs, and engines such as Spark. Nothing is imported here, for the command line to load fast.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar, get_args
+
+from carouseval.errors import ParameterError
+
+if TYPE_CHECKING:
+    from carouseval.comparison.tests.contract import SignificanceTest
+
+NamedTest: TypeAlias = Literal["permutation", "t", "wilcoxon", "bootstrap"]
+"""A significance test of paired differences, by name."""
+
+_NAMES = (*get_args(NamedTest), "crossed t")  # the last is no choice: others turn into it where runs vary
+_registered: dict[str, SignificanceTest] = {}
+_T = TypeVar("_T", bound="SignificanceTest")
+
+
+def listed_tests() -> list[SignificanceTest]:
+    """The tests that ``test=`` takes by name."""
+    names = [*get_args(NamedTest), *(name for name in _registered if name not in _NAMES)]
+    return [test for name in names if (test := known_test(name))]
+
+
+def known_test(name: str) -> SignificanceTest | None:
+    """The test of a name; None if there is none, as for the name of a function."""
+    if name in _NAMES and name not in _registered:
+        import_module(_module(name))  # which registers it
+    return _registered.get(name)
+
+
+def result_test(name: str) -> SignificanceTest:
+    """The test that a result names; of a function, what is true of all functions."""
+    from carouseval.comparison.tests.function import FunctionTest
+
+    return known_test(name) or FunctionTest(name)
+
+
+def register_test(test: type[_T]) -> type[_T]:
+    """Class decorator that makes a test available by its name.
+
+    Registering the same class again, as in a notebook, replaces it.
+    """
+    registered, name = _registered.get(test.name), test.name
+    is_ours = name in _NAMES and test.__module__ != _module(name)
+    if is_ours or (registered and type(registered).__qualname__ != test.__qualname__):
+        raise ParameterError(f"register_test: there is a test {name!r}; choose another name.")
+    _registered[name] = test()
+    return test
+
+
+def _module(name: str) -> str:
+    return f"{__name__}.{name.replace(' ', '_')}"

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import polars as pl
 
+from carouseval.evaluation.columns import Columns
 from carouseval.evaluation.evaluate import decide_outcomes, score_pages
 from carouseval.evaluation.per_page import per_page
 from carouseval.evaluation.plan import ScoringPlan
@@ -140,5 +141,5 @@ def _segments(result: Evaluation) -> dict[Segment, SegmentSums]:
             name: ScoreSums.of(*scores_and_weights(users, name), int(users[pages_of(name)].sum()))
             for name in result.metrics
         }
-        segments[key] = SegmentSums(users.height, int(users["pages"].sum()), metrics)
+        segments[key] = SegmentSums(users.height, int(users[Columns.PAGES].sum()), metrics)
     return segments

@@ -9,8 +9,11 @@ import polars as pl
 
 from carouseval.comparison.crossed_effects import satterthwaite_df
 from carouseval.comparison.pair_tests import CROSSED
+from carouseval.comparison.result_columns import PLAN
 from carouseval.comparison.significance import smallest_p_value
 from carouseval.comparison.users_needed import MOST_USERS, noncentrality, smallest_number
+from carouseval.evaluation.columns import Columns
+from carouseval.evaluation.result_columns import Present
 from carouseval.metrics.validation import require_float
 from carouseval.result_base import Result, plain
 
@@ -102,12 +105,13 @@ def plan(pairs: pl.DataFrame, effect: float, config: Mapping[str, Any], power: f
     for pair in pairs.iter_rows(named=True):
         alpha = round(1 - config["ci"], 12) / (1 if config["correction"] == "none" else max(1, pair["tests"]))
         variance = pair["error"] ** 2 - pair["run_error"] ** 2  # of the mean, due to users
-        line = {name: pair[name] for name in ("metric", "baseline", "system", "users")}
-        line |= {"deviation": math.sqrt(max(0.0, variance) * pair["users"]) if pair["users"] > 1 else math.nan}
-        line |= {"run_error": pair["run_error"], "detectable": pair["detectable"]}
+        line = {name: pair[name] for name in (Columns.METRIC, Columns.BASELINE, Columns.SYSTEM, Columns.USERS)}
+        users = pair[Columns.USERS]
+        line |= {Columns.DEVIATION: math.sqrt(max(0.0, variance) * users) if users > 1 else math.nan}
+        line |= {name: pair[name] for name in (Columns.RUN_ERROR, Columns.DETECTABLE)}
         needed = _users_needed(pair, variance, effect, alpha, power, config["permutations"])
-        lines.append(line | {"users_needed": needed})
-    return Plan(effect, power, pl.DataFrame(lines, schema_overrides={"users_needed": pl.Int64}))
+        lines.append(line | {Columns.USERS_NEEDED: needed})
+    return Plan(effect, power, PLAN.of_lines(lines, Present()))
 
 
 def _users_needed(

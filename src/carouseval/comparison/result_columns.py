@@ -1,5 +1,7 @@
 """The tables of comparisons and sensitivity studies, in the form of ``evaluation/result_columns.py``."""
 
+import polars as pl
+
 from carouseval.evaluation.columns import Columns
 from carouseval.evaluation.result_columns import (
     BOOLEAN,
@@ -24,7 +26,9 @@ SYSTEMS = ResultTable(
         METRIC,
         ResultColumn(Columns.MEAN, NUMBER, "the mean over users"),
         ResultColumn(
-            Columns.LOW, NUMBER, "where its interval begins: of users and of runs, unless runs are fixed; NaN for figures"
+            Columns.LOW,
+            NUMBER,
+            "where its interval begins: of users and of runs, unless runs are fixed; NaN for figures",
         ),
         ResultColumn(Columns.HIGH, NUMBER, "where it ends"),
         ResultColumn(Columns.USERS, INTEGER, "users scored in every run"),
@@ -59,7 +63,9 @@ _STATISTICS = (  # the fields of PairStatistics
 )
 _OUTCOME = (
     ResultColumn(
-        Columns.BREAK_EVEN, NUMBER, "what unjudged items must gain for the difference to be 0; null where it is not known"
+        Columns.BREAK_EVEN,
+        NUMBER,
+        "what unjudged items must gain for a difference of 0; null above 1, or where not known",
     ),
     ResultColumn(Columns.TEST, TEXT, "the significance test"),
     ResultColumn(Columns.P, NUMBER, "its p-value"),
@@ -92,7 +98,7 @@ PER_RUN = ResultTable(
         ResultColumn(Columns.METRIC_SCORE, NUMBER, "the mean over the user's pages; null without a score"),
         ResultColumn(Columns.WEIGHT, NUMBER, "the mean weight of the user's pages", When.WEIGHT),
         _SYSTEM,
-        ResultColumn(Columns.RUN, RUN_NUMBER, "the run, counted from 0"),
+        ResultColumn(Columns.RUN, pl.Int32(), "the run, counted from 0"),
     ),
 )
 PLAN = ResultTable(
@@ -122,4 +128,6 @@ SENSITIVITY = ResultTable(
 )
 
 COMPARISON_TABLES = (SYSTEMS, PAIRS, SEGMENTS, PER_USER, PER_RUN, PLAN, SENSITIVITY)
-NAMES = own_names(COMPARISON_TABLES)  # which segments and systems must not have
+
+# names that segments and systems must not have; a system may be called mean
+NAMES = own_names(table for table in COMPARISON_TABLES if table is not PLAN) - {Columns.MEAN, Columns.PAGES}

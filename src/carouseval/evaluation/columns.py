@@ -4,8 +4,8 @@
 class Columns:
     """What columns are called.
 
-    A name with ``{metric}`` stands for a column by each metric (:func:`of_metric`); ``{segment}`` and ``{system}`` stand
-    for columns that are called like the segments (``by``) and the systems.
+    A name with ``{metric}`` stands for a column by each metric (:func:`of_metric`); ``{segment}`` and ``{system}``
+    stand for columns that are called like the segments (``by``) and the systems.
     """
 
     # of tables that are given

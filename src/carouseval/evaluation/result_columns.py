@@ -107,7 +107,9 @@ class ResultTable:
         """Refuse columns that are not declared: engines would not have them."""
         for name in {*found} ^ {*declared}:
             what = "is declared for it, but was not made" if name in declared else "is not declared for it"
-            raise TypeError(f"{self.name}: column {name!r} {what}. A table's columns are declared in result_columns.py.")
+            raise TypeError(
+                f"{self.name}: column {name!r} {what}. A table's columns are declared in result_columns.py."
+            )
 
     @property
     def own_names(self) -> set[str]:
@@ -277,7 +279,10 @@ INSIDE = ResultTable(  # of no table that people see, but of users' tables on th
 
 EVALUATION_TABLES = (PER_PAGE, PER_USER, USERS_BY, SEGMENTS, SEGMENT_MEANS, MEANS, LOSSES, WORST, CELLS, ROWS, SHARES)
 _METRIC_COLUMNS = {
-    column.name for table in (*EVALUATION_TABLES, INSIDE) for column in table.columns if Columns.METRIC_SCORE in column.name
+    column.name
+    for table in (*EVALUATION_TABLES, INSIDE)
+    for column in table.columns
+    if Columns.METRIC_SCORE in column.name
 }
 
 

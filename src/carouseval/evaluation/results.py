@@ -216,7 +216,10 @@ class Evaluation(Reported):
         """The first columns of each segment's line, and its means."""
         for key, means in self._means.items():
             if key != ALL:
-                yield dict(zip(self.by, key, strict=True)) | {Columns.USERS: means.users, Columns.PAGES: means.pages}, means
+                yield (
+                    dict(zip(self.by, key, strict=True)) | {Columns.USERS: means.users, Columns.PAGES: means.pages},
+                    means,
+                )
 
     @property
     def heading(self) -> str:

@@ -34,7 +34,9 @@ _CATEGORY = Column(
 )
 LAYOUTS = (
     _USER,
-    Column(Columns.ROW, "integer", remedy="Rows are integers, counted from 1 at the top.", minimum=1, maximum=MOST_ROWS),
+    Column(
+        Columns.ROW, "integer", remedy="Rows are integers, counted from 1 at the top.", minimum=1, maximum=MOST_ROWS
+    ),
     _COL,
     _ITEM,
     _PAGE,
@@ -66,7 +68,11 @@ CAROUSELS = (
     ),
     Column(Columns.PERSONAL, "boolean", required=False, nullable=True, remedy="It must be true, false or null."),
 )
-SCORES = (_USER, _ITEM, Column(Columns.SCORE, "number", remedy="A score must be a finite number; drop lines without one."))
+SCORES = (
+    _USER,
+    _ITEM,
+    Column(Columns.SCORE, "number", remedy="A score must be a finite number; drop lines without one."),
+)
 CANDIDATES = (
     _USER,
     Column(Columns.CAROUSEL, "id", required=False, remedy="Every line needs the name of its carousel."),
@@ -78,7 +84,9 @@ EVENTS = (
     _USER,
     _ITEM,
     _PAGE,
-    Column(Columns.EVENT, "text", required=False, remedy="Every line needs the name of its event; drop lines without one."),
+    Column(
+        Columns.EVENT, "text", required=False, remedy="Every line needs the name of its event; drop lines without one."
+    ),
     Column(Columns.TIME, "time", required=False, remedy="Every line needs a time: a number, or a date and time."),
 )
 TABLES: dict[str, tuple[Column, ...]] = {

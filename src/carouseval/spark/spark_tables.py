@@ -84,7 +84,7 @@ class SparkTables:
         streamed = {"judgments": _used(judgments, tables["judgments"])}
         for name, lines in own.items():
             if lines is not None:
-                streamed[name] = lines, tables[name].names["user_id"]
+                streamed[name] = lines, tables[name].names[Columns.USER]
         streamed |= {run: _used(frame, checked[run]) for run, frame in layouts.items()}
         require_comparable_users(streamed)
         return cls(
@@ -231,7 +231,7 @@ def sketch(frame: DataFrame) -> pl.DataFrame:
 
 def _used(frame: DataFrame, table: Table) -> tuple[DataFrame, str]:
     """The columns in use, and the one with users."""
-    return used_columns(frame, table), table.names["user_id"]
+    return used_columns(frame, table), table.names[Columns.USER]
 
 
 def used_columns(frame: DataFrame, table: Table) -> DataFrame:
@@ -242,7 +242,7 @@ def used_columns(frame: DataFrame, table: Table) -> DataFrame:
 
 def _own_lines(table: Any, name: str, settings: Settings) -> tuple[DataFrame | None, Any]:
     """The lines of a table that single users have, if it is in Spark, where they stay; and the other lines."""
-    user = schema.names_of(settings.columns, name).get("user_id", "user_id")
+    user = schema.names_of(settings.columns, name).get(Columns.USER, Columns.USER)
     if not _is_spark(table) or user not in table.columns:
         return None, table
     return table.where(f"{column_in_query(user)} IS NOT NULL"), table.where(f"{column_in_query(user)} IS NULL")

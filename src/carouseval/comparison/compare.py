@@ -15,10 +15,10 @@ from carouseval.comparison.comparison_settings import ComparisonDict, Comparison
 from carouseval.comparison.crossed_sums import CrossedSums
 from carouseval.comparison.logged_judgments import LoggedJudgments, SystemShares, system_shares
 from carouseval.comparison.pair_tests import PairTests
+from carouseval.comparison.result_columns import NAMES, SYSTEMS
 from carouseval.comparison.run_pages import RunPages, linear_metrics, unjudged_gain
 from carouseval.comparison.summary import unmatched_systems
 from carouseval.comparison.systems import (
-    RESULT_COLUMNS,
     SystemExplanations,
     Systems,
     evaluate_systems,
@@ -28,9 +28,11 @@ from carouseval.comparison.systems import (
 )
 from carouseval.comparison.user_scores import UserScores
 from carouseval.errors import ParameterError, warn
+from carouseval.evaluation.columns import Columns
 from carouseval.evaluation.mean_estimates import FEW_USERS
 from carouseval.evaluation.plan import ScoringPlan
-from carouseval.evaluation.results import Evaluation, weight_of
+from carouseval.evaluation.result_columns import Present
+from carouseval.evaluation.results import Evaluation
 from carouseval.progress import Progress
 from carouseval.tables import TableLike
 
@@ -102,14 +104,14 @@ def compare(
     scores = UserScores.of(gains, columns, [])
     _check_runs(scores, tests.metrics)
     pairs = without_unmatched(tests.table(tests.pairs(scores)), evaluations)
-    used = " or ".join(pairs["test"].unique(maintain_order=True))
+    used = " or ".join(pairs[Columns.TEST].unique(maintain_order=True))
     segments = tests.table(tests.segments(UserScores.of(gains, columns, by)), by) if by else pl.DataFrame()
     return Comparison(
         metrics=tests.metrics,
         systems=tabulate_systems(evaluations, mean_of_system, shares),
         pairs=pairs,
         segments=without_unmatched(segments, evaluations),
-        per_user=scores.per_user.drop(map(weight_of, columns), columns[len(tests.metrics) :], strict=False),
+        per_user=scores.table(tests.metrics),
         evaluations={name: tuple(results) for name, results in evaluations.items()},
         config=next(iter(evaluations.values()))[0].config | tests.config() | {"test": used},
         notice=logged_notice(shares[tests.metrics[0]], pairs, plan),
@@ -128,8 +130,8 @@ def _explained(plan: ScoringPlan) -> str:
 def _check_runs(scores: UserScores, metrics: Sequence[str]) -> None:
     """Warn of runs on different users, of which nothing can be said: they are parts of one run."""
     for name, count in scores.runs.items():
-        lines = scores.lines.filter(pl.col("system") == name)
-        users = scores.per_user.filter(pl.col("system") == name)
+        lines = scores.lines.filter(pl.col(Columns.SYSTEM) == name)
+        users = scores.per_user.filter(pl.col(Columns.SYSTEM) == name)
         if count > 1 and any(lines[metric].count() and not users[metric].count() for metric in metrics):
             warn(no_common_user(name, count))
 
@@ -147,8 +149,8 @@ def without_unmatched(pairs: pl.DataFrame, evaluations: Mapping[str, Sequence[Ev
     unmatched = unmatched_systems(evaluations)
     if pairs.is_empty() or not unmatched:
         return pairs
-    is_matched = ~pl.col("baseline").is_in(unmatched) & ~pl.col("system").is_in(unmatched)
-    return pairs.with_columns(pl.col("significant", "^not_inferior$") & is_matched)
+    is_matched = ~pl.col(Columns.BASELINE).is_in(unmatched) & ~pl.col(Columns.SYSTEM).is_in(unmatched)
+    return pairs.with_columns(pl.col(Columns.SIGNIFICANT, f"^{Columns.NOT_INFERIOR}$") & is_matched)
 
 
 def logged_notice(shares: Mapping[str, SystemShares], pairs: pl.DataFrame, plan: ScoringPlan) -> str:
@@ -161,14 +163,14 @@ def logged_notice(shares: Mapping[str, SystemShares], pairs: pl.DataFrame, plan:
         return ""
     warn(logged.warning())
     metric = next(iter(plan.metrics))
-    of_metric = pairs.filter(pl.col("metric") == metric).to_dicts() if plan.metrics[metric].linear else []
+    of_metric = pairs.filter(pl.col(Columns.METRIC) == metric).to_dicts() if plan.metrics[metric].linear else []
     return f"{logged.notice()} {logged.break_even_text(of_metric)}".strip()
 
 
 def check_names(plan: ScoringPlan) -> None:
     """Refuse names that would clash, and figures that cannot be tested."""
     for name in plan.settings.by_columns:
-        if name in RESULT_COLUMNS:
+        if name in NAMES:
             raise ParameterError(f"by={name!r} is a column of the results; give your column another name.")
     if not plan.metrics:
         raise ParameterError(
@@ -204,15 +206,24 @@ def tabulate_systems(
     for name, results in evaluations.items():
         for metric in results[0].mean:
             means = [result.mean[metric] for result in results]
-            row: dict[str, Any] = {"system": name, "metric": metric}
             if metric in results[0].figures:  # of the whole system: it has no interval
                 of_system = SystemMean(float(np.mean(means)), math.nan, math.nan, results[0].counts["users"], 0)
             else:
                 of_system = mean_of_system(name, metric)
-            row |= {"mean": of_system.mean, "low": of_system.low, "high": of_system.high, "users": of_system.users}
-            spread = float(np.std(means, ddof=1)) if len(means) > 1 else None
             share = shares[metric][name]
-            row |= {"runs": len(results), "spread": spread, "left_out": of_system.left_out}
-            row["few_users"] = row["users"] < FEW_USERS
-            rows.append(row | {"relevant_shown": share.relevant_shown, "judged_share": share.judged_share})
-    return pl.DataFrame(rows, schema_overrides={"spread": pl.Float64})
+            row: dict[str, Any] = {
+                Columns.SYSTEM: name,
+                Columns.METRIC: metric,
+                Columns.MEAN: of_system.mean,
+                Columns.LOW: of_system.low,
+                Columns.HIGH: of_system.high,
+                Columns.USERS: of_system.users,
+                Columns.RUNS: len(results),
+                Columns.SPREAD: float(np.std(means, ddof=1)) if len(means) > 1 else None,
+                Columns.LEFT_OUT: of_system.left_out,
+                Columns.FEW_USERS: of_system.users < FEW_USERS,
+                Columns.RELEVANT_SHOWN: share.relevant_shown,
+                Columns.JUDGED_SHARE: share.judged_share,
+            }
+            rows.append(row)
+    return SYSTEMS.of_lines(rows, Present())

@@ -20,6 +20,7 @@ from carouseval.comparison.summary import (
 from carouseval.comparison.users_needed import POWER
 from carouseval.errors import DataError, ParameterError
 from carouseval.evaluation.caption import caption
+from carouseval.evaluation.columns import Columns
 from carouseval.evaluation.explanation import Explanation
 from carouseval.evaluation.results import Evaluation
 from carouseval.result_base import Reported, plain
@@ -101,7 +102,7 @@ class Comparison(Reported):
     @property
     def caption(self) -> str:
         """What the scores are, in a sentence: metrics, discounts, ideal, grid and number of users."""
-        return caption(self.config, self.systems["users"].to_list())
+        return caption(self.config, self.systems[Columns.USERS].to_list())
 
     def _text_tables(self) -> list[TextTable]:
         return [
@@ -129,8 +130,8 @@ class Comparison(Reported):
         dict of str to Any or None
             The columns of the line; None if the two were not compared.
         """
-        names = pl.col("baseline").is_in([system, other]) & pl.col("system").is_in([system, other])
-        lines = self.pairs.filter(names & (pl.col("metric") == (metric or self.metrics[0])))
+        names = pl.col(Columns.BASELINE).is_in([system, other]) & pl.col(Columns.SYSTEM).is_in([system, other])
+        lines = self.pairs.filter(names & (pl.col(Columns.METRIC) == (metric or self.metrics[0])))
         return lines.row(0, named=True) if lines.height else None
 
     def worse(self, system: str, other: str) -> str | None:
@@ -157,13 +158,13 @@ class Comparison(Reported):
         difference, low, _ = oriented_difference(system, pair)
         if unmatched := {system, other} & {*unmatched_systems(self.evaluations)}:
             raise DataError(f"{min(unmatched)} cannot be compared: its pages do not match the judgments by page_id.")
-        if pair["users"] < 2:
+        if pair[Columns.USERS] < 2:
             raise DataError(f"{system} and {other} have too few users in common to be compared.")
         margin, result = self.config["margin"], f"{self.metrics[0]}: {system} - {other} = {difference:.6g}"
         if margin is not None:
             interval = f"its {level_text(self)} begins at {low:.6g}, below the margin of {-margin:g}"
             return None if low >= -margin - TIE else f"{result}; {interval}."
-        return f"{result}, {significance_text(self, pair)}." if difference < 0 and pair["significant"] else None
+        return f"{result}, {significance_text(self, pair)}." if difference < 0 and pair[Columns.SIGNIFICANT] else None
 
     def plan(self, effect: float, *, power: float = POWER) -> Plan:
         """Return how many users it takes to find a difference of a given size, judging by the users compared here.
@@ -241,13 +242,13 @@ class Comparison(Reported):
 
     def __repr__(self) -> str:
         ranked = ranking(self)
-        means = [f"{row['system']} {row['mean']:.4f}" for row in ranked[:_MOST_SYSTEMS]]
+        means = [f"{row[Columns.SYSTEM]} {row[Columns.MEAN]:.4f}" for row in ranked[:_MOST_SYSTEMS]]
         means += [f"and {len(ranked) - _MOST_SYSTEMS} more"] * (len(ranked) > _MOST_SYSTEMS)
         lines = [f"Comparison by {self.metrics[0]}: {', '.join(means)}"]
         lines += [self.notice.partition(":")[0].lower()] * bool(self.notice)
-        best, second = (row["system"] for row in ranked[:2])
+        best, second = (row[Columns.SYSTEM] for row in ranked[:2])
         pair = self.pair(best, second)
-        if pair is not None and pair["users"] >= 2:
+        if pair is not None and pair[Columns.USERS] >= 2:
             difference, low, high = oriented_difference(best, pair)
             lines += [
                 f"{best} - {second}: {difference:+.4f}, {level_text(self)} {low:.4f} to {high:.4f}",

@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from carouseval.comparison.crossed_effects import TIE
+from carouseval.evaluation.columns import Columns
 from carouseval.evaluation.scoring.shown_items import ShareCounts, ShownItems
 
 NEARLY_ALL = 0.99  # of the relevant items, and of all judged items, shown by the system that was logged
@@ -115,9 +116,11 @@ class LoggedJudgments:
         """
         shares = {}
         for pair in pairs:
-            loser, winner = (pair["system"], pair["baseline"])[:: 1 if pair["difference"] < 0 else -1]
-            if winner in self.favoured and loser in self.others and abs(pair["difference"]) > TIE:
-                shares[loser] = "none up to 100%" if pair["break_even"] is None else f"{pair['break_even']:.1%}"
+            loser, winner = (pair[Columns.SYSTEM], pair[Columns.BASELINE])[:: 1 if pair[Columns.DIFFERENCE] < 0 else -1]
+            if winner in self.favoured and loser in self.others and abs(pair[Columns.DIFFERENCE]) > TIE:
+                shares[loser] = (
+                    "none up to 100%" if pair[Columns.BREAK_EVEN] is None else f"{pair[Columns.BREAK_EVEN]:.1%}"
+                )
         if not shares:
             return ""
         return (

@@ -1,6 +1,6 @@
 """What is reported of the difference between two systems on one metric: its size, interval and detectability."""
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -12,28 +12,25 @@ from carouseval.metrics.grid import Array
 
 @dataclass(frozen=True)
 class PairStatistics:
-    """The differences between a system and its baseline, summarised over users and runs."""
+    """The differences between a system and its baseline, summarised over users and runs: ``result_columns.py``."""
 
-    difference: float  # of the two means
-    low: float  # interval of the difference
+    difference: float
+    low: float
     high: float
-    error: float  # standard error of the difference
-    run_error: float  # the part of it that more users would not take away
-    df: float  # degrees of freedom of the error
-    run_df: float  # and of its part that is due to runs; NaN where runs do not vary
-    lift: float  # the difference over the baseline's mean; NaN if that is 0
-    lift_low: float  # interval of the lift
+    error: float
+    run_error: float
+    df: float
+    run_df: float
+    lift: float
+    lift_low: float
     lift_high: float
-    effect: float  # Cohen's d_z: the mean of users' differences over their standard deviation; NaN if they do not vary
-    wins: int  # users who score higher than under the baseline
+    effect: float
+    wins: int
     ties: int
     losses: int
-    detectable: float  # the smallest true difference that is found significant with 80% power
+    detectable: float
     users: int
-    few_users: bool  # fewer than 10: intervals rely on differences that are nearly normal
-
-
-PAIR_COLUMNS = tuple(field.name for field in fields(PairStatistics))
+    few_users: bool
 
 
 @dataclass(frozen=True)

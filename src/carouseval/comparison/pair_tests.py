@@ -15,6 +15,7 @@ from carouseval.comparison.crossed_effects import TIE
 from carouseval.comparison.logged_judgments import break_even
 from carouseval.comparison.pair_statistics import PairScores
 from carouseval.comparison.pair_sums import PairSums
+from carouseval.comparison.result_columns import PAIRS, SEGMENTS
 from carouseval.comparison.run_pages import unjudged_gain
 from carouseval.comparison.significance import adjusted_p_values, chosen_test
 from carouseval.comparison.tests import listed_tests
@@ -23,8 +24,10 @@ from carouseval.comparison.tests.crossed_t import CrossedT
 from carouseval.comparison.tests.permutation import Permutation
 from carouseval.comparison.user_scores import UserScores, run_columns
 from carouseval.errors import ParameterError, warn
+from carouseval.evaluation.columns import Columns
 from carouseval.evaluation.mean_estimates import mean_of
 from carouseval.evaluation.plan import ScoringPlan
+from carouseval.evaluation.result_columns import Present, When
 from carouseval.evaluation.results import weight_of
 from carouseval.metrics.grid import Array
 from carouseval.metrics.validation import require_choice, require_float
@@ -197,7 +200,7 @@ class PairTests(ComparisonSettings):
             groups = [[pair] for pair in self.system_pairs]
         for group in groups:
             users = table.drop_nulls([column for pair in group for name in pair for column in columns[name]])
-            weights = users[_WEIGHT].to_numpy() if self.weighted else None
+            weights = users[Columns.WEIGHT].to_numpy() if self.weighted else None
             arrays = {name: users.select(columns[name]).to_numpy() for pair in group for name in pair}
             gains = {
                 name: users[unjudged_gain(name)].to_numpy() if unjudged_gain(name) in users.columns else None
@@ -209,7 +212,7 @@ class PairTests(ComparisonSettings):
                 PairUsers(
                     before,
                     after,
-                    users["user_id"],
+                    users[Columns.USER],
                     PairScores(arrays[before], arrays[after], weights, vary, paired),
                     (gains[before], gains[after]),
                 )
@@ -220,13 +223,15 @@ class PairTests(ComparisonSettings):
         """Users' scores by run, what unjudged items could add to their means, and weights."""
         table = scores.by_run(metric)
         if unjudged_gain(metric) in scores.metrics:
-            system = pl.format(unjudged_gain("{}"), "system").alias("system")
-            gains = scores.per_user.select("user_id", system, unjudged_gain(metric))
-            gains = gains.pivot("system", index="user_id", values=unjudged_gain(metric))
-            table = table.join(gains, on="user_id", how="left", maintain_order="left")
-        if self.weighted:  # in a column whose name no system can have
-            weight = scores.lines.select("user_id", pl.col(weight_of(metric)).alias(_WEIGHT)).unique("user_id")
-            table = table.join(weight, on="user_id", how="left", maintain_order="left")
+            system = pl.format(unjudged_gain("{}"), Columns.SYSTEM).alias(Columns.SYSTEM)
+            gains = scores.per_user.select(Columns.USER, system, unjudged_gain(metric))
+            gains = gains.pivot(Columns.SYSTEM, index=Columns.USER, values=unjudged_gain(metric))
+            table = table.join(gains, on=Columns.USER, how="left", maintain_order="left")
+        if self.weighted:
+            weight = scores.lines.select(Columns.USER, pl.col(weight_of(metric)).alias(Columns.WEIGHT)).unique(
+                Columns.USER
+            )
+            table = table.join(weight, on=Columns.USER, how="left", maintain_order="left")
         return table
 
     def _p_values(self, pairs: Sequence[PairUsers], sums: Sequence[PairSums]) -> list[float]:
@@ -250,7 +255,10 @@ class PairTests(ComparisonSettings):
             tests = max(1, int((~np.isnan(adjusted)).sum()))
             self._check_permutations(family, tests)
             lines += [self._line(pair, float(p), tests, by) for pair, p in zip(family, adjusted, strict=True)]
-        return pl.DataFrame(lines, infer_schema_length=None, schema_overrides={"break_even": pl.Float64})
+        if by and not lines:
+            return pl.DataFrame()
+        present = Present(segments=by, holds=[] if self.margin is None else [When.MARGIN])
+        return (SEGMENTS if by else PAIRS).of_lines(lines, present)
 
     def _check_permutations(self, family: Sequence[PairOutcome], tests: int) -> None:
         """Warn where so many tests are corrected for that no p-value of so few permutations can be significant."""
@@ -270,14 +278,12 @@ class PairTests(ComparisonSettings):
             ci=self.ci, level=1 - alpha / tests if self.simultaneous else self.ci, alpha=test_level
         )
         line: dict[str, Any] = dict(zip(by, pair.segment, strict=True))
-        line |= {"metric": pair.metric, "baseline": pair.baseline, "system": pair.system} | asdict(statistics)
+        line |= {Columns.METRIC: pair.metric, Columns.BASELINE: pair.baseline, Columns.SYSTEM: pair.system}
+        line |= asdict(statistics)
         if pair.test.smallest_p_value(statistics.users - statistics.ties, self.permutations) >= test_level:
-            line["detectable"] = np.nan
-        line |= {"break_even": pair.break_even, "test": pair.test.name, "p": pair.p, "p_adjusted": p_adjusted}
-        line["significant"] = bool(p_adjusted < alpha)
+            line[Columns.DETECTABLE] = np.nan
+        line |= {Columns.BREAK_EVEN: pair.break_even, Columns.TEST: pair.test.name}
+        line |= {Columns.P: pair.p, Columns.P_ADJUSTED: p_adjusted, Columns.SIGNIFICANT: bool(p_adjusted < alpha)}
         if self.margin is not None:
-            line["not_inferior"] = bool(statistics.low >= -self.margin - TIE)
+            line[Columns.NOT_INFERIOR] = bool(statistics.low >= -self.margin - TIE)
         return line
-
-
-_WEIGHT = "\0weight"

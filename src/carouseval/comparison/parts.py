@@ -16,6 +16,7 @@ from carouseval.comparison.pair_tests import PairTests
 from carouseval.comparison.run_pages import RunPages, linear_metrics, unjudged_gain
 from carouseval.comparison.systems import left_out, naming, require_same_ideals
 from carouseval.comparison.user_scores import UserScores
+from carouseval.evaluation.columns import Columns
 from carouseval.evaluation.exact_sums import Exact, exact_sum
 from carouseval.evaluation.parts import PartSums, part_sources, score_part
 from carouseval.evaluation.plan import ScoringPlan
@@ -169,14 +170,14 @@ def _user_sums(
     scores = UserScores.of(_by_system(gains), columns, [])
     systems, without, scored = {}, {}, {}
     for name, results in _by_system(plain).items():
-        of_system = scores.lines.filter(pl.col("system") == name)
+        of_system = scores.lines.filter(pl.col(Columns.SYSTEM) == name)
         for metric in tests.metrics:
             values, weights = scores.of_system(metric, name)
             if not tests.runs_vary:
                 values = values.mean(axis=1, keepdims=True)
             systems[name, metric] = CrossedSums.of_system(values, weights)
             without[name, metric] = left_out(results, len(values), metric)
-            scored[name, metric] = of_system.filter(pl.col(metric).is_not_null())["user_id"].n_unique()
+            scored[name, metric] = of_system.filter(pl.col(metric).is_not_null())[Columns.USER].n_unique()
     pairs = dict(_pair_parts(scores, tests, ()))
     by = list(plan.settings.by_columns)
     if by:

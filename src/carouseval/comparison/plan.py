@@ -8,8 +8,11 @@ from typing import Any
 import polars as pl
 
 from carouseval.comparison.crossed_effects import satterthwaite_df
+from carouseval.comparison.result_columns import PLAN
 from carouseval.comparison.tests import result_test
 from carouseval.comparison.users_needed import MOST_USERS, noncentrality, smallest_number
+from carouseval.evaluation.columns import Columns
+from carouseval.evaluation.result_columns import Present
 from carouseval.metrics.validation import require_float
 from carouseval.result_base import Result, plain
 
@@ -49,25 +52,27 @@ class Plan(Result):
         return self._sentence(self.table.row(0, named=True))
 
     def _sentence(self, row: Mapping[str, Any]) -> str:
-        difference = f"a difference of {self.effect:g} in {row['metric']} between {row['system']} and {row['baseline']}"
-        if row["users_needed"] is not None:
-            users = f"{row['users_needed']:,} users ({row['users']:,} were compared)"
+        systems = f"{row[Columns.SYSTEM]} and {row[Columns.BASELINE]}"
+        difference = f"a difference of {self.effect:g} in {row[Columns.METRIC]} between {systems}"
+        if row[Columns.USERS_NEEDED] is not None:
+            users = f"{row[Columns.USERS_NEEDED]:,} users ({row[Columns.USERS]:,} were compared)"
             return f"Finding {difference} with {self.power:.0%} power takes about {users}."
-        if row["users"] < 2:
+        if row[Columns.USERS] < 2:
             return f"Too few users were compared to say how many it takes to find {difference}."
-        if row["run_error"] > 0:
+        if row[Columns.RUN_ERROR] > 0:
             return (
                 f"More users alone are not enough to find {difference}: runs alone give it a standard error of "
-                f"{row['run_error']:.4f}. Compare more runs."
+                f"{row[Columns.RUN_ERROR]:.4f}. Compare more runs."
             )
         return f"No number of users up to {MOST_USERS:,} is enough to find {difference} in this way."
 
     def __repr__(self) -> str:
         purpose = f"for a difference of {self.effect:g} with {self.power:.0%} power"
         return "\n".join(
-            f"{row['system']} - {row['baseline']}, {row['metric']}: {users} users {purpose} ({row['users']:,} compared)"
+            f"{row[Columns.SYSTEM]} - {row[Columns.BASELINE]}, {row[Columns.METRIC]}: {users} users {purpose} "
+            f"({row[Columns.USERS]:,} compared)"
             for row in self.table.iter_rows(named=True)
-            for users in ["no number of" if row["users_needed"] is None else f"{row['users_needed']:,}"]
+            for users in ["no number of" if row[Columns.USERS_NEEDED] is None else f"{row[Columns.USERS_NEEDED]:,}"]
         )
 
     def to_frame(self) -> pl.DataFrame:
@@ -95,35 +100,36 @@ def plan(pairs: pl.DataFrame, effect: float, config: Mapping[str, Any], power: f
     """Plan a comparison like the one that has these pairs."""
     effect = require_float("effect", effect, above=0)
     power = require_float("power", power, above=0, below=1)
-    tests = pl.col("p").is_not_nan().sum()
+    tests = pl.col(Columns.P).is_not_nan().sum()
     pairs = pairs.with_columns(tests=tests if config["across_metrics"] else tests.over("metric"))
     lines = []
     for pair in pairs.iter_rows(named=True):
         alpha = round(1 - config["ci"], 12) / (1 if config["correction"] == "none" else max(1, pair["tests"]))
-        variance = pair["error"] ** 2 - pair["run_error"] ** 2  # of the mean, due to users
-        line = {name: pair[name] for name in ("metric", "baseline", "system", "users")}
-        line |= {"deviation": math.sqrt(max(0.0, variance) * pair["users"]) if pair["users"] > 1 else math.nan}
-        line |= {"run_error": pair["run_error"], "detectable": pair["detectable"]}
+        variance = pair[Columns.ERROR] ** 2 - pair[Columns.RUN_ERROR] ** 2  # of the mean, due to users
+        line = {name: pair[name] for name in (Columns.METRIC, Columns.BASELINE, Columns.SYSTEM, Columns.USERS)}
+        users = pair[Columns.USERS]
+        line |= {Columns.DEVIATION: math.sqrt(max(0.0, variance) * users) if users > 1 else math.nan}
+        line |= {name: pair[name] for name in (Columns.RUN_ERROR, Columns.DETECTABLE)}
         needed = _users_needed(pair, variance, effect, alpha, power, config["permutations"])
-        lines.append(line | {"users_needed": needed})
-    return Plan(effect, power, pl.DataFrame(lines, schema_overrides={"users_needed": pl.Int64}))
+        lines.append(line | {Columns.USERS_NEEDED: needed})
+    return Plan(effect, power, PLAN.of_lines(lines, Present()))
 
 
 def _users_needed(
     pair: Mapping[str, Any], variance: float, effect: float, alpha: float, power: float, permutations: int
 ) -> int | None:
-    if pair["users"] < 2:
+    if pair[Columns.USERS] < 2:
         return None
     test = result_test(pair["test"])
 
     def is_enough(users: int) -> bool:
         if test.smallest_p_value(users, permutations) >= alpha:
             return False
-        by_users, by_runs = max(0.0, variance) * pair["users"] / users, pair["run_error"] ** 2
+        by_users, by_runs = max(0.0, variance) * pair[Columns.USERS] / users, pair[Columns.RUN_ERROR] ** 2
         if by_runs > 0:
-            df = satterthwaite_df(by_users, users - 1, by_runs, pair["run_df"])
+            df = satterthwaite_df(by_users, users - 1, by_runs, pair[Columns.RUN_DF])
         elif test.takes_runs:  # runs vary no more than single scores do, and more users change nothing of that
-            df = min(users - 1, pair["df"])
+            df = min(users - 1, pair[Columns.DF])
         else:
             df = users - 1
         return noncentrality(df, alpha, power) * math.sqrt(by_users + by_runs) <= effect

@@ -9,6 +9,7 @@ import polars as pl
 
 from carouseval.comparison.crossed_effects import TIE
 from carouseval.comparison.tests import result_test
+from carouseval.evaluation.columns import Columns
 from carouseval.evaluation.mean_estimates import few_users_text
 from carouseval.text_tables import DAGGER, TableCell, TextTable
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from carouseval.comparison.comparison import Comparison
 
 _FEW_MARK = "*"
+_PAIR = (Columns.METRIC, Columns.SYSTEM, Columns.BASELINE)
 _CORRECTIONS = {"holm": "Holm correction", "bh": "Benjamini-Hochberg correction", "none": "no correction"}
 
 
@@ -25,9 +27,11 @@ def mean_table(systems: pl.DataFrame, pairs: pl.DataFrame, config: Mapping[str, 
     A dagger marks a difference from the baseline. Without a baseline systems have letters, and a mean is followed by
     the letters of the systems that score significantly lower.
     """
-    names, metrics = (systems[column].unique(maintain_order=True).to_list() for column in ("system", "metric"))
-    means = {(row["system"], row["metric"]): row["mean"] for row in systems.iter_rows(named=True)}
-    best = dict(systems.group_by("metric").agg(pl.col("mean").max()).iter_rows())  # leaves out NaN
+    names, metrics = (
+        systems[column].unique(maintain_order=True).to_list() for column in (Columns.SYSTEM, Columns.METRIC)
+    )
+    means = {(row[Columns.SYSTEM], row[Columns.METRIC]): row[Columns.MEAN] for row in systems.iter_rows(named=True)}
+    best = dict(systems.group_by(Columns.METRIC).agg(pl.col(Columns.MEAN).max()).iter_rows())  # leaves out NaN
     baseline, letters = config["baseline"], _letters(names)
     marks = _letter_marks(pairs, letters) if baseline is None else _baseline_marks(pairs)
 
@@ -59,16 +63,18 @@ def difference_table(lines: pl.DataFrame, config: Mapping[str, Any], caption: st
     """One line per segment, metric and pair of systems; significant differences are bold."""
     by, level = config["by"], f"{100 * config['ci']:g}% interval"
     of_lift = f"{level} of the lift"
-    margin = ["not inferior"] if "not_inferior" in lines.columns else []
+    margin = ["not inferior"] if Columns.NOT_INFERIOR in lines.columns else []
     p = "p" if config["correction"] == "none" else "corrected p"
-    header = [*by, "metric", "system", "baseline", "difference", level, "lift", of_lift, "effect", p, *margin]
+    header = [*by, *_PAIR, "difference", level, "lift", of_lift, "effect", p, *margin]
     rows: list[list[str | TableCell]] = []
     for row in lines.iter_rows(named=True):
-        names = [str(row[column]) for column in (*by, "metric", "system", "baseline")]
-        values = [interval(row), signed(row["lift"], ".1%"), lift_interval(row)]
-        values += [signed(row["effect"], ".2f"), _p(row["p_adjusted"])]
-        verdict = ["yes" if row["not_inferior"] else "no" for _ in margin]
-        rows.append([*names, TableCell(signed(row["difference"], ".4f"), row["significant"]), *values, *verdict])
+        names = [str(row[column]) for column in (*by, *_PAIR)]
+        values = [interval(row), signed(row[Columns.LIFT], ".1%"), lift_interval(row)]
+        values += [signed(row[Columns.EFFECT], ".2f"), _p(row[Columns.P_ADJUSTED])]
+        verdict = ["yes" if row[Columns.NOT_INFERIOR] else "no" for _ in margin]
+        rows.append(
+            [*names, TableCell(signed(row[Columns.DIFFERENCE], ".4f"), row[Columns.SIGNIFICANT]), *values, *verdict]
+        )
     numeric = [name in ("difference", level, "lift", of_lift, "effect", p) for name in header]
     intervals = interval_text(lines, config)
     note = (
@@ -82,14 +88,20 @@ def difference_table(lines: pl.DataFrame, config: Mapping[str, Any], caption: st
 def system_table(result: "Comparison") -> TextTable:
     """All that is known of each system by each metric, best first."""
     systems, level = result.systems, f"{100 * result.config['ci']:g}% interval"
-    has_runs = systems["runs"].max() != 1
+    has_runs = systems[Columns.RUNS].max() != 1
     numbers = ["mean", level, "users"] + ["runs", "spread"] * has_runs + ["relevant shown", "shown judged"]
-    score = pl.col("mean").fill_nan(None)  # sorts systems without one last
-    ranked = systems.sort("metric", score, descending=[False, True], nulls_last=True, maintain_order=True)
+    score = pl.col(Columns.MEAN).fill_nan(None)  # sorts systems without one last
+    ranked = systems.sort(Columns.METRIC, score, descending=[False, True], nulls_last=True, maintain_order=True)
     rows = [
-        [row["system"], row["metric"], decimals(row["mean"]), interval(row), f"{row['users']:,}"]
-        + [str(row["runs"]), decimals(row["spread"])] * has_runs
-        + [_share(row["relevant_shown"]), _share(row["judged_share"])]
+        [
+            row[Columns.SYSTEM],
+            row[Columns.METRIC],
+            decimals(row[Columns.MEAN]),
+            interval(row),
+            f"{row[Columns.USERS]:,}",
+        ]
+        + [str(row[Columns.RUNS]), decimals(row[Columns.SPREAD])] * has_runs
+        + [_share(row[Columns.RELEVANT_SHOWN]), _share(row[Columns.JUDGED_SHARE])]
         for row in ranked.iter_rows(named=True)
     ]
     return TextTable(["system", "metric", *numbers], rows, [False, False] + [True] * len(numbers))
@@ -98,17 +110,21 @@ def system_table(result: "Comparison") -> TextTable:
 def pair_table(pairs: pl.DataFrame, config: Mapping[str, Any]) -> TextTable:
     """All that is known of each pair of systems by each metric, in all or in each segment."""
     by, level = [name for name in config["by"] if name in pairs.columns], f"{100 * config['ci']:g}% interval"
-    margin = ["not inferior"] if "not_inferior" in pairs.columns else []
-    names = [*by, "metric", "system", "baseline"]
+    margin = ["not inferior"] if Columns.NOT_INFERIOR in pairs.columns else []
+    names = [*by, *_PAIR]
     numbers = ["difference", level, "lift", f"{level} of the lift", "effect", "wins/ties/losses", "p", "corrected p"]
     verdicts = ["significant", *margin]
     rows = [
-        [*(str(row[name]) for name in names), signed(row["difference"], ".4f")]
-        + [interval(row), signed(row["lift"], ".1%"), lift_interval(row), signed(row["effect"], ".2f")]
-        + [f"{row['wins']:,}/{row['ties']:,}/{row['losses']:,}", _exact_p(row["p"]), _exact_p(row["p_adjusted"])]
-        + ["yes" if row["significant"] else "no"]
-        + ["yes" if row["not_inferior"] else "no" for _ in margin]
-        + [decimals(row["detectable"]) or "none", _share(row["break_even"]) or "none"]
+        [*(str(row[name]) for name in names), signed(row[Columns.DIFFERENCE], ".4f")]
+        + [interval(row), signed(row[Columns.LIFT], ".1%"), lift_interval(row), signed(row[Columns.EFFECT], ".2f")]
+        + [
+            f"{row[Columns.WINS]:,}/{row[Columns.TIES]:,}/{row[Columns.LOSSES]:,}",
+            _exact_p(row[Columns.P]),
+            _exact_p(row[Columns.P_ADJUSTED]),
+        ]
+        + ["yes" if row[Columns.SIGNIFICANT] else "no"]
+        + ["yes" if row[Columns.NOT_INFERIOR] else "no" for _ in margin]
+        + [decimals(row[Columns.DETECTABLE]) or "none", _share(row[Columns.BREAK_EVEN]) or "none"]
         for row in pairs.iter_rows(named=True)
     ]
     header = [*names, *numbers, *verdicts, "detectable", "break-even"]
@@ -122,23 +138,23 @@ def _letters(systems: Sequence[str]) -> dict[str, str]:
 
 
 def _baseline_marks(pairs: pl.DataFrame) -> dict[tuple[str, str], list[str]]:
-    significant = pairs.filter("significant")
-    return {key: [DAGGER] for key in significant.select("system", "metric").iter_rows()}
+    significant = pairs.filter(Columns.SIGNIFICANT)
+    return {key: [DAGGER] for key in significant.select(Columns.SYSTEM, Columns.METRIC).iter_rows()}
 
 
 def _letter_marks(pairs: pl.DataFrame, letters: Mapping[str, str]) -> dict[tuple[str, str], list[str]]:
     """By system and metric, the letters of the systems that score significantly lower."""
     marks: dict[tuple[str, str], list[str]] = {}
-    for row in pairs.filter("significant").iter_rows(named=True):
-        system, baseline = row["system"], row["baseline"]
-        higher, lower = (system, baseline) if row["difference"] > 0 else (baseline, system)
-        marks.setdefault((higher, row["metric"]), []).append(letters[lower])
+    for row in pairs.filter(Columns.SIGNIFICANT).iter_rows(named=True):
+        system, baseline = row[Columns.SYSTEM], row[Columns.BASELINE]
+        higher, lower = (system, baseline) if row[Columns.DIFFERENCE] > 0 else (baseline, system)
+        marks.setdefault((higher, row[Columns.METRIC]), []).append(letters[lower])
     return {key: sorted(values, key=lambda letter: (len(letter), letter)) for key, values in marks.items()}
 
 
 def test_text(lines: pl.DataFrame, config: Mapping[str, Any]) -> str:
     """``permutation test paired by user, Holm correction, p < 0.05``."""
-    names = lines["test"].unique(maintain_order=True).to_list() or [config["test"]]
+    names = lines[Columns.TEST].unique(maintain_order=True).to_list() or [config["test"]]
     tests = " or ".join(result_test(name).words for name in names)
     across = " across metrics" if config["across_metrics"] else ""
     correction = f", {_CORRECTIONS[config['correction']]}{across}" if several_tests(lines, config) else ""
@@ -156,12 +172,12 @@ def interval_text(lines: pl.DataFrame, config: Mapping[str, Any]) -> str:
 
 def several_tests(lines: pl.DataFrame, config: Mapping[str, Any]) -> bool:
     """Whether p-values are corrected for more than one test."""
-    return lines.height > (1 if config["across_metrics"] else lines["metric"].n_unique())
+    return lines.height > (1 if config["across_metrics"] else lines[Columns.METRIC].n_unique())
 
 
 def few_users_note(lines: pl.DataFrame) -> str:
     """What the mark of intervals says, where one is marked."""
-    if not lines["few_users"].any():
+    if not lines[Columns.FEW_USERS].any():
         return ""
     return f"{_FEW_MARK} {few_users_text('differences')}"
 
@@ -173,13 +189,13 @@ def decimals(value: float | None) -> str:
 
 def interval(row: Mapping[str, Any]) -> str:
     """``0.4138 to 0.4569``, marked where users are few."""
-    mark = _FEW_MARK * row["few_users"]
-    return "" if math.isnan(row["low"]) else f"{row['low']:.4f} to {row['high']:.4f}{mark}"
+    mark = _FEW_MARK * row[Columns.FEW_USERS]
+    return "" if math.isnan(row[Columns.LOW]) else f"{row[Columns.LOW]:.4f} to {row[Columns.HIGH]:.4f}{mark}"
 
 
 def lift_interval(row: Mapping[str, Any]) -> str:
     """``+1.4% to +4.6%``."""
-    return "" if math.isnan(row["lift_low"]) else f"{row['lift_low']:+.1%} to {row['lift_high']:+.1%}"
+    return "" if math.isnan(row[Columns.LIFT_LOW]) else f"{row[Columns.LIFT_LOW]:+.1%} to {row[Columns.LIFT_HIGH]:+.1%}"
 
 
 def signed(value: float, form: str) -> str:

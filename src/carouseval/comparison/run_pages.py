@@ -7,6 +7,7 @@ from functools import partial
 import numpy as np
 import polars as pl
 
+from carouseval.evaluation.columns import Columns, of_metric
 from carouseval.evaluation.per_page import page_names
 from carouseval.evaluation.plan import ScoringPlan
 from carouseval.evaluation.reading.inputs import Inputs
@@ -21,8 +22,8 @@ _PAGES_AT_ONCE = 20_000  # whose cells are read again, to save memory
 
 
 def unjudged_gain(metric: str) -> str:
-    """The column with what a user's score would gain; no metric or segment has such a name."""
-    return f"\0{metric}"
+    """The column with what a user's score would gain."""
+    return of_metric(Columns.METRIC_UNJUDGED_GAIN, metric)
 
 
 def linear_metrics(plan: ScoringPlan) -> list[str]:
@@ -85,7 +86,7 @@ class RunPages:
         gains = []
         for name in self._gain:
             gain = pl.col(unjudged_gain(name)).fill_null(0.0)
-            if (ideal := f"{name}.ideal") in pages.columns:
+            if (ideal := of_metric(Columns.METRIC_IDEAL, name)) in pages.columns:
                 has_ideal = (pl.col(ideal) > 0) & pl.col(ideal).is_not_nan()  # missing pages have none
                 gain = pl.when(has_ideal).then(gain / pl.col(ideal)).otherwise(0.0)
             gains.append(pl.when(pl.col(name).is_not_null()).then(gain).alias(unjudged_gain(name)))

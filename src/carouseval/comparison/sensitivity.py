@@ -13,10 +13,13 @@ from typing import Any, Unpack
 import polars as pl
 
 from carouseval.comparison.crossed_effects import TIE
+from carouseval.comparison.result_columns import SENSITIVITY
 from carouseval.comparison.systems import Systems, evaluate_systems, runs_by_system, warn_of
 from carouseval.errors import ParameterError, each_warning_once
 from carouseval.evaluation.caption import caption
+from carouseval.evaluation.columns import Columns
 from carouseval.evaluation.plan import ScoringPlan
+from carouseval.evaluation.result_columns import Present
 from carouseval.evaluation.results import Evaluation
 from carouseval.evaluation.settings import Candidates, Settings, SettingsDict, takes_settings
 from carouseval.metrics.choices import GainName
@@ -78,8 +81,8 @@ class Sensitivity(Reported):
         changed, count = self._changed, self._variations.height
         if changed.is_empty():
             return f"The order {self._order} holds in all {count} variations."
-        pairs = sorted({pair for flips in changed["flips"] for pair in flips.split(", ")})
-        leads = self._variations.filter(pl.col("best") == self.systems[0]).height
+        pairs = sorted({pair for flips in changed[Columns.FLIPS] for pair in flips.split(", ")})
+        leads = self._variations.filter(pl.col(Columns.BEST) == self.systems[0]).height
         return (
             f"The order {self._order} changes in {changed.height} of {count} variations ({self._changes}). "
             f"{self.systems[0]} leads in {f'all {count}' if leads == count else f'{leads} of {count}'}. "
@@ -94,17 +97,20 @@ class Sensitivity(Reported):
 
     @property
     def _variations(self) -> pl.DataFrame:
-        return self._overall.filter(pl.col("varied") != "reference")
+        return self._overall.filter(pl.col(Columns.VARIED) != "reference")
 
     @property
     def _changed(self) -> pl.DataFrame:
         """The variations under which systems swap places."""
-        return self._variations.filter(pl.col("flips") != "")
+        return self._variations.filter(pl.col(Columns.FLIPS) != "")
 
     @property
     def _changes(self) -> str:
         """``discount: d_t; candidates: displayed``."""
-        names = [f"{varied}: {variation}" for varied, variation in self._changed["varied", "variation"].iter_rows()]
+        names = [
+            f"{varied}: {variation}"
+            for varied, variation in self._changed[Columns.VARIED, Columns.VARIATION].iter_rows()
+        ]
         return "; ".join(names[:_MOST_VARIATIONS] + ["..."] * (len(names) > _MOST_VARIATIONS))
 
     @property
@@ -263,7 +269,7 @@ def _lines(
     lines = []
     for segment, by_system in means.items():
         line: dict[str, Any] = dict(zip(by, segment, strict=True))
-        line |= dict(zip(("varied", "variation"), variation, strict=True))
+        line |= dict(zip((Columns.VARIED, Columns.VARIATION), variation, strict=True))
         averages = {system: sum(values) / len(values) for system, values in by_system.items()}
         lines.append(line | {system: averages.get(system, math.nan) for system in evaluations})
     return lines
@@ -271,12 +277,12 @@ def _lines(
 
 def _with_agreement(lines: Sequence[dict[str, Any]], systems: Sequence[str], by: Sequence[str]) -> pl.DataFrame:
     """Every line with its agreement with the reference of its segment."""
-    references = {tuple(line[name] for name in by): line for line in lines if line["varied"] == "reference"}
+    references = {tuple(line[name] for name in by): line for line in lines if line[Columns.VARIED] == "reference"}
     rows = []
     for line in lines:
         reference = references[tuple(line[name] for name in by)]
         rows.append(line | _agreement(*({name: source[name] for name in systems} for source in (reference, line))))
-    return pl.DataFrame(rows, infer_schema_length=None)
+    return SENSITIVITY.of_lines(rows, Present(segments=by, systems=systems))
 
 
 def _ranked(systems: Iterable[str], means: Mapping[str, float]) -> tuple[str, ...]:
@@ -332,4 +338,4 @@ def _agreement(reference: dict[str, float], means: dict[str, float]) -> dict[str
     untied = math.sqrt((pairs - reference_ties) * (pairs - ties))
     tau = (agreements - len(flips)) / untied if untied > 0 else math.nan
     best = max(means, key=lambda name: means[name]) if not any(map(math.isnan, means.values())) else ""
-    return {"tau": tau, "best": best, "flips": ", ".join(flips)}
+    return {Columns.TAU: tau, Columns.BEST: best, Columns.FLIPS: ", ".join(flips)}

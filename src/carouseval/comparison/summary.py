@@ -8,6 +8,7 @@ import polars as pl
 
 from carouseval.comparison.crossed_effects import TIE
 from carouseval.comparison.tests import result_test
+from carouseval.evaluation.columns import Columns
 from carouseval.evaluation.mean_estimates import few_users_text
 from carouseval.evaluation.results import Evaluation
 from carouseval.evaluation.table_matching import FEW
@@ -28,8 +29,8 @@ def summary(result: "Comparison") -> str:
 
 def ranking(result: "Comparison") -> list[dict[str, Any]]:
     """The systems by the first metric, best first; those without a score last."""
-    ranked = result.systems.filter(pl.col("metric") == result.metrics[0])
-    score = pl.col("mean").fill_nan(None)
+    ranked = result.systems.filter(pl.col(Columns.METRIC) == result.metrics[0])
+    score = pl.col(Columns.MEAN).fill_nan(None)
     return ranked.sort(score, descending=True, nulls_last=True, maintain_order=True).to_dicts()
 
 
@@ -44,18 +45,18 @@ def unmatched_systems(evaluations: Mapping[str, Sequence[Evaluation]]) -> list[s
 
 def oriented_difference(system: str, pair: Mapping[str, Any]) -> tuple[float, float, float]:
     """Difference and interval of a pair: ``system`` minus the other."""
-    if pair["system"] == system:
-        return pair["difference"], pair["low"], pair["high"]
-    return 0.0 - pair["difference"], 0.0 - pair["high"], 0.0 - pair["low"]  # never -0.0
+    if pair[Columns.SYSTEM] == system:
+        return pair[Columns.DIFFERENCE], pair[Columns.LOW], pair[Columns.HIGH]
+    return 0.0 - pair[Columns.DIFFERENCE], 0.0 - pair[Columns.HIGH], 0.0 - pair[Columns.LOW]  # never -0.0
 
 
 def oriented_lift(system: str, pair: Mapping[str, Any]) -> tuple[float, float, float]:
     """Relative lift of a pair and its interval: of ``system`` over the other; NaN where it has none."""
-    if pair["system"] == system:
-        return pair["lift"], pair["lift_low"], pair["lift_high"]
+    if pair[Columns.SYSTEM] == system:
+        return pair[Columns.LIFT], pair[Columns.LIFT_LOW], pair[Columns.LIFT_HIGH]
     lift, low, high = (
         -share / (1 + share) if share > -1 else math.nan
-        for share in (pair["lift"], pair["lift_high"], pair["lift_low"])
+        for share in (pair[Columns.LIFT], pair[Columns.LIFT_HIGH], pair[Columns.LIFT_LOW])
     )
     return lift, low, high
 
@@ -69,11 +70,11 @@ def level_text(result: "Comparison") -> str:
 
 def significance_text(result: "Comparison", pair: Mapping[str, Any]) -> str:
     """``statistically significant (p = 0.001 after Holm correction)``."""
-    if {pair["baseline"], pair["system"]} & {*unmatched_systems(result.evaluations)}:
+    if {pair[Columns.BASELINE], pair[Columns.SYSTEM]} & {*unmatched_systems(result.evaluations)}:
         return "not called significant: pages do not match the judgments by page_id"
-    verdict = "statistically significant" if pair["significant"] else "not statistically significant"
+    verdict = "statistically significant" if pair[Columns.SIGNIFICANT] else "not statistically significant"
     correction = _CORRECTIONS[result.config["correction"]] if _tests(result) > 1 else ""
-    return f"{verdict} (p {_p_text(pair['p_adjusted'], round(1 - result.config['ci'], 12))}{correction})"
+    return f"{verdict} (p {_p_text(pair[Columns.P_ADJUSTED], round(1 - result.config['ci'], 12))}{correction})"
 
 
 def _p_text(p: float, alpha: float) -> str:
@@ -86,8 +87,8 @@ def _p_text(p: float, alpha: float) -> str:
 
 def run_text(result: "Comparison", pair: Mapping[str, Any]) -> str:
     """What the result says about other runs of the two systems."""
-    counts = {name: len(result.evaluations[name]) for name in (pair["system"], pair["baseline"])}
-    if not result_test(pair["test"]).takes_runs:
+    counts = {name: len(result.evaluations[name]) for name in (pair[Columns.SYSTEM], pair[Columns.BASELINE])}
+    if not result_test(pair[Columns.TEST]).takes_runs:
         runs = "this run" if set(counts.values()) == {1} else "these runs"
         return f"The result is conditional on {runs} of each system."
     single = [name for name, count in counts.items() if count == 1]
@@ -106,13 +107,13 @@ def _tests(result: "Comparison") -> int:
     """The number of tests that p-values of the first metric are corrected for."""
     pairs = result.pairs
     if not result.config["across_metrics"]:
-        pairs = pairs.filter(pl.col("metric") == result.metrics[0])
-    return pairs.filter(pl.col("p").is_not_nan()).height
+        pairs = pairs.filter(pl.col(Columns.METRIC) == result.metrics[0])
+    return pairs.filter(pl.col(Columns.P).is_not_nan()).height
 
 
 def missing_pages_text(result: "Comparison") -> str:
     """How many pages each system lacks, where they score 0 and systems differ."""
-    counts = {row["system"]: result.counts[row["system"]]["missing"] for row in ranking(result)}
+    counts = {row[Columns.SYSTEM]: result.counts[row[Columns.SYSTEM]]["missing"] for row in ranking(result)}
     if result.config["missing_pages"] != "zero" or len(set(counts.values())) == 1:
         return ""
     if unmatched_systems(result.evaluations):
@@ -123,9 +124,9 @@ def missing_pages_text(result: "Comparison") -> str:
 
 def left_out_text(result: "Comparison") -> str:
     """How many users each system leaves out, where not all systems are scored on the same users."""
-    counts = {row["system"]: row["left_out"] for row in ranking(result)}
-    pairs = result.pairs.filter(pl.col("metric") == result.metrics[0])
-    scored = {*pairs["users"], *(row["users"] for row in ranking(result))}
+    counts = {row[Columns.SYSTEM]: row[Columns.LEFT_OUT] for row in ranking(result)}
+    pairs = result.pairs.filter(pl.col(Columns.METRIC) == result.metrics[0])
+    scored = {*pairs[Columns.USERS], *(row[Columns.USERS] for row in ranking(result))}
     if len(scored) == 1 or not any(counts.values()):
         return ""
     listed = ", ".join(f"{count:,} under {system}" for system, count in counts.items())
@@ -156,19 +157,19 @@ def _best_systems(result: "Comparison") -> str:
             f"{'it' if len(unmatched) == 1 else 'them'} is called significant. Write page_id the same way in all "
             "tables, or drop it from judgments that hold for all pages of a user."
         )
-    if math.isnan(best["mean"]):
+    if math.isnan(best[Columns.MEAN]):
         return "No user was scored."
-    leader, runner_up = (f"{row['system']} ({row['mean']:.4f})" for row in (best, second))
-    if abs(best["mean"] - second["mean"]) <= TIE:
+    leader, runner_up = (f"{row[Columns.SYSTEM]} ({row[Columns.MEAN]:.4f})" for row in (best, second))
+    if abs(best[Columns.MEAN] - second[Columns.MEAN]) <= TIE:
         return f"{leader} and {runner_up} have the highest {metric}; there is no difference between them."
-    pair = result.pair(best["system"], second["system"])
+    pair = result.pair(best[Columns.SYSTEM], second[Columns.SYSTEM])
     highest = f"{leader} has the highest {metric}, followed by {runner_up}."
     if pair is None:
         return f"{highest} The two were not compared with each other."
-    if pair["users"] < 2:
+    if pair[Columns.USERS] < 2:
         return f"{highest} Too few users have scores under both for a test."
-    difference, low, high = oriented_difference(best["system"], pair)
-    if pair["significant"]:
+    difference, low, high = oriented_difference(best[Columns.SYSTEM], pair)
+    if pair[Columns.SIGNIFICANT]:
         first = highest
     else:
         first = f"{leader} and {runner_up} have the highest {metric} and do not differ significantly."
@@ -177,38 +178,38 @@ def _best_systems(result: "Comparison") -> str:
         adjusted = ""
     sentences = [
         first,
-        f"On the {pair['users']:,} users scored under both, {best['system']} is {abs(difference):.4f} "
-        f"{'better' if difference >= 0 else 'worse'} than {second['system']} ({level_text(result)} {low:.4f} to "
+        f"On the {pair[Columns.USERS]:,} users scored under both, {best[Columns.SYSTEM]} is {abs(difference):.4f} "
+        f"{'better' if difference >= 0 else 'worse'} than {second[Columns.SYSTEM]} ({level_text(result)} {low:.4f} to "
         f"{high:.4f}{adjusted}).",
         f"The difference is {significance_text(result, pair)}.",
         run_text(result, pair),
     ]
-    if not pair["significant"]:
+    if not pair[Columns.SIGNIFICANT]:
         sentences.append(detectable_text(result, pair))
-    if pair["few_users"]:
+    if pair[Columns.FEW_USERS]:
         sentences.append(few_users_text("differences"))
     return " ".join(sentences)
 
 
 def detectable_text(result: "Comparison", pair: Mapping[str, Any]) -> str:
     """The smallest difference between two systems that would have been found."""
-    names = f"{pair['system']} and {pair['baseline']}"
-    if math.isnan(pair["detectable"]):
+    names = f"{pair[Columns.SYSTEM]} and {pair[Columns.BASELINE]}"
+    if math.isnan(pair[Columns.DETECTABLE]):
         draws = f"{result.config['permutations']:,} permutations"
-        return f"With {pair['users']:,} users and {draws} no difference between {names} can be significant."
+        return f"With {pair[Columns.USERS]:,} users and {draws} no difference between {names} can be significant."
     return (
         f"The smallest difference between {names} that this comparison would detect with 80% power is "
-        f"{pair['detectable']:.4f}."
+        f"{pair[Columns.DETECTABLE]:.4f}."
     )
 
 
 def margin_text(result: "Comparison") -> str:
     """Which systems are shown to be at most the margin worse than what they are compared with."""
     margin = result.config["margin"]
-    pairs = result.pairs.filter((pl.col("metric") == result.metrics[0]) & (pl.col("users") > 1))
+    pairs = result.pairs.filter((pl.col(Columns.METRIC) == result.metrics[0]) & (pl.col(Columns.USERS) > 1))
     if margin is None or pairs.is_empty():
         return ""
-    groups = pairs.group_by("baseline", "not_inferior", maintain_order=True).agg("system")
+    groups = pairs.group_by(Columns.BASELINE, Columns.NOT_INFERIOR, maintain_order=True).agg(Columns.SYSTEM)
     return " ".join(
         f"{joined(systems)} {'is' if len(systems) == 1 else 'are'}{'' if shown else ' not'} shown to be at most "
         f"{margin:g} worse than {baseline}."

@@ -8,9 +8,10 @@ from typing import Any, TypeAlias
 
 import polars as pl
 
-from carouseval.comparison.pair_statistics import PAIR_COLUMNS
+from carouseval.comparison.result_columns import NAMES
 from carouseval.comparison.run_pages import RunPages
 from carouseval.errors import DataError, ParameterError, warn
+from carouseval.evaluation.columns import Columns, of_metric
 from carouseval.evaluation.evaluate import build_evaluation, decide_outcomes, score_pages
 from carouseval.evaluation.explain import Losses
 from carouseval.evaluation.explanation import Explanation
@@ -26,13 +27,7 @@ from carouseval.metrics.validation import did_you_mean
 from carouseval.progress import Progress
 from carouseval.tables import TableLike, in_memory
 
-_PAGE_KEYS = ("user_id", "page_id")
-# columns of results: systems and segments must have other names
-RESULT_COLUMNS = {*PAIR_COLUMNS} | {
-    *("user_id", "system", "baseline", "metric", "runs", "spread", "weight", "left_out"),
-    *("run", "test", "p", "p_adjusted", "significant", "not_inferior", "break_even", "relevant_shown", "judged_share"),
-    *("varied", "variation", "tau", "best", "flips"),
-}
+_PAGE_KEYS = (Columns.USER, Columns.PAGE)
 Systems: TypeAlias = Mapping[str, TableLike | Sequence[TableLike]]
 """The layouts of each system by its name; a list of layouts where a system has several runs."""
 
@@ -56,7 +51,7 @@ def runs_by_system(systems: Systems, baseline: str | None = None) -> dict[str, l
     for name, layouts in systems.items():
         if not isinstance(name, str) or not name:
             raise ParameterError(f"systems: names must be non-empty strings, found {name!r}.")
-        if name in RESULT_COLUMNS:
+        if name in NAMES:
             raise ParameterError(f"systems: {name!r} is a column of the results; choose another name.")
         tables: list[Any] = list(layouts) if isinstance(layouts, list | tuple) else [layouts]
         if not tables:
@@ -163,17 +158,17 @@ def require_same_ideals(evaluations: Mapping[str, Sequence[Evaluation]], plan: S
     if plan.settings.candidates == "displayed":
         return
     keys = [key for key in _PAGE_KEYS if all(key in result.per_page.columns for _, result in results)]
-    ideals = [name for name in (f"{metric}.ideal" for metric in first.metrics) if name in first.per_page.columns]
-    for column in ideals:
+    ideals = {of_metric(Columns.METRIC_IDEAL, metric) for metric in first.metrics}
+    for column in (name for name in first.per_page.columns if name in ideals):
         pages = pl.concat(
-            result.per_page.filter(pl.col("status") == SCORED).select(*keys, ideal=column, system=pl.lit(name))
+            result.per_page.filter(pl.col(Columns.STATUS) == SCORED).select(*keys, ideal=column, system=pl.lit(name))
             for name, result in results
         ).drop_nulls("ideal")
         earlier = pages.select(*keys, pl.col("ideal", "system").first().over(keys).name.suffix(" before"))
         differs = (pages["ideal"] - earlier["ideal before"]).abs() > 1e-9 * pages["ideal"].abs()
         if differs.any():
             odd = pages.with_columns(earlier["system before"]).filter(differs)
-            name, before, user = odd.sort("user_id").select("system", "system before", "user_id").row(0)
+            name, before, user = odd.sort(Columns.USER).select("system", "system before", Columns.USER).row(0)
             count = odd.filter((pl.col("system") == name) & (pl.col("system before") == before)).height
             raise DataError(
                 f"{name}: {count:,} pages have a different ideal page than in {before}, first user_id={user!r}: "
@@ -185,4 +180,4 @@ def left_out(results: Sequence[Evaluation], users: int, metric: str) -> int:
     """The users who are left out of a system's mean: those without a score in some run."""
     if len(results) == 1:
         return results[0].left_out(metric)
-    return pl.concat([result.per_page.select("user_id") for result in results])["user_id"].n_unique() - users
+    return pl.concat([result.per_page.select(Columns.USER) for result in results])[Columns.USER].n_unique() - users

@@ -6,6 +6,9 @@ from functools import cached_property
 
 import polars as pl
 
+from carouseval.comparison.result_columns import PER_USER
+from carouseval.evaluation.columns import Columns
+from carouseval.evaluation.result_columns import Present, When
 from carouseval.evaluation.results import NO_PAGE, Evaluation, weight_of
 from carouseval.metrics.grid import Array
 
@@ -28,31 +31,39 @@ class UserScores:
     ) -> "UserScores":
         """Collect the users of evaluations, each with the number of its run."""
         frames = [
-            result.users_by(by).with_columns(system=pl.lit(name), run=pl.lit(run)).drop("pages")
+            result.users_by(by)
+            .with_columns(pl.lit(name).alias(Columns.SYSTEM), pl.lit(run).alias(Columns.RUN))
+            .drop(Columns.PAGES)
             for name, results in evaluations.items()
             for run, result in enumerate(results)
         ]
         lines = _fill_segments(pl.concat(frames, how="vertical_relaxed"), list(by))
+        keys = [Columns.USER, *by, Columns.SYSTEM]
         if by:  # a user may lack a page in a segment where others are
-            lines = lines.group_by("user_id", *by, "system", "run", maintain_order=True).mean()
-        if "weight" in lines.columns:
-            weights = _mean("weight", *map(weight_of, metrics))
-            by_system = lines.group_by("user_id", *by, "system").agg(weights)
-            own = by_system.sort("system").group_by("user_id", *by).agg(weights)
-            lines = lines.drop(own.columns[1 + len(by) :]).join(own, on=["user_id", *by], how="left", nulls_equal=True)
+            lines = lines.group_by(*keys, Columns.RUN, maintain_order=True).mean()
+        if Columns.WEIGHT in lines.columns:
+            weights = _mean(Columns.WEIGHT, *map(weight_of, metrics))
+            own = lines.group_by(keys).agg(weights).sort(Columns.SYSTEM).group_by(keys[:-1]).agg(weights)
+            lines = lines.drop(own.columns[1 + len(by) :]).join(own, on=keys[:-1], how="left", nulls_equal=True)
         runs = {name: len(results) for name, results in evaluations.items()}
         return cls(lines, runs, tuple(metrics), tuple(by))
 
     @cached_property
     def per_user(self) -> pl.DataFrame:
         """Every user's mean over the runs of a system; null unless the user has a score under each of them."""
-        runs = pl.col("system").replace_strict(self.runs, return_dtype=pl.Int64).first()
+        runs = pl.col(Columns.SYSTEM).replace_strict(self.runs, return_dtype=pl.Int64).first()
         means = [pl.when(pl.col(name).count() == runs).then(pl.col(name).mean()) for name in self.metrics]
-        weights = ["weight", *map(weight_of, self.metrics)] if "weight" in self.lines.columns else []
-        users = self.lines.group_by("system", "user_id", *self.by, maintain_order=True)
+        weights = [Columns.WEIGHT, *map(weight_of, self.metrics)] if Columns.WEIGHT in self.lines.columns else []
+        users = self.lines.group_by(Columns.SYSTEM, Columns.USER, *self.by, maintain_order=True)
         return users.agg(*means, *(pl.col(name).first() for name in weights)).sort(
-            "user_id", *self.by, "system", nulls_last=True
+            Columns.USER, *self.by, Columns.SYSTEM, nulls_last=True
         )
+
+    def table(self, metrics: Sequence[str]) -> pl.DataFrame:
+        """The scores of users by some of the metrics, as people see them."""
+        holds = [When.WEIGHT] if Columns.WEIGHT in self.lines.columns else []
+        present = Present(metrics=dict.fromkeys(metrics, holds), holds=holds)
+        return PER_USER.arranged(self.per_user[[*PER_USER.types(present)]], present)
 
     def segments(self) -> "dict[tuple[object, ...], UserScores]":
         """The scores of each segment, by the values of ``by``."""
@@ -62,25 +73,25 @@ class UserScores:
 
     def by_run(self, metric: str) -> pl.DataFrame:
         """One line per user, with a column for each run of each system (:func:`run_column`)."""
-        name = pl.format(run_column("{}", "{}"), "system", "run").alias("system")
-        table = self.lines.select("user_id", name, metric).pivot("system", index="user_id", values=metric)
+        name = pl.format(run_column("{}", "{}"), Columns.SYSTEM, Columns.RUN).alias(Columns.SYSTEM)
+        table = self.lines.select(Columns.USER, name, metric).pivot(Columns.SYSTEM, index=Columns.USER, values=metric)
         wanted = [run_column(system, run) for system, runs in self.runs.items() for run in range(runs)]
         return table.with_columns(pl.lit(None, pl.Float64).alias(column) for column in wanted if column not in table)
 
     def of_system(self, metric: str, system: str) -> tuple[Array, Array | None]:
         """The scores, (users, runs), of the users scored under every run of a system, and their weights."""
         columns = run_columns(system, self.runs)
-        table = self.by_run(metric).select("user_id", *columns).drop_nulls()
+        table = self.by_run(metric).select(Columns.USER, *columns).drop_nulls()
         weights = None
-        if "weight" in self.lines.columns:
-            own = self.lines.select("user_id", weight_of(metric)).unique("user_id", keep="first")
-            weights = table.join(own, on="user_id", how="left", maintain_order="left")[weight_of(metric)].to_numpy()
+        if Columns.WEIGHT in self.lines.columns:
+            own = self.lines.select(Columns.USER, weight_of(metric)).unique(Columns.USER, keep="first")
+            weights = table.join(own, on=Columns.USER, how="left", maintain_order="left")[weight_of(metric)].to_numpy()
         return table.select(columns).to_numpy(), weights
 
 
 def run_column(system: str, run: object) -> str:
-    """The column of a system's run; no system or metric has such a name."""
-    return f"{system}\0{run}"
+    """The column of a system's run; what else is known of users by system has no such name."""
+    return f"{system}.run {run}"
 
 
 def run_columns(system: str, runs: Mapping[str, int]) -> list[str]:
@@ -99,6 +110,6 @@ def _fill_segments(scores: pl.DataFrame, by: list[str]) -> pl.DataFrame:
     if not by:
         return scores
     unknown = pl.any_horizontal(pl.col(by).is_null())
-    segments = scores.filter(~unknown).select("user_id", *by).unique()
-    filled = scores.filter(unknown).drop(by).join(segments, on="user_id", how="left").select(scores.columns)
+    segments = scores.filter(~unknown).select(Columns.USER, *by).unique()
+    filled = scores.filter(unknown).drop(by).join(segments, on=Columns.USER, how="left").select(scores.columns)
     return pl.concat([scores.filter(~unknown), filled]).with_columns(pl.col(by).fill_null(NO_PAGE))

@@ -1,43 +1,63 @@
 """The table of all pages: their ids, segments, weights, status and scores."""
 
+from collections.abc import Collection
+
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from carouseval.evaluation.columns import Columns, of_metric
 from carouseval.evaluation.defects import page_defects
 from carouseval.evaluation.outcomes import SCORE, Entries, MetricOutcomes, PageOutcomes
+from carouseval.evaluation.plan import ScoringPlan
 from carouseval.evaluation.reading.ids import NONE
 from carouseval.evaluation.reading.inputs import Inputs
+from carouseval.evaluation.result_columns import PER_PAGE, Present, When
 from carouseval.evaluation.scoring.page_scores import MetricScores, PageScores
 from carouseval.metrics.grid import Array
 
 
 def per_page(inputs: Inputs, outcomes: PageOutcomes, scores: PageScores, *, all_columns: bool = False) -> pl.DataFrame:
-    """One line for each entry, sorted by ids; scores are null where they are not part of the mean.
+    """One line for each entry, sorted by ids, with the columns of ``PER_PAGE``.
 
     Whether ideals are proven is left out where all are, unless ``all_columns`` are wanted.
     """
     entries = outcomes.entries
     absent = len(entries.missing_sets)
+    present = page_columns(
+        inputs.plan,
+        page_ids=inputs.layouts.page_ids is not None,
+        weighted=entries.weights is not None,
+        unproven=[name for name, metric in scores.metrics.items() if all_columns or metric.bounded.any()],
+    )
 
     def counts(values: NDArray[np.generic]) -> NDArray[np.generic]:
         return np.concatenate([values, np.zeros(absent, values.dtype)])
 
     frame = entry_names(inputs, entries).with_columns(
         *_attributes(inputs, entries),
-        pl.Series("status", outcomes.by_any.status, dtype=pl.String),
+        pl.Series(Columns.STATUS, outcomes.by_any.status, dtype=pl.String),
         *(
             column
             for name, metric in scores.metrics.items()
-            for column in _score_columns(
-                name, metric, outcomes.by_metric[name], inputs.plan.metrics[name].ideal, all_columns=all_columns
-            )
+            for column in _score_columns(name, metric, outcomes.by_metric[name], present.metrics[name])
         ),
-        pl.Series("duplicates", counts(scores.duplicates)),
-        pl.Series("unjudged", counts(scores.unjudged)),
-        pl.Series("invalid", counts((scores.defects & page_defects.INVALID) > 0)),
+        pl.Series(Columns.DUPLICATES, counts(scores.duplicates)),
+        pl.Series(Columns.UNJUDGED, counts(scores.unjudged)),
+        pl.Series(Columns.INVALID, counts((scores.defects & page_defects.INVALID) > 0)),
     )
-    return frame.sort([key for key in ("user_id", "page_id") if key in frame.columns], nulls_last=True)
+    keys = [key for key in (Columns.USER, Columns.PAGE) if key in frame.columns]
+    return PER_PAGE.arranged(frame.sort(keys, nulls_last=True), present)
+
+
+def page_columns(plan: ScoringPlan, *, page_ids: bool, weighted: bool, unproven: Collection[str]) -> Present:
+    """Which columns the table of pages has; ``unproven`` are the metrics with ideals that are only bounded."""
+    metrics = {
+        name: [] if metric.ideal == "none" else [When.IDEAL, *([When.UNPROVEN] if name in unproven else [])]
+        for name, metric in plan.metrics.items()
+    }
+    holds = [*([When.PAGE_IDS] if page_ids else []), *([When.WEIGHT] if weighted else [])]
+    return Present(segments=plan.settings.by_columns, metrics=metrics, holds=holds)
 
 
 def entry_names(inputs: Inputs, entries: Entries) -> pl.DataFrame:
@@ -48,17 +68,17 @@ def entry_names(inputs: Inputs, entries: Entries) -> pl.DataFrame:
 
 def page_names(inputs: Inputs, pages: NDArray[np.int64]) -> pl.DataFrame:
     """The ids of pages."""
-    users = inputs.codebook.users.values().gather(inputs.layouts.user[pages]).alias("user_id")
+    users = inputs.codebook.users.values().gather(inputs.layouts.user[pages]).alias(Columns.USER)
     if inputs.layouts.page_ids is None:
         return pl.DataFrame([users])
-    return pl.DataFrame([users, inputs.layouts.page_ids.values().gather(pages).alias("page_id")])
+    return pl.DataFrame([users, inputs.layouts.page_ids.values().gather(pages).alias(Columns.PAGE)])
 
 
 def _judgment_set_names(inputs: Inputs, judgment_sets: NDArray[np.int64]) -> pl.DataFrame:
-    users = inputs.codebook.users.values().gather(inputs.judged.judgments.user[judgment_sets]).alias("user_id")
+    users = inputs.codebook.users.values().gather(inputs.judged.judgments.user[judgment_sets]).alias(Columns.USER)
     if inputs.codebook.pages is None:
         return pl.DataFrame([users])
-    return pl.DataFrame([users, inputs.codebook.pages.values().gather(judgment_sets).alias("page_id")])
+    return pl.DataFrame([users, inputs.codebook.pages.values().gather(judgment_sets).alias(Columns.PAGE)])
 
 
 def _attributes(inputs: Inputs, entries: Entries) -> list[pl.Series]:
@@ -69,27 +89,28 @@ def _attributes(inputs: Inputs, entries: Entries) -> list[pl.Series]:
     for name, codes in inputs.layouts.segments.items():
         of_missing = judgments.segments[name][entries.missing_sets] if name in judgments.segments else nothing
         columns.append(inputs.codebook.segment_values(name, np.concatenate([codes[entries.pages], of_missing])))
-    return columns if entries.weights is None else [*columns, pl.Series("weight", entries.weights)]
+    return columns if entries.weights is None else [*columns, pl.Series(Columns.WEIGHT, entries.weights)]
 
 
 def _score_columns(
-    name: str, scores: MetricScores, outcomes: MetricOutcomes, ideal: str, *, all_columns: bool
+    name: str, scores: MetricScores, outcomes: MetricOutcomes, holds: Collection[When]
 ) -> list[pl.Series]:
     absent = len(outcomes.decision) - len(scores.value)
 
     def column(label: str, values: Array, of_missing: float = np.nan) -> pl.Series:
         all_values = np.concatenate([values, np.full(absent, of_missing)])
-        return pl.Series(label, all_values).set(pl.Series(~outcomes.counted), None)
+        return pl.Series(of_metric(label, name), all_values).set(pl.Series(~outcomes.counted), None)
 
     scored = outcomes.decision[: len(scores.value)] == SCORE
-    if ideal == "none":
-        return [column(name, np.where(scored, scores.value, 0.0), 0.0)]
+    if When.IDEAL not in holds:
+        return [column(Columns.METRIC_SCORE, np.where(scored, scores.value, 0.0), 0.0)]
     columns = [
-        column(name, np.where(scored, scores.score, 0.0), 0.0),
-        column(f"{name}.dcg", scores.value, 0.0),
-        column(f"{name}.ideal", scores.ideal),
+        column(Columns.METRIC_SCORE, np.where(scored, scores.score, 0.0), 0.0),
+        column(Columns.METRIC_DCG, scores.value, 0.0),
+        column(Columns.METRIC_IDEAL, scores.ideal),
     ]
-    if all_columns or scores.bounded.any():
-        columns.append(column(f"{name}.ideal_found", scores.best))
-        columns.append(pl.Series(f"{name}.bounded", np.concatenate([scores.bounded, np.zeros(absent, bool)])))
+    if When.UNPROVEN in holds:
+        bounded = np.concatenate([scores.bounded, np.zeros(absent, bool)])
+        columns += [column(Columns.METRIC_IDEAL_FOUND, scores.best)]
+        columns += [pl.Series(of_metric(Columns.METRIC_BOUNDED, name), bounded)]
     return columns

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from carouseval.errors import ParameterError
 from carouseval.evaluation import schema
+from carouseval.evaluation.result_columns import names_by
 from carouseval.evaluation.settings import Settings
 from carouseval.metrics.gains import Gain, check_gain, gain_name
 from carouseval.metrics.grid import Array, Grid
@@ -129,8 +130,7 @@ def _metrics(chosen: Any) -> dict[str, Metric]:
 def _check_clashes(by: Sequence[str], metrics: Mapping[str, Metric]) -> None:
     """Segments must not have the names of columns of the results."""
     for name in metrics:
-        parts = ("dcg", "ideal", "ideal_found", "bounded", "low", "high", "weight")
-        if clash := {name, *(f"{name}.{part}" for part in parts)} & set(by):
+        if clash := names_by(name) & set(by):
             raise ParameterError(f"by={min(clash)!r} is a column of the results; give your column another name.")
 
 

@@ -10,7 +10,9 @@ import polars as pl
 
 from carouseval.errors import ParameterError
 from carouseval.evaluation.caption import caption
+from carouseval.evaluation.columns import Columns, of_metric
 from carouseval.evaluation.mean_estimates import CI, FEW_USERS, MeanEstimate, few_users_text
+from carouseval.evaluation.result_columns import MEANS, PER_USER, SEGMENT_MEANS, SEGMENTS, USERS_BY, Present, When
 from carouseval.evaluation.user_sums import ScoreSums, SegmentSums
 from carouseval.metrics.grid import Array
 from carouseval.metrics.validation import did_you_mean
@@ -68,11 +70,12 @@ class Evaluation(Reported):
     @cached_property
     def per_user(self) -> pl.DataFrame:
         """Each user's number of pages and mean over them, by every metric."""
-        return self._weighted_users.drop(map(weight_of, self.metrics), map(pages_of, self.metrics), strict=False)
+        users = self._weighted_users.drop(map(weight_of, self.metrics), map(pages_of, self.metrics), strict=False)
+        return PER_USER.arranged(users, self._present(self.by))
 
     @cached_property
     def _weighted_users(self) -> pl.DataFrame:
-        return self._users(self.per_page, ["user_id"])
+        return self._users(self.per_page, [Columns.USER])
 
     def users_by(self, by: Sequence[str]) -> pl.DataFrame:
         """Return each user's mean over pages, separately in each segment.
@@ -88,19 +91,24 @@ class Evaluation(Reported):
             One line per user and segment: the number of pages and the mean of each metric; where pages have weights,
             also the user's weight by each metric, ``<metric>.weight``.
         """
-        users = self._users(self.per_page, ["user_id", *by]) if by else self._weighted_users
-        return users.drop(map(pages_of, self.metrics))
+        users = self._users(self.per_page, [Columns.USER, *by]) if by else self._weighted_users
+        return USERS_BY.arranged(users.drop(map(pages_of, self.metrics)), self._present(by))
+
+    def _present(self, segments: Sequence[str]) -> Present:
+        """Which columns tables of users and of means have, in these segments."""
+        weighted = [When.WEIGHT] if Columns.WEIGHT in self.per_page.columns else []
+        return Present(segments, dict.fromkeys(self.metrics, weighted), holds=weighted)
 
     def _users(self, pages: pl.DataFrame, keys: list[str]) -> pl.DataFrame:
         scored = pages.filter(pl.any_horizontal(pl.col(list(self.metrics)).is_not_null()))
-        if "weight" not in pages.columns:
+        if Columns.WEIGHT not in pages.columns:
             means = [pl.col(name).mean() for name in self.metrics]
         else:
-            weight = pl.col("weight")
+            weight = pl.col(Columns.WEIGHT)
             own = (weight.filter(pl.col(name).is_not_null()).mean().alias(weight_of(name)) for name in self.metrics)
             means = [*(_weighted(name, weight) for name in self.metrics), weight.mean(), *own]
         pages_by_metric = (pl.col(name).count().alias(pages_of(name)) for name in self.metrics)
-        return scored.group_by(keys, maintain_order=True).agg(pl.len().alias("pages"), *means, *pages_by_metric)
+        return scored.group_by(keys, maintain_order=True).agg(pl.len().alias(Columns.PAGES), *means, *pages_by_metric)
 
     def left_out(self, metric: str) -> int:
         """Count the users who are left out of a mean.
@@ -115,7 +123,7 @@ class Evaluation(Reported):
         int
             Users none of whose pages has a score by this metric.
         """
-        has_score = self.per_page.group_by("user_id").agg(pl.col(metric).is_not_null().any())
+        has_score = self.per_page.group_by(Columns.USER).agg(pl.col(metric).is_not_null().any())
         return int((~has_score[metric]).sum())
 
     @cached_property
@@ -171,22 +179,22 @@ class Evaluation(Reported):
         for row, means in self._segment_rows():
             for name, one in means.items():
                 low, high = one.interval()
-                row |= {name: one.mean, f"{name}.low": low, f"{name}.high": high}
+                row |= {name: one.mean}
+                row |= {of_metric(Columns.METRIC_LOW, name): low, of_metric(Columns.METRIC_HIGH, name): high}
             rows.append(row)
-        return pl.DataFrame(rows)
+        return SEGMENTS.of_lines(rows, self._present(self.by)) if rows else pl.DataFrame()
 
     @cached_property
     def segment_means(self) -> pl.DataFrame:
         """Means per segment, without intervals; empty unless ``by`` was given."""
-        return pl.DataFrame(
-            [row | {name: one.mean for name, one in means.items()} for row, means in self._segment_rows()]
-        )
+        rows = [row | {name: one.mean for name, one in means.items()} for row, means in self._segment_rows()]
+        return SEGMENT_MEANS.of_lines(rows, self._present(self.by)) if rows else pl.DataFrame()
 
     def _segment_rows(self) -> Iterator[tuple[dict[str, Any], Mapping[str, MeanEstimate]]]:
         """The first columns of each segment's line, and its means."""
         for key, sums in self._sums.items():
             if key != ALL:
-                row = dict(zip(self.by, key, strict=True)) | {"users": sums.users, "pages": sums.pages}
+                row = dict(zip(self.by, key, strict=True)) | {Columns.USERS: sums.users, Columns.PAGES: sums.pages}
                 yield row, self._estimates[key]
 
     @property
@@ -211,7 +219,7 @@ class Evaluation(Reported):
     @property
     def few_users_note(self) -> str:
         """What to know of intervals of fewer than 10 users; empty unless a line of the table has so few."""
-        users = self.to_frame().drop_nulls("low").filter(pl.col("low").is_not_nan())["users"]
+        users = self.to_frame().filter(pl.col(Columns.LOW).is_not_nan())[Columns.USERS]
         return few_users_text("scores") if (users < FEW_USERS).any() else ""
 
     def to_frame(self) -> pl.DataFrame:
@@ -232,9 +240,9 @@ class Evaluation(Reported):
                 else:
                     one, estimate = sums.metrics[name], self._estimates[key][name]
                     mean, (low, high), users, pages = estimate.mean, estimate.interval(), one.users, one.pages
-                values = {"mean": mean, "low": low, "high": high, "users": users, "pages": pages}
-                lines.append(segment | {"metric": name} | values)
-        return pl.DataFrame(lines, infer_schema_length=None)
+                line = segment | {Columns.METRIC: name, Columns.MEAN: mean, Columns.LOW: low, Columns.HIGH: high}
+                lines.append(line | {Columns.USERS: users, Columns.PAGES: pages})
+        return MEANS.of_lines(lines, self._present(self.by))
 
     def to_dict(self) -> dict[str, Any]:
         """Return means, counts and settings as plain values.
@@ -264,7 +272,7 @@ def users_by_segment(result: Evaluation) -> dict[tuple[str, ...], pl.DataFrame]:
     users = {ALL: result._weighted_users}
     if result.by:
         pages = result.per_page.with_columns(pl.col(result.by).fill_null(NO_PAGE))
-        parts = result._users(pages, [*result.by, "user_id"]).partition_by(result.by, as_dict=True)
+        parts = result._users(pages, [*result.by, Columns.USER]).partition_by(result.by, as_dict=True)
         users |= {key: parts[key] for key in sorted(parts, key=str)}
     return users
 
@@ -277,25 +285,25 @@ def segment_sums(result: Evaluation) -> dict[tuple[str, ...], SegmentSums]:
             name: ScoreSums.of(*scores_and_weights(users, name), int(users[pages_of(name)].sum()))
             for name in result.metrics
         }
-        segments[key] = SegmentSums(users.height, int(users["pages"].sum()), metrics)
+        segments[key] = SegmentSums(users.height, int(users[Columns.PAGES].sum()), metrics)
     return segments
 
 
 def scores_and_weights(users: pl.DataFrame, metric: str) -> tuple[Array, Array | None]:
     """Users' scores and weights by a metric, where they have a score."""
     scored = users.filter(pl.col(metric).is_not_null() & pl.col(metric).is_not_nan())
-    weights = scored[weight_of(metric)].to_numpy() if "weight" in scored.columns else None
+    weights = scored[weight_of(metric)].to_numpy() if Columns.WEIGHT in scored.columns else None
     return scored[metric].to_numpy(), weights
 
 
 def weight_of(metric: str) -> str:
     """The column with a user's weight by a metric: the mean weight of the pages that it scores."""
-    return f"{metric}.weight"
+    return of_metric(Columns.METRIC_WEIGHT, metric)
 
 
 def pages_of(metric: str) -> str:
     """The column with the number of a user's pages that a metric scores."""
-    return f"{metric}.pages"
+    return of_metric(Columns.METRIC_PAGES, metric)
 
 
 def _weighted(name: str, weight: pl.Expr) -> pl.Expr:

@@ -6,11 +6,13 @@ from dataclasses import replace
 import polars as pl
 
 from carouseval.errors import DataError, ParameterError
+from carouseval.evaluation.columns import Columns
+from carouseval.evaluation.result_columns import EVALUATION_TABLES, own_names
 from carouseval.evaluation.settings import ColumnNames, Settings
 from carouseval.metrics.validation import did_you_mean
 from carouseval.table_columns import Column, missing_columns, other_spelling, rename_hint, similar_column
 from carouseval.table_opening import open_table
-from carouseval.tables import Table, TableLike, agree_on_ids
+from carouseval.tables import RECORD, Table, TableLike, agree_on_ids
 
 MOST_ROWS, MOST_COLS = 10_000, 65_535  # the most that packed lines can hold (native/page_reader.h)
 
@@ -20,54 +22,60 @@ _WEIGHT = "Weights must be from 0 to 1e100."
 
 _TEXT = "Give one text for each item, or leave the column out."
 
-PICTURES = ("title", "poster")  # columns of items that pages are drawn with; scores do not depend on them
+PICTURES = (Columns.TITLE, Columns.POSTER)  # columns of items that pages are drawn with; scores do not depend on them
 
-_USER, _ITEM = Column("user_id", "id", remedy=_ID), Column("item_id", "id", remedy=_ID)
-_PAGE = Column("page_id", "id", required=False, remedy=_ID)
+_USER, _ITEM = Column(Columns.USER, "id", remedy=_ID), Column(Columns.ITEM, "id", remedy=_ID)
+_PAGE = Column(Columns.PAGE, "id", required=False, remedy=_ID)
 _COL = Column(
-    "col", "integer", remedy="Columns are integers, counted from 1 at the left.", minimum=1, maximum=MOST_COLS
+    Columns.COL, "integer", remedy="Columns are integers, counted from 1 at the left.", minimum=1, maximum=MOST_COLS
 )
 _CATEGORY = Column(
-    "category", "id", required=False, remedy="Every line needs its carousel's category; or drop the column."
+    Columns.CATEGORY, "id", required=False, remedy="Every line needs its carousel's category; or drop the column."
 )
 LAYOUTS = (
     _USER,
-    Column("row", "integer", remedy="Rows are integers, counted from 1 at the top.", minimum=1, maximum=MOST_ROWS),
+    Column(
+        Columns.ROW, "integer", remedy="Rows are integers, counted from 1 at the top.", minimum=1, maximum=MOST_ROWS
+    ),
     _COL,
     _ITEM,
     _PAGE,
     _CATEGORY,
-    Column("pinned", "boolean", required=False, remedy="It must be true or false."),
+    Column(Columns.PINNED, "boolean", required=False, remedy="It must be true or false."),
 )
 JUDGMENTS = (
     _USER,
     _ITEM,
-    Column("relevance", "number", required=False, remedy=_RELEVANCE, minimum=0, default=1.0),
+    Column(Columns.RELEVANCE, "number", required=False, remedy=_RELEVANCE, minimum=0, default=1.0),
     _PAGE,
 )
 ITEMS = (
     _ITEM,
-    Column("category", "id", many=True, remedy="Every line needs a category; leave out items that have none."),
-    Column("user_id", "id", required=False, nullable=True, remedy="It must be a user's id, or null for everyone."),
+    Column(Columns.CATEGORY, "id", many=True, remedy="Every line needs a category; leave out items that have none."),
+    Column(Columns.USER, "id", required=False, nullable=True, remedy="It must be a user's id, or null for everyone."),
     *(Column(name, "text", required=False, nullable=True, remedy=_TEXT) for name in PICTURES),
 )
 CAROUSELS = (
-    Column("category", "id", remedy="Every line needs a category."),
-    Column("user_id", "id", required=False, nullable=True, remedy="It must be a user's id, or null for everyone."),
+    Column(Columns.CATEGORY, "id", remedy="Every line needs a category."),
+    Column(Columns.USER, "id", required=False, nullable=True, remedy="It must be a user's id, or null for everyone."),
     Column(
-        "capacity",
+        Columns.CAPACITY,
         "integer",
         required=False,
         nullable=True,
         minimum=1,
         remedy="A capacity is an integer of at least 1, or null for that of the setting capacity.",
     ),
-    Column("personal", "boolean", required=False, nullable=True, remedy="It must be true, false or null."),
+    Column(Columns.PERSONAL, "boolean", required=False, nullable=True, remedy="It must be true, false or null."),
 )
-SCORES = (_USER, _ITEM, Column("score", "number", remedy="A score must be a finite number; drop lines without one."))
+SCORES = (
+    _USER,
+    _ITEM,
+    Column(Columns.SCORE, "number", remedy="A score must be a finite number; drop lines without one."),
+)
 CANDIDATES = (
     _USER,
-    Column("carousel", "id", required=False, remedy="Every line needs the name of its carousel."),
+    Column(Columns.CAROUSEL, "id", required=False, remedy="Every line needs the name of its carousel."),
     _COL,
     _ITEM,
     replace(_CATEGORY, remedy="Every line needs a category; or drop the column and use one named carousel."),
@@ -76,8 +84,10 @@ EVENTS = (
     _USER,
     _ITEM,
     _PAGE,
-    Column("event", "text", required=False, remedy="Every line needs the name of its event; drop lines without one."),
-    Column("time", "time", required=False, remedy="Every line needs a time: a number, or a date and time."),
+    Column(
+        Columns.EVENT, "text", required=False, remedy="Every line needs the name of its event; drop lines without one."
+    ),
+    Column(Columns.TIME, "time", required=False, remedy="Every line needs a time: a number, or a date and time."),
 )
 TABLES: dict[str, tuple[Column, ...]] = {
     "layouts": LAYOUTS,
@@ -91,12 +101,14 @@ TABLES: dict[str, tuple[Column, ...]] = {
 
 _WITH_SEGMENTS = ("layouts", "judgments")  # tables that may have columns of segments and weights
 
+_SHARE = "share"  # which charts have
+
 # columns of tables and results, which segments must not be named after
-_RESULT_TABLES = (LAYOUTS, JUDGMENTS, ITEMS, SCORES, CANDIDATES)
-RESERVED: set[str] = {column.name for group in _RESULT_TABLES for column in group}.difference(PICTURES) | {
-    *("status", "invalid", "duplicates", "unjudged", "weight", "pages", "users", "metric", "mean", "low", "high"),
-    *("share", "score", "dcg", "item_order", "row_order", "choice", "ideal", "lost", "loss", "gain", "ideal_gain"),
-    *("missing", "nothing_to_show", "__record__"),
+_OF_PAGES_AND_ITEMS = (LAYOUTS, JUDGMENTS, ITEMS, SCORES, CANDIDATES)
+RESERVED: set[str] = {column.name for group in _OF_PAGES_AND_ITEMS for column in group}.difference(PICTURES) | {
+    *own_names(EVALUATION_TABLES),
+    RECORD,
+    _SHARE,
 }
 
 
@@ -159,7 +171,7 @@ def columns_of(table: str, settings: Settings) -> Sequence[Column]:
 
 def relevance_is_given(judgments: Table) -> bool:
     """Whether judgments have a column with the relevance, which is 1 otherwise."""
-    return judgments.names["relevance"] in judgments.header
+    return judgments.names[Columns.RELEVANCE] in judgments.header
 
 
 def _check_optional(table: Table, names: Mapping[str, str]) -> None:
@@ -191,7 +203,7 @@ def _check_extras(by: Sequence[str], weight: str | None) -> None:
             )
         if by.count(segment) > 1 or segment == weight:
             raise ParameterError(f"{segment!r} is named twice in by and weight.")
-    if weight in RESERVED - {"weight", "share", "score"}:
+    if weight in RESERVED - {Columns.WEIGHT, _SHARE, Columns.SCORE}:
         raise ParameterError(f"weight must be the name of a column of your own, found {weight!r}.")
 
 

@@ -25,6 +25,7 @@ from carouseval.comparison.run_pages import linear_metrics
 from carouseval.comparison.systems import naming, runs_by_system, warn_of
 from carouseval.errors import DataError, warn
 from carouseval.evaluation import schema
+from carouseval.evaluation.columns import Columns
 from carouseval.evaluation.notices import notify_of, overfull
 from carouseval.evaluation.plan import ScoringPlan
 from carouseval.evaluation.scoring.page_ideals import PageIdeals
@@ -160,7 +161,7 @@ class _Composer:
             in_segments = [one for one in outcomes if one.segment and one.sums.users]
             segments = without_unmatched(tests.table(in_segments, by), evaluations)
         shares = {name: self._shares(merged, name if name in plan.metrics else None) for name in plan.names}
-        used = " or ".join(pairs["test"].unique(maintain_order=True))
+        used = " or ".join(pairs[Columns.TEST].unique(maintain_order=True))
         return SparkComparison(
             metrics=tests.metrics,
             systems=tabulate_systems(evaluations, partial(self._mean, merged), shares),
@@ -240,7 +241,7 @@ class _Composer:
         from pyspark.sql import functions as F  # noqa: N812
 
         frames = [
-            result.per_user.withColumn("system", F.lit(name)).withColumn("run", F.lit(run))
+            result.per_user.withColumns({Columns.SYSTEM: F.lit(name), Columns.RUN: F.lit(run)})
             for name, results in evaluations.items()
             for run, result in enumerate(results)
         ]

@@ -116,7 +116,9 @@ def each_part(
 
 
 def _batches(frame: pl.DataFrame, job: Job) -> Iterator[pa.RecordBatch]:
-    """A table in the columns that were promised."""
+    """A table in the columns that were promised, null where it lacks one: another run may name pages."""
+    if undeclared := [one for one in frame.columns if one not in job.schema]:
+        raise TypeError(f"columns {', '.join(undeclared)}: not promised to Spark. Declare them in result_columns.py.")
     absent = [pl.lit(None, kind).alias(name) for name, kind in job.schema.items() if name not in frame.columns]
     lines = frame.with_columns(absent).select(pl.col(name).cast(kind) for name, kind in job.schema.items())
     yield from arrow_batches(lines.with_columns(pl.lit(None, pl.Binary).alias(REPORT)))

@@ -13,6 +13,7 @@ from carouseval.comparison.pair_tests import PairTests, PairUsers
 from carouseval.comparison.parts import ComparisonPart, PairKey, PairPart, Run, SummedUsers
 from carouseval.comparison.tests.contract import Draws, MergedTest, SignificanceTest, without_ties
 from carouseval.comparison.user_scores import UserScores
+from carouseval.evaluation.columns import Columns
 from carouseval.evaluation.plan import ScoringPlan
 from carouseval.evaluation.results import Evaluation
 from carouseval.spark.executor import map_partitions
@@ -89,7 +90,7 @@ def _second_pass(
         outcomes = [*tests.pairs(scores[()]), *(tests.segments(scores[by]) if by else [])]
         return {(one.segment, one.metric, one.baseline, one.system): one.p for one in outcomes}
     known = {key: _Known.of(tests.test_of(part.sums), part) for key in pairs for part in [merged.pairs[key]]}
-    keys = [key for key in ("user_id", "page_id", "weight") if key in scored.columns]
+    keys = [key for key in (Columns.USER, Columns.PAGE, Columns.WEIGHT) if key in scored.columns]
     columns = {f"c{at}": name for at, name in enumerate([RUN, *keys, *by, *tests.metrics])}  # names may hold dots
     pages = scored.where(f"{REPORT} IS NULL").selectExpr(
         *(f"{column_in_query(name)} AS {ours}" for ours, name in columns.items())
@@ -131,7 +132,7 @@ def _scores(
 ) -> dict[tuple[str, ...], UserScores]:
     """Users' scores under every run: over all their pages, and in segments."""
     evaluations: dict[str, list[Evaluation]] = {}
-    keys = [key for key in ("user_id", "page_id") if key in pages.columns]
+    keys = [key for key in (Columns.USER, Columns.PAGE) if key in pages.columns]
     for at, (name, _) in enumerate(runs):
         own = pages.filter(pl.col(RUN) == at).sort(keys, nulls_last=True)
         evaluations.setdefault(name, []).append(Evaluation(tests.metrics, own, {}, {}, by))

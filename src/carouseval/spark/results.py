@@ -13,8 +13,10 @@ import polars as pl
 from carouseval.comparison.comparison import Comparison
 from carouseval.comparison.user_scores import UserScores
 from carouseval.errors import ParameterError
+from carouseval.evaluation.columns import Columns, of_metric
 from carouseval.evaluation.parts import Segment
-from carouseval.evaluation.results import Evaluation, weight_of
+from carouseval.evaluation.result_columns import PER_USER
+from carouseval.evaluation.results import Evaluation
 from carouseval.evaluation.user_sums import SegmentSums
 from carouseval.result_base import Reported
 from carouseval.spark.spark_tables import local_frame
@@ -129,11 +131,12 @@ class SparkEvaluation(_InSpark, Evaluation):
         scored = self.per_page.where(
             " OR ".join(["false", *(f"{column_in_query(name)} IS NOT NULL" for name in self.metrics)])
         )
-        means = [F.avg(column_in_query(name)).alias(name) for name in self.metrics]
-        if "weight" in self.per_page.columns:
-            weight = F.col("weight")
-            means = [_weighted(name).alias(name) for name in self.metrics] + [F.avg(weight).alias("weight")]
-        return scored.groupBy("user_id").agg(F.count(F.lit(1)).alias("pages"), *means)
+        means = {name: F.avg(column_in_query(name)) for name in self.metrics}
+        if Columns.WEIGHT in self.per_page.columns:
+            means = {name: _weighted(name) for name in self.metrics} | {Columns.WEIGHT: F.avg(Columns.WEIGHT)}
+        columns = means | {Columns.PAGES: F.count(F.lit(1))}
+        wanted = [name for name in PER_USER.types(self._present(())) if name != Columns.USER]
+        return scored.groupBy(Columns.USER).agg(*(columns[name].alias(name) for name in wanted))
 
     def collect(self) -> Evaluation:
         """Bring all pages to this machine.
@@ -144,7 +147,7 @@ class SparkEvaluation(_InSpark, Evaluation):
             The same as :func:`carouseval.evaluate` gives, with ``per_page`` as a Polars frame.
         """
         table = local_frame(self.per_page)
-        keys = [key for key in ("user_id", "page_id") if key in table.columns]
+        keys = [key for key in (Columns.USER, Columns.PAGE) if key in table.columns]
         pages = _without_unused(table.sort(keys, nulls_last=True), self.metrics)
         return Evaluation(self.metrics, pages, self.counts, self.config, self.by, self.figures, self.page_match)
 
@@ -178,7 +181,7 @@ class SparkEvaluation(_InSpark, Evaluation):
         """
         from pyspark.sql import functions as F  # noqa: N812
 
-        has_score = self.per_page.groupBy("user_id").agg(F.count(column_in_query(metric)).alias("scored"))
+        has_score = self.per_page.groupBy(Columns.USER).agg(F.count(column_in_query(metric)).alias("scored"))
         return has_score.where("scored = 0").count()
 
     def unpersist(self) -> None:
@@ -243,9 +246,7 @@ class SparkComparison(_InSpark, Comparison):
             systems=self.systems,
             pairs=self.pairs,
             segments=self.segments,
-            per_user=UserScores.of(evaluations, self.metrics, []).per_user.drop(
-                map(weight_of, self.metrics), strict=False
-            ),
+            per_user=UserScores.of(evaluations, self.metrics, []).table(self.metrics),
             evaluations=evaluations,
             config=self.config,
             notice=self.notice,
@@ -261,7 +262,7 @@ def _weighted(name: str) -> Column:
     """A weighted mean; null where all weights are 0."""
     from pyspark.sql import functions as F  # noqa: N812
 
-    score, weight = F.col(column_in_query(name)), F.col("weight")
+    score, weight = F.col(column_in_query(name)), F.col(Columns.WEIGHT)
     total = F.sum(F.when(score.isNotNull(), weight))
     return F.when(total > 0, F.sum(score * weight) / total)
 
@@ -269,6 +270,7 @@ def _weighted(name: str) -> Column:
 def _without_unused(pages: pl.DataFrame, metrics: Sequence[str]) -> pl.DataFrame:
     """Without the columns of bounded ideals, where all are proven, as one machine has it."""
     for name in metrics:
-        if f"{name}.bounded" in pages.columns and not pages[f"{name}.bounded"].any():
-            pages = pages.drop(f"{name}.bounded", f"{name}.ideal_found")
+        bounded = of_metric(Columns.METRIC_BOUNDED, name)
+        if bounded in pages.columns and not pages[bounded].any():
+            pages = pages.drop(bounded, of_metric(Columns.METRIC_IDEAL_FOUND, name))
     return pages

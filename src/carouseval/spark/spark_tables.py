@@ -15,9 +15,12 @@ from carouseval.comparison.parts import Run
 from carouseval.comparison.systems import naming
 from carouseval.errors import DataError, ParameterError
 from carouseval.evaluation import schema
+from carouseval.evaluation.columns import Columns
 from carouseval.evaluation.parts import open_part
+from carouseval.evaluation.per_page import page_columns
 from carouseval.evaluation.plan import ScoringPlan
 from carouseval.evaluation.reading.inputs import Inputs, OtherUsers
+from carouseval.evaluation.result_columns import PER_PAGE
 from carouseval.evaluation.settings import Settings
 from carouseval.metrics.validation import require_int
 from carouseval.spark.failures import ONE
@@ -81,7 +84,7 @@ class SparkTables:
         streamed = {"judgments": _used(judgments, tables["judgments"])}
         for name, lines in own.items():
             if lines is not None:
-                streamed[name] = lines, tables[name].names["user_id"]
+                streamed[name] = lines, tables[name].names[Columns.USER]
         streamed |= {run: _used(frame, checked[run]) for run, frame in layouts.items()}
         require_comparable_users(streamed)
         return cls(
@@ -162,20 +165,13 @@ class SparkTables:
 
     def page_types(self) -> dict[str, Any]:
         """The columns of the table of pages, as one machine has them, and their types."""
-        ids = self.id_types
-        types: dict[str, Any] = {"user_id": ids["user_id"]}
-        if self.has("page_id"):
-            types["page_id"] = ids["page_id"]
-        types |= dict.fromkeys(self.settings.by_columns, pl.String())
-        if self.settings.weight is not None:
-            types["weight"] = pl.Float64()
-        types["status"] = pl.String()
-        for name, metric in self.plan.metrics.items():
-            parts = ("",) if metric.ideal == "none" else ("", ".dcg", ".ideal", ".ideal_found")
-            types |= {f"{name}{part}": pl.Float64() for part in parts}
-            if metric.ideal != "none":
-                types[f"{name}.bounded"] = pl.Boolean()
-        return types | {"duplicates": pl.Int64(), "unjudged": pl.Int64(), "invalid": pl.Boolean()}
+        present = page_columns(
+            self.plan,
+            page_ids=self.has(Columns.PAGE),
+            weighted=self.settings.weight is not None,
+            unproven=self.plan.metrics,
+        )
+        return PER_PAGE.types(present, self.id_types)
 
 
 def _is_spark(frame: Any) -> bool:
@@ -235,7 +231,7 @@ def sketch(frame: DataFrame) -> pl.DataFrame:
 
 def _used(frame: DataFrame, table: Table) -> tuple[DataFrame, str]:
     """The columns in use, and the one with users."""
-    return used_columns(frame, table), table.names["user_id"]
+    return used_columns(frame, table), table.names[Columns.USER]
 
 
 def used_columns(frame: DataFrame, table: Table) -> DataFrame:
@@ -246,7 +242,7 @@ def used_columns(frame: DataFrame, table: Table) -> DataFrame:
 
 def _own_lines(table: Any, name: str, settings: Settings) -> tuple[DataFrame | None, Any]:
     """The lines of a table that single users have, if it is in Spark, where they stay; and the other lines."""
-    user = schema.names_of(settings.columns, name).get("user_id", "user_id")
+    user = schema.names_of(settings.columns, name).get(Columns.USER, Columns.USER)
     if not _is_spark(table) or user not in table.columns:
         return None, table
     return table.where(f"{column_in_query(user)} IS NOT NULL"), table.where(f"{column_in_query(user)} IS NULL")

@@ -8,6 +8,7 @@ import polars as pl
 from carouseval.comparison.comparison import Comparison
 from carouseval.comparison.plan import Plan
 from carouseval.errors import ParameterError
+from carouseval.evaluation.columns import Columns
 from carouseval.metrics.validation import require_choice
 from carouseval.show.charts.chart import Chart
 from carouseval.show.charts.drawing import LONGEST_NAME, count_text, short_name
@@ -16,7 +17,7 @@ from carouseval.show.charts.shapes.bars import Bar, bar_chart
 from carouseval.show.charts.shapes.histograms import difference_edges, histogram
 from carouseval.show.charts.shapes.intervals import IntervalLine, interval_chart
 
-_SCORE = pl.col("mean").fill_nan(None)  # sorts systems without one last
+_SCORE = pl.col(Columns.MEAN).fill_nan(None)  # sorts systems without one last
 _MOST_LINES = 40  # of a panel
 
 
@@ -32,17 +33,18 @@ def difference_intervals(result: Comparison, metric: str | None = None) -> Chart
     is_segment = pl.any_horizontal(nothing, *(pl.col(by) != "(all)" for by in config["by"]))
     panels, left_out = {}, {"between systems": 0, "in segments": 0}
     for name in metrics:
-        lines = frame.filter(pl.col("metric") == name)
+        lines = frame.filter(pl.col(Columns.METRIC) == name)
         if lines.height > _MOST_LINES:
             best = _ranked(result, name)[0]
-            without_best = (pl.col("system") != best) & (pl.col("baseline") != best)
-            size = -pl.col("difference").abs().fill_nan(-1)
+            without_best = (pl.col(Columns.SYSTEM) != best) & (pl.col(Columns.BASELINE) != best)
+            size = -pl.col(Columns.DIFFERENCE).abs().fill_nan(-1)
             lines = lines.sort(is_segment, without_best, size, maintain_order=True)
             segments = lines.slice(_MOST_LINES).filter(is_segment).height
             left_out["between systems"] += lines.height - _MOST_LINES - segments
             left_out["in segments"] += segments
             lines = lines.head(_MOST_LINES)
-        lines = pl.concat(lines.partition_by("baseline", "system", maintain_order=True))  # segments below their pair
+        by_pair = lines.partition_by(Columns.BASELINE, Columns.SYSTEM, maintain_order=True)
+        lines = pl.concat(by_pair)  # segments below their pair
         panels[name] = [_difference_line(row, config["by"]) for row in lines.iter_rows(named=True)]
     adjusted = "adjusted for multiple comparisons" if config["simultaneous"] else "not adjusted"
     corrected = f" after {config['correction'].capitalize()} correction" * (config["correction"] != "none")
@@ -58,13 +60,15 @@ def difference_intervals(result: Comparison, metric: str | None = None) -> Chart
 def _difference_line(row: dict[str, Any], by: list[str]) -> IntervalLine:
     segment = "".join(f", {row[name]}" for name in by if row[name] != "(all)")
     name = f"{_pair_name(row, max(24, LONGEST_NAME - len(segment)))}{segment}"
-    return IntervalLine(name, row["difference"], row["low"], row["high"], bool(row["significant"]), signed=True)
+    return IntervalLine(
+        name, row[Columns.DIFFERENCE], row[Columns.LOW], row[Columns.HIGH], bool(row[Columns.SIGNIFICANT]), signed=True
+    )
 
 
 def _pair_name(row: dict[str, Any], most: int = LONGEST_NAME) -> str:
     """Two systems in so many characters."""
     each = (most - len(" - ")) // 2
-    return f"{short_name(row['system'], each)} - {short_name(row['baseline'], each)}"
+    return f"{short_name(row[Columns.SYSTEM], each)} - {short_name(row[Columns.BASELINE], each)}"
 
 
 def system_intervals(result: Comparison, metric: str | None = None) -> Chart:
@@ -72,9 +76,10 @@ def system_intervals(result: Comparison, metric: str | None = None) -> Chart:
     metrics = result.metrics if metric is None else (chosen_metric(result.metrics, metric),)
     panels = {}
     for name in metrics:
-        ranked = result.systems.filter(pl.col("metric") == name).sort(_SCORE, descending=True, nulls_last=True)
+        ranked = result.systems.filter(pl.col(Columns.METRIC) == name).sort(_SCORE, descending=True, nulls_last=True)
         panels[name] = [
-            IntervalLine(row["system"], row["mean"], row["low"], row["high"]) for row in ranked.iter_rows(named=True)
+            IntervalLine(row[Columns.SYSTEM], row[Columns.MEAN], row[Columns.LOW], row[Columns.HIGH])
+            for row in ranked.iter_rows(named=True)
         ]
     notes = f"Means over users with {100 * result.config['ci']:g}% intervals, best first."
     numbers = "; ".join(f"{line.name} {line.text}" for lines in panels.values() for line in lines[:10])
@@ -93,18 +98,18 @@ def user_differences(
     pair = result.pair(system, baseline, metric)
     if pair is None:
         raise ParameterError(f"{system} and {baseline} were not compared; choose another baseline, or none.")
-    scores = result.per_user.select("user_id", "system", metric)
-    first, second = (scores.filter(pl.col("system") == name).drop("system") for name in (system, baseline))
-    paired = first.join(second, on="user_id").drop_nulls().drop_nans()
+    scores = result.per_user.select(Columns.USER, Columns.SYSTEM, metric)
+    first, second = (scores.filter(pl.col(Columns.SYSTEM) == name).drop(Columns.SYSTEM) for name in (system, baseline))
+    paired = first.join(second, on=Columns.USER).drop_nulls().drop_nans()
     differences = (paired[metric] - paired[f"{metric}_right"]).to_numpy()
-    sign = 1 if pair["system"] == system else -1
-    wins, losses = (pair["wins"], pair["losses"])[::sign]
-    low, high = sorted((sign * pair["low"], sign * pair["high"]))
-    mean = sign * pair["difference"] + 0.0  # without a negative 0
+    sign = 1 if pair[Columns.SYSTEM] == system else -1
+    wins, losses = (pair[Columns.WINS], pair[Columns.LOSSES])[::sign]
+    low, high = sorted((sign * pair[Columns.LOW], sign * pair[Columns.HIGH]))
+    mean = sign * pair[Columns.DIFFERENCE] + 0.0  # without a negative 0
     title = f"{system} - {baseline}: differences of users by {metric}"
     interval = "" if math.isnan(low) else f", interval {low:.4f} to {high:.4f}"
-    users = count_text(pair["users"], "user")
-    counts = f"better for {wins:,}, the same for {pair['ties']:,}, worse for {losses:,} of {users}"
+    users = count_text(pair[Columns.USERS], "user")
+    counts = f"better for {wins:,}, the same for {pair[Columns.TIES]:,}, worse for {losses:,} of {users}"
     notes = f"{system} is {counts}. Mean with its {100 * result.config['ci']:g}% interval."
     alternative = f"Histogram of differences: {system} is {counts}; mean {mean:+.4f}{interval}."
     edges = difference_edges(differences)
@@ -125,19 +130,19 @@ def _pair(result: Comparison, metric: str, system: str | None, baseline: str | N
 
 def _ranked(result: Comparison, metric: str) -> list[str]:
     """The systems by a metric, best first."""
-    means = result.systems.filter(pl.col("metric") == metric).sort(_SCORE, descending=True, nulls_last=True)
-    return means["system"].to_list()
+    means = result.systems.filter(pl.col(Columns.METRIC) == metric).sort(_SCORE, descending=True, nulls_last=True)
+    return means[Columns.SYSTEM].to_list()
 
 
 def planned_users(result: Plan) -> Chart:
     """The users that it takes to find the difference planned for, for each pair and metric."""
     bars = [
         Bar(
-            f"{_pair_name(row)}, {row['metric']}",
-            math.nan if row["users_needed"] is None else row["users_needed"],
-            ("no number is enough" if row["users_needed"] is None else f"{row['users_needed']:,} needed")
-            + f", {row['users']:,} compared",
-            marked=row["users_needed"] is None or row["users_needed"] > row["users"],
+            f"{_pair_name(row)}, {row[Columns.METRIC]}",
+            math.nan if row[Columns.USERS_NEEDED] is None else row[Columns.USERS_NEEDED],
+            ("no number is enough" if row[Columns.USERS_NEEDED] is None else f"{row[Columns.USERS_NEEDED]:,} needed")
+            + f", {row[Columns.USERS]:,} compared",
+            marked=row[Columns.USERS_NEEDED] is None or row[Columns.USERS_NEEDED] > row[Columns.USERS],
         )
         for row in result.table.head(_MOST_LINES).iter_rows(named=True)
     ]

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from carouseval.errors import ParameterError
+from carouseval.evaluation.columns import Columns
 from carouseval.evaluation.results import Evaluation
 from carouseval.metrics.validation import require_choice
 from carouseval.show.charts.chart import Chart
@@ -40,8 +41,8 @@ def mean_intervals(result: Evaluation) -> Chart:
     for row in frame.head((_MOST_SEGMENTS + 1) * len(result.mean)).iter_rows(named=True):
         segment = ", ".join(str(row[name]) for name in result.by) or "all users"
         is_all = all(row[name] == "(all)" for name in result.by)
-        line = IntervalLine("all users" if is_all else segment, row["mean"], row["low"], row["high"])
-        panels.setdefault(row["metric"], []).append(line)
+        line = IntervalLine("all users" if is_all else segment, row[Columns.MEAN], row[Columns.LOW], row[Columns.HIGH])
+        panels.setdefault(row[Columns.METRIC], []).append(line)
     segments = frame.height // max(1, len(result.mean)) - 1
     left_out = f" The first {_MOST_SEGMENTS} of {segments:,} segments." if segments > _MOST_SEGMENTS else ""
     title = f"Mean scores by {' and '.join(result.by)}" if result.by else "Mean scores"

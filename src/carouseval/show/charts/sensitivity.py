@@ -8,6 +8,7 @@ import altair as alt
 import polars as pl
 
 from carouseval.comparison.sensitivity import Sensitivity
+from carouseval.evaluation.columns import Columns
 from carouseval.show.charts.chart import Chart
 from carouseval.show.charts.drawing import chart_of, chart_title, finished, named_axis, named_lines, tooltip
 from carouseval.show.charts.theme import INK, PAPER, RAMP, RED, TEXT
@@ -30,12 +31,12 @@ def sensitivity_matrix(result: Sensitivity) -> Chart:
             value, rank = row[system], ranks[system]
             cells.append(
                 {"line": at, "top": at - 0.5, "bottom": at + 0.5, "left": column - 0.5, "right": column + 0.5}
-                | {"column": column, "system": system, "variation": f"{row['varied']}: {row['variation']}"}
+                | {"column": column, "system": system, "variation": f"{row[Columns.VARIED]}: {row[Columns.VARIATION]}"}
                 | {"mean": None if math.isnan(value) else value, "rank": rank, "moved": rank != reference[system]}
                 | {"share": 1 - (rank - 1) / max(1, len(result.systems) - 1)}
                 | {"text": "none" if math.isnan(value) else f"{value:.3f}"}
             )
-    names = [f"{row['varied']}: {row['variation']}" for row in lines.iter_rows(named=True)]
+    names = [f"{row[Columns.VARIED]}: {row[Columns.VARIATION]}" for row in lines.iter_rows(named=True)]
     x = alt.X(
         "left:Q",
         axis=_top_axis(result.systems),

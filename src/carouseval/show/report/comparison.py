@@ -10,6 +10,7 @@ from carouseval.comparison.result_tables import few_users_note, interval_text, p
 from carouseval.comparison.sensitivity import Sensitivity
 from carouseval.comparison.summary import ranking
 from carouseval.errors import ParameterError
+from carouseval.evaluation.columns import Columns
 from carouseval.evaluation.explanation import Explanation
 from carouseval.metrics.validation import did_you_mean
 from carouseval.show.charts.drawing import count_text
@@ -42,7 +43,7 @@ def comparison_document(
     sensitivity: Sensitivity | None = None,
 ) -> Document:
     """Systems, differences, segments and, where they are given, what each system loses and the sensitivity."""
-    ranked = [row["system"] for row in ranking(result)]
+    ranked = [row[Columns.SYSTEM] for row in ranking(result)]
     given = dict(result.explanations if explanations is None else explanations)
     for name in given:
         if name not in ranked:
@@ -59,11 +60,12 @@ def comparison_document(
         sections.append(Section("Does the order hold?", sensitivity_blocks(sensitivity)))
     has_runs = any(len(runs) > 1 for runs in result.evaluations.values())
     sections.append(settings_section(result.config, result.counts, result.caption, _FIRST_RUNS if has_runs else ""))
-    users = max(result.systems.filter(pl.col("metric").is_in(result.metrics))["users"], default=0)
+    users = max(result.systems.filter(pl.col(Columns.METRIC).is_in(result.metrics))[Columns.USERS], default=0)
     title = " against ".join(ranked) if len(ranked) == 2 else f"{len(ranked)} systems compared"
+    metrics = dict.fromkeys([*result.metrics, *result.systems[Columns.METRIC]])
     return Document(
         title,
-        f"{', '.join(dict.fromkeys([*result.metrics, *result.systems['metric']]))}; up to {count_text(users, 'user')}",
+        f"{', '.join(metrics)}; up to {count_text(users, 'user')}",
         comparison_summary(result, explained, sensitivity),
         sections,
     )
@@ -91,7 +93,7 @@ def _differences(result: Comparison) -> list[Block]:
 
 def _explanations(result: Comparison, explained: Mapping[str, Explanation], detail: Detail) -> list[Block]:
     """What each system loses, best first, and its worst page."""
-    means = {row["system"]: row["mean"] for row in ranking(result)}
+    means = {row[Columns.SYSTEM]: row[Columns.MEAN] for row in ranking(result)}
     blocks: list[Block] = []
     for name, explanation in list(explained.items())[:_MOST_EXPLAINED]:
         note = score_note(explanation, means[name])

@@ -7,6 +7,7 @@ from typing import Any, Literal, TypeAlias
 from carouseval.comparison.comparison import Comparison
 from carouseval.comparison.crossed_effects import TIE
 from carouseval.comparison.summary import joined, margin_text, oriented_difference, ranking, unmatched_systems
+from carouseval.evaluation.columns import Columns
 from carouseval.show.report.document import Tone
 from carouseval.show.report.explanation_words import capitalised
 
@@ -20,7 +21,7 @@ def outcomes_of(result: Comparison, metric: str | None = None) -> dict[tuple[str
     The first system of a pair is the one that is called better or worse. Best is who has the highest mean by the first
     metric.
     """
-    names = [row["system"] for row in ranking(result)]
+    names = [row[Columns.SYSTEM] for row in ranking(result)]
     baseline = result.config["baseline"]
     pairs = [(names[0], name) for name in names[1:]]
     if baseline is not None:
@@ -30,11 +31,11 @@ def outcomes_of(result: Comparison, metric: str | None = None) -> dict[tuple[str
 
 def outcome_of(system: str, other: str, pair: Mapping[str, Any] | None) -> Outcome:
     """What is shown of a system beside another by a line of ``pairs``."""
-    if pair is None or pair["users"] < 2:
+    if pair is None or pair[Columns.USERS] < 2:
         return "untested"
-    if pair["significant"]:
+    if pair[Columns.SIGNIFICANT]:
         return "better" if oriented_difference(system, pair)[0] > 0 else "worse"
-    return "open" if pair["wins"] + pair["losses"] else "same"
+    return "open" if pair[Columns.WINS] + pair[Columns.LOSSES] else "same"
 
 
 def headline_of(result: Comparison, outcomes: Mapping[tuple[str, str], Outcome]) -> tuple[str, Tone]:
@@ -42,14 +43,14 @@ def headline_of(result: Comparison, outcomes: Mapping[tuple[str, str], Outcome])
     first, baseline = ranking(result)[0], result.config["baseline"]
     if unmatched := unmatched_systems(result.evaluations):
         return f"Nothing can be concluded: the pages of {listed(unmatched)} do not match the judgments", "care"
-    if math.isnan(first["mean"]):
+    if math.isnan(first[Columns.MEAN]):
         return "Nothing can be concluded: no user was scored", "care"
     groups: dict[Outcome, list[str]] = {}
     for (system, other), outcome in outcomes.items():
         groups.setdefault(outcome, []).append(other if baseline is None else system)
     tone: Tone = "clear" if {*groups} <= {"better", "worse"} else "open"
     if result.notice and groups.keys() & {"better", "worse"}:
-        return f"{first['system']} scores highest, but the judgments seem to favour one system", "care"
+        return f"{first[Columns.SYSTEM]} scores highest, but the judgments seem to favour one system", "care"
     if len(outcomes) == 1:
         (((system, other), outcome),) = outcomes.items()
         margin = margin_text(result).rstrip(".") if baseline is not None else ""
@@ -60,14 +61,14 @@ def headline_of(result: Comparison, outcomes: Mapping[tuple[str, str], Outcome])
 def _best_headline(result: Comparison, groups: Mapping[Outcome, list[str]]) -> str:
     """Whether the system with the highest mean is better than all others."""
     ranked = ranking(result)
-    best, same, beaten = ranked[0]["system"], groups.get("same", []), groups.get("better", [])
+    best, same, beaten = ranked[0][Columns.SYSTEM], groups.get("same", []), groups.get("better", [])
     unclear = [name for outcome, names in groups.items() if outcome not in ("better", "same") for name in names]
     if not (same or unclear):
         return f"{best} wins: it is significantly better than each of the {len(beaten)} other systems"
     if not unclear:
         tied = f"{listed([best, *same])} have the same score for every user"
         return f"{tied}, and are significantly better than {listed(beaten)}" if beaten else tied
-    leaders = [row["system"] for row in ranked if ranked[0]["mean"] - row["mean"] <= TIE]
+    leaders = [row[Columns.SYSTEM] for row in ranked if ranked[0][Columns.MEAN] - row[Columns.MEAN] <= TIE]
     if len(leaders) > 1:
         return f"No single winner: {listed(leaders)} have the same mean, which is the highest"
     return f"No single winner: {best} has the highest mean, but is not shown to be better than {listed(unclear)}"

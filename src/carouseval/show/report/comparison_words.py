@@ -22,6 +22,7 @@ from carouseval.comparison.summary import (
     significance_text,
     unmatched_systems,
 )
+from carouseval.evaluation.columns import Columns
 from carouseval.evaluation.explanation import Explanation
 from carouseval.evaluation.mean_estimates import few_users_text
 from carouseval.evaluation.results import NO_PAGE
@@ -46,7 +47,7 @@ def comparison_summary(
     """Which system is better by the first metric, by how much, how sure that is, and what to fix."""
     outcomes, cautions = outcomes_of(result), comparison_cautions(result)
     headline, tone = headline_of(result, outcomes)
-    if unmatched_systems(result.evaluations) or math.isnan(ranking(result)[0]["mean"]):
+    if unmatched_systems(result.evaluations) or math.isnan(ranking(result)[0][Columns.MEAN]):
         return Summary(headline, [], cautions=cautions, tone=tone)
     points = [
         Point("By how much", _differences(result, outcomes)),
@@ -62,13 +63,15 @@ def comparison_summary(
 
 def _differences(result: Comparison, outcomes: Mapping[tuple[str, str], Outcome]) -> list[str]:
     metric, ranked = result.metrics[0], ranking(result)
-    means = listed([f"{row['system']} {decimals(row['mean']) or 'no score'}" for row in ranked], _MOST_PAIRS)
+    means = listed(
+        [f"{row[Columns.SYSTEM]} {decimals(row[Columns.MEAN]) or 'no score'}" for row in ranked], _MOST_PAIRS
+    )
     scale = "where an ideal page scores 1" if metric in result.config["ideals"] else "where more counts as better"
     sentences = [f"Mean {metric}, {scale}: {means}."]
     sentences += [_difference(result, *names, outcome) for names, outcome in list(outcomes.items())[:_MOST_PAIRS]]
     if (more := len(outcomes) - _MOST_PAIRS) > 0:
         sentences.append(f"{count_text(more, 'more pair')}: see Differences.")
-    intervals = interval_text(result.pairs.filter(pl.col("metric") == metric), result.config)
+    intervals = interval_text(result.pairs.filter(pl.col(Columns.METRIC) == metric), result.config)
     return [*sentences, *([f"{capitalised(intervals)}."] if intervals else [])]
 
 
@@ -81,13 +84,13 @@ def _difference(result: Comparison, system: str, other: str, outcome: Outcome) -
     lift, lift_low, lift_high = oriented_lift(system, pair)
     change = "" if math.isnan(lift) else f"{_percent(lift)}; "
     relative = "" if math.isnan(lift_low + lift_high) else f", or {_percent(lift_low)} to {_percent(lift_high)}"
-    wins, losses = (pair["wins"], pair["losses"])[:: 1 if pair["system"] == system else -1]
+    wins, losses = (pair[Columns.WINS], pair[Columns.LOSSES])[:: 1 if pair[Columns.SYSTEM] == system else -1]
     verdict = "better" if difference > 0 else "worse"
     is_tie = abs(difference) <= TIE
     size = f"equal to {other} on average" if is_tie else f"{_size(difference)} {verdict} than {other} on average"
-    users = f"better for {wins:,}, the same for {pair['ties']:,} and worse for {losses:,} of"
+    users = f"better for {wins:,}, the same for {pair[Columns.TIES]:,} and worse for {losses:,} of"
     interval = f"{level_text(result)} {low:.4f} to {high:.4f}"
-    return f"{system} is {size} ({change}{interval}{relative}): {users} {count_text(pair['users'], 'user')}."
+    return f"{system} is {size} ({change}{interval}{relative}): {users} {count_text(pair[Columns.USERS], 'user')}."
 
 
 def _percent(share: float) -> str:
@@ -102,7 +105,9 @@ def _size(difference: float) -> str:
 
 
 def _certainty(result: Comparison, outcomes: Mapping[tuple[str, str], Outcome]) -> list[str]:
-    tested = {names: pair for names in outcomes if (pair := result.pair(*names)) is not None and pair["users"] > 1}
+    tested = {
+        names: pair for names in outcomes if (pair := result.pair(*names)) is not None and pair[Columns.USERS] > 1
+    }
     if not tested:
         return []
     sentences, single = [], len(tested) == 1
@@ -116,7 +121,7 @@ def _certainty(result: Comparison, outcomes: Mapping[tuple[str, str], Outcome]) 
     sentences.append(f"Tested by: {test_text(result.pairs, result.config)}.")
     sentences += _disagreements(result, tested)
     sentences += dict.fromkeys(run_text(result, pair) for pair in tested.values())
-    if any(pair["few_users"] for pair in tested.values()):
+    if any(pair[Columns.FEW_USERS] for pair in tested.values()):
         sentences.append(f"Few users: {few_users_text('differences')}")
     return [*sentences, *([margin] if (margin := margin_text(result)) else [])]
 
@@ -125,9 +130,9 @@ def _disagreements(result: Comparison, tested: Mapping[tuple[str, str], Mapping[
     """Where an interval contains 0 although the difference is significant, or the other way round."""
     contradicting: dict[bool, list[str]] = {}
     for names, pair in tested.items():
-        contains_0 = math.isnan(pair["low"]) or pair["low"] <= 0 <= pair["high"]
-        if bool(pair["significant"]) == contains_0:
-            contradicting.setdefault(bool(pair["significant"]), []).append(" against ".join(names))
+        contains_0 = math.isnan(pair[Columns.LOW]) or pair[Columns.LOW] <= 0 <= pair[Columns.HIGH]
+        if bool(pair[Columns.SIGNIFICANT]) == contains_0:
+            contradicting.setdefault(bool(pair[Columns.SIGNIFICANT]), []).append(" against ".join(names))
     sentences = [_DISAGREE.format(listed(contradicting[True]))] if True in contradicting else []
     if False in contradicting:
         config = result.config
@@ -149,7 +154,7 @@ def _segments(result: Comparison, outcomes: Mapping[tuple[str, str], Outcome]) -
         return []
     by, sentences = result.config["by"], []
     has_page = pl.any_horizontal(pl.col(by) != NO_PAGE)  # whoever has none belongs to no segment
-    lines = result.segments.filter(pl.col("metric") == result.metrics[0], has_page)
+    lines = result.segments.filter(pl.col(Columns.METRIC) == result.metrics[0], has_page)
     texts: dict[Outcome, str] = {
         "better": "significantly better in {}",
         "worse": "significantly worse in {}",
@@ -158,7 +163,7 @@ def _segments(result: Comparison, outcomes: Mapping[tuple[str, str], Outcome]) -
         "untested": "too few users in {}",
     }
     for system, other in list(outcomes)[:_MOST_PAIRS]:
-        names = pl.col("system").is_in([system, other]) & pl.col("baseline").is_in([system, other])
+        names = pl.col(Columns.SYSTEM).is_in([system, other]) & pl.col(Columns.BASELINE).is_in([system, other])
         groups: dict[Outcome, list[str]] = {}
         for row in lines.filter(names).iter_rows(named=True):
             segment = " / ".join(str(row[column]) for column in by)
@@ -193,7 +198,7 @@ def _other_metrics(result: Comparison, outcomes: Mapping[tuple[str, str], Outcom
 
 def _tiles(result: Comparison, outcomes: Mapping[tuple[str, str], Outcome]) -> list[Tile]:
     """The means of the first pair, its difference, and its users."""
-    means = {row["system"]: row["mean"] for row in ranking(result)}
+    means = {row[Columns.SYSTEM]: row[Columns.MEAN] for row in ranking(result)}
     system, other = next(iter(outcomes))
     if math.isnan(means[system] + means[other]):
         return []
@@ -202,10 +207,10 @@ def _tiles(result: Comparison, outcomes: Mapping[tuple[str, str], Outcome]) -> l
     if pair is None or outcomes[system, other] == "untested":
         return tiles
     difference, low, high = oriented_difference(system, pair)
-    verdict = "significant" if pair["significant"] else "not significant"
+    verdict = "significant" if pair[Columns.SIGNIFICANT] else "not significant"
     level = f"{100 * result.config['ci']:g}% interval"
     return [
         *tiles,
         Tile(f"{system} - {other}", f"{difference:+.4f}", f"{level} {low:.4f} to {high:.4f}, {verdict}"),
-        Tile("users", f"{pair['users']:,}", "scored under both"),
+        Tile("users", f"{pair[Columns.USERS]:,}", "scored under both"),
     ]

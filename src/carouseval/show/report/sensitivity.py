@@ -6,6 +6,7 @@ import polars as pl
 
 from carouseval.comparison.crossed_effects import TIE
 from carouseval.comparison.sensitivity import Sensitivity
+from carouseval.evaluation.columns import Columns
 from carouseval.show.report.document import Block, Detail, Document, Figure, Point, Section, Summary, Tile, table_block
 from carouseval.show.report.settings_section import settings_section
 from carouseval.text_tables import TextTable
@@ -35,8 +36,8 @@ def sensitivity_blocks(result: Sensitivity) -> list[Block]:
 def _summary(result: Sensitivity) -> Summary:
     by = result.config["by"]
     overall = result.table.filter(pl.col(name) == "(all)" for name in by) if by else result.table
-    variations = overall.filter(pl.col("varied") != "reference")
-    changed = variations.filter(pl.col("flips") != "").height
+    variations = overall.filter(pl.col(Columns.VARIED) != "reference")
+    changed = variations.filter(pl.col(Columns.FLIPS) != "").height
     means = overall.select(result.systems).row(0)
     if any(map(math.isnan, means)):
         return Summary("Nothing can be concluded: a system has no score", [], tone="care")
@@ -47,7 +48,7 @@ def _summary(result: Sensitivity) -> Summary:
     else:
         headline = f"The order of systems holds in all {variations.height} variations"
     not_tested = "Only the order of means is looked at here; compare tests whether systems differ."
-    leads = variations.filter(pl.col("best") == result.systems[0]).height
+    leads = variations.filter(pl.col(Columns.BEST) == result.systems[0]).height
     tiles = [Tile("variations that change the order", str(changed), f"of {variations.height}")]
     if means[0] - means[1] > TIE:
         tiles.append(Tile(f"{result.systems[0]} leads", str(leads), f"of {variations.height}"))

@@ -14,6 +14,7 @@ from carouseval.comparison.result_tables import (
 )
 from carouseval.comparison.sensitivity import Sensitivity
 from carouseval.comparison.tests import result_test
+from carouseval.evaluation.columns import Columns
 from carouseval.show.terminal.text_blocks import sentences, small_table
 from carouseval.text_tables import TextTable
 
@@ -32,14 +33,14 @@ def comparison(
     frame = result.to_frame()
     intervals = interval_text(frame, config)
     draws = f"; {config['permutations']:,} random draws, seed {config['seed']}"
-    is_random = any(result_test(name).is_random for name in frame["test"].unique())
+    is_random = any(result_test(name).is_random for name in frame[Columns.TEST].unique())
     test = (
         f"Test: {test_text(frame, config)}{draws if is_random else ''}. {intervals[:1].upper()}{intervals[1:]}"
         f"{'. ' * bool(intervals)}Detectable: the smallest true difference that would be found significant with 80% "
         "power. Break-even: if unjudged items shown by the losing system gain this share of the mean gain of relevant "
         "items, the difference is 0."
     )
-    if config["runs"] != "fixed" and result.systems["runs"].n_unique() > 1:
+    if config["runs"] != "fixed" and result.systems[Columns.RUNS].n_unique() > 1:
         test += " Intervals of systems with several runs allow for other runs, those of systems with one run do not."
     notes = [result.caption, test, few_users_note(frame)]
     lines += [Text(), *(sentences(note, width, "dim") for note in notes if note)]
@@ -61,10 +62,10 @@ def _plan_table(plan: Plan) -> Text:
     rows = [
         [
             *(row[name] for name in header[:3]),
-            f"{row['users']:,}",
-            decimals(row["deviation"]),
-            decimals(row["detectable"]) or "none",
-            "none" if row["users_needed"] is None else f"{row['users_needed']:,}",
+            f"{row[Columns.USERS]:,}",
+            decimals(row[Columns.DEVIATION]),
+            decimals(row[Columns.DETECTABLE]) or "none",
+            "none" if row[Columns.USERS_NEEDED] is None else f"{row[Columns.USERS_NEEDED]:,}",
         ]
         for row in plan.table.head(_MOST_PAIRS).iter_rows(named=True)
     ]
@@ -77,11 +78,11 @@ def _sensitivity_table(result: Sensitivity) -> Text:
     rows = [
         [
             *(row[name] for name in by),
-            row["varied"],
-            row["variation"],
+            row[Columns.VARIED],
+            row[Columns.VARIATION],
             *(decimals(row[name]) for name in result.systems),
-            f"{row['tau']:.2f}",
-            row["flips"],
+            f"{row[Columns.TAU]:.2f}",
+            row[Columns.FLIPS],
         ]
         for row in result.table.iter_rows(named=True)
     ]

@@ -6,6 +6,7 @@ from typing import Any
 from rich.text import Text
 
 from carouseval.evaluation.check import Check
+from carouseval.evaluation.columns import Columns
 from carouseval.evaluation.results import Evaluation
 from carouseval.evaluation.settings import Settings
 from carouseval.evaluation.tally import COUNTS
@@ -25,11 +26,11 @@ def evaluation(result: Evaluation, width: int | None = None) -> Text:
     rows = [
         [
             *(row[name] for name in result.by),
-            row["metric"],
-            _score(row["mean"]),
-            f"{_score(row['low'])} - {_score(row['high'])}" if not math.isnan(row["low"]) else "",
-            f"{row['users']:,}",
-            f"{row['pages']:,}",
+            row[Columns.METRIC],
+            _score(row[Columns.MEAN]),
+            f"{_score(row[Columns.LOW])} - {_score(row[Columns.HIGH])}" if not math.isnan(row[Columns.LOW]) else "",
+            f"{row[Columns.USERS]:,}",
+            f"{row[Columns.PAGES]:,}",
         ]
         for row in frame.head(_MOST_SEGMENTS * len(result.mean)).iter_rows(named=True)
     ]

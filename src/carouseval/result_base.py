@@ -47,7 +47,12 @@ class Charted:
         require_extra("show", "a chart")
         from carouseval.show.charts.kinds import result_chart
 
-        return result_chart(self, kind, theme, options)
+        drawn, kind, options = self._drawn(kind, options)
+        return result_chart(drawn, kind, theme, options)
+
+    def _drawn(self, kind: str | None, options: dict[str, Any]) -> tuple["Charted", str | None, dict[str, Any]]:
+        """What is drawn, its kind and options: what must be read or computed for a chart is, before it is drawn."""
+        return self, kind, options
 
 
 class Result(Charted):

@@ -17,15 +17,16 @@ from numpy.typing import NDArray
 
 from carouseval.errors import ParameterError, warn
 from carouseval.evaluation.evaluate import evaluate_inputs
-from carouseval.evaluation.explanation import LOSSES, Explanation
+from carouseval.evaluation.explanation import LOSSES, Explanation, pages_to_show
 from carouseval.evaluation.notices import rows_not_proven
 from carouseval.evaluation.outcomes import SCORE, PageOutcomes
 from carouseval.evaluation.page_lookup import look_up_page
 from carouseval.evaluation.page_view import PageView
+from carouseval.evaluation.page_views import page_views
 from carouseval.evaluation.per_page import page_names
 from carouseval.evaluation.plan import ScoringPlan
 from carouseval.evaluation.reading.inputs import Inputs, JudgedSources
-from carouseval.evaluation.reading.page_batch import PageBatch
+from carouseval.evaluation.reading.page_batch import PageBatch, read_batch
 from carouseval.evaluation.results import Evaluation
 from carouseval.evaluation.scoring.ideal_problems import IdealCells
 from carouseval.evaluation.scoring.loss_steps import loss_steps
@@ -162,13 +163,14 @@ class Losses:
         pages = np.flatnonzero(~np.isnan(self._values[:, 0]))
         losses = dict(zip(LOSSES, self._losses[pages].T, strict=True))
         steps = page_names(self._inputs, pages).with_columns(
+            pl.Series("code", pages),
             pl.Series("dcg", self._values[pages, 0]),
             *(pl.Series(name, values) for name, values in losses.items()),
             pl.Series("ideal", self._values[pages, 3]),
         )
         keys = [key for key in ("user_id", "page_id") if key in steps.columns]
         kept = [name for name in (*keys, *by, "weight", "status") if name in evaluation.per_page.columns]
-        frame = evaluation.per_page.select(*kept, pl.col(self._name).alias("score")).join(steps, on=keys, how="left")
+        frame = evaluation.per_page.select(*kept, pl.col(self._name).alias("score")).join(steps.drop("code"), on=keys, how="left")
         return Explanation(
             metric=self._name,
             per_page=frame,
@@ -181,8 +183,17 @@ class Losses:
             by=by,
             evaluation=evaluation,
             grid=self._inputs.plan.grid_by_segment or self._inputs.plan.grids[0],
+            pages=tuple(self._views(pages_to_show(frame), steps)),
             view=view,
         )
+
+    def _views(self, chosen: pl.DataFrame, steps: pl.DataFrame) -> list[PageView]:
+        """The chosen pages beside their ideals."""
+        inputs, keys = self._inputs, [key for key in ("user_id", "page_id") if key in steps.columns]
+        codes = chosen.select(keys).join(steps, on=keys, how="left", maintain_order="left")["code"].to_numpy()
+        pages = read_batch(inputs.layouts.lines_of(codes), inputs.layouts, inputs.judged, inputs.plan)
+        pages = pages.take(np.argsort(pages.pages)[np.searchsorted(np.sort(pages.pages), codes)])
+        return page_views(inputs, self._name, pages, self._values[codes], self._ideals.uncounted())
 
 
 def _places(segment: dict[str, pl.Series], page: NDArray[np.int64], row: NDArray[np.int64]) -> pl.DataFrame:

@@ -4,18 +4,20 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from numbers import Integral
 from typing import Any, SupportsIndex
 
 import polars as pl
 
-from carouseval.errors import ParameterError
+from carouseval.errors import DataError, ParameterError
 from carouseval.evaluation.outcomes import MISSING, page_shares
-from carouseval.evaluation.page_view import PageView
+from carouseval.evaluation.page_view import PageView, ids_text
 from carouseval.evaluation.results import NO_PAGE, Evaluation
 from carouseval.metrics.grid import Grid
-from carouseval.result_base import Reported, plain
+from carouseval.result_base import Charted, Reported, plain
 
 LOSSES = ("item_order", "row_order", "choice")
+PAGES_SHOWN = 3  # of the worst, beside their ideals
 _REMEDIES = {
     "item_order": "reordering items inside their carousels",
     "row_order": "reordering the carousels",
@@ -50,9 +52,12 @@ class Explanation(Reported):
         The scores that are explained, with counts, intervals and settings.
     grid : Grid or dict of str to Grid
         The screen; or that of each segment, where the setting ``grid`` names several.
+    pages : tuple of PageView
+        The pages that charts and reports show beside their ideals: the three with the lowest scores among those that
+        show a relevant item or, if none does, among all.
     view : callable or None
-        Looks up the page of (user_id, page_id) for :meth:`page`. It keeps the tables given to ``explain`` in memory;
-        copies by pickle leave it behind.
+        Looks up any other page of (user_id, page_id) for :meth:`page`. It keeps the tables given to ``explain`` in
+        memory, but reads files again; copies by pickle leave it behind.
 
     Examples
     --------
@@ -72,6 +77,7 @@ class Explanation(Reported):
     by: tuple[str, ...]
     evaluation: Evaluation
     grid: Grid | dict[str, Grid]
+    pages: tuple[PageView, ...] = field(repr=False)
     view: Callable[[SupportsIndex | str, SupportsIndex | str | None], PageView] | None = field(repr=False)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -103,10 +109,7 @@ class Explanation(Reported):
     @property
     def worst(self) -> pl.DataFrame:
         """The lines of ``per_page`` by score, lowest first; ties by the 2DCG that is lost."""
-        lost = (pl.col("ideal") - pl.col("dcg")).alias("lost")
-        has_weight = pl.col("weight") > 0 if "weight" in self.per_page.columns else pl.lit(True)
-        scored = self.per_page.filter((pl.col("ideal") > 0) & has_weight).with_columns(lost)
-        return scored.sort("score", "lost", "user_id", descending=[False, True, False])
+        return _worst(self.per_page)
 
     @cached_property
     def summary(self) -> str:
@@ -146,6 +149,9 @@ class Explanation(Reported):
     def page(self, user_id: SupportsIndex | str | None = None, page_id: SupportsIndex | str | None = None) -> PageView:
         """Return one page beside its ideal.
 
+        Those in :attr:`pages` are at hand; another is read again from the tables given to ``explain``, and its ideal
+        solved.
+
         Parameters
         ----------
         user_id : int or str, optional
@@ -158,24 +164,44 @@ class Explanation(Reported):
         PageView
             The cells of the page and of its ideal; its ``reason`` says why it was chosen, where that was left open.
         """
-        if self.view is None:
-            raise ParameterError("an unpickled explanation has no tables to read pages from; call explain again.")
         if user_id is not None:
-            return self.view(user_id, page_id)
+            return self._held(user_id, page_id) or self._look_up(user_id, page_id)
         if page_id is not None:
             raise ParameterError("page_id needs user_id: pages of different users may have the same id.")
-        worst = self.worst
-        if worst.is_empty():
+        if not self.pages:
             raise ParameterError("no page was scored, so there is none to show.")
-        relevant = worst.filter(pl.col("dcg") > 0)  # a page that shows something relevant is more instructive
+        first = self.pages[0]
         choice = (
-            "no page shows a relevant item, and this one loses most"
-            if relevant.is_empty()
-            else "the lowest score among pages that show a relevant item"
+            "the lowest score among pages that show a relevant item"
+            if first.values["dcg"] > 0
+            else "no page shows a relevant item, and this one loses most"
         )
-        first = (worst if relevant.is_empty() else relevant).row(0, named=True)
-        view = self.view(first["user_id"], first.get("page_id"))
-        return replace(view, reason=f"Shown because no user_id was given: {choice}.")
+        return replace(first, reason=f"Shown because no user_id was given: {choice}.")
+
+    def _held(self, user_id: object, page_id: object) -> PageView | None:
+        """The page of these ids, if it is one of :attr:`pages`."""
+        for view in self.pages:
+            if _is_id(user_id, view.user_id) and (view.page_id is page_id is None or _is_id(page_id, view.page_id)):
+                return view
+        return None
+
+    def _look_up(self, user_id: SupportsIndex | str, page_id: SupportsIndex | str | None) -> PageView:
+        """Any page, read again."""
+        if self.view is None:
+            raise ParameterError(
+                "an unpickled explanation has no tables to read pages from, only those in pages; call explain again."
+            )
+        try:
+            return self.view(user_id, page_id)
+        except DataError as error:
+            about = f"The page of {ids_text(user_id, page_id)} is not one that the explanation holds, so it is read again."
+            raise DataError(f"{error} {about}") from None
+
+    def _drawn(self, kind: str | None, options: dict[str, Any]) -> tuple[Charted, str | None, dict[str, Any]]:
+        """A page that is named, which may have to be read again, in place of the explanation."""
+        if kind == "page" and "user_id" in options and options.keys() <= {"user_id", "page_id"}:
+            return self.page(**options), None, {}
+        return super()._drawn(kind, options)
 
     def to_frame(self) -> pl.DataFrame:
         """Return the shares as a table.
@@ -216,6 +242,26 @@ class Explanation(Reported):
         shares = ", ".join(f"{name.replace('_', ' ')} {_points(share)}" for name, share in self.shares.items())
         pages = f"{self.per_page.height:,} page{'s' * (self.per_page.height != 1)}"
         return f"Explanation({self.metric}, points out of 100: {shares}; {pages})"
+
+
+def pages_to_show(per_page: pl.DataFrame) -> pl.DataFrame:
+    """The lines of the worst pages that are shown: those that show something relevant are more instructive."""
+    worst = _worst(per_page)
+    relevant = worst.filter(pl.col("dcg") > 0)
+    return (worst if relevant.is_empty() else relevant).head(PAGES_SHOWN)
+
+
+def _worst(per_page: pl.DataFrame) -> pl.DataFrame:
+    lost = (pl.col("ideal") - pl.col("dcg")).alias("lost")
+    has_weight = pl.col("weight") > 0 if "weight" in per_page.columns else pl.lit(True)
+    scored = per_page.filter((pl.col("ideal") > 0) & has_weight).with_columns(lost)
+    return scored.sort("score", "lost", "user_id", descending=[False, True, False])
+
+
+def _is_id(value: object, own: object) -> bool:
+    """Whether a value is this id: True is not 1, and neither is 1.0."""
+    kind = str if isinstance(own, str) else Integral
+    return isinstance(value, kind) and not isinstance(value, bool) and value == own
 
 
 def _shares(pages: pl.DataFrame) -> dict[str, float]:

@@ -1,23 +1,19 @@
 """Looks up one page of a table, and solves its ideal."""
 
+from dataclasses import replace
 from numbers import Integral
-from pathlib import Path
 from typing import Any
 
-import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from carouseval.errors import ParameterError
 from carouseval.evaluation.defects.defect_lines import refuse_defects
 from carouseval.evaluation.page_view import PageView
-from carouseval.evaluation.reading.inputs import Inputs, JudgedSources
-from carouseval.evaluation.reading.page_batch import PageBatch, page_batches
-from carouseval.evaluation.schema import PICTURES
-from carouseval.evaluation.scoring import ideal_problems
+from carouseval.evaluation.page_views import page_views
+from carouseval.evaluation.reading.inputs import JudgedSources
+from carouseval.evaluation.reading.page_batch import page_batches
 from carouseval.evaluation.scoring.loss_steps import loss_steps
 from carouseval.evaluation.scoring.page_ideals import PageIdeals
-from carouseval.metrics.grid import Array
 from carouseval.tables import RECORD, Table, TableLike
 
 
@@ -33,8 +29,7 @@ def look_up_page(
 
     It is judged by the same data and ideals as before: what belongs to which category may come from all pages.
     """
-    tables = sources.tables(layouts)
-    table = tables["layouts"]
+    table = sources.tables(layouts)["layouts"]
     keep = {"user_id": user_id} | ({} if page_id is None else {"page_id": page_id})
     lines = _lines(table, keep)
     if lines.is_empty():
@@ -51,24 +46,10 @@ def look_up_page(
     with sources.open(lines, judged=ideals.judged, canonical=True) as inputs:
         (page,) = page_batches(inputs.layouts, inputs.judged, inputs.plan)
         refuse_defects(page, inputs)
-        grid = int(page.grid[0])
-        weights = inputs.plan.weights(metric, grid)
-        steps = loss_steps(metric, grid, page, ideals.for_layouts(ideals.judged, None))
-        shown = _shown_cells(lines, inputs, metric, page, steps.hit_weights, weights)
-        ideal = _ideal_cells(steps.ideal, inputs, weights)
-        if "items" in tables and any(name in tables["items"] for name in PICTURES):
-            pictures = _pictures(tables["items"], pl.concat([shown["item_id"], ideal["item_id"]]))
-            shown, ideal = (_with_pictures(cells, pictures) for cells in (shown, ideal))
-        return PageView(
-            user_id=user_id,
-            page_id=page_id,
-            grid=inputs.plan.grids[grid],
-            weights=weights,
-            values=dict(zip(("dcg", "item_order", "row_order", "ideal"), steps.values[0].tolist(), strict=True)),
-            shown=shown,
-            ideal=ideal,
-            reason=reason,
-        )
+        ideals = ideals.for_layouts(ideals.judged, None)
+        values = loss_steps(metric, int(page.grid[0]), page, ideals).values
+        (view,) = page_views(inputs, metric, page, values, ideals)
+    return replace(view, reason=reason)
 
 
 def _lines(table: Table, keep: dict[str, Any]) -> pl.DataFrame:
@@ -81,59 +62,3 @@ def _lines(table: Table, keep: dict[str, Any]) -> pl.DataFrame:
     chosen = [pl.col(column) == value for column, value in keep.items()]
     (lines,) = table.query(lambda frame: frame.filter(*chosen).drop(RECORD))
     return lines
-
-
-def _pictures(items: Table, item_ids: pl.Series) -> pl.DataFrame:
-    """The first title and poster of each of these items that has any; posters are relative to the file of items."""
-    columns = [name for name in PICTURES if name in items]
-    wanted = pl.col("item_id").is_in(item_ids.unique().implode())
-    first = [pl.col(name).sort_by(RECORD).drop_nulls().first() for name in columns]
-    (pictures,) = items.query(lambda frame: frame.filter(wanted).group_by("item_id").agg(first))
-    if "poster" in columns and items.files:
-        folder = Path(items.files[0].path).parent
-        paths = [name if name is None or "://" in name else str(folder / name) for name in pictures["poster"]]
-        pictures = pictures.with_columns(pl.Series("poster", paths, pl.String))
-    return pictures
-
-
-def _with_pictures(cells: pl.DataFrame, pictures: pl.DataFrame) -> pl.DataFrame:
-    joined = cells.join(pictures, on="item_id", how="left", maintain_order="left")
-    first = ["row", "col", *pictures.columns]
-    return joined.select(*first, pl.exclude(first))
-
-
-def _shown_cells(
-    lines: pl.DataFrame, inputs: Inputs, metric: str, page: PageBatch, hit_weights: Array, weights: Array
-) -> pl.DataFrame:
-    (row, col), judgment = page.hit_cells(), page.hit_judgment
-    hits = pl.DataFrame(
-        {
-            "row": row + 1,
-            "col": col + 1,
-            "relevance": inputs.judged.judgments.relevance[judgment],
-            "gain": inputs.judged.gains[metric][judgment],
-            "counts": hit_weights > 0,
-        }
-    )
-    kept = [name for name in ("row", "col", "item_id", "category") if name in lines.columns]
-    joined = lines.select(kept).join(hits, on=["row", "col"], how="left").sort("row", "col")
-    weight = pl.Series("weight", weights[joined["row"].to_numpy() - 1, joined["col"].to_numpy() - 1])
-    return joined.with_columns(weight, pl.col("gain").fill_null(0.0), pl.col("counts").fill_null(False))
-
-
-def _ideal_cells(cells: ideal_problems.IdealCells, inputs: Inputs, weights: Array) -> pl.DataFrame:
-    codebook = inputs.codebook
-    categories = codebook.categories.values()
-    unknown: NDArray[np.bool_] = cells.category >= len(categories)
-    label = pl.Series(cells.category).set(pl.Series(unknown), None)
-    nothing = pl.Series([None] * len(label), dtype=pl.String)
-    return pl.DataFrame(
-        {
-            "row": cells.row + 1,
-            "col": cells.col + 1,
-            "item_id": codebook.items.values().gather(inputs.judged.judgments.item[cells.judgment]),
-            "category": categories.gather(label) if len(categories) else nothing,
-            "gain": cells.gain,
-            "weight": weights[cells.row, cells.col],
-        }
-    ).sort("row", "col")

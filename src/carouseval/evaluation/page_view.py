@@ -64,7 +64,7 @@ class PageView(Charted):
     @property
     def ids(self) -> str:
         """The page's ids as text: ``user_id=1 page_id='home'``."""
-        return f"user_id={self.user_id!r}" + ("" if self.page_id is None else f" page_id={self.page_id!r}")
+        return ids_text(self.user_id, self.page_id)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the page and its ideal as plain values.
@@ -102,6 +102,11 @@ class PageView(Charted):
     def _repr_html_(self) -> str:
         heading = html.escape(f"{self.ids}: {self.score_text}. {self.reason}".strip())
         return f"<p>{heading}</p><p><b>Page</b></p>{_table(self.shown)}<p><b>Ideal</b></p>{_table(self.ideal)}"
+
+
+def ids_text(user_id: object, page_id: object) -> str:
+    """The ids of a page as text."""
+    return f"user_id={user_id!r}" + ("" if page_id is None else f" page_id={page_id!r}")
 
 
 def _drawn(cells: pl.DataFrame) -> dict[int, str]:

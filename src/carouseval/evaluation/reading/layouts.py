@@ -21,7 +21,7 @@ from carouseval.evaluation.plan import ScoringPlan
 from carouseval.evaluation.reading.attributes import Attribute
 from carouseval.evaluation.reading.ids import NONE, Codebook, Codes, PageIds, PairIds
 from carouseval.evaluation.reading.judgments import Judgments
-from carouseval.evaluation.reading.packed_lines import BYTES, FileLines, Lines, MemoryLines
+from carouseval.evaluation.reading.packed_lines import BYTES, FileLines, Lines, MemoryLines, part_of
 from carouseval.metrics.grid import Array
 from carouseval.progress import Progress
 from carouseval.tables import Table
@@ -50,8 +50,17 @@ class Layouts:
 
     def lines_by_part(self) -> Iterator[Lines]:
         """All lines, part by part."""
-        for part in self.parts:
-            yield np.frombuffer(part.read_bytes(), np.uint32).reshape(-1, 4) if isinstance(part, Path) else part
+        yield from map(_lines_of_part, self.parts)
+
+    def lines_of(self, pages: NDArray[np.int64]) -> Lines:
+        """The lines of some pages; files without any are not read."""
+        codes = pages.astype(np.uint32)
+        parts = [_lines_of_part(self.parts[part]) for part in np.unique(part_of(codes, len(self.parts)))]
+        return np.concatenate([np.empty((0, 4), np.uint32), *(lines[np.isin(lines[:, 0], codes)] for lines in parts)])
+
+
+def _lines_of_part(part: Lines | Path) -> Lines:
+    return np.frombuffer(part.read_bytes(), np.uint32).reshape(-1, 4) if isinstance(part, Path) else part
 
 
 @contextlib.contextmanager

@@ -67,7 +67,7 @@ class FileLines:
         """Store some lines; one file is open at a time."""
         for begin in range(0, len(lines), _STEP):
             some = lines[begin : begin + _STEP]
-            part = some[:, 0] % self._parts
+            part = part_of(some[:, 0], self._parts)
             for at, path in enumerate(self._paths):
                 with _spill_errors(), path.open("ab") as file:
                     file.write(some[part == at].data)  # not tofile, which turns an interrupt into a TypeError
@@ -75,6 +75,11 @@ class FileLines:
     def finish(self) -> list[Lines | Path]:
         """All lines, a file for each part."""
         return list(self._paths)
+
+
+def part_of(pages: NDArray[np.uint32], parts: int) -> NDArray[np.uint32]:
+    """Which of several files has the lines of each page."""
+    return pages % np.uint32(parts)
 
 
 def _spill_errors() -> AbstractContextManager[None]:

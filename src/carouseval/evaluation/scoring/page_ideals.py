@@ -96,6 +96,12 @@ class PageIdeals:
         ideals._of_judgment_sets, ideals._fillings = self._of_judgment_sets, (self._fillings[0], Fillings())
         return ideals
 
+    def uncounted(self) -> "PageIdeals":
+        """The same ideals; those that it solves anew, of pages scored before the last ones, are not counted again."""
+        ideals = self.for_layouts(self.judged, None)
+        ideals._of_last_pages = dict(self._of_last_pages)
+        return ideals
+
     def forget_pages(self) -> None:
         """Forget the ideals that single pages have: those of another table have the same codes."""
         self._of_last_pages.clear()

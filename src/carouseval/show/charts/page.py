@@ -37,7 +37,7 @@ _STAR = "M0,-1L.235,-.324L.951,-.309L.38,.124L.588,.809L0,.4L-.588,.809L-.38,.12
 def page_of(
     result: Explanation, user_id: SupportsIndex | str | None = None, page_id: SupportsIndex | str | None = None
 ) -> Chart:
-    """One page of an explanation beside its ideal."""
+    """A page that an explanation holds beside its ideal; one that is named, ``chart`` has looked up before."""
     return page_picture(result.page(user_id, page_id))
 
 

@@ -66,16 +66,12 @@ def page_blocks(result: Explanation, pages: int, posters: bool) -> list[Block]:
     blocks: list[Block] = [
         table_block(_worst(result, worst.head(_WORST)), "The pages with the lowest scores, in points of 100.")
     ]
-    if result.view is None:
-        return [*blocks, Paragraph("The tables are not at hand, so no page is drawn; call explain again.")]
     if not pages:
         return [*blocks, Paragraph(f"No page is drawn, {_LEFT_OUT}; explanation.page() shows one.")]
-    relevant = worst.filter(pl.col("dcg") > 0)  # pages that show something relevant are more instructive
-    drawn = (worst if relevant.is_empty() else relevant).head(pages)
-    which = "pages" if relevant.is_empty() else "pages that show a relevant item"
-    what = "The one with the lowest score" if drawn.height == 1 else f"The {drawn.height} with the lowest scores"
+    views = list(result.pages[:pages])
+    which = "pages that show a relevant item" if views[0].values["dcg"] > 0 else "pages"
+    what = "The one with the lowest score" if len(views) == 1 else f"The {len(views)} with the lowest scores"
     blocks.append(Paragraph(f"{what} among {which}, beside what an ideal page would show:"))
-    views = [result.page(row["user_id"], row.get("page_id")) for row in drawn.iter_rows(named=True)]
     if not posters and any("poster" in view.shown.columns for view in views):
         blocks.append(Paragraph(f"Posters are left out, {_LEFT_OUT}."))
         views = [_without_posters(view) for view in views]

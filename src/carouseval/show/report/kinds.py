@@ -10,7 +10,7 @@ from carouseval.atomic_files import REPORTS, check_outputs, write_atomically
 from carouseval.comparison.comparison import Comparison
 from carouseval.comparison.sensitivity import Sensitivity
 from carouseval.errors import ParameterError
-from carouseval.evaluation.explanation import Explanation
+from carouseval.evaluation.explanation import PAGES_SHOWN, Explanation
 from carouseval.evaluation.results import Evaluation
 from carouseval.metrics.validation import did_you_mean
 from carouseval.show.report.comparison import comparison_document
@@ -25,7 +25,12 @@ from carouseval.study.reproduce import Reproduction
 
 MOST_BYTES = 3_000_000
 # what is drawn, from most to least, until the report is small enough
-DETAILS = (Detail(3, True, True), Detail(3, False, True), Detail(1, False, True), Detail(0, False, False))
+DETAILS = (
+    Detail(PAGES_SHOWN, True, True),
+    Detail(PAGES_SHOWN, False, True),
+    Detail(1, False, True),
+    Detail(0, False, False),
+)
 _NO_CHARTS = "Charts are left out, so that the file stays small enough to be mailed; their descriptions replace them."
 DOCUMENTS: dict[type, Callable[..., Document]] = {
     Evaluation: evaluation_document,

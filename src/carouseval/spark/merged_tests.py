@@ -18,15 +18,12 @@ from carouseval.comparison.user_scores import UserScores
 from carouseval.evaluation.plan import ScoringPlan
 from carouseval.evaluation.results import Evaluation
 from carouseval.spark.executor import map_partitions
+from carouseval.spark.kept_pages import RUN, KeptPages, read_of
 from carouseval.spark.reports import ONLY_REPORT, REPORT, Report, report_of
-from carouseval.spark.spark_tables import local_frame
 from carouseval.spark.user_lines import column_in_query
 
 if TYPE_CHECKING:
     import pyarrow as pa
-    from pyspark.sql import DataFrame
-
-RUN = "__run__"
 
 
 @dataclass(frozen=True)
@@ -53,7 +50,7 @@ class _DrawnSums:
 
 
 def merged_p_values(
-    scored: DataFrame,
+    kept: KeptPages,
     merged: ComparisonPart,
     tests: PairTests,
     runs: Sequence[Run],
@@ -68,18 +65,20 @@ def merged_p_values(
         return p
     by = plan.settings.by_columns
     if collect:
-        scores = _scores(local_frame(scored.where(f"{REPORT} IS NULL")), tests, runs, by)
+        scores = _scores(kept.collect(), tests, runs, by)
         outcomes = [*tests.pairs(scores[()]), *(tests.segments(scores[by]) if by else [])]
         found = {(one.segment, one.metric, one.baseline, one.system): one.p for one in outcomes}
         return p | {key: found[key] for key in drawn}
     draws = {key: _draw(merged.pairs[key], tests) for key in drawn}
-    keys = [key for key in ("user_id", "page_id", "weight") if key in scored.columns]
-    columns = {f"c{at}": name for at, name in enumerate([RUN, *keys, *by, *tests.metrics])}  # names may hold dots
-    pages = scored.where(f"{REPORT} IS NULL").selectExpr(
-        *(f"{column_in_query(name)} AS {ours}" for ours, name in columns.items())
-    )
+    keys = [key for key in ("user_id", "page_id", "weight") if key in kept.scored.columns]
+    columns = {
+        f"c{at}": name for at, name in enumerate([RUN, REPORT, *keys, *by, *tests.metrics])
+    }  # names may hold dots
+    pages = kept.scored.selectExpr(*(f"{column_in_query(name)} AS {ours}" for ours, name in columns.items()))
     work = partial(draw_partition, columns=columns, tests=tests, runs=runs, by=by, draws=draws)
-    sums: _DrawnSums = report_of(map_partitions(pages, work, ONLY_REPORT)).sums
+    report = report_of(map_partitions(pages, work, ONLY_REPORT))
+    kept.require_same(report.read)
+    sums: _DrawnSums = report.sums
     return p | {key: float(one.p_values()[0]) for key, one in sums.by_pair.items()}
 
 
@@ -111,7 +110,9 @@ def draw_partition(
     held = list(batches)
     if not held:
         return
-    scores = _scores(pl.DataFrame(pa.Table.from_batches(held)).rename(dict(columns)), tests, runs, by)
+    table = pl.DataFrame(pa.Table.from_batches(held)).rename(dict(columns))
+    yield from Report(read=read_of(table[REPORT])).lines()
+    scores = _scores(table.filter(pl.col(REPORT).is_null()), tests, runs, by)
     parts = {(): scores[()]} | (scores[by].segments() if by else {})
     sums = {
         key: _sums(pair, draws[key], tests)

@@ -16,7 +16,7 @@ from carouseval.errors import ParameterError
 from carouseval.evaluation.parts import Segment, SegmentSums
 from carouseval.evaluation.results import Evaluation, MetricMean, SegmentMeans, weight_of
 from carouseval.result_base import Reported
-from carouseval.spark.spark_tables import local_frame
+from carouseval.spark.kept_pages import KeptPages
 from carouseval.spark.user_lines import column_in_query
 
 _COLLECT = "If they fit this machine, use collect()"
@@ -102,6 +102,8 @@ class SparkEvaluation(_InSpark, Evaluation):
         The sums over users by segment and metric, from which means and intervals come.
     cached : pyspark.sql.DataFrame, optional
         What Spark keeps of the scores.
+    kept : KeptPages, optional
+        The pages with what they were made of, from which :meth:`collect` takes them.
 
     Examples
     --------
@@ -115,6 +117,7 @@ class SparkEvaluation(_InSpark, Evaluation):
     per_page: DataFrame  # type: ignore[assignment]
     sums: Mapping[Segment, SegmentSums] = field(default_factory=dict)
     cached: DataFrame | None = None
+    kept: KeptPages | None = None
 
     @cached_property
     def _means(self) -> Mapping[Segment, SegmentMeans]:
@@ -149,7 +152,8 @@ class SparkEvaluation(_InSpark, Evaluation):
         Evaluation
             The same as :func:`carouseval.evaluate` gives, with ``per_page`` as a Polars frame.
         """
-        table = local_frame(self.per_page)
+        assert self.kept is not None
+        table = self.kept.collect()
         keys = [key for key in ("user_id", "page_id") if key in table.columns]
         pages = _without_unused(table.sort(keys, nulls_last=True), self.metrics)
         return Evaluation(self.metrics, pages, self.counts, self.config, self.by, self.figures, self.page_match)

@@ -170,7 +170,9 @@ class Losses:
         )
         keys = [key for key in ("user_id", "page_id") if key in steps.columns]
         kept = [name for name in (*keys, *by, "weight", "status") if name in evaluation.per_page.columns]
-        frame = evaluation.per_page.select(*kept, pl.col(self._name).alias("score")).join(steps.drop("code"), on=keys, how="left")
+        frame = evaluation.per_page.select(*kept, pl.col(self._name).alias("score")).join(
+            steps.drop("code"), on=keys, how="left"
+        )
         return Explanation(
             metric=self._name,
             per_page=frame,

@@ -89,7 +89,9 @@ def _with_pictures(views: list[PageView], items: Table | None) -> list[PageView]
     columns = [name for name in PICTURES if items is not None and name in items]
     if items is None or not columns or not views:
         return views
-    pictures = _pictures(items, columns, pl.concat([table["item_id"] for view in views for table in (view.shown, view.ideal)]))
+    pictures = _pictures(
+        items, columns, pl.concat([table["item_id"] for view in views for table in (view.shown, view.ideal)])
+    )
     first = ["row", "col", "item_id", *columns]
 
     def joined(cells: pl.DataFrame) -> pl.DataFrame:

@@ -32,9 +32,11 @@ from carouseval.evaluation.scoring.page_ideals import PageIdeals
 from carouseval.spark.evaluate import evaluation_of
 from carouseval.spark.executor import Job, each_part, map_partitions, spark_types
 from carouseval.spark.failures import refuse_failures
-from carouseval.spark.merged_tests import RUN, merged_p_values
+from carouseval.spark.kept_pages import RUN, KeptPages
+from carouseval.spark.merged_tests import merged_p_values
 from carouseval.spark.other_users import other_users
-from carouseval.spark.reports import REPORT, report_of
+from carouseval.spark.read_lines import Reads
+from carouseval.spark.reports import report_of
 from carouseval.spark.results import SparkComparison, SparkEvaluation
 from carouseval.spark.spark_tables import SparkTables, cached
 from carouseval.spark.user_lines import stream
@@ -99,13 +101,13 @@ def compare(
     tables = SparkTables.of(frames, judgments, items, options, keys)
     lines, columns = stream(tables.streamed)
     at_once = tables.lines_at_once(lines_at_once)
-    others = other_users(tables, at_once)
+    others, read = other_users(tables, at_once)
     schema_ = {RUN: pl.Int32()} | tables.page_types()
     job = Job(tables.executor_plan, columns, tables.items, others, schema_, at_once)
     work = partial(compare_partition, job=job, runs=keys, tests=tests)
     scored = cached(map_partitions(lines, work, spark_types(job)))
     try:
-        return _Composer(tables, tests, scored, list(keys.values())).comparison(others)
+        return _Composer(tables, tests, scored, list(keys.values())).comparison(others, read)
     except BaseException:
         scored.unpersist()
         raise
@@ -142,18 +144,19 @@ class _Composer:
     scored: DataFrame
     runs: Sequence[Run]
 
-    def comparison(self, others: Any) -> SparkComparison:
-        report = report_of(self.scored)
-        merged: ComparisonPart | None = report.sums
+    def comparison(self, others: Any, before: Reads) -> SparkComparison:
         tables, tests, plan = self.tables, self.tests, self.tables.plan
+        report = report_of(self.scored)
+        kept = KeptPages(self.scored, tables.require_same(before, report.read), tables.runs)
+        merged: ComparisonPart | None = report.sums
         if others.shown is None and merged is not None:
             others = replace(others, shown=merged.runs[self.runs[0]].shown)
         with tables.open_sketches(others) as inputs:
             refuse_failures(report.failures, tables, inputs)
-            evaluations = self._evaluations(merged, inputs)
+            evaluations = self._evaluations(merged, inputs, kept)
         assert merged is not None
         self._check_runs(merged)
-        p = merged_p_values(self.scored, merged, tests, self.runs, plan)
+        p = merged_p_values(kept, merged, tests, self.runs, plan)
         outcomes = [self._outcome(key, merged, p[key]) for key in self._keys(merged)]
         pairs = without_unmatched(tests.table([one for one in outcomes if not one.segment]), evaluations)
         by, segments = list(plan.settings.by_columns), pl.DataFrame()
@@ -174,10 +177,10 @@ class _Composer:
             cached=self.scored,
         )
 
-    def _evaluations(self, merged: ComparisonPart | None, inputs: Any) -> dict[str, list[SparkEvaluation]]:
+    def _evaluations(
+        self, merged: ComparisonPart | None, inputs: Any, kept: KeptPages
+    ) -> dict[str, list[SparkEvaluation]]:
         """The evaluation of every run; what needs attention is warned of, with the systems that it is about."""
-        from pyspark.sql import functions as F  # noqa: N812
-
         evaluations: dict[str, list[SparkEvaluation]] = {name: [] for name in self.tests.run_counts}
         notices: dict[str, list[str]] = {}
         for at, run in enumerate(self.runs):
@@ -191,8 +194,7 @@ class _Composer:
             notify_of(inputs, merged.runs[run].tally, found.append)
             for notice in found:
                 notices.setdefault(notice, []).append(run[0])
-            pages = self.scored.where(F.col(REPORT).isNull() & (F.col(RUN) == at)).drop(REPORT, RUN)
-            evaluations[run[0]].append(evaluation_of(inputs, merged.runs[run], pages))
+            evaluations[run[0]].append(evaluation_of(inputs, merged.runs[run], replace(kept, run=at)))
         assert merged is not None
         warn_of(notices, len(evaluations))
         ideals, last = PageIdeals(inputs.judged, inputs.plan, inputs.shown), merged.runs[self.runs[-1]]

@@ -19,8 +19,10 @@ from carouseval.evaluation.scoring.page_ideals import PageIdeals
 from carouseval.evaluation.settings import Settings, SettingsDict, takes_settings
 from carouseval.spark.executor import Job, map_partitions, score_partition, spark_types
 from carouseval.spark.failures import refuse_failures
+from carouseval.spark.kept_pages import KeptPages
 from carouseval.spark.other_users import other_users
-from carouseval.spark.reports import REPORT, report_of
+from carouseval.spark.read_lines import Reads
+from carouseval.spark.reports import report_of
 from carouseval.spark.results import SparkEvaluation
 from carouseval.spark.spark_tables import SparkTables, cached
 from carouseval.spark.user_lines import stream
@@ -72,21 +74,20 @@ def evaluate(
     tables = SparkTables.of({"layouts": layouts}, judgments, items, options)
     lines, columns = stream(tables.streamed)
     at_once = tables.lines_at_once(lines_at_once)
-    others = other_users(tables, at_once)
+    others, read = other_users(tables, at_once)
     job = Job(tables.executor_plan, columns, tables.items, others, tables.page_types(), at_once)
     scored = cached(map_partitions(lines, partial(score_partition, job=job), spark_types(job)))
     try:
-        return _result(tables, scored, others)
+        return _result(tables, scored, others, read)
     except BaseException:
         scored.unpersist()
         raise
 
 
-def _result(tables: SparkTables, scored: DataFrame, others: OtherUsers) -> SparkEvaluation:
-    """Put the result together from the reports of all partitions."""
-    from pyspark.sql import functions as F  # noqa: N812
-
+def _result(tables: SparkTables, scored: DataFrame, others: OtherUsers, before: Reads) -> SparkEvaluation:
+    """Put the result together from the reports of all partitions; ``before`` tells what was read first."""
     report = report_of(scored)
+    read = tables.require_same(before, report.read)
     merged: PartSums | None = report.sums
     if others.shown is None and merged is not None:
         others = replace(others, shown=merged.shown)
@@ -102,11 +103,10 @@ def _result(tables: SparkTables, scored: DataFrame, others: OtherUsers) -> Spark
         names = merged.fillings["category"]
         ideals.add_fillings(merged.fillings, inputs.codebook.categories.add(names), merged.ideals)
         overfull(ideals, inputs, warn)
-        pages = scored.where(F.col(REPORT).isNull()).drop(REPORT)
-        return replace(evaluation_of(inputs, merged, pages), cached=scored)
+        return replace(evaluation_of(inputs, merged, KeptPages(scored, read, tables.runs)), cached=scored)
 
 
-def evaluation_of(inputs: Inputs, sums: PartSums, pages: DataFrame) -> SparkEvaluation:
+def evaluation_of(inputs: Inputs, sums: PartSums, pages: KeptPages) -> SparkEvaluation:
     """The evaluation of all users, from their sums; ``inputs`` has what is known of tables."""
     plan, members = inputs.plan, inputs.judged.membership
     figures = {}
@@ -121,7 +121,8 @@ def evaluation_of(inputs: Inputs, sums: PartSums, pages: DataFrame) -> SparkEval
     order = sorted(sums.segments, key=lambda key: (key != ALL, str(key)))
     return SparkEvaluation(
         metrics=tuple(plan.metrics),
-        per_page=pages,
+        per_page=pages.frame,
+        kept=pages,
         counts=sums.tally.all_counts(),
         config=config_of(inputs),
         by=plan.settings.by_columns,

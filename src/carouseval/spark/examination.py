@@ -100,9 +100,9 @@ def examination_counts(
 def _count_partition(batches: Iterator[pa.RecordBatch], job: _Job) -> Iterator[pa.RecordBatch]:
     """The counts of a partition, or what is wrong with its lines: errors about data are not tried again."""
     report = Report()
-    for part in job.columns.parts(batches, job.lines_at_once):
+    for tables, _ in job.columns.parts(batches, job.lines_at_once):  # they are read once
         try:
-            fixations = replace(open_fixations(part[_TABLE], job.grid), part=True)
+            fixations = replace(open_fixations(tables[_TABLE], job.grid), part=True)
             report += Report(screen_counts(fixations, job.grid, by_participant=job.by_participant))
         except DataError as error:
             report += Report.of_error(error)

@@ -103,7 +103,8 @@ def each_part(
 ) -> Iterator[pa.RecordBatch]:
     """The tables of all parts, and one report; errors about data are reported, so that no task is tried again."""
     report = Report()
-    for tables in job.columns.parts(batches, job.lines_at_once):
+    for tables, read in job.columns.parts(batches, job.lines_at_once):
+        report += Report(read=read)
         try:
             frames, sums = work(tables)
         except DataError as error:  # the other parts are still looked at, so that all such lines are counted

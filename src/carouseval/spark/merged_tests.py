@@ -17,15 +17,12 @@ from carouseval.evaluation.columns import Columns
 from carouseval.evaluation.plan import ScoringPlan
 from carouseval.evaluation.results import Evaluation
 from carouseval.spark.executor import map_partitions
+from carouseval.spark.kept_pages import RUN, KeptPages, read_of
 from carouseval.spark.reports import ONLY_REPORT, REPORT, Report, report_of
-from carouseval.spark.spark_tables import local_frame
 from carouseval.spark.user_lines import column_in_query
 
 if TYPE_CHECKING:
     import pyarrow as pa
-    from pyspark.sql import DataFrame
-
-RUN = "__run__"
 
 
 @dataclass(frozen=True)
@@ -62,7 +59,7 @@ class _TestSums:
 
 
 def merged_p_values(
-    scored: DataFrame,
+    kept: KeptPages,
     merged: ComparisonPart,
     tests: PairTests,
     runs: Sequence[Run],
@@ -71,13 +68,13 @@ def merged_p_values(
     """The p-value of every pair; tests with own sums take a second pass over the users, whom Spark has kept."""
     p = {key: tests.p_of_sums(part.sums) for key, part in merged.pairs.items()}
     second = [key for key, value in p.items() if value is None]
-    found = _second_pass(second, scored, merged, tests, runs, plan) if second else {}
+    found = _second_pass(second, kept, merged, tests, runs, plan) if second else {}
     return {key: found[key] if value is None else value for key, value in p.items()}
 
 
 def _second_pass(
     pairs: Sequence[PairKey],
-    scored: DataFrame,
+    kept: KeptPages,
     merged: ComparisonPart,
     tests: PairTests,
     runs: Sequence[Run],
@@ -86,17 +83,18 @@ def _second_pass(
     """The p-values of pairs by tests with own sums or, if a test needs it, from all users here."""
     by = plan.settings.by_columns
     if not tests.merge:
-        scores = _scores(local_frame(scored.where(f"{REPORT} IS NULL")), tests, runs, by)
+        scores = _scores(kept.collect(), tests, runs, by)
         outcomes = [*tests.pairs(scores[()]), *(tests.segments(scores[by]) if by else [])]
         return {(one.segment, one.metric, one.baseline, one.system): one.p for one in outcomes}
     known = {key: _Known.of(tests.test_of(part.sums), part) for key in pairs for part in [merged.pairs[key]]}
-    keys = [key for key in (Columns.USER, Columns.PAGE, Columns.WEIGHT) if key in scored.columns]
-    columns = {f"c{at}": name for at, name in enumerate([RUN, *keys, *by, *tests.metrics])}  # names may hold dots
-    pages = scored.where(f"{REPORT} IS NULL").selectExpr(
-        *(f"{column_in_query(name)} AS {ours}" for ours, name in columns.items())
-    )
+    keys = [key for key in (Columns.USER, Columns.PAGE, Columns.WEIGHT) if key in kept.scored.columns]
+    names = [RUN, REPORT, *keys, *by, *tests.metrics]
+    columns = {f"c{at}": name for at, name in enumerate(names)}  # names may hold dots
+    pages = kept.scored.selectExpr(*(f"{column_in_query(name)} AS {ours}" for ours, name in columns.items()))
     work = partial(sum_partition, columns=columns, tests=tests, runs=runs, by=by, known=known)
-    sums: _TestSums = report_of(map_partitions(pages, work, ONLY_REPORT)).sums
+    report = report_of(map_partitions(pages, work, ONLY_REPORT))
+    kept.require_same(report.read)
+    sums: _TestSums = report.sums
     return {key: float(known[key].test.p_of_sums(one)[0]) for key, one in sums.by_pair.items()}
 
 
@@ -114,7 +112,9 @@ def sum_partition(
     held = list(batches)
     if not held:
         return
-    scores = _scores(pl.DataFrame(pa.Table.from_batches(held)).rename(dict(columns)), tests, runs, by)
+    table = pl.DataFrame(pa.Table.from_batches(held)).rename(dict(columns))
+    yield from Report(read=read_of(table[REPORT])).lines()
+    scores = _scores(table.filter(pl.col(REPORT).is_null()), tests, runs, by)
     parts = {(): scores[()]} | (scores[by].segments() if by else {})
     sums = {
         key: known[key].sums(pair, tests.draws)

@@ -13,7 +13,8 @@ from carouseval.evaluation import schema
 from carouseval.evaluation.reading.inputs import OtherUsers
 from carouseval.spark.executor import Job, describe_partition, map_partitions, spark_types
 from carouseval.spark.failures import refuse_failures
-from carouseval.spark.reports import REPORT, report_of
+from carouseval.spark.read_lines import ReadLines, Reads
+from carouseval.spark.reports import REPORT, Report, report_of
 from carouseval.spark.spark_tables import SparkTables, cached, local_frame
 from carouseval.spark.user_lines import column_in_query, stream, user_hash
 from carouseval.table_opening import open_table
@@ -25,38 +26,43 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 
-def other_users(tables: SparkTables, lines_at_once: int) -> OtherUsers:
+def other_users(tables: SparkTables, lines_at_once: int) -> tuple[OtherUsers, Reads]:
     """What all users are shown, from one pass over their lines; nothing where scores do not depend on it.
 
     Categories that only one user is shown are that user's own: they stay in Spark, however many they are. Users need
     not be brought together for it, unless the grid of a page or the category of a row takes more than its line to tell.
+    What was read of tables is returned, too, so that they can be compared with what is scored.
     """
     with naming(*next(iter(tables.runs.values()))):
-        declared = OtherUsers(carousels=_declared(tables))
+        found, read = _declared(tables)
+        declared = OtherUsers(carousels=found)
     judged, own_items = tables.settings.candidates == "judged", "items" in tables.streamed
     needs_shown = judged and (own_items or tables.settings.capacity == "shown" or tables.has("pinned"))
     if not needs_shown and not (tables.from_layouts and tables.has("category")):
-        return declared
+        return declared, read
     by_line = tables.plan.grid_values is None and all("category" in table for table in tables.layouts.values())
     lines, columns = stream(tables.streamed, whole_users=not by_line)
     job = Job(tables.executor_plan, columns, tables.items, declared, _types(tables), lines_at_once)
     work = partial(describe_partition, job=job, runs=tables.runs)
     described = cached(map_partitions(lines, work, spark_types(job)))
     try:
-        return _shown_to_all(described, tables, declared)
+        report = report_of(described)
+        read = tables.require_same(read, report.read)
+        return _shown_to_all(described, report, tables, declared), read
     finally:
         described.unpersist()
 
 
-def _declared(tables: SparkTables) -> pl.DataFrame | None:
-    """The categories of carousels that lines for single users name, and what these declare of them.
+def _declared(tables: SparkTables) -> tuple[pl.DataFrame | None, Reads]:
+    """The categories of carousels that lines for single users name, what these declare of them, and what was read.
 
     Where they are many, those that concern one user alone are left out: their lines are with this user.
     """
     from pyspark.sql import functions as F  # noqa: N812
 
     if "carousels" not in tables.streamed:
-        return None
+        return None, {}
+    read = {"carousels": ReadLines.of(tables.streamed["carousels"][0])}
     names, (own, user) = tables.tables["carousels"].names, tables.streamed["carousels"]
     columns = {
         name: F.col(column_in_query(names[name])) if name in names else F.lit(None).cast("int")
@@ -66,11 +72,12 @@ def _declared(tables: SparkTables) -> pl.DataFrame | None:
     lines = own.select(user_hash(own, user).alias("user"), *selected).where("category IS NOT NULL")
     users = lines.groupBy("category").agg(F.min("user").alias("first"), F.max("user").alias("last"))
     if users.where("first = last").count() > _MANY:
+        read |= {name: ReadLines.of(tables.streamed[name][0]) for name in tables.with_categories}
         lines = lines.join(_of_several_users(tables, users), "category", "leftsemi")
     found = local_frame(lines.groupBy("category", "personal").agg(F.max("capacity").alias("capacity")))
     typed = open_table(found, "carousels", [one for one in schema.CAROUSELS if one.name in columns])
     kinds = {"category": tables.id_types["category"]}
-    return replace(typed, id_types=kinds, part=True).collect().sort("category", "personal")
+    return replace(typed, id_types=kinds, part=True).collect().sort("category", "personal"), read
 
 
 def _of_several_users(tables: SparkTables, declared: DataFrame) -> DataFrame:
@@ -102,10 +109,9 @@ def _types(tables: SparkTables) -> dict[str, Any]:
     }
 
 
-def _shown_to_all(described: DataFrame, tables: SparkTables, declared: OtherUsers) -> OtherUsers:
+def _shown_to_all(described: DataFrame, report: Report, tables: SparkTables, declared: OtherUsers) -> OtherUsers:
     from pyspark.sql import functions as F  # noqa: N812
 
-    report = report_of(described)
     with tables.open_sketches(declared) as inputs:
         refuse_failures(report.failures, tables, inputs)
         carousels, names = inputs.judged.carousels, inputs.codebook.categories.values()

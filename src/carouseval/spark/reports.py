@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import reduce
 from operator import add
 from typing import TYPE_CHECKING, Any
@@ -17,6 +17,7 @@ import polars as pl
 
 from carouseval.errors import DataError
 from carouseval.spark.failures import Failure, failure_of
+from carouseval.spark.read_lines import Reads, add_reads
 from carouseval.spark.spark_errors import executor_errors
 
 if TYPE_CHECKING:
@@ -30,10 +31,11 @@ _GROUPS = 32  # of partitions; executors add up the reports of each
 
 @dataclass(frozen=True)
 class Report:
-    """The sums of some users, if there are any, and what is wrong with their lines, each kind once."""
+    """The sums of some users, if there are any, what is wrong with their lines, each kind once, and what was read."""
 
     sums: Any = None
     failures: tuple[Failure, ...] = ()
+    read: Reads = field(default_factory=dict)
 
     @classmethod
     def of_error(cls, error: DataError) -> Report:
@@ -45,11 +47,11 @@ class Report:
         by_kind: dict[Any, Failure] = {}
         for failure in (*self.failures, *other.failures):
             by_kind[failure.kind] = by_kind[failure.kind] + failure if failure.kind in by_kind else failure
-        return Report(reduce(add, sums) if sums else None, tuple(by_kind.values()))
+        return Report(reduce(add, sums) if sums else None, tuple(by_kind.values()), add_reads(self.read, other.read))
 
     def lines(self, schema: Mapping[str, Any] | None = None) -> Iterator[pa.RecordBatch]:
         """A line without values but for the report; none if there is nothing to report."""
-        if self.sums is not None or self.failures:
+        if self.sums is not None or self.failures or self.read:
             empty = [pl.lit(None, kind).alias(name) for name, kind in (schema or {}).items()]
             yield from arrow_batches(pl.select(*empty, pl.lit(pickle.dumps(self), pl.Binary).alias(REPORT)))
 

@@ -19,7 +19,7 @@ from carouseval.evaluation.result_columns import PER_USER
 from carouseval.evaluation.results import Evaluation
 from carouseval.evaluation.user_sums import SegmentSums
 from carouseval.result_base import Reported
-from carouseval.spark.spark_tables import local_frame
+from carouseval.spark.kept_pages import KeptPages
 from carouseval.spark.user_lines import column_in_query
 
 _COLLECT = "If they fit this machine, use collect()"
@@ -105,6 +105,8 @@ class SparkEvaluation(_InSpark, Evaluation):
         The sums over users by segment and metric, from which means and intervals come.
     cached : pyspark.sql.DataFrame, optional
         What Spark keeps of the scores.
+    kept : KeptPages, optional
+        The pages with what they were made of, from which :meth:`collect` takes them.
 
     Examples
     --------
@@ -118,6 +120,7 @@ class SparkEvaluation(_InSpark, Evaluation):
     per_page: DataFrame  # type: ignore[assignment]
     sums: Mapping[Segment, SegmentSums] = field(default_factory=dict)
     cached: DataFrame | None = None
+    kept: KeptPages | None = None
 
     @property
     def _sums(self) -> Mapping[Segment, SegmentSums]:
@@ -146,7 +149,8 @@ class SparkEvaluation(_InSpark, Evaluation):
         Evaluation
             The same as :func:`carouseval.evaluate` gives, with ``per_page`` as a Polars frame.
         """
-        table = local_frame(self.per_page)
+        assert self.kept is not None
+        table = self.kept.collect()
         keys = [key for key in (Columns.USER, Columns.PAGE) if key in table.columns]
         pages = _without_unused(table.sort(keys, nulls_last=True), self.metrics)
         return Evaluation(self.metrics, pages, self.counts, self.config, self.by, self.figures, self.page_match)

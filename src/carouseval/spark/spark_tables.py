@@ -24,6 +24,7 @@ from carouseval.evaluation.result_columns import PER_PAGE
 from carouseval.evaluation.settings import Settings
 from carouseval.metrics.validation import require_int
 from carouseval.spark.failures import ONE
+from carouseval.spark.read_lines import ReadLines, Reads, refuse_changes
 from carouseval.spark.user_lines import LINES_AT_ONCE, column_in_query, require_comparable_users, user_hash
 from carouseval.tables import Table, TableLike
 
@@ -46,6 +47,7 @@ class SparkTables:
     streamed: Mapping[str, tuple[DataFrame, str]]  # tables whose lines stay with their users, and the column of these
     items: pl.DataFrame | None
     runs: Mapping[str, Run]  # that each of the layouts is of
+    shared: Mapping[str, tuple[DataFrame, ReadLines]]  # lines for everyone beside those of single users, and their sum
 
     @classmethod
     def of(
@@ -66,6 +68,8 @@ class SparkTables:
         own: dict[str, DataFrame | None] = {}
         own["items"], items = _own_lines(items, "items", settings)
         own["carousels"], carousels = _own_lines(settings.carousels, "carousels", settings)
+        split = {"items": items, "carousels": carousels}
+        shared = {name: (split[name], ReadLines.of(split[name])) for name, lines in own.items() if lines is not None}
         given: dict[str, Any] = {"judgments": sketch(judgments)}
         for name, table in (("items", items), ("carousels", carousels)):
             if table is not None:
@@ -96,6 +100,7 @@ class SparkTables:
             streamed=streamed,
             items=local.get("items"),
             runs=runs,
+            shared=shared,
         )
 
     @property
@@ -122,11 +127,24 @@ class SparkTables:
         judgments = [next(iter(self.runs.values()))] if "judgments" in no_lines else []
         return {"judgments": judgments, "layouts": [self.runs[run] for run in self.layouts if run in no_lines]}
 
+    def require_same(self, before: Reads, read: Reads) -> Reads:
+        """Refuse tables of which other lines were read ``before`` than in a pass, and return what that pass read."""
+        now = dict.fromkeys(self.streamed, ReadLines()) | dict(read)
+        refuse_changes(before, now, self.runs)
+        for name, (lines, first) in self.shared.items():
+            refuse_changes({name: first}, {name: ReadLines.of(lines)}, self.runs)
+        return now
+
     def lines_at_once(self, given: int | None) -> int:
         """How many lines a task reads before it scores their users; the items of everyone are read each time."""
         if given is None:
             return max(LINES_AT_ONCE, 0 if self.items is None else self.items.height)
         return require_int("lines_at_once", given, 1)
+
+    @property
+    def with_categories(self) -> dict[str, Table]:
+        """The tables whose lines stay with their users and may have a category."""
+        return dict(self.layouts) | ({"items": self.tables["items"]} if "items" in self.streamed else {})
 
     def category_lines(self) -> DataFrame | None:
         """Hashes of users, and categories that are on their pages or among their items; null for items of everyone.
@@ -136,7 +154,7 @@ class SparkTables:
         from pyspark.sql import functions as F  # noqa: N812
         from pyspark.sql.types import IntegralType, StringType
 
-        tables = dict(self.layouts) | ({"items": self.tables["items"]} if "items" in self.streamed else {})
+        tables = self.with_categories
         if any("category" not in table or table.nested or table.many for table in tables.values()):
             return None
         lines = []

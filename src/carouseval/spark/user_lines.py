@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import polars as pl
 
 from carouseval.errors import DataError
+from carouseval.spark.read_lines import ReadLines, line_hash
 from carouseval.table_columns import ASCII
 
 if TYPE_CHECKING:
@@ -22,7 +23,14 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
 LINES_AT_ONCE = 500_000  # of a part, unless one user has more
-_HASH, _TABLE = "__user__", "__table__"
+_HASH, _TABLE, _LINE = "__user__", "__table__", "__line__"
+
+
+class UserLines(NamedTuple):
+    """The tables of some users, and what was read of each."""
+
+    tables: dict[str, pl.DataFrame]
+    read: dict[str, ReadLines]
 
 
 @dataclass(frozen=True)
@@ -32,7 +40,7 @@ class StreamColumns:
     tables: Mapping[str, Mapping[str, str]]  # by table: its own names by those of the stream
     whole_users: bool = True  # the lines of a user stand together, and are not split
 
-    def parts(self, batches: Iterator[pa.RecordBatch], lines_at_once: int) -> Iterator[dict[str, pl.DataFrame]]:
+    def parts(self, batches: Iterator[pa.RecordBatch], lines_at_once: int) -> Iterator[UserLines]:
         """The tables of some users after the other."""
         held: list[pa.RecordBatch] = []
         count, last = 0, None
@@ -49,16 +57,18 @@ class StreamColumns:
         if count:
             yield self._split(held)
 
-    def _split(self, batches: list[pa.RecordBatch]) -> dict[str, pl.DataFrame]:
+    def _split(self, batches: list[pa.RecordBatch]) -> UserLines:
         import pyarrow as pa
 
         lines = pa.Table.from_batches(batches)
-        table_of_line = lines.column(_TABLE).to_numpy()
-        tables = {}
+        table_of_line, hashes = (lines.column(name).to_numpy() for name in (_TABLE, _LINE))
+        tables, read = {}, {}
         for number, (table, names) in enumerate(self.tables.items()):  # filtered first: others' columns are null there
-            own = lines.select(list(names)).filter(pa.array(table_of_line == number))
+            is_own = table_of_line == number
+            own = lines.select(list(names)).filter(pa.array(is_own))
             tables[table] = pl.DataFrame(own.rename_columns(list(names.values())))
-        return tables
+            read[table] = ReadLines(own.num_rows, int(hashes[is_own].sum()) % 2**64)  # int64, which wraps around
+        return UserLines(tables, read)
 
 
 def stream(tables: Mapping[str, tuple[DataFrame, str]], *, whole_users: bool = True) -> tuple[DataFrame, StreamColumns]:
@@ -70,7 +80,7 @@ def stream(tables: Mapping[str, tuple[DataFrame, str]], *, whole_users: bool = T
     from pyspark.sql import functions as F  # noqa: N812
 
     places: dict[str, dict[str, str]] = {}
-    columns: dict[tuple[str, object], str] = {}  # those of the same name and type share one; names may hold dots
+    columns: dict[tuple[str, Any], str] = {}  # those of the same name and type share one; names may hold dots
     frames = []
     for number, (table, (frame, user)) in enumerate(tables.items()):
         fields = frame.schema.fields
@@ -83,7 +93,8 @@ def stream(tables: Mapping[str, tuple[DataFrame, str]], *, whole_users: bool = T
         lines = lines.unionByName(frame, allowMissingColumns=True)
     if whole_users:
         lines = lines.repartition(_HASH).sortWithinPartitions(_HASH)
-    return lines, StreamColumns(places, whole_users)
+    hashed = line_hash({ours: of_table for of_table, ours in columns.items()})  # not before: it would be shuffled
+    return lines.withColumn(_LINE, hashed), StreamColumns(places, whole_users)
 
 
 def column_in_query(column: str) -> str:

@@ -103,7 +103,7 @@ def run_part(part: str, commands: Sequence[Sequence[str]], commit: str) -> tuple
 
 
 def ending(lines: Sequence[str]) -> str:
-    """What a command says of itself at its end: pytest's counts, or the cases of a fuzzer by outcome."""
+    """What a command says of itself at its end: pytest's counts, or how many cases a fuzzer tried."""
     counts = [
         line for line in lines if re.match(r"=* ?(\d+ (passed|failed|skipped|deselected|errors?)|no tests)\b", line)
     ]
@@ -111,7 +111,9 @@ def ending(lines: Sequence[str]) -> str:
         return re.sub(r" in [\d.]+s.*", "", counts[-1].strip("= \n"))
     outcomes = [line.split() for line in lines if re.match(r" *[\d,]+  \w", line)]
     if outcomes:
-        return ", ".join(f"{number} {' '.join(words)}" for number, *words in outcomes)
+        cases = {" ".join(words): int(number.replace(",", "")) for number, *words in outcomes}
+        violations = cases.get("VIOLATION", 0)
+        return f"{sum(cases.values()):,} cases, {violations or 'no'} violation{'s' * (violations > 1)}"
     return _last_words(lines)
 
 

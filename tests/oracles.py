@@ -6,7 +6,7 @@ in the scalar formulas, as in the paper. A page is a list of rows, or a 2-D arra
 
 import itertools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -111,6 +111,14 @@ def _table(weights: ArrayLike) -> list[list[float]]:
     return [[float(cell) for cell in row] for row in np.asarray(weights, dtype=np.float64)]
 
 
+def _sum(terms: Iterable[float]) -> float:
+    """The sum of terms of one sign; infinite beyond all floats."""
+    try:
+        return math.fsum(terms)
+    except OverflowError:
+        return math.inf
+
+
 def page_dcg(relevance: Page, weights: ArrayLike, gain: Gain) -> float:
     """2DCG: gain times weight, summed over the occupied cells. The page may be smaller than the weights."""
     table = _table(weights)
@@ -119,7 +127,7 @@ def page_dcg(relevance: Page, weights: ArrayLike, gain: Gain) -> float:
         for j, cell in enumerate(row):
             if not math.isnan(cell):
                 terms.append(gain(float(cell)) * table[i][j])
-    return math.fsum(terms)
+    return _sum(terms)
 
 
 def displayed_categories(relevance: Page, gain: Gain) -> list[list[float]]:
@@ -143,7 +151,7 @@ def displayed_categories(relevance: Page, gain: Gain) -> list[list[float]]:
 
 
 def _dot(gains: Sequence[float], weights: Sequence[float]) -> float:
-    return math.fsum(g * w for g, w in zip(gains, weights, strict=True))
+    return _sum(g * w for g, w in zip(gains, weights, strict=True))
 
 
 def _filled(gains: Sequence[float], cells: int) -> list[float]:

@@ -304,6 +304,21 @@ def test_repeated_columns_and_keys(name: str, text: str, message: str, tmp_path:
     assert not cv.check(path).ok
 
 
+@pytest.mark.parametrize("wrong", ["[]", '["a"]', "{}", '{"b": 1}'])
+@pytest.mark.parametrize("column", ["user_id", "relevance"])
+@pytest.mark.parametrize("at", [0, 1, 2])
+def test_a_list_or_object_among_single_values(wrong: str, column: str, at: int, tmp_path: Path) -> None:
+    """In a file of columns Polars would write it as text, an id like any other."""
+    columns = {"user_id": ['"u"', '"v"', "null"], "item_id": ['"a"'] * 3, "relevance": ["1", "2", "3"]}
+    columns[column][at] = wrong
+    text = ", ".join(f'"{name}": [{", ".join(values)}]' for name, values in columns.items())
+    path = save(tmp_path, "j.json", f"{{{text}}}".encode())
+    found = re.escape(f"JSON: value {at + 1} of column {column} is {wrong}, but others are single values. Write one")
+    with pytest.raises(DataError, match=found):
+        cv.evaluate(LAYOUT, path, candidates="displayed")
+    assert not cv.check(LAYOUT, path).ok
+
+
 @pytest.mark.parametrize(
     "text", [NESTED % ('"a", "b"', "") + "\n", f"{RECORD}\n", NESTED % ('"\\"title\\":"', "") + "\n"]
 )

@@ -18,7 +18,7 @@ COMMIT = "0123456789abcdef"
         (["....  [100%]\n", "7 passed, 2 deselected in 779.37s (0:12:59)\n"], "7 passed, 2 deselected"),
         (["1 passed in 2.00s\n", "3 failed, 7 passed in 1.10s\n", "make: Error 1\n"], "3 failed, 7 passed"),
         (["==== 7 passed in 1.10s ====\n"], "7 passed"),
-        (["   12,345  refused: DataError\n", "        7  scored\n"], "12,345 refused: DataError, 7 scored"),
+        (["   12,345  refused: DataError\n", "        7  scored\n"], "12,352 cases, no violation"),
         (["a: killed by b\n", "2 of 2 mutants killed; not killed: none\n"], "2 of 2 mutants killed; not killed: none"),
         (["3 of 5 | 2 left\n", "\n"], "3 of 5 / 2 left"),
         (["11 deselected in 0.10s\n"], "11 deselected"),
@@ -50,7 +50,7 @@ def test_what_commands_say_of_themselves(lines: list[str], said: str) -> None:
         ),
         (
             ["python -m tests.fuzz files --seed 1 --case 7\n", "  of two lines\n", "  7  scored\n", "  1  VIOLATION\n"],
-            "7 scored, 1 VIOLATION: python -m tests.fuzz files --seed 1 --case 7",
+            "8 cases, 1 violation: python -m tests.fuzz files --seed 1 --case 7",
         ),
         (
             ["1 of 2 mutants killed; not killed: b\n", "make: *** [Makefile:9: c] Error 1\n"],

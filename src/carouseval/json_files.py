@@ -4,7 +4,7 @@ import contextlib
 import glob
 import itertools
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -70,10 +70,13 @@ class Json(FileKind):
         if _are_records(first):
             return _LINES.scan(path)
         if first and first[0].startswith("{"):
+            columns = None
             with contextlib.suppress(ValueError, RecursionError):  # Polars refuses such a file too
                 columns = _columns(_parse(_text(path)))
-                if columns is not None:
-                    return pl.LazyFrame(columns, strict=False)
+            if columns is not None:
+                if reason := _mixed_values(columns):
+                    raise DataError(f"{path} cannot be parsed as JSON: {reason}")
+                return pl.LazyFrame(columns, strict=False)
         return pl.read_json(path, infer_schema_length=None).lazy()
 
     def check_text(self, path: Path) -> None:
@@ -144,6 +147,17 @@ def _columns(content: Any) -> dict[str, list[Any]] | None:
     if all(isinstance(values, dict) for values in content.values()):
         return {name: list(values.values()) for name, values in content.items()}
     return None
+
+
+def _mixed_values(columns: Mapping[str, Sequence[Any]]) -> str:
+    """Which value is a list or an object among others that are not: Polars would write it as text."""
+    for name, values in columns.items():
+        nested = [isinstance(value, list | dict) for value in values]
+        if any(nested) and not all(one or value is None for one, value in zip(nested, values, strict=True)):
+            at = nested.index(True)
+            found = f"value {at + 1} of column {name} is {json.dumps(values[at])[:40]}, but others are single values"
+            return f"{found}. Write one value per line."
+    return ""
 
 
 def _parse(text: str) -> Any:

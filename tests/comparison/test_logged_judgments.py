@@ -15,7 +15,7 @@ import pytest
 
 import carouseval as cv
 from carouseval.building.sample import Sample, sample
-from carouseval.comparison.logged_judgments import LoggedJudgments, SystemShares, break_even, system_shares
+from carouseval.comparison.logged_judgments import LoggedJudgments, SystemShares, break_even, share_counts
 from carouseval.comparison.run_pages import RunPages
 from carouseval.comparison.systems import evaluate_systems
 from carouseval.evaluation.plan import ScoringPlan
@@ -56,7 +56,8 @@ def logged_on(
         warnings.simplefilter("ignore", cv.DataWarning)
         evaluate_systems({name: [table] for name, table in systems.items()}, judgments, items, plan, None, pages)
     shown = {name: [run.shown] for name, (run,) in pages.items()}
-    found = LoggedJudgments.find(system_shares(shown, "N2DCG_cat"))
+    counts = share_counts(shown, "N2DCG_cat")
+    found = LoggedJudgments.find({name: SystemShares.of(runs) for name, runs in counts.items()})
     return list(found.favoured) if found else []
 
 

@@ -55,11 +55,6 @@ class SystemShares:
         )
 
 
-def system_shares(shown: Mapping[str, Sequence[ShownItems]], metric: str | None) -> dict[str, SystemShares]:
-    """The shares of every system, from what its runs show; relevant are items by one metric, or by any."""
-    return {name: SystemShares.of(counts) for name, counts in share_counts(shown, metric).items()}
-
-
 def share_counts(shown: Mapping[str, Sequence[ShownItems]], metric: str | None) -> dict[str, list[ShareCounts]]:
     """What every run shows, over the judgment sets that have a page in all of them."""
     common = np.logical_and.reduce([run.has_page for several in shown.values() for run in several])

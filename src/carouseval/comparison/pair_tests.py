@@ -12,7 +12,6 @@ import polars as pl
 from carouseval.comparison.choices import RunEffects
 from carouseval.comparison.comparison_settings import ComparisonSettings
 from carouseval.comparison.crossed_effects import TIE
-from carouseval.comparison.logged_judgments import break_even
 from carouseval.comparison.pair_statistics import PairScores
 from carouseval.comparison.pair_sums import PairSums
 from carouseval.comparison.result_columns import PAIRS, SEGMENTS
@@ -25,7 +24,6 @@ from carouseval.comparison.tests.permutation import Permutation
 from carouseval.comparison.user_scores import UserScores, run_columns
 from carouseval.errors import ParameterError, warn
 from carouseval.evaluation.columns import Columns
-from carouseval.evaluation.mean_estimates import mean_of
 from carouseval.evaluation.plan import ScoringPlan
 from carouseval.evaluation.result_columns import Present, When
 from carouseval.evaluation.results import weight_of
@@ -56,10 +54,6 @@ class PairUsers:
     users: pl.Series
     scores: PairScores
     unjudged: tuple[Array | None, Array | None]  # what unjudged items could add under both; None: not known
-
-    def unjudged_gain(self, difference: float) -> Array | None:
-        """What unjudged items could add under the system that loses."""
-        return self.unjudged[0 if difference > 0 else 1]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -168,28 +162,6 @@ class PairTests(ComparisonSettings):
         choices = {choice.name: getattr(self, choice.name) for choice in fields(ComparisonSettings)}
         return choices | {"test": self.user_test.name}
 
-    def pairs(self, scores: UserScores) -> list[PairOutcome]:
-        """Test every pair on every metric."""
-        return [pair for metric in self.metrics for pair in self._pairs_of_metric(scores, metric, ())]
-
-    def segments(self, scores: UserScores) -> list[PairOutcome]:
-        """Test every pair in every segment that has users scored under both systems."""
-        return [
-            pair
-            for segment, part in scores.segments().items()
-            for metric in self.metrics
-            for pair in self._pairs_of_metric(part, metric, segment)
-            if pair.sums.users
-        ]
-
-    def _pairs_of_metric(self, scores: UserScores, metric: str, segment: tuple[Any, ...]) -> Iterator[PairOutcome]:
-        for group in self.groups(scores, metric):
-            sums = [PairSums.of(pair.scores) for pair in group]
-            for pair, one, p in zip(group, sums, self._p_values(group, sums), strict=True):
-                gain = pair.unjudged_gain(one.difference)
-                even = None if gain is None else break_even(one.difference, mean_of(gain, pair.scores.weights))
-                yield PairOutcome(metric, pair.baseline, pair.system, one, self.test_of(one), p, even, segment)
-
     def groups(self, scores: UserScores, metric: str) -> Iterator[list[PairUsers]]:
         """The users scored under both systems of every pair; pairs of a group have the same users."""
         table = self._user_table(scores, metric)
@@ -234,8 +206,8 @@ class PairTests(ComparisonSettings):
             table = table.join(weight, on=Columns.USER, how="left", maintain_order="left")
         return table
 
-    def _p_values(self, pairs: Sequence[PairUsers], sums: Sequence[PairSums]) -> list[float]:
-        """One p-value per pair; those of the same test are computed together, with the same signs."""
+    def p_values(self, pairs: Sequence[PairUsers], sums: Sequence[PairSums]) -> list[float]:
+        """One p-value per pair of users at hand, the same for all; those of a test are computed together."""
         known = {at: self.p_of_sums(one) for at, one in enumerate(sums)}
         p = {at: value for at, value in known.items() if value is not None}
         tests = {at: self.test_of(sums[at]) for at in known if at not in p}

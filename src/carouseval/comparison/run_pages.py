@@ -6,6 +6,7 @@ from functools import partial
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from carouseval.evaluation.columns import Columns, of_metric
 from carouseval.evaluation.per_page import page_names
@@ -36,15 +37,12 @@ class RunPages:
     """The pages of one run: the judged items they show, and what their scores would gain by unjudged items.
 
     The latter is for unjudged items that gain as much as relevant items do on average, by the rule for repeats and with
-    the ideal unchanged; 0 where a user has no relevant item. The weight of unjudged items is that of all items minus
-    that of judged ones: pages are read again with each of the two as judgments. With ``in_mean_gains`` the mean gain of
-    relevant items counts as 1, for pages of some users: the mean is that of all.
+    the ideal unchanged; 0 where a user has no relevant item. That average counts as 1: it is known once all judgments
+    are. The weight of unjudged items is that of all items minus that of judged ones: pages are read again with each of
+    the two as judgments.
     """
 
     shown: ShownItems
-
-    def __init__(self, *, in_mean_gains: bool = False) -> None:
-        self._in_mean_gains = in_mean_gains
 
     def watch(self, inputs: Inputs) -> Callable[[PageBatch], None]:
         """A function to be called with every batch of the run's pages. The run's lines are not kept."""
@@ -67,16 +65,7 @@ class RunPages:
                 for name, gain in self._gain.items():
                     unjudged = _weights(name, cells, all_items, inputs.plan)
                     unjudged -= _weights(name, judged_cells, all_judged, inputs.plan)
-                    gain[cells.pages] = unjudged * self._mean_gain(name, judged_cells, judged)
-
-    def _mean_gain(self, name: str, pages: PageBatch, judged: JudgedData) -> Array:
-        """The mean positive gain of all judgments, on pages whose user has a relevant item; 0 on others."""
-        gains = judged.gains[name]
-        relevant = np.append(judged.relevant_items(name) > 0, False)  # pages may have no judgment set
-        has_relevant = relevant[np.minimum(pages.judgment_set, len(relevant) - 1)]
-        if self._in_mean_gains:
-            return has_relevant.astype(np.float64)
-        return np.where(has_relevant, gains[gains > 0].mean() if has_relevant.any() else 0.0, 0.0)
+                    gain[cells.pages] = np.where(_has_relevant(name, judged_cells, judged), unjudged, 0.0)
 
     def with_unjudged_gain(self, evaluation: Evaluation) -> Evaluation:
         """The evaluation with a further column for each linear metric, which users' means are taken of."""
@@ -92,6 +81,12 @@ class RunPages:
             gains.append(pl.when(pl.col(name).is_not_null()).then(gain).alias(unjudged_gain(name)))
         metrics = (*evaluation.metrics, *map(unjudged_gain, self._gain))
         return replace(evaluation, metrics=metrics, per_page=pages.with_columns(gains))
+
+
+def _has_relevant(name: str, pages: PageBatch, judged: JudgedData) -> NDArray[np.bool_]:
+    """On which pages the user has a relevant item."""
+    relevant = np.append(judged.relevant_items(name) > 0, False)  # pages may have no judgment set
+    return np.asarray(relevant[np.minimum(pages.judgment_set, len(relevant) - 1)])
 
 
 def _all_judged(judged: JudgedData) -> JudgedData:

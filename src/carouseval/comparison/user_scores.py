@@ -1,6 +1,6 @@
 """Users' scores under every run of every system, from which systems are compared."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -78,6 +78,11 @@ class UserScores:
         wanted = [run_column(system, run) for system, runs in self.runs.items() for run in range(runs)]
         return table.with_columns(pl.lit(None, pl.Float64).alias(column) for column in wanted if column not in table)
 
+    def scored_under_any_run(self, metric: str, system: str) -> int:
+        """How many users have a score under some run of a system."""
+        scored = self.lines.filter((pl.col(Columns.SYSTEM) == system) & pl.col(metric).is_not_null())
+        return scored[Columns.USER].n_unique()
+
     def of_system(self, metric: str, system: str) -> tuple[Array, Array | None]:
         """The scores, (users, runs), of the users scored under every run of a system, and their weights."""
         columns = run_columns(system, self.runs)
@@ -87,6 +92,14 @@ class UserScores:
             own = self.lines.select(Columns.USER, weight_of(metric)).unique(Columns.USER, keep="first")
             weights = table.join(own, on=Columns.USER, how="left", maintain_order="left")[weight_of(metric)].to_numpy()
         return table.select(columns).to_numpy(), weights
+
+
+def segment_scores(
+    evaluations: Mapping[str, Sequence[Evaluation]], metrics: Sequence[str], by: Sequence[str]
+) -> Iterator[tuple[tuple[object, ...], UserScores]]:
+    """The scores of every segment, if there are any."""
+    if by:
+        yield from UserScores.of(evaluations, metrics, by).segments().items()
 
 
 def run_column(system: str, run: object) -> str:

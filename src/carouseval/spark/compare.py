@@ -9,19 +9,12 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import polars as pl
 
-from carouseval.comparison.compare import (
-    SystemMean,
-    check_names,
-    logged_notice,
-    no_common_user,
-    tabulate_systems,
-    without_unmatched,
-)
+from carouseval.comparison.compare import check_names
 from carouseval.comparison.comparison_settings import ComparisonDict, ComparisonSettings, takes_comparison_settings
-from carouseval.comparison.logged_judgments import SystemShares, break_even
-from carouseval.comparison.pair_tests import PairOutcome, PairTests
-from carouseval.comparison.parts import ComparisonPart, PairKey, Run, compare_part
-from carouseval.comparison.run_pages import linear_metrics
+from carouseval.comparison.comparison_sums import Run
+from carouseval.comparison.finish import finish
+from carouseval.comparison.pair_tests import PairTests
+from carouseval.comparison.parts import ComparisonPart, compare_part
 from carouseval.comparison.systems import naming, runs_by_system, warn_of
 from carouseval.errors import DataError, warn
 from carouseval.evaluation import schema
@@ -33,7 +26,7 @@ from carouseval.spark.evaluate import evaluation_of
 from carouseval.spark.executor import Job, each_part, map_partitions, spark_types
 from carouseval.spark.failures import refuse_failures
 from carouseval.spark.kept_pages import RUN, KeptPages
-from carouseval.spark.merged_tests import merged_p_values
+from carouseval.spark.merged_tests import found_p_values
 from carouseval.spark.other_users import other_users
 from carouseval.spark.read_lines import Reads
 from carouseval.spark.reports import report_of
@@ -155,25 +148,14 @@ class _Composer:
             refuse_failures(report.failures, tables, inputs)
             evaluations = self._evaluations(merged, inputs, kept)
         assert merged is not None
-        self._check_runs(merged)
-        p = merged_p_values(kept, merged, tests, self.runs, plan)
-        outcomes = [self._outcome(key, merged, p[key]) for key in self._keys(merged)]
-        pairs = without_unmatched(tests.table([one for one in outcomes if not one.segment]), evaluations)
-        by, segments = list(plan.settings.by_columns), pl.DataFrame()
-        if by:
-            in_segments = [one for one in outcomes if one.segment and one.sums.users]
-            segments = without_unmatched(tests.table(in_segments, by), evaluations)
-        shares = {name: self._shares(merged, name if name in plan.metrics else None) for name in plan.names}
-        used = " or ".join(pairs[Columns.TEST].unique(maintain_order=True))
-        return SparkComparison(
-            metrics=tests.metrics,
-            systems=tabulate_systems(evaluations, partial(self._mean, merged), shares),
-            pairs=pairs,
-            segments=segments,
+        return finish(
+            SparkComparison,
+            evaluations,
+            merged.sums,
+            tests,
+            plan,
+            partial(found_p_values, kept=kept, merged=merged.sums, tests=tests, runs=self.runs, plan=plan),
             per_user=self._per_user(evaluations),
-            evaluations={name: tuple(results) for name, results in evaluations.items()},
-            config=next(iter(evaluations.values()))[0].config | tests.config() | {"test": used},
-            notice=logged_notice(shares[tests.metrics[0]], pairs, plan),
             cached=self.scored,
         )
 
@@ -202,42 +184,6 @@ class _Composer:
         ideals.add_fillings(last.fillings, categories, last.ideals)
         overfull(ideals, inputs, warn)
         return evaluations
-
-    def _check_runs(self, merged: ComparisonPart) -> None:
-        for name, count in self.tests.run_counts.items():
-            metrics = self.tests.metrics
-            users = {metric: merged.systems[name, metric].users.users for metric in metrics}
-            if count > 1 and any(merged.scored_runs[name, metric] and not users[metric] for metric in metrics):
-                warn(no_common_user(name, count))
-
-    def _keys(self, merged: ComparisonPart) -> list[PairKey]:
-        """Pairs in the order of one machine: all users, then segments; by metric, then by pair."""
-        segments = sorted({key[0] for key in merged.pairs if key[0]}, key=str)
-        return [
-            (segment, metric, before, after)
-            for segment in ((), *segments)
-            for metric in self.tests.metrics
-            for before, after in self.tests.system_pairs
-            if (segment, metric, before, after) in merged.pairs
-        ]
-
-    def _outcome(self, key: PairKey, merged: ComparisonPart, p: float) -> PairOutcome:
-        segment, metric, before, after = key
-        part, even = merged.pairs[key], None
-        sums = part.sums
-        if metric in linear_metrics(self.tables.plan) and sums.weighted_users:
-            gain = float(part.gains[0 if sums.difference > 0 else 1]) / (sums.mean_weight * sums.users)
-            even = break_even(sums.difference, gain * merged.mean_gain(metric))
-        return PairOutcome(metric, before, after, sums, self.tests.test_of(sums), p, even, segment)
-
-    def _mean(self, merged: ComparisonPart, name: str, metric: str) -> SystemMean:
-        return SystemMean.of(merged.systems[name, metric], self.tests.ci, merged.left_out[name, metric])
-
-    def _shares(self, merged: ComparisonPart, metric: str | None) -> dict[str, SystemShares]:
-        return {
-            name: SystemShares.of([merged.shares[metric, name, run] for run in range(count)])
-            for name, count in self.tests.run_counts.items()
-        }
 
     def _per_user(self, evaluations: Mapping[str, Sequence[SparkEvaluation]]) -> DataFrame:
         from pyspark.sql import functions as F  # noqa: N812

@@ -11,7 +11,8 @@ import numpy as np
 import polars as pl
 
 from carouseval import __version__
-from carouseval.comparison.parts import ComparisonPart, Run
+from carouseval.comparison.comparison_sums import Run
+from carouseval.comparison.parts import ComparisonPart
 from carouseval.comparison.systems import naming
 from carouseval.errors import DataError
 from carouseval.evaluation.parts import PartSums, open_part, score_part

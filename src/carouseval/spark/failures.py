@@ -8,7 +8,7 @@ from functools import reduce
 from operator import add
 from typing import TYPE_CHECKING, Any
 
-from carouseval.comparison.parts import Run
+from carouseval.comparison.comparison_sums import Run
 from carouseval.comparison.systems import NamedError
 from carouseval.errors import DataError
 from carouseval.evaluation import schema

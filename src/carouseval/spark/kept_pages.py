@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from carouseval.comparison.parts import Run
+from carouseval.comparison.comparison_sums import Run
 from carouseval.spark.read_lines import ReadLines, Reads, add_reads, refuse_changes
 from carouseval.spark.reports import REPORT
 from carouseval.spark.spark_tables import local_frame

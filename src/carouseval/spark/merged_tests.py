@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -9,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from carouseval.comparison.comparison_sums import ComparisonSums, PairKey, PairPart, Run, SummedUsers
+from carouseval.comparison.pair_sums import PairSums
 from carouseval.comparison.pair_tests import PairTests, PairUsers
-from carouseval.comparison.parts import ComparisonPart, PairKey, PairPart, Run, SummedUsers
 from carouseval.comparison.tests.contract import Draws, MergedTest, SignificanceTest, without_ties
-from carouseval.comparison.user_scores import UserScores
+from carouseval.comparison.user_scores import UserScores, segment_scores
 from carouseval.evaluation.columns import Columns
 from carouseval.evaluation.plan import ScoringPlan
 from carouseval.evaluation.results import Evaluation
@@ -58,34 +60,18 @@ class _TestSums:
         return _TestSums(sums)
 
 
-def merged_p_values(
+def found_p_values(
+    pairs: Sequence[PairKey],
     kept: KeptPages,
-    merged: ComparisonPart,
+    merged: ComparisonSums,
     tests: PairTests,
     runs: Sequence[Run],
     plan: ScoringPlan,
 ) -> dict[PairKey, float]:
-    """The p-value of every pair; tests with own sums take a second pass over the users, whom Spark has kept."""
-    p = {key: tests.p_of_sums(part.sums) for key, part in merged.pairs.items()}
-    second = [key for key, value in p.items() if value is None]
-    found = _second_pass(second, kept, merged, tests, runs, plan) if second else {}
-    return {key: found[key] if value is None else value for key, value in p.items()}
-
-
-def _second_pass(
-    pairs: Sequence[PairKey],
-    kept: KeptPages,
-    merged: ComparisonPart,
-    tests: PairTests,
-    runs: Sequence[Run],
-    plan: ScoringPlan,
-) -> Mapping[PairKey, float]:
-    """The p-values of pairs by tests with own sums or, if a test needs it, from all users here."""
+    """The p-values of pairs by tests with own sums, in a second pass over the users, or from all users here."""
     by = plan.settings.by_columns
     if not tests.merge:
-        scores = _scores(kept.collect(), tests, runs, by)
-        outcomes = [*tests.pairs(scores[()]), *(tests.segments(scores[by]) if by else [])]
-        return {(one.segment, one.metric, one.baseline, one.system): one.p for one in outcomes}
+        return _of_all_users(kept.collect(), tests, runs, by)
     known = {key: _Known.of(tests.test_of(part.sums), part) for key in pairs for part in [merged.pairs[key]]}
     keys = [key for key in (Columns.USER, Columns.PAGE, Columns.WEIGHT) if key in kept.scored.columns]
     names = [RUN, REPORT, *keys, *by, *tests.metrics]
@@ -96,6 +82,16 @@ def _second_pass(
     kept.require_same(report.read)
     sums: _TestSums = report.sums
     return {key: float(known[key].test.p_of_sums(one)[0]) for key, one in sums.by_pair.items()}
+
+
+def _of_all_users(
+    pages: pl.DataFrame, tests: PairTests, runs: Sequence[Run], by: tuple[str, ...]
+) -> dict[PairKey, float]:
+    p: dict[PairKey, float] = {}
+    for segment, metric, group in _groups(pages, tests, runs, by):
+        keys = [(segment, metric, pair.baseline, pair.system) for pair in group]
+        p |= zip(keys, tests.p_values(group, [PairSums.of(pair.scores) for pair in group]), strict=True)
+    return p
 
 
 def sum_partition(
@@ -114,26 +110,26 @@ def sum_partition(
         return
     table = pl.DataFrame(pa.Table.from_batches(held)).rename(dict(columns))
     yield from Report(read=read_of(table[REPORT])).lines()
-    scores = _scores(table.filter(pl.col(REPORT).is_null()), tests, runs, by)
-    parts = {(): scores[()]} | (scores[by].segments() if by else {})
     sums = {
         key: known[key].sums(pair, tests.draws)
-        for segment, part in parts.items()
-        for metric in tests.metrics
-        for group in tests.groups(part, metric)
+        for segment, metric, group in _groups(table.filter(pl.col(REPORT).is_null()), tests, runs, by)
         for pair in group
         if (key := (segment, metric, pair.baseline, pair.system)) in known
     }
     yield from Report(_TestSums(sums)).lines()
 
 
-def _scores(
+def _groups(
     pages: pl.DataFrame, tests: PairTests, runs: Sequence[Run], by: tuple[str, ...]
-) -> dict[tuple[str, ...], UserScores]:
-    """Users' scores under every run: over all their pages, and in segments."""
+) -> Iterator[tuple[tuple[Any, ...], str, list[PairUsers]]]:
+    """The users scored under both systems of every pair, over all their pages and by segment; and the metric."""
     evaluations: dict[str, list[Evaluation]] = {}
     keys = [key for key in (Columns.USER, Columns.PAGE) if key in pages.columns]
     for at, (name, _) in enumerate(runs):
         own = pages.filter(pl.col(RUN) == at).sort(keys, nulls_last=True)
         evaluations.setdefault(name, []).append(Evaluation(tests.metrics, own, {}, {}, by))
-    return {one: UserScores.of(evaluations, tests.metrics, one) for one in dict.fromkeys(((), by))}
+    scores = UserScores.of(evaluations, tests.metrics, [])
+    for segment, part in itertools.chain([((), scores)], segment_scores(evaluations, tests.metrics, by)):
+        for metric in tests.metrics:
+            for group in tests.groups(part, metric):
+                yield segment, metric, group

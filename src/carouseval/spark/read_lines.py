@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from carouseval.comparison.parts import Run
+from carouseval.comparison.comparison_sums import Run
 from carouseval.comparison.systems import naming
 from carouseval.errors import DataError
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from carouseval.comparison.parts import Run
+from carouseval.comparison.comparison_sums import Run
 from carouseval.comparison.systems import naming
 from carouseval.errors import DataError, ParameterError
 from carouseval.evaluation import schema

@@ -132,3 +132,17 @@ def test_markdown_of_a_comparison(comparison: cv.Comparison) -> None:
     page = comparison._repr_html_()
     assert page.count("<table>") == 2
     assert "<sup>†</sup>" in page
+
+
+def test_segments_without_a_common_user() -> None:
+    """No pair can be tested in a segment: tables still have its column."""
+    layouts = {
+        name: {"user_id": [user], "row": [1], "col": [1], "item_id": [1], "category": ["a"], "device": ["tv"]}
+        for name, user in (("a", 1), ("b", 2))
+    }
+    judgments = {"user_id": [1, 2], "item_id": [1, 1]}
+    result = cv.compare(layouts, judgments, by="device", missing_pages="skip", permutations=99)
+    assert result.segments.is_empty()
+    assert result.to_frame()["device"].to_list() == ["(all)"]
+    assert "| (all) |" in result.to_markdown()
+    assert "(all)" in result.to_latex()

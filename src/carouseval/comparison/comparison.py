@@ -199,11 +199,11 @@ class Comparison(Reported):
         polars.DataFrame
             The lines of :attr:`pairs` and :attr:`segments`.
         """
-        if self.segments.is_empty():
-            return self.pairs
         by = self.config["by"]
+        if not by:
+            return self.pairs
         overall = self.pairs.select(*(pl.lit("(all)").alias(name) for name in by), pl.all())
-        return pl.concat([overall, self.segments], how="vertical_relaxed")
+        return overall if self.segments.is_empty() else pl.concat([overall, self.segments], how="vertical_relaxed")
 
     def to_markdown(self) -> str:
         """Return the summary, the systems' means and the differences between systems in Markdown.

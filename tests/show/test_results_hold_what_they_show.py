@@ -38,7 +38,10 @@ def refuse(*_: Any, **__: Any) -> NoReturn:
 def tables(tmp_path: Path) -> dict[str, str]:
     """Sample tables in files: small pages, which are drawn fast, of items that have titles."""
     data = cv.sample(30, systems=[*SYSTEMS])
-    small = {name: pages.filter(pl.col("row") <= GRID.rows, pl.col("col") <= GRID.cols) for name, pages in data.layouts.items()}
+    small = {
+        name: pages.filter(pl.col("row") <= GRID.rows, pl.col("col") <= GRID.cols)
+        for name, pages in data.layouts.items()
+    }
     titled = data.items.with_columns(title="The " + pl.col("item_id"))
     paths = {}
     for name, table in {**small, "judgments": data.judgments, "items": titled}.items():

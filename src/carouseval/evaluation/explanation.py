@@ -194,7 +194,9 @@ class Explanation(Reported):
         try:
             return self.view(user_id, page_id)
         except DataError as error:
-            about = f"The page of {ids_text(user_id, page_id)} is not one that the explanation holds, so it is read again."
+            about = (
+                f"The page of {ids_text(user_id, page_id)} is not one that the explanation holds, so it is read again."
+            )
             raise DataError(f"{error} {about}") from None
 
     def _drawn(self, kind: str | None, options: dict[str, Any]) -> tuple[Charted, str | None, dict[str, Any]]:

@@ -348,7 +348,7 @@ def test_each_ideal_is_solved_once(options: dict[str, Any], monkeypatch: pytest.
     for user_id, page_id, ideal in scored.select("user_id", "page_id", "ideal").iter_rows():
         assert ideal == alone[user_id, page_id][0]
     monkeypatch.setattr(ideal_problems.IdealProblems, "solve", counted)
-    held = [(view.user_id, view.page_id) for view in result.pages]
+    held: list[Any] = [(view.user_id, view.page_id) for view in result.pages]
     assert len(held) == 3
     for ids in [*held, *(ids for ids in alone if ids not in held)][:5]:
         solved.clear()

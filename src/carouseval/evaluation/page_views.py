@@ -72,7 +72,7 @@ def _ideal_cells(inputs: Inputs, metric: str, page: PageBatch, ideals: PageIdeal
     """The relevant items of a page's ideal."""
     grid = int(page.grid[0])
     cells = ideals.cells_of_pages(metric, grid, page)
-    columns = {
+    columns: _Cells = {
         "row": cells.row + 1,
         "col": cells.col + 1,
         "item_id": inputs.judged.judgments.item[cells.judgment],
@@ -86,7 +86,7 @@ def _ideal_cells(inputs: Inputs, metric: str, page: PageBatch, ideals: PageIdeal
 
 def _table(inputs: Inputs, pages: Sequence[_Cells]) -> pl.DataFrame:
     """The cells of several pages, with ids and categories in place of codes."""
-    columns = {name: np.concatenate([cells[name] for cells in pages]) for name in pages[0]}
+    columns: _Cells = {name: np.concatenate([cells[name] for cells in pages]) for name in pages[0]}
     columns["item_id"] = inputs.codebook.items.values().gather(columns["item_id"])
     if "category" in columns:
         categories, code = inputs.codebook.categories.values(), columns["category"]

@@ -68,3 +68,21 @@ def test_first_runs_are_explained(data: Sample) -> None:
 def test_a_category_ideal_is_needed(data: Sample) -> None:
     with pytest.raises(cv.ParameterError, match=r"explain=True needs N2DCG_cat among the metrics, found NDCG\."):
         cv.compare(data.layouts, data.judgments, data.items, explain=True, metrics=["NDCG"])
+
+
+def test_ideals_of_pages_held_are_counted_once() -> None:
+    """Pages with a pinned row have ideals of their own, which are solved again where memory held the last ones only."""
+    users = range(8)
+    layouts = {
+        "user_id": [user for user in users for _ in range(2)],
+        "row": [1, 2] * 8,
+        "col": [1] * 16,
+        "item_id": ["pinned", "one"] * 8,
+        "category": ["a", "b"] * 8,
+        "pinned": [True, False] * 8,
+    }
+    relevant = [(user, "one", 1) for user in users] + [(user, "two", 1) for user in range(5)]
+    judgments = pl.DataFrame(relevant, schema=["user_id", "item_id", "relevance"], orient="row")
+    items = {"item_id": ["pinned", "one", "two"], "category": ["a", "b", "b"]}
+    with pytest.warns(cv.DataWarning, match="'b' holds up to 2 there and at most 1 on any page, for 62% of users"):
+        cv.compare({"x": layouts, "y": layouts}, judgments, items, explain=True, memory=1e-7, test="t")

@@ -170,6 +170,38 @@ def test_worst_pages_come_first() -> None:
     assert all(low <= high for low, high in itertools.pairwise(scores))
 
 
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"titles": True, "memory": 1e-4},
+        {"pinned": True, "ragged": True, "pages": 2},
+        {"pinned": True, "pages": 3, "memory": 1e-4},  # lines in temporary files, pages scored in several batches
+        {"candidates": "displayed", "duplicates": "first"},
+        {"grid": {"phone": cv.Grid(12, 20, page_size=2), "tv": cv.RECGAZE, "web": cv.RECGAZE}, "by": "device"},
+    ],
+)
+def test_pages_held_are_those_that_are_looked_up(options: dict[str, Any]) -> None:
+    """From the arrays that were scored, the same as from lines that are read again."""
+    options = dict(options)
+    made = {key: options.pop(key) for key in ("pinned", "ragged", "pages") if key in options}
+    data = sample(25, systems=["new"], **made)
+    titles = {"title": pl.col("item_id") + " again"} if options.pop("titles", False) else {}
+    result = cv.explain(data.layouts["new"], data.judgments, data.items.with_columns(**titles), **options)
+    keys = [key for key in ("user_id", "page_id") if key in result.per_page.columns]
+    worst = result.worst.filter(pl.col("dcg") > 0).select(keys).head(3)
+    assert [tuple(getattr(view, key) for key in keys) for view in result.pages] == worst.rows()
+    assert result.view is not None
+    for held in result.pages:
+        found = result.view(held.user_id, held.page_id)
+        assert held.to_dict() == found.to_dict()
+        assert held.shown.equals(found.shown)
+        assert held.ideal.equals(found.ideal)
+        assert (held.shown.schema, held.ideal.schema) == (found.shown.schema, found.ideal.schema)
+        assert held.grid == found.grid
+        assert np.array_equal(held.weights, found.weights)
+
+
 @pytest.mark.parametrize("metric", ["N2DCG", "2DCG", "NDCG@5"])
 def test_other_ideals_are_refused(metric: str) -> None:
     with pytest.raises(cv.ParameterError, match=f"explain takes one N2DCG_cat, .* found {metric}"):
@@ -316,10 +348,13 @@ def test_each_ideal_is_solved_once(options: dict[str, Any], monkeypatch: pytest.
     for user_id, page_id, ideal in scored.select("user_id", "page_id", "ideal").iter_rows():
         assert ideal == alone[user_id, page_id][0]
     monkeypatch.setattr(ideal_problems.IdealProblems, "solve", counted)
-    for user_id, page_id in result.worst.select("user_id", "page_id").head(5).iter_rows():
+    held: list[Any] = [(view.user_id, view.page_id) for view in result.pages]
+    assert len(held) == 3
+    for ids in [*held, *(ids for ids in alone if ids not in held)][:5]:
         solved.clear()
+        user_id, page_id = ids
         view = result.page(user_id, page_id)
-        assert sum(solved) == 2 + (own > 1 and judged)
+        assert sum(solved) == (0 if ids in held else 2 + (own > 1 and judged))
         assert (view.values["ideal"], view.ideal.select("row", "col", "item_id").rows()) == alone[user_id, page_id]
 
 

@@ -234,8 +234,9 @@ def test_copies() -> None:
     assert pickle.loads(pickle.dumps(result)).mean == result.mean
     loaded = pickle.loads(pickle.dumps(explained))
     assert loaded.shares == copy.copy(explained).shares == explained.shares
-    with pytest.raises(cv.ParameterError, match="call explain again"):
-        loaded.page(1)
+    assert repr(loaded.page()) == repr(copy.copy(explained).page()) == repr(explained.page())
+    with pytest.raises(cv.ParameterError, match="only those in pages; call explain again"):
+        loaded.page(3)
     assert result == result
     assert result != cv.evaluate(L, J)
 

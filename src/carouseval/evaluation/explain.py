@@ -163,16 +163,15 @@ class Losses:
         pages = np.flatnonzero(~np.isnan(self._values[:, 0]))
         losses = dict(zip(LOSSES, self._losses[pages].T, strict=True))
         steps = page_names(self._inputs, pages).with_columns(
-            pl.Series("code", pages),
             pl.Series("dcg", self._values[pages, 0]),
             *(pl.Series(name, values) for name, values in losses.items()),
             pl.Series("ideal", self._values[pages, 3]),
         )
         keys = [key for key in ("user_id", "page_id") if key in steps.columns]
         kept = [name for name in (*keys, *by, "weight", "status") if name in evaluation.per_page.columns]
-        frame = evaluation.per_page.select(*kept, pl.col(self._name).alias("score")).join(
-            steps.drop("code"), on=keys, how="left"
-        )
+        frame = evaluation.per_page.select(*kept, pl.col(self._name).alias("score")).join(steps, on=keys, how="left")
+        named = steps.select(*keys, pl.Series("code", pages))
+        shown = pages_to_show(frame).select(keys).join(named, on=keys, how="left", maintain_order="left")
         return Explanation(
             metric=self._name,
             per_page=frame,
@@ -185,16 +184,15 @@ class Losses:
             by=by,
             evaluation=evaluation,
             grid=self._inputs.plan.grid_by_segment or self._inputs.plan.grids[0],
-            pages=tuple(self._views(pages_to_show(frame), steps)),
+            pages=tuple(self._views(shown["code"].to_numpy())),
             view=view,
         )
 
-    def _views(self, chosen: pl.DataFrame, steps: pl.DataFrame) -> list[PageView]:
-        """The chosen pages beside their ideals."""
-        inputs, keys = self._inputs, [key for key in ("user_id", "page_id") if key in steps.columns]
-        codes = chosen.select(keys).join(steps, on=keys, how="left", maintain_order="left")["code"].to_numpy()
+    def _views(self, codes: NDArray[np.int64]) -> list[PageView]:
+        """Some pages beside their ideals."""
+        inputs = self._inputs
         pages = read_batch(inputs.layouts.lines_of(codes), inputs.layouts, inputs.judged, inputs.plan)
-        pages = pages.take(np.argsort(pages.pages)[np.searchsorted(np.sort(pages.pages), codes)])
+        pages = pages.take(np.searchsorted(pages.pages, codes))  # in the order of codes
         return page_views(inputs, self._name, pages, self._values[codes], self._ideals.uncounted())
 
 

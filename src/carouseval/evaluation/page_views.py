@@ -1,11 +1,11 @@
 """Pages beside their ideals, from the arrays that they were scored with; only titles and posters are read."""
 
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from carouseval.evaluation.page_view import PageView
 from carouseval.evaluation.per_page import page_names
@@ -18,87 +18,103 @@ from carouseval.metrics.grid import Array
 from carouseval.tables import RECORD, Table
 
 _STEPS = ("dcg", "item_order", "row_order", "ideal")
+_Cells = dict[str, Any]  # columns of a page's cells: arrays, with codes of items and categories
 
 
 def page_views(inputs: Inputs, metric: str, pages: PageBatch, values: Array, ideals: PageIdeals) -> list[PageView]:
     """Some pages beside their ideals; ``values`` are those after each step of improvement, (pages, 4)."""
-    names = page_names(inputs, pages.pages).to_dicts()
-    views = []
-    for at, (name, steps) in enumerate(zip(names, values.tolist(), strict=True)):
-        page = pages.take(np.array([at]))
-        grid = int(page.grid[0])
-        views.append(
-            PageView(
-                user_id=name["user_id"],
-                page_id=name.get("page_id"),
-                grid=inputs.plan.grids[grid],
-                weights=inputs.plan.weights(metric, grid),
-                values=dict(zip(_STEPS, steps, strict=True)),
-                shown=_shown_cells(inputs, metric, grid, page),
-                ideal=_ideal_cells(inputs, metric, grid, page, ideals),
-                reason="",
-            )
+    if not len(pages):
+        return []
+    alone = [pages.take(np.array([at])) for at in range(len(pages))]
+    shown = [_shown_cells(inputs, metric, page) for page in alone]
+    ideal = [_ideal_cells(inputs, metric, page, ideals) for page in alone]
+    tables = _with_pictures([_table(inputs, shown), _table(inputs, ideal)], inputs.tables.get("items"))
+    return [
+        PageView(
+            user_id=name["user_id"],
+            page_id=name.get("page_id"),
+            grid=inputs.plan.grids[grid],
+            weights=inputs.plan.weights(metric, grid),
+            values=dict(zip(_STEPS, steps, strict=True)),
+            shown=of_page,
+            ideal=of_ideal,
+            reason="",
         )
-    return _with_pictures(views, inputs.tables.get("items"))
+        for name, grid, steps, of_page, of_ideal in zip(
+            page_names(inputs, pages.pages).iter_rows(named=True),
+            pages.grid.tolist(),
+            values.tolist(),
+            *(_split(table, cells) for table, cells in zip(tables, (shown, ideal), strict=True)),
+            strict=True,
+        )
+    ]
 
 
-def _shown_cells(inputs: Inputs, metric: str, grid: int, page: PageBatch) -> pl.DataFrame:
+def _shown_cells(inputs: Inputs, metric: str, page: PageBatch) -> _Cells:
     """All cells of a page, the relevant ones with what they gain."""
-    weights, lines, codebook = inputs.plan.weights(metric, grid), page.own_lines(), inputs.codebook
+    grid, lines, judgment = int(page.grid[0]), page.own_lines(), page.hit_judgment
     place = lines[:, 3] & 0x7FFFFFFF  # without the bit of pinned rows
     order = np.argsort(place)
     lines, place = lines[order], place[order].astype(np.int64)
-    row, col = place >> 16, place & 0xFFFF
-    hits, judgment = np.searchsorted(place, page.hits[:, 1]), page.hit_judgment
-    relevance, gain = np.full(len(lines), np.nan), np.zeros(len(lines))
+    weights = inputs.plan.weights(metric, grid)
+    hits = np.searchsorted(place, page.hits[:, 1])
+    relevance, gain, counts = np.full(len(lines), np.nan), np.zeros(len(lines)), np.zeros(len(lines), bool)
     relevance[hits], gain[hits] = inputs.judged.judgments.relevance[judgment], inputs.judged.gains[metric][judgment]
-    counts, is_hit = np.zeros((2, len(lines)), bool)
-    is_hit[hits] = True
     counts[hits] = table_pages(metric, grid, page, inputs.judged, inputs.plan).hit_weights(weights) > 0
-    cells = {"row": row, "col": col, "item_id": codebook.items.values().gather(lines[:, 1])}
+    row, col = place >> 16, place & 0xFFFF
+    cells = {"row": row, "col": col, "item_id": lines[:, 1]}
     if inputs.layouts.labelled:
-        cells["category"] = codebook.categories.values().gather(lines[:, 2])
-    known = pl.Series(relevance).set(pl.Series(~is_hit), None)
-    return pl.DataFrame(
-        cells | {"relevance": known, "gain": gain, "counts": counts, "weight": weights[row - 1, col - 1]}
-    )
+        cells["category"] = lines[:, 2]
+    return cells | {"relevance": relevance, "gain": gain, "counts": counts, "weight": weights[row - 1, col - 1]}
 
 
-def _ideal_cells(inputs: Inputs, metric: str, grid: int, page: PageBatch, ideals: PageIdeals) -> pl.DataFrame:
+def _ideal_cells(inputs: Inputs, metric: str, page: PageBatch, ideals: PageIdeals) -> _Cells:
     """The relevant items of a page's ideal."""
-    weights, cells = inputs.plan.weights(metric, grid), ideals.cells_of_pages(metric, grid, page)
-    codebook = inputs.codebook
-    categories = codebook.categories.values()
-    unknown: NDArray[np.bool_] = cells.category >= len(categories)
-    label = pl.Series(cells.category).set(pl.Series(unknown), None)
-    nothing = pl.Series([None] * len(label), dtype=pl.String)
-    return pl.DataFrame(
-        {
-            "row": cells.row + 1,
-            "col": cells.col + 1,
-            "item_id": codebook.items.values().gather(inputs.judged.judgments.item[cells.judgment]),
-            "category": categories.gather(label) if len(categories) else nothing,
-            "gain": cells.gain,
-            "weight": weights[cells.row, cells.col],
-        }
-    ).sort("row", "col")
+    grid = int(page.grid[0])
+    cells = ideals.cells_of_pages(metric, grid, page)
+    columns: _Cells = {
+        "row": cells.row + 1,
+        "col": cells.col + 1,
+        "item_id": inputs.judged.judgments.item[cells.judgment],
+        "category": cells.category,
+        "gain": cells.gain,
+        "weight": inputs.plan.weights(metric, grid)[cells.row, cells.col],
+    }
+    order = np.lexsort([cells.col, cells.row])
+    return {name: values[order] for name, values in columns.items()}
 
 
-def _with_pictures(views: list[PageView], items: Table | None) -> list[PageView]:
-    """The same pages with titles and posters, where items have any."""
+def _table(inputs: Inputs, pages: Sequence[_Cells]) -> pl.DataFrame:
+    """The cells of several pages, with ids and categories in place of codes."""
+    columns: _Cells = {name: np.concatenate([cells[name] for cells in pages]) for name in pages[0]}
+    columns["item_id"] = inputs.codebook.items.values().gather(columns["item_id"])
+    if "category" in columns:
+        categories, code = inputs.codebook.categories.values(), columns["category"]
+        label = pl.Series(code).set(pl.Series(code >= len(categories)), None)
+        unnamed = pl.Series([None] * len(label), dtype=pl.String)
+        columns["category"] = categories.gather(label) if len(categories) else unnamed
+    if "relevance" in columns:
+        columns["relevance"] = pl.Series(columns["relevance"], nan_to_null=True)
+    return pl.DataFrame(columns)
+
+
+def _split(table: pl.DataFrame, pages: Sequence[_Cells]) -> Iterator[pl.DataFrame]:
+    """The lines of each of the pages that a table was made of."""
+    begin = 0
+    for cells in pages:
+        yield table.slice(begin, len(cells["row"]))
+        begin += len(cells["row"])
+
+
+def _with_pictures(tables: list[pl.DataFrame], items: Table | None) -> list[pl.DataFrame]:
+    """The same cells with the titles and posters of their items, if items have any."""
     columns = [name for name in PICTURES if items is not None and name in items]
-    if items is None or not columns or not views:
-        return views
-    pictures = _pictures(
-        items, columns, pl.concat([table["item_id"] for view in views for table in (view.shown, view.ideal)])
-    )
+    if items is None or not columns:
+        return tables
+    pictures = _pictures(items, columns, pl.concat([cells["item_id"] for cells in tables]))
+    joined = (cells.join(pictures, on="item_id", how="left", maintain_order="left") for cells in tables)
     first = ["row", "col", "item_id", *columns]
-
-    def joined(cells: pl.DataFrame) -> pl.DataFrame:
-        both = cells.join(pictures, on="item_id", how="left", maintain_order="left")
-        return both.select(*first, pl.exclude(first))
-
-    return [replace(view, shown=joined(view.shown), ideal=joined(view.ideal)) for view in views]
+    return [cells.select(*first, pl.exclude(first)) for cells in joined]
 
 
 def _pictures(items: Table, columns: list[str], item_ids: pl.Series) -> pl.DataFrame:

@@ -47,6 +47,12 @@ class Draws:
 class SignificanceTest(ABC):
     """A two-sided test that the mean of users' differences is 0; what is true of it stands in its class."""
 
+    def __init_subclass__(cls) -> None:
+        """Refuse classes whose p-values on one machine might not be those that parts add up to."""
+        for name in vars(cls):
+            if any(getattr(getattr(base, name, None), "__final__", False) for base in cls.__mro__[1:]):
+                raise ParameterError(f"{cls.__name__}: {name} is the same for all tests of its kind; leave it out.")
+
     name: str  # as `test=` takes it, and results name it
     words: str  # in captions: "t-test paired by user"
     described: str = ""  # in the list of choices: "the paired t-test"
@@ -63,9 +69,12 @@ class SignificanceTest(ABC):
         """Whether it tests users and runs that both vary."""
         return self.over_runs() is self
 
+    @final
     def merges(self, *, weighted: bool) -> bool:
-        """Whether what is known of parts of the users adds up to its p-value."""
-        return False
+        """Whether parts of the users add up to its p-value."""
+        if isinstance(self, MergedTest):
+            return self.merges_weights or not weighted
+        return isinstance(self, MeansTest)
 
     def smallest_p_value(self, users: int, permutations: int) -> float:
         """The smallest p-value that so many users with a difference can have; 0 if any p-value is possible."""
@@ -75,6 +84,7 @@ class SignificanceTest(ABC):
     def p_values(self, differences: Array, users: pl.Series, draws: Draws) -> Sequence[float] | Array:
         """One p-value per column of differences (users, pairs), each of two users or more, and not only of 0."""
 
+    @final
     def of_differences(self, differences: Array, users: pl.Series, draws: Draws) -> Array:
         """One p-value per column of differences (users, pairs): NaN for fewer than two users, 1 if all are 0."""
         table = without_ties(differences)
@@ -115,14 +125,11 @@ class MeansTest(SignificanceTest):
         """The p-value of a pair of systems."""
         return self.p_value(means.estimate(1, 0))
 
-    def merges(self, *, weighted: bool) -> bool:
-        """Means and how they vary add up, with weights as without."""
-        return True
-
     def p_values(self, differences: Array, users: pl.Series, draws: Draws) -> Sequence[float]:
         """Test the mean of every column."""
         return [self.p_value(mean_estimate(column)) for column in differences.T]
 
+    @final
     def of_pairs(self, pairs: Sequence[PairScores], users: pl.Series, draws: Draws) -> Sequence[float]:
         """Test the mean difference of every pair, weighted as it is reported."""
         return [self.p_of_means(pair.means) for pair in pairs]
@@ -172,10 +179,6 @@ class MergedTest(SignificanceTest):
     @abstractmethod
     def p_of_sums(self, sums: Any) -> Sequence[float] | Array:
         """One p-value per pair, from the sums over all users."""
-
-    def merges(self, *, weighted: bool) -> bool:
-        """Sums add up."""
-        return self.merges_weights or not weighted
 
     @final
     def p_values(self, differences: Array, users: pl.Series, draws: Draws) -> Array:

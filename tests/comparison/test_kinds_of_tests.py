@@ -24,6 +24,7 @@ from carouseval.comparison.result_tables import test_text as caption_of
 from carouseval.comparison.significance import chosen_test, p_values
 from carouseval.comparison.tests import NamedTest, known_test, listed_tests, register_test
 from carouseval.comparison.tests.contract import Draws, MeansTest, MergedTest, SignificanceTest, without_ties
+from carouseval.comparison.tests.function import FunctionTest
 from carouseval.evaluation.score_sums import ExactSum
 from carouseval.evaluation.setting_fields import setting_doc
 from carouseval.metrics.grid import Array
@@ -81,6 +82,20 @@ def test_lists_of_tests_are_those_of_the_classes() -> None:
     assert listed in " ".join(refused.stderr.split())
     with pytest.raises(cv.ParameterError, match=listed.replace(" or", ",")):
         chosen_test("crossed t")  # type: ignore[arg-type]
+
+
+def test_the_table_of_the_documentation() -> None:
+    """docs/statistics.md says of every test what its class says."""
+    collects = "with `collect=True`"
+    merged = {(True, True): "yes", (True, False): f"yes, with `weight` only {collects}", (False, False): collects}
+    lines = []
+    for name, test in [*((f"`{test.name}`", test) for test in listed_tests()), ("a function", FunctionTest("any"))]:
+        turned = test.over_runs()
+        cells = ["yes" if test.takes_weights else "no", "no" if turned is None else f"turns into {turned.name}"]
+        parts = merged[test.merges(weighted=False), test.merges(weighted=True)]
+        lines.append(f"  | {' | '.join([name, *cells, parts])} |")
+    folder = Path(__file__).parents[2] / "docs"
+    assert "\n".join(["  |---|---|---|---|", *lines, ""]) in (folder / "statistics.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("name", NAMES)

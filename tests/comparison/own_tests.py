@@ -9,7 +9,7 @@ import polars as pl
 from scipy import stats
 
 from carouseval.comparison import tests
-from carouseval.comparison.tests.contract import ColumnTest, Draws, MergedTest
+from carouseval.comparison.tests.contract import ColumnTest, MergedTest, RandomDraws
 from carouseval.metrics.grid import Array
 
 
@@ -19,7 +19,7 @@ class Signs(MergedTest):
     name = "signs"
     words = "sign test by user"
 
-    def sums(self, differences: Array, users: pl.Series, known: Any, draws: Draws) -> Array:
+    def sums(self, differences: Array, users: pl.Series, known: Any, draws: RandomDraws) -> Array:
         """Users who gain and who lose, by pair."""
         return np.array([(differences > 0).sum(axis=0), (differences < 0).sum(axis=0)])
 

@@ -23,7 +23,7 @@ from carouseval.comparison.parts import PairPart, SummedUsers
 from carouseval.comparison.result_tables import test_text as caption_of
 from carouseval.comparison.significance import chosen_test, p_values
 from carouseval.comparison.tests import NamedTest, known_test, listed_tests, register_test
-from carouseval.comparison.tests.contract import Draws, MeansTest, MergedTest, SignificanceTest, without_ties
+from carouseval.comparison.tests.contract import MeansTest, MergedTest, RandomDraws, SignificanceTest, without_ties
 from carouseval.comparison.tests.function import FunctionTest
 from carouseval.evaluation.score_sums import ExactSum
 from carouseval.evaluation.setting_fields import setting_doc
@@ -33,7 +33,7 @@ from tests.comparison.own_tests import Largest, Signs, registered
 from tests.comparison.test_pair_tests import GRID, METRIC, compare
 
 NAMES = get_args(NamedTest)
-DRAWS = Draws(499, 3)
+DRAWS = RandomDraws(499, 3)
 NOT_TESTS = {"__init__", "contract", "counted_draws", "function"}
 
 
@@ -318,6 +318,18 @@ def test_names_are_taken_once(own_tests: None) -> None:
         with pytest.raises(cv.ParameterError, match=f"register_test: there is a test {name!r}; choose another name"):
             register_test(other)
     assert type(the_test("permutation")).__name__ == "Permutation"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_differences_beyond_floats(name: str) -> None:
+    """Scaled by weight, they may be; means and their errors are taken of scores on a scale of their own."""
+    pair = PairScores(np.zeros((3, 1)), np.full((3, 1), 1e308), np.array([0.1, 0.1, 5.0]))
+    if isinstance(the_test(name), MeansTest):
+        assert 0 <= the_test(name).of_pairs([pair], ids(3), DRAWS)[0] <= 1
+    else:
+        refusal = r"differences must be finite, found inf at \[2, 0\]"
+        with pytest.raises(cv.ParameterError, match=refusal), np.errstate(over="ignore"):
+            the_test(name).of_pairs([pair], ids(3), DRAWS)
 
 
 def permutation(_: Array) -> float:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from carouseval.comparison.crossed_effects import TIE
 from carouseval.comparison.pair_statistics import PairScores
 from carouseval.comparison.pair_sums import PairSums
-from carouseval.comparison.tests.t import T
+from carouseval.comparison.tests.t import StudentT
 from carouseval.evaluation.mean_estimates import mean_of
 from carouseval.metrics.grid import Array
 
@@ -72,8 +72,8 @@ def assert_same(sums: PairSums, scores: PairScores, rel: float = 1e-9) -> None:
     assert sums.crossed == scores.crossed
     ties = sums.users > 1 and not (np.abs(scores.differences) > TIE).any()
     if not ties:  # which have no p-value of their own
-        p_value = T().p_of_means(scores.means)
-        assert T().p_of_means(sums.means) == pytest.approx(p_value, rel=rel, abs=0, nan_ok=True)
+        p_value = StudentT().p_of_means(scores.means)
+        assert StudentT().p_of_means(sums.means) == pytest.approx(p_value, rel=rel, abs=0, nan_ok=True)
     np.testing.assert_equal(sums.difference, mean_of(scores.differences, scores.weights))
 
 

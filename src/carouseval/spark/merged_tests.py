@@ -13,7 +13,7 @@ import polars as pl
 from carouseval.comparison.pair_sums import PairSums
 from carouseval.comparison.pair_tests import PairTests, PairUsers
 from carouseval.comparison.parts import ComparisonPart, PairKey, PairPart, Run, SummedUsers
-from carouseval.comparison.tests.contract import Draws, MeansTest, MergedTest, SignificanceTest, without_ties
+from carouseval.comparison.tests.contract import MeansTest, MergedTest, RandomDraws, SignificanceTest, without_ties
 from carouseval.comparison.user_scores import UserScores
 from carouseval.evaluation.plan import ScoringPlan
 from carouseval.evaluation.results import Evaluation
@@ -43,7 +43,7 @@ class _Known:
         assert isinstance(test, MergedTest)  # any other was refused, or had all users collected
         return cls(test, part.sums.mean_weight, test.known(SummedUsers(part)))
 
-    def sums(self, pair: PairUsers, draws: Draws) -> Any:
+    def sums(self, pair: PairUsers, draws: RandomDraws) -> Any:
         """What some users add."""
         differences = without_ties(pair.scores.scaled_by_weight(self.mean_weight)[:, None])
         return self.test.sums(differences, pair.users, self.facts, draws)

@@ -30,7 +30,7 @@ _SUMS_AT_ONCE = 2**23  # 64 MiB: of many draws, only some pairs are summed up at
 
 
 @dataclass(frozen=True)
-class Draws:
+class RandomDraws:
     """How tests draw at random: how many permutations or resamples, from which seed, on how many threads."""
 
     number: int = PERMUTATIONS
@@ -81,12 +81,19 @@ class SignificanceTest(ABC):
         return 0.0
 
     @abstractmethod
-    def p_values(self, differences: Array, users: pl.Series, draws: Draws) -> Sequence[float] | Array:
+    def p_values(self, differences: Array, users: pl.Series, draws: RandomDraws) -> Sequence[float] | Array:
         """One p-value per column of differences (users, pairs), each of two users or more, and not only of 0."""
 
     @final
-    def of_differences(self, differences: Array, users: pl.Series, draws: Draws) -> Array:
+    def of_differences(self, differences: Array, users: pl.Series, draws: RandomDraws) -> Array:
         """One p-value per column of differences (users, pairs): NaN for fewer than two users, 1 if all are 0."""
+        infinite = np.argwhere(~np.isfinite(differences))
+        if len(infinite):
+            line, column = map(int, infinite[0])
+            raise ParameterError(
+                f"differences must be finite, found {float(differences[line, column])!r} at [{line}, {column}]. "
+                "Leave out users without a value."
+            )
         table = without_ties(differences)
         p = np.full(table.shape[1], np.nan)
         if len(table) >= 2:
@@ -96,7 +103,7 @@ class SignificanceTest(ABC):
                 p[nonzero] = self.p_values(np.ascontiguousarray(table[:, nonzero]), users, draws)
         return p
 
-    def of_pairs(self, pairs: Sequence[PairScores], users: pl.Series, draws: Draws) -> Sequence[float]:
+    def of_pairs(self, pairs: Sequence[PairScores], users: pl.Series, draws: RandomDraws) -> Sequence[float]:
         """One p-value per pair of systems; all have the same users, whose draws are the same for all pairs."""
         differences = np.stack([pair.scaled_by_weight() for pair in pairs], axis=1)
         return list(map(float, self.of_differences(differences, users, draws)))
@@ -109,7 +116,7 @@ class ColumnTest(SignificanceTest):
     def p_value(self, differences: Array) -> float:
         """The p-value of one pair's differences, one per user."""
 
-    def p_values(self, differences: Array, users: pl.Series, draws: Draws) -> Sequence[float]:
+    def p_values(self, differences: Array, users: pl.Series, draws: RandomDraws) -> Sequence[float]:
         """Test every column."""
         return [self.p_value(column) for column in differences.T]
 
@@ -125,12 +132,12 @@ class MeansTest(SignificanceTest):
         """The p-value of a pair of systems."""
         return self.p_value(means.estimate(1, 0))
 
-    def p_values(self, differences: Array, users: pl.Series, draws: Draws) -> Sequence[float]:
+    def p_values(self, differences: Array, users: pl.Series, draws: RandomDraws) -> Sequence[float]:
         """Test the mean of every column."""
         return [self.p_value(mean_estimate(column)) for column in differences.T]
 
     @final
-    def of_pairs(self, pairs: Sequence[PairScores], users: pl.Series, draws: Draws) -> Sequence[float]:
+    def of_pairs(self, pairs: Sequence[PairScores], users: pl.Series, draws: RandomDraws) -> Sequence[float]:
         """Test the mean difference of every pair, weighted as it is reported."""
         return [self.p_of_means(pair.means) for pair in pairs]
 
@@ -173,7 +180,7 @@ class MergedTest(SignificanceTest):
         return None
 
     @abstractmethod
-    def sums(self, differences: Array, users: pl.Series, known: Any, draws: Draws) -> Any:
+    def sums(self, differences: Array, users: pl.Series, known: Any, draws: RandomDraws) -> Any:
         """What the differences (users, pairs) of some users add to the test: a value that can be added to others."""
 
     @abstractmethod
@@ -181,7 +188,7 @@ class MergedTest(SignificanceTest):
         """One p-value per pair, from the sums over all users."""
 
     @final
-    def p_values(self, differences: Array, users: pl.Series, draws: Draws) -> Array:
+    def p_values(self, differences: Array, users: pl.Series, draws: RandomDraws) -> Array:
         """Sum up all users in one part, some pairs at a time."""
         step = max(1, _SUMS_AT_ONCE // draws.number)
         p = np.full(differences.shape[1], np.nan)
@@ -191,7 +198,7 @@ class MergedTest(SignificanceTest):
         return p
 
     @final
-    def of_pairs(self, pairs: Sequence[PairScores], users: pl.Series, draws: Draws) -> Sequence[float]:
+    def of_pairs(self, pairs: Sequence[PairScores], users: pl.Series, draws: RandomDraws) -> Sequence[float]:
         """From users' differences alone, as on engines."""
         return super().of_pairs(pairs, users, draws)
 

@@ -6,10 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 
 import carouseval as cv
 from carouseval.building.sample import sample
 from carouseval.cli.app import app
+from carouseval.comparison import tests as significance_tests
+from carouseval.comparison.significance import p_values
 from tests.command_line import run, run_process
 from tests.reproduction import reproduced_once
 
@@ -71,11 +74,17 @@ def test_make_targets_exist() -> None:
 
 
 def test_contributings_examples_work() -> None:
-    discount, metric, _ = re.findall(r"```python\n(.*?)```", CONTRIBUTING, flags=re.DOTALL)
+    discount, metric, test, _ = re.findall(r"```python\n(.*?)```", CONTRIBUTING, flags=re.DOTALL)
     exec(discount.replace("d_geo", "d_test_geo"), {"cv": cv})
     assert cv.dcg2d([[1, 1]], "d_test_geo(keep=0.5)") == 1.5
     exec(metric.replace('"Found"', '"TestFound"'), {"cv": cv})
     assert cv.metric("TestFound@2x2")([[1, 0, 2], [0, 1, 1]]) == 2
+    exec(test.replace('"signs"', '"test_signs"'), {"__name__": "notebook"})
+    signs: Any = "test_signs"
+    try:
+        assert p_values(signs, np.array([[1.0], [2.0], [3.0], [-4.0]]), pl.Series(range(4))).tolist() == [0.625]
+    finally:
+        del significance_tests._registered[signs]
 
 
 def test_contributings_files_exist() -> None:

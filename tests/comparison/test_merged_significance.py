@@ -12,8 +12,8 @@ import pytest
 
 from carouseval.comparison.significance import p_values
 from carouseval.comparison.tests import contract
-from carouseval.comparison.tests.bootstrap import Bootstrap, BootstrapSums, bootstrap_exponents
-from carouseval.comparison.tests.contract import Draws, without_ties
+from carouseval.comparison.tests.bootstrap import BootstrapSums, BootstrapT, bootstrap_exponents
+from carouseval.comparison.tests.contract import RandomDraws, without_ties
 from carouseval.comparison.tests.counted_draws import user_hashes
 from carouseval.comparison.tests.permutation import FlipSums, Permutation, flip_exponents
 from carouseval.evaluation.user_sums import mean_estimate
@@ -88,7 +88,9 @@ def test_sums_do_not_overflow(largest: float) -> None:
     assert (sums.observed == sums.absolute).all()
     assert (sums.observed > 2**57).all()
     assert (np.abs(sums.sums) < sums.absolute).all()
-    assert sums.p_values().tolist() == [1 / (M + 1)] * 2 == Permutation().p_values(table, users, Draws(M)).tolist()
+    assert (
+        sums.p_values().tolist() == [1 / (M + 1)] * 2 == Permutation().p_values(table, users, RandomDraws(M)).tolist()
+    )
 
 
 def test_sums_by_hand() -> None:
@@ -115,8 +117,8 @@ def test_without_pairs() -> None:
     table, users = np.ones((3, 0)), pl.Series(range(3))
     assert flip_sums(table, users, [[0], [1, 2]]).p_values().shape == (0,)
     assert (
-        Permutation().p_values(table, users, Draws(M)).shape
-        == Bootstrap().p_values(table, users, Draws(M)).shape
+        Permutation().p_values(table, users, RandomDraws(M)).shape
+        == BootstrapT().p_values(table, users, RandomDraws(M)).shape
         == (0,)
     )
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from carouseval.comparison.pair_statistics import PairScores
 from carouseval.comparison.pair_sums import PairSums
-from carouseval.comparison.tests.t import T
+from carouseval.comparison.tests.t import StudentT
 from carouseval.metrics.grid import Array
 from tests.comparison.pair_oracle import PairOracle
 
@@ -74,9 +74,9 @@ def assert_same(sums: PairSums, scores: PairScores, rel: float = 1e-9) -> None:
                 assert found[name] == pytest.approx(value, rel=rel, abs=tiny, nan_ok=True), name
     assert sums.crossed == whole.crossed == bool(oracle.means.by_run)
     if not sums.all_tie:  # which have no p-value of their own
-        np.testing.assert_equal(T().p_of_means(sums.means), T().p_of_means(whole.means))
-        p_value = T().p_of_means(oracle.means)
-        assert T().p_of_means(sums.means) == pytest.approx(p_value, rel=rel, abs=0, nan_ok=True)
+        np.testing.assert_equal(StudentT().p_of_means(sums.means), StudentT().p_of_means(whole.means))
+        p_value = StudentT().p_of_means(oracle.means)
+        assert StudentT().p_of_means(sums.means) == pytest.approx(p_value, rel=rel, abs=0, nan_ok=True)
     np.testing.assert_equal(sums.difference, oracle.difference)
     np.testing.assert_equal(sums.deviation, whole.deviation)
 

@@ -17,7 +17,7 @@ import carouseval as cv
 from carouseval import _native
 from carouseval.comparison.significance import CORRECTIONS, adjusted_p_values, p_values
 from carouseval.comparison.tests import NamedTest
-from carouseval.comparison.tests.contract import Draws
+from carouseval.comparison.tests.contract import RandomDraws
 from carouseval.comparison.tests.counted_draws import user_hashes
 from carouseval.comparison.tests.permutation import Permutation
 from carouseval.metrics.grid import Array
@@ -36,7 +36,7 @@ def table(count: int, pairs: int = 3, seed: int = 0, effect: float = 0.0) -> Arr
 
 def sign_flip(differences: Array, ids: pl.Series, *draws: Any) -> Array:
     """The permutation test of differences however small, which are no ties."""
-    return Permutation().p_values(differences, ids, Draws(*draws))
+    return Permutation().p_values(differences, ids, RandomDraws(*draws))
 
 
 def all_signs(differences: Array) -> float:

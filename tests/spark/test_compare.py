@@ -10,6 +10,7 @@ from polars.testing import assert_frame_equal
 
 import carouseval as cv
 from carouseval.errors import DataError, ParameterError
+from tests.comparison.own_tests import registered
 from tests.spark.notices import ToSpark, with_notices
 
 
@@ -35,9 +36,7 @@ def assert_same(
         )
     )
     for ours, theirs in ((found.pairs, expected.pairs), (found.segments, expected.segments)):
-        if theirs.height:  # to the bit, but for the product of two means
-            assert_frame_equal(ours.drop("break_even"), theirs.drop("break_even"), check_exact=True)
-        assert_frame_equal(ours, theirs, rel_tol=1e-12, abs_tol=0)
+        assert_frame_equal(ours, theirs, check_exact=True)
     assert_frame_equal(found.systems, expected.systems, check_exact=True)
     assert (found.summary, found.notice, said_there) == (expected.summary, expected.notice, said)
     assert found.config == expected.config
@@ -113,6 +112,33 @@ def test_tests_that_need_all_users_must_be_asked_for(to_spark: ToSpark) -> None:
         cv.spark.compare(on_spark, to_spark(judgments), items, test="wilcoxon")
     assert_same(to_spark, systems, judgments, items, test="wilcoxon", collect=True)
     assert_same(to_spark, systems, judgments, items, test=lambda differences: 0.25, collect=True)
+
+
+def test_a_test_of_ones_own_is_the_same_or_refused_by_name(to_spark: ToSpark) -> None:
+    """Never another test under its name: its sums add up here as there, or it needs all users."""
+    systems, judgments, items = sample(seed=4)
+    with registered():
+        same: Any = {"test": "signs", "by": "device", "permutations": 99}
+        assert set(assert_same(to_spark, systems, judgments, items, **same).pairs["test"]) == {"signs"}
+        on_spark = {name: to_spark(one) for name, one in systems.items()}
+        needs_all: Any = {"test": "largest"}
+        refusal = (
+            "test='largest' needs the differences of all users at once; use collect=True, which brings the scores of "
+            "all pages to the driver, or a test whose parts add up: 'permutation', 't', 'bootstrap' or 'signs'."
+        )
+        with pytest.raises(ParameterError, match=f"^{refusal}$"):
+            cv.spark.compare(on_spark, to_spark(judgments), items, **needs_all)
+        assert_same(to_spark, systems, judgments, items, collect=True, **needs_all)
+
+
+def test_a_test_whose_parts_add_up_without_weights_only(to_spark: ToSpark) -> None:
+    systems, judgments, items = sample(users=15, seed=4)
+    weighted = judgments.with_columns(importance=pl.col("relevance").cum_count() % 7 + 1.0)
+    on_spark = {name: to_spark(one) for name, one in systems.items()}
+    options: Any = {"test": "bootstrap", "weight": "importance", "permutations": 99}
+    refusal = "test='bootstrap' needs .*, or a test whose parts add up with weight: 'permutation' or 't'"
+    with pytest.raises(ParameterError, match=refusal):
+        cv.spark.compare(on_spark, to_spark(weighted), items, **options)
 
 
 def test_errors_name_the_system(to_spark: ToSpark) -> None:

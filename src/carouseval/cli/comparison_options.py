@@ -12,7 +12,7 @@ from carouseval.comparison.tests import NamedTest
 Baseline: TypeAlias = Annotated[
     str | None, typer.Option(help="System that all others are compared with. Default: all pairs are compared.")
 ]
-SignificanceTest: TypeAlias = Annotated[
+TestOption: TypeAlias = Annotated[
     NamedTest | None,
     typer.Option(
         parser=choice_parser(NamedTest),

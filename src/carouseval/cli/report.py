@@ -44,7 +44,7 @@ def report(
     ] = options.NOTHING,
     items: options.ItemsOption = None,
     baseline: comparison_options.Baseline = None,
-    test: comparison_options.SignificanceTest = None,
+    test: comparison_options.TestOption = None,
     runs: comparison_options.Runs = "random",
     correction: comparison_options.CorrectionOption = "holm",
     across_metrics: comparison_options.AcrossMetrics = False,

@@ -20,7 +20,7 @@ from carouseval.evaluation.settings import Settings, SettingsDict
 def _test_doc() -> Doc:
     """What tests there are, and what they take."""
     tests = listed_tests()
-    default, *others = (test.described for test in tests)
+    default, *others = (test.described or repr(test.name) for test in tests)
     unweighted, over_runs = (
         " and ".join(repr(test.name) for test in some)
         for some in ([test for test in tests if not test.takes_weights], [test for test in tests if test.over_runs()])

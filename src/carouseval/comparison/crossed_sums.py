@@ -134,7 +134,7 @@ class CrossedSums:
         by_run: tuple[RunVariance, ...] = ()
         if not self.users.rest_on_one_user:
             exponent = math.frexp(moments.scale)[1] - 1
-            rounding = TIE * (math.ldexp(1.0, math.frexp(self.largest)[1]) if self.largest > 0 else 1.0)
+            rounding = math.ldexp(TIE, math.frexp(self.largest)[1]) if self.largest > 0 else TIE
             vary = [one.variance(self.users, exponent) if one.spread > rounding else None for one in self.runs]
             loadings = PAIR_LOADINGS if len(self.counts) > 1 else _ONE
             by_run = combined_runs(vary, self.counts, loadings, self.paired)

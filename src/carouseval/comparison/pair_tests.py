@@ -18,7 +18,7 @@ from carouseval.comparison.result_columns import PAIRS, SEGMENTS
 from carouseval.comparison.run_pages import unjudged_gain
 from carouseval.comparison.significance import adjusted_p_values, chosen_test
 from carouseval.comparison.tests import listed_tests
-from carouseval.comparison.tests.contract import Draws, MeansTest, SignificanceTest
+from carouseval.comparison.tests.contract import MeansTest, RandomDraws, SignificanceTest
 from carouseval.comparison.tests.crossed_t import CrossedT
 from carouseval.comparison.tests.permutation import Permutation
 from carouseval.comparison.user_scores import UserScores, run_columns
@@ -83,7 +83,7 @@ class PairTests(ComparisonSettings):
 
     def __post_init__(self) -> None:
         require_float("ci", self.ci, above=0, below=1)
-        Draws(self.permutations, self.seed)
+        RandomDraws(self.permutations, self.seed)
         require_choice("runs", self.runs, get_args(RunEffects))
         if self.margin is not None:
             require_float("margin", self.margin, at_least=0)
@@ -146,9 +146,9 @@ class PairTests(ComparisonSettings):
             )
 
     @property
-    def draws(self) -> Draws:
+    def draws(self) -> RandomDraws:
         """How tests draw at random."""
-        return Draws(self.permutations, self.seed, self.threads)
+        return RandomDraws(self.permutations, self.seed, self.threads)
 
     @property
     def system_pairs(self) -> list[tuple[str, str]]:

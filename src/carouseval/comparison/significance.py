@@ -12,7 +12,7 @@ import polars as pl
 
 from carouseval.comparison.choices import Correction
 from carouseval.comparison.tests import NamedTest, listed_tests
-from carouseval.comparison.tests.contract import PERMUTATIONS, Draws, SignificanceTest
+from carouseval.comparison.tests.contract import PERMUTATIONS, RandomDraws, SignificanceTest
 from carouseval.comparison.tests.function import FunctionTest
 from carouseval.errors import ParameterError
 from carouseval.metrics.grid import Array
@@ -62,7 +62,7 @@ def p_values(
     [0.12]
     """
     table = _check_differences(differences, users)
-    draws, tested = Draws(permutations, seed, threads), chosen_test(test)
+    draws, tested = RandomDraws(permutations, seed, threads), chosen_test(test)
     ids = pl.Series(users)
     if clusters is not None:
         if not tested.takes_clusters:
@@ -102,7 +102,9 @@ def adjusted_p_values(p: Sequence[float] | Array, correction: str = "holm") -> A
 
 
 def _check_differences(differences: Array, users: pl.Series) -> Array:
-    table = _finite_array("differences", differences, 2)
+    table = np.asarray(differences, dtype=np.float64)
+    if table.ndim != 2:
+        raise ParameterError(f"differences must be an array (users, pairs), found an array of shape {table.shape}.")
     ids = _check_ids("users", users, len(table))
     if ids.n_unique() != len(ids):
         repeated = ids.filter(ids.is_duplicated())[0]
@@ -118,18 +120,3 @@ def _check_ids(name: str, values: pl.Series, lines: int) -> pl.Series:
         nulls = f" with {ids.null_count()} nulls" * bool(ids.null_count())
         raise ParameterError(f"{name} must be integers or strings without nulls, found {ids.dtype}{nulls}.")
     return ids
-
-
-def _finite_array(name: str, values: Array, dimensions: int) -> Array:
-    array = np.asarray(values, dtype=np.float64)
-    if array.ndim != dimensions:
-        expected = {1: "one value per user", 2: "an array (users, pairs)"}[dimensions]
-        raise ParameterError(f"{name} must be {expected}, found an array of shape {array.shape}.")
-    invalid = np.argwhere(~np.isfinite(array))
-    if len(invalid):
-        index = ", ".join(str(int(position)) for position in invalid[0])
-        raise ParameterError(
-            f"{name} must be finite, found {float(array[tuple(invalid[0])])!r} at [{index}]. "
-            "Leave out users without a value."
-        )
-    return array

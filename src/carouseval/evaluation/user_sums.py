@@ -16,6 +16,7 @@ from carouseval.evaluation.exact_sums import Exact, Product, added, exact_sums
 from carouseval.evaluation.mean_estimates import CI, MeanEstimate, ShareFactors
 from carouseval.metrics.grid import Array
 
+_FAR = 2.0**900
 _ONE_USER = 0.999  # of the weight: more is as if there were no other user
 
 
@@ -55,8 +56,10 @@ class UserSums:
         """Sum up users' values, (users, columns)."""
         users, count = columns.shape
         table, counted = columns, columns if weights is None else columns[weights > 0]
+        far = -64 if np.abs(columns).max(initial=0.0) > _FAR else 0  # times weights, they could be beyond floats
         if weights is not None:
-            table = np.column_stack([columns, weights, columns * weights[:, None]])
+            table = np.column_stack([columns, weights, np.ldexp(columns, far) * weights[:, None]])
+        sums = exact_sums(np.ascontiguousarray(table, np.float64), _products(count, weights is not None))
         return cls(
             columns=count,
             weighted=weights is not None,
@@ -64,7 +67,7 @@ class UserSums:
             weighted_users=len(counted),
             largest_weight=float(users > 0) if weights is None else float(weights.max(initial=0.0)),
             largest=float(np.abs(counted).max(initial=0.0)),
-            sums=exact_sums(np.ascontiguousarray(table, np.float64), _products(count, weights is not None)),
+            sums={key: value.scaled(-far) if key[:1] > (count,) else value for key, value in sums.items()},
         )
 
     def __add__(self, other: "UserSums") -> "UserSums":
@@ -92,7 +95,7 @@ class UserSums:
         if not self.weighted_users:
             return math.nan
         total = self.sums[self.columns + 1 + column if self.weighted else column,]
-        return float(total) / float(self.total_weight)
+        return float(total) / float(self.total_weight) if math.isfinite(float(total)) else total / self.total_weight
 
     @property
     def mean_weight(self) -> float:

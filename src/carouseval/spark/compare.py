@@ -64,8 +64,8 @@ def compare(
     items : pyspark.sql.DataFrame or TableLike, optional
         Lines of ``item_id, category``. By default the pairs that appear in the layouts of any system.
     collect : bool, default False
-        Bring the scores of all pages to the driver for tests that need them: ``'wilcoxon'``, functions, and
-        ``'bootstrap'`` with ``weight``.
+        Bring the scores of all pages to the driver for tests that need the differences of all users at once, such as
+        ``'wilcoxon'`` and functions; they are refused otherwise.
     lines_at_once : int, optional
         How many lines a task reads before it scores their users, as in :func:`carouseval.spark.evaluate`.
 

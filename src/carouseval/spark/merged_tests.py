@@ -13,7 +13,7 @@ import polars as pl
 from carouseval.comparison.comparison_sums import ComparisonSums, PairKey, PairPart, Run, SummedUsers
 from carouseval.comparison.pair_sums import PairSums
 from carouseval.comparison.pair_tests import PairTests, PairUsers
-from carouseval.comparison.tests.contract import Draws, MergedTest, SignificanceTest, without_ties
+from carouseval.comparison.tests.contract import MergedTest, RandomDraws, SignificanceTest, without_ties
 from carouseval.comparison.user_scores import UserScores, segment_scores
 from carouseval.evaluation.columns import Columns
 from carouseval.evaluation.plan import ScoringPlan
@@ -41,7 +41,7 @@ class _Known:
         assert isinstance(test, MergedTest)  # any other was refused, or had all users collected
         return cls(test, part.sums.mean_weight, test.known(SummedUsers(part)))
 
-    def sums(self, pair: PairUsers, draws: Draws) -> Any:
+    def sums(self, pair: PairUsers, draws: RandomDraws) -> Any:
         """What some users add."""
         differences = without_ties(pair.scores.scaled_by_weight(self.mean_weight)[:, None])
         return self.test.sums(differences, pair.users, self.facts, draws)

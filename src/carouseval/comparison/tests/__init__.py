@@ -48,9 +48,10 @@ def register_test(test: type[_T]) -> type[_T]:
 
     Registering the same class again, as in a notebook, replaces it.
     """
-    registered, name = _registered.get(test.name), test.name
+    name, known = test.name, _registered.get(test.name)
     is_ours = name in _NAMES and test.__module__ != _module(name)
-    if is_ours or (registered and type(registered).__qualname__ != test.__qualname__):
+    again = (test.__module__, test.__qualname__)
+    if is_ours or (known and (type(known).__module__, type(known).__qualname__) != again):
         raise ParameterError(f"register_test: there is a test {name!r}; choose another name.")
     _registered[name] = test()
     return test

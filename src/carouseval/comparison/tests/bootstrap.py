@@ -9,7 +9,7 @@ import polars as pl
 from carouseval import _native
 from carouseval.comparison.crossed_effects import TIE
 from carouseval.comparison.tests import register_test
-from carouseval.comparison.tests.contract import AllUsers, Draws, MergedTest
+from carouseval.comparison.tests.contract import AllUsers, MergedTest, RandomDraws
 from carouseval.comparison.tests.counted_draws import Exponents, counted_p_values, sum_exponents, user_hashes
 from carouseval.metrics.grid import Array
 from carouseval.metrics.page_stack import thread_count
@@ -19,7 +19,7 @@ _DEGENERATE = 1e-12  # variance of a resample, relative to that of the values, t
 
 
 @register_test
-class Bootstrap(MergedTest):
+class BootstrapT(MergedTest):
     """The symmetric bootstrap-t test of the mean.
 
     p = (b + 1) / (resamples + 1), where b counts the resamples whose t statistic, about the mean observed, is at least
@@ -31,7 +31,7 @@ class Bootstrap(MergedTest):
     sums over parts of the users add up to the sums over all.
 
     >>> rng = np.random.default_rng(0)
-    >>> Bootstrap().p_values(rng.normal(0.1, 1, (50, 1)), pl.Series(range(50)), Draws(9_999)).round(2).tolist()
+    >>> BootstrapT().p_values(rng.normal(0.1, 1, (50, 1)), pl.Series(range(50)), RandomDraws(9_999)).round(2).tolist()
     [0.09]
     """
 
@@ -49,7 +49,7 @@ class Bootstrap(MergedTest):
         """The mean and its error, and the scale of deviations from the mean."""
         return everyone.mean, everyone.error, bootstrap_exponents(everyone.furthest, everyone.users)
 
-    def sums(self, differences: Array, users: pl.Series, known: Any, draws: Draws) -> "BootstrapSums":
+    def sums(self, differences: Array, users: pl.Series, known: Any, draws: RandomDraws) -> "BootstrapSums":
         """Sums in resamples."""
         mean, error, exponents = known
         return BootstrapSums.of(differences, users, mean, error, exponents, draws.number, draws.seed, draws.threads)

@@ -30,7 +30,7 @@ _SUMS_AT_ONCE = 2**23  # 64 MiB: of many draws, only some pairs are summed up at
 
 
 @dataclass(frozen=True)
-class Draws:
+class RandomDraws:
     """How tests draw at random: how many permutations or resamples, from which seed, on how many threads."""
 
     number: int = PERMUTATIONS
@@ -46,6 +46,12 @@ class Draws:
 
 class SignificanceTest(ABC):
     """A two-sided test that the mean of users' differences is 0; what is true of it stands in its class."""
+
+    def __init_subclass__(cls) -> None:
+        """Refuse classes whose p-values on one machine might not be those that parts add up to."""
+        for name in vars(cls):
+            if any(getattr(getattr(base, name, None), "__final__", False) for base in cls.__mro__[1:]):
+                raise ParameterError(f"{cls.__name__}: {name} is the same for all tests of its kind; leave it out.")
 
     name: str  # as `test=` takes it, and results name it
     words: str  # in captions: "t-test paired by user"
@@ -63,20 +69,32 @@ class SignificanceTest(ABC):
         """Whether it tests users and runs that both vary."""
         return self.over_runs() is self
 
+    @final
     def merges(self, *, weighted: bool) -> bool:
-        """Whether what is known of parts of the users adds up to its p-value."""
-        return False
+        """Whether parts of the users add up to its p-value."""
+        if isinstance(self, MergedTest):
+            return self.merges_weights or not weighted
+        return isinstance(self, MeansTest)
 
     def smallest_p_value(self, users: int, permutations: int) -> float:
         """The smallest p-value that so many users with a difference can have; 0 if any p-value is possible."""
         return 0.0
 
     @abstractmethod
-    def p_values(self, differences: Array, users: pl.Series, draws: Draws) -> Sequence[float] | Array:
+    def p_values(self, differences: Array, users: pl.Series, draws: RandomDraws) -> Sequence[float] | Array:
         """One p-value per column of differences (users, pairs), each of two users or more, and not only of 0."""
 
-    def of_differences(self, differences: Array, users: pl.Series, draws: Draws) -> Array:
+    @final
+    @final
+    def of_differences(self, differences: Array, users: pl.Series, draws: RandomDraws) -> Array:
         """One p-value per column of differences (users, pairs): NaN for fewer than two users, 1 if all are 0."""
+        infinite = np.argwhere(~np.isfinite(differences))
+        if len(infinite):
+            line, column = map(int, infinite[0])
+            raise ParameterError(
+                f"differences must be finite, found {float(differences[line, column])!r} at [{line}, {column}]. "
+                "Leave out users without a value."
+            )
         table = without_ties(differences)
         p = np.full(table.shape[1], np.nan)
         if len(table) >= 2:
@@ -94,7 +112,7 @@ class ColumnTest(SignificanceTest):
     def p_value(self, differences: Array) -> float:
         """The p-value of one pair's differences, one per user."""
 
-    def p_values(self, differences: Array, users: pl.Series, draws: Draws) -> Sequence[float]:
+    def p_values(self, differences: Array, users: pl.Series, draws: RandomDraws) -> Sequence[float]:
         """Test every column."""
         return [self.p_value(column) for column in differences.T]
 
@@ -106,15 +124,12 @@ class MeansTest(SignificanceTest):
     def p_value(self, estimate: MeanEstimate) -> float:
         """The p-value of the mean difference; NaN where its error is not known."""
 
+    @final
     def p_of_means(self, means: CrossedMeans) -> float:
         """The p-value of a pair of systems."""
         return self.p_value(means.estimate(1, 0))
 
-    def merges(self, *, weighted: bool) -> bool:
-        """Means and how they vary add up, with weights as without."""
-        return True
-
-    def p_values(self, differences: Array, users: pl.Series, draws: Draws) -> Sequence[float]:
+    def p_values(self, differences: Array, users: pl.Series, draws: RandomDraws) -> Sequence[float]:
         """Test the mean of every column."""
         return [self.p_value(mean_estimate(column)) for column in differences.T]
 
@@ -157,19 +172,15 @@ class MergedTest(SignificanceTest):
         return None
 
     @abstractmethod
-    def sums(self, differences: Array, users: pl.Series, known: Any, draws: Draws) -> Any:
+    def sums(self, differences: Array, users: pl.Series, known: Any, draws: RandomDraws) -> Any:
         """What the differences (users, pairs) of some users add to the test: a value that can be added to others."""
 
     @abstractmethod
     def p_of_sums(self, sums: Any) -> Sequence[float] | Array:
         """One p-value per pair, from the sums over all users."""
 
-    def merges(self, *, weighted: bool) -> bool:
-        """Sums add up."""
-        return self.merges_weights or not weighted
-
     @final
-    def p_values(self, differences: Array, users: pl.Series, draws: Draws) -> Array:
+    def p_values(self, differences: Array, users: pl.Series, draws: RandomDraws) -> Array:
         """Sum up all users in one part, some pairs at a time."""
         step = max(1, _SUMS_AT_ONCE // draws.number)
         p = np.full(differences.shape[1], np.nan)

@@ -8,7 +8,7 @@ import polars as pl
 
 from carouseval import _native
 from carouseval.comparison.tests import register_test
-from carouseval.comparison.tests.contract import AllUsers, Draws, MergedTest
+from carouseval.comparison.tests.contract import AllUsers, MergedTest, RandomDraws
 from carouseval.comparison.tests.counted_draws import Exponents, counted_p_values, sum_exponents, user_hashes
 from carouseval.metrics.grid import Array, IntArray
 from carouseval.metrics.page_stack import thread_count
@@ -31,7 +31,7 @@ class Permutation(MergedTest):
     than 2^-40 of the sum of absolute differences, count as equal to it.
 
     >>> differences, users = np.array([[1.0], [2.0], [3.0], [4.0]]), pl.Series(["a", "b", "c", "d"])
-    >>> Permutation().p_values(differences, users, Draws(9_999)).round(2).tolist()
+    >>> Permutation().p_values(differences, users, RandomDraws(9_999)).round(2).tolist()
     [0.12]
     """
 
@@ -49,7 +49,7 @@ class Permutation(MergedTest):
         """The scale of all differences."""
         return flip_exponents(everyone.largest, everyone.users)
 
-    def sums(self, differences: Array, users: pl.Series, known: Any, draws: Draws) -> "FlipSums":
+    def sums(self, differences: Array, users: pl.Series, known: Any, draws: RandomDraws) -> "FlipSums":
         """Sums under random signs."""
         return FlipSums.of(differences, users, known, draws.number, draws.seed, draws.threads)
 

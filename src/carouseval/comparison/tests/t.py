@@ -7,7 +7,7 @@ from carouseval.evaluation.mean_estimates import MeanEstimate
 
 
 @register_test
-class T(MeansTest):
+class StudentT(MeansTest):
     """Student's t of the mean difference; with weights, of the weighted mean (Bell and McCaffrey, 2002)."""
 
     name = "t"

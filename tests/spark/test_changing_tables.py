@@ -117,7 +117,9 @@ def test_lines_for_everyone_beside_those_of_single_users(
     files.later = {"items": tables["items"].tail(tables["items"].height - 3)}
     files.after_first_pass(monkeypatch)
     shared = tables["items"].height - 1
-    with pytest.raises(DataError, match=f"items: the table changes .*: {shared} lines at first and {shared - 3} later"):
+    with pytest.raises(
+        DataError, match=f"items: the table changes .*: {shared:,} lines at first and {shared - 3:,} later"
+    ):
         on_spark(files.frames, "evaluate", invalid="count")
 
 

@@ -200,9 +200,10 @@ class _UnknownValues:
         return replace(self, values=self.values | other.values)
 
     def __str__(self) -> str:
+        values = ", ".join(map(repr, sorted(self.values)[:5]))
         return (
-            f"layouts: {self.by} has {', '.join(map(repr, sorted(self.values)[:5]))}, which grid does not list; it lists "
-            f"{', '.join(map(repr, self.listed))}. Give a grid for every value."
+            f"layouts: {self.by} has {values}, which grid does not list; it lists {', '.join(map(repr, self.listed))}. "
+            "Give a grid for every value."
         )
 
 

@@ -23,14 +23,10 @@ JUDGMENTS = {"user_id": ["u1", "u2"], "item_id": ["b", "a"], "relevance": [2.0, 
 
 def test_one_machine_takes_small_frames(to_spark: ToSpark, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(spark_sources, "MOST_SPARK_LINES", 3)
-    layouts, judgments = to_spark(LAYOUTS), to_spark(JUDGMENTS).cache()
-    assert cv.evaluate(layouts, judgments).mean == cv.evaluate(LAYOUTS, JUDGMENTS).mean
-    assert not layouts.storageLevel.useMemory  # Spark's cache is left as it was
-    assert judgments.storageLevel.useMemory
-    judgments.unpersist()
+    assert cv.evaluate(to_spark(LAYOUTS), to_spark(JUDGMENTS)).mean == cv.evaluate(LAYOUTS, JUDGMENTS).mean
 
 
-@pytest.mark.parametrize("name", ["evaluate", "compare", "explain", "check"])
+@pytest.mark.parametrize("name", ["evaluate", "compare", "explain"])
 def test_one_machine_refuses_many_lines(to_spark: ToSpark, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     monkeypatch.setattr(spark_sources, "MOST_SPARK_LINES", 2)
     layouts = to_spark(LAYOUTS)
@@ -42,7 +38,6 @@ def test_one_machine_refuses_many_lines(to_spark: ToSpark, monkeypatch: pytest.M
         "this machine. Leave them in Spark: cv.spark.evaluate(layouts, judgments, items), or cv.spark.compare({'prod': "
         "layouts, 'new': layouts}, judgments, items). If they do fit, ask for them: layouts.toArrow()."
     )
-    assert not layouts.storageLevel.useMemory
     assert cv.evaluate(layouts.toArrow(), JUDGMENTS).mean == cv.evaluate(LAYOUTS, JUDGMENTS).mean
 
 
@@ -68,7 +63,7 @@ def test_too_old_versions(to_spark: ToSpark, monkeypatch: pytest.MonkeyPatch) ->
             call()
         assert str(error.value).endswith(needs)
     done = run("evaluate", "layouts", "judgments", "--engine", "spark")
-    assert (done.returncode, done.stderr.strip()) == (2, f"carouseval: error: --engine spark {needs}")
+    assert (done.returncode, done.stderr.strip()) == (2, f"carouseval: --engine spark {needs}")
     monkeypatch.undo()
     monkeypatch.setattr(type(layouts.sparkSession), "version", "3.5.7")
     with pytest.raises(CarousevalError, match=r"carouseval.spark needs Spark 4.0 or newer, found 3.5.7. Use"):

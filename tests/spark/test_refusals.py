@@ -34,16 +34,17 @@ def some(column: str, value: Any, condition: Any = True) -> pl.Expr:
     return pl.when(every_other).then(value).otherwise(pl.col(column)).alias(column)
 
 
+NUMBER = pl.col("user_id").str.tail(2).cast(pl.Int64)
 FIRST_CELL = (pl.col("row") == 1) & (pl.col("col") == 1)
 REFUSED: dict[str, tuple[str, pl.Expr, dict[str, Any]]] = {
     "a value that is no row": ("layouts", some("row", 0, FIRST_CELL), {}),
     "a relevance below 0": ("judgments", some("relevance", -1.0), {}),
     "a gain that is too large": ("judgments", some("relevance", 2000.0), {}),
-    "a sum that is too large": ("judgments", some("relevance", 1023.5), {}),
+    "a sum that is too large": ("judgments", (1023.99 + NUMBER / 1e4).alias("relevance"), {"metrics": "DCG@4"}),
     "judged twice": ("judgments", some("item_id", "c2"), {}),
     "a cell twice": ("layouts", some("col", 1, FIRST_CELL.not_() & (pl.col("row") == 1)), {}),
     "several pages": ("layouts", some("col", 1), {}),
-    "outside the grid": ("layouts", pl.col("col") + pl.col("user_id").str.tail(2).cast(pl.Int64), {}),
+    "outside the grid": ("layouts", pl.col("col") + 14 + NUMBER, {}),
     "a skipped row": ("layouts", some("row", 3, pl.col("row") == 2), {"grid": cv.Grid(4, 4)}),
     "a repeated category": ("layouts", some("category", "c"), {}),
     "outside its category": ("layouts", some("category", "d", pl.col("row") == 1), {}),

@@ -1,6 +1,7 @@
-"""Packages that only some of the work needs: what to install where they are missing."""
+"""Packages that only some of the work needs: what to install where they are missing, or too old."""
 
 import importlib.util
+import re
 
 from carouseval.errors import CarousevalError
 
@@ -8,6 +9,7 @@ _EXTRAS = {
     "show": ("altair", "jinja2", "starlette", "uvicorn", "vl_convert"),
     "spark": ("pyspark", "pandas", "pyarrow"),
 }
+SPARK = "4.0"  # the oldest Spark, as pyproject.toml has it: results come by DataFrame.toArrow, which is new there
 
 
 def require_extra(extra: str, purpose: str) -> None:
@@ -17,3 +19,21 @@ def require_extra(extra: str, purpose: str) -> None:
         *others, last = missing
         packages = f"{', '.join(others)} and {last}, which are" if others else f"{last}, which is"
         raise CarousevalError(f'{purpose} needs {packages} not installed. Run: pip install "carouseval[{extra}]"')
+
+
+def require_pyspark(purpose: str, server: str | None = None) -> None:
+    """Refuse a PySpark, or a ``server`` of Spark Connect or a cluster, that is too old."""
+    import pyspark
+
+    if _is_older(pyspark.__version__):
+        raise CarousevalError(
+            f"{purpose} needs PySpark {SPARK} or newer, found {pyspark.__version__}. "
+            'Run: pip install --upgrade "carouseval[spark]"'
+        )
+    if server is not None and _is_older(server):
+        raise CarousevalError(f"{purpose} needs Spark {SPARK} or newer, found {server}. Use a newer cluster.")
+
+
+def _is_older(version: str) -> bool:
+    numbers = re.match(r"(\d+)\.(\d+)", version)
+    return numbers is not None and [int(one) for one in numbers.groups()] < [int(one) for one in SPARK.split(".")]

@@ -9,6 +9,7 @@ from typing import Any, Literal, TypeAlias
 
 import polars as pl
 
+from carouseval.added_errors import CountedLines
 from carouseval.file_kinds import SEPARATORS
 
 ColumnKind: TypeAlias = Literal["id", "integer", "number", "boolean", "segment", "text", "time"]
@@ -249,6 +250,9 @@ class Defect:
     message: str
     severity: str = "error"
     first: dict[str, Any] = field(default_factory=dict)
+    counted: CountedLines | None = field(
+        default=None, repr=False, compare=False
+    )  # the same where it is about values of lines
 
     def __str__(self) -> str:
         return self.message

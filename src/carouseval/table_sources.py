@@ -9,10 +9,13 @@ from uuid import UUID
 import polars as pl
 
 from carouseval.cloud_files import cloud_url, open_cloud_file
-from carouseval.errors import DataError, ParameterError
+from carouseval.errors import CarousevalError, DataError, ParameterError
 from carouseval.forks import refuse_fork
+from carouseval.spark_sources import collected, is_spark
 from carouseval.table_columns import frame_of_columns
 from carouseval.table_files import TableFile, find_files, first_line, is_panic, open_file, with_table_name
+
+_FRAMES = ("__arrow_c_stream__", "__dataframe__")  # by which libraries hand over their tables
 
 
 class ArrowTable(Protocol):
@@ -52,10 +55,14 @@ def open_source(source: TableLike, name: str) -> tuple[pl.LazyFrame, tuple[Table
         return source, ()
     if isinstance(source, pl.DataFrame):
         return _with_uuids_as_text(source).lazy(), ()
-    if isinstance(source, Mapping) or hasattr(source, "__arrow_c_stream__") or hasattr(source, "__dataframe__"):
+    of_spark = is_spark(source)
+    if of_spark or isinstance(source, Mapping) or any(hasattr(source, one) for one in _FRAMES):
         try:
-            frame = frame_of_columns(source) if isinstance(source, Mapping) else _without_types_of_nulls(source)
+            given = collected(source, name) if of_spark else source
+            frame = frame_of_columns(given) if isinstance(given, Mapping) else _without_types_of_nulls(given)
             return _with_uuids_as_text(frame).lazy(), ()
+        except CarousevalError:
+            raise
         except BaseException as error:  # whatever another library raises about its own table
             if not (isinstance(error, Exception) or is_panic(error)):
                 raise

@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 
 import polars as pl
 
+from carouseval.added_errors import AddedError, such_lines
 from carouseval.errors import DataError
 from carouseval.file_kind_base import DAMAGED
 from carouseval.table_columns import Column, Defect
@@ -90,7 +91,7 @@ class Table:
         with self.read_errors():
             for batch in frame.collect_batches(chunk_size=_BATCH, maintain_order=True, engine="streaming"):
                 if batch.height and any(batch.select(checks).row(0)):
-                    raise DataError(str(self.defects()[0]))
+                    raise AddedError(*(defect.counted for defect in self.defects()))
                 lines += batch.height
                 if lines > self.height():  # what follows may have room for so many only
                     self._require_all(lines)
@@ -112,7 +113,7 @@ class Table:
         """The results of queries on the typed records, with RECORD, in one streaming pass that also checks them."""
         tally, *results = self.query(self._defect_counts, *queries)
         if defects := self._defects(tally):
-            raise DataError(str(defects[0]))
+            raise AddedError(*(defect.counted for defect in defects))
         return results
 
     def query(self, *queries: Query) -> list[pl.DataFrame]:
@@ -194,12 +195,12 @@ class Table:
         if isinstance(value, pl.Series):
             value = value.to_list()
         problem = f"column {self.names[column.name]}, {where}: found {_format_value(value)}"
-        more = f" ({'one of several' if self.part else f'{total:,}'} such lines)" if total > 1 else ""
         remedy = column.remedy
         if column.kind == "id" and self._id_type(column) == pl.Int64 and value not in (None, ""):
             remedy = "In the other tables it holds integers of at most 64 bits. Use the same type of id in all tables."
-        message = f"{self.name}: {problem}{more}. {remedy}"
-        return Defect(self.name, self.names[column.name], total, message, first={"record": record, "value": value})
+        counted = such_lines(f"{self.name}.{column.name}", total, f"{self.name}: {problem}", remedy)
+        first = {"record": record, "value": value}
+        return Defect(self.name, self.names[column.name], total, str(counted), first=first, counted=counted)
 
     def where(self, record: int) -> str:
         """The line of a record, and its file if there are several."""

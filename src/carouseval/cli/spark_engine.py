@@ -53,10 +53,11 @@ _JAVA = "--engine spark needs Java 17 or newer"
 
 def check_engine(engine: Engine, master: str | None) -> None:
     """Refuse, before any work is done, an engine that is not installed."""
-    from carouseval.extras import require_extra
+    from carouseval.extras import require_extra, require_pyspark
 
     if engine == "spark":
         require_extra("spark", "--engine spark")
+        require_pyspark("--engine spark")
     elif master is not None:
         raise ParseError("--master is an option of Spark: use it with --engine spark.")
 
@@ -79,7 +80,8 @@ def evaluate_on_spark(
 
     With ``collect``, all pages are brought to this machine, for results that need them.
     """
-    from carouseval.spark.evaluate import evaluate
+    from carouseval.evaluation.settings import Settings
+    from carouseval.spark.evaluate import evaluate_tables
     from carouseval.spark.spark_errors import spark_errors
     from carouseval.spark.spark_files import read_tables
 
@@ -92,9 +94,9 @@ def evaluate_on_spark(
         for folder in (per_page, per_user):
             _require_new(session, folder)
         frames = read_tables(session, paths, settings["columns"])
-        on_spark = dict(settings) | {"carousels": frames.get("carousels")}
+        on_spark = Settings.named("spark.evaluate", dict(settings) | {"carousels": frames.get("carousels")})
         print(f"carouseval: evaluating on Spark {session.version}", file=sys.stderr, flush=True)
-        result = evaluate(frames["layouts"], frames["judgments"], frames.get("items"), **on_spark)
+        result = evaluate_tables(frames["layouts"], frames["judgments"], frames.get("items"), on_spark)
         for folder, scores in ((per_page, result.per_page), (per_user, result.per_user)):
             if folder is not None:
                 _write_folder(folder, scores)

@@ -2,12 +2,13 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, TypeAlias
 
 import polars as pl
 
+from carouseval.added_errors import AddedError
 from carouseval.comparison.result_columns import NAMES
 from carouseval.comparison.run_pages import RunPages
 from carouseval.errors import DataError, ParameterError, warn
@@ -151,29 +152,55 @@ class NamedError(DataError):
         self.run, self.error = run, error
 
 
+@dataclass(frozen=True)
+class _OtherIdeals:
+    """Pages whose ideal is another one than in an earlier run."""
+
+    pages: Mapping[
+        tuple[int, int, int], tuple[int, Any]
+    ]  # by metric, run and earlier run: how many, and the first user
+    runs: Sequence[tuple[str, int]]
+    kind = "other ideals"
+
+    def __add__(self, other: "_OtherIdeals") -> "_OtherIdeals":
+        pages = dict(self.pages)
+        for key, (count, user) in other.pages.items():
+            own = pages.get(key, (0, user))
+            pages[key] = own[0] + count, min(own[1], user)
+        return replace(self, pages=pages)
+
+    def __str__(self) -> str:
+        _, user, key = min((key[0], user, key) for key, (_, user) in self.pages.items())  # of the first metric
+        (_, place, before), (count, _) = key, self.pages[key]
+        (name, run), (earlier, earlier_run) = self.runs[place], self.runs[before]
+        own, other = (f" of run {run + 1}", f"run {earlier_run + 1}") if name == earlier else ("", earlier)
+        pages = f"page{own} has" if count == 1 else f"pages{own} have"
+        return (
+            f"{name}: {count:,} {pages} a different ideal page than in {other}, first user_id={user!r}: pinned rows "
+            "or grids differ. Pin the same rows in all systems, or none."
+        )
+
+
 def require_same_ideals(evaluations: Mapping[str, Sequence[Evaluation]], plan: ScoringPlan) -> None:
     """Refuse systems whose users have different ideal pages, as when they pin different rows."""
-    results = [(name, result) for name, of_system in evaluations.items() for result in of_system]
-    first = results[0][1]
+    results = [(name, run, result) for name, runs in evaluations.items() for run, result in enumerate(runs)]
+    first = results[0][2]
     if plan.settings.candidates == "displayed":
         return
-    keys = [key for key in _PAGE_KEYS if all(key in result.per_page.columns for _, result in results)]
+    keys = [key for key in _PAGE_KEYS if all(key in result.per_page.columns for *_, result in results)]
     ideals = {of_metric(Columns.METRIC_IDEAL, metric) for metric in first.metrics}
-    for column in (name for name in first.per_page.columns if name in ideals):
+    for at, column in enumerate(name for name in first.per_page.columns if name in ideals):
         pages = pl.concat(
-            result.per_page.filter(pl.col(Columns.STATUS) == SCORED).select(*keys, ideal=column, system=pl.lit(name))
-            for name, result in results
+            result.per_page.filter(pl.col(Columns.STATUS) == SCORED).select(*keys, ideal=column, result=place)
+            for place, (*_, result) in enumerate(results)
         ).drop_nulls("ideal")
-        earlier = pages.select(*keys, pl.col("ideal", "system").first().over(keys).name.suffix(" before"))
+        earlier = pages.select(*keys, pl.col("ideal", "result").first().over(keys).name.suffix(" before"))
         differs = (pages["ideal"] - earlier["ideal before"]).abs() > 1e-9 * pages["ideal"].abs()
         if differs.any():
-            odd = pages.with_columns(earlier["system before"]).filter(differs)
-            name, before, user = odd.sort(Columns.USER).select("system", "system before", Columns.USER).row(0)
-            count = odd.filter((pl.col("system") == name) & (pl.col("system before") == before)).height
-            raise DataError(
-                f"{name}: {count:,} pages have a different ideal page than in {before}, first user_id={user!r}: "
-                "pinned rows or grids differ. Pin the same rows in all systems, or none."
-            )
+            odd = pages.with_columns(earlier["result before"]).filter(differs)
+            pairs = odd.group_by("result", "result before").agg(pl.len(), pl.col(Columns.USER).min()).iter_rows()
+            found = {(at, place, before): (count, user) for place, before, count, user in pairs}
+            raise AddedError(_OtherIdeals(found, tuple((name, run) for name, run, _ in results)))
 
 
 def left_out(results: Sequence[Evaluation], users: int, metric: str) -> int:

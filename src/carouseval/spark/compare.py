@@ -31,6 +31,7 @@ from carouseval.spark.other_users import other_users
 from carouseval.spark.read_lines import Reads
 from carouseval.spark.reports import report_of
 from carouseval.spark.results import SparkComparison, SparkEvaluation
+from carouseval.spark.spark_files import warn_of_ignored_files
 from carouseval.spark.spark_tables import SparkTables, cached
 from carouseval.spark.user_lines import stream
 from carouseval.tables import TableLike
@@ -81,6 +82,7 @@ def compare(
     >>> cv.spark.compare(systems, spark.table("judgments"), baseline="prod").summary  # doctest: +SKIP
     """
     choices, options = ComparisonSettings.named("spark.compare", settings)
+    warn_of_ignored_files(judgments, items, options.carousels)
     plan = replace(ScoringPlan.of(options), threads=1)  # Spark has a task per core
     by_system = _runs_by_system(systems, choices.baseline)
     tests = PairTests.of(choices, plan, {name: len(of_system) for name, of_system in by_system.items()})

@@ -24,6 +24,7 @@ from carouseval.spark.other_users import other_users
 from carouseval.spark.read_lines import Reads
 from carouseval.spark.reports import report_of
 from carouseval.spark.results import SparkEvaluation
+from carouseval.spark.spark_files import warn_of_ignored_files
 from carouseval.spark.spark_tables import SparkTables, cached
 from carouseval.spark.user_lines import stream
 from carouseval.tables import TableLike
@@ -71,6 +72,18 @@ def evaluate(
     >>> result.per_page.write.parquet("scores")  # doctest: +SKIP
     """
     options = Settings.named("spark.evaluate", settings)
+    warn_of_ignored_files(layouts, judgments, items, options.carousels)
+    return evaluate_tables(layouts, judgments, items, options, lines_at_once)
+
+
+def evaluate_tables(
+    layouts: DataFrame,
+    judgments: DataFrame,
+    items: DataFrame | TableLike | None,
+    options: Settings,
+    lines_at_once: int | None = None,
+) -> SparkEvaluation:
+    """The same for tables that were read with care."""
     tables = SparkTables.of({"layouts": layouts}, judgments, items, options)
     lines, columns = stream(tables.streamed)
     at_once = tables.lines_at_once(lines_at_once)

@@ -16,6 +16,7 @@ from carouseval.metrics.grid import Grid
 from carouseval.metrics.validation import require_int
 from carouseval.spark.executor import map_partitions
 from carouseval.spark.reports import ONLY_REPORT, Report, report_of
+from carouseval.spark.spark_files import warn_of_ignored_files
 from carouseval.spark.spark_tables import require_spark, sketch, used_columns
 from carouseval.spark.user_lines import LINES_AT_ONCE, StreamColumns, stream
 
@@ -84,14 +85,15 @@ def examination_counts(
     >>> fit = cv.attention.fit_likelihood(seen, "d_rpb", cv.Grid(8, 12))  # doctest: +SKIP
     """
     require_spark("table", table)
+    warn_of_ignored_files(table)
     require_int("lines_at_once", lines_at_once, 1)
     fixations = open_fixations(sketch(table), grid)
     owner = fixations.names[screen_columns(fixations)[0]]
     lines, columns = stream({_TABLE: (used_columns(table, fixations), owner)})
     job = _Job(columns, grid, collect, lines_at_once)
     report = report_of(map_partitions(lines, partial(_count_partition, job=job), ONLY_REPORT))
-    for failure in report.failures:
-        raise DataError(str(failure.what))
+    for text in sorted(str(failure.what) for failure in report.failures):
+        raise DataError(text)
     nothing = ScreenCounts(np.zeros(grid.shape, np.int64), np.zeros(grid.rows, np.int64), 0)
     counts: ScreenCounts = nothing if report.sums is None else report.sums
     return counts.examination(fixations.name, screens, name)

@@ -8,6 +8,7 @@ from functools import reduce
 from operator import add
 from typing import TYPE_CHECKING, Any
 
+from carouseval.added_errors import AddedError, CountedLines
 from carouseval.comparison.comparison_sums import Run
 from carouseval.comparison.systems import NamedError
 from carouseval.errors import DataError
@@ -28,7 +29,7 @@ _READ = ("judgments", "items", "carousels")  # before layouts, in this order
 class Failure:
     """What is wrong with some lines, and of which run they are, where there are several systems."""
 
-    what: FoundDefect | Refusal | str
+    what: Any  # text, or what adds up: a FoundDefect, a Refusal, or something of an AddedError
     run: Run = ONE
 
     @property
@@ -36,22 +37,32 @@ class Failure:
         """Failures of a kind add up."""
         return self.run, "text" if isinstance(self.what, str) else self.what.kind
 
+    @property
+    def is_of_users(self) -> bool:
+        """Whether it takes all lines of a user to count it."""
+        return isinstance(self.what, CountedLines) and self.what.of_users
+
+    @property
+    def is_of_pages(self) -> bool:
+        """Whether it is about pages that were read, and then refused."""
+        return isinstance(self.what, FoundDefect | Refusal)
+
     def __add__(self, other: Failure) -> Failure:
         """Both as one; of errors in words, the one that would be raised."""
-        one, two = self.what, other.what
-        if isinstance(one, str) or isinstance(two, str):
+        if isinstance(self.what, str):
             return min(self, other, key=lambda failure: _reading_order(str(failure.what)))
-        both: Any = (one, two)
-        return replace(self, what=add(*both))
+        return replace(self, what=self.what + other.what)
 
 
-def failure_of(error: DataError) -> Failure:
+def failures_of(error: DataError) -> tuple[Failure, ...]:
     """What an error says, in a form in which those of several parts add up."""
     if isinstance(error, NamedError):
-        return replace(failure_of(error.error), run=error.run)
+        return tuple(replace(failure, run=error.run) for failure in failures_of(error.error))
+    if isinstance(error, AddedError):
+        return tuple(map(Failure, error.found))
     if isinstance(error, PageDefectError):
-        return Failure(error.found)
-    return Failure(error.refusal if isinstance(error, RefusalError) else str(error))
+        return (Failure(error.found),)
+    return (Failure(error.refusal if isinstance(error, RefusalError) else str(error)),)
 
 
 def refuse_failures(failures: Sequence[Failure], tables: SparkTables, inputs: Inputs) -> None:
@@ -66,12 +77,12 @@ def first_failure(failures: Sequence[Failure], inputs: Inputs, runs: Sequence[Ru
 
     All ``runs`` are read, in this order, before any is scored, and compared last.
     """
-    texts = [failure for failure in failures if isinstance(failure.what, str)]
+    texts = [failure for failure in failures if not failure.is_of_pages]
     for run in runs:
         if found := sorted((str(one.what) for one in texts if one.run == run), key=_reading_order):
             return _named(run, found[0])
     for run in runs:
-        if scored := [one.what for one in failures if one.run == run and not isinstance(one.what, str)]:
+        if scored := [one.what for one in failures if one.run == run and one.is_of_pages]:
             return _named(run, _first_refused(scored, inputs))
     return min(str(one.what) for one in texts)
 

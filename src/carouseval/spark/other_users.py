@@ -48,6 +48,8 @@ def other_users(tables: SparkTables, lines_at_once: int) -> tuple[OtherUsers, Re
     try:
         report = report_of(described)
         read = tables.require_same(read, report.read)
+        if by_line:  # they are counted, and refused, where users are at hand
+            report = replace(report, failures=tuple(one for one in report.failures if not one.is_of_users))
         return _shown_to_all(described, report, tables, declared), read
     finally:
         described.unpersist()

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from carouseval.errors import DataError
-from carouseval.spark.failures import Failure, failure_of
+from carouseval.spark.failures import Failure, failures_of
 from carouseval.spark.read_lines import Reads, add_reads
 from carouseval.spark.spark_errors import executor_errors
 
@@ -40,7 +40,7 @@ class Report:
     @classmethod
     def of_error(cls, error: DataError) -> Report:
         """Lines that cannot be scored."""
-        return cls(failures=(failure_of(error),))
+        return cls(failures=failures_of(error))
 
     def __add__(self, other: Report) -> Report:
         sums = [one for one in (self.sums, other.sums) if one is not None]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from carouseval.errors import DataError
+from carouseval.errors import DataError, warn
 from carouseval.evaluation import schema
 from carouseval.evaluation.settings import ColumnNames
 from carouseval.file_kind_base import FileKind
@@ -17,6 +17,7 @@ from carouseval.file_kinds import KINDS, kind_of
 from carouseval.spark.spark_errors import condition, reason, spark_exceptions
 from carouseval.spark.spark_tables import sketch
 from carouseval.spark.user_lines import column_in_query
+from carouseval.spark_sources import is_spark
 from carouseval.table_opening import open_table
 from carouseval.tables import agree_on_ids
 
@@ -25,7 +26,10 @@ if TYPE_CHECKING:
 
 _PARQUET = KINDS[0]
 _SUPPORTED = "Spark reads .parquet, .csv, .tsv, .ndjson and .json files, and folders of Parquet files."
-# other than Spark's own defaults: a file with other columns, or a line that cannot be parsed, is never read in silence
+_IGNORING = ("ignoreMissingFiles", "ignoreCorruptFiles")
+# other than Spark's own defaults: a file with other columns, or a line that cannot be parsed, is never read in silence,
+# nor is a file left out, whatever Spark's configuration says
+_ALL_FILES = dict.fromkeys(_IGNORING, False)
 _OPTIONS: dict[str, dict[str, Any]] = {
     "parquet": {"mergeSchema": True},
     "csv": {"header": True, "enforceSchema": False, "escape": '"', "mode": "FAILFAST"},
@@ -55,6 +59,19 @@ def read_tables(session: SparkSession, paths: Mapping[str, str], columns: Column
     return frames
 
 
+def warn_of_ignored_files(*tables: Any) -> None:
+    """Say where Spark's configuration leaves out files in silence, of tables that the caller has read."""
+    frames = [table for table in tables if is_spark(table)]
+    for option in _IGNORING if frames else ():
+        setting = f"spark.sql.files.{option}"
+        if str(frames[0].sparkSession.conf.get(setting, "false")).lower() == "true":
+            what = "missing" if option == "ignoreMissingFiles" else "damaged"
+            warn(
+                f"{setting} is true: where files of these tables are {what}, Spark leaves out their lines and says "
+                f"nothing. Set it to false: spark.conf.set('{setting}', False)."
+            )
+
+
 def _kind(name: str, path: str) -> FileKind:
     """The kind of a file or of the files in a folder, by its name; without an ending they are Parquet."""
     if not path:
@@ -73,7 +90,7 @@ def _kind(name: str, path: str) -> FileKind:
 
 def _read(session: SparkSession, name: str, path: str, kind: FileKind) -> DataFrame:
     form = _FORMATS[kind.name]
-    options = _OPTIONS[form] | ({"sep": kind.separator} if kind.is_text else {})
+    options = _OPTIONS[form] | _ALL_FILES | ({"sep": kind.separator} if kind.is_text else {})
     try:
         frame = session.read.load(path, format=form, **options)
     except spark_exceptions() as error:

@@ -22,10 +22,12 @@ from carouseval.evaluation.plan import ScoringPlan
 from carouseval.evaluation.reading.inputs import Inputs, OtherUsers
 from carouseval.evaluation.result_columns import PER_PAGE
 from carouseval.evaluation.settings import Settings
+from carouseval.extras import require_pyspark
 from carouseval.metrics.validation import require_int
 from carouseval.spark.failures import ONE
 from carouseval.spark.read_lines import ReadLines, Reads, refuse_changes
 from carouseval.spark.user_lines import LINES_AT_ONCE, column_in_query, require_comparable_users, user_hash
+from carouseval.spark_sources import is_spark
 from carouseval.tables import Table, TableLike
 
 if TYPE_CHECKING:
@@ -63,7 +65,7 @@ class SparkTables:
         for name, frame in (*(("layouts", frame) for frame in layouts.values()), ("judgments", judgments)):
             require_spark(name, frame)
         for name, other in (("items", items), ("carousels", settings.carousels)):
-            if _is_spark(other):
+            if is_spark(other):
                 require_spark(name, other)
         own: dict[str, DataFrame | None] = {}
         own["items"], items = _own_lines(items, "items", settings)
@@ -73,7 +75,7 @@ class SparkTables:
         given: dict[str, Any] = {"judgments": sketch(judgments)}
         for name, table in (("items", items), ("carousels", carousels)):
             if table is not None:
-                given[name] = local_frame(table) if _is_spark(table) else table
+                given[name] = local_frame(table) if is_spark(table) else table
         checked: dict[str, Table] = {}
         settled: dict[str, pl.DataType] = {}
         for run, frame in layouts.items():
@@ -192,14 +194,11 @@ class SparkTables:
         return PER_PAGE.types(present, self.id_types)
 
 
-def _is_spark(frame: Any) -> bool:
-    return hasattr(frame, "mapInArrow")
-
-
 def require_spark(name: str, frame: Any) -> None:
     """Refuse what is not a Spark DataFrame."""
-    if not _is_spark(frame):
+    if not is_spark(frame):
         raise ParameterError(f"{name} must be a Spark DataFrame, found {type(frame).__name__}.")
+    require_pyspark("carouseval.spark", frame.sparkSession.version)
     _require_distinct_columns(name, frame)
 
 
@@ -261,7 +260,7 @@ def used_columns(frame: DataFrame, table: Table) -> DataFrame:
 def _own_lines(table: Any, name: str, settings: Settings) -> tuple[DataFrame | None, Any]:
     """The lines of a table that single users have, if it is in Spark, where they stay; and the other lines."""
     user = schema.names_of(settings.columns, name).get(Columns.USER, Columns.USER)
-    if not _is_spark(table) or user not in table.columns:
+    if not is_spark(table) or user not in table.columns:
         return None, table
     return table.where(f"{column_in_query(user)} IS NOT NULL"), table.where(f"{column_in_query(user)} IS NULL")
 

@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from itertools import chain
+from operator import add
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from carouseval.evaluation.defects import page_defects as kinds
 from carouseval.evaluation.defects.examples import FINDERS
 from carouseval.evaluation.defects.marked_pages import MOST_PAGES, Line, MarkedPage, lines_of, page_keys
 from carouseval.evaluation.defects.page_defects import PageDefect
-from carouseval.evaluation.defects.remedies import LargerGrids, remedy_for
+from carouseval.evaluation.defects.remedies import LargerGrids, Remedy, remedy_for
 from carouseval.evaluation.reading.inputs import Inputs
 from carouseval.evaluation.reading.page_batch import PageBatch
 from carouseval.table_columns import Defect
@@ -55,15 +56,13 @@ class FoundDefect:
     all_pages: bool  # False: there are more pages with it than were looked at
     first: tuple[Any, str]  # where it comes in the order of lines, and what it holds
     where: str  # the line of that record
-    remedy: str | LargerGrids
+    remedy: Remedy | LargerGrids
 
     def __add__(self, other: "FoundDefect") -> "FoundDefect":
         first = min(self, other, key=lambda found: found.first)
-        remedy = first.remedy
-        if isinstance(self.remedy, LargerGrids) and isinstance(other.remedy, LargerGrids):
-            remedy = self.remedy + other.remedy
+        remedies: Any = self.remedy, other.remedy  # of one kind, like the defects
         all_pages = self.all_pages and other.all_pages
-        return replace(first, count=self.count + other.count, all_pages=all_pages, remedy=remedy)
+        return replace(first, count=self.count + other.count, all_pages=all_pages, remedy=add(*remedies))
 
     def defect(self) -> Defect:
         """The same in words."""

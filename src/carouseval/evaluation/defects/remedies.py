@@ -1,6 +1,6 @@
 """What to do about a defect, by what the pages look like."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -40,33 +40,67 @@ class LargerGrids:
         return f"Use grid={text}, or drop these cells."
 
 
-def remedy_for(defect: PageDefect, pages: Iterable[MarkedPage], inputs: Inputs) -> str | LargerGrids:
-    """What to do, by what the pages look like."""
-    if defect is kinds.OUTSIDE_GRID:
-        return _larger_grid(inputs)
-    if defect is kinds.REPEATED_CELL and inputs.layouts.page_ids is None:
-        for page in pages:
-            if page.is_several:
-                return f"User {page.lines[0]['user_id']!r} seems to have several pages: add a column page_id."
-    if defect is kinds.OUTSIDE_CATEGORY and (joined := joined_categories(inputs)):
-        return f"{defect.remedy} {joined}"
-    if defect is kinds.OUTSIDE_CATEGORY and (closed := _closed_category(pages)):
-        user, label = closed
-        return (
-            f"In carousels {label!r} is for other users only: add a line for {user!r}, or one with user_id null for "
-            "everyone; or use invalid='count'."
+@dataclass(frozen=True)
+class Remedy:
+    """What to do about other defects: by what some pages look like, or else what always helps."""
+
+    always: str
+    of_page: tuple[Any, str] | None = None  # a user, and what is to be done about a page of theirs
+    unlisted: frozenset[Any] = frozenset()  # categories that items should list
+    declares: bool = True  # whether these may be declared instead
+    joined: str = ""  # more that always helps, if it does for all parts
+
+    def __add__(self, other: "Remedy") -> "Remedy":
+        of_pages = [one.of_page for one in (self, other) if one.of_page is not None]
+        return replace(
+            self,
+            of_page=min(of_pages, default=None),
+            unlisted=self.unlisted | other.unlisted,
+            joined=self.joined if other.joined else "",
         )
-    if defect is kinds.OUTSIDE_CATEGORY and (unlisted := _unlisted_categories(pages, inputs)):
-        listed = ", ".join(map(repr, unlisted[:_MOST_NAMES])) + (", ..." if len(unlisted) > _MOST_NAMES else "")
-        these, their, them = (
-            ("this category", "its", "it") if len(unlisted) == 1 else ("these categories", "their", "them")
-        )
+
+    def __str__(self) -> str:
+        if self.joined:
+            return f"{self.always} {self.joined}"
+        if self.of_page is not None:
+            return self.of_page[1]
+        if not self.unlisted:
+            return self.always
+        listed = ", ".join(map(repr, sorted(self.unlisted)[:_MOST_NAMES]))
+        listed += ", ..." if len(self.unlisted) > _MOST_NAMES else ""
+        one = len(self.unlisted) == 1
+        these, their, them = ("this category", "its", "it") if one else ("these categories", "their", "them")
         advice = (
             f"Add {their} items, declare {them} personal in carousels, or leave out items to take categories from "
             "layouts; or use invalid='count'."
         )
-        return f"Items does not list {these}: {listed}. {advice if inputs.from_layouts else defect.remedy}"
-    return defect.remedy
+        return f"Items does not list {these}: {listed}. {advice if self.declares else self.always}"
+
+
+def remedy_for(defect: PageDefect, pages: Sequence[MarkedPage], inputs: Inputs) -> Remedy | LargerGrids:
+    """What to do, by what the pages look like."""
+    if defect is kinds.OUTSIDE_GRID:
+        return _larger_grid(inputs)
+    remedy = Remedy(defect.remedy)
+    if defect is kinds.REPEATED_CELL and inputs.layouts.page_ids is None:
+        for page in pages:
+            if page.is_several:
+                user = page.lines[0]["user_id"]
+                return replace(
+                    remedy, of_page=(user, f"User {user!r} seems to have several pages: add a column page_id.")
+                )
+    if defect is kinds.OUTSIDE_CATEGORY and (joined := joined_categories(inputs)):
+        remedy = replace(remedy, joined=str(joined))
+    if defect is kinds.OUTSIDE_CATEGORY and (closed := _closed_category(pages)):
+        user, label = closed
+        text = (
+            f"In carousels {label!r} is for other users only: add a line for {user!r}, or one with user_id null for "
+            "everyone; or use invalid='count'."
+        )
+        remedy = replace(remedy, of_page=(user, text))
+    if defect is kinds.OUTSIDE_CATEGORY and (unlisted := _unlisted_categories(pages, inputs)):
+        remedy = replace(remedy, unlisted=frozenset(unlisted), declares=inputs.from_layouts)
+    return remedy
 
 
 def _closed_category(pages: Iterable[MarkedPage]) -> tuple[Any, Any] | None:

@@ -8,6 +8,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from carouseval import _native
+from carouseval.added_errors import AddedError, CountedLines, such_lines
 from carouseval.errors import DataError
 from carouseval.evaluation import schema
 from carouseval.evaluation.reading.attributes import Attribute
@@ -67,7 +68,7 @@ def read_judgments(table: Table, codebook: Codebook, settings: Settings, *, need
     order = _native.order_within(offsets, item, codebook.items.ranks(), thread_count(settings.threads))
     item, relevance = item[order], relevance[order]
     if len(_native.judged_twice(offsets, item)):
-        raise DataError(_judged_twice(table))
+        raise AddedError(_judged_twice(table))
     return Judgments(
         offsets=offsets,
         item=item,
@@ -87,23 +88,22 @@ def gains_of(judgments: Judgments, gain: Gain, table: Table, threads: int | None
     if bad >= 0:
         column = table.names["relevance"]
         record, total, row = table.find(pl.col("relevance") >= 1024)
-        more = f" ({total:,} such lines)" if total > 1 else ""
-        raise DataError(
+        head = (
             f"judgments: column {column}, {table.where(record)}: found {row['relevance']:g}, and 2^"
-            f"{row['relevance']:g} is too large for a float{more}. Rescale it, or use gain='linear'."
+            f"{row['relevance']:g} is too large for a float"
         )
+        raise AddedError(such_lines("judgments: gains", total, head, "Rescale it, or use gain='linear'."))
     return gains
 
 
-def _judged_twice(table: Table) -> str:
+def _judged_twice(table: Table) -> CountedLines:
     keys = [key for key in ("user_id", "page_id", "item_id") if key in table]
     (lines,) = table.query(lambda frame: frame.filter(pl.col(RECORD) > pl.col(RECORD).min().over(keys)).sort(RECORD))
     row = lines.row(0, named=True)
     first = " ".join(f"{table.names[key]}={row[key]!r}" for key in keys)
-    what = "1 item is" if lines.height == 1 else f"{'at least ' * table.part}{lines.height:,} items are"
     is_log = {*table.header} != {*table.names.values()}  # perhaps: it has other columns, or no relevance
     events = " If these are events, such as plays, make judgments of them with judgments_from_events." * is_log
-    return (
-        f"judgments: {what} judged twice, first {first}{table.in_brackets(row[RECORD])}. "
-        f"Keep one judgment per item, the latest or the largest.{events}"
-    )
+    where = f" judged twice, first {first}{table.in_brackets(row[RECORD])}. "
+    tail = f"{where}Keep one judgment per item, the latest or the largest.{events}"
+    number = ("1 item is", "{} items are")
+    return CountedLines("judgments: twice", lines.height, "judgments: ", number, tail, of_users=True)

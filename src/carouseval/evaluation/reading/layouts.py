@@ -6,7 +6,7 @@ results are the same.
 
 import contextlib
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from carouseval import _native
+from carouseval.added_errors import AddedError
 from carouseval.errors import DataError
 from carouseval.evaluation import schema
 from carouseval.evaluation.plan import ScoringPlan
@@ -195,6 +196,26 @@ def _values_of_pages(values: Any, judgment_sets: Codes, nothing: Any) -> Any:
     return of_pages
 
 
+@dataclass(frozen=True)
+class _UnknownValues:
+    """Values of segments for which there is no grid."""
+
+    by: str
+    values: frozenset[str]
+    listed: tuple[str, ...]
+    kind = "layouts: grid"
+
+    def __add__(self, other: "_UnknownValues") -> "_UnknownValues":
+        return replace(self, values=self.values | other.values)
+
+    def __str__(self) -> str:
+        values = ", ".join(map(repr, sorted(self.values)[:5]))
+        return (
+            f"layouts: {self.by} has {values}, which grid does not list; it lists {', '.join(map(repr, self.listed))}. "
+            "Give a grid for every value."
+        )
+
+
 def _grid_of_pages(segments: dict[str, Codes], codebook: Codebook, plan: ScoringPlan, count: int) -> NDArray[np.uint8]:
     """The index of every page's grid: the last one where its segment is unknown."""
     if plan.grid_values is None:
@@ -203,11 +224,8 @@ def _grid_of_pages(segments: dict[str, Codes], codebook: Codebook, plan: Scoring
     values = codebook.segments[by].values().to_list()
     index = {name: at for at, name in enumerate(plan.grid_values)}
     codes = np.unique(segments[by])
-    unknown = sorted({values[code] for code in codes[codes != NONE]} - index.keys())
+    unknown = {values[code] for code in codes[codes != NONE]} - index.keys()
     if unknown:
-        raise DataError(
-            f"layouts: {by} has {', '.join(map(repr, unknown[:5]))}, which grid does not list; it lists "
-            f"{', '.join(map(repr, index))}. Give a grid for every value."
-        )
+        raise AddedError(_UnknownValues(by, frozenset(unknown), tuple(index)))
     of_code = np.array([*(index.get(value, 0) for value in values), len(index)], np.uint8)
     return of_code[np.where(segments[by] == NONE, len(values), segments[by])]

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from carouseval import _native
+from carouseval.added_errors import AddedError
 from carouseval.errors import DataError
 from carouseval.evaluation.plan import ScoringPlan
 from carouseval.evaluation.reading.ids import Codes
@@ -106,12 +107,26 @@ class IdealProblems:
             return IdealSolution(np.ldexp(best, exponent + smaller), np.ldexp(bound, exponent + smaller), row, category)
 
 
+@dataclass(frozen=True)
+class _TooLarge:
+    """Gains that cannot be added up."""
+
+    largest: float
+    kind = "judgments: sums"
+
+    def __add__(self, other: "_TooLarge") -> "_TooLarge":
+        return max(self, other, key=lambda found: found.largest)
+
+    def __str__(self) -> str:
+        return (
+            "judgments: gains times weights add up to more than a float holds; the largest gain is "
+            f"{self.largest:g}. Rescale the relevances."
+        )
+
+
 def too_large(gains: Array) -> DataError:
     """The error for gains that cannot be added up."""
-    return DataError(
-        "judgments: gains times weights add up to more than a float holds; the largest gain is "
-        f"{gains.max():g}. Rescale the relevances."
-    )
+    return AddedError(_TooLarge(float(gains.max())))
 
 
 def judged_problems(

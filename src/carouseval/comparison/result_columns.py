@@ -41,7 +41,7 @@ SYSTEMS = ResultTable(
     ),
 )
 
-_PAIR = (METRIC, ResultColumn(Columns.BASELINE, TEXT, "the system that it is compared with"), _SYSTEM)
+_PAIR = (METRIC, ResultColumn(Columns.BASELINE, TEXT, "the system that the other is compared with"), _SYSTEM)
 _STATISTICS = (  # the fields of PairStatistics
     ResultColumn(Columns.DIFFERENCE, NUMBER, "the mean over users of the system's score minus the baseline's"),
     ResultColumn(Columns.LOW, NUMBER, "where the difference's interval begins"),

@@ -22,11 +22,11 @@ class When(StrEnum):
     ALWAYS = "always"
     PAGE_IDS = "where pages have ids"
     WEIGHT = "with `weight`"
-    IDEAL = "if the metric has an ideal"
-    UNPROVEN = "if an ideal of the metric is not proven; on Spark, if it has one"
+    IDEAL = "if the metric has an ideal page"
+    UNPROVEN = "if an ideal page is not proven; on Spark, if the metric has one"
     MARGIN = "with `margin`"
-    MISSING = "if pages are missing"
-    NOTHING = "if users have nothing relevant"
+    MISSING = "if missing pages count"
+    NOTHING = "if users without relevant items count"
 
 
 TEXT, NUMBER, INTEGER, BOOLEAN = pl.String(), pl.Float64(), pl.Int64(), pl.Boolean()
@@ -133,18 +133,23 @@ PER_PAGE = ResultTable(
         _WEIGHT,
         _STATUS,
         ResultColumn(Columns.METRIC_SCORE, NUMBER, "the score; null where the page is left out of the mean"),
-        ResultColumn(Columns.METRIC_DCG, NUMBER, "the score before it is divided", When.IDEAL),
-        ResultColumn(Columns.METRIC_IDEAL, NUMBER, "what it is divided by", When.IDEAL),
+        ResultColumn(Columns.METRIC_DCG, NUMBER, "the score before it is divided by the ideal", When.IDEAL),
+        ResultColumn(
+            Columns.METRIC_IDEAL,
+            NUMBER,
+            "the score of the ideal page, or a bound of it",
+            When.IDEAL,
+        ),
         ResultColumn(
             Columns.METRIC_IDEAL_FOUND,
             NUMBER,
-            "the best page found, where the ideal is a bound",
+            "the score of the best page found",
             When.UNPROVEN,
         ),
         ResultColumn(
             Columns.METRIC_BOUNDED,
             BOOLEAN,
-            "whether the ideal is only bounded",
+            "whether the ideal is only a bound",
             When.UNPROVEN,
         ),
         ResultColumn(Columns.DUPLICATES, INTEGER, "how often the page repeats an item"),

@@ -3,17 +3,8 @@
 from pathlib import Path
 
 from carouseval.comparison.result_columns import COMPARISON_TABLES
-from carouseval.evaluation.result_columns import (
-    BOOLEAN,
-    COUNT,
-    EVALUATION_TABLES,
-    INTEGER,
-    NUMBER,
-    TEXT,
-    ResultColumn,
-    ResultTable,
-    When,
-)
+from carouseval.evaluation.result_columns import BOOLEAN, COUNT, EVALUATION_TABLES, INTEGER, NUMBER, TEXT
+from carouseval.evaluation.result_table import ResultColumn, ResultTable, When
 
 HERE = Path(__file__).parent
 KINDS = {TEXT: "text", NUMBER: "number", INTEGER: "integer", COUNT: "integer", BOOLEAN: "boolean"}

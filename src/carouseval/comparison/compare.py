@@ -31,7 +31,7 @@ from carouseval.errors import ParameterError, warn
 from carouseval.evaluation.columns import Columns
 from carouseval.evaluation.mean_estimates import FEW_USERS, mean_of
 from carouseval.evaluation.plan import ScoringPlan
-from carouseval.evaluation.result_columns import Present
+from carouseval.evaluation.result_table import Present
 from carouseval.evaluation.results import Evaluation
 from carouseval.progress import Progress
 from carouseval.tables import TableLike

@@ -13,7 +13,7 @@ from carouseval.comparison.result_columns import PLAN
 from carouseval.comparison.significance import smallest_p_value
 from carouseval.comparison.users_needed import MOST_USERS, noncentrality, smallest_number
 from carouseval.evaluation.columns import Columns
-from carouseval.evaluation.result_columns import Present
+from carouseval.evaluation.result_table import Present
 from carouseval.metrics.validation import require_float
 from carouseval.result_base import Result, plain
 

@@ -3,19 +3,8 @@
 import polars as pl
 
 from carouseval.evaluation.columns import Columns
-from carouseval.evaluation.result_columns import (
-    BOOLEAN,
-    COUNT,
-    INTEGER,
-    METRIC,
-    NUMBER,
-    SEGMENT,
-    TEXT,
-    ResultColumn,
-    ResultTable,
-    When,
-    own_names,
-)
+from carouseval.evaluation.result_columns import BOOLEAN, COUNT, INTEGER, METRIC, NUMBER, SEGMENT, TEXT, own_names
+from carouseval.evaluation.result_table import ResultColumn, ResultTable, When
 
 _SYSTEM = ResultColumn(Columns.SYSTEM, TEXT, "the system")
 SYSTEMS = ResultTable(

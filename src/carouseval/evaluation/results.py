@@ -12,7 +12,8 @@ from carouseval.errors import ParameterError
 from carouseval.evaluation.caption import caption
 from carouseval.evaluation.columns import Columns, of_metric
 from carouseval.evaluation.mean_estimates import CI, FEW_USERS, MeanEstimate, few_users_text, mean_estimate
-from carouseval.evaluation.result_columns import MEANS, PER_USER, SEGMENT_MEANS, SEGMENTS, USERS_BY, Present, When
+from carouseval.evaluation.result_columns import MEANS, PER_USER, SEGMENT_MEANS, SEGMENTS, USERS_BY
+from carouseval.evaluation.result_table import Present, When
 from carouseval.metrics.grid import Array
 from carouseval.metrics.validation import did_you_mean
 from carouseval.result_base import Reported, plain

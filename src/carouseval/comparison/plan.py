@@ -29,10 +29,10 @@ class Plan(Result):
     power : float
         The probability with which it should be found.
     table : polars.DataFrame
-        One line per pair of systems and metric: the ``users`` compared, the standard ``deviation`` of their differences
-        (as if weights were equal), the standard error due to runs (``run_error``), the difference ``detectable`` with
-        these users and 80% power, and ``users_needed``; null if no number of users is enough because runs vary too
-        much, or if fewer than two users were compared.
+        One line per pair (``system``, ``baseline``) and ``metric``: the ``users`` compared, the standard ``deviation``
+        of their differences (as if weights were equal), the standard error due to runs (``run_error``), the difference
+        ``detectable`` with these users and 80% power, and ``users_needed``; null if no number of users is enough
+        because runs vary too much, or if fewer than two users were compared.
 
     Examples
     --------

@@ -87,7 +87,7 @@ class ResultTable:
         for name, kind in types.items():
             if kind is not None and frame.schema[name] != kind:
                 raise TypeError(f"{self.name}: column {name!r} holds {frame.schema[name]}, declared is {kind}.")
-        return frame[[*types]]  # names may look like patterns
+        return frame[[*types]]
 
     def of_lines(self, lines: Sequence[Mapping[str, Any]], present: Present) -> pl.DataFrame:
         """The table of some lines, each a value for every column."""

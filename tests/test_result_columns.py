@@ -46,7 +46,7 @@ def test_all_tables_with_all_settings() -> None:
         "missing_pages": "skip",
         "grid": cv.Grid(rows=20, cols=24, page_size=5),
     }
-    runs = {"new": [layouts["new"], layouts["prod"]], "prod": layouts["prod"]}
+    runs: dict[str, Any] = {"new": [layouts["new"], layouts["prod"]], "prod": layouts["prod"]}
     comparison = cv.compare(runs, judgments, items, margin=0.01, baseline="prod", **settings)
     evaluation = comparison.evaluations["new"][0]
     user, page = {"user_id": INTEGER}, {"page_id": INTEGER}

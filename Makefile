@@ -96,6 +96,7 @@ bench: $(INSTALLED)
 pictures: $(INSTALLED)
 	$(BIN)/python docs/pictures.py
 	$(BIN)/python docs/report_picture.py
+	$(BIN)/python docs/result_columns.py
 	$(BIN)/python docs/studio_picture.py
 
 format: $(READY)

@@ -18,7 +18,13 @@ import carouseval as cv
 
 PACKAGE = str(Path(cv.__file__).parent)
 TABLES: dict[str, Any] = {
-    "layouts": {"user_id": [1, 1, 2], "row": [1, 1, 1], "col": [1, 2, 1], "item_id": [10, 11, 11], "category": ["new"] * 3},
+    "layouts": {
+        "user_id": [1, 1, 2],
+        "row": [1, 1, 1],
+        "col": [1, 2, 1],
+        "item_id": [10, 11, 11],
+        "category": ["new"] * 3,
+    },
     "judgments": {"user_id": [1, 1, 2], "item_id": [11, 12, 11], "relevance": [1, 3, 2]},
     "items": {"item_id": [10, 11, 12], "category": ["new"] * 3},
 }

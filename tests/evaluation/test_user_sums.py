@@ -27,12 +27,13 @@ def test_sums_of_products_by_fractions(seed: int) -> None:
     """Every product of up to eight factors, of values of all sizes."""
     rng = np.random.default_rng(seed)
     shape = int(rng.integers(0, 7)), int(rng.integers(1, 4))
-    table = {
-        0: lambda: rng.normal(size=shape) * 10.0 ** rng.integers(-320, 300, size=shape),
-        1: lambda: rng.choice(HOSTILE, shape),
-        2: lambda: rng.integers(-3, 4, shape) / 4,
-        3: lambda: rng.random(shape),
-    }[seed % 4]()
+    tables: list[Array] = [
+        rng.normal(size=shape) * 10.0 ** rng.integers(-320, 300, size=shape),
+        rng.choice(HOSTILE, shape),
+        rng.integers(-3, 4, shape) / 4,
+        rng.random(shape),
+    ]
+    table = tables[seed % 4]
     degrees = (*range(4), 8)
     products = [one for d in degrees for one in itertools.combinations_with_replacement(range(shape[1]), d)]
     found = exact_sums(table, products)

@@ -40,22 +40,22 @@ class Comparison(Reported):
     metrics : tuple of str
         The names of the metrics compared; :attr:`summary` and :meth:`worse` use the first.
     systems : polars.DataFrame
-        One line per system and metric: ``mean`` over users, interval (``low``, ``high``; of users and runs, unless runs
-        are fixed), ``users`` scored in every run, whether they are few (``few_users``: fewer than 10), ``runs``, the
-        standard deviation of the runs' means (``spread``), the users ``left_out`` of the mean, the share of relevant
-        items that the system shows to their users (``relevant_shown``) and the share of items shown that are judged
-        (``judged_share``). Both shares are means over runs, among users who have judgments and a page in every run of
-        every system.
+        One line per ``system`` and ``metric``: ``mean`` over users, interval (``low``, ``high``; of users and runs,
+        unless runs are fixed), ``users`` scored in every run, whether they are few (``few_users``: fewer than 10),
+        ``runs``, the standard deviation of the runs' means (``spread``), the users ``left_out`` of the mean, the share
+        of relevant items that the system shows to their users (``relevant_shown``) and the share of items shown that
+        are judged (``judged_share``). Both shares are means over runs, among users who have judgments and a page in
+        every run of every system.
     pairs : polars.DataFrame
-        One line per pair of systems and metric: ``difference``, its interval (``low``, ``high``; unless
-        ``simultaneous``, not adjusted for multiple comparisons), standard ``error`` and degrees of freedom (``df``),
-        relative ``lift`` with its interval (``lift_low``, ``lift_high``), standardised ``effect`` (Cohen's d_z),
-        ``wins``, ``ties`` and ``losses`` by user, the smallest true difference that would be found significant, after
-        correction, with 80% power (``detectable``; NaN if none would), ``users``, ``few_users``, ``break_even``, the
-        ``test``, ``p``, ``p_adjusted``, ``significant`` and, with a margin, ``not_inferior``. The break-even is the
-        smallest q at which the difference is 0 if every unjudged item gains q times the mean positive gain of all
-        judgments where the losing system shows it, ideals unchanged; null if q is above 1, if the metric is not linear
-        in gains, or with displayed candidates.
+        One line per pair (``system``, ``baseline``) and ``metric``: ``difference``, its interval (``low``, ``high``;
+        unless ``simultaneous``, not adjusted for multiple comparisons), standard ``error`` and degrees of freedom
+        (``df``), both also of the part due to runs (``run_error``, ``run_df``), relative ``lift`` with its interval
+        (``lift_low``, ``lift_high``), standardised ``effect`` (Cohen's d_z), ``wins``, ``ties`` and ``losses`` by user,
+        the smallest true difference that would be found significant, after correction, with 80% power (``detectable``;
+        NaN if none would), ``users``, ``few_users``, ``break_even``, the ``test``, ``p``, ``p_adjusted``,
+        ``significant`` and, with a margin, ``not_inferior``. The break-even is the smallest q at which the difference
+        is 0 if every unjudged item gains q times the mean positive gain of all judgments where the losing system shows
+        it, ideals unchanged; null if q is above 1, if the metric is not linear in gains, or with displayed candidates.
     segments : polars.DataFrame
         The same for each segment, corrected over all segments; empty without ``by``.
     per_user : polars.DataFrame

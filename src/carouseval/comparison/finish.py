@@ -20,7 +20,7 @@ from carouseval.errors import warn
 from carouseval.evaluation.columns import Columns
 from carouseval.evaluation.mean_estimates import FEW_USERS
 from carouseval.evaluation.plan import ScoringPlan
-from carouseval.evaluation.result_columns import Present
+from carouseval.evaluation.result_table import Present
 from carouseval.evaluation.results import Evaluation
 
 C = TypeVar("C", bound=Comparison)

@@ -12,7 +12,7 @@ from carouseval.comparison.result_columns import PLAN
 from carouseval.comparison.tests import result_test
 from carouseval.comparison.users_needed import MOST_USERS, noncentrality, smallest_number
 from carouseval.evaluation.columns import Columns
-from carouseval.evaluation.result_columns import Present
+from carouseval.evaluation.result_table import Present
 from carouseval.metrics.validation import require_float
 from carouseval.result_base import Result, plain
 
@@ -28,10 +28,10 @@ class Plan(Result):
     power : float
         The probability with which it should be found.
     table : polars.DataFrame
-        One line per pair of systems and metric: the ``users`` compared, the standard ``deviation`` of their differences
-        (as if weights were equal), the standard error due to runs (``run_error``), the difference ``detectable`` with
-        these users and 80% power, and ``users_needed``; null if no number of users is enough because runs vary too
-        much, or if fewer than two users were compared.
+        One line per pair (``system``, ``baseline``) and ``metric``: the ``users`` compared, the standard ``deviation``
+        of their differences (as if weights were equal), the standard error due to runs (``run_error``), the difference
+        ``detectable`` with these users and 80% power, and ``users_needed``; null if no number of users is enough
+        because runs vary too much, or if fewer than two users were compared.
 
     Examples
     --------

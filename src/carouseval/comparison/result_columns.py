@@ -3,19 +3,8 @@
 import polars as pl
 
 from carouseval.evaluation.columns import Columns
-from carouseval.evaluation.result_columns import (
-    BOOLEAN,
-    COUNT,
-    INTEGER,
-    METRIC,
-    NUMBER,
-    SEGMENT,
-    TEXT,
-    ResultColumn,
-    ResultTable,
-    When,
-    own_names,
-)
+from carouseval.evaluation.result_columns import BOOLEAN, COUNT, INTEGER, METRIC, NUMBER, SEGMENT, TEXT, own_names
+from carouseval.evaluation.result_table import ResultColumn, ResultTable, When
 
 _SYSTEM = ResultColumn(Columns.SYSTEM, TEXT, "the system")
 SYSTEMS = ResultTable(
@@ -41,7 +30,7 @@ SYSTEMS = ResultTable(
     ),
 )
 
-_PAIR = (METRIC, ResultColumn(Columns.BASELINE, TEXT, "the system that it is compared with"), _SYSTEM)
+_PAIR = (METRIC, ResultColumn(Columns.BASELINE, TEXT, "the system that the other is compared with"), _SYSTEM)
 _STATISTICS = (  # the fields of PairStatistics
     ResultColumn(Columns.DIFFERENCE, NUMBER, "the mean over users of the system's score minus the baseline's"),
     ResultColumn(Columns.LOW, NUMBER, "where the difference's interval begins"),

@@ -19,7 +19,7 @@ from carouseval.errors import ParameterError, each_warning_once
 from carouseval.evaluation.caption import caption
 from carouseval.evaluation.columns import Columns
 from carouseval.evaluation.plan import ScoringPlan
-from carouseval.evaluation.result_columns import Present
+from carouseval.evaluation.result_table import Present
 from carouseval.evaluation.results import Evaluation
 from carouseval.evaluation.settings import Candidates, Settings, SettingsDict, takes_settings
 from carouseval.metrics.choices import GainName

@@ -8,7 +8,7 @@ import polars as pl
 
 from carouseval.comparison.result_columns import PER_USER
 from carouseval.evaluation.columns import Columns
-from carouseval.evaluation.result_columns import Present, When
+from carouseval.evaluation.result_table import Present, When
 from carouseval.evaluation.results import NO_PAGE, Evaluation, weight_of
 from carouseval.metrics.grid import Array
 

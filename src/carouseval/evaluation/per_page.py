@@ -12,7 +12,8 @@ from carouseval.evaluation.outcomes import SCORE, Entries, MetricOutcomes, PageO
 from carouseval.evaluation.plan import ScoringPlan
 from carouseval.evaluation.reading.ids import NONE
 from carouseval.evaluation.reading.inputs import Inputs
-from carouseval.evaluation.result_columns import PER_PAGE, Present, When
+from carouseval.evaluation.result_columns import PER_PAGE
+from carouseval.evaluation.result_table import Present, When
 from carouseval.evaluation.scoring.page_scores import MetricScores, PageScores
 from carouseval.metrics.grid import Array
 

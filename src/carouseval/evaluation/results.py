@@ -12,7 +12,8 @@ from carouseval.errors import ParameterError
 from carouseval.evaluation.caption import caption
 from carouseval.evaluation.columns import Columns, of_metric
 from carouseval.evaluation.mean_estimates import CI, FEW_USERS, MeanEstimate, few_users_text
-from carouseval.evaluation.result_columns import MEANS, PER_USER, SEGMENT_MEANS, SEGMENTS, USERS_BY, Present, When
+from carouseval.evaluation.result_columns import MEANS, PER_USER, SEGMENT_MEANS, SEGMENTS, USERS_BY
+from carouseval.evaluation.result_table import Present, When
 from carouseval.evaluation.user_sums import ScoreSums, SegmentSums
 from carouseval.metrics.grid import Array
 from carouseval.metrics.validation import did_you_mean
@@ -32,9 +33,10 @@ class Evaluation(Reported):
     metrics : tuple of str
         The names of the metrics that score single pages.
     per_page : polars.DataFrame
-        One line per page: its ids, segments, weight and ``status`` (scored, missing or no_relevant); by each metric the
-        score and, where it has an ideal, its parts ``.dcg`` and ``.ideal``; and what was counted. A score is null where
-        the page is left out of the mean.
+        One line per page: its ids, segments, ``weight`` and ``status`` (scored, missing, no_relevant or no_category);
+        by each metric the score and, where it has an ideal, its parts ``.dcg`` and ``.ideal``, with ``.ideal_found``
+        and ``.bounded`` where an ideal is not proven; and what was counted: ``duplicates``, ``unjudged`` and whether
+        the page is ``invalid``. A score is null where the page is left out of the mean.
     counts : dict of str to int
         Numbers of users, pages, missing pages, users without relevant items, repeated, unjudged and uncategorised
         items, invalid pages, and ideals that are only bounded.

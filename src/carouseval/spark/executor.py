@@ -180,12 +180,20 @@ def spark_types(job: Job) -> Any:
     """The columns of the table that executors return, for Spark."""
     from pyspark.sql import types
 
+    fields = [types.StructField(name, spark_type(kind)) for name, kind in job.schema.items()]
+    return types.StructType([*fields, types.StructField(REPORT, types.BinaryType())])
+
+
+def spark_type(kind: pl.DataType) -> Any:
+    """The type that Spark has for one of ours; it has no unsigned integers."""
+    from pyspark.sql import types
+
     kinds = {
         pl.String(): types.StringType(),
         pl.Float64(): types.DoubleType(),
         pl.Int64(): types.LongType(),
+        pl.UInt32(): types.LongType(),
         pl.Int32(): types.IntegerType(),
         pl.Boolean(): types.BooleanType(),
     }
-    fields = [types.StructField(name, kinds[kind]) for name, kind in job.schema.items()]
-    return types.StructType([*fields, types.StructField(REPORT, types.BinaryType())])
+    return kinds[kind]

@@ -6,8 +6,10 @@ import numpy as np
 import polars as pl
 from rich.text import Text
 
+from carouseval.evaluation.columns import Columns
 from carouseval.evaluation.explanation import Explanation
 from carouseval.evaluation.page_view import PageView, item_label
+from carouseval.evaluation.result_columns import LOSSES
 from carouseval.metrics.grid import Array, Grid
 from carouseval.show.terminal.text_blocks import heading, heat, sentences, small_table
 
@@ -45,7 +47,8 @@ def explanation(result: Explanation, worst: int, view: PageView | None, width: i
         lines += [Text(), small_table("Segments, points of 100", titles, rows)]
     lines += _losses(result)
     if worst and not result.per_page.is_empty():
-        wanted = ["user_id", "page_id", "score", "dcg", "item_order", "row_order", "choice", "ideal"]
+        around = (Columns.STATUS, Columns.WEIGHT)
+        wanted = [column.name for column in LOSSES.columns if column.name not in around]
         columns = [name for name in wanted if name in result.per_page.columns]
         rows = [[row[name] for name in columns] for row in result.worst.head(worst).iter_rows(named=True)]
         lines += [Text(), small_table("The worst pages, losses in 2DCG", columns, rows)]

@@ -1,0 +1,110 @@
+"""What a table of results is: its columns, with their types and when they are there, and a check that it has them."""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from itertools import groupby
+from typing import Any
+
+import polars as pl
+
+from carouseval.evaluation.columns import Columns
+
+
+class When(StrEnum):
+    """When a result has a column."""
+
+    ALWAYS = "always"
+    PAGE_IDS = "where pages have ids"
+    WEIGHT = "with `weight`"
+    IDEAL = "if the metric has an ideal page"
+    UNPROVEN = "if an ideal page is not proven; on Spark, if the metric has one"
+    MARGIN = "with `margin`"
+    MISSING = "if missing pages count"
+    NOTHING = "if users without relevant items count"
+
+
+_EACH = (Columns.SEGMENT, Columns.SYSTEM_MEAN, Columns.METRIC_SCORE)
+
+
+@dataclass(frozen=True)
+class ResultColumn:
+    """A column of results, or one for each segment, metric or system."""
+
+    name: str
+    kind: pl.DataType | None  # None: that of the tables given, as ids have it
+    doc: str
+    when: When = When.ALWAYS
+
+    @property
+    def each(self) -> str:
+        """What there is a column for each of: the part of the name that stands for it; empty if it is one column."""
+        return next((one for one in _EACH if one in self.name), "")
+
+
+@dataclass(frozen=True)
+class Present:
+    """What decides which columns the tables of a result have."""
+
+    segments: Sequence[str] = ()
+    metrics: Mapping[str, Collection[When]] = field(default_factory=dict)  # and what holds for each
+    systems: Sequence[str] = ()
+    holds: Collection[When] = ()
+
+    def names(self, each: str) -> Iterator[tuple[str, Collection[When]]]:
+        """What there is a column for each of, and what holds for it."""
+        if each == Columns.METRIC_SCORE:
+            yield from self.metrics.items()
+        else:
+            names = {Columns.SEGMENT: self.segments, Columns.SYSTEM_MEAN: self.systems}.get(each, [""])
+            yield from ((name, self.holds) for name in names)
+
+
+@dataclass(frozen=True)
+class ResultTable:
+    """A table of results and its columns, in their order; neighbours by metric stand together for each metric."""
+
+    name: str
+    lines: str  # what each line is about
+    columns: tuple[ResultColumn, ...]
+
+    def types(self, present: Present, ids: Mapping[str, pl.DataType] | None = None) -> dict[str, Any]:
+        """The columns that the table has and their types; None where it is that of tables given, which is not told."""
+        types: dict[str, Any] = {}
+        for each, group in groupby(self.columns, lambda column: column.each):
+            columns = list(group)
+            for name, holds in present.names(each):
+                for column in columns:
+                    if column.when == When.ALWAYS or column.when in holds:
+                        kind = (ids or {}).get(column.name) if column.kind is None else column.kind
+                        types[column.name.replace(each, name)] = kind
+        return types
+
+    def arranged(self, frame: pl.DataFrame, present: Present) -> pl.DataFrame:
+        """A frame with its columns in their order; refused if it has others, or of other types."""
+        types = self.types(present)
+        self._check(frame.columns, types)
+        for name, kind in types.items():
+            if kind is not None and frame.schema[name] != kind:
+                raise TypeError(f"{self.name}: column {name!r} holds {frame.schema[name]}, declared is {kind}.")
+        return frame[[*types]]
+
+    def of_lines(self, lines: Sequence[Mapping[str, Any]], present: Present) -> pl.DataFrame:
+        """The table of some lines, each a value for every column."""
+        types = self.types(present)
+        for line in lines:
+            self._check(line, types)
+        return pl.DataFrame(lines, schema=types)
+
+    def _check(self, found: Iterable[str], declared: Iterable[str]) -> None:
+        """Refuse columns that are not declared: engines would not have them."""
+        for name in {*found} ^ {*declared}:
+            what = "is declared for it, but was not made" if name in declared else "is not declared for it"
+            raise TypeError(
+                f"{self.name}: column {name!r} {what}. A table's columns are declared in result_columns.py."
+            )
+
+    @property
+    def own_names(self) -> set[str]:
+        """The names of columns that are one each."""
+        return {column.name for column in self.columns if not column.each}

@@ -8,8 +8,8 @@ are scored batch by batch (``scoring/``), and the result is put together (``per_
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
-from typing import Any, Unpack
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar, Unpack
 
 from carouseval.errors import DataError, ParameterError, warn
 from carouseval.evaluation import schema
@@ -18,6 +18,7 @@ from carouseval.evaluation.notices import RefusalError, notify_of, overfull, ref
 from carouseval.evaluation.outcomes import PageOutcomes
 from carouseval.evaluation.per_page import per_page
 from carouseval.evaluation.plan import ScoringPlan
+from carouseval.evaluation.reading.ids import Codes
 from carouseval.evaluation.reading.inputs import Inputs, JudgedSources
 from carouseval.evaluation.reading.page_batch import PageBatch, no_pages, page_batches
 from carouseval.evaluation.results import Evaluation
@@ -29,6 +30,8 @@ from carouseval.evaluation.tally import Tally
 from carouseval.forks import refuse_fork
 from carouseval.progress import Progress
 from carouseval.tables import TableLike
+
+E = TypeVar("E", bound=Evaluation)
 
 
 @takes_settings
@@ -228,15 +231,41 @@ def build_evaluation(
     inputs: Inputs, outcomes: PageOutcomes, scores: PageScores, notify: Callable[[str], None]
 ) -> Evaluation:
     """Put the result together; ``notify`` is called with what needs attention."""
-    plan, judged = inputs.plan, inputs.judged
-    table = per_page(inputs, outcomes, scores)
-    tally = Tally.of(inputs, outcomes, scores)
+    members = inputs.judged.membership
+    return finish(
+        Evaluation,
+        inputs,
+        Tally.of(inputs, outcomes, scores),
+        scores.items,
+        scores.shown if members is None else members.items,
+        notify,
+        per_page=per_page(inputs, outcomes, scores),
+    )
+
+
+def finish(
+    make: Callable[..., E],
+    inputs: Inputs,
+    tally: Tally,
+    items: Mapping[str, Codes],
+    catalogue: Codes,
+    notify: Callable[[str], None],
+    **more: Any,
+) -> E:
+    """Make an evaluation of what was counted of all users, wherever they were scored.
+
+    ``items`` are those in view, for each figure of the system; ``more`` is what else the evaluation holds.
+    """
+    plan = inputs.plan
     notify_of(inputs, tally, notify)
-    catalogue = scores.shown if judged.membership is None else judged.membership.items
-    figures = {name: metric.figure(scores.items[name], catalogue) for name, metric in plan.figures.items()}
-    match = tally.match.page_share
-    return Evaluation(
-        tuple(plan.metrics), table, tally.all_counts(), config_of(inputs), plan.settings.by_columns, figures, match
+    return make(
+        metrics=tuple(plan.metrics),
+        counts=tally.all_counts(),
+        config=config_of(inputs),
+        by=plan.settings.by_columns,
+        figures={name: metric.figure(items[name], catalogue) for name, metric in plan.figures.items()},
+        page_match=tally.match.page_share,
+        **more,
     )
 
 

@@ -19,7 +19,7 @@ from carouseval.comparison.systems import naming, runs_by_system, warn_of
 from carouseval.errors import DataError, warn
 from carouseval.evaluation import schema
 from carouseval.evaluation.columns import Columns
-from carouseval.evaluation.notices import notify_of, overfull
+from carouseval.evaluation.notices import overfull
 from carouseval.evaluation.plan import ScoringPlan
 from carouseval.evaluation.scoring.page_ideals import PageIdeals
 from carouseval.spark.evaluate import evaluation_of
@@ -175,10 +175,9 @@ class _Composer:
                         raise DataError(schema.EMPTY[name])
             assert merged is not None
             found: list[str] = []
-            notify_of(inputs, merged.runs[run].tally, found.append)
+            evaluations[run[0]].append(evaluation_of(inputs, merged.runs[run], replace(kept, run=at), found.append))
             for notice in found:
                 notices.setdefault(notice, []).append(run[0])
-            evaluations[run[0]].append(evaluation_of(inputs, merged.runs[run], replace(kept, run=at)))
         assert merged is not None
         warn_of(notices, len(evaluations))
         ideals, last = PageIdeals(inputs.judged, inputs.plan, inputs.shown), merged.runs[self.runs[-1]]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Unpack
@@ -10,8 +11,8 @@ import numpy as np
 
 from carouseval.errors import DataError, warn
 from carouseval.evaluation import schema
-from carouseval.evaluation.evaluate import config_of
-from carouseval.evaluation.notices import notify_of, overfull
+from carouseval.evaluation.evaluate import finish
+from carouseval.evaluation.notices import overfull
 from carouseval.evaluation.parts import PartSums
 from carouseval.evaluation.reading.inputs import Inputs, OtherUsers
 from carouseval.evaluation.results import ALL
@@ -111,35 +112,27 @@ def _result(tables: SparkTables, scored: DataFrame, others: OtherUsers, before: 
             if merged is None or getattr(merged.tally.match, lines) == 0:
                 raise DataError(schema.EMPTY[name])
         assert merged is not None
-        notify_of(inputs, merged.tally, warn)
+        result = evaluation_of(inputs, merged, KeptPages(scored, read, tables.runs), warn)
         ideals = PageIdeals(inputs.judged, plan, inputs.shown)
         names = merged.fillings["category"]
         ideals.add_fillings(merged.fillings, inputs.codebook.categories.add(names), merged.ideals)
         overfull(ideals, inputs, warn)
-        return replace(evaluation_of(inputs, merged, KeptPages(scored, read, tables.runs)), cached=scored)
+        return replace(result, cached=scored)
 
 
-def evaluation_of(inputs: Inputs, sums: PartSums, pages: KeptPages) -> SparkEvaluation:
+def evaluation_of(inputs: Inputs, sums: PartSums, pages: KeptPages, notify: Callable[[str], None]) -> SparkEvaluation:
     """The evaluation of all users, from their sums; ``inputs`` has what is known of tables."""
-    plan, members = inputs.plan, inputs.judged.membership
-    figures = {}
-    if plan.figures:
-        catalogue = np.unique(inputs.codebook.items.add(sums.items))
-        if members is not None:
-            catalogue = np.union1d(catalogue, members.items)
-        figures = {
-            name: metric.figure(inputs.codebook.items.add(sums.figures[name]), catalogue)
-            for name, metric in plan.figures.items()
-        }
+    members, items = inputs.judged.membership, inputs.codebook.items
+    catalogue = np.unique(items.add(sums.items))
     order = sorted(sums.segments, key=lambda key: (key != ALL, str(key)))
-    return SparkEvaluation(
-        metrics=tuple(plan.metrics),
+    return finish(
+        SparkEvaluation,
+        inputs,
+        sums.tally,
+        {name: items.add(seen) for name, seen in sums.figures.items()},
+        catalogue if members is None else np.union1d(catalogue, members.items),
+        notify,
         per_page=pages.frame,
         kept=pages,
-        counts=sums.tally.all_counts(),
-        config=config_of(inputs),
-        by=plan.settings.by_columns,
-        figures=figures,
-        page_match=sums.tally.match.page_share,
         sums={key: sums.segments[key] for key in order},
     )

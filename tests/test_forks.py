@@ -77,6 +77,7 @@ def output_of_worker(folder: Path, before: str, in_worker: str, method: str = "f
             ("evaluate", "cv.pages_from_scores({'user_id': [1], 'item_id': [7], 'score': [1]}, items)"),
             ("evaluate", "cv.judgments_from_events(judgments, value='relevance')"),
             ("Polars itself", "cv.evaluate(layouts, judgments)"),
+            ("explain", "explanation.page()"),
         ],
         every=2,
     ),

@@ -26,7 +26,7 @@ from carouseval.evaluation.page_views import page_views
 from carouseval.evaluation.per_page import page_names
 from carouseval.evaluation.plan import ScoringPlan
 from carouseval.evaluation.reading.inputs import Inputs, JudgedSources
-from carouseval.evaluation.reading.page_batch import PageBatch, read_batch
+from carouseval.evaluation.reading.page_batch import PageBatch, read_again
 from carouseval.evaluation.results import Evaluation
 from carouseval.evaluation.scoring.ideal_problems import IdealCells
 from carouseval.evaluation.scoring.loss_steps import loss_steps
@@ -191,8 +191,7 @@ class Losses:
     def _views(self, codes: NDArray[np.int64]) -> list[PageView]:
         """Some pages beside their ideals."""
         inputs = self._inputs
-        pages = read_batch(inputs.layouts.lines_of(codes), inputs.layouts, inputs.judged, inputs.plan)
-        pages = pages.take(np.searchsorted(pages.pages, codes))  # in the order of codes
+        pages = read_again(codes, inputs.layouts, inputs.judged, inputs.plan)
         return page_views(inputs, self._name, pages, self._values[codes], self._ideals.uncounted())
 
 

@@ -13,6 +13,7 @@ from carouseval.errors import DataError, ParameterError
 from carouseval.evaluation.outcomes import MISSING, page_shares
 from carouseval.evaluation.page_view import PageView, ids_text
 from carouseval.evaluation.results import NO_PAGE, Evaluation
+from carouseval.forks import refuse_fork
 from carouseval.metrics.grid import Grid
 from carouseval.result_base import Charted, Reported, plain
 
@@ -164,6 +165,7 @@ class Explanation(Reported):
         PageView
             The cells of the page and of its ideal; its ``reason`` says why it was chosen, where that was left open.
         """
+        refuse_fork()  # a page that is held has tables too
         if user_id is not None:
             return self._held(user_id, page_id) or self._look_up(user_id, page_id)
         if page_id is not None:

@@ -53,11 +53,11 @@ class Layouts:
         """All lines, part by part."""
         yield from map(_lines_of_part, self.parts)
 
-    def lines_of(self, pages: NDArray[np.int64]) -> Lines:
-        """The lines of some pages; files without any are not read."""
-        codes = pages.astype(np.uint32)
-        parts = [_lines_of_part(self.parts[part]) for part in np.unique(part_of(codes, len(self.parts)))]
-        return np.concatenate([np.empty((0, 4), np.uint32), *(lines[np.isin(lines[:, 0], codes)] for lines in parts)])
+    def parts_with(self, pages: NDArray[np.int64]) -> Iterator[tuple[NDArray[np.int64], Lines]]:
+        """Some pages and all lines of their part, part by part; files with none of these pages are not read."""
+        part = part_of(pages, len(self.parts))
+        for at in np.unique(part):
+            yield pages[part == at], _lines_of_part(self.parts[at])
 
 
 def _lines_of_part(part: Lines | Path) -> Lines:

@@ -6,6 +6,7 @@ import tempfile
 import weakref
 from contextlib import AbstractContextManager
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +17,7 @@ from carouseval.file_locks import locked, remove_abandoned
 Lines = NDArray[np.uint32]  # (n, 4): page, item, category, place (pinned << 31 | row << 16 | col, from 1)
 BYTES = 16  # of a packed line; as many again where lines must be sorted by page
 _STEP = 1 << 20
+_Code = TypeVar("_Code", np.uint32, np.int64)
 
 
 class MemoryLines:
@@ -77,9 +79,9 @@ class FileLines:
         return list(self._paths)
 
 
-def part_of(pages: NDArray[np.uint32], parts: int) -> NDArray[np.uint32]:
+def part_of(pages: NDArray[_Code], parts: int) -> NDArray[_Code]:
     """Which of several files has the lines of each page."""
-    return pages % np.uint32(parts)
+    return pages % pages.dtype.type(parts)
 
 
 def _spill_errors() -> AbstractContextManager[None]:

@@ -128,6 +128,16 @@ def read_batch(lines: Lines, layouts: Layouts, judged: JudgedData, plan: Scoring
     return _read(np.flatnonzero(end > begin), lines, begin, end, layouts, judged, plan)
 
 
+def read_again(pages: NDArray[np.int64], layouts: Layouts, judged: JudgedData, plan: ScoringPlan) -> PageBatch:
+    """Some pages that have lines, in the order given."""
+    found = [np.empty((0, 4), np.uint32)]
+    for own, unsorted in layouts.parts_with(pages):
+        lines, begin, end = _lines_by_page(unsorted, layouts)
+        found += [lines[begin[page] : end[page]] for page in own]
+    batch = read_batch(np.concatenate(found), layouts, judged, plan)
+    return batch.take(np.searchsorted(batch.pages, pages))
+
+
 def no_pages(layouts: Layouts, judged: JudgedData, plan: ScoringPlan) -> PageBatch:
     """A batch of no pages, for layouts without any."""
     return read_batch(np.empty((0, 4), np.uint32), layouts, judged, plan)

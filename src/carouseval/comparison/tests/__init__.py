@@ -33,6 +33,8 @@ def known_test(name: str) -> SignificanceTest | None:
     """The test of a name; None if there is none, as for the name of a function."""
     if name in _NAMES and name not in _registered:
         import_module(_module(name))  # which registers it
+        if name not in _registered:
+            raise ImportError(f"{_module(name)} registers no test {name!r}.")
     return _registered.get(name)
 
 

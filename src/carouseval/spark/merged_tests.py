@@ -15,7 +15,6 @@ from carouseval.comparison.parts import ComparisonPart, PairKey, PairPart, Run
 from carouseval.comparison.resampled_sums import BootstrapSums, FlipSums, bootstrap_exponents, flip_exponents
 from carouseval.comparison.significance import without_ties
 from carouseval.comparison.user_scores import UserScores
-from carouseval.evaluation.columns import Columns
 from carouseval.evaluation.plan import ScoringPlan
 from carouseval.evaluation.results import Evaluation
 from carouseval.spark.executor import map_partitions
@@ -74,7 +73,7 @@ def merged_p_values(
         found = {(one.segment, one.metric, one.baseline, one.system): one.p for one in outcomes}
         return p | {key: found[key] for key in drawn}
     draws = {key: _draw(merged.pairs[key], tests) for key in drawn}
-    keys = [key for key in (Columns.USER, Columns.PAGE, Columns.WEIGHT) if key in scored.columns]
+    keys = [key for key in ("user_id", "page_id", "weight") if key in scored.columns]
     columns = {f"c{at}": name for at, name in enumerate([RUN, *keys, *by, *tests.metrics])}  # names may hold dots
     pages = scored.where(f"{REPORT} IS NULL").selectExpr(
         *(f"{column_in_query(name)} AS {ours}" for ours, name in columns.items())
@@ -130,7 +129,7 @@ def _scores(
 ) -> dict[tuple[str, ...], UserScores]:
     """Users' scores under every run: over all their pages, and in segments."""
     evaluations: dict[str, list[Evaluation]] = {}
-    keys = [key for key in (Columns.USER, Columns.PAGE) if key in pages.columns]
+    keys = [key for key in ("user_id", "page_id") if key in pages.columns]
     for at, (name, _) in enumerate(runs):
         own = pages.filter(pl.col(RUN) == at).sort(keys, nulls_last=True)
         evaluations.setdefault(name, []).append(Evaluation(tests.metrics, own, {}, {}, by))

@@ -6,7 +6,6 @@ from typing import Any
 
 import polars as pl
 
-from carouseval.evaluation.columns import Columns
 from carouseval.evaluation.explanation import LOSSES, Explanation
 from carouseval.evaluation.page_view import PageView, item_label
 from carouseval.show.charts.drawing import count_text
@@ -76,7 +75,7 @@ def page_blocks(result: Explanation, pages: int, posters: bool) -> list[Block]:
     which = "pages" if relevant.is_empty() else "pages that show a relevant item"
     what = "The one with the lowest score" if drawn.height == 1 else f"The {drawn.height} with the lowest scores"
     blocks.append(Paragraph(f"{what} among {which}, beside what an ideal page would show:"))
-    views = [result.page(row[Columns.USER], row.get(Columns.PAGE)) for row in drawn.iter_rows(named=True)]
+    views = [result.page(row["user_id"], row.get("page_id")) for row in drawn.iter_rows(named=True)]
     if not posters and any("poster" in view.shown.columns for view in views):
         blocks.append(Paragraph(f"Posters are left out, {_LEFT_OUT}."))
         views = [_without_posters(view) for view in views]
@@ -150,7 +149,7 @@ def _segments(result: Explanation) -> TextTable:
 
 
 def _worst(result: Explanation, pages: pl.DataFrame) -> TextTable:
-    ids = [name for name in (Columns.USER, Columns.PAGE, *result.by) if name in pages.columns]
+    ids = [name for name in ("user_id", "page_id", *result.by) if name in pages.columns]
 
     def share(row: dict[str, Any], name: str) -> str:
         return _points(row[name] / row["ideal"])

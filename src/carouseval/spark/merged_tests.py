@@ -124,7 +124,7 @@ def _groups(
 ) -> Iterator[tuple[tuple[Any, ...], str, list[PairUsers]]]:
     """The users scored under both systems of every pair, over all their pages and by segment; and the metric."""
     evaluations: dict[str, list[Evaluation]] = {}
-    keys = [key for key in (Columns.USER, Columns.PAGE) if key in pages.columns]
+    keys = [key for key in ("user_id", "page_id") if key in pages.columns]
     for at, (name, _) in enumerate(runs):
         own = pages.filter(pl.col(RUN) == at).sort(keys, nulls_last=True)
         evaluations.setdefault(name, []).append(Evaluation(tests.metrics, own, {}, {}, by))

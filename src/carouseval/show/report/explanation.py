@@ -6,7 +6,6 @@ from typing import Any
 
 import polars as pl
 
-from carouseval.evaluation.columns import Columns
 from carouseval.evaluation.explanation import LOSSES, Explanation
 from carouseval.evaluation.page_view import PageView, item_label
 from carouseval.show.charts.drawing import count_text
@@ -146,7 +145,7 @@ def _segments(result: Explanation) -> TextTable:
 
 
 def _worst(result: Explanation, pages: pl.DataFrame) -> TextTable:
-    ids = [name for name in (Columns.USER, Columns.PAGE, *result.by) if name in pages.columns]
+    ids = [name for name in ("user_id", "page_id", *result.by) if name in pages.columns]
 
     def share(row: dict[str, Any], name: str) -> str:
         return _points(row[name] / row["ideal"])

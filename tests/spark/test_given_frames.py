@@ -65,7 +65,7 @@ def test_too_old_versions(to_spark: ToSpark, monkeypatch: pytest.MonkeyPatch) ->
     done = run("evaluate", "layouts", "judgments", "--engine", "spark")
     assert (done.returncode, done.stderr.strip()) == (2, f"carouseval: --engine spark {needs}")
     monkeypatch.undo()
-    monkeypatch.setattr(type(layouts.sparkSession), "version", "3.5.7")
+    monkeypatch.setattr(layouts.sparkSession, "version", "3.5.7")
     with pytest.raises(CarousevalError, match=r"carouseval.spark needs Spark 4.0 or newer, found 3.5.7. Use"):
         cv.spark.evaluate(layouts, judgments)
 

@@ -16,6 +16,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from carouseval.errors import ParameterError, warn
+from carouseval.evaluation import result_columns
+from carouseval.evaluation.columns import Columns
 from carouseval.evaluation.evaluate import evaluate_inputs
 from carouseval.evaluation.explanation import LOSSES, Explanation, pages_to_show
 from carouseval.evaluation.notices import rows_not_proven
@@ -27,6 +29,7 @@ from carouseval.evaluation.per_page import page_names
 from carouseval.evaluation.plan import ScoringPlan
 from carouseval.evaluation.reading.inputs import Inputs, JudgedSources
 from carouseval.evaluation.reading.page_batch import PageBatch, read_again
+from carouseval.evaluation.result_table import Present, When
 from carouseval.evaluation.results import Evaluation
 from carouseval.evaluation.scoring.ideal_problems import IdealCells
 from carouseval.evaluation.scoring.loss_steps import loss_steps
@@ -163,24 +166,35 @@ class Losses:
         pages = np.flatnonzero(~np.isnan(self._values[:, 0]))
         losses = dict(zip(LOSSES, self._losses[pages].T, strict=True))
         steps = page_names(self._inputs, pages).with_columns(
-            pl.Series("dcg", self._values[pages, 0]),
+            pl.Series(Columns.DCG, self._values[pages, 0]),
             *(pl.Series(name, values) for name, values in losses.items()),
-            pl.Series("ideal", self._values[pages, 3]),
+            pl.Series(Columns.IDEAL, self._values[pages, 3]),
         )
-        keys = [key for key in ("user_id", "page_id") if key in steps.columns]
-        kept = [name for name in (*keys, *by, "weight", "status") if name in evaluation.per_page.columns]
-        frame = evaluation.per_page.select(*kept, pl.col(self._name).alias("score")).join(steps, on=keys, how="left")
+        keys = [key for key in (Columns.USER, Columns.PAGE) if key in steps.columns]
+        kept = [*keys, *by, Columns.WEIGHT, Columns.STATUS]
+        scored = evaluation.per_page.select(
+            *(name for name in kept if name in evaluation.per_page.columns),
+            pl.col(self._name).alias(Columns.SCORE),
+        )
+        holds = {When.PAGE_IDS: Columns.PAGE, When.WEIGHT: Columns.WEIGHT}
+        present = Present(by, holds=[when for when, name in holds.items() if name in scored.columns])
+        frame = result_columns.LOSSES.arranged(scored.join(steps, on=keys, how="left"), present)
         named = steps.select(*keys, pl.Series("code", pages))
         shown = pages_to_show(frame).select(keys).join(named, on=keys, how="left", maintain_order="left")
         return Explanation(
             metric=self._name,
             per_page=frame,
-            cells=_as_floats(
-                self._cells,
-                [*by, "row", "col"],
-                {"loss": 1.0, "gain": self._largest_gain, "ideal_gain": self._largest_gain},
+            cells=result_columns.CELLS.arranged(
+                _as_floats(
+                    self._cells,
+                    [*by, Columns.ROW, Columns.COL],
+                    {Columns.LOSS: 1.0, Columns.GAIN: self._largest_gain, Columns.IDEAL_GAIN: self._largest_gain},
+                ),
+                present,
             ),
-            rows=_as_floats(self._rows, [*by, "row"], {"item_order": 1.0}),
+            rows=result_columns.ROWS.arranged(
+                _as_floats(self._rows, [*by, Columns.ROW], {Columns.ITEM_ORDER: 1.0}), present
+            ),
             by=by,
             evaluation=evaluation,
             grid=self._inputs.plan.grid_by_segment or self._inputs.plan.grids[0],

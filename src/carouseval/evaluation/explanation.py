@@ -10,6 +10,7 @@ from typing import Any, SupportsIndex
 import polars as pl
 
 from carouseval.errors import DataError, ParameterError
+from carouseval.evaluation.columns import Columns
 from carouseval.evaluation.outcomes import MISSING, page_shares
 from carouseval.evaluation.page_view import PageView, ids_text
 from carouseval.evaluation.results import NO_PAGE, Evaluation
@@ -17,7 +18,7 @@ from carouseval.forks import refuse_fork
 from carouseval.metrics.grid import Grid
 from carouseval.result_base import Charted, Reported, plain
 
-LOSSES = ("item_order", "row_order", "choice")
+LOSSES = (Columns.ITEM_ORDER, Columns.ROW_ORDER, Columns.CHOICE)
 PAGES_SHOWN = 3  # of the worst, beside their ideals
 _REMEDIES = {
     "item_order": "reordering items inside their carousels",
@@ -256,10 +257,10 @@ def pages_to_show(per_page: pl.DataFrame) -> pl.DataFrame:
 
 
 def _worst(per_page: pl.DataFrame) -> pl.DataFrame:
-    lost = (pl.col("ideal") - pl.col("dcg")).alias("lost")
-    has_weight = pl.col("weight") > 0 if "weight" in per_page.columns else pl.lit(True)
-    scored = per_page.filter((pl.col("ideal") > 0) & has_weight).with_columns(lost)
-    return scored.sort("score", "lost", "user_id", descending=[False, True, False])
+    lost = (pl.col(Columns.IDEAL) - pl.col(Columns.DCG)).alias(Columns.LOST)
+    has_weight = pl.col(Columns.WEIGHT) > 0 if Columns.WEIGHT in per_page.columns else pl.lit(True)
+    scored = per_page.filter((pl.col(Columns.IDEAL) > 0) & has_weight).with_columns(lost)
+    return scored.sort(Columns.SCORE, Columns.LOST, Columns.USER, descending=[False, True, False])
 
 
 def _is_id(value: object, own: object) -> bool:

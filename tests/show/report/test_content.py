@@ -155,9 +155,10 @@ def test_little_data() -> None:
     assert "Mean scores" in ReportPage(figures).text
 
 
-def test_an_unpickled_explanation_draws_no_page() -> None:
-    text = report_html(pickle.loads(pickle.dumps(explanation())), None, {})
-    assert "no page is drawn; call explain again." in ReportPage(text).text
+def test_an_unpickled_explanation_draws_the_same_pages() -> None:
+    text = ReportPage(report_html(pickle.loads(pickle.dumps(explanation())), None, {})).text
+    for view in explanation().pages:
+        assert f"The page of {view.ids}" in text
 
 
 @pytest.mark.parametrize(

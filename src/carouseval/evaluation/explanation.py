@@ -12,8 +12,9 @@ import polars as pl
 from carouseval.errors import DataError, ParameterError
 from carouseval.evaluation.columns import Columns
 from carouseval.evaluation.outcomes import MISSING, page_shares
+from carouseval.evaluation.page_table import NO_PAGE
 from carouseval.evaluation.page_view import PageView, ids_text
-from carouseval.evaluation.results import NO_PAGE, Evaluation
+from carouseval.evaluation.results import Evaluation
 from carouseval.forks import refuse_fork
 from carouseval.metrics.grid import Grid
 from carouseval.result_base import Charted, Reported, plain

@@ -49,6 +49,11 @@ class Inputs:
     shown: ShownCarousels | None = None  # by all systems compared
     from_layouts: bool = True  # whether memberships may come from layouts
 
+    @property
+    def is_part(self) -> bool:
+        """Whether other users are elsewhere."""
+        return self.tables["layouts"].part
+
 
 @dataclass(frozen=True, eq=False)
 class OtherUsers:

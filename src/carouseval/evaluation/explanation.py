@@ -195,12 +195,25 @@ class Explanation(Reported):
                 "an unpickled explanation has no tables to read pages from, only those in pages; call explain again."
             )
         try:
-            return self.view(user_id, page_id)
+            view = self.view(user_id, page_id)
         except DataError as error:
             about = (
                 f"The page of {ids_text(user_id, page_id)} is not one that the explanation holds, so it is read again."
             )
             raise DataError(f"{error} {about}") from None
+        self._require_same(view)
+        return view
+
+    def _require_same(self, view: PageView) -> None:
+        """Refuse a page that was read again if it is another than the one explained."""
+        keys = {Columns.USER: view.user_id} | ({} if view.page_id is None else {Columns.PAGE: view.page_id})
+        own = self.per_page.filter(*(pl.col(key) == pl.lit(value) for key, value in keys.items()))
+        values = {name: view.values[name] for name in (Columns.DCG, Columns.IDEAL)}
+        if not any(all(line[name] in (None, value) for name, value in values.items()) for line in own.to_dicts()):
+            raise DataError(
+                f"layouts: the page of {ids_text(view.user_id, view.page_id)} is not the one that was explained: the "
+                "table has changed since. Call explain again."
+            )
 
     def _drawn(self, kind: str | None, options: dict[str, Any]) -> tuple[Charted, str | None, dict[str, Any]]:
         """A page that is named, which may have to be read again, in place of the explanation."""

@@ -12,7 +12,7 @@ import polars as pl
 from carouseval.errors import DataError, ParameterError
 from carouseval.evaluation.columns import Columns
 from carouseval.evaluation.outcomes import MISSING, page_shares
-from carouseval.evaluation.page_view import PageView, ids_text
+from carouseval.evaluation.page_view import PageView, first_page_text, ids_text
 from carouseval.evaluation.results import NO_PAGE, Evaluation
 from carouseval.forks import refuse_fork
 from carouseval.metrics.grid import Grid
@@ -184,9 +184,18 @@ class Explanation(Reported):
     def _held(self, user_id: object, page_id: object) -> PageView | None:
         """The page of these ids, if it is one of :attr:`pages`."""
         for view in self.pages:
-            if _is_id(user_id, view.user_id) and (view.page_id is page_id is None or _is_id(page_id, view.page_id)):
+            if not _is_id(user_id, view.user_id):
+                continue
+            if view.page_id is page_id is None or _is_id(page_id, view.page_id):
                 return view
+            if page_id is None and view.page_id == (ids := self._page_ids(view.user_id))[0]:
+                return replace(view, reason=first_page_text(len(ids)))
         return None
+
+    def _page_ids(self, user_id: SupportsIndex | str) -> list[Any]:
+        """The pages that a user was shown, in order."""
+        shown = (pl.col(Columns.USER) == pl.lit(user_id)) & (pl.col(Columns.STATUS) != MISSING)
+        return self.per_page.filter(shown)[Columns.PAGE].sort().to_list()
 
     def _look_up(self, user_id: SupportsIndex | str, page_id: SupportsIndex | str | None) -> PageView:
         """Any page, read again."""

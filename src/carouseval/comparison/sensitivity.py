@@ -210,6 +210,8 @@ def sensitivity(
     if plan.grid_values is not None:
         raise ParameterError("grid: sensitivity takes one grid for all pages.")
     runs = runs_by_system(systems)
+    if clash := [segment for segment in options.by_columns if segment in runs]:
+        raise ParameterError(f"systems: {clash[0]!r} is the column of segments, too (by); choose another name.")
     reference, variations = plan.metrics[name], _variations(plan.metrics[name], plan, discounts)
     other: Candidates = "displayed" if options.candidates == "judged" else "judged"
     metrics_by_candidates: dict[Candidates, dict[tuple[str, str], Metric]] = {

@@ -15,6 +15,7 @@ from carouseval.comparison.pair_tests import PairTests, PairUsers
 from carouseval.comparison.run_pages import RunPages, linear_metrics, unjudged_gain
 from carouseval.comparison.systems import Run, by_system
 from carouseval.comparison.user_scores import UserScores, segment_scores
+from carouseval.errors import ParameterError
 from carouseval.evaluation.columns import Columns
 from carouseval.evaluation.exact_sums import Exact, exact_sum
 from carouseval.evaluation.mappings import added
@@ -76,14 +77,24 @@ class SummedUsers:
 
     @property
     def error(self) -> Array:
-        """The standard error of the mean; with weights that of the weighted mean."""
+        """The standard error of the mean."""
+        self._require_unscaled("their standard error")
         return np.array([self.part.sums.means.estimate(1, 0).error])
 
     @property
     def furthest(self) -> Array:
-        """The largest absolute deviation of a difference from the mean, without weights."""
+        """The largest absolute deviation of a difference from the mean."""
+        self._require_unscaled("their largest deviation from the mean")
         sums = self.part.sums
         return np.array([max(sums.highest - sums.difference, sums.difference - sums.lowest)])
+
+    def _require_unscaled(self, what: str) -> None:
+        """Refuse what one machine takes of differences scaled by weight, of which these sums tell another number."""
+        if self.part.sums.sums.users.weighted:
+            raise ParameterError(
+                f"test: it needs to know of all users {what}, to which parts do not add up with weight. Its class must "
+                "say merges_weights = False."
+            )
 
 
 @dataclass(frozen=True)

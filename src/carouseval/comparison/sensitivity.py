@@ -213,6 +213,8 @@ def sensitivity(
         raise ParameterError("grid: sensitivity takes one grid for all pages.")
     runs = all_runs(systems)
     names = list(by_system(runs))
+    if clash := [segment for segment in options.by_columns if segment in names]:
+        raise ParameterError(f"systems: {clash[0]!r} is the column of segments, too (by); choose another name.")
     reference, variations = plan.metrics[name], _variations(plan.metrics[name], plan, discounts)
     other: Candidates = "displayed" if options.candidates == "judged" else "judged"
     metrics_by_candidates: dict[Candidates, dict[tuple[str, str], Metric]] = {

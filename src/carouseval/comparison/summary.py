@@ -88,7 +88,8 @@ def _p_text(p: float, alpha: float) -> str:
 def run_text(result: "Comparison[Any]", pair: Mapping[str, Any]) -> str:
     """What the result says about other runs of the two systems."""
     counts = {name: len(result.evaluations[name]) for name in (pair[Columns.SYSTEM], pair[Columns.BASELINE])}
-    if not result_test(pair[Columns.TEST]).takes_runs:
+    vary = max(counts.values()) > 1 and result.config["runs"] != "fixed"
+    if not vary or not result_test(pair[Columns.TEST]).takes_runs:
         runs = "this run" if set(counts.values()) == {1} else "these runs"
         return f"The result is conditional on {runs} of each system."
     single = [name for name, count in counts.items() if count == 1]

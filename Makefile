@@ -54,7 +54,7 @@ check: $(INSTALLED)
 LOWEST_TESTS ?= --ignore-glob='*/test_browser*' $(wildcard tests/test_*table*.py tests/test_*file*.py) tests/evaluation/test_odd_inputs.py \
 	tests/building/test_layout_files.py $(foreach name,cli table_commands chart_options report_command settings_options \
 	studio_command,tests/cli/test_$(name).py) tests/show/charts tests/show/terminal tests/show/studio tests/show/report/test_structure.py \
-	tests/spark/test_evaluate.py
+	tests/engines/spark/test_evaluate.py
 test-lowest: $(LOWEST)/.installed
 	$(LOWEST)/bin/python -m pip freeze --requirement $(LOWEST)/constraints.txt | sed '/^##/,$$d'
 	$(call lint,$(LOWEST)/bin)

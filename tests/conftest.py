@@ -15,7 +15,7 @@ settings.register_profile("seeded", derandomize=not DEEP, deadline=None, suppres
 settings.load_profile("seeded")
 
 REASON = " is not installed"
-TOGETHER = ("tests/spark/", "tests/test_typing.py")  # a Spark session, a run of mypy
+TOGETHER = ("tests/engines/spark/", "tests/test_typing.py")  # a Spark session, a run of mypy
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

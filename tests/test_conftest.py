@@ -44,14 +44,14 @@ def test_a_missing_program_is_named_and_fails_only_when_all_is_required(
 
 
 def test_a_suite_that_shares_something_runs_on_one_worker(pytester: pytest.Pytester, suite: pytest.Pytester) -> None:
-    shared = pytester.mkpydir("tests/spark")
+    shared = pytester.mkpydir("tests/engines/spark")
     for name in "abc":
         (shared / f"test_{name}.py").write_text(
             "import pytest\n@pytest.mark.parametrize('n', range(3))\ndef test(n): pass"
         )
     shown = suite.runpytest_subprocess("tests", "-n", "2", "-v").stdout.str()
-    assert len(re.findall(r"PASSED tests/spark/", shown)) == 9
-    assert len({*re.findall(r"\[(gw\d)\] .* PASSED tests/spark/", shown)}) == 1
+    assert len(re.findall(r"PASSED tests/engines/spark/", shown)) == 9
+    assert len({*re.findall(r"\[(gw\d)\] .* PASSED tests/engines/spark/", shown)}) == 1
 
 
 def test_the_deep_layer_runs_what_the_gate_leaves_out(suite: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:

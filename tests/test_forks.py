@@ -56,7 +56,7 @@ def output_of_worker(folder: Path, before: str, in_worker: str, method: str = "f
         [
             ("evaluate", "cv.evaluate(layouts, judgments)"),
             ("Evaluator", "evaluator.evaluate(layouts)"),
-            ("evaluate", "result.mean"),
+            ("evaluate", "result.per_user"),
             ("evaluate", "result.per_page"),
             ("compare", "comparison"),
             ("compare", "comparison.to_markdown()"),

@@ -57,6 +57,10 @@ class Mapped(ABC, Generic[Table]):
     ) -> Mapped[Table]:
         """Give a function the lines that were made, all those of a key together, or some of their columns alone."""
 
+    def read_again(self) -> Reads | None:
+        """What lines are made of now, if they had been dropped and are made again; else None."""
+        return None
+
     def drop(self) -> None:
         """Drop what is kept of the lines; they are made again if they are asked for."""
 

@@ -40,7 +40,7 @@ class KeptPages(Pages[Table]):
     @property
     def frame(self) -> Table:
         """One line per page."""
-        return self.scored.lines(self.run)
+        return self._checked().lines(self.run)
 
     @property
     def per_user(self) -> Table:
@@ -48,7 +48,7 @@ class KeptPages(Pages[Table]):
         present = user_columns(self.metrics, (), weighted=Columns.WEIGHT in self.page_types)
         types = PER_USER.types(present, self.page_types)
         work = partial(_users, run=self.run, metrics=self.metrics, by=self.by)
-        return self.scored.map(work, types).lines()
+        return self._checked().map(work, types).lines()
 
     @property
     def sums(self) -> Mapping[Segment, SegmentSums]:
@@ -70,6 +70,13 @@ class KeptPages(Pages[Table]):
         found, read = self.scored.collect(self.run)
         self.require_same(read)
         return PageTable(self.metrics, self.by, _without_unused(_sorted(found), self.metrics))
+
+    def _checked(self) -> Mapped[Table]:
+        """The pages; refused if they had been dropped and would now be made of other lines."""
+        read = self.scored.read_again()
+        if read is not None:
+            self.require_same(read)
+        return self.scored
 
     def require_same(self, read: Reads) -> None:
         """Refuse pages that were made again, of other lines."""

@@ -17,7 +17,14 @@ from carouseval.engines.reads import ReadLines, Reads
 from carouseval.engines.reports import Report
 from carouseval.engines.spark.line_hashes import read_lines
 from carouseval.engines.spark.personal_carousels import declared_carousels
-from carouseval.engines.spark.report_lines import REPORT, arrow_batches, read_of, report_lines, report_of
+from carouseval.engines.spark.report_lines import (
+    REPORT,
+    arrow_batches,
+    lines_beside_reports,
+    read_of,
+    report_lines,
+    report_of,
+)
 from carouseval.engines.spark.spark_tables import cached, local_frame, require_spark, sketch
 from carouseval.engines.spark.user_lines import (
     LINES_AT_ONCE,
@@ -120,7 +127,7 @@ class SparkMapped(Mapped["DataFrame"]):
         """The lines that were made, as a Spark DataFrame."""
         from pyspark.sql import functions as F  # noqa: N812
 
-        lines = self.frame.where(F.col(REPORT).isNull())
+        lines = self.frame.where(lines_beside_reports())
         return (lines if run is None else lines.where(F.col(RUN) == run)).drop(REPORT, RUN)
 
     def collect(self, run: int | None = None) -> tuple[pl.DataFrame, Reads]:
@@ -145,6 +152,12 @@ class SparkMapped(Mapped["DataFrame"]):
         made = _signed(made)
         on_partition = partial(_map_lines, names=names, work=work, made=made)
         return SparkMapped(map_partitions(lines, on_partition, spark_types(made)))
+
+    def read_again(self) -> Reads | None:
+        """What the lines are made of now, if they were dropped; they are kept again."""
+        if not self.kept or self.frame.is_cached:
+            return None
+        return report_of(cached(self.frame)).read
 
     def drop(self) -> None:
         """Drop the lines from Spark's cache."""
@@ -212,7 +225,7 @@ def _batches(frame: pl.DataFrame, made: Columns) -> list[pa.RecordBatch]:
 
 def _signed(columns: Columns) -> Columns:
     """Columns with types that Spark has: it has no unsigned integers."""
-    return {name: pl.Int64() if kind == pl.UInt32() else kind for name, kind in columns.items()}
+    return {name: pl.Int64() if kind.is_unsigned_integer() else kind for name, kind in columns.items()}
 
 
 def spark_types(columns: Columns) -> Any:

@@ -22,17 +22,42 @@ from carouseval.evaluation.mappings import added
 
 if TYPE_CHECKING:
     import pyarrow as pa
-    from pyspark.sql import DataFrame
+    from pyspark.sql import Column, DataFrame
 
 REPORT = "__report__"
 _GROUPS = 32  # of partitions; executors add up the reports of each
+_GOOD, _BAD = b".", b"!"  # how the reports of lines begin that could be scored, or not
+_MADE_AGAIN = (
+    "the pages were made again, of lines that cannot be scored: the tables have changed since the result was made. Make "
+    "the result again, or keep the tables as they are."
+)
 
 
 def report_lines(report: Report, columns: Columns) -> Iterator[pa.RecordBatch]:
     """A line without values but for the report; none if there is nothing to report."""
     if report:
         empty = [pl.lit(None, kind).alias(name) for name, kind in columns.items()]
-        yield from arrow_batches(pl.select(*empty, pl.lit(pickle.dumps(report), pl.Binary).alias(REPORT)))
+        yield from arrow_batches(pl.select(*empty, pl.lit(pickled(report), pl.Binary).alias(REPORT)))
+
+
+def pickled(report: Report) -> bytes:
+    """A report as bytes, whose first says whether lines could be scored."""
+    return (_BAD if report.failures else _GOOD) + pickle.dumps(report)
+
+
+def unpickled(report: bytes) -> Report:
+    """A report that was pickled."""
+    found: Report = pickle.loads(memoryview(report)[1:])
+    return found
+
+
+def lines_beside_reports() -> Column:
+    """Which lines are not reports; a report that lines can no longer be scored ends the query."""
+    from pyspark.sql import functions as F  # noqa: N812
+
+    is_bad = F.substring(F.col(REPORT), 1, 1) == F.lit(bytearray(_BAD))
+    refused = F.raise_error(F.lit(_MADE_AGAIN)).cast("boolean")
+    return F.when(F.col(REPORT).isNull(), True).when(is_bad, refused).otherwise(False)
 
 
 def arrow_batches(lines: pl.DataFrame) -> list[pa.RecordBatch]:
@@ -44,7 +69,7 @@ def arrow_batches(lines: pl.DataFrame) -> list[pa.RecordBatch]:
 def read_of(reports: pl.Series) -> Reads:
     """What lines were made of, by the reports beside them; null on the lines themselves."""
     nothing: Reads = {}
-    return reduce(added, (pickle.loads(report).read for report in reports.drop_nulls()), nothing)
+    return reduce(added, (unpickled(report).read for report in reports.drop_nulls()), nothing)
 
 
 def report_of(results: DataFrame) -> Report:
@@ -58,7 +83,7 @@ def report_of(results: DataFrame) -> Report:
     grouped = reports.repartition("group").sortWithinPartitions("group", "partition")
     with executor_errors():
         lines = grouped.mapInArrow(add_up, f"group int, {REPORT} binary").collect()
-    return _sum([pickle.loads(line[1]) for line in sorted(lines)])
+    return _sum([unpickled(line[1]) for line in sorted(lines)])
 
 
 def add_up(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -67,10 +92,10 @@ def add_up(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 
     groups: dict[int, Report] = {}
     for batch in batches:
-        for group, pickled in zip(batch.column("group").to_pylist(), batch.column(REPORT), strict=True):
-            groups[group] = groups.get(group, Report()) + pickle.loads(pickled.as_buffer())
-    pickled = pa.array([pickle.dumps(report) for report in groups.values()], pa.binary())
-    yield pa.RecordBatch.from_pydict({"group": pa.array(groups, pa.int32()), REPORT: pickled})
+        for group, report in zip(batch.column("group").to_pylist(), batch.column(REPORT), strict=True):
+            groups[group] = groups.get(group, Report()) + unpickled(report.as_buffer())
+    reports = pa.array([pickled(report) for report in groups.values()], pa.binary())
+    yield pa.RecordBatch.from_pydict({"group": pa.array(groups, pa.int32()), REPORT: reports})
 
 
 def _sum(reports: Sequence[Report]) -> Report:

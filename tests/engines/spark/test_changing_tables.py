@@ -8,13 +8,13 @@ from typing import Any, Literal
 
 import polars as pl
 import pytest
-from carouseval.spark.merged_tests import found_p_values
-from carouseval.spark.other_users import other_users
-from carouseval.spark.read_lines import ReadLines
 
 import carouseval as cv
+from carouseval.engines.all_users import other_users
+from carouseval.engines.own_sums import found_p_values
+from carouseval.engines.reads import ReadLines
 from carouseval.errors import DataError
-from tests.spark.notices import ToSpark
+from tests.engines.spark.notices import ToSpark
 
 REMEDY = (
     "Keep one version of it: cache or checkpoint it, or write it to files that nothing replaces. Where limit or "
@@ -60,7 +60,7 @@ class Swapped:
             return found
 
         for module in ("evaluate", "compare"):
-            monkeypatch.setattr(sys.modules[f"carouseval.spark.{module}"], "other_users", then_swap)
+            monkeypatch.setattr(sys.modules[f"carouseval.engines.{module}"], "other_users", then_swap)
 
 
 CHANGES: dict[str, Callable[[pl.DataFrame], pl.DataFrame]] = {
@@ -128,7 +128,7 @@ def test_tables_that_declared_categories_are_read_from(
     spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tables: dict[str, pl.DataFrame], name: str
 ) -> None:
     # layouts are asked which of the categories several users have
-    monkeypatch.setattr(sys.modules["carouseval.spark.other_users"], "_MANY", 0)
+    monkeypatch.setattr(sys.modules["carouseval.engines.spark.personal_carousels"], "_MANY", 0)
     layouts = tables["layouts"]
     rows = layouts.select("user_id", "category").unique().sort(pl.all())
     files = Swapped(spark, tmp_path, tables | {"carousels": rows.with_columns(capacity=20)})
@@ -191,15 +191,19 @@ def test_scores_that_spark_makes_again(
         result.collect()
     with pytest.raises(DataError, match=r"^old: layouts: the table changes while it is read"):
         compared.collect()
+    for table in ("per_page", "per_user"):  # which is made of other lines no more in silence
+        result.unpersist()
+        with pytest.raises(DataError, match=r"^layouts: the table changes while it is read"):
+            getattr(result, table)
     files = Swapped(spark, tmp_path, tables)
 
     def lose_and_draw(pairs: Any, *, kept: Any, **options: Any) -> Any:
-        kept.scored.unpersist()
+        kept.scored.drop()
         files.later = {"old": CHANGES["fewer"](tables["layouts"])}
         files.swap()
         return found_p_values(pairs, kept=kept, **options)
 
-    monkeypatch.setattr(sys.modules["carouseval.spark.compare"], "found_p_values", lose_and_draw)
+    monkeypatch.setattr(sys.modules["carouseval.engines.compare"], "found_p_values", lose_and_draw)
     shutil.copy(tmp_path / "layouts.parquet", tmp_path / "old.parquet")
     other = tables["layouts"].with_columns(item_id=pl.col("item_id").shuffle(seed=1))
     other.write_parquet(tmp_path / "layouts.parquet")
@@ -231,15 +235,32 @@ def test_tables_that_stay_the_same(
 def test_hashes_of_lines(to_spark: ToSpark) -> None:
     from pyspark.sql import functions as F  # noqa: N812
 
+    from carouseval.engines.spark.line_hashes import read_lines
+
     table = {"user_id": ["a", "a", None], "row": [1, 1, 2], "share": [0.1, 0.1, None], "items": [[1], [1], None]}
     frame = to_spark(table).withColumn("dotted.map", F.create_map(F.lit("a"), "row"))
-    whole = ReadLines.of(frame)
+    whole = read_lines(frame)
     assert whole.count == 3
-    assert ReadLines.of(frame.orderBy("row", ascending=False)) == whole
-    assert ReadLines.of(frame.select(*reversed([f"`{name}`" for name in frame.columns]))) == whole
-    assert ReadLines.of(frame.limit(1)) + ReadLines.of(frame.orderBy("row").offset(1)) == whole
-    assert ReadLines.of(frame.withColumn("share", F.col("share") * (1 + 1e-15))) == whole  # a last digit
+    assert read_lines(frame.orderBy("row", ascending=False)) == whole
+    assert read_lines(frame.select(*reversed([f"`{name}`" for name in frame.columns]))) == whole
+    assert read_lines(frame.limit(1)) + read_lines(frame.orderBy("row").offset(1)) == whole
+    assert read_lines(frame.withColumn("share", F.col("share") * (1 + 1e-15))) == whole  # a last digit
     others = {"user_id": "'b'", "row": "row + 1", "share": "share + 0.001", "items": "array(2)"}
-    changed = [ReadLines.of(frame.withColumn(name, F.expr(value))) for name, value in others.items()]
+    changed = [read_lines(frame.withColumn(name, F.expr(value))) for name, value in others.items()]
     assert len({*changed, whole}) == len(others) + 1
-    assert ReadLines.of(frame.where("false")) == ReadLines()
+    assert read_lines(frame.where("false")) == ReadLines()
+
+
+def test_pages_that_are_made_again_of_lines_that_cannot_be_scored(
+    spark: Any, tmp_path: Path, tables: dict[str, pl.DataFrame]
+) -> None:
+    """As they are where an executor is lost, after a table was replaced."""
+    files = Swapped(spark, tmp_path, tables)
+    result = on_spark(files.frames, "evaluate", invalid="count")
+    pages, users = result.per_page, result.per_user
+    result.unpersist()
+    files.later = {"layouts": tables["layouts"].with_columns(row=0)}
+    files.swap()
+    for table in (pages, users):
+        with pytest.raises(Exception, match="made again, of lines that cannot be scored: the tables have changed"):
+            table.count()

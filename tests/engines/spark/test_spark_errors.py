@@ -1,8 +1,8 @@
 """What Spark raises becomes one sentence; no session is needed for that."""
 
 import pytest
-from carouseval.spark.spark_errors import condition, executor_errors, reason, spark_errors
 
+from carouseval.engines.spark.spark_errors import condition, executor_errors, reason, spark_errors
 from carouseval.errors import CarousevalError, DataError
 
 IN_PYTHON = """

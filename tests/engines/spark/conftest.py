@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from tests.spark.light_spark import LIGHT
+from tests.engines.spark.light_spark import LIGHT
 
 SPARK_TESTS = [
     pytest.mark.spark,

@@ -1,5 +1,6 @@
 """Comparisons on Spark against one machine: differences and permutation p-values to the bit, the rest to rounding."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -9,9 +10,10 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import carouseval as cv
+from carouseval.engines import kept_pages
 from carouseval.errors import DataError, ParameterError
 from tests.comparison.own_tests import registered
-from tests.spark.notices import ToSpark, with_notices
+from tests.engines.spark.notices import ToSpark, with_notices
 
 
 def assert_same(
@@ -187,24 +189,35 @@ def test_systems_without_pages_of_some_users(to_spark: ToSpark) -> None:
     assert_same(to_spark, shown, weighted, permutations=99, capacity="shown", lines_at_once=1)
 
 
-def test_charts_and_reports_of_users_need_them_here(to_spark: ToSpark, tmp_path: Path) -> None:
+def test_charts_and_reports_of_users_bring_them_here(
+    to_spark: ToSpark, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """If they are few; of more than a million the line to write is said."""
     systems, judgments, items = sample(users=15)
     expected = cv.compare(systems, judgments, items, permutations=99)
     on_spark = {name: to_spark(one) for name, one in systems.items()}
     found = cv.spark.compare(on_spark, to_spark(judgments), items, permutations=99)
     evaluation = found.evaluations["new"][0]
-    for draw in (
+    draws: list[Callable[[], Any]] = [
         lambda: found.report(tmp_path / "report.html"),
         lambda: found.chart("users"),
         lambda: evaluation.report(tmp_path / "report.html"),
         evaluation.chart,
-    ):
-        with pytest.raises(ParameterError, match=r"stay in Spark\. If they fit this machine, use collect\(\)"):
+    ]
+    for draw in draws:
+        draw()
+    monkeypatch.setattr(kept_pages, "MOST_PAGES", 14)
+    for draw in draws:
+        with pytest.raises(
+            ParameterError, match=r"stay in Spark: 15 pages\. If they fit this machine, use collect\(\)"
+        ):
             draw()
+    found.chart()
+    evaluation.chart("means")
     here = found.collect()
     assert_frame_equal(here.per_user, expected.per_user, check_exact=True)
     assert here.to_dict() == found.to_dict()
-    found.chart()
-    evaluation.chart("means")
     here.chart("users")
     here.report(tmp_path / "report.html")
+    users = pl.DataFrame(found.per_user.toArrow()).sort("user_id", "system")
+    assert_frame_equal(users, expected.per_user.sort("user_id", "system"), check_exact=True)

@@ -1,12 +1,13 @@
 """What parts report adds up, without Spark: lines that were read, and failures."""
 
 import pytest
-from carouseval.spark.read_lines import ReadLines, add_reads, refuse_changes
-from carouseval.spark.reports import Report
 
 from carouseval.added_errors import AddedError, CountedLines, such_lines
 from carouseval.comparison.systems import naming
+from carouseval.engines.reads import ReadLines, refuse_changes
+from carouseval.engines.reports import Report
 from carouseval.errors import DataError
+from carouseval.evaluation.mappings import added
 
 RUNS = {"layouts of new, run 1": ("new", 1)}
 
@@ -15,7 +16,7 @@ def test_passes_that_read_other_lines_are_refused() -> None:
     first = {"judgments": ReadLines(2, 7), "layouts of new, run 1": ReadLines(1_000, 2**64 - 1)}
     parts = [{"judgments": ReadLines(1, 2**64 - 1), "layouts of new, run 1": ReadLines(999, 2**64 - 9)}]
     parts.append({"judgments": ReadLines(1, 8), "layouts of new, run 1": ReadLines(1, 8)})
-    same = add_reads(*parts)
+    same = added(*parts)
     assert same == first
     refuse_changes(first, same, RUNS)
     refuse_changes({}, same, RUNS)

@@ -16,7 +16,7 @@ import pytest
 
 import carouseval as cv
 from carouseval.cli import spark_progress
-from tests.spark.light_spark import light_environment
+from tests.engines.spark.light_spark import light_environment
 
 BAR = re.compile(r"Spark's tasks\W.*?([\d,]+) of ([\d,]+)")
 

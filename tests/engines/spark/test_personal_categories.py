@@ -1,7 +1,6 @@
 """Categories that each user has alone: they stay with their users, however many these are."""
 
 import pickle
-import sys
 from typing import Any
 
 import numpy as np
@@ -9,10 +8,11 @@ import polars as pl
 import pytest
 
 import carouseval as cv
-from carouseval.spark import other_users, reports
+from carouseval.engines.spark import engine, personal_carousels
+from carouseval.engines.spark.report_lines import report_of as report_of_spark
 from tests.depth import gate_or_deep
-from tests.spark.notices import ToSpark, with_notices
-from tests.spark.test_evaluate import assert_same
+from tests.engines.spark.notices import ToSpark, with_notices
+from tests.engines.spark.test_evaluate import assert_same
 
 
 def tables(users: int) -> dict[str, pl.DataFrame]:
@@ -59,7 +59,7 @@ def tables(users: int) -> dict[str, pl.DataFrame]:
 def test_many_are_known_to_their_users_alone(
     to_spark: ToSpark, monkeypatch: pytest.MonkeyPatch, given: tuple[str, ...], capacity: str
 ) -> None:
-    monkeypatch.setattr(other_users, "_MANY", 0)
+    monkeypatch.setattr(personal_carousels, "_MANY", 0)
     data = tables(12)
     settings: dict[str, Any] = {"capacity": capacity, "grid": cv.Grid(3, 4), "invalid": "count"}
     if "carousels" in given:
@@ -69,7 +69,7 @@ def test_many_are_known_to_their_users_alone(
 
 
 def test_one_that_another_user_is_shown_is_known_to_all(to_spark: ToSpark, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(other_users, "_MANY", 0)
+    monkeypatch.setattr(personal_carousels, "_MANY", 0)
     data = tables(12)
     data["layouts"] = data["layouts"].with_columns(pl.col("category").replace({"for 5": "for 7"}))
     settings: dict[str, Any] = {"grid": cv.Grid(3, 4), "carousels": data["carousels"]}
@@ -82,16 +82,15 @@ def test_one_that_another_user_is_shown_is_known_to_all(to_spark: ToSpark, monke
 
 @pytest.mark.parametrize("with_items", [pytest.param(True, marks=pytest.mark.deep), False])
 def test_the_driver_does_not_hear_of_them(to_spark: ToSpark, monkeypatch: pytest.MonkeyPatch, with_items: bool) -> None:
-    monkeypatch.setattr(other_users, "_MANY", 0)
+    monkeypatch.setattr(personal_carousels, "_MANY", 0)
     reported: list[int] = []
 
     def report_of(results: Any) -> Any:
-        report = original(results)
+        report = report_of_spark(results)
         reported.append(len(pickle.dumps(report)))
         return report
 
-    original = reports.report_of
-    monkeypatch.setattr(sys.modules["carouseval.spark.evaluate"], "report_of", report_of)
+    monkeypatch.setattr(engine, "report_of", report_of)
     for users in (30, gate_or_deep(120, 600)):
         data = tables(users)
         frames = {name: to_spark(table) for name, table in data.items()}

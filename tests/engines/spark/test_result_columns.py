@@ -8,18 +8,20 @@ import polars as pl
 import pytest
 
 import carouseval as cv
-from carouseval.comparison.result_columns import COMPARISON_TABLES, PER_RUN
+from carouseval.comparison.result_columns import COMPARISON_TABLES
+from carouseval.comparison.result_columns import PER_USER as COMPARED_USERS
+from carouseval.engines.contract import arranged
 from carouseval.evaluation.result_columns import EVALUATION_TABLES, PER_PAGE, PER_USER
 from carouseval.evaluation.result_table import Present, ResultColumn, When
-from tests.spark.notices import ToSpark
+from tests.engines.spark.notices import ToSpark
 
 IDS: dict[str, Any] = {"user_id": pl.String(), "page_id": pl.String()}
 
 
 def spark_fields(types: dict[str, Any]) -> list[tuple[str, Any]]:
-    from carouseval.spark.executor import spark_type
+    from carouseval.engines.spark.engine import _signed, spark_type
 
-    return [(name, spark_type(kind)) for name, kind in types.items()]
+    return [(name, spark_type(kind)) for name, kind in _signed(types).items()]
 
 
 def fields_of(frame: Any) -> list[tuple[str, Any]]:
@@ -47,14 +49,14 @@ def test_tables_have_what_is_declared(to_spark: ToSpark) -> None:
     evaluation = comparison.evaluations["new"][0]
     assert fields_of(evaluation.per_page) == spark_fields(PER_PAGE.types(present, IDS))
     assert fields_of(evaluation.per_user) == spark_fields(PER_USER.types(present, IDS))
-    assert fields_of(comparison.per_user) == spark_fields(PER_RUN.types(present, IDS))
+    assert fields_of(comparison.per_user) == spark_fields(COMPARED_USERS.types(present, IDS))
     comparison.unpersist()
 
 
 @pytest.fixture
 def one_more(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     """A column that the table of pages makes, here and on executors; a function declares it, here and there."""
-    evaluate = importlib.import_module("carouseval.spark.evaluate")
+    evaluate = importlib.import_module("carouseval.engines.spark.engine")
     before, is_declared = PER_PAGE.columns, []
 
     def declare() -> None:
@@ -114,10 +116,7 @@ def test_a_column_that_is_not_declared_is_no_longer_dropped(to_spark: ToSpark, o
         cv.spark.evaluate(to_spark(data.layouts["new"]), to_spark(data.judgments), to_spark(data.items))
 
 
-def test_executors_send_no_column_that_was_not_promised() -> None:
-    pytest.importorskip("pyspark")
-    from carouseval.spark.executor import Job, _batches
-
-    job = Job(None, None, None, None, {"user_id": pl.String()})  # type: ignore[arg-type]
-    with pytest.raises(TypeError, match=r"^columns new: not promised to Spark\. Declare them in result_columns\.py\.$"):
-        list(_batches(pl.DataFrame({"user_id": ["u"], "new": [1]}), job))
+def test_engines_send_no_column_that_was_not_promised() -> None:
+    said = r"^columns new: not promised to the engine\. Declare them in result_columns\.py\.$"
+    with pytest.raises(TypeError, match=said):
+        arranged(pl.DataFrame({"user_id": ["u"], "new": [1]}), {"user_id": pl.String()})

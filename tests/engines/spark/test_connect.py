@@ -12,8 +12,8 @@ from polars.testing import assert_frame_equal
 
 import carouseval as cv
 from carouseval.attention import examination_from_screens
-from tests.spark.connect_driver import GRID
-from tests.spark.light_spark import light_environment
+from tests.engines.spark.connect_driver import GRID
+from tests.engines.spark.light_spark import light_environment
 
 
 @pytest.mark.deep
@@ -25,7 +25,7 @@ def test_results_are_those_of_one_machine(tmp_path: Path) -> None:
     for name, table in {**data.layouts, "judgments": data.judgments, "items": data.items, "fixations": seen}.items():
         pl.DataFrame(table).write_parquet(tmp_path / f"{name}.parquet")
     done = subprocess.run(
-        [sys.executable, "-m", "tests.spark.connect_driver", str(tmp_path)],
+        [sys.executable, "-m", "tests.engines.spark.connect_driver", str(tmp_path)],
         env=os.environ
         | light_environment(tmp_path / "conf")
         | {"PYSPARK_PYTHON": sys.executable, "SPARK_TESTING": "1"},  # on a free port

@@ -18,8 +18,8 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import carouseval as cv
-from tests.spark.cluster_driver import KILLED, RUNS, SCORING, weighted_gain
-from tests.spark.light_spark import JAVA, LIGHT, light_environment
+from tests.engines.spark.cluster_driver import KILLED, RUNS, SCORING, weighted_gain
+from tests.engines.spark.light_spark import JAVA, LIGHT, light_environment
 
 pytestmark = [
     pytest.mark.deep,

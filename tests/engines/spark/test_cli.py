@@ -17,7 +17,7 @@ from polars.testing import assert_frame_equal
 
 import carouseval as cv
 from carouseval.cli import main, spark_engine
-from tests.spark.light_spark import light_environment
+from tests.engines.spark.light_spark import light_environment
 
 DATA = cv.sample(30, systems=["new"], seed=3, ids="int", missing=0.1)
 SPARK = ("--engine", "spark")

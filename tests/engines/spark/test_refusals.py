@@ -8,7 +8,7 @@ import pytest
 
 import carouseval as cv
 from carouseval.errors import DataError
-from tests.spark.notices import ToSpark
+from tests.engines.spark.notices import ToSpark
 
 ROWS, COLS = 2, 2
 USERS = [f"u{at:02}" for at in range(12)]

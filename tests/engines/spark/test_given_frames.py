@@ -8,14 +8,14 @@ from typing import Any
 
 import polars as pl
 import pytest
-from carouseval.spark.spark_files import read_tables
 
 import carouseval as cv
 from carouseval import extras, spark_sources
+from carouseval.engines.spark.spark_files import read_tables
 from carouseval.errors import CarousevalError, DataError
 from tests.command_line import run
+from tests.engines.spark.notices import ToSpark, with_notices
 from tests.lowest_versions import PYPROJECT
-from tests.spark.notices import ToSpark, with_notices
 
 LAYOUTS = {"user_id": ["u1", "u1", "u2"], "row": [1, 2, 1], "col": [1, 1, 1], "item_id": ["a", "b", "a"]}
 LAYOUTS |= {"category": ["c", "d", "c"]}

@@ -1,14 +1,14 @@
 """Reports of executors: they add up in Spark, in the same order every time, before the driver sees them."""
 
-import pickle
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
 import pyarrow as pa
-from carouseval.spark.failures import Failure
-from carouseval.spark.reports import ONLY_REPORT, REPORT, Report, add_up, report_of
 
+from carouseval.engines.failures import Failure
+from carouseval.engines.reports import Report
+from carouseval.engines.spark.report_lines import REPORT, add_up, pickled, report_lines, report_of, unpickled
 from carouseval.errors import DataError
 from carouseval.evaluation.notices import Refusal
 
@@ -29,22 +29,24 @@ def report_numbers(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch
         for number in batch.column("id").to_pylist():
             bad = number % 10 == 9
             report = Report.of_error(DataError(f"line {number:03}")) if bad else Report(Visited((number,)))
-            yield from report.lines()
+            yield from report_lines(report, {})
 
 
 def test_failures_of_a_kind_are_one() -> None:
-    first, second = (Failure(Refusal("missing", count, (("user_id", user),))) for count, user in ((2, "b"), (3, "a")))
+    first, second = (
+        Failure(Refusal("missing", count, (("user_id", user),), False)) for count, user in ((2, "b"), (3, "a"))
+    )
     report = Report(1, (Failure("items: b"), first)) + Report(None, (second, Failure("judgments: c"))) + Report(2)
-    assert report == Report(3, (Failure("judgments: c"), Failure(Refusal("missing", 5, (("user_id", "a"),)))))
+    assert report == Report(3, (Failure("judgments: c"), Failure(Refusal("missing", 5, (("user_id", "a"),), False))))
     assert len((Report(1, (first,)) + Report(1, (replace(second, run=("new", 0)),))).failures) == 2
 
 
 def test_nothing_is_not_reported() -> None:
-    assert list(Report().lines()) == []
+    assert list(report_lines(Report(), {})) == []
 
 
 def test_reports_of_many_partitions_add_up_in_order(spark: Any) -> None:
-    reports = spark.range(80, numPartitions=80).mapInArrow(report_numbers, ONLY_REPORT)
+    reports = spark.range(80, numPartitions=80).mapInArrow(report_numbers, f"{REPORT} binary")
     report = report_of(reports)
     numbers = [number for number in range(80) if number % 10 < 9]
     assert report.sums.partitions == tuple(sorted(numbers, key=lambda number: (number % 32, number)))
@@ -52,13 +54,13 @@ def test_reports_of_many_partitions_add_up_in_order(spark: Any) -> None:
 
 
 def test_no_partition_has_anything_to_report(spark: Any) -> None:
-    assert report_of(spark.range(0).mapInArrow(report_numbers, ONLY_REPORT)) == Report()
+    assert report_of(spark.range(0).mapInArrow(report_numbers, f"{REPORT} binary")) == Report()
 
 
 def test_a_group_of_partitions_sends_one_report() -> None:
-    pickled = [pickle.dumps(Report(Visited((number,)))) for number in range(7)]
-    batch = pa.RecordBatch.from_pydict({"group": pa.array([0, 0, 0, 0, 1, 1, 5], pa.int32()), REPORT: pickled})
+    reports = [pickled(Report(Visited((number,)))) for number in range(7)]
+    batch = pa.RecordBatch.from_pydict({"group": pa.array([0, 0, 0, 0, 1, 1, 5], pa.int32()), REPORT: reports})
     (groups,) = add_up(iter([batch.slice(0, 3), batch.slice(3)]))
     assert groups.column("group").to_pylist() == [0, 1, 5]
-    sums = [pickle.loads(report).sums.partitions for report in groups.column(REPORT).to_pylist()]
+    sums = [unpickled(report).sums.partitions for report in groups.column(REPORT).to_pylist()]
     assert sums == [(0, 1, 2, 3), (4, 5), (6,)]

@@ -10,8 +10,10 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import carouseval as cv
+from carouseval.engines.kept_pages import KeptPages
+from carouseval.engines.spark.engine import SparkMapped
 from carouseval.errors import DataError, ParameterError
-from tests.spark.notices import ToSpark, with_notices
+from tests.engines.spark.notices import ToSpark, with_notices
 
 
 def frames(data: cv.Sample, system: str) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]:
@@ -258,8 +260,7 @@ def test_results_stay_in_spark(to_spark: ToSpark) -> None:
     assert_frame_equal(users, expected.per_user.sort("user_id"), check_dtypes=False)
     assert found.left_out("N2DCG_cat") == expected.left_out("N2DCG_cat")
     assert found.per_page.count() == expected.per_page.height
-    with pytest.raises(ParameterError, match="users stay in Spark"):
-        found.users_by([])
+    assert_frame_equal(found.users_by([]), expected.users_by([]), check_exact=True)
     found.unpersist()
     assert found.per_page.count() == expected.per_page.height  # scored again
 
@@ -307,8 +308,9 @@ def test_small_tables_take_few_tasks(to_spark: ToSpark, spark: Any) -> None:
         found = cv.spark.evaluate(to_spark(layouts), to_spark(judgments), items)
     finally:
         spark.conf.set(merge, "false")
-    assert found.cached is not None
-    assert found.cached.rdd.getNumPartitions() == 1  # of three
+    assert isinstance(found.pages, KeptPages)
+    assert isinstance(found.pages.scored, SparkMapped)
+    assert found.pages.scored.frame.rdd.getNumPartitions() == 1  # of three
     assert spark.conf.get(of_cached) == before
     found.unpersist()
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import carouseval as cv
-from carouseval.spark import executor
+from carouseval.engines.spark import engine
 from tests.depth import gate_or_deep
 
 DATA = cv.sample(12, systems=["new", "prod"], seed=4)
@@ -81,6 +81,6 @@ def _raised(message: str) -> Any:
 
 
 def test_executors_with_another_version_are_refused(session: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(executor, "__version__", "9.9")
+    monkeypatch.setattr(engine, "__version__", "9.9")
     with pytest.raises(cv.CarousevalError, match=r"carouseval is \S+ there and 9\.9 here\. Their Python"):
         cv.spark.evaluate(*frames(session))

@@ -1,0 +1,103 @@
+"""Engines against one machine, with all settings: the same results to the bit, the same notices and the same refusals."""
+
+import multiprocessing
+import re
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from typing import Any
+
+import pytest
+from polars.testing import assert_frame_equal
+
+import carouseval as cv
+from carouseval.comparison.comparison_settings import ComparisonSettings
+from carouseval.comparison.systems import all_runs
+from carouseval.engines.compare import compare_on
+from carouseval.engines.contract import Engine
+from carouseval.engines.evaluate import evaluate_on
+from carouseval.engines.local import LocalEngine
+from carouseval.evaluation.settings import Settings
+from tests.depth import seeds
+from tests.engines.pool_engine import PoolEngine
+from tests.engines.spark.notices import with_notices
+from tests.evaluation.test_evaluate_oracle import arguments_of
+from tests.evaluation.tiny_systems import tiny_systems
+
+AT_ONCE = 50
+SEEDS = seeds(100, 2000)
+
+
+@pytest.fixture(scope="module")
+def pool() -> Iterator[ProcessPoolExecutor]:
+    with ProcessPoolExecutor(2, multiprocessing.get_context("spawn")) as processes:
+        yield processes
+
+
+def result_of(call: Callable[[], Any]) -> tuple[Any, list[str]]:
+    """What a call returns, or why it is refused; and its notices."""
+
+    def refused() -> Any:
+        try:
+            return call()
+        except cv.CarousevalError as error:
+            return isinstance(error, cv.DataError), without_lines(str(error))
+
+    result, said = with_notices(refused)
+    return result, [without_lines(notice) for notice in said]
+
+
+def without_lines(text: str) -> str:
+    """A message without the first line that it is about: engines know no order of lines, and name the first by its ids."""
+    return re.sub(r", first user_id=.*?(?=\. [A-Z])|\(line \d+\)", "", text)
+
+
+def on_engine(engine: Engine[Any], arguments: dict[str, Any]) -> Any:
+    options = {**arguments, "metrics": list(arguments["metrics"].values())}
+    systems, judgments, items = (options.pop(name) for name in ("systems", "judgments", "items"))
+    if len(systems) > 1:
+        choices, settings = ComparisonSettings.named("compare", options | CHOICES)
+        return compare_on(engine, all_runs(systems, "a"), judgments, items, choices, settings)
+    ((_, (layouts,)),) = systems.items()
+    return evaluate_on(engine, layouts, judgments, items, Settings.named("evaluate", options))
+
+
+def on_one_machine(arguments: dict[str, Any]) -> Any:
+    options = {**arguments, "metrics": list(arguments["metrics"].values())}
+    systems = options.pop("systems")
+    if len(systems) > 1:
+        return cv.compare(systems, **options, **CHOICES)
+    ((_, (layouts,)),) = systems.items()
+    return cv.evaluate(layouts, **options)
+
+
+CHOICES: dict[str, Any] = {"baseline": "a", "permutations": 9}
+
+
+def assert_same(found: Any, expected: Any, seed: int) -> None:
+    if isinstance(expected, tuple):
+        assert found == expected, seed
+        return
+    assert found.to_dict() == expected.to_dict(), seed
+    if isinstance(expected, cv.Comparison):
+        keys = ["user_id", "system"]
+        assert_frame_equal(found.per_user.sort(keys), expected.per_user.sort(keys), check_exact=True)
+        assert_frame_equal(found.collect().per_user.sort(keys), expected.per_user.sort(keys), check_exact=True)
+        for name, runs in expected.evaluations.items():
+            for ours, theirs in zip(found.evaluations[name], runs, strict=True):
+                assert_same(ours, theirs, seed)
+        return
+    assert_frame_equal(found.collect().per_page, expected.per_page, check_exact=True)
+    assert_frame_equal(found.per_user.sort("user_id"), expected.per_user.sort("user_id"), check_exact=True)
+    assert [found.left_out(name) for name in found.metrics] == [expected.left_out(name) for name in found.metrics], seed
+
+
+@pytest.mark.parametrize("start", range(0, len(SEEDS), AT_ONCE))
+@pytest.mark.parametrize("kind", ["parts", "pool"])
+def test_engines_give_what_one_machine_gives(kind: str, start: int, pool: ProcessPoolExecutor) -> None:
+    for seed in SEEDS[start : start + AT_ONCE]:
+        arguments = arguments_of(tiny_systems(seed))
+        engine = PoolEngine(parts=2, pool=pool) if kind == "pool" else LocalEngine(parts=1 + seed % 4)
+        expected, said = result_of(lambda: on_one_machine(arguments))  # noqa: B023
+        found, said_there = result_of(lambda: on_engine(engine, arguments))  # noqa: B023
+        assert_same(found, expected, seed)
+        assert said_there == said, seed

@@ -12,7 +12,7 @@ from functools import cache
 
 import numpy as np
 
-from carouseval.evaluation.exact_sums import Exact, Product, added, exact_sums
+from carouseval.evaluation.exact_sums import Exact, Product, added, central_moments, exact_sums
 from carouseval.evaluation.mean_estimates import CI, MeanEstimate, ShareFactors
 from carouseval.metrics.grid import Array
 
@@ -95,7 +95,8 @@ class UserSums:
         if not self.weighted_users:
             return math.nan
         total = self.sums[self.columns + 1 + column if self.weighted else column,]
-        return float(total) / float(self.total_weight) if math.isfinite(float(total)) else total / self.total_weight
+        rounded = float(total)
+        return rounded / float(self.total_weight) if math.isfinite(rounded) else total / self.total_weight
 
     @property
     def mean_weight(self) -> float:
@@ -134,33 +135,13 @@ class UserSums:
         """The means and how they vary; NaN where they rest on one user."""
         count, scale = self.columns, self.scale
         means = np.array([self.mean(column) for column in range(count)]) / scale
-        squares, cubes = np.full((count, count), math.nan), np.zeros((count, count, count))
         if self.rest_on_one_user:
-            return UserMoments(means, squares, cubes, math.nan, scale)
-        factors, exponent = self.factors, _exponent(scale)
-        total = self.total_weight
-        twice = total * total
-        for i, j in itertools.combinations_with_replacement(range(count), 2):
-            square = self._square(i, j).scaled(-2 * exponent) / (twice * twice)
-            squares[i, j] = squares[j, i] = factors.second * square
-        for columns in itertools.combinations_with_replacement(range(count), 3):
-            cube = self._cube(*columns).scaled(-3 * exponent) / (twice * twice * twice)
-            for at in set(itertools.permutations(columns)):
-                cubes[at] = factors.third * cube
-        return UserMoments(means, squares, cubes, factors.df, scale)
-
-    def _square(self, i: int, j: int) -> Exact:
-        """The sum of w^2 (x - mean x) (y - mean y), times the square of the total weight."""
-        total, x, y = self.total_weight, self.sum_of(1, i), self.sum_of(1, j)
-        mixed = x * self.sum_of(2, j) + y * self.sum_of(2, i)
-        return (self.sum_of(2, i, j) * total - mixed) * total + x * y * self.sum_of(2)
-
-    def _cube(self, i: int, j: int, k: int) -> Exact:
-        """The sum of w^3 (x - mean x) (y - mean y) (z - mean z), times the cube of the total weight."""
-        total, x, y, z = self.total_weight, self.sum_of(1, i), self.sum_of(1, j), self.sum_of(1, k)
-        pairs = x * self.sum_of(3, j, k) + y * self.sum_of(3, i, k) + z * self.sum_of(3, i, j)
-        single = x * y * self.sum_of(3, k) + x * z * self.sum_of(3, j) + y * z * self.sum_of(3, i)
-        return ((self.sum_of(3, i, j, k) * total - pairs) * total + single) * total - x * y * z * self.sum_of(3)
+            return UserMoments(
+                means, np.full((count, count), math.nan), np.zeros((count, count, count)), math.nan, scale
+            )
+        factors = self.factors
+        squares, cubes = central_moments(self.sums, count, weighted=self.weighted, exponent=_exponent(scale))
+        return UserMoments(means, factors.second * squares, factors.third * cubes, factors.df, scale)
 
 
 @cache

@@ -1,7 +1,6 @@
 """Some users of all systems, scored apart from the other users; what is known of them adds up to a comparison."""
 
 from collections.abc import Mapping
-from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +12,7 @@ from carouseval.comparison.run_pages import RunPages
 from carouseval.comparison.systems import naming, require_same_ideals
 from carouseval.evaluation.parts import PartSums, part_sources, score_part
 from carouseval.evaluation.plan import ScoringPlan
-from carouseval.evaluation.reading.inputs import JudgedSources, OtherUsers, Reading
+from carouseval.evaluation.reading.inputs import OtherUsers
 from carouseval.evaluation.results import Evaluation
 from carouseval.evaluation.scoring.page_ideals import PageIdeals
 
@@ -39,9 +38,8 @@ def compare_part(
 ) -> tuple[dict[Run, pl.DataFrame], ComparisonPart]:
     """Score the pages that all systems have for some users: the pages of each run, and what adds up."""
     sources = part_sources(tables, items, plan, others)
-    pages = {run: RunPages() for run in layouts}
-    with ExitStack() as stack:
-        all_inputs = sources.inputs(_readings(stack, sources, layouts))
+    pages, order = {run: RunPages() for run in layouts}, [*layouts]
+    with sources.open_all([*layouts.values()], naming=lambda place: naming(*order[place])) as all_inputs:
         ideals = PageIdeals(all_inputs[0].judged, all_inputs[0].plan, all_inputs[0].shown)
         frames, runs = {}, {}
         for run, inputs in zip(layouts, all_inputs, strict=True):
@@ -51,14 +49,6 @@ def compare_part(
     require_same_ideals(evaluations, plan)
     sums, _ = ComparisonSums.of(evaluations, by_system(pages), tests, plan)
     return frames, ComparisonPart(runs, sums)
-
-
-def _readings(stack: ExitStack, sources: JudgedSources, layouts: Mapping[Run, pl.DataFrame]) -> list[Reading]:
-    readings = []
-    for run, table in layouts.items():
-        with naming(*run):
-            readings.append(stack.enter_context(sources.read(table, share=len(layouts))))
-    return readings
 
 
 def _evaluation(pages: pl.DataFrame, plan: ScoringPlan) -> Evaluation:

@@ -1,7 +1,7 @@
 """The systems of a comparison: their layouts, checked, read together and scored by the same ideals."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, TypeAlias
@@ -89,12 +89,8 @@ def evaluate_systems(
     tables = [(name, table) for name, of_system in runs.items() for table in of_system]
     evaluations: dict[str, list[Evaluation]] = {name: [] for name in runs}
     collected: dict[str, list[str]] = {} if notices is None else notices
-    with ExitStack() as stack:
-        readings = []
-        for name, table in tables:
-            with naming(name):
-                readings.append(stack.enter_context(sources.read(table, progress, share=len(tables))))
-        all_inputs = sources.inputs(readings)
+    layouts, name_of = [table for _, table in tables], lambda place: naming(tables[place][0])
+    with sources.open_all(layouts, progress, naming=name_of) as all_inputs:
         if plan.figures and all_inputs[0].judged.membership is None:
             raise DataError(
                 f"layouts: missing column category, by which the catalogue of {', '.join(plan.figures)} is collected. "
@@ -118,7 +114,7 @@ def evaluate_systems(
                 evaluations[name].append(evaluation)
                 if explanations is not None and losses is not None:
                     losses.notify_of_gaps(found.append)
-                    view = partial(look_up_page, sources, ideals, table, explanations.metric)
+                    view = partial(look_up_page, inputs.judged_tables, ideals, table, explanations.metric)
                     explanations.by_system[name] = losses.explanation(evaluation, view)
                 for notice in found:
                     collected.setdefault(notice, []).append(name)

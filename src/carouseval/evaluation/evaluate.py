@@ -19,7 +19,7 @@ from carouseval.evaluation.outcomes import PageOutcomes
 from carouseval.evaluation.per_page import per_page
 from carouseval.evaluation.plan import ScoringPlan
 from carouseval.evaluation.reading.ids import Codes
-from carouseval.evaluation.reading.inputs import Inputs, JudgedSources
+from carouseval.evaluation.reading.inputs import Inputs, JudgedSources, JudgedTables
 from carouseval.evaluation.reading.page_batch import PageBatch, no_pages, page_batches
 from carouseval.evaluation.results import Evaluation
 from carouseval.evaluation.scoring.page_ideals import PageIdeals
@@ -140,6 +140,7 @@ class Evaluator:
                 "collects what they show."
             )
         self._sources = JudgedSources(judgments, items, ScoringPlan.of(self.settings), from_layouts=False)
+        self._judged: JudgedTables | None = None  # read with the first layouts
         self._ideals: PageIdeals | None = None
         self._lock = threading.RLock()  # reading layouts adds ids to those of the judgments, scoring adds ideals
 
@@ -147,7 +148,7 @@ class Evaluator:
         return {"settings": self.settings, "_given": self._given, "_sources": self._sources}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        vars(self).update(state, _ideals=None, _lock=threading.RLock())
+        vars(self).update(state, _judged=None, _ideals=None, _lock=threading.RLock())
 
     def __repr__(self) -> str:
         return f"Evaluator({', '.join(f'{name}={value!r}' for name, value in self._given.items())})"
@@ -170,7 +171,8 @@ class Evaluator:
         refuse_fork()  # before the lock: a thread that is not in this process may hold it
         with self._lock:
             try:
-                with self._sources.open(layouts, progress) as inputs:
+                with self._sources.open(layouts, progress, judged=self._judged) as inputs:
+                    self._judged = inputs.judged_tables
                     if self._ideals is None:
                         self._ideals = PageIdeals(inputs.judged, inputs.plan)
                     ideals = self._ideals.for_layouts(inputs.judged, inputs.shown, progress)
@@ -178,8 +180,7 @@ class Evaluator:
             except DataError:
                 raise
             except BaseException:  # an interrupt may leave ids with a code but no value: judgments are read again
-                self._sources.forget()
-                self._ideals = None
+                self._judged = self._ideals = None
                 raise
 
 

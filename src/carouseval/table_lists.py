@@ -48,7 +48,7 @@ def item_lists(kind: pl.DataType, fields: Sequence[str], *, nested: bool) -> Lis
 
 
 def value_lists(column: Column, kind: pl.DataType) -> Lists | None:
-    """A column that may hold several values in a cell, as a list or as text with a separator; None for one value."""
+    """A column of ``many`` values in a cell, as a list or as text with a separator; None if it has one in each."""
     values = pl.col(column.name)
     if column.separator is not None:
         if kind not in TEXT:
@@ -56,7 +56,7 @@ def value_lists(column: Column, kind: pl.DataType) -> Lists | None:
         part = pl.element().str.strip_chars()
         parts = values.cast(pl.String).str.split(column.separator).list.eval(part.filter(part != ""))
         return Lists(parts, pl.String())
-    if not (column.many and is_list(kind)):
+    if not is_list(kind):
         return None
     inner = _inner_type(kind)
     return Lists(values.cast(pl.List(inner)), inner)

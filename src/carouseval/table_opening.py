@@ -7,7 +7,7 @@ import polars as pl
 
 from carouseval import nested_pages
 from carouseval.errors import DataError
-from carouseval.table_columns import Column, missing_columns
+from carouseval.table_columns import Column, missing_columns, type_errors
 from carouseval.table_files import TableFile, read_errors, with_table_name
 from carouseval.table_lists import is_list, item_lists, value_lists
 from carouseval.table_sources import TableLike, default_name, open_source
@@ -78,9 +78,8 @@ def open_table(
     )
     table = _with_item_lists(table, theirs["item_id"]) if lists else table
     table = _with_value_lists(table)
-    for column in table.columns:
-        if error := column.type_error(table.types[column.name]):
-            raise DataError(f"{name}: column {table.names[column.name]} {error}")
+    for column, error in type_errors(table.columns, table.types):
+        raise DataError(f"{name}: column {table.names[column.name]} {error}")
     return table
 
 
@@ -149,7 +148,7 @@ def _refuse_rows(table: Table, problems: Mapping[str, pl.Expr]) -> None:
 def _with_value_lists(table: Table) -> Table:
     """The table with lists in the columns that may hold several values in a cell."""
     records, types, many = table.records, dict(table.types), []
-    for column in table.columns:
+    for column in (column for column in table.columns if column.many):
         try:
             values = value_lists(column, types[column.name])
         except DataError as error:

@@ -129,7 +129,7 @@ def _metrics(chosen: Any) -> dict[str, Metric]:
 
 def _check_clashes(by: Sequence[str], metrics: Mapping[str, Metric]) -> None:
     """Segments must not have the names of columns of the results."""
-    for name in metrics:
+    for name in metrics if by else ():
         if clash := names_by(name) & set(by):
             raise ParameterError(f"by={min(clash)!r} is a column of the results; give your column another name.")
 

@@ -10,7 +10,7 @@ from carouseval.evaluation.columns import Columns
 from carouseval.evaluation.result_columns import EVALUATION_TABLES, own_names
 from carouseval.evaluation.settings import ColumnNames, Settings
 from carouseval.metrics.validation import did_you_mean
-from carouseval.table_columns import Column, missing_columns, other_spelling, rename_hint, similar_column
+from carouseval.table_columns import Column, missing_columns, other_spellings, rename_hint, similar_column
 from carouseval.table_opening import open_table
 from carouseval.tables import RECORD, Table, TableLike, agree_on_ids
 
@@ -178,10 +178,9 @@ def _check_optional(table: Table, names: Mapping[str, str]) -> None:
     """Refuse tables whose optional columns seem to have other names: they would be ignored in silence."""
     absent = [column.name for column in TABLES[table.name] if table.names.get(column.name, "") not in table.header]
     unused = [column for column in table.header if column not in table.names.values()]
-    for ours in absent:
-        if theirs := other_spelling(ours, unused):
-            hint = rename_hint({ours: theirs})
-            raise DataError(f"{table.name}: found a column {theirs!r}, but ours is {ours}. {hint}")
+    for ours, theirs in other_spellings(absent, unused).items() if unused else ():
+        hint = rename_hint({ours: theirs})
+        raise DataError(f"{table.name}: found a column {theirs!r}, but ours is {ours}. {hint}")
     if table.name == "judgments" and "relevance" in absent:
         _check_relevance(table.header, unused, names)
 

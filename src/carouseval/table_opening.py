@@ -8,8 +8,8 @@ import polars as pl
 from carouseval import nested_pages
 from carouseval.errors import DataError
 from carouseval.table_columns import Column, missing_columns, type_errors
-from carouseval.table_files import TableFile, read_errors, with_table_name
-from carouseval.table_lists import is_list, item_lists, value_lists
+from carouseval.table_files import ReadErrors, TableFile, with_table_name
+from carouseval.table_lists import LISTS, item_lists, value_lists
 from carouseval.table_sources import TableLike, default_name, open_source
 from carouseval.tables import RECORD, Table
 
@@ -36,12 +36,12 @@ def open_table(
     name = default_name(source) if name is None else name
     theirs = {c.name: (names or {}).get(c.name, c.name) for c in columns}
     records, files = open_source(source, name)
-    with read_errors(*files, name=name):
+    with ReadErrors(files, name):
         records, rows = _rows_of_pages(name, records.with_row_index(RECORD), theirs)
         schema = records.collect_schema()
     header = [column for column in schema.names() if column != RECORD]
     used = _names_in_use(theirs, header, schema, rows)
-    lists = "item_id" in used and is_list(schema.get(used["item_id"]))
+    lists = "item_id" in used and isinstance(schema.get(used["item_id"]), LISTS)
     required = [c.name for c in columns if c.required and not (lists and c.name == "col")]
     if missing := [ours for ours in required if used[ours] not in header]:
         separator = next((file.kind.separator for file in files if file.kind.is_text), ",")
@@ -103,7 +103,7 @@ def _names_in_use(
 ) -> dict[str, str]:
     """The name of each column in the table, by ours."""
     used = {ours: their if their in header else ours for ours, their in theirs.items()}
-    if "item_id" in used and used["item_id"] not in header and is_list(schema.get("items")):
+    if "item_id" in used and used["item_id"] not in header and isinstance(schema.get("items"), LISTS):
         used["item_id"] = "items"
     if "category" in used and used["category"] not in header and rows is not None and rows.title is not None:
         used["category"] = rows.title

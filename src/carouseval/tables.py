@@ -6,7 +6,6 @@ pattern, a folder, or a list of paths; ``table_opening.py`` opens it.
 
 import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
@@ -16,7 +15,7 @@ from carouseval.added_errors import AddedError, such_lines
 from carouseval.errors import DataError
 from carouseval.file_kind_base import DAMAGED
 from carouseval.table_columns import Column, Defect, invalid_values, typed_columns
-from carouseval.table_files import TableFile, read_errors, with_table_name
+from carouseval.table_files import ReadErrors, TableFile, with_table_name
 from carouseval.table_sources import TableLike, in_memory
 
 __all__ = ["RECORD", "Column", "Table", "TableLike", "agree_on_ids", "in_memory"]
@@ -204,7 +203,7 @@ class Table:
         if self.part:
             return self._owner_of(record)
         for file in self.files:
-            with read_errors(file):
+            with ReadErrors([file]):
                 height = file.records.select(pl.len()).collect(engine="streaming").item() if len(self.files) > 1 else 0
             if record < height or len(self.files) == 1:
                 return file.where(record) + (f" of {file.path}" if len(self.files) > 1 else "")
@@ -226,9 +225,9 @@ class Table:
         """The same for the first record that meets a condition."""
         return "" if self.part else self.in_brackets(self.find(condition)[0])
 
-    def read_errors(self) -> AbstractContextManager[None]:
+    def read_errors(self) -> ReadErrors:
         """Turn what Polars raises while it reads this table into a ``DataError``."""
-        return read_errors(*self.files, name=self.name)
+        return ReadErrors(self.files, self.name)
 
 
 def agree_on_ids(tables: Sequence[Table], settled: Mapping[str, pl.DataType] | None = None) -> list[Table]:

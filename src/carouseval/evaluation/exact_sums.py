@@ -103,6 +103,17 @@ def added(ours: Mapping[Product, Exact], theirs: Mapping[Product, Exact]) -> dic
     return {product: value + theirs[product] for product, value in ours.items()}
 
 
+def mean_of_sums(total: Exact, weight: Exact) -> float:
+    """A sum over the weight: both are rounded first, as with floats, unless the sum is beyond these."""
+    rounded = float(total)
+    return rounded / float(weight) if math.isfinite(rounded) else total / weight
+
+
+def central_square(weight: Exact, first: Exact, square: Exact, exponent: int) -> float:
+    """The mean square of x minus its mean, from sums of weights, x and x^2, in powers of 2^exponent; rounded once."""
+    return (square * weight - first * first).scaled(-2 * exponent) / (weight * weight)
+
+
 def central_moments(
     sums: Mapping[Product, Exact], columns: int, *, weighted: bool, exponent: int
 ) -> tuple[Array, Array]:

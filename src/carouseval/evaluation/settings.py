@@ -6,6 +6,7 @@ that acts on it. Every function that takes settings, and every command, has it f
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from functools import cached_property
 from numbers import Integral
 from typing import (
     TYPE_CHECKING,
@@ -213,7 +214,7 @@ class Settings:
         types = {setting.name: setting_type(setting) for setting in fields(cls)}
         return {name: get_args(kind) for name, kind in types.items() if get_origin(kind) is Literal}
 
-    @property
+    @cached_property
     def by_columns(self) -> tuple[str, ...]:
         """The columns of ``by``."""
         return tuple(self.by or ())

@@ -12,7 +12,15 @@ from functools import cache
 
 import numpy as np
 
-from carouseval.evaluation.exact_sums import Exact, Product, added, central_moments, exact_sums
+from carouseval.evaluation.exact_sums import (
+    Exact,
+    Product,
+    added,
+    central_moments,
+    central_square,
+    exact_sums,
+    mean_of_sums,
+)
 from carouseval.evaluation.mean_estimates import CI, MeanEstimate, ShareFactors
 from carouseval.metrics.grid import Array
 
@@ -94,9 +102,7 @@ class UserSums:
         """The mean of a column over users, as ``mean_of`` has it; NaN if no user has weight."""
         if not self.weighted_users:
             return math.nan
-        total = self.sums[self.columns + 1 + column if self.weighted else column,]
-        rounded = float(total)
-        return rounded / float(self.total_weight) if math.isfinite(rounded) else total / self.total_weight
+        return mean_of_sums(self.sums[self.columns + 1 + column if self.weighted else column,], self.total_weight)
 
     @property
     def mean_weight(self) -> float:
@@ -127,9 +133,8 @@ class UserSums:
 
     def mean_square(self, column: int) -> float:
         """The mean square of a column minus its mean, in squares of ``scale``."""
-        total, first = self.total_weight, self.sum_of(1, column)
-        square = self.sum_of(1, column, column) * total - first * first
-        return square.scaled(-2 * _exponent(self.scale)) / (total * total)
+        first, square = self.sum_of(1, column), self.sum_of(1, column, column)
+        return central_square(self.total_weight, first, square, _exponent(self.scale))
 
     def moments(self) -> UserMoments:
         """The means and how they vary; NaN where they rest on one user."""

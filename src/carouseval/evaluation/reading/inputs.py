@@ -69,7 +69,7 @@ class JudgedSources:
 
         Layouts are ``canonical`` where their columns have our names already.
         """
-        sources = {"layouts": in_memory(layouts, "layouts"), **self.given}
+        sources = {"layouts": layouts, **self.given}
         tables = schema.open_tables(
             sources,
             self.plan.settings,

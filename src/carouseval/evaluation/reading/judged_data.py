@@ -62,7 +62,7 @@ def read_judged(
 
     For ``elsewhere`` see :func:`read_carousels`.
     """
-    judgments = read_judgments(tables["judgments"], codebook, plan.settings, needed=needed)
+    judgments = read_judgments(tables["judgments"], codebook, plan, needed=needed)
     items = membership.from_table(tables["items"], codebook) if "items" in tables else None
     kinds = [table.id_types["category"] for table in tables.values() if "category" in table.names]
     carousels = read_carousels(

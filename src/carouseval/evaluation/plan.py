@@ -69,7 +69,7 @@ class ScoringPlan:
         """Rows and columns of every grid."""
         return np.array([grid.shape for grid in self.grids], np.int32)
 
-    @property
+    @cached_property
     def work_limit(self) -> int:
         """The most steps of the search for one ideal page."""
         return round(self.settings.work * 1_000_000)

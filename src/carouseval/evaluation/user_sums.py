@@ -8,7 +8,7 @@ import itertools
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 
 import numpy as np
 
@@ -109,7 +109,7 @@ class UserSums:
         """The mean weight of users; 1 if there are none."""
         return float(self.total_weight) / self.users if self.users else 1.0
 
-    @property
+    @cached_property
     def rest_on_one_user(self) -> bool:
         """Whether there are fewer than two users, or one has nearly all the weight: nothing is known of errors."""
         return self.weighted_users < 2 or self.largest_weight > _ONE_USER * float(self.total_weight)

@@ -65,15 +65,15 @@ class JudgedSources:
     def tables(
         self, layouts: TableLike, judged: "JudgedTables | None" = None, *, canonical: bool = False
     ) -> dict[str, Table]:
-        """All tables, opened, with ids of one type: that of the layouts that are ``judged`` already.
+        """All tables, opened, with ids of one type; what is ``judged`` by with other layouts is open already.
 
         Layouts are ``canonical`` where their columns have our names already.
         """
-        sources = {"layouts": layouts, **self.given}
         tables = schema.open_tables(
-            sources,
+            {"layouts": layouts, **({} if judged is not None else self.given)},
             self.plan.settings,
-            settled={} if judged is None else judged.id_types,
+            opened=None if judged is None else judged.tables,
+            settled=None if judged is None else judged.id_types,
             canonical=("layouts",) if canonical else (),
         )
         return tables if self.others is None else {name: replace(table, part=True) for name, table in tables.items()}
@@ -125,6 +125,7 @@ class JudgedTables:
     """Judgments, items and carousels as they were read, by which any layouts may be judged."""
 
     sources: JudgedSources
+    tables: Mapping[str, Table]
     data: JudgedData
     codebook: Codebook  # to which layouts add their ids
     id_types: Mapping[str, pl.DataType]  # those of the layouts they were read with, which others must have
@@ -136,7 +137,8 @@ class JudgedTables:
         codebook = Codebook(sources.plan.settings.by_columns, sources.plan.threads, id_types)
         elsewhere = None if sources.others is None else sources.others.carousels
         data = read_judged(tables, codebook, sources.plan, needed=sources.needs_judgments, elsewhere=elsewhere)
-        return cls(sources, data, codebook, id_types)
+        opened = {name: table for name, table in tables.items() if name != "layouts"}
+        return cls(sources, opened, data, codebook, id_types)
 
     @contextlib.contextmanager
     def read(

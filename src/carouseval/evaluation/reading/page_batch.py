@@ -150,8 +150,9 @@ def no_pages(layouts: Layouts, judged: JudgedData, plan: ScoringPlan) -> PageBat
 
 def _lines_by_page(lines: Lines, layouts: Layouts) -> tuple[Lines, NDArray[np.int64], NDArray[np.int64]]:
     """The lines, sorted by page unless those of every page stand together, and where each page's begin and end."""
-    runs = _native.page_runs(lines, len(layouts))
-    return _native.sorted_lines(lines, len(layouts)) if runs is None else (lines, *runs)
+    pages = len(layouts.user)
+    runs = _native.page_runs(lines, pages)
+    return _native.sorted_lines(lines, pages) if runs is None else (lines, *runs)
 
 
 def _pages_at_once(begin: NDArray[np.int64], end: NDArray[np.int64], plan: ScoringPlan) -> Iterator[NDArray[np.int64]]:

@@ -18,14 +18,14 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+from carouseval.spark.spark_tables import SparkTables
+from carouseval.spark.user_lines import stream
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
 import carouseval as cv
 from carouseval.building.sample import write_sample
 from carouseval.evaluation.settings import Settings
-from carouseval.spark.spark_tables import SparkTables
-from carouseval.spark.user_lines import stream
 from evaluation import write_tables
 
 

@@ -205,6 +205,15 @@ def test_segments_are_called_otherwise_than_columns() -> None:
     assert {"flips", "wins", "not_inferior", "run", "judged_share"} <= of_comparisons.NAMES
 
 
+def test_systems_are_called_otherwise_than_segments_where_both_are_columns() -> None:
+    layouts, judgments, items = tables("new", devices=True)
+    settings: dict[str, Any] = {"by": "device", "grid": cv.Grid(rows=20, cols=24, page_size=5)}
+    systems = {"device": layouts["new"], "prod": layouts["prod"]}
+    with pytest.raises(ParameterError, match=r"^systems: 'device' is the column of segments, too \(by\); choose"):
+        cv.sensitivity(systems, judgments, items, **settings)
+    assert not cv.compare(systems, judgments, items, permutations=99, **settings).segments.is_empty()
+
+
 def test_systems_may_have_any_other_name() -> None:
     """Also names like those of columns by system, while systems are compared."""
     layouts, judgments, items = tables("new")

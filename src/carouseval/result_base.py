@@ -206,7 +206,11 @@ class Reported(Result):
         require_extra("show", "a report")
         from carouseval.show.report.kinds import write_report
 
-        return write_report(self, path, title, parts)
+        return write_report(self._reported(), path, title, parts)
+
+    def _reported(self) -> "Reported":
+        """What the report is of: the result with all that it shows at hand."""
+        return self
 
 
 def plain(content: _T) -> _T:

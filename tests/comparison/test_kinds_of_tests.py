@@ -4,6 +4,7 @@ import functools
 import operator
 import pickle
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import fields
 from pathlib import Path
 from typing import Any, get_args
@@ -22,9 +23,17 @@ from carouseval.comparison.pair_sums import PairSums
 from carouseval.comparison.result_tables import test_text as caption_of
 from carouseval.comparison.significance import chosen_test, p_values
 from carouseval.comparison.tests import NamedTest, known_test, listed_tests, register_test
-from carouseval.comparison.tests.contract import MeansTest, MergedTest, RandomDraws, SignificanceTest, without_ties
+from carouseval.comparison.tests.contract import (
+    ColumnTest,
+    MeansTest,
+    MergedTest,
+    RandomDraws,
+    SignificanceTest,
+    without_ties,
+)
 from carouseval.comparison.tests.function import FunctionTest
 from carouseval.evaluation.exact_sums import Exact
+from carouseval.evaluation.mean_estimates import MeanEstimate
 from carouseval.evaluation.setting_fields import setting_doc
 from carouseval.metrics.grid import Array
 from tests.command_line import run
@@ -272,8 +281,8 @@ def test_merged(name: str, weighted: bool, own_tests: None) -> None:
             found = merged_p_value(test, pair, ids(users))
             assert found == expected
     if isinstance(test, MergedTest) and not test.merges(weighted=weighted):
-        pair = scores(5, weighted, effect=2.0)
-        assert merged_p_value(test, pair, ids(5)) != p_of_pair(test, pair, ids(5))
+        with pytest.raises(cv.ParameterError, match="to which parts do not add up with weight"):
+            merged_p_value(test, scores(5, weighted, effect=2.0), ids(5))
     assert test.merges(weighted=weighted) == (name not in ("wilcoxon", *(["bootstrap"] if weighted else [])))
 
 
@@ -306,6 +315,115 @@ def test_a_test_of_ones_own(own_tests: None) -> None:
         p_values(signs, differences(), ids(60), clusters=ids(60))
     with pytest.raises(cv.ParameterError, match=r"'bootstrap', 'signs', 'largest' or a function.*Did you mean 'signs'"):
         compare(values, test="signz")
+
+
+class Beyond(MergedTest):
+    """The share of users beyond some number that must be known of all users."""
+
+    name, words = "beyond", "test of users far out"
+
+    def __init__(self, what: str) -> None:
+        self.what = what
+
+    def known(self, everyone: Any) -> Array:
+        return np.asarray(getattr(everyone, self.what)) / 2
+
+    def sums(self, differences: Array, users: pl.Series, known: Array, draws: RandomDraws) -> Array:
+        return np.array([(np.abs(differences) > known).sum(axis=0), np.full(differences.shape[1], len(differences))])
+
+    def p_of_sums(self, sums: Array) -> list[float]:
+        return [float(far / users) for far, users in sums.T]
+
+
+@pytest.mark.parametrize("what", ["largest", "mean", "error", "furthest"])
+def test_what_is_known_of_all_users(what: str) -> None:
+    """The same of users at hand and of sums; with weights, what sums do not tell is refused, never another number."""
+    test = Beyond(what)
+    assert merged_p_value(test, scores(50, False), ids(50)) == p_of_pair(test, scores(50, False), ids(50))
+    pair = scores(50, True)
+    if what in ("largest", "mean"):
+        assert merged_p_value(test, pair, ids(50)) == p_of_pair(test, pair, ids(50))
+        return
+    said = "their standard error" if what == "error" else "their largest deviation from the mean"
+    with pytest.raises(cv.ParameterError) as refused:
+        merged_p_value(test, pair, ids(50))
+    assert str(refused.value) == (
+        f"test: it needs to know of all users {said}, to which parts do not add up with weight. Its class must say "
+        "merges_weights = False."
+    )
+
+
+@contextmanager
+def registered_alone(test: type[SignificanceTest]) -> Iterator[None]:
+    register_test(test)
+    try:
+        yield
+    finally:
+        del tests._registered[test.name]
+
+
+class Error(MeansTest):
+    """A test of means that takes several runs as it takes one."""
+
+    name, words = "error", "test of the error"
+
+    def over_runs(self) -> "Error":
+        return self
+
+    def p_value(self, estimate: MeanEstimate) -> float:
+        return min(1.0, estimate.error)
+
+
+def test_one_class_for_one_run_and_for_several() -> None:
+    name: Any = "error"
+    rng = np.random.default_rng(2)
+    old = rng.random((30, 1)) + 1
+    runs = {"old": old, "new": old + rng.normal(0.1, 0.1, (30, 3))}
+    with registered_alone(Error):
+        one = compare({name: table[:, 0] for name, table in runs.items()}, test=name)
+        assert one.pairs["p"].to_list() == one.pairs["error"].to_list()
+        assert "The result is conditional on this run of each system." in one.summary
+        several = several_runs(runs, test=name)
+        assert several.pairs["p"].to_list() == several.pairs["error"].to_list()
+        assert "Users and runs both vary; old has one run" in several.summary
+        assert "conditional on these runs" in several_runs(runs, test=name, runs="fixed").summary
+
+
+class Crossed(Largest):
+    name = "crossed"
+
+    def over_runs(self) -> Any:
+        return self
+
+
+@pytest.mark.parametrize(
+    ("test", "said"),
+    [
+        (int, "register_test takes a class derived from MergedTest, MeansTest or ColumnTest, found <class 'int'>."),
+        (type("A", (Signs,), {"name": 5}), "register_test: A needs name = '...', found 5."),
+        (type("A", (Signs,), {"words": ""}), "register_test: A needs words = '...', found ''."),
+        (type("A", (MergedTest,), {"name": "a"}), "register_test: A must define p_of_sums and sums."),
+        (
+            type("A", (ColumnTest,), {"name": "a", "p_value": None}),
+            "register_test: A needs words = '...', found None.",
+        ),
+        (
+            Crossed,
+            "register_test: over_runs of Crossed must return a MeansTest, the only kind that knows how runs vary, or "
+            "None, found Crossed.",
+        ),
+    ],
+)
+def test_classes_that_lack_something_are_refused_where_they_are_registered(test: Any, said: str) -> None:
+    with pytest.raises(cv.ParameterError) as refused:
+        register_test(test)
+    assert str(refused.value) == said
+
+
+@pytest.mark.parametrize("test", [Signs, Signs()])
+def test_a_class_is_chosen_by_its_name(test: Any) -> None:
+    with pytest.raises(cv.ParameterError, match=r"write @register_test above its class, and test='signs'\."):
+        compare({"old": np.ones(9), "new": np.arange(9) / 3}, test=test)
 
 
 def test_results_keep_the_name_of_a_test_that_is_not_registered_here(own_tests: None) -> None:

@@ -16,9 +16,9 @@ import pytest
 import carouseval as cv
 from carouseval.building.sample import Sample, sample
 from carouseval.comparison.logged_judgments import LoggedJudgments, SystemShares, break_even, share_counts
-from carouseval.comparison.run_pages import RunPages
-from carouseval.comparison.systems import evaluate_systems
+from carouseval.comparison.scored_runs import score_runs
 from carouseval.evaluation.plan import ScoringPlan
+from carouseval.evaluation.reading.inputs import JudgedSources
 from carouseval.evaluation.settings import Settings
 from carouseval.show.terminal.comparison import comparison as draw
 from tests.depth import seeds
@@ -51,11 +51,8 @@ def logged_on(
 ) -> list[str]:
     """The system that is found to be logged, as a comparison finds it but without its statistics."""
     plan = ScoringPlan.of(Settings(**grid))
-    pages = {name: [RunPages()] for name in systems}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", cv.DataWarning)
-        evaluate_systems({name: [table] for name, table in systems.items()}, judgments, items, plan, None, pages)
-    shown = {name: [run.shown] for name, (run,) in pages.items()}
+    runs = score_runs(JudgedSources(judgments, items, plan), {(name, 0): table for name, table in systems.items()})
+    shown = {name: [run.shown.shown] for (name, _), run in runs.items() if run.shown is not None}
     counts = share_counts(shown, "N2DCG_cat")
     found = LoggedJudgments.find({name: SystemShares.of(runs) for name, runs in counts.items()})
     return list(found.favoured) if found else []

@@ -1,6 +1,7 @@
 """Explanations: the steps against brute force, and sums that must come out even."""
 
 import itertools
+import pickle
 import warnings
 from typing import Any
 
@@ -260,6 +261,22 @@ def test_a_page_says_why_it_is_shown() -> None:
     assert result.page("a", "kids").reason == result.page("b").reason == ""
     with pytest.raises(cv.ParameterError, match="page_id needs user_id"):
         result.page(page_id="home")
+
+
+def test_the_first_page_of_a_user_may_be_held() -> None:
+    """Nothing is read then; and a page that is held is not taken for the first."""
+    judgments = {"user_id": ["a", "b", "c"], "item_id": ["x", "x", "x"], "relevance": [1, 1, 1]}
+    result = cv.explain(PAGES, judgments)
+    assert result.view is not None
+    assert ("a", "home") in [(view.user_id, view.page_id) for view in result.pages]
+    kept = pickle.loads(pickle.dumps(result))
+    assert kept.page("a").to_dict() == result.view("a", None).to_dict()
+    swapped = PAGES | {"page_id": ["x", "kids", "x", "x", "x"]}
+    result = cv.explain(swapped, judgments)
+    assert ("a", "x") in [(view.user_id, view.page_id) for view in result.pages]
+    assert result.page("a").page_id == "kids"
+    with pytest.raises(cv.ParameterError, match="an unpickled explanation has no tables"):
+        pickle.loads(pickle.dumps(result)).page("a")
 
 
 def test_a_page_is_shown_where_none_is_relevant() -> None:

@@ -10,13 +10,14 @@ import pytest
 
 import carouseval as cv
 from carouseval.building.sample import sample
+from carouseval.evaluation.page_table import PageTable
 
 
 def evaluation(values: Sequence[float | None], weights: list[float] | None = None) -> cv.Evaluation:
     frame = pl.DataFrame({"user_id": range(len(values)), "m": pl.Series(values, dtype=pl.Float64)})
     if weights is not None:
         frame = frame.with_columns(weight=pl.Series(weights))
-    return cv.Evaluation(("m",), frame, {"pages": len(values)}, {"candidates": "judged"})
+    return cv.Evaluation(PageTable(("m",), (), frame), {"pages": len(values)}, {"candidates": "judged"})
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +41,7 @@ def test_a_user_weighs_the_mean_of_its_pages() -> None:
             "weight": [1.0, 3.0, 2.0, 6.0, 60.0],
         }
     )
-    result = cv.Evaluation(("m", "other"), frame, {"pages": 5}, {"candidates": "judged"})
+    result = cv.Evaluation(PageTable(("m", "other"), (), frame), {"pages": 5}, {"candidates": "judged"})
     assert result.per_user.select("user_id", "m").rows() == [("a", pytest.approx(0.1)), ("b", 1.0)]
     assert result.mean == pytest.approx({"m": (2 * 0.1 + 6 * 1.0) / 8, "other": 0.5})
     assert result.left_out("m") == 0

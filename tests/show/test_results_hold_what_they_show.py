@@ -122,6 +122,26 @@ def test_a_page_that_is_not_held_is_read_again(tables: dict[str, str], monkeypat
     assert result.page(held[2].user_id) is held[2]
 
 
+def test_a_page_that_is_read_again_must_be_the_one_that_was_explained(tables: dict[str, str]) -> None:
+    """Other lines under the same ids, as files that are written anew have, are no longer what per_page speaks of."""
+    result = MAKERS["explanation"](tables)
+    assert isinstance(result, cv.Explanation)
+    user = result.worst["user_id"].to_list()[-1]
+    before = result.page(user).values
+    own, pages = pl.col("user_id") == user, pl.read_parquet(tables["new"])
+    pages.filter(~own | (pl.col("col") == 1)).write_parquet(tables["new"])
+    said = (
+        f"layouts: the page of user_id='{user}' is not the one that was explained: the table has changed since. Call "
+        "explain again."
+    )
+    for ask in (result.page, lambda user: result.chart("page", user_id=user)):
+        with pytest.raises(cv.DataError) as refused:
+            ask(user)
+        assert str(refused.value) == said
+    pages.write_parquet(tables["new"])
+    assert result.page(user).values == before
+
+
 def test_the_chart_of_a_page_that_is_named_is_looked_up_before_it_is_drawn(
     tables: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

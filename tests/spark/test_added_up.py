@@ -1,12 +1,12 @@
 """What parts report adds up, without Spark: lines that were read, and failures."""
 
 import pytest
+from carouseval.spark.read_lines import ReadLines, add_reads, refuse_changes
+from carouseval.spark.reports import Report
 
 from carouseval.added_errors import AddedError, CountedLines, such_lines
 from carouseval.comparison.systems import naming
 from carouseval.errors import DataError
-from carouseval.spark.read_lines import ReadLines, add_reads, refuse_changes
-from carouseval.spark.reports import Report
 
 RUNS = {"layouts of new, run 1": ("new", 1)}
 

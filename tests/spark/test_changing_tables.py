@@ -8,12 +8,12 @@ from typing import Any, Literal
 
 import polars as pl
 import pytest
-
-import carouseval as cv
-from carouseval.errors import DataError
 from carouseval.spark.merged_tests import found_p_values
 from carouseval.spark.other_users import other_users
 from carouseval.spark.read_lines import ReadLines
+
+import carouseval as cv
+from carouseval.errors import DataError
 from tests.spark.notices import ToSpark
 
 REMEDY = (

@@ -1,5 +1,6 @@
 """What is said of Spark DataFrames and sessions before anything is scored: too many lines, too old, files left out."""
 
+import re
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
@@ -7,11 +8,11 @@ from typing import Any
 
 import polars as pl
 import pytest
+from carouseval.spark.spark_files import read_tables
 
 import carouseval as cv
 from carouseval import extras, spark_sources
 from carouseval.errors import CarousevalError, DataError
-from carouseval.spark.spark_files import read_tables
 from tests.command_line import run
 from tests.lowest_versions import PYPROJECT
 from tests.spark.notices import ToSpark, with_notices
@@ -19,6 +20,24 @@ from tests.spark.notices import ToSpark, with_notices
 LAYOUTS = {"user_id": ["u1", "u1", "u2"], "row": [1, 2, 1], "col": [1, 1, 1], "item_id": ["a", "b", "a"]}
 LAYOUTS |= {"category": ["c", "d", "c"]}
 JUDGMENTS = {"user_id": ["u1", "u2"], "item_id": ["b", "a"], "relevance": [2.0, 1.0]}
+
+
+def test_frames_of_both_kinds_of_sessions() -> None:
+    """Those of Spark Connect have a class of their own; the deep layer alone starts a server for one."""
+    for module in ("pyspark.sql.classic.dataframe", "pyspark.sql.connect.dataframe", "pyspark.sql.dataframe"):
+        frame = type("DataFrame", (), {"__module__": module})
+        assert spark_sources.is_spark(frame())
+        assert spark_sources.is_spark(type("Own", (frame,), {"__module__": "own"})())
+    for other in (pl.DataFrame(), "DataFrame", None, type("DataFrame", (), {"__module__": "pyspark.pandas"})()):
+        assert not spark_sources.is_spark(other)
+
+
+def test_nothing_is_asked_of_java_but_to_start_it() -> None:
+    """Sessions of Spark Connect have none of this."""
+    source = Path(spark_sources.__file__).parent
+    of_java = re.compile(r"sparkContext|\b_sc\b|\b_jvm\b|\b_jdf\b|_jsparkSession|\.rdd\b")
+    found = {path.name for path in source.rglob("*.py") if of_java.search(path.read_text(encoding="utf-8"))}
+    assert found == {"spark_engine.py", "spark_progress.py"}
 
 
 def test_one_machine_takes_small_frames(to_spark: ToSpark, monkeypatch: pytest.MonkeyPatch) -> None:

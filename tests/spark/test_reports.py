@@ -6,11 +6,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import pyarrow as pa
+from carouseval.spark.failures import Failure
+from carouseval.spark.reports import ONLY_REPORT, REPORT, Report, add_up, report_of
 
 from carouseval.errors import DataError
 from carouseval.evaluation.notices import Refusal
-from carouseval.spark.failures import Failure
-from carouseval.spark.reports import ONLY_REPORT, REPORT, Report, add_up, report_of
 
 
 @dataclass(frozen=True)

@@ -1,9 +1,9 @@
 """What Spark raises becomes one sentence; no session is needed for that."""
 
 import pytest
+from carouseval.spark.spark_errors import condition, executor_errors, reason, spark_errors
 
 from carouseval.errors import CarousevalError, DataError
-from carouseval.spark.spark_errors import condition, executor_errors, reason, spark_errors
 
 IN_PYTHON = """
   An exception was thrown from the Python worker. Please see the stack trace below.

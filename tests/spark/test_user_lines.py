@@ -8,7 +8,6 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 import pytest
-
 from carouseval.spark.user_lines import StreamColumns
 
 COLUMNS = StreamColumns({"judgments": {"c0": "user_id"}, "layouts": {"c0": "user_id", "c1": "row"}})

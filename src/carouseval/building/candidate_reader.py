@@ -12,6 +12,7 @@ from carouseval.evaluation import schema
 from carouseval.evaluation.defects import page_defects
 from carouseval.evaluation.defects.defect_lines import describe_defects
 from carouseval.evaluation.notices import large_gains, no_category, not_proven
+from carouseval.evaluation.part import TableFacts
 from carouseval.evaluation.per_page import page_names
 from carouseval.evaluation.plan import ScoringPlan
 from carouseval.evaluation.reading.inputs import NEEDS_CATEGORIES, Inputs, JudgedSources, JudgedTables
@@ -149,8 +150,8 @@ def _read(
         available[page_carousel[is_scored], user_number[page_user[is_scored]]] = True
         counts["uncategorised"] = uncategorised(inputs) if plan.needs_categories else 0
         if counts["uncategorised"]:
-            warn(no_category(inputs, counts["uncategorised"]))
-        for defect in large_gains(inputs, Relevances.of(inputs)):
+            warn(no_category(TableFacts.of(inputs), counts["uncategorised"]))
+        for defect in large_gains(inputs.tables, Relevances.of(inputs)):
             warn(str(defect))
         source = "none" if inputs.judged.membership is None else inputs.judged.membership.source
         config = plan.config() | {

@@ -75,15 +75,16 @@ def evaluate_on_spark(
     per_page: str | None,
     per_user: str | None,
     collect: bool,
-) -> "Evaluation":
+) -> "Evaluation[Any]":
     """Evaluate on Spark, and write scores of pages and users to folders.
 
     With ``collect``, all pages are brought to this machine, for results that need them.
     """
+    from carouseval.engines.evaluate import evaluate_on
+    from carouseval.engines.spark.engine import SparkEngine
+    from carouseval.engines.spark.spark_errors import spark_errors
+    from carouseval.engines.spark.spark_files import read_tables
     from carouseval.evaluation.settings import Settings
-    from carouseval.spark.evaluate import evaluate_tables
-    from carouseval.spark.spark_errors import spark_errors
-    from carouseval.spark.spark_files import read_tables
 
     if per_page is not None and per_user is not None and PurePosixPath(per_page) == PurePosixPath(per_user):
         raise DataError(f"{per_page} is given for two outputs; use a different folder for each.")
@@ -96,7 +97,8 @@ def evaluate_on_spark(
         frames = read_tables(session, paths, settings["columns"])
         on_spark = Settings.named("spark.evaluate", dict(settings) | {"carousels": frames.get("carousels")})
         print(f"carouseval: evaluating on Spark {session.version}", file=sys.stderr, flush=True)
-        result = evaluate_tables(frames["layouts"], frames["judgments"], frames.get("items"), on_spark)
+        given = frames["layouts"], frames["judgments"], frames.get("items")
+        result = evaluate_on(SparkEngine(), *given, on_spark)
         for folder, scores in ((per_page, result.per_page), (per_user, result.per_user)):
             if folder is not None:
                 _write_folder(folder, scores)
@@ -105,7 +107,7 @@ def evaluate_on_spark(
 
 def _require_new(session: "SparkSession", folder: str | None) -> None:
     """Refuse a folder that exists, wherever Spark sees it, before any work is done."""
-    from carouseval.spark.spark_errors import condition, reason, spark_exceptions
+    from carouseval.engines.spark.spark_errors import condition, reason, spark_exceptions
 
     if folder is None:
         return
@@ -119,7 +121,7 @@ def _require_new(session: "SparkSession", folder: str | None) -> None:
 
 
 def _write_folder(folder: str, scores: "DataFrame") -> None:
-    from carouseval.spark.spark_errors import spark_errors
+    from carouseval.engines.spark.spark_errors import spark_errors
 
     with spark_errors(f"{folder} cannot be written"):
         scores.write.parquet(folder)
@@ -159,7 +161,7 @@ def _no_log() -> Iterator[None]:
 def _start(master: str | None) -> "SparkSession":
     from pyspark.sql import SparkSession
 
-    from carouseval.spark.spark_errors import spark_exceptions
+    from carouseval.engines.spark.spark_errors import spark_exceptions
 
     builder: Any = SparkSession.builder.appName("carouseval")
     if master is not None:
@@ -189,7 +191,7 @@ def _start(master: str | None) -> "SparkSession":
 
 def _start_error(error: Exception, log: IO[bytes], master: str | None) -> str:
     """Why Spark did not start: what its Java process last said, if that is what ended."""
-    from carouseval.spark.spark_errors import condition, reason
+    from carouseval.engines.spark.spark_errors import condition, reason
 
     where = "" if master is None else f" on {master}"
     if condition(error) != "JAVA_GATEWAY_EXITED":

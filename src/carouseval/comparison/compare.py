@@ -7,20 +7,16 @@ from typing import Unpack
 
 from carouseval.comparison.comparison import Comparison
 from carouseval.comparison.comparison_settings import ComparisonDict, ComparisonSettings, takes_comparison_settings
-from carouseval.comparison.comparison_sums import ComparisonSums, PairKey, PairPart
-from carouseval.comparison.finish import finish
+from carouseval.comparison.comparison_sums import PairKey, PairPart
+from carouseval.comparison.finish import finish_comparison
 from carouseval.comparison.pair_tests import PairTests, PairUsers
 from carouseval.comparison.result_columns import NAMES
-from carouseval.comparison.run_pages import RunPages
-from carouseval.comparison.systems import (
-    SystemExplanations,
-    Systems,
-    evaluate_systems,
-    require_same_ideals,
-    runs_by_system,
-)
+from carouseval.comparison.run_results import ExplainedRuns, evaluate_runs
+from carouseval.comparison.scored_runs import sum_up
+from carouseval.comparison.systems import Systems, all_runs, by_system
 from carouseval.errors import ParameterError
 from carouseval.evaluation.plan import ScoringPlan
+from carouseval.evaluation.reading.inputs import JudgedSources
 from carouseval.progress import Progress
 from carouseval.tables import TableLike
 
@@ -67,28 +63,27 @@ def compare(
     """
     choices, options = ComparisonSettings.named("compare", settings)
     plan = ScoringPlan.of(options)
-    tables = runs_by_system(systems, choices.baseline)
-    tests = PairTests.of(choices, plan, {name: len(of_system) for name, of_system in tables.items()})
+    layouts = all_runs(systems, choices.baseline)
+    tests = PairTests.of(choices, plan, {name: len(of_system) for name, of_system in by_system(layouts).items()})
     check_names(plan)
-    explanations = SystemExplanations(_explained(plan)) if explain else None
-    pages = {name: [RunPages() for _ in of_system] for name, of_system in tables.items()}
-    evaluations = evaluate_systems(tables, judgments, items, plan, progress, pages, explanations=explanations)
-    require_same_ideals(evaluations, plan)
+    sources = JudgedSources(judgments, items, plan)
+    explained = ExplainedRuns(_explained(plan), layouts) if explain else None
+    runs, scored = evaluate_runs(sources, layouts, progress, compared=True, explained=explained)
+    runs.warn()
     p: dict[PairKey, float] = {}
 
     def test(group: Mapping[PairKey, PairPart], users: Sequence[PairUsers]) -> None:
         p.update(zip(group, tests.p_values(users, [part.sums for part in group.values()]), strict=True))
 
-    sums, scores = ComparisonSums.of(evaluations, pages, tests, plan, test)
-    return finish(
-        Comparison,
-        evaluations,
-        sums,
+    part, scores = sum_up(scored, tests, plan, test)
+    return finish_comparison(
+        runs.evaluations,
+        part.sums,
         tests,
         plan,
         lambda _: p,
-        per_user=scores.table(tests.metrics),
-        explanations={} if explanations is None else explanations.by_system,
+        scores.table(tests.metrics),
+        {} if explained is None else explained.explanations,
     )
 
 

@@ -1,8 +1,9 @@
 """The result of a comparison."""
 
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Generic, cast
 
 import polars as pl
 
@@ -17,23 +18,26 @@ from carouseval.comparison.summary import (
     summary,
     unmatched_systems,
 )
+from carouseval.comparison.user_scores import UserScores
 from carouseval.comparison.users_needed import POWER
 from carouseval.errors import DataError, ParameterError
 from carouseval.evaluation.caption import caption
 from carouseval.evaluation.columns import Columns
 from carouseval.evaluation.explanation import Explanation
+from carouseval.evaluation.page_table import Table
 from carouseval.evaluation.results import Evaluation
-from carouseval.result_base import Reported, plain
+from carouseval.result_base import Charted, Reported, plain
 from carouseval.text_tables import TextTable
 
 _MOST_SYSTEMS = 5  # listed by repr
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Comparison(Reported):
+class Comparison(Reported, Generic[Table]):
     """The result of :func:`carouseval.compare`: systems, and the differences between them.
 
-    A difference is the score under ``system`` minus the score under ``baseline``, paired by user.
+    A difference is the score under ``system`` minus the score under ``baseline``, paired by user. The tables of users
+    and pages are Polars frames; :func:`carouseval.spark.compare` leaves them in Spark.
 
     Attributes
     ----------
@@ -83,11 +87,51 @@ class Comparison(Reported):
     systems: pl.DataFrame
     pairs: pl.DataFrame
     segments: pl.DataFrame
-    per_user: pl.DataFrame
-    evaluations: dict[str, tuple[Evaluation, ...]]
+    per_user: Table
+    evaluations: dict[str, tuple[Evaluation[Table], ...]]
     config: dict[str, Any]
     notice: str = ""
     explanations: dict[str, Explanation] = field(default_factory=dict)
+
+    def collect(self) -> "Comparison":
+        """Bring all pages to this machine.
+
+        Returns
+        -------
+        Comparison
+            The same with Polars frames, as :func:`carouseval.compare` gives it.
+        """
+        return self._here(None)
+
+    def unpersist(self) -> None:
+        """Drop the pages from Spark's cache, if they are there; they are scored again if they are asked for."""
+        for _, evaluation in self._runs():
+            evaluation.unpersist()
+
+    def _here(self, purpose: str | None) -> "Comparison":
+        """The same on this machine; with a ``purpose``, unless they are too many users to come unasked."""
+        own = cast("Comparison", self)
+        if isinstance(self.per_user, pl.DataFrame):
+            return own
+        pages = {run: evaluation.pages.collect(purpose) for run, evaluation in self._runs()}
+        evaluations = {
+            name: tuple(replace(one, pages=pages[name, run]) for run, one in enumerate(runs))
+            for name, runs in own.evaluations.items()
+        }
+        users = UserScores.of(pages, self.metrics, []).table(self.metrics)
+        return replace(own, per_user=users, evaluations=evaluations)
+
+    def _runs(self) -> "Iterator[tuple[tuple[str, int], Evaluation[Table]]]":
+        for name, evaluations in self.evaluations.items():
+            for run, evaluation in enumerate(evaluations):
+                yield (name, run), evaluation
+
+    def _drawn(self, kind: str | None, options: dict[str, Any]) -> tuple[Charted, str | None, dict[str, Any]]:
+        """With all users at hand, where the chart draws them."""
+        return self._here("the chart 'users' draws all users") if kind == "users" else self, kind, options
+
+    def _reported(self) -> "Reported":
+        return self._here("a report draws all users")
 
     @property
     def counts(self) -> dict[str, dict[str, int]]:

@@ -6,22 +6,23 @@ from dataclasses import dataclass, fields
 from typing import Any, TypeAlias
 
 import numpy as np
+import polars as pl
 
 from carouseval.comparison.crossed_sums import CrossedSums
 from carouseval.comparison.logged_judgments import share_counts
 from carouseval.comparison.pair_sums import PairSums
 from carouseval.comparison.pair_tests import PairTests, PairUsers
 from carouseval.comparison.run_pages import RunPages, linear_metrics, unjudged_gain
-from carouseval.comparison.systems import left_out
+from carouseval.comparison.systems import Run, by_system
 from carouseval.comparison.user_scores import UserScores, segment_scores
+from carouseval.errors import ParameterError
+from carouseval.evaluation.columns import Columns
 from carouseval.evaluation.exact_sums import Exact, exact_sum
+from carouseval.evaluation.mappings import added
+from carouseval.evaluation.page_table import PageTable
 from carouseval.evaluation.plan import ScoringPlan
-from carouseval.evaluation.results import Evaluation
 from carouseval.evaluation.scoring.shown_items import ShareCounts
 from carouseval.metrics.grid import Array
-
-Run: TypeAlias = tuple[str, int]
-"""A system, and the number of its run from 0."""
 
 PairKey: TypeAlias = tuple[tuple[Any, ...], str, str, str]
 """Segment, metric, baseline and system."""
@@ -76,14 +77,24 @@ class SummedUsers:
 
     @property
     def error(self) -> Array:
-        """The standard error of the mean; with weights that of the weighted mean."""
+        """The standard error of the mean."""
+        self._require_unscaled("their standard error")
         return np.array([self.part.sums.means.estimate(1, 0).error])
 
     @property
     def furthest(self) -> Array:
-        """The largest absolute deviation of a difference from the mean, without weights."""
+        """The largest absolute deviation of a difference from the mean."""
+        self._require_unscaled("their largest deviation from the mean")
         sums = self.part.sums
         return np.array([max(sums.highest - sums.difference, sums.difference - sums.lowest)])
+
+    def _require_unscaled(self, what: str) -> None:
+        """Refuse what one machine takes of differences scaled by weight, of which these sums tell another number."""
+        if self.part.sums.sums.users.weighted:
+            raise ParameterError(
+                f"test: it needs to know of all users {what}, to which parts do not add up with weight. Its class must "
+                "say merges_weights = False."
+            )
 
 
 @dataclass(frozen=True)
@@ -101,24 +112,21 @@ class ComparisonSums:
     @classmethod
     def of(
         cls,
-        evaluations: Mapping[str, Sequence[Evaluation]],
-        pages: Mapping[str, Sequence[RunPages]],
+        pages: Mapping[Run, PageTable],
+        shown: Mapping[Run, RunPages],
         tests: PairTests,
         plan: ScoringPlan,
         on_group: OnGroup | None = None,
     ) -> tuple["ComparisonSums", UserScores]:
         """Sum up users; their scores, too, over all of their pages."""
-        gains = {
-            name: [run.with_unjudged_gain(result) for run, result in zip(pages[name], results, strict=True)]
-            for name, results in evaluations.items()
-        }
+        gains = {run: shown[run].with_unjudged_gain(table) for run, table in pages.items()}
         columns = [*tests.metrics, *map(unjudged_gain, linear_metrics(plan))]
         scores = UserScores.of(gains, columns, [])
         systems, without, scored = {}, {}, {}
-        for name, results in evaluations.items():
+        for name, tables in by_system(pages).items():
             for metric in tests.metrics:
                 values, weights = scores.of_system(metric, name)
-                without[name, metric] = left_out(results, len(values), metric)
+                without[name, metric] = _left_out(tables, len(values), metric)
                 scored[name, metric] = scores.scored_under_any_run(metric, name)
                 if not tests.runs_vary:
                     values = values.mean(axis=1, keepdims=True)
@@ -133,10 +141,10 @@ class ComparisonSums:
                     pairs |= found
                     if on_group is not None:
                         on_group(found, group)
-        judged = next(iter(pages.values()))[0].shown.judged
-        shown = {name: [run.shown for run in runs] for name, runs in pages.items()}
+        judged = next(iter(shown.values())).shown.judged
+        items = by_system({run: of_run.shown for run, of_run in shown.items()})
         metrics = dict.fromkeys(name if name in plan.metrics else None for name in plan.names)
-        counted = {metric: share_counts(shown, metric) for metric in metrics}
+        counted = {metric: share_counts(items, metric) for metric in metrics}
         sums = cls(
             systems=systems,
             pairs=pairs,
@@ -161,7 +169,8 @@ class ComparisonSums:
         return float(self.gains[metric]) / self.gaining[metric] if self.gaining[metric] else 0.0
 
 
-def added(ours: Mapping[Any, Any], theirs: Mapping[Any, Any]) -> dict[Any, Any]:
-    """The values of both, added up where both have one."""
-    keys = dict.fromkeys([*ours, *theirs])
-    return {key: ours[key] + theirs[key] if key in ours and key in theirs else {**ours, **theirs}[key] for key in keys}
+def _left_out(tables: Sequence[PageTable], users: int, metric: str) -> int:
+    """The users who are left out of a system's mean: those without a score in some run."""
+    if len(tables) == 1:
+        return tables[0].left_out(metric)
+    return pl.concat([table.frame.select(Columns.USER) for table in tables])[Columns.USER].n_unique() - users

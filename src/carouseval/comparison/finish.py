@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeVar
+from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -18,28 +19,28 @@ from carouseval.comparison.run_pages import linear_metrics
 from carouseval.comparison.summary import unmatched_systems
 from carouseval.errors import warn
 from carouseval.evaluation.columns import Columns
+from carouseval.evaluation.explanation import Explanation
 from carouseval.evaluation.mean_estimates import FEW_USERS
+from carouseval.evaluation.page_table import Table
 from carouseval.evaluation.plan import ScoringPlan
 from carouseval.evaluation.result_table import Present
 from carouseval.evaluation.results import Evaluation
 
-C = TypeVar("C", bound=Comparison)
 Find = Callable[[Sequence[PairKey]], Mapping[PairKey, float]]
 
 
-def finish(
-    make: Callable[..., C],
-    evaluations: Mapping[str, Sequence[Evaluation]],
+def finish_comparison(
+    evaluations: Mapping[str, Sequence[Evaluation[Table]]],
     sums: ComparisonSums,
     tests: PairTests,
     plan: ScoringPlan,
     find_p: Find,
-    **more: Any,
-) -> C:
+    per_user: Table,
+    explanations: Mapping[str, Explanation] = MappingProxyType({}),
+) -> Comparison[Table]:
     """Make a comparison of the evaluations of all systems and the sums over all users.
 
-    ``find_p`` gives the p-values of pairs whose tests need more of the users than these sums; ``more`` is what else the
-    comparison holds.
+    ``find_p`` gives the p-values of pairs whose tests need more of the users than these sums.
     """
     _check_runs(sums, tests)
     p = {key: tests.p_of_sums(part.sums) for key, part in sums.pairs.items()}
@@ -56,7 +57,7 @@ def finish(
         segments = _without_unmatched(tests.table(in_segments, by), evaluations)
     shares = {name: _shares(sums, name if name in plan.metrics else None, tests) for name in plan.names}
     used = " or ".join(pairs[Columns.TEST].unique(maintain_order=True))
-    return make(
+    return Comparison(
         metrics=tests.metrics,
         systems=_systems(evaluations, sums, tests, shares),
         pairs=pairs,
@@ -64,7 +65,8 @@ def finish(
         evaluations={name: tuple(results) for name, results in evaluations.items()},
         config=next(iter(evaluations.values()))[0].config | tests.config() | {"test": used},
         notice=_logged_notice(shares[tests.metrics[0]], pairs, plan),
-        **more,
+        per_user=per_user,
+        explanations=dict(explanations),
     )
 
 
@@ -108,7 +110,7 @@ def _shares(sums: ComparisonSums, metric: str | None, tests: PairTests) -> dict[
     }
 
 
-def _without_unmatched(pairs: pl.DataFrame, evaluations: Mapping[str, Sequence[Evaluation]]) -> pl.DataFrame:
+def _without_unmatched(pairs: pl.DataFrame, evaluations: Mapping[str, Sequence[Evaluation[Any]]]) -> pl.DataFrame:
     """Pairs with no significant difference where pages do not match judgments by page_id: the scores mean nothing."""
     unmatched = unmatched_systems(evaluations)
     if pairs.is_empty() or not unmatched:
@@ -132,7 +134,7 @@ def _logged_notice(shares: Mapping[str, SystemShares], pairs: pl.DataFrame, plan
 
 
 def _systems(
-    evaluations: Mapping[str, Sequence[Evaluation]],
+    evaluations: Mapping[str, Sequence[Evaluation[Any]]],
     sums: ComparisonSums,
     tests: PairTests,
     shares: Mapping[str, Mapping[str, SystemShares]],

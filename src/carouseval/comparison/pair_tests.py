@@ -24,9 +24,9 @@ from carouseval.comparison.tests.permutation import Permutation
 from carouseval.comparison.user_scores import UserScores, run_columns
 from carouseval.errors import ParameterError, warn
 from carouseval.evaluation.columns import Columns
+from carouseval.evaluation.page_table import weight_of
 from carouseval.evaluation.plan import ScoringPlan
 from carouseval.evaluation.result_table import Present, When
-from carouseval.evaluation.results import weight_of
 from carouseval.metrics.grid import Array
 from carouseval.metrics.validation import require_choice, require_float
 

@@ -1,9 +1,7 @@
 """The tables of comparisons and sensitivity studies, in the form of ``evaluation/result_columns.py``."""
 
-import polars as pl
-
 from carouseval.evaluation.columns import Columns
-from carouseval.evaluation.result_columns import BOOLEAN, COUNT, INTEGER, METRIC, NUMBER, SEGMENT, TEXT, own_names
+from carouseval.evaluation.result_columns import BOOLEAN, INTEGER, METRIC, NUMBER, SEGMENT, TEXT, own_names
 from carouseval.evaluation.result_table import ResultColumn, ResultTable, When
 
 _SYSTEM = ResultColumn(Columns.SYSTEM, TEXT, "the system")
@@ -78,18 +76,6 @@ PER_USER = ResultTable(
         _WEIGHT,
     ),
 )
-PER_RUN = ResultTable(
-    "SparkComparison.per_user",
-    "a user, system and run",
-    (
-        _USER,
-        ResultColumn(Columns.PAGES, COUNT, "the user's pages that any metric scores"),
-        ResultColumn(Columns.METRIC_SCORE, NUMBER, "the mean over the user's pages; null without a score"),
-        ResultColumn(Columns.WEIGHT, NUMBER, "the mean weight of the user's pages", When.WEIGHT),
-        _SYSTEM,
-        ResultColumn(Columns.RUN, pl.Int32(), "the run, counted from 0"),
-    ),
-)
 PLAN = ResultTable(
     "Comparison.plan(...).table",
     "a pair of systems and metric",
@@ -116,7 +102,7 @@ SENSITIVITY = ResultTable(
     ),
 )
 
-COMPARISON_TABLES = (SYSTEMS, PAIRS, SEGMENTS, PER_USER, PER_RUN, PLAN, SENSITIVITY)
+COMPARISON_TABLES = (SYSTEMS, PAIRS, SEGMENTS, PER_USER, PLAN, SENSITIVITY)
 
 # names that segments and systems must not have; a system may be called mean
 NAMES = own_names(table for table in COMPARISON_TABLES if table is not PLAN) - {Columns.MEAN, Columns.PAGES}

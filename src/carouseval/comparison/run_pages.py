@@ -9,12 +9,13 @@ import polars as pl
 from numpy.typing import NDArray
 
 from carouseval.evaluation.columns import Columns, of_metric
+from carouseval.evaluation.outcomes import PageOutcomes
+from carouseval.evaluation.page_table import PageTable
 from carouseval.evaluation.per_page import page_names
 from carouseval.evaluation.plan import ScoringPlan
 from carouseval.evaluation.reading.inputs import Inputs
 from carouseval.evaluation.reading.judged_data import JudgedData
 from carouseval.evaluation.reading.page_batch import PageBatch, read_batch
-from carouseval.evaluation.results import Evaluation
 from carouseval.evaluation.scoring.scoring_step import table_pages
 from carouseval.evaluation.scoring.shown_items import ShownItems
 from carouseval.metrics.grid import Array
@@ -44,7 +45,7 @@ class RunPages:
 
     shown: ShownItems
 
-    def watch(self, inputs: Inputs) -> Callable[[PageBatch], None]:
+    def watch(self, inputs: Inputs, _: PageOutcomes) -> Callable[[PageBatch], None]:
         """A function to be called with every batch of the run's pages. The run's lines are not kept."""
         self.shown = ShownItems(inputs.judged)
         self._pages = np.flatnonzero(inputs.layouts.present)
@@ -66,12 +67,12 @@ class RunPages:
                     unjudged = _weights(name, cells, all_items, plan) - _weights(name, judged_cells, all_judged, plan)
                     gain[cells.pages] = np.where(_has_relevant(name, judged_cells, judged), unjudged, 0.0)
 
-    def with_unjudged_gain(self, evaluation: Evaluation) -> Evaluation:
-        """The evaluation with a further column for each linear metric, which users' means are taken of."""
+    def with_unjudged_gain(self, table: PageTable) -> PageTable:
+        """The pages with a further column for each linear metric, which users' means are taken of."""
         names = {name: unjudged_gain(name) for name in self._gain}
         columns = [pl.Series(names[name], gain[self._pages]) for name, gain in self._gain.items()]
         keys = self._names.columns
-        pages = evaluation.per_page.join(self._names.with_columns(columns), on=keys, how="left", maintain_order="left")
+        pages = table.frame.join(self._names.with_columns(columns), on=keys, how="left", maintain_order="left")
         gains = []
         for name in self._gain:
             gain = pl.col(names[name]).fill_null(0.0)
@@ -79,7 +80,7 @@ class RunPages:
                 has_ideal = (pl.col(ideal) > 0) & pl.col(ideal).is_not_nan()  # missing pages have none
                 gain = pl.when(has_ideal).then(gain / pl.col(ideal)).otherwise(0.0)
             gains.append(pl.when(pl.col(name).is_not_null()).then(gain).alias(names[name]))
-        return replace(evaluation, metrics=(*evaluation.metrics, *names.values()), per_page=pages.with_columns(gains))
+        return PageTable((*table.metrics, *names.values()), table.by, pages.with_columns(gains))
 
 
 def _has_relevant(name: str, pages: PageBatch, judged: JudgedData) -> NDArray[np.bool_]:

@@ -14,11 +14,13 @@ import polars as pl
 
 from carouseval.comparison.crossed_effects import TIE
 from carouseval.comparison.result_columns import SENSITIVITY
-from carouseval.comparison.systems import Systems, evaluate_systems, runs_by_system, warn_of
+from carouseval.comparison.run_results import evaluate_runs
+from carouseval.comparison.systems import Systems, all_runs, by_system, warn_of
 from carouseval.errors import ParameterError, each_warning_once
 from carouseval.evaluation.caption import caption
 from carouseval.evaluation.columns import Columns
 from carouseval.evaluation.plan import ScoringPlan
+from carouseval.evaluation.reading.inputs import JudgedSources
 from carouseval.evaluation.result_table import Present
 from carouseval.evaluation.results import Evaluation
 from carouseval.evaluation.settings import Candidates, Settings, SettingsDict, takes_settings
@@ -209,7 +211,10 @@ def sensitivity(
         )
     if plan.grid_values is not None:
         raise ParameterError("grid: sensitivity takes one grid for all pages.")
-    runs = runs_by_system(systems)
+    runs = all_runs(systems)
+    names = list(by_system(runs))
+    if clash := [segment for segment in options.by_columns if segment in names]:
+        raise ParameterError(f"systems: {clash[0]!r} is the column of segments, too (by); choose another name.")
     reference, variations = plan.metrics[name], _variations(plan.metrics[name], plan, discounts)
     other: Candidates = "displayed" if options.candidates == "judged" else "judged"
     metrics_by_candidates: dict[Candidates, dict[tuple[str, str], Metric]] = {
@@ -222,7 +227,11 @@ def sensitivity(
     with each_warning_once():
         for candidates, metrics in metrics_by_candidates.items():
             varied = replace(options, candidates=candidates, metrics=list(metrics.values()))
-            evaluations = evaluate_systems(runs, judgments, items, ScoringPlan.of(varied), progress, notices=notices)
+            results, _ = evaluate_runs(JudgedSources(judgments, items, ScoringPlan.of(varied)), runs, progress)
+            results.warn_of_overfull()
+            evaluations = results.evaluations
+            for notice, about in results.notices.items():
+                notices.setdefault(notice, []).extend(about)
             if candidates == options.candidates:
                 users = {
                     system: max(result.per_user[str(reference)].count() for result in results)
@@ -230,10 +239,10 @@ def sensitivity(
                 }
             for variation, varied_metric in metrics.items():
                 lines += _lines(variation, str(varied_metric), evaluations, options.by_columns)
-    warn_of(_merged(notices), len(runs))
+    warn_of(_merged(notices), len(names))
     return Sensitivity(
-        systems=_ranked(runs, lines[0]),
-        table=_with_agreement(lines, list(runs), options.by_columns),
+        systems=_ranked(names, lines[0]),
+        table=_with_agreement(lines, names, options.by_columns),
         users=users,
         config=plan.config() | {"discounts_tried": list(discounts)},
     )
@@ -267,10 +276,10 @@ def _lines(
                 segment_means = means.setdefault(tuple(row[column] for column in by), {})
                 segment_means.setdefault(system, []).append(row[metric])
     lines = []
-    for segment, by_system in means.items():
+    for segment, of_systems in means.items():
         line: dict[str, Any] = dict(zip(by, segment, strict=True))
         line |= dict(zip((Columns.VARIED, Columns.VARIATION), variation, strict=True))
-        averages = {system: sum(values) / len(values) for system, values in by_system.items()}
+        averages = {system: sum(values) / len(values) for system, values in of_systems.items()}
         lines.append(line | {system: averages.get(system, math.nan) for system in evaluations})
     return lines
 

@@ -26,6 +26,10 @@ Test: TypeAlias = NamedTest | Callable[[Array], float]
 
 def chosen_test(test: Test) -> SignificanceTest:
     """The test that a name or a function stands for."""
+    kind = test if isinstance(test, type) else type(test)
+    if issubclass(kind, SignificanceTest):
+        name = getattr(kind, "name", "its name")
+        raise ParameterError(f"test takes the name of a test: write @register_test above its class, and test={name!r}.")
     if callable(test):
         return FunctionTest.of(test)
     by_name = {one.name: one for one in listed_tests()}

@@ -20,21 +20,21 @@ _SMALL_P = 0.00005
 _CORRECTIONS = {"holm": " after Holm correction", "bh": " after Benjamini-Hochberg correction", "none": ""}
 
 
-def summary(result: "Comparison") -> str:
+def summary(result: "Comparison[Any]") -> str:
     """Notices, if any; whether the two best systems by the first metric differ; how sure that is, and the margin."""
     notices = (result.notice, missing_pages_text(result), left_out_text(result))
     texts = (*notices, _best_systems(result), margin_text(result))
     return " ".join(text for text in texts if text)
 
 
-def ranking(result: "Comparison") -> list[dict[str, Any]]:
+def ranking(result: "Comparison[Any]") -> list[dict[str, Any]]:
     """The systems by the first metric, best first; those without a score last."""
     ranked = result.systems.filter(pl.col(Columns.METRIC) == result.metrics[0])
     score = pl.col(Columns.MEAN).fill_nan(None)
     return ranked.sort(score, descending=True, nulls_last=True, maintain_order=True).to_dicts()
 
 
-def unmatched_systems(evaluations: Mapping[str, Sequence[Evaluation]]) -> list[str]:
+def unmatched_systems(evaluations: Mapping[str, Sequence[Evaluation[Any]]]) -> list[str]:
     """The systems with few pages that match the judgments by page_id."""
     return [
         name
@@ -61,14 +61,14 @@ def oriented_lift(system: str, pair: Mapping[str, Any]) -> tuple[float, float, f
     return lift, low, high
 
 
-def level_text(result: "Comparison") -> str:
+def level_text(result: "Comparison[Any]") -> str:
     """``95% confidence interval``; also whether it is adjusted, where there are several."""
     several = _tests(result) > 1
     kind = "simultaneous " if several and result.config["simultaneous"] else ""
     return f"{kind}{100 * result.config['ci']:g}% confidence interval"
 
 
-def significance_text(result: "Comparison", pair: Mapping[str, Any]) -> str:
+def significance_text(result: "Comparison[Any]", pair: Mapping[str, Any]) -> str:
     """``statistically significant (p = 0.001 after Holm correction)``."""
     if {pair[Columns.BASELINE], pair[Columns.SYSTEM]} & {*unmatched_systems(result.evaluations)}:
         return "not called significant: pages do not match the judgments by page_id"
@@ -85,10 +85,11 @@ def _p_text(p: float, alpha: float) -> str:
     return f"= {next(text for text in texts if (float(text) < alpha) == (p < alpha))}"
 
 
-def run_text(result: "Comparison", pair: Mapping[str, Any]) -> str:
+def run_text(result: "Comparison[Any]", pair: Mapping[str, Any]) -> str:
     """What the result says about other runs of the two systems."""
     counts = {name: len(result.evaluations[name]) for name in (pair[Columns.SYSTEM], pair[Columns.BASELINE])}
-    if not result_test(pair[Columns.TEST]).takes_runs:
+    vary = max(counts.values()) > 1 and result.config["runs"] != "fixed"
+    if not vary or not result_test(pair[Columns.TEST]).takes_runs:
         runs = "this run" if set(counts.values()) == {1} else "these runs"
         return f"The result is conditional on {runs} of each system."
     single = [name for name, count in counts.items() if count == 1]
@@ -103,7 +104,7 @@ def run_text(result: "Comparison", pair: Mapping[str, Any]) -> str:
     return f"Users and runs both vary ({listed}{paired})."
 
 
-def _tests(result: "Comparison") -> int:
+def _tests(result: "Comparison[Any]") -> int:
     """The number of tests that p-values of the first metric are corrected for."""
     pairs = result.pairs
     if not result.config["across_metrics"]:
@@ -111,7 +112,7 @@ def _tests(result: "Comparison") -> int:
     return pairs.filter(pl.col(Columns.P).is_not_nan()).height
 
 
-def missing_pages_text(result: "Comparison") -> str:
+def missing_pages_text(result: "Comparison[Any]") -> str:
     """How many pages each system lacks, where they score 0 and systems differ."""
     counts = {row[Columns.SYSTEM]: result.counts[row[Columns.SYSTEM]]["missing"] for row in ranking(result)}
     if result.config["missing_pages"] != "zero" or len(set(counts.values())) == 1:
@@ -122,7 +123,7 @@ def missing_pages_text(result: "Comparison") -> str:
     return f"Missing pages, which score 0: {listed}."
 
 
-def left_out_text(result: "Comparison") -> str:
+def left_out_text(result: "Comparison[Any]") -> str:
     """How many users each system leaves out, where not all systems are scored on the same users."""
     counts = {row[Columns.SYSTEM]: row[Columns.LEFT_OUT] for row in ranking(result)}
     pairs = result.pairs.filter(pl.col(Columns.METRIC) == result.metrics[0])
@@ -134,7 +135,7 @@ def left_out_text(result: "Comparison") -> str:
     return f"Users left out: {listed} ({why}). Systems are compared on the users scored under both."
 
 
-def _left_out_reason(result: "Comparison") -> str:
+def _left_out_reason(result: "Comparison[Any]") -> str:
     """Why users have no score by the settings in force."""
     config, lacks = result.config, []
     if config["missing_pages"] == "skip" or config["no_relevant"] != "skip":
@@ -147,7 +148,7 @@ def _left_out_reason(result: "Comparison") -> str:
     return ", or ".join(reasons)
 
 
-def _best_systems(result: "Comparison") -> str:
+def _best_systems(result: "Comparison[Any]") -> str:
     """Whether the two best systems differ."""
     metric = result.metrics[0]
     best, second = ranking(result)[:2]
@@ -191,7 +192,7 @@ def _best_systems(result: "Comparison") -> str:
     return " ".join(sentences)
 
 
-def detectable_text(result: "Comparison", pair: Mapping[str, Any]) -> str:
+def detectable_text(result: "Comparison[Any]", pair: Mapping[str, Any]) -> str:
     """The smallest difference between two systems that would have been found."""
     names = f"{pair[Columns.SYSTEM]} and {pair[Columns.BASELINE]}"
     if math.isnan(pair[Columns.DETECTABLE]):
@@ -203,7 +204,7 @@ def detectable_text(result: "Comparison", pair: Mapping[str, Any]) -> str:
     )
 
 
-def margin_text(result: "Comparison") -> str:
+def margin_text(result: "Comparison[Any]") -> str:
     """Which systems are shown to be at most the margin worse than what they are compared with."""
     margin = result.config["margin"]
     pairs = result.pairs.filter((pl.col(Columns.METRIC) == result.metrics[0]) & (pl.col(Columns.USERS) > 1))

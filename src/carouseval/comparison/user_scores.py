@@ -7,9 +7,10 @@ from functools import cached_property
 import polars as pl
 
 from carouseval.comparison.result_columns import PER_USER
+from carouseval.comparison.systems import Run, by_system
 from carouseval.evaluation.columns import Columns
+from carouseval.evaluation.page_table import NO_PAGE, PageTable, weight_of
 from carouseval.evaluation.result_table import Present, When
-from carouseval.evaluation.results import NO_PAGE, Evaluation, weight_of
 from carouseval.metrics.grid import Array
 
 
@@ -26,16 +27,13 @@ class UserScores:
     by: tuple[str, ...] = ()
 
     @classmethod
-    def of(
-        cls, evaluations: Mapping[str, Sequence[Evaluation]], metrics: Sequence[str], by: Sequence[str]
-    ) -> "UserScores":
-        """Collect the users of evaluations, each with the number of its run."""
+    def of(cls, pages: Mapping[Run, PageTable], metrics: Sequence[str], by: Sequence[str]) -> "UserScores":
+        """Collect the users of all runs."""
         frames = [
-            result.users_by(by)
+            table.users_by(by)
             .with_columns(pl.lit(name).alias(Columns.SYSTEM), pl.lit(run).alias(Columns.RUN))
             .drop(Columns.PAGES)
-            for name, results in evaluations.items()
-            for run, result in enumerate(results)
+            for (name, run), table in pages.items()
         ]
         lines = _fill_segments(pl.concat(frames, how="vertical_relaxed"), list(by))
         keys = [Columns.USER, *by, Columns.SYSTEM]
@@ -45,7 +43,7 @@ class UserScores:
             weights = _mean(Columns.WEIGHT, *map(weight_of, metrics))
             own = lines.group_by(keys).agg(weights).sort(Columns.SYSTEM).group_by(keys[:-1]).agg(weights)
             lines = lines.drop(own.columns[1 + len(by) :]).join(own, on=keys[:-1], how="left", nulls_equal=True)
-        runs = {name: len(results) for name, results in evaluations.items()}
+        runs = {name: len(tables) for name, tables in by_system(pages).items()}
         return cls(lines, runs, tuple(metrics), tuple(by))
 
     @cached_property
@@ -95,11 +93,11 @@ class UserScores:
 
 
 def segment_scores(
-    evaluations: Mapping[str, Sequence[Evaluation]], metrics: Sequence[str], by: Sequence[str]
+    pages: Mapping[Run, PageTable], metrics: Sequence[str], by: Sequence[str]
 ) -> Iterator[tuple[tuple[object, ...], UserScores]]:
     """The scores of every segment, if there are any."""
     if by:
-        yield from UserScores.of(evaluations, metrics, by).segments().items()
+        yield from UserScores.of(pages, metrics, by).segments().items()
 
 
 def run_column(system: str, run: object) -> str:

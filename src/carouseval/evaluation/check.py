@@ -13,6 +13,7 @@ import polars as pl
 
 from carouseval.errors import CarousevalError, DataError
 from carouseval.evaluation import schema
+from carouseval.evaluation.category_facts import CategoryFacts
 from carouseval.evaluation.defects import page_defects
 from carouseval.evaluation.defects.defect_lines import describe_defects
 from carouseval.evaluation.defects.joined_categories import joined_categories
@@ -27,6 +28,7 @@ from carouseval.evaluation.notices import (
     unknown_categories,
 )
 from carouseval.evaluation.outcomes import PageOutcomes
+from carouseval.evaluation.part import TableFacts
 from carouseval.evaluation.personal_notes import personal_notes
 from carouseval.evaluation.plan import ScoringPlan
 from carouseval.evaluation.reading.inputs import NO_CATEGORY, Inputs, JudgedSources
@@ -271,10 +273,13 @@ def _content_defects(
             if inputs.judged.membership is None and inputs.plan.needs_categories:  # items may come with the judgments
                 defects.append(Defect("layouts", "category", 1, NO_CATEGORY, "error" if judged else "warning"))
             defects += personal_notes(inputs)
-            if joined := joined_categories(inputs):
+            facts = CategoryFacts.of(inputs)
+            if joined := joined_categories(facts, settings, inputs.tables):
                 defects.append(joined)
             valid = not any(defect.severity == "error" for defect in defects)
-            return defects + (_match_defects(inputs, summary, unjudged, shown if valid else None) if judged else [])
+            if not judged:
+                return defects
+            return defects + _match_defects(inputs, facts, summary, unjudged, shown if valid else None)
     except CarousevalError as error:
         return [Defect(_table_of(error), "", 1, str(error))]
 
@@ -304,7 +309,11 @@ def _page_defects(
 
 
 def _match_defects(
-    inputs: Inputs, summary: dict[str, dict[str, Any]], unjudged: int, shown: ShownItems | None
+    inputs: Inputs,
+    facts: CategoryFacts,
+    summary: dict[str, dict[str, Any]],
+    unjudged: int,
+    shown: ShownItems | None,
 ) -> list[Defect]:
     """How well the tables match.
 
@@ -323,11 +332,12 @@ def _match_defects(
         "judged_without_category": without_category,
     }
     summary["match"] = plain(shares | counts)
-    defects = [refusal.defect(inputs) for refusal in refusals(inputs, outcomes)]
+    defects = [refusal.defect(inputs.plan.settings) for refusal in refusals(inputs, outcomes)]
     if without_category and inputs.plan.needs_categories:
-        message = no_category(inputs, without_category)
+        message = no_category(TableFacts.of(inputs), without_category)
         defects.append(Defect("items", "category", without_category, message, "warning"))
-    if message := no_relevance(inputs):
+    if message := no_relevance(inputs.tables):
         defects.append(Defect("judgments", "relevance", 1, message, "note"))
-    defects += mismatches(inputs, TableMatch.of(inputs, missing, unjudged))
-    return defects + large_gains(inputs, Relevances.of(inputs)) + unknown_categories(inputs)
+    ids = {"user_id": len(inputs.codebook.users), "item_id": len(inputs.codebook.items)}
+    defects += mismatches(inputs.tables, TableMatch.of(inputs, missing, unjudged), ids)
+    return defects + large_gains(inputs.tables, Relevances.of(inputs)) + unknown_categories(facts)

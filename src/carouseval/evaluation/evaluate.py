@@ -1,37 +1,27 @@
 """From tables to scores: ``evaluate`` for one system, ``Evaluator`` for many systems judged by the same data.
 
-Settings make a plan, tables become arrays (``reading/``), it is decided which pages are scored (``outcomes.py``), pages
-are scored batch by batch (``scoring/``), and the result is put together (``per_page.py``, ``notices.py``,
-``results.py``).
+Settings make a plan, tables become arrays (``reading/``), all users are scored as one part (``score_part.py``), and the
+result is made of it (``finish.py``).
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping
-from typing import Any, TypeVar, Unpack
+from collections.abc import Sequence
+from typing import Any, Unpack
 
 from carouseval.errors import DataError, ParameterError, warn
-from carouseval.evaluation import schema
-from carouseval.evaluation.defects.defect_lines import refuse_defects
-from carouseval.evaluation.notices import RefusalError, notify_of, overfull, refusals
-from carouseval.evaluation.outcomes import PageOutcomes
-from carouseval.evaluation.per_page import per_page
+from carouseval.evaluation.finish import finish_evaluation
+from carouseval.evaluation.notices import notify_of_overfull
 from carouseval.evaluation.plan import ScoringPlan
-from carouseval.evaluation.reading.ids import Codes
 from carouseval.evaluation.reading.inputs import Inputs, JudgedSources, JudgedTables
-from carouseval.evaluation.reading.page_batch import PageBatch, no_pages, page_batches
 from carouseval.evaluation.results import Evaluation
+from carouseval.evaluation.score_part import Watcher, score_part
 from carouseval.evaluation.scoring.page_ideals import PageIdeals
-from carouseval.evaluation.scoring.page_scores import PageScores
-from carouseval.evaluation.scoring.scoring_step import score
 from carouseval.evaluation.settings import Settings, SettingsDict, takes_settings
-from carouseval.evaluation.tally import Tally
 from carouseval.forks import refuse_fork
 from carouseval.progress import Progress
 from carouseval.tables import TableLike
-
-E = TypeVar("E", bound=Evaluation)
 
 
 @takes_settings
@@ -185,96 +175,10 @@ class Evaluator:
 
 
 def evaluate_inputs(
-    inputs: Inputs,
-    ideals: PageIdeals,
-    progress: Progress | None = None,
-    on_outcomes: Callable[[PageOutcomes], Callable[[PageBatch], None]] | None = None,
+    inputs: Inputs, ideals: PageIdeals, progress: Progress | None = None, watchers: Sequence[Watcher] = ()
 ) -> Evaluation:
-    """Score all pages, and warn of what needs attention.
-
-    ``on_outcomes`` is called before any page is scored; what it returns is called with every scored batch.
-    """
-    outcomes = decide_outcomes(inputs)
-    on_batch = None if on_outcomes is None else on_outcomes(outcomes)
-    evaluation = build_evaluation(inputs, outcomes, score_pages(inputs, progress, ideals, on_batch), warn)
-    overfull(ideals, inputs, warn)
+    """Score all pages, and warn of what needs attention."""
+    pages, part = score_part(inputs, ideals, progress, watchers)
+    evaluation = finish_evaluation(part, pages, inputs.plan, inputs.tables, warn)
+    notify_of_overfull(part.rows, part.tables, warn)
     return evaluation
-
-
-def decide_outcomes(inputs: Inputs) -> PageOutcomes:
-    """Decide which pages are scored, count as zero or are skipped; what the settings refuse is raised first."""
-    outcomes = PageOutcomes.of(inputs.judged, inputs.layouts, inputs.plan)
-    for refusal in refusals(inputs, outcomes):
-        raise RefusalError(refusal, inputs)
-    return outcomes
-
-
-def score_pages(
-    inputs: Inputs,
-    progress: Progress | None,
-    ideals: PageIdeals,
-    on_batch: Callable[[PageBatch], None] | None = None,
-) -> PageScores:
-    """Score all pages; defects that the settings refuse are raised. ``on_batch`` is called with every scored batch."""
-    parts = []
-    batches = page_batches(inputs.layouts, inputs.judged, inputs.plan, progress)
-    for batch in batches:
-        refuse_defects(batch, inputs, batches)
-        parts.append(score(inputs.judged, batch, inputs.plan, ideals))
-        if on_batch is not None:
-            on_batch(batch)
-    return PageScores.merge(
-        parts or [score(inputs.judged, no_pages(inputs.layouts, inputs.judged, inputs.plan), inputs.plan, ideals)]
-    )
-
-
-def build_evaluation(
-    inputs: Inputs, outcomes: PageOutcomes, scores: PageScores, notify: Callable[[str], None]
-) -> Evaluation:
-    """Put the result together; ``notify`` is called with what needs attention."""
-    members = inputs.judged.membership
-    return finish(
-        Evaluation,
-        inputs,
-        Tally.of(inputs, outcomes, scores),
-        scores.items,
-        scores.shown if members is None else members.items,
-        notify,
-        per_page=per_page(inputs, outcomes, scores),
-    )
-
-
-def finish(
-    make: Callable[..., E],
-    inputs: Inputs,
-    tally: Tally,
-    items: Mapping[str, Codes],
-    catalogue: Codes,
-    notify: Callable[[str], None],
-    **more: Any,
-) -> E:
-    """Make an evaluation of what was counted of all users, wherever they were scored.
-
-    ``items`` are those in view, for each figure of the system; ``more`` is what else the evaluation holds.
-    """
-    plan = inputs.plan
-    notify_of(inputs, tally, notify)
-    return make(
-        metrics=tuple(plan.metrics),
-        counts=tally.all_counts(),
-        config=config_of(inputs),
-        by=plan.settings.by_columns,
-        figures={name: metric.figure(items[name], catalogue) for name, metric in plan.figures.items()},
-        page_match=tally.match.page_share,
-        **more,
-    )
-
-
-def config_of(inputs: Inputs) -> dict[str, Any]:
-    """Every setting in force, and what tables gave."""
-    members, judgments = inputs.judged.membership, inputs.judged.judgments
-    return inputs.plan.config() | {
-        "items": "none" if members is None else members.source,
-        "judgments": "per page" if judgments.per_page else "per user",
-        "relevance": "given" if schema.relevance_is_given(inputs.tables["judgments"]) else schema.RELEVANCE_1,
-    }

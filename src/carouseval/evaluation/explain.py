@@ -90,7 +90,7 @@ def explain(
     with JudgedSources(judgments, items, plan).open(layouts, progress) as inputs:
         ideals = PageIdeals(inputs.judged, plan, inputs.shown, keeps_cells=True, progress=progress)
         losses = Losses(inputs, name, ideals)
-        evaluation = evaluate_inputs(inputs, ideals, progress, losses.begin)
+        evaluation = evaluate_inputs(inputs, ideals, progress, [losses.begin])
         losses.notify_of_gaps(warn)
         return losses.explanation(evaluation, partial(look_up_page, inputs.judged_tables, ideals, layouts, name))
 
@@ -99,7 +99,7 @@ class Losses:
     """The losses of a system's pages by one metric, summed batch by batch; ``ideals`` must keep their cells."""
 
     def __init__(self, inputs: Inputs, name: str, ideals: PageIdeals) -> None:
-        self._inputs, self._name, self._ideals = inputs, name, ideals
+        self._inputs, self._name, self.ideals = inputs, name, ideals
         self._scored, self._shares = np.zeros(len(inputs.layouts), bool), np.zeros(len(inputs.layouts))
         self._values = np.full((len(inputs.layouts), 4), np.nan)
         self._losses = np.full((len(inputs.layouts), 3), np.nan)
@@ -125,7 +125,7 @@ class Losses:
     def _add(self, grid: int, pages: PageBatch) -> None:
         inputs = self._inputs
         codes, gains, weights = pages.pages, inputs.judged.gains[self._name], inputs.plan.weights(self._name, grid)
-        steps = loss_steps(self._name, grid, pages, self._ideals)
+        steps = loss_steps(self._name, grid, pages, self.ideals)
         self._values[codes], self._losses[codes], self._row_gaps[codes] = steps.values, steps.losses, steps.row_gaps
         best = steps.values[:, 3]
         share = self._shares[codes]
@@ -205,7 +205,7 @@ class Losses:
         """Some pages beside their ideals."""
         inputs = self._inputs
         pages = read_again(codes, inputs.layouts, inputs.judged, inputs.plan)
-        return page_views(inputs, self._name, pages, self._values[codes], self._ideals.uncounted())
+        return page_views(inputs, self._name, pages, self._values[codes], self.ideals.uncounted())
 
 
 def _places(segment: dict[str, pl.Series], page: NDArray[np.int64], row: NDArray[np.int64]) -> pl.DataFrame:

@@ -12,8 +12,9 @@ import polars as pl
 from carouseval.errors import DataError, ParameterError
 from carouseval.evaluation.columns import Columns
 from carouseval.evaluation.outcomes import MISSING, page_shares
-from carouseval.evaluation.page_view import PageView, ids_text
-from carouseval.evaluation.results import NO_PAGE, Evaluation
+from carouseval.evaluation.page_table import NO_PAGE
+from carouseval.evaluation.page_view import PageView, first_page_text, ids_text
+from carouseval.evaluation.results import Evaluation
 from carouseval.forks import refuse_fork
 from carouseval.metrics.grid import Grid
 from carouseval.result_base import Charted, Reported, plain
@@ -184,9 +185,18 @@ class Explanation(Reported):
     def _held(self, user_id: object, page_id: object) -> PageView | None:
         """The page of these ids, if it is one of :attr:`pages`."""
         for view in self.pages:
-            if _is_id(user_id, view.user_id) and (view.page_id is page_id is None or _is_id(page_id, view.page_id)):
+            if not _is_id(user_id, view.user_id):
+                continue
+            if view.page_id is page_id is None or _is_id(page_id, view.page_id):
                 return view
+            if page_id is None and view.page_id == (ids := self._page_ids(view.user_id))[0]:
+                return replace(view, reason=first_page_text(len(ids)))
         return None
+
+    def _page_ids(self, user_id: SupportsIndex | str) -> list[Any]:
+        """The pages that a user was shown, in order."""
+        shown = (pl.col(Columns.USER) == pl.lit(user_id)) & (pl.col(Columns.STATUS) != MISSING)
+        return self.per_page.filter(shown)[Columns.PAGE].sort().to_list()
 
     def _look_up(self, user_id: SupportsIndex | str, page_id: SupportsIndex | str | None) -> PageView:
         """Any page, read again."""
@@ -195,12 +205,25 @@ class Explanation(Reported):
                 "an unpickled explanation has no tables to read pages from, only those in pages; call explain again."
             )
         try:
-            return self.view(user_id, page_id)
+            view = self.view(user_id, page_id)
         except DataError as error:
             about = (
                 f"The page of {ids_text(user_id, page_id)} is not one that the explanation holds, so it is read again."
             )
             raise DataError(f"{error} {about}") from None
+        self._require_same(view)
+        return view
+
+    def _require_same(self, view: PageView) -> None:
+        """Refuse a page that was read again if it is another than the one explained."""
+        keys = {Columns.USER: view.user_id} | ({} if view.page_id is None else {Columns.PAGE: view.page_id})
+        own = self.per_page.filter(*(pl.col(key) == pl.lit(value) for key, value in keys.items()))
+        values = {name: view.values[name] for name in (Columns.DCG, Columns.IDEAL)}
+        if not any(all(line[name] in (None, value) for name, value in values.items()) for line in own.to_dicts()):
+            raise DataError(
+                f"layouts: the page of {ids_text(view.user_id, view.page_id)} is not the one that was explained: the "
+                "table has changed since. Call explain again."
+            )
 
     def _drawn(self, kind: str | None, options: dict[str, Any]) -> tuple[Charted, str | None, dict[str, Any]]:
         """A page that is named, which may have to be read again, in place of the explanation."""

@@ -1,8 +1,10 @@
 """What the settings refuse, and warnings, in words."""
 
 import math
-from collections.abc import Callable, Iterable, Iterator
+import re
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Any, Literal
 
 import numpy as np
@@ -11,49 +13,48 @@ from numpy.typing import NDArray
 
 from carouseval.errors import DataError
 from carouseval.evaluation import schema
+from carouseval.evaluation.category_facts import CategoryFacts
 from carouseval.evaluation.defects.joined_categories import joined_categories
+from carouseval.evaluation.filled_rows import FilledRows
 from carouseval.evaluation.outcomes import PageOutcomes
+from carouseval.evaluation.part import Part, TableFacts
 from carouseval.evaluation.per_page import entry_names
+from carouseval.evaluation.plan import ScoringPlan
 from carouseval.evaluation.reading.inputs import Inputs
-from carouseval.evaluation.scoring.page_ideals import PageIdeals
 from carouseval.evaluation.settings import Settings
 from carouseval.evaluation.table_matching import TableMatch
-from carouseval.evaluation.tally import Relevances, Tally, is_unknown
+from carouseval.evaluation.tally import Relevances
 from carouseval.metrics.gains import LARGEST_GRADE, large_gain
 from carouseval.metrics.validation import did_you_mean
 from carouseval.table_columns import Defect
+from carouseval.tables import Table
 
 _MOST_CATEGORIES = 3  # listed in a notice
 _MANY = 20  # judged users, of whom most should have a page
 
 
-def unknown_categories(inputs: Inputs, elsewhere: Iterable[Any] = ()) -> list[Defect]:
-    """Categories that carousels or capacity names and no other table has, where that looks like a mistake.
-
-    Lines that are not at hand have the categories ``elsewhere``.
-    """
-    carousels, categories = inputs.judged.carousels, inputs.codebook.categories.values()
-    unknown = is_unknown(inputs, len(categories)) & ~categories.is_in([*elsewhere]).to_numpy()
-    names = categories.cast(pl.String)
-    known = names.filter(pl.Series(~unknown))
+def unknown_categories(facts: CategoryFacts) -> list[Defect]:
+    """Categories that carousels or capacity names and no other table has, where that looks like a mistake."""
+    known = sorted(facts.known)
+    letters = {_letters(name) for name in known}
     defects = []
-    for where, codes in (("capacity", carousels.named_by_setting), ("carousels", carousels.named)):
-        odd = names.gather(codes[unknown[codes]])
-        if where == "carousels" and len(odd) < len(codes):  # it may list more than these pages show
-            odd = odd.filter(_letters(odd).is_in(_letters(known).implode()))
-        hints = [hint for name in odd.head(_MOST_CATEGORIES) if (hint := did_you_mean(name, known))]
-        if len(odd):
+    for where, names in facts.unknown.items():
+        odd = [str(name) for name in names]
+        if where == "carousels" and len(odd) < facts.named[where]:  # it may list more than these pages show
+            odd = [name for name in odd if _letters(name) in letters]
+        hints = [hint for name in odd[:_MOST_CATEGORIES] if (hint := did_you_mean(name, known))]
+        if odd:
             are = "category is" if len(odd) == 1 else "categories are"
-            listed = ", ".join(map(repr, odd.head(_MOST_CATEGORIES)))
+            listed = ", ".join(map(repr, odd[:_MOST_CATEGORIES]))
             listed += ", ..." if len(odd) > _MOST_CATEGORIES else ""
             message = f"{where}: {len(odd):,} {are} in no other table: {listed}.{hints[0] if hints else ''}"
             defects.append(Defect(where, "category", len(odd), message, "warning"))
     return defects
 
 
-def _letters(names: pl.Series) -> pl.Series:
-    """Names without case, blanks and punctuation."""
-    return names.str.to_lowercase().str.replace_all(r"[\W_]", "")
+def _letters(name: str) -> str:
+    """A name without case, blanks and punctuation."""
+    return re.sub(r"[\W_]", "", name.lower())
 
 
 @dataclass(frozen=True)
@@ -63,16 +64,17 @@ class Refusal:
     kind: Literal["missing", "no_relevant", "no_weight"]
     count: int
     first: tuple[tuple[str, Any], ...]
+    per_page: bool  # judgments name pages
 
     def __add__(self, other: "Refusal") -> "Refusal":
         first = min(self.first, other.first, key=lambda ids: [(value is None, value) for _, value in ids])
         return replace(self, count=self.count + other.count, first=first)
 
-    def defect(self, inputs: Inputs) -> Defect:
+    def defect(self, settings: Settings) -> Defect:
         """The same in words."""
-        settings, count = inputs.plan.settings, self.count
+        count = self.count
         if self.kind == "missing":
-            whom = "page" if inputs.judged.judgments.per_page else "user"
+            whom = "page" if self.per_page else "user"
             no_page = "lines" if whom == "page" else "page"
             what = f"layouts: {number(count, whom)} {_have(count)} judgments but no {no_page}"
             remedy = "Add the pages, or use missing_pages='zero' or 'skip'."
@@ -92,8 +94,8 @@ class Refusal:
 class RefusalError(DataError):
     """Pages that the settings refuse."""
 
-    def __init__(self, refusal: Refusal, inputs: Inputs) -> None:
-        super().__init__(str(refusal.defect(inputs)))
+    def __init__(self, refusal: Refusal, settings: Settings) -> None:
+        super().__init__(str(refusal.defect(settings)))
         self.refusal = refusal
 
 
@@ -110,32 +112,37 @@ def refusals(inputs: Inputs, outcomes: PageOutcomes) -> Iterator[Refusal]:
     for kind, which in kinds.items():
         if which.any():
             names = entry_names(inputs, outcomes.entries).filter(pl.Series(which)).sort(pl.all()).row(0, named=True)
-            yield Refusal(kind, int(which.sum()), tuple(names.items()))
+            yield Refusal(kind, int(which.sum()), tuple(names.items()), inputs.judged.judgments.per_page)
 
 
-def mismatches(inputs: Inputs, match: TableMatch) -> list[Defect]:
-    """Tables without a common user or item: their ids may be written in different ways."""
-    codebook, ours = inputs.codebook, inputs.tables["layouts"]
+def mismatches(
+    tables: Mapping[str, Table], match: TableMatch, ids: Mapping[str, int] = MappingProxyType({})
+) -> list[Defect]:
+    """Tables without a common user or item: their ids may be written in different ways.
+
+    ``ids`` tells how many ids there are, by column.
+    """
+    ours = tables["layouts"]
     if match.few_pages:
-        return [_unmatched_pages(inputs, match)]
-    for column, no_match, ids, what in (
-        ("user_id", match.no_user, codebook.users, "no user of the layouts has a judgment"),
-        ("item_id", match.no_item, codebook.items, "no item shown has a judgment by its user"),
+        return [_unmatched_pages(tables, match)]
+    for column, no_match, what in (
+        ("user_id", match.no_user, "no user of the layouts has a judgment"),
+        ("item_id", match.no_item, "no item shown has a judgment by its user"),
     ):
         if no_match:
             message = (
                 f"layouts: {what}, so every score is 0. Write ids the same way in all tables: {ours.names[column]} is "
                 f"{match.ids['layouts', column]!r} in layouts and {match.ids['judgments', column]!r} in judgments."
             )
-            return [Defect("layouts", ours.names[column], len(ids), message, "warning")]
+            return [Defect("layouts", ours.names[column], ids.get(column, 1), message, "warning")]
     return []
 
 
-def large_gains(inputs: Inputs, found: Relevances) -> list[Defect]:
+def large_gains(tables: Mapping[str, Table], found: Relevances) -> list[Defect]:
     """Relevances that are no grades, where gains are 2^relevance - 1."""
     if not found.grows:
         return []
-    table = inputs.tables["judgments"]
+    table = tables["judgments"]
     where = table.where_is(pl.col("relevance") == found.largest)
     message = (
         f"judgments: column {table.names['relevance']}: {number(found.above, 'relevance')} of {found.count:,} "
@@ -145,9 +152,9 @@ def large_gains(inputs: Inputs, found: Relevances) -> list[Defect]:
     return [Defect("judgments", table.names["relevance"], found.above, message, "warning")]
 
 
-def _unmatched_pages(inputs: Inputs, match: TableMatch) -> Defect:
+def _unmatched_pages(tables: Mapping[str, Table], match: TableMatch) -> Defect:
     """Users who are in both tables, but with other pages."""
-    column = inputs.tables["layouts"].names["page_id"]
+    column = tables["layouts"].names["page_id"]
     pages = f"only {match.page_share:.1%} of pages have" if match.page_share else "no page has"
     message = (
         f"layouts: {pages} the page_id of a judgment, though users match, so judged pages count as missing. Write "
@@ -158,9 +165,9 @@ def _unmatched_pages(inputs: Inputs, match: TableMatch) -> Defect:
     return Defect("layouts", column, match.pages.shown if match.pages else 0, message, "warning")
 
 
-def no_relevance(inputs: Inputs) -> str:
+def no_relevance(tables: Mapping[str, Table]) -> str:
     """The message about judgments without a column with the relevance; empty if they have one."""
-    table = inputs.tables["judgments"]
+    table = tables["judgments"]
     if schema.relevance_is_given(table):
         return ""
     unused = [name for name in table.header if name not in table.names.values()]
@@ -171,41 +178,42 @@ def no_relevance(inputs: Inputs) -> str:
     return f"{message} Not read: {names}. If one holds the relevance, use columns={{'relevance': '{unused[0]}'}}."
 
 
-def no_category(inputs: Inputs, count: int) -> str:
+def no_category(facts: TableFacts, count: int) -> str:
     """The message about relevant items that no carousel can show."""
-    where = "items" if inputs.judged.membership is None else inputs.judged.membership.source
-    has = " that its user has" if inputs.judged.carousels.restricted.any() else ""
+    where = "items" if facts.categories == "none" else facts.categories
+    has = " that its user has" if facts.restricted else ""
     return (
         f"judgments: {number(count, 'relevant item')} {_have(count)} no category in {where}{has}, so no ideal page "
         f"shows {'it' if count == 1 else 'them'}. Give items (item_id, category) for all judged items."
     )
 
 
-def notify_of(inputs: Inputs, tally: Tally, notify: Callable[[str], None]) -> None:
-    """Say what was scored but needs attention."""
+def notify_of(part: Part, plan: ScoringPlan, tables: Mapping[str, Table], notify: Callable[[str], None]) -> None:
+    """Say what was scored but needs attention; ``tables`` are for the names of their columns."""
+    tally, settings = part.tally, plan.settings
     counts, judged = tally.all_counts(), tally.match.judgment_sets
     if tally.gaps is not None:
         notify(str(tally.gaps.defect()))
-    unmatched = mismatches(inputs, tally.match)
-    for defect in (*unmatched, *large_gains(inputs, tally.relevances), *unknown_categories(inputs, tally.declared)):
+    unmatched = mismatches(tables, tally.match)
+    for defect in (*unmatched, *large_gains(tables, tally.relevances), *unknown_categories(part.categories)):
         notify(str(defect))
     mostly_missing = judged >= _MANY and counts["missing"] > judged / 2
-    if inputs.plan.settings.missing_pages == "zero" and mostly_missing and not unmatched:
-        per_page = inputs.judged.judgments.per_page
+    if settings.missing_pages == "zero" and mostly_missing and not unmatched:
+        per_page = part.tables.judged_per_page
         are_missing = "pages with judgments are missing" if per_page else "users with judgments have no page"
         notify(
             f"layouts: {counts['missing']:,} of {judged:,} {are_missing} and score 0, most of the mean. Add the pages, "
             "or use missing_pages='skip' to leave them out."
         )
-    if counts["uncategorised"] and inputs.plan.needs_categories:
-        notify(no_category(inputs, counts["uncategorised"]))
-    if joined := joined_categories(inputs):
+    if counts["uncategorised"] and plan.needs_categories:
+        notify(no_category(part.tables, counts["uncategorised"]))
+    if joined := joined_categories(part.categories, settings, tables):
         notify(str(joined))
-    if "Not read" in (message := no_relevance(inputs)):
+    if "Not read" in (message := no_relevance(tables)):
         notify(message)
-    if inputs.plan.figures and (inputs.judged.membership is None or inputs.judged.membership.source != "items"):
+    if plan.figures and part.tables.categories != "items":
         notify(
-            f"{', '.join(inputs.plan.figures)}: there is no items table, so the catalogue is taken from these layouts. "
+            f"{', '.join(plan.figures)}: there is no items table, so the catalogue is taken from these layouts. "
             "Give items (item_id, category)."
         )
     if counts["above_ideal"]:
@@ -214,7 +222,7 @@ def notify_of(inputs: Inputs, tally: Tally, notify: Callable[[str], None]) -> No
             "not show: an item outside its category, twice in a row, after a gap or beyond a capacity."
         )
     if counts["bounded"]:
-        notify(not_proven(counts["bounded"], tally.largest_gap, inputs.plan.settings))
+        notify(not_proven(counts["bounded"], tally.largest_gap, settings))
 
 
 def not_proven(count: int, gap: float, settings: Settings) -> str:
@@ -251,16 +259,15 @@ def can_work_more(settings: Settings) -> bool:
     return settings.candidates != "displayed" or settings.duplicates != "first"
 
 
-def overfull(ideals: PageIdeals, inputs: Inputs, notify: Callable[[str], None]) -> None:
+def notify_of_overfull(filled: FilledRows, facts: TableFacts, notify: Callable[[str], None]) -> None:
     """Say which categories hold more items on ideal pages than on any page, and what ends it."""
-    names = inputs.codebook.categories.values()
-    rows = sorted(ideals.overfull().items(), key=lambda entry: (-entry[1].ideals, names[entry[0]]))
+    rows = sorted(filled.overfull().items(), key=lambda entry: (-entry[1].ideals, entry[0]))
     if not rows:
         return
-    shared = inputs.layouts.page_ids is None and not inputs.judged.judgments.per_page
+    shared = not facts.page_ids and not facts.judged_per_page
     listed = "; ".join(
-        f"{names[category]!r} holds up to {row.most} there and at most {row.shown} on any page, for "
-        f"{_percent(row.ideals, ideals.solved)} of {'users' if shared else 'pages'}"
+        f"{category!r} holds up to {row.most} there and at most {row.shown} on any page, for "
+        f"{_percent(row.ideals, filled.ideals)} of {'users' if shared else 'pages'}"
         for category, row in rows[:_MOST_CATEGORIES]
     )
     more = f"; and {len(rows) - _MOST_CATEGORIES:,} more" if len(rows) > _MOST_CATEGORIES else ""

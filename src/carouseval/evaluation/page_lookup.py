@@ -8,7 +8,7 @@ import polars as pl
 
 from carouseval.errors import ParameterError
 from carouseval.evaluation.defects.defect_lines import refuse_defects
-from carouseval.evaluation.page_view import PageView
+from carouseval.evaluation.page_view import PageView, first_page_text
 from carouseval.evaluation.page_views import page_views
 from carouseval.evaluation.reading.inputs import JudgedTables
 from carouseval.evaluation.reading.page_batch import page_batches
@@ -41,8 +41,7 @@ def look_up_page(
         page_ids = lines["page_id"].unique().sort()
         page_id = page_ids[0]
         lines = lines.filter(pl.col("page_id") == page_id)
-        if len(page_ids) > 1:
-            reason = f"Shown because no page_id was given: the first of the user's {len(page_ids)} pages."
+        reason = first_page_text(len(page_ids))
     with judged.read(judged.sources.tables(lines, judged, canonical=True)) as reading:
         inputs = reading.inputs(ideals.judged)
         (page,) = page_batches(inputs.layouts, inputs.judged, inputs.plan)

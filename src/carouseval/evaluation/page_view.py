@@ -109,6 +109,11 @@ def ids_text(user_id: object, page_id: object) -> str:
     return f"user_id={user_id!r}" + ("" if page_id is None else f" page_id={page_id!r}")
 
 
+def first_page_text(pages: int) -> str:
+    """Why the first of a user's pages was chosen; empty if there is no other."""
+    return "" if pages == 1 else f"Shown because no page_id was given: the first of the user's {pages} pages."
+
+
 def _drawn(cells: pl.DataFrame) -> dict[int, str]:
     """Each row as text, a character per cell."""
     rows: dict[int, str] = {}

@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Generic, cast
 
 import polars as pl
 
@@ -12,38 +12,31 @@ from carouseval.errors import ParameterError
 from carouseval.evaluation.caption import caption
 from carouseval.evaluation.columns import Columns, of_metric
 from carouseval.evaluation.mean_estimates import CI, FEW_USERS, MeanEstimate, few_users_text
-from carouseval.evaluation.result_columns import MEANS, PER_USER, SEGMENT_MEANS, SEGMENTS, USERS_BY
-from carouseval.evaluation.result_table import Present, When
-from carouseval.evaluation.user_sums import ScoreSums, SegmentSums
-from carouseval.metrics.grid import Array
+from carouseval.evaluation.page_table import ALL, Pages, Segment, Table, user_columns
+from carouseval.evaluation.result_columns import MEANS, SEGMENT_MEANS, SEGMENTS
+from carouseval.evaluation.result_table import Present
+from carouseval.evaluation.user_sums import SegmentSums
 from carouseval.metrics.validation import did_you_mean
-from carouseval.result_base import Reported, plain
+from carouseval.result_base import Charted, Reported, plain
 from carouseval.text_tables import TextTable
-
-NO_PAGE = "(no page)"  # the segment of missing pages, where judgments have no such column
-ALL: tuple[str, ...] = ()  # the segment of all pages
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Evaluation(Reported):
+class Evaluation(Reported, Generic[Table]):
     """Scores of a system's pages, as :func:`carouseval.evaluate` returns them.
+
+    Scored on this machine, the tables of pages and users are Polars frames; :func:`carouseval.spark.evaluate` leaves
+    them in Spark, as Spark DataFrames that are kept in Spark's cache until :meth:`unpersist`.
 
     Attributes
     ----------
-    metrics : tuple of str
-        The names of the metrics that score single pages.
-    per_page : polars.DataFrame
-        One line per page: its ids, segments, ``weight`` and ``status`` (scored, missing, no_relevant or no_category);
-        by each metric the score and, where it has an ideal, its parts ``.dcg`` and ``.ideal``, with ``.ideal_found``
-        and ``.bounded`` where an ideal is not proven; and what was counted: ``duplicates``, ``unjudged`` and whether
-        the page is ``invalid``. A score is null where the page is left out of the mean.
+    pages : Pages
+        The scored pages, wherever they are; see :attr:`per_page`.
     counts : dict of str to int
         Numbers of users, pages, missing pages, users without relevant items, repeated, unjudged and uncategorised
         items, invalid pages, and ideals that are only bounded.
     config : dict
         Every setting in force.
-    by : tuple of str, default ()
-        The columns that segments are made by.
     figures : mapping of str to float
         Metrics of the whole system, such as Coverage; they have no interval.
     page_match : float, optional
@@ -61,23 +54,37 @@ class Evaluation(Reported):
     20
     """
 
-    metrics: tuple[str, ...]
-    per_page: pl.DataFrame
+    pages: Pages[Table]
     counts: dict[str, int]
     config: dict[str, Any]
-    by: tuple[str, ...] = ()
     figures: Mapping[str, float] = field(default_factory=dict)
     page_match: float | None = None
 
-    @cached_property
-    def per_user(self) -> pl.DataFrame:
-        """Each user's number of pages and mean over them, by every metric."""
-        users = self._weighted_users.drop(map(weight_of, self.metrics), map(pages_of, self.metrics), strict=False)
-        return PER_USER.arranged(users, self._present(self.by))
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        """The names of the metrics that score single pages."""
+        return self.pages.metrics
 
-    @cached_property
-    def _weighted_users(self) -> pl.DataFrame:
-        return self._users(self.per_page, [Columns.USER])
+    @property
+    def by(self) -> tuple[str, ...]:
+        """The columns that segments are made by."""
+        return self.pages.by
+
+    @property
+    def per_page(self) -> Table:
+        """One line per page.
+
+        Its ids, segments, ``weight`` and ``status`` (scored, missing, no_relevant or no_category); by each metric the
+        score and, where it has an ideal, its parts ``.dcg`` and ``.ideal``, with ``.ideal_found`` and ``.bounded``
+        where an ideal is not proven (in Spark always); and what was counted: ``duplicates``, ``unjudged`` and whether
+        the page is ``invalid``. A score is null where the page is left out of the mean.
+        """
+        return self.pages.frame
+
+    @property
+    def per_user(self) -> Table:
+        """Each user's number of pages and mean over them, by every metric."""
+        return self.pages.per_user
 
     def users_by(self, by: Sequence[str]) -> pl.DataFrame:
         """Return each user's mean over pages, separately in each segment.
@@ -93,24 +100,7 @@ class Evaluation(Reported):
             One line per user and segment: the number of pages and the mean of each metric; where pages have weights,
             also the user's weight by each metric, ``<metric>.weight``.
         """
-        users = self._users(self.per_page, [Columns.USER, *by]) if by else self._weighted_users
-        return USERS_BY.arranged(users.drop(map(pages_of, self.metrics)), self._present(by))
-
-    def _present(self, segments: Sequence[str]) -> Present:
-        """Which columns tables of users and of means have, in these segments."""
-        weighted = [When.WEIGHT] if Columns.WEIGHT in self.per_page.columns else []
-        return Present(segments, dict.fromkeys(self.metrics, weighted), holds=weighted)
-
-    def _users(self, pages: pl.DataFrame, keys: list[str]) -> pl.DataFrame:
-        scored = pages.filter(pl.any_horizontal(pl.col(list(self.metrics)).is_not_null()))
-        if Columns.WEIGHT not in pages.columns:
-            means = [pl.col(name).mean() for name in self.metrics]
-        else:
-            weight = pl.col(Columns.WEIGHT)
-            own = (weight.filter(pl.col(name).is_not_null()).mean().alias(weight_of(name)) for name in self.metrics)
-            means = [*(_weighted(name, weight) for name in self.metrics), weight.mean(), *own]
-        pages_by_metric = (pl.col(name).count().alias(pages_of(name)) for name in self.metrics)
-        return scored.group_by(keys, maintain_order=True).agg(pl.len().alias(Columns.PAGES), *means, *pages_by_metric)
+        return self.pages.collect("users_by lists all users").users_by(by)
 
     def left_out(self, metric: str) -> int:
         """Count the users who are left out of a mean.
@@ -125,8 +115,34 @@ class Evaluation(Reported):
         int
             Users none of whose pages has a score by this metric.
         """
-        has_score = self.per_page.group_by(Columns.USER).agg(pl.col(metric).is_not_null().any())
-        return int((~has_score[metric]).sum())
+        return self.pages.left_out(metric)
+
+    def collect(self) -> "Evaluation":
+        """Bring all pages to this machine.
+
+        Returns
+        -------
+        Evaluation
+            The same with Polars frames, as :func:`carouseval.evaluate` gives it.
+        """
+        return self._here(None)
+
+    def unpersist(self) -> None:
+        """Drop the pages from Spark's cache, if they are there; they are scored again if they are asked for."""
+        self.pages.unpersist()
+
+    def _here(self, purpose: str | None) -> "Evaluation":
+        """The same on this machine; with a ``purpose``, unless they are too many pages to come unasked."""
+        own = cast("Evaluation", self)
+        pages = self.pages.collect(purpose)
+        return own if pages is self.pages else replace(own, pages=pages)
+
+    def _drawn(self, kind: str | None, options: dict[str, Any]) -> tuple[Charted, str | None, dict[str, Any]]:
+        """With all users at hand, unless the chart draws means alone."""
+        return self if kind == "means" else self._here("the chart 'distribution' draws all users"), kind, options
+
+    def _reported(self) -> "Evaluation":
+        return self._here("a report draws all users")
 
     @cached_property
     def mean(self) -> dict[str, float]:
@@ -134,13 +150,13 @@ class Evaluation(Reported):
         means = {name: one.mean for name, one in self._estimates[ALL].items()} | dict(self.figures)
         return {name: means[name] for name in self.config.get("metrics", means)}
 
-    @cached_property
-    def _sums(self) -> Mapping[tuple[str, ...], SegmentSums]:
+    @property
+    def _sums(self) -> Mapping[Segment, SegmentSums]:
         """The sums of all pages and, in order, of every segment: all that tables and intervals need."""
-        return segment_sums(self)
+        return self.pages.sums
 
     @cached_property
-    def _estimates(self) -> Mapping[tuple[str, ...], Mapping[str, MeanEstimate]]:
+    def _estimates(self) -> Mapping[Segment, Mapping[str, MeanEstimate]]:
         """The means of all pages and, in order, of every segment, by metric."""
         return {key: {name: one.estimate() for name, one in sums.metrics.items()} for key, sums in self._sums.items()}
 
@@ -184,13 +200,18 @@ class Evaluation(Reported):
                 row |= {name: one.mean}
                 row |= {of_metric(Columns.METRIC_LOW, name): low, of_metric(Columns.METRIC_HIGH, name): high}
             rows.append(row)
-        return SEGMENTS.of_lines(rows, self._present(self.by)) if rows else pl.DataFrame()
+        return SEGMENTS.of_lines(rows, self._present) if rows else pl.DataFrame()
 
     @cached_property
     def segment_means(self) -> pl.DataFrame:
         """Means per segment, without intervals; empty unless ``by`` was given."""
         rows = [row | {name: one.mean for name, one in means.items()} for row, means in self._segment_rows()]
-        return SEGMENT_MEANS.of_lines(rows, self._present(self.by)) if rows else pl.DataFrame()
+        return SEGMENT_MEANS.of_lines(rows, self._present) if rows else pl.DataFrame()
+
+    @property
+    def _present(self) -> Present:
+        """Which columns tables of means have."""
+        return user_columns(self.metrics, self.by, weighted=False)
 
     def _segment_rows(self) -> Iterator[tuple[dict[str, Any], Mapping[str, MeanEstimate]]]:
         """The first columns of each segment's line, and its means."""
@@ -244,7 +265,7 @@ class Evaluation(Reported):
                     mean, (low, high), users, pages = estimate.mean, estimate.interval(), one.users, one.pages
                 line = segment | {Columns.METRIC: name, Columns.MEAN: mean, Columns.LOW: low, Columns.HIGH: high}
                 lines.append(line | {Columns.USERS: users, Columns.PAGES: pages})
-        return MEANS.of_lines(lines, self._present(self.by))
+        return MEANS.of_lines(lines, self._present)
 
     def to_dict(self) -> dict[str, Any]:
         """Return means, counts and settings as plain values.
@@ -267,48 +288,3 @@ class Evaluation(Reported):
     def _repr_html_(self) -> str:
         note = ", ".join(f"{key.replace('_', ' ')} {value:,}" for key, value in self.counts.items() if value)
         return f"{super()._repr_html_()}<p><small>{note}</small></p>"
-
-
-def users_by_segment(result: Evaluation) -> dict[tuple[str, ...], pl.DataFrame]:
-    """The users of all pages and, in order, of every segment, with their means by metric."""
-    users = {ALL: result._weighted_users}
-    if result.by:
-        pages = result.per_page.with_columns(pl.col(result.by).fill_null(NO_PAGE))
-        parts = result._users(pages, [*result.by, Columns.USER]).partition_by(result.by, as_dict=True)
-        users |= {key: parts[key] for key in sorted(parts, key=str)}
-    return users
-
-
-def segment_sums(result: Evaluation) -> dict[tuple[str, ...], SegmentSums]:
-    """The sums over the users of all pages and, in order, of every segment."""
-    segments = {}
-    for key, users in users_by_segment(result).items():
-        metrics = {
-            name: ScoreSums.of(*scores_and_weights(users, name), int(users[pages_of(name)].sum()))
-            for name in result.metrics
-        }
-        segments[key] = SegmentSums(users.height, int(users[Columns.PAGES].sum()), metrics)
-    return segments
-
-
-def scores_and_weights(users: pl.DataFrame, metric: str) -> tuple[Array, Array | None]:
-    """Users' scores and weights by a metric, where they have a score."""
-    scored = users.filter(pl.col(metric).is_not_null() & pl.col(metric).is_not_nan())
-    weights = scored[weight_of(metric)].to_numpy() if Columns.WEIGHT in scored.columns else None
-    return scored[metric].to_numpy(), weights
-
-
-def weight_of(metric: str) -> str:
-    """The column with a user's weight by a metric: the mean weight of the pages that it scores."""
-    return of_metric(Columns.METRIC_WEIGHT, metric)
-
-
-def pages_of(metric: str) -> str:
-    """The column with the number of a user's pages that a metric scores."""
-    return of_metric(Columns.METRIC_PAGES, metric)
-
-
-def _weighted(name: str, weight: pl.Expr) -> pl.Expr:
-    """A weighted mean; null where all weights are 0."""
-    total = weight.filter(pl.col(name).is_not_null()).sum()
-    return pl.when(total > 0).then((pl.col(name) * weight).sum() / total).alias(name)

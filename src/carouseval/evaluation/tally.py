@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from carouseval.evaluation.category_facts import is_unknown
 from carouseval.evaluation.defects import page_defects
 from carouseval.evaluation.defects.defect_lines import FoundDefect, find_defect
 from carouseval.evaluation.outcomes import PageOutcomes
@@ -98,7 +99,6 @@ class Tally:
     largest_gap: float  # of ideals that are not proven optimal
     personal: frozenset[Any]  # personal categories, except those that only one user is shown, which are counted
     limited: LimitedCategories
-    declared: frozenset[Any]  # categories that carousels or capacity name to all, of those that other tables have
     gaps: FoundDefect | None  # rows with gaps
 
     @classmethod
@@ -109,7 +109,6 @@ class Tally:
         members, alone = inputs.judged.membership, _shown_to_one_user(inputs)
         personal = np.zeros(0, np.uint32) if members is None else members.personal_categories
         names = inputs.codebook.categories.values()
-        named = inputs.judged.carousels.known_to_all
         counts = _counts(inputs, outcomes, scores)
         return cls(
             counts=counts | {"personal": int(alone[personal].sum())},
@@ -118,7 +117,6 @@ class Tally:
             largest_gap=max((float(gap.max(initial=0.0)) for gap in of_metrics), default=0.0),
             personal=frozenset(names.gather(personal[~alone[personal]])),
             limited=_limited(inputs, alone),
-            declared=frozenset(names.gather(named[~is_unknown(inputs, len(names))[named]])),
             gaps=find_defect(page_defects.GAP, with_gaps, inputs) if len(with_gaps) else None,
         )
 
@@ -128,7 +126,6 @@ class Tally:
             largest_gap=max(self.largest_gap, other.largest_gap),
             personal=self.personal | other.personal,
             limited=self.limited + other.limited,
-            declared=self.declared | other.declared,
             match=self.match + other.match,
             relevances=self.relevances + other.relevances,
             gaps=self.gaps + other.gaps if self.gaps and other.gaps else self.gaps or other.gaps,
@@ -207,15 +204,3 @@ def _limited(inputs: Inputs, alone: NDArray[np.bool_]) -> LimitedCategories:
 def _as_bits(sets: NDArray[np.bool_]) -> list[int]:
     """Sets, one in each column, as the bits of integers."""
     return [int.from_bytes(column.tobytes(), "little") for column in np.packbits(sets, axis=0, bitorder="little").T]
-
-
-def is_unknown(inputs: Inputs, categories: int) -> NDArray[np.bool_]:
-    """Which categories have no item and are on no page: only carousels or capacity name them."""
-    membership, shown = inputs.judged.membership, inputs.shown
-    known = np.zeros(categories, bool)
-    if membership is not None:
-        known[: len(membership.sizes)] = membership.sizes[:categories] > 0
-        known[(membership.arrays.own & np.uint64(0xFFFFFFFF)).astype(np.int64)] = True
-    if shown is not None:
-        known[: len(shown.owner)] |= shown.longest.max(axis=0)[:categories] > 0
-    return ~known

@@ -11,6 +11,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar, get_args
 
 from carouseval.errors import ParameterError
+from carouseval.metrics.validation import quoted
 
 if TYPE_CHECKING:
     from carouseval.comparison.tests.contract import SignificanceTest
@@ -50,13 +51,37 @@ def register_test(test: type[_T]) -> type[_T]:
 
     Registering the same class again, as in a notebook, replaces it.
     """
-    name, known = test.name, _registered.get(test.name)
+    made = _checked(test)
+    name, known = made.name, _registered.get(made.name)
     is_ours = name in _NAMES and test.__module__ != _module(name)
     again = (test.__module__, test.__qualname__)
     if is_ours or (known and (type(known).__module__, type(known).__qualname__) != again):
         raise ParameterError(f"register_test: there is a test {name!r}; choose another name.")
-    _registered[name] = test()
+    _registered[name] = made
     return test
+
+
+def _checked(test: type[SignificanceTest]) -> SignificanceTest:
+    """The test of a class that says what results and other tests ask of it."""
+    from carouseval.comparison.tests.contract import MeansTest, SignificanceTest
+
+    if not isinstance(test, type) or not issubclass(test, SignificanceTest):
+        raise ParameterError(
+            f"register_test takes a class derived from MergedTest, MeansTest or ColumnTest, found {quoted(test)}."
+        )
+    if missing := sorted(getattr(test, "__abstractmethods__", ())):
+        raise ParameterError(f"register_test: {test.__name__} must define {' and '.join(missing)}.")
+    made = test()
+    for label in ("name", "words"):
+        text = getattr(made, label, None)
+        if not isinstance(text, str) or not text:
+            raise ParameterError(f"register_test: {test.__name__} needs {label} = '...', found {quoted(text)}.")
+    if (turned := made.over_runs()) is not None and not isinstance(turned, MeansTest):
+        raise ParameterError(
+            f"register_test: over_runs of {test.__name__} must return a MeansTest, the only kind that knows how runs "
+            f"vary, or None, found {type(turned).__name__}."
+        )
+    return made
 
 
 def _module(name: str) -> str:

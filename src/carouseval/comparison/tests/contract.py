@@ -85,7 +85,6 @@ class SignificanceTest(ABC):
         """One p-value per column of differences (users, pairs), each of two users or more, and not only of 0."""
 
     @final
-    @final
     def of_differences(self, differences: Array, users: pl.Series, draws: RandomDraws) -> Array:
         """One p-value per column of differences (users, pairs): NaN for fewer than two users, 1 if all are 0."""
         infinite = np.argwhere(~np.isfinite(differences))
@@ -151,11 +150,11 @@ class AllUsers(Protocol):
 
     @property
     def error(self) -> Array:
-        """The standard error of the mean; with weights that of the weighted mean."""
+        """The standard error of the mean; parts add up to it unless differences are scaled by weight."""
 
     @property
     def furthest(self) -> Array:
-        """The largest absolute deviation of a difference from the mean."""
+        """The largest absolute deviation of a difference from the mean; parts add up to it as they do to the error."""
 
 
 class MergedTest(SignificanceTest):

@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from carouseval.evaluation.category_facts import CategoryFacts
 from carouseval.evaluation.defects import page_defects as kinds
 from carouseval.evaluation.defects.joined_categories import joined_categories
 from carouseval.evaluation.defects.marked_pages import MarkedPage, page_codes, page_keys
@@ -89,7 +90,9 @@ def remedy_for(defect: PageDefect, pages: Sequence[MarkedPage], inputs: Inputs) 
                 return replace(
                     remedy, of_page=(user, f"User {user!r} seems to have several pages: add a column page_id.")
                 )
-    if defect is kinds.OUTSIDE_CATEGORY and (joined := joined_categories(inputs)):
+    if defect is kinds.OUTSIDE_CATEGORY and (
+        joined := joined_categories(CategoryFacts.of(inputs), inputs.plan.settings, inputs.tables)
+    ):
         remedy = replace(remedy, joined=str(joined))
     if defect is kinds.OUTSIDE_CATEGORY and (closed := _closed_category(pages)):
         user, label = closed

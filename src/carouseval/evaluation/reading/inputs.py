@@ -197,6 +197,11 @@ class Inputs:
     shown: ShownCarousels | None = None  # by all systems compared
     from_layouts: bool = True  # whether memberships may come from layouts
 
+    @property
+    def is_part(self) -> bool:
+        """Whether other users are elsewhere."""
+        return self.tables["layouts"].part
+
 
 def all_inputs(readings: Sequence[Reading]) -> list[Inputs]:
     """The pages of all systems compared, judged by the same data: what they show decides what ideals may show."""

@@ -4,10 +4,8 @@ import time
 from collections.abc import Iterator
 from dataclasses import fields, replace
 from functools import cached_property, partial
-from typing import NamedTuple
 
 import numpy as np
-import polars as pl
 from numpy.typing import NDArray
 
 from carouseval.evaluation.plan import ScoringPlan
@@ -26,14 +24,6 @@ _QUICK, _SLOW = 0.1, 0.5  # seconds: the next part has more items, or fewer
 Bounds = tuple[Array, Array]  # the best known value of the ideal, and the proven bound on it
 
 
-class Overfull(NamedTuple):
-    """A category that ideals fill beyond what any page shows."""
-
-    ideals: int
-    most: int  # items of the category on an ideal page
-    shown: int  # on any page of that grid
-
-
 class Fillings:
     """How many ideals hold how many items of each category, from 2 on: pages that show a category show at least one."""
 
@@ -49,13 +39,6 @@ class Fillings:
         keys = problems.category[several].astype(np.int64) << 16 | filled[several]
         for key, count in zip(*(part.tolist() for part in np.unique(keys, return_counts=True)), strict=True):
             self._counts[grid, key] = self._counts.get((grid, key), 0) + count
-
-    def add_counts(self, grid: IntArray, category: Codes, items: IntArray, ideals: IntArray, total: int) -> None:
-        """Add ideals that were counted elsewhere, ``total`` in all."""
-        self.ideals += total
-        keys = category.astype(np.int64) << 16 | items
-        for at, key, count in zip(grid.tolist(), keys.tolist(), ideals.tolist(), strict=True):
-            self._counts[at, key] = self._counts.get((at, key), 0) + count
 
     def columns(self) -> tuple[IntArray, IntArray, IntArray, IntArray]:
         """Grid, category, items of the category, and ideals that hold as many."""
@@ -112,39 +95,10 @@ class PageIdeals:
         """The number of ideals solved, by the first metric with a category ideal."""
         return sum(fillings.ideals for fillings in self._fillings)
 
-    def _filled(self) -> tuple[IntArray, IntArray, IntArray, IntArray]:
+    def filled(self) -> tuple[IntArray, IntArray, IntArray, IntArray]:
         """Grid, category, items of the category, and ideals that hold as many."""
         grid, category, items, ideals = zip(*(one.columns() for one in self._fillings), strict=True)
         return np.concatenate(grid), np.concatenate(category), np.concatenate(items), np.concatenate(ideals)
-
-    def fillings(self, categories: pl.Series) -> pl.DataFrame:
-        """The same as a table, with the names of categories, for :meth:`add_fillings` elsewhere."""
-        grid, category, items, ideals = self._filled()
-        names = categories.gather(category)
-        return pl.DataFrame({"grid": grid, "category": names, "items": items, "ideals": ideals})
-
-    def add_fillings(self, fillings: pl.DataFrame, category: Codes, solved: int) -> None:
-        """Add ideals that were solved elsewhere, as :meth:`fillings` has them; ``category`` by the codes used here."""
-        grid, items, ideals = (fillings[name].to_numpy() for name in ("grid", "items", "ideals"))
-        self._fillings[0].add_counts(grid, category, items, ideals, solved)
-
-    def overfull(self) -> dict[int, Overfull]:
-        """The categories of which ideals hold more items than any page shows; declared capacities are left out."""
-        found: dict[int, Overfull] = {}
-        if self._shown is None:
-            return found
-        grid, category, filled, count = self._filled()
-        known = category < self._shown.longest.shape[1]
-        grid, category, filled, count = (column[known] for column in (grid, category, filled, count))
-        shown = self._shown.longest[grid, category]
-        over = (shown > 0) & (filled > shown) & ~np.isin(category, self.judged.carousels.with_capacity())
-        for code, most, at_most, ideals in zip(
-            *(column[over].tolist() for column in (category, filled, shown, count)), strict=True
-        ):
-            before = found.get(code, Overfull(0, 0, 0))
-            larger = max((before.most, before.shown), (most, at_most))
-            found[code] = Overfull(before.ideals + ideals, *larger)
-        return found
 
     @cached_property
     def alike(self) -> dict[str, str]:

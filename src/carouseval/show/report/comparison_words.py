@@ -25,7 +25,7 @@ from carouseval.comparison.summary import (
 from carouseval.evaluation.columns import Columns
 from carouseval.evaluation.explanation import Explanation
 from carouseval.evaluation.mean_estimates import few_users_text
-from carouseval.evaluation.results import NO_PAGE
+from carouseval.evaluation.page_table import NO_PAGE
 from carouseval.show.charts.drawing import count_text
 from carouseval.show.report.cautions import comparison_cautions
 from carouseval.show.report.comparison_headline import Outcome, headline_of, listed, outcome_of, outcomes_of

@@ -6,7 +6,8 @@ from typing import Any
 from carouseval.comparison.crossed_effects import TIE
 from carouseval.evaluation.explanation import Explanation
 from carouseval.evaluation.mean_estimates import FEW_USERS
-from carouseval.evaluation.results import NO_PAGE, Evaluation
+from carouseval.evaluation.page_table import NO_PAGE
+from carouseval.evaluation.results import Evaluation
 from carouseval.show.charts.drawing import count_text
 from carouseval.show.report.cautions import evaluation_cautions, is_unmatched
 from carouseval.show.report.document import Point, Summary, Tile

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import polars as pl
 
+from carouseval.engines.reads import ReadLines
+from carouseval.engines.spark.line_hashes import line_hash
 from carouseval.errors import DataError
-from carouseval.spark.read_lines import ReadLines, line_hash
 from carouseval.table_columns import ASCII
 
 if TYPE_CHECKING:

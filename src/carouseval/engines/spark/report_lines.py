@@ -1,4 +1,4 @@
-"""What executors report of their users: what adds up, and what went wrong.
+"""Reports as lines of Spark DataFrames.
 
 Executors also add up the reports of many partitions, so that the driver receives a few whatever their number: sums
 under ten thousand sign flips for each pair and segment, or the items of a catalogue, would be too much from thousands.
@@ -7,59 +7,44 @@ under ten thousand sign flips for each pair and segment, or the items of a catal
 from __future__ import annotations
 
 import pickle
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
 from functools import reduce
 from operator import add
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import polars as pl
 
-from carouseval.errors import DataError
-from carouseval.spark.failures import Failure, failures_of
-from carouseval.spark.read_lines import Reads, add_reads
-from carouseval.spark.spark_errors import executor_errors
+from carouseval.engines.contract import Columns
+from carouseval.engines.reads import Reads
+from carouseval.engines.reports import Report
+from carouseval.engines.spark.spark_errors import executor_errors
+from carouseval.evaluation.mappings import added
 
 if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame
 
 REPORT = "__report__"
-ONLY_REPORT = f"{REPORT} binary"  # the columns of a table of reports alone, for Spark
 _GROUPS = 32  # of partitions; executors add up the reports of each
 
 
-@dataclass(frozen=True)
-class Report:
-    """The sums of some users, if there are any, what is wrong with their lines, each kind once, and what was read."""
-
-    sums: Any = None
-    failures: tuple[Failure, ...] = ()
-    read: Reads = field(default_factory=dict)
-
-    @classmethod
-    def of_error(cls, error: DataError) -> Report:
-        """Lines that cannot be scored."""
-        return cls(failures=failures_of(error))
-
-    def __add__(self, other: Report) -> Report:
-        sums = [one for one in (self.sums, other.sums) if one is not None]
-        by_kind: dict[Any, Failure] = {}
-        for failure in (*self.failures, *other.failures):
-            by_kind[failure.kind] = by_kind[failure.kind] + failure if failure.kind in by_kind else failure
-        return Report(reduce(add, sums) if sums else None, tuple(by_kind.values()), add_reads(self.read, other.read))
-
-    def lines(self, schema: Mapping[str, Any] | None = None) -> Iterator[pa.RecordBatch]:
-        """A line without values but for the report; none if there is nothing to report."""
-        if self.sums is not None or self.failures or self.read:
-            empty = [pl.lit(None, kind).alias(name) for name, kind in (schema or {}).items()]
-            yield from arrow_batches(pl.select(*empty, pl.lit(pickle.dumps(self), pl.Binary).alias(REPORT)))
+def report_lines(report: Report, columns: Columns) -> Iterator[pa.RecordBatch]:
+    """A line without values but for the report; none if there is nothing to report."""
+    if report:
+        empty = [pl.lit(None, kind).alias(name) for name, kind in columns.items()]
+        yield from arrow_batches(pl.select(*empty, pl.lit(pickle.dumps(report), pl.Binary).alias(REPORT)))
 
 
 def arrow_batches(lines: pl.DataFrame) -> list[pa.RecordBatch]:
     """A frame as Spark takes it from Python."""
     batches: list[pa.RecordBatch] = lines.to_arrow(compat_level=pl.CompatLevel.oldest()).to_batches()
     return batches
+
+
+def read_of(reports: pl.Series) -> Reads:
+    """What lines were made of, by the reports beside them; null on the lines themselves."""
+    nothing: Reads = {}
+    return reduce(added, (pickle.loads(report).read for report in reports.drop_nulls()), nothing)
 
 
 def report_of(results: DataFrame) -> Report:
@@ -72,7 +57,7 @@ def report_of(results: DataFrame) -> Report:
     )
     grouped = reports.repartition("group").sortWithinPartitions("group", "partition")
     with executor_errors():
-        lines = grouped.mapInArrow(add_up, f"group int, {ONLY_REPORT}").collect()
+        lines = grouped.mapInArrow(add_up, f"group int, {REPORT} binary").collect()
     return _sum([pickle.loads(line[1]) for line in sorted(lines)])
 
 

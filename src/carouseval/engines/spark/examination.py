@@ -2,39 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
+import polars as pl
 
 from carouseval.attention.examination import Examination
 from carouseval.attention.screens import ScreenCounts, open_fixations, screen_columns, screen_counts
+from carouseval.engines.contract import Tables
+from carouseval.engines.given_tables import used_columns
+from carouseval.engines.spark.engine import SparkEngine
+from carouseval.engines.spark.spark_files import warn_of_ignored_files
+from carouseval.engines.spark.user_lines import LINES_AT_ONCE
 from carouseval.errors import DataError
 from carouseval.metrics.grid import Grid
-from carouseval.metrics.validation import require_int
-from carouseval.spark.executor import map_partitions
-from carouseval.spark.reports import ONLY_REPORT, Report, report_of
-from carouseval.spark.spark_files import warn_of_ignored_files
-from carouseval.spark.spark_tables import require_spark, sketch, used_columns
-from carouseval.spark.user_lines import LINES_AT_ONCE, StreamColumns, stream
 
 if TYPE_CHECKING:
-    import pyarrow as pa
     from pyspark.sql import DataFrame
 
 _TABLE = "fixations"
-
-
-@dataclass(frozen=True)
-class _Job:
-    """Everything that an executor needs besides the lines of its participants."""
-
-    columns: StreamColumns
-    grid: Grid
-    by_participant: bool
-    lines_at_once: int
 
 
 def examination_counts(
@@ -84,14 +72,17 @@ def examination_counts(
     >>> seen = cv.spark.examination_counts(fixations, cv.Grid(8, 12), collect=True)  # doctest: +SKIP
     >>> fit = cv.attention.fit_likelihood(seen, "d_rpb", cv.Grid(8, 12))  # doctest: +SKIP
     """
-    require_spark("table", table)
+    engine = SparkEngine(lines_at_once)
+    engine.require("table", table)
     warn_of_ignored_files(table)
-    require_int("lines_at_once", lines_at_once, 1)
-    fixations = open_fixations(sketch(table), grid)
+    fixations = open_fixations(engine.header(table), grid)
     owner = fixations.names[screen_columns(fixations)[0]]
-    lines, columns = stream({_TABLE: (used_columns(table, fixations), owner)})
-    job = _Job(columns, grid, collect, lines_at_once)
-    report = report_of(map_partitions(lines, partial(_count_partition, job=job), ONLY_REPORT))
+    work = partial(_count, grid=grid, by_participant=collect)
+    counted = engine.map({_TABLE: (used_columns(engine, table, fixations), owner)}, work, {})
+    try:
+        report = counted.report
+    finally:
+        counted.drop()
     for text in sorted(str(failure.what) for failure in report.failures):
         raise DataError(text)
     nothing = ScreenCounts(np.zeros(grid.shape, np.int64), np.zeros(grid.rows, np.int64), 0)
@@ -99,13 +90,7 @@ def examination_counts(
     return counts.examination(fixations.name, screens, name)
 
 
-def _count_partition(batches: Iterator[pa.RecordBatch], job: _Job) -> Iterator[pa.RecordBatch]:
-    """The counts of a partition, or what is wrong with its lines: errors about data are not tried again."""
-    report = Report()
-    for tables, _ in job.columns.parts(batches, job.lines_at_once):  # they are read once
-        try:
-            fixations = replace(open_fixations(tables[_TABLE], job.grid), part=True)
-            report += Report(screen_counts(fixations, job.grid, by_participant=job.by_participant))
-        except DataError as error:
-            report += Report.of_error(error)
-    yield from report.lines()
+def _count(tables: Tables, grid: Grid, by_participant: bool) -> tuple[list[pl.DataFrame], ScreenCounts]:
+    """The counts of some participants."""
+    fixations = replace(open_fixations(tables[_TABLE], grid), part=True)
+    return [], screen_counts(fixations, grid, by_participant=by_participant)

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from carouseval.engines.spark.spark_errors import condition, reason, spark_exceptions
+from carouseval.engines.spark.spark_tables import sketch
+from carouseval.engines.spark.user_lines import column_in_query
 from carouseval.errors import DataError, warn
 from carouseval.evaluation import schema
 from carouseval.evaluation.settings import ColumnNames
 from carouseval.file_kind_base import FileKind
 from carouseval.file_kinds import KINDS, kind_of
-from carouseval.spark.spark_errors import condition, reason, spark_exceptions
-from carouseval.spark.spark_tables import sketch
-from carouseval.spark.user_lines import column_in_query
 from carouseval.spark_sources import is_spark
 from carouseval.table_opening import open_table
 from carouseval.tables import agree_on_ids

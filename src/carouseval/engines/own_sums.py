@@ -1,4 +1,4 @@
-"""p-values of pairs of systems, from sums of users in Spark or, if a test needs it, from all users here."""
+"""p-values of pairs of systems, from sums that tests make of users on an engine, or from all users here."""
 
 from __future__ import annotations
 
@@ -6,25 +6,20 @@ import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
-from carouseval.comparison.comparison_sums import ComparisonSums, PairKey, PairPart, Run, SummedUsers
+from carouseval.comparison.comparison_sums import ComparisonSums, PairKey, PairPart, SummedUsers
 from carouseval.comparison.pair_sums import PairSums
 from carouseval.comparison.pair_tests import PairTests, PairUsers
+from carouseval.comparison.systems import Run
 from carouseval.comparison.tests.contract import MergedTest, RandomDraws, SignificanceTest, without_ties
 from carouseval.comparison.user_scores import UserScores, segment_scores
+from carouseval.engines.contract import RUN
+from carouseval.engines.kept_pages import KeptPages, pages_of_runs
 from carouseval.evaluation.columns import Columns
-from carouseval.evaluation.plan import ScoringPlan
-from carouseval.evaluation.results import Evaluation
-from carouseval.spark.executor import map_partitions
-from carouseval.spark.kept_pages import RUN, KeptPages, read_of
-from carouseval.spark.reports import ONLY_REPORT, REPORT, Report, report_of
-from carouseval.spark.user_lines import column_in_query
-
-if TYPE_CHECKING:
-    import pyarrow as pa
+from carouseval.evaluation.mappings import added
 
 
 @dataclass(frozen=True)
@@ -54,31 +49,25 @@ class _TestSums:
     by_pair: Mapping[PairKey, Any]
 
     def __add__(self, other: _TestSums) -> _TestSums:
-        sums = dict(self.by_pair)
-        for key, one in other.by_pair.items():
-            sums[key] = sums[key] + one if key in sums else one
-        return _TestSums(sums)
+        return _TestSums(added(self.by_pair, other.by_pair))
 
 
 def found_p_values(
     pairs: Sequence[PairKey],
-    kept: KeptPages,
+    kept: KeptPages[Any],
     merged: ComparisonSums,
     tests: PairTests,
     runs: Sequence[Run],
-    plan: ScoringPlan,
 ) -> dict[PairKey, float]:
     """The p-values of pairs by tests with own sums, in a second pass over the users, or from all users here."""
-    by = plan.settings.by_columns
     if not tests.merge:
-        return _of_all_users(kept.collect(), tests, runs, by)
+        pages, read = kept.scored.collect()
+        kept.require_same(read)
+        return _of_all_users(pages, tests, runs, kept.by)
     known = {key: _Known.of(tests.test_of(part.sums), part) for key in pairs for part in [merged.pairs[key]]}
-    keys = [key for key in (Columns.USER, Columns.PAGE, Columns.WEIGHT) if key in kept.scored.columns]
-    names = [RUN, REPORT, *keys, *by, *tests.metrics]
-    columns = {f"c{at}": name for at, name in enumerate(names)}  # names may hold dots
-    pages = kept.scored.selectExpr(*(f"{column_in_query(name)} AS {ours}" for ours, name in columns.items()))
-    work = partial(sum_partition, columns=columns, tests=tests, runs=runs, by=by, known=known)
-    report = report_of(map_partitions(pages, work, ONLY_REPORT))
+    work = partial(_sum_users, tests=tests, runs=runs, by=kept.by, known=known)
+    reading = {RUN, Columns.USER, Columns.PAGE, Columns.WEIGHT, *kept.by, *tests.metrics}
+    report = kept.scored.map(work, {}, reading).report
     kept.require_same(report.read)
     sums: _TestSums = report.sums
     return {key: float(known[key].test.p_of_sums(one)[0]) for key, one in sums.by_pair.items()}
@@ -94,42 +83,27 @@ def _of_all_users(
     return p
 
 
-def sum_partition(
-    batches: Iterator[pa.RecordBatch],
-    columns: Mapping[str, str],
-    tests: PairTests,
-    runs: Sequence[Run],
-    by: tuple[str, ...],
-    known: Mapping[PairKey, _Known],
-) -> Iterator[pa.RecordBatch]:
-    """What a partition's users add to the test of every pair."""
-    import pyarrow as pa
-
-    held = list(batches)
-    if not held:
-        return
-    table = pl.DataFrame(pa.Table.from_batches(held)).rename(dict(columns))
-    yield from Report(read=read_of(table[REPORT])).lines()
-    sums = {
-        key: known[key].sums(pair, tests.draws)
-        for segment, metric, group in _groups(table.filter(pl.col(REPORT).is_null()), tests, runs, by)
-        for pair in group
-        if (key := (segment, metric, pair.baseline, pair.system)) in known
-    }
-    yield from Report(_TestSums(sums)).lines()
+def _sum_users(
+    pages: pl.DataFrame, tests: PairTests, runs: Sequence[Run], by: tuple[str, ...], known: Mapping[PairKey, _Known]
+) -> tuple[list[pl.DataFrame], _TestSums]:
+    """What some users add to the test of every pair."""
+    return [], _TestSums(
+        {
+            key: known[key].sums(pair, tests.draws)
+            for segment, metric, group in _groups(pages, tests, runs, by)
+            for pair in group
+            if (key := (segment, metric, pair.baseline, pair.system)) in known
+        }
+    )
 
 
 def _groups(
     pages: pl.DataFrame, tests: PairTests, runs: Sequence[Run], by: tuple[str, ...]
 ) -> Iterator[tuple[tuple[Any, ...], str, list[PairUsers]]]:
     """The users scored under both systems of every pair, over all their pages and by segment; and the metric."""
-    evaluations: dict[str, list[Evaluation]] = {}
-    keys = [key for key in ("user_id", "page_id") if key in pages.columns]
-    for at, (name, _) in enumerate(runs):
-        own = pages.filter(pl.col(RUN) == at).sort(keys, nulls_last=True)
-        evaluations.setdefault(name, []).append(Evaluation(tests.metrics, own, {}, {}, by))
-    scores = UserScores.of(evaluations, tests.metrics, [])
-    for segment, part in itertools.chain([((), scores)], segment_scores(evaluations, tests.metrics, by)):
+    of_runs = pages_of_runs(pages, runs, tests.metrics, by)
+    scores = UserScores.of(of_runs, tests.metrics, [])
+    for segment, part in itertools.chain([((), scores)], segment_scores(of_runs, tests.metrics, by)):
         for metric in tests.metrics:
             for group in tests.groups(part, metric):
                 yield segment, metric, group

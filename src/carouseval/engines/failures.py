@@ -1,4 +1,4 @@
-"""What executors find wrong with lines, and the one error that it becomes."""
+"""What is found wrong with the lines of some users, and the one error that it becomes."""
 
 from __future__ import annotations
 
@@ -9,17 +9,16 @@ from operator import add
 from typing import TYPE_CHECKING, Any
 
 from carouseval.added_errors import AddedError, CountedLines
-from carouseval.comparison.comparison_sums import Run
-from carouseval.comparison.systems import NamedError
+from carouseval.comparison.systems import NamedError, Run
 from carouseval.errors import DataError
 from carouseval.evaluation import schema
 from carouseval.evaluation.defects.defect_lines import FoundDefect, PageDefectError
 from carouseval.evaluation.defects.page_defects import REFUSABLE
 from carouseval.evaluation.notices import Refusal, RefusalError
-from carouseval.evaluation.reading.inputs import Inputs
+from carouseval.evaluation.settings import Settings
 
 if TYPE_CHECKING:
-    from carouseval.spark.spark_tables import SparkTables
+    from carouseval.engines.given_tables import GivenTables
 
 ONE: Run = ("", 0)  # the only run of a system that is not compared
 _READ = ("judgments", "items", "carousels")  # before layouts, in this order
@@ -65,14 +64,14 @@ def failures_of(error: DataError) -> tuple[Failure, ...]:
     return (Failure(error.refusal if isinstance(error, RefusalError) else str(error)),)
 
 
-def refuse_failures(failures: Sequence[Failure], tables: SparkTables, inputs: Inputs) -> None:
+def refuse_failures(failures: Sequence[Failure], tables: GivenTables[Any]) -> None:
     """Raise the first failure, if there is any; tables without lines, which make others fail, come before them."""
     if failures:
         empty = [Failure(schema.EMPTY[name], run) for name, runs in tables.empty().items() for run in runs]
-        raise DataError(first_failure([*failures, *empty], inputs, list(tables.runs.values())))
+        raise DataError(first_failure([*failures, *empty], tables.settings, list(tables.runs.values())))
 
 
-def first_failure(failures: Sequence[Failure], inputs: Inputs, runs: Sequence[Run]) -> str:
+def first_failure(failures: Sequence[Failure], settings: Settings, runs: Sequence[Run]) -> str:
     """The error that one machine would raise: about a table, then about pages that are refused, then about defects.
 
     All ``runs`` are read, in this order, before any is scored, and compared last.
@@ -83,7 +82,7 @@ def first_failure(failures: Sequence[Failure], inputs: Inputs, runs: Sequence[Ru
             return _named(run, found[0])
     for run in runs:
         if scored := [one.what for one in failures if one.run == run and one.is_of_pages]:
-            return _named(run, _first_refused(scored, inputs))
+            return _named(run, _first_refused(scored, settings))
     return min(str(one.what) for one in texts)
 
 
@@ -96,11 +95,11 @@ def _named(run: Run, text: str) -> str:
     return f"{run[0]}: {text}" if run[0] else text
 
 
-def _first_refused(scored: Sequence[FoundDefect | Refusal], inputs: Inputs) -> str:
+def _first_refused(scored: Sequence[FoundDefect | Refusal], settings: Settings) -> str:
     refusals = [one for one in scored if isinstance(one, Refusal)]
     for kind in ("missing", "no_relevant", "no_weight"):
         if found := [refusal for refusal in refusals if refusal.kind == kind]:
-            return str(reduce(add, found).defect(inputs))
+            return str(reduce(add, found).defect(settings))
     defects = [one for one in scored if isinstance(one, FoundDefect)]
     first = min(defects, key=lambda found: REFUSABLE.index(found.kind))
     return str(reduce(add, [found for found in defects if found.kind == first.kind]).defect())

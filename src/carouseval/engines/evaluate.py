@@ -1,0 +1,68 @@
+"""From tables on an engine to scores: the evaluation of one system."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from carouseval.engines.all_users import other_users
+from carouseval.engines.contract import Engine
+from carouseval.engines.failures import ONE, refuse_failures
+from carouseval.engines.given_tables import GivenTables
+from carouseval.engines.kept_pages import KeptPages
+from carouseval.engines.part_work import score_users
+from carouseval.errors import DataError, warn
+from carouseval.evaluation import schema
+from carouseval.evaluation.finish import finish_evaluation
+from carouseval.evaluation.notices import notify_of_overfull
+from carouseval.evaluation.page_table import Table
+from carouseval.evaluation.part import Part
+from carouseval.evaluation.results import Evaluation
+from carouseval.evaluation.settings import Settings
+from carouseval.tables import TableLike
+
+_LAYOUTS = "layouts"
+
+
+def evaluate_on(
+    engine: Engine[Table], layouts: Table, judgments: Table, items: Table | TableLike | None, settings: Settings
+) -> Evaluation[Table]:
+    """Score a system's pages on an engine.
+
+    What is known only of all users is found in a first pass over them, where scores depend on it; users are scored in a
+    second. What parts of the users report is added up, and the sum is finished as on one machine.
+    """
+    tables = GivenTables.of(engine, {_LAYOUTS: layouts}, judgments, items, settings)
+    others, read = other_users(tables)
+    work, types = partial(score_users, job=tables.job(others)), tables.page_types()
+    scored = engine.map(tables.streamed, work, types, least=tables.least_lines)
+    try:
+        report = scored.report
+        read = tables.require_same(read, report.read)
+        refuse_failures(report.failures, tables)
+        part = whole(report.sums, tables)
+        plan = tables.plan
+        kept = KeptPages(
+            tuple(plan.metrics), settings.by_columns, scored, part, read, {_LAYOUTS: ONE}, types, engine.place
+        )
+        result = finish_evaluation(part, kept, plan, tables.of_run(_LAYOUTS), warn)
+        notify_of_overfull(part.rows, part.tables, warn)
+        return result
+    except BaseException:
+        scored.drop()
+        raise
+
+
+def whole(part: Part | None, tables: GivenTables[Any]) -> Part:
+    """The sum of all parts, with what no part says; tables without a line are refused."""
+    if part is None or part.tally.match.judgment_sets == 0:
+        raise DataError(schema.EMPTY["judgments"])
+    if part.tally.match.lines == 0:
+        raise DataError(schema.EMPTY["layouts"])
+    if tables.items is None or not tables.plan.figures:
+        return part
+    names: Mapping[str, str] = tables.tables["items"].names
+    listed = tables.items.drop_nulls(names["category"])[names["item_id"]]
+    return replace(part, items=part.items.with_catalogue(listed))

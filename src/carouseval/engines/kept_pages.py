@@ -1,0 +1,108 @@
+"""The scores of pages that stay on an engine, which makes them again where it has lost or dropped them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import polars as pl
+
+from carouseval.comparison.systems import Run
+from carouseval.engines.contract import RUN, Mapped
+from carouseval.engines.reads import ReadLines, Reads, refuse_changes
+from carouseval.errors import ParameterError
+from carouseval.evaluation.columns import Columns, of_metric
+from carouseval.evaluation.mappings import added
+from carouseval.evaluation.page_table import ALL, Pages, PageTable, Segment, Table, user_columns
+from carouseval.evaluation.part import Part
+from carouseval.evaluation.result_columns import PER_USER
+from carouseval.evaluation.user_sums import SegmentSums
+
+MOST_PAGES = 1_000_000  # that come to this machine without being asked for
+
+
+@dataclass(frozen=True, eq=False)
+class KeptPages(Pages[Table]):
+    """The pages of a run, and what the result was made of."""
+
+    metrics: tuple[str, ...]
+    by: tuple[str, ...]
+    scored: Mapped[Table]  # the pages of all runs
+    part: Part
+    read: Reads
+    runs: Mapping[str, Run]
+    page_types: Mapping[str, Any]
+    place: str  # where they are
+    run: int | None = None  # where there are several
+
+    @property
+    def frame(self) -> Table:
+        """One line per page."""
+        return self.scored.lines(self.run)
+
+    @property
+    def per_user(self) -> Table:
+        """One line per user with a score."""
+        present = user_columns(self.metrics, (), weighted=Columns.WEIGHT in self.page_types)
+        types = PER_USER.types(present, self.page_types)
+        work = partial(_users, run=self.run, metrics=self.metrics, by=self.by)
+        return self.scored.map(work, types).lines()
+
+    @property
+    def sums(self) -> Mapping[Segment, SegmentSums]:
+        """The sums over the users of all pages and, in order, of every segment."""
+        segments = self.part.segments
+        return {key: segments[key] for key in sorted(segments, key=lambda key: (key != ALL, str(key)))}
+
+    def left_out(self, metric: str) -> int:
+        """The users none of whose pages has a score by a metric."""
+        return self.part.left_out[metric]
+
+    def collect(self, purpose: str | None = None) -> PageTable:
+        """The pages on this machine; refused if they were made again, of other lines."""
+        count = self.part.tally.all_counts()["pages"]
+        if purpose is not None and count > MOST_PAGES:
+            raise ParameterError(
+                f"{purpose}, who stay in {self.place}: {count:,} pages. If they fit this machine, use collect() first."
+            )
+        found, read = self.scored.collect(self.run)
+        self.require_same(read)
+        return PageTable(self.metrics, self.by, _without_unused(_sorted(found), self.metrics))
+
+    def require_same(self, read: Reads) -> None:
+        """Refuse pages that were made again, of other lines."""
+        refuse_changes(self.read, added(dict.fromkeys(self.read, ReadLines()), read), self.runs)
+
+    def unpersist(self) -> None:
+        """Drop what is kept of the pages of all runs."""
+        self.scored.drop()
+
+
+def _users(
+    pages: pl.DataFrame, run: int | None, metrics: tuple[str, ...], by: tuple[str, ...]
+) -> tuple[list[pl.DataFrame], None]:
+    own = pages if run is None else pages.filter(pl.col(RUN) == run)
+    return [PageTable(metrics, by, _sorted(own)).per_user], None
+
+
+def pages_of_runs(
+    pages: pl.DataFrame, runs: Sequence[Run], metrics: tuple[str, ...], by: tuple[str, ...]
+) -> dict[Run, PageTable]:
+    """The pages of every run, of some users."""
+    return {run: PageTable(metrics, by, _sorted(pages.filter(pl.col(RUN) == at))) for at, run in enumerate(runs)}
+
+
+def _sorted(pages: pl.DataFrame) -> pl.DataFrame:
+    """Pages in the order in which one machine has them, on which the last digits of users' means depend."""
+    return pages.sort([key for key in (Columns.USER, Columns.PAGE) if key in pages.columns], nulls_last=True)
+
+
+def _without_unused(pages: pl.DataFrame, metrics: tuple[str, ...]) -> pl.DataFrame:
+    """Without the columns of bounded ideals, where all are proven, as one machine has it."""
+    for name in metrics:
+        bounded = of_metric(Columns.METRIC_BOUNDED, name)
+        if bounded in pages.columns and not pages[bounded].any():
+            pages = pages.drop(bounded, of_metric(Columns.METRIC_IDEAL_FOUND, name))
+    return pages

@@ -1,0 +1,1 @@
+"""Spark: for layouts that live in a lake and are too many for one machine."""

@@ -1,0 +1,237 @@
+"""Spark as an engine: users are brought together by a hash of their ids, and scored where their lines are."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from carouseval import __version__
+from carouseval.engines.contract import RUN, Columns, Engine, Mapped, Work, arranged, outcome
+from carouseval.engines.given_tables import GivenTables
+from carouseval.engines.reads import ReadLines, Reads
+from carouseval.engines.reports import Report
+from carouseval.engines.spark.line_hashes import read_lines
+from carouseval.engines.spark.personal_carousels import declared_carousels
+from carouseval.engines.spark.report_lines import REPORT, arrow_batches, read_of, report_lines, report_of
+from carouseval.engines.spark.spark_tables import cached, local_frame, require_spark, sketch
+from carouseval.engines.spark.user_lines import (
+    LINES_AT_ONCE,
+    StreamColumns,
+    column_in_query,
+    require_comparable_users,
+    stream,
+)
+from carouseval.metrics.validation import require_int
+from carouseval.spark_sources import is_spark
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import DataFrame
+
+OnPartition = Callable[[Iterator["pa.RecordBatch"]], Iterator["pa.RecordBatch"]]
+
+
+@dataclass(frozen=True)
+class SparkEngine(Engine["DataFrame"]):
+    """Tables are Spark DataFrames; only reports of partitions come to the driver."""
+
+    lines_at_once: int | None = None  # how many lines a task reads before it scores their users
+    place = "Spark"
+
+    def __post_init__(self) -> None:
+        if self.lines_at_once is not None:
+            require_int("lines_at_once", self.lines_at_once, 1)
+
+    def owns(self, table: Any) -> bool:
+        """Whether this is a Spark DataFrame."""
+        return is_spark(table)
+
+    def require(self, name: str, table: Any) -> None:
+        """Refuse what is no Spark DataFrame, or one of too old a version."""
+        require_spark(name, table)
+
+    def header(self, table: DataFrame) -> pl.DataFrame:
+        """A table's columns, without its lines."""
+        return sketch(table)
+
+    def to_polars(self, table: DataFrame) -> pl.DataFrame:
+        """All lines of a table, on this machine."""
+        return local_frame(table)
+
+    def select(self, table: DataFrame, columns: Collection[str]) -> DataFrame:
+        """A table with some of its columns."""
+        return table.select(*(column_in_query(name) for name in table.columns if name in columns))
+
+    def where(self, table: DataFrame, column: str, *, null: bool) -> DataFrame:
+        """The lines of a table that have no value in a column, or those that have one."""
+        return table.where(f"{column_in_query(column)} IS {'' if null else 'NOT '}NULL")
+
+    def is_empty(self, table: DataFrame) -> bool:
+        """Whether a table has no line."""
+        return table.isEmpty()
+
+    def read(self, table: DataFrame) -> ReadLines:
+        """Count and hash a table's lines."""
+        return read_lines(table)
+
+    def map(
+        self,
+        tables: Mapping[str, tuple[DataFrame, str]],
+        work: Work,
+        made: Columns,
+        *,
+        together: bool = True,
+        least: int = 0,
+    ) -> SparkMapped:
+        """Give ``work`` the users of a part of a partition at a time."""
+        lines, columns = stream(tables, whole_users=together)
+        made = _signed(made)
+        at_once = max(LINES_AT_ONCE, least) if self.lines_at_once is None else self.lines_at_once
+        on_partition = partial(_map_stream, columns=columns, work=work, made=made, at_once=at_once)
+        return SparkMapped(cached(map_partitions(lines, on_partition, spark_types(made))), kept=True)
+
+    def declared_carousels(self, tables: GivenTables[DataFrame]) -> tuple[pl.DataFrame, Reads]:
+        """What lines of carousels for single users declare; where these are many, not what concerns one user alone."""
+        return declared_carousels(tables)
+
+    def require_comparable_users(self, tables: Mapping[str, tuple[DataFrame, str]]) -> None:
+        """Refuse users that are times in one table and text or dates in another: their hashes would differ."""
+        require_comparable_users(tables)
+
+
+@dataclass(frozen=True)
+class SparkMapped(Mapped["DataFrame"]):
+    """Lines that stay in Spark, and reports beside them."""
+
+    frame: DataFrame
+    kept: bool = False  # in Spark's cache
+
+    @cached_property
+    def report(self) -> Report:
+        """What all partitions report."""
+        return report_of(self.frame)
+
+    def lines(self, run: int | None = None) -> DataFrame:
+        """The lines that were made, as a Spark DataFrame."""
+        from pyspark.sql import functions as F  # noqa: N812
+
+        lines = self.frame.where(F.col(REPORT).isNull())
+        return (lines if run is None else lines.where(F.col(RUN) == run)).drop(REPORT, RUN)
+
+    def collect(self, run: int | None = None) -> tuple[pl.DataFrame, Reads]:
+        """The lines here, and what was read to make them."""
+        from pyspark.sql import functions as F  # noqa: N812
+
+        wanted = self.frame if run is None else self.frame.where(F.col(REPORT).isNotNull() | (F.col(RUN) == run))
+        found = local_frame(wanted)
+        lines = found.filter(pl.col(REPORT).is_null()).drop(REPORT)
+        return lines if run is None else lines.drop(RUN), read_of(found[REPORT])
+
+    def map(
+        self,
+        work: Callable[[pl.DataFrame], tuple[Sequence[pl.DataFrame], Any]],
+        made: Columns,
+        reading: Collection[str] | None = None,
+    ) -> SparkMapped:
+        """Give ``work`` the lines of a partition, which has all lines of its users; nothing is kept."""
+        wanted = [name for name in self.frame.columns if reading is None or name in {REPORT, *reading}]
+        names = {f"c{at}": name for at, name in enumerate(wanted)}  # which may hold dots
+        lines = self.frame.selectExpr(*(f"{column_in_query(name)} AS {ours}" for ours, name in names.items()))
+        made = _signed(made)
+        on_partition = partial(_map_lines, names=names, work=work, made=made)
+        return SparkMapped(map_partitions(lines, on_partition, spark_types(made)))
+
+    def drop(self) -> None:
+        """Drop the lines from Spark's cache."""
+        if self.kept:
+            self.frame.unpersist()
+
+
+def map_partitions(lines: DataFrame, on_partition: OnPartition, types: Any) -> DataFrame:
+    """Give the partitions of a stream to executors that have this version: another might score differently.
+
+    No call equals an earlier one: from its cache, Spark would answer for files that have changed since.
+    """
+    from pyspark import cloudpickle
+
+    dumps: Callable[[Any], bytes] = cloudpickle.dumps
+    here, pickled, call = __version__, dumps(on_partition), uuid.uuid4().hex
+
+    def on_executor(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:  # which must need nothing of ours
+        import pickle
+
+        from carouseval import __version__ as there
+
+        if there != here:
+            raise ImportError(f"carouseval is {there} there and {here} here, in call {call}")
+        own: OnPartition = pickle.loads(pickled)
+        return own(batches)
+
+    return lines.mapInArrow(on_executor, types)
+
+
+def _map_stream(
+    batches: Iterator[pa.RecordBatch], columns: StreamColumns, work: Work, made: Columns, at_once: int
+) -> Iterator[pa.RecordBatch]:
+    """What is made of a partition's users, and one report; errors are reported, so that no task is tried again."""
+    report = Report()
+    for tables, read in columns.parts(batches, at_once):
+        frames, found = outcome(work, tables, read)
+        report += found
+        for frame in frames:
+            yield from _batches(frame, made)
+    yield from report_lines(report, made)
+
+
+def _map_lines(
+    batches: Iterator[pa.RecordBatch],
+    names: Mapping[str, str],
+    work: Callable[[pl.DataFrame], tuple[Sequence[pl.DataFrame], Any]],
+    made: Columns,
+) -> Iterator[pa.RecordBatch]:
+    """The same of lines that were made before, with what was read to make them."""
+    import pyarrow as pa
+
+    if not (held := list(batches)):
+        return
+    table = pl.DataFrame(pa.Table.from_batches(held)).rename(dict(names))
+    frames, report = outcome(work, table.filter(pl.col(REPORT).is_null()).drop(REPORT), read_of(table[REPORT]))
+    for frame in frames:
+        yield from _batches(frame, made)
+    yield from report_lines(report, made)
+
+
+def _batches(frame: pl.DataFrame, made: Columns) -> list[pa.RecordBatch]:
+    return arrow_batches(arranged(frame, made).with_columns(pl.lit(None, pl.Binary).alias(REPORT)))
+
+
+def _signed(columns: Columns) -> Columns:
+    """Columns with types that Spark has: it has no unsigned integers."""
+    return {name: pl.Int64() if kind == pl.UInt32() else kind for name, kind in columns.items()}
+
+
+def spark_types(columns: Columns) -> Any:
+    """The columns of a table that executors return, for Spark."""
+    from pyspark.sql import types
+
+    fields = [types.StructField(name, spark_type(kind)) for name, kind in columns.items()]
+    return types.StructType([*fields, types.StructField(REPORT, types.BinaryType())])
+
+
+def spark_type(kind: pl.DataType) -> Any:
+    """The type that Spark has for one of ours."""
+    from pyspark.sql import types
+
+    kinds = {
+        pl.String(): types.StringType(),
+        pl.Float64(): types.DoubleType(),
+        pl.Int64(): types.LongType(),
+        pl.Int32(): types.IntegerType(),
+        pl.Boolean(): types.BooleanType(),
+    }
+    return kinds[kind]

@@ -1,0 +1,111 @@
+"""What notices need to know of categories, by name: of some users, and added up of all."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from carouseval.evaluation.reading.inputs import Inputs
+
+SEPARATORS = ("|", ";", ",")  # of several categories in one cell
+
+
+@dataclass(frozen=True)
+class CategoryFacts:
+    """Which categories only carousels or capacity names, and which of the items table are shown on no page."""
+
+    named: Mapping[str, int]  # by ``capacity`` and ``carousels``: how many categories these name
+    unknown: Mapping[str, tuple[Any, ...]]  # and which of them are in no other table
+    known: frozenset[str]  # the names of other categories, where there is one to be mistaken for
+    listed: int  # categories of the items table
+    unshown: tuple[str, ...]  # of these, those with a separator that no page shows
+    words: frozenset[str]  # what stands between the separators, where it is a category itself
+
+    @classmethod
+    def of(cls, inputs: Inputs) -> "CategoryFacts":
+        """Of the tables that are at hand."""
+        carousels, names = inputs.judged.carousels, inputs.codebook.categories.values()
+        unknown = is_unknown(inputs, len(names))
+        places = {
+            "capacity": carousels.named_by_setting,
+            "carousels": np.intersect1d(carousels.named, carousels.known_to_all),
+        }
+        odd = {where: tuple(names.gather(codes[unknown[codes]])) for where, codes in places.items()}
+        known = names.filter(pl.Series(~unknown & is_common(inputs, len(names)))) if any(odd.values()) else names[:0]
+        listed, unshown = _unshown(inputs, names)
+        words = pl.Series([*{word for text in unshown for word in split_words(text)}], dtype=pl.String)
+        return cls(
+            named={where: len(codes) for where, codes in places.items()},
+            unknown=odd,
+            known=frozenset(known.cast(pl.String)),
+            listed=listed,
+            unshown=unshown,
+            words=frozenset(words.filter(words.is_in(names.implode()))) if unshown else frozenset(),
+        )
+
+    def __add__(self, other: "CategoryFacts") -> "CategoryFacts":
+        return CategoryFacts(
+            named={where: max(count, other.named[where]) for where, count in self.named.items()},
+            unknown={where: _of_both(names, other.unknown[where]) for where, names in self.unknown.items()},
+            known=self.known | other.known,
+            listed=max(self.listed, other.listed),
+            unshown=_of_both(self.unshown, other.unshown),
+            words=self.words | other.words,
+        )
+
+
+def split_words(text: str) -> set[str]:
+    """The words of a text between any of the separators."""
+    return {word.strip() for separator in SEPARATORS if separator in text for word in text.split(separator)}
+
+
+def _of_both(names: tuple[Any, ...], others: tuple[Any, ...]) -> tuple[Any, ...]:
+    in_others = {*others}
+    return tuple(name for name in names if name in in_others)
+
+
+def _unshown(inputs: Inputs, names: pl.Series) -> tuple[int, tuple[str, ...]]:
+    """How many categories the items table has, and those with a separator that no page shows."""
+    membership = inputs.judged.membership
+    if membership is None or membership.source != "items" or names.dtype != pl.String:
+        return 0, ()
+    shown = np.zeros(len(names), bool)
+    if inputs.shown is not None:
+        shown[: inputs.shown.longest.shape[1]] = inputs.shown.longest.max(axis=0) > 0
+    listed = np.arange(len(names)) < len(membership.sizes)  # items are read before layouts
+    if inputs.is_part:  # other users have other categories of their own
+        listed[: len(membership.sizes)] = membership.sizes > 0
+    candidates = names.filter(pl.Series(listed & ~shown))
+    separators = pl.any_horizontal(pl.lit(candidates).str.contains(one, literal=True) for one in SEPARATORS)
+    return int(listed.sum()), tuple(candidates.filter(pl.select(separators).to_series())) if len(candidates) else ()
+
+
+def is_unknown(inputs: Inputs, categories: int) -> NDArray[np.bool_]:
+    """Which categories have no item and are on no page: only carousels or capacity name them."""
+    membership, shown = inputs.judged.membership, inputs.shown
+    known = np.zeros(categories, bool)
+    if membership is not None:
+        known[: len(membership.sizes)] = membership.sizes[:categories] > 0
+        known[(membership.arrays.own & np.uint64(0xFFFFFFFF)).astype(np.int64)] = True
+    if shown is not None:
+        known[: len(shown.owner)] |= shown.longest.max(axis=0)[:categories] > 0
+    return ~known
+
+
+def is_common(inputs: Inputs, categories: int) -> NDArray[np.bool_]:
+    """The categories that may be several users'; all, unless other users are elsewhere.
+
+    What single users have is as much as there are users, so that it stays where these are.
+    """
+    members, shown = inputs.judged.membership, inputs.shown
+    if not inputs.is_part:
+        return np.ones(categories, bool)
+    common = np.zeros(categories, bool)
+    if members is not None and shown is not None:
+        common[: len(shown.owner)] = shown.several_users & ~shown.has_one_user
+        common[: len(members.sizes)] |= members.sizes > 0
+        common[inputs.judged.carousels.known_to_all] = True
+    return common

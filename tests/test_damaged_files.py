@@ -19,7 +19,7 @@ from carouseval import _native
 from carouseval.errors import DataError
 from carouseval.evaluation.schema import LAYOUTS
 from carouseval.parquet_metadata import check_parquet
-from carouseval.table_files import read_errors
+from carouseval.table_files import ReadErrors
 from carouseval.table_opening import open_table
 from tests.fuzz.files import JUDGMENTS, LAYOUT, formats, zstd
 
@@ -80,10 +80,10 @@ def test_more_lines_than_counted_are_refused(tmp_path: Path, monkeypatch: pytest
 def test_panics_become_errors_and_interrupts_do_not(tmp_path: Path) -> None:
     path = save(tmp_path, "layouts.csv", FORMATS["CSV"].content)
     file = open_table(path, "layouts", LAYOUTS).files[0]
-    with pytest.raises(DataError, match=rf"{path} cannot be parsed as CSV: out of range\."), read_errors(file):
+    with pytest.raises(DataError, match=rf"{path} cannot be parsed as CSV: out of range\."), ReadErrors([file]):
         raise _Panic("out of range")
     for interrupt in (KeyboardInterrupt, SystemExit):
-        with pytest.raises(interrupt), read_errors(file):
+        with pytest.raises(interrupt), ReadErrors([file]):
             raise interrupt
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from carouseval import forks
+from carouseval.result_base import Result
 from tests.depth import some
 
 FORKED = """
@@ -123,6 +124,11 @@ def test_what_needs_no_tables_works_in_any_worker(tmp_path: Path, in_worker: str
     output = output_of_worker(tmp_path, f"{USES['evaluate']}\nimport numpy as np", in_worker)
     assert output
     assert "Error" not in output
+
+
+def test_nothing_stands_before_tables_where_nothing_is_forked() -> None:
+    """Every attribute of a result would be asked for twice."""
+    assert Result.__getattribute__ is object.__getattribute__
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no fork")

@@ -2,6 +2,7 @@
 
 import os
 import re
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
@@ -25,6 +26,12 @@ def refuse_fork() -> None:
             "with multiprocessing.get_context('spawn') or 'forkserver', or before any table is used."
         )
     _process = os.getpid()
+
+
+def in_forks(action: Callable[[], None]) -> None:
+    """Have something done in every process forked from this one, before anything else; Windows has no fork."""
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(after_in_child=action)
 
 
 def _note_threads() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 
 from carouseval.atomic_files import RESULTS, check_outputs, write_atomically, write_frame
-from carouseval.forks import is_forked, refuse_fork
+from carouseval.forks import in_forks, is_forked, refuse_fork
 from carouseval.text_tables import TextTable, escape_markdown, html_table, latex, markdown, with_csv_texts
 
 if TYPE_CHECKING:
@@ -57,15 +57,6 @@ class Charted:
 
 class Result(Charted):
     """Base class of results: each has a heading, a table and its content as plain values."""
-
-    if not TYPE_CHECKING:  # for a type checker it would allow attributes of any name
-
-        def __getattribute__(self, name: str) -> Any:
-            """Refuse a table in a forked process, where whoever computes with it would wait forever."""
-            value = super().__getattribute__(name)
-            if is_forked() and type(value).__module__.startswith("polars."):
-                refuse_fork()
-            return value
 
     @property
     def heading(self) -> str:
@@ -167,6 +158,22 @@ class Result(Charted):
             return write_atomically(path, texts[suffix]() + "\n" * (suffix == ".json"))
         frame = self.to_frame()
         return write_frame(path, with_csv_texts(frame) if suffix == ".csv" else frame)
+
+
+def _not_a_table(result: Result, name: str) -> Any:
+    """An attribute of a result in a forked process, where whoever computes with a table would wait forever."""
+    value = object.__getattribute__(result, name)
+    if is_forked() and type(value).__module__.startswith("polars."):
+        refuse_fork()
+    return value
+
+
+def _guard_tables() -> None:
+    """Refuse the tables of results, in a process that has just been forked; in others nothing stands before them."""
+    Result.__getattribute__ = _not_a_table  # type: ignore[method-assign, assignment]
+
+
+in_forks(_guard_tables)
 
 
 class Reported(Result):

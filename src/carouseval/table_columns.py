@@ -2,7 +2,7 @@
 
 import difflib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from numbers import Integral, Real
 from typing import Any, Literal, TypeAlias
@@ -125,6 +125,26 @@ class Column:
         return raw.is_numeric() or raw in (*TEXT, pl.Boolean, pl.Null)
 
 
+def typed_columns(
+    columns: Sequence[Column], types: Mapping[str, pl.DataType], id_types: Mapping[str, pl.DataType]
+) -> list[pl.Expr]:
+    """Columns in the types that they are used in, each under its name, and where nullable ones have a value."""
+    typed = [column.typed(types[column.name], id_types[column.name]).alias(column.name) for column in columns]
+    given = [pl.col(column.name).is_not_null().alias(column.presence) for column in columns if column.nullable]
+    return [*typed, *given]
+
+
+def invalid_values(columns: Sequence[Column], id_types: Mapping[str, pl.DataType]) -> list[pl.Expr]:
+    """The typed values of each column that are refused."""
+    return [column.invalid(id_types[column.name] == pl.String) for column in columns]
+
+
+def type_errors(columns: Sequence[Column], types: Mapping[str, pl.DataType]) -> list[tuple[Column, str]]:
+    """The columns of types that cannot be converted at all, and what to say of them."""
+    errors = ((column, column.type_error(types[column.name])) for column in columns)
+    return [(column, error) for column, error in errors if error]
+
+
 def frame_of_columns(columns: Mapping[str, Any]) -> pl.DataFrame:
     """A frame of a dict of columns, in which integers and floats, in whatever order, are one column of numbers."""
     return pl.DataFrame({name: _one_number_type(values) for name, values in columns.items()})
@@ -170,6 +190,11 @@ def _seconds(text: pl.Expr) -> pl.Expr:
     formats = [form + zone for form in ("%Y-%m-%d %H:%M:%S%.f", "%Y-%m-%d %H:%M") for zone in ("", "%z")]
     times = [dated.str.to_datetime(format, time_unit="us", strict=False) for format in formats]
     return pl.coalesce(text.cast(pl.Float64, strict=False), *(time.dt.timestamp("us") / 1e6 for time in times))
+
+
+def other_spellings(names: Iterable[str], header: Sequence[str]) -> dict[str, str]:
+    """The columns that are spelled like some of ours but for case, blanks and punctuation, by our names."""
+    return {name: spelling for name in names if (spelling := other_spelling(name, header))}
 
 
 def other_spelling(name: str, header: Sequence[str]) -> str | None:
@@ -224,7 +249,7 @@ def missing_columns(
     available = f"{', '.join(listed)}{', ...' if len(header) > 12 else ''}" or "no columns"
     if spellings:  # optional columns would be missed next
         optional = [ours for ours, theirs in names.items() if ours not in missing and theirs not in header]
-        spellings |= {ours: spelling for ours in optional if (spelling := other_spelling(ours, unused))}
+        spellings |= other_spellings(optional, unused)
         hint = rename_hint(spellings)
     if is_unreadable:
         hint = "It is not in UTF-8. Save it as UTF-8."

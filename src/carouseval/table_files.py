@@ -4,7 +4,7 @@ import contextlib
 import functools
 import glob
 import zlib
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -36,7 +36,7 @@ class TableFile:
 
     def check_lines(self) -> None:
         """Refuse the first line with too few fields, which readers fill with nulls, or too many."""
-        with read_errors(self):
+        with ReadErrors([self]):
             self.kind.check_lines(Path(self.path), len(self.records.collect_schema()))
 
     def check_text(self) -> None:
@@ -53,7 +53,7 @@ class TableFile:
     def _complaints(self) -> Iterator[None]:
         """Turn errors about the content of a file, and of reading it, into ones that name it."""
         try:
-            with read_errors(self):
+            with ReadErrors([self]):
                 yield
         except DataError as error:
             if str(error).startswith(self.path):
@@ -133,7 +133,7 @@ def open_file(path: Path) -> TableFile:
             )
     table = TableFile(str(path), kind, version)
     table.check_text()
-    with read_errors(table):
+    with ReadErrors([table]):
         table.records.collect_schema()
     return table
 
@@ -148,33 +148,34 @@ def is_table(path: Path) -> bool:
     return kind_of(path) is not None
 
 
-@contextlib.contextmanager
-def read_errors(*files: TableFile, name: str = "") -> Iterator[None]:
-    """Turn what Polars raises while it reads into a ``DataError`` that says what is wrong with which file."""
-    try:
-        yield
-    except BaseException as error:
+@dataclass(frozen=True)
+class ReadErrors(contextlib.AbstractContextManager["ReadErrors"]):
+    """Turns what Polars raises while it reads into a ``DataError`` that says what is wrong with which file."""
+
+    files: Sequence[TableFile]
+    name: str = ""  # of the table
+
+    def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
         if not (isinstance(error, _READ_ERRORS) or is_panic(error)):
-            raise
-        for file in files:
+            return
+        for file in self.files:
             if reason := file.diagnose():
-                raise DataError(
-                    with_table_name(name, f"{file.path} cannot be parsed as {file.kind.name}: {reason}")
-                ) from None
+                problem = f"{file.path} cannot be parsed as {file.kind.name}: {reason}"
+                raise DataError(with_table_name(self.name, problem)) from None
         reason = first_line(error)
-        if not files:
-            raise DataError(with_table_name(name, f"the table cannot be read: {reason}.")) from None
-        others = " (or another of its files)" if len(files) > 1 else ""
-        problem = f"{files[0].path}{others} cannot be parsed as {files[0].kind.name}: {reason}"
-        raise DataError(with_table_name(name, f"{problem}. {files[0].remedy}")) from None
+        if not self.files:
+            raise DataError(with_table_name(self.name, f"the table cannot be read: {reason}.")) from None
+        first, others = self.files[0], " (or another of its files)" if len(self.files) > 1 else ""
+        problem = f"{first.path}{others} cannot be parsed as {first.kind.name}: {reason}"
+        raise DataError(with_table_name(self.name, f"{problem}. {first.remedy}")) from None
 
 
-def is_panic(error: BaseException) -> bool:
+def is_panic(error: BaseException | None) -> bool:
     """Whether a library written in Rust panicked; each has a class of its own, which is not an ``Exception``."""
     return type(error).__name__ == "PanicException"
 
 
-def first_line(error: BaseException) -> str:
+def first_line(error: BaseException | None) -> str:
     """The first line of an error's message, without its full stop."""
     return str(error).strip().partition("\n")[0].rstrip(".")
 

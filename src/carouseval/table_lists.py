@@ -10,6 +10,8 @@ from carouseval.errors import DataError
 from carouseval.nested_pages import DIFFERING_ITEMS
 from carouseval.table_columns import TEXT, Column
 
+LISTS = (pl.List, pl.Array)  # types of columns that hold lists
+
 
 class Lists(NamedTuple):
     """A column of lists as an expression, and the type of what they hold."""
@@ -18,11 +20,6 @@ class Lists(NamedTuple):
     type: pl.DataType
     invalid: pl.Expr | None = None  # which lists are wrong, where that must be looked for
     problem: str = ""  # what is wrong with those
-
-
-def is_list(kind: pl.DataType | None) -> bool:
-    """Whether a column of this type holds lists."""
-    return isinstance(kind, pl.List | pl.Array)
 
 
 def item_lists(kind: pl.DataType, fields: Sequence[str], *, nested: bool) -> Lists:
@@ -48,7 +45,7 @@ def item_lists(kind: pl.DataType, fields: Sequence[str], *, nested: bool) -> Lis
 
 
 def value_lists(column: Column, kind: pl.DataType) -> Lists | None:
-    """A column that may hold several values in a cell, as a list or as text with a separator; None for one value."""
+    """A column of ``many`` values in a cell, as a list or as text with a separator; None if it has one in each."""
     values = pl.col(column.name)
     if column.separator is not None:
         if kind not in TEXT:
@@ -56,14 +53,14 @@ def value_lists(column: Column, kind: pl.DataType) -> Lists | None:
         part = pl.element().str.strip_chars()
         parts = values.cast(pl.String).str.split(column.separator).list.eval(part.filter(part != ""))
         return Lists(parts, pl.String())
-    if not (column.many and is_list(kind)):
+    if not isinstance(kind, LISTS):
         return None
     inner = _inner_type(kind)
     return Lists(values.cast(pl.List(inner)), inner)
 
 
 def _inner_type(kind: pl.DataType) -> pl.DataType:
-    assert isinstance(kind, pl.List | pl.Array)
+    assert isinstance(kind, LISTS)
     return _instance(kind.inner)
 
 

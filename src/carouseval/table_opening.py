@@ -7,9 +7,9 @@ import polars as pl
 
 from carouseval import nested_pages
 from carouseval.errors import DataError
-from carouseval.table_columns import Column, missing_columns
-from carouseval.table_files import TableFile, read_errors, with_table_name
-from carouseval.table_lists import is_list, item_lists, value_lists
+from carouseval.table_columns import Column, missing_columns, type_errors
+from carouseval.table_files import ReadErrors, TableFile, with_table_name
+from carouseval.table_lists import LISTS, item_lists, value_lists
 from carouseval.table_sources import TableLike, default_name, open_source
 from carouseval.tables import RECORD, Table
 
@@ -36,12 +36,12 @@ def open_table(
     name = default_name(source) if name is None else name
     theirs = {c.name: (names or {}).get(c.name, c.name) for c in columns}
     records, files = open_source(source, name)
-    with read_errors(*files, name=name):
+    with ReadErrors(files, name):
         records, rows = _rows_of_pages(name, records.with_row_index(RECORD), theirs)
         schema = records.collect_schema()
     header = [column for column in schema.names() if column != RECORD]
     used = _names_in_use(theirs, header, schema, rows)
-    lists = "item_id" in used and is_list(schema.get(used["item_id"]))
+    lists = "item_id" in used and isinstance(schema.get(used["item_id"]), LISTS)
     required = [c.name for c in columns if c.required and not (lists and c.name == "col")]
     if missing := [ours for ours in required if used[ours] not in header]:
         separator = next((file.kind.separator for file in files if file.kind.is_text), ",")
@@ -78,9 +78,8 @@ def open_table(
     )
     table = _with_item_lists(table, theirs["item_id"]) if lists else table
     table = _with_value_lists(table)
-    for column in table.columns:
-        if error := column.type_error(table.types[column.name]):
-            raise DataError(f"{name}: column {table.names[column.name]} {error}")
+    for column, error in type_errors(table.columns, table.types):
+        raise DataError(f"{name}: column {table.names[column.name]} {error}")
     return table
 
 
@@ -104,7 +103,7 @@ def _names_in_use(
 ) -> dict[str, str]:
     """The name of each column in the table, by ours."""
     used = {ours: their if their in header else ours for ours, their in theirs.items()}
-    if "item_id" in used and used["item_id"] not in header and is_list(schema.get("items")):
+    if "item_id" in used and used["item_id"] not in header and isinstance(schema.get("items"), LISTS):
         used["item_id"] = "items"
     if "category" in used and used["category"] not in header and rows is not None and rows.title is not None:
         used["category"] = rows.title
@@ -149,7 +148,7 @@ def _refuse_rows(table: Table, problems: Mapping[str, pl.Expr]) -> None:
 def _with_value_lists(table: Table) -> Table:
     """The table with lists in the columns that may hold several values in a cell."""
     records, types, many = table.records, dict(table.types), []
-    for column in table.columns:
+    for column in (column for column in table.columns if column.many):
         try:
             values = value_lists(column, types[column.name])
         except DataError as error:

@@ -6,7 +6,6 @@ pattern, a folder, or a list of paths; ``table_opening.py`` opens it.
 
 import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
@@ -15,8 +14,8 @@ import polars as pl
 from carouseval.added_errors import AddedError, such_lines
 from carouseval.errors import DataError
 from carouseval.file_kind_base import DAMAGED
-from carouseval.table_columns import Column, Defect
-from carouseval.table_files import TableFile, read_errors, with_table_name
+from carouseval.table_columns import Column, Defect, invalid_values, typed_columns
+from carouseval.table_files import ReadErrors, TableFile, with_table_name
 from carouseval.table_sources import TableLike, in_memory
 
 __all__ = ["RECORD", "Column", "Table", "TableLike", "agree_on_ids", "in_memory"]
@@ -50,9 +49,8 @@ class Table:
 
     def _frame(self, *, with_record: bool = True) -> pl.LazyFrame:
         """All records, typed; null where a value cannot be converted. Only this class collects it, and counts lines."""
-        typed = [c.typed(self.types[c.name], self._id_type(c)).alias(c.name) for c in self.columns]
-        presence = [pl.col(c.name).is_not_null().alias(c.presence) for c in self.columns if c.nullable]
-        return self._cells().select(*([RECORD] if with_record else []), *typed, *presence)
+        typed = typed_columns(self.columns, self.types, self._id_types())
+        return self._cells().select(*([RECORD] if with_record else []), *typed)
 
     def _cells(self) -> pl.LazyFrame:
         records = self.records.explode(self.many, empty_as_null=False) if self.many else self.records
@@ -64,15 +62,12 @@ class Table:
 
     def _invalid(self) -> list[pl.Expr]:
         """The invalid values of each column."""
-        return [self._invalid_values(c) for c in self.columns]
+        return invalid_values(self.columns, self._id_types())
 
-    def _invalid_values(self, column: Column) -> pl.Expr:
-        return column.invalid(self._id_type(column) == pl.String)
-
-    def _id_type(self, column: Column) -> pl.DataType:
-        """The type that all tables agreed on, or the column's own."""
-        own = pl.Int64() if self.types[column.name].is_integer() else pl.String()
-        return self.id_types.get(column.name, own)
+    def _id_types(self) -> dict[str, pl.DataType]:
+        """For each column the type that ids have there: the one that all tables agreed on, or the column's own."""
+        own = {c.name: pl.Int64() if self.types[c.name].is_integer() else pl.String() for c in self.columns}
+        return own | dict(self.id_types)
 
     def height(self) -> int:
         """The number of lines, or of cells if items are in lists."""
@@ -182,7 +177,8 @@ class Table:
         lines, where = self.records.filter(pl.col(RECORD) == record), self.where(record)
         with self.read_errors():
             if self.nested:
-                cells = self._frame().filter(pl.col(RECORD) == record, self._invalid_values(column))
+                (invalid,) = invalid_values([column], self._id_types())
+                cells = self._frame().filter(pl.col(RECORD) == record, invalid)
                 row = cells.select("row").head(1).collect(engine="streaming").item()
                 lines, where = lines.filter(pl.col("row").cast(pl.Int64) == row), f"{where}, row {row}"
             # with lists of items, an invalid column means a list that is too long
@@ -196,7 +192,7 @@ class Table:
             value = value.to_list()
         problem = f"column {self.names[column.name]}, {where}: found {_format_value(value)}"
         remedy = column.remedy
-        if column.kind == "id" and self._id_type(column) == pl.Int64 and value not in (None, ""):
+        if column.kind == "id" and self._id_types()[column.name] == pl.Int64 and value not in (None, ""):
             remedy = "In the other tables it holds integers of at most 64 bits. Use the same type of id in all tables."
         counted = such_lines(f"{self.name}.{column.name}", total, f"{self.name}: {problem}", remedy)
         first = {"record": record, "value": value}
@@ -207,7 +203,7 @@ class Table:
         if self.part:
             return self._owner_of(record)
         for file in self.files:
-            with read_errors(file):
+            with ReadErrors([file]):
                 height = file.records.select(pl.len()).collect(engine="streaming").item() if len(self.files) > 1 else 0
             if record < height or len(self.files) == 1:
                 return file.where(record) + (f" of {file.path}" if len(self.files) > 1 else "")
@@ -229,9 +225,9 @@ class Table:
         """The same for the first record that meets a condition."""
         return "" if self.part else self.in_brackets(self.find(condition)[0])
 
-    def read_errors(self) -> AbstractContextManager[None]:
+    def read_errors(self) -> ReadErrors:
         """Turn what Polars raises while it reads this table into a ``DataError``."""
-        return read_errors(*self.files, name=self.name)
+        return ReadErrors(self.files, self.name)
 
 
 def agree_on_ids(tables: Sequence[Table], settled: Mapping[str, pl.DataType] | None = None) -> list[Table]:

@@ -165,13 +165,22 @@ def printable(text: str) -> str:
     return _UNSAFE.sub(lambda mark: mark[0].encode("unicode_escape").decode(), text)
 
 
+def printable_content(content: Any) -> Any:
+    """Dicts and lists with the same escapes in all texts that they hold, but for keys."""
+    if isinstance(content, dict):
+        return {key: printable_content(value) for key, value in content.items()}
+    if isinstance(content, list):
+        return [printable_content(value) for value in content]
+    return printable(content) if isinstance(content, str) else content
+
+
 def escape_html(text: str) -> str:
     """Text that HTML shows as it is."""
     return html.escape(printable(text))
 
 
 def printable_lines(text: str) -> str:
-    """The same for text of several lines."""
+    """Printable text of several lines."""
     return "\n".join(map(printable, text.split("\n")))
 
 

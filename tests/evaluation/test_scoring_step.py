@@ -151,6 +151,16 @@ def test_scoring_changes_nothing_it_is_given(opened: tuple[Inputs, PageBatch, cv
         np.testing.assert_array_equal(gains, inputs.judged.gains[name])
 
 
+def test_weights_are_worked_out_once_and_not_written_to(opened: tuple[Inputs, PageBatch, cv.Evaluation]) -> None:
+    """Whoever scores has the same ones: a metric that wrote to them would change the next page's."""
+    plan = opened[0].plan
+    for name in (*plan.metrics, *plan.figures):
+        weights = plan.weights(name, 0)
+        assert plan.weights(name, 0) is weights
+        with pytest.raises(ValueError, match="read-only"):
+            weights[:] = 0
+
+
 def test_ideals_of_other_judgments_are_refused(opened: tuple[Inputs, PageBatch, cv.Evaluation]) -> None:
     inputs, batch, _ = opened
     judged, plan = pickle.loads(pickle.dumps(inputs.judged)), pickle.loads(pickle.dumps(inputs.plan))

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from carouseval import _native
-from carouseval.evaluation.exact_sums import Exact, exact_sum, exact_sums
+from carouseval.evaluation.exact_sums import Exact, central_moments, exact_sum, exact_sums
 from carouseval.evaluation.mean_estimates import ShareFactors, mean_of
 from carouseval.evaluation.user_sums import ScoreSums, UserSums, mean_estimate
 from carouseval.metrics.grid import Array
@@ -140,6 +140,27 @@ def test_moments_by_fractions(users: int, weighted: bool) -> None:
             assert found.cubes[i, j, k] * found.scale**3 == pytest.approx(factors.third * float(cube), rel=1e-15)
     square = sum(p * one**2 for p, one in zip(share, off[0], strict=True))
     assert sums.mean_square(0) * sums.scale**2 == pytest.approx(float(square), rel=1e-15)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_central_moments_are_rounded_once(seed: int) -> None:
+    """To the bit what fractions give, of values and weights of all sizes."""
+    rng = np.random.default_rng(seed)
+    users, weighted = int(rng.integers(2, 6)), bool(seed % 2)
+    columns = rng.choice(HOSTILE, (users, 2)) if seed % 3 else rng.normal(size=(users, 2)) * 10.0 ** rng.integers(-9, 9)
+    weights = rng.random(users) * 10.0 ** rng.integers(-80, 10, users) if weighted else np.ones(users)
+    sums = UserSums.of(columns, weights if weighted else None)
+    exponent = math.frexp(sums.scale)[1]
+    squares, cubes = central_moments(sums.sums, 2, weighted=weighted, exponent=exponent)
+    total = sum(map(Fraction, weights.tolist()))
+    share = [Fraction(weight) / total for weight in weights.tolist()]
+    x = [[Fraction(value) / Fraction(2) ** exponent for value in column] for column in columns.T.tolist()]
+    mean = [sum(p * value for p, value in zip(share, column, strict=True)) for column in x]
+    off = [[value - mean[c] for value in x[c]] for c in (0, 1)]
+    for i, j in itertools.product((0, 1), repeat=2):
+        assert squares[i, j] == float(sum(p**2 * off[i][u] * off[j][u] for u, p in enumerate(share)))
+        for k in (0, 1):
+            assert cubes[i, j, k] == float(sum(p**3 * off[i][u] * off[j][u] * off[k][u] for u, p in enumerate(share)))
 
 
 def test_one_user_and_users_without_weight_have_no_error() -> None:

@@ -88,7 +88,7 @@ def test_nothing_is_computed_while_results_are_shown(
     for place, function in (
         (table_sources, "open_source"),
         (Table, "_frame"),
-        (JudgedSources, "read"),
+        (JudgedSources, "open_all"),
         (PageIdeals, "of_pages"),
         (PageIdeals, "cells_of_pages"),
     ):

@@ -15,7 +15,7 @@ from carouseval.evaluation.notices import large_gains, no_category, not_proven
 from carouseval.evaluation.part import TableFacts
 from carouseval.evaluation.per_page import page_names
 from carouseval.evaluation.plan import ScoringPlan
-from carouseval.evaluation.reading.inputs import NEEDS_CATEGORIES, Inputs, JudgedSources
+from carouseval.evaluation.reading.inputs import NEEDS_CATEGORIES, Inputs, JudgedSources, JudgedTables
 from carouseval.evaluation.reading.page_batch import PageBatch, page_batches
 from carouseval.evaluation.scoring.page_ideals import PageIdeals
 from carouseval.evaluation.scoring.page_scores import divisor, gaps
@@ -159,7 +159,7 @@ def _read(
             "relevance": "given" if schema.relevance_is_given(inputs.tables["judgments"]) else schema.RELEVANCE_1,
         }
     page, bounds, counts["invalid"] = _current_page(
-        sources, ideals, metric, layouts, user_number, bounds, len(scored), progress
+        inputs.judged_tables, ideals, metric, layouts, user_number, bounds, len(scored), progress
     )
     ideal, gap = divisor(*bounds), gaps(*bounds)
     counts["bounded"] = int((gap > 0).sum())
@@ -245,7 +245,7 @@ def _refuse_defects(inputs: Inputs, batch: PageBatch, table: Table) -> None:
 
 
 def _current_page(
-    sources: JudgedSources,
+    judged_tables: JudgedTables,
     ideals: PageIdeals,
     metric: str,
     layouts: TableLike | None,
@@ -260,13 +260,13 @@ def _current_page(
     if layouts is None:
         return CurrentPage(empty, empty, empty, row_count, last_pinned), bounds, 0
     parts, invalid = [(empty, empty, empty)], 0
-    with sources.open(layouts, progress) as inputs:
+    with judged_tables.sources.open(layouts, progress, judged=judged_tables) as inputs:
         for batch in page_batches(inputs.layouts, inputs.judged, inputs.plan, progress):
             _refuse_pages(inputs, batch)
             invalid += int(((batch.defects & page_defects.INVALID) > 0).sum())
             judged = np.flatnonzero(batch.pages < len(user_number))
             scored = batch.take(judged[user_number[batch.pages[judged]] >= 0])
-            if sources.plan.metrics[metric].ideal != "none":
+            if inputs.plan.metrics[metric].ideal != "none":
                 bounds[:, scored.pages] = ideals.of_pages(metric, 0, scored)
             rows = np.arange(1, scored.length.shape[1] + 1)
             user = user_number[scored.pages]

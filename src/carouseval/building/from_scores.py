@@ -18,6 +18,7 @@ from carouseval.evaluation.reading.ids import Ids
 from carouseval.evaluation.settings import ColumnNames, Settings
 from carouseval.metrics.discounts import RowPage
 from carouseval.metrics.grid import RECGAZE, Grid
+from carouseval.metrics.page_stack import thread_count
 from carouseval.metrics.validation import did_you_mean, require_choice, require_int
 from carouseval.progress import Progress, step
 from carouseval.tables import RECORD, Table, TableLike, in_memory
@@ -197,7 +198,7 @@ class _Candidates:
         for name, table in (("scores", scores), ("items", memberships)):
             if not table.height:
                 raise DataError(f"{name}: the table has no lines.")
-        users, items, categories = Ids(), Ids(), Ids()
+        users, items, categories = (Ids(thread_count(None)) for _ in range(3))
         user, item = users.add(scores["user_id"]), items.add(scores["item_id"])
         if pl.Series(user.astype(np.int64) << 32 | item).n_unique() < scores.height:
             raise DataError(_repeat_message(tables["scores"]))

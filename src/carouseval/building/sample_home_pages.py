@@ -101,7 +101,7 @@ def _place_ideals(users: HomeUsers, cells: IntArray, slots: IntArray) -> None:
     for screen, grid in enumerate(GRIDS.values()):
         here = np.flatnonzero(users.screen == screen)
         problems, weights = _ideal_problems(users, here, grid), RowPage().weights(grid)
-        ideal = ideal_cells(problems, problems.solve(weights, 0.0, plan.work_limit), weights)
+        ideal = ideal_cells(problems, problems.solve(weights, 0.0, plan.work_limit, plan.threads), weights)
         user = here[ideal.problem]
         cells[user, ideal.row, ideal.col] = ideal.judgment
         slots[user, ideal.row] = ideal.category

@@ -67,7 +67,7 @@ def compare(
     tests = PairTests.of(choices, plan, {name: len(of_system) for name, of_system in by_system(layouts).items()})
     check_names(plan)
     sources = JudgedSources(judgments, items, plan)
-    explained = ExplainedRuns(_explained(plan), sources, layouts) if explain else None
+    explained = ExplainedRuns(_explained(plan), layouts) if explain else None
     runs, scored = evaluate_runs(sources, layouts, progress, compared=True, explained=explained)
     runs.warn()
     p: dict[PairKey, float] = {}

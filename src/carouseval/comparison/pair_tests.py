@@ -174,10 +174,10 @@ class PairTests(ComparisonSettings):
             users = table.drop_nulls([column for pair in group for name in pair for column in columns[name]])
             weights = users[Columns.WEIGHT].to_numpy() if self.weighted else None
             arrays = {name: users.select(columns[name]).to_numpy() for pair in group for name in pair}
+            gain_columns = {name: unjudged_gain(name) for pair in group for name in pair}
             gains = {
-                name: users[unjudged_gain(name)].to_numpy() if unjudged_gain(name) in users.columns else None
-                for pair in group
-                for name in pair
+                name: users[column].to_numpy() if column in users.columns else None
+                for name, column in gain_columns.items()
             }
             vary, paired = self.runs_vary, self.runs == "paired"
             yield [
@@ -194,10 +194,10 @@ class PairTests(ComparisonSettings):
     def _user_table(self, scores: UserScores, metric: str) -> pl.DataFrame:
         """Users' scores by run, what unjudged items could add to their means, and weights."""
         table = scores.by_run(metric)
-        if unjudged_gain(metric) in scores.metrics:
+        if (gain := unjudged_gain(metric)) in scores.metrics:
             system = pl.format(unjudged_gain("{}"), Columns.SYSTEM).alias(Columns.SYSTEM)
-            gains = scores.per_user.select(Columns.USER, system, unjudged_gain(metric))
-            gains = gains.pivot(Columns.SYSTEM, index=Columns.USER, values=unjudged_gain(metric))
+            gains = scores.per_user.select(Columns.USER, system, gain)
+            gains = gains.pivot(Columns.SYSTEM, index=Columns.USER, values=gain)
             table = table.join(gains, on=Columns.USER, how="left", maintain_order="left")
         if self.weighted:
             weight = scores.lines.select(Columns.USER, pl.col(weight_of(metric)).alias(Columns.WEIGHT)).unique(

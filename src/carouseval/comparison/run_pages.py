@@ -51,36 +51,36 @@ class RunPages:
         self._pages = np.flatnonzero(inputs.layouts.present)
         self._names = page_names(inputs, self._pages)
         self._gain = {name: np.zeros(len(inputs.layouts)) for name in linear_metrics(inputs.plan)}
-        return partial(self._add, inputs)
+        all_judged, all_items = _all_judged(inputs.judged), _all_items(inputs.judged, len(inputs.codebook.items))
+        return partial(self._add, inputs, all_judged, all_items)
 
-    def _add(self, inputs: Inputs, batch: PageBatch) -> None:
-        judged, layouts = inputs.judged, inputs.layouts
-        same_set = replace(layouts, judgment_set=np.zeros(len(layouts), np.uint32))
-        all_judged, all_items = _all_judged(judged), _all_items(judged, len(inputs.codebook.items))
-        for begin in range(0, len(batch), _PAGES_AT_ONCE):
-            lines = batch.take(np.arange(begin, min(begin + _PAGES_AT_ONCE, len(batch)))).own_lines()
-            judged_cells = read_batch(lines, layouts, all_judged, inputs.plan)
+    def _add(self, inputs: Inputs, all_judged: JudgedData, all_items: JudgedData, batch: PageBatch) -> None:
+        judged, layouts, plan = inputs.judged, inputs.layouts, inputs.plan
+        same_set = replace(layouts, judgment_set=np.zeros_like(layouts.judgment_set))
+        for begin in range(0, batch.pages.size, _PAGES_AT_ONCE):
+            lines = batch.own_lines(begin, begin + _PAGES_AT_ONCE)
+            judged_cells = read_batch(lines, layouts, all_judged, plan)
             self.shown.add(judged_cells)
             if self._gain:
-                cells = read_batch(lines, same_set, all_items, inputs.plan)
+                cells = read_batch(lines, same_set, all_items, plan)
                 for name, gain in self._gain.items():
-                    unjudged = _weights(name, cells, all_items, inputs.plan)
-                    unjudged -= _weights(name, judged_cells, all_judged, inputs.plan)
+                    unjudged = _weights(name, cells, all_items, plan) - _weights(name, judged_cells, all_judged, plan)
                     gain[cells.pages] = np.where(_has_relevant(name, judged_cells, judged), unjudged, 0.0)
 
     def with_unjudged_gain(self, table: PageTable) -> PageTable:
         """The pages with a further column for each linear metric, which users' means are taken of."""
-        columns = [pl.Series(unjudged_gain(name), gain[self._pages]) for name, gain in self._gain.items()]
+        names = {name: unjudged_gain(name) for name in self._gain}
+        columns = [pl.Series(names[name], gain[self._pages]) for name, gain in self._gain.items()]
         keys = self._names.columns
         pages = table.frame.join(self._names.with_columns(columns), on=keys, how="left", maintain_order="left")
         gains = []
         for name in self._gain:
-            gain = pl.col(unjudged_gain(name)).fill_null(0.0)
+            gain = pl.col(names[name]).fill_null(0.0)
             if (ideal := of_metric(Columns.METRIC_IDEAL, name)) in pages.columns:
                 has_ideal = (pl.col(ideal) > 0) & pl.col(ideal).is_not_nan()  # missing pages have none
                 gain = pl.when(has_ideal).then(gain / pl.col(ideal)).otherwise(0.0)
-            gains.append(pl.when(pl.col(name).is_not_null()).then(gain).alias(unjudged_gain(name)))
-        return PageTable((*table.metrics, *map(unjudged_gain, self._gain)), table.by, pages.with_columns(gains))
+            gains.append(pl.when(pl.col(name).is_not_null()).then(gain).alias(names[name]))
+        return PageTable((*table.metrics, *names.values()), table.by, pages.with_columns(gains))
 
 
 def _has_relevant(name: str, pages: PageBatch, judged: JudgedData) -> NDArray[np.bool_]:
@@ -106,10 +106,10 @@ def _all_items(judged: JudgedData, items: int) -> JudgedData:
 
 def _weights(name: str, pages: PageBatch, judged: JudgedData, plan: ScoringPlan) -> Array:
     """A metric's value of every page."""
-    values = np.zeros(len(pages))
+    values = np.zeros(pages.grid.shape)
     for grid in range(len(plan.grids)):
-        chosen = np.flatnonzero(pages.grid == grid)
+        chosen, some = pages.on_grid(grid)
         if len(chosen):
-            some = table_pages(name, grid, pages.take(chosen), judged, plan)
-            values[chosen] = plan.metrics[name].values(some, plan.weights(name, grid))
+            seen = table_pages(name, grid, some, judged, plan)
+            values[chosen] = plan.metrics[name].values(seen, plan.weights(name, grid))
     return values

@@ -63,14 +63,15 @@ class ExplainedRuns:
     """What the first run of each system loses by a metric."""
 
     metric: str
-    sources: JudgedSources
     layouts: Mapping[Run, Any]
     explanations: dict[str, Explanation] = field(default_factory=dict)
 
-    def add(self, run: Run, losses: Losses, evaluation: Evaluation, notify: Callable[[str], None]) -> None:
+    def add(
+        self, run: Run, inputs: Inputs, losses: Losses, evaluation: Evaluation, notify: Callable[[str], None]
+    ) -> None:
         """Explain a run while it can be read."""
         losses.notify_of_gaps(notify)
-        view = partial(look_up_page, self.sources, losses.ideals, self.layouts[run], self.metric)
+        view = partial(look_up_page, inputs.judged_tables, losses.ideals, self.layouts[run], self.metric)
         self.explanations[run[0]] = losses.explanation(evaluation, view)
 
 
@@ -88,7 +89,7 @@ def evaluate_runs(
     def on_run(run: Run, scored: ScoredRun, inputs: Inputs, losses: Losses | None) -> None:
         evaluation = results.add(run, scored.part, scored.pages, inputs.tables)
         if explained is not None and losses is not None:
-            explained.add(run, losses, evaluation, results.notify(run))
+            explained.add(run, inputs, losses, evaluation, results.notify(run))
 
     metric = None if explained is None else explained.metric
     scored = score_runs(sources, layouts, progress, compared=compared, explained=metric, on_run=on_run)

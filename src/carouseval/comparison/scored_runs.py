@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeAlias
@@ -19,7 +18,7 @@ from carouseval.evaluation.mappings import added
 from carouseval.evaluation.page_table import PageTable
 from carouseval.evaluation.part import Part
 from carouseval.evaluation.plan import ScoringPlan
-from carouseval.evaluation.reading.inputs import Inputs, JudgedSources, Reading
+from carouseval.evaluation.reading.inputs import Inputs, JudgedSources
 from carouseval.evaluation.score_part import Watcher, score_part
 from carouseval.evaluation.scoring.page_ideals import PageIdeals
 from carouseval.progress import Progress
@@ -64,9 +63,8 @@ def score_runs(
     runs are ``compared``, nothing but their scores is found out. The first run of each system is also ``explained`` by
     a metric, if one is given.
     """
-    runs = {}
-    with ExitStack() as stack:
-        all_inputs = sources.inputs(_readings(stack, sources, layouts, progress))
+    runs, order = {}, [*layouts]
+    with sources.open_all([*layouts.values()], progress, naming=lambda place: naming(*order[place])) as all_inputs:
         _require_catalogue(all_inputs[0])
         judged, plan, shown = all_inputs[0].judged, all_inputs[0].plan, all_inputs[0].shown
         ideals = PageIdeals(judged, plan, shown, keeps_cells=explained is not None, progress=progress)
@@ -95,16 +93,6 @@ def sum_up(
     shown = {run: scored.shown for run, scored in runs.items() if scored.shown is not None}
     sums, scores = ComparisonSums.of(pages, shown, tests, plan, on_group)
     return ComparisonPart({run: scored.part for run, scored in runs.items()}, sums), scores
-
-
-def _readings(
-    stack: ExitStack, sources: JudgedSources, layouts: Mapping[Run, Any], progress: Progress | None
-) -> list[Reading]:
-    readings = []
-    for run, table in layouts.items():
-        with naming(*run):
-            readings.append(stack.enter_context(sources.read(table, progress, share=len(layouts))))
-    return readings
 
 
 def _require_catalogue(inputs: Inputs) -> None:

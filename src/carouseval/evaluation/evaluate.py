@@ -14,7 +14,7 @@ from carouseval.errors import DataError, ParameterError, warn
 from carouseval.evaluation.finish import finish_evaluation
 from carouseval.evaluation.notices import notify_of_overfull
 from carouseval.evaluation.plan import ScoringPlan
-from carouseval.evaluation.reading.inputs import Inputs, JudgedSources
+from carouseval.evaluation.reading.inputs import Inputs, JudgedSources, JudgedTables
 from carouseval.evaluation.results import Evaluation
 from carouseval.evaluation.score_part import Watcher, score_part
 from carouseval.evaluation.scoring.page_ideals import PageIdeals
@@ -130,6 +130,7 @@ class Evaluator:
                 "collects what they show."
             )
         self._sources = JudgedSources(judgments, items, ScoringPlan.of(self.settings), from_layouts=False)
+        self._judged: JudgedTables | None = None  # read with the first layouts
         self._ideals: PageIdeals | None = None
         self._lock = threading.RLock()  # reading layouts adds ids to those of the judgments, scoring adds ideals
 
@@ -137,7 +138,7 @@ class Evaluator:
         return {"settings": self.settings, "_given": self._given, "_sources": self._sources}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        vars(self).update(state, _ideals=None, _lock=threading.RLock())
+        vars(self).update(state, _judged=None, _ideals=None, _lock=threading.RLock())
 
     def __repr__(self) -> str:
         return f"Evaluator({', '.join(f'{name}={value!r}' for name, value in self._given.items())})"
@@ -160,7 +161,8 @@ class Evaluator:
         refuse_fork()  # before the lock: a thread that is not in this process may hold it
         with self._lock:
             try:
-                with self._sources.open(layouts, progress) as inputs:
+                with self._sources.open(layouts, progress, judged=self._judged) as inputs:
+                    self._judged = inputs.judged_tables
                     if self._ideals is None:
                         self._ideals = PageIdeals(inputs.judged, inputs.plan)
                     ideals = self._ideals.for_layouts(inputs.judged, inputs.shown, progress)
@@ -168,8 +170,7 @@ class Evaluator:
             except DataError:
                 raise
             except BaseException:  # an interrupt may leave ids with a code but no value: judgments are read again
-                self._sources.forget()
-                self._ideals = None
+                self._judged = self._ideals = None
                 raise
 
 

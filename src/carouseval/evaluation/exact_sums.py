@@ -1,5 +1,6 @@
 """Sums without rounding, so that users may be summed up in any parts and any order: the bits are the same."""
 
+import itertools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -42,12 +43,7 @@ class Exact:
 
     def __truediv__(self, other: "Exact") -> float:
         """The float next to the quotient; infinite beyond all floats."""
-        exponent = self.exponent - other.exponent
-        above, below = max(exponent, 0), max(-exponent, 0)
-        try:
-            return (self.integer << above) / (other.integer << below)
-        except OverflowError:
-            return math.copysign(math.inf, self.integer) * math.copysign(1, other.integer)
+        return _quotient(self.integer, other.integer, self.exponent - other.exponent)
 
     def __float__(self) -> float:
         return self / Exact(1)
@@ -68,6 +64,14 @@ class Exact:
             return Exact()
         zeros = (self.integer & -self.integer).bit_length() - 1
         return Exact(self.integer >> zeros, self.exponent + zeros)
+
+
+def _quotient(above: int, below: int, exponent: int) -> float:
+    """The float next to a quotient times a power of two; infinite beyond all floats."""
+    try:
+        return (above << max(exponent, 0)) / (below << max(-exponent, 0))
+    except OverflowError:
+        return math.copysign(math.inf, above) * math.copysign(1, below)
 
 
 def exact_sums(columns: Array, products: Sequence[Product]) -> dict[Product, Exact]:
@@ -97,3 +101,69 @@ def exact_sum(values: Array) -> Exact:
 def added(ours: Mapping[Product, Exact], theirs: Mapping[Product, Exact]) -> dict[Product, Exact]:
     """The sums over the users of both."""
     return {product: value + theirs[product] for product, value in ours.items()}
+
+
+def mean_of_sums(total: Exact, weight: Exact) -> float:
+    """A sum over the weight: both are rounded first, as with floats, unless the sum is beyond these."""
+    rounded = float(total)
+    return rounded / float(weight) if math.isfinite(rounded) else total / weight
+
+
+def central_square(weight: Exact, first: Exact, square: Exact, exponent: int) -> float:
+    """The mean square of x minus its mean, from sums of weights, x and x^2, in powers of 2^exponent; rounded once."""
+    return (square * weight - first * first).scaled(-2 * exponent) / (weight * weight)
+
+
+def central_moments(
+    sums: Mapping[Product, Exact], columns: int, *, weighted: bool, exponent: int
+) -> tuple[Array, Array]:
+    """The sums of p^2 (x - mean x) (y - mean y) and p^3 (x - mean x) (y - mean y) (z - mean z), each rounded once.
+
+    They are over lines, for all of some columns, in powers of 2^exponent; p is a line's share of the weight. The column
+    of weights comes after the others; without it all lines weigh the same.
+
+    >>> sums = exact_sums(np.array([[1.0], [2.0], [6.0]]), [(0,) * power for power in range(4)])
+    >>> squares, cubes = central_moments(sums, 1, weighted=False, exponent=1)
+    >>> (squares * 2**2).round(4).tolist(), (cubes * 2**3).round(4).tolist()  # 14 / 3^2 and 18 / 3^3
+    ([[1.5556]], [[[0.6667]]])
+    """
+    integers, unit = _integers(sums, columns)
+
+    def sum_of(power: int, *product: int) -> int:  # of this power of weights, times columns
+        return integers[(columns,) * (power * weighted) + product]
+
+    total, of_column = sum_of(1), [sum_of(1, column) for column in range(columns)]
+    squares, cubes = np.empty((columns, columns)), np.empty((columns, columns, columns))
+    for i, j in itertools.combinations_with_replacement(range(columns), 2):
+        x, y = of_column[i], of_column[j]
+        mixed = x * sum_of(2, j) + y * sum_of(2, i)
+        square = (sum_of(2, i, j) * total - mixed) * total + x * y * sum_of(2)
+        squares[i, j] = squares[j, i] = _quotient(square, total**4, 2 * (unit - exponent))
+    for i, j, k in itertools.combinations_with_replacement(range(columns), 3):
+        x, y, z = of_column[i], of_column[j], of_column[k]
+        pairs = x * sum_of(3, j, k) + y * sum_of(3, i, k) + z * sum_of(3, i, j)
+        single = x * y * sum_of(3, k) + x * z * sum_of(3, j) + y * z * sum_of(3, i)
+        cube = ((sum_of(3, i, j, k) * total - pairs) * total + single) * total - x * y * z * sum_of(3)
+        rounded = _quotient(cube, total**6, 3 * (unit - exponent))
+        for at in itertools.permutations((i, j, k)):
+            cubes[at] = rounded
+    return squares, cubes
+
+
+def _integers(sums: Mapping[Product, Exact], columns: int) -> tuple[dict[Product, int], int]:
+    """The same sums with columns and weights in units that make all of them integers, and the exponent of columns'."""
+    powers = {one: one.count(columns) for one in sums if all(column <= columns for column in one)}  # of weights
+    of_weights = [sums[one].exponent // power for one, power in powers.items() if power == len(one) > 0 and sums[one]]
+    unit_of_weights = min(of_weights, default=0)
+    of_columns = [
+        (sums[one].exponent - power * unit_of_weights) // (len(one) - power)
+        for one, power in powers.items()
+        if len(one) > power and sums[one]
+    ]
+    unit = min(of_columns, default=0)
+    integers = {}
+    for one, power in powers.items():
+        value = sums[one]
+        shift = value.exponent - power * unit_of_weights - (len(one) - power) * unit
+        integers[one] = value.integer << shift if value.integer else 0
+    return integers, unit

@@ -87,13 +87,12 @@ def explain(
             f"metrics: explain takes one N2DCG_cat, with any discount and cutoff, found {', '.join(plan.names)}."
         )
     layouts = in_memory(layouts, "layouts")
-    sources = JudgedSources(judgments, items, plan)
-    with sources.open(layouts, progress) as inputs:
+    with JudgedSources(judgments, items, plan).open(layouts, progress) as inputs:
         ideals = PageIdeals(inputs.judged, plan, inputs.shown, keeps_cells=True, progress=progress)
         losses = Losses(inputs, name, ideals)
         evaluation = evaluate_inputs(inputs, ideals, progress, [losses.begin])
         losses.notify_of_gaps(warn)
-        return losses.explanation(evaluation, partial(look_up_page, sources, ideals, layouts, name))
+        return losses.explanation(evaluation, partial(look_up_page, inputs.judged_tables, ideals, layouts, name))
 
 
 class Losses:

@@ -25,24 +25,26 @@ def page_views(inputs: Inputs, metric: str, pages: PageBatch, values: Array, ide
     """Some pages beside their ideals; ``values`` are those after each step of improvement, (pages, 4)."""
     if not len(pages):
         return []
+    weights = [inputs.plan.weights(metric, grid) for grid in pages.grid.tolist()]
     alone = [pages.take(np.array([at])) for at in range(len(pages))]
-    shown = [_shown_cells(inputs, metric, page) for page in alone]
-    ideal = [_ideal_cells(inputs, metric, page, ideals) for page in alone]
+    shown = [_shown_cells(inputs, metric, page, own) for page, own in zip(alone, weights, strict=True)]
+    ideal = [_ideal_cells(inputs, metric, page, own, ideals) for page, own in zip(alone, weights, strict=True)]
     tables = _with_pictures([_table(inputs, shown), _table(inputs, ideal)], inputs.tables.get("items"))
     return [
         PageView(
             user_id=name["user_id"],
             page_id=name.get("page_id"),
             grid=inputs.plan.grids[grid],
-            weights=inputs.plan.weights(metric, grid),
+            weights=own,
             values=dict(zip(_STEPS, steps, strict=True)),
             shown=of_page,
             ideal=of_ideal,
             reason="",
         )
-        for name, grid, steps, of_page, of_ideal in zip(
+        for name, grid, own, steps, of_page, of_ideal in zip(
             page_names(inputs, pages.pages).iter_rows(named=True),
             pages.grid.tolist(),
+            weights,
             values.tolist(),
             *(_split(table, cells) for table, cells in zip(tables, (shown, ideal), strict=True)),
             strict=True,
@@ -50,13 +52,12 @@ def page_views(inputs: Inputs, metric: str, pages: PageBatch, values: Array, ide
     ]
 
 
-def _shown_cells(inputs: Inputs, metric: str, page: PageBatch) -> _Cells:
+def _shown_cells(inputs: Inputs, metric: str, page: PageBatch, weights: Array) -> _Cells:
     """All cells of a page, the relevant ones with what they gain."""
     grid, lines, judgment = int(page.grid[0]), page.own_lines(), page.hit_judgment
     place = lines[:, 3] & 0x7FFFFFFF  # without the bit of pinned rows
     order = np.argsort(place)
     lines, place = lines[order], place[order].astype(np.int64)
-    weights = inputs.plan.weights(metric, grid)
     hits = np.searchsorted(place, page.hits[:, 1])
     relevance, gain, counts = np.full(len(lines), np.nan), np.zeros(len(lines)), np.zeros(len(lines), bool)
     relevance[hits], gain[hits] = inputs.judged.judgments.relevance[judgment], inputs.judged.gains[metric][judgment]
@@ -68,17 +69,16 @@ def _shown_cells(inputs: Inputs, metric: str, page: PageBatch) -> _Cells:
     return cells | {"relevance": relevance, "gain": gain, "counts": counts, "weight": weights[row - 1, col - 1]}
 
 
-def _ideal_cells(inputs: Inputs, metric: str, page: PageBatch, ideals: PageIdeals) -> _Cells:
+def _ideal_cells(inputs: Inputs, metric: str, page: PageBatch, weights: Array, ideals: PageIdeals) -> _Cells:
     """The relevant items of a page's ideal."""
-    grid = int(page.grid[0])
-    cells = ideals.cells_of_pages(metric, grid, page)
+    cells = ideals.cells_of_pages(metric, int(page.grid[0]), page)
     columns: _Cells = {
         "row": cells.row + 1,
         "col": cells.col + 1,
         "item_id": inputs.judged.judgments.item[cells.judgment],
         "category": cells.category,
         "gain": cells.gain,
-        "weight": inputs.plan.weights(metric, grid)[cells.row, cells.col],
+        "weight": weights[cells.row, cells.col],
     }
     order = np.lexsort([cells.col, cells.row])
     return {name: values[order] for name, values in columns.items()}

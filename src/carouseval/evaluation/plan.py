@@ -1,7 +1,8 @@
 """How pages are scored: which metrics on which grids, with what weights, by what rules."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, field, fields
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -32,6 +33,9 @@ class ScoringPlan:
     grid_values: tuple[str, ...] | None  # the value of ``by`` that each grid is for; None: one grid for all
     gain: Gain
     threads: int
+    _weights: dict[tuple[str, int], Array] = field(
+        default_factory=dict, init=False
+    )  # by metric and grid, once asked for
 
     @classmethod
     def of(cls, settings: Settings) -> "ScoringPlan":
@@ -50,7 +54,7 @@ class ScoringPlan:
             threads=thread_count(settings.threads),
         )
 
-    @property
+    @cached_property
     def needs_categories(self) -> bool:
         """Whether an ideal page depends on the categories of items."""
         return self.settings.candidates == "judged" and any(one.ideal == "category" for one in self.metrics.values())
@@ -60,12 +64,12 @@ class ScoringPlan:
         """The grid of each value of ``by``; None where there is one for all."""
         return None if self.grid_values is None else dict(zip(self.grid_values, self.grids, strict=False))
 
-    @property
+    @cached_property
     def shapes(self) -> NDArray[np.int32]:
         """Rows and columns of every grid."""
         return np.array([grid.shape for grid in self.grids], np.int32)
 
-    @property
+    @cached_property
     def work_limit(self) -> int:
         """The most steps of the search for one ideal page."""
         return round(self.settings.work * 1_000_000)
@@ -81,8 +85,12 @@ class ScoringPlan:
         return max(_LEAST_PAGE_MEMORY, int(self.settings.memory * 2**30 * 0.25))
 
     def weights(self, name: str, grid: int) -> Array:
-        """The weight of every cell of a grid, by a metric."""
-        return (self.metrics | self.figures)[name].weights(self.grids[grid])
+        """The weight of every cell of a grid, by a metric; not to be written to."""
+        if (name, grid) not in self._weights:
+            weights = np.asarray((self.metrics | self.figures)[name].weights(self.grids[grid])).view()
+            weights.flags.writeable = False
+            self._weights[name, grid] = weights
+        return self._weights[name, grid]
 
     def gain_of(self, name: str) -> Gain:
         """A metric's own gain, or that of the settings."""
@@ -129,7 +137,7 @@ def _metrics(chosen: Any) -> dict[str, Metric]:
 
 def _check_clashes(by: Sequence[str], metrics: Mapping[str, Metric]) -> None:
     """Segments must not have the names of columns of the results."""
-    for name in metrics:
+    for name in metrics if by else ():
         if clash := names_by(name) & set(by):
             raise ParameterError(f"by={min(clash)!r} is a column of the results; give your column another name.")
 

@@ -10,7 +10,7 @@ from carouseval.evaluation.columns import Columns
 from carouseval.evaluation.result_columns import EVALUATION_TABLES, own_names
 from carouseval.evaluation.settings import ColumnNames, Settings
 from carouseval.metrics.validation import did_you_mean
-from carouseval.table_columns import Column, missing_columns, other_spelling, rename_hint, similar_column
+from carouseval.table_columns import Column, missing_columns, other_spellings, rename_hint, similar_column
 from carouseval.table_opening import open_table
 from carouseval.tables import RECORD, Table, TableLike, agree_on_ids
 
@@ -129,19 +129,22 @@ def open_tables(
     sources: Mapping[str, TableLike],
     settings: Settings,
     *,
+    opened: Mapping[str, Table] | None = None,
     settled: Mapping[str, pl.DataType] | None = None,
     canonical: Sequence[str] = (),
 ) -> dict[str, Table]:
     """Tables with ids of one type; ``by`` and ``weight`` of the settings are columns of layouts or judgments.
 
-    ``settled`` holds the types that ids have had before; ``canonical`` tables have our own column names already.
+    Those that were ``opened`` before are among them; ``settled`` holds the types that ids have had there.
+    ``canonical`` tables have our own column names already.
     """
+    opened = opened or {}
     columns, by, weight = settings.columns, settings.by_columns, settings.weight
     _check_extras(by, weight)
-    if settings.split is not None and "items" not in sources:
+    if settings.split is not None and "items" not in {*sources, *opened}:
         raise ParameterError(NOTHING_TO_SPLIT)
     names = {name: {} if name in canonical else names_of(columns, name) for name in sources}
-    tables = {}
+    tables: dict[str, Table] = {}
     for name, source in sources.items():
         extra = [Column(segment, "segment", required=False) for segment in by if name in _WITH_SEGMENTS]
         if weight is not None and name in _WITH_SEGMENTS:
@@ -149,8 +152,8 @@ def open_tables(
         tables[name] = table = open_table(source, name, [*columns_of(name, settings), *extra], names[name])
         _check_optional(table, names[name])
     if not canonical:
-        _check_names(columns, tables)
-    pages = [table for name, table in tables.items() if name in _WITH_SEGMENTS]
+        _check_names(columns, tables | dict(opened))
+    pages = [table for name, table in (*tables.items(), *opened.items()) if name in _WITH_SEGMENTS]
     for setting, segment in (*(("by", name) for name in by), *([("weight", weight)] if weight is not None else [])):
         if not any(segment in table for table in pages):
             known = [name for table in pages for name in table.header if name not in RESERVED]
@@ -159,7 +162,7 @@ def open_tables(
             raise ParameterError(
                 f"{setting}: there is no column {segment!r} in {where}.{did_you_mean(segment, known)}{has}"
             )
-    return dict(zip(tables, agree_on_ids(list(tables.values()), settled), strict=True))
+    return dict(zip(tables, agree_on_ids(list(tables.values()), settled), strict=True)) | dict(opened)
 
 
 def columns_of(table: str, settings: Settings) -> Sequence[Column]:
@@ -178,10 +181,9 @@ def _check_optional(table: Table, names: Mapping[str, str]) -> None:
     """Refuse tables whose optional columns seem to have other names: they would be ignored in silence."""
     absent = [column.name for column in TABLES[table.name] if table.names.get(column.name, "") not in table.header]
     unused = [column for column in table.header if column not in table.names.values()]
-    for ours in absent:
-        if theirs := other_spelling(ours, unused):
-            hint = rename_hint({ours: theirs})
-            raise DataError(f"{table.name}: found a column {theirs!r}, but ours is {ours}. {hint}")
+    for ours, theirs in other_spellings(absent, unused).items() if unused else ():
+        hint = rename_hint({ours: theirs})
+        raise DataError(f"{table.name}: found a column {theirs!r}, but ours is {ours}. {hint}")
     if table.name == "judgments" and "relevance" in absent:
         _check_relevance(table.header, unused, names)
 

@@ -1,14 +1,19 @@
-"""How a list of settings, a dataclass of annotated fields, is described: types, defaults, docs and signatures."""
+"""How a list of settings, a dataclass of annotated fields, is described and checked: types, defaults, signatures."""
 
 import inspect
 import textwrap
 from collections.abc import Callable, Sequence
 from dataclasses import MISSING, Field, fields
+from numbers import Integral, Real
 from types import NoneType, UnionType
 from typing import Annotated, Any, ForwardRef, Literal, NamedTuple, TypeVar, Union, get_args, get_origin
 
+from carouseval.errors import ParameterError
+from carouseval.metrics.validation import require_choice
+
 TakesSettings = TypeVar("TakesSettings", bound=Callable[..., Any])
 _LAST = "progress"  # the parameter that comes after the settings
+_WORDS: dict[Any, str] = {str: "text", int: "an integer", float: "a number", bool: "True or False"}
 
 
 class Doc(NamedTuple):
@@ -43,6 +48,27 @@ def _doc(setting: "Field[Any]") -> Doc:
 def union_members(kind: Any) -> tuple[Any, ...]:
     """The types of a union; of any other type, itself."""
     return get_args(kind) if get_origin(kind) in (Union, UnionType) else (kind,)
+
+
+def check_types(settings: Any) -> None:
+    """Refuse what the types of settings do not allow, where a type is a word, a number, text, or None."""
+    for setting in fields(settings):
+        _check_type(setting.name, getattr(settings, setting.name), setting_type(setting))
+
+
+def _check_type(name: str, value: Any, kind: Any) -> None:
+    if get_origin(kind) is Literal:
+        require_choice(name, value, get_args(kind))
+        return
+    kinds = union_members(kind)
+    simple = [one for one in kinds if one in _WORDS]
+    if len(simple) + (NoneType in kinds) < len(kinds) or (value is None and NoneType in kinds):
+        return
+    numbers = (Real,) if float in simple else (Integral,) if int in simple else ()
+    is_number = isinstance(value, numbers) and not isinstance(value, bool)
+    if not is_number and not (isinstance(value, (str, bool)) and type(value) in simple):
+        words = " or ".join([*(_WORDS[one] for one in simple), *(["None"] if NoneType in kinds else [])])
+        raise ParameterError(f"{name} must be {words}, found {value!r}.")
 
 
 def with_settings_listed(function: TakesSettings, *lists: type) -> TakesSettings:

@@ -6,8 +6,8 @@ that acts on it. Every function that takes settings, and every command, has it f
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from numbers import Integral, Real
-from types import NoneType
+from functools import cached_property
+from numbers import Integral
 from typing import (
     TYPE_CHECKING,
     Annotated,
@@ -20,8 +20,8 @@ from typing import (
 )
 
 from carouseval.errors import ParameterError
-from carouseval.evaluation.setting_fields import Doc, TakesSettings, setting_type, union_members, with_settings_listed
-from carouseval.metrics.validation import did_you_mean, require_choice, require_float, require_int
+from carouseval.evaluation.setting_fields import Doc, TakesSettings, check_types, setting_type, with_settings_listed
+from carouseval.metrics.validation import did_you_mean, require_float, require_int
 
 if TYPE_CHECKING:  # the command line reads this list before it needs NumPy
     from carouseval.metrics.gains import Gain
@@ -184,8 +184,7 @@ class Settings:
     ] = None
 
     def __post_init__(self) -> None:
-        for setting in fields(self):
-            _check(setting.name, getattr(self, setting.name), setting_type(setting))
+        check_types(self)
         object.__setattr__(self, "by", _column_names(self.by))
         object.__setattr__(self, "capacity", _checked_capacity(self.capacity))
         require_float("tolerance", self.tolerance, at_least=0, below=1)
@@ -215,7 +214,7 @@ class Settings:
         types = {setting.name: setting_type(setting) for setting in fields(cls)}
         return {name: get_args(kind) for name, kind in types.items() if get_origin(kind) is Literal}
 
-    @property
+    @cached_property
     def by_columns(self) -> tuple[str, ...]:
         """The columns of ``by``."""
         return tuple(self.by or ())
@@ -253,25 +252,6 @@ class SettingsDict(TypedDict, total=False):
 def takes_settings(function: TakesSettings) -> TakesSettings:
     """List every setting in the signature and docstring of a function, or class, that takes ``**settings``."""
     return with_settings_listed(function, Settings)
-
-
-_WORDS: dict[Any, str] = {str: "text", int: "an integer", float: "a number", bool: "True or False"}
-
-
-def _check(name: str, value: Any, kind: Any) -> None:
-    """Refuse what a setting's type does not allow, where the type is a word, a number, text, or None."""
-    if get_origin(kind) is Literal:
-        require_choice(name, value, get_args(kind))
-        return
-    kinds = union_members(kind)
-    simple = [one for one in kinds if one in _WORDS]
-    if len(simple) + (NoneType in kinds) < len(kinds) or (value is None and NoneType in kinds):
-        return
-    numbers = (Real,) if float in simple else (Integral,) if int in simple else ()
-    is_number = isinstance(value, numbers) and not isinstance(value, bool)
-    if not is_number and not (isinstance(value, (str, bool)) and type(value) in simple):
-        words = " or ".join([*(_WORDS[one] for one in simple), *(["None"] if NoneType in kinds else [])])
-        raise ParameterError(f"{name} must be {words}, found {value!r}.")
 
 
 def _checked_capacity(capacity: Any) -> Any:

@@ -8,11 +8,19 @@ import itertools
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 
 import numpy as np
 
-from carouseval.evaluation.exact_sums import Exact, Product, added, exact_sums
+from carouseval.evaluation.exact_sums import (
+    Exact,
+    Product,
+    added,
+    central_moments,
+    central_square,
+    exact_sums,
+    mean_of_sums,
+)
 from carouseval.evaluation.mean_estimates import CI, MeanEstimate, ShareFactors
 from carouseval.metrics.grid import Array
 
@@ -94,15 +102,14 @@ class UserSums:
         """The mean of a column over users, as ``mean_of`` has it; NaN if no user has weight."""
         if not self.weighted_users:
             return math.nan
-        total = self.sums[self.columns + 1 + column if self.weighted else column,]
-        return float(total) / float(self.total_weight) if math.isfinite(float(total)) else total / self.total_weight
+        return mean_of_sums(self.sums[self.columns + 1 + column if self.weighted else column,], self.total_weight)
 
     @property
     def mean_weight(self) -> float:
         """The mean weight of users; 1 if there are none."""
         return float(self.total_weight) / self.users if self.users else 1.0
 
-    @property
+    @cached_property
     def rest_on_one_user(self) -> bool:
         """Whether there are fewer than two users, or one has nearly all the weight: nothing is known of errors."""
         return self.weighted_users < 2 or self.largest_weight > _ONE_USER * float(self.total_weight)
@@ -126,41 +133,20 @@ class UserSums:
 
     def mean_square(self, column: int) -> float:
         """The mean square of a column minus its mean, in squares of ``scale``."""
-        total, first = self.total_weight, self.sum_of(1, column)
-        square = self.sum_of(1, column, column) * total - first * first
-        return square.scaled(-2 * _exponent(self.scale)) / (total * total)
+        first, square = self.sum_of(1, column), self.sum_of(1, column, column)
+        return central_square(self.total_weight, first, square, _exponent(self.scale))
 
     def moments(self) -> UserMoments:
         """The means and how they vary; NaN where they rest on one user."""
         count, scale = self.columns, self.scale
         means = np.array([self.mean(column) for column in range(count)]) / scale
-        squares, cubes = np.full((count, count), math.nan), np.zeros((count, count, count))
         if self.rest_on_one_user:
-            return UserMoments(means, squares, cubes, math.nan, scale)
-        factors, exponent = self.factors, _exponent(scale)
-        total = self.total_weight
-        twice = total * total
-        for i, j in itertools.combinations_with_replacement(range(count), 2):
-            square = self._square(i, j).scaled(-2 * exponent) / (twice * twice)
-            squares[i, j] = squares[j, i] = factors.second * square
-        for columns in itertools.combinations_with_replacement(range(count), 3):
-            cube = self._cube(*columns).scaled(-3 * exponent) / (twice * twice * twice)
-            for at in set(itertools.permutations(columns)):
-                cubes[at] = factors.third * cube
-        return UserMoments(means, squares, cubes, factors.df, scale)
-
-    def _square(self, i: int, j: int) -> Exact:
-        """The sum of w^2 (x - mean x) (y - mean y), times the square of the total weight."""
-        total, x, y = self.total_weight, self.sum_of(1, i), self.sum_of(1, j)
-        mixed = x * self.sum_of(2, j) + y * self.sum_of(2, i)
-        return (self.sum_of(2, i, j) * total - mixed) * total + x * y * self.sum_of(2)
-
-    def _cube(self, i: int, j: int, k: int) -> Exact:
-        """The sum of w^3 (x - mean x) (y - mean y) (z - mean z), times the cube of the total weight."""
-        total, x, y, z = self.total_weight, self.sum_of(1, i), self.sum_of(1, j), self.sum_of(1, k)
-        pairs = x * self.sum_of(3, j, k) + y * self.sum_of(3, i, k) + z * self.sum_of(3, i, j)
-        single = x * y * self.sum_of(3, k) + x * z * self.sum_of(3, j) + y * z * self.sum_of(3, i)
-        return ((self.sum_of(3, i, j, k) * total - pairs) * total + single) * total - x * y * z * self.sum_of(3)
+            return UserMoments(
+                means, np.full((count, count), math.nan), np.zeros((count, count, count)), math.nan, scale
+            )
+        factors = self.factors
+        squares, cubes = central_moments(self.sums, count, weighted=self.weighted, exponent=_exponent(scale))
+        return UserMoments(means, factors.second * squares, factors.third * cubes, factors.df, scale)
 
 
 @cache

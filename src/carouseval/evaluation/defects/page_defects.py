@@ -1,6 +1,5 @@
 """What can be wrong with a page. The kernel marks the pages; ``defect_lines.py`` finds the lines and words it."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -122,18 +121,18 @@ REFUSABLE = (*PAGE_DEFECTS, PINNED_UNKNOWN, REPEATED_ITEM, UNJUDGED)  # what is 
 INVALID = sum(defect.bit for defect in PAGE_DEFECTS if defect.severity == "invalid")
 
 
-def refused(pages: PageBatch, plan: ScoringPlan) -> Iterator[tuple[PageDefect, NDArray[np.int64]]]:
+def refused(pages: PageBatch, plan: ScoringPlan) -> list[tuple[PageDefect, NDArray[np.int64]]]:
     """Every defect that the settings refuse, and the pages that have it."""
     settings = plan.settings
-    for defect in PAGE_DEFECTS:
-        if defect.severity == "error" or (defect.severity == "invalid" and settings.invalid == "error"):
-            yield defect, marked_pages(pages, defect)
+    severities = {"error", "invalid"} if settings.invalid == "error" else {"error"}
+    defects = [defect for defect in PAGE_DEFECTS if defect.severity in severities]
     if plan.needs_categories:
-        yield PINNED_UNKNOWN, marked_pages(pages, PINNED_UNKNOWN)
+        defects.append(PINNED_UNKNOWN)
     if settings.duplicates == "error":
-        yield REPEATED_ITEM, marked_pages(pages, REPEATED_ITEM)
+        defects.append(REPEATED_ITEM)
     if settings.unjudged == "error":
-        yield UNJUDGED, marked_pages(pages, UNJUDGED)
+        defects.append(UNJUDGED)
+    return [(defect, marked_pages(pages, defect)) for defect in defects]
 
 
 def marked_pages(pages: PageBatch, defect: PageDefect) -> NDArray[np.int64]:

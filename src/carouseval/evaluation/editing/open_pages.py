@@ -64,11 +64,7 @@ class OpenPages:
         self._scorers: OrderedDict[Any, PageScorer] = OrderedDict()
         sources = JudgedSources(judgments, items, ScoringPlan.of(settings))
         with contextlib.ExitStack() as stack:
-            share = len(systems)
-            readings = [
-                stack.enter_context(sources.read(layouts, progress, share=share)) for layouts in systems.values()
-            ]
-            self._inputs: list[Inputs] = sources.inputs(readings)
+            self._inputs: list[Inputs] = stack.enter_context(sources.open_all([*systems.values()], progress))
             self._stack = stack.pop_all()
         codebook = self._inputs[0].codebook
         self.item_ids: pl.Series = codebook.items.values()

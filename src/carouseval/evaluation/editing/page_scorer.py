@@ -14,8 +14,8 @@ from carouseval.evaluation.explanation import LOSSES
 from carouseval.evaluation.outcomes import REFUSE, SCORE, SKIP, MetricOutcomes, PageOutcomes
 from carouseval.evaluation.plan import ScoringPlan
 from carouseval.evaluation.reading.ids import NONE
-from carouseval.evaluation.reading.inputs import NO_CATEGORY, Inputs, metric_gains
-from carouseval.evaluation.reading.judged_data import JudgedData
+from carouseval.evaluation.reading.inputs import NO_CATEGORY, Inputs
+from carouseval.evaluation.reading.judged_data import JudgedData, metric_gains
 from carouseval.evaluation.reading.judgments import Judgments
 from carouseval.evaluation.reading.layouts import Layouts
 from carouseval.evaluation.reading.page_batch import PageBatch, read_batch

@@ -7,7 +7,6 @@ import polars as pl
 from numpy.typing import NDArray
 
 from carouseval import _native
-from carouseval.metrics.page_stack import thread_count
 
 NONE: int = _native.NONE
 Codes = NDArray[np.uint32]
@@ -16,13 +15,13 @@ Codes = NDArray[np.uint32]
 class Ids:
     """Codes for the ids of one kind in all tables, and the ids of those codes.
 
-    >>> users = Ids()
+    >>> users = Ids(threads=1)
     >>> users.add(pl.Series(["ann", "bob", "ann"])).tolist(), users.values().to_list()
     ([0, 1, 0], ['ann', 'bob'])
     """
 
-    def __init__(self, threads: int | None = None, kind: pl.DataType | None = None) -> None:
-        self._codes, self._threads = _native.Ids(), thread_count(threads)
+    def __init__(self, threads: int, kind: pl.DataType | None = None) -> None:
+        self._codes, self._threads = _native.Ids(), threads
         self._kind = pl.String() if kind is None else kind  # of the ids, even where there are none
         self._firsts: list[pl.Series] = []
 
@@ -53,8 +52,8 @@ class Ids:
 class PairIds:
     """Codes for pairs of codes, such as (user, page) or (item, category)."""
 
-    def __init__(self, threads: int | None = None) -> None:
-        self._codes, self._threads = _native.Ids(), thread_count(threads)
+    def __init__(self, threads: int) -> None:
+        self._codes, self._threads = _native.Ids(), threads
         self._firsts: list[NDArray[np.int64]] = []
 
     def __len__(self) -> int:
@@ -77,7 +76,7 @@ class PairIds:
 class PageIds:
     """Codes for pages by (user, page_id)."""
 
-    def __init__(self, threads: int | None = None, kind: pl.DataType | None = None) -> None:
+    def __init__(self, threads: int, kind: pl.DataType | None = None) -> None:
         self.names: Ids = Ids(threads, kind)
         self.pairs: PairIds = PairIds(threads)
 
@@ -100,10 +99,7 @@ class PageIds:
 class Codebook:
     """The codes that judgments, items and layouts share; layouts may add new ids to those of judgments."""
 
-    def __init__(
-        self, segments: Sequence[str] = (), threads: int | None = None, kinds: Mapping[str, pl.DataType] | None = None
-    ) -> None:
-        kinds = kinds or {}
+    def __init__(self, segments: Sequence[str], threads: int, kinds: Mapping[str, pl.DataType]) -> None:
         self.users: Ids = Ids(threads, kinds.get("user_id"))
         self.items: Ids = Ids(threads, kinds.get("item_id"))
         self.categories: Ids = Ids(threads, kinds.get("category"))

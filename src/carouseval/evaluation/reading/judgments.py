@@ -11,12 +11,11 @@ from carouseval import _native
 from carouseval.added_errors import AddedError, CountedLines, such_lines
 from carouseval.errors import DataError
 from carouseval.evaluation import schema
+from carouseval.evaluation.plan import ScoringPlan
 from carouseval.evaluation.reading.attributes import Attribute
 from carouseval.evaluation.reading.ids import Codebook, Codes, PageIds
-from carouseval.evaluation.settings import Settings
 from carouseval.metrics.gains import KERNEL_GAINS, Gain, apply_function
 from carouseval.metrics.grid import Array
-from carouseval.metrics.page_stack import thread_count
 from carouseval.tables import RECORD, Table
 
 
@@ -41,13 +40,14 @@ class Judgments:
         return np.diff(self.offsets) > 0
 
 
-def read_judgments(table: Table, codebook: Codebook, settings: Settings, *, needed: bool = True) -> Judgments:
+def read_judgments(table: Table, codebook: Codebook, plan: ScoringPlan, *, needed: bool = True) -> Judgments:
     """Read and check judgments; an item judged twice is refused, and none at all where they are ``needed``."""
-    if "page_id" in table:
-        codebook.pages = PageIds(settings.threads, table.id_types["page_id"])
+    settings = plan.settings
+    if "page_id" in table.names:
+        codebook.pages = PageIds(plan.threads, table.id_types["page_id"])
     parts: list[tuple[Codes, Codes, Array]] = []
-    own = [name for name in settings.by_columns if name in table]
-    weight = settings.weight if settings.weight is not None and settings.weight in table else None
+    own = [name for name in settings.by_columns if name in table.names]
+    weight = settings.weight if settings.weight is not None and settings.weight in table.names else None
     attributes = {name: Attribute(table, name, "user") for name in (*own, *([weight] if weight else []))}
     for batch in table.batches():
         user, item = codebook.users.add(batch["user_id"]), codebook.items.add(batch["item_id"])
@@ -65,7 +65,7 @@ def read_judgments(table: Table, codebook: Codebook, settings: Settings, *, need
         judgment_set, item, relevance = judgment_set[order], item[order], relevance[order]
     count = len(codebook.users) if codebook.pages is None else len(codebook.pages)
     offsets = np.concatenate([[0], np.cumsum(np.bincount(judgment_set, minlength=count))]).astype(np.int64)
-    order = _native.order_within(offsets, item, codebook.items.ranks(), thread_count(settings.threads))
+    order = _native.order_within(offsets, item, codebook.items.ranks(), plan.threads)
     item, relevance = item[order], relevance[order]
     if len(_native.judged_twice(offsets, item)):
         raise AddedError(_judged_twice(table))
@@ -80,11 +80,11 @@ def read_judgments(table: Table, codebook: Codebook, settings: Settings, *, need
     )
 
 
-def gains_of(judgments: Judgments, gain: Gain, table: Table, threads: int | None = None) -> Array:
+def gains_of(judgments: Judgments, gain: Gain, table: Table, threads: int) -> Array:
     """The gain of every judgment; one too large for a float is refused with its line."""
     if callable(gain):
         return apply_function(gain, judgments.relevance)
-    gains, bad = _native.gains(judgments.relevance, KERNEL_GAINS[gain], thread_count(threads))
+    gains, bad = _native.gains(judgments.relevance, KERNEL_GAINS[gain], threads)
     if bad >= 0:
         column = table.names["relevance"]
         record, total, row = table.find(pl.col("relevance") >= 1024)

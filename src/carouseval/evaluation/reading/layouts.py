@@ -78,10 +78,10 @@ def read_layouts(
 ) -> Iterator[Layouts]:
     """Pack all lines, in memory or in temporary files that are deleted when the block ends.
 
-    A table without lines is refused where they are ``needed``. The memory allowed is that of the plan, divided by
-    ``share``.
+    A table without lines is refused where they are ``needed``. Pairs of item and category are collected if lines have
+    categories. The memory allowed is that of the plan, divided by ``share``.
     """
-    if judgments.per_page and "page_id" not in table:
+    if judgments.per_page and "page_id" not in table.names:
         raise DataError(
             "layouts: missing column page_id; judgments have one. Add it to layouts, or drop it from judgments."
         )
@@ -114,16 +114,17 @@ class _Packer:
     """Packs batches of lines and collects the attributes of their pages."""
 
     def __init__(self, table: Table, codebook: Codebook, plan: ScoringPlan, want_pairs: bool) -> None:
-        self._table, self._codebook, self._plan = table, codebook, plan
+        self._columns, self._codebook, self._plan = table.names.keys(), codebook, plan
+        self._by = plan.settings.by_columns
         self._page_ids = codebook.pages
-        if "page_id" in table and codebook.pages is None:
+        if "page_id" in self._columns and codebook.pages is None:
             self._page_ids = PageIds(plan.threads, table.id_types["page_id"])
-        self._pairs = PairIds(plan.threads) if want_pairs else None
+        self._pairs = PairIds(plan.threads) if want_pairs and "category" in self._columns else None
         self._present = np.zeros(0, bool)
         settings = plan.settings
-        self._segments = {name: Attribute(table, name, "page") for name in settings.by_columns if name in table}
+        self._segments = {name: Attribute(table, name, "page") for name in self._by if name in self._columns}
         self._weight: Attribute | None = None
-        if settings.weight is not None and settings.weight in table:
+        if settings.weight is not None and settings.weight in self._columns:
             self._weight = Attribute(table, settings.weight, "page")
 
     def pages(self) -> int:
@@ -138,14 +139,14 @@ class _Packer:
         lines = np.empty((batch.height, 4), np.uint32)
         lines[:, 0] = page
         lines[:, 1] = item
-        if "category" in self._table:
+        if "category" in self._columns:
             lines[:, 2] = category = codebook.categories.add(batch["category"])
             if self._pairs is not None:
                 self._pairs.add(item, category)
         else:
             lines[:, 2] = NONE
         place = batch["row"].to_numpy() << 16 | batch["col"].to_numpy()
-        if "pinned" in self._table:
+        if "pinned" in self._columns:
             place |= batch["pinned"].to_numpy().astype(np.int64) << 31
         lines[:, 3] = place
         self._add_attributes(batch, page)
@@ -170,13 +171,13 @@ class _Packer:
             name: self._segments[name].codes(count)
             if name in self._segments
             else _values_of_pages(judgments.segments[name], judgment_set, NONE)
-            for name in self._plan.settings.by_columns
+            for name in self._by
         }
         weights = None if judgments.weights is None else _values_of_pages(judgments.weights, judgment_set, np.nan)
         return Layouts(
             parts=packed,
             lines=height,
-            labelled="category" in self._table,
+            labelled="category" in self._columns,
             page_ids=self._page_ids,
             present=np.pad(self._present, (0, max(0, count - len(self._present))))[:count],
             user=user,

@@ -81,7 +81,7 @@ def from_table(table: Table, codebook: Codebook) -> Membership:
     for batch in batches:
         item_parts.append(codebook.items.add(batch["item_id"]))
         category_parts.append(categories.add(batch["category"]))
-        if "user_id" in table:
+        if "user_id" in table.names:
             owner = np.full(batch.height, none, np.int64)
             personal = batch["user_id"].is_not_null()
             owner[personal.to_numpy()] = codebook.users.add(batch["user_id"].filter(personal))
@@ -157,10 +157,11 @@ def _packed(
 ) -> Membership:
     item = (everyone >> np.uint64(32)).astype(np.int64)
     category = (everyone & np.uint64(0xFFFFFFFF)).astype(np.uint32)
-    category = category[np.lexsort((categories.ranks()[category], item))]  # whatever the order of lines
+    ranks = categories.ranks()
+    category = category[np.lexsort((ranks[category], item))]  # whatever the order of lines
     new = ~np.isin(own, everyone)  # what applies to everyone is not repeated
     own, owner = own[new], owner[new]
-    rank = categories.ranks()[(own & np.uint64(0xFFFFFFFF)).astype(np.int64)]
+    rank = ranks[(own & np.uint64(0xFFFFFFFF)).astype(np.int64)]
     order = np.lexsort((rank, own >> np.uint64(32), owner))
     own, owner = own[order], owner[order]
     fresh = np.ones(len(own), bool)

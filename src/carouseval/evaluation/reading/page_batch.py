@@ -78,10 +78,10 @@ class PageBatch:
         parts = [np.unique(cells.item[view[cells.row, cells.col]]) for cells in self.cells()]
         return np.unique(np.concatenate([np.empty(0, np.uint32), *parts]))
 
-    def own_lines(self) -> Lines:
-        """The lines of these pages alone."""
-        counts = self.end - self.begin
-        at = np.arange(counts.sum()) + np.repeat(self.begin - (np.cumsum(counts) - counts), counts)
+    def own_lines(self, first: int = 0, last: int | None = None) -> Lines:
+        """The lines of these pages alone, or of some that stand together."""
+        begin, counts = self.begin[first:last], (self.end - self.begin)[first:last]
+        at = np.arange(counts.sum()) + np.repeat(begin - (np.cumsum(counts) - counts), counts)
         return np.asarray(self.lines[at])
 
     def __getstate__(self) -> dict[str, Any]:
@@ -94,6 +94,11 @@ class PageBatch:
     def hit_judgment(self) -> NDArray[np.int64]:
         """The judgment of every hit."""
         return self.hits[:, 0].astype(np.int64)
+
+    def on_grid(self, grid: int) -> tuple[NDArray[np.int64], "PageBatch"]:
+        """The pages that have one of the plan's grids: their places here, and themselves."""
+        chosen = np.flatnonzero(self.grid == grid)
+        return chosen, self if len(chosen) == len(self.grid) else self.take(chosen)
 
     def take(self, chosen: NDArray[np.int64]) -> "PageBatch":
         """Some of these pages, in the order given."""
@@ -145,8 +150,9 @@ def no_pages(layouts: Layouts, judged: JudgedData, plan: ScoringPlan) -> PageBat
 
 def _lines_by_page(lines: Lines, layouts: Layouts) -> tuple[Lines, NDArray[np.int64], NDArray[np.int64]]:
     """The lines, sorted by page unless those of every page stand together, and where each page's begin and end."""
-    runs = _native.page_runs(lines, len(layouts))
-    return _native.sorted_lines(lines, len(layouts)) if runs is None else (lines, *runs)
+    pages = len(layouts.user)
+    runs = _native.page_runs(lines, pages)
+    return _native.sorted_lines(lines, pages) if runs is None else (lines, *runs)
 
 
 def _pages_at_once(begin: NDArray[np.int64], end: NDArray[np.int64], plan: ScoringPlan) -> Iterator[NDArray[np.int64]]:

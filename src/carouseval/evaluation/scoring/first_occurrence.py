@@ -14,7 +14,6 @@ from carouseval import _native
 from carouseval.evaluation.reading.page_batch import PageBatch
 from carouseval.evaluation.scoring.ideal_problems import IdealCells, IdealProblems
 from carouseval.metrics.grid import Array
-from carouseval.metrics.page_stack import thread_count
 
 WIDTH = 4096  # sets of rows kept at each place; never a clock, so that results do not depend on the machine
 
@@ -29,7 +28,7 @@ class FirstOccurrence:
 
 
 def first_occurrence_ideals(
-    pages: PageBatch, gain: Array, weights: Array, problems: IdealProblems, threads: int | None = None
+    pages: PageBatch, gain: Array, weights: Array, problems: IdealProblems, threads: int
 ) -> FirstOccurrence:
     """The ideal of every page, a bound on it, and its cells; ``problems`` are those of displayed items."""
     best_rule = problems.solve(weights, tolerance=0.0, work_limit=0, threads=threads)  # a rough bound does
@@ -47,7 +46,7 @@ def first_occurrence_ideals(
         np.ldexp(best_rule.bound, -exponent),
         best_rule.row,
         WIDTH,
-        thread_count(threads),
+        threads,
     )
     problem = np.repeat(np.arange(len(problems.open)), np.diff(problems.item_offsets))
     category = problems.category_offsets[problem] + row

@@ -19,7 +19,6 @@ from carouseval.evaluation.reading.ids import Codes
 from carouseval.evaluation.reading.judged_data import JudgedData
 from carouseval.evaluation.reading.page_batch import PageBatch
 from carouseval.metrics.grid import Array, IntArray
-from carouseval.metrics.page_stack import thread_count
 
 _SMALLER = 128  # by how many powers of two gains near the largest float are made smaller
 
@@ -75,7 +74,7 @@ class IdealProblems:
         at = self.category_offsets[problem[placed]] + solution.category[placed]
         return np.bincount(at, minlength=len(self.slots))
 
-    def solve(self, weights: Array, tolerance: float, work_limit: int, threads: int | None = None) -> IdealSolution:
+    def solve(self, weights: Array, tolerance: float, work_limit: int, threads: int = 1) -> IdealSolution:
         """The best page of every problem, each item counted once; ``work_limit`` is in steps, for equal results."""
         solution = self._solve(weights, tolerance, work_limit, threads, 0)
         if not np.isfinite(solution.bound).all():
@@ -84,9 +83,7 @@ class IdealProblems:
             raise too_large(self.gain)
         return solution
 
-    def _solve(
-        self, weights: Array, tolerance: float, work_limit: int, threads: int | None, smaller: int
-    ) -> IdealSolution:
+    def _solve(self, weights: Array, tolerance: float, work_limit: int, threads: int, smaller: int) -> IdealSolution:
         # scaled by a power of two to near 1, for which the solver's tolerances are made; no digit changes
         exponent = int(np.frexp(weights.max())[1])
         best, bound, row, category = _native.candidate_ideals(
@@ -101,7 +98,7 @@ class IdealProblems:
             np.ldexp(weights, -exponent),
             tolerance,
             work_limit,
-            thread_count(threads),
+            threads,
         )
         with np.errstate(over="ignore"):
             return IdealSolution(np.ldexp(best, exponent + smaller), np.ldexp(bound, exponent + smaller), row, category)
@@ -267,17 +264,17 @@ def ideal_cells(problems: IdealProblems, solution: IdealSolution, weights: Array
 
 
 def unconstrained(
-    offsets: IntArray, gain: Array, weights: Array, copies: NDArray[np.int32] | None = None, threads: int | None = None
+    offsets: IntArray, gain: Array, weights: Array, copies: NDArray[np.int32] | None = None, threads: int = 1
 ) -> Array:
     """The largest gains on the largest weights, group by group."""
     times = np.ones(len(gain), np.int32) if copies is None else copies
     descending = np.ascontiguousarray(np.sort(weights, axis=None)[::-1])
     gain = np.ascontiguousarray(gain)
-    best = _native.largest_first(offsets, gain, times, descending, thread_count(threads))
+    best = _native.largest_first(offsets, gain, times, descending, threads)
     if not np.isfinite(best).all():
         smaller = np.ldexp(gain, -_SMALLER)
         with np.errstate(over="ignore"):
-            best = np.ldexp(_native.largest_first(offsets, smaller, times, descending, thread_count(threads)), _SMALLER)
+            best = np.ldexp(_native.largest_first(offsets, smaller, times, descending, threads), _SMALLER)
     if not np.isfinite(best).all():
         raise too_large(gain)
     return best

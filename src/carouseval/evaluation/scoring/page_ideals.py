@@ -64,6 +64,7 @@ class PageIdeals:
     ) -> None:
         self.judged: JudgedData = judged
         self.plan: ScoringPlan = plan
+        self._sets = len(judged.judgments)
         self._shown = shown
         self._keeps_cells = keeps_cells
         self._progress = progress
@@ -118,7 +119,7 @@ class PageIdeals:
 
     def of_pages(self, name: str, grid: int, pages: PageBatch) -> Bounds:
         """The ideal of every page, by a metric on a grid that all these pages have."""
-        best, bound = np.zeros(len(pages)), np.zeros(len(pages))
+        best, bound = np.zeros((2, len(pages)))
         for at, ideals, codes in self._solved(name, grid, pages):
             best[at], bound[at] = ideals.best[codes], ideals.bound[codes]
         return best, bound
@@ -144,7 +145,7 @@ class PageIdeals:
         if self.plan.settings.candidates == "displayed":
             yield np.arange(len(pages)), *self._own(name, grid, pages)
             return
-        judged = pages.judgment_set < len(self.judged.judgments)
+        judged = pages.judgment_set < self._sets
         pinned = judged & pages.pinned.any(axis=1) & (self.plan.metrics[name].ideal == "category")
         shared, own = np.flatnonzero(judged & ~pinned), np.flatnonzero(pinned)
         judgment_sets = pages.judgment_set[shared]
@@ -155,7 +156,7 @@ class PageIdeals:
     def _judged(self, name: str, grid: int, judgment_sets: Codes) -> IdealPages:
         """The ideals of judgment sets, of which these are solved."""
         if (name, grid) not in self._of_judgment_sets:
-            self._of_judgment_sets[name, grid] = IdealPages(len(self.judged.judgments), self._keeps_cells)
+            self._of_judgment_sets[name, grid] = IdealPages(self._sets, self._keeps_cells)
         ideals = self._of_judgment_sets[name, grid]
         wanted = np.unique(judgment_sets).astype(np.int64)
         wanted = wanted[np.isnan(ideals.best[wanted])]
@@ -238,7 +239,7 @@ class PageIdeals:
         """How often an item may be shown where every time counts: once in each of its categories."""
         if self.plan.settings.once or self.judged.membership is None:
             return None
-        judgment_sets = np.arange(len(self.judged.judgments), dtype=np.uint32)
+        judgment_sets = np.arange(self._sets, dtype=np.uint32)
         problems = ideal_problems.judged_problems(self.judged, gain, self.plan, grid, judgment_sets)
         copies = np.ones(len(gain), np.int32)
         copies[problems.judgment] = np.diff(problems.membership_offsets)

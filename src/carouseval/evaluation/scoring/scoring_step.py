@@ -26,9 +26,8 @@ def score(judged: JudgedData, pages: PageBatch, plan: ScoringPlan, ideals: PageI
     items: dict[str, list[Codes]] = {name: [] for name in plan.figures}
     shown: list[Codes] = []
     for grid in range(len(plan.grids)):
-        chosen = np.flatnonzero(pages.grid == grid)
-        some = pages if len(chosen) == len(pages) else pages.take(chosen)
-        for name in plan.metrics if len(some) else ():
+        chosen, some = pages.on_grid(grid)
+        for name in plan.metrics if len(chosen) else ():
             columns[name][0, chosen] = _values(name, grid, some, judged, plan)
             if plan.metrics[name].ideal != "none":
                 first = ideals.alike[name]  # of which the ideals are known, unless it is the metric itself

@@ -18,7 +18,7 @@ from carouseval.metrics.validation import require_choice
 from carouseval.show.charts.choices import Theme
 from carouseval.show.charts.text_room import with_room
 from carouseval.show.charts.theme import background, themed
-from carouseval.text_tables import escape_html, printable
+from carouseval.text_tables import escape_html, printable, printable_content
 
 _TAG, _ID = re.compile(r"<[^<>]+>"), re.compile(r'(\bid="|url\(#)')
 _ROLE = re.compile(r' (?:role="graphics-\w+"|aria-roledescription="[^"]*")')  # of parts: the whole has one
@@ -79,7 +79,7 @@ class Chart:
 
     @functools.cached_property
     def _spec(self) -> Any:  # not to be changed: themes share it
-        return _printable(self.figure.to_dict())
+        return printable_content(self.figure.to_dict())  # XML cannot hold all characters of texts
 
     def with_theme(self, theme: Theme) -> "Chart":
         """Return the same chart in other colours.
@@ -166,15 +166,6 @@ figure svg {{ max-width: max(100%, 640px); height: auto; }}
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
         return {"image/svg+xml": self.svg, "text/plain": repr(self)}
-
-
-def _printable(content: Any) -> Any:
-    """A specification with escapes in place of characters that XML cannot hold, wherever its texts come from."""
-    if isinstance(content, dict):
-        return {key: _printable(value) for key, value in content.items()}
-    if isinstance(content, list):
-        return [_printable(value) for value in content]
-    return printable(content) if isinstance(content, str) else content
 
 
 def _version() -> str:

@@ -25,6 +25,7 @@ OF_PYTHON: dict[str, Callable[[list[Any]], Any]] = {
     "dict of NumPy": lambda values: {"user_id": _array_of_objects(values)},
     "dict of pandas": lambda values: {"user_id": pd.Series(values, dtype=object)},
     "pandas": lambda values: pd.DataFrame({"user_id": pd.Series(values, dtype=object)}),
+    "Polars, lazy": lambda values: pl.LazyFrame({"user_id": pl.Series(values=values, dtype=pl.Object)}),
     "Polars": lambda values: pl.DataFrame({"user_id": pl.Series(values=values, dtype=pl.Object)}),
 }
 
@@ -73,6 +74,14 @@ def test_columns_of_a_pandas_frame_that_are_not_used_may_hold_anything() -> None
     table = open_table(frame, "judgments", IDS)
     assert table.collect()["user_id"].to_list() == [7, 8]
     assert table.header == ("note", "user_id", "odd")
+
+
+@pytest.mark.parametrize("form", OF_PYTHON)
+def test_objects_of_one_kind_have_its_type(form: str) -> None:
+    for values, kind in (([7, None, 8], pl.Int64), (["a", None], pl.String), ([None, None], pl.Null)):
+        table = open_table(OF_PYTHON[form](values), "judgments", IDS)
+        assert table.types["user_id"] == kind
+        assert table.records.collect()["user_id"].to_list() == values
 
 
 @pytest.mark.parametrize("form", OF_PYTHON)

@@ -11,7 +11,7 @@ from carouseval.cloud_files import cloud_url, open_cloud_file
 from carouseval.errors import CarousevalError, DataError, ParameterError
 from carouseval.forks import refuse_fork
 from carouseval.spark_sources import collected, is_spark
-from carouseval.table_files import TableFile, find_files, first_line, is_panic, open_file, with_table_name
+from carouseval.table_files import TableFile, find_files, first_line, is_panic, open_file, read_errors, with_table_name
 from carouseval.table_values import frame_of_columns, frame_of_pandas, is_pandas, without_objects
 
 _FRAMES = ("__arrow_c_stream__", "__dataframe__")  # by which libraries hand over their tables
@@ -51,7 +51,9 @@ def open_source(source: TableLike, name: str) -> tuple[pl.LazyFrame, tuple[Table
         frames = [file.records for file in files]
         return (frames[0] if len(frames) == 1 else pl.concat(frames, how="diagonal_relaxed")), files
     if isinstance(source, pl.LazyFrame):
-        return source, ()
+        with read_errors(name=name):
+            has_objects = pl.Object in source.collect_schema().dtypes()
+            return without_objects(source.collect()).lazy() if has_objects else source, ()
     if isinstance(source, pl.DataFrame):
         return without_objects(source).lazy(), ()
     of_spark = is_spark(source)

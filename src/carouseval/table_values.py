@@ -78,12 +78,12 @@ def column_of(values: Any) -> Any:
     """
     if not isinstance(values, list | tuple):
         return values
-    kinds = _kinds(values)
+    types = set(map(type, values)) - {type(None)}
+    kinds = set(map(_kind, types))
     if "UUID" in kinds and kinds <= {"UUID", "text"}:
         values, kinds = [str(value) if isinstance(value, UUID) else value for value in values], {"text"}
     if len(kinds) > 1 or (kinds == {"list"} and len(_kinds(_cells(values))) > 1):
         return pl.Series(values=values, dtype=pl.Object)
-    types = set(map(type, values)) - {type(None)}
     integers = kinds == {"number"} and all(issubclass(kind, numbers.Integral) for kind in types)
     mixed = kinds == {"number"} and len(types) > 1 and not integers
     for wanted in (pl.Float64 if mixed else None, *([pl.Int128] if integers else [])):  # integers may need 128 bits

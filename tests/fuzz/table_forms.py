@@ -86,15 +86,17 @@ def _odd_types(rng: random.Random, lines: Lines, header: list[str], place: Path)
 
 
 def _pandas(rng: random.Random, lines: Lines, header: list[str], place: Path) -> Any:
-    frame = pd.DataFrame(
-        {name: pd.Series(values, dtype=object) for name, values in _dict(rng, lines, header, place).items()}
-    )
+    frame = _of_objects(_dict(rng, lines, header, place))
     if rng.random() < 0.5 and not frame.isna().any(axis=None):  # beside nulls, large integers would be rounded
         with contextlib.suppress(UnicodeEncodeError):  # half of a character, which only columns of objects can hold
             frame = frame.convert_dtypes()
     if rng.random() < 0.5:
         frame.index = pd.Index(rng.sample(range(1000), len(frame)))
     return frame
+
+
+def _of_objects(columns: dict[str, list[Any]]) -> pd.DataFrame:
+    return pd.DataFrame({name: pd.Series(values, dtype=object) for name, values in columns.items()})
 
 
 def _arrow(rng: random.Random, lines: Lines, header: list[str], place: Path) -> Any:
@@ -287,4 +289,10 @@ TEXT_FORMS = (".csv", ".tsv", ".csv.gz", "several .csv")  # whose ids take the t
 FLAT_FORMS: dict[str, Form] = {**PLAIN_FORMS, "several .csv": _several_csv}
 NESTED_FORMS: dict[str, Form] = {"a line per carousel": _carousels, "a line per page": _pages}
 CATEGORY_LISTS = "lists of categories"
-FORMS: dict[str, Form] = {**FLAT_FORMS, **NESTED_FORMS, CATEGORY_LISTS: _category_lists}
+PANDAS_OBJECTS = "pandas, columns of objects"  # which hold what a dict does, whatever it is
+FORMS: dict[str, Form] = {
+    **FLAT_FORMS,
+    **NESTED_FORMS,
+    CATEGORY_LISTS: _category_lists,
+    PANDAS_OBJECTS: lambda *arguments: _of_objects(_dict(*arguments)),
+}

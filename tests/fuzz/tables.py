@@ -27,6 +27,7 @@ from tests.fuzz.table_forms import (
     FORMS,
     NESTED_FORMS,
     ODD_TYPES,
+    PANDAS_OBJECTS,
     PLAIN_FORMS,
     TEXT_FORMS,
     can_nest,
@@ -316,7 +317,9 @@ def _look_at_order(case: Case, folder: Path, found: Found | None, error: Excepti
     if case.damage is None:
         forms = _draw_forms(rng, case)
     else:
-        forms, settings = case.forms, {"threads": 1}
+        forms, settings = dict(case.forms), {"threads": 1}
+        if forms[case.damage.table] == "dict" and repr(case.damage.value) != "nan":  # which pandas takes as missing
+            forms[case.damage.table] = rng.choice(["dict", PANDAS_OBJECTS])
     again, other = _attempt(case, lambda: evaluations_of({**_arguments(case, folder, 1, forms), **settings}))
     if (found is None) != (again is None):
         raise ViolationError(f"{error or 'scored'} | but {forms} {settings}: {other or 'scored'}\n{_text(case)}")

@@ -28,8 +28,8 @@ REPORT = "__report__"
 _GROUPS = 32  # of partitions; executors add up the reports of each
 _GOOD, _BAD = b".", b"!"  # how the reports of lines begin that could be scored, or not
 _MADE_AGAIN = (
-    "the pages were made again, of lines that cannot be scored: the tables have changed since the result was made. Make "
-    "the result again, or keep the tables as they are."
+    "the pages were made again, of lines that cannot be scored: the tables have changed since the result was made. "
+    "Make the result again, or keep the tables as they are."
 )
 
 

@@ -50,8 +50,7 @@ def other_users(tables: GivenTables[Any]) -> tuple[OtherUsers, Reads]:
         if users is None:  # no table has a line
             return declared, read
         several = users.several or users.owner is None
-        work_ = partial(_of_several_users, users=users, several=several, wants_pairs=tables.from_layouts)
-        lines, _ = tables.engine.map({_BY_CATEGORY: (described.lines(), "category")}, work_, _types(tables)).collect()
+        lines = _shared_lines(described.lines(lenient=True), tables, users, several)
     finally:
         described.drop()
     pairs = lines.filter(pl.col("item_id").is_not_null()).select("item_id", "category")
@@ -61,6 +60,17 @@ def other_users(tables: GivenTables[Any]) -> tuple[OtherUsers, Reads]:
         pairs=pairs.sort(pl.all()) if tables.from_layouts else None,
         shown=shown.sort("category", "grid") if several else None,
     ), read
+
+
+def _shared_lines(described: Any, tables: GivenTables[Any], users: ShownUsers, several: bool) -> pl.DataFrame:
+    """What is described of the categories that matter to several users, here."""
+    work = partial(_of_several_users, users=users, several=several, wants_pairs=tables.from_layouts)
+    shared = tables.engine.map({_BY_CATEGORY: (described, "category")}, work, _types(tables))
+    try:
+        lines, _ = shared.collect()
+    finally:
+        shared.drop()
+    return lines
 
 
 def _of_several_users(

@@ -65,7 +65,7 @@ def compare_on(
         kept: dict[Run, KeptPages[Table]] = {}
         for at, (key, run) in enumerate(runs.items()):
             with naming(*run):
-                of_run = whole(None if part is None else part.runs[run], tables)
+                of_run = whole(None if part is None else part.runs[run], tables, others)
                 kept[run] = KeptPages(
                     tests.metrics, settings.by_columns, scored, of_run, read, runs, types, engine.place, at
                 )

@@ -41,8 +41,11 @@ class Mapped(ABC, Generic[Table]):
         """What all keys add up to, what is wrong with their lines, and what was read."""
 
     @abstractmethod
-    def lines(self, run: int | None = None) -> Table:
-        """The lines that were made, where they are; those of one run, without the column that tells it."""
+    def lines(self, run: int | None = None, *, lenient: bool = False) -> Table:
+        """The lines that were made, where they are; those of one run, without the column that tells it.
+
+        Unless ``lenient``, they are refused if, made again, some of them can no longer be.
+        """
 
     @abstractmethod
     def collect(self, run: int | None = None) -> tuple[pl.DataFrame, Reads]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -19,6 +18,7 @@ from carouseval.evaluation.finish import finish_evaluation
 from carouseval.evaluation.notices import notify_of_overfull
 from carouseval.evaluation.page_table import Table
 from carouseval.evaluation.part import Part
+from carouseval.evaluation.reading.inputs import OtherUsers
 from carouseval.evaluation.results import Evaluation
 from carouseval.evaluation.settings import Settings
 from carouseval.tables import TableLike
@@ -42,7 +42,7 @@ def evaluate_on(
         report = scored.report
         read = tables.require_same(read, report.read)
         refuse_failures(report.failures, tables)
-        part = whole(report.sums, tables)
+        part = whole(report.sums, tables, others)
         plan = tables.plan
         kept = KeptPages(
             tuple(plan.metrics), settings.by_columns, scored, part, read, {_LAYOUTS: ONE}, types, engine.place
@@ -55,14 +55,18 @@ def evaluate_on(
         raise
 
 
-def whole(part: Part | None, tables: GivenTables[Any]) -> Part:
+def whole(part: Part | None, tables: GivenTables[Any], others: OtherUsers) -> Part:
     """The sum of all parts, with what no part says; tables without a line are refused."""
     if part is None or part.tally.match.judgment_sets == 0:
         raise DataError(schema.EMPTY["judgments"])
     if part.tally.match.lines == 0:
         raise DataError(schema.EMPTY["layouts"])
-    if tables.items is None or not tables.plan.figures:
+    if not tables.plan.figures:
         return part
-    names: Mapping[str, str] = tables.tables["items"].names
+    if others.pairs is not None:
+        return replace(part, items=part.items.with_catalogue(others.pairs["item_id"]))
+    if tables.items is None:
+        return part
+    names = tables.tables["items"].names
     listed = tables.items.drop_nulls(names["category"])[names["item_id"]]
     return replace(part, items=part.items.with_catalogue(listed))

@@ -102,7 +102,7 @@ class LocalMapped(Mapped[pl.DataFrame]):
         """What all parts report."""
         return reduce(add, self.reports, Report())
 
-    def lines(self, run: int | None = None) -> pl.DataFrame:
+    def lines(self, run: int | None = None, *, lenient: bool = False) -> pl.DataFrame:
         """All lines that were made, or those of one run."""
         lines = _joined(self.parts, self.columns)
         return (lines if run is None else lines.filter(pl.col(RUN) == run)).drop(RUN, strict=False)

@@ -1,7 +1,7 @@
 """Tables that change between the passes over them are refused; those that do not are scored, whatever they hold."""
 
+import importlib
 import shutil
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Literal
@@ -60,7 +60,7 @@ class Swapped:
             return found
 
         for module in ("evaluate", "compare"):
-            monkeypatch.setattr(sys.modules[f"carouseval.engines.{module}"], "other_users", then_swap)
+            monkeypatch.setattr(importlib.import_module(f"carouseval.engines.{module}"), "other_users", then_swap)
 
 
 CHANGES: dict[str, Callable[[pl.DataFrame], pl.DataFrame]] = {
@@ -128,7 +128,7 @@ def test_tables_that_declared_categories_are_read_from(
     spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tables: dict[str, pl.DataFrame], name: str
 ) -> None:
     # layouts are asked which of the categories several users have
-    monkeypatch.setattr(sys.modules["carouseval.engines.spark.personal_carousels"], "_MANY", 0)
+    monkeypatch.setattr(importlib.import_module("carouseval.engines.spark.personal_carousels"), "_MANY", 0)
     layouts = tables["layouts"]
     rows = layouts.select("user_id", "category").unique().sort(pl.all())
     files = Swapped(spark, tmp_path, tables | {"carousels": rows.with_columns(capacity=20)})
@@ -203,7 +203,7 @@ def test_scores_that_spark_makes_again(
         files.swap()
         return found_p_values(pairs, kept=kept, **options)
 
-    monkeypatch.setattr(sys.modules["carouseval.engines.compare"], "found_p_values", lose_and_draw)
+    monkeypatch.setattr(importlib.import_module("carouseval.engines.compare"), "found_p_values", lose_and_draw)
     shutil.copy(tmp_path / "layouts.parquet", tmp_path / "old.parquet")
     other = tables["layouts"].with_columns(item_id=pl.col("item_id").shuffle(seed=1))
     other.write_parquet(tmp_path / "layouts.parquet")

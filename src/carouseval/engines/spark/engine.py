@@ -123,11 +123,11 @@ class SparkMapped(Mapped["DataFrame"]):
         """What all partitions report."""
         return report_of(self.frame)
 
-    def lines(self, run: int | None = None) -> DataFrame:
+    def lines(self, run: int | None = None, *, lenient: bool = False) -> DataFrame:
         """The lines that were made, as a Spark DataFrame."""
         from pyspark.sql import functions as F  # noqa: N812
 
-        lines = self.frame.where(lines_beside_reports())
+        lines = self.frame.where(F.col(REPORT).isNull() if lenient else lines_beside_reports())
         return (lines if run is None else lines.where(F.col(RUN) == run)).drop(REPORT, RUN)
 
     def collect(self, run: int | None = None) -> tuple[pl.DataFrame, Reads]:

@@ -48,7 +48,8 @@ def result_of(call: Callable[[], Any]) -> tuple[Any, list[str]]:
 
 def without_lines(text: str) -> str:
     """A message without what engines know less of: the order of lines, and names that single users' categories have."""
-    return re.sub(r", first user_id=.*?(?=\. [A-Z])| \(line \d+\)| Did you mean '.*?'\?", "", text)
+    first = r", first user_id=.*?(?=\. [A-Z])| \(line \d+\)|: \w+ is \S+ in layouts and \S+ in judgments"
+    return re.sub(rf"{first}| Did you mean '.*?'\?", "", text)
 
 
 def on_engine(engine: Engine[Any], arguments: dict[str, Any]) -> Any:

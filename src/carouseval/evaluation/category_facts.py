@@ -33,8 +33,9 @@ class CategoryFacts:
             "capacity": carousels.named_by_setting,
             "carousels": np.intersect1d(carousels.named, carousels.known_to_all),
         }
-        odd = {where: tuple(names.gather(codes[unknown[codes]])) for where, codes in places.items()}
-        known = names.filter(pl.Series(~unknown & is_common(inputs, len(names)))) if any(odd.values()) else names[:0]
+        odd = {where: tuple(names.gather(codes[unknown[codes]]).sort()) for where, codes in places.items()}
+        told = is_common(inputs, len(names)) | (not inputs.is_part)
+        known = names.filter(pl.Series(~unknown & told)) if any(odd.values()) else names[:0]
         listed, unshown = _unshown(inputs, names)
         words = pl.Series([*{word for text in unshown for word in split_words(text)}], dtype=pl.String)
         return cls(
@@ -96,13 +97,8 @@ def is_unknown(inputs: Inputs, categories: int) -> NDArray[np.bool_]:
 
 
 def is_common(inputs: Inputs, categories: int) -> NDArray[np.bool_]:
-    """The categories that may be several users'; all, unless other users are elsewhere.
-
-    What single users have is as much as there are users, so that it stays where these are.
-    """
+    """The categories that may be several users': those that single users have are as many as there are users."""
     members, shown = inputs.judged.membership, inputs.shown
-    if not inputs.is_part:
-        return np.ones(categories, bool)
     common = np.zeros(categories, bool)
     if members is not None and shown is not None:
         common[: len(shown.owner)] = shown.several_users & ~shown.has_one_user

@@ -21,7 +21,7 @@ from carouseval.engines.spark.report_lines import (
     REPORT,
     arrow_batches,
     lines_beside_reports,
-    read_of,
+    report_beside,
     report_lines,
     report_of,
 )
@@ -137,7 +137,7 @@ class SparkMapped(Mapped["DataFrame"]):
         wanted = self.frame if run is None else self.frame.where(F.col(REPORT).isNotNull() | (F.col(RUN) == run))
         found = local_frame(wanted)
         lines = found.filter(pl.col(REPORT).is_null()).drop(REPORT)
-        return lines if run is None else lines.drop(RUN), read_of(found[REPORT])
+        return lines if run is None else lines.drop(RUN), report_beside(found[REPORT]).read
 
     def map(
         self,
@@ -213,7 +213,9 @@ def _map_lines(
     if not (held := list(batches)):
         return
     table = pl.DataFrame(pa.Table.from_batches(held)).rename(dict(names))
-    frames, report = outcome(work, table.filter(pl.col(REPORT).is_null()).drop(REPORT), read_of(table[REPORT]))
+    before = report_beside(table[REPORT])
+    frames, report = outcome(work, table.filter(pl.col(REPORT).is_null()).drop(REPORT), before.read)
+    report += Report(failures=before.failures)
     for frame in frames:
         yield from _batches(frame, made)
     yield from report_lines(report, made)

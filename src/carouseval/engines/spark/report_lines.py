@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import reduce
 from operator import add
 from typing import TYPE_CHECKING
@@ -15,10 +16,8 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from carouseval.engines.contract import Columns
-from carouseval.engines.reads import Reads
 from carouseval.engines.reports import Report
 from carouseval.engines.spark.spark_errors import executor_errors
-from carouseval.evaluation.mappings import added
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -66,10 +65,10 @@ def arrow_batches(lines: pl.DataFrame) -> list[pa.RecordBatch]:
     return batches
 
 
-def read_of(reports: pl.Series) -> Reads:
-    """What lines were made of, by the reports beside them; null on the lines themselves."""
-    nothing: Reads = {}
-    return reduce(added, (unpickled(report).read for report in reports.drop_nulls()), nothing)
+def report_beside(reports: pl.Series) -> Report:
+    """What is reported of lines, by the reports beside them; null on the lines themselves. Without what adds up."""
+    found = (replace(unpickled(report), sums=None) for report in reports.drop_nulls())
+    return _sum(list(found))
 
 
 def report_of(results: DataFrame) -> Report:

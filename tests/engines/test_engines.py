@@ -16,6 +16,7 @@ from carouseval.engines.compare import compare_on
 from carouseval.engines.contract import Engine
 from carouseval.engines.evaluate import evaluate_on
 from carouseval.engines.local import LocalEngine
+from carouseval.evaluation.filled_rows import FilledRows
 from carouseval.evaluation.settings import Settings
 from tests.depth import seeds
 from tests.engines.pool_engine import PoolEngine
@@ -103,3 +104,11 @@ def test_engines_give_what_one_machine_gives(kind: str, start: int, pool: Proces
         assert_same(found, expected, seed)
         if not isinstance(expected, tuple):  # one machine may have warned of systems before it refused their ideals
             assert said_there == said, seed
+
+
+def test_rows_of_parts_are_as_long_as_the_longest() -> None:
+    first, second = (FilledRows(1, {(0, "new", 3): 1}, {(0, "new"): shown}) for shown in (3, 2))
+    for total in (first + second, second + first):
+        assert total.ideals == 2
+        assert total.overfull() == {}
+    assert (second + second).overfull() == {"new": (2, 3, 2)}

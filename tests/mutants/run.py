@@ -7,12 +7,13 @@ this file have one file per part of the package. A mutant that survives shows th
 import fnmatch
 import importlib.util
 import os
+import re
 import shutil
 import subprocess
 import sys
 import tempfile
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -143,6 +144,14 @@ def record(outcomes: dict[Mutant, str]) -> str:
     return "\n".join(lines) + "\n"
 
 
+def with_record(outcomes: Mapping[Mutant, str]) -> dict[Mutant, str]:
+    """The outcomes of all mutants: those that were not run have the last one that is on record, if there is one."""
+    rows = re.findall(r"^\| (\S+) \| (.*) \| (.*) \|$", RECORD.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    before = {(name, mistake): outcome for name, mistake, outcome in rows}
+    known = {mutant: before.get((mutant.name, mutant.mistake), "not run") for mutant in read_mutants()}
+    return {mutant: outcomes.get(mutant, outcome) for mutant, outcome in known.items()}
+
+
 def main(patterns: Sequence[str]) -> int:
     """Run the mutants whose names match, all of them by default; 1 unless every one is killed."""
     mutants = read_mutants(patterns or ["*"])
@@ -173,8 +182,7 @@ def main(patterns: Sequence[str]) -> int:
                 outcomes[mutant] = found
                 print(f"{mutant.name}: {found}", flush=True)
                 print(f"{number} of {len(mutants)}", file=sys.stderr)
-    if len(mutants) == len(read_mutants()):
-        RECORD.write_text(record(outcomes), encoding="utf-8")
+    RECORD.write_text(record(with_record(outcomes)), encoding="utf-8")
     alive = [mutant.name for mutant, outcome in outcomes.items() if not outcome.startswith(KILLED)]
     print(f"{len(mutants) - len(alive)} of {len(mutants)} mutants killed; not killed: {', '.join(alive) or 'none'}")
     return int(bool(alive))

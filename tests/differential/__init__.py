@@ -9,8 +9,11 @@ a version may be laid out in any way. Differences that are meant are in :mod:`te
 # kinds of cases: how many of each are run for 100 of the quickest kind, and what they are
 KINDS = {
     "arrays": (100, "array functions and metrics of arrays in any form"),
-    "texts": (100, "metrics, discounts and grids by any text; discounts in files"),
-    "evaluate": (30, "evaluate and Evaluator, every setting, tables in any form, right or wrong; all that results show"),
+    "texts": (30, "metrics, discounts and grids by any text; discounts in files"),
+    "evaluate": (
+        30,
+        "evaluate and Evaluator, every setting, tables in any form, right or wrong; all that results show",
+    ),
     "compare": (20, "compare, with one to three systems, several runs, and every test"),
     "explain": (20, "explain, with the pages of some users"),
     "check": (20, "check"),

@@ -29,7 +29,9 @@ def _parser() -> argparse.ArgumentParser:
     )
     for name in ("old", "new"):
         parser.add_argument(name, metavar=name.upper(), help="a folder that holds carouseval, or a git revision")
-    parser.add_argument("--cases", type=int, default=1000, help="of the quickest kind; others have fewer (default 1000)")
+    parser.add_argument(
+        "--cases", type=int, default=1000, help="of the quickest kind; others have fewer (default 1000)"
+    )
     parser.add_argument("--seed", type=int, default=0, help="other cases (default 0)")
     parser.add_argument("--only", metavar="KIND,...", help="these kinds alone")
     parser.add_argument("--spark", action="store_true", help="Spark too, which takes seconds a case")
@@ -39,9 +41,9 @@ def _parser() -> argparse.ArgumentParser:
 
 @dataclass
 class Group:
-    """The differences of a kind: how many, in which cases, and the first of them."""
+    """The differences of a kind: how many, in which cases, and the largest of them, or the first."""
 
-    first: Difference
+    example: Difference
     case: str
     cases: set[str] = field(default_factory=set)
     count: int = 0
@@ -52,6 +54,8 @@ class Group:
         """Count one more."""
         self.cases.add(case)
         self.count += 1
+        if self.ulps < difference.ulps < float("inf"):
+            self.example, self.case = difference, case
         self.ulps, self.apart = max(self.ulps, difference.ulps), max(self.apart, difference.apart)
 
     def __str__(self) -> str:
@@ -64,7 +68,7 @@ def main() -> int:
     options = _parser().parse_args()
     if options.case:
         kind, _, number = options.case.partition(":")
-        plan = {kind: [int(number)]}
+        plan = {kind: range(int(number), int(number) + 1)}
     else:
         plan = _numbers(options)
     versions = [Version(folder_of(options.old)), Version(folder_of(options.new))]
@@ -79,10 +83,10 @@ def main() -> int:
                 version.ask(kind, options.seed, number)
             old, new = (version.answer() for version in versions)
             same += old == new
-            if old != new or options.case:
-                found = list(differences(read(old), read(new)))
-                _sort(f"{kind}:{number}", found, groups, meant)
-            ended.update(_endings(kind, read(new)))
+            outcomes = read(new)
+            if old != new or "process" in outcomes:
+                _sort(f"{kind}:{number}", _found(read(old), outcomes), groups, meant)
+            ended[_ending(kind, outcomes)] += 1
         seconds = time.monotonic() - begin
         print(f"{kind}: {len(numbers)} cases in {seconds:.0f} s, {same} the same to the bit", flush=True)
     for version in versions:
@@ -101,10 +105,22 @@ def _numbers(options: argparse.Namespace) -> dict[str, range]:
     return {kind: range(max(1, options.cases * differential.KINDS[kind][0] // 100)) for kind in only}
 
 
-def _endings(kind: str, outcomes: Any) -> list[str]:
-    """How the calls of a case ended."""
+def _ending(kind: str, outcomes: dict[str, Any]) -> str:
+    """How the first call of a case ended."""
     first = next(iter(outcomes.values()))
-    return [f"{kind}, {'refused' if 'error' in first else 'a result'}"]
+    if not isinstance(first, dict):
+        return f"{kind}, the process {first}"
+    value = first.get("value")
+    status = f"status {value['status']}" if isinstance(value, dict) and "status" in value else "a result"
+    return f"{kind}, {'refused' if 'error' in first else status}"
+
+
+def _found(old: dict[str, Any], new: dict[str, Any]) -> list[Difference]:
+    """What differs; a process that ended, too, even if that of the other version did as well."""
+    one, other = (str(outcomes.get("process", "a result")) for outcomes in (old, new))
+    if one != "a result" or other != "a result":
+        return [Difference("process", "outcome", one, other)]
+    return list(differences(old, new))
 
 
 def _sort(case: str, found: list[Difference], groups: dict[str, Group], meant: dict[str, Group]) -> None:
@@ -114,20 +130,19 @@ def _sort(case: str, found: list[Difference], groups: dict[str, Group], meant: d
         where.setdefault(key, Group(difference, case)).add(case, difference)
 
 
-def _print(
-    ended: Counter[str], groups: dict[str, Group], meant: dict[str, Group], repeat: str, *, full: bool
-) -> None:
+def _print(ended: Counter[str], groups: dict[str, Group], meant: dict[str, Group], repeat: str, *, full: bool) -> None:
     print("\nhow the first call of a case ended:")
     for ending, count in sorted(ended.items()):
         print(f"{count:8,}  {ending}")
     print("\ndifferences that are meant:" if meant else "\nno difference that is meant was found")
     for reason, group in meant.items():
-        print(f"  {reason}: {group}")
+        print(f"  {reason}: {group}\n    {group.case}: {group.example.where}")
+        print(f"    old: {str(group.example.old)[:200]}\n    new: {str(group.example.new)[:200]}")
     print("\nother differences:" if groups else "\nno other differences")
     for kind, group in sorted(groups.items(), key=lambda one: -len(one[1].cases)):
         length = None if full else 300
         print(f"{kind}\n  {group}\n  {repeat} {group.case}")
-        print(f"  old: {str(group.first.old)[:length]}\n  new: {str(group.first.new)[:length]}")
+        print(f"  old: {str(group.example.old)[:length]}\n  new: {str(group.example.new)[:length]}")
 
 
 if __name__ == "__main__":

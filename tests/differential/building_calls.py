@@ -36,7 +36,9 @@ def _candidates(rng: random.Random, outcomes: Outcomes) -> None:
     }
     if rng.random() < 0.5:
         rows = rng.choice([None, 1, 2, 3, 0, 99])
-        built = outcomes.result("build_pages", lambda: cv.build_pages(candidates, judgments, items, rows=rows, **settings))
+        built = outcomes.result(
+            "build_pages", lambda: cv.build_pages(candidates, judgments, items, rows=rows, **settings)
+        )
         if built is not None:
             outcomes.saved("build_pages", built)
         return

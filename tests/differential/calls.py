@@ -2,8 +2,7 @@
 
 import random
 from collections.abc import Callable
-from functools import cache
-from pathlib import Path
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,7 @@ from tests.differential import drawing
 from tests.differential.outcomes import Outcomes, content, fields
 from tests.fuzz import arrays as fuzzed_arrays
 from tests.fuzz import files as fuzzed_files
-from tests.fuzz.texts import DISCOUNTS, METRICS, NUMBERS, hostile_text
+from tests.fuzz.texts import DISCOUNTS, METRICS, hostile_text
 
 Kind = Callable[[random.Random, Outcomes], None]
 
@@ -35,8 +34,8 @@ def arrays(rng: random.Random, outcomes: Outcomes) -> None:
     with np.errstate(all="ignore"):
         outcomes.call(case.function, lambda: fuzzed_arrays.compute(case))
         if rng.random() < 0.1 and isinstance(case.options["discount"], str):
-            browse = lambda: cv.behavior.browse(case.relevance, case.options["discount"], case.options["grid"])  # noqa: E731
-            outcomes.call("browse", browse, fields)
+            discount, grid = case.options["discount"], case.options["grid"]
+            outcomes.call("browse", lambda: cv.behavior.browse(case.relevance, discount, grid), fields)
 
 
 def texts(rng: random.Random, outcomes: Outcomes) -> None:
@@ -44,15 +43,17 @@ def texts(rng: random.Random, outcomes: Outcomes) -> None:
     metric, discount = hostile_text(rng, METRICS), hostile_text(rng, DISCOUNTS)
     outcomes.call("metric", lambda: cv.metric(metric))
     outcomes.call("metric, cutoff", lambda: cv.metric("N2DCG_cat", cutoff=hostile_text(rng, ["3x5", "1x1"])))
-    parsed = outcomes.call("discount", lambda: cv.discounts.parse(discount)) or cv.discounts.parse(rng.choice(DISCOUNTS[:2]))
+    parsed = outcomes.call("discount", lambda: cv.discounts.parse(discount)) or cv.discounts.parse(
+        rng.choice(DISCOUNTS[:2])
+    )
     grid = outcomes.call("grid", lambda: _grid(rng), fields) or cv.RECGAZE
     if grid.rows * grid.cols < 10_000:
         outcomes.call("weights", lambda: parsed.weights(grid))
     path = outcomes.folder / "discount.json"
     outcomes.call("save", lambda: cv.discounts.save(parsed, path))
     outcomes.call("load", lambda: cv.discounts.load(path) if path.exists() else None)
-    number = lambda: rng.choice([0.0, 0.01, 0.3, 1, 2, -1, "x", float(rng.choice(NUMBERS[:4]))])  # noqa: E731
-    outcomes.call("users_needed", lambda: cv.users_needed(number(), number(), power=rng.choice([0.8, 0.95, 1])))
+    numbers: list[Any] = [rng.choice([0.0, 0.01, 0.3, 1, 2, -1, "x", rng.random()]) for _ in range(2)]
+    outcomes.call("users_needed", lambda: cv.users_needed(*numbers, power=rng.choice([0.8, 0.95, 1])))
 
 
 def _grid(rng: random.Random) -> cv.Grid:
@@ -84,7 +85,7 @@ def evaluate(rng: random.Random, outcomes: Outcomes) -> None:
     if evaluator is not None:
         for name, runs in systems.items():
             for n, layouts in enumerate(runs if isinstance(runs, list) else [runs]):
-                outcomes.result(f"Evaluator.evaluate {name} {n}", lambda t=layouts: evaluator.evaluate(t))
+                outcomes.result(f"Evaluator.evaluate {name} {n}", partial(evaluator.evaluate, layouts))
 
 
 def compare(rng: random.Random, outcomes: Outcomes) -> None:
@@ -102,7 +103,9 @@ def explain(rng: random.Random, outcomes: Outcomes) -> None:
     """One system, and the pages of some of its users."""
     arguments = drawing.of_one_system(drawing.drawn(rng, outcomes.folder))
     if isinstance(arguments["metrics"], list) and rng.random() < 0.95:
-        arguments["metrics"] = [one for one in arguments["metrics"] if str(one).startswith("N2DCG_cat")][:1] or "N2DCG_cat"
+        arguments["metrics"] = [one for one in arguments["metrics"] if str(one).startswith("N2DCG_cat")][
+            :1
+        ] or "N2DCG_cat"
     steps = Steps()
     result = outcomes.result("explain", lambda: cv.explain(**{"progress": steps, **arguments}))
     outcomes.call("progress", lambda: steps.heard)
@@ -161,9 +164,11 @@ def show(rng: random.Random, outcomes: Outcomes) -> None:
 def spark(rng: random.Random, outcomes: Outcomes) -> None:
     """Tables of either kind on Spark: what its results say, and all of what is collected."""
     several = rng.random() < 0.5
-    arguments = drawing.drawn(rng, outcomes.folder, several)
+    arguments = drawing.drawn(rng, outcomes.folder, several, form="Polars")
     if several:
         arguments |= drawing.comparison_settings(rng, arguments["systems"])
+        if rng.random() < 0.9:
+            arguments.pop("explain", None)  # which Spark does not do
         arguments["systems"] = {
             name: [_on_spark(run) for run in runs] if isinstance(runs, list) else _on_spark(runs)
             for name, runs in arguments["systems"].items()
@@ -215,7 +220,9 @@ def _session() -> Any:
 
 
 def _on_spark(table: Any) -> Any:
-    """A Spark DataFrame of a table; a table that cannot be one, such as a path, as it is."""
+    """A Spark DataFrame of a table; what cannot be one as it is."""
+    if table is None:
+        return None
     try:
         frame = table.collect() if isinstance(table, pl.LazyFrame) else table
         return _session().createDataFrame(pl.DataFrame(frame).to_arrow())

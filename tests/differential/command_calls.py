@@ -2,7 +2,6 @@
 
 import random
 from functools import cache
-from pathlib import Path
 
 import polars as pl
 
@@ -18,9 +17,24 @@ TABLE_OPTIONS = [
     *("--tolerance 0.1", "--memory 0.001"),
 ]
 WRONG = [
-    *("--candidates judgd", "--threads 0", "--by nope", "--grid 1x1", "--grid x", "-m NDCGG", "--weight nope", "--nope"),
+    *(
+        "--candidates judgd",
+        "--threads 0",
+        "--by nope",
+        "--grid 1x1",
+        "--grid x",
+        "-m NDCGG",
+        "--weight nope",
+        "--nope",
+    ),
     *("--capacity shwn", "--columns user=u", "--tolerance 2", "--memory 0", "--duplicates error", "--unjudged error"),
-    *("--missing-pages error", "--no-relevant error", "--carousels missing.csv", "--columns layouts.row=r", "--work -1"),
+    *(
+        "--missing-pages error",
+        "--no-relevant error",
+        "--carousels missing.csv",
+        "--columns layouts.row=r",
+        "--work -1",
+    ),
 ]
 COMPARE_OPTIONS = [
     *("--baseline prod", "--baseline prod", "--baseline nope", "--test t", "--test wilcoxon", "--test bootstrap"),
@@ -29,16 +43,33 @@ COMPARE_OPTIONS = [
 ]
 PRINTED = ["--format table", "--format json", "--format csv", "--format markdown", "--format latex", ""]
 WRITTEN = [
-    *("--out out/result.json", "--out out/result.md", "--out out/result.csv", "--out out/result.parquet", "--out x.nope"),
+    *(
+        "--out out/result.json",
+        "--out out/result.md",
+        "--out out/result.csv",
+        "--out out/result.parquet",
+        "--out x.nope",
+    ),
     *("--per-page out/pages.csv --per-user out/users.parquet", "--chart out/chart.svg", "", "", ""),
 ]
 OTHERS = [
     *("evaluate", "evaluate --help", "compare --help", "--help", "--version", "nope", "recgaze", "examination all"),
-    *("judgments events.csv --value minutes --grades 1,10 --out out/judgments.csv", "judgments events.csv --combine max"),
+    *(
+        "judgments events.csv --value minutes --grades 1,10 --out out/judgments.csv",
+        "judgments events.csv --combine max",
+    ),
     *("pages scores.csv --items items.csv --out out/pages.csv", "pages scores.csv --items items.csv --grid tv"),
     *("adds new.csv judgments.csv --items items.csv", "adds new.csv judgments.csv --items items.csv --greedy --rows 3"),
-    *("adds new.csv judgments.csv --layouts prod.csv --row 2 --format json", "score page.csv", "score page.csv --grid 2x2"),
-    *("score page.csv --discount d_a -m N2DCG --format json", "score - --chart-kind weights", "sample out/few --users 5"),
+    *(
+        "adds new.csv judgments.csv --layouts prod.csv --row 2 --format json",
+        "score page.csv",
+        "score page.csv --grid 2x2",
+    ),
+    *(
+        "score page.csv --discount d_a -m N2DCG --format json",
+        "score - --chart-kind weights",
+        "sample out/few --users 5",
+    ),
     *("sample out/home --kind home --users 4 --format csv", "simulate --trials 50 --seed 1", "reproduce --help"),
     *("fit bratislava --discount d_rcb --objective likelihood", "fit nowhere.csv"),
 ]

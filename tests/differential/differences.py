@@ -17,7 +17,7 @@ class Difference:
 
     ``nature`` is "value", "digits" (texts that differ in numbers alone), "words", "length", "order", "missing", "added"
     or "outcome" (one version refuses, or ended). ``ulps`` is how far numbers are apart, in units of the last place of
-    the larger one (printed numbers of few digits: in units of the last digit), ``apart`` by how much.
+    the larger one, ``apart`` by how much; both are infinite for what is no float.
     """
 
     where: str
@@ -38,11 +38,6 @@ class Difference:
 
 def differences(old: Any, new: Any, where: str = "") -> Iterator[Difference]:
     """All differences of two plain values."""
-    if old == new and type(old) is type(new):
-        if isinstance(old, dict) and list(old) != list(new):
-            yield Difference(where, "order", list(old), list(new))
-        elif not isinstance(old, dict | list):
-            return
     if isinstance(old, dict) and isinstance(new, dict):
         yield from _of_dicts(old, new, where)
     elif isinstance(old, list) and isinstance(new, list):
@@ -58,7 +53,7 @@ def _of_dicts(old: dict[str, Any], new: dict[str, Any], where: str) -> Iterator[
     if "warnings" in old and "warnings" in new and ("error" in old) != ("error" in new):
         yield Difference(where, "outcome", old.get("error", "a value"), new.get("error", "a value"))
         return
-    for name in old.keys() | new.keys():
+    for name in dict.fromkeys([*old, *new]):
         known = "{system}" if where.endswith(("evaluations", "explanations")) else _general(name)
         inside = f"{where}.{known}" if where else known
         if name not in new:
@@ -67,7 +62,7 @@ def _of_dicts(old: dict[str, Any], new: dict[str, Any], where: str) -> Iterator[
             yield Difference(inside, "added", None, new[name])
         else:
             yield from differences(old[name], new[name], inside)
-    if old.keys() == new.keys() and list(old) != list(new) and old != new:
+    if old.keys() == new.keys() and list(old) != list(new):
         yield Difference(where, "order", list(old), list(new))
 
 
@@ -79,9 +74,10 @@ def _of_values(old: Any, new: Any, where: str) -> Difference:
         return Difference(where, "value", old, new)
     if NUMBER.sub("#", old) != NUMBER.sub("#", new):
         return Difference(where, "words", old, new)
-    numbers = [pair for pair in zip(NUMBER.findall(old), NUMBER.findall(new), strict=True) if pair[0] != pair[1]]
-    apart = [abs(_number(one) - _number(other)) for one, other in numbers]
-    return Difference(where, "digits", old, new, max(_printed_ulps(*pair) for pair in numbers), max(apart))
+    pairs = [pair for pair in zip(NUMBER.findall(old), NUMBER.findall(new), strict=True) if pair[0] != pair[1]]
+    most = max(_printed_ulps(*pair) for pair in pairs)
+    apart = max(abs(_number(one) - _number(other)) for one, other in pairs)
+    return Difference(where, "digits", old, new, most, apart if math.isfinite(most) else math.inf)
 
 
 def ulps(one: float, other: float) -> float:
@@ -92,10 +88,12 @@ def ulps(one: float, other: float) -> float:
 
 
 def _printed_ulps(one: str, other: str) -> float:
-    """The same of numbers as they are printed: of few digits, in units of the last one."""
+    """The same of printed numbers: 1 where they are rounded to neighbours; infinite for integers."""
     decimals = len(one.partition(".")[2]), len(other.partition(".")[2])
+    if not any(decimals):
+        return math.inf
     if decimals[0] == decimals[1] and "e" not in (one + other).lower() and len(one) < 12:
-        return abs(_number(one) - _number(other)) * 10.0 ** decimals[0]
+        return 1.0 if abs(_number(one) - _number(other)) * 10.0 ** decimals[0] < 1.5 else math.inf
     return ulps(_number(one), _number(other))
 
 
@@ -110,7 +108,8 @@ def masked(value: Any) -> str:
 
 def _general(name: str) -> str:
     """A key without what was asked for, and the names of metrics and systems."""
-    return re.sub(r"\(.*\)", "()", re.sub(r" \w+ \d+(?=$|\.)|(?<=data )\d+", "", _METRIC.sub("{metric}", name)))
+    name = re.sub(r" \w+ \d+(?=$|\.)|(?<=data )\d+", "", re.sub(r"\(.*\)", "()", name))
+    return _METRIC.sub("{metric}", name)
 
 
 def _changed_words(old: str, new: str) -> str:

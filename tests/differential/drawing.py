@@ -58,7 +58,7 @@ REFUSED_COMPARISONS: list[tuple[str, Any]] = [
 
 
 def settings(rng: random.Random, segments: list[Any], *, weighted: bool) -> dict[str, Any]:
-    """Settings beyond those that tables are drawn for; ``by`` is one of the segments, as long as tables have one grid."""
+    """Settings beyond those that tables are drawn for; ``by`` is one of the segments."""
     found: dict[str, Any] = {}
     choices: dict[str, list[Any]] = {
         "threads": [1, 2, 3],
@@ -87,7 +87,10 @@ def comparison_settings(rng: random.Random, systems: Mapping[str, Any]) -> dict[
         found["runs"] = "fixed"
     choices: dict[str, tuple[float, list[Any]]] = {
         "baseline": (0.6, list(systems)),
-        "test": (0.1 if several and not found.get("runs") else 0.6, ["permutation", "t", "wilcoxon", "bootstrap", _mean_test]),
+        "test": (
+            0.1 if several and not found.get("runs") else 0.6,
+            ["permutation", "t", "wilcoxon", "bootstrap", _mean_test],
+        ),
         "runs": (0.4, ["random", "paired"] if several and not found.get("runs") else []),
         "correction": (0.4, ["holm", "bh", "none"]),
         "across_metrics": (0.3, [True]),
@@ -106,13 +109,15 @@ def comparison_settings(rng: random.Random, systems: Mapping[str, Any]) -> dict[
     return found
 
 
-def fuzzed(rng: random.Random, folder: Path, several: bool = False) -> dict[str, Any]:
-    """What ``compare`` takes, of the fuzzer's tables, with some more settings; metrics as a list."""
+def fuzzed(rng: random.Random, folder: Path, several: bool = False, form: str = "") -> dict[str, Any]:
+    """What ``compare`` takes, of the fuzzer's tables in their forms, or all in one, with more settings."""
     case = tables.draw(rng)
     while several and len(case.tiny.systems) < 2:
         case = tables.draw(rng)
     if case.damage is not None and rng.random() < 0.6:
         case = replace(case, damage=None)
+    if form:
+        case = replace(case, forms=dict.fromkeys(case.forms, form))
     if extended := rng.random() < 0.5:
         case = _with_user_columns(rng, case)
     arguments = tables.arguments_in_forms(case, folder)
@@ -186,9 +191,9 @@ def sampled(rng: random.Random, several: bool = False, most_users: int = 60) -> 
     return {**found, **settings(rng, ["device", "country", ["country", "device"]], weighted=True)}
 
 
-def drawn(rng: random.Random, folder: Path, several: bool = False) -> dict[str, Any]:
+def drawn(rng: random.Random, folder: Path, several: bool = False, form: str = "") -> dict[str, Any]:
     """What ``compare`` takes, of tables of either kind."""
-    return fuzzed(rng, folder, several) if rng.random() < 0.7 else sampled(rng, several)
+    return fuzzed(rng, folder, several, form) if rng.random() < 0.7 else sampled(rng, several)
 
 
 def of_one_system(arguments: Mapping[str, Any]) -> dict[str, Any]:

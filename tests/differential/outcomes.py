@@ -5,6 +5,7 @@ import pickle
 import re
 import warnings
 from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,8 @@ import carouseval as cv
 from tests.differential.plain import fields_of, plain, plain_json
 
 TEXT_FILES = (".json", ".md", ".tex", ".csv", ".tsv", ".ndjson", ".html", ".svg")
-_HASH = re.compile(r"\bc[0-9a-f]{10}\b")  # of pictures, within a page
+# what differs between pictures of the same data to the last digit: their ids, and coordinates as text
+_PICTURE = re.compile(r"""\bc[0-9a-f]{10}\b|\b(transform|d|[xy][12]?|width|height)="[^"]*\"""")
 CHARTS = (
     *(None, "distribution", "means", "differences", "systems", "users", "waterfall", "losses", "gains", "page"),
     *("matrix", "rows", "grades", "no such kind"),
@@ -69,12 +71,12 @@ class Outcomes:
     def saved(self, name: str, result: Any) -> None:
         """The files that a result is saved as."""
         for ending in (".json", ".md", ".tex", ".csv", ".parquet"):
-            self.call(f"{name}.save({ending})", lambda e=ending: result.save(self.folder / f"saved{e}"), content)
+            self.call(f"{name}.save({ending})", partial(result.save, self.folder / f"saved{ending}"), content)
 
     def charts(self, name: str, result: Any, kinds: Iterable[str | None] = CHARTS, **options: Any) -> None:
         """What the charts of a result show; kinds that it does not have are errors."""
         for kind in kinds:
-            self.call(f"{name}.chart({kind})", lambda k=kind: result.chart(k, **options).to_dict(), _figure)
+            self.call(f"{name}.chart({kind})", partial(result.chart, kind, **options), _figure)
 
     def file(self, name: str, path: Path) -> None:
         """What is in a file."""
@@ -97,8 +99,9 @@ def _public_class(error: BaseException) -> str:
     return known[0] if known else type(error).__name__
 
 
-def _figure(figure: dict[str, Any]) -> Any:
+def _figure(chart: Any) -> Any:
     """A chart whose data are named by their place, no longer by a hash of them."""
+    figure = chart.to_dict()
     text = json.dumps(figure)
     for number, name in enumerate(figure.get("datasets", ())):
         text = text.replace(name, f"data {number}")
@@ -113,19 +116,20 @@ def content(path: Path) -> Any:
         return plain_json(path.read_text(encoding="utf-8"))
     if path.suffix not in TEXT_FILES:
         return f"{len(path.read_bytes())} bytes"
-    return _HASH.sub("an id", path.read_text(encoding="utf-8"))
+    text = path.read_text(encoding="utf-8")
+    return text if path.suffix not in (".html", ".svg") else _PICTURE.sub("...", text)
 
 
 Call = tuple[str, Callable[[], Any]]
 
 
 def _intervals(result: Any) -> list[Call]:
-    calls = [(f"{metric}, 0.8", lambda m=metric: result.interval(m, ci=0.8)) for metric in result.metrics]
+    calls = [(f"{metric}, 0.8", partial(result.interval, metric, ci=0.8)) for metric in result.metrics]
     return [*calls, ("no metric", lambda: result.interval("nope"))]
 
 
 def _left_out(result: Any) -> list[Call]:
-    return [(metric, lambda m=metric: result.left_out(m)) for metric in result.metrics]
+    return [(metric, partial(result.left_out, metric)) for metric in result.metrics]
 
 
 def _users_by(result: Any) -> list[Call]:
@@ -159,7 +163,7 @@ def _plans(result: Any) -> list[Call]:
 def _pages(result: Any) -> list[Call]:
     users = result.per_page["user_id"].to_list()[:3]
     calls: list[Call] = [("default", result.page), ("unknown", lambda: result.page("nobody"))]
-    return [*calls, *((f"user {n}", lambda u=user: result.page(u)) for n, user in enumerate(users))]
+    return [*calls, *((f"user {n}", partial(result.page, user)) for n, user in enumerate(users))]
 
 
 _METHODS: dict[str, Callable[[Any], list[Call]]] = {

@@ -1,4 +1,4 @@
-"""Values of any kind as plain ones, which two processes can compare: lists, dicts, text, integers, and floats to the bit."""
+"""Values of any kind as plain ones that two processes can compare: lists, dicts, text, integers, floats to the bit."""
 
 import dataclasses
 import datetime
@@ -35,8 +35,10 @@ def plain(value: Any) -> Any:
         return [plain(one) for one in value]
     if isinstance(value, set | frozenset):
         return sorted((plain(one) for one in value), key=str)
-    if isinstance(value, np.generic | datetime.date | datetime.time | datetime.timedelta | Decimal | bytes | PurePath):
+    if isinstance(value, np.generic | datetime.date | datetime.time | datetime.timedelta | Decimal | PurePath):
         return f"{type(value).__name__} {value}"
+    if isinstance(value, bytes):
+        return f"bytes {value!r}"
     if callable(value) and hasattr(value, "__name__"):
         return f"function {value.__name__}"
     if dataclasses.is_dataclass(value) and type(value).__str__ is object.__str__:

@@ -31,7 +31,7 @@ RUN: dict[str, calls.Kind] = {
     "spark": calls.spark,
 }
 MOST_SECONDS = 300  # of a case, after which the process ends
-_ADDRESS = re.compile(r" at 0x[0-9a-f]+")
+_PROCESS = re.compile(r" at 0x[0-9a-f]+|(?<=\bId\()\d+")  # addresses, and numbers of threads
 
 
 def main() -> None:
@@ -59,7 +59,7 @@ def _answer(answers: TextIO, folder: Path) -> None:
             RUN[kind](random.Random(f"{kind}/{seed}/{number}"), outcomes)
         faulthandler.cancel_dump_traceback_later()
         text = json.dumps(outcomes.found).replace(str(place), "FOLDER")
-        answers.write(_ADDRESS.sub("", text) + "\n")
+        answers.write(_PROCESS.sub("", text) + "\n")
         answers.flush()
         shutil.rmtree(place)
 

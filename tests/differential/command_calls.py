@@ -13,7 +13,13 @@ TABLE_OPTIONS = [
     *("--items items.csv", "--items items.csv", "--items items.csv", "--candidates displayed", "--gain linear"),
     *("--duplicates first", "--missing-pages skip", "--no-relevant zero", "--invalid count", "--by device"),
     *("--capacity shown", "--threads 2", "-m N2DCG_cat(d_rpb)@3x5", "-m N2DCG_cat -m NDCG@10 -m Coverage", "-m 2DCG"),
-    *("--grid recgaze", "--grid 4x6/2", "--grid tv --page-size 4", "--columns items.item_id=item_id", "--work 0.001"),
+    *(
+        "--grid recgaze",
+        "--grid 10x15/1,5",
+        "--grid tv --page-size 4",
+        "--columns items.item_id=item_id",
+        "--work 0.001",
+    ),
     *("--tolerance 0.1", "--memory 0.001"),
 ]
 WRONG = [
@@ -50,7 +56,7 @@ WRITTEN = [
         "--out out/result.parquet",
         "--out x.nope",
     ),
-    *("--per-page out/pages.csv --per-user out/users.parquet", "--chart out/chart.svg", "", "", ""),
+    *("--chart out/chart.svg", "", "", ""),
 ]
 OTHERS = [
     *("evaluate", "evaluate --help", "compare --help", "--help", "--version", "nope", "recgaze", "examination all"),
@@ -77,7 +83,7 @@ OTHERS = [
 
 @cache
 def _tables() -> dict[str, pl.DataFrame]:
-    data = cv.sample(30, seed=4, devices=True, missing=0.1, items=200)
+    data = cv.sample(30, seed=4, missing=0.1, items=200)
     return {
         "judgments": data.judgments,
         "items": data.items,
@@ -122,4 +128,6 @@ def _drawn(rng: random.Random) -> str:
         options.append("--out out/report.html")
     elif kind != "check":
         options.append(rng.choice(WRITTEN))
+    if kind == "evaluate" and rng.random() < 0.3:
+        options.append("--per-page out/pages.csv --per-user out/users.parquet")
     return " ".join([kind, systems, "judgments.csv", *options, "" if kind == "report" else rng.choice(PRINTED)])

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -26,11 +27,14 @@ def folder_of(version: str) -> Path:
     if not installed.exists():
         print(f"building {version} into {installed}", file=sys.stderr)
         sources, target = BUILD / f"{commit[:12]}-sources", BUILD / f"{commit[:12]}-partial"
+        for folder in (sources, target):  # what a build that was ended has left
+            shutil.rmtree(folder, ignore_errors=True)
         subprocess.run(["git", "clone", "-q", "--no-checkout", str(ROOT), str(sources)], check=True)
         subprocess.run(["git", "checkout", "-q", commit], cwd=sources, check=True)
-        options = ["--no-build-isolation", "--no-deps", "--upgrade", "--target", str(target), str(sources)]
+        options = ["--no-build-isolation", "--no-deps", "--target", str(target), str(sources)]
         subprocess.run([sys.executable, "-m", "pip", "install", "-q", *options], check=True)
         target.rename(installed)
+        shutil.rmtree(sources)
     return installed
 
 

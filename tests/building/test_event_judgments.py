@@ -17,26 +17,9 @@ from polars.testing import assert_frame_equal
 import carouseval as cv
 from carouseval import tables
 from carouseval.building import event_log
+from tests.building.random_logs import Log, random_log
 
-NAMES = ("play", "add_to_list", "thumbs_down", "impression")
 RELEVANCE: dict[str, float | None] = {"add_to_list": 2, "thumbs_down": 0, "impression": None}
-Log = list[dict[str, Any]]
-
-
-def random_log(rng: random.Random, lines: int) -> Log:
-    """A log with ties of time, values on thresholds, and values that mean nothing."""
-    values = [0.0, 0.1, 0.25, 1.0, 9.9, 10.0, 45.0, 1 / 12, 44.999999, 100.0, 2000.0, -1.0, None, math.nan, math.inf]
-    return [
-        {
-            "user_id": rng.randrange(4),
-            "item_id": rng.choice("abc"),
-            "page_id": rng.randrange(2),
-            "event": rng.choices(NAMES, (8, 1, 1, 1))[0],
-            "minutes": rng.choice(values),
-            "time": rng.randrange(5),
-        }
-        for _ in range(lines)
-    ]
 
 
 def plain_reason(line: dict[str, Any], at_least: float, at_most: float) -> str | None:

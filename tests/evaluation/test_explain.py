@@ -165,6 +165,28 @@ def test_one_page_beside_its_ideal() -> None:
         result.page("nobody")
 
 
+def test_of_rows_that_lose_the_same_the_upper_one_is_worst() -> None:
+    rows = range(1, 7)
+    lines = [(user, row) for user in ("de", "nl") for row in rows]
+    layouts = {
+        "user_id": [user for user, _ in lines],
+        "country": [user for user, _ in lines],
+        "row": [row for _, row in lines],
+        "col": [1] * 12,
+        "item_id": [f"shown {row}" for _, row in lines],
+        "category": [f"row {row}" for _, row in lines],
+    }
+    names = [f"{kind} {row}" for kind in ("shown", "better") for row in rows]
+    items = {"item_id": names, "category": [f"row {row}" for row in rows] * 2}
+    metric = cv.metric("N2DCG_cat", discount=cv.discounts.Empirical([[1.0]] * 6, name="even"))
+    for upper, lower in itertools.combinations(rows, 2):
+        relevant = [int((kind == "better") == (row in (upper, lower))) for kind in ("shown", "better") for row in rows]
+        judgments = {"user_id": ["de"] * 12 + ["nl"] * 12, "item_id": names * 2, "relevance": relevant * 2}
+        explanation = cv.explain(layouts, judgments, items, metrics=metric, grid=cv.Grid(6, 1), by="country")
+        assert explanation.worst_row == upper
+        assert f"Row {upper} falls furthest short" in explanation.summary
+
+
 def test_worst_pages_come_first() -> None:
     data = sample(50, systems=["prod"])
     scores = cv.explain(data.layouts["prod"], data.judgments, data.items).worst["score"].to_list()

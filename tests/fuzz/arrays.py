@@ -269,7 +269,7 @@ def check(case: Case, folder: Path) -> str:
         warnings.simplefilter("error")
         warnings.simplefilter("ignore", cv.DataWarning)
         try:
-            result = _compute(case)
+            result = compute(case)
         except cv.CarousevalError as error:
             return _refused(case, str(error))
         except Exception as error:
@@ -297,7 +297,8 @@ def _discount(case: Case) -> Any:
     return discount if isinstance(discount, str) else cv.discounts.Empirical(discount, name="fuzz")
 
 
-def _compute(case: Case) -> Any:
+def compute(case: Case) -> Any:
+    """What the function gives for the relevances."""
     options = {name: case.options[name] for name in ("grid", "gain", "threads")}
     discount, cutoff, name = _discount(case), case.options["cutoff"], case.options["metric"]
     if case.function == "ideal":

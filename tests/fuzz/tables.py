@@ -225,7 +225,7 @@ def check(case: Case, folder: Path) -> str:
 Found = dict[str, list[cv.Evaluation]]
 
 
-def _arguments(case: Case, folder: Path, seed: int = 0, forms: dict[str, str] | None = None) -> dict[str, Any]:
+def arguments_in_forms(case: Case, folder: Path, seed: int = 0, forms: dict[str, str] | None = None) -> dict[str, Any]:
     """What `compare` takes: the oracle's own arguments, with the tables in their forms."""
     rng = random.Random(case.forms_seed + seed)
     arguments = arguments_of(case.tiny)
@@ -258,7 +258,7 @@ def _header(case: Case, table: str) -> list[str]:
 
 
 def _evaluate(case: Case, folder: Path, **options: Any) -> tuple[Found | None, cv.CarousevalError | None]:
-    return _attempt(case, lambda: evaluations_of({**_arguments(case, folder), **options}))
+    return _attempt(case, lambda: evaluations_of({**arguments_in_forms(case, folder), **options}))
 
 
 def _attempt(case: Case, call: Callable[[], Any]) -> tuple[Any, cv.CarousevalError | None]:
@@ -320,7 +320,7 @@ def _look_at_order(case: Case, folder: Path, found: Found | None, error: Excepti
         forms, settings = dict(case.forms), {"threads": 1}
         if forms[case.damage.table] == "dict" and repr(case.damage.value) != "nan":  # which pandas takes as missing
             forms[case.damage.table] = rng.choice(["dict", PANDAS_OBJECTS])
-    again, other = _attempt(case, lambda: evaluations_of({**_arguments(case, folder, 1, forms), **settings}))
+    again, other = _attempt(case, lambda: evaluations_of({**arguments_in_forms(case, folder, 1, forms), **settings}))
     if (found is None) != (again is None):
         raise ViolationError(f"{error or 'scored'} | but {forms} {settings}: {other or 'scored'}\n{_text(case)}")
     if found is not None:
@@ -346,7 +346,7 @@ def _look_at_check(case: Case, folder: Path, found: Found | None, error: Excepti
     """What `check` finds agrees with what `evaluate` refuses."""
     if len(case.tiny.systems) > 1:
         return "several systems"
-    arguments = _arguments(case, folder)
+    arguments = arguments_in_forms(case, folder)
     ((layouts,),) = arguments.pop("systems").values()
     metrics = list(arguments.pop("metrics").values())
     checked, refused = _attempt(case, lambda: cv.check(layouts, metrics=metrics, **arguments))
@@ -360,7 +360,7 @@ def _look_at_explain(case: Case, folder: Path, found: Found | None, error: Excep
     """The shares of the ideal add up to 1, and the score is that of `evaluate`."""
     if len(case.tiny.systems) > 1:
         return "several systems"
-    arguments = _arguments(case, folder)
+    arguments = arguments_in_forms(case, folder)
     ((layouts,),) = arguments.pop("systems").values()
     metric = next(iter(arguments.pop("metrics").values()))
     if arguments["candidates"] == "displayed":

@@ -135,8 +135,9 @@ class Explanation(Reported):
 
     @cached_property
     def worst_row(self) -> int | None:
-        """The row that falls furthest short of ideal pages; None where hardly any is lost."""
-        by_row = self.cells.group_by("row").agg(pl.col("loss").sum()).sort("loss", descending=True)
+        """The row that falls furthest short of ideal pages, the upper one of equals; None where hardly any is lost."""
+        by_row = self.cells.group_by("row", maintain_order=True).agg(pl.col("loss").sum())
+        by_row = by_row.sort(-pl.col("loss"), "row")
         return None if by_row.is_empty() or by_row["loss"][0] < 5e-4 else int(by_row["row"][0])
 
     @property

@@ -15,6 +15,7 @@ from carouseval.comparison.systems import all_runs
 from carouseval.engines.compare import compare_on
 from carouseval.engines.contract import Engine
 from carouseval.engines.evaluate import evaluate_on
+from carouseval.engines.explain import explain_on
 from carouseval.engines.local import LocalEngine
 from carouseval.evaluation.filled_rows import FilledRows
 from carouseval.evaluation.settings import Settings
@@ -26,6 +27,7 @@ from tests.evaluation.tiny_systems import tiny_systems
 
 AT_ONCE = 50
 SEEDS = seeds(100, 2000)
+EXPLAINED = seeds(50, 1000)
 
 
 @pytest.fixture(scope="module")
@@ -75,6 +77,13 @@ def on_one_machine(arguments: dict[str, Any]) -> Any:
 CHOICES: dict[str, Any] = {"baseline": "a", "permutations": 9}
 
 
+def explained(arguments: dict[str, Any], explain: Callable[..., Any]) -> Any:
+    """What the first run of the first system loses."""
+    options = {name: value for name, value in arguments.items() if name not in ("systems", "metrics")}
+    (layouts, *_) = next(iter(arguments["systems"].values()))
+    return explain(layouts, options.pop("judgments"), options.pop("items"), **options)
+
+
 def assert_same(found: Any, expected: Any, seed: int) -> None:
     if isinstance(expected, tuple):
         assert found == expected, seed
@@ -104,6 +113,29 @@ def test_engines_give_what_one_machine_gives(kind: str, start: int, pool: Proces
         assert_same(found, expected, seed)
         if not isinstance(expected, tuple):  # one machine may have warned of systems before it refused their ideals
             assert said_there == said, seed
+
+
+@pytest.mark.parametrize("start", range(0, len(EXPLAINED), AT_ONCE))
+def test_engines_explain_as_one_machine_does(start: int) -> None:
+    for seed in EXPLAINED[start : start + AT_ONCE]:
+        arguments = arguments_of(tiny_systems(seed))
+        engine = LocalEngine(parts=1 + seed % 4)
+
+        def on_parts(layouts: Any, judgments: Any, items: Any, **options: Any) -> Any:
+            return explain_on(engine, layouts, judgments, items, Settings.named("explain", options))  # noqa: B023
+
+        expected, said = result_of(lambda: explained(arguments, cv.explain))  # noqa: B023
+        found, said_there = result_of(lambda: explained(arguments, on_parts))  # noqa: B023
+        if isinstance(expected, tuple):
+            assert found == expected, seed
+            continue
+        assert said_there == said, seed
+        assert found.to_dict() == expected.to_dict(), seed
+        for table in ("per_page", "cells", "rows", "worst"):
+            assert_frame_equal(getattr(found, table), getattr(expected, table), check_exact=True)
+        for ours, theirs in zip(found.pages, expected.pages, strict=True):
+            assert_frame_equal(ours.shown, theirs.shown, check_exact=True)
+            assert (ours.user_id, ours.page_id, ours.values) == (theirs.user_id, theirs.page_id, theirs.values), seed
 
 
 def test_rows_of_parts_are_as_long_as_the_longest() -> None:

@@ -37,8 +37,8 @@ def test_every_combination_of_policies(missing: Any, bare: Any) -> None:
     neither = RULE[bare] if missing == "zero" else RULE[missing]
     assert found.decision.tolist() == [SCORE, RULE[bare], RULE[missing], neither]
     assert found.status.tolist() == ["scored", "no_relevant", "missing", "no_relevant"]
-    assert math.isclose(found.shares.sum(), 1)
-    assert (found.shares[found.decision == SKIP] == 0).all()
+    assert math.isclose(found.shares_of_users.sum(), (found.decision != SKIP).sum())  # a page each
+    assert (found.shares_of_users[found.decision == SKIP] == 0).all()
     told = cv.check(LAYOUTS, JUDGMENTS, grid=GRID, missing_pages=missing, no_relevant=bare)
     options: dict[str, Any] = {"grid": GRID, "missing_pages": missing, "no_relevant": bare}
     if (found.decision == REFUSE).any():

@@ -10,9 +10,10 @@ from typing import Any, Generic
 from carouseval.comparison.scored_runs import ScoredRun, score_runs
 from carouseval.comparison.systems import Run, warn_of
 from carouseval.errors import warn
-from carouseval.evaluation.explain import Losses
+from carouseval.evaluation.explain import finish_explanation
 from carouseval.evaluation.explanation import Explanation
 from carouseval.evaluation.finish import finish_evaluation
+from carouseval.evaluation.losses import Losses
 from carouseval.evaluation.notices import notify_of_overfull
 from carouseval.evaluation.page_lookup import look_up_page
 from carouseval.evaluation.page_table import Pages, Table
@@ -70,9 +71,11 @@ class ExplainedRuns:
         self, run: Run, inputs: Inputs, losses: Losses, evaluation: Evaluation, notify: Callable[[str], None]
     ) -> None:
         """Explain a run while it can be read."""
-        losses.notify_of_gaps(notify)
+        frame, part = losses.part(evaluation.pages.collect())
         view = partial(look_up_page, inputs.judged_tables, losses.ideals, self.layouts[run], self.metric)
-        self.explanations[run[0]] = losses.explanation(evaluation, view)
+        self.explanations[run[0]] = finish_explanation(
+            self.metric, frame, part, losses.scale, evaluation, inputs.plan, notify, view
+        )
 
 
 def evaluate_runs(

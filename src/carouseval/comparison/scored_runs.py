@@ -13,7 +13,7 @@ from carouseval.comparison.run_pages import RunPages
 from carouseval.comparison.systems import Run, naming, require_same_ideals
 from carouseval.comparison.user_scores import UserScores
 from carouseval.errors import DataError
-from carouseval.evaluation.explain import Losses
+from carouseval.evaluation.losses import Losses
 from carouseval.evaluation.mappings import added
 from carouseval.evaluation.page_table import PageTable
 from carouseval.evaluation.part import Part

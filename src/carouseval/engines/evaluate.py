@@ -7,11 +7,12 @@ from functools import partial
 from typing import Any
 
 from carouseval.engines.all_users import other_users
-from carouseval.engines.contract import Engine
+from carouseval.engines.contract import Engine, Mapped
 from carouseval.engines.failures import ONE, refuse_failures
 from carouseval.engines.given_tables import GivenTables
 from carouseval.engines.kept_pages import KeptPages
 from carouseval.engines.part_work import score_users
+from carouseval.engines.reads import Reads
 from carouseval.errors import DataError, warn
 from carouseval.evaluation import schema
 from carouseval.evaluation.finish import finish_evaluation
@@ -23,7 +24,7 @@ from carouseval.evaluation.results import Evaluation
 from carouseval.evaluation.settings import Settings
 from carouseval.tables import TableLike
 
-_LAYOUTS = "layouts"
+LAYOUTS = "layouts"
 
 
 def evaluate_on(
@@ -34,7 +35,7 @@ def evaluate_on(
     What is known only of all users is found in a first pass over them, where scores depend on it; users are scored in a
     second. What parts of the users report is added up, and the sum is finished as on one machine.
     """
-    tables = GivenTables.of(engine, {_LAYOUTS: layouts}, judgments, items, settings)
+    tables = GivenTables.of(engine, {LAYOUTS: layouts}, judgments, items, settings)
     others, read = other_users(tables)
     work, types = partial(score_users, job=tables.job(others)), tables.page_types()
     scored = engine.map(tables.streamed, work, types, least=tables.least_lines)
@@ -42,17 +43,20 @@ def evaluate_on(
         report = scored.report
         read = tables.require_same(read, report.read)
         refuse_failures(report.failures, tables)
-        part = whole(report.sums, tables, others)
-        plan = tables.plan
-        kept = KeptPages(
-            tuple(plan.metrics), settings.by_columns, scored, part, read, {_LAYOUTS: ONE}, types, engine.place
-        )
-        result = finish_evaluation(part, kept, plan, tables.of_run(_LAYOUTS), warn)
-        notify_of_overfull(part.rows, part.tables, warn)
-        return result
+        return evaluation_of(whole(report.sums, tables, others), scored, read, tables)
     except BaseException:
         scored.drop()
         raise
+
+
+def evaluation_of(part: Part, scored: Mapped[Table], read: Reads, tables: GivenTables[Table]) -> Evaluation[Table]:
+    """The evaluation of the sum of all parts, with what is to be said of it."""
+    plan, types = tables.plan, tables.page_types()
+    place, by = tables.engine.place, plan.settings.by_columns
+    kept = KeptPages(tuple(plan.metrics), by, scored, part, read, {LAYOUTS: ONE}, types, place)
+    result = finish_evaluation(part, kept, plan, tables.of_run(LAYOUTS), warn)
+    notify_of_overfull(part.rows, part.tables, warn)
+    return result
 
 
 def whole(part: Part | None, tables: GivenTables[Any], others: OtherUsers) -> Part:

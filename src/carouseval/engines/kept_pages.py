@@ -62,11 +62,9 @@ class KeptPages(Pages[Table]):
 
     def collect(self, purpose: str | None = None) -> PageTable:
         """The pages on this machine; refused if they were made again, of other lines."""
-        count = self.part.tally.all_counts()["pages"]
-        if purpose is not None and count > MOST_PAGES:
-            raise ParameterError(
-                f"{purpose}, who stay in {self.place}: {count:,} pages. If they fit this machine, use collect() first."
-            )
+        if purpose is not None:
+            remedy = "If they fit this machine, use collect() first."
+            require_few(self.part, f"{purpose}, who stay in {self.place}", remedy)
         found, read = self.scored.collect(self.run)
         self.require_same(read)
         return PageTable(self.metrics, self.by, _without_unused(_sorted(found), self.metrics))
@@ -85,6 +83,12 @@ class KeptPages(Pages[Table]):
     def unpersist(self) -> None:
         """Drop what is kept of the pages of all runs."""
         self.scored.drop()
+
+
+def require_few(part: Part, what: str, remedy: str) -> None:
+    """Refuse pages that are too many to come to this machine unasked."""
+    if (count := part.tally.all_counts()["pages"]) > MOST_PAGES:
+        raise ParameterError(f"{what}: {count:,} pages. {remedy}")
 
 
 def _users(

@@ -84,11 +84,11 @@ class MetricOutcomes:
         return np.asarray(self.decision != SKIP)
 
     @cached_property
-    def shares(self) -> Array:
-        """The share of each entry in the mean over users of their means over pages; they sum to 1."""
+    def shares_of_users(self) -> Array:
+        """What each entry is of its user, times the user's weight: divided by their sum, its share in the mean."""
         weights, counted = self.entries.weights, self.counted
         shares = np.zeros(len(counted))
-        shares[counted] = page_shares(self.entries.user[counted], None if weights is None else weights[counted])
+        shares[counted] = _shares_of_users(self.entries.user[counted], None if weights is None else weights[counted])
         return shares
 
 
@@ -191,9 +191,13 @@ def page_shares(user: NDArray[Any], weight: Array | None = None) -> Array:
     >>> page_shares(np.array([7, 7, 8])).tolist()
     [0.25, 0.25, 0.5]
     """
+    shares = _shares_of_users(user, weight)
+    total = math.fsum(shares.tolist())
+    return shares / total if total > 0 else shares
+
+
+def _shares_of_users(user: NDArray[Any], weight: Array | None = None) -> Array:
     _, owner = np.unique(user, return_inverse=True)
     weights = np.ones(len(owner)) if weight is None else np.nan_to_num(weight)
     total, pages = np.bincount(owner, weights), np.bincount(owner)
-    shares = np.divide(weights, pages[owner], out=np.zeros_like(weights), where=total[owner] > 0)
-    sum_of_shares = math.fsum(shares.tolist())
-    return shares / sum_of_shares if sum_of_shares > 0 else shares
+    return np.divide(weights, pages[owner], out=np.zeros_like(weights), where=total[owner] > 0)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from polars.testing import assert_frame_equal
 
 import carouseval as cv
 from carouseval.building.sample import Sample, sample
@@ -419,3 +420,25 @@ def _ideals_alone(
                 places = zip((cells.row + 1).tolist(), (cells.col + 1).tolist(), items.to_list(), strict=True)
                 ideals[name] = float(solution.best[0]), sorted(places)
     return ideals
+
+
+def test_pages_that_are_held() -> None:
+    """The worst, a typical one and those that are named; each is at hand when the tables are not."""
+    data = cv.sample(20, systems=["new"], pages=2)
+    tables = (data.layouts["new"], data.judgments, data.items)
+    plain = cv.explain(*tables)
+    shown = plain.per_page.filter(pl.col("dcg") > 0).sort("score", "user_id", "page_id")
+    assert plain.typical is not None
+    assert plain.typical.values["dcg"] / plain.typical.values["ideal"] == shown["score"][(shown.height - 1) // 2]
+    assert plain.named == ()
+    user, page = plain.worst.select("user_id", "page_id").row(-1)
+    result = pickle.loads(pickle.dumps(cv.explain(*tables, pages=[(user, page), user])))
+    assert [(view.user_id, view.page_id) for view in result.named] == [(user, page), (user, "p0")]
+    assert_frame_equal(result.page(user, page).shown, plain.page(user, page).shown)
+    assert_frame_equal(result.page(plain.typical.user_id, plain.typical.page_id).ideal, plain.typical.ideal)
+    with pytest.raises(cv.ParameterError, match="there is no page of user_id='nobody' that was scored"):
+        cv.explain(*tables, pages=["nobody"])
+    with pytest.raises(cv.ParameterError, match="layouts have no column page_id"):
+        cv.explain(
+            data.layouts["new"].filter(pl.col("page_id") == "p0").drop("page_id"), *tables[1:], pages=[(user, "p0")]
+        )

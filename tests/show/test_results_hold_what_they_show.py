@@ -95,7 +95,7 @@ def test_nothing_is_computed_while_results_are_shown(
         monkeypatch.setattr(place, function, refuse)
     assert everything_shown(pickle.loads(pickle.dumps(result))) == expected
     drawn = re.findall("<title id=[^>]*>The page of", result.report(tmp_path / "report.html").read_text("utf-8"))
-    assert len(drawn) == {"evaluation": 0, "explanation": 3, "comparison": 2}[name]
+    assert len(drawn) == {"evaluation": 0, "explanation": 4, "comparison": 2}[name]
     with pytest.raises(ComputedError):  # or nothing would have been noticed
         MAKERS[name](tables)
 

@@ -11,7 +11,7 @@ from carouseval.comparison.scored_runs import ScoredRun, score_runs
 from carouseval.comparison.systems import Run, warn_of
 from carouseval.errors import warn
 from carouseval.evaluation.explain import finish_explanation
-from carouseval.evaluation.explanation import Explanation
+from carouseval.evaluation.explanation import ChosenPages, Explanation
 from carouseval.evaluation.finish import finish_evaluation
 from carouseval.evaluation.losses import Losses
 from carouseval.evaluation.notices import notify_of_overfull
@@ -71,10 +71,12 @@ class ExplainedRuns:
         self, run: Run, inputs: Inputs, losses: Losses, evaluation: Evaluation, notify: Callable[[str], None]
     ) -> None:
         """Explain a run while it can be read."""
-        frame, part = losses.part(evaluation.pages.collect())
+        scored = evaluation.pages.collect()
+        chosen = ChosenPages.of(scored.frame, self.metric)
+        frame, part = losses.part(scored, chosen)
         view = partial(look_up_page, inputs.judged_tables, losses.ideals, self.layouts[run], self.metric)
         self.explanations[run[0]] = finish_explanation(
-            self.metric, frame, part, losses.scale, evaluation, inputs.plan, notify, view
+            self.metric, frame, part, chosen, losses.scale, evaluation, inputs.plan, notify, view
         )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -17,7 +18,7 @@ from carouseval.engines.kept_pages import require_few
 from carouseval.engines.part_work import Job
 from carouseval.errors import warn
 from carouseval.evaluation.explain import finish_explanation
-from carouseval.evaluation.explanation import Explanation
+from carouseval.evaluation.explanation import ChosenPages, Explanation
 from carouseval.evaluation.losses import Losses, LossPart, LossScale, explained_metric
 from carouseval.evaluation.outcomes import PageOutcomes
 from carouseval.evaluation.page_table import Table
@@ -32,7 +33,12 @@ from carouseval.tables import TableLike
 
 
 def explain_on(
-    engine: Engine[Table], layouts: Table, judgments: Table, items: Table | TableLike | None, settings: Settings
+    engine: Engine[Table],
+    layouts: Table,
+    judgments: Table,
+    items: Table | TableLike | None,
+    settings: Settings,
+    pages: Sequence[Any] = (),
 ) -> Explanation:
     """Explain on an engine what a system's pages lose; the losses of all pages come here, unless they are too many.
 
@@ -57,7 +63,8 @@ def explain_on(
     present = page_columns(
         tables.plan, page_ids=tables.has("page_id"), weighted=settings.weight is not None, unproven=()
     )
-    work = partial(explain_users, job=job, name=name, scale=measured.scale)
+    chosen = ChosenPages.of(evaluation.per_page, name, pages)
+    work = partial(explain_users, job=job, name=name, scale=measured.scale, chosen=chosen)
     explained = engine.map(tables.streamed, work, LOSSES.types(present, tables.id_types), least=least)
     try:
         report = explained.report
@@ -69,7 +76,8 @@ def explain_on(
     keys = [key for key in ("user_id", "page_id") if key in evaluation.per_page.columns]
     frame = evaluation.per_page.select(keys).join(lines, on=keys, how="left", maintain_order="left", nulls_equal=True)
     losses: LossPart = report.sums
-    return finish_explanation(name, frame[lines.columns], losses, measured.scale, evaluation, tables.plan, warn, None)
+    frame = frame[lines.columns]
+    return finish_explanation(name, frame, losses, chosen, measured.scale, evaluation, tables.plan, warn, None)
 
 
 @dataclass(frozen=True)
@@ -97,11 +105,13 @@ def measure_users(tables: Tables, job: Job, name: str) -> tuple[list[pl.DataFram
         return [pages.frame], MeasuredPart(part, LossScale.of(inputs, name, found[0]))
 
 
-def explain_users(tables: Tables, job: Job, name: str, scale: LossScale) -> tuple[list[pl.DataFrame], LossPart]:
+def explain_users(
+    tables: Tables, job: Job, name: str, scale: LossScale, chosen: ChosenPages
+) -> tuple[list[pl.DataFrame], LossPart]:
     """The losses of some users' pages, and what they add to those of all."""
     with job.open(tables) as inputs:
         ideals = PageIdeals(inputs.judged, inputs.plan, inputs.shown, keeps_cells=True)
         losses = Losses(inputs, name, ideals, scale)
         pages, _ = score_part(inputs, ideals, watchers=[losses.begin])
-        frame, part = losses.part(pages)
+        frame, part = losses.part(pages, chosen)
         return [frame], part

@@ -7,9 +7,9 @@ ideal page may, such as a repeated item (``loss_steps.py``).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
-from typing import SupportsIndex, TypeAlias, Unpack
+from typing import Any, SupportsIndex, TypeAlias, Unpack
 
 import polars as pl
 
@@ -17,7 +17,7 @@ from carouseval.errors import warn
 from carouseval.evaluation import result_columns
 from carouseval.evaluation.columns import Columns
 from carouseval.evaluation.evaluate import evaluate_inputs
-from carouseval.evaluation.explanation import Explanation, pages_to_show
+from carouseval.evaluation.explanation import ChosenPages, Explanation
 from carouseval.evaluation.losses import Losses, LossPart, LossScale, as_floats, explained_metric, loss_columns
 from carouseval.evaluation.notices import rows_not_proven
 from carouseval.evaluation.page_lookup import look_up_page
@@ -40,6 +40,7 @@ def explain(
     judgments: TableLike,
     items: TableLike | None = None,
     *,
+    pages: Sequence[Any] = (),
     progress: Progress | None = None,
     **settings: Unpack[SettingsDict],
 ) -> Explanation:
@@ -55,6 +56,9 @@ def explain(
         Lines of ``user_id, item_id, relevance``, as in :func:`carouseval.evaluate`.
     items : table, optional
         Lines of ``item_id, category``. By default, the (item, category) pairs in layouts.
+    pages : sequence, optional
+        Pages to hold besides the worst and a typical one, for charts and reports: each a ``user_id``, or a tuple of
+        ``user_id`` and ``page_id``.
     progress : callable, optional
         Called with (what, done, total) while tables are read and scored.
 
@@ -79,15 +83,18 @@ def explain(
         ideals = PageIdeals(inputs.judged, plan, inputs.shown, keeps_cells=True, progress=progress)
         losses = Losses(inputs, name, ideals)
         evaluation = evaluate_inputs(inputs, ideals, progress, [losses.begin])
-        frame, part = losses.part(evaluation.pages.collect())
+        scored = evaluation.pages.collect()
+        chosen = ChosenPages.of(scored.frame, name, pages)
+        frame, part = losses.part(scored, chosen)
         view = partial(look_up_page, inputs.judged_tables, ideals, layouts, name)
-        return finish_explanation(name, frame, part, losses.scale, evaluation, plan, warn, view)
+        return finish_explanation(name, frame, part, chosen, losses.scale, evaluation, plan, warn, view)
 
 
 def finish_explanation(
     name: str,
     frame: pl.DataFrame,
     part: LossPart,
+    chosen: ChosenPages,
     scale: LossScale,
     evaluation: Evaluation,
     plan: ScoringPlan,
@@ -101,7 +108,7 @@ def finish_explanation(
     present = loss_columns(frame.columns, by)
     scales = {Columns.LOSS: 1.0, Columns.GAIN: scale.top, Columns.IDEAL_GAIN: scale.top}
     keys = [key for key in (Columns.USER, Columns.PAGE) if key in frame.columns]
-    views = {(one.view.user_id, one.view.page_id)[: len(keys)]: one.view for one in part.shown}
+    views = {(view.user_id, view.page_id)[: len(keys)]: view for view in part.shown}
     return Explanation(
         metric=name,
         per_page=frame,
@@ -110,6 +117,8 @@ def finish_explanation(
         by=by,
         evaluation=evaluation,
         grid=plan.grid_by_segment or plan.grids[0],
-        pages=tuple(views[ids] for ids in pages_to_show(frame).select(keys).iter_rows()),
+        pages=tuple(views[ids] for ids in chosen.worst),
         view=view,
+        typical=None if chosen.typical is None else views[chosen.typical],
+        named=tuple(views[ids] for ids in chosen.named),
     )

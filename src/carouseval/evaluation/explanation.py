@@ -1,7 +1,7 @@
 """The result of an explanation: what was lost, where, and on which pages."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from numbers import Integral
@@ -10,8 +10,8 @@ from typing import Any, SupportsIndex
 import polars as pl
 
 from carouseval.errors import DataError, ParameterError
-from carouseval.evaluation.columns import Columns
-from carouseval.evaluation.outcomes import MISSING, page_shares
+from carouseval.evaluation.columns import Columns, of_metric
+from carouseval.evaluation.outcomes import MISSING, SCORED, page_shares
 from carouseval.evaluation.page_table import NO_PAGE
 from carouseval.evaluation.page_view import PageView, first_page_text, ids_text
 from carouseval.evaluation.results import Evaluation
@@ -19,6 +19,7 @@ from carouseval.forks import refuse_fork
 from carouseval.metrics.grid import Grid
 from carouseval.result_base import Charted, Reported, plain
 
+PageId = tuple[Any, ...]
 LOSSES = (Columns.ITEM_ORDER, Columns.ROW_ORDER, Columns.CHOICE)
 PAGES_SHOWN = 3  # of the worst, beside their ideals
 _REMEDIES = {
@@ -58,6 +59,10 @@ class Explanation(Reported):
     pages : tuple of PageView
         The pages that charts and reports show beside their ideals: the three with the lowest scores among those that
         show a relevant item or, if none does, among all.
+    typical : PageView or None
+        The page with the median score among those that show a relevant item or, if none does, among all.
+    named : tuple of PageView
+        The pages that :func:`carouseval.explain` was asked to hold.
     view : callable or None
         Looks up any other page of (user_id, page_id) for :meth:`page`. It keeps the tables given to ``explain`` in
         memory, but reads files again; copies by pickle leave it behind.
@@ -82,6 +87,8 @@ class Explanation(Reported):
     grid: Grid | dict[str, Grid]
     pages: tuple[PageView, ...] = field(repr=False)
     view: Callable[[SupportsIndex | str, SupportsIndex | str | None], PageView] | None = field(repr=False)
+    typical: PageView | None = field(default=None, repr=False)
+    named: tuple[PageView, ...] = field(default=(), repr=False)
 
     def __getstate__(self) -> dict[str, Any]:
         """Copies leave the tables behind."""
@@ -185,7 +192,7 @@ class Explanation(Reported):
 
     def _held(self, user_id: object, page_id: object) -> PageView | None:
         """The page of these ids, if it is one of :attr:`pages`."""
-        for view in self.pages:
+        for view in (*self.pages, *([] if self.typical is None else [self.typical]), *self.named):
             if not _is_id(user_id, view.user_id):
                 continue
             if view.page_id is page_id is None or _is_id(page_id, view.page_id):
@@ -273,11 +280,47 @@ class Explanation(Reported):
         return f"Explanation({self.metric}, points out of 100: {shares}; {pages})"
 
 
-def pages_to_show(per_page: pl.DataFrame) -> pl.DataFrame:
-    """The lines of the worst pages that are shown: those that show something relevant are more instructive."""
-    worst = _worst(per_page)
-    relevant = worst.filter(pl.col("dcg") > 0)
-    return (worst if relevant.is_empty() else relevant).head(PAGES_SHOWN)
+@dataclass(frozen=True)
+class ChosenPages:
+    """The ids of the pages that an explanation holds: of the user and, if pages have ids, of the page."""
+
+    worst: tuple[PageId, ...] = ()
+    typical: PageId | None = None
+    named: tuple[PageId, ...] = ()
+
+    @classmethod
+    def of(cls, scored: pl.DataFrame, metric: str, named: Sequence[Any] = ()) -> "ChosenPages":
+        """Choose by the scores of all pages; those that show something relevant are more instructive."""
+        columns = {
+            Columns.SCORE: metric,
+            Columns.DCG: of_metric(Columns.METRIC_DCG, metric),
+            Columns.IDEAL: of_metric(Columns.METRIC_IDEAL, metric),
+        }
+        keys = [key for key in (Columns.USER, Columns.PAGE) if key in scored.columns]
+        weight = [Columns.WEIGHT] if Columns.WEIGHT in scored.columns else []
+        pages = scored.filter(pl.col(Columns.STATUS) == SCORED).select(
+            *keys, *weight, *(pl.col(theirs).alias(ours) for ours, theirs in columns.items())
+        )
+        by_score = _worst(pages)
+        relevant = by_score.filter(pl.col(Columns.DCG) > 0)
+        ids = (by_score if relevant.is_empty() else relevant).select(keys).rows()
+        typical = ids[(len(ids) - 1) // 2] if ids else None
+        return cls(tuple(ids[:PAGES_SHOWN]), typical, tuple(_named(one, pages.select(keys)) for one in named))
+
+    def __iter__(self) -> Iterator[PageId]:
+        """Each of them once."""
+        yield from dict.fromkeys([*self.worst, *([] if self.typical is None else [self.typical]), *self.named])
+
+
+def _named(wanted: Any, pages: pl.DataFrame) -> PageId:
+    """The ids of a page that is named by its user or, in a tuple, by its user and its own id."""
+    ids = wanted if isinstance(wanted, tuple) else (wanted,)
+    if len(ids) > len(pages.columns):
+        raise ParameterError(f"pages: layouts have no column page_id, found {wanted!r}.")
+    for page in pages.sort(pages.columns).iter_rows():
+        if all(_is_id(one, own) for one, own in zip(ids, page, strict=False)):
+            return page
+    raise ParameterError(f"pages: there is no page of {ids_text(*ids)} that was scored.")
 
 
 def _worst(per_page: pl.DataFrame) -> pl.DataFrame:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -13,7 +12,7 @@ from numpy.typing import NDArray
 from carouseval.errors import ParameterError
 from carouseval.evaluation.columns import Columns
 from carouseval.evaluation.exact_sums import Exact, exact_sum
-from carouseval.evaluation.explanation import LOSSES, PAGES_SHOWN, pages_to_show
+from carouseval.evaluation.explanation import LOSSES, ChosenPages
 from carouseval.evaluation.outcomes import SCORE, PageOutcomes
 from carouseval.evaluation.page_table import PageTable
 from carouseval.evaluation.page_view import PageView
@@ -55,14 +54,6 @@ class LossScale:
 
 
 @dataclass(frozen=True)
-class ShownPage:
-    """A page that may be among those that are shown, and where it comes among them."""
-
-    rank: tuple[Any, ...]
-    view: PageView
-
-
-@dataclass(frozen=True)
 class LossPart:
     """What some users add to an explanation."""
 
@@ -70,16 +61,15 @@ class LossPart:
     rows: pl.DataFrame  # by segment and row
     unproven: int  # pages whose best order of rows is not proven
     largest_gap: float
-    shown: tuple[ShownPage, ...]
+    shown: tuple[PageView, ...]  # of the pages that are held
 
     def __add__(self, other: LossPart) -> LossPart:
-        shown = sorted((*self.shown, *other.shown), key=lambda page: page.rank)
         return LossPart(
             cells=_summed([self.cells, other.cells], _keys(self.cells, Columns.COL)),
             rows=_summed([self.rows, other.rows], _keys(self.rows, Columns.ROW)),
             unproven=self.unproven + other.unproven,
             largest_gap=max(self.largest_gap, other.largest_gap),
-            shown=tuple(shown[:PAGES_SHOWN]),
+            shown=(*self.shown, *other.shown),
         )
 
 
@@ -150,8 +140,8 @@ class Losses:
         self._cells = [_summed(self._cells, [*by, "row", "col"])]
         self._rows = [_summed(self._rows, [*by, "row"])]
 
-    def part(self, pages: PageTable) -> tuple[pl.DataFrame, LossPart]:
-        """The losses of all pages beside their scores, and what adds up."""
+    def part(self, pages: PageTable, chosen: ChosenPages) -> tuple[pl.DataFrame, LossPart]:
+        """The losses of all pages beside their scores, and what adds up, with the pages that were chosen."""
         by = self._inputs.plan.settings.by_columns
         codes = np.flatnonzero(~np.isnan(self._values[:, 0]))
         losses = dict(zip(LOSSES, self._losses[codes].T, strict=True))
@@ -167,18 +157,15 @@ class Losses:
             pl.col(self._name).alias(Columns.SCORE),
         )
         frame = LOSS_COLUMNS.arranged(scored.join(steps, on=keys, how="left"), loss_columns(scored.columns, by))
-        named = steps.select(*keys, pl.Series("code", codes))
-        shown = pages_to_show(frame).join(named, on=keys, how="left", maintain_order="left")
-        ranks = shown.select(
-            pl.col(Columns.DCG) <= 0, Columns.SCORE, -pl.col(Columns.LOST), Columns.USER, *keys[1:]
-        ).rows()
+        wanted = pl.DataFrame([*chosen], schema=steps.select(keys).schema, orient="row")
+        held = wanted.join(steps.select(*keys, pl.Series("code", codes)), on=keys, maintain_order="left")
         unproven = self._row_gaps > 0
         return frame, LossPart(
             cells=self._cells[0] if self._cells else _nothing([*by, Columns.ROW, Columns.COL], CELL_SUMS),
             rows=self._rows[0] if self._rows else _nothing([*by, Columns.ROW], ROW_SUMS),
             unproven=int(unproven.sum()),
             largest_gap=float(self._row_gaps.max(initial=0.0)),
-            shown=tuple(map(ShownPage, ranks, self._views(shown["code"].to_numpy()))),
+            shown=tuple(self._views(held["code"].to_numpy())),
         )
 
     def _views(self, codes: NDArray[np.int64]) -> list[PageView]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Unpack
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Unpack
 
 from carouseval.engines.explain import explain_on
 from carouseval.engines.spark.engine import SparkEngine
@@ -21,6 +22,7 @@ def explain(
     judgments: DataFrame,
     items: DataFrame | TableLike | None = None,
     *,
+    pages: Sequence[Any] = (),
     lines_at_once: int | None = None,
     **settings: Unpack[SettingsDict],
 ) -> Explanation:
@@ -35,6 +37,8 @@ def explain(
         As in :func:`carouseval.spark.evaluate`.
     items : pyspark.sql.DataFrame or table, optional
         Lines of ``item_id, category``.
+    pages : sequence, optional
+        Pages to hold besides the worst and a typical one, as in :func:`carouseval.explain`.
     lines_at_once : int, optional
         How many lines a task reads before it scores their users, as in :func:`carouseval.spark.evaluate`.
 
@@ -51,4 +55,4 @@ def explain(
     """
     options = Settings.named("spark.explain", settings)
     warn_of_ignored_files(layouts, judgments, items, options.carousels)
-    return explain_on(SparkEngine(lines_at_once), layouts, judgments, items, options)
+    return explain_on(SparkEngine(lines_at_once), layouts, judgments, items, options, pages)

@@ -75,7 +75,16 @@ def page_blocks(result: Explanation, pages: int, posters: bool) -> list[Block]:
     if not posters and any("poster" in view.shown.columns for view in views):
         blocks.append(Paragraph(f"Posters are left out, {_LEFT_OUT}."))
         views = [_without_posters(view) for view in views]
-    return [*blocks, *(block for view in views for block in _page(view))]
+    blocks += [block for view in views for block in _page(view)]
+    drawn = result.pages[:pages]
+    for what, others in (
+        (f"A typical page: the median score among {which}.", [] if result.typical is None else [result.typical]),
+        ("Pages that were asked for:", list(result.named)),
+    ):
+        if more := [view for view in others if not any(view is one for one in drawn)] if pages > 1 else []:
+            shown = more if posters else [_without_posters(view) for view in more]
+            blocks += [Paragraph(what), *(block for view in shown for block in _page(view))]
+    return blocks
 
 
 def score_note(result: Explanation, mean: float) -> list[Block]:

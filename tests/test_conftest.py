@@ -44,6 +44,7 @@ def test_a_missing_program_is_named_and_fails_only_when_all_is_required(
 
 
 def test_a_suite_that_shares_something_runs_on_one_worker(pytester: pytest.Pytester, suite: pytest.Pytester) -> None:
+    pytester.mkpydir("tests/engines")
     shared = pytester.mkpydir("tests/engines/spark")
     for name in "abc":
         (shared / f"test_{name}.py").write_text(

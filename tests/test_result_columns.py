@@ -244,7 +244,8 @@ DOCUMENTED: list[tuple[type, str, ResultTable, set[str]]] = [  # and what else t
 
 @pytest.mark.parametrize(("result", "attribute", "table", "others"), DOCUMENTED)
 def test_docstrings_name_all_columns(result: type, attribute: str, table: ResultTable, others: set[str]) -> None:
-    (text,) = re.findall(rf"^    {attribute} : .*?\n(.*?)(?=^    \w|^    -|^$)", result.__doc__ or "", re.M | re.S)
+    described = re.findall(rf"^    {attribute} : .*?\n(.*?)(?=^    \w|^    -|^$)", result.__doc__ or "", re.M | re.S)
+    (text,) = described or [getattr(result, attribute).__doc__]
     named = set(re.findall(r"``\.?([a-z_]+)``", text))
     ids = {"user_id", "page_id"}
     parts = {name.partition(".")[2] for column in table.columns if "." in (name := column.name)}

@@ -23,11 +23,12 @@ if TYPE_CHECKING:
 
     from carouseval.evaluation.results import Evaluation
 
-Engine: TypeAlias = Literal["local", "spark"]
+EngineName: TypeAlias = Literal["local", "spark"]
 EngineOption: TypeAlias = Annotated[
-    Engine,
+    EngineName,
     typer.Option(
-        parser=choice_parser(Engine), help="Where tables are read and pages are scored: on this machine, or by Spark."
+        parser=choice_parser(EngineName),
+        help="Where tables are read and pages are scored: on this machine, or by Spark.",
     ),
 ]
 MasterOption: TypeAlias = Annotated[
@@ -51,7 +52,7 @@ _OF_SPARK = "org.apache.spark.SparkException: "
 _JAVA = "--engine spark needs Java 17 or newer"
 
 
-def check_engine(engine: Engine, master: str | None) -> None:
+def check_engine(engine: EngineName, master: str | None) -> None:
     """Refuse, before any work is done, an engine that is not installed."""
     from carouseval.extras import require_extra, require_pyspark
 
@@ -62,7 +63,7 @@ def check_engine(engine: Engine, master: str | None) -> None:
         raise ParseError("--master is an option of Spark: use it with --engine spark.")
 
 
-def is_folder(engine: Engine, path: str | None) -> bool:
+def is_folder(engine: EngineName, path: str | None) -> bool:
     """Whether Spark writes a folder: a path that ends with a slash, or whose name has no ending."""
     return engine == "spark" and path is not None and (path.endswith("/") or not Path(path).suffix)
 

@@ -104,5 +104,8 @@ SENSITIVITY = ResultTable(
 
 COMPARISON_TABLES = (SYSTEMS, PAIRS, SEGMENTS, PER_USER, PLAN, SENSITIVITY)
 
+INSIDE = ResultTable(  # of no table that people see, but of users' tables on the way there
+    "", "a user, system and run", (ResultColumn(Columns.RUN, INTEGER, "the run, counted from 0"),)
+)
 # names that segments and systems must not have; a system may be called mean
-NAMES = own_names(table for table in COMPARISON_TABLES if table is not PLAN) - {Columns.MEAN, Columns.PAGES}
+NAMES = own_names(table for table in (*COMPARISON_TABLES, INSIDE) if table is not PLAN) - {Columns.MEAN, Columns.PAGES}

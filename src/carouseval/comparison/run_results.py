@@ -16,7 +16,7 @@ from carouseval.evaluation.finish import finish_evaluation
 from carouseval.evaluation.losses import Losses
 from carouseval.evaluation.notices import notify_of_overfull
 from carouseval.evaluation.page_lookup import look_up_page
-from carouseval.evaluation.page_table import Pages, Table
+from carouseval.evaluation.page_table import ScoredPages, Table
 from carouseval.evaluation.part import Part
 from carouseval.evaluation.plan import ScoringPlan
 from carouseval.evaluation.reading.inputs import Inputs, JudgedSources
@@ -34,7 +34,9 @@ class RunResults(Generic[Table]):
     notices: dict[str, list[str]] = field(default_factory=dict)
     parts: list[Part] = field(default_factory=list)
 
-    def add(self, run: Run, part: Part, pages: Pages[Table], tables: Mapping[str, GivenTable]) -> Evaluation[Table]:
+    def add(
+        self, run: Run, part: Part, pages: ScoredPages[Table], tables: Mapping[str, GivenTable]
+    ) -> Evaluation[Table]:
         """Make the evaluation of a run."""
         evaluation = finish_evaluation(part, pages, self.plan, tables, self.notify(run))
         self.evaluations.setdefault(run[0], []).append(evaluation)

@@ -26,7 +26,7 @@ Tables: TypeAlias = Mapping[str, pl.DataFrame]
 Work: TypeAlias = Callable[[Tables], tuple[Sequence[pl.DataFrame], Any]]
 """What is made of some keys: lines that stay where they are made, and what adds up (None: nothing)."""
 
-Columns: TypeAlias = Mapping[str, Any]
+ColumnTypes: TypeAlias = Mapping[str, Any]
 """The columns of a table, and their types in Polars."""
 
 RUN = "__run__"  # the column with the number of a run, where pages are of several
@@ -55,7 +55,7 @@ class Mapped(ABC, Generic[Table]):
     def map(
         self,
         work: Callable[[pl.DataFrame], tuple[Sequence[pl.DataFrame], Any]],
-        made: Columns,
+        made: ColumnTypes,
         reading: Collection[str] | None = None,
     ) -> Mapped[Table]:
         """Give a function the lines that were made, all those of a key together, or some of their columns alone."""
@@ -110,7 +110,7 @@ class Engine(ABC, Generic[Table]):
         self,
         tables: Mapping[str, tuple[Table, str]],
         work: Work,
-        made: Columns,
+        made: ColumnTypes,
         *,
         together: bool = True,
         least: int = 0,
@@ -147,7 +147,7 @@ def outcome(
     return made, Report(sums, read=read)
 
 
-def arranged(frame: pl.DataFrame, columns: Columns) -> pl.DataFrame:
+def arranged(frame: pl.DataFrame, columns: ColumnTypes) -> pl.DataFrame:
     """Lines in the columns that were promised, null where they lack one: another run may name pages."""
     if undeclared := [one for one in frame.columns if one not in columns]:
         raise TypeError(

@@ -15,7 +15,7 @@ from carouseval.engines.reads import ReadLines, Reads, refuse_changes
 from carouseval.errors import ParameterError
 from carouseval.evaluation.columns import Columns, of_metric
 from carouseval.evaluation.mappings import added
-from carouseval.evaluation.page_table import ALL, Pages, PageTable, Segment, Table, user_columns
+from carouseval.evaluation.page_table import ALL, PageTable, ScoredPages, Segment, Table, user_columns
 from carouseval.evaluation.part import Part
 from carouseval.evaluation.result_columns import PER_USER
 from carouseval.evaluation.user_sums import SegmentSums
@@ -24,7 +24,7 @@ MOST_PAGES = 1_000_000  # that come to this machine without being asked for
 
 
 @dataclass(frozen=True, eq=False)
-class KeptPages(Pages[Table]):
+class KeptPages(ScoredPages[Table]):
     """The pages of a run, and what the result was made of."""
 
     metrics: tuple[str, ...]

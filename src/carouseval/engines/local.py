@@ -10,7 +10,7 @@ from typing import Any
 
 import polars as pl
 
-from carouseval.engines.contract import RUN, Columns, Engine, Mapped, Work, arranged, outcome
+from carouseval.engines.contract import RUN, ColumnTypes, Engine, Mapped, Work, arranged, outcome
 from carouseval.engines.reads import ReadLines, Reads
 from carouseval.engines.reports import Report
 from carouseval.errors import ParameterError
@@ -63,7 +63,7 @@ class LocalEngine(Engine[pl.DataFrame]):
         self,
         tables: Mapping[str, tuple[pl.DataFrame, str]],
         work: Work,
-        made: Columns,
+        made: ColumnTypes,
         *,
         together: bool = True,
         least: int = 0,
@@ -78,7 +78,7 @@ class LocalEngine(Engine[pl.DataFrame]):
         part = table[key].cast(pl.String).hash(seed=0) % self.parts
         return [table.filter(part == at) for at in range(self.parts)]
 
-    def mapped(self, call: Callable[[Any], Made], parts: Sequence[Any], made: Columns) -> LocalMapped:
+    def mapped(self, call: Callable[[Any], Made], parts: Sequence[Any], made: ColumnTypes) -> LocalMapped:
         """What is made of all parts."""
         results = list(self.each(call, parts))
         return LocalMapped(self, made, [_joined(frames, made) for frames, _ in results], [one for _, one in results])
@@ -93,7 +93,7 @@ class LocalMapped(Mapped[pl.DataFrame]):
     """What was made of each part."""
 
     engine: LocalEngine
-    columns: Columns
+    columns: ColumnTypes
     parts: Sequence[pl.DataFrame]
     reports: Sequence[Report]
 
@@ -114,7 +114,7 @@ class LocalMapped(Mapped[pl.DataFrame]):
     def map(
         self,
         work: Callable[[pl.DataFrame], tuple[Sequence[pl.DataFrame], Any]],
-        made: Columns,
+        made: ColumnTypes,
         reading: Collection[str] | None = None,
     ) -> LocalMapped:
         """Give ``work`` the lines that were made of each part."""
@@ -133,5 +133,5 @@ def _map_lines(
     return outcome(work, lines, added({}, read))
 
 
-def _joined(frames: Sequence[pl.DataFrame], columns: Columns) -> pl.DataFrame:
+def _joined(frames: Sequence[pl.DataFrame], columns: ColumnTypes) -> pl.DataFrame:
     return pl.concat([pl.DataFrame(schema=dict(columns)), *(arranged(frame, columns) for frame in frames)])

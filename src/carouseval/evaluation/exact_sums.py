@@ -98,11 +98,6 @@ def exact_sum(values: Array) -> Exact:
     return exact_sums(np.ascontiguousarray(values, np.float64)[:, None], [(0,)])[0,]
 
 
-def added(ours: Mapping[Product, Exact], theirs: Mapping[Product, Exact]) -> dict[Product, Exact]:
-    """The sums over the users of both."""
-    return {product: value + theirs[product] for product, value in ours.items()}
-
-
 def mean_of_sums(total: Exact, weight: Exact) -> float:
     """A sum over the weight: both are rounded first, as with floats, unless the sum is beyond these."""
     rounded = float(total)

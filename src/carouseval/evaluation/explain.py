@@ -56,7 +56,7 @@ def explain(
         Lines of ``user_id, item_id, relevance``, as in :func:`carouseval.evaluate`.
     items : table, optional
         Lines of ``item_id, category``. By default, the (item, category) pairs in layouts.
-    pages : sequence, optional
+    pages : sequence, default ()
         Pages to hold besides the worst and a typical one, for charts and reports: each a ``user_id``, or a tuple of
         ``user_id`` and ``page_id``.
     progress : callable, optional

@@ -59,13 +59,13 @@ class Explanation(Reported):
     pages : tuple of PageView
         The pages that charts and reports show beside their ideals: the three with the lowest scores among those that
         show a relevant item or, if none does, among all.
+    view : callable or None
+        Looks up any other page of (user_id, page_id) for :meth:`page`. It keeps the tables given to ``explain`` in
+        memory, but reads files again; copies by pickle leave it behind.
     typical : PageView or None
         The page with the median score among those that show a relevant item or, if none does, among all.
     named : tuple of PageView
         The pages that :func:`carouseval.explain` was asked to hold.
-    view : callable or None
-        Looks up any other page of (user_id, page_id) for :meth:`page`. It keeps the tables given to ``explain`` in
-        memory, but reads files again; copies by pickle leave it behind.
 
     Examples
     --------

@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 
 from carouseval.evaluation.notices import notify_of
-from carouseval.evaluation.page_table import Pages, Table
+from carouseval.evaluation.page_table import ScoredPages, Table
 from carouseval.evaluation.part import Part, SystemItems
 from carouseval.evaluation.plan import ScoringPlan
 from carouseval.evaluation.results import Evaluation
@@ -15,7 +15,7 @@ from carouseval.tables import Table as GivenTable
 
 def finish_evaluation(
     part: Part,
-    pages: Pages[Table],
+    pages: ScoredPages[Table],
     plan: ScoringPlan,
     tables: Mapping[str, GivenTable],
     notify: Callable[[str], None],

@@ -14,6 +14,7 @@ from carouseval.evaluation.columns import Columns, of_metric
 from carouseval.evaluation.result_columns import PER_USER, USERS_BY
 from carouseval.evaluation.result_table import Present, When
 from carouseval.evaluation.user_sums import ScoreSums, SegmentSums
+from carouseval.forks import refuse_fork
 from carouseval.metrics.grid import Array
 
 if TYPE_CHECKING:  # the default of a type variable is not in Python before 3.13
@@ -30,7 +31,7 @@ Segment = tuple[str, ...]
 ALL: Segment = ()  # the segment of all pages
 
 
-class Pages(ABC, Generic[Table]):
+class ScoredPages(ABC, Generic[Table]):
     """The scored pages of a result, in a table of the engine that scored them."""
 
     metrics: tuple[str, ...]  # that score single pages
@@ -67,7 +68,7 @@ class Pages(ABC, Generic[Table]):
 
 
 @dataclass(frozen=True, eq=False)
-class PageTable(Pages[pl.DataFrame]):
+class PageTable(ScoredPages[pl.DataFrame]):
     """Pages on this machine."""
 
     metrics: tuple[str, ...]
@@ -82,6 +83,7 @@ class PageTable(Pages[pl.DataFrame]):
     @cached_property
     def per_user(self) -> pl.DataFrame:
         """Each user's number of pages and mean over them, by every metric."""
+        refuse_fork()
         users = self._weighted_users.drop(map(weight_of, self.metrics), map(pages_of, self.metrics), strict=False)
         return PER_USER.arranged(users, self.present(self.by))
 
@@ -92,6 +94,7 @@ class PageTable(Pages[pl.DataFrame]):
 
     def left_out(self, metric: str) -> int:
         """The users none of whose pages has a score by a metric."""
+        refuse_fork()
         has_score = self.frame.group_by(Columns.USER).agg(pl.col(metric).is_not_null().any())
         return int((~has_score[metric]).sum())
 
@@ -105,6 +108,7 @@ class PageTable(Pages[pl.DataFrame]):
 
     def users_by(self, by: Sequence[str]) -> pl.DataFrame:
         """Each user's mean over pages, separately in each segment."""
+        refuse_fork()
         users = self._users(self.frame, [Columns.USER, *by]) if by else self._weighted_users
         return USERS_BY.arranged(users.drop(map(pages_of, self.metrics)), self.present(by))
 
@@ -131,6 +135,7 @@ class PageTable(Pages[pl.DataFrame]):
         return SegmentSums(users.height, int(users[Columns.PAGES].sum()), metrics)
 
     def _users(self, pages: pl.DataFrame, keys: list[str]) -> pl.DataFrame:
+        refuse_fork()
         scored = pages.filter(pl.any_horizontal(pl.col(list(self.metrics)).is_not_null()))
         if Columns.WEIGHT not in pages.columns:
             means = [pl.col(name).mean() for name in self.metrics]

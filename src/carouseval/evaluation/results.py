@@ -12,7 +12,7 @@ from carouseval.errors import ParameterError
 from carouseval.evaluation.caption import caption
 from carouseval.evaluation.columns import Columns, of_metric
 from carouseval.evaluation.mean_estimates import CI, FEW_USERS, MeanEstimate, few_users_text
-from carouseval.evaluation.page_table import ALL, Pages, Segment, Table, user_columns
+from carouseval.evaluation.page_table import ALL, ScoredPages, Segment, Table, user_columns
 from carouseval.evaluation.result_columns import MEANS, SEGMENT_MEANS, SEGMENTS
 from carouseval.evaluation.result_table import Present
 from carouseval.evaluation.user_sums import SegmentSums
@@ -30,7 +30,7 @@ class Evaluation(Reported, Generic[Table]):
 
     Attributes
     ----------
-    pages : Pages
+    pages : ScoredPages
         The scored pages, wherever they are; see :attr:`per_page`.
     counts : dict of str to int
         Numbers of users, pages, missing pages, users without relevant items, repeated, unjudged and uncategorised
@@ -54,7 +54,7 @@ class Evaluation(Reported, Generic[Table]):
     20
     """
 
-    pages: Pages[Table]
+    pages: ScoredPages[Table]
     counts: dict[str, int]
     config: dict[str, Any]
     figures: Mapping[str, float] = field(default_factory=dict)

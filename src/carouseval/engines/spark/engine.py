@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from carouseval import __version__
-from carouseval.engines.contract import RUN, Columns, Engine, Mapped, Work, arranged, outcome
+from carouseval.engines.contract import RUN, ColumnTypes, Engine, Mapped, Work, arranged, outcome
 from carouseval.engines.given_tables import GivenTables
 from carouseval.engines.reads import ReadLines, Reads
 from carouseval.engines.reports import Report
@@ -90,7 +90,7 @@ class SparkEngine(Engine["DataFrame"]):
         self,
         tables: Mapping[str, tuple[DataFrame, str]],
         work: Work,
-        made: Columns,
+        made: ColumnTypes,
         *,
         together: bool = True,
         least: int = 0,
@@ -142,7 +142,7 @@ class SparkMapped(Mapped["DataFrame"]):
     def map(
         self,
         work: Callable[[pl.DataFrame], tuple[Sequence[pl.DataFrame], Any]],
-        made: Columns,
+        made: ColumnTypes,
         reading: Collection[str] | None = None,
     ) -> SparkMapped:
         """Give ``work`` the lines of a partition, which has all lines of its users; nothing is kept."""
@@ -189,7 +189,7 @@ def map_partitions(lines: DataFrame, on_partition: OnPartition, types: Any) -> D
 
 
 def _map_stream(
-    batches: Iterator[pa.RecordBatch], columns: StreamColumns, work: Work, made: Columns, at_once: int
+    batches: Iterator[pa.RecordBatch], columns: StreamColumns, work: Work, made: ColumnTypes, at_once: int
 ) -> Iterator[pa.RecordBatch]:
     """What is made of a partition's users, and one report; errors are reported, so that no task is tried again."""
     report = Report()
@@ -205,7 +205,7 @@ def _map_lines(
     batches: Iterator[pa.RecordBatch],
     names: Mapping[str, str],
     work: Callable[[pl.DataFrame], tuple[Sequence[pl.DataFrame], Any]],
-    made: Columns,
+    made: ColumnTypes,
 ) -> Iterator[pa.RecordBatch]:
     """The same of lines that were made before, with what was read to make them."""
     import pyarrow as pa
@@ -221,16 +221,16 @@ def _map_lines(
     yield from report_lines(report, made)
 
 
-def _batches(frame: pl.DataFrame, made: Columns) -> list[pa.RecordBatch]:
+def _batches(frame: pl.DataFrame, made: ColumnTypes) -> list[pa.RecordBatch]:
     return arrow_batches(arranged(frame, made).with_columns(pl.lit(None, pl.Binary).alias(REPORT)))
 
 
-def _signed(columns: Columns) -> Columns:
-    """Columns with types that Spark has: it has no unsigned integers."""
+def _signed(columns: ColumnTypes) -> ColumnTypes:
+    """ColumnTypes with types that Spark has: it has no unsigned integers."""
     return {name: pl.Int64() if kind.is_unsigned_integer() else kind for name, kind in columns.items()}
 
 
-def spark_types(columns: Columns) -> Any:
+def spark_types(columns: ColumnTypes) -> Any:
     """The columns of a table that executors return, for Spark."""
     from pyspark.sql import types
 

@@ -37,7 +37,7 @@ def explain(
         As in :func:`carouseval.spark.evaluate`.
     items : pyspark.sql.DataFrame or table, optional
         Lines of ``item_id, category``.
-    pages : sequence, optional
+    pages : sequence, default ()
         Pages to hold besides the worst and a typical one, as in :func:`carouseval.explain`.
     lines_at_once : int, optional
         How many lines a task reads before it scores their users, as in :func:`carouseval.spark.evaluate`.

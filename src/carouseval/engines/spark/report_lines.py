@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from carouseval.engines.contract import Columns
+from carouseval.engines.contract import ColumnTypes
 from carouseval.engines.reports import Report
 from carouseval.engines.spark.spark_errors import executor_errors
 
@@ -32,7 +32,7 @@ _MADE_AGAIN = (
 )
 
 
-def report_lines(report: Report, columns: Columns) -> Iterator[pa.RecordBatch]:
+def report_lines(report: Report, columns: ColumnTypes) -> Iterator[pa.RecordBatch]:
     """A line without values but for the report; none if there is nothing to report."""
     if report:
         empty = [pl.lit(None, kind).alias(name) for name, kind in columns.items()]

@@ -8,7 +8,7 @@ import re
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -69,6 +69,11 @@ def read_record(text: str) -> dict[str, Run]:
     lines = (line for line in text.splitlines() if re.match(r"\| \w+ \| [0-9a-f]{7}", line))
     rows = (line.removeprefix("| ").removesuffix(" |").split(" | ", 4) for line in lines)
     return {row[0]: Run(*row) for row in rows}
+
+
+def record(runs: Mapping[str, Run], parts: Sequence[str]) -> str:
+    """The record of the last run of every part; one that has never been run says so."""
+    return HEAD + "".join(f"{runs.get(part) or f'| {part} | | | | not run yet |'}\n" for part in parts)
 
 
 def run_part(part: str, commands: Sequence[Sequence[str]], commit: str) -> tuple[Run, bool]:
@@ -160,7 +165,7 @@ def main(names: Sequence[str]) -> int:
         run, good = run_part(name, known[name], commit)
         all_good &= good
         runs = (read_record(RECORD.read_text(encoding="utf-8")) if RECORD.exists() else {}) | {name: run}
-        RECORD.write_text(HEAD + "".join(f"{runs[part]}\n" for part in known if part in runs), encoding="utf-8")
+        RECORD.write_text(record(runs, [*known]), encoding="utf-8")
         print(f"--- {run}", flush=True)
     return int(not all_good)
 

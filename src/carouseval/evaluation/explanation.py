@@ -62,9 +62,9 @@ class Explanation(Reported):
     view : callable or None
         Looks up any other page of (user_id, page_id) for :meth:`page`. It keeps the tables given to ``explain`` in
         memory, but reads files again; copies by pickle leave it behind.
-    typical : PageView or None
+    typical : PageView, optional
         The page with the median score among those that show a relevant item or, if none does, among all.
-    named : tuple of PageView
+    named : tuple of PageView, default ()
         The pages that :func:`carouseval.explain` was asked to hold.
 
     Examples
@@ -210,7 +210,8 @@ class Explanation(Reported):
         """Any page, read again."""
         if self.view is None:
             raise ParameterError(
-                "an unpickled explanation has no tables to read pages from, only those in pages; call explain again."
+                "this explanation has no tables to read pages from, only those that it holds: it was made on an "
+                "engine, or unpickled. Call explain again, with pages=[...]."
             )
         try:
             view = self.view(user_id, page_id)
@@ -320,7 +321,7 @@ def _named(wanted: Any, pages: pl.DataFrame) -> PageId:
     for page in pages.sort(pages.columns).iter_rows():
         if all(_is_id(one, own) for one, own in zip(ids, page, strict=False)):
             return page
-    raise ParameterError(f"pages: there is no page of {ids_text(*ids)} that was scored.")
+    raise ParameterError(f"pages: there is no page of {ids_text(*ids, *[None] * (2 - len(ids)))} that was scored.")
 
 
 def _worst(per_page: pl.DataFrame) -> pl.DataFrame:

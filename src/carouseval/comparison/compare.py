@@ -8,7 +8,7 @@ from typing import Unpack
 from carouseval.comparison.comparison import Comparison
 from carouseval.comparison.comparison_settings import ComparisonDict, ComparisonSettings, takes_comparison_settings
 from carouseval.comparison.comparison_sums import ComparisonSums, PairKey, PairPart
-from carouseval.comparison.finish import finish
+from carouseval.comparison.finish import finish_comparison
 from carouseval.comparison.pair_tests import PairTests, PairUsers
 from carouseval.comparison.result_columns import NAMES
 from carouseval.comparison.run_pages import RunPages
@@ -80,7 +80,7 @@ def compare(
         p.update(zip(group, tests.p_values(users, [part.sums for part in group.values()]), strict=True))
 
     sums, scores = ComparisonSums.of(evaluations, pages, tests, plan, test)
-    return finish(
+    return finish_comparison(
         Comparison,
         evaluations,
         sums,

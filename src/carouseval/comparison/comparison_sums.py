@@ -154,14 +154,16 @@ class ComparisonSums:
         return sums, scores
 
     def __add__(self, other: "ComparisonSums") -> "ComparisonSums":
-        return ComparisonSums(*(added(getattr(self, one.name), getattr(other, one.name)) for one in fields(self)))
+        return ComparisonSums(
+            *(added_values(getattr(self, one.name), getattr(other, one.name)) for one in fields(self))
+        )
 
     def mean_gain(self, metric: str) -> float:
         """The mean gain of judgments that have one."""
         return float(self.gains[metric]) / self.gaining[metric] if self.gaining[metric] else 0.0
 
 
-def added(ours: Mapping[Any, Any], theirs: Mapping[Any, Any]) -> dict[Any, Any]:
+def added_values(ours: Mapping[Any, Any], theirs: Mapping[Any, Any]) -> dict[Any, Any]:
     """The values of both, added up where both have one."""
     keys = dict.fromkeys([*ours, *theirs])
     return {key: ours[key] + theirs[key] if key in ours and key in theirs else {**ours, **theirs}[key] for key in keys}

@@ -27,7 +27,7 @@ C = TypeVar("C", bound=Comparison)
 Find = Callable[[Sequence[PairKey]], Mapping[PairKey, float]]
 
 
-def finish(
+def finish_comparison(
     make: Callable[..., C],
     evaluations: Mapping[str, Sequence[Evaluation]],
     sums: ComparisonSums,

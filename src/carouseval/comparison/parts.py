@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from carouseval.comparison.comparison_sums import ComparisonSums, Run, added
+from carouseval.comparison.comparison_sums import ComparisonSums, Run, added_values
 from carouseval.comparison.pair_tests import PairTests
 from carouseval.comparison.run_pages import RunPages
 from carouseval.comparison.systems import naming, require_same_ideals
@@ -26,7 +26,7 @@ class ComparisonPart:
     sums: ComparisonSums
 
     def __add__(self, other: "ComparisonPart") -> "ComparisonPart":
-        return ComparisonPart(added(self.runs, other.runs), self.sums + other.sums)
+        return ComparisonPart(added_values(self.runs, other.runs), self.sums + other.sums)
 
 
 def compare_part(

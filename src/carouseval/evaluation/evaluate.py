@@ -232,7 +232,7 @@ def build_evaluation(
 ) -> Evaluation:
     """Put the result together; ``notify`` is called with what needs attention."""
     members = inputs.judged.membership
-    return finish(
+    return finish_evaluation(
         Evaluation,
         inputs,
         Tally.of(inputs, outcomes, scores),
@@ -243,7 +243,7 @@ def build_evaluation(
     )
 
 
-def finish(
+def finish_evaluation(
     make: Callable[..., E],
     inputs: Inputs,
     tally: Tally,
@@ -258,7 +258,7 @@ def finish(
     """
     plan = inputs.plan
     notify_of(inputs, tally, notify)
-    return make(
+    result = make(
         metrics=tuple(plan.metrics),
         counts=tally.all_counts(),
         config=config_of(inputs),
@@ -267,6 +267,8 @@ def finish(
         page_match=tally.match.page_share,
         **more,
     )
+    _ = result._sums  # summed up here, not when it is shown
+    return result
 
 
 def config_of(inputs: Inputs) -> dict[str, Any]:

@@ -12,7 +12,7 @@ import polars as pl
 from carouseval.comparison.compare import check_names
 from carouseval.comparison.comparison_settings import ComparisonDict, ComparisonSettings, takes_comparison_settings
 from carouseval.comparison.comparison_sums import Run
-from carouseval.comparison.finish import finish
+from carouseval.comparison.finish import finish_comparison
 from carouseval.comparison.pair_tests import PairTests
 from carouseval.comparison.parts import ComparisonPart, compare_part
 from carouseval.comparison.systems import naming, runs_by_system, warn_of
@@ -150,7 +150,7 @@ class _Composer:
             refuse_failures(report.failures, tables, inputs)
             evaluations = self._evaluations(merged, inputs, kept)
         assert merged is not None
-        return finish(
+        return finish_comparison(
             SparkComparison,
             evaluations,
             merged.sums,

@@ -11,7 +11,7 @@ import numpy as np
 
 from carouseval.errors import DataError, warn
 from carouseval.evaluation import schema
-from carouseval.evaluation.evaluate import finish
+from carouseval.evaluation.evaluate import finish_evaluation
 from carouseval.evaluation.notices import overfull
 from carouseval.evaluation.parts import PartSums
 from carouseval.evaluation.reading.inputs import Inputs, OtherUsers
@@ -125,7 +125,7 @@ def evaluation_of(inputs: Inputs, sums: PartSums, pages: KeptPages, notify: Call
     members, items = inputs.judged.membership, inputs.codebook.items
     catalogue = np.unique(items.add(sums.items))
     order = sorted(sums.segments, key=lambda key: (key != ALL, str(key)))
-    return finish(
+    return finish_evaluation(
         SparkEvaluation,
         inputs,
         sums.tally,

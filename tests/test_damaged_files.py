@@ -21,6 +21,7 @@ from carouseval.evaluation.schema import LAYOUTS
 from carouseval.parquet_metadata import check_parquet
 from carouseval.table_files import read_errors
 from carouseval.table_opening import open_table
+from carouseval.tables import Column
 from tests.fuzz.files import JUDGMENTS, LAYOUT, formats, zstd
 
 FRAME = pl.DataFrame(LAYOUT)
@@ -317,6 +318,52 @@ def test_a_list_or_object_among_single_values(wrong: str, column: str, at: int, 
     with pytest.raises(DataError, match=found):
         cv.evaluate(LAYOUT, path, candidates="displayed")
     assert not cv.check(LAYOUT, path).ok
+
+
+HALVES = {r"\ud800": r"\ud800", r"a\uDFFFb": r"\udfff", r"\ud83d\ud83d\ude00": r"\ud83d", r"\ude00\ud83d": r"\ude00"}
+IN_JSON: dict[str, tuple[str, str]] = {
+    "l.ndjson": ('{"user_id": "u", "item_id": "b"}\n\n{"user_id": "TEXT", "item_id": "b"}\n', "line 3"),
+    "lines.json": ('{"user_id": "u", "item_id": "b"}\n{"user_id": "TEXT", "item_id": "b"}\n', "line 2"),
+    "records.json": ('[{"user_id": "u",\n"item_id": "b"}, {"user_id": "TEXT", "item_id": "b"}]', "record 2"),
+    "columns.json": ('{"user_id": ["u", "TEXT"], "item_id": ["b", "b"]}', "record 2"),
+    "pandas.json": ('{"user_id": {"0": "u", "1": "TEXT"}, "item_id": {"0": "b", "1": "b"}}', "record 2"),
+}
+
+
+@pytest.mark.parametrize("name", IN_JSON)
+@pytest.mark.parametrize("written", HALVES)
+def test_half_of_a_character_in_json(name: str, written: str, tmp_path: Path) -> None:
+    """For some halves Polars writes another character, so that users who differ would be one."""
+    text, where = IN_JSON[name]
+    path = save(tmp_path, name, text.replace("TEXT", written).encode())
+    found = f"{name} cannot be parsed as {'NDJSON' if 'l.' in name else 'JSON'}: column user_id, {where}: found "
+    with pytest.raises(DataError, match=re.escape(f"{found}{HALVES[written]}, which is half of a character")):
+        cv.evaluate(LAYOUT, path, candidates="displayed")
+    assert not cv.check(LAYOUT, path).ok
+
+
+@pytest.mark.parametrize("name", IN_JSON)
+def test_titles_that_are_cut_off_in_a_character_are_not_looked_at(name: str, tmp_path: Path) -> None:
+    path = save(tmp_path, name, IN_JSON[name][0].replace("TEXT", r"Caf\u00e9 \ud83d").encode())
+    assert open_table(path, "judgments", [Column("item_id", "id")]).collect()["item_id"].to_list() == ["b", "b"]
+
+
+@pytest.mark.parametrize("name", IN_JSON)
+@pytest.mark.parametrize(
+    "whole", [r"\ud83d\uDE00", r"\\ud800", r"\\\ud83d\ude00\\", "😀", r"\u0041", r"\ud83d\uDE00\ud83d\uDE01"]
+)
+def test_whole_characters_in_json(name: str, whole: str, tmp_path: Path) -> None:
+    path = save(tmp_path, name, IN_JSON[name][0].replace("TEXT", whole).encode())
+    users = open_table(path, "judgments", [Column("user_id", "id")]).collect()["user_id"].to_list()
+    assert users == ["u", json.loads(f'"{whole}"')]
+
+
+def test_half_of_a_character_in_nested_pages(tmp_path: Path) -> None:
+    page = r'{"user_id": "u", "rows": [{"title": "t", "items": ["a", "\ud800"]}]}'
+    for name, where in (("l.ndjson", "line 1"), ("l.json", "record 1")):
+        path = save(tmp_path, name, page.encode())
+        with pytest.raises(DataError, match=rf"column rows, {where}: found \\ud800, which is half of a character"):
+            open_table(path, "layouts", LAYOUTS).collect()
 
 
 @pytest.mark.parametrize(

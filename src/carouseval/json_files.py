@@ -4,7 +4,8 @@ import contextlib
 import glob
 import itertools
 import json
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -17,6 +18,10 @@ from carouseval.file_kind_base import FileKind, open_text, text_lines
 from carouseval.nested_pages import nesting_error
 
 _MOST_DEPTH = 64
+# escapes of JSON: surrogates, each of which is half of a character; and what is whole, pairs of them and backslashes
+_SURROGATE = r"\\u[dD][89a-fA-F]"
+_WHOLE = r"\\\\|\\u[dD][89abAB]..\\u[dD][c-fC-F].."
+_HALF = re.compile(f"{_WHOLE}|({_SURROGATE}..)")
 
 
 class JsonLines(FileKind):
@@ -44,6 +49,13 @@ class JsonLines(FileKind):
                 raise DataError(f"line {before + at + 1}: {flaw}")
             before += batch.height
 
+    def check_contents(self, path: Path, columns: Collection[str]) -> None:
+        suspects = _with_halves(text_lines(path).with_row_index("at"))
+        for batch in suspects.collect_batches(maintain_order=True, engine="streaming"):
+            for at, line in batch.iter_rows():
+                if reason := _half(_parsed(line), f"line {at + 1}", columns):
+                    raise DataError(reason)
+
     def diagnose(self, path: Path) -> str:
         forms: set[bool] = set()
         with open_text(path) as file:
@@ -54,6 +66,8 @@ class JsonLines(FileKind):
                     return f"line {number} is not JSON: {line.strip()[:40]!r}. Write one object per line: {{...}}."
                 if not isinstance(record, dict):
                     return f"line {number} is not a JSON object. Write one object per line: {{...}}."
+                if reason := _half(record, f"line {number}"):
+                    return reason
                 if reason := nesting_error(record, forms):
                     return f"line {number}, {reason}"
         return ""
@@ -70,9 +84,8 @@ class Json(FileKind):
         if _are_records(first):
             return _LINES.scan(path)
         if first and first[0].startswith("{"):
-            columns = None
-            with contextlib.suppress(ValueError, RecursionError):  # Polars refuses such a file too
-                columns = _columns(_parse(_text(path)))
+            # as Polars' own reader, write another character for half of one: it is refused where it is used
+            columns = _columns(_parsed(_HALF.sub(lambda found: r"\ufffd" if found[1] else found[0], _text(path))))
             if columns is not None:
                 if reason := _mixed_values(columns):
                     raise DataError(f"{path} cannot be parsed as JSON: {reason}")
@@ -85,6 +98,16 @@ class Json(FileKind):
             return
         for _, flaw in _flaws(pl.Series([_text(path)])):
             raise DataError(flaw)
+
+    def check_contents(self, path: Path, columns: Collection[str]) -> None:
+        if _are_records(_first_lines(path)):
+            _LINES.check_contents(path, columns)
+            return
+        if _with_halves(text_lines(path)).head(1).collect(engine="streaming").is_empty():
+            return
+        for number, record in enumerate(_records(_parsed(_text(path))), 1):
+            if reason := _half(record, f"record {number}", columns):
+                raise DataError(reason)
 
     def where(self, path: Path, record: int) -> str:
         """The number of a record, or its line where every record has one."""
@@ -112,6 +135,8 @@ class Json(FileKind):
         for number, record in enumerate(content if isinstance(content, list) else [content], 1):
             if not isinstance(record, dict):
                 return f"record {number} is {json.dumps(record)[:40]}. Write a list of objects: [{{...}}, {{...}}]."
+            if reason := _half(record, f"record {number}"):
+                return reason
             if reason := nesting_error(record, forms):
                 return f"record {number}, {reason}"
         return ""
@@ -149,6 +174,13 @@ def _columns(content: Any) -> dict[str, list[Any]] | None:
     return None
 
 
+def _records(content: Any) -> Sequence[Any]:
+    """The records of a file that may be a list of them, or have their columns, or a single one."""
+    if columns := _columns(content):
+        return [dict(zip(columns, values, strict=False)) for values in zip(*columns.values(), strict=False)]
+    return content if isinstance(content, list) else [content]
+
+
 def _mixed_values(columns: Mapping[str, Sequence[Any]]) -> str:
     """Which value is a list or an object among others that are not: Polars would write it as text."""
     for name, values in columns.items():
@@ -162,6 +194,13 @@ def _mixed_values(columns: Mapping[str, Sequence[Any]]) -> str:
 
 def _parse(text: str) -> Any:
     return json.loads(text.removeprefix("\ufeff"), parse_constant=_refuse_constant)
+
+
+def _parsed(text: str) -> Any:
+    """The same; None where it cannot be parsed, which is for Polars to refuse."""
+    with contextlib.suppress(ValueError, RecursionError):
+        return _parse(text)
+    return None
 
 
 def _flaws(texts: pl.Series) -> Iterator[tuple[int, str]]:
@@ -186,6 +225,24 @@ def _repeated_key(text: str) -> str:
     with contextlib.suppress(json.JSONDecodeError, RecursionError):  # which are for Polars to refuse
         json.loads(text.removeprefix("\ufeff"), object_pairs_hook=check)
     return repeated[0] if repeated else ""
+
+
+def _with_halves(lines: pl.LazyFrame) -> pl.LazyFrame:
+    """The lines that may have half of a character: a surrogate without the other one of its pair."""
+    rest = pl.col("line").str.replace_all(_WHOLE, " ")
+    return lines.filter(pl.col("line").str.contains(_SURROGATE)).filter(rest.str.contains(_SURROGATE))
+
+
+def _half(record: Any, where: str, columns: Collection[str] | None = None) -> str:
+    """Which column, of these or of all, has half of a character; empty if none has.
+
+    Polars refuses some halves; for others it writes another character, the same for all.
+    """
+    for name, value in record.items() if isinstance(record, dict) else ():
+        halves = [half for half in _HALF.findall(json.dumps(value)) if half]
+        if halves and (columns is None or name in columns):
+            return f"column {name}, {where}: found {halves[0]}, which is half of a character. Remove it."
+    return ""
 
 
 def _refuse_constant(name: str) -> NoReturn:

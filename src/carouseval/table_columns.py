@@ -4,7 +4,6 @@ import difflib
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from numbers import Integral, Real
 from typing import Any, Literal, TypeAlias
 
 import polars as pl
@@ -111,7 +110,12 @@ class Column:
             return ""
         cast = "Cast it: pandas turns integers into floats where some are missing."
         remedy = cast if raw.is_float() else self.remedy
-        return f"holds {str(raw)[:80]}; expected {_EXPECTED.get(self.kind, 'numbers')}. {remedy}".rstrip()
+        return f"holds {str(raw)[:80]}; expected {self.expected}. {remedy}".rstrip()
+
+    @property
+    def expected(self) -> str:
+        """What the column must hold, in words."""
+        return _EXPECTED.get(self.kind, "numbers")
 
     def _accepts(self, raw: pl.DataType) -> bool:
         if self.kind == "id":
@@ -123,21 +127,6 @@ class Column:
         if self.kind == "time" and isinstance(raw, pl.Datetime):
             return True
         return raw.is_numeric() or raw in (*TEXT, pl.Boolean, pl.Null)
-
-
-def frame_of_columns(columns: Mapping[str, Any]) -> pl.DataFrame:
-    """A frame of a dict of columns, in which integers and floats, in whatever order, are one column of numbers."""
-    return pl.DataFrame({name: _one_number_type(values) for name, values in columns.items()})
-
-
-def _one_number_type(values: Any) -> Any:
-    """Lists of integers and floats as floats; Polars takes the first value's type and refuses others."""
-    if not isinstance(values, list | tuple):
-        return values
-    types = set(map(type, values)) - {type(None)}
-    numbers = bool not in types and all(issubclass(kind, Real) for kind in types)
-    mixed = numbers and len({issubclass(kind, Integral) for kind in types}) == 2
-    return pl.Series(values, dtype=pl.Float64, strict=False) if mixed else values
 
 
 def _id_text(column: pl.Expr, raw: pl.DataType) -> pl.Expr:

@@ -11,6 +11,7 @@ from carouseval.table_columns import Column, missing_columns
 from carouseval.table_files import TableFile, read_errors, with_table_name
 from carouseval.table_lists import is_list, item_lists, value_lists
 from carouseval.table_sources import TableLike, default_name, open_source
+from carouseval.table_values import objects_error
 from carouseval.tables import RECORD, Table
 
 
@@ -41,6 +42,7 @@ def open_table(
         schema = records.collect_schema()
     header = [column for column in schema.names() if column != RECORD]
     used = _names_in_use(theirs, header, schema, rows)
+    _refuse_objects(name, records, columns, used)
     lists = "item_id" in used and is_list(schema.get(used["item_id"]))
     required = [c.name for c in columns if c.required and not (lists and c.name == "col")]
     if missing := [ours for ours in required if used[ours] not in header]:
@@ -104,11 +106,24 @@ def _names_in_use(
 ) -> dict[str, str]:
     """The name of each column in the table, by ours."""
     used = {ours: their if their in header else ours for ours, their in theirs.items()}
-    if "item_id" in used and used["item_id"] not in header and is_list(schema.get("items")):
+    items = schema.get("items")
+    if "item_id" in used and used["item_id"] not in header and (is_list(items) or items == pl.Object):
         used["item_id"] = "items"
+    if "row" in used and used["row"] not in header and schema.get("rows") == pl.Object:
+        used["row"] = "rows"  # which is refused
     if "category" in used and used["category"] not in header and rows is not None and rows.title is not None:
         used["category"] = rows.title
     return used
+
+
+def _refuse_objects(name: str, records: pl.LazyFrame, columns: Sequence[Column], used: Mapping[str, str]) -> None:
+    """Refuse the first value that keeps a column from having a type: a date among integers, half of a character."""
+    schema = records.collect_schema()
+    for column in columns:
+        theirs = used[column.name]
+        if schema.get(theirs) == pl.Object:
+            values = records.select(theirs).collect()[theirs].to_list()
+            raise DataError(f"{name}: column {theirs}, {objects_error(values, column.expected)}")
 
 
 def _with_item_lists(table: Table, field: str) -> Table:

@@ -4,7 +4,6 @@ import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias
-from uuid import UUID
 
 import polars as pl
 
@@ -12,8 +11,8 @@ from carouseval.cloud_files import cloud_url, open_cloud_file
 from carouseval.errors import CarousevalError, DataError, ParameterError
 from carouseval.forks import refuse_fork
 from carouseval.spark_sources import collected, is_spark
-from carouseval.table_columns import frame_of_columns
 from carouseval.table_files import TableFile, find_files, first_line, is_panic, open_file, with_table_name
+from carouseval.table_values import frame_of_columns, frame_of_pandas, is_pandas, without_objects
 
 _FRAMES = ("__arrow_c_stream__", "__dataframe__")  # by which libraries hand over their tables
 
@@ -54,13 +53,13 @@ def open_source(source: TableLike, name: str) -> tuple[pl.LazyFrame, tuple[Table
     if isinstance(source, pl.LazyFrame):
         return source, ()
     if isinstance(source, pl.DataFrame):
-        return _with_uuids_as_text(source).lazy(), ()
+        return without_objects(source).lazy(), ()
     of_spark = is_spark(source)
     if of_spark or isinstance(source, Mapping) or any(hasattr(source, one) for one in _FRAMES):
         try:
             given = collected(source, name) if of_spark else source
             frame = frame_of_columns(given) if isinstance(given, Mapping) else _without_types_of_nulls(given)
-            return _with_uuids_as_text(frame).lazy(), ()
+            return frame.lazy(), ()
         except CarousevalError:
             raise
         except BaseException as error:  # whatever another library raises about its own table
@@ -82,20 +81,9 @@ def _open_path(path: TablePath) -> Sequence[TableFile]:
 
 def _without_types_of_nulls(source: Any) -> pl.DataFrame:
     """The frame of another library; a column of nulls, which pandas hands over as text, has no type."""
-    frame = pl.DataFrame(source)
+    frame = frame_of_pandas(source) if is_pandas(source) else pl.DataFrame(source)
     nulls = [name for name, kind in frame.schema.items() if kind == pl.String and frame[name].count() == 0]
     return frame.with_columns(pl.col(nulls).cast(pl.Null)) if frame.height else frame
-
-
-def _with_uuids_as_text(frame: pl.DataFrame) -> pl.DataFrame:
-    """Python's UUIDs, which Polars keeps as objects, as text; other objects stay, to be refused."""
-    columns = [column for column in frame.iter_columns() if column.dtype == pl.Object]
-    texts = [[str(value) if isinstance(value, UUID) else value for value in column] for column in columns]
-    return frame.with_columns(
-        pl.Series(column.name, values, pl.String)
-        for column, values in zip(columns, texts, strict=True)
-        if all(value is None or isinstance(value, str) for value in values)
-    )
 
 
 def default_name(source: TableLike) -> str:

@@ -1,11 +1,13 @@
 """The forms in which a table may be given: frames of several libraries, dicts, files, lists of items, nested pages."""
 
+import contextlib
 import csv
 import datetime
 import gzip
 import io
 import json
 import random
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -28,9 +30,26 @@ def _dict(rng: random.Random, lines: Lines, header: list[str], place: Path) -> A
 def _polars(rng: random.Random, lines: Lines, header: list[str], place: Path) -> Any:
     columns = _dict(rng, lines, header, place)
     try:
-        return pl.DataFrame(columns, strict=False)
+        return pl.DataFrame([_in_any_order(name, values) for name, values in columns.items()])
     except Exception:  # a mixture that Polars does not take
         return columns
+
+
+def _in_any_order(name: str, values: list[Any]) -> pl.Series:
+    ordered, positions = _frequent_first(values)
+    return pl.Series(name, ordered, strict=False).gather(positions)
+
+
+def _frequent_first(values: list[Any]) -> tuple[list[Any], list[int]]:
+    """The values in an order that does not depend on theirs, and where each of them is in it.
+
+    Polars and PyArrow go by the first ones: a column that is made of these has the same values in whatever order its
+    lines are given. Those of the most frequent type come first, so that what is damaged is converted where it can be.
+    """
+    types = Counter(map(type, values))
+    keys = [(-types[type(value)], type(value).__name__, repr(value)) for value in values]
+    order = sorted(range(len(values)), key=keys.__getitem__)
+    return [values[at] for at in order], sorted(range(len(values)), key=order.__getitem__)
 
 
 def _odd_types(rng: random.Random, lines: Lines, header: list[str], place: Path) -> Any:
@@ -71,7 +90,8 @@ def _pandas(rng: random.Random, lines: Lines, header: list[str], place: Path) ->
         {name: pd.Series(values, dtype=object) for name, values in _dict(rng, lines, header, place).items()}
     )
     if rng.random() < 0.5 and not frame.isna().any(axis=None):  # beside nulls, large integers would be rounded
-        frame = frame.convert_dtypes()
+        with contextlib.suppress(UnicodeEncodeError):  # half of a character, which only columns of objects can hold
+            frame = frame.convert_dtypes()
     if rng.random() < 0.5:
         frame.index = pd.Index(rng.sample(range(1000), len(frame)))
     return frame
@@ -80,7 +100,7 @@ def _pandas(rng: random.Random, lines: Lines, header: list[str], place: Path) ->
 def _arrow(rng: random.Random, lines: Lines, header: list[str], place: Path) -> Any:
     columns = _dict(rng, lines, header, place)
     try:
-        table = pa.table(columns)
+        table = pa.table({name: _arrow_array(values) for name, values in columns.items()})
     except (pa.ArrowException, TypeError, ValueError, OverflowError):
         return columns
     for n, name in enumerate(table.column_names):
@@ -89,6 +109,11 @@ def _arrow(rng: random.Random, lines: Lines, header: list[str], place: Path) -> 
             other = column.dictionary_encode() if rng.random() < 0.5 else column.cast(pa.large_string())
             table = table.set_column(n, name, other)
     return pa.concat_tables([table[:2], table[2:]]) if rng.random() < 0.5 else table
+
+
+def _arrow_array(values: list[Any]) -> pa.Array:
+    ordered, positions = _frequent_first(values)
+    return pa.array(ordered).take(pa.array(positions, pa.int64()))
 
 
 def _text(value: Any) -> Any:

@@ -10,8 +10,9 @@ from typing import Any, Generic
 from carouseval.comparison.scored_runs import ScoredRun, score_runs
 from carouseval.comparison.systems import Run, warn_of
 from carouseval.errors import warn
+from carouseval.evaluation.chosen_pages import ChosenPages
 from carouseval.evaluation.explain import finish_explanation
-from carouseval.evaluation.explanation import ChosenPages, Explanation
+from carouseval.evaluation.explanation import Explanation
 from carouseval.evaluation.finish import finish_evaluation
 from carouseval.evaluation.losses import Losses
 from carouseval.evaluation.notices import notify_of_overfull

@@ -17,8 +17,9 @@ from carouseval.engines.given_tables import GivenTables
 from carouseval.engines.kept_pages import require_few
 from carouseval.engines.part_work import Job
 from carouseval.errors import warn
+from carouseval.evaluation.chosen_pages import ChosenPages
 from carouseval.evaluation.explain import finish_explanation
-from carouseval.evaluation.explanation import ChosenPages, Explanation
+from carouseval.evaluation.explanation import Explanation
 from carouseval.evaluation.losses import Losses, LossPart, LossScale, explained_metric
 from carouseval.evaluation.outcomes import PageOutcomes
 from carouseval.evaluation.page_table import Table

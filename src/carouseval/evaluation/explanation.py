@@ -1,7 +1,7 @@
 """The result of an explanation: what was lost, where, and on which pages."""
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from numbers import Integral
@@ -10,8 +10,8 @@ from typing import Any, SupportsIndex
 import polars as pl
 
 from carouseval.errors import DataError, ParameterError
-from carouseval.evaluation.columns import Columns, of_metric
-from carouseval.evaluation.outcomes import MISSING, SCORED, page_shares
+from carouseval.evaluation.columns import Columns
+from carouseval.evaluation.outcomes import MISSING, page_shares
 from carouseval.evaluation.page_table import NO_PAGE
 from carouseval.evaluation.page_view import PageView, first_page_text, ids_text
 from carouseval.evaluation.results import Evaluation
@@ -19,7 +19,6 @@ from carouseval.forks import refuse_fork
 from carouseval.metrics.grid import Grid
 from carouseval.result_base import Charted, Reported, plain
 
-PageId = tuple[Any, ...]
 LOSSES = (Columns.ITEM_ORDER, Columns.ROW_ORDER, Columns.CHOICE)
 PAGES_SHOWN = 3  # of the worst, beside their ideals
 _REMEDIES = {
@@ -119,7 +118,7 @@ class Explanation(Reported):
     @property
     def worst(self) -> pl.DataFrame:
         """The lines of ``per_page`` by score, lowest first; ties by the 2DCG that is lost."""
-        return _worst(self.per_page)
+        return worst_pages(self.per_page)
 
     @cached_property
     def summary(self) -> str:
@@ -193,9 +192,9 @@ class Explanation(Reported):
     def _held(self, user_id: object, page_id: object) -> PageView | None:
         """The page of these ids, if it is one of :attr:`pages`."""
         for view in (*self.pages, *([] if self.typical is None else [self.typical]), *self.named):
-            if not _is_id(user_id, view.user_id):
+            if not is_id(user_id, view.user_id):
                 continue
-            if view.page_id is page_id is None or _is_id(page_id, view.page_id):
+            if view.page_id is page_id is None or is_id(page_id, view.page_id):
                 return view
             if page_id is None and view.page_id == (ids := self._page_ids(view.user_id))[0]:
                 return replace(view, reason=first_page_text(len(ids)))
@@ -281,57 +280,15 @@ class Explanation(Reported):
         return f"Explanation({self.metric}, points out of 100: {shares}; {pages})"
 
 
-@dataclass(frozen=True)
-class ChosenPages:
-    """The ids of the pages that an explanation holds: of the user and, if pages have ids, of the page."""
-
-    worst: tuple[PageId, ...] = ()
-    typical: PageId | None = None
-    named: tuple[PageId, ...] = ()
-
-    @classmethod
-    def of(cls, scored: pl.DataFrame, metric: str, named: Sequence[Any] = ()) -> "ChosenPages":
-        """Choose by the scores of all pages; those that show something relevant are more instructive."""
-        columns = {
-            Columns.SCORE: metric,
-            Columns.DCG: of_metric(Columns.METRIC_DCG, metric),
-            Columns.IDEAL: of_metric(Columns.METRIC_IDEAL, metric),
-        }
-        keys = [key for key in (Columns.USER, Columns.PAGE) if key in scored.columns]
-        weight = [Columns.WEIGHT] if Columns.WEIGHT in scored.columns else []
-        pages = scored.filter(pl.col(Columns.STATUS) == SCORED).select(
-            *keys, *weight, *(pl.col(theirs).alias(ours) for ours, theirs in columns.items())
-        )
-        by_score = _worst(pages)
-        relevant = by_score.filter(pl.col(Columns.DCG) > 0)
-        ids = (by_score if relevant.is_empty() else relevant).select(keys).rows()
-        typical = ids[(len(ids) - 1) // 2] if ids else None
-        return cls(tuple(ids[:PAGES_SHOWN]), typical, tuple(_named(one, pages.select(keys)) for one in named))
-
-    def __iter__(self) -> Iterator[PageId]:
-        """Each of them once."""
-        yield from dict.fromkeys([*self.worst, *([] if self.typical is None else [self.typical]), *self.named])
-
-
-def _named(wanted: Any, pages: pl.DataFrame) -> PageId:
-    """The ids of a page that is named by its user or, in a tuple, by its user and its own id."""
-    ids = wanted if isinstance(wanted, tuple) else (wanted,)
-    if len(ids) > len(pages.columns):
-        raise ParameterError(f"pages: layouts have no column page_id, found {wanted!r}.")
-    for page in pages.sort(pages.columns).iter_rows():
-        if all(_is_id(one, own) for one, own in zip(ids, page, strict=False)):
-            return page
-    raise ParameterError(f"pages: there is no page of {ids_text(*ids, *[None] * (2 - len(ids)))} that was scored.")
-
-
-def _worst(per_page: pl.DataFrame) -> pl.DataFrame:
+def worst_pages(per_page: pl.DataFrame) -> pl.DataFrame:
+    """The lines of pages that are part of the mean by score, lowest first; ties by the 2DCG that is lost."""
     lost = (pl.col(Columns.IDEAL) - pl.col(Columns.DCG)).alias(Columns.LOST)
     has_weight = pl.col(Columns.WEIGHT) > 0 if Columns.WEIGHT in per_page.columns else pl.lit(True)
     scored = per_page.filter((pl.col(Columns.IDEAL) > 0) & has_weight).with_columns(lost)
     return scored.sort(Columns.SCORE, Columns.LOST, Columns.USER, descending=[False, True, False])
 
 
-def _is_id(value: object, own: object) -> bool:
+def is_id(value: object, own: object) -> bool:
     """Whether a value is this id: True is not 1, and neither is 1.0."""
     kind = str if isinstance(own, str) else Integral
     return isinstance(value, kind) and not isinstance(value, bool) and value == own

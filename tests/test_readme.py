@@ -13,6 +13,8 @@ from carouseval.building.sample import sample
 from carouseval.cli.app import app
 from carouseval.comparison import tests as significance_tests
 from carouseval.comparison.significance import p_values
+from carouseval.engines.evaluate import evaluate_on
+from carouseval.evaluation.settings import Settings
 from tests.command_line import run, run_process
 from tests.reproduction import reproduced_once
 
@@ -74,7 +76,7 @@ def test_make_targets_exist() -> None:
 
 
 def test_contributings_examples_work() -> None:
-    discount, metric, test, _ = re.findall(r"```python\n(.*?)```", CONTRIBUTING, flags=re.DOTALL)
+    discount, metric, test, engine, _ = re.findall(r"```python\n(.*?)```", CONTRIBUTING, flags=re.DOTALL)
     exec(discount.replace("d_geo", "d_test_geo"), {"cv": cv})
     assert cv.dcg2d([[1, 1]], "d_test_geo(keep=0.5)") == 1.5
     exec(metric.replace('"Found"', '"TestFound"'), {"cv": cv})
@@ -85,6 +87,12 @@ def test_contributings_examples_work() -> None:
         assert p_values(signs, np.array([[1.0], [2.0], [3.0], [-4.0]]), pl.Series(range(4))).tolist() == [0.625]
     finally:
         del significance_tests._registered[signs]
+    names: dict[str, Any] = {"__name__": "notebook"}
+    exec(engine, names)
+    data = sample(20, systems=["new"])
+    tables = [pl.DataFrame(one) for one in (data.layouts["new"], data.judgments, data.items)]
+    result = evaluate_on(names["Threads"](parts=3), *tables, Settings())
+    assert result.to_dict() == cv.evaluate(*tables).to_dict()
 
 
 def test_contributings_files_exist() -> None:

@@ -18,13 +18,14 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-from carouseval.spark.spark_tables import SparkTables
-from carouseval.spark.user_lines import stream
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
 import carouseval as cv
 from carouseval.building.sample import write_sample
+from carouseval.engines.given_tables import GivenTables
+from carouseval.engines.spark.engine import SparkEngine
+from carouseval.engines.spark.user_lines import stream
 from carouseval.evaluation.settings import Settings
 from evaluation import write_tables
 
@@ -57,7 +58,8 @@ def count(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 
 def count_lines(layouts: DataFrame, judgments: DataFrame, items: DataFrame) -> None:
     """The same lines by the same way: read, spread by users, sorted and sent to Python."""
-    tables = SparkTables.of({"layouts": layouts}, judgments, items, Settings.named("spark.evaluate", {}))
+    settings = Settings.named("spark.evaluate", {})
+    tables = GivenTables.of(SparkEngine(), {"layouts": layouts}, judgments, items, settings)
     lines, _ = stream(tables.streamed)
     lines.mapInArrow(count, "lines long").agg(F.sum("lines")).collect()
 

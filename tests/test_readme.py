@@ -90,9 +90,9 @@ def test_contributings_examples_work() -> None:
     names: dict[str, Any] = {"__name__": "notebook"}
     exec(engine, names)
     data = sample(20, systems=["new"])
-    tables = [pl.DataFrame(one) for one in (data.layouts["new"], data.judgments, data.items)]
-    result = evaluate_on(names["Threads"](parts=3), *tables, Settings())
-    assert result.to_dict() == cv.evaluate(*tables).to_dict()
+    layouts, judgments, items = (pl.DataFrame(one) for one in (data.layouts["new"], data.judgments, data.items))
+    result = evaluate_on(names["Threads"](parts=3), layouts, judgments, items, Settings())
+    assert result.to_dict() == cv.evaluate(layouts, judgments, items).to_dict()
 
 
 def test_contributings_files_exist() -> None:

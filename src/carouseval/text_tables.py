@@ -46,11 +46,12 @@ class TextTable:
     numeric: Sequence[bool]  # which columns hold numbers, aligned right
     caption: str = ""
     label: str = ""
+    about: Sequence[str] = ()  # what each column holds, which HTML says where the mouse rests on its header
 
     @classmethod
     def of(cls, frame: "pl.DataFrame", caption: str = "", label: str = "") -> "TextTable":
         """A frame as printed: floats with four decimals."""
-        rows = [[_text(value) for value in row] for row in frame.iter_rows()]
+        rows = [[value_text(value) for value in row] for row in frame.iter_rows()]
         return cls(frame.columns, rows, [dtype.is_numeric() for dtype in frame.dtypes], caption, label)
 
     @property
@@ -64,7 +65,8 @@ class TextTable:
         return [any(row[column].marks for row in self.cells) for column in range(len(self.header))]
 
 
-def _text(value: Any) -> str:
+def value_text(value: Any) -> str:
+    """A value as printed: floats with four decimals; nothing for NaN or None."""
     if isinstance(value, float):
         return "" if math.isnan(value) else f"{value:.4f}"
     return "" if value is None else str(value)
@@ -136,16 +138,19 @@ def html_table(table: TextTable) -> str:
         content = f"<b>{escape_html(cell.text)}</b>" if cell.bold else escape_html(cell.text)
         return f"{content}<sup>{escape_html(cell.marks)}</sup>" if cell.marks else content
 
-    def line(scopes: Sequence[str], texts: Iterable[str]) -> str:
+    def line(scopes: Sequence[str], texts: Iterable[str], titles: Iterable[str]) -> str:
         cells = []
-        for scope, is_right, content in zip(scopes, right, texts, strict=True):
+        for scope, is_right, content, title in zip(scopes, right, texts, titles, strict=True):
             tag, of_scope = ("th", f' scope="{scope}"') if scope else ("td", "")
-            cells.append(f'<{tag}{of_scope} style="text-align: {"right" if is_right else "left"}">{content}</{tag}>')
+            about = f' title="{escape_html(title)}"' if title else ""
+            align = "right" if is_right else "left"
+            cells.append(f'<{tag}{of_scope}{about} style="text-align: {align}">{content}</{tag}>')
         return f"<tr>{''.join(cells)}</tr>"
 
     names = [not numeric and column == 0 for column, numeric in enumerate(table.numeric)]
-    head = line(["col"] * len(names), map(escape_html, table.header))
-    body = "".join(line(["row" * is_name for is_name in names], map(text, row)) for row in table.cells)
+    nothing = [""] * len(names)
+    head = line(["col"] * len(names), map(escape_html, table.header), table.about or nothing)
+    body = "".join(line(["row" * is_name for is_name in names], map(text, row), nothing) for row in table.cells)
     caption = '<caption style="caption-side: bottom; text-align: left"><small>{}</small></caption>'
     above = caption.format(escape_html(table.caption)) if table.caption else ""
     return f"<table>{above}<thead>{head}</thead><tbody>{body}</tbody></table>"

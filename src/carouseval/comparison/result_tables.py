@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from carouseval.comparison.crossed_effects import TIE
+from carouseval.comparison.result_columns import PAIRS, SYSTEMS
 from carouseval.comparison.tests import result_test
 from carouseval.evaluation.columns import Columns
 from carouseval.evaluation.mean_estimates import few_users_text
+from carouseval.evaluation.table_texts import ShownColumn, shown_table
 from carouseval.text_tables import DAGGER, TableCell, TextTable
 
 if TYPE_CHECKING:
@@ -18,6 +20,10 @@ if TYPE_CHECKING:
 
 _FEW_MARK = "*"
 _PAIR = (Columns.METRIC, Columns.SYSTEM, Columns.BASELINE)
+_INTERVAL = (Columns.LOW, Columns.HIGH, Columns.FEW_USERS)
+# what is read in frames alone: counts that warnings tell, steps on the way to intervals and p-values, what captions say
+_NOT_OF_SYSTEMS = (Columns.LEFT_OUT,)
+_NOT_OF_PAIRS = (Columns.ERROR, Columns.RUN_ERROR, Columns.DF, Columns.RUN_DF, Columns.USERS, Columns.TEST)
 _CORRECTIONS = {"holm": "Holm correction", "bh": "Benjamini-Hochberg correction", "none": "no correction"}
 
 
@@ -61,7 +67,7 @@ def _marks_note(baseline: str | None, any_marks: bool) -> str:
 
 def difference_table(lines: pl.DataFrame, config: Mapping[str, Any], caption: str) -> TextTable:
     """One line per segment, metric and pair of systems; significant differences are bold."""
-    by, level = config["by"], f"{100 * config['ci']:g}% interval"
+    by, level = config["by"], _level(config)
     of_lift = f"{level} of the lift"
     margin = ["not inferior"] if Columns.NOT_INFERIOR in lines.columns else []
     p = "p" if config["correction"] == "none" else "corrected p"
@@ -87,48 +93,49 @@ def difference_table(lines: pl.DataFrame, config: Mapping[str, Any], caption: st
 
 def system_table(result: "Comparison") -> TextTable:
     """All that is known of each system by each metric, best first."""
-    systems, level = result.systems, f"{100 * result.config['ci']:g}% interval"
-    has_runs = systems[Columns.RUNS].max() != 1
-    numbers = ["mean", level, "users"] + ["runs", "spread"] * has_runs + ["relevant shown", "shown judged"]
+    systems = result.systems
+    of_runs = () if systems[Columns.RUNS].max() != 1 else (Columns.RUNS, Columns.SPREAD)
+    shown = [
+        *map(ShownColumn.of_name, (Columns.SYSTEM, Columns.METRIC)),
+        ShownColumn((Columns.MEAN,), "mean", lambda row: decimals(row[Columns.MEAN])),
+        ShownColumn(_INTERVAL, _level(result.config), interval),
+        _counted((Columns.USERS,), "users"),
+        ShownColumn((Columns.RUNS,), "runs", lambda row: str(row[Columns.RUNS])),
+        ShownColumn((Columns.SPREAD,), "spread", lambda row: decimals(row[Columns.SPREAD])),
+        ShownColumn((Columns.RELEVANT_SHOWN,), "relevant shown", lambda row: _share(row[Columns.RELEVANT_SHOWN])),
+        ShownColumn((Columns.JUDGED_SHARE,), "shown judged", lambda row: _share(row[Columns.JUDGED_SHARE])),
+    ]
     score = pl.col(Columns.MEAN).fill_nan(None)  # sorts systems without one last
     ranked = systems.sort(Columns.METRIC, score, descending=[False, True], nulls_last=True, maintain_order=True)
-    rows = [
-        [
-            row[Columns.SYSTEM],
-            row[Columns.METRIC],
-            decimals(row[Columns.MEAN]),
-            interval(row),
-            f"{row[Columns.USERS]:,}",
-        ]
-        + [str(row[Columns.RUNS]), decimals(row[Columns.SPREAD])] * has_runs
-        + [_share(row[Columns.RELEVANT_SHOWN]), _share(row[Columns.JUDGED_SHARE])]
-        for row in ranked.iter_rows(named=True)
-    ]
-    return TextTable(["system", "metric", *numbers], rows, [False, False] + [True] * len(numbers))
+    return shown_table(ranked, SYSTEMS, shown, {*_NOT_OF_SYSTEMS, *of_runs})
 
 
 def pair_table(pairs: pl.DataFrame, config: Mapping[str, Any]) -> TextTable:
     """All that is known of each pair of systems by each metric, in all or in each segment."""
-    by, level = [name for name in config["by"] if name in pairs.columns], f"{100 * config['ci']:g}% interval"
-    margin = ["not inferior"] if Columns.NOT_INFERIOR in pairs.columns else []
-    names = [*by, *_PAIR]
-    numbers = ["difference", level, "lift", f"{level} of the lift", "effect", "wins/ties/losses", "p", "corrected p"]
-    verdicts = ["significant", *margin]
-    rows = [
-        [*(str(row[name]) for name in names), signed(row[Columns.DIFFERENCE], ".4f")]
-        + [interval(row), signed(row[Columns.LIFT], ".1%"), lift_interval(row), signed(row[Columns.EFFECT], ".2f")]
-        + [
-            f"{row[Columns.WINS]:,}/{row[Columns.TIES]:,}/{row[Columns.LOSSES]:,}",
-            _exact_p(row[Columns.P]),
-            _exact_p(row[Columns.P_ADJUSTED]),
-        ]
-        + ["yes" if row[Columns.SIGNIFICANT] else "no"]
-        + ["yes" if row[Columns.NOT_INFERIOR] else "no" for _ in margin]
-        + [decimals(row[Columns.DETECTABLE]) or "none", _share(row[Columns.BREAK_EVEN]) or "none"]
-        for row in pairs.iter_rows(named=True)
+    by, level = [name for name in config["by"] if name in pairs.columns], _level(config)
+    shown = [
+        *map(ShownColumn.of_name, (*by, *_PAIR)),
+        ShownColumn((Columns.DIFFERENCE,), "difference", lambda row: signed(row[Columns.DIFFERENCE], ".4f")),
+        ShownColumn(_INTERVAL, level, interval),
+        ShownColumn((Columns.LIFT,), "lift", lambda row: signed(row[Columns.LIFT], ".1%")),
+        ShownColumn((Columns.LIFT_LOW, Columns.LIFT_HIGH), f"{level} of the lift", lift_interval),
+        ShownColumn((Columns.EFFECT,), "effect", lambda row: signed(row[Columns.EFFECT], ".2f")),
+        _counted((Columns.WINS, Columns.TIES, Columns.LOSSES), "wins/ties/losses"),
+        ShownColumn((Columns.P,), "p", lambda row: _exact_p(row[Columns.P])),
+        ShownColumn((Columns.P_ADJUSTED,), "corrected p", lambda row: _exact_p(row[Columns.P_ADJUSTED])),
+        *(ShownColumn.as_it_is(name, pl.Boolean()) for name in (Columns.SIGNIFICANT, Columns.NOT_INFERIOR)),
+        ShownColumn((Columns.DETECTABLE,), "detectable", lambda row: decimals(row[Columns.DETECTABLE]) or "none"),
+        ShownColumn((Columns.BREAK_EVEN,), "break-even", lambda row: _share(row[Columns.BREAK_EVEN]) or "none"),
     ]
-    header = [*names, *numbers, *verdicts, "detectable", "break-even"]
-    return TextTable(header, rows, [name not in (*names, *verdicts) for name in header])
+    return shown_table(pairs, PAIRS, shown, _NOT_OF_PAIRS)
+
+
+def _level(config: Mapping[str, Any]) -> str:
+    return f"{100 * config['ci']:g}% interval"
+
+
+def _counted(columns: tuple[str, ...], header: str) -> ShownColumn:
+    return ShownColumn(columns, header, lambda row: "/".join(f"{row[name]:,}" for name in columns))
 
 
 def _letters(systems: Sequence[str]) -> dict[str, str]:

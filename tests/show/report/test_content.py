@@ -10,7 +10,13 @@ import polars as pl
 import pytest
 
 import carouseval as cv
+from carouseval.comparison.pair_tests import PairTests
+from carouseval.comparison.result_columns import PAIRS, SEGMENTS, SYSTEMS
+from carouseval.comparison.result_tables import _NOT_OF_PAIRS, _NOT_OF_SYSTEMS
+from carouseval.evaluation.result_columns import BOOLEAN, NUMBER, WORST
+from carouseval.evaluation.result_table import ResultColumn
 from carouseval.evaluation.tally import COUNTS
+from carouseval.show.report.explanation import _NOT_OF_WORST
 from carouseval.show.report.kinds import report_html
 from tests.show.report.html_pages import ReportPage
 from tests.show.report.sample_reports import COMMAND, comparison, data, evaluation, explanation, report, sensitivity
@@ -31,6 +37,34 @@ def test_an_evaluation() -> None:
         *("Settings and counts", "How to cite", "How this was made"),
     ]
     assert "What is lost" not in ReportPage(report("evaluation alone")).text
+
+
+@pytest.mark.parametrize("name", ["new_share", "told"])
+def test_a_column_that_is_declared_is_in_the_table(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing else says which columns there are: a new one follows the others, with what it holds."""
+    value, text = (0.25, "0.2500") if name == "new_share" else (True, "yes")
+    column = ResultColumn(name, NUMBER if name == "new_share" else BOOLEAN, "what is new, <of all>")
+    for table in (PAIRS, SEGMENTS):
+        monkeypatch.setitem(vars(table), "columns", (*table.columns, column))
+    made = PairTests._line
+    monkeypatch.setattr(PairTests, "_line", lambda *given: made(*given) | {name: value})
+    result = cv.compare(data().layouts, data().judgments, data().items, test="t", by="device")
+    page = ReportPage(report_html(result, None, {}))
+    header = name.replace("_", " ")
+    pairs, segments = (rows for rows in page.tables if "wins/ties/losses" in rows[0])
+    for rows, frame in ((pairs, result.pairs), (segments, result.segments)):
+        assert rows[0][-2:] == ["break-even", header]
+        assert [line[-1] for line in rows[1:]] == [text] * frame.height
+    assert [tag.get("title") for tag in page.attributes("th")].count("what is new, <of all>") == 2
+
+
+def test_columns_of_reports_say_what_they_hold() -> None:
+    titles = {tag.get("title") for tag in ReportPage(report("comparison")).attributes("th")}
+    docs = {column.name: column.doc for column in (*PAIRS.columns, *SYSTEMS.columns)}
+    assert {docs["relevant_shown"], docs["p_adjusted"], f"{docs['lift_low']}; {docs['lift_high']}"} <= titles
+    assert {*_NOT_OF_PAIRS} < PAIRS.own_names
+    assert {*_NOT_OF_SYSTEMS} < SYSTEMS.own_names
+    assert {*_NOT_OF_WORST} < WORST.own_names
 
 
 def test_a_comparison() -> None:

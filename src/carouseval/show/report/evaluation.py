@@ -1,21 +1,23 @@
 """The report of an evaluation."""
 
 from carouseval.evaluation.explanation import Explanation
+from carouseval.evaluation.result_columns import MEANS
 from carouseval.evaluation.results import Evaluation
+from carouseval.evaluation.table_texts import ShownColumn, shown_table
 from carouseval.show.charts.drawing import count_text
 from carouseval.show.report.document import Block, Detail, Document, Figure, Section, table_block
 from carouseval.show.report.evaluation_words import evaluation_summary
 from carouseval.show.report.explanation import loss_blocks, page_blocks, score_note
 from carouseval.show.report.settings_section import settings_section
-from carouseval.text_tables import TextTable
 
 
 def evaluation_document(result: Evaluation, detail: Detail, explanation: Explanation | None = None) -> Document:
     """Scores and their distribution, segments and, with an explanation, losses and the worst pages."""
     scores: list[Block] = [Figure(result.chart("means"))]
     scores += [Figure(result.chart("distribution"))] if result.metrics else []
+    table = shown_table(result.to_frame(), MEANS, [*map(ShownColumn.of_name, result.by)])
     means = "Means over users, with 95% intervals (low, high)."
-    scores.append(table_block(TextTable.of(result.to_frame()), means, "to_frame() has all"))
+    scores.append(table_block(table, means, "to_frame() has all"))
     sections = [Section("Scores", scores)]
     if explanation is not None:
         mean = result.mean.get(explanation.metric, next(iter(result.mean.values())))

@@ -2,12 +2,14 @@
 
 import math
 from dataclasses import replace
-from typing import Any
 
 import polars as pl
 
+from carouseval.evaluation.columns import Columns
 from carouseval.evaluation.explanation import LOSSES, Explanation
 from carouseval.evaluation.page_view import PageView, item_label
+from carouseval.evaluation.result_columns import SHARES, WORST
+from carouseval.evaluation.table_texts import Line, ShownColumn, shown_table
 from carouseval.show.charts.drawing import count_text
 from carouseval.show.charts.explanation import LOSS_NAMES, PARTS_OF_ALL
 from carouseval.show.charts.page import page_picture
@@ -25,6 +27,7 @@ from carouseval.show.report.settings_section import settings_section
 from carouseval.text_tables import TextTable
 
 _WORST = 5  # pages of the table
+_NOT_OF_WORST = (Columns.WEIGHT, Columns.STATUS, Columns.DCG, Columns.IDEAL, Columns.LOST)  # read in frames alone
 _SCORES_APART = 1e-9
 _MOST_CELLS = 2_000  # of a map or a page that is drawn: more are neither readable nor small
 _MOST_ITEMS = 15  # of the table of a page that is not drawn
@@ -129,13 +132,14 @@ def _without_posters(view: PageView) -> PageView:
 
 def _rows(result: Explanation) -> TextTable:
     """Losses and gains of rows; of each segment, where segments have screens of their own."""
-    keys = [*result.by, "row"] if isinstance(result.grid, dict) else ["row"]
-    cells = result.cells.group_by(keys).agg(pl.col("loss", "gain", "ideal_gain").sum())
-    order = result.rows.group_by(keys).agg(pl.col("item_order").sum())
+    keys = [*result.by, Columns.ROW] if isinstance(result.grid, dict) else [Columns.ROW]
+    gains = (Columns.GAIN, Columns.IDEAL_GAIN)
+    cells = result.cells.group_by(keys).agg(pl.col(Columns.LOSS, *gains).sum())
+    order = result.rows.group_by(keys).agg(pl.col(Columns.ITEM_ORDER).sum())
     rows = [
         [*(str(row[key]) for key in keys)]
-        + [_points(row["loss"]), _points(row["item_order"] or 0.0)]
-        + [f"{row[name]:.3f}" for name in ("gain", "ideal_gain")]
+        + [_points(row[Columns.LOSS]), _points(row[Columns.ITEM_ORDER] or 0.0)]
+        + [f"{row[name]:.3f}" for name in gains]
         for row in cells.join(order, on=keys, how="left").sort(keys).iter_rows(named=True)
     ]
     header = [*keys, "lost", "to the order of items", "mean gain", "mean gain of ideal pages"]
@@ -143,28 +147,26 @@ def _rows(result: Explanation) -> TextTable:
 
 
 def _segments(result: Explanation) -> TextTable:
-    frame = result.to_frame()
-    names = [name for name in ("score", *reversed(LOSS_NAMES)) if name in frame.columns]
-    rows = [
-        [*(str(row[name]) for name in result.by), *(_points(row[name] or 0.0) for name in names)]
-        for row in frame.iter_rows(named=True)
-    ]
-    header = [*result.by, *(LOSS_NAMES.get(name, name) for name in names)]
-    return TextTable(header, rows, [False] * len(result.by) + [True] * len(names))
+    def points(name: str) -> ShownColumn:
+        return ShownColumn((name,), LOSS_NAMES.get(name, name), lambda row: _points(row[name] or 0.0))
+
+    names = (Columns.SCORE, *reversed(LOSS_NAMES))
+    return shown_table(result.to_frame(), SHARES, [*map(ShownColumn.of_name, result.by), *map(points, names)])
 
 
 def _worst(result: Explanation, pages: pl.DataFrame) -> TextTable:
-    ids = [name for name in ("user_id", "page_id", *result.by) if name in pages.columns]
+    def share(name: str) -> ShownColumn:
+        def text(row: Line) -> str:
+            return _points(row[name] / row[Columns.IDEAL])
 
-    def share(row: dict[str, Any], name: str) -> str:
-        return _points(row[name] / row["ideal"])
+        return ShownColumn((name,), LOSS_NAMES[name], text, about="what it costs, of the 100 points of the ideal page")
 
-    rows = [
-        [*(str(row[name]) for name in ids), _points(row["score"]), *(share(row, name) for name in reversed(LOSSES))]
-        for row in pages.iter_rows(named=True)
+    shown = [
+        *map(ShownColumn.of_name, (Columns.USER, Columns.PAGE, *result.by)),
+        ShownColumn((Columns.SCORE,), "score", lambda row: _points(row[Columns.SCORE])),
+        *map(share, reversed(LOSSES)),
     ]
-    header = [*ids, "score", *(LOSS_NAMES[name] for name in reversed(LOSSES))]
-    return TextTable(header, rows, [False] * len(ids) + [True] * 4)
+    return shown_table(pages, WORST, shown, _NOT_OF_WORST)
 
 
 def _points(share: float) -> str:

@@ -5,11 +5,12 @@ import math
 import polars as pl
 
 from carouseval.comparison.crossed_effects import TIE
+from carouseval.comparison.result_columns import SENSITIVITY
 from carouseval.comparison.sensitivity import Sensitivity
 from carouseval.evaluation.columns import Columns
+from carouseval.evaluation.table_texts import ShownColumn, shown_table
 from carouseval.show.report.document import Block, Detail, Document, Figure, Point, Section, Summary, Tile, table_block
 from carouseval.show.report.settings_section import settings_section
-from carouseval.text_tables import TextTable
 
 
 def sensitivity_document(result: Sensitivity, detail: Detail) -> Document:
@@ -28,7 +29,9 @@ def sensitivity_document(result: Sensitivity, detail: Detail) -> Document:
 
 def sensitivity_blocks(result: Sensitivity) -> list[Block]:
     """The matrix and the table of variations."""
-    table = TextTable.of(result.table)
+    names = map(ShownColumn.of_name, (*result.config["by"], Columns.VARIED, Columns.VARIATION))
+    systems = (ShownColumn.as_it_is(name, pl.Float64(), name) for name in result.systems)
+    table = shown_table(result.table, SENSITIVITY, [*names, *systems])
     caption = "Means of systems under each variation. Tau: agreement with the order of the reference, from -1 to 1."
     return [Figure(result.chart()), table_block(table, caption, "sensitivity.table has all")]
 

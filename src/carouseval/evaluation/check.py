@@ -14,6 +14,7 @@ import polars as pl
 from carouseval.errors import CarousevalError, DataError
 from carouseval.evaluation import schema
 from carouseval.evaluation.category_facts import CategoryFacts
+from carouseval.evaluation.columns import Columns
 from carouseval.evaluation.defects import page_defects
 from carouseval.evaluation.defects.defect_lines import describe_defects
 from carouseval.evaluation.defects.joined_categories import joined_categories
@@ -225,31 +226,31 @@ def _column_defects(table: Table) -> list[Defect]:
 
 def _no_judgments(layouts: Table) -> pl.DataFrame:
     """An empty table of judgments, with ids of the types that the layouts have."""
-    types = {name: layouts.id_types[name] for name in ("user_id", "item_id")}
-    return pl.DataFrame(schema=types | {"relevance": pl.Float64()})
+    types = {name: layouts.id_types[name] for name in (Columns.USER, Columns.ITEM)}
+    return pl.DataFrame(schema=types | {Columns.RELEVANCE: pl.Float64()})
 
 
 def _summary(table: Table) -> dict[str, Any]:
     """The numbers of lines, users, items and so on of a table."""
     facts: dict[str, pl.Expr] = {"cells" if table.lists else "lines": pl.len()}
-    for column, name in (("user_id", "users"), ("item_id", "items"), ("category", "categories")):
+    for column, name in ((Columns.USER, "users"), (Columns.ITEM, "items"), (Columns.CATEGORY, "categories")):
         if column in table:
             facts[name] = pl.col(column).drop_nulls().n_unique()
-    if "page_id" in table:
-        facts["pages"] = pl.struct("user_id", "page_id").n_unique()
-    if "row" in table:
-        facts |= {"rows": pl.col("row").max(), "cols": pl.col("col").max()}
-    if "pinned" in table:
-        facts["pinned_lines"] = pl.col("pinned").sum()
-    if "relevance" in table:
-        relevance = pl.col("relevance")
+    if Columns.PAGE in table:
+        facts["pages"] = pl.struct(Columns.USER, Columns.PAGE).n_unique()
+    if Columns.ROW in table:
+        facts |= {"rows": pl.col(Columns.ROW).max(), "cols": pl.col(Columns.COL).max()}
+    if Columns.PINNED in table:
+        facts["pinned_lines"] = pl.col(Columns.PINNED).sum()
+    if Columns.RELEVANCE in table:
+        relevance = pl.col(Columns.RELEVANCE)
         facts |= {
             "lowest_relevance": relevance.min(),
             "highest_relevance": relevance.max(),
             "share_of_zeros": (relevance == 0).mean(),
         }
-    if table.name in ("items", "carousels") and "user_id" in table:
-        facts["personal_lines"] = pl.col("user_id").is_not_null().sum()
+    if table.name in ("items", "carousels") and Columns.USER in table:
+        facts["personal_lines"] = pl.col(Columns.USER).is_not_null().sum()
     (found,) = table.query(lambda frame: frame.select(**facts))
     return found.row(0, named=True)
 
@@ -271,7 +272,7 @@ def _content_defects(
         with sources.open(given["layouts"], progress, lenient=True) as inputs:
             defects, unjudged, shown = _page_defects(inputs, summary, progress)
             if inputs.judged.membership is None and inputs.plan.needs_categories:  # items may come with the judgments
-                defects.append(Defect("layouts", "category", 1, NO_CATEGORY, "error" if judged else "warning"))
+                defects.append(Defect("layouts", Columns.CATEGORY, 1, NO_CATEGORY, "error" if judged else "warning"))
             defects += personal_notes(inputs)
             facts = CategoryFacts.of(inputs)
             if joined := joined_categories(facts, settings, inputs.tables):
@@ -335,9 +336,9 @@ def _match_defects(
     defects = [refusal.defect(inputs.plan.settings) for refusal in refusals(inputs, outcomes)]
     if without_category and inputs.plan.needs_categories:
         message = no_category(TableFacts.of(inputs), without_category)
-        defects.append(Defect("items", "category", without_category, message, "warning"))
+        defects.append(Defect("items", Columns.CATEGORY, without_category, message, "warning"))
     if message := no_relevance(inputs.tables):
-        defects.append(Defect("judgments", "relevance", 1, message, "note"))
-    ids = {"user_id": len(inputs.codebook.users), "item_id": len(inputs.codebook.items)}
+        defects.append(Defect("judgments", Columns.RELEVANCE, 1, message, "note"))
+    ids = {Columns.USER: len(inputs.codebook.users), Columns.ITEM: len(inputs.codebook.items)}
     defects += mismatches(inputs.tables, TableMatch.of(inputs, missing, unjudged), ids)
     return defects + large_gains(inputs.tables, Relevances.of(inputs)) + unknown_categories(facts)

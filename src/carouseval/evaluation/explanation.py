@@ -22,10 +22,10 @@ from carouseval.result_base import Charted, Reported, plain
 LOSSES = (Columns.ITEM_ORDER, Columns.ROW_ORDER, Columns.CHOICE)
 PAGES_SHOWN = 3  # of the worst, beside their ideals
 _REMEDIES = {
-    "item_order": "reordering items inside their carousels",
-    "row_order": "reordering the carousels",
-    "choice": "showing other items and carousels",
-    "missing": "adding the missing pages",
+    Columns.ITEM_ORDER: "reordering items inside their carousels",
+    Columns.ROW_ORDER: "reordering the carousels",
+    Columns.CHOICE: "showing other items and carousels",
+    Columns.MISSING: "adding the missing pages",
 }
 
 
@@ -107,7 +107,7 @@ class Explanation(Reported):
         """The shares of each segment; empty unless ``by`` was given."""
         if not self.by:
             return pl.DataFrame()
-        scored = self.per_page.filter(pl.col("score").is_not_null())
+        scored = self.per_page.filter(pl.col(Columns.SCORE).is_not_null())
         parts = scored.with_columns(pl.col(self.by).fill_null(NO_PAGE)).partition_by(self.by, as_dict=True)
         ordered = sorted(parts.items(), key=lambda part: str(part[0]))
         lines = [dict(zip(self.by, key, strict=True)) | _shares(pages) for key, pages in ordered]
@@ -124,7 +124,7 @@ class Explanation(Reported):
     def summary(self) -> str:
         """The score and what each change would add to it, the largest first, in a sentence."""
         heading, shares = self.evaluation.heading, self.shares
-        if math.isnan(shares["score"]):
+        if math.isnan(shares[Columns.SCORE]):
             return "No page was scored, so there is nothing to explain."
         losses = sorted(((value, name) for name, value in shares.items() if name in _REMEDIES), reverse=True)
         parts = [
@@ -142,9 +142,9 @@ class Explanation(Reported):
     @cached_property
     def worst_row(self) -> int | None:
         """The row that falls furthest short of ideal pages, the upper one of equals; None where hardly any is lost."""
-        by_row = self.cells.group_by("row", maintain_order=True).agg(pl.col("loss").sum())
-        by_row = by_row.sort(-pl.col("loss"), "row")
-        return None if by_row.is_empty() or by_row["loss"][0] < 5e-4 else int(by_row["row"][0])
+        by_row = self.cells.group_by(Columns.ROW, maintain_order=True).agg(pl.col(Columns.LOSS).sum())
+        by_row = by_row.sort(-pl.col(Columns.LOSS), Columns.ROW)
+        return None if by_row.is_empty() or by_row[Columns.LOSS][0] < 5e-4 else int(by_row[Columns.ROW][0])
 
     @property
     def heading(self) -> str:
@@ -184,7 +184,7 @@ class Explanation(Reported):
         first = self.pages[0]
         choice = (
             "the lowest score among pages that show a relevant item"
-            if first.values["dcg"] > 0
+            if first.values[Columns.DCG] > 0
             else "no page shows a relevant item, and this one loses most"
         )
         return replace(first, reason=f"Shown because no user_id was given: {choice}.")
@@ -235,7 +235,7 @@ class Explanation(Reported):
 
     def _drawn(self, kind: str | None, options: dict[str, Any]) -> tuple[Charted, str | None, dict[str, Any]]:
         """A page that is named, which may have to be read again, in place of the explanation."""
-        if kind == "page" and "user_id" in options and options.keys() <= {"user_id", "page_id"}:
+        if kind == "page" and Columns.USER in options and options.keys() <= {Columns.USER, Columns.PAGE}:
             return self.page(**options), None, {}
         return super()._drawn(kind, options)
 
@@ -296,16 +296,16 @@ def is_id(value: object, own: object) -> bool:
 
 def _shares(pages: pl.DataFrame) -> dict[str, float]:
     """The shares of some pages; they sum to 1."""
-    scored = pages.filter(pl.col("score").is_not_null())
-    weight = scored["weight"].to_numpy() if "weight" in scored.columns else None
-    share = pl.Series(page_shares(scored["user_id"].to_numpy(), weight))
-    has_ideal = (scored["ideal"] > 0).fill_null(False)
+    scored = pages.filter(pl.col(Columns.SCORE).is_not_null())
+    weight = scored[Columns.WEIGHT].to_numpy() if Columns.WEIGHT in scored.columns else None
+    share = pl.Series(page_shares(scored[Columns.USER].to_numpy(), weight))
+    has_ideal = (scored[Columns.IDEAL] > 0).fill_null(False)
     shares = {
-        name: math.fsum((share * scored[column] / scored["ideal"]).filter(has_ideal).to_list())
-        for name, column in (("score", "dcg"), *((name, name) for name in LOSSES))
+        name: math.fsum((share * scored[column] / scored[Columns.IDEAL]).filter(has_ideal).to_list())
+        for name, column in ((Columns.SCORE, Columns.DCG), *((name, name) for name in LOSSES))
     }
-    missing = scored["status"] == MISSING
-    for name, holds in (("missing", missing), ("nothing_to_show", ~has_ideal & ~missing)):
+    missing = scored[Columns.STATUS] == MISSING
+    for name, holds in ((Columns.MISSING, missing), (Columns.NOTHING_TO_SHOW, ~has_ideal & ~missing)):
         if holds.any():
             shares[name] = math.fsum(share.filter(holds).to_list())
     return shares if scored.height and share.sum() > 0 else dict.fromkeys(shares, math.nan)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from carouseval.evaluation.columns import Columns
 from carouseval.evaluation.page_view import PageView
 from carouseval.evaluation.per_page import page_names
 from carouseval.evaluation.reading.inputs import Inputs
@@ -17,7 +18,7 @@ from carouseval.evaluation.scoring.scoring_step import table_pages
 from carouseval.metrics.grid import Array
 from carouseval.tables import RECORD, Table
 
-_STEPS = ("dcg", "item_order", "row_order", "ideal")
+_STEPS = (Columns.DCG, Columns.ITEM_ORDER, Columns.ROW_ORDER, Columns.IDEAL)
 _Cells = dict[str, Any]  # columns of a page's cells: arrays, with codes of items and categories
 
 
@@ -32,8 +33,8 @@ def page_views(inputs: Inputs, metric: str, pages: PageBatch, values: Array, ide
     tables = _with_pictures([_table(inputs, shown), _table(inputs, ideal)], inputs.tables.get("items"))
     return [
         PageView(
-            user_id=name["user_id"],
-            page_id=name.get("page_id"),
+            user_id=name[Columns.USER],
+            page_id=name.get(Columns.PAGE),
             grid=inputs.plan.grids[grid],
             weights=own,
             values=dict(zip(_STEPS, steps, strict=True)),
@@ -63,22 +64,27 @@ def _shown_cells(inputs: Inputs, metric: str, page: PageBatch, weights: Array) -
     relevance[hits], gain[hits] = inputs.judged.judgments.relevance[judgment], inputs.judged.gains[metric][judgment]
     counts[hits] = table_pages(metric, grid, page, inputs.judged, inputs.plan).hit_weights(weights) > 0
     row, col = place >> 16, place & 0xFFFF
-    cells = {"row": row, "col": col, "item_id": lines[:, 1]}
+    cells = {Columns.ROW: row, Columns.COL: col, Columns.ITEM: lines[:, 1]}
     if inputs.layouts.labelled:
-        cells["category"] = lines[:, 2]
-    return cells | {"relevance": relevance, "gain": gain, "counts": counts, "weight": weights[row - 1, col - 1]}
+        cells[Columns.CATEGORY] = lines[:, 2]
+    return cells | {
+        Columns.RELEVANCE: relevance,
+        Columns.GAIN: gain,
+        "counts": counts,
+        Columns.WEIGHT: weights[row - 1, col - 1],
+    }
 
 
 def _ideal_cells(inputs: Inputs, metric: str, page: PageBatch, weights: Array, ideals: PageIdeals) -> _Cells:
     """The relevant items of a page's ideal."""
     cells = ideals.cells_of_pages(metric, int(page.grid[0]), page)
     columns: _Cells = {
-        "row": cells.row + 1,
-        "col": cells.col + 1,
-        "item_id": inputs.judged.judgments.item[cells.judgment],
-        "category": cells.category,
-        "gain": cells.gain,
-        "weight": weights[cells.row, cells.col],
+        Columns.ROW: cells.row + 1,
+        Columns.COL: cells.col + 1,
+        Columns.ITEM: inputs.judged.judgments.item[cells.judgment],
+        Columns.CATEGORY: cells.category,
+        Columns.GAIN: cells.gain,
+        Columns.WEIGHT: weights[cells.row, cells.col],
     }
     order = np.lexsort([cells.col, cells.row])
     return {name: values[order] for name, values in columns.items()}
@@ -87,14 +93,14 @@ def _ideal_cells(inputs: Inputs, metric: str, page: PageBatch, weights: Array, i
 def _table(inputs: Inputs, pages: Sequence[_Cells]) -> pl.DataFrame:
     """The cells of several pages, with ids and categories in place of codes."""
     columns: _Cells = {name: np.concatenate([cells[name] for cells in pages]) for name in pages[0]}
-    columns["item_id"] = inputs.codebook.items.values().gather(columns["item_id"])
-    if "category" in columns:
-        categories, code = inputs.codebook.categories.values(), columns["category"]
+    columns[Columns.ITEM] = inputs.codebook.items.values().gather(columns[Columns.ITEM])
+    if Columns.CATEGORY in columns:
+        categories, code = inputs.codebook.categories.values(), columns[Columns.CATEGORY]
         label = pl.Series(code).set(pl.Series(code >= len(categories)), None)
         unnamed = pl.Series([None] * len(label), dtype=pl.String)
-        columns["category"] = categories.gather(label) if len(categories) else unnamed
-    if "relevance" in columns:
-        columns["relevance"] = pl.Series(columns["relevance"], nan_to_null=True)
+        columns[Columns.CATEGORY] = categories.gather(label) if len(categories) else unnamed
+    if Columns.RELEVANCE in columns:
+        columns[Columns.RELEVANCE] = pl.Series(columns[Columns.RELEVANCE], nan_to_null=True)
     return pl.DataFrame(columns)
 
 
@@ -102,8 +108,8 @@ def _split(table: pl.DataFrame, pages: Sequence[_Cells]) -> Iterator[pl.DataFram
     """The lines of each of the pages that a table was made of."""
     begin = 0
     for cells in pages:
-        yield table.slice(begin, len(cells["row"]))
-        begin += len(cells["row"])
+        yield table.slice(begin, len(cells[Columns.ROW]))
+        begin += len(cells[Columns.ROW])
 
 
 def _with_pictures(tables: list[pl.DataFrame], items: Table | None) -> list[pl.DataFrame]:
@@ -111,19 +117,19 @@ def _with_pictures(tables: list[pl.DataFrame], items: Table | None) -> list[pl.D
     columns = [name for name in PICTURES if items is not None and name in items]
     if items is None or not columns:
         return tables
-    pictures = _pictures(items, columns, pl.concat([cells["item_id"] for cells in tables]))
-    joined = (cells.join(pictures, on="item_id", how="left", maintain_order="left") for cells in tables)
-    first = ["row", "col", "item_id", *columns]
+    pictures = _pictures(items, columns, pl.concat([cells[Columns.ITEM] for cells in tables]))
+    joined = (cells.join(pictures, on=Columns.ITEM, how="left", maintain_order="left") for cells in tables)
+    first = [Columns.ROW, Columns.COL, Columns.ITEM, *columns]
     return [cells.select(*first, pl.exclude(first)) for cells in joined]
 
 
 def _pictures(items: Table, columns: list[str], item_ids: pl.Series) -> pl.DataFrame:
     """The first title and poster of each of these items that has any; posters are relative to the file of items."""
-    wanted = pl.col("item_id").is_in(item_ids.unique().implode())
+    wanted = pl.col(Columns.ITEM).is_in(item_ids.unique().implode())
     first = [pl.col(name).sort_by(RECORD).drop_nulls().first() for name in columns]
-    (pictures,) = items.query(lambda frame: frame.filter(wanted).group_by("item_id").agg(first))
-    if "poster" in columns and items.files:
+    (pictures,) = items.query(lambda frame: frame.filter(wanted).group_by(Columns.ITEM).agg(first))
+    if Columns.POSTER in columns and items.files:
         folder = Path(items.files[0].path).parent
-        paths = [name if name is None or "://" in name else str(folder / name) for name in pictures["poster"]]
-        pictures = pictures.with_columns(pl.Series("poster", paths, pl.String))
+        paths = [name if name is None or "://" in name else str(folder / name) for name in pictures[Columns.POSTER]]
+        pictures = pictures.with_columns(pl.Series(Columns.POSTER, paths, pl.String))
     return pictures

@@ -1,9 +1,8 @@
 """The tables of results: what each column holds, its type, its place, and when it is there.
 
 To add a column, add it to its table here, and make it where the table is made: a table with another set of columns is
-refused. Engines, tables of reports, the check that segments and systems are called otherwise, and docs/columns.md follow
-from here.
-``comparison/result_columns.py`` has the tables of comparisons in the same form.
+refused. Engines, tables of reports, the check that segments and systems are called otherwise, and docs/columns.md
+follow from here. ``comparison/result_columns.py`` has the tables of comparisons in the same form.
 """
 
 from collections.abc import Iterable

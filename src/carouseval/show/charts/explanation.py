@@ -4,6 +4,7 @@ import altair as alt
 import numpy as np
 import polars as pl
 
+from carouseval.evaluation.columns import Columns
 from carouseval.evaluation.explanation import Explanation
 from carouseval.metrics.grid import Array, Grid
 from carouseval.show.charts.chart import Chart
@@ -14,11 +15,11 @@ from carouseval.show.charts.shapes.screens import value_range
 from carouseval.show.charts.shapes.waterfalls import Step, waterfall
 
 LOSS_NAMES = {
-    "missing": "missing pages",
-    "nothing_to_show": "nothing relevant to show",
-    "choice": "choice of items",
-    "row_order": "order of rows",
-    "item_order": "order of items",
+    Columns.MISSING: "missing pages",
+    Columns.NOTHING_TO_SHOW: "nothing relevant to show",
+    Columns.CHOICE: "choice of items",
+    Columns.ROW_ORDER: "order of rows",
+    Columns.ITEM_ORDER: "order of items",
 }
 PARTS_OF_ALL = "Each segment has its part of the means over all users, so that a small one has small numbers."
 
@@ -26,7 +27,7 @@ PARTS_OF_ALL = "Each segment has its part of the means over all users, so that a
 def loss_waterfall(result: Explanation) -> Chart:
     """From the ideal page to the score: what the choice of items, the order of rows and that of items cost."""
     title = f"From the ideal page to the score, by {result.metric}"
-    if np.isnan(result.shares["score"]):
+    if np.isnan(result.shares[Columns.SCORE]):
         nothing = Step("score", 0.0, 0.0, is_total=True, text="none")
         return waterfall([nothing], title, result.summary, result.summary, "points of 100", places=1)
     shares = {name: 100 * share for name, share in result.shares.items()}
@@ -34,9 +35,9 @@ def loss_waterfall(result: Explanation) -> Chart:
     for name, label in LOSS_NAMES.items():
         if name in shares:
             steps.append(Step(label, steps[-1].end, steps[-1].end - shares[name]))
-    steps.append(Step("score", 0.0, shares["score"], is_total=True))
+    steps.append(Step("score", 0.0, shares[Columns.SCORE], is_total=True))
     numbers = ", ".join(f"{step.name} {step.label(1)}" for step in steps[1:-1])
-    alternative = f"{result.summary} From 100 points: {numbers}; score {shares['score']:.1f}."
+    alternative = f"{result.summary} From 100 points: {numbers}; score {shares[Columns.SCORE]:.1f}."
     return waterfall(steps, title, result.summary, alternative, "points of 100", places=1)
 
 
@@ -46,12 +47,12 @@ def loss_cells(result: Explanation) -> Chart:
         "Ideal minus shown, in points of 100; negative where cells show more than ideal pages do. The cells sum to the "
         "loss of the pages shown."
     )
-    return _cell_maps(result, "Loss in each cell", notes, {"loss": ("loss", 100.0)}, "points of 100")
+    return _cell_maps(result, "Loss in each cell", notes, {"loss": (Columns.LOSS, 100.0)}, "points of 100")
 
 
 def gain_cells(result: Explanation) -> Chart:
     """The mean gain in each cell, beside that of ideal pages."""
-    columns = {"pages shown": ("gain", 1.0), "ideal pages": ("ideal_gain", 1.0)}
+    columns = {"pages shown": (Columns.GAIN, 1.0), "ideal pages": (Columns.IDEAL_GAIN, 1.0)}
     return _cell_maps(result, "Gain in each cell", "Mean over users and pages.", columns, "mean gain")
 
 
@@ -86,6 +87,6 @@ def _grids(result: Explanation) -> dict[str, Grid]:
 
 def _by_cell(cells: pl.DataFrame, column: str, grid: Grid) -> Array:
     table = np.zeros(grid.shape) if cells.height else np.full(grid.shape, np.nan)
-    sums = cells.group_by("row", "col").agg(pl.col(column).sum())
-    table[sums["row"].to_numpy() - 1, sums["col"].to_numpy() - 1] = sums[column].to_numpy()
+    sums = cells.group_by(Columns.ROW, Columns.COL).agg(pl.col(column).sum())
+    table[sums[Columns.ROW].to_numpy() - 1, sums[Columns.COL].to_numpy() - 1] = sums[column].to_numpy()
     return np.round(table, 12) + 0.0  # without a negative 0

@@ -8,6 +8,7 @@ from typing import Any, SupportsIndex
 import altair as alt
 import polars as pl
 
+from carouseval.evaluation.columns import Columns
 from carouseval.evaluation.explanation import Explanation
 from carouseval.evaluation.page_view import PageView, item_label
 from carouseval.metrics.grid import Array, Grid, resized
@@ -44,8 +45,8 @@ def page_of(
 def page_picture(view: PageView) -> Chart:
     """A page as carousels, beside its ideal or, if both are wide, above it; of huge pages the first cells."""
     tables, left_out = _first_cells({"The page": view.shown, "Its ideal page": view.ideal})
-    cols = [max([1, *table["col"]]) for table in tables.values()]
-    paths = [path for table in tables.values() if "poster" in table.columns for path in table["poster"]]
+    cols = [max([1, *table[Columns.COL]]) for table in tables.values()]
+    paths = [path for table in tables.values() if Columns.POSTER in table.columns for path in table[Columns.POSTER]]
     posters = embedded_posters(paths)
     columns = 2 if sum(cols) <= _WIDEST / _READABLE else 1  # beside each other, if text then has room
     wide = sum(cols) if columns == 2 else max(cols)
@@ -66,11 +67,13 @@ def page_picture(view: PageView) -> Chart:
 
 def _first_cells(tables: dict[str, pl.DataFrame]) -> tuple[dict[str, pl.DataFrame], str]:
     """What can be seen of pages, and what is left out, in a sentence."""
-    rows, cols = (max([1, *(size for table in tables.values() for size in table[side])]) for side in ("row", "col"))
+    rows, cols = (
+        max([1, *(size for table in tables.values() for size in table[side])]) for side in (Columns.ROW, Columns.COL)
+    )
     if rows * cols <= _MOST_CELLS:
         return tables, ""
-    first = (pl.col("row") <= _FIRST_ROWS) & (pl.col("col") <= _FIRST_COLS)
-    beyond = [table.filter(~first, pl.col("gain") > 0).height for table in tables.values()]
+    first = (pl.col(Columns.ROW) <= _FIRST_ROWS) & (pl.col(Columns.COL) <= _FIRST_COLS)
+    beyond = [table.filter(~first, pl.col(Columns.GAIN) > 0).height for table in tables.values()]
     left_out = (
         f"Drawn: the first {min(rows, _FIRST_ROWS)} of {rows:,} rows and {min(cols, _FIRST_COLS)} of {cols:,} columns; "
         f"beyond them are {beyond[0]:,} relevant cells of the page and {beyond[1]:,} of its ideal."
@@ -79,10 +82,10 @@ def _first_cells(tables: dict[str, pl.DataFrame]) -> tuple[dict[str, pl.DataFram
 
 
 def _described(view: PageView) -> str:
-    relevant = view.shown.filter(pl.col("gain") > 0)
+    relevant = view.shown.filter(pl.col(Columns.GAIN) > 0)
     texts = [_places(cells) for cells in (relevant, view.ideal)]
     return (
-        f"A page of {count_text(view.shown['row'].n_unique(), 'carousel')} with "
+        f"A page of {count_text(view.shown[Columns.ROW].n_unique(), 'carousel')} with "
         f"{count_text(relevant.height, 'relevant item')}{texts[0]}. Its ideal page has "
         f"{count_text(view.ideal.height, 'relevant item')}{texts[1]}. {view.score_text}."
     )
@@ -91,7 +94,7 @@ def _described(view: PageView) -> str:
 def _places(cells: pl.DataFrame) -> str:
     """The first items and where they stand."""
     first = cells.head(5).iter_rows(named=True)
-    places = [f"{item_label(cell)} in row {cell['row']}, column {cell['col']}" for cell in first]
+    places = [f"{item_label(cell)} in row {cell[Columns.ROW]}, column {cell[Columns.COL]}" for cell in first]
     return f": {', '.join(places)}{', ...' * (cells.height > 5)}" if places else ""
 
 
@@ -100,17 +103,17 @@ class _Panel:
 
     def __init__(self, table: pl.DataFrame, grid: Grid, cols: int, size: float, posters: Mapping[str, str]) -> None:
         self._size, self._posters = size, posters
-        self._rows = max([1, *table["row"]])
+        self._rows = max([1, *table[Columns.ROW]])
         self._edges: tuple[Array, Array] = cell_edges(resized(grid, self._rows, cols))
         self._readable = size >= _READABLE
         self._height = size * 1.4 if posters else 46.0 if self._readable else max(8.0, size)
         self._name = _NAME * self._readable
         self._step = self._name + self._height + _SPACE
         self._cards = [self._card(cell) for cell in table.iter_rows(named=True)]
-        lines = table.sort("row", "col").to_dicts()
-        self._last = {cell["row"]: cell["col"] for cell in lines}
+        lines = table.sort(Columns.ROW, Columns.COL).to_dicts()
+        self._last = {cell[Columns.ROW]: cell[Columns.COL] for cell in lines}
         self._names = dict.fromkeys(range(1, self._rows + 1), "(nothing relevant)") | {
-            cell["row"]: cell.get("category") or "" for cell in reversed(lines)
+            cell[Columns.ROW]: cell.get(Columns.CATEGORY) or "" for cell in reversed(lines)
         }
 
     def _box(self, row: int, col: int) -> dict[str, float]:
@@ -120,8 +123,8 @@ class _Panel:
         return {"x": left + 2, "x2": right - 2, "y": top, "y2": top + self._height}
 
     def _card(self, cell: dict[str, Any]) -> dict[str, Any]:
-        poster = self._posters.get(cell.get("poster") or "")
-        label, gain, box = item_label(cell), cell["gain"], self._box(cell["row"], cell["col"])
+        poster = self._posters.get(cell.get(Columns.POSTER) or "")
+        label, gain, box = item_label(cell), cell[Columns.GAIN], self._box(cell[Columns.ROW], cell[Columns.COL])
         lines = _title_lines(label, box["x2"] - box["x"], 2 if gain > 0 else 3)
         return (
             box

@@ -52,7 +52,7 @@ def explanation_document(result: Explanation, detail: Detail) -> Document:
 def loss_blocks(result: Explanation, detail: Detail) -> list[Block]:
     """Charts and tables of losses."""
     blocks: list[Block] = [Figure(result.chart("waterfall"))]
-    if not math.isnan(result.shares["score"]):
+    if not math.isnan(result.shares[Columns.SCORE]):
         blocks.append(_cells(result, detail))
         lost = "Rows, in points of 100. Lost: what ideal pages have more in the row."
         blocks.append(table_block(_rows(result), f"{lost} {PARTS_OF_ALL}" if isinstance(result.grid, dict) else lost))
@@ -72,10 +72,10 @@ def page_blocks(result: Explanation, pages: int, posters: bool) -> list[Block]:
     if not pages:
         return [*blocks, Paragraph(f"No page is drawn, {_LEFT_OUT}; explanation.page() shows one.")]
     views = list(result.pages[:pages])
-    which = "pages that show a relevant item" if views[0].values["dcg"] > 0 else "pages"
+    which = "pages that show a relevant item" if views[0].values[Columns.DCG] > 0 else "pages"
     what = "The one with the lowest score" if len(views) == 1 else f"The {len(views)} with the lowest scores"
     blocks.append(Paragraph(f"{what} among {which}, beside what an ideal page would show:"))
-    if not posters and any("poster" in view.shown.columns for view in views):
+    if not posters and any(Columns.POSTER in view.shown.columns for view in views):
         blocks.append(Paragraph(f"Posters are left out, {_LEFT_OUT}."))
         views = [_without_posters(view) for view in views]
     blocks += [block for view in views for block in _page(view)]
@@ -92,7 +92,7 @@ def page_blocks(result: Explanation, pages: int, posters: bool) -> list[Block]:
 
 def score_note(result: Explanation, mean: float) -> list[Block]:
     """That an explanation is not about the very scores that were compared, where it is not."""
-    score = result.shares["score"]
+    score = result.shares[Columns.SCORE]
     if abs(score - mean) <= _SCORES_APART or math.isnan(score):
         return []
     return [
@@ -116,7 +116,10 @@ def _page(view: PageView) -> list[Block]:
     if view.shown.height + view.ideal.height <= _MOST_CELLS:
         return [Figure(page_picture(view), wide=True)]
     shown, ideal = (
-        {item_label(cell): f"row {cell['row']}, column {cell['col']}" for cell in table.iter_rows(named=True)}
+        {
+            item_label(cell): f"row {cell[Columns.ROW]}, column {cell[Columns.COL]}"
+            for cell in table.iter_rows(named=True)
+        }
         for table in (view.shown.filter("counts"), view.ideal)
     )
     names = list(dict.fromkeys([*ideal, *shown]))[:_MOST_ITEMS]
@@ -126,7 +129,7 @@ def _page(view: PageView) -> list[Block]:
 
 
 def _without_posters(view: PageView) -> PageView:
-    shown, ideal = (table.drop("poster", strict=False) for table in (view.shown, view.ideal))
+    shown, ideal = (table.drop(Columns.POSTER, strict=False) for table in (view.shown, view.ideal))
     return replace(view, shown=shown, ideal=ideal)
 
 

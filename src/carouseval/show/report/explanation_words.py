@@ -4,21 +4,22 @@ import math
 from collections.abc import Mapping
 
 from carouseval.comparison.summary import joined
+from carouseval.evaluation.columns import Columns
 from carouseval.evaluation.explanation import Explanation
 from carouseval.show.report.cautions import evaluation_cautions, is_unmatched
 from carouseval.show.report.document import Point, Summary, Tile
 
 _LOSSES = {
-    "choice": "the choice of items",
-    "row_order": "the order of carousels",
-    "item_order": "the order of items",
-    "missing": "missing pages",
+    Columns.CHOICE: "the choice of items",
+    Columns.ROW_ORDER: "the order of carousels",
+    Columns.ITEM_ORDER: "the order of items",
+    Columns.MISSING: "missing pages",
 }
 _MEANINGS = {
-    "choice": "relevant items are not on the page",
-    "row_order": "carousels with relevant items are in rows that get less attention",
-    "item_order": "relevant items are in places of their carousels that get less attention",
-    "missing": "users have no page, and score 0",
+    Columns.CHOICE: "relevant items are not on the page",
+    Columns.ROW_ORDER: "carousels with relevant items are in rows that get less attention",
+    Columns.ITEM_ORDER: "relevant items are in places of their carousels that get less attention",
+    Columns.MISSING: "users have no page, and score 0",
 }
 _SMALLEST = 5e-4  # of a loss that is named
 _MOST_SYSTEMS = 6  # in the summary
@@ -48,11 +49,11 @@ def fixes(explanations: Mapping[str, Explanation]) -> list[str]:
 def _fix_sentence(result: Explanation, system: str) -> str:
     """Where a system loses most, and what else it loses."""
     about = f"{system}: " if system else ""
-    if math.isnan(result.shares["score"]):
+    if math.isnan(result.shares[Columns.SCORE]):
         return f"{about}No page was scored, so there is nothing to fix."
     if is_unmatched(result.evaluation):
         return f"{about}The pages do not match the judgments by page_id; fix that first."
-    nothing = result.shares.get("nothing_to_show", 0.0)
+    nothing = result.shares.get(Columns.NOTHING_TO_SHOW, 0.0)
     other = f" Users without a relevant item score 0, which costs {_points(nothing)} points." * (nothing >= _SMALLEST)
     if not (lost := losses(result)):
         return f"{about}These pages are ideal, and there is nothing left to gain.{other}"
@@ -65,12 +66,12 @@ def explanation_summary(result: Explanation) -> Summary:
     """How far pages are from ideal ones, and what to fix first."""
     shares, evaluation = result.shares, result.evaluation
     cautions = evaluation_cautions(evaluation)
-    if math.isnan(shares["score"]):
+    if math.isnan(shares[Columns.SCORE]):
         return Summary("No page was scored, so there is nothing to explain", [], cautions=cautions, tone="care")
     if is_unmatched(evaluation):
         return Summary("Nothing can be concluded: the pages do not match the judgments", [], (), cautions, "care")
     lost = losses(result)
-    headline = f"These pages score {_points(shares['score'])} of 100, the score of an ideal page"
+    headline = f"These pages score {_points(shares[Columns.SCORE])} of 100, the score of an ideal page"
     if lost:
         headline += f"; most is lost to {_LOSSES[lost[0][0]]}"
     row = [] if result.worst_row is None else [f"Row {result.worst_row} falls furthest short of the ideal page."]
@@ -81,7 +82,7 @@ def explanation_summary(result: Explanation) -> Summary:
         Point("Score", [f"{mean}{interval}.", *([note] if (note := evaluation.few_users_note) else [])]),
         Point("What to fix", [*fixes({"": result}), *row]),
     ]
-    tiles = [Tile("score", _points(shares["score"]), "of 100")]
+    tiles = [Tile("score", _points(shares[Columns.SCORE]), "of 100")]
     tiles += [Tile(f"lost to {_LOSSES[name]}", _points(share), "points") for name, share in lost]
     return Summary(headline, points, tiles, cautions, "care" if cautions else "clear")
 

@@ -58,7 +58,7 @@ def _pairs(title: str, table: TextTable) -> Text:
 
 
 def _plan_table(plan: Plan) -> Text:
-    header = ["metric", "system", "baseline", "users", "deviation", "detectable", "users needed"]
+    header = [Columns.METRIC, Columns.SYSTEM, Columns.BASELINE, "users", "deviation", "detectable", "users needed"]
     rows = [
         [
             *(row[name] for name in header[:3]),

@@ -15,14 +15,19 @@ from carouseval.show.terminal.text_blocks import heading, heat, sentences, small
 
 _BAR = 50
 _LABELS = {
-    "score": "score",
-    "choice": "choice of items and categories",
-    "row_order": "order of rows",
-    "item_order": "order of items in rows",
-    "missing": "missing pages",
-    "nothing_to_show": "nothing relevant to show",
+    Columns.SCORE: "score",
+    Columns.CHOICE: "choice of items and categories",
+    Columns.ROW_ORDER: "order of rows",
+    Columns.ITEM_ORDER: "order of items in rows",
+    Columns.MISSING: "missing pages",
+    Columns.NOTHING_TO_SHOW: "nothing relevant to show",
 }
-_STYLES = {"score": "#3182bd", "choice": "#e6550d", "row_order": "#fdae6b", "item_order": "#9e9ac8"}
+_STYLES = {
+    Columns.SCORE: "#3182bd",
+    Columns.CHOICE: "#e6550d",
+    Columns.ROW_ORDER: "#fdae6b",
+    Columns.ITEM_ORDER: "#9e9ac8",
+}
 
 
 def explanation(result: Explanation, worst: int, view: PageView | None, width: int | None = None) -> Text:
@@ -76,18 +81,20 @@ def _heat_map(title: str, note: str, cells: pl.DataFrame, by_row: pl.DataFrame, 
     """Losses on one grid; negative where a cell shows more than ideal pages do."""
     if cells.is_empty():
         return []
-    by_cell = cells.group_by("row", "col").agg(pl.col("loss").sum())
-    rows, cols = (int(by_cell[name].to_numpy().max()) for name in ("row", "col"))
+    by_cell = cells.group_by(Columns.ROW, Columns.COL).agg(pl.col(Columns.LOSS).sum())
+    rows, cols = (int(by_cell[name].to_numpy().max()) for name in (Columns.ROW, Columns.COL))
     table = np.zeros((rows, cols))
-    table[by_cell["row"].to_numpy() - 1, by_cell["col"].to_numpy() - 1] = 100 * by_cell["loss"].to_numpy()
-    order = dict(by_row.group_by("row").agg(pl.col("item_order").sum()).iter_rows())
+    table[by_cell[Columns.ROW].to_numpy() - 1, by_cell[Columns.COL].to_numpy() - 1] = (
+        100 * by_cell[Columns.LOSS].to_numpy()
+    )
+    order = dict(by_row.group_by(Columns.ROW).agg(pl.col(Columns.ITEM_ORDER).sum()).iter_rows())
     notes = [f"{100 * order.get(row + 1, 0.0):.1f}" for row in range(rows)]
     return [*heading(title, note), *heat(np.round(table, 1) + 0.0, grid, notes=notes, notes_title="item order")]
 
 
 def page(view: PageView) -> list[Text]:
     """A page and its ideal as heat maps of gains, then the moves that gain most."""
-    s, s3 = view.values["dcg"], view.values["ideal"]
+    s, s3 = view.values[Columns.DCG], view.values[Columns.IDEAL]
     score = f", of which the page has {s / s3:.1%}" if s3 > 0 else ""
     shown, ideal = _grid(view.shown, view.grid), _grid(view.ideal, view.grid)
     rows, best = _used(shown), _used(ideal)
@@ -104,8 +111,8 @@ def page(view: PageView) -> list[Text]:
 
 def _ideal_text(view: PageView) -> str:
     """The 2DCG of the ideal page; if that is not proven, also the bound that pages are divided by."""
-    bound = view.values["ideal"]
-    found = float((view.ideal["gain"] * view.ideal["weight"]).sum())
+    bound = view.values[Columns.IDEAL]
+    found = float((view.ideal[Columns.GAIN] * view.ideal[Columns.WEIGHT]).sum())
     return f"{bound:.4g}" if found >= bound * (1 - 1e-9) else f"{found:.4g}, and none has more than {bound:.4g}"
 
 
@@ -115,15 +122,15 @@ def _used(table: Array) -> int:
 
 def _grid(cells: pl.DataFrame, grid: Grid) -> Array:
     table = np.full(grid.shape, np.nan)
-    table[cells["row"].to_numpy() - 1, cells["col"].to_numpy() - 1] = cells["gain"].to_numpy()
+    table[cells[Columns.ROW].to_numpy() - 1, cells[Columns.COL].to_numpy() - 1] = cells[Columns.GAIN].to_numpy()
     return table
 
 
 def _labels(cells: pl.DataFrame, rows: int) -> list[str]:
-    if "category" not in cells.columns:
+    if Columns.CATEGORY not in cells.columns:
         return [""] * rows
     first: dict[int, Any] = {}
-    for row, label in cells.select("row", "category").iter_rows():
+    for row, label in cells.select(Columns.ROW, Columns.CATEGORY).iter_rows():
         first.setdefault(row, label)
     return [str(first.get(row + 1) or "") for row in range(rows)]
 
@@ -132,15 +139,17 @@ def _moves(view: PageView) -> Text:
     """The moves from the page to its ideal that gain most."""
     places: dict[Any, dict[str, Any]] = {}
     for cell in view.shown.filter(pl.col("counts")).iter_rows(named=True):
-        places[cell["item_id"]] = cell
+        places[cell[Columns.ITEM]] = cell
     rows = []
     for cell in view.ideal.iter_rows(named=True):
-        now = places.get(cell["item_id"])
-        gained = cell["gain"] * (cell["weight"] - (now["weight"] if now else 0.0))
+        now = places.get(cell[Columns.ITEM])
+        gained = cell[Columns.GAIN] * (cell[Columns.WEIGHT] - (now[Columns.WEIGHT] if now else 0.0))
         if gained > 0:
-            current = "not shown" if now is None else f"row {now['row']}, col {now['col']}"
-            place = f"row {cell['row']}, col {cell['col']}"
-            rows.append([item_label(cell), cell["category"] or "", f"{cell['gain']:g}", current, place, gained])
+            current = "not shown" if now is None else f"row {now[Columns.ROW]}, col {now[Columns.COL]}"
+            place = f"row {cell[Columns.ROW]}, col {cell[Columns.COL]}"
+            rows.append(
+                [item_label(cell), cell[Columns.CATEGORY] or "", f"{cell[Columns.GAIN]:g}", current, place, gained]
+            )
     rows.sort(key=lambda move: -float(move[-1]))
     header = ["item", "category", "gain", "now", "ideal", "gained"]
     return small_table("The moves that gain most, in 2DCG", header, rows[:8])

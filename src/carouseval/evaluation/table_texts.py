@@ -5,14 +5,15 @@ A column that is declared for a table (``result_columns.py``) and not named here
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import polars as pl
 
 from carouseval.evaluation.result_table import ResultTable
 from carouseval.text_tables import TableCell, TextTable, value_text
 
-Line = Mapping[str, Any]
+Line: TypeAlias = Mapping[str, Any]
+"""A line of a table, by column."""
 
 
 @dataclass(frozen=True)

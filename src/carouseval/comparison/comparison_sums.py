@@ -12,11 +12,11 @@ from carouseval.comparison.crossed_sums import CrossedSums
 from carouseval.comparison.logged_judgments import share_counts
 from carouseval.comparison.pair_sums import PairSums
 from carouseval.comparison.pair_tests import PairTests, PairUsers
-from carouseval.comparison.run_pages import RunPages, linear_metrics, unjudged_gain
+from carouseval.comparison.run_pages import RunPages, linear_metrics
 from carouseval.comparison.systems import Run, by_system
 from carouseval.comparison.user_scores import UserScores, segment_scores
 from carouseval.errors import ParameterError
-from carouseval.evaluation.columns import Columns
+from carouseval.evaluation.columns import Columns, of_metric
 from carouseval.evaluation.exact_sums import Exact, exact_sum
 from carouseval.evaluation.mappings import added
 from carouseval.evaluation.page_table import PageTable
@@ -120,7 +120,7 @@ class ComparisonSums:
     ) -> tuple["ComparisonSums", UserScores]:
         """Sum up users; their scores, too, over all of their pages."""
         gains = {run: shown[run].with_unjudged_gain(table) for run, table in pages.items()}
-        columns = [*tests.metrics, *map(unjudged_gain, linear_metrics(plan))]
+        columns = [*tests.metrics, *(of_metric(Columns.METRIC_UNJUDGED_GAIN, name) for name in linear_metrics(plan))]
         scores = UserScores.of(gains, columns, [])
         systems, without, scored = {}, {}, {}
         for name, tables in by_system(pages).items():

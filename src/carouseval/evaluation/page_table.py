@@ -95,8 +95,8 @@ class PageTable(ScoredPages[pl.DataFrame]):
     def left_out(self, metric: str) -> int:
         """The users none of whose pages has a score by a metric."""
         refuse_fork()
-        has_score = self.frame.group_by(Columns.USER).agg(pl.col(metric).is_not_null().any())
-        return int((~has_score[metric]).sum())
+        scored = (self._weighted_users[self._pages_columns[metric]] > 0).sum()
+        return self.frame[Columns.USER].n_unique() - int(scored)
 
     def collect(self, purpose: str | None = None) -> PageTable:
         """These pages: they are here."""

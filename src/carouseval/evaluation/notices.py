@@ -215,7 +215,7 @@ def notify_of(
         notify(no_category(part.tables, counts["uncategorised"]))
     if joined := joined_categories(part.categories, settings, tables):
         notify(str(joined))
-    if "Not read" in (message := no_relevance(tables)):
+    if not part.tables.relevance_given and "Not read" in (message := no_relevance(tables)):
         notify(message)
     if plan.figures and part.tables.categories != "items":
         notify(

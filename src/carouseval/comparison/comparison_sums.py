@@ -12,11 +12,11 @@ from carouseval.comparison.crossed_sums import CrossedSums
 from carouseval.comparison.logged_judgments import share_counts
 from carouseval.comparison.pair_sums import PairSums
 from carouseval.comparison.pair_tests import PairTests, PairUsers
-from carouseval.comparison.run_pages import RunPages, linear_metrics, unjudged_gain
+from carouseval.comparison.run_pages import RunPages, linear_metrics
 from carouseval.comparison.systems import Run, by_system
 from carouseval.comparison.user_scores import UserScores, segment_scores
 from carouseval.errors import ParameterError
-from carouseval.evaluation.columns import Columns
+from carouseval.evaluation.columns import Columns, of_metric
 from carouseval.evaluation.exact_sums import Exact, exact_sum
 from carouseval.evaluation.mappings import added
 from carouseval.evaluation.page_table import PageTable
@@ -105,7 +105,7 @@ class ComparisonSums:
     pairs: Mapping[PairKey, PairPart]
     shares: Mapping[tuple[str | None, str, int], ShareCounts]  # by metric, system and run
     left_out: Mapping[tuple[str, str], int]  # by system and metric: users without a score
-    scored_runs: Mapping[tuple[str, str], int]  # users with a score under any run
+    scored_runs: Mapping[tuple[str, str], int]  # of systems with several: users with a score under any run
     gains: Mapping[str, Exact]  # by metric: of all judgments
     gaining: Mapping[str, int]  # by metric: judgments with a gain
 
@@ -114,20 +114,27 @@ class ComparisonSums:
         cls,
         pages: Mapping[Run, PageTable],
         shown: Mapping[Run, RunPages],
+        left_out: Mapping[Run, Mapping[str, int]],
         tests: PairTests,
         plan: ScoringPlan,
         on_group: OnGroup | None = None,
     ) -> tuple["ComparisonSums", UserScores]:
-        """Sum up users; their scores, too, over all of their pages."""
+        """Sum up users; their scores, too, over all of their pages.
+
+        ``left_out`` are the users without a score in each run, by metric.
+        """
         gains = {run: shown[run].with_unjudged_gain(table) for run, table in pages.items()}
-        columns = [*tests.metrics, *map(unjudged_gain, linear_metrics(plan))]
+        columns = [*tests.metrics, *(of_metric(Columns.METRIC_UNJUDGED_GAIN, name) for name in linear_metrics(plan))]
         scores = UserScores.of(gains, columns, [])
         systems, without, scored = {}, {}, {}
         for name, tables in by_system(pages).items():
             for metric in tests.metrics:
                 values, weights = scores.of_system(metric, name)
-                without[name, metric] = _left_out(tables, len(values), metric)
-                scored[name, metric] = scores.scored_under_any_run(metric, name)
+                if len(tables) == 1:
+                    without[name, metric] = left_out[name, 0][metric]
+                else:  # those without a score in some run
+                    without[name, metric] = _users(tables) - len(values)
+                    scored[name, metric] = scores.scored_under_any_run(metric, name)
                 if not tests.runs_vary:
                     values = values.mean(axis=1, keepdims=True)
                 systems[name, metric] = CrossedSums.of_system(values, weights)
@@ -169,8 +176,6 @@ class ComparisonSums:
         return float(self.gains[metric]) / self.gaining[metric] if self.gaining[metric] else 0.0
 
 
-def _left_out(tables: Sequence[PageTable], users: int, metric: str) -> int:
-    """The users who are left out of a system's mean: those without a score in some run."""
-    if len(tables) == 1:
-        return tables[0].left_out(metric)
-    return pl.concat([table.frame.select(Columns.USER) for table in tables])[Columns.USER].n_unique() - users
+def _users(tables: Sequence[PageTable]) -> int:
+    """How many users have a page in any of some tables."""
+    return pl.concat([table.frame.select(Columns.USER) for table in tables])[Columns.USER].n_unique()

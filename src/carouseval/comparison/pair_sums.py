@@ -66,7 +66,7 @@ class PairSums:
         """The mean weight of users; 1 if there are none."""
         return self.sums.users.mean_weight
 
-    @property
+    @cached_property
     def difference(self) -> float:
         """The mean of users' differences; NaN if no user has weight."""
         return self.sums.users.mean(0)

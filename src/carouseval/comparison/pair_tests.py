@@ -15,7 +15,6 @@ from carouseval.comparison.crossed_effects import TIE
 from carouseval.comparison.pair_statistics import PairScores
 from carouseval.comparison.pair_sums import PairSums
 from carouseval.comparison.result_columns import PAIRS, SEGMENTS
-from carouseval.comparison.run_pages import unjudged_gain
 from carouseval.comparison.significance import adjusted_p_values, chosen_test
 from carouseval.comparison.tests import listed_tests
 from carouseval.comparison.tests.contract import MeansTest, RandomDraws, SignificanceTest
@@ -23,7 +22,7 @@ from carouseval.comparison.tests.crossed_t import CrossedT
 from carouseval.comparison.tests.permutation import Permutation
 from carouseval.comparison.user_scores import UserScores, run_columns
 from carouseval.errors import ParameterError, warn
-from carouseval.evaluation.columns import Columns
+from carouseval.evaluation.columns import Columns, of_metric
 from carouseval.evaluation.page_table import weight_of
 from carouseval.evaluation.plan import ScoringPlan
 from carouseval.evaluation.result_table import Present, When
@@ -174,7 +173,7 @@ class PairTests(ComparisonSettings):
             users = table.drop_nulls([column for pair in group for name in pair for column in columns[name]])
             weights = users[Columns.WEIGHT].to_numpy() if self.weighted else None
             arrays = {name: users.select(columns[name]).to_numpy() for pair in group for name in pair}
-            gain_columns = {name: unjudged_gain(name) for pair in group for name in pair}
+            gain_columns = {name: of_metric(Columns.METRIC_UNJUDGED_GAIN, name) for name in arrays}
             gains = {
                 name: users[column].to_numpy() if column in users.columns else None
                 for name, column in gain_columns.items()
@@ -194,8 +193,8 @@ class PairTests(ComparisonSettings):
     def _user_table(self, scores: UserScores, metric: str) -> pl.DataFrame:
         """Users' scores by run, what unjudged items could add to their means, and weights."""
         table = scores.by_run(metric)
-        if (gain := unjudged_gain(metric)) in scores.metrics:
-            system = pl.format(unjudged_gain("{}"), Columns.SYSTEM).alias(Columns.SYSTEM)
+        if (gain := of_metric(Columns.METRIC_UNJUDGED_GAIN, metric)) in scores.metrics:
+            system = pl.format(of_metric(Columns.METRIC_UNJUDGED_GAIN, "{}"), Columns.SYSTEM).alias(Columns.SYSTEM)
             gains = scores.per_user.select(Columns.USER, system, gain)
             gains = gains.pivot(Columns.SYSTEM, index=Columns.USER, values=gain)
             table = table.join(gains, on=Columns.USER, how="left", maintain_order="left")

@@ -23,11 +23,6 @@ from carouseval.metrics.grid import Array
 _PAGES_AT_ONCE = 20_000  # whose cells are read again, to save memory
 
 
-def unjudged_gain(metric: str) -> str:
-    """The column with what a user's score would gain."""
-    return of_metric(Columns.METRIC_UNJUDGED_GAIN, metric)
-
-
 def linear_metrics(plan: ScoringPlan) -> list[str]:
     """The metrics for which the gain of unjudged items can be computed: linear, with the same ideal for all systems."""
     judged = plan.settings.candidates == "judged"
@@ -69,7 +64,7 @@ class RunPages:
 
     def with_unjudged_gain(self, table: PageTable) -> PageTable:
         """The pages with a further column for each linear metric, which users' means are taken of."""
-        names = {name: unjudged_gain(name) for name in self._gain}
+        names = {name: of_metric(Columns.METRIC_UNJUDGED_GAIN, name) for name in self._gain}
         columns = [pl.Series(names[name], gain[self._pages]) for name, gain in self._gain.items()]
         keys = self._names.columns
         pages = table.frame.join(self._names.with_columns(columns), on=keys, how="left", maintain_order="left")

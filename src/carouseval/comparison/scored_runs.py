@@ -91,8 +91,10 @@ def sum_up(
     pages = {run: scored.pages for run, scored in runs.items()}
     require_same_ideals(pages, plan)
     shown = {run: scored.shown for run, scored in runs.items() if scored.shown is not None}
-    sums, scores = ComparisonSums.of(pages, shown, tests, plan, on_group)
-    return ComparisonPart({run: scored.part for run, scored in runs.items()}, sums), scores
+    parts = {run: scored.part for run, scored in runs.items()}
+    left_out = {run: part.left_out for run, part in parts.items()}
+    sums, scores = ComparisonSums.of(pages, shown, left_out, tests, plan, on_group)
+    return ComparisonPart(parts, sums), scores
 
 
 def _require_catalogue(inputs: Inputs) -> None:

@@ -34,8 +34,10 @@ class CategoryFacts:
             "carousels": np.intersect1d(carousels.named, carousels.known_to_all),
         }
         odd = {where: tuple(names.gather(codes[unknown[codes]]).sort()) for where, codes in places.items()}
-        told = is_common(inputs, len(names)) | (not inputs.is_part)
-        known = names.filter(pl.Series(~unknown & told)) if any(odd.values()) else names[:0]
+        known = names[:0]
+        if any(odd.values()):
+            told = is_common(inputs, len(names)) | (not inputs.is_part)
+            known = names.filter(pl.Series(~unknown & told))
         listed, unshown = _unshown(inputs, names)
         words = pl.Series([*{word for text in unshown for word in split_words(text)}], dtype=pl.String)
         return cls(

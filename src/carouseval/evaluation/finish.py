@@ -24,10 +24,11 @@ def finish_evaluation(
 
     ``tables`` are those that were given, for the names of their columns.
     """
-    notify_of(part, plan, tables, notify)
+    counts = part.tally.all_counts()
+    notify_of(part, counts, plan, tables, notify)
     return Evaluation(
         pages=pages,
-        counts=part.tally.all_counts(),
+        counts=counts,
         config=plan.config() | part.tables.config(),
         figures=_figures(part.items, plan),
         page_match=part.tally.match.page_share,

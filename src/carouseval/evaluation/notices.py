@@ -188,10 +188,16 @@ def no_category(facts: TableFacts, count: int) -> str:
     )
 
 
-def notify_of(part: Part, plan: ScoringPlan, tables: Mapping[str, Table], notify: Callable[[str], None]) -> None:
-    """Say what was scored but needs attention; ``tables`` are for the names of their columns."""
+def notify_of(
+    part: Part,
+    counts: Mapping[str, int],
+    plan: ScoringPlan,
+    tables: Mapping[str, Table],
+    notify: Callable[[str], None],
+) -> None:
+    """Say what was scored but needs attention; ``counts`` are all of the part's, ``tables`` name their columns."""
     tally, settings = part.tally, plan.settings
-    counts, judged = tally.all_counts(), tally.match.judgment_sets
+    judged = tally.match.judgment_sets
     if tally.gaps is not None:
         notify(str(tally.gaps.defect()))
     unmatched = mismatches(tables, tally.match)
@@ -209,7 +215,7 @@ def notify_of(part: Part, plan: ScoringPlan, tables: Mapping[str, Table], notify
         notify(no_category(part.tables, counts["uncategorised"]))
     if joined := joined_categories(part.categories, settings, tables):
         notify(str(joined))
-    if "Not read" in (message := no_relevance(tables)):
+    if not part.tables.relevance_given and "Not read" in (message := no_relevance(tables)):
         notify(message)
     if plan.figures and part.tables.categories != "items":
         notify(

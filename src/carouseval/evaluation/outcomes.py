@@ -43,11 +43,11 @@ class Entries:
     @classmethod
     def of(cls, judged: JudgedData, layouts: Layouts) -> "Entries":
         """The pages of layouts, and the judgment sets without a page."""
-        judgments = judged.judgments
+        judgments, sets = judged.judgments, len(judged.judgments)
         pages = np.flatnonzero(layouts.present)
-        has_page = np.zeros(max(len(judgments), int(layouts.judgment_set.max(initial=0)) + 1), bool)
+        has_page = np.zeros(max(sets, int(layouts.judgment_set.max(initial=0)) + 1), bool)
         has_page[layouts.judgment_set[pages]] = True
-        missing = np.flatnonzero(judgments.judged & ~has_page[: len(judgments)])
+        missing = np.flatnonzero(judgments.judged & ~has_page[:sets])
         weights = None
         if layouts.weights is not None:
             unknown = np.full(len(missing), np.nan)

@@ -84,7 +84,7 @@ class PageTable(ScoredPages[pl.DataFrame]):
     def per_user(self) -> pl.DataFrame:
         """Each user's number of pages and mean over them, by every metric."""
         refuse_fork()
-        users = self._weighted_users.drop(map(weight_of, self.metrics), map(pages_of, self.metrics), strict=False)
+        users = self._weighted_users.drop(map(weight_of, self.metrics), self._pages_columns.values(), strict=False)
         return PER_USER.arranged(users, self.present(self.by))
 
     @cached_property
@@ -95,8 +95,8 @@ class PageTable(ScoredPages[pl.DataFrame]):
     def left_out(self, metric: str) -> int:
         """The users none of whose pages has a score by a metric."""
         refuse_fork()
-        has_score = self.frame.group_by(Columns.USER).agg(pl.col(metric).is_not_null().any())
-        return int((~has_score[metric]).sum())
+        scored = (self._weighted_users[self._pages_columns[metric]] > 0).sum()
+        return self.frame[Columns.USER].n_unique() - int(scored)
 
     def collect(self, purpose: str | None = None) -> PageTable:
         """These pages: they are here."""
@@ -110,7 +110,7 @@ class PageTable(ScoredPages[pl.DataFrame]):
         """Each user's mean over pages, separately in each segment."""
         refuse_fork()
         users = self._users(self.frame, [Columns.USER, *by]) if by else self._weighted_users
-        return USERS_BY.arranged(users.drop(map(pages_of, self.metrics)), self.present(by))
+        return USERS_BY.arranged(users.drop(self._pages_columns.values()), self.present(by))
 
     def users_by_segment(self) -> dict[Segment, pl.DataFrame]:
         """The users of all pages and, in order, of every segment, with their means by metric."""
@@ -124,13 +124,18 @@ class PageTable(ScoredPages[pl.DataFrame]):
         return users
 
     @cached_property
+    def _pages_columns(self) -> dict[str, str]:
+        """The columns with the number of a user's pages that each metric scores."""
+        return {name: of_metric(Columns.METRIC_PAGES, name) for name in self.metrics}
+
+    @cached_property
     def _weighted_users(self) -> pl.DataFrame:
         return self._users(self.frame, [Columns.USER])
 
     def _segment_sums(self, users: pl.DataFrame) -> SegmentSums:
         metrics = {
-            name: ScoreSums.of(*scores_and_weights(users, name), int(users[pages_of(name)].sum()))
-            for name in self.metrics
+            name: ScoreSums.of(*scores_and_weights(users, name), int(users[pages].sum()))
+            for name, pages in self._pages_columns.items()
         }
         return SegmentSums(users.height, int(users[Columns.PAGES].sum()), metrics)
 
@@ -143,7 +148,7 @@ class PageTable(ScoredPages[pl.DataFrame]):
             weight = pl.col(Columns.WEIGHT)
             own = (weight.filter(pl.col(name).is_not_null()).mean().alias(weight_of(name)) for name in self.metrics)
             means = [*(_weighted(name, weight) for name in self.metrics), weight.mean(), *own]
-        pages_by_metric = (pl.col(name).count().alias(pages_of(name)) for name in self.metrics)
+        pages_by_metric = (pl.col(name).count().alias(column) for name, column in self._pages_columns.items())
         return scored.group_by(keys, maintain_order=True).agg(pl.len().alias(Columns.PAGES), *means, *pages_by_metric)
 
 
@@ -163,11 +168,6 @@ def scores_and_weights(users: pl.DataFrame, metric: str) -> tuple[Array, Array |
 def weight_of(metric: str) -> str:
     """The column with a user's weight by a metric: the mean weight of the pages that it scores."""
     return of_metric(Columns.METRIC_WEIGHT, metric)
-
-
-def pages_of(metric: str) -> str:
-    """The column with the number of a user's pages that a metric scores."""
-    return of_metric(Columns.METRIC_PAGES, metric)
 
 
 def _weighted(name: str, weight: pl.Expr) -> pl.Expr:

@@ -97,10 +97,11 @@ def _score_columns(
     name: str, scores: MetricScores, outcomes: MetricOutcomes, holds: Collection[When]
 ) -> list[pl.Series]:
     absent = len(outcomes.decision) - len(scores.value)
+    left_out = pl.Series(~outcomes.counted)
 
     def column(label: str, values: Array, of_missing: float = np.nan) -> pl.Series:
         all_values = np.concatenate([values, np.full(absent, of_missing)])
-        return pl.Series(of_metric(label, name), all_values).set(pl.Series(~outcomes.counted), None)
+        return pl.Series(of_metric(label, name), all_values).set(left_out, None)
 
     scored = outcomes.decision[: len(scores.value)] == SCORE
     if When.IDEAL not in holds:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
 from carouseval.evaluation.category_facts import is_unknown
@@ -106,9 +107,9 @@ class Tally:
         """Count pages that were scored."""
         with_gaps = scores.page[(scores.defects & page_defects.GAP.bit) > 0]
         of_metrics = (gaps(metric.best, metric.bound) for metric in scores.metrics.values())
-        members, alone = inputs.judged.membership, _shown_to_one_user(inputs)
+        members, names = inputs.judged.membership, inputs.codebook.categories.values()
+        alone = _shown_to_one_user(inputs, len(names))
         personal = np.zeros(0, np.uint32) if members is None else members.personal_categories
-        names = inputs.codebook.categories.values()
         counts = _counts(inputs, outcomes, scores)
         return cls(
             counts=counts | {"personal": int(alone[personal].sum())},
@@ -116,7 +117,7 @@ class Tally:
             relevances=Relevances.of(inputs),
             largest_gap=max((float(gap.max(initial=0.0)) for gap in of_metrics), default=0.0),
             personal=frozenset(names.gather(personal[~alone[personal]])),
-            limited=_limited(inputs, alone),
+            limited=_limited(inputs, alone, names),
             gaps=find_defect(page_defects.GAP, with_gaps, inputs) if len(with_gaps) else None,
         )
 
@@ -137,9 +138,8 @@ class Tally:
         return counts | {"personal": counts["personal"] + len(self.personal), "limited": self.limited.count()}
 
 
-def _shown_to_one_user(inputs: Inputs) -> NDArray[np.bool_]:
+def _shown_to_one_user(inputs: Inputs, categories: int) -> NDArray[np.bool_]:
     """Which categories only one of several users is shown."""
-    categories = len(inputs.codebook.categories)
     alone = np.zeros(categories, bool)
     if inputs.shown is not None:
         alone[: len(inputs.shown.owner)] = inputs.shown.has_one_user
@@ -180,7 +180,7 @@ def uncategorised(inputs: Inputs) -> int:
     return int(judged.gaining.sum(dtype=np.int64) - categorised.sum())
 
 
-def _limited(inputs: Inputs, alone: NDArray[np.bool_]) -> LimitedCategories:
+def _limited(inputs: Inputs, alone: NDArray[np.bool_], names: pl.Series) -> LimitedCategories:
     """The categories that hold fewer items than grids have columns; ``alone`` are those that one user is shown."""
     if inputs.judged.membership is None or inputs.plan.settings.candidates == "displayed":
         return LimitedCategories(0, {}, {})
@@ -191,12 +191,11 @@ def _limited(inputs: Inputs, alone: NDArray[np.bool_]) -> LimitedCategories:
     limited &= ~is_unknown(inputs, limited.shape[1])
     category = np.flatnonzero(limited.any(axis=0))
     named, of_one_user = category[~alone[category]], category[alone[category]]
-    names = inputs.codebook.categories.values().gather(named).to_list()
     used = np.zeros((len(widths), 1), bool)
     used[inputs.layouts.grid[inputs.layouts.present]] = True
     return LimitedCategories(
         used=_as_bits(used)[0],
-        grids=dict(zip(names, _as_bits(limited[:, named]), strict=True)),
+        grids=dict(zip(names.gather(named).to_list(), _as_bits(limited[:, named]), strict=True)),
         of_one_user=Counter(_as_bits(limited[:, of_one_user])),
     )
 

@@ -32,7 +32,7 @@ class TablePages:
     threads: int
 
     def __len__(self) -> int:
-        return len(self.batch)
+        return len(self.batch.pages)
 
     def gain_sum(self, weights: Array, *, by_rank: bool = False, once: bool = False) -> Array:
         return self._sum_and_weights(weights, by_rank, once)[0]

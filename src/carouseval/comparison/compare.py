@@ -14,6 +14,7 @@ from carouseval.comparison.result_columns import NAMES
 from carouseval.comparison.run_results import ExplainedRuns, evaluate_runs
 from carouseval.comparison.scored_runs import sum_up
 from carouseval.comparison.systems import Systems, all_runs, by_system
+from carouseval.comparison.user_scores import HeldUsers
 from carouseval.errors import ParameterError
 from carouseval.evaluation.plan import ScoringPlan
 from carouseval.evaluation.reading.inputs import JudgedSources
@@ -82,7 +83,7 @@ def compare(
         tests,
         plan,
         lambda _: p,
-        scores.table(tests.metrics),
+        HeldUsers(scores.table(tests.metrics)),
         {} if explained is None else explained.explanations,
     )
 

@@ -18,7 +18,7 @@ from carouseval.comparison.summary import (
     summary,
     unmatched_systems,
 )
-from carouseval.comparison.user_scores import UserScores
+from carouseval.comparison.user_scores import ComparedUsers, HeldUsers, UserScores
 from carouseval.comparison.users_needed import POWER
 from carouseval.errors import DataError, ParameterError
 from carouseval.evaluation.caption import caption
@@ -62,8 +62,8 @@ class Comparison(Reported, Generic[Table]):
         it, ideals unchanged; null if q is above 1, if the metric is not linear in gains, or with displayed candidates.
     segments : polars.DataFrame
         The same for each segment, corrected over all segments; empty without ``by``.
-    per_user : polars.DataFrame
-        The scores that were paired, one line per user and system.
+    users : ComparedUsers
+        The users whose scores were paired, wherever they are; see :attr:`per_user`.
     evaluations : dict of str to tuple of Evaluation
         The evaluation of each run of each system.
     config : dict of str to Any
@@ -87,11 +87,16 @@ class Comparison(Reported, Generic[Table]):
     systems: pl.DataFrame
     pairs: pl.DataFrame
     segments: pl.DataFrame
-    per_user: Table
+    users: ComparedUsers[Table]
     evaluations: dict[str, tuple[Evaluation[Table], ...]]
     config: dict[str, Any]
     notice: str = ""
     explanations: dict[str, Explanation] = field(default_factory=dict)
+
+    @property
+    def per_user(self) -> Table:
+        """The scores that were paired, one line per user and system."""
+        return self.users.table
 
     def collect(self) -> "Comparison":
         """Bring all pages to this machine.
@@ -111,7 +116,7 @@ class Comparison(Reported, Generic[Table]):
     def _here(self, purpose: str | None) -> "Comparison":
         """The same on this machine; with a ``purpose``, unless they are too many users to come unasked."""
         own = cast("Comparison", self)
-        if isinstance(self.per_user, pl.DataFrame):
+        if isinstance(self.users, HeldUsers):
             return own
         pages = {run: evaluation.pages.collect(purpose) for run, evaluation in self._runs()}
         evaluations = {
@@ -119,7 +124,7 @@ class Comparison(Reported, Generic[Table]):
             for name, runs in own.evaluations.items()
         }
         users = UserScores.of(pages, self.metrics, []).table(self.metrics)
-        return replace(own, per_user=users, evaluations=evaluations)
+        return replace(own, users=HeldUsers(users), evaluations=evaluations)
 
     def _runs(self) -> "Iterator[tuple[tuple[str, int], Evaluation[Table]]]":
         for name, evaluations in self.evaluations.items():

@@ -17,6 +17,7 @@ from carouseval.comparison.pair_tests import PairOutcome, PairTests
 from carouseval.comparison.result_columns import SYSTEMS
 from carouseval.comparison.run_pages import linear_metrics
 from carouseval.comparison.summary import unmatched_systems
+from carouseval.comparison.user_scores import ComparedUsers
 from carouseval.errors import warn
 from carouseval.evaluation.columns import Columns
 from carouseval.evaluation.explanation import Explanation
@@ -35,7 +36,7 @@ def finish_comparison(
     tests: PairTests,
     plan: ScoringPlan,
     find_p: Find,
-    per_user: Table,
+    users: ComparedUsers[Table],
     explanations: Mapping[str, Explanation] = MappingProxyType({}),
 ) -> Comparison[Table]:
     """Make a comparison of the evaluations of all systems and the sums over all users.
@@ -65,7 +66,7 @@ def finish_comparison(
         evaluations={name: tuple(results) for name, results in evaluations.items()},
         config=next(iter(evaluations.values()))[0].config | tests.config() | {"test": used},
         notice=_logged_notice(shares[tests.metrics[0]], pairs, plan),
-        per_user=per_user,
+        users=users,
         explanations=dict(explanations),
     )
 

@@ -1,17 +1,40 @@
 """Users' scores under every run of every system, from which systems are compared."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Generic
 
 import polars as pl
 
 from carouseval.comparison.result_columns import PER_USER
 from carouseval.comparison.systems import Run, by_system
 from carouseval.evaluation.columns import Columns
-from carouseval.evaluation.page_table import NO_PAGE, PageTable, weight_of
+from carouseval.evaluation.page_table import NO_PAGE, PageTable, Table, weight_of
 from carouseval.evaluation.result_table import Present, When
 from carouseval.metrics.grid import Array
+
+
+class ComparedUsers(ABC, Generic[Table]):
+    """The users of a comparison and the scores that were paired, wherever they are."""
+
+    @property
+    @abstractmethod
+    def table(self) -> Table:
+        """One line per user and system."""
+
+
+@dataclass(frozen=True, eq=False)
+class HeldUsers(ComparedUsers[pl.DataFrame]):
+    """Users on this machine."""
+
+    lines: pl.DataFrame
+
+    @property
+    def table(self) -> pl.DataFrame:
+        """One line per user and system."""
+        return self.lines
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ from carouseval.engines.contract import RUN, Engine
 from carouseval.engines.evaluate import whole
 from carouseval.engines.failures import refuse_failures
 from carouseval.engines.given_tables import GivenTables
-from carouseval.engines.kept_pages import KeptPages, pages_of_runs
+from carouseval.engines.kept_pages import KeptPages, KeptUsers, pages_of_runs
 from carouseval.engines.own_sums import found_p_values
 from carouseval.engines.part_work import compare_users
 from carouseval.errors import DataError
@@ -81,7 +81,7 @@ def compare_on(
             tests,
             tables.plan,
             partial(found_p_values, kept=kept[next(iter(layouts))], merged=part.sums, tests=tests, runs=list(layouts)),
-            scored.map(users, PER_USER.types(present, types)).lines(),
+            KeptUsers(kept[next(iter(layouts))], users, PER_USER.types(present, types)),
         )
     except BaseException:
         scored.drop()

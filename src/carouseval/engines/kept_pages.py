@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -10,7 +10,8 @@ from typing import Any
 import polars as pl
 
 from carouseval.comparison.systems import Run
-from carouseval.engines.contract import RUN, Mapped
+from carouseval.comparison.user_scores import ComparedUsers
+from carouseval.engines.contract import RUN, ColumnTypes, Mapped
 from carouseval.engines.reads import ReadLines, Reads, refuse_changes
 from carouseval.errors import ParameterError
 from carouseval.evaluation.columns import Columns, of_metric
@@ -40,7 +41,7 @@ class KeptPages(ScoredPages[Table]):
     @property
     def frame(self) -> Table:
         """One line per page."""
-        return self._checked().lines(self.run)
+        return self.checked().lines(self.run)
 
     @property
     def per_user(self) -> Table:
@@ -48,7 +49,7 @@ class KeptPages(ScoredPages[Table]):
         present = user_columns(self.metrics, (), weighted=Columns.WEIGHT in self.page_types)
         types = PER_USER.types(present, self.page_types)
         work = partial(_users, run=self.run, metrics=self.metrics, by=self.by)
-        return self._checked().map(work, types).lines()
+        return self.checked().map(work, types).lines()
 
     @property
     def sums(self) -> Mapping[Segment, SegmentSums]:
@@ -69,7 +70,7 @@ class KeptPages(ScoredPages[Table]):
         self.require_same(read)
         return PageTable(self.metrics, self.by, _without_unused(_sorted(found), self.metrics))
 
-    def _checked(self) -> Mapped[Table]:
+    def checked(self) -> Mapped[Table]:
         """The pages; refused if they had been dropped and would now be made of other lines."""
         read = self.scored.read_again()
         if read is not None:
@@ -83,6 +84,20 @@ class KeptPages(ScoredPages[Table]):
     def unpersist(self) -> None:
         """Drop what is kept of the pages of all runs."""
         self.scored.drop()
+
+
+@dataclass(frozen=True, eq=False)
+class KeptUsers(ComparedUsers[Table]):
+    """Users of a comparison, made of the pages of all runs."""
+
+    kept: KeptPages[Table]
+    work: Callable[[pl.DataFrame], tuple[Sequence[pl.DataFrame], Any]]
+    types: ColumnTypes
+
+    @property
+    def table(self) -> Table:
+        """One line per user and system; refused where pages would be made of other lines."""
+        return self.kept.checked().map(self.work, self.types).lines()
 
 
 def require_few(part: Part, what: str, remedy: str) -> None:

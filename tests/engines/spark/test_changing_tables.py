@@ -195,6 +195,8 @@ def test_scores_that_spark_makes_again(
         result.unpersist()
         with pytest.raises(DataError, match=r"^layouts: the table changes while it is read"):
             getattr(result, table)
+    with pytest.raises(DataError, match=r"^old: layouts: the table changes while it is read"):
+        _ = compared.per_user
     files = Swapped(spark, tmp_path, tables)
 
     def lose_and_draw(pairs: Any, *, kept: Any, **options: Any) -> Any:

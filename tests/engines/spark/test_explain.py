@@ -13,11 +13,12 @@ from tests.engines.spark.notices import ToSpark, with_notices
 
 def test_the_same_explanation(to_spark: ToSpark) -> None:
     data = cv.sample(25, systems=["new"], seed=3, pages=2, devices=True, missing=0.1)
+    grid = cv.Grid(rows=20, cols=24, page_size=5)
     tables: tuple[Any, Any, Any] = data.layouts["new"], data.judgments, data.items
     user = pl.DataFrame(data.layouts["new"])["user_id"][-1]
-    expected, said = with_notices(lambda: cv.explain(*tables, by="device", pages=[user]))
+    expected, said = with_notices(lambda: cv.explain(*tables, by="device", pages=[user], grid=grid))
     found, said_there = with_notices(
-        lambda: cv.spark.explain(*map(to_spark, tables), by="device", pages=[user], lines_at_once=700)
+        lambda: cv.spark.explain(*map(to_spark, tables), by="device", pages=[user], grid=grid, lines_at_once=700)
     )
     assert said_there == said
     assert found.to_dict() == expected.to_dict()

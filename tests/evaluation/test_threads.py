@@ -47,6 +47,7 @@ def test_threads_that_share_an_evaluator_get_the_results_of_single_calls(pages: 
         layouts = [table.filter(pl.col("page_id") == "home").drop("page_id") for table in layouts]
     expected = [cv.evaluate(table, JUDGMENTS, ITEMS) for table in layouts]
     evaluator = cv.Evaluator(JUDGMENTS, ITEMS)
+    evaluator.evaluate(layouts[0])  # from now on, all share the ids of the judgments and add to them
     with ThreadPoolExecutor(SYSTEMS) as threads:
         results = list(threads.map(evaluator.evaluate, layouts))
     for result, single in zip(results, expected, strict=True):

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Generic
 
+import numpy as np
 import polars as pl
 
 from carouseval.evaluation.columns import Columns, of_metric
@@ -160,9 +161,10 @@ def user_columns(metrics: Sequence[str], segments: Sequence[str], *, weighted: b
 
 def scores_and_weights(users: pl.DataFrame, metric: str) -> tuple[Array, Array | None]:
     """Users' scores and weights by a metric, where they have a score."""
-    scored = users.filter(pl.col(metric).is_not_null() & pl.col(metric).is_not_nan())
-    weights = scored[weight_of(metric)].to_numpy() if Columns.WEIGHT in scored.columns else None
-    return scored[metric].to_numpy(), weights
+    scores = users[metric].to_numpy()  # NaN where there is none
+    scored = ~np.isnan(scores)
+    weights = users[weight_of(metric)].to_numpy()[scored] if Columns.WEIGHT in users.columns else None
+    return scores[scored], weights
 
 
 def weight_of(metric: str) -> str:

@@ -235,7 +235,7 @@ def test_copies() -> None:
     loaded = pickle.loads(pickle.dumps(explained))
     assert loaded.shares == copy.copy(explained).shares == explained.shares
     assert repr(loaded.page()) == repr(copy.copy(explained).page()) == repr(explained.page())
-    with pytest.raises(cv.ParameterError, match="only those in pages; call explain again"):
+    with pytest.raises(cv.ParameterError, match="only those that it holds"):
         loaded.page(3)
     assert result == result
     assert result != cv.evaluate(L, J)

@@ -434,7 +434,9 @@ def test_pages_that_are_held() -> None:
     user, page = plain.worst.select("user_id", "page_id").row(-1)
     first = plain.worst.filter(pl.col("user_id") == user)["page_id"].min()
     result = pickle.loads(pickle.dumps(cv.explain(*tables, pages=[(user, page), user])))
-    assert [(view.user_id, view.page_id) for view in result.named] == [(user, page), (user, first)]
+    assert [(view.user_id, view.page_id) for view in result.named] == [
+        *{(user, page): 0, (user, first): 0}
+    ]  # once each
     assert_frame_equal(result.page(user, page).shown, plain.page(user, page).shown)
     assert_frame_equal(result.page(plain.typical.user_id, plain.typical.page_id).ideal, plain.typical.ideal)
     with pytest.raises(cv.ParameterError, match="there is no page of user_id='nobody' that was scored"):

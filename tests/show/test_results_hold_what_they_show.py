@@ -155,3 +155,15 @@ def test_the_chart_of_a_page_that_is_named_is_looked_up_before_it_is_drawn(
     ((view, kind, theme, options),) = drawn
     assert isinstance(view, cv.PageView)
     assert (view.user_id, kind, theme, options) == (user, None, "light", {})
+
+
+def test_a_page_that_is_held_twice_is_drawn_once(tables: dict[str, str], tmp_path: Path) -> None:
+    plain = MAKERS["explanation"](tables)
+    assert isinstance(plain, cv.Explanation)
+    assert plain.typical is not None
+    other = plain.worst["user_id"][-1]
+    wanted = [plain.pages[0].user_id, plain.typical.user_id, other, other]
+    paths = tables["new"], tables["judgments"], tables["items"]
+    report = cv.explain(*paths, grid=GRID, by="device", pages=wanted).report(tmp_path / "report.html")
+    drawn = re.findall("<title id=[^>]*>The page of", report.read_text("utf-8"))
+    assert len(drawn) == 3 + 1 + 1

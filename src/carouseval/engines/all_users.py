@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 
 from carouseval.comparison.systems import naming
-from carouseval.engines.contract import Tables
+from carouseval.engines.contract import DECLARED, Tables
 from carouseval.engines.failures import refuse_failures
 from carouseval.engines.given_tables import GivenTables
 from carouseval.engines.part_work import ShownUsers, describe_users
@@ -19,7 +19,6 @@ from carouseval.evaluation import schema
 from carouseval.evaluation.reading.inputs import OtherUsers
 from carouseval.table_opening import open_table
 
-DECLARED = ("category", "personal", "capacity")  # what lines of carousels for single users declare
 _BY_CATEGORY = "rows"  # what is described, brought together by category
 
 

@@ -21,7 +21,7 @@ from carouseval.comparison.user_scores import UserScores
 from carouseval.engines.all_users import other_users
 from carouseval.engines.contract import RUN, Engine
 from carouseval.engines.evaluate import whole
-from carouseval.engines.failures import refuse_failures
+from carouseval.engines.failures import found_by_pass
 from carouseval.engines.given_tables import GivenTables
 from carouseval.engines.kept_pages import KeptPages, KeptUsers, pages_of_runs
 from carouseval.engines.own_sums import found_p_values
@@ -57,10 +57,8 @@ def compare_on(
     work = partial(compare_users, job=tables.job(others), runs=runs, tests=tests)
     scored = engine.map(tables.streamed, work, types, least=tables.least_lines)
     try:
-        report = scored.report
-        read = tables.require_same(read, report.read)
-        refuse_failures(report.failures, tables)
-        part: ComparisonPart | None = report.sums
+        part: ComparisonPart | None
+        part, read = found_by_pass(scored, read, tables)
         results: RunResults[Table] = RunResults(tables.plan)
         kept: dict[Run, KeptPages[Table]] = {}
         for at, (key, run) in enumerate(runs.items()):

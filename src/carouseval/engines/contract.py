@@ -29,6 +29,7 @@ Work: TypeAlias = Callable[[Tables], tuple[Sequence[pl.DataFrame], Any]]
 ColumnTypes: TypeAlias = Mapping[str, Any]
 """The columns of a table, and their types in Polars."""
 
+DECLARED = ("category", "personal", "capacity")  # what lines of carousels for single users declare
 RUN = "__run__"  # the column with the number of a run, where pages are of several
 
 
@@ -128,7 +129,7 @@ class Engine(ABC, Generic[Table]):
         """
         own, _ = tables.streamed["carousels"]
         names = tables.tables["carousels"].names
-        wanted = {name: names[name] for name in ("category", "personal", "capacity") if name in names}
+        wanted = {name: names[name] for name in DECLARED if name in names}
         lines = self.to_polars(own).select(pl.col(theirs).alias(ours) for ours, theirs in wanted.items())
         return lines.drop_nulls("category"), {"carousels": self.read(own)}
 

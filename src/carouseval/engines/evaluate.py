@@ -8,7 +8,7 @@ from typing import Any
 
 from carouseval.engines.all_users import other_users
 from carouseval.engines.contract import Engine, Mapped
-from carouseval.engines.failures import ONE, refuse_failures
+from carouseval.engines.failures import ONE, found_by_pass
 from carouseval.engines.given_tables import GivenTables
 from carouseval.engines.kept_pages import KeptPages
 from carouseval.engines.part_work import score_users
@@ -40,10 +40,8 @@ def evaluate_on(
     work, types = partial(score_users, job=tables.job(others)), tables.page_types()
     scored = engine.map(tables.streamed, work, types, least=tables.least_lines)
     try:
-        report = scored.report
-        read = tables.require_same(read, report.read)
-        refuse_failures(report.failures, tables)
-        return evaluation_of(whole(report.sums, tables, others), scored, read, tables)
+        part, read = found_by_pass(scored, read, tables)
+        return evaluation_of(whole(part, tables, others), scored, read, tables)
     except BaseException:
         scored.drop()
         raise

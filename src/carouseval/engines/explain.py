@@ -12,7 +12,7 @@ import polars as pl
 from carouseval.engines.all_users import other_users
 from carouseval.engines.contract import Engine, Tables
 from carouseval.engines.evaluate import LAYOUTS, evaluation_of, whole
-from carouseval.engines.failures import refuse_failures
+from carouseval.engines.failures import found_by_pass
 from carouseval.engines.given_tables import GivenTables
 from carouseval.engines.kept_pages import require_few
 from carouseval.engines.part_work import Job
@@ -51,10 +51,8 @@ def explain_on(
     job, least = tables.job(others), tables.least_lines
     scored = engine.map(tables.streamed, partial(measure_users, job=job, name=name), tables.page_types(), least=least)
     try:
-        report = scored.report
-        read = tables.require_same(read, report.read)
-        refuse_failures(report.failures, tables)
-        measured: MeasuredPart | None = report.sums
+        measured: MeasuredPart | None
+        measured, read = found_by_pass(scored, read, tables)
         part = whole(None if measured is None else measured.part, tables, others)
         require_few(part, f"explain lists all pages, which stay in {engine.place}", "Explain some of the users.")
         evaluation = evaluation_of(part, scored, read, tables).collect()
@@ -68,15 +66,13 @@ def explain_on(
     work = partial(explain_users, job=job, name=name, scale=measured.scale, chosen=chosen)
     explained = engine.map(tables.streamed, work, LOSSES.types(present, tables.id_types), least=least)
     try:
-        report = explained.report
-        tables.require_same(read, report.read)
-        refuse_failures(report.failures, tables)
+        losses: LossPart
+        losses, _ = found_by_pass(explained, read, tables)
         lines, _ = explained.collect()
     finally:
         explained.drop()
     keys = [key for key in ("user_id", "page_id") if key in evaluation.per_page.columns]
     frame = evaluation.per_page.select(keys).join(lines, on=keys, how="left", maintain_order="left", nulls_equal=True)
-    losses: LossPart = report.sums
     frame = frame[lines.columns]
     return finish_explanation(name, frame, losses, chosen, measured.scale, evaluation, tables.plan, warn, None)
 

@@ -18,7 +18,9 @@ from carouseval.evaluation.notices import Refusal, RefusalError
 from carouseval.evaluation.settings import Settings
 
 if TYPE_CHECKING:
+    from carouseval.engines.contract import Mapped
     from carouseval.engines.given_tables import GivenTables
+    from carouseval.engines.reads import Reads
 
 ONE: Run = ("", 0)  # the only run of a system that is not compared
 _READ = ("judgments", "items", "carousels")  # before layouts, in this order
@@ -69,6 +71,14 @@ def refuse_failures(failures: Sequence[Failure], tables: GivenTables[Any]) -> No
     if failures:
         empty = [Failure(schema.EMPTY[name], run) for name, runs in tables.empty().items() for run in runs]
         raise DataError(first_failure([*failures, *empty], tables.settings, list(tables.runs.values())))
+
+
+def found_by_pass(mapped: Mapped[Any], before: Reads, tables: GivenTables[Any]) -> tuple[Any, Reads]:
+    """What a pass over the users adds up to, and what it read; refused unless tables are as ``before`` and valid."""
+    report = mapped.report
+    read = tables.require_same(before, report.read)
+    refuse_failures(report.failures, tables)
+    return report.sums, read
 
 
 def first_failure(failures: Sequence[Failure], settings: Settings, runs: Sequence[Run]) -> str:

@@ -40,7 +40,9 @@ class ChosenPages:
         relevant = by_score.filter(pl.col(Columns.DCG) > 0)
         ids = (by_score if relevant.is_empty() else relevant).select(keys).rows()
         typical = ids[(len(ids) - 1) // 2] if ids else None
-        return cls(tuple(ids[:PAGES_SHOWN]), typical, tuple(_named(one, pages.select(keys)) for one in named))
+        return cls(
+            tuple(ids[:PAGES_SHOWN]), typical, tuple(dict.fromkeys(_named(one, pages.select(keys)) for one in named))
+        )
 
     def __iter__(self) -> Iterator[PageId]:
         """Each of them once."""

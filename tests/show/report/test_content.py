@@ -33,7 +33,7 @@ def test_an_evaluation() -> None:
     assert "Scores of users by N2DCG_cat" in page.text
     assert evaluation().caption in page.text
     assert [heading for level, heading in page.headings if level == 2] == [
-        *("Summary", "Scores", "What is lost", "The worst pages"),
+        *("Summary", "Scores", "What is lost", "Single pages"),
         *("Settings and counts", "How to cite", "How this was made"),
     ]
     assert "What is lost" not in ReportPage(report("evaluation alone")).text

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from carouseval.engines.contract import DECLARED
 from carouseval.engines.given_tables import GivenTables
 from carouseval.engines.reads import Reads
 from carouseval.engines.spark.line_hashes import read_lines
@@ -17,7 +18,6 @@ from carouseval.tables import Table
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-_DECLARED = ("personal", "capacity")
 _MANY = 10_000  # categories that are declared for one user each: so many may be known everywhere
 
 
@@ -31,8 +31,7 @@ def declared_carousels(tables: GivenTables[DataFrame]) -> tuple[pl.DataFrame, Re
     read = {"carousels": read_lines(tables.streamed["carousels"][0])}
     names, (own, user) = tables.tables["carousels"].names, tables.streamed["carousels"]
     columns = {
-        name: F.col(column_in_query(names[name])) if name in names else F.lit(None).cast("int")
-        for name in ("category", *_DECLARED)
+        name: F.col(column_in_query(names[name])) if name in names else F.lit(None).cast("int") for name in DECLARED
     }
     selected = (column.alias(name) for name, column in columns.items())
     lines = own.select(user_hash(own, user).alias("user"), *selected).where("category IS NOT NULL")

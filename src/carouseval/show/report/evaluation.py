@@ -23,7 +23,7 @@ def evaluation_document(result: Evaluation, detail: Detail, explanation: Explana
         mean = result.mean.get(explanation.metric, next(iter(result.mean.values())))
         losses = [*score_note(explanation, mean), *loss_blocks(explanation, detail)]
         sections.append(Section("What is lost", losses))
-        sections.append(Section("The worst pages", page_blocks(explanation, detail.pages, detail.posters)))
+        sections.append(Section("Single pages", page_blocks(explanation, detail.pages, detail.posters)))
     sections.append(settings_section(result.config, {"": result.counts}, result.caption))
     pages, users = count_text(result.counts["pages"], "page"), count_text(result.counts["users"], "user")
     subtitle = f"{', '.join(result.mean)}; {pages} of {users}"

@@ -43,7 +43,7 @@ def explanation_document(result: Explanation, detail: Detail) -> Document:
         explanation_summary(result),
         [
             Section("What is lost", loss_blocks(result, detail)),
-            Section("The worst pages", page_blocks(result, detail.pages, detail.posters)),
+            Section("Single pages", page_blocks(result, detail.pages, detail.posters)),
             settings_section(evaluation.config, {"": evaluation.counts}, result.caption),
         ],
     )
@@ -62,7 +62,7 @@ def loss_blocks(result: Explanation, detail: Detail) -> list[Block]:
 
 
 def page_blocks(result: Explanation, pages: int, posters: bool) -> list[Block]:
-    """The worst pages as a table, and some beside their ideals."""
+    """The worst pages as a table; those that are held beside their ideals, each once."""
     worst = result.worst
     if worst.is_empty():
         return [Paragraph("No page was scored.")]
@@ -79,12 +79,13 @@ def page_blocks(result: Explanation, pages: int, posters: bool) -> list[Block]:
         blocks.append(Paragraph(f"Posters are left out, {_LEFT_OUT}."))
         views = [_without_posters(view) for view in views]
     blocks += [block for view in views for block in _page(view)]
-    drawn = result.pages[:pages]
+    drawn = list(result.pages[:pages])
     for what, others in (
         (f"A typical page: the median score among {which}.", [] if result.typical is None else [result.typical]),
-        ("Pages that were asked for:", list(result.named)),
+        ("Pages that were asked for:", result.named),
     ):
         if more := [view for view in others if not any(view is one for one in drawn)] if pages > 1 else []:
+            drawn += more
             shown = more if posters else [_without_posters(view) for view in more]
             blocks += [Paragraph(what), *(block for view in shown for block in _page(view))]
     return blocks

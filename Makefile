@@ -51,7 +51,7 @@ check: $(INSTALLED)
 # PYTHON: try make test-lowest PYTHON=python3.11. The gate runs what versions can break: tables, reading, the command line, show
 # and Spark. Never run: type checkers, which read the annotations of the libraries, and files that were made with
 # constraints.txt (pictures name the version of Vega-Lite; of several ideal pages, last digits choose one).
-LOWEST_TESTS ?= --ignore-glob='*/test_browser*' $(wildcard tests/test_*table*.py tests/test_*file*.py) tests/evaluation/test_odd_inputs.py \
+LOWEST_TESTS ?= --ignore-glob='*/test_browser*' tests/tables tests/evaluation/test_odd_inputs.py \
 	tests/building/test_layout_files.py $(foreach name,cli table_commands chart_options report_command settings_options \
 	studio_command,tests/cli/test_$(name).py) tests/show/charts tests/show/terminal tests/show/studio tests/show/report/test_structure.py \
 	tests/engines/spark/test_evaluate.py

@@ -18,8 +18,8 @@ import carouseval as cv
 from carouseval.attention import recgaze_counts
 from carouseval.attention.parameters import DECAYS, FACTORS
 from carouseval.attention.rank_fit import PAPER_DISCOUNTS, grid_search
-from carouseval.study.choices import MODES
-from carouseval.study.simulation import simulate
+from carouseval.paper.simulation import simulate
+from carouseval.paper.simulation_options import MODES
 from timing import best_of, interleaved
 
 TRAIN, TEST = recgaze_counts("bratislava"), recgaze_counts("amsterdam")
@@ -113,7 +113,7 @@ def main() -> None:
     code = """
 import resource, sys
 from carouseval.attention import recgaze_counts
-from carouseval.study.simulation import simulate
+from carouseval.paper.simulation import simulate
 simulate(truth=recgaze_counts("amsterdam"), trials=int(sys.argv[1]))
 print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
 """

@@ -15,12 +15,12 @@ import carouseval as cv
 from carouseval.building.sample import sample
 from carouseval.evaluation.explain import explain
 from carouseval.metrics.page_score import score_page
-from carouseval.page_file import read_page
-from carouseval.show.charts.paper.figures import ceiling_figure, fit_figure
-from carouseval.show.charts.paper.patterns import browsing_pattern
+from carouseval.paper.ceiling_study import ceiling_study
+from carouseval.paper.figures.paper_figures import ceiling_figure, fit_figure
+from carouseval.paper.figures.patterns import browsing_pattern
 from carouseval.show.terminal.explanation import explanation
 from carouseval.show.terminal.text_blocks import page_score
-from carouseval.study.ceiling_study import ceiling_study
+from carouseval.tables.page_file import read_page
 
 HERE = Path(__file__).parent
 

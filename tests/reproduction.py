@@ -16,5 +16,5 @@ def reproduction() -> cv.Reproduction:
 @contextmanager
 def reproduced_once() -> Iterator[None]:
     """Commands that reproduce the paper take that one."""
-    with mock.patch("carouseval.study.reproduce.reproduce", return_value=reproduction()):
+    with mock.patch("carouseval.paper.reproduce.reproduce", return_value=reproduction()):
         yield

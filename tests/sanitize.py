@@ -24,7 +24,7 @@ KERNEL_TESTS = [
     "tests/comparison/test_merged_significance.py",
     "tests/comparison/test_significance.py",
     "tests/attention/test_rank_fit.py",
-    "tests/study/test_simulation.py",
+    "tests/paper/test_simulation.py",
 ]
 
 # a third of the time, in code that the other tests reach too

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from carouseval import forks
-from carouseval.result_base import Result
+from carouseval.results import Result
 from tests.depth import some
 
 FORKED = """
@@ -71,9 +71,9 @@ def output_of_worker(folder: Path, before: str, in_worker: str, method: str = "f
             ("evaluate", "cv.explain(layouts, judgments)"),
             ("evaluate", "cv.check(layouts, judgments)"),
             ("evaluate", "cv.sensitivity({'a': layouts, 'b': layouts}, judgments)"),
-            ("evaluate", "cv.items_of(layouts)"),
-            ("evaluate", "cv.carousels_of(layouts)"),
-            ("evaluate", "cv.what_adds(None, layouts, judgments)"),
+            ("evaluate", "cv.items_from_layouts(layouts)"),
+            ("evaluate", "cv.carousels_from_layouts(layouts)"),
+            ("evaluate", "cv.marginal_gains(None, layouts, judgments)"),
             ("evaluate", "cv.build_pages(layouts, judgments)"),
             ("evaluate", "cv.pages_from_scores({'user_id': [1], 'item_id': [7], 'score': [1]}, items)"),
             ("evaluate", "cv.judgments_from_events(judgments, value='relevance')"),

@@ -12,7 +12,7 @@ import pytest
 
 import carouseval as cv
 from carouseval.comparison import result_columns as of_comparisons
-from carouseval.comparison.plan import Plan
+from carouseval.comparison.power_analysis import PowerAnalysis
 from carouseval.errors import ParameterError
 from carouseval.evaluation import per_page
 from carouseval.evaluation import result_columns as of_evaluations
@@ -238,7 +238,7 @@ DOCUMENTED: list[tuple[type, str, ResultTable, set[str]]] = [  # and what else t
     (cv.Comparison, "systems", of_comparisons.SYSTEMS, set()),
     (cv.Comparison, "pairs", of_comparisons.PAIRS, {"simultaneous"}),
     (cv.Sensitivity, "table", of_comparisons.SENSITIVITY, set()),
-    (Plan, "table", of_comparisons.PLAN, set()),
+    (PowerAnalysis, "table", of_comparisons.PLAN, set()),
 ]
 
 

@@ -23,22 +23,22 @@ if TYPE_CHECKING:
     from carouseval import errors as errors
     from carouseval import evaluation as evaluation
     from carouseval import metrics as metrics
+    from carouseval import paper as paper
     from carouseval import spark as spark
-    from carouseval import study as study
     from carouseval.building.event_judgments import EventJudgments as EventJudgments
     from carouseval.building.event_judgments import judgments_from_events as judgments_from_events
     from carouseval.building.from_scores import pages_from_scores as pages_from_scores
     from carouseval.building.greedy_page import BuiltPages as BuiltPages
     from carouseval.building.greedy_page import build_pages as build_pages
     from carouseval.building.marginal_gain import MarginalGains as MarginalGains
-    from carouseval.building.marginal_gain import what_adds as what_adds
+    from carouseval.building.marginal_gain import marginal_gains as marginal_gains
     from carouseval.building.run_files import read_run as read_run
     from carouseval.building.run_files import scores_from_arrays as scores_from_arrays
     from carouseval.building.sample import Sample as Sample
     from carouseval.building.sample import sample as sample
     from carouseval.comparison.compare import compare as compare
     from carouseval.comparison.comparison import Comparison as Comparison
-    from carouseval.comparison.plan import Plan as Plan
+    from carouseval.comparison.power_analysis import PowerAnalysis as PowerAnalysis
     from carouseval.comparison.sensitivity import Sensitivity as Sensitivity
     from carouseval.comparison.sensitivity import sensitivity as sensitivity
     from carouseval.comparison.users_needed import users_needed as users_needed
@@ -55,8 +55,8 @@ if TYPE_CHECKING:
     from carouseval.evaluation.explanation import Explanation as Explanation
     from carouseval.evaluation.page_view import PageView as PageView
     from carouseval.evaluation.results import Evaluation as Evaluation
-    from carouseval.evaluation.shown_tables import carousels_of as carousels_of
-    from carouseval.evaluation.shown_tables import items_of as items_of
+    from carouseval.evaluation.tables_from_layouts import carousels_from_layouts as carousels_from_layouts
+    from carouseval.evaluation.tables_from_layouts import items_from_layouts as items_from_layouts
     from carouseval.metrics.array_functions import dcg2d as dcg2d
     from carouseval.metrics.array_functions import n2dcg as n2dcg
     from carouseval.metrics.array_functions import n2dcg_cat as n2dcg_cat
@@ -68,10 +68,10 @@ if TYPE_CHECKING:
     from carouseval.metrics.ideal import ideal_dcg2d as ideal_dcg2d
     from carouseval.metrics.ideal import ideal_layout as ideal_layout
     from carouseval.metrics.names import metric as metric
-    from carouseval.study.reproduce import Reproduction as Reproduction
-    from carouseval.study.reproduce import reproduce as reproduce
-    from carouseval.study.simulation import Study as Study
-    from carouseval.study.simulation import simulate as simulate
+    from carouseval.paper.reproduce import Reproduction as Reproduction
+    from carouseval.paper.reproduce import reproduce as reproduce
+    from carouseval.paper.simulation import Study as Study
+    from carouseval.paper.simulation import simulate as simulate
 else:
     __all__, __getattr__, __dir__ = lazy_names(
         __name__,
@@ -79,12 +79,12 @@ else:
             "building.event_judgments": ("EventJudgments", "judgments_from_events"),
             "building.from_scores": ("pages_from_scores",),
             "building.greedy_page": ("BuiltPages", "build_pages"),
-            "building.marginal_gain": ("MarginalGains", "what_adds"),
+            "building.marginal_gain": ("MarginalGains", "marginal_gains"),
             "building.run_files": ("read_run", "scores_from_arrays"),
             "building.sample": ("Sample", "sample"),
             "comparison.compare": ("compare",),
             "comparison.comparison": ("Comparison",),
-            "comparison.plan": ("Plan",),
+            "comparison.power_analysis": ("PowerAnalysis",),
             "comparison.sensitivity": ("Sensitivity", "sensitivity"),
             "comparison.users_needed": ("users_needed",),
             "errors": ("CarousevalError", "DataError", "DataWarning", "ParameterError", "ParseError"),
@@ -94,13 +94,13 @@ else:
             "evaluation.explanation": ("Explanation",),
             "evaluation.page_view": ("PageView",),
             "evaluation.results": ("Evaluation",),
-            "evaluation.shown_tables": ("carousels_of", "items_of"),
+            "evaluation.tables_from_layouts": ("carousels_from_layouts", "items_from_layouts"),
             "metrics.grid": ("DESKTOP", "Grid", "PHONE", "RECGAZE", "TV"),
             "metrics.ideal": ("ideal_dcg2d", "ideal_layout"),
             "metrics.names": ("metric",),
             "metrics.array_functions": ("dcg2d", "n2dcg", "n2dcg_cat"),
-            "study.reproduce": ("Reproduction", "reproduce"),
-            "study.simulation": ("Study", "simulate"),
+            "paper.reproduce": ("Reproduction", "reproduce"),
+            "paper.simulation": ("Study", "simulate"),
         },
         subpackages=(
             "attention",
@@ -112,7 +112,7 @@ else:
             "errors",
             "evaluation",
             "metrics",
+            "paper",
             "spark",
-            "study",
         ),
     )

@@ -9,8 +9,15 @@ from typing import Any
 def lazy_names(
     package: str, modules: Mapping[str, tuple[str, ...]], subpackages: tuple[str, ...] = ()
 ) -> tuple[list[str], Callable[[str], Any], Callable[[], list[str]]]:
-    """A package's ``__all__``, ``__getattr__`` and ``__dir__``, from the names of each module and the subpackages."""
-    module_of = {name: f"{package}.{module}" for module, names in modules.items() for name in names}
+    """A package's ``__all__``, ``__getattr__`` and ``__dir__``, from the names of each module and the subpackages.
+
+    Modules are named within the package, or from ``carouseval`` on.
+    """
+    module_of = {
+        name: module if module.startswith("carouseval.") else f"{package}.{module}"
+        for module, names in modules.items()
+        for name in names
+    }
     exported = sorted([*subpackages, *module_of])
 
     def load(name: str) -> Any:

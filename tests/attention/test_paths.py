@@ -24,9 +24,9 @@ from carouseval.attention import (
 from carouseval.attention.likelihood import LikelihoodFit
 from carouseval.attention.paths import PathProblem
 from carouseval.metrics.markov_scan import MarkovScan
-from tests.attention.raw_logs import KEPT, A, B, aoi, event, final_click, movie, write
 from tests.behavior.browsing_oracle import draw_scan, scan_start, scan_steps
 from tests.command_line import run
+from tests.paper.raw_logs import KEPT, A, B, aoi, event, final_click, movie, write
 
 GRID = cv.Grid(rows=2, cols=3, page_size=2)
 TABLE = "screen,row,col\na,1,1\na,1,3\nb,1.0,1\na,1,3\nb,2,2\na,1,1\n"

@@ -15,8 +15,8 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import carouseval as cv
-from carouseval import tables
 from carouseval.building import event_log
+from carouseval.tables import table as tables
 from tests.building.random_logs import Log, random_log
 
 RELEVANCE: dict[str, float | None] = {"add_to_list": 2, "thumbs_down": 0, "impression": None}

@@ -14,7 +14,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import carouseval as cv
-from carouseval.building.choices import CategoryOrder
+from carouseval.building.category_orders import CategoryOrder
 from carouseval.building.from_scores import pages_from_scores
 from carouseval.building.run_files import read_run, scores_from_arrays
 from carouseval.building.sample import sample

@@ -80,7 +80,7 @@ def test_gains_are_differences_of_scores(seed: int, at: int | None, metric: str)
     fixed = {"u0": ["A", "B"], "u1": ["B"], "u3": ["B", "A"]}  # u2 has no page yet
     page = pages(candidates, fixed)
     others = candidates.filter(pl.col("carousel").is_in(["C", "D"]))
-    found = cv.what_adds(page, others, judgments, items, row=at, metrics=metric, grid=GRID)
+    found = cv.marginal_gains(page, others, judgments, items, row=at, metrics=metric, grid=GRID)
     assert found.score == pytest.approx(mean(page, judgments, items, metric))
     for name, gain in found.gains.items():
         longer = {}
@@ -106,11 +106,11 @@ def test_an_item_on_the_page_counts_once() -> None:
     items = {"item_id": [7, 8], "category": ["x", "x"]}
     judgments = {"user_id": [1, 1], "item_id": [7, 8], "relevance": [1, 1]}
     candidates = {"user_id": [1, 1, 1], "carousel": ["again", "both", "both"], "col": [1, 1, 2], "item_id": [7, 7, 8]}
-    found = cv.what_adds(page, candidates, judgments, items, metrics="2DCG", grid=GRID)
+    found = cv.marginal_gains(page, candidates, judgments, items, metrics="2DCG", grid=GRID)
     weights = cv.discounts.RowPage().weights(GRID)
     assert found.gains == pytest.approx({"both": weights[1, 1], "again": 0.0})
     # where it is put above, the page's own copy no longer counts
-    above = cv.what_adds(page, candidates, judgments, items, row=1, metrics="2DCG", grid=GRID)
+    above = cv.marginal_gains(page, candidates, judgments, items, row=1, metrics="2DCG", grid=GRID)
     assert above.gains == pytest.approx({"both": weights[0, 1], "again": 0.0})
     assert found.to_frame()["wins"].to_list() == [1, 0]
 
@@ -119,13 +119,13 @@ def test_pinned_rows_keep_their_ideal() -> None:
     candidates, judgments, items = world(1)
     page = same_for_all(candidates, "AB").with_columns(pinned=pl.col("row") == 1)
     others = candidates.filter(pl.col("carousel") == "C")
-    found = cv.what_adds(page, others, judgments, items, grid=GRID)
+    found = cv.marginal_gains(page, others, judgments, items, grid=GRID)
     pinned = (pl.col("row") == 1) & pl.col("user_id").is_in(page["user_id"].unique().to_list())
     longer = same_for_all(candidates, "ABC").with_columns(pinned=pinned)
     assert found.score + found.gains["C"] == pytest.approx(mean(longer, judgments, items))
     assert found.score == pytest.approx(mean(page, judgments, items))
     with pytest.raises(cv.errors.DataError, match="would move a pinned row"):
-        cv.what_adds(page, others, judgments, items, row=1, grid=GRID)
+        cv.marginal_gains(page, others, judgments, items, row=1, grid=GRID)
 
 
 @pytest.mark.parametrize("metric", ["N2DCG_cat", "2DCG(d_emp(odd))"])
@@ -148,9 +148,9 @@ def test_the_best_order_is_found(seed: int, rows: int, metric: str) -> None:
     tops = [mean(same_for_all(candidates, built.order[:row]), judgments, items, one) for row in range(rows + 1)]
     assert built.gains == pytest.approx(np.diff(tops))
     order: tuple[str, ...] = ()
-    for _ in range(rows):  # the greedy page has the carousel on each row that what_adds names first
+    for _ in range(rows):  # the greedy page has the carousel on each row that marginal_gains names first
         left = candidates.filter(~pl.col("carousel").is_in(order))
-        found = cv.what_adds(same_for_all(candidates, order), left, judgments, items, metrics=one, grid=GRID)
+        found = cv.marginal_gains(same_for_all(candidates, order), left, judgments, items, metrics=one, grid=GRID)
         order = (*order, min(found.gains, key=lambda name: (-round(found.gains[name], 12), name)))
     assert built.greedy_score == pytest.approx(scores[order])
 
@@ -194,35 +194,35 @@ def test_local_search_mends_what_greedy_builds(monkeypatch: pytest.MonkeyPatch) 
 
 def test_one_metric_may_come_in_a_list() -> None:
     assert cv.build_pages(LINES, JUDGED, metrics=["2DCG"]).metric == "2DCG"
-    assert cv.what_adds(None, LINES, JUDGED, metrics=("N2DCG",)).metric == "N2DCG"
+    assert cv.marginal_gains(None, LINES, JUDGED, metrics=("N2DCG",)).metric == "N2DCG"
 
 
 def test_ties_go_by_name() -> None:
     lines = {"user_id": [1, 1, 1], "carousel": ["c", "b", "a"], "col": [1, 1, 1], "item_id": [1, 2, 3]}
     judgments = {"user_id": [1] * 3, "item_id": [1, 2, 3], "relevance": [1, 1, 1]}
     assert cv.build_pages(lines, judgments).order == ("a", "b", "c")
-    assert list(cv.what_adds(None, lines, judgments).gains) == ["a", "b", "c"]
+    assert list(cv.marginal_gains(None, lines, judgments).gains) == ["a", "b", "c"]
     shuffled = pl.DataFrame(lines)[[1, 0, 2]]
     assert cv.build_pages(shuffled, judgments).order == ("a", "b", "c")
 
 
 def test_tables_of_all_kinds(tmp_path: Path) -> None:
     candidates, judgments, items = world(2)
-    expected = cv.what_adds(None, candidates, judgments, items, grid=GRID)
+    expected = cv.marginal_gains(None, candidates, judgments, items, grid=GRID)
     for name, one in (("candidates", candidates), ("judgments", judgments), ("items", items)):
         one.write_csv(tmp_path / f"{name}.csv")
     paths = [tmp_path / f"{name}.csv" for name in ("candidates", "judgments", "items")]
-    assert cv.what_adds(pl.DataFrame(), *paths, grid=GRID).gains == expected.gains
+    assert cv.marginal_gains(pl.DataFrame(), *paths, grid=GRID).gains == expected.gains
     lists = candidates.group_by("user_id", "carousel").agg(pl.col("item_id").sort_by("col").alias("items"))
-    assert cv.what_adds(None, lists, judgments, items, grid=GRID).gains == pytest.approx(expected.gains)
+    assert cv.marginal_gains(None, lists, judgments, items, grid=GRID).gains == pytest.approx(expected.gains)
     by_category = candidates.drop("carousel")
-    assert cv.what_adds(None, by_category, judgments, items, grid=GRID).gains == pytest.approx(expected.gains)
+    assert cv.marginal_gains(None, by_category, judgments, items, grid=GRID).gains == pytest.approx(expected.gains)
     theirs = candidates.rename({"carousel": "shelf", "user_id": "customer"})
     for columns in (
         {"carousel": "shelf", "candidates": {"user_id": "customer"}},
         {"candidates": {"carousel": "shelf", "user_id": "customer"}},
     ):
-        found = cv.what_adds(None, theirs, judgments, items, grid=GRID, columns=columns)  # type: ignore[arg-type]
+        found = cv.marginal_gains(None, theirs, judgments, items, grid=GRID, columns=columns)  # type: ignore[arg-type]
         assert found.gains == expected.gains
 
 
@@ -237,7 +237,7 @@ def test_carousels_without_category_may_have_any_name() -> None:
 
 def test_written_down(tmp_path: Path) -> None:
     candidates, judgments, items = world(0)
-    found = cv.what_adds(None, candidates, judgments, items, grid=GRID)
+    found = cv.marginal_gains(None, candidates, judgments, items, grid=GRID)
     assert json.loads(found.to_json())["results"][0]["carousel"] == next(iter(found.gains))
     assert found.to_markdown().startswith(
         f"{found.heading}\n\n| carousel | gain | low | high | score | wins | losses |"
@@ -285,7 +285,7 @@ PAGE = {"user_id": [1], "row": [1], "col": [1], "item_id": [1], "category": ["x"
 )
 def test_errors_say_what_is_wrong(page: Any, candidates: Any, options: dict[str, Any], message: str) -> None:
     with pytest.raises(cv.CarousevalError, match=message):
-        cv.what_adds(page, candidates, JUDGED, **options)
+        cv.marginal_gains(page, candidates, JUDGED, **options)
 
 
 def test_rows_in_range() -> None:
@@ -397,9 +397,9 @@ Call = dict[str, Any]  # what differs from a call that works
 def test_all_advice_is_accepted(refused: Call, message: str, advised: list[Call]) -> None:
     call: Call = {"layouts": TWO_ROWS, "candidates": LINES, "judgments": JUDGED} | refused
     with pytest.raises(cv.CarousevalError, match=message):
-        cv.what_adds(**call)
+        cv.marginal_gains(**call)
     for change in advised:
-        assert len(cv.what_adds(**call | change).gains) in (1, 2)
+        assert len(cv.marginal_gains(**call | change).gains) in (1, 2)
 
 
 def test_invalid_pages_and_carousels_are_counted_and_scored() -> None:
@@ -407,7 +407,7 @@ def test_invalid_pages_and_carousels_are_counted_and_scored() -> None:
     page = candidates.filter(pl.col("carousel") == candidates["carousel"][0])
     twice = pl.concat([page.with_columns(row=row) for row in (1, 3)]).drop("carousel")  # skips row 2, repeats
     odd = candidates.with_columns(category=pl.lit("none of them"))
-    found = cv.what_adds(twice, odd, judgments, items, grid=GRID, invalid="count", metrics="N2DCG")
+    found = cv.marginal_gains(twice, odd, judgments, items, grid=GRID, invalid="count", metrics="N2DCG")
     pages = twice["user_id"].n_unique()
     assert found.counts["invalid"] == pages
     assert found.counts["invalid_carousels"] == candidates.select("user_id", "carousel").n_unique()
@@ -422,12 +422,12 @@ def test_invalid_pages_and_carousels_are_counted_and_scored() -> None:
 
 def test_nobody_to_score_is_warned_of() -> None:
     with pytest.warns(cv.DataWarning, match="judgments: no user has a relevant item, so there is nothing to gain"):
-        cv.what_adds(None, LINES, JUDGED | {"relevance": [0]})
+        cv.marginal_gains(None, LINES, JUDGED | {"relevance": [0]})
 
 
 def test_progress_is_reported() -> None:
     steps: list[tuple[str, int, int]] = []
-    cv.what_adds(TWO_ROWS, LINES, JUDGED, items=ITEMS, progress=lambda *step: steps.append(step))
+    cv.marginal_gains(TWO_ROWS, LINES, JUDGED, items=ITEMS, progress=lambda *step: steps.append(step))
     assert [step for step in steps if step[0] == "reading"] == [("reading", 2, 2)] * 2
     assert {done == total for _, done, total in steps} == {True}
     steps.clear()
@@ -449,8 +449,8 @@ def test_a_carousel_of_one_of_several_users_is_personal() -> None:
     }
     judgments = {"user_id": [1, 2, 2], "item_id": [10, 10, 11], "relevance": [1, 3, 1]}
     with pytest.warns(cv.DataWarning, match="1 relevant item has no category"):  # user 2 cannot be shown item 10
-        found = cv.what_adds(None, candidates, judgments)
+        found = cv.marginal_gains(None, candidates, judgments)
     assert found.user_gains[:, found.carousels.index("drama")].tolist() == [0.0, pytest.approx(1.0)]
     items = {"item_id": [10, 11], "category": ["Because you watched X", "drama"]}
-    everyone = cv.what_adds(None, candidates, judgments, items)
+    everyone = cv.marginal_gains(None, candidates, judgments, items)
     assert everyone.user_gains[:, everyone.carousels.index("drama")].tolist()[1] < 0.5

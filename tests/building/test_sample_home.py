@@ -103,7 +103,7 @@ def test_without_items_perfect_pages_score_1_beside_any_systems() -> None:
     for size in range(3):
         for others in itertools.combinations(data.order[1:], size):
             layouts = {name: data.layouts[name] for name in ("perfect", *others)}
-            items = cv.items_of(*layouts.values(), carousels=data.carousels)
+            items = cv.items_from_layouts(*layouts.values(), carousels=data.carousels)
             result = cv.evaluate(layouts["perfect"], data.judgments, items, **settings(data))
             assert result.mean["N2DCG_cat"] == pytest.approx(1, abs=1e-12)
 

@@ -40,7 +40,7 @@ def arguments(folder: Path, *layouts: str) -> list[str]:
 
 def expected(folder: Path, **options: object) -> cv.MarginalGains:
     paths = (folder / f"{name}.parquet" for name in ("layouts", "candidates", "judgments", "items"))
-    return cv.what_adds(*paths, **options)  # type: ignore[arg-type]
+    return cv.marginal_gains(*paths, **options)  # type: ignore[arg-type]
 
 
 def test_in_every_format(folder: Path) -> None:
@@ -75,7 +75,7 @@ def test_settings_and_files(folder: Path, tmp_path: Path) -> None:
 def test_empty_pages(folder: Path) -> None:
     done = run(*arguments(folder), "--format", "json")
     paths = (folder / f"{name}.parquet" for name in ("candidates", "judgments", "items"))
-    assert json.loads(done.stdout) == json.loads(cv.what_adds(None, *paths).to_json())
+    assert json.loads(done.stdout) == json.loads(cv.marginal_gains(None, *paths).to_json())
 
 
 def test_greedy(folder: Path, tmp_path: Path) -> None:

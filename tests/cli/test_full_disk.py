@@ -12,9 +12,9 @@ import polars as pl
 import pytest
 
 import carouseval as cv
-from tests.attention.raw_logs import write
 from tests.cli.test_recgaze import CLICKS, EVENTS
 from tests.depth import gate_or_deep
+from tests.paper.raw_logs import write
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="limits of POSIX")
 

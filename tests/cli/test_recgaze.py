@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from carouseval.attention import Examination, recgaze_counts
-from tests.attention.raw_logs import embedded_logs, event, final_click, movie, write
 from tests.command_line import run, run_process
+from tests.paper.raw_logs import embedded_logs, event, final_click, movie, write
 
 EVENTS = [
     event("KInIT_1", 1, 2, movie(1, 1)),

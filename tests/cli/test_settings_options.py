@@ -11,7 +11,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from carouseval.attention.choices import Objective
+from carouseval.attention.objectives import Objective
 from carouseval.attention.rank_fit import OBJECTIVES
 from carouseval.building.sample import SampleFormat, SampleKind
 from carouseval.cli.check import check
@@ -21,9 +21,9 @@ from carouseval.cli.explain import explain
 from carouseval.cli.grid_options import grid_options
 from carouseval.cli.sample import FileFormat, PageKind
 from carouseval.cli.settings_options import option_names, with_settings
-from carouseval.evaluation.setting_fields import Doc, setting_default
 from carouseval.evaluation.settings import Settings
 from carouseval.metrics.grid import PHONE, RECGAZE, TV, Grid
+from carouseval.settings import Doc, setting_default
 from tests.command_line import run
 
 COMMANDS = [evaluate, explain, compare, check]

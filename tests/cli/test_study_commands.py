@@ -77,7 +77,7 @@ def test_a_figure_that_differs_fails(monkeypatch: pytest.MonkeyPatch, capsys: py
 
     from carouseval.cli.output import Format
     from carouseval.cli.reproduce import reproduce
-    from carouseval.study import reproduce as study
+    from carouseval.paper import reproduce as study
 
     checks = (study.FigureCheck("Table 1", "2DCG", "2.2", "2.3"),)
     wrong = study.Reproduction({}, {}, {}, {}, checks, ceiling_study=cast(Any, None))

@@ -34,8 +34,8 @@ from carouseval.comparison.tests.contract import (
 from carouseval.comparison.tests.function import FunctionTest
 from carouseval.evaluation.exact_sums import Exact
 from carouseval.evaluation.mean_estimates import MeanEstimate
-from carouseval.evaluation.setting_fields import setting_doc
 from carouseval.metrics.grid import Array
+from carouseval.settings import setting_doc
 from tests.command_line import run
 from tests.comparison.own_tests import Largest, Signs, registered
 from tests.comparison.test_pair_tests import GRID, METRIC, compare

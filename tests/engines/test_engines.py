@@ -144,5 +144,5 @@ def test_rows_of_parts_are_as_long_as_the_longest() -> None:
     first, second = (FilledRows(1, {(0, "new", 3): 1}, {(0, "new"): shown}) for shown in (3, 2))
     for total in (first + second, second + first):
         assert total.ideals == 2
-        assert total.overfull() == {}
-    assert (second + second).overfull() == {"new": (2, 3, 2)}
+        assert total.over_capacity() == {}
+    assert (second + second).over_capacity() == {"new": (2, 3, 2)}

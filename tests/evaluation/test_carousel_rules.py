@@ -451,8 +451,8 @@ def test_an_evaluator_with_collected_tables_equals_compare() -> None:
         metrics = arguments["metrics"]
         layouts = [table for runs in arguments["systems"].values() for table in runs]
         given = {name: value for name, value in arguments.items() if name not in ("systems", "items", "capacity")}
-        given |= {"metrics": list(metrics.values()), "carousels": cv.carousels_of(*layouts)}
-        evaluator = cv.Evaluator(items=cv.items_of(*layouts), **given)
+        given |= {"metrics": list(metrics.values()), "carousels": cv.carousels_from_layouts(*layouts)}
+        evaluator = cv.Evaluator(items=cv.items_from_layouts(*layouts), **given)
         for wanted, table in zip([one for runs in found.values() for one in runs], layouts, strict=True):
             result = under_names(evaluator.evaluate(table), metrics)
             # with a given items table, users whose relevant items have no category are left out

@@ -253,7 +253,7 @@ def test_personal_rows(carousels: Any, personal: int, u: float | None, v: float 
         return
     assert ideals(OWN, carousels=carousels) == pytest.approx({"u": u, "v": v})
     assert cv.evaluate(*OWN, metrics=METRIC, grid=GRID, carousels=carousels).counts["personal"] == personal
-    collected = cv.items_of(OWN[0], carousels=carousels)
+    collected = cv.items_from_layouts(OWN[0], carousels=carousels)
     assert ("user_id" in collected.columns) == (personal > 0)
     assert ideals((*OWN, collected), carousels=carousels) == pytest.approx({"u": u, "v": v})
 
@@ -324,18 +324,20 @@ def test_tables_of_carousels_that_are_refused(carousels: Any, message: str) -> N
 
 
 def test_an_evaluator_needs_to_be_told() -> None:
-    with pytest.raises(cv.ParameterError, match=re.escape("use carousels=carousels_of(layouts, ...), which collects")):
+    with pytest.raises(
+        cv.ParameterError, match=re.escape("use carousels=carousels_from_layouts(layouts, ...), which collects")
+    ):
         cv.Evaluator(TOP[1], TOP[2], capacity="shown")
-    told = cv.Evaluator(TOP[1], TOP[2], metrics=METRIC, grid=GRID, carousels=cv.carousels_of(TOP[0]))
+    told = cv.Evaluator(TOP[1], TOP[2], metrics=METRIC, grid=GRID, carousels=cv.carousels_from_layouts(TOP[0]))
     found = told.evaluate(TOP[0])
     assert found.per_page[f"{METRIC}.ideal"].to_list() == pytest.approx([2.4, 1.0])
-    assert cv.carousels_of(OWN[0], BILLBOARD[0]).rows(named=True) == [
+    assert cv.carousels_from_layouts(OWN[0], BILLBOARD[0]).rows(named=True) == [
         {"category": "Because", "user_id": "u", "capacity": 1, "personal": True},
         {"category": "Billboard", "user_id": None, "capacity": 1, "personal": False},
         {"category": "New", "user_id": None, "capacity": 2, "personal": False},
         {"category": "Watching", "user_id": None, "capacity": 1, "personal": False},
     ]
-    for function in (cv.carousels_of, cv.items_of):
+    for function in (cv.carousels_from_layouts, cv.items_from_layouts):
         with pytest.raises(cv.ParameterError, match="needs at least one table of layouts"):
             function()
         with pytest.raises(cv.DataError, match=f"missing column category, which {function.__name__} collects"):

@@ -236,9 +236,9 @@ def test_an_evaluator_judges_many(data: Sample) -> None:
 
 
 def test_an_evaluator_needs_items() -> None:
-    with pytest.raises(cv.ParameterError, match="items_of"):
+    with pytest.raises(cv.ParameterError, match="items_from_layouts"):
         cv.Evaluator(JUDGMENTS, metrics=METRIC, grid=GRID).evaluate(LAYOUTS)
-    items = cv.items_of(LAYOUTS)
+    items = cv.items_from_layouts(LAYOUTS)
     assert cv.Evaluator(JUDGMENTS, items, metrics=METRIC, grid=GRID).evaluate(LAYOUTS).mean[str(METRIC)] == score()
 
 

@@ -18,11 +18,11 @@ from carouseval.cli.report import report as cli_report
 from carouseval.cli.settings_options import with_settings
 from carouseval.comparison.comparison_settings import ComparisonDict, ComparisonSettings
 from carouseval.evaluation.plan import ScoringPlan
-from carouseval.evaluation.setting_fields import Doc, setting_default, setting_doc, setting_type, with_settings_listed
 from carouseval.evaluation.settings import Settings, SettingsDict
 from carouseval.metrics import metric_base
 from carouseval.metrics.grid import Array
 from carouseval.metrics.metric_base import Metric, Pages
+from carouseval.settings import Doc, setting_default, setting_doc, setting_type, with_settings_listed
 
 TAKE_SETTINGS: list[Callable[..., Any]] = [
     cv.evaluate,

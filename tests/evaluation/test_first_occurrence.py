@@ -66,7 +66,7 @@ class Page:
 def solve(pages: list[Page], weights: Any, width: int = 4096, threads: int = 1) -> Any:
     """What the kernel finds, without a bound or an order to begin with."""
     gains, item_rows, copies = [], [], []
-    items_of, rows_of, heights = [0], [0], [0]
+    items_from_layouts, rows_of, heights = [0], [0], [0]
     for page in pages:
         for item, gain in page.gains.items():
             shown = [row for row, items in enumerate(page.rows) if gain > 0 and item in items]
@@ -75,11 +75,11 @@ def solve(pages: list[Page], weights: Any, width: int = 4096, threads: int = 1) 
                 item_rows += shown
                 copies += [page.rows[row].count(item) for row in shown]
                 rows_of.append(len(item_rows))
-        items_of.append(len(gains))
+        items_from_layouts.append(len(gains))
         heights.append(heights[-1] + len(page.rows))
     return _native.first_occurrence_ideals(
         np.array(gains),
-        np.array(items_of),
+        np.array(items_from_layouts),
         np.array(item_rows, np.int32),
         np.array(rows_of),
         np.array(copies, np.int32),

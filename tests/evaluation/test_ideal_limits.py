@@ -140,7 +140,7 @@ def test_the_words_of_the_notice() -> None:
 def test_what_is_refused(settings: dict[str, Any], message: str) -> None:
     calls: list[Callable[..., Any]] = [
         lambda **more: cv.evaluate(**TABLES, **more),
-        lambda **more: cv.what_adds(None, CANDIDATES, TABLES["judgments"], TABLES["items"], **more),
+        lambda **more: cv.marginal_gains(None, CANDIDATES, TABLES["judgments"], TABLES["items"], **more),
         lambda **more: cv.build_pages(CANDIDATES, TABLES["judgments"], TABLES["items"], **more),
     ]
     for call in calls:
@@ -158,10 +158,10 @@ def test_built_pages_and_what_adds_say_it_too() -> None:
     wanted = notices(lambda: cv.evaluate(**TABLES, grid=GRID, work=0))
     arguments = CANDIDATES, TABLES["judgments"], TABLES["items"]
     assert notices(lambda: cv.build_pages(*arguments, rows=2, grid=GRID, work=0)) == wanted
-    assert notices(lambda: cv.what_adds(None, *arguments, grid=GRID, work=0)) == wanted
+    assert notices(lambda: cv.marginal_gains(None, *arguments, grid=GRID, work=0)) == wanted
     assert notices(lambda: cv.build_pages(*arguments, rows=2, grid=GRID)) == []
     with pytest.warns(cv.DataWarning, match=NOTICE):
-        found = cv.what_adds(None, *arguments, grid=GRID, tolerance=0.1)
+        found = cv.marginal_gains(None, *arguments, grid=GRID, tolerance=0.1)
     assert found.counts["bounded"] == evaluate(tolerance=0.1).counts["bounded"] > 0
     assert (found.config["tolerance"], found.config["work"]) == (0.1, 8000)
 
@@ -170,7 +170,7 @@ def test_what_is_added_to_pages_with_pinned_rows_is_divided_by_their_own_bounds(
     pinned = TABLES["layouts"].filter(pl.col("row") <= 3).with_columns(pinned=pl.col("row") == 1)
     others = CANDIDATES.filter(pl.col("user_id") < 3)
     with pytest.warns(cv.DataWarning, match=NOTICE):
-        found = cv.what_adds(pinned, others, TABLES["judgments"], TABLES["items"], grid=GRID, work=0)
+        found = cv.marginal_gains(pinned, others, TABLES["judgments"], TABLES["items"], grid=GRID, work=0)
     with pytest.warns(cv.DataWarning, match=NOTICE):
         pages = cv.evaluate(pinned, TABLES["judgments"], TABLES["items"], grid=GRID, work=0)
     assert found.score == pytest.approx(pages.mean["N2DCG_cat"])

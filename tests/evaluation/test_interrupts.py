@@ -259,7 +259,7 @@ COMMANDS = {
     "explain": (SCORING, '"explain", new, *tables'),
     "simulate": (on_first_call(NATIVE, "draw_pairs"), '"simulate", "--trials", "2000000000"'),
     "simulate in the authors' order": (
-        on_first_call("carouseval.study.draws", "Draws.as_in_paper"),
+        on_first_call("carouseval.paper.draws", "Draws.as_in_paper"),
         '"simulate", "--trials", "2000000000", "--stream", "paper"',
     ),
     "fit": (on_first_call("carouseval.attention.discount_fit", "bootstrap_fit"), FIT),

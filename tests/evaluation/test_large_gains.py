@@ -28,16 +28,16 @@ def caught(call: Any, *arguments: Any, **settings: Any) -> list[str]:
     return [str(warning.message) for warning in found]
 
 
-def what_adds(judgments: Any, **settings: Any) -> None:
+def marginal_gains(judgments: Any, **settings: Any) -> None:
     candidates = {"user_id": [1], "carousel": ["a"], "col": [1], "item_id": [2]}
-    cv.what_adds(None, candidates, judgments, {"item_id": [1, 2], "category": ["a", "a"]}, **settings)
+    cv.marginal_gains(None, candidates, judgments, {"item_id": [1, 2], "category": ["a", "a"]}, **settings)
 
 
 CALLS = {
     "evaluate": lambda judgments, **settings: cv.evaluate(LAYOUTS, judgments, **settings),
     "compare": lambda judgments, **settings: cv.compare({"a": LAYOUTS, "b": LAYOUTS}, judgments, **settings),
     "explain": lambda judgments, **settings: cv.explain(LAYOUTS, judgments, **settings),
-    "what_adds": what_adds,
+    "marginal_gains": marginal_gains,
 }
 
 

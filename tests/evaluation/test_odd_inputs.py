@@ -217,16 +217,16 @@ def test_streams_that_can_be_read_once() -> None:
 
 
 def test_items_of() -> None:
-    assert cv.items_of(L, L).rows() == [(10, "a"), (11, "a"), (12, "b")]
+    assert cv.items_from_layouts(L, L).rows() == [(10, "a"), (11, "a"), (12, "b")]
     for layouts in (
         [],
         [{key: value for key, value in L.items() if key != "category"}],
         [{**L, "category": [None] * 5}],
     ):
         with pytest.raises(cv.CarousevalError):
-            cv.items_of(*layouts)
+            cv.items_from_layouts(*layouts)
     with pytest.raises(cv.DataError, match="7 never equals '7'"):
-        cv.items_of(L, pl.DataFrame(L).cast({"item_id": pl.String}))
+        cv.items_from_layouts(L, pl.DataFrame(L).cast({"item_id": pl.String}))
 
 
 def test_copies() -> None:
@@ -403,7 +403,7 @@ def test_check_finds_missing_weights() -> None:
         lambda: cv.evaluate(L, J, by=[["d"]]),  # type: ignore[list-item]
         lambda: cv.evaluate(L, J, metrics={"N2DCG_cat"}),  # type: ignore[arg-type]
         lambda: cv.evaluate(L, J, metrics=lambda gains, weights: float("nan")),
-        lambda: cv.items_of(pl.DataFrame(L).clear()),
+        lambda: cv.items_from_layouts(pl.DataFrame(L).clear()),
         lambda: cv.evaluate({**L, "d": [b"x"] * 5}, J, by="d"),
     ],
 )
@@ -475,7 +475,7 @@ def test_nested_pages_in_every_function(tmp_path: Path) -> None:
     path.write_text(json.dumps(nested(L)))
     assert cv.evaluate(path, J).per_page.equals(cv.evaluate(L, J).per_page)
     assert cv.explain(path, J).page(1).shown.equals(cv.explain(L, J).page(1).shown)
-    assert cv.items_of(path).equals(cv.items_of(L))
+    assert cv.items_from_layouts(path).equals(cv.items_from_layouts(L))
     assert cv.check(path, J).summary["layouts"]["cells"] == 5
     assert cv.compare({"nested": path, "flat": L}, J).pairs["difference"].to_list() == [0.0]
     pages = nested(L)

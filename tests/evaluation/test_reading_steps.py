@@ -9,7 +9,7 @@ from polars.testing import assert_frame_equal
 
 import carouseval as cv
 from carouseval.evaluation import schema
-from carouseval.table_opening import open_table
+from carouseval.tables.opening import open_table
 
 LAYOUTS = {"user_id": [1, 1, 2], "row": [1, 1, 1], "col": [1, 2, 1], "item_id": [10, 11, 11], "category": ["new"] * 3}
 OTHER = LAYOUTS | {"item_id": [11, 10, 10]}

@@ -95,7 +95,7 @@ def check_same(scores: PageScores, inputs: Inputs, whole: cv.Evaluation) -> None
     membership = inputs.judged.membership
     assert membership is not None
     for name, figure in inputs.plan.figures.items():
-        assert figure.figure(scores.items[name], membership.items) == whole.mean[name]
+        assert figure.aggregate(scores.items[name], membership.items) == whole.mean[name]
 
 
 def same(one: PageScores, other: PageScores) -> None:

@@ -12,8 +12,8 @@ import polars as pl
 import pytest
 
 import carouseval as cv
-from carouseval.evaluation.setting_fields import setting_default
 from carouseval.evaluation.settings import Settings, SettingsDict
+from carouseval.settings import setting_default
 
 Tables = tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame | None]
 

@@ -13,7 +13,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import carouseval as cv
-from carouseval.result_base import Result
+from carouseval.results import Result
 
 SYSTEMS = 16
 JUDGED = [f"u{user}" for user in range(100)]
@@ -128,11 +128,11 @@ CANDIDATES = {"user_id": ["u000000"] * 2, "carousel": ["a", "b"], "col": [1, 1],
 RESULTS: dict[str, Callable[[cv.Sample], Any]] = {
     "Evaluation": lambda data: cv.evaluate(data.layouts["new"], data.judgments, data.items),
     "Comparison": lambda _: compared(),
-    "Plan": lambda _: compared().plan(0.01),
+    "PowerAnalysis": lambda _: compared().plan(0.01),
     "Explanation": lambda data: cv.explain(data.layouts["new"], data.judgments, data.items),
     "Check": lambda data: cv.check(data.layouts["new"], data.judgments, data.items),
     "Sensitivity": lambda data: cv.sensitivity(data.layouts, data.judgments, data.items),
-    "MarginalGains": lambda data: cv.what_adds(None, CANDIDATES, data.judgments, data.items),
+    "MarginalGains": lambda data: cv.marginal_gains(None, CANDIDATES, data.judgments, data.items),
     "BuiltPages": lambda data: cv.build_pages(CANDIDATES, data.judgments, data.items, rows=2),
     "Examination": lambda _: cv.attention.recgaze_counts("bratislava"),
     "LikelihoodFit": lambda _: cv.attention.fit_likelihood(cv.attention.recgaze_counts("bratislava"), "d_rpd"),

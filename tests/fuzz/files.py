@@ -196,7 +196,7 @@ def _score(path: str, columns: Columns | None = None) -> str:
 def _lines(source: Any) -> list[tuple[Any, ...]]:
     """All lines, through the door that every command reads tables by."""
     from carouseval.evaluation.schema import LAYOUTS  # here, so that files are drawn for any version of the package
-    from carouseval.table_opening import open_table
+    from carouseval.tables.opening import open_table
 
     return open_table(source, "layouts", LAYOUTS).collect().rows()
 

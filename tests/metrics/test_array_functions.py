@@ -20,8 +20,8 @@ from sklearn.metrics import dcg_score, ndcg_score
 
 import carouseval as cv
 from carouseval import _native
-from carouseval.metrics.choices import GainName
 from carouseval.metrics.dcg import DCG2D
+from carouseval.metrics.gain_names import GainName
 from tests import oracles
 
 # huge gains are meant here, and test_large_gains.py tests the warning about them

@@ -33,7 +33,7 @@ USES: dict[str, Callable[[str, cv.Grid], Any]] = {
     "compare": lambda discount, grid: cv.compare(
         {"a": LAYOUTS, "b": LAYOUTS}, JUDGMENTS, metrics=f"N2DCG_cat({discount})", grid=grid
     ),
-    "what_adds": lambda discount, grid: cv.what_adds(
+    "marginal_gains": lambda discount, grid: cv.marginal_gains(
         LAYOUTS, CANDIDATES, JUDGMENTS, metrics=f"N2DCG_cat({discount})", grid=grid
     ),
     "simulate": lambda discount, grid: cv.simulate(["d_a", discount], "d_rpd", trials=10, grid=grid),

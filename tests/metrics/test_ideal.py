@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import carouseval as cv
-from carouseval.metrics.choices import IdealName
+from carouseval.metrics.gain_names import IdealName
 from carouseval.metrics.ideal import rearranged
 from tests import oracles
 

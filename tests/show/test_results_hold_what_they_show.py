@@ -10,17 +10,18 @@ import polars as pl
 import pytest
 
 import carouseval as cv
-from carouseval import _native, table_sources
+from carouseval import _native
 from carouseval.evaluation.reading.inputs import JudgedSources
 from carouseval.evaluation.scoring.page_ideals import PageIdeals
-from carouseval.result_base import Reported
-from carouseval.show.charts.kinds import KINDS
+from carouseval.results import Reported
+from carouseval.show.charts.kinds import kinds_of
 from carouseval.show.report.document import without_figures
-from carouseval.show.report.kinds import DETAILS, DOCUMENTS
+from carouseval.show.report.kinds import DETAILS, document_function
 from carouseval.show.terminal.comparison import comparison as comparison_text
 from carouseval.show.terminal.evaluation import evaluation as evaluation_text
 from carouseval.show.terminal.explanation import explanation as explanation_text
-from carouseval.tables import Table
+from carouseval.tables import sources
+from carouseval.tables.table import Table
 
 SYSTEMS, GRID = ("prod", "new"), cv.Grid(2, 3, page_size=3, visible_rows=2)
 KERNELS = [name for name in dir(_native) if type(getattr(_native, name)).__name__ == "nb_func"]
@@ -67,11 +68,11 @@ def terminal_text(result: Any) -> str:
 
 def everything_shown(result: Reported) -> list[Any]:
     """All charts, the report as text and tables, what a terminal and a notebook show, and all formats."""
-    charts = [result.chart(kind) for kind in KINDS[type(result)]]
+    charts = [result.chart(kind) for kind in kinds_of(type(result))]
     if isinstance(result, cv.Explanation):
         charts.append(result.chart("page", user_id=result.pages[1].user_id))
     texts = [terminal_text(result), result._repr_html_(), repr(result), result.to_json(), result.to_markdown()]
-    document = without_figures(DOCUMENTS[type(result)](result, DETAILS[0]))
+    document = without_figures(document_function(type(result))(result, DETAILS[0]))
     return [*((chart.title, chart.alt) for chart in charts), document, *texts]
 
 
@@ -86,7 +87,7 @@ def test_nothing_is_computed_while_results_are_shown(
     for kernel in KERNELS:
         monkeypatch.setattr(_native, kernel, refuse)
     for place, function in (
-        (table_sources, "open_source"),
+        (sources, "open_source"),
         (Table, "_frame"),
         (JudgedSources, "open_all"),
         (PageIdeals, "of_pages"),

@@ -29,9 +29,9 @@ if TYPE_CHECKING:
     from carouseval.attention.rank_fit import refine as refine
     from carouseval.attention.rank_fit import scores as scores
     from carouseval.attention.recgaze_data import recgaze_counts as recgaze_counts
-    from carouseval.attention.recgaze_logs import RecgazeLogs as RecgazeLogs
-    from carouseval.attention.recgaze_logs import read_recgaze as read_recgaze
     from carouseval.attention.screens import examination_from_screens as examination_from_screens
+    from carouseval.paper.recgaze_logs import RecgazeLogs as RecgazeLogs
+    from carouseval.paper.recgaze_logs import read_recgaze as read_recgaze
 else:
     __all__, __getattr__, __dir__ = lazy_names(
         __name__,
@@ -47,7 +47,7 @@ else:
             "paths": ("Paths", "fit_paths", "path_log_likelihood", "paths_from_screens"),
             "rank_fit": ("Scores", "SearchFit", "grid_search", "refine", "scores"),
             "recgaze_data": ("recgaze_counts",),
-            "recgaze_logs": ("RecgazeLogs", "read_recgaze"),
+            "carouseval.paper.recgaze_logs": ("RecgazeLogs", "read_recgaze"),
             "screens": ("examination_from_screens",),
         },
     )

@@ -12,7 +12,7 @@ from carouseval.attention.parameters import ParameterSets
 from carouseval.attention.rank_fit import BATCH_SIZE, FrequencyLike, matching_grid
 from carouseval.errors import DataError, ParameterError
 from carouseval.metrics.grid import Array, Grid
-from carouseval.metrics.validation import require_float, require_int
+from carouseval.validation import require_float, require_int
 
 BY_PARTICIPANT = "participants resampled with replacement"
 CELLS_ONLY = "binomial noise of independent cells only, too narrow"

@@ -7,13 +7,13 @@ from dataclasses import replace
 import numpy as np
 
 from carouseval.attention.bootstrap import bootstrap as bootstrap_search
-from carouseval.attention.choices import Objective
 from carouseval.attention.examination import Examination, Frequencies
 from carouseval.attention.fit_data import FitData
 from carouseval.attention.fit_report import LikelihoodReport, SearchReport
 from carouseval.attention.forms import FORMS, ROW_PAGE_FORMS, form_name
 from carouseval.attention.likelihood import LikelihoodFit, bootstrap_fit, fit_likelihood
 from carouseval.attention.model_selection import choose_form
+from carouseval.attention.objectives import Objective
 from carouseval.attention.parameters import discount_class
 from carouseval.attention.paths import fit_paths
 from carouseval.attention.rank_fit import OBJECTIVES, grid_search
@@ -21,8 +21,8 @@ from carouseval.attention.rank_fit import refine as refine_fit
 from carouseval.attention.recgaze_data import GROUPS
 from carouseval.errors import ParameterError
 from carouseval.metrics.grid import PageSizes
-from carouseval.metrics.validation import require_choice, require_int
 from carouseval.progress import Progress, step
+from carouseval.validation import require_choice, require_int
 
 _MAX_PAGE_SIZE = 15  # of the page sizes compared
 _CLEAR_DIFFERENCE = 20.0  # in log-likelihood

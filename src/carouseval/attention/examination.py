@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike
 from carouseval.errors import DataError
 from carouseval.metrics.composite_discounts import Empirical, table_name
 from carouseval.metrics.grid import Array, IntArray
-from carouseval.metrics.validation import require_int
-from carouseval.result_base import Result
+from carouseval.results import Result
+from carouseval.validation import require_int
 
 if TYPE_CHECKING:
     import polars as pl

@@ -14,7 +14,7 @@ from carouseval.attention.paths import Paths, path_log_likelihood
 from carouseval.attention.rank_fit import SearchFit, scores_of
 from carouseval.metrics.discounts import Discount
 from carouseval.metrics.markov_scan import MarkovScan
-from carouseval.result_base import Result
+from carouseval.results import Result
 
 CELLS, PATH = "log_likelihood_per_screen", "log_likelihood_per_path"
 LABELS = {

@@ -11,7 +11,7 @@ from carouseval.attention.parameters import discount_class, is_share, weights_of
 from carouseval.errors import ParameterError
 from carouseval.metrics.discounts import Discount, Mixture
 from carouseval.metrics.grid import Array, Grid
-from carouseval.metrics.validation import require_choice
+from carouseval.validation import require_choice
 
 MAX_PARAMETERS = 8  # of a form that may be selected
 

@@ -13,7 +13,7 @@ from carouseval.attention.likelihood_problem import BOUND, LikelihoodProblem
 from carouseval.attention.overdispersion import variance_inflation
 from carouseval.errors import ParameterError
 from carouseval.metrics.grid import Array, IntArray
-from carouseval.metrics.validation import require_float
+from carouseval.validation import require_float
 
 _NEAR_BOUND = 4.0  # on the unbounded scale: a share within 2% of 0 or 1
 _MAX_HALF_WIDTH = 8.0  # of an interval on the unbounded scale: odds off by a factor of 3,000

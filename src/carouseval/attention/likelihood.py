@@ -17,7 +17,7 @@ from carouseval.attention.rank_fit import Scores, matching_grid, scores_of
 from carouseval.errors import DataError, ParameterError
 from carouseval.metrics.discount_base import Discount, as_discount
 from carouseval.metrics.grid import Array, Grid
-from carouseval.metrics.validation import require_int
+from carouseval.validation import require_int
 
 COUNTS_OF_SCAN = (
     "Counts do not identify d_scan: other parameters fit about as well, and intervals hold near these values only. Fit "

@@ -15,7 +15,7 @@ from carouseval.attention.likelihood import LikelihoodFit, check_counts, fit_for
 from carouseval.attention.likelihood_problem import LikelihoodProblem
 from carouseval.attention.overdispersion import FROM_PARTICIPANTS, FROM_RESIDUALS, participant_data
 from carouseval.metrics.grid import Array, Grid, IntArray
-from carouseval.result_base import Result
+from carouseval.results import Result
 
 if TYPE_CHECKING:
     import polars as pl

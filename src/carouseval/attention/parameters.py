@@ -12,7 +12,7 @@ from carouseval.errors import ParameterError
 from carouseval.metrics.discount_base import Formula, classes
 from carouseval.metrics.discounts import Discount
 from carouseval.metrics.grid import Array, Grid
-from carouseval.metrics.validation import require_choice
+from carouseval.validation import require_choice
 
 FACTORS = np.arange(1, 11)  # the paper's grid for alpha, beta, gamma and lambda
 DECAYS = np.round(np.arange(1, 20) * 0.05, 2)  # 0.05, 0.10, ..., 0.95, without accumulated rounding

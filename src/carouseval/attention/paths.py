@@ -25,8 +25,8 @@ from carouseval.errors import DataError, ParameterError
 from carouseval.metrics.discount_base import Discount, as_discount
 from carouseval.metrics.grid import Array, Grid, IntArray
 from carouseval.metrics.markov_scan import MarkovScan, moves_on
-from carouseval.metrics.validation import require_int
-from carouseval.tables import RECORD, TableLike
+from carouseval.tables.table import RECORD, TableLike
+from carouseval.validation import require_int
 
 
 @dataclass(frozen=True, eq=False)

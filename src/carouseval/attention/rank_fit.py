@@ -11,14 +11,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from carouseval import _native
-from carouseval.attention.choices import Objective
 from carouseval.attention.examination import Examination, Frequencies
+from carouseval.attention.objectives import Objective
 from carouseval.attention.parameters import ParameterSets, weights_of_many
 from carouseval.errors import DataError, ParameterError
 from carouseval.metrics.discount_base import Discount, as_discount
 from carouseval.metrics.grid import Array, Grid
 from carouseval.metrics.page_stack import thread_count
-from carouseval.metrics.validation import require_choice, require_int
+from carouseval.validation import require_choice, require_int
 
 PAPER_DISCOUNTS = ("d_t", "d_a", "d_mir", "d_add", "d_mul", "d_rpd")
 OBJECTIVES: tuple[Objective, ...] = get_args(Objective)

@@ -8,9 +8,9 @@ import json
 from importlib import resources
 from typing import TypeGuard, get_args
 
-from carouseval.attention.choices import RecgazeGroup
 from carouseval.attention.examination import Examination
-from carouseval.metrics.validation import require_choice
+from carouseval.attention.objectives import RecgazeGroup
+from carouseval.validation import require_choice
 
 GROUPS: tuple[RecgazeGroup, ...] = get_args(RecgazeGroup)
 

@@ -11,9 +11,9 @@ import polars as pl
 from carouseval.attention.examination import Examination
 from carouseval.errors import DataError
 from carouseval.metrics.grid import Grid, IntArray
-from carouseval.metrics.validation import require_int
-from carouseval.table_opening import open_table
-from carouseval.tables import Column, Table, TableLike
+from carouseval.tables.opening import open_table
+from carouseval.tables.table import Column, Table, TableLike
+from carouseval.validation import require_int
 
 _TIME = "A time is a number, or a date and time such as 2026-01-31T12:00:00.250."
 

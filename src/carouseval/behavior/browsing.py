@@ -22,7 +22,7 @@ from carouseval.metrics.gains import Gain
 from carouseval.metrics.grid import Array, Grid
 from carouseval.metrics.page_stack import stack_pages
 from carouseval.metrics.relevance import ManyPages, OnePage, Relevance, UnknownPages
-from carouseval.metrics.validation import require_float
+from carouseval.validation import require_float
 
 _Value = TypeVar("_Value")  # float for one page, an array for a batch
 

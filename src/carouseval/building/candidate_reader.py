@@ -20,11 +20,11 @@ from carouseval.evaluation.reading.page_batch import PageBatch, page_batches
 from carouseval.evaluation.scoring.page_ideals import PageIdeals
 from carouseval.evaluation.scoring.page_scores import divisor, gaps
 from carouseval.evaluation.settings import Settings
-from carouseval.evaluation.shown_tables import items_of
+from carouseval.evaluation.tables_from_layouts import items_from_layouts
 from carouseval.evaluation.tally import Relevances, uncategorised
 from carouseval.metrics.grid import Array, Grid, IntArray
 from carouseval.progress import Progress
-from carouseval.tables import RECORD, Table, TableLike, in_memory
+from carouseval.tables.table import RECORD, Table, TableLike, in_memory
 
 _KEYS = ["user_id", "carousel", "col"]
 # here candidates are carousels, so that no setting of that name can be advised
@@ -98,7 +98,7 @@ def _shown_items(tables: Mapping[str, Table], cells: pl.DataFrame) -> pl.DataFra
     """The items of every category that layouts and candidates show; None if layouts have no categories."""
     candidates = cells.select("user_id", "col", "item_id", "category", row=1)
     if "layouts" not in tables:
-        return items_of(candidates)
+        return items_from_layouts(candidates)
     if "category" not in tables["layouts"]:
         return None
     layouts = tables["layouts"].collect().select("user_id", "row", "col", "item_id", "category")
@@ -107,7 +107,7 @@ def _shown_items(tables: Mapping[str, Table], cells: pl.DataFrame) -> pl.DataFra
             "candidates: carousels are named by integers and the categories of layouts by text, or the reverse. "
             "Convert one of them."
         )
-    return items_of(candidates, layouts)
+    return items_from_layouts(candidates, layouts)
 
 
 def _column_names(tables: Mapping[str, Table]) -> dict[str, dict[str, str]]:

@@ -12,8 +12,7 @@ from typing import Any, get_args
 import numpy as np
 import polars as pl
 
-from carouseval.atomic_files import TABLES, write_frame
-from carouseval.building.choices import Combine
+from carouseval.building.category_orders import Combine
 from carouseval.building.event_log import LARGEST_VALUE, EventLog, EventRules
 from carouseval.building.event_tables import excluded_table, fell_where, grade_table
 from carouseval.building.run_files import with_integer_ids
@@ -21,11 +20,12 @@ from carouseval.errors import DataError, ParameterError, warn
 from carouseval.evaluation.notices import number
 from carouseval.evaluation.settings import ColumnNames
 from carouseval.metrics.gains import LARGEST_GRADE
-from carouseval.metrics.validation import require_choice, require_float
 from carouseval.progress import Progress
-from carouseval.result_base import Result
-from carouseval.tables import TableLike
-from carouseval.text_tables import TextTable
+from carouseval.results import Result
+from carouseval.tables.table import TableLike
+from carouseval.tables.text_tables import TextTable
+from carouseval.tables.writing import TABLES, write_frame
+from carouseval.validation import require_choice, require_float
 
 
 @dataclass(frozen=True, eq=False, repr=False)

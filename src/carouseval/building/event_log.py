@@ -5,15 +5,15 @@ from dataclasses import dataclass, replace
 
 import polars as pl
 
-from carouseval.building.choices import Combine
+from carouseval.building.category_orders import Combine
 from carouseval.errors import DataError, ParameterError, warn
 from carouseval.evaluation import schema
 from carouseval.evaluation.settings import ColumnNames
-from carouseval.metrics.validation import did_you_mean
 from carouseval.progress import Progress
-from carouseval.table_columns import Column
-from carouseval.table_opening import open_table
-from carouseval.tables import RECORD, Table, TableLike, in_memory
+from carouseval.tables.columns import Column
+from carouseval.tables.opening import open_table
+from carouseval.tables.table import RECORD, Table, TableLike, in_memory
+from carouseval.validation import did_you_mean
 
 LARGEST_VALUE = 1e16  # sums of billions of such lines fit into the fixed-point numbers below
 _NANOS, _MICROS = 1e9, 1e6

@@ -10,7 +10,7 @@ from typing import Any, get_args
 import numpy as np
 import polars as pl
 
-from carouseval.building.choices import CategoryOrder
+from carouseval.building.category_orders import CategoryOrder
 from carouseval.building.page_filling import CategoryQueue, UserCategories, fill_rows
 from carouseval.errors import DataError, ParameterError, warn
 from carouseval.evaluation import schema
@@ -19,9 +19,9 @@ from carouseval.evaluation.settings import ColumnNames, Settings
 from carouseval.metrics.discounts import RowPage
 from carouseval.metrics.grid import RECGAZE, Grid
 from carouseval.metrics.page_stack import thread_count
-from carouseval.metrics.validation import did_you_mean, require_choice, require_int
 from carouseval.progress import Progress, step
-from carouseval.tables import RECORD, Table, TableLike, in_memory
+from carouseval.tables.table import RECORD, Table, TableLike, in_memory
+from carouseval.validation import did_you_mean, require_choice, require_int
 
 _CELLS = dict.fromkeys(("user", "row", "col", "item", "category"), pl.Int64()) | {"pinned": pl.Boolean()}
 

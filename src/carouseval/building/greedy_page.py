@@ -18,10 +18,10 @@ from carouseval.errors import ParameterError
 from carouseval.evaluation.settings import ColumnNames, Invalid, Metrics, Settings
 from carouseval.metrics.gains import Gain
 from carouseval.metrics.grid import RECGAZE, Grid
-from carouseval.metrics.validation import require_int
 from carouseval.progress import Progress, step
-from carouseval.result_base import Result
-from carouseval.tables import TableLike
+from carouseval.results import Result
+from carouseval.tables.table import TableLike
+from carouseval.validation import require_int
 
 _ALL_ORDERS = 5_000  # so many orders are always searched to the end
 _NODES = 1_000  # steps of the search if there are more; never a clock, so that results do not depend on the machine
@@ -154,7 +154,7 @@ def build_pages(
     ----------
     candidates : table or path
         ``user_id, carousel, col, item_id`` (and optionally ``category``), or one line per carousel with a list
-        ``items``, as in :func:`carouseval.what_adds`.
+        ``items``, as in :func:`carouseval.marginal_gains`.
     judgments : table or path
         ``user_id, item_id, relevance``, as in :func:`carouseval.evaluate`.
     items : table or path, optional
@@ -188,7 +188,7 @@ def build_pages(
 
     See Also
     --------
-    carouseval.what_adds : What each candidate adds to a given page.
+    carouseval.marginal_gains : What each candidate adds to a given page.
 
     Notes
     -----

@@ -12,9 +12,9 @@ import polars as pl
 
 from carouseval.errors import DataError
 from carouseval.evaluation.schema import LAYOUTS
-from carouseval.table_columns import Column
-from carouseval.table_opening import open_table
-from carouseval.tables import RECORD, Table, TableLike
+from carouseval.tables.columns import Column
+from carouseval.tables.opening import open_table
+from carouseval.tables.table import RECORD, Table, TableLike
 
 _INTEGER = "It must be an integer."
 _RECGAZE = {"user_id": "TaskID", "row": "Carousel_position", "col": "Movie_position_in_carousel", "item_id": "MovieID"}

@@ -18,17 +18,17 @@ from carouseval.evaluation.settings import ColumnNames, Invalid, Metrics, Settin
 from carouseval.evaluation.user_sums import mean_interval
 from carouseval.metrics.gains import Gain
 from carouseval.metrics.grid import RECGAZE, Array, Grid, IntArray
-from carouseval.metrics.validation import require_int
 from carouseval.progress import Progress
-from carouseval.result_base import Result, plain
-from carouseval.tables import TableLike
+from carouseval.results import Result, plain
+from carouseval.tables.table import TableLike
+from carouseval.validation import require_int
 
 _ROUNDING = 1e-12  # a smaller difference of scores is rounding
 
 
 @dataclass(frozen=True, eq=False)
 class MarginalGains(Result):
-    """What each candidate carousel adds to the mean score of a page; the result of :func:`carouseval.what_adds`.
+    """What each candidate carousel adds to the mean score of a page; the result of :func:`carouseval.marginal_gains`.
 
     Attributes
     ----------
@@ -59,7 +59,7 @@ class MarginalGains(Result):
     >>> import carouseval as cv
     >>> candidates = {"user_id": [1, 1], "carousel": ["drama", "new"], "col": [1, 1], "item_id": [12, 13]}
     >>> judgments = {"user_id": [1], "item_id": [12], "relevance": [3]}
-    >>> gains = cv.what_adds(None, candidates, judgments)
+    >>> gains = cv.marginal_gains(None, candidates, judgments)
     >>> gains
     MarginalGains(N2DCG_cat of the pages: 0.0000; best of 2 candidates: 'drama', +1.0000; 1 user)
     >>> {name: round(gain, 4) for name, gain in gains.gains.items()}
@@ -142,7 +142,7 @@ class MarginalGains(Result):
         return f"MarginalGains({self.heading})"
 
 
-def what_adds(
+def marginal_gains(
     layouts: TableLike | None,
     candidates: TableLike,
     judgments: TableLike,
@@ -224,7 +224,7 @@ def what_adds(
     >>> candidates = {"user_id": [1, 1, 1], "carousel": ["drama", "drama", "again"], "col": [1, 2, 1],
     ...               "item_id": [12, 13, 11]}
     >>> judgments = {"user_id": [1, 1], "item_id": [11, 12], "relevance": [1, 3]}
-    >>> {name: round(gain, 4) for name, gain in cv.what_adds(page, candidates, judgments).gains.items()}
+    >>> {name: round(gain, 4) for name, gain in cv.marginal_gains(page, candidates, judgments).gains.items()}
     {'drama': 0.7659, 'again': 0.0038}
     """
     row = None if row is None else require_int("row", row, 1)

@@ -5,7 +5,7 @@ from typing import Any
 
 import polars as pl
 
-from carouseval.result_base import Result
+from carouseval.results import Result
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -9,10 +9,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from carouseval.errors import DataError
 from carouseval.evaluation.schema import SCORES
-from carouseval.file_kind_base import open_text
-from carouseval.metrics.validation import require_choice
-from carouseval.table_files import is_table
-from carouseval.table_opening import open_table
+from carouseval.tables.files import is_table
+from carouseval.tables.kinds.contract import open_text
+from carouseval.tables.opening import open_table
+from carouseval.validation import require_choice
 
 RunFormat: TypeAlias = Literal["auto", "trec"]
 """The format of a run file."""

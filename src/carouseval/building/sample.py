@@ -12,14 +12,14 @@ from typing import Literal, TypeAlias, TypedDict, Unpack, get_args
 
 import polars as pl
 
-from carouseval.atomic_files import atomic_folder, open_output
 from carouseval.building.sample_home_tables import HomeTables
 from carouseval.building.sample_tables import IdType, RelevanceMode, SampleTables
 from carouseval.errors import ParameterError
 from carouseval.forks import refuse_fork
 from carouseval.metrics.grid import RECGAZE, Grid
-from carouseval.metrics.validation import require_choice
-from carouseval.text_tables import frame_html
+from carouseval.tables.text_tables import frame_html
+from carouseval.tables.writing import atomic_folder, open_output
+from carouseval.validation import require_choice
 
 SampleKind: TypeAlias = Literal["genres", "home"]
 """What synthetic pages are made of."""

@@ -31,7 +31,7 @@ from carouseval.building.sample_tables import (
     judgment_table,
 )
 from carouseval.metrics.grid import Grid, IntArray
-from carouseval.metrics.validation import require_choice, require_int
+from carouseval.validation import require_choice, require_int
 
 _FIRST_WORDS = (
     "Silent", "Golden", "Crimson", "Hidden", "Distant", "Broken", "Electric", "Frozen", "Last", "Midnight", "Northern",

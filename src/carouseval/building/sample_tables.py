@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from carouseval.building.sample_model import BLOCK, SYSTEMS, BoolArray, Catalogue, PageGenerator, UserBlock
 from carouseval.errors import ParameterError
 from carouseval.metrics.grid import PHONE, RECGAZE, TV, Grid
-from carouseval.metrics.validation import require_choice, require_float, require_int
+from carouseval.validation import require_choice, require_float, require_int
 
 IdType: TypeAlias = Literal["str", "int"]
 """The type of the ids of synthetic data."""

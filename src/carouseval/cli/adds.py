@@ -103,10 +103,10 @@ def adds(
     Each candidate is added alone to every page, below its last row or on --row. An item counts once, so one that the
     page shows already adds only what it gains by a better place. Users without the candidate gain nothing.
     """
-    from carouseval.atomic_files import RESULTS, TABLES, check_outputs, write_frame
     from carouseval.building.greedy_page import BuiltPages, build_pages
-    from carouseval.building.marginal_gain import MarginalGains, what_adds
+    from carouseval.building.marginal_gain import MarginalGains, marginal_gains
     from carouseval.cli.grid_options import parse_grid
+    from carouseval.tables.writing import RESULTS, TABLES, check_outputs, write_frame
 
     for option, value in {"--layouts": layouts, "--row": row, "--per-user": per_user}.items():
         if greedy and value is not None:
@@ -134,7 +134,7 @@ def adds(
         if greedy:
             result = build_pages(candidates, judgments, items, rows=rows, progress=bar, **settings)
         else:
-            result = what_adds(layouts, candidates, judgments, items, row=row, progress=bar, **settings)
+            result = marginal_gains(layouts, candidates, judgments, items, row=row, progress=bar, **settings)
     note_assumptions(result.config)
     if isinstance(result, BuiltPages) and pages is not None:
         write_frame(pages, result.layouts)

@@ -70,11 +70,11 @@ def compare(
     Differences are paired by user. P-values are corrected for multiple comparisons, confidence intervals are only with
     --simultaneous.
     """
-    from carouseval.atomic_files import RESULTS, TABLES, check_outputs, write_frame
     from carouseval.cli.conditions import exit_on_failure, parse_system_conditions
     from carouseval.comparison.compare import compare as run
     from carouseval.comparison.sensitivity import sensitivity as run_sensitivity
     from carouseval.show.terminal.comparison import comparison as draw
+    from carouseval.tables.writing import RESULTS, TABLES, check_outputs, write_frame
 
     layouts, judgments = split_arguments([*systems, judgments])
     conditions = parse_system_conditions(fail_if, list(layouts), baseline)

@@ -6,7 +6,7 @@ from typing import Annotated, TypeAlias
 import typer
 
 from carouseval.cli.options import choice_parser
-from carouseval.comparison.choices import Correction, RunEffects
+from carouseval.comparison.corrections import Correction, RunEffects
 from carouseval.comparison.tests import NamedTest
 
 Baseline: TypeAlias = Annotated[

@@ -11,7 +11,7 @@ import typer
 from carouseval.errors import ParseError
 from carouseval.evaluation.results import Evaluation
 from carouseval.evaluation.tally import COUNTS
-from carouseval.metrics.validation import did_you_mean, quoted
+from carouseval.validation import did_you_mean, quoted
 
 _OPERATORS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
 # parts that share no characters, and blanks removed afterwards: a text of blanks is refused at once

@@ -51,10 +51,10 @@ def evaluate(
     The score is the mean over users of the mean over their pages. Each page is compared with the best page that its
     user's judgments allow.
     """
-    from carouseval.atomic_files import RESULTS, TABLES, check_outputs, write_frame
     from carouseval.cli.conditions import exit_on_failure, parse_conditions
     from carouseval.evaluation.evaluate import evaluate as run
     from carouseval.show.terminal.evaluation import evaluation as draw
+    from carouseval.tables.writing import RESULTS, TABLES, check_outputs, write_frame
 
     conditions = parse_conditions(fail_if, settings["metrics"])
     spark_engine.check_engine(engine, master)

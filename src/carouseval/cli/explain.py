@@ -55,10 +55,10 @@ def explain(
     Splits the loss into the order of items, the order of rows and the choice of items; then shows the loss by cell,
     the worst pages, and one page beside its ideal.
     """
-    from carouseval.atomic_files import check_outputs, write_frame
     from carouseval.errors import ParameterError
     from carouseval.evaluation.explain import explain as run
     from carouseval.show.terminal.explanation import explanation as draw
+    from carouseval.tables.writing import check_outputs, write_frame
 
     if page is not None and user is None:
         raise ParameterError("--page needs --user.")

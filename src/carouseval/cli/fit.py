@@ -7,12 +7,12 @@ from typing import Annotated
 
 import typer
 
-from carouseval.attention.choices import Objective
+from carouseval.attention.objectives import Objective
 from carouseval.cli.chart_options import ChartOption, FitKind, ThemeOption, check_chart, save_chart
 from carouseval.cli.options import GridName, OutputFormat, PageSize, VisibleRows, choice_parser
 from carouseval.cli.output import Format, emit, progress_bar
 from carouseval.errors import ParseError
-from carouseval.metrics.validation import quoted
+from carouseval.validation import quoted
 
 EXAMPLES = """
 carouseval fit bratislava --test amsterdam
@@ -86,12 +86,12 @@ def fit(
     d_rpb in the form that the data support, d_scan to scan paths where single screens are given. Other discounts are
     fitted by grid search, as in the paper: ties are broken by Pearson's r, then by order.
     """
-    from carouseval.atomic_files import CHARTS, check_outputs, write_atomically
     from carouseval.attention.discount_fit import fit_discount
     from carouseval.attention.fit_data import FitData
     from carouseval.cli.grid_options import parse_grid
     from carouseval.metrics.grid import PRESETS
     from carouseval.show.terminal.fit import fit_report
+    from carouseval.tables.writing import CHARTS, check_outputs, write_atomically
 
     check_chart(chart, [frequencies, test])
     if out:  # may have any suffix

@@ -8,7 +8,7 @@ from typing import Any
 
 from carouseval.errors import ParseError
 from carouseval.metrics.grid import PRESETS, Grid, extended, resized, sizes_by_row
-from carouseval.metrics.validation import LARGEST_SIZE, did_you_mean, parse_size, quoted
+from carouseval.validation import LARGEST_SIZE, did_you_mean, parse_size, quoted
 
 _MOST_CELLS = 1_000_000
 _GRID = re.compile(rf"(?:({'|'.join(PRESETS)}):)?(\d{{1,6}})x(\d{{1,6}})")

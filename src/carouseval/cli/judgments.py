@@ -5,12 +5,12 @@ from typing import Annotated, Any
 
 import typer
 
-from carouseval.building.choices import Combine
+from carouseval.building.category_orders import Combine
 from carouseval.cli import chart_options, options
 from carouseval.cli.output import Format, emit, progress_bar
 from carouseval.cli.settings_options import parse_columns
 from carouseval.errors import ParseError
-from carouseval.metrics.validation import quoted
+from carouseval.validation import quoted
 
 EXAMPLES = """
 carouseval judgments events.parquet --value minutes --grades 1,10,45 --out judgments.parquet
@@ -86,10 +86,10 @@ def judgments(
     Makes one relevance per user and item, and prints how many fell where. Values that are missing, negative or
     otherwise impossible are excluded, and counted by name.
     """
-    from carouseval.atomic_files import check_outputs, write_frame
     from carouseval.building.event_judgments import judgments_from_events as run
     from carouseval.evaluation.notices import number
     from carouseval.show.terminal.event_judgments import event_judgments as draw
+    from carouseval.tables.writing import check_outputs, write_frame
 
     chosen: dict[str, Any] = {
         "combine": combine,

@@ -8,20 +8,20 @@ import typer
 
 from carouseval.cli.output import Format
 from carouseval.errors import ParameterError
-from carouseval.metrics.choices import GainName as GainName
-from carouseval.metrics.validation import LARGEST_SIZE, parse_size, quoted, require_choice
+from carouseval.metrics.gain_names import GainName as GainName
+from carouseval.validation import LARGEST_SIZE, parse_size, quoted, require_choice
 
 
 def choice_parser(kind: Any) -> Callable[[str], Any]:
-    """A parser for a Literal or an enum of words that, unlike Typer's own, suggests the nearest word."""
-    words = get_args(kind) or tuple(member.value for member in kind)
+    """A parser for a Literal, an enum or other words that, unlike Typer's own, suggests the nearest word."""
+    words = get_args(kind) or tuple(str(word) for word in kind)
 
     def parse(text: str) -> Any:
         try:
             word = require_choice("", text, words)
         except ParameterError as error:
             raise typer.BadParameter(str(error).strip()) from None
-        return word if get_args(kind) else kind(word)
+        return kind(word) if isinstance(kind, type) else word
 
     return parse
 

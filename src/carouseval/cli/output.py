@@ -11,8 +11,8 @@ from enum import StrEnum
 from typing import Any
 
 from carouseval.progress import Progress
-from carouseval.result_base import Result, plain
-from carouseval.text_tables import csv_text
+from carouseval.results import Result, plain
+from carouseval.tables.text_tables import csv_text
 
 
 class Format(StrEnum):

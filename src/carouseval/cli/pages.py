@@ -5,13 +5,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from carouseval.building.choices import CategoryOrder
+from carouseval.building.category_orders import CategoryOrder
 from carouseval.cli import chart_options, options
 from carouseval.cli.output import Format, emit, progress_bar
 from carouseval.cli.settings_options import ColumnsOption, SplitOption, parse_columns
 from carouseval.cli.typed_ids import parse_id
 from carouseval.errors import ParseError
-from carouseval.metrics.validation import parse_size, quoted
+from carouseval.validation import parse_size, quoted
 
 if TYPE_CHECKING:
     import polars as pl
@@ -88,10 +88,10 @@ def pages(
     """
     from dataclasses import asdict
 
-    from carouseval.atomic_files import check_outputs, write_frame
     from carouseval.building.from_scores import pages_from_scores
     from carouseval.building.page_summary import PageSummary
     from carouseval.cli.grid_options import parse_grid
+    from carouseval.tables.writing import check_outputs, write_frame
 
     check_outputs(out, inputs=(scores, items))
     chart_options.check_chart(chart, (scores, items))
@@ -117,7 +117,7 @@ def pages(
 def _scores(path: str) -> "str | pl.DataFrame":
     """The path of a table as it is; the scores of a TREC run, which is any other file."""
     from carouseval.building.run_files import read_run
-    from carouseval.table_files import is_table
+    from carouseval.tables.files import is_table
 
     return read_run(path, "trec") if Path(path).is_file() and not is_table(Path(path)) else path
 
@@ -139,7 +139,7 @@ def _pinned_rows(texts: list[str], items: str, columns: dict[str, Any]) -> dict[
 def _categories(option: str, names: list[str], items: str, columns: dict[str, Any]) -> list[str | int]:
     """Categories in the type that they have in items."""
     from carouseval.evaluation.schema import ITEMS, names_of
-    from carouseval.table_opening import open_table
+    from carouseval.tables.opening import open_table
 
     if not names:
         return []

@@ -48,8 +48,8 @@ def recgaze(
     from rich.console import Console
     from rich.text import Text
 
-    from carouseval.attention.recgaze_logs import DROPPED_LABELS, read_recgaze
-    from carouseval.show.terminal.examination import recgaze as draw
+    from carouseval.paper.recgaze_logs import DROPPED_LABELS, read_recgaze
+    from carouseval.paper.recgaze_terminal import recgaze as draw
 
     check_chart(chart, [events, clicks])
     labels = tuple(DROPPED_LABELS if not dropped_labels else () if dropped_labels == ["none"] else dropped_labels)

@@ -21,7 +21,7 @@ from carouseval.errors import ParseError, each_warning_once
 if TYPE_CHECKING:
     from carouseval.evaluation.explanation import Explanation
     from carouseval.progress import Progress
-    from carouseval.result_base import Reported
+    from carouseval.results import Reported
 
 EXAMPLES = """
 carouseval report layouts.parquet judgments.parquet --items items.parquet --by device
@@ -67,8 +67,8 @@ def report(
     It begins with a summary in plain words: which system wins, by how much, how sure that is, and what to fix. Charts,
     tables, the worst pages beside their ideals, every setting and count follow.
     """
-    from carouseval.atomic_files import REPORTS, check_outputs
     from carouseval.extras import require_extra
+    from carouseval.tables.writing import REPORTS, check_outputs
 
     if reproduce and tables:
         raise ParseError(f"--reproduce takes no tables, found {tables[0]!r}.")
@@ -86,7 +86,7 @@ def report(
     parts: dict[str, Any] = {}
     with progress_bar() as bar, each_warning_once(), _recorded_warnings() as notices:
         if reproduce:
-            from carouseval.study.reproduce import reproduce as run_reproduce
+            from carouseval.paper.reproduce import reproduce as run_reproduce
 
             result = run_reproduce(bar)
         elif len(layouts) == 1:
@@ -174,12 +174,12 @@ def _explain(
 
 def _items(layouts: dict[str, list[str]], items: str | None, settings: dict[str, Any]) -> Any:
     """The items that a comparison goes by: without a table, the pairs in the layouts of all systems."""
-    from carouseval.evaluation.shown_tables import items_of
+    from carouseval.evaluation.tables_from_layouts import items_from_layouts
 
     if items is not None or settings["candidates"] == "displayed":
         return items
     paths = [path for several in layouts.values() for path in several]
-    return items_of(*paths, columns=settings["columns"], carousels=settings["carousels"])
+    return items_from_layouts(*paths, columns=settings["columns"], carousels=settings["carousels"])
 
 
 def without_folders(argument: str, paths: Collection[Path]) -> str:

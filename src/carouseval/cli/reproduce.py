@@ -29,15 +29,15 @@ def reproduce(
     likelihood, beside d_rpd and the noise ceiling, and every form tried.
     """
     from carouseval.extras import require_extra
-    from carouseval.show.terminal.reproduction import reproduction
-    from carouseval.study.reproduce import reproduce as run
+    from carouseval.paper.reproduce import reproduce as run
+    from carouseval.paper.terminal import reproduction
 
     if out is not None:
         require_extra("show", "--out, which draws the figures,")
     with progress_bar() as bar:
         result = run(bar)
     if out is not None:
-        from carouseval.show.paper import write_paper
+        from carouseval.paper.paper_files import write_paper
 
         typer.echo(f"wrote {write_paper(result, out)} files to {out}", err=True)
     emit(result, format, lambda _: reproduction(result))

@@ -20,9 +20,9 @@ from carouseval.cli.options import (
     parse_page_size,
 )
 from carouseval.errors import ParseError
-from carouseval.evaluation.setting_fields import setting_default, setting_doc, setting_type, union_members
 from carouseval.evaluation.settings import Settings
-from carouseval.metrics.validation import parse_size, quoted
+from carouseval.settings import setting_default, setting_doc, setting_type, union_members
+from carouseval.validation import parse_size, quoted
 
 _COLUMNS = "Your name for a column: user_id=customer, or items.item_id=sku for a single table. Repeat for several."
 ColumnsOption: TypeAlias = Annotated[

@@ -7,7 +7,7 @@ import typer
 from carouseval.cli.chart_options import ChartOption, ThemeOption, check_chart, save_chart
 from carouseval.cli.options import GRID, OutputFormat, PageSize, VisibleRows, choice_parser
 from carouseval.cli.output import Format, emit, progress_bar
-from carouseval.study.choices import DISCOUNTS, THRESHOLDS, TRUTH, Mode, Stream
+from carouseval.paper.simulation_options import DISCOUNTS, THRESHOLDS, TRUTH, Mode, Stream
 
 DEFAULT_DISCOUNTS = list(DISCOUNTS)
 DEFAULT_THRESHOLDS = list(THRESHOLDS)
@@ -78,9 +78,9 @@ def simulate(
     prefers; pairs with any tie are left out.
     """
     from carouseval.cli.grid_options import parse_grid
+    from carouseval.paper.simulation import simulate as run
+    from carouseval.paper.truth import own_grid, read_truth
     from carouseval.progress import step
-    from carouseval.study.simulation import simulate as run
-    from carouseval.study.truth import own_grid, read_truth
 
     check_chart(chart)
     named_grid = parse_grid(grid, page_size, visible_rows, ()) if grid else None

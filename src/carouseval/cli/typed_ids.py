@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from carouseval.errors import ParameterError
-from carouseval.metrics.validation import quoted
+from carouseval.validation import quoted
 
 if TYPE_CHECKING:
     import polars as pl

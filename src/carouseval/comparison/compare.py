@@ -19,7 +19,7 @@ from carouseval.errors import ParameterError
 from carouseval.evaluation.plan import ScoringPlan
 from carouseval.evaluation.reading.inputs import JudgedSources
 from carouseval.progress import Progress
-from carouseval.tables import TableLike
+from carouseval.tables.table import TableLike
 
 
 @takes_comparison_settings

@@ -8,7 +8,7 @@ from typing import Any, Generic, cast
 import polars as pl
 
 from carouseval.comparison.crossed_effects import TIE
-from carouseval.comparison.plan import Plan, plan
+from carouseval.comparison.power_analysis import PowerAnalysis, plan
 from carouseval.comparison.result_tables import difference_table, mean_table
 from carouseval.comparison.summary import (
     level_text,
@@ -26,8 +26,8 @@ from carouseval.evaluation.columns import Columns
 from carouseval.evaluation.explanation import Explanation
 from carouseval.evaluation.page_table import Table
 from carouseval.evaluation.results import Evaluation
-from carouseval.result_base import Charted, Reported, plain
-from carouseval.text_tables import TextTable
+from carouseval.results import Charted, Reported, plain
+from carouseval.tables.text_tables import TextTable
 
 _MOST_SYSTEMS = 5  # listed by repr
 
@@ -215,7 +215,7 @@ class Comparison(Reported, Generic[Table]):
             return None if low >= -margin - TIE else f"{result}; {interval}."
         return f"{result}, {significance_text(self, pair)}." if difference < 0 and pair[Columns.SIGNIFICANT] else None
 
-    def plan(self, effect: float, *, power: float = POWER) -> Plan:
+    def plan(self, effect: float, *, power: float = POWER) -> PowerAnalysis:
         """Return how many users it takes to find a difference of a given size, judging by the users compared here.
 
         Parameters
@@ -227,7 +227,7 @@ class Comparison(Reported, Generic[Table]):
 
         Returns
         -------
-        Plan
+        PowerAnalysis
             The users needed for each pair and metric, at this comparison's ``ci`` and after its correction.
 
         Examples

@@ -8,13 +8,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Annotated, Any
 
-from carouseval.comparison.choices import Correction, RunEffects
+from carouseval.comparison.corrections import Correction, RunEffects
 from carouseval.comparison.significance import Test
 from carouseval.comparison.tests import listed_tests
 from carouseval.comparison.tests.contract import PERMUTATIONS
 from carouseval.comparison.tests.crossed_t import CrossedT
-from carouseval.evaluation.setting_fields import Doc, TakesSettings, with_settings_listed
 from carouseval.evaluation.settings import Settings, SettingsDict
+from carouseval.settings import Doc, TakesSettings, with_settings_listed
 
 
 def _test_doc() -> Doc:

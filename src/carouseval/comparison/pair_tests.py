@@ -9,8 +9,8 @@ from typing import Any, get_args
 import numpy as np
 import polars as pl
 
-from carouseval.comparison.choices import RunEffects
 from carouseval.comparison.comparison_settings import ComparisonSettings
+from carouseval.comparison.corrections import RunEffects
 from carouseval.comparison.crossed_effects import TIE
 from carouseval.comparison.pair_statistics import PairScores
 from carouseval.comparison.pair_sums import PairSums
@@ -27,7 +27,7 @@ from carouseval.evaluation.page_table import weight_of
 from carouseval.evaluation.plan import ScoringPlan
 from carouseval.evaluation.result_table import Present, When
 from carouseval.metrics.grid import Array
-from carouseval.metrics.validation import require_choice, require_float
+from carouseval.validation import require_choice, require_float
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ from carouseval.evaluation.plan import ScoringPlan
 from carouseval.evaluation.reading.inputs import Inputs, JudgedSources
 from carouseval.evaluation.results import Evaluation
 from carouseval.progress import Progress
-from carouseval.tables import Table as GivenTable
+from carouseval.tables.table import Table as GivenTable
 
 
 @dataclass

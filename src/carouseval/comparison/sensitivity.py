@@ -24,13 +24,13 @@ from carouseval.evaluation.reading.inputs import JudgedSources
 from carouseval.evaluation.result_table import Present
 from carouseval.evaluation.results import Evaluation
 from carouseval.evaluation.settings import Candidates, Settings, SettingsDict, takes_settings
-from carouseval.metrics.choices import GainName
+from carouseval.metrics.gain_names import GainName
 from carouseval.metrics.grid import sizes_by_row
 from carouseval.metrics.metric_base import Metric
 from carouseval.metrics.names import metric
 from carouseval.progress import Progress
-from carouseval.result_base import Reported, plain
-from carouseval.tables import TableLike
+from carouseval.results import Reported, plain
+from carouseval.tables.table import TableLike
 
 DISCOUNTS: tuple[str, ...] = ("d_rpd", "d_rpb", "d_mul", "d_add", "d_mir", "d_a", "d_t")
 _MOST_VARIATIONS = 8  # listed by name

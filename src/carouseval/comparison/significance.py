@@ -10,13 +10,13 @@ from typing import TypeAlias, get_args
 import numpy as np
 import polars as pl
 
-from carouseval.comparison.choices import Correction
+from carouseval.comparison.corrections import Correction
 from carouseval.comparison.tests import NamedTest, listed_tests
 from carouseval.comparison.tests.contract import PERMUTATIONS, RandomDraws, SignificanceTest
 from carouseval.comparison.tests.function import FunctionTest
 from carouseval.errors import ParameterError
 from carouseval.metrics.grid import Array
-from carouseval.metrics.validation import require_choice
+from carouseval.validation import require_choice
 
 CORRECTIONS = get_args(Correction)
 

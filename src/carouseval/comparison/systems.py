@@ -7,15 +7,14 @@ from typing import Any, TypeAlias, TypeVar
 
 import polars as pl
 
-from carouseval.added_errors import AddedError
 from carouseval.comparison.result_columns import NAMES
-from carouseval.errors import DataError, ParameterError, warn
+from carouseval.errors import AddedError, DataError, ParameterError, warn
 from carouseval.evaluation.columns import Columns, of_metric
 from carouseval.evaluation.outcomes import SCORED
 from carouseval.evaluation.page_table import PageTable
 from carouseval.evaluation.plan import ScoringPlan
-from carouseval.metrics.validation import did_you_mean
-from carouseval.tables import TableLike, in_memory
+from carouseval.tables.table import TableLike, in_memory
+from carouseval.validation import did_you_mean
 
 V = TypeVar("V")
 _PAGE_KEYS = (Columns.USER, Columns.PAGE)

@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable
 
 from carouseval.errors import ParameterError
-from carouseval.metrics.validation import require_float, require_int
+from carouseval.validation import require_float, require_int
 
 POWER = 0.8
 MOST_USERS = 10**12

@@ -17,7 +17,7 @@ from carouseval.engines.part_work import ShownUsers, describe_users
 from carouseval.engines.reads import Reads
 from carouseval.evaluation import schema
 from carouseval.evaluation.reading.inputs import OtherUsers
-from carouseval.table_opening import open_table
+from carouseval.tables.opening import open_table
 
 _BY_CATEGORY = "rows"  # what is described, brought together by category
 

@@ -31,7 +31,7 @@ from carouseval.evaluation import schema
 from carouseval.evaluation.page_table import Table, user_columns
 from carouseval.evaluation.plan import ScoringPlan
 from carouseval.evaluation.settings import Settings
-from carouseval.tables import TableLike
+from carouseval.tables.table import TableLike
 
 
 def compare_on(

@@ -22,7 +22,7 @@ from carouseval.evaluation.part import Part
 from carouseval.evaluation.reading.inputs import OtherUsers
 from carouseval.evaluation.results import Evaluation
 from carouseval.evaluation.settings import Settings
-from carouseval.tables import TableLike
+from carouseval.tables.table import TableLike
 
 LAYOUTS = "layouts"
 

@@ -30,7 +30,7 @@ from carouseval.evaluation.result_columns import LOSSES
 from carouseval.evaluation.score_part import score_part
 from carouseval.evaluation.scoring.page_ideals import PageIdeals
 from carouseval.evaluation.settings import Settings
-from carouseval.tables import TableLike
+from carouseval.tables.table import TableLike
 
 
 def explain_on(

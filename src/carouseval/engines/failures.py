@@ -8,9 +8,8 @@ from functools import reduce
 from operator import add
 from typing import TYPE_CHECKING, Any
 
-from carouseval.added_errors import AddedError, CountedLines
 from carouseval.comparison.systems import NamedError, Run
-from carouseval.errors import DataError
+from carouseval.errors import AddedError, CountedLines, DataError
 from carouseval.evaluation import schema
 from carouseval.evaluation.defects.defect_lines import FoundDefect, PageDefectError
 from carouseval.evaluation.defects.page_defects import REFUSABLE

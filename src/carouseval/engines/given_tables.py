@@ -22,7 +22,7 @@ from carouseval.evaluation.plan import ScoringPlan
 from carouseval.evaluation.reading.inputs import OtherUsers
 from carouseval.evaluation.result_columns import PER_PAGE
 from carouseval.evaluation.settings import Settings
-from carouseval.tables import Table, TableLike
+from carouseval.tables.table import Table, TableLike
 
 
 @dataclass(frozen=True)

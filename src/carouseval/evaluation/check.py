@@ -39,10 +39,10 @@ from carouseval.evaluation.settings import Settings, SettingsDict, takes_setting
 from carouseval.evaluation.table_matching import TableMatch
 from carouseval.evaluation.tally import Relevances, uncategorised
 from carouseval.progress import Progress
-from carouseval.result_base import Result, plain
-from carouseval.table_columns import Defect
-from carouseval.table_opening import open_table
-from carouseval.tables import Table, TableLike, in_memory
+from carouseval.results import Result, plain
+from carouseval.tables.columns import Defect
+from carouseval.tables.opening import open_table
+from carouseval.tables.table import Table, TableLike, in_memory
 
 
 @dataclass(frozen=True, repr=False)

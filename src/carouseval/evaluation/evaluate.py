@@ -21,7 +21,7 @@ from carouseval.evaluation.scoring.page_ideals import PageIdeals
 from carouseval.evaluation.settings import Settings, SettingsDict, takes_settings
 from carouseval.forks import refuse_fork
 from carouseval.progress import Progress
-from carouseval.tables import TableLike
+from carouseval.tables.table import TableLike
 
 
 @takes_settings
@@ -91,8 +91,8 @@ class Evaluator:
     """Scores many layouts against the same judgments; ideals are computed once.
 
     Takes what :func:`carouseval.evaluate` takes, except the layouts. Metrics with a category ideal of judged items need
-    ``items``, so that the ideal does not depend on which system comes first; :func:`carouseval.items_of` collects them
-    from the layouts of all systems.
+    ``items``, so that the ideal does not depend on which system comes first;
+    :func:`carouseval.items_from_layouts` collects them from the layouts of all systems.
 
     Parameters
     ----------
@@ -126,8 +126,8 @@ class Evaluator:
         self._given: dict[str, Any] = {"metrics": self.settings.metrics, **settings}
         if self.settings.capacity == "shown":
             raise ParameterError(
-                "capacity='shown' needs the layouts of all systems; use carousels=carousels_of(layouts, ...), which "
-                "collects what they show."
+                "capacity='shown' needs the layouts of all systems; use "
+                "carousels=carousels_from_layouts(layouts, ...), which collects what they show."
             )
         self._sources = JudgedSources(judgments, items, ScoringPlan.of(self.settings), from_layouts=False)
         self._judged: JudgedTables | None = None  # read with the first layouts

@@ -29,7 +29,7 @@ from carouseval.evaluation.results import Evaluation
 from carouseval.evaluation.scoring.page_ideals import PageIdeals
 from carouseval.evaluation.settings import Settings, SettingsDict, takes_settings
 from carouseval.progress import Progress
-from carouseval.tables import TableLike, in_memory
+from carouseval.tables.table import TableLike, in_memory
 
 View: TypeAlias = Callable[[SupportsIndex | str, SupportsIndex | str | None], PageView]
 """Looks up a page by its ids."""

@@ -17,7 +17,7 @@ from carouseval.evaluation.page_view import PageView, first_page_text, ids_text
 from carouseval.evaluation.results import Evaluation
 from carouseval.forks import refuse_fork
 from carouseval.metrics.grid import Grid
-from carouseval.result_base import Charted, Reported, plain
+from carouseval.results import Charted, Reported, plain
 
 LOSSES = (Columns.ITEM_ORDER, Columns.ROW_ORDER, Columns.CHOICE)
 PAGES_SHOWN = 3  # of the worst, beside their ideals

@@ -12,7 +12,7 @@ from carouseval.evaluation.reading.inputs import Inputs
 from carouseval.evaluation.scoring.page_ideals import PageIdeals
 
 
-class Overfull(NamedTuple):
+class OverCapacity(NamedTuple):
     """A category that ideals fill beyond what any page shows."""
 
     ideals: int
@@ -52,13 +52,13 @@ class FilledRows:
         longest = {**self.longest, **{key: max(self.longest.get(key, 0), at) for key, at in other.longest.items()}}
         return FilledRows(self.ideals + other.ideals, added(self.filled, other.filled), longest)
 
-    def overfull(self) -> dict[Any, Overfull]:
+    def over_capacity(self) -> dict[Any, OverCapacity]:
         """The categories of which ideals hold more items than any page shows."""
-        found: dict[Any, Overfull] = {}
+        found: dict[Any, OverCapacity] = {}
         for (grid, category, items), ideals in self.filled.items():
             shown = self.longest.get((grid, category), 0)
             if 0 < shown < items:
-                before = found.get(category, Overfull(0, 0, 0))
+                before = found.get(category, OverCapacity(0, 0, 0))
                 larger = max((before.most, before.shown), (items, shown))
-                found[category] = Overfull(before.ideals + ideals, *larger)
+                found[category] = OverCapacity(before.ideals + ideals, *larger)
         return found

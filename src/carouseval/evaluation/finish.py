@@ -10,7 +10,7 @@ from carouseval.evaluation.page_table import ScoredPages, Table
 from carouseval.evaluation.part import Part, SystemItems
 from carouseval.evaluation.plan import ScoringPlan
 from carouseval.evaluation.results import Evaluation
-from carouseval.tables import Table as GivenTable
+from carouseval.tables.table import Table as GivenTable
 
 
 def finish_evaluation(
@@ -45,4 +45,4 @@ def _figures(items: SystemItems, plan: ScoringPlan) -> dict[str, float]:
         return known.search_sorted(of_items.sort()).to_numpy().astype(np.uint32)
 
     catalogue = codes(items.catalogue)
-    return {name: metric.figure(codes(items.in_view[name]), catalogue) for name, metric in plan.figures.items()}
+    return {name: metric.aggregate(codes(items.in_view[name]), catalogue) for name, metric in plan.figures.items()}

@@ -10,7 +10,7 @@ import math
 from dataclasses import dataclass
 
 from carouseval.metrics.grid import Array
-from carouseval.metrics.validation import require_float
+from carouseval.validation import require_float
 
 CI = 0.95
 _CONSTANT = 1e-12  # an error of this share of the mean is rounding

@@ -25,9 +25,9 @@ from carouseval.evaluation.settings import Settings
 from carouseval.evaluation.table_matching import TableMatch
 from carouseval.evaluation.tally import Relevances
 from carouseval.metrics.gains import LARGEST_GRADE, large_gain
-from carouseval.metrics.validation import did_you_mean
-from carouseval.table_columns import Defect
-from carouseval.tables import Table
+from carouseval.tables.columns import Defect
+from carouseval.tables.table import Table
+from carouseval.validation import did_you_mean
 
 _MOST_CATEGORIES = 3  # listed in a notice
 _MANY = 20  # judged users, of whom most should have a page
@@ -267,7 +267,7 @@ def can_work_more(settings: Settings) -> bool:
 
 def notify_of_overfull(filled: FilledRows, facts: TableFacts, notify: Callable[[str], None]) -> None:
     """Say which categories hold more items on ideal pages than on any page, and what ends it."""
-    rows = sorted(filled.overfull().items(), key=lambda entry: (-entry[1].ideals, entry[0]))
+    rows = sorted(filled.over_capacity().items(), key=lambda entry: (-entry[1].ideals, entry[0]))
     if not rows:
         return
     shared = not facts.page_ids and not facts.judged_per_page

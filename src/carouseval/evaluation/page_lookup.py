@@ -14,7 +14,7 @@ from carouseval.evaluation.reading.inputs import JudgedTables
 from carouseval.evaluation.reading.page_batch import page_batches
 from carouseval.evaluation.scoring.loss_steps import loss_steps
 from carouseval.evaluation.scoring.page_ideals import PageIdeals
-from carouseval.tables import RECORD, Table, TableLike
+from carouseval.tables.table import RECORD, Table, TableLike
 
 
 def look_up_page(

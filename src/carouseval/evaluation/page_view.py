@@ -7,7 +7,7 @@ from typing import Any, SupportsIndex
 import polars as pl
 
 from carouseval.metrics.grid import Array, Grid
-from carouseval.result_base import Charted
+from carouseval.results import Charted
 
 _RELEVANT, _OTHER, _EMPTY = "●", "·", " "  # cells in text
 _MARK = 'style="background:#c6dbef;font-weight:bold"'  # of relevant items in HTML

@@ -16,7 +16,7 @@ from carouseval.evaluation.schema import PICTURES
 from carouseval.evaluation.scoring.page_ideals import PageIdeals
 from carouseval.evaluation.scoring.scoring_step import table_pages
 from carouseval.metrics.grid import Array
-from carouseval.tables import RECORD, Table
+from carouseval.tables.table import RECORD, Table
 
 _STEPS = (Columns.DCG, Columns.ITEM_ORDER, Columns.ROW_ORDER, Columns.IDEAL)
 _Cells = dict[str, Any]  # columns of a page's cells: arrays, with codes of items and categories

@@ -4,8 +4,8 @@ import numpy as np
 import polars as pl
 
 from carouseval.evaluation.reading.inputs import Inputs
-from carouseval.table_columns import Defect
-from carouseval.tables import Table
+from carouseval.tables.columns import Defect
+from carouseval.tables.table import Table
 
 _MOST_NAMES = 5  # of categories, in a note
 _SHARED, _PRIVATE = 2.0, 1.2  # users who are shown an item: usually at least, and at most where rows look personal

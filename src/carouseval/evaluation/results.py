@@ -16,9 +16,9 @@ from carouseval.evaluation.page_table import ALL, ScoredPages, Segment, Table, u
 from carouseval.evaluation.result_columns import MEANS, SEGMENT_MEANS, SEGMENTS
 from carouseval.evaluation.result_table import Present
 from carouseval.evaluation.user_sums import SegmentSums
-from carouseval.metrics.validation import did_you_mean
-from carouseval.result_base import Charted, Reported, plain
-from carouseval.text_tables import TextTable
+from carouseval.results import Charted, Reported, plain
+from carouseval.tables.text_tables import TextTable
+from carouseval.validation import did_you_mean
 
 
 @dataclass(frozen=True, eq=False, repr=False)

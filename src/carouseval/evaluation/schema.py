@@ -9,10 +9,10 @@ from carouseval.errors import DataError, ParameterError
 from carouseval.evaluation.columns import Columns
 from carouseval.evaluation.result_columns import EVALUATION_TABLES, own_names
 from carouseval.evaluation.settings import ColumnNames, Settings
-from carouseval.metrics.validation import did_you_mean
-from carouseval.table_columns import Column, missing_columns, other_spellings, rename_hint, similar_column
-from carouseval.table_opening import open_table
-from carouseval.tables import RECORD, Table, TableLike, agree_on_ids
+from carouseval.tables.columns import Column, missing_columns, other_spellings, rename_hint, similar_column
+from carouseval.tables.opening import open_table
+from carouseval.tables.table import RECORD, Table, TableLike, agree_on_ids
+from carouseval.validation import did_you_mean
 
 MOST_ROWS, MOST_COLS = 10_000, 65_535  # the most that packed lines can hold (native/page_reader.h)
 

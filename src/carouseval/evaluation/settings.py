@@ -20,14 +20,14 @@ from typing import (
 )
 
 from carouseval.errors import ParameterError
-from carouseval.evaluation.setting_fields import Doc, TakesSettings, check_types, setting_type, with_settings_listed
-from carouseval.metrics.validation import did_you_mean, require_float, require_int
+from carouseval.settings import Doc, TakesSettings, check_types, setting_type, with_settings_listed
+from carouseval.validation import did_you_mean, require_float, require_int
 
 if TYPE_CHECKING:  # the command line reads this list before it needs NumPy
     from carouseval.metrics.gains import Gain
     from carouseval.metrics.grid import Grid
     from carouseval.metrics.names import MetricLike
-    from carouseval.table_sources import TableLike
+    from carouseval.tables.sources import TableLike
 
 Metrics: TypeAlias = "Sequence[MetricLike] | MetricLike"
 """One or several metrics, each by its name, as an object or as a function of (gains, weights)."""

@@ -13,7 +13,7 @@ from carouseval.metrics.discount_base import TABLE, Discount, as_discount, parse
 from carouseval.metrics.discount_base import registered_table as _registered_table
 from carouseval.metrics.discount_files import as_plain, from_plain
 from carouseval.metrics.grid import Array, Grid, PageSizes, sizes_by_row
-from carouseval.metrics.validation import quoted, require_float, split_outside_brackets
+from carouseval.validation import quoted, require_float, split_outside_brackets
 
 MIXTURE = "d_mix"
 _DEEPEST = 16  # mixtures inside one another; their names can be parsed, also in the name of a metric

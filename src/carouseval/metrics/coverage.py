@@ -14,5 +14,5 @@ class Coverage(SystemMetric):
     The catalogue is the items table; without one, all items in the layouts of all systems.
     """
 
-    def figure(self, shown: ItemCodes, catalogue: ItemCodes) -> float:
+    def aggregate(self, shown: ItemCodes, catalogue: ItemCodes) -> float:
         return len(np.intersect1d(shown, catalogue)) / len(catalogue) if len(catalogue) else math.nan

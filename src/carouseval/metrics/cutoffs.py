@@ -9,7 +9,7 @@ from carouseval.errors import ParameterError, ParseError
 from carouseval.metrics.discount_base import Discount, check_weights
 from carouseval.metrics.discount_files import warn_of_other_screen
 from carouseval.metrics.grid import Array, Grid
-from carouseval.metrics.validation import LARGEST_SIZE, parse_size, quoted, require_int
+from carouseval.validation import LARGEST_SIZE, parse_size, quoted, require_int
 
 PageCutoff: TypeAlias = tuple[int, int] | str | None
 """The cutoff of a page as an argument: ``(rows, cols)``, text such as ``"3x5"``, or None for the whole page."""

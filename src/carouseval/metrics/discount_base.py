@@ -15,7 +15,7 @@ import numpy as np
 
 from carouseval.errors import ParameterError, ParseError
 from carouseval.metrics.grid import Array, Grid
-from carouseval.metrics.validation import check_name, did_you_mean, quoted, require_float, unmatched_brackets
+from carouseval.validation import check_name, did_you_mean, quoted, require_float, unmatched_brackets
 
 TABLE = "d_emp"  # the symbol of tables of weights, which are looked up by name
 

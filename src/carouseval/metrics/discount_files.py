@@ -6,11 +6,11 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any, cast
 
-from carouseval.atomic_files import write_atomically
 from carouseval.errors import ParameterError, ParseError, warn
 from carouseval.metrics.discount_base import Discount, FittedScreen, as_discount, class_of, known_symbols
 from carouseval.metrics.grid import Grid, sizes_by_row
-from carouseval.metrics.validation import did_you_mean, quoted
+from carouseval.tables.writing import write_atomically
+from carouseval.validation import did_you_mean, quoted
 
 _MOST_BYTES = 100_000_000
 

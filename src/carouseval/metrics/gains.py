@@ -8,9 +8,9 @@ from numpy.typing import ArrayLike
 
 from carouseval import _native
 from carouseval.errors import DataError
-from carouseval.metrics.choices import GainName
+from carouseval.metrics.gain_names import GainName
 from carouseval.metrics.grid import Array
-from carouseval.metrics.validation import require_choice
+from carouseval.validation import require_choice
 
 GainFunction: TypeAlias = Callable[[Array], ArrayLike]
 """A gain of your own: maps a float64 array of relevances to gains of the same shape, finite and 0 or more."""

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from carouseval.errors import ParameterError
-from carouseval.metrics.validation import LARGEST_SIZE, require_int
+from carouseval.validation import LARGEST_SIZE, require_int
 
 Array: TypeAlias = NDArray[np.float64]
 """An array of float64."""

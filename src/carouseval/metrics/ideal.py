@@ -12,14 +12,14 @@ from typing import Any, get_args, overload
 import numpy as np
 
 from carouseval import _native
-from carouseval.metrics.choices import IdealName
 from carouseval.metrics.cutoffs import PageCutoff
 from carouseval.metrics.discount_base import Discount
+from carouseval.metrics.gain_names import IdealName
 from carouseval.metrics.gains import Gain
 from carouseval.metrics.grid import Array, Grid, IntArray
 from carouseval.metrics.page_stack import KERNEL_IDEALS, stack_pages
 from carouseval.metrics.relevance import ManyPages, OnePage, Relevance, UnknownPages
-from carouseval.metrics.validation import require_choice
+from carouseval.validation import require_choice
 
 IDEALS: tuple[IdealName, ...] = get_args(IdealName)
 

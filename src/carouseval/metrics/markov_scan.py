@@ -9,7 +9,7 @@ import numpy as np
 from carouseval.metrics.discount_base import Formula, register_discount
 from carouseval.metrics.grid import Array, Grid, IntArray
 from carouseval.metrics.markov_chain import Chain, as_band, check_size, solve
-from carouseval.metrics.validation import require_float
+from carouseval.validation import require_float
 
 KINDS = ("on", "back", "swipe", "swipe_on", "wrap", "swipe_back", "scroll", "scroll_back")
 _NO_SPREAD, _ROW, _PAGE = 0, 1, 2

@@ -17,14 +17,14 @@ from numpy.typing import NDArray
 from carouseval import _native
 from carouseval.errors import DataError, ParameterError, ParseError
 from carouseval.metrics.array_pages import ArrayPages
-from carouseval.metrics.choices import IdealName
 from carouseval.metrics.cutoffs import page_weights, parse_cutoff
 from carouseval.metrics.discounts import Discount, parse
+from carouseval.metrics.gain_names import IdealName
 from carouseval.metrics.gains import Gain, gain_name
 from carouseval.metrics.grid import Array, Grid, IntArray
 from carouseval.metrics.page_stack import stack_pages
 from carouseval.metrics.relevance import ManyPages, OnePage, Relevance, UnknownPages
-from carouseval.metrics.validation import LARGEST_SIZE, parse_size, quoted, require_int
+from carouseval.validation import LARGEST_SIZE, parse_size, quoted, require_int
 
 Cutoff: TypeAlias = tuple[int, int] | int | None
 """The cutoff of a metric: ``(rows, cols)`` for a page, one integer for a list, or None."""
@@ -326,7 +326,7 @@ def occupied_cells(pages: Pages, view: NDArray[np.bool_]) -> IntArray:
 class SystemMetric(Metric):
     """A metric of a whole system, computed from the items in view on any of its pages; single pages have no score.
 
-    Define :meth:`figure` instead of :meth:`~Metric.value`. The result has no interval and no p-value.
+    Define :meth:`aggregate` instead of :meth:`~Metric.value`. The result has no interval and no p-value.
 
     Parameters
     ----------
@@ -343,7 +343,7 @@ class SystemMetric(Metric):
     >>> @cv.metrics.register_metric("Distinct")
     ... class Distinct(cv.metrics.SystemMetric):
     ...     "The number of different items in view on any page."
-    ...     def figure(self, shown, catalogue):
+    ...     def aggregate(self, shown, catalogue):
     ...         return float(len(shown))
     >>> layouts = {"user_id": [1, 1, 2], "row": [1, 1, 1], "col": [1, 2, 1], "item_id": [7, 8, 7]}
     >>> judgments = {"user_id": [1, 2], "item_id": [7, 7], "relevance": [1, 1]}
@@ -352,7 +352,7 @@ class SystemMetric(Metric):
     {'Distinct': 2.0}
     """
 
-    def figure(self, shown: ItemCodes, catalogue: ItemCodes) -> float:
+    def aggregate(self, shown: ItemCodes, catalogue: ItemCodes) -> float:
         """The value of the metric for a system: what a subclass defines.
 
         Parameters
@@ -367,7 +367,7 @@ class SystemMetric(Metric):
         float
             The value.
         """
-        raise NotImplementedError(f"{type(self).__name__} must define figure(shown, catalogue).")
+        raise NotImplementedError(f"{type(self).__name__} must define aggregate(shown, catalogue).")
 
     def _array_scores(self, pages: ArrayPages) -> Array:
         raise ParameterError(f"{self} is a metric of a whole system, which needs items with ids: use evaluate.")
@@ -410,7 +410,7 @@ def register_metric(name: str) -> Callable[[_M], _M]:
     def register(cls: Any) -> Any:
         if not (isinstance(cls, type) and issubclass(cls, Metric)):
             raise ParameterError(f"register_metric: {quoted(name)} must be a subclass of Metric, found {cls!r}.")
-        method = "figure" if issubclass(cls, SystemMetric) else "value"
+        method = "aggregate" if issubclass(cls, SystemMetric) else "value"
         if getattr(cls, method) is getattr(SystemMetric, method):
             raise ParameterError(f"register_metric: {cls.__name__} must define {method}.")
         registered = _classes.get(name)

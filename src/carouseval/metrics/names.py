@@ -16,7 +16,7 @@ from carouseval.metrics.discount_base import Discount, as_discount, parse
 from carouseval.metrics.function_metric import FunctionMetric, PageFunction
 from carouseval.metrics.gains import GAIN_NAMES, Gain, check_gain
 from carouseval.metrics.metric_base import Metric, metric_classes, parse_metric_cutoff
-from carouseval.metrics.validation import check_name, did_you_mean, quoted, split_outside_brackets, unmatched_brackets
+from carouseval.validation import check_name, did_you_mean, quoted, split_outside_brackets, unmatched_brackets
 
 _SPELLING = re.compile(r"([^(@]*)(?:\((.*)\))?\s*(?:@([^()@]*))?", flags=re.DOTALL)
 

@@ -10,8 +10,8 @@ import numpy as np
 
 from carouseval.errors import DataError, ParameterError
 from carouseval.metrics.array_functions import dcg2d
-from carouseval.metrics.choices import IdealName
 from carouseval.metrics.discount_base import Discount
+from carouseval.metrics.gain_names import IdealName
 from carouseval.metrics.gains import Gain
 from carouseval.metrics.grid import Array, Grid, IntArray
 from carouseval.metrics.ideal import ideal_dcg2d, ideal_layout, rearranged
@@ -19,8 +19,8 @@ from carouseval.metrics.metric_base import Metric
 from carouseval.metrics.names import MetricLike, metric
 from carouseval.metrics.page_stack import stack_pages
 from carouseval.metrics.relevance import Relevance
-from carouseval.result_base import Result, plain
-from carouseval.text_tables import frame_html
+from carouseval.results import Result, plain
+from carouseval.tables.text_tables import frame_html
 
 if TYPE_CHECKING:
     import polars as pl

@@ -11,14 +11,14 @@ from numpy.typing import NDArray
 from carouseval import _native
 from carouseval.errors import DataError, ParameterError, warn
 from carouseval.metrics import discount_base
-from carouseval.metrics.choices import IdealName
 from carouseval.metrics.cutoffs import PageCutoff, page_weights, parse_cutoff
 from carouseval.metrics.discount_base import as_discount
 from carouseval.metrics.discounts import Discount  # which registers those there are
+from carouseval.metrics.gain_names import IdealName
 from carouseval.metrics.gains import KERNEL_GAINS, LARGEST_GRADE, Gain, apply_function, check_gain, large_gain
 from carouseval.metrics.grid import MOST_CELLS, Array, Grid, grid_text, resized
 from carouseval.metrics.relevance import PAGE_HINT, Relevance, relevance_array
-from carouseval.metrics.validation import LARGEST_SIZE, parse_size, quoted, require_int
+from carouseval.validation import LARGEST_SIZE, parse_size, quoted, require_int
 
 # read by the kernels as they are; other types are converted to one that holds all their values
 _NATIVE = (np.dtype(np.float64), np.dtype(np.float32), np.dtype(np.uint8), np.dtype(np.int64))

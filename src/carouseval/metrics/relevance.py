@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from carouseval.errors import DataError
 from carouseval.metrics.grid import Array
-from carouseval.metrics.validation import quoted
+from carouseval.validation import quoted
 
 Cell: TypeAlias = float | np.number[Any] | np.bool_ | None
 """The relevance of one cell, finite and 0 or more; NaN and None mark a cell without an item."""

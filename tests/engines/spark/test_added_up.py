@@ -2,11 +2,10 @@
 
 import pytest
 
-from carouseval.added_errors import AddedError, CountedLines, such_lines
 from carouseval.comparison.systems import naming
 from carouseval.engines.reads import ReadLines, refuse_changes
 from carouseval.engines.reports import Report
-from carouseval.errors import DataError
+from carouseval.errors import AddedError, CountedLines, DataError, such_lines
 from carouseval.evaluation.mappings import added
 
 RUNS = {"layouts of new, run 1": ("new", 1)}

@@ -9,7 +9,7 @@ import polars as pl
 import carouseval as cv
 from carouseval.building.page_summary import PageSummary
 from carouseval.metrics.page_score import score_page
-from carouseval.result_base import Charted
+from carouseval.results import Charted
 from tests.reproduction import reproduction
 
 ITEMS = {"item_id": [10, 11, 12], "category": ["new", "new", "drama"]}
@@ -48,12 +48,12 @@ EVENTS = {"user_id": [1, 1, 2], "item_id": [7, 8, 7], "minutes": [30.0, 0.5, 4.0
 RESULTS: dict[str, Callable[[], Charted]] = {
     "Evaluation": lambda: cv.evaluate(data().layouts["new"], data().judgments, data().items, by="device"),
     "Comparison": comparison,
-    "Plan": lambda: comparison().plan(0.02),
+    "PowerAnalysis": lambda: comparison().plan(0.02),
     "Sensitivity": lambda: cv.sensitivity(data().layouts, data().judgments, data().items, discounts=["d_a", "d_t"]),
     "Explanation": explanation,
     "PageView": lambda: explanation().page(),
     "PageScore": lambda: score_page([[0, 0, 1, 3], [2, 0, 1]], ["N2DCG_cat", "Precision"]),
-    "MarginalGains": lambda: cv.what_adds(None, candidates(), data().judgments, data().items),
+    "MarginalGains": lambda: cv.marginal_gains(None, candidates(), data().judgments, data().items),
     "BuiltPages": lambda: cv.build_pages(candidates(), data().judgments, data().items, rows=4),
     "PageSummary": lambda: PageSummary.of(data().layouts["new"], {}),
     "EventJudgments": lambda: cv.judgments_from_events(EVENTS, "minutes", grades=(1, 10, 45)),

@@ -12,9 +12,9 @@ import pytest
 import vl_convert
 
 import carouseval as cv
-from carouseval.atomic_files import CHARTS
 from carouseval.show.charts import theme
 from carouseval.show.charts.shapes.bars import Bar, bar_chart
+from carouseval.tables.writing import CHARTS
 from tests.show.charts.drawings import drawn, texts
 
 HOSTILE = "</script><script>alert(1)</script>"

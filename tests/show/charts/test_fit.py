@@ -15,13 +15,13 @@ from carouseval.attention.examination import Share
 from carouseval.attention.rank_fit import Scores
 from carouseval.metrics.discounts import Empirical
 from carouseval.metrics.grid import Array, Grid, sizes_by_row
+from carouseval.paper.ceiling_study import CeilingLine
+from carouseval.paper.figures.ceiling import ceiling_chart
+from carouseval.paper.simulation import DiscountAgreement
 from carouseval.show.charts.fit import data_against_model
-from carouseval.show.charts.paper.ceiling import ceiling_chart
 from carouseval.show.charts.theme import INK, RED
 from carouseval.show.swipe_pages import page_means
 from carouseval.show.terminal.fit import fit_rows
-from carouseval.study.ceiling_study import CeilingLine
-from carouseval.study.simulation import DiscountAgreement
 from tests.show.charts.drawings import data_of, drawn, marks, pixels, texts
 
 DATA = recgaze_counts("bratislava")

@@ -2,21 +2,17 @@
 
 import re
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import pytest
 
 import carouseval as cv
-from carouseval.attention.fit_report import FitReport
-from carouseval.metrics.page_score import PageScore
-from carouseval.show.charts import choices
-from carouseval.show.charts.choices import Theme
-from carouseval.show.charts.kinds import KINDS
+from carouseval.show.charts.kinds import KINDS, Theme
 from tests.show.charts.drawings import drawn, texts
 from tests.show.charts.sample_results import JUDGMENTS, LAYOUTS, explanation, result_of
 
-NAMES = {cls: "SearchReport" if cls is FitReport else cls.__name__ for cls in KINDS}  # of a result of each class
-EVERY_KIND = [(NAMES[cls], kind) for cls, own in KINDS.items() for kind in own]
+NAMES = {name: "SearchReport" if name == "FitReport" else name for name in KINDS}  # of a result of each class
+EVERY_KIND = [(NAMES[name], kind) for name, kinds in KINDS.items() for kind in kinds]
 
 
 def kinds_in_themes() -> list[Any]:
@@ -51,22 +47,11 @@ def test_themes_differ_in_colours_alone(name: str, kind: str) -> None:
     assert texts(drawn(dark)) == texts(drawn(light))
 
 
-@pytest.mark.parametrize("cls", KINDS, ids=NAMES.values())
-def test_the_first_kind_is_the_default(cls: type) -> None:
-    result = result_of(NAMES[cls])
-    assert result.chart().to_dict() == result.chart(next(iter(KINDS[cls]))).to_dict()
-
-
-def test_the_kinds_of_the_command_line_are_those_of_the_results() -> None:
-    for choice, cls in (
-        (choices.EvaluationChart, cv.Evaluation),
-        (choices.ComparisonChart, cv.Comparison),
-        (choices.ExplanationChart, cv.Explanation),
-        (choices.PageScoreChart, PageScore),
-        (choices.FitChart, FitReport),
-        (choices.PaperFigure, cv.Reproduction),
-    ):
-        assert get_args(choice) == tuple(KINDS[cls])
+@pytest.mark.parametrize("name", KINDS)
+def test_the_first_kind_is_the_default(name: str) -> None:
+    result = result_of(NAMES[name])
+    assert name in {base.__name__ for base in type(result).__mro__}
+    assert result.chart().to_dict() == result.chart(next(iter(KINDS[name]))).to_dict()
 
 
 def test_results_without_a_chart_are_tables_of_text() -> None:
@@ -77,7 +62,7 @@ def test_results_without_a_chart_are_tables_of_text() -> None:
         for name in re.findall(r"^class (\w+)\((?:Result|Reported)\)", text, re.MULTILINE)
     }
     bases = {"Reported", "_InSpark"}
-    assert names - {cls.__name__ for cls in KINDS} - bases == {"Check", "PaperTable"}
+    assert names - {*KINDS} - bases == {"Check", "PaperTable"}
     check = cv.check(LAYOUTS, JUDGMENTS)
     with pytest.raises(cv.ParameterError, match=r"^a Check has no chart\.$"):
         check.chart()

@@ -194,10 +194,10 @@ def test_gains_of_carousels_and_rows() -> None:
 
 
 def test_bars_are_those_of_the_tables() -> None:
-    summary, judgments, plan = (result_of(name) for name in ("PageSummary", "EventJudgments", "Plan"))
+    summary, judgments, plan = (result_of(name) for name in ("PageSummary", "EventJudgments", "PowerAnalysis"))
     assert isinstance(summary, PageSummary)
     assert isinstance(judgments, cv.EventJudgments)
-    assert isinstance(plan, cv.Plan)
+    assert isinstance(plan, cv.PowerAnalysis)
     assert [row["to"] for row in data_of(summary.chart(), "marked")] == summary.categories["pages"].to_list()
     grades = data_of(judgments.chart(), "marked")
     assert [row["to"] for row in grades] == judgments.table["pairs"].to_list()

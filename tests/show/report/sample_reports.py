@@ -5,7 +5,7 @@ from functools import cache
 from typing import Any
 
 import carouseval as cv
-from carouseval.result_base import Reported
+from carouseval.results import Reported
 from carouseval.show.report.kinds import report_html
 from tests.reproduction import reproduction
 

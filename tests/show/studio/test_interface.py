@@ -180,7 +180,7 @@ def test_titles_stay_text(client: TestClient) -> None:
 
 def test_a_discount_given_at_start_can_be_chosen(client: TestClient) -> None:
     from carouseval.evaluation.settings import Settings
-    from carouseval.show.studio.choices import Offer
+    from carouseval.show.studio.offer import Offer
 
     table = cv.discounts.Empirical([[1.0, 0.5], [0.5, 0.25]], name="lab")
     offer = Offer(Settings(metrics=[cv.metric("N2DCG_cat", discount=table)]))

@@ -69,7 +69,7 @@ def test_uploaded_tables_are_opened_and_scored(client: TestClient) -> None:
         "other": {"user_id": [1, 1], "row": [1, 2], "col": [1, 1], "item_id": [12, 11], "category": ["drama", "new"]},
     }
     judgments = {"user_id": [1, 1], "item_id": [11, 12], "relevance": [1, 3]}
-    compared = cv.evaluate(tables["other"], judgments, cv.items_of(*tables.values()))
+    compared = cv.evaluate(tables["other"], judgments, cv.items_from_layouts(*tables.values()))
     assert score == compared.mean["N2DCG_cat"]
     assert client.post("/api/score", json=question | {"data": 1}).status_code == 409
 

@@ -11,7 +11,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar, get_args
 
 from carouseval.errors import ParameterError
-from carouseval.metrics.validation import quoted
+from carouseval.validation import quoted
 
 if TYPE_CHECKING:
     from carouseval.comparison.tests.contract import SignificanceTest

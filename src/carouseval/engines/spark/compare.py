@@ -11,7 +11,7 @@ from carouseval.comparison.systems import all_runs
 from carouseval.engines.compare import compare_on
 from carouseval.engines.spark.engine import SparkEngine
 from carouseval.engines.spark.spark_files import warn_of_ignored_files
-from carouseval.tables import TableLike
+from carouseval.tables.table import TableLike
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

@@ -33,8 +33,8 @@ from carouseval.engines.spark.user_lines import (
     require_comparable_users,
     stream,
 )
-from carouseval.metrics.validation import require_int
-from carouseval.spark_sources import is_spark
+from carouseval.tables.spark_sources import is_spark
+from carouseval.validation import require_int
 
 if TYPE_CHECKING:
     import pyarrow as pa

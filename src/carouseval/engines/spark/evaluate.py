@@ -9,7 +9,7 @@ from carouseval.engines.spark.engine import SparkEngine
 from carouseval.engines.spark.spark_files import warn_of_ignored_files
 from carouseval.evaluation.results import Evaluation
 from carouseval.evaluation.settings import Settings, SettingsDict, takes_settings
-from carouseval.tables import TableLike
+from carouseval.tables.table import TableLike
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

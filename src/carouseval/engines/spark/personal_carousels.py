@@ -13,7 +13,7 @@ from carouseval.engines.reads import Reads
 from carouseval.engines.spark.line_hashes import read_lines
 from carouseval.engines.spark.spark_tables import local_frame
 from carouseval.engines.spark.user_lines import column_in_query, user_hash
-from carouseval.tables import Table
+from carouseval.tables.table import Table
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

@@ -15,11 +15,11 @@ from carouseval.engines.spark.user_lines import column_in_query
 from carouseval.errors import DataError, warn
 from carouseval.evaluation import schema
 from carouseval.evaluation.settings import ColumnNames
-from carouseval.file_kind_base import FileKind
-from carouseval.file_kinds import KINDS, kind_of
-from carouseval.spark_sources import is_spark
-from carouseval.table_opening import open_table
-from carouseval.tables import agree_on_ids
+from carouseval.tables.kinds.contract import FileKind
+from carouseval.tables.kinds.file_kinds import KINDS, kind_of
+from carouseval.tables.opening import open_table
+from carouseval.tables.spark_sources import is_spark
+from carouseval.tables.table import agree_on_ids
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession

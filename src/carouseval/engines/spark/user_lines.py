@@ -17,7 +17,7 @@ import polars as pl
 from carouseval.engines.reads import ReadLines
 from carouseval.engines.spark.line_hashes import line_hash
 from carouseval.errors import DataError
-from carouseval.table_columns import ASCII
+from carouseval.tables.columns import ASCII
 
 if TYPE_CHECKING:
     import pyarrow as pa

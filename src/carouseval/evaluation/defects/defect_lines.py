@@ -18,8 +18,8 @@ from carouseval.evaluation.defects.page_defects import PageDefect
 from carouseval.evaluation.defects.remedies import LargerGrids, Remedy, remedy_for
 from carouseval.evaluation.reading.inputs import Inputs
 from carouseval.evaluation.reading.page_batch import PageBatch
-from carouseval.table_columns import Defect
-from carouseval.tables import RECORD
+from carouseval.tables.columns import Defect
+from carouseval.tables.table import RECORD
 
 
 def refuse_defects(pages: PageBatch, inputs: Inputs, later: Iterable[PageBatch] = ()) -> None:

@@ -7,7 +7,7 @@ import polars as pl
 from carouseval.evaluation.defects import page_defects as kinds
 from carouseval.evaluation.defects.marked_pages import Line, MarkedPage
 from carouseval.evaluation.reading.ids import NONE
-from carouseval.tables import RECORD
+from carouseval.tables.table import RECORD
 
 Examples = Iterator[tuple[int, str]]  # record, and what it holds
 

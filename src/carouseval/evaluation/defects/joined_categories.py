@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from carouseval.evaluation.category_facts import SEPARATORS, CategoryFacts
 from carouseval.evaluation.settings import Settings
-from carouseval.table_columns import Defect
-from carouseval.tables import Table
+from carouseval.tables.columns import Defect
+from carouseval.tables.table import Table
 
 
 def joined_categories(facts: CategoryFacts, settings: Settings, tables: Mapping[str, Table]) -> Defect | None:

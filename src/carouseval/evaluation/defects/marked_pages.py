@@ -14,7 +14,7 @@ from carouseval.evaluation.defects.page_defects import PageDefect
 from carouseval.evaluation.reading.ids import NONE
 from carouseval.evaluation.reading.inputs import Inputs
 from carouseval.metrics.grid import Grid
-from carouseval.tables import RECORD
+from carouseval.tables.table import RECORD
 
 MOST_PAGES = 2_000  # that examples are looked for on
 

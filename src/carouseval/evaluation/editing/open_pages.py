@@ -21,7 +21,7 @@ from carouseval.evaluation.reading.packed_lines import Lines
 from carouseval.evaluation.settings import Settings
 from carouseval.metrics.grid import Grid
 from carouseval.progress import Progress
-from carouseval.tables import RECORD, Table, TableLike
+from carouseval.tables.table import RECORD, Table, TableLike
 
 _MOST_SCORERS = 32  # kept for pages and settings that were used last
 

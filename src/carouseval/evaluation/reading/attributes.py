@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from carouseval.errors import DataError
 from carouseval.evaluation.reading.ids import NONE, Codes
 from carouseval.metrics.grid import Array
-from carouseval.tables import RECORD, Table
+from carouseval.tables.table import RECORD, Table
 
 
 class Attribute:

@@ -14,7 +14,7 @@ from carouseval.evaluation import schema
 from carouseval.evaluation.reading.ids import Codebook, Codes
 from carouseval.evaluation.reading.shown_carousels import Capacities, ShownCarousels
 from carouseval.metrics.grid import IntArray
-from carouseval.tables import RECORD, Table
+from carouseval.tables.table import RECORD, Table
 
 UNLIMITED: int = _native.UNLIMITED
 _UNSAID, _SHARED, _PERSONAL = -1, 0, 1

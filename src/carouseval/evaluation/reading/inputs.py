@@ -22,7 +22,7 @@ from carouseval.evaluation.reading.layouts import Layouts, read_layouts
 from carouseval.evaluation.reading.page_batch import page_batches
 from carouseval.evaluation.reading.shown_carousels import ShownCarousels
 from carouseval.progress import Progress
-from carouseval.tables import Table, TableLike, in_memory
+from carouseval.tables.table import Table, TableLike, in_memory
 
 NEEDS_CATEGORIES = (
     "no table gives the categories of items, which the ideal page needs. Give items (item_id, category) or a column "
@@ -167,7 +167,7 @@ class JudgedTables:
             raise DataError(NO_CATEGORY if layouts.part or layouts.height() else schema.EMPTY["layouts"])
         what = "category ideals" if plan.needs_categories else ", ".join(plan.figures)
         if what and not self.sources.from_layouts:
-            raise ParameterError(f"Evaluator needs items for {what}; items_of(layouts, ...) collects them.")
+            raise ParameterError(f"Evaluator needs items for {what}; items_from_layouts(layouts, ...) collects them.")
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,7 +15,7 @@ from carouseval.evaluation.reading.ids import Codebook
 from carouseval.evaluation.reading.judgments import Judgments, gains_of, read_judgments
 from carouseval.evaluation.reading.membership import Membership
 from carouseval.metrics.grid import Array
-from carouseval.tables import Table
+from carouseval.tables.table import Table
 
 
 @dataclass(frozen=True, eq=False)

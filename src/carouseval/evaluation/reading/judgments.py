@@ -8,15 +8,14 @@ import polars as pl
 from numpy.typing import NDArray
 
 from carouseval import _native
-from carouseval.added_errors import AddedError, CountedLines, such_lines
-from carouseval.errors import DataError
+from carouseval.errors import AddedError, CountedLines, DataError, such_lines
 from carouseval.evaluation import schema
 from carouseval.evaluation.plan import ScoringPlan
 from carouseval.evaluation.reading.attributes import Attribute
 from carouseval.evaluation.reading.ids import Codebook, Codes, PageIds
 from carouseval.metrics.gains import KERNEL_GAINS, Gain, apply_function
 from carouseval.metrics.grid import Array
-from carouseval.tables import RECORD, Table
+from carouseval.tables.table import RECORD, Table
 
 
 @dataclass(frozen=True, eq=False)

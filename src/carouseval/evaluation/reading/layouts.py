@@ -15,8 +15,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from carouseval import _native
-from carouseval.added_errors import AddedError
-from carouseval.errors import DataError
+from carouseval.errors import AddedError, DataError
 from carouseval.evaluation import schema
 from carouseval.evaluation.plan import ScoringPlan
 from carouseval.evaluation.reading.attributes import Attribute
@@ -25,7 +24,7 @@ from carouseval.evaluation.reading.judgments import Judgments
 from carouseval.evaluation.reading.packed_lines import BYTES, FileLines, Lines, MemoryLines, part_of
 from carouseval.metrics.grid import Array
 from carouseval.progress import Progress
-from carouseval.tables import Table
+from carouseval.tables.table import Table
 
 _MOST_PARTS = 256  # temporary files
 

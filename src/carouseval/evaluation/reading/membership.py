@@ -12,7 +12,7 @@ from carouseval.errors import DataError
 from carouseval.evaluation import schema
 from carouseval.evaluation.reading.ids import Codebook, Codes, Ids
 from carouseval.evaluation.reading.layouts import Layouts
-from carouseval.tables import Table
+from carouseval.tables.table import Table
 
 
 class MembershipArrays(NamedTuple):

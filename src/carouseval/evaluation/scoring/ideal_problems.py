@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from carouseval import _native
-from carouseval.added_errors import AddedError
-from carouseval.errors import DataError
+from carouseval.errors import AddedError, DataError
 from carouseval.evaluation.plan import ScoringPlan
 from carouseval.evaluation.reading.ids import Codes
 from carouseval.evaluation.reading.judged_data import JudgedData

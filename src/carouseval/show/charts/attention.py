@@ -3,25 +3,15 @@
 from carouseval.attention.examination import Examination
 from carouseval.attention.fit_report import FitReport
 from carouseval.attention.model_selection import FormSelection
-from carouseval.attention.recgaze_logs import RecgazeLogs
-from carouseval.errors import DataError
 from carouseval.metrics.grid import Grid
 from carouseval.show.charts.chart import Chart
 from carouseval.show.charts.shapes.bars import Bar, bar_chart
-from carouseval.show.charts.shapes.heatmaps import heatmap, heatmaps
+from carouseval.show.charts.shapes.heatmaps import heatmap
 
 
 def examination_heatmap(result: Examination, grid: Grid | None = None) -> Chart:
     """The share of screens on which each cell was examined."""
     return heatmap(result.frequencies, f"{result.name}: {result.screens:,} screens", grid, "share of screens")
-
-
-def group_heatmaps(result: RecgazeLogs) -> Chart:
-    """The shares of screens of each group."""
-    if not result.groups:
-        raise DataError("no group has any screens left, so there is nothing to draw.")
-    tables = {f"{group.name}: {group.screens:,} screens": group.frequencies for group in result.groups.values()}
-    return heatmaps(tables)
 
 
 def fitted_weights(result: FitReport) -> Chart:

@@ -13,12 +13,12 @@ from typing import Any, get_args
 import altair as alt
 import vl_convert
 
-from carouseval.atomic_files import CHARTS, check_outputs, write_atomically
-from carouseval.metrics.validation import require_choice
-from carouseval.show.charts.choices import Theme
+from carouseval.show.charts.kinds import Theme
 from carouseval.show.charts.text_room import with_room
 from carouseval.show.charts.theme import background, themed
-from carouseval.text_tables import escape_html, printable, printable_content
+from carouseval.tables.text_tables import escape_html, printable, printable_content
+from carouseval.tables.writing import CHARTS, check_outputs, write_atomically
+from carouseval.validation import require_choice
 
 _TAG, _ID = re.compile(r"<[^<>]+>"), re.compile(r'(\bid="|url\(#)')
 _ROLE = re.compile(r' (?:role="graphics-\w+"|aria-roledescription="[^"]*")')  # of parts: the whole has one

@@ -6,16 +6,16 @@ from typing import Any
 import polars as pl
 
 from carouseval.comparison.comparison import Comparison
-from carouseval.comparison.plan import Plan
+from carouseval.comparison.power_analysis import PowerAnalysis
 from carouseval.errors import ParameterError
 from carouseval.evaluation.columns import Columns
-from carouseval.metrics.validation import require_choice
 from carouseval.show.charts.chart import Chart
 from carouseval.show.charts.drawing import LONGEST_NAME, count_text, short_name
 from carouseval.show.charts.evaluation import chosen_metric
 from carouseval.show.charts.shapes.bars import Bar, bar_chart
 from carouseval.show.charts.shapes.histograms import difference_edges, histogram
 from carouseval.show.charts.shapes.intervals import IntervalLine, interval_chart
+from carouseval.validation import require_choice
 
 _SCORE = pl.col(Columns.MEAN).fill_nan(None)  # sorts systems without one last
 _MOST_LINES = 40  # of a panel
@@ -134,7 +134,7 @@ def _ranked(result: Comparison, metric: str) -> list[str]:
     return means[Columns.SYSTEM].to_list()
 
 
-def planned_users(result: Plan) -> Chart:
+def planned_users(result: PowerAnalysis) -> Chart:
     """The users that it takes to find the difference planned for, for each pair and metric."""
     bars = [
         Bar(

@@ -7,11 +7,11 @@ import numpy as np
 from carouseval.errors import ParameterError
 from carouseval.evaluation.columns import Columns
 from carouseval.evaluation.results import Evaluation
-from carouseval.metrics.validation import require_choice
 from carouseval.show.charts.chart import Chart
 from carouseval.show.charts.drawing import count_text
 from carouseval.show.charts.shapes.histograms import histogram, score_edges
 from carouseval.show.charts.shapes.intervals import IntervalLine, interval_chart
+from carouseval.validation import require_choice
 
 _MOST_SEGMENTS = 40
 

@@ -1,74 +1,99 @@
-"""Which charts each result has, its default first; to add one, write a function and name it here."""
+"""Which charts each result has, its default first: the one list behind ``chart(kind)`` and ``--chart-kind``.
+
+To add a chart, write a function of (result, options) and name it here. Nothing is imported until a chart is drawn, for
+the command line to load fast.
+"""
 
 import inspect
 from collections.abc import Callable, Mapping
-from functools import partial
-from typing import Any, get_args
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
-from carouseval.attention.examination import Examination
-from carouseval.attention.fit_report import FitReport
-from carouseval.attention.model_selection import FormSelection
-from carouseval.attention.recgaze_logs import RecgazeLogs
-from carouseval.building.event_judgments import EventJudgments
-from carouseval.building.greedy_page import BuiltPages
-from carouseval.building.marginal_gain import MarginalGains
-from carouseval.building.page_summary import PageSummary
-from carouseval.comparison.comparison import Comparison
-from carouseval.comparison.plan import Plan
-from carouseval.comparison.sensitivity import Sensitivity
 from carouseval.errors import ParameterError
-from carouseval.evaluation.explanation import Explanation
-from carouseval.evaluation.page_view import PageView
-from carouseval.evaluation.results import Evaluation
-from carouseval.metrics.page_score import PageScore
-from carouseval.metrics.validation import did_you_mean, require_choice
-from carouseval.show.charts.attention import compared_forms, examination_heatmap, fitted_weights, group_heatmaps
-from carouseval.show.charts.building import built_rows, carousel_gains, judgment_grades, shown_categories
-from carouseval.show.charts.chart import Chart
-from carouseval.show.charts.choices import PaperFigure, Theme
-from carouseval.show.charts.comparison import difference_intervals, planned_users, system_intervals, user_differences
-from carouseval.show.charts.evaluation import mean_intervals, score_distribution
-from carouseval.show.charts.explanation import gain_cells, loss_cells, loss_waterfall
-from carouseval.show.charts.fit import fit_chart
-from carouseval.show.charts.page import page_of, page_picture
-from carouseval.show.charts.page_scores import page_relevances, weight_map
-from carouseval.show.charts.paper.agreement import agreement
-from carouseval.show.charts.paper.figures import ceiling_figure, paper_figure
-from carouseval.show.charts.sensitivity import sensitivity_matrix
-from carouseval.study.ceiling_study import CeilingStudy
-from carouseval.study.reproduce import Reproduction
-from carouseval.study.simulation import Study
+from carouseval.validation import did_you_mean, require_choice
 
-KINDS: dict[type, dict[str, Callable[..., Chart]]] = {
-    Evaluation: {"distribution": score_distribution, "means": mean_intervals},
-    Comparison: {"differences": difference_intervals, "systems": system_intervals, "users": user_differences},
-    Sensitivity: {"matrix": sensitivity_matrix},
-    Plan: {"users": planned_users},
-    Explanation: {"waterfall": loss_waterfall, "losses": loss_cells, "gains": gain_cells, "page": page_of},
-    PageView: {"page": page_picture},
-    PageScore: {"page": page_relevances, "weights": weight_map},
-    MarginalGains: {"gains": carousel_gains},
-    BuiltPages: {"rows": built_rows},
-    PageSummary: {"categories": shown_categories},
-    EventJudgments: {"grades": judgment_grades},
-    Examination: {"heatmap": examination_heatmap},
-    RecgazeLogs: {"heatmap": group_heatmaps},
-    FitReport: {"fit": fit_chart, "weights": fitted_weights},
-    FormSelection: {"forms": compared_forms},
-    Study: {"agreement": lambda study: agreement({study.mode: study})},
-    CeilingStudy: {"ceiling": ceiling_figure},
-    Reproduction: {name: partial(paper_figure, name=name) for name in get_args(PaperFigure)},
+if TYPE_CHECKING:
+    from carouseval.show.charts.chart import Chart
+
+Theme: TypeAlias = Literal["light", "dark"]
+"""The colours of a chart."""
+
+
+class Kind(NamedTuple):
+    """A chart of a result."""
+
+    function: str  # its module in carouseval, and its name
+    shows: str  # what it draws, in a few words
+
+    def load(self) -> "Callable[..., Chart]":
+        """The function that draws it."""
+        module, _, name = self.function.rpartition(".")
+        function: Callable[..., Chart] = getattr(import_module(f"carouseval.{module}"), name)
+        return function
+
+
+# by the name of the result's class, or of one of its bases
+KINDS: dict[str, dict[str, Kind]] = {
+    "Evaluation": {
+        "distribution": Kind("show.charts.evaluation.score_distribution", "the scores of users"),
+        "means": Kind("show.charts.evaluation.mean_intervals", "means by metric and segment"),
+    },
+    "Comparison": {
+        "differences": Kind("show.charts.comparison.difference_intervals", "differences between systems"),
+        "systems": Kind("show.charts.comparison.system_intervals", "the means of systems"),
+        "users": Kind("show.charts.comparison.user_differences", "how the scores of users differ"),
+    },
+    "Sensitivity": {"matrix": Kind("show.charts.sensitivity.sensitivity_matrix", "the order of systems by variation")},
+    "PowerAnalysis": {"users": Kind("show.charts.comparison.planned_users", "differences by the number of users")},
+    "Explanation": {
+        "waterfall": Kind("show.charts.explanation.loss_waterfall", "from the ideal page to the score"),
+        "losses": Kind("show.charts.explanation.loss_cells", "losses by cell"),
+        "gains": Kind("show.charts.explanation.gain_cells", "gains by cell"),
+        "page": Kind("show.charts.page.page_of", "one page beside its ideal"),
+    },
+    "PageView": {"page": Kind("show.charts.page.page_picture", "a page beside its ideal")},
+    "PageScore": {
+        "page": Kind("show.charts.page_scores.page_relevances", "the page beside its ideal"),
+        "weights": Kind("show.charts.page_scores.weight_map", "the weights of its cells"),
+    },
+    "MarginalGains": {"gains": Kind("show.charts.building.carousel_gains", "what each carousel adds")},
+    "BuiltPages": {"rows": Kind("show.charts.building.built_rows", "what each row adds")},
+    "PageSummary": {"categories": Kind("show.charts.building.shown_categories", "where categories are shown")},
+    "EventJudgments": {"grades": Kind("show.charts.building.judgment_grades", "how many judgments have each grade")},
+    "Examination": {"heatmap": Kind("show.charts.attention.examination_heatmap", "how often cells are examined")},
+    "RecgazeLogs": {"heatmap": Kind("paper.figures.recgaze.group_heatmaps", "how often each group examines cells")},
+    "FitReport": {
+        "fit": Kind("show.charts.fit.fit_chart", "the data beside the model"),
+        "weights": Kind("show.charts.attention.fitted_weights", "the weights of the fitted discount"),
+    },
+    "FormSelection": {"forms": Kind("show.charts.attention.compared_forms", "how well forms fit")},
+    "Study": {"agreement": Kind("paper.figures.agreement.study_agreement", "how often discounts agree with attention")},
+    "CeilingStudy": {"ceiling": Kind("paper.figures.paper_figures.ceiling_figure", "how close a discount can come")},
+    "Reproduction": {
+        "figure2": Kind("paper.figures.paper_figures.figure2", "the paper's Figure 2: fitted discounts and test data"),
+        "figure1": Kind("paper.figures.paper_figures.figure1", "the paper's Figure 1: patterns of attention"),
+        "agreement": Kind("paper.figures.paper_figures.table2_agreement", "the paper's Table 2"),
+        "examination": Kind("paper.figures.paper_figures.both_groups", "the data"),
+        "discounts": Kind("paper.figures.paper_figures.fitted_discounts", "the weights of discounts"),
+        "ceiling": Kind("paper.figures.paper_figures.ceiling_of_paper", "how close a discount can come"),
+        "fit": Kind("paper.figures.paper_figures.fit_of_paper", "d_rpb and the ceiling beside the test data"),
+    },
 }
 
 
-def result_chart(result: object, kind: str | None, theme: Theme, options: Mapping[str, Any]) -> Chart:
+def kinds_of(result: type) -> dict[str, Kind]:
+    """The charts of a result's class; none for a result that is a table of text."""
+    return next((KINDS[base.__name__] for base in result.__mro__ if base.__name__ in KINDS), {})
+
+
+def result_chart(result: object, kind: str | None, theme: Theme, options: Mapping[str, Any]) -> "Chart":
     """A chart of a result, of its first kind by default."""
-    kinds = next((KINDS[base] for base in type(result).__mro__ if base in KINDS), None)
-    if kinds is None:
+    kinds = kinds_of(type(result))
+    if not kinds:
         raise ParameterError(f"a {type(result).__name__} has no chart.")
     kind = next(iter(kinds)) if kind is None else require_choice("kind", kind, tuple(kinds))
-    draw = kinds[kind]
-    takes = [] if isinstance(draw, partial) else list(inspect.signature(draw).parameters)[1:]
+    draw = kinds[kind].load()
+    takes = list(inspect.signature(draw).parameters)[1:]
     for name in options:
         if name not in takes:
             known = f"takes {', '.join(takes)}" if takes else "takes no options"

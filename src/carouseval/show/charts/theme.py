@@ -6,7 +6,7 @@ also differs in shape, dash or place.
 
 from typing import Any
 
-from carouseval.show.charts.choices import Theme
+from carouseval.show.charts.kinds import Theme
 
 RED, GREY, INK, FAINT = "#c8102e", "#969696", "#222222", "#d4d4d4"
 PAPER, TEXT, GRID_LINE, BAND, BORDER = "white", "black", "#ececec", "#f2f2f2", "#9a9a9a"

@@ -12,7 +12,6 @@ from carouseval.comparison.summary import ranking
 from carouseval.errors import ParameterError
 from carouseval.evaluation.columns import Columns
 from carouseval.evaluation.explanation import Explanation
-from carouseval.metrics.validation import did_you_mean
 from carouseval.show.charts.drawing import count_text
 from carouseval.show.report.comparison_words import comparison_summary
 from carouseval.show.report.document import Block, Detail, Document, Figure, Paragraph, Section, table_block
@@ -20,6 +19,7 @@ from carouseval.show.report.explanation import loss_blocks, page_blocks, score_n
 from carouseval.show.report.explanation_words import capitalised
 from carouseval.show.report.sensitivity import sensitivity_blocks
 from carouseval.show.report.settings_section import settings_section
+from carouseval.validation import did_you_mean
 
 _MOST_LINES = 100  # of a chart
 _MOST_EXPLAINED = 6  # systems whose losses and pages are drawn

@@ -3,25 +3,17 @@
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from carouseval.atomic_files import REPORTS, check_outputs, write_atomically
-from carouseval.comparison.comparison import Comparison
-from carouseval.comparison.sensitivity import Sensitivity
 from carouseval.errors import ParameterError
-from carouseval.evaluation.explanation import PAGES_SHOWN, Explanation
-from carouseval.evaluation.results import Evaluation
-from carouseval.metrics.validation import did_you_mean
-from carouseval.show.report.comparison import comparison_document
+from carouseval.evaluation.explanation import PAGES_SHOWN
 from carouseval.show.report.document import Detail, Document, Paragraph, Section, without_figures
-from carouseval.show.report.evaluation import evaluation_document
-from carouseval.show.report.explanation import explanation_document
 from carouseval.show.report.origin_section import citation_section, origin_section
 from carouseval.show.report.page import page_html
-from carouseval.show.report.reproduction import reproduction_document
-from carouseval.show.report.sensitivity import sensitivity_document
-from carouseval.study.reproduce import Reproduction
+from carouseval.tables.writing import REPORTS, check_outputs, write_atomically
+from carouseval.validation import did_you_mean
 
 MOST_BYTES = 3_000_000
 # what is drawn, from most to least, until the report is small enough
@@ -32,13 +24,21 @@ DETAILS = (
     Detail(0, False, False),
 )
 _NO_CHARTS = "Charts are left out, so that the file stays small enough to be mailed; their descriptions replace them."
-DOCUMENTS: dict[type, Callable[..., Document]] = {
-    Evaluation: evaluation_document,
-    Comparison: comparison_document,
-    Explanation: explanation_document,
-    Sensitivity: sensitivity_document,
-    Reproduction: reproduction_document,
+# by the name of the result's class: the module in carouseval, and the function of (result, detail, parts)
+DOCUMENTS = {
+    "Evaluation": ("show.report.evaluation", "evaluation_document"),
+    "Comparison": ("show.report.comparison", "comparison_document"),
+    "Explanation": ("show.report.explanation", "explanation_document"),
+    "Sensitivity": ("show.report.sensitivity", "sensitivity_document"),
+    "Reproduction": ("paper.report", "reproduction_document"),
 }
+
+
+def document_function(result: type) -> Callable[..., Document]:
+    """The function that makes the document of a result."""
+    module, name = next(DOCUMENTS[base.__name__] for base in result.__mro__ if base.__name__ in DOCUMENTS)
+    function: Callable[..., Document] = getattr(import_module(f"carouseval.{module}"), name)
+    return function
 
 
 def write_report(result: object, path: str | Path, title: str | None, parts: Mapping[str, Any]) -> Path:
@@ -49,7 +49,7 @@ def write_report(result: object, path: str | Path, title: str | None, parts: Map
 
 def report_html(result: object, title: str | None, parts: Mapping[str, Any]) -> str:
     """The report of a result, with as much detail as fits."""
-    document_of = next(DOCUMENTS[base] for base in type(result).__mro__ if base in DOCUMENTS)
+    document_of = document_function(type(result))
     own = [name for name in inspect.signature(document_of).parameters if name not in ("result", "detail")]
     takes = [*own, "notices", "command"]
     for name in parts:

@@ -4,12 +4,12 @@ from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any
 
-from carouseval.evaluation.setting_fields import setting_doc
 from carouseval.evaluation.settings import Settings
 from carouseval.evaluation.tally import COUNTS
 from carouseval.metrics.grid import page_size_text
+from carouseval.settings import setting_doc
 from carouseval.show.report.document import Block, Folded, Paragraph, Section, TableBlock
-from carouseval.text_tables import TextTable
+from carouseval.tables.text_tables import TextTable
 
 _MEANINGS = {
     "discounts": "The weight of cells, by metric.",

@@ -12,7 +12,7 @@ from carouseval.evaluation.notices import can_work_more
 from carouseval.evaluation.settings import Settings
 from carouseval.metrics.grid import Grid
 from carouseval.show.studio.bad_request import require_flag, require_integer, require_list, require_object
-from carouseval.show.studio.choices import MOST_COLS, MOST_ROWS, Choices, drawn_part, screen_of
+from carouseval.show.studio.offer import MOST_COLS, MOST_ROWS, Choices, drawn_part, screen_of
 from carouseval.show.studio.posters import find_poster
 from carouseval.show.studio.uploads import MOST_BYTES
 from carouseval.show.studio.workspace import Workspace

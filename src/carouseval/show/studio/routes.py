@@ -20,7 +20,7 @@ from carouseval.show.studio.bad_request import (
     require_text,
     require_word,
 )
-from carouseval.show.studio.choices import screen_of
+from carouseval.show.studio.offer import screen_of
 from carouseval.show.studio.posters import read_poster
 from carouseval.show.studio.uploads import TABLES, Upload, Uploads
 from carouseval.show.studio.workspace import StudioTables, Workspace, system_names

@@ -12,8 +12,8 @@ from carouseval.evaluation.settings import Settings
 from carouseval.metrics.grid import RECGAZE
 from carouseval.progress import Progress
 from carouseval.show.studio.bad_request import BadRequestError
-from carouseval.show.studio.choices import Choices, Offer, drawn_part
-from carouseval.tables import TableLike
+from carouseval.show.studio.offer import Choices, Offer, drawn_part
+from carouseval.tables.table import TableLike
 
 SAMPLE = "sample data"
 _SAMPLE_USERS = 200

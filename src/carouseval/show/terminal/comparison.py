@@ -3,7 +3,7 @@
 from rich.text import Text
 
 from carouseval.comparison.comparison import Comparison
-from carouseval.comparison.plan import Plan
+from carouseval.comparison.power_analysis import PowerAnalysis
 from carouseval.comparison.result_tables import (
     decimals,
     few_users_note,
@@ -16,13 +16,16 @@ from carouseval.comparison.sensitivity import Sensitivity
 from carouseval.comparison.tests import result_test
 from carouseval.evaluation.columns import Columns
 from carouseval.show.terminal.text_blocks import sentences, small_table
-from carouseval.text_tables import TextTable
+from carouseval.tables.text_tables import TextTable
 
 _MOST_PAIRS = 60
 
 
 def comparison(
-    result: Comparison, sensitivity: Sensitivity | None = None, plan: Plan | None = None, width: int | None = None
+    result: Comparison,
+    sensitivity: Sensitivity | None = None,
+    plan: PowerAnalysis | None = None,
+    width: int | None = None,
 ) -> Text:
     """The summary, the systems, the pairs, the segments, the caption and, if given, the sensitivity and the plan."""
     config, systems = result.config, system_table(result)
@@ -57,7 +60,7 @@ def _pairs(title: str, table: TextTable) -> Text:
     return small_table(title + limit, table.header, table.rows[:_MOST_PAIRS])
 
 
-def _plan_table(plan: Plan) -> Text:
+def _plan_table(plan: PowerAnalysis) -> Text:
     header = [Columns.METRIC, Columns.SYSTEM, Columns.BASELINE, "users", "deviation", "detectable", "users needed"]
     rows = [
         [

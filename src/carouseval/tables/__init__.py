@@ -1,0 +1,1 @@
+"""The one way tables are read, checked and written."""

@@ -1,0 +1,195 @@
+"""Opening a table: its columns are found and named, lists become lines, and what cannot be read is refused."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import polars as pl
+
+from carouseval.errors import DataError
+from carouseval.tables import nested_pages
+from carouseval.tables.columns import Column, missing_columns, type_errors
+from carouseval.tables.files import ReadErrors, TableFile, with_table_name
+from carouseval.tables.list_columns import LISTS, item_lists, value_lists
+from carouseval.tables.python_values import objects_error
+from carouseval.tables.sources import TableLike, default_name, open_source
+from carouseval.tables.table import RECORD, Table
+
+
+def open_table(
+    source: TableLike,
+    name: str | None,
+    columns: Sequence[Column],
+    names: Mapping[str, str] | None = None,
+    *,
+    hint: str = "If yours have other names, use columns={'user_id': 'customer', ...}.",
+    full_lines: bool = False,
+) -> Table:
+    """Open a table; ``names`` maps our names of columns to the user's.
+
+    Without a ``name`` it is named by its path. ``hint`` says what to do about missing columns. With ``full_lines``
+    every line of a text file must have as many fields as the header. The file is read once more for that: in a log
+    whose columns are mostly empty, no column shows that a line was cut off.
+
+    >>> table = open_table({"customer": [7], "row": [1]}, "layouts", [Column("user_id", "id")], {"user_id": "customer"})
+    >>> table.collect()["user_id"].to_list()
+    [7]
+    """
+    name = default_name(source) if name is None else name
+    theirs = {c.name: (names or {}).get(c.name, c.name) for c in columns}
+    records, files = open_source(source, name)
+    with ReadErrors(files, name):
+        records, rows = _rows_of_pages(name, records.with_row_index(RECORD), theirs)
+        schema = records.collect_schema()
+    header = [column for column in schema.names() if column != RECORD]
+    used = _names_in_use(theirs, header, schema, rows)
+    _refuse_objects(name, records, columns, used)
+    lists = "item_id" in used and isinstance(schema.get(used["item_id"]), LISTS)
+    required = [c.name for c in columns if c.required and not (lists and c.name == "col")]
+    if missing := [ours for ours in required if used[ours] not in header]:
+        separator = next((file.kind.separator for file in files if file.kind.is_text), ",")
+        message = missing_columns(
+            missing, theirs, header, hint, separator=separator, is_text=schema.get("items") == pl.String
+        )
+        raise DataError(f"{name}: {message}")
+    _check_names(name, used)
+    for file in files:
+        file_header = header if len(files) == 1 else file.records.collect_schema().names()
+        if rows is None and columns:  # a table that is asked for no column may have no header
+            _check_file(name, file, file_header, [used[ours] for ours in required])
+        if full_lines:
+            file.check_lines()
+    used = {ours: their for ours, their in used.items() if their in header}
+    is_text = bool(files) and all(file.kind.is_text for file in files)
+    if is_text and used:  # skip blank lines; if all lines are complete, the columns in use are enough to find them
+        checked = list(used.values()) if full_lines else header
+        records = records.filter(~pl.all_horizontal(pl.col(checked).is_null()))
+    records = records.select(RECORD, *(pl.col(their).alias(ours) for ours, their in used.items()))
+    types = {ours: schema[their] for ours, their in used.items()}
+    defaults = {c.name: pl.lit(c.default) for c in columns if c.default is not None and c.name not in used}
+    used |= {ours: ours for ours in defaults}
+    table = Table(
+        name=name,
+        records=records.with_columns(**defaults),
+        columns=tuple(c for c in columns if c.name in used or (lists and c.name == "col")),
+        names=used,
+        files=files,
+        types=types | dict.fromkeys(defaults, pl.Float64()),
+        is_text=is_text,
+        nested=rows is not None,
+        header=tuple(header) if rows is None else (*header, rows.column),
+    )
+    table = _with_item_lists(table, theirs["item_id"]) if lists else table
+    table = _with_value_lists(table)
+    for column, error in type_errors(table.columns, table.types):
+        raise DataError(f"{name}: column {table.names[column.name]} {error}")
+    return table
+
+
+def _rows_of_pages(
+    name: str, records: pl.LazyFrame, theirs: Mapping[str, str]
+) -> tuple[pl.LazyFrame, nested_pages.Rows | None]:
+    """One record per row where there is one per page, and what its rows have."""
+    if not {"row", "item_id"} <= theirs.keys():
+        return records, None
+    try:
+        rows = nested_pages.find_rows(records.collect_schema(), theirs["row"])
+    except DataError as error:
+        raise DataError(f"{name}: {error}") from None
+    if rows is None:
+        return records, None
+    return nested_pages.one_line_per_row(records, rows, theirs.get("pinned", "pinned")), rows
+
+
+def _names_in_use(
+    theirs: Mapping[str, str], header: Sequence[str], schema: pl.Schema, rows: nested_pages.Rows | None
+) -> dict[str, str]:
+    """The name of each column in the table, by ours."""
+    used = {ours: their if their in header else ours for ours, their in theirs.items()}
+    items = schema.get("items")
+    if "item_id" in used and used["item_id"] not in header and (isinstance(items, LISTS) or items == pl.Object):
+        used["item_id"] = "items"
+    if "row" in used and used["row"] not in header and schema.get("rows") == pl.Object:
+        used["row"] = "rows"  # which is refused
+    if "category" in used and used["category"] not in header and rows is not None and rows.title is not None:
+        used["category"] = rows.title
+    return used
+
+
+def _refuse_objects(name: str, records: pl.LazyFrame, columns: Sequence[Column], used: Mapping[str, str]) -> None:
+    """Refuse the first value that keeps a column from having a type: a date among integers, half of a character."""
+    schema = records.collect_schema()
+    for column in columns:
+        theirs = used[column.name]
+        if schema.get(theirs) == pl.Object:
+            values = records.select(theirs).collect()[theirs].to_list()
+            raise DataError(f"{name}: column {theirs}, {objects_error(values, column.expected)}")
+
+
+def _with_item_lists(table: Table, field: str) -> Table:
+    """The table with ids in its lists of items, which may be objects with the id in a field."""
+    try:
+        items = item_lists(table.types["item_id"], (field, "item_id"), nested=table.nested)
+    except DataError as error:
+        raise DataError(f"{table.name}: {error}") from None
+    problems = {}
+    if table.nested:
+        problems = {nested_pages.NO_ROWS: pl.col("row").is_null(), nested_pages.NO_ITEMS: pl.col("item_id").is_null()}
+    if items.invalid is not None:
+        problems[items.problem] = items.invalid
+    if problems:
+        _refuse_rows(table, problems)
+    return replace(
+        table,
+        records=table.records.with_columns(items.values),
+        names={**table.names, "col": "col"},
+        types={**table.types, "item_id": items.type, "col": pl.Int64()},
+        lists=True,
+        header=tuple(dict.fromkeys([*table.header, *([field] if field != "item_id" else [])])),
+    )
+
+
+def _refuse_rows(table: Table, problems: Mapping[str, pl.Expr]) -> None:
+    """Refuse the first row of a page that has one of the problems."""
+    row_number = ["row"] if "row" in table else []
+    marked = table.records.select(RECORD, *row_number, **problems).filter(pl.any_horizontal(*problems))
+    with table.read_errors():
+        first = marked.sort(RECORD, maintain_order=True).head(1).collect(engine="streaming")
+    for line in first.iter_rows(named=True):
+        row = "" if line.get("row") is None else f", row {line['row']}"
+        problem = next(problem for problem in problems if line[problem])
+        raise DataError(f"{table.name}: {table.where(line[RECORD])}{row}: {problem}")
+
+
+def _with_value_lists(table: Table) -> Table:
+    """The table with lists in the columns that may hold several values in a cell."""
+    records, types, many = table.records, dict(table.types), []
+    for column in (column for column in table.columns if column.many):
+        try:
+            values = value_lists(column, types[column.name])
+        except DataError as error:
+            raise DataError(f"{table.name}: column {table.names[column.name]} {error}") from None
+        if values is not None:
+            records, types[column.name] = records.with_columns(values.values), values.type
+            many.append(column.name)
+    return replace(table, records=records, types=types, many=tuple(many))
+
+
+def _check_names(name: str, used: Mapping[str, str]) -> None:
+    for theirs in used.values():
+        ours = [column for column, own in used.items() if own == theirs]
+        if len(ours) > 1:
+            raise DataError(
+                f"{name}: column {theirs} is used for both {ours[0]} and {ours[1]}. Use it once in columns."
+            )
+
+
+def _check_file(name: str, file: TableFile, header: Sequence[str], required: Sequence[str]) -> None:
+    """Every file must have the required columns, no column twice, and names in UTF-8."""
+    for column in header:
+        if file.kind.is_text and "\ufffd" in column and set(required) <= set(header):
+            raise DataError(with_table_name(name, f"{file.path}: the header is not in UTF-8. Save it as UTF-8."))
+        if file.kind.is_text and column and f"{column}_duplicated_0" in header:  # how Polars renames a repeated column
+            raise DataError(f"{name}: the header names {column} twice. Remove or rename one.")
+    for column in required:
+        if column not in header:
+            raise DataError(f"{name}: {file.path} has no column {column}. Is this file part of {name}?")

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 
 from carouseval.forks import in_forks, is_forked, refuse_fork
-from carouseval.tables.text_tables import TextTable, escape_markdown, html_table, latex, markdown, with_csv_texts
 from carouseval.tables.writing import RESULTS, check_outputs, write_atomically, write_frame
+from carouseval.text_tables import TextTable, escape_markdown, html_table, latex, markdown, with_csv_texts
 
 if TYPE_CHECKING:
     import polars as pl

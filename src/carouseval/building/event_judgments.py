@@ -23,8 +23,8 @@ from carouseval.metrics.gains import LARGEST_GRADE
 from carouseval.progress import Progress
 from carouseval.results import Result
 from carouseval.tables.table import TableLike
-from carouseval.tables.text_tables import TextTable
 from carouseval.tables.writing import TABLES, write_frame
+from carouseval.text_tables import TextTable
 from carouseval.validation import require_choice, require_float
 
 

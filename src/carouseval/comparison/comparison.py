@@ -27,7 +27,7 @@ from carouseval.evaluation.explanation import Explanation
 from carouseval.evaluation.page_table import Table
 from carouseval.evaluation.results import Evaluation
 from carouseval.results import Charted, Reported, plain
-from carouseval.tables.text_tables import TextTable
+from carouseval.text_tables import TextTable
 
 _MOST_SYSTEMS = 5  # listed by repr
 

@@ -17,7 +17,7 @@ from carouseval.evaluation.result_columns import MEANS, SEGMENT_MEANS, SEGMENTS
 from carouseval.evaluation.result_table import Present
 from carouseval.evaluation.user_sums import SegmentSums
 from carouseval.results import Charted, Reported, plain
-from carouseval.tables.text_tables import TextTable
+from carouseval.text_tables import TextTable
 from carouseval.validation import did_you_mean
 
 

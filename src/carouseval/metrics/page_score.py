@@ -20,7 +20,7 @@ from carouseval.metrics.names import MetricLike, metric
 from carouseval.metrics.page_stack import stack_pages
 from carouseval.metrics.relevance import Relevance
 from carouseval.results import Result, plain
-from carouseval.tables.text_tables import frame_html
+from carouseval.text_tables import frame_html
 
 if TYPE_CHECKING:
     import polars as pl

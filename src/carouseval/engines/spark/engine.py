@@ -33,7 +33,7 @@ from carouseval.engines.spark.user_lines import (
     require_comparable_users,
     stream,
 )
-from carouseval.tables.spark_sources import is_spark
+from carouseval.tables.sources import is_spark
 from carouseval.validation import require_int
 
 if TYPE_CHECKING:

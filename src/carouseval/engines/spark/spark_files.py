@@ -15,7 +15,7 @@ from carouseval.engines.spark.user_lines import column_in_query
 from carouseval.errors import DataError, warn
 from carouseval.evaluation import schema
 from carouseval.evaluation.settings import ColumnNames
-from carouseval.tables.kinds import KINDS, kind_of, listed
+from carouseval.tables.kinds import KINDS, kind_of, word_list
 from carouseval.tables.kinds.contract import FileKind
 from carouseval.tables.kinds.parquet import PARQUET
 from carouseval.tables.opening import open_table
@@ -87,7 +87,7 @@ def _kind(name: str, path: str) -> FileKind:
 
 
 def _supported() -> str:
-    extensions = listed([kind.extensions[0] for kind in KINDS if kind.spark_format], "and")
+    extensions = word_list([kind.extensions[0] for kind in KINDS if kind.spark_format], "and")
     return f"Spark reads {extensions} files, and folders of Parquet files."
 
 

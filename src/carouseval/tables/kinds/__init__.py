@@ -25,11 +25,11 @@ def kind_of(path: PurePath) -> FileKind | None:
 
 def supported_files() -> str:
     """The files that can be read, as a sentence without its full stop."""
-    kinds = listed([kind.extensions[0] for kind in KINDS], "or")
-    compressible = listed([kind.extensions[0] for kind in KINDS if kind.compressible], "and")
+    kinds = word_list([kind.extensions[0] for kind in KINDS], "or")
+    compressible = word_list([kind.extensions[0] for kind in KINDS if kind.compressible], "and")
     return f"Tables are {kinds} files; {compressible} may be compressed (.gz, .zst)"
 
 
-def listed(words: Sequence[str], conjunction: str) -> str:
+def word_list(words: Sequence[str], conjunction: str) -> str:
     """Words as a sentence lists them: a, b and c."""
     return f"{', '.join(words[:-1])} {conjunction} {words[-1]}"

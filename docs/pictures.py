@@ -14,13 +14,13 @@ from rich.text import Text
 import carouseval as cv
 from carouseval.building.sample import sample
 from carouseval.evaluation.explain import explain
+from carouseval.metrics.page_file import read_page
 from carouseval.metrics.page_score import score_page
 from carouseval.paper.ceiling_study import ceiling_study
 from carouseval.paper.figures.paper_figures import ceiling_figure, fit_figure
 from carouseval.paper.figures.patterns import browsing_pattern
 from carouseval.show.terminal.explanation import explanation
 from carouseval.show.terminal.text_blocks import page_score
-from carouseval.tables.page_file import read_page
 
 HERE = Path(__file__).parent
 

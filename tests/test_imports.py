@@ -1,9 +1,12 @@
 """Names can be imported the way they are written, and starting up stays light."""
 
+import ast
 import copy
+import importlib
 import pickle
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -45,6 +48,21 @@ assert set(cv.__all__) <= set(dir(cv))
 )
 def test_any_name_may_come_first(code: str) -> None:
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+SOURCES = Path(cv.__file__).parents[1]
+
+
+@pytest.mark.parametrize("stub", sorted(SOURCES.glob("carouseval/**/__init__.pyi")), ids=lambda stub: stub.parent.name)
+def test_a_package_has_the_names_of_its_stub(stub: Path) -> None:
+    package = importlib.import_module(".".join(stub.parent.relative_to(SOURCES).parts))
+    names: dict[str | None, tuple[str, str]] = {}
+    for node in ast.parse(stub.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.ImportFrom):
+            names |= {alias.asname: (str(node.module), alias.name) for alias in node.names}
+    assert package.__all__ == sorted(map(str, names))
+    for public, (module, name) in names.items():
+        assert getattr(package, str(public)) is getattr(importlib.import_module(module), name)
 
 
 def test_start_up_leaves_heavy_packages_alone() -> None:

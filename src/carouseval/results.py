@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 
 from carouseval.forks import in_forks, is_forked, refuse_fork
-from carouseval.tables.text_tables import TextTable, escape_markdown, html_table, latex, markdown, with_csv_texts
 from carouseval.tables.writing import RESULTS, check_outputs, write_atomically, write_frame
+from carouseval.text_tables import TextTable, escape_markdown, html_table, latex, markdown, with_csv_texts
 
 if TYPE_CHECKING:
     import polars as pl
@@ -104,7 +104,8 @@ class Result(Charted):
         Returns
         -------
         str
-            A Markdown table, numbers to four digits.
+            A Markdown table, numbers to four digits. Of a comparison two: systems by metrics, where the highest means
+            are bold and significant differences are marked, and the differences.
         """
         heading = f"{escape_markdown(self.heading)}\n\n" * bool(self.heading)
         return heading + "\n".join(map(markdown, self._text_tables()))
@@ -115,8 +116,8 @@ class Result(Charted):
         Returns
         -------
         str
-            A ``tabular`` that needs the package booktabs, numbers to four digits; where the result has a caption, in a
-            ``table`` with caption and label.
+            The tables of :meth:`to_markdown`, each a ``tabular`` that needs the package booktabs, numbers to four
+            digits; where the result has a caption, in a ``table`` with caption and label.
         """
         heading = f"% {' '.join(self.heading.split())}\n" * bool(self.heading)
         return heading + "\n".join(map(latex, self._text_tables()))

@@ -12,7 +12,7 @@ from rich.text import Text
 
 import carouseval as cv
 from carouseval.show.terminal.text_blocks import sentences, small_table, with_escapes
-from carouseval.tables.text_tables import TextTable, csv_text, markdown, printable
+from carouseval.text_tables import TextTable, csv_text, markdown, printable
 from tests.command_line import run
 
 CLEAR, REVERSED = "\x1b[2J", "\u202e"

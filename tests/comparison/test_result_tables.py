@@ -7,7 +7,7 @@ import pytest
 
 import carouseval as cv
 from carouseval.comparison.result_tables import difference_table, mean_table
-from carouseval.tables.text_tables import TableCell
+from carouseval.text_tables import TableCell
 
 SYSTEMS = pl.DataFrame(
     {

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import carouseval as cv
 from carouseval.attention import read_recgaze
-from carouseval.tables.kinds.file_kinds import SeparatedText
+from carouseval.tables.kinds.text import SeparatedText
 from tests.paper.raw_logs import BOTH, CLICKS, EVENTS, LOOK, OTHER, SCREEN, A, aoi, event, final_click, movie, write
 
 BAD_LOOK = event(A, 1, 2, movie(11, 2))

@@ -19,7 +19,7 @@ from carouseval import _native
 from carouseval.errors import DataError
 from carouseval.evaluation.schema import LAYOUTS
 from carouseval.tables.files import ReadErrors
-from carouseval.tables.kinds.parquet_metadata import check_parquet
+from carouseval.tables.kinds.parquet import check_parquet
 from carouseval.tables.opening import open_table
 from carouseval.tables.table import Column
 from tests.fuzz.files import JUDGMENTS, LAYOUT, formats, zstd

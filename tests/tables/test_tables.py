@@ -21,8 +21,8 @@ from carouseval.errors import DataError, ParameterError
 from carouseval.evaluation import schema
 from carouseval.evaluation.schema import ITEMS, JUDGMENTS, LAYOUTS
 from carouseval.evaluation.settings import Settings
+from carouseval.tables.kinds import KINDS
 from carouseval.tables.kinds.contract import FileKind
-from carouseval.tables.kinds.file_kinds import KINDS
 from carouseval.tables.opening import open_table
 from carouseval.tables.table import RECORD, Column, Table
 

@@ -10,9 +10,9 @@ from carouseval.attention.recgaze_data import GROUPS, is_recgaze_group, recgaze_
 from carouseval.attention.screens import examination_from_screens
 from carouseval.errors import DataError, ParameterError
 from carouseval.metrics.grid import Array, Grid
+from carouseval.metrics.page_file import NUMBER, Contents, read_page
 from carouseval.tables.files import is_table
 from carouseval.tables.opening import open_table
-from carouseval.tables.page_file import NUMBER, Contents, read_page
 from carouseval.tables.table import RECORD, Column, Table
 from carouseval.validation import did_you_mean
 

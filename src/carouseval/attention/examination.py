@@ -216,12 +216,8 @@ class Examination(Result):
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the examination as plain values, the content of a file that :meth:`load` reads.
-
-        Returns
-        -------
-        dict
-            ``name``, ``screens``, ``participants``, ``counts``, ``row_counts`` and ``by_participant``.
+        """The content of a file that :meth:`load` reads: ``name``, ``screens``, ``participants``, ``counts``,
+        ``row_counts`` and ``by_participant``.
         """
         return {
             "name": self.name,
@@ -234,7 +230,6 @@ class Examination(Result):
 
     @property
     def heading(self) -> str:
-        """The name and what the counts are."""
         return f"{self.name}: {self.description}"
 
     @property
@@ -246,13 +241,7 @@ class Examination(Result):
         return f"on how many of {screens} each cell was examined"
 
     def to_frame(self) -> "pl.DataFrame":
-        """Return the counts as a table.
-
-        Returns
-        -------
-        polars.DataFrame
-            One line per row of the grid: ``row`` and a column for each column of the grid.
-        """
+        """One line per row of the grid: ``row`` and a column for each column of the grid."""
         import polars as pl
 
         rows, cols = self.counts.shape

@@ -45,7 +45,6 @@ class FitReport(Result):
 
     @property
     def heading(self) -> str:
-        """What the discount was fitted to."""
         return f"fitted to {self.data.description}"
 
     @property
@@ -60,13 +59,7 @@ class FitReport(Result):
         return dict(vars(scores_of(self.discount.weights(self.data.grid), data.frequencies)))
 
     def to_frame(self) -> pl.DataFrame:
-        """Return the scores as a table.
-
-        Returns
-        -------
-        polars.DataFrame
-            One row for the training data and one for the held-out data.
-        """
+        """One line of scores for the training data and one for the held-out data."""
         rows = [
             {"discount": str(self.discount), "scored on": where} | {LABELS[name]: value for name, value in own.items()}
             for where, own in self.scores.items()
@@ -111,17 +104,11 @@ class SearchReport(FitReport):
 
     @property
     def discount(self) -> Discount:
-        """The fitted discount."""
         return self.fit.discount
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the report as plain values, ready for JSON.
-
-        Returns
-        -------
-        dict
-            The fitted discount, as ``discounts.parse("@file.json")`` reads it, the scores, the runners-up and the
-            bootstrap intervals.
+        """The fitted discount, as ``discounts.parse("@file.json")`` reads it, the scores, the runners-up and the
+        bootstrap intervals.
         """
         top = [{"discount": str(candidate.discount), "objective": candidate.objective} for candidate in self.fit.top]
         intervals = {} if self.bootstrap is None else {"bootstrap": asdict(self.bootstrap)}
@@ -164,7 +151,6 @@ class LikelihoodReport(FitReport):
 
     @property
     def discount(self) -> Discount:
-        """The fitted discount."""
         return self.fit.discount
 
     @property
@@ -197,13 +183,8 @@ class LikelihoodReport(FitReport):
         return likelihoods | super()._scores(data, paths)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the report as plain values, ready for JSON.
-
-        Returns
-        -------
-        dict
-            The fitted discount, as ``discounts.parse("@file.json")`` reads it, the scores, intervals, limitations,
-            notes, and the forms compared with how one was selected.
+        """The fitted discount, as ``discounts.parse("@file.json")`` reads it, the scores, intervals, limitations,
+        notes, and the forms compared with how one was selected.
         """
         train = self.data.train
         sizes = {}

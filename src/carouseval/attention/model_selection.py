@@ -93,7 +93,6 @@ class FormSelection(Result):
 
     @property
     def heading(self) -> str:
-        """What the table compares, by what the form was selected, and how data were held out."""
         selected = f"Forms compared, one selected by {self.criterion}"
         return f"{selected}; BIC and quasi-BIC above the lowest; held out: {self.folds}"
 
@@ -135,13 +134,8 @@ class FormSelection(Result):
         return min(ratios, default=math.inf)
 
     def to_frame(self) -> "pl.DataFrame":
-        """Return the comparison of forms as a table.
-
-        Returns
-        -------
-        polars.DataFrame
-            One row per form: its parameters, what it adds, its log-likelihood, BIC and quasi-BIC above the lowest and
-            held-out log-likelihood.
+        """One line per form: its parameters, what it adds, its log-likelihood, BIC and quasi-BIC above the lowest and
+        held-out log-likelihood.
         """
         import polars as pl
 
@@ -163,13 +157,8 @@ class FormSelection(Result):
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the comparison as plain values, ready for JSON.
-
-        Returns
-        -------
-        dict
-            ``forms``, a list with an entry per form; ``held_out``, how data were held out; ``criterion``, by what the
-            form was selected; ``overdispersion`` and ``overdispersion_source``.
+        """``forms``, a list with an entry per form; ``held_out``, how data were held out; ``criterion``, by what the
+        form was selected; ``overdispersion`` and ``overdispersion_source``.
         """
         forms = [
             {

@@ -23,8 +23,8 @@ from carouseval.metrics.gains import LARGEST_GRADE
 from carouseval.progress import Progress
 from carouseval.results import Result
 from carouseval.tables.table import TableLike
-from carouseval.tables.text_tables import TextTable
 from carouseval.tables.writing import TABLES, write_frame
+from carouseval.text_tables import TextTable
 from carouseval.validation import require_choice, require_float
 
 
@@ -70,7 +70,6 @@ class EventJudgments(Result):
 
     @property
     def heading(self) -> str:
-        """The numbers of judgments, users and events, in a line."""
         counts = self.counts
         return (
             f"{number(counts['judgments'], 'judgment')} ({counts['relevant']:,} relevant) of "
@@ -82,23 +81,11 @@ class EventJudgments(Result):
         return self.judgments.__arrow_c_stream__(requested_schema)
 
     def to_frame(self) -> pl.DataFrame:
-        """Return how many judgments fell where.
-
-        Returns
-        -------
-        polars.DataFrame
-            The attribute ``table``.
-        """
+        """How many judgments fell where: the attribute ``table``."""
         return self.table
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything but the judgments themselves as plain values.
-
-        Returns
-        -------
-        dict
-            ``results`` (the lines of the table), ``excluded``, ``counts`` and ``config``.
-        """
+        """All but the judgments: ``results`` (the lines of the table), ``excluded``, ``counts`` and ``config``."""
         return {
             "results": self.table.to_dicts(),
             "excluded": self.excluded.to_dicts(),

@@ -5,7 +5,7 @@ from typing import Any
 
 import polars as pl
 
-from carouseval.tables.text_tables import TextTable
+from carouseval.text_tables import TextTable
 
 _MOST_RELEVANCES = 20  # that are listed one by one
 _RANGES = (0.0, 1.0, 2.0, 5.0, 10.0, 100.0, 1000.0)  # of more relevances than that: where each begins

@@ -88,17 +88,12 @@ class BuiltPages(Result):
 
     @property
     def heading(self) -> str:
-        """The score and how far it is from the best, in a line."""
         best = "the best order" if self.exact else f"at least {self.share:.2%} of the best order"
         return f"{self.metric} {self.score:.4f}, {best}"
 
     def to_frame(self) -> pl.DataFrame:
-        """The page as a table.
-
-        Returns
-        -------
-        polars.DataFrame
-            One line per row: its ``row``, ``carousel``, the ``gain`` it adds, and the mean ``score`` down to this row.
+        """One line per row of the page: its ``row``, ``carousel``, the ``gain`` it adds, and the mean ``score`` down to
+        this row.
         """
         lines = zip(self.order, self.gains, np.cumsum(self.gains).tolist(), strict=True)
         return pl.DataFrame(
@@ -109,13 +104,8 @@ class BuiltPages(Result):
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """The result as plain values, without the layouts.
-
-        Returns
-        -------
-        dict of str to object
-            ``metric``, ``score``, ``greedy_score``, ``bound``, ``exact``, ``share``, ``results`` (the lines of
-            :meth:`to_frame`), ``counts`` and ``config``.
+        """Everything but the layouts: ``metric``, ``score``, ``greedy_score``, ``bound``, ``exact``, ``share``,
+        ``results`` (the lines of :meth:`to_frame`), ``counts`` and ``config``.
         """
         content = {"metric": self.metric, "score": self.score, "greedy_score": self.greedy_score}
         content |= {"bound": self.bound, "exact": self.exact, "share": self.share}

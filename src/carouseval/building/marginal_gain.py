@@ -96,21 +96,15 @@ class MarginalGains(Result):
 
     @property
     def heading(self) -> str:
-        """The score of the pages and the best candidate, in a line."""
         name, gain = next(iter(self.gains.items()))
         candidates = f"{len(self.carousels):,} candidate{'s' * (len(self.carousels) > 1)}"
         users = f"{len(self.users):,} user{'s' * (len(self.users) != 1)}"
         return f"{self.metric} of the pages: {self.score:.4f}; best of {candidates}: {name!r}, {gain:+.4f}; {users}"
 
     def to_frame(self) -> pl.DataFrame:
-        """The result as a table, largest gain first.
-
-        Returns
-        -------
-        polars.DataFrame
-            One line per candidate: its ``carousel``, mean ``gain``, 95% interval over users (``low``,
-            ``high``), the mean ``score`` with it, how many users gain (``wins``) and lose (``losses``) by it, and how
-            many have it (``users``).
+        """One line per candidate, largest gain first: its ``carousel``, mean ``gain``, 95% interval over users
+        (``low``, ``high``), the mean ``score`` with it, how many users gain (``wins``) and lose (``losses``) by it, and
+        how many have it (``users``).
         """
         return self._frame
 
@@ -127,14 +121,7 @@ class MarginalGains(Result):
         return pl.DataFrame(lines)
 
     def to_dict(self) -> dict[str, Any]:
-        """The result as plain values, without the gains of single users.
-
-        Returns
-        -------
-        dict of str to object
-            ``metric``, ``score``, ``results`` (the lines of :meth:`to_frame`), ``counts`` and ``config``; NaN becomes
-            None.
-        """
+        """``metric``, ``score``, ``results`` (the lines of :meth:`to_frame`), ``counts`` and ``config``."""
         content = {"metric": self.metric, "score": self.score, "results": self.to_frame().to_dicts()}
         return plain(content | {"counts": self.counts, "config": self.config})
 

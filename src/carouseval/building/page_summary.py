@@ -38,7 +38,6 @@ class PageSummary(Result):
 
     @property
     def heading(self) -> str:
-        """The size of the pages, in a line."""
         pages = f"{self.pages:,} page{'s' * (self.pages != 1)}"
         return f"{pages}, {self.rows:.1f} rows and {self.items:.1f} items on average"
 
@@ -47,6 +46,5 @@ class PageSummary(Result):
         return self.categories
 
     def to_dict(self) -> dict[str, Any]:
-        """The result as plain values."""
         content = {"pages": self.pages, "lines": self.lines, "rows": self.rows, "items": self.items}
         return content | {"categories": self.categories.to_dicts(), "config": self.config}

@@ -17,8 +17,8 @@ from carouseval.building.sample_tables import IdType, RelevanceMode, SampleTable
 from carouseval.errors import ParameterError
 from carouseval.forks import refuse_fork
 from carouseval.metrics.grid import RECGAZE, Grid
-from carouseval.tables.text_tables import frame_html
 from carouseval.tables.writing import atomic_folder, open_output
+from carouseval.text_tables import frame_html
 from carouseval.validation import require_choice
 
 SampleKind: TypeAlias = Literal["genres", "home"]

@@ -57,7 +57,7 @@ def _run() -> None:
 def _show_warning(message: Any, category: Any, filename: str, lineno: int, file: Any = None, line: Any = None) -> None:
     """Print a warning, also one of a library, as a single line."""
     from carouseval.cli.messages import with_option_names
-    from carouseval.tables.text_tables import printable_lines
+    from carouseval.text_tables import printable_lines
 
     text = printable_lines(with_option_names(str(message), data=True))
     print(f"carouseval: warning: {text}", file=sys.stderr)
@@ -72,7 +72,7 @@ def _exit_on_signal(number: signal.Signals) -> NoReturn:
 
 
 def _exit_with_error(message: str) -> NoReturn:
-    from carouseval.tables.text_tables import printable_lines
+    from carouseval.text_tables import printable_lines
 
     if _signal:
         _exit_on_signal(_signal)

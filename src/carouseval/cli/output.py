@@ -12,7 +12,7 @@ from typing import Any
 
 from carouseval.progress import Progress
 from carouseval.results import Result, plain
-from carouseval.tables.text_tables import csv_text
+from carouseval.text_tables import csv_text
 
 
 class Format(StrEnum):

@@ -56,9 +56,9 @@ def score(
     """
     from carouseval.cli.grid_options import parse_grid
     from carouseval.metrics.names import metric as parse
+    from carouseval.metrics.page_file import read_page
     from carouseval.metrics.page_score import score_page
     from carouseval.show.terminal.text_blocks import page_score as draw
-    from carouseval.tables.page_file import read_page
 
     check_chart(chart, [page])
     parsed = [parse(name, discount if parse(name).has_discount else None, gain=gain) for name in metrics]

@@ -27,7 +27,7 @@ from carouseval.evaluation.explanation import Explanation
 from carouseval.evaluation.page_table import Table
 from carouseval.evaluation.results import Evaluation
 from carouseval.results import Charted, Reported, plain
-from carouseval.tables.text_tables import TextTable
+from carouseval.text_tables import TextTable
 
 _MOST_SYSTEMS = 5  # listed by repr
 
@@ -150,7 +150,6 @@ class Comparison(Reported, Generic[Table]):
 
     @property
     def caption(self) -> str:
-        """What the scores are, in a sentence: metrics, discounts, ideal, grid and number of users."""
         return caption(self.config, self.systems[Columns.USERS].to_list())
 
     def _text_tables(self) -> list[TextTable]:
@@ -241,49 +240,15 @@ class Comparison(Reported, Generic[Table]):
         return plan(self.pairs, effect, self.config, power)
 
     def to_frame(self) -> pl.DataFrame:
-        """Return the pairs as a table, all users first, then each segment.
-
-        Returns
-        -------
-        polars.DataFrame
-            The lines of :attr:`pairs` and :attr:`segments`.
-        """
+        """The lines of :attr:`pairs`, then those of :attr:`segments`."""
         by = self.config["by"]
         if not by:
             return self.pairs
         overall = self.pairs.select(*(pl.lit("(all)").alias(name) for name in by), pl.all())
         return overall if self.segments.is_empty() else pl.concat([overall, self.segments], how="vertical_relaxed")
 
-    def to_markdown(self) -> str:
-        """Return the summary, the systems' means and the differences between systems in Markdown.
-
-        Returns
-        -------
-        str
-            A table of systems by metrics, where the highest means are bold and significant differences are marked, and
-            a table of differences, for all users and for each segment; both with a caption.
-        """
-        return super().to_markdown()
-
-    def to_latex(self) -> str:
-        """Return the systems' means and the differences between systems in LaTeX, with the summary as a comment.
-
-        Returns
-        -------
-        str
-            The same two tables as :meth:`to_markdown` gives, each a ``table`` with caption and label that needs the
-            package booktabs.
-        """
-        return super().to_latex()
-
     def to_dict(self) -> dict[str, Any]:
-        """Return the summary, caption, systems, pairs, segments, counts and config as plain values.
-
-        Returns
-        -------
-        dict of str to Any
-            Content for JSON; NaN becomes None.
-        """
+        """The summary, caption, systems, pairs, segments, counts and config."""
         tables = {"systems": self.systems, "pairs": self.pairs, "segments": self.segments}
         lines = {name: table.to_dicts() for name, table in tables.items()}
         texts = {"summary": self.summary, "caption": self.caption}

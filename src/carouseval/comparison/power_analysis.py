@@ -76,23 +76,11 @@ class PowerAnalysis(Result):
         )
 
     def to_frame(self) -> pl.DataFrame:
-        """Return the plan as a table.
-
-        Returns
-        -------
-        polars.DataFrame
-            :attr:`table`.
-        """
+        """The lines of :attr:`table`."""
         return self.table
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the plan as plain values.
-
-        Returns
-        -------
-        dict of str to Any
-            ``effect``, ``power`` and ``pairs``, the lines of :attr:`table`; NaN becomes None.
-        """
+        """``effect``, ``power`` and ``pairs``, the lines of :attr:`table`."""
         return plain({"effect": self.effect, "power": self.power, "pairs": self.table.to_dicts()})
 
 

@@ -13,7 +13,7 @@ from carouseval.comparison.tests import result_test
 from carouseval.evaluation.columns import Columns
 from carouseval.evaluation.mean_estimates import few_users_text
 from carouseval.evaluation.table_texts import ShownColumn, shown_table
-from carouseval.tables.text_tables import DAGGER, TableCell, TextTable
+from carouseval.text_tables import DAGGER, TableCell, TextTable
 
 if TYPE_CHECKING:
     from carouseval.comparison.comparison import Comparison

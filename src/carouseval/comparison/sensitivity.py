@@ -69,7 +69,6 @@ class Sensitivity(Reported):
 
     @property
     def heading(self) -> str:
-        """The sentences that head every table: the summary."""
         return self.summary
 
     @property
@@ -125,23 +124,11 @@ class Sensitivity(Reported):
         return order
 
     def to_frame(self) -> pl.DataFrame:
-        """Return the table of variations.
-
-        Returns
-        -------
-        polars.DataFrame
-            :attr:`table`.
-        """
+        """The variations: :attr:`table`."""
         return self.table
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the summary, caption, variations, users and config as plain values.
-
-        Returns
-        -------
-        dict of str to Any
-            Content for JSON; NaN becomes None.
-        """
+        """The summary, caption, variations, users and config."""
         content = {"summary": self.summary, "caption": self.caption, "variations": self.table.to_dicts()}
         return plain(content | {"users": self.users, "config": self.config})
 

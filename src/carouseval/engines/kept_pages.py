@@ -40,12 +40,10 @@ class KeptPages(ScoredPages[Table]):
 
     @property
     def frame(self) -> Table:
-        """One line per page."""
         return self.checked().lines(self.run)
 
     @property
     def per_user(self) -> Table:
-        """One line per user with a score."""
         present = user_columns(self.metrics, (), weighted=Columns.WEIGHT in self.page_types)
         types = PER_USER.types(present, self.page_types)
         work = partial(_users, run=self.run, metrics=self.metrics, by=self.by)
@@ -53,12 +51,10 @@ class KeptPages(ScoredPages[Table]):
 
     @property
     def sums(self) -> Mapping[Segment, SegmentSums]:
-        """The sums over the users of all pages and, in order, of every segment."""
         segments = self.part.segments
         return {key: segments[key] for key in sorted(segments, key=lambda key: (key != ALL, str(key)))}
 
     def left_out(self, metric: str) -> int:
-        """The users none of whose pages has a score by a metric."""
         return self.part.left_out[metric]
 
     def collect(self, purpose: str | None = None) -> PageTable:
@@ -82,7 +78,6 @@ class KeptPages(ScoredPages[Table]):
         refuse_changes(self.read, added(dict.fromkeys(self.read, ReadLines()), read), self.runs)
 
     def unpersist(self) -> None:
-        """Drop what is kept of the pages of all runs."""
         self.scored.drop()
 
 

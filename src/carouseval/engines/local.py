@@ -27,32 +27,25 @@ class LocalEngine(Engine[pl.DataFrame]):
     place = "this machine"
 
     def owns(self, table: Any) -> bool:
-        """Whether this is a frame."""
         return isinstance(table, pl.DataFrame)
 
     def require(self, name: str, table: Any) -> None:
-        """Refuse what is no frame."""
         if not self.owns(table):
             raise ParameterError(f"{name} must be a Polars DataFrame, found {type(table).__name__}.")
 
     def header(self, table: pl.DataFrame) -> pl.DataFrame:
-        """A table's columns, without its lines."""
         return table.clear()
 
     def to_polars(self, table: pl.DataFrame) -> pl.DataFrame:
-        """The table: it is here."""
         return table
 
     def select(self, table: pl.DataFrame, columns: Collection[str]) -> pl.DataFrame:
-        """A table with some of its columns."""
         return table.select(name for name in table.columns if name in columns)
 
     def where(self, table: pl.DataFrame, column: str, *, null: bool) -> pl.DataFrame:
-        """The lines of a table that have no value in a column, or those that have one."""
         return table.filter(pl.col(column).is_null() if null else pl.col(column).is_not_null())
 
     def is_empty(self, table: pl.DataFrame) -> bool:
-        """Whether a table has no line."""
         return table.is_empty()
 
     def read(self, table: pl.DataFrame) -> ReadLines:
@@ -99,16 +92,13 @@ class LocalMapped(Mapped[pl.DataFrame]):
 
     @cached_property
     def report(self) -> Report:
-        """What all parts report."""
         return reduce(add, self.reports, Report())
 
     def lines(self, run: int | None = None, *, lenient: bool = False) -> pl.DataFrame:
-        """All lines that were made, or those of one run."""
         lines = _joined(self.parts, self.columns)
         return (lines if run is None else lines.filter(pl.col(RUN) == run)).drop(RUN, strict=False)
 
     def collect(self, run: int | None = None) -> tuple[pl.DataFrame, Reads]:
-        """The same, and what was read to make them."""
         return self.lines(run) if run is not None else _joined(self.parts, self.columns), self.report.read
 
     def map(
@@ -117,7 +107,6 @@ class LocalMapped(Mapped[pl.DataFrame]):
         made: ColumnTypes,
         reading: Collection[str] | None = None,
     ) -> LocalMapped:
-        """Give ``work`` the lines that were made of each part."""
         parts = [(lines, one.read) for lines, one in zip(self.parts, self.reports, strict=True)]
         return self.engine.mapped(partial(_map_lines, work=work), parts, made)
 

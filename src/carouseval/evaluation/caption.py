@@ -5,7 +5,7 @@ from typing import Any
 
 from carouseval.evaluation.settings import Settings
 from carouseval.metrics.grid import page_size_text
-from carouseval.tables.text_tables import brief
+from carouseval.text_tables import brief
 
 _MOST_CATEGORIES = 3  # listed with their capacity
 

@@ -240,26 +240,15 @@ class Explanation(Reported):
         return super()._drawn(kind, options)
 
     def to_frame(self) -> pl.DataFrame:
-        """Return the shares as a table.
-
-        Returns
-        -------
-        polars.DataFrame
-            One line overall, and one per segment.
-        """
+        """The shares: one line overall, and one per segment."""
         lines = [dict.fromkeys(self.by, "(all)") | self.shares]
         return (
             pl.concat([pl.DataFrame(lines), self.segments], how="diagonal_relaxed") if self.by else pl.DataFrame(lines)
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything but single pages as plain values.
-
-        Returns
-        -------
-        dict
-            ``metric``, ``summary``, ``caption``, ``shares``, ``segments``, ``rows``, ``cells``, ``counts`` and
-            ``config``.
+        """``metric``, ``summary``, ``caption``, ``shares``, ``segments``, ``rows``, ``cells``, ``counts`` and
+        ``config``.
         """
         content = {
             "metric": self.metric,

@@ -17,7 +17,7 @@ from carouseval.evaluation.result_columns import MEANS, SEGMENT_MEANS, SEGMENTS
 from carouseval.evaluation.result_table import Present
 from carouseval.evaluation.user_sums import SegmentSums
 from carouseval.results import Charted, Reported, plain
-from carouseval.tables.text_tables import TextTable
+from carouseval.text_tables import TextTable
 from carouseval.validation import did_you_mean
 
 
@@ -229,7 +229,6 @@ class Evaluation(Reported, Generic[Table]):
 
     @property
     def caption(self) -> str:
-        """What the scores are, in a sentence: metrics, discounts, ideal, grid and number of users."""
         users = [one.users for one in self._sums[ALL].metrics.values()]
         return caption(self.config, users or [self.counts["users"]])
 
@@ -246,12 +245,8 @@ class Evaluation(Reported, Generic[Table]):
         return few_users_text("scores") if (users < FEW_USERS).any() else ""
 
     def to_frame(self) -> pl.DataFrame:
-        """Return means and 95% intervals as a table.
-
-        Returns
-        -------
-        polars.DataFrame
-            One line per metric, and per segment where there are segments: mean, low, high, users, pages.
+        """Means and 95% intervals: one line per metric, and per segment where there are segments: mean, low, high,
+        users, pages.
         """
         lines = []
         for key, sums in self._sums.items():
@@ -268,13 +263,7 @@ class Evaluation(Reported, Generic[Table]):
         return MEANS.of_lines(lines, self._present)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return means, counts and settings as plain values.
-
-        Returns
-        -------
-        dict
-            ``caption``, ``results`` (the lines of :meth:`to_frame`), ``counts`` and ``config``; None in place of NaN.
-        """
+        """``caption``, ``results`` (the lines of :meth:`to_frame`), ``counts`` and ``config``."""
         content = {"caption": self.caption, "results": self.to_frame().to_dicts()}
         return plain(content | {"counts": self.counts, "config": self.config})
 

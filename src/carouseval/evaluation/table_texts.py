@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 import polars as pl
 
 from carouseval.evaluation.result_table import ResultTable
-from carouseval.tables.text_tables import TableCell, TextTable, value_text
+from carouseval.text_tables import TableCell, TextTable, value_text
 
 Line: TypeAlias = Mapping[str, Any]
 """A line of a table, by column."""

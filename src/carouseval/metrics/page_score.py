@@ -20,7 +20,7 @@ from carouseval.metrics.names import MetricLike, metric
 from carouseval.metrics.page_stack import stack_pages
 from carouseval.metrics.relevance import Relevance
 from carouseval.results import Result, plain
-from carouseval.tables.text_tables import frame_html
+from carouseval.text_tables import frame_html
 
 if TYPE_CHECKING:
     import polars as pl
@@ -104,25 +104,13 @@ class PageScore(Result):
         return f"<p>Scores of a {rows}x{cols} page.{summary}</p>{frame_html(self.to_frame())}"
 
     def to_frame(self) -> "pl.DataFrame":
-        """The scores as a table.
-
-        Returns
-        -------
-        polars.DataFrame
-            One line per metric, with the columns metric and score.
-        """
+        """One line per metric, with the columns metric and score."""
         import polars as pl
 
         return pl.DataFrame({"metric": list(self.scores), "score": list(self.scores.values())})
 
     def to_dict(self) -> dict[str, Any]:
-        """The content as plain values, for JSON.
-
-        Returns
-        -------
-        dict
-            Scores, grid, page, weights and ideal page. Rows and columns of ``source`` are counted from 1; NaN is None.
-        """
+        """Scores, grid, page, weights and ideal page. Rows and columns of ``source`` are counted from 1."""
         content: dict[str, Any] = {
             "metrics": self.scores,
             "discounts": self.discounts,

@@ -165,7 +165,6 @@ class CeilingStudy(Result):
         return pl.DataFrame(rows, infer_schema_length=None)
 
     def to_dict(self) -> dict[str, Any]:
-        """The study as plain values, ready for JSON."""
         return {
             **self.choice.to_dict(),
             "discounts": [

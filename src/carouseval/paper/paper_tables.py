@@ -16,11 +16,9 @@ class PaperTable(Result):
     frame: pl.DataFrame
 
     def to_frame(self) -> pl.DataFrame:
-        """The table."""
         return self.frame
 
     def to_dict(self) -> dict[str, Any]:
-        """The table's rows as plain values."""
         return {"rows": self.frame.to_dicts()}
 
 

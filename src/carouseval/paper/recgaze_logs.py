@@ -100,7 +100,6 @@ class RecgazeLogs(Result):
 
     @property
     def heading(self) -> str:
-        """How many screens were kept."""
         kept = ", ".join(f"{name} {audit.kept:,} of {audit.screens:,}" for name, audit in self.audit.items())
         return f"screens kept: {kept}"
 
@@ -124,12 +123,8 @@ class RecgazeLogs(Result):
         return paths_from_frame(looks, ["participant", "screen"], ["time", RECORD], RECGAZE, None, group)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the counts of every group and the number of dropped screens as plain values.
-
-        Returns
-        -------
-        dict
-            ``groups``, with ``screens`` and ``counts`` (0 for a group without any screen left), and ``dropped``.
+        """``groups``, with ``screens`` and ``counts`` (0 for a group without any screen left), and ``dropped``, how
+        many screens were.
         """
         empty = {"screens": 0, "counts": np.zeros(RECGAZE.shape, int).tolist()}
         counts = {name: {"screens": data.screens, "counts": data.counts.tolist()} for name, data in self.groups.items()}
@@ -139,12 +134,8 @@ class RecgazeLogs(Result):
         }
 
     def to_frame(self) -> pl.DataFrame:
-        """Return the counts of the groups as one table.
-
-        Returns
-        -------
-        polars.DataFrame
-            One line per group and row of the grid: ``group``, ``screens``, ``row`` and the columns of the grid.
+        """The counts of the groups: one line per group and row of the grid, with ``group``, ``screens``, ``row`` and
+        the columns of the grid.
         """
         return pl.concat(
             data.to_frame().select(pl.lit(name).alias("group"), pl.lit(data.screens).alias("screens"), pl.all())

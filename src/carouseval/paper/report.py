@@ -4,7 +4,7 @@ from carouseval.paper.paper_tables import paper_tables
 from carouseval.paper.reproduce import Reproduction
 from carouseval.show.charts.kinds import kinds_of
 from carouseval.show.report.document import Detail, Document, Figure, Point, Section, Summary, table_block
-from carouseval.tables.text_tables import TextTable
+from carouseval.text_tables import TextTable
 
 _ALL = "carouseval reproduce prints all"
 _TABLES = {

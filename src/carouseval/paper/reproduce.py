@@ -107,26 +107,14 @@ class Reproduction(Reported):
         return f"Reproduction({agreeing} of {len(self.checks)} published figures agree)"
 
     def to_frame(self) -> "pl.DataFrame":
-        """Every published figure beside ours.
-
-        Returns
-        -------
-        polars.DataFrame
-            One row per figure: ``mark``, ``where``, ``what``, ``published``, ``ours``, ``note``.
-        """
+        """Every published figure beside ours: ``mark``, ``where``, ``what``, ``published``, ``ours``, ``note``."""
         import polars as pl
 
         columns = ("mark", "where", "what", "published", "ours", "note")
         return pl.DataFrame({name: getattr(check, name) for name in columns} for check in self.checks)
 
     def to_dict(self) -> dict[str, Any]:
-        """All tables as plain values, ready for JSON.
-
-        Returns
-        -------
-        dict
-            ``table1``, ``discounts``, ``table2`` and ``ceiling``.
-        """
+        """``table1``, ``discounts``, ``table2`` and ``ceiling``."""
         return {
             "table1": self.table1,
             "discounts": {

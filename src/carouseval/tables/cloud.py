@@ -11,7 +11,7 @@ import polars as pl
 
 from carouseval.errors import DataError
 from carouseval.tables.files import TableFile, first_line, is_panic
-from carouseval.tables.kinds.file_kinds import kind_of, supported_files
+from carouseval.tables.kinds import kind_of, supported_files
 
 _AWS = "AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_REGION (and AWS_ENDPOINT_URL for a store other than AWS)"
 _GOOGLE = "GOOGLE_APPLICATION_CREDENTIALS"

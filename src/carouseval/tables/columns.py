@@ -9,7 +9,6 @@ from typing import Any, Literal, TypeAlias
 import polars as pl
 
 from carouseval.errors import CountedLines
-from carouseval.tables.kinds.file_kinds import SEPARATORS
 
 ColumnKind: TypeAlias = Literal["id", "integer", "number", "boolean", "segment", "text", "time"]
 """What a column holds.
@@ -19,6 +18,7 @@ blanks around it removed; and ``time`` is a number, or a date and time, in secon
 """
 
 TEXT = (pl.String, pl.Categorical, pl.Enum)
+_SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "vertical bars"}
 _BOOLEANS = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
 _LONGEST = 60  # letters of a column that a message names
 _EXACT_FLOATS = 2.0**53  # floats represent every integer up to here
@@ -204,6 +204,11 @@ def similar_column(name: str, header: Sequence[str]) -> str | None:
     return next(iter(difflib.get_close_matches(name, header, n=1, cutoff=0.6)), None)
 
 
+def separator_words(separator: str) -> str:
+    """What separates fields, in words."""
+    return _SEPARATORS.get(separator, repr(separator))
+
+
 def rename_hint(spellings: Mapping[str, str]) -> str:
     """What to do about columns that are spelled otherwise, from our names to the user's."""
     return f"Rename {'it' if len(spellings) == 1 else 'them'}, or use columns={dict(spellings)}."
@@ -225,26 +230,26 @@ def missing_columns(
     is_unreadable = any("\ufffd" in column for column in header)
     unused = [] if is_unreadable else [column for column in header if column not in names.values()]
     descriptions, spellings = [], {}
-    for ours in missing:
-        theirs = f" ({names[ours]}, as given in columns)" if names[ours] != ours else ""
-        if spelling := other_spelling(ours, unused):
-            spellings[ours] = spelling
-            theirs += f" (found {spelling!r})"
-        elif similar := similar_column(ours, unused):
-            theirs += f" (is it {similar}?)"
-        descriptions.append(f"{ours}{theirs}")
+    for column in missing:
+        aside = f" ({names[column]}, as given in columns)" if names[column] != column else ""
+        if spelling := other_spelling(column, unused):
+            spellings[column] = spelling
+            aside += f" (found {spelling!r})"
+        elif similar := similar_column(column, unused):
+            aside += f" (is it {similar}?)"
+        descriptions.append(f"{column}{aside}")
     listed = [re.sub(r"_duplicated_\d+$", "", column) for column in header[:12]]  # Polars renames repeated columns
     listed = [f"{name[:_LONGEST]}..." if len(name) > _LONGEST else name for name in listed]
     available = f"{', '.join(listed)}{', ...' if len(header) > 12 else ''}" or "no columns"
     if spellings:  # optional columns would be missed next
-        optional = [ours for ours, theirs in names.items() if ours not in missing and theirs not in header]
+        optional = [column for column, given in names.items() if column not in missing and given not in header]
         spellings |= other_spellings(optional, unused)
         hint = rename_hint(spellings)
     if is_unreadable:
         hint = "It is not in UTF-8. Save it as UTF-8."
-    for mark, word in SEPARATORS.items():
+    for mark, word in _SEPARATORS.items():
         if len(header) == 1 and mark in header[0] and mark != separator:
-            hint = f"Its fields seem to be separated by {word}; separate them by {SEPARATORS[separator]}."
+            hint = f"Its fields seem to be separated by {word}; separate them by {separator_words(separator)}."
     if "items" in header and is_text and "item_id" in missing:
         hint = "Its column items holds text. Use .parquet or .json for lists, or write one line per item, with col."
     if "item_id" in names and (

@@ -11,8 +11,8 @@ from pathlib import Path
 import polars as pl
 
 from carouseval.errors import DataError
+from carouseval.tables.kinds import KINDS, kind_of, supported_files
 from carouseval.tables.kinds.contract import COMPRESSIONS, DAMAGED, FileKind, gzip_error
-from carouseval.tables.kinds.file_kinds import KINDS, kind_of, supported_files
 
 _READ_ERRORS = (pl.exceptions.PolarsError, OSError, EOFError, zlib.error)
 

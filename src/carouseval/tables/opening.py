@@ -1,15 +1,15 @@
 """Opening a table: its columns are found and named, lists become lines, and what cannot be read is refused."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import polars as pl
 
 from carouseval.errors import DataError
-from carouseval.tables import nested_pages
 from carouseval.tables.columns import Column, missing_columns, type_errors
 from carouseval.tables.files import ReadErrors, TableFile, with_table_name
-from carouseval.tables.list_columns import LISTS, item_lists, value_lists
+from carouseval.tables.lists import LISTS, NO_ITEMS, NO_ROWS, Rows, find_rows, item_lists, one_line_per_row, value_lists
 from carouseval.tables.python_values import objects_error
 from carouseval.tables.sources import TableLike, default_name, open_source
 from carouseval.tables.table import RECORD, Table
@@ -35,50 +35,51 @@ def open_table(
     [7]
     """
     name = default_name(source) if name is None else name
-    theirs = {c.name: (names or {}).get(c.name, c.name) for c in columns}
+    given_names = {column.name: (names or {}).get(column.name, column.name) for column in columns}
     records, files = open_source(source, name)
     with ReadErrors(files, name):
-        records, rows = _rows_of_pages(name, records.with_row_index(RECORD), theirs)
+        records, rows = _rows_of_pages(name, records.with_row_index(RECORD), given_names)
         schema = records.collect_schema()
     header = [column for column in schema.names() if column != RECORD]
-    used = _names_in_use(theirs, header, schema, rows)
-    _refuse_objects(name, records, columns, used)
-    lists = "item_id" in used and isinstance(schema.get(used["item_id"]), LISTS)
-    required = [c.name for c in columns if c.required and not (lists and c.name == "col")]
-    if missing := [ours for ours in required if used[ours] not in header]:
+    spellings = _spellings(given_names, header, schema, rows)
+    _refuse_objects(name, records, columns, spellings)
+    lists = "item_id" in spellings and isinstance(schema.get(spellings["item_id"]), LISTS)
+    required = [column.name for column in columns if column.required and not (lists and column.name == "col")]
+    if missing := [column for column in required if spellings[column] not in header]:
         separator = next((file.kind.separator for file in files if file.kind.is_text), ",")
         message = missing_columns(
-            missing, theirs, header, hint, separator=separator, is_text=schema.get("items") == pl.String
+            missing, given_names, header, hint, separator=separator, is_text=schema.get("items") == pl.String
         )
         raise DataError(f"{name}: {message}")
-    _check_names(name, used)
+    _check_names(name, spellings)
     for file in files:
         file_header = header if len(files) == 1 else file.records.collect_schema().names()
         if rows is None and columns:  # a table that is asked for no column may have no header
-            _check_file(name, file, file_header, [used[ours] for ours in required])
+            _check_file(name, file, file_header, [spellings[column] for column in required])
         if full_lines:
             file.check_lines()
-    used = {ours: their for ours, their in used.items() if their in header}
+    spellings = {column: spelling for column, spelling in spellings.items() if spelling in header}
     is_text = bool(files) and all(file.kind.is_text for file in files)
-    if is_text and used:  # skip blank lines; if all lines are complete, the columns in use are enough to find them
-        checked = list(used.values()) if full_lines else header
+    if is_text and spellings:  # skip blank lines; if all lines are complete, the columns in use tell them
+        checked = list(spellings.values()) if full_lines else header
         records = records.filter(~pl.all_horizontal(pl.col(checked).is_null()))
-    records = records.select(RECORD, *(pl.col(their).alias(ours) for ours, their in used.items()))
-    types = {ours: schema[their] for ours, their in used.items()}
-    defaults = {c.name: pl.lit(c.default) for c in columns if c.default is not None and c.name not in used}
-    used |= {ours: ours for ours in defaults}
+    records = records.select(RECORD, *(pl.col(spelling).alias(column) for column, spelling in spellings.items()))
+    types = {column: schema[spelling] for column, spelling in spellings.items()}
+    absent = [column for column in columns if column.default is not None and column.name not in spellings]
+    defaults = {column.name: pl.lit(column.default) for column in absent}
+    spellings |= {column: column for column in defaults}
     table = Table(
         name=name,
         records=records.with_columns(**defaults),
-        columns=tuple(c for c in columns if c.name in used or (lists and c.name == "col")),
-        names=used,
+        columns=tuple(column for column in columns if column.name in spellings or (lists and column.name == "col")),
+        names=spellings,
         files=files,
         types=types | dict.fromkeys(defaults, pl.Float64()),
         is_text=is_text,
         nested=rows is not None,
         header=tuple(header) if rows is None else (*header, rows.column),
     )
-    table = _with_item_lists(table, theirs["item_id"]) if lists else table
+    table = _with_item_lists(table, given_names["item_id"]) if lists else table
     table = _with_value_lists(table)
     for column, error in type_errors(table.columns, table.types):
         raise DataError(f"{name}: column {table.names[column.name]} {error}")
@@ -86,43 +87,44 @@ def open_table(
 
 
 def _rows_of_pages(
-    name: str, records: pl.LazyFrame, theirs: Mapping[str, str]
-) -> tuple[pl.LazyFrame, nested_pages.Rows | None]:
+    name: str, records: pl.LazyFrame, given_names: Mapping[str, str]
+) -> tuple[pl.LazyFrame, Rows | None]:
     """One record per row where there is one per page, and what its rows have."""
-    if not {"row", "item_id"} <= theirs.keys():
+    if not {"row", "item_id"} <= given_names.keys():
         return records, None
     try:
-        rows = nested_pages.find_rows(records.collect_schema(), theirs["row"])
+        rows = find_rows(records.collect_schema(), given_names["row"])
     except DataError as error:
         raise DataError(f"{name}: {error}") from None
     if rows is None:
         return records, None
-    return nested_pages.one_line_per_row(records, rows, theirs.get("pinned", "pinned")), rows
+    return one_line_per_row(records, rows, given_names.get("pinned", "pinned")), rows
 
 
-def _names_in_use(
-    theirs: Mapping[str, str], header: Sequence[str], schema: pl.Schema, rows: nested_pages.Rows | None
+def _spellings(
+    given_names: Mapping[str, str], header: Sequence[str], schema: pl.Schema, rows: Rows | None
 ) -> dict[str, str]:
     """The name of each column in the table, by ours."""
-    used = {ours: their if their in header else ours for ours, their in theirs.items()}
+    spellings = {column: given if given in header else column for column, given in given_names.items()}
+    absent = {column for column, spelling in spellings.items() if spelling not in header}
     items = schema.get("items")
-    if "item_id" in used and used["item_id"] not in header and (isinstance(items, LISTS) or items == pl.Object):
-        used["item_id"] = "items"
-    if "row" in used and used["row"] not in header and schema.get("rows") == pl.Object:
-        used["row"] = "rows"  # which is refused
-    if "category" in used and used["category"] not in header and rows is not None and rows.title is not None:
-        used["category"] = rows.title
-    return used
+    if "item_id" in absent and (isinstance(items, LISTS) or items == pl.Object):
+        spellings["item_id"] = "items"
+    if "row" in absent and schema.get("rows") == pl.Object:
+        spellings["row"] = "rows"  # which is refused
+    if "category" in absent and rows is not None and rows.title is not None:
+        spellings["category"] = rows.title
+    return spellings
 
 
-def _refuse_objects(name: str, records: pl.LazyFrame, columns: Sequence[Column], used: Mapping[str, str]) -> None:
+def _refuse_objects(name: str, records: pl.LazyFrame, columns: Sequence[Column], spellings: Mapping[str, str]) -> None:
     """Refuse the first value that keeps a column from having a type: a date among integers, half of a character."""
     schema = records.collect_schema()
     for column in columns:
-        theirs = used[column.name]
-        if schema.get(theirs) == pl.Object:
-            values = records.select(theirs).collect()[theirs].to_list()
-            raise DataError(f"{name}: column {theirs}, {objects_error(values, column.expected)}")
+        spelling = spellings[column.name]
+        if schema.get(spelling) == pl.Object:
+            values = records.select(spelling).collect()[spelling].to_list()
+            raise DataError(f"{name}: column {spelling}, {objects_error(values, column.expected)}")
 
 
 def _with_item_lists(table: Table, field: str) -> Table:
@@ -133,7 +135,7 @@ def _with_item_lists(table: Table, field: str) -> Table:
         raise DataError(f"{table.name}: {error}") from None
     problems = {}
     if table.nested:
-        problems = {nested_pages.NO_ROWS: pl.col("row").is_null(), nested_pages.NO_ITEMS: pl.col("item_id").is_null()}
+        problems = {NO_ROWS: pl.col("row").is_null(), NO_ITEMS: pl.col("item_id").is_null()}
     if items.invalid is not None:
         problems[items.problem] = items.invalid
     if problems:
@@ -174,13 +176,11 @@ def _with_value_lists(table: Table) -> Table:
     return replace(table, records=records, types=types, many=tuple(many))
 
 
-def _check_names(name: str, used: Mapping[str, str]) -> None:
-    for theirs in used.values():
-        ours = [column for column, own in used.items() if own == theirs]
-        if len(ours) > 1:
-            raise DataError(
-                f"{name}: column {theirs} is used for both {ours[0]} and {ours[1]}. Use it once in columns."
-            )
+def _check_names(name: str, spellings: Mapping[str, str]) -> None:
+    for spelling, count in Counter(spellings.values()).items():
+        if count > 1:
+            first, second, *_ = (column for column in spellings if spellings[column] == spelling)
+            raise DataError(f"{name}: column {spelling} is used for both {first} and {second}. Use it once in columns.")
 
 
 def _check_file(name: str, file: TableFile, header: Sequence[str], required: Sequence[str]) -> None:

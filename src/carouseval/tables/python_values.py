@@ -60,7 +60,7 @@ def frame_of_pandas(source: Any) -> pl.DataFrame:
 def is_pandas(source: Any) -> bool:
     """Whether this is a frame of pandas, of whatever version."""
     return any(
-        one.__name__ == "DataFrame" and one.__module__.partition(".")[0] == "pandas" for one in type(source).__mro__
+        base.__name__ == "DataFrame" and base.__module__.partition(".")[0] == "pandas" for base in type(source).__mro__
     )
 
 
@@ -100,28 +100,29 @@ def objects_error(values: Sequence[Any], expected: str) -> str:
     counts = Counter(_kind(type(value)) for value in values if value is not None)
     usual = max(counts, key=counts.__getitem__)
     if len(counts) > 1:
-        at = _first(_kind(type(value)) not in (usual, _NOTHING) for value in values)
+        odd = _first(_kind(type(value)) not in (usual, _NOTHING) for value in values)
         other = _first(_kind(type(value)) == usual for value in values)
-        found = f"found {_shown(values[at])}, but line {other + 1} has {_shown(values[other])}"
-        return f"line {at + 1}: {found}. {_ONE_TYPE}"
+        problem = f"found {_brief(values[odd])}, but line {other + 1} has {_brief(values[other])}"
+        return f"line {odd + 1}: {problem}. {_ONE_TYPE}"
     few, many = 0, len(values)  # the first lines have a type, and do not
     while many - few > 1:
         middle = (few + many) // 2
         few, many = (few, middle) if column_of(values[:middle]).dtype == pl.Object else (middle, many)
     value = values[many - 1]
     if isinstance(value, str):
-        return f"line {many}: found {_shown(value)}, which has half of a character (a lone surrogate). Remove it."
+        return f"line {many}: found {_brief(value)}, which has half of a character (a lone surrogate). Remove it."
     if isinstance(value, list | tuple):
-        return f"line {many}: found {_shown(value)}, with a value of another type than those before it. {_ONE_TYPE}"
-    return f"line {many}: found {_shown(value)}; expected {expected}."
+        return f"line {many}: found {_brief(value)}, with a value of another type than those before it. {_ONE_TYPE}"
+    return f"line {many}: found {_brief(value)}; expected {expected}."
 
 
 def _kinds(values: Iterable[Any]) -> set[str]:
     return {_kind(kind) for kind in set(map(type, values))} - {_NOTHING}
 
 
-def _kind(of: type) -> str:
-    return next((name for name, types in _KINDS.items() if issubclass(of, types)), of.__name__)
+def _kind(value_type: type) -> str:
+    names = (name for name, types in _KINDS.items() if issubclass(value_type, types))
+    return next(names, value_type.__name__)
 
 
 def _cells(lists: Iterable[Any]) -> Iterable[Any]:
@@ -150,9 +151,9 @@ def _is_converted(frame: Any) -> bool:
 
 
 def _first(conditions: Iterable[bool]) -> int:
-    return next(at for at, one in enumerate(conditions) if one)
+    return next(index for index, holds in enumerate(conditions) if holds)
 
 
-def _shown(value: Any) -> str:
+def _brief(value: Any) -> str:
     text = repr(value)
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."

@@ -8,13 +8,19 @@ from typing import Any, Protocol, TypeAlias
 import polars as pl
 
 from carouseval.errors import CarousevalError, DataError, ParameterError
+from carouseval.extras import require_pyspark
 from carouseval.forks import refuse_fork
 from carouseval.tables.cloud import cloud_url, open_cloud_file
 from carouseval.tables.files import ReadErrors, TableFile, find_files, first_line, is_panic, open_file, with_table_name
 from carouseval.tables.python_values import frame_of_columns, frame_of_pandas, is_pandas, without_objects
-from carouseval.tables.spark_sources import collected, is_spark
 
 _FRAMES = ("__arrow_c_stream__", "__dataframe__")  # by which libraries hand over their tables
+MOST_SPARK_LINES = 1_000_000  # that come to this machine without being asked for
+_ON_SPARK = (
+    "Leave them in Spark: cv.spark.evaluate(layouts, judgments, items), or cv.spark.compare({'prod': layouts, 'new': "
+    "layouts}, judgments, items). "
+)
+_TABLES_ON_SPARK = ("layouts", "judgments", "items", "carousels")
 
 
 class ArrowTable(Protocol):
@@ -56,12 +62,11 @@ def open_source(source: TableLike, name: str) -> tuple[pl.LazyFrame, tuple[Table
             return without_objects(source.collect()).lazy() if has_objects else source, ()
     if isinstance(source, pl.DataFrame):
         return without_objects(source).lazy(), ()
-    of_spark = is_spark(source)
-    if of_spark or isinstance(source, Mapping) or any(hasattr(source, one) for one in _FRAMES):
+    if is_spark(source) or isinstance(source, Mapping) or any(hasattr(source, method) for method in _FRAMES):
         try:
-            given = collected(source, name) if of_spark else source
-            frame = frame_of_columns(given) if isinstance(given, Mapping) else _without_types_of_nulls(given)
-            return frame.lazy(), ()
+            if isinstance(source, Mapping):
+                return frame_of_columns(source).lazy(), ()
+            return _without_types_of_nulls(_collected(source, name) if is_spark(source) else source).lazy(), ()
         except CarousevalError:
             raise
         except BaseException as error:  # whatever another library raises about its own table
@@ -91,3 +96,28 @@ def _without_types_of_nulls(source: Any) -> pl.DataFrame:
 def default_name(source: TableLike) -> str:
     """The name of a table that was given none: its path, or "table"."""
     return str(source) if isinstance(source, str | os.PathLike) else "table"
+
+
+def is_spark(source: Any) -> bool:
+    """Whether this is a Spark DataFrame, classic or of Spark Connect, of whatever version."""
+    return any(
+        base.__name__ == "DataFrame" and base.__module__.startswith("pyspark.sql.") for base in type(source).__mro__
+    )
+
+
+def _collected(source: Any, name: str) -> pl.DataFrame:
+    """All lines of a Spark DataFrame, which is refused if they are too many.
+
+    Spark's estimates of sizes cannot be trusted: of a join they may be the product of both tables. So lines are counted
+    first, some partitions at a time and only until they are too many.
+    """
+    from pyspark.sql import functions as F  # noqa: N812
+
+    require_pyspark("a Spark DataFrame", source.sparkSession.version)
+    if source.select(F.lit(1)).offset(MOST_SPARK_LINES).limit(1).collect():
+        advice = _ON_SPARK if name in _TABLES_ON_SPARK else ""
+        raise DataError(
+            f"{name}: this Spark DataFrame has more than {MOST_SPARK_LINES:,} lines, which would all come to this "
+            f"machine. {advice}If they do fit, ask for them: {name}.toArrow()."
+        )
+    return pl.DataFrame(source.toArrow())

@@ -1,7 +1,7 @@
 """Reading tables: any source of columns becomes a checked stream of typed batches, or an error that names the line.
 
 A table is a Polars frame, anything with an Arrow interface (pandas, PyArrow, DuckDB), a dict of columns, a path, a
-pattern, a folder, or a list of paths; ``table_opening.py`` opens it.
+pattern, a folder, or a list of paths; ``opening.py`` opens it.
 """
 
 import functools
@@ -65,8 +65,9 @@ class Table:
 
     def _id_types(self) -> dict[str, pl.DataType]:
         """For each column the type that ids have there: the one that all tables agreed on, or the column's own."""
-        own = {c.name: pl.Int64() if self.types[c.name].is_integer() else pl.String() for c in self.columns}
-        return own | dict(self.id_types)
+        names = [column.name for column in self.columns]
+        types = {name: pl.Int64() if self.types[name].is_integer() else pl.String() for name in names}
+        return types | dict(self.id_types)
 
     def height(self) -> int:
         """The number of lines, or of cells if items are in lists."""
@@ -211,7 +212,7 @@ class Table:
 
     def _owner_of(self, record: int) -> str:
         """The user of a record or, where there are no users, its first id."""
-        owner = "user_id" if "user_id" in self else next(c.name for c in self.columns if c.kind == "id")
+        owner = "user_id" if "user_id" in self else next(column.name for column in self.columns if column.kind == "id")
         lines = self.records.filter(pl.col(RECORD) == record)
         with self.read_errors():
             return f"{self.names[owner]} {_format_value(lines.select(owner).collect().item(0, 0))}"
@@ -241,12 +242,12 @@ def agree_on_ids(tables: Sequence[Table], settled: Mapping[str, pl.DataType] | N
             raw = table.types[column.name]
             if column.kind != "id" or (table.is_text and raw == pl.String) or raw == pl.Null:
                 continue
-            own: pl.DataType = pl.Int64() if raw.is_integer() else pl.String()
-            kind, other = types.setdefault(column.name, (own, table.name))
-            if kind != own:
+            id_type: pl.DataType = pl.Int64() if raw.is_integer() else pl.String()
+            kind, other = types.setdefault(column.name, (id_type, table.name))
+            if kind != id_type:
                 words = {pl.Int64(): "integers", pl.String(): "text"}
                 raise DataError(
-                    f"{table.name}: column {table.names[column.name]} holds {words[own]}, but in {other} it holds "
+                    f"{table.name}: column {table.names[column.name]} holds {words[id_type]}, but in {other} it holds "
                     f"{words[kind]}: 7 never equals '7', so nothing would match. Convert one of them."
                 )
     agreed = {name: kind for name, (kind, _) in types.items()}
@@ -254,8 +255,8 @@ def agree_on_ids(tables: Sequence[Table], settled: Mapping[str, pl.DataType] | N
 
 
 def _with_id_types(table: Table, types: Mapping[str, pl.DataType]) -> Table:
-    own = {c.name: types.get(c.name, pl.String()) for c in table.columns if c.kind == "id"}
-    return replace(table, id_types=own)
+    ids = [column.name for column in table.columns if column.kind == "id"]
+    return replace(table, id_types={name: types.get(name, pl.String()) for name in ids})
 
 
 def _format_value(value: Any) -> str:

@@ -1,18 +1,26 @@
-"""Writing files so that they appear complete or not at all."""
+"""Writing files so that they appear complete or not at all.
+
+What is not complete yet has a temporary name, and a lock: one that nobody holds was left behind by a process that was
+killed. Locks end with the process that holds them, however it ends, also where containers share a disk and process ids
+say nothing. Windows and a few network disks have no such locks: what a killed process leaves there stays.
+"""
 
 import glob
 import io
 import os
 import shutil
 import stat
-from collections.abc import Iterable, Iterator
+import sys
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from fnmatch import fnmatch
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal, cast
 
 from carouseval.errors import DataError
-from carouseval.tables.locks import locked, remove_abandoned
+
+if sys.platform != "win32":
+    import fcntl
 
 if TYPE_CHECKING:
     import polars as pl
@@ -167,3 +175,54 @@ def atomic_folder(directory: str | Path) -> Iterator[Path]:
                 for folder in created:
                     folder.rmdir()
             raise
+
+
+@contextmanager
+def locked(path: Path, create: Callable[[], object] = lambda: None) -> Iterator[None]:
+    """Create a temporary file or folder, and hold a lock on it."""
+    lock: int | None = None
+    try:
+        while True:
+            create()
+            lock = _lock(path)
+            if path.exists():
+                break
+            _close(lock)  # another process has removed it as abandoned, before it was locked
+            lock = None
+        yield
+    finally:
+        _close(lock)
+
+
+def remove_abandoned(paths: Iterable[Path]) -> None:
+    """Remove this user's temporary files and folders whose process was killed; links are not followed."""
+    for path in paths:
+        with suppress(OSError):  # another process may be removing it as well
+            lock = _lock(path, wait=False)
+            if lock is None:
+                continue
+            try:
+                if os.fstat(lock).st_uid == os.getuid():
+                    shutil.rmtree(path) if path.is_dir() else path.unlink()
+            finally:
+                _close(lock)
+
+
+def _lock(path: Path, wait: bool = True) -> int | None:
+    """An open file with a lock; None where it cannot be had."""
+    if sys.platform == "win32":
+        return None
+    with suppress(OSError):
+        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+        except BaseException:
+            os.close(handle)
+            raise
+        return handle
+    return None
+
+
+def _close(lock: int | None) -> None:
+    if lock is not None:
+        os.close(lock)

@@ -10,9 +10,12 @@ import polars as pl
 import pytest
 
 import carouseval as cv
-from carouseval import extras, spark_sources
+from carouseval import extras
 from carouseval.engines.spark.spark_files import read_tables
 from carouseval.errors import CarousevalError, DataError
+from carouseval.tables import sources
+from carouseval.tables.kinds import KINDS
+from carouseval.tables.kinds.text import SeparatedText
 from tests.command_line import run
 from tests.engines.spark.notices import ToSpark, with_notices
 from tests.lowest_versions import PYPROJECT
@@ -26,28 +29,28 @@ def test_frames_of_both_kinds_of_sessions() -> None:
     """Those of Spark Connect have a class of their own; the deep layer alone starts a server for one."""
     for module in ("pyspark.sql.classic.dataframe", "pyspark.sql.connect.dataframe", "pyspark.sql.dataframe"):
         frame = type("DataFrame", (), {"__module__": module})
-        assert spark_sources.is_spark(frame())
-        assert spark_sources.is_spark(type("Own", (frame,), {"__module__": "own"})())
+        assert sources.is_spark(frame())
+        assert sources.is_spark(type("Own", (frame,), {"__module__": "own"})())
     for other in (pl.DataFrame(), "DataFrame", None, type("DataFrame", (), {"__module__": "pyspark.pandas"})()):
-        assert not spark_sources.is_spark(other)
+        assert not sources.is_spark(other)
 
 
 def test_nothing_is_asked_of_java_but_to_start_it() -> None:
     """Sessions of Spark Connect have none of this."""
-    source = Path(spark_sources.__file__).parent
+    source = Path(cv.__file__).parent
     of_java = re.compile(r"sparkContext|\b_sc\b|\b_jvm\b|\b_jdf\b|_jsparkSession|\.rdd\b")
     found = {path.name for path in source.rglob("*.py") if of_java.search(path.read_text(encoding="utf-8"))}
     assert found == {"spark_engine.py", "spark_progress.py"}
 
 
 def test_one_machine_takes_small_frames(to_spark: ToSpark, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(spark_sources, "MOST_SPARK_LINES", 3)
+    monkeypatch.setattr(sources, "MOST_SPARK_LINES", 3)
     assert cv.evaluate(to_spark(LAYOUTS), to_spark(JUDGMENTS)).mean == cv.evaluate(LAYOUTS, JUDGMENTS).mean
 
 
 @pytest.mark.parametrize("name", ["evaluate", "compare", "explain"])
 def test_one_machine_refuses_many_lines(to_spark: ToSpark, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
-    monkeypatch.setattr(spark_sources, "MOST_SPARK_LINES", 2)
+    monkeypatch.setattr(sources, "MOST_SPARK_LINES", 2)
     layouts = to_spark(LAYOUTS)
     first = {"prod": layouts, "new": layouts} if name == "compare" else layouts
     with pytest.raises(DataError) as error:
@@ -124,6 +127,18 @@ def test_files_that_spark_leaves_out_are_noticed(ignoring: Any, to_spark: ToSpar
     _, notices = with_notices(lambda: cv.spark.evaluate(layouts, judgments))
     assert said[0] not in notices
     assert said[1] in notices
+
+
+def test_spark_reads_what_is_added_to_the_kinds_of_text(spark: Any, tmp_path: Path) -> None:
+    path = tmp_path / "layouts.psv"
+    pl.DataFrame(LAYOUTS).write_csv(path, separator="|")
+    with pytest.raises(DataError, match=r"Spark reads \.parquet, \.csv, \.tsv, \.ndjson and \.json files, and folders"):
+        read_tables(spark, {"layouts": str(path)})
+    KINDS.append(SeparatedText("PSV", (".psv",), separator="|"))
+    try:
+        assert read_tables(spark, {"layouts": str(path)})["layouts"].toArrow().to_pydict()["item_id"] == ["a", "b", "a"]
+    finally:
+        KINDS.pop()
 
 
 @pytest.mark.parametrize("kind", ["parquet", "csv", "ndjson"])

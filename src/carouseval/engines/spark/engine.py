@@ -33,7 +33,7 @@ from carouseval.engines.spark.user_lines import (
     require_comparable_users,
     stream,
 )
-from carouseval.tables.spark_sources import is_spark
+from carouseval.tables.sources import is_spark
 from carouseval.validation import require_int
 
 if TYPE_CHECKING:
@@ -55,35 +55,27 @@ class SparkEngine(Engine["DataFrame"]):
             require_int("lines_at_once", self.lines_at_once, 1)
 
     def owns(self, table: Any) -> bool:
-        """Whether this is a Spark DataFrame."""
         return is_spark(table)
 
     def require(self, name: str, table: Any) -> None:
-        """Refuse what is no Spark DataFrame, or one of too old a version."""
         require_spark(name, table)
 
     def header(self, table: DataFrame) -> pl.DataFrame:
-        """A table's columns, without its lines."""
         return sketch(table)
 
     def to_polars(self, table: DataFrame) -> pl.DataFrame:
-        """All lines of a table, on this machine."""
         return local_frame(table)
 
     def select(self, table: DataFrame, columns: Collection[str]) -> DataFrame:
-        """A table with some of its columns."""
         return table.select(*(column_in_query(name) for name in table.columns if name in columns))
 
     def where(self, table: DataFrame, column: str, *, null: bool) -> DataFrame:
-        """The lines of a table that have no value in a column, or those that have one."""
         return table.where(f"{column_in_query(column)} IS {'' if null else 'NOT '}NULL")
 
     def is_empty(self, table: DataFrame) -> bool:
-        """Whether a table has no line."""
         return table.isEmpty()
 
     def read(self, table: DataFrame) -> ReadLines:
-        """Count and hash a table's lines."""
         return read_lines(table)
 
     def map(
@@ -120,18 +112,15 @@ class SparkMapped(Mapped["DataFrame"]):
 
     @cached_property
     def report(self) -> Report:
-        """What all partitions report."""
         return report_of(self.frame)
 
     def lines(self, run: int | None = None, *, lenient: bool = False) -> DataFrame:
-        """The lines that were made, as a Spark DataFrame."""
         from pyspark.sql import functions as F  # noqa: N812
 
         lines = self.frame.where(F.col(REPORT).isNull() if lenient else lines_beside_reports())
         return (lines if run is None else lines.where(F.col(RUN) == run)).drop(REPORT, RUN)
 
     def collect(self, run: int | None = None) -> tuple[pl.DataFrame, Reads]:
-        """The lines here, and what was read to make them."""
         from pyspark.sql import functions as F  # noqa: N812
 
         wanted = self.frame if run is None else self.frame.where(F.col(REPORT).isNotNull() | (F.col(RUN) == run))
@@ -160,7 +149,6 @@ class SparkMapped(Mapped["DataFrame"]):
         return report_of(cached(self.frame)).read
 
     def drop(self) -> None:
-        """Drop the lines from Spark's cache."""
         if self.kept:
             self.frame.unpersist()
 

@@ -15,17 +15,16 @@ from carouseval.engines.spark.user_lines import column_in_query
 from carouseval.errors import DataError, warn
 from carouseval.evaluation import schema
 from carouseval.evaluation.settings import ColumnNames
+from carouseval.tables.kinds import KINDS, kind_of, word_list
 from carouseval.tables.kinds.contract import FileKind
-from carouseval.tables.kinds.file_kinds import KINDS, kind_of
+from carouseval.tables.kinds.parquet import PARQUET
 from carouseval.tables.opening import open_table
-from carouseval.tables.spark_sources import is_spark
+from carouseval.tables.sources import is_spark
 from carouseval.tables.table import agree_on_ids
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
 
-_PARQUET = KINDS[0]
-_SUPPORTED = "Spark reads .parquet, .csv, .tsv, .ndjson and .json files, and folders of Parquet files."
 _IGNORING = ("ignoreMissingFiles", "ignoreCorruptFiles")
 # other than Spark's own defaults: a file with other columns, or a line that cannot be parsed, is never read in silence,
 # nor is a file left out, whatever Spark's configuration says
@@ -35,7 +34,6 @@ _OPTIONS: dict[str, dict[str, Any]] = {
     "csv": {"header": True, "enforceSchema": False, "escape": '"', "mode": "FAILFAST"},
     "json": {"mode": "FAILFAST"},
 }
-_FORMATS = {"Parquet": "parquet", "CSV": "csv", "TSV": "csv", "NDJSON": "json", "JSON": "json"}
 
 
 def read_tables(session: SparkSession, paths: Mapping[str, str], columns: ColumnNames = None) -> dict[str, DataFrame]:
@@ -82,17 +80,21 @@ def _kind(name: str, path: str) -> FileKind:
         raise DataError(
             f"{name}: {path}: Spark has no pattern **. Give the folder {folder}, which it reads as a whole."
         )
-    kind = kind_of(location) if location.suffix else _PARQUET
-    if kind is None or kind.name not in _FORMATS:
-        raise DataError(f"{name}: {path} cannot be read by Spark. {_SUPPORTED}")
+    kind = kind_of(location) if location.suffix else PARQUET
+    if kind is None or not kind.spark_format:
+        raise DataError(f"{name}: {path} cannot be read by Spark. {_supported()}")
     return kind
 
 
+def _supported() -> str:
+    extensions = word_list([kind.extensions[0] for kind in KINDS if kind.spark_format], "and")
+    return f"Spark reads {extensions} files, and folders of Parquet files."
+
+
 def _read(session: SparkSession, name: str, path: str, kind: FileKind) -> DataFrame:
-    form = _FORMATS[kind.name]
-    options = _OPTIONS[form] | _ALL_FILES | ({"sep": kind.separator} if kind.is_text else {})
+    options = _OPTIONS[kind.spark_format] | _ALL_FILES | ({"sep": kind.separator} if kind.is_text else {})
     try:
-        frame = session.read.load(path, format=form, **options)
+        frame = session.read.load(path, format=kind.spark_format, **options)
     except spark_exceptions() as error:
         if condition(error) == "PATH_NOT_FOUND":
             problem = "no file matches this pattern" if glob.has_magic(path) else "No such file or directory"
@@ -100,7 +102,7 @@ def _read(session: SparkSession, name: str, path: str, kind: FileKind) -> DataFr
         if condition(error) == "UNABLE_TO_INFER_SCHEMA":
             raise DataError(
                 f"{name}: {path} has no {kind.name} files in it, or they are empty, or their names begin with _ or a "
-                f"dot, which Spark leaves out. {_SUPPORTED}"
+                f"dot, which Spark leaves out. {_supported()}"
             ) from None
         is_folder = not PurePosixPath(path).suffix
         advice = f" Of a folder with other files, give a pattern: {path.rstrip('/')}/*.csv." if is_folder else ""

@@ -9,7 +9,7 @@ import polars as pl
 
 from carouseval.errors import DataError, ParameterError
 from carouseval.extras import require_pyspark
-from carouseval.tables.spark_sources import is_spark
+from carouseval.tables.sources import is_spark
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

@@ -11,8 +11,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from carouseval.tables.locks import locked, remove_abandoned
-from carouseval.tables.writing import write_errors
+from carouseval.tables.writing import locked, remove_abandoned, write_errors
 
 Lines = NDArray[np.uint32]  # (n, 4): page, item, category, place (pinned << 31 | row << 16 | col, from 1)
 BYTES = 16  # of a packed line; as many again where lines must be sorted by page

@@ -16,8 +16,8 @@ import vl_convert
 from carouseval.show.charts.kinds import Theme
 from carouseval.show.charts.text_room import with_room
 from carouseval.show.charts.theme import background, themed
-from carouseval.tables.text_tables import escape_html, printable, printable_content
 from carouseval.tables.writing import CHARTS, check_outputs, write_atomically
+from carouseval.text_tables import escape_html, printable, printable_content
 from carouseval.validation import require_choice
 
 _TAG, _ID = re.compile(r"<[^<>]+>"), re.compile(r'(\bid="|url\(#)')

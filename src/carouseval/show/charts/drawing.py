@@ -9,7 +9,7 @@ import altair as alt
 
 from carouseval.show.charts.chart import Chart
 from carouseval.show.charts.theme import FONT, GREY, GRID_LINE, INK, PAPER
-from carouseval.tables.text_tables import printable
+from carouseval.text_tables import printable
 
 _LONGEST = 1_000  # characters of an alt text
 LONGEST_NAME = 44  # characters of a name beside a line or bar

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import ClassVar, Literal, NamedTuple, TypeAlias
 
 from carouseval.show.charts.chart import Chart
-from carouseval.tables.text_tables import TextTable
+from carouseval.text_tables import TextTable
 
 Tone: TypeAlias = Literal["clear", "open", "care"]
 """How a headline is set off: a clear outcome, one that is open, or one to be read with care."""

@@ -24,7 +24,7 @@ from carouseval.show.report.document import (
 )
 from carouseval.show.report.explanation_words import explanation_summary
 from carouseval.show.report.settings_section import settings_section
-from carouseval.tables.text_tables import TextTable
+from carouseval.text_tables import TextTable
 
 _WORST = 5  # pages of the table
 _NOT_OF_WORST = (Columns.WEIGHT, Columns.STATUS, Columns.DCG, Columns.IDEAL, Columns.LOST)  # read in frames alone

@@ -10,7 +10,7 @@ from markupsafe import Markup
 from carouseval.show.charts.drawing import short_name
 from carouseval.show.report.document import Document
 from carouseval.show.report.two_themes import DarkColors
-from carouseval.tables.text_tables import TextTable, html_table, printable_lines
+from carouseval.text_tables import TextTable, html_table, printable_lines
 
 # letters of texts: names of any length must not make a report too large, or its beginning unreadable
 _MOST_LETTERS, _MOST_IN_CELL, _MOST_IN_HEADING = 4_000, 1_000, 500

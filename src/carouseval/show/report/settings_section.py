@@ -9,7 +9,7 @@ from carouseval.evaluation.tally import COUNTS
 from carouseval.metrics.grid import page_size_text
 from carouseval.settings import setting_doc
 from carouseval.show.report.document import Block, Folded, Paragraph, Section, TableBlock
-from carouseval.tables.text_tables import TextTable
+from carouseval.text_tables import TextTable
 
 _MEANINGS = {
     "discounts": "The weight of cells, by metric.",

@@ -16,7 +16,7 @@ from carouseval.comparison.sensitivity import Sensitivity
 from carouseval.comparison.tests import result_test
 from carouseval.evaluation.columns import Columns
 from carouseval.show.terminal.text_blocks import sentences, small_table
-from carouseval.tables.text_tables import TextTable
+from carouseval.text_tables import TextTable
 
 _MOST_PAIRS = 60
 

@@ -14,7 +14,7 @@ from carouseval.metrics.discounts import Discount, Mixture
 from carouseval.metrics.grid import Array, Grid
 from carouseval.show.swipe_pages import page_means
 from carouseval.show.terminal.text_blocks import WIDTH, heading, sentences, small_table
-from carouseval.tables.text_tables import brief
+from carouseval.text_tables import brief
 
 RESIDUALS = 5  # cells listed
 MIN_BAR, MAX_BAR, DEFAULT_BAR = 8, 32, 20  # characters

@@ -17,7 +17,7 @@ from rich.text import Text
 from carouseval.metrics.grid import Array, Grid, sizes_by_row
 from carouseval.metrics.page_score import PageAnalysis, PageScore
 from carouseval.results import Result
-from carouseval.tables.text_tables import brief, printable, printable_lines
+from carouseval.text_tables import brief, printable, printable_lines
 
 # from pale to dark blue, light enough at the low end for black text (ColorBrewer's Blues, by hand)
 _RAMP = [(239, 243, 255), (189, 215, 231), (107, 174, 214), (49, 130, 189), (8, 81, 156)]

@@ -3,7 +3,7 @@
 import gzip
 import io
 import zlib
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, TextIO
@@ -34,6 +34,7 @@ class FileKind:
 
     compressible: ClassVar[bool] = True  # whether it may be compressed with gzip or zstd
     magic: ClassVar[bytes] = b""  # the first bytes of every such file
+    spark_format: ClassVar[str] = ""  # by which Spark reads such files; empty where it does not
 
     name: str
     extensions: tuple[str, ...]  # messages show the first
@@ -70,6 +71,15 @@ class FileKind:
 
     def check_contents(self, path: Path, columns: Collection[str]) -> None:
         """Refuse what Polars reads without complaint, such as failed checksums in some columns."""
+
+
+def complaint(check: Callable[[Path], None], path: Path) -> str:
+    """What a check says of a file, for ``diagnose``; empty if nothing."""
+    try:
+        check(path)
+    except DataError as error:
+        return str(error)
+    return ""
 
 
 def text_lines(path: Path) -> pl.LazyFrame:

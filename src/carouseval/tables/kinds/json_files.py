@@ -7,7 +7,7 @@ import json
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 import polars as pl
@@ -15,7 +15,7 @@ import polars as pl
 from carouseval import _native
 from carouseval.errors import DataError
 from carouseval.tables.kinds.contract import FileKind, open_text, text_lines
-from carouseval.tables.nested_pages import nesting_error
+from carouseval.tables.lists import nesting_error
 
 _MOST_DEPTH = 64
 # escapes of JSON: surrogates, each of which is half of a character; and what is whole, pairs of them and backslashes
@@ -26,6 +26,8 @@ _HALF = re.compile(f"{_WHOLE}|({_SURROGATE}..)")
 
 class JsonLines(FileKind):
     """One JSON object per line."""
+
+    spark_format: ClassVar[str] = "json"
 
     def scan(self, path: Path) -> pl.LazyFrame:
         name = str(path)
@@ -45,15 +47,15 @@ class JsonLines(FileKind):
     def check_text(self, path: Path) -> None:
         before = 0
         for batch in text_lines(path).collect_batches(maintain_order=True, engine="streaming"):
-            for at, flaw in _flaws(batch["line"]):
-                raise DataError(f"line {before + at + 1}: {flaw}")
+            for line, flaw in _flaws(batch["line"]):
+                raise DataError(f"line {before + line + 1}: {flaw}")
             before += batch.height
 
     def check_contents(self, path: Path, columns: Collection[str]) -> None:
-        suspects = _with_halves(text_lines(path).with_row_index("at"))
+        suspects = _with_halves(text_lines(path).with_row_index("number"))
         for batch in suspects.collect_batches(maintain_order=True, engine="streaming"):
-            for at, line in batch.iter_rows():
-                if reason := _half(_parsed(line), f"line {at + 1}", columns):
+            for number, line in batch.iter_rows():
+                if reason := _half(_parsed(line), f"line {number + 1}", columns):
                     raise DataError(reason)
 
     def diagnose(self, path: Path) -> str:
@@ -79,13 +81,15 @@ class Json(FileKind):
     Many programs write one object per line under this extension too; such files are read line by line.
     """
 
+    spark_format: ClassVar[str] = "json"
+
     def scan(self, path: Path) -> pl.LazyFrame:
         first = _first_lines(path)
         if _are_records(first):
-            return _LINES.scan(path)
+            return NDJSON.scan(path)
         if first and first[0].startswith("{"):
             # as Polars' own reader, write another character for half of one: it is refused where it is used
-            columns = _columns(_parsed(_HALF.sub(lambda found: r"\ufffd" if found[1] else found[0], _text(path))))
+            columns = _columns(_parsed(_HALF.sub(lambda match: r"\ufffd" if match[1] else match[0], _text(path))))
             if columns is not None:
                 if reason := _mixed_values(columns):
                     raise DataError(f"{path} cannot be parsed as JSON: {reason}")
@@ -94,14 +98,14 @@ class Json(FileKind):
 
     def check_text(self, path: Path) -> None:
         if _are_records(_first_lines(path)):
-            _LINES.check_text(path)
+            NDJSON.check_text(path)
             return
         for _, flaw in _flaws(pl.Series([_text(path)])):
             raise DataError(flaw)
 
     def check_contents(self, path: Path, columns: Collection[str]) -> None:
         if _are_records(_first_lines(path)):
-            _LINES.check_contents(path, columns)
+            NDJSON.check_contents(path, columns)
             return
         if _with_halves(text_lines(path)).head(1).collect(engine="streaming").is_empty():
             return
@@ -111,13 +115,13 @@ class Json(FileKind):
 
     def where(self, path: Path, record: int) -> str:
         """The number of a record, or its line where every record has one."""
-        return _LINES.where(path, record) if _are_records(_first_lines(path)) else super().where(path, record)
+        return NDJSON.where(path, record) if _are_records(_first_lines(path)) else super().where(path, record)
 
     def diagnose(self, path: Path) -> str:
         with open_text(path) as file:
             text = file.read()
         if _are_records(text.split("\n")):
-            return _LINES.diagnose(path)
+            return NDJSON.diagnose(path)
         try:
             content = _parse(text)
         except json.JSONDecodeError as error:
@@ -142,7 +146,8 @@ class Json(FileKind):
         return ""
 
 
-_LINES = JsonLines("NDJSON", (".ndjson", ".jsonl"))
+NDJSON = JsonLines("NDJSON", (".ndjson", ".jsonl"))
+JSON = Json("JSON", (".json",))
 
 
 def _text(path: Path) -> str:
@@ -185,10 +190,10 @@ def _mixed_values(columns: Mapping[str, Sequence[Any]]) -> str:
     """Which value is a list or an object among others that are not: Polars would write it as text."""
     for name, values in columns.items():
         nested = [isinstance(value, list | dict) for value in values]
-        if any(nested) and not all(one or value is None for one, value in zip(nested, values, strict=True)):
-            at = nested.index(True)
-            found = f"value {at + 1} of column {name} is {json.dumps(values[at])[:40]}, but others are single values"
-            return f"{found}. Write one value per line."
+        if any(nested) and not all(is_nested or value is None for is_nested, value in zip(nested, values, strict=True)):
+            first = nested.index(True)
+            problem = f"value {first + 1} of column {name} is {json.dumps(values[first])[:40]}"
+            return f"{problem}, but others are single values. Write one value per line."
     return ""
 
 
@@ -206,11 +211,11 @@ def _parsed(text: str) -> Any:
 def _flaws(texts: pl.Series) -> Iterator[tuple[int, str]]:
     """Texts that must not reach Polars, which takes minutes for deep nesting, and one of two values of a key."""
     suspects, depths = _native.scan_json(texts.__arrow_c_stream__())
-    for at in np.union1d(suspects, np.flatnonzero(depths > _MOST_DEPTH)).tolist():
-        if depths[at] > _MOST_DEPTH:
-            yield at, f"values are nested more than {_MOST_DEPTH} levels deep. Write a flat table."
-        elif key := _repeated_key(texts[at]):
-            yield at, f"an object has the key {key!r} twice. Remove or rename one."
+    for index in np.union1d(suspects, np.flatnonzero(depths > _MOST_DEPTH)).tolist():
+        if depths[index] > _MOST_DEPTH:
+            yield index, f"values are nested more than {_MOST_DEPTH} levels deep. Write a flat table."
+        elif key := _repeated_key(texts[index]):
+            yield index, f"an object has the key {key!r} twice. Remove or rename one."
 
 
 def _repeated_key(text: str) -> str:

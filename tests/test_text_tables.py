@@ -7,7 +7,7 @@ import polars as pl
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from carouseval.tables.text_tables import TableCell, TextTable, escape_latex, html_table, latex, markdown, printable
+from carouseval.text_tables import TableCell, TextTable, escape_latex, html_table, latex, markdown, printable
 
 Rows = list[list[str | TableCell]]
 SPECIAL = r"&%$#_{}~^\[]*<>|†`-!?" + "\n\t\0é"

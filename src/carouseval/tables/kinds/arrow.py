@@ -1,20 +1,50 @@
-"""What Arrow files say about themselves and Polars does not check: lines of record batches, and names of columns."""
+"""Arrow files, with what Polars does not check: the lines of record batches, and repeated names of columns."""
 
 import struct
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from itertools import accumulate
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
+
+import polars as pl
 
 from carouseval.errors import DataError
-from carouseval.tables.kinds.contract import DAMAGED
+from carouseval.tables.kinds.contract import DAMAGED, FileKind, complaint
 
-STREAM = b"\xff\xff\xff\xff"  # how a stream, and each message of one, begins
+_STREAM = b"\xff\xff\xff\xff"  # how a stream, and each message of one, begins
 _MAGIC = b"ARROW1"
 _SCHEMA, _RECORD_BATCH = 1, 3  # types of messages
 _LZ4 = 0  # a codec; the other is Zstandard
 _MOST_DEPTH = 64
+
+
+class Arrow(FileKind):
+    """An Arrow IPC file (Feather), or the stream of one, which is read into memory whole."""
+
+    compressible = False
+    magic = _MAGIC
+
+    def scan(self, path: Path) -> pl.LazyFrame:
+        if self._is_stream(path):
+            return pl.read_ipc_stream(path).lazy()
+        return pl.scan_ipc(path, glob=False)
+
+    def scan_cloud(self, url: str, options: dict[str, Any] | None = None) -> pl.LazyFrame:
+        return pl.scan_ipc(url, storage_options=options)
+
+    def diagnose(self, path: Path) -> str:
+        return ("" if self._is_stream(path) else super().diagnose(path)) or complaint(check_arrow, path)
+
+    def check_contents(self, path: Path, columns: Collection[str]) -> None:
+        check_arrow(path)
+
+    def _is_stream(self, path: Path) -> bool:
+        with path.open("rb") as file:
+            return file.read(len(_STREAM)) == _STREAM
+
+
+ARROW = Arrow("Arrow", (".arrow", ".feather", ".ipc"))
 
 
 def check_arrow(path: Path) -> None:
@@ -29,7 +59,7 @@ def check_arrow(path: Path) -> None:
 
 
 def _check(file: BinaryIO) -> None:
-    is_stream = file.read(len(STREAM)) == STREAM
+    is_stream = file.read(len(_STREAM)) == _STREAM
     if is_stream:
         end = file.seek(0, 2)
         messages = _messages(file, 0, end)
@@ -124,7 +154,7 @@ def _messages(file: BinaryIO, begin: int, end: int) -> Iterator["_FlatTable"]:
 def _message(file: BinaryIO) -> "_FlatTable | None":
     """The message at this position; None where a stream ends."""
     head = file.read(4)
-    (length,) = struct.unpack("<i", file.read(4) if head == STREAM else head or bytes(4))
+    (length,) = struct.unpack("<i", file.read(4) if head == _STREAM else head or bytes(4))
     if length < 0:
         raise ValueError("a message of negative length")
     content = file.read(length)
@@ -146,7 +176,7 @@ class _FlatTable(NamedTuple):
     """A table of FlatBuffers: values are found by the number of their field."""
 
     content: bytes
-    at: int
+    begin: int
 
     @classmethod
     def root(cls, content: bytes) -> "_FlatTable":
@@ -154,43 +184,43 @@ class _FlatTable(NamedTuple):
 
     def offset(self, field: int) -> int:
         """Where a field is; 0 if it has its default."""
-        vtable = self.at - self._unpack("i", self.at)
+        vtable = self.begin - self._unpack("i", self.begin)
         if vtable < 0:
             raise ValueError("a table before the content")
         place = 4 + 2 * field
         inside = self._unpack("H", vtable + place) if place < self._unpack("H", vtable) else 0
-        return self.at + inside if inside else 0
+        return self.begin + inside if inside else 0
 
     def number(self, form: str, field: int) -> int:
-        at = self.offset(field)
-        return self._unpack(form, at) if at else 0
+        offset = self.offset(field)
+        return self._unpack(form, offset) if offset else 0
 
     def text(self, field: int) -> str:
         begin, length = self._vector(field)
         return self.content[begin : begin + length].decode()
 
     def table(self, field: int) -> "_FlatTable":
-        at = self.offset(field)
-        if not at:
+        offset = self.offset(field)
+        if not offset:
             raise ValueError("a table is missing")
-        return _FlatTable(self.content, at + self._unpack("I", at))
+        return _FlatTable(self.content, offset + self._unpack("I", offset))
 
     def tables(self, field: int) -> list["_FlatTable"]:
         begin, length = self._vector(field)
         places = range(begin, begin + 4 * length, 4)
-        return [_FlatTable(self.content, at + self._unpack("I", at)) for at in places]
+        return [_FlatTable(self.content, place + self._unpack("I", place)) for place in places]
 
     def structs(self, form: str, field: int) -> list[tuple[int, ...]]:
         begin, length = self._vector(field)
         size = struct.calcsize(f"<{form}")
-        return [struct.unpack_from(f"<{form}", self.content, begin + at * size) for at in range(length)]
+        return [struct.unpack_from(f"<{form}", self.content, begin + index * size) for index in range(length)]
 
     def _vector(self, field: int) -> tuple[int, int]:
-        at = self.offset(field)
-        if not at:
+        offset = self.offset(field)
+        if not offset:
             return 0, 0
-        at += self._unpack("I", at)
-        return at + 4, self._unpack("I", at)
+        offset += self._unpack("I", offset)
+        return offset + 4, self._unpack("I", offset)
 
-    def _unpack(self, form: str, at: int) -> int:
-        return int(struct.unpack_from(f"<{form}", self.content, at)[0])
+    def _unpack(self, form: str, offset: int) -> int:
+        return int(struct.unpack_from(f"<{form}", self.content, offset)[0])

@@ -1,70 +1,25 @@
-"""The kinds of files that hold tables; to add one, add an entry to ``KINDS``."""
+"""Text with a header and one line per record: CSV and TSV."""
 
 import contextlib
 import csv
 import itertools
-from collections.abc import Callable, Collection, Iterator, Sequence
-from pathlib import Path, PurePath
-from typing import Any
+from collections.abc import Collection, Iterator
+from pathlib import Path
+from typing import Any, ClassVar
 
 import polars as pl
 
 from carouseval.errors import DataError
-from carouseval.tables.kinds.arrow_metadata import STREAM, check_arrow
-from carouseval.tables.kinds.contract import GZIP, ZSTD, FileKind, open_text, text_lines
-from carouseval.tables.kinds.json_files import Json, JsonLines
-from carouseval.tables.kinds.parquet_metadata import check_parquet
+from carouseval.tables.columns import separator_words
+from carouseval.tables.kinds.contract import FileKind, open_text, text_lines
 
 csv.field_size_limit(max(csv.field_size_limit(), 1 << 30))  # Polars has no limit; files that it reads are read here too
-SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "vertical bars"}
-
-
-class Parquet(FileKind):
-    """A Parquet file."""
-
-    compressible = False
-    magic = b"PAR1"
-
-    def scan(self, path: Path) -> pl.LazyFrame:
-        return pl.scan_parquet(path, glob=False)
-
-    def scan_cloud(self, url: str, options: dict[str, Any] | None = None) -> pl.LazyFrame:
-        return pl.scan_parquet(url, storage_options=options)
-
-    def diagnose(self, path: Path) -> str:
-        return super().diagnose(path) or _complaint(check_parquet, path)
-
-    def check_contents(self, path: Path, columns: Collection[str]) -> None:
-        check_parquet(path, columns)
-
-
-class Arrow(FileKind):
-    """An Arrow IPC file (Feather), or the stream of one, which is read into memory whole."""
-
-    compressible = False
-    magic = b"ARROW1"
-
-    def scan(self, path: Path) -> pl.LazyFrame:
-        if self._is_stream(path):
-            return pl.read_ipc_stream(path).lazy()
-        return pl.scan_ipc(path, glob=False)
-
-    def scan_cloud(self, url: str, options: dict[str, Any] | None = None) -> pl.LazyFrame:
-        return pl.scan_ipc(url, storage_options=options)
-
-    def diagnose(self, path: Path) -> str:
-        return ("" if self._is_stream(path) else super().diagnose(path)) or _complaint(check_arrow, path)
-
-    def check_contents(self, path: Path, columns: Collection[str]) -> None:
-        check_arrow(path)
-
-    def _is_stream(self, path: Path) -> bool:
-        with path.open("rb") as file:
-            return file.read(len(STREAM)) == STREAM
 
 
 class SeparatedText(FileKind):
     """A header and one line per record; fields that contain the separator are quoted."""
+
+    spark_format: ClassVar[str] = "csv"
 
     def scan(self, path: Path) -> pl.LazyFrame:
         return pl.scan_csv(path, separator=self.separator, infer_schema=False, glob=False)
@@ -85,7 +40,7 @@ class SeparatedText(FileKind):
             for line, fields in self.lines(path):
                 width = width or len(fields)
                 if fields and len(fields) > width:
-                    remedy = f"Quote text that contains {SEPARATORS[self.separator]}."
+                    remedy = f"Quote text that contains {separator_words(self.separator)}."
                     return f"line {line} has {len(fields)} fields, but the header has {width}. {remedy}"
         except csv.Error as error:
             return f"{error}. Close the quotes, or export the file again."
@@ -149,41 +104,5 @@ class SeparatedText(FileKind):
                 raise csv.Error(f"line {start}: {error}") from None
 
 
-KINDS = (
-    Parquet("Parquet", (".parquet", ".pq")),
-    SeparatedText("CSV", (".csv",), separator=","),
-    SeparatedText("TSV", (".tsv",), separator="\t"),
-    JsonLines("NDJSON", (".ndjson", ".jsonl")),
-    Json("JSON", (".json",)),
-    Arrow("Arrow", (".arrow", ".feather", ".ipc")),
-)
-
-
-def _complaint(check: Callable[[Path], None], path: Path) -> str:
-    """What a check says of a file; empty if nothing."""
-    try:
-        check(path)
-    except DataError as error:
-        return str(error)
-    return ""
-
-
-def kind_of(path: PurePath) -> FileKind | None:
-    """The kind of a file by the extension of its name."""
-    suffixes = [suffix.lower() for suffix in path.suffixes]
-    compressed = path.suffix.lower() in GZIP.extensions + ZSTD.extensions
-    extension = "".join(suffixes[-2:-1] if compressed else suffixes[-1:])
-    return next(
-        (kind for kind in KINDS if extension in kind.extensions and (kind.compressible or not compressed)), None
-    )
-
-
-def supported_files() -> str:
-    """The files that can be read, as a sentence without its full stop."""
-    kinds = _listed([kind.extensions[0] for kind in KINDS], "or")
-    compressible = _listed([kind.extensions[0] for kind in KINDS if kind.compressible], "and")
-    return f"Tables are {kinds} files; {compressible} may be compressed (.gz, .zst)"
-
-
-def _listed(words: Sequence[str], conjunction: str) -> str:
-    return f"{', '.join(words[:-1])} {conjunction} {words[-1]}"
+CSV = SeparatedText("CSV", (".csv",), separator=",")
+TSV = SeparatedText("TSV", (".tsv",), separator="\t")

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import carouseval as cv
-from carouseval.tables.page_file import read_page
+from carouseval.metrics.page_file import read_page
 
 nan = np.nan
 

@@ -1,16 +1,41 @@
-"""What Parquet files say about themselves and Polars does not check: numbers of lines, and checksums of pages."""
+"""Parquet files, with what Polars does not check: numbers of lines, checksums of pages, and repeated names."""
 
 import zlib
 from collections.abc import Collection, Iterator
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, ClassVar
+
+import polars as pl
 
 from carouseval.errors import DataError
-from carouseval.tables.kinds.contract import DAMAGED
+from carouseval.tables.kinds.contract import DAMAGED, FileKind, complaint
 
 _MOST_DEPTH = 32
 _HEADER = 1 << 12  # of a page: more than it takes, unless it has statistics of very long texts
 _DICTIONARY, _DATA, _DATA_2 = 7, 5, 8  # kinds of pages
+
+
+class Parquet(FileKind):
+    """A Parquet file."""
+
+    compressible = False
+    magic = b"PAR1"
+    spark_format: ClassVar[str] = "parquet"
+
+    def scan(self, path: Path) -> pl.LazyFrame:
+        return pl.scan_parquet(path, glob=False)
+
+    def scan_cloud(self, url: str, options: dict[str, Any] | None = None) -> pl.LazyFrame:
+        return pl.scan_parquet(url, storage_options=options)
+
+    def diagnose(self, path: Path) -> str:
+        return super().diagnose(path) or complaint(check_parquet, path)
+
+    def check_contents(self, path: Path, columns: Collection[str]) -> None:
+        check_parquet(path, columns)
+
+
+PARQUET = Parquet("Parquet", (".parquet", ".pq"))
 
 
 def check_parquet(path: Path, columns: Collection[str] = ()) -> None:
@@ -80,8 +105,8 @@ def _pages_match(file: BinaryIO, chunk: dict[int, Any], size: int) -> Iterator[b
         except ValueError:  # a longer header
             header = _Thrift(start + file.read(end - begin - len(start)))
             page = header.struct()
-        file.seek(begin + header.at)
-        begin += header.at + page[3]
+        file.seek(begin + header.offset)
+        begin += header.offset + page[3]
         if page[2] < 0 or page[3] < 0 or begin > end:
             raise ValueError(f"a page of {page[3]} bytes")
         counts = {kind: page[kind][1] for kind in (_DICTIONARY, _DATA, _DATA_2) if kind in page}
@@ -98,7 +123,7 @@ class _Thrift:
     """Reads Thrift's compact protocol: structs as dicts by the number of each field."""
 
     def __init__(self, content: bytes) -> None:
-        self._content, self.at = content, 0
+        self._content, self.offset = content, 0
 
     def struct(self, depth: int = 0) -> dict[int, Any]:
         if depth > _MOST_DEPTH:
@@ -132,10 +157,10 @@ class _Thrift:
         return self._bytes(1)[0]
 
     def _bytes(self, count: int) -> bytes:
-        begin, self.at = self.at, self.at + count
-        if self.at > len(self._content):
+        begin, self.offset = self.offset, self.offset + count
+        if self.offset > len(self._content):
             raise ValueError("cut off")
-        return self._content[begin : self.at]
+        return self._content[begin : self.offset]
 
     def _varint(self) -> int:
         value = shift = 0

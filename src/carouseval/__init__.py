@@ -70,8 +70,8 @@ if TYPE_CHECKING:
     from carouseval.metrics.names import metric as metric
     from carouseval.paper.reproduce import Reproduction as Reproduction
     from carouseval.paper.reproduce import reproduce as reproduce
-    from carouseval.paper.simulation import Study as Study
     from carouseval.paper.simulation import simulate as simulate
+    from carouseval.paper.study import Study as Study
 else:
     __all__, __getattr__, __dir__ = lazy_names(
         __name__,
@@ -100,7 +100,8 @@ else:
             "metrics.names": ("metric",),
             "metrics.array_functions": ("dcg2d", "n2dcg", "n2dcg_cat"),
             "paper.reproduce": ("Reproduction", "reproduce"),
-            "paper.simulation": ("Study", "simulate"),
+            "paper.simulation": ("simulate",),
+            "paper.study": ("Study",),
         },
         subpackages=(
             "attention",

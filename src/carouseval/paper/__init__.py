@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from carouseval.lazy_names import lazy_names
 
 if TYPE_CHECKING:
-    from carouseval.paper.simulation import Study as Study
     from carouseval.paper.simulation import simulate as simulate
+    from carouseval.paper.study import Study as Study
 else:
-    __all__, __getattr__, __dir__ = lazy_names(__name__, {"simulation": ("Study", "simulate")})
+    __all__, __getattr__, __dir__ = lazy_names(__name__, {"simulation": ("simulate",), "study": ("Study",)})

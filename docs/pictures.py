@@ -17,7 +17,7 @@ from carouseval.evaluation.explain import explain
 from carouseval.metrics.page_file import read_page
 from carouseval.metrics.page_score import score_page
 from carouseval.paper.ceiling_study import ceiling_study
-from carouseval.paper.figures.paper_figures import ceiling_figure, fit_figure
+from carouseval.paper.figures.charts import ceiling_figure, fit_figure
 from carouseval.paper.figures.patterns import browsing_pattern
 from carouseval.show.terminal.explanation import explanation
 from carouseval.show.terminal.text_blocks import page_score

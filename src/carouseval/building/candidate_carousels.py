@@ -29,9 +29,9 @@ class CurrentPage:
     row_count: IntArray  # per user
     last_pinned: IntArray  # per user: the last pinned row, from 1; 0 if there is none
 
-    def with_inserted_row(self, at: IntArray, hit_user: IntArray) -> "CurrentPage":
-        """The pages with an empty row inserted at index ``at`` (per user); ``hit_user`` is the user of every hit."""
-        return replace(self, row=self.row + (self.row >= at[hit_user]))
+    def with_inserted_row(self, row: IntArray, hit_user: IntArray) -> "CurrentPage":
+        """The pages with an empty row inserted at index ``row`` (per user); ``hit_user`` is the user of every hit."""
+        return replace(self, row=self.row + (self.row >= row[hit_user]))
 
 
 @dataclass(frozen=True, eq=False)

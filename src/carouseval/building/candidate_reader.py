@@ -113,7 +113,8 @@ def _shown_items(tables: Mapping[str, Table], cells: pl.DataFrame) -> pl.DataFra
 def _column_names(tables: Mapping[str, Table]) -> dict[str, dict[str, str]]:
     """The columns of each table that have another name in the user's data."""
     return {
-        name: {ours: theirs for ours, theirs in table.names.items() if ours != theirs} for name, table in tables.items()
+        name: {column: header for column, header in table.names.items() if column != header}
+        for name, table in tables.items()
     }
 
 

@@ -59,7 +59,7 @@ class EventRules:
         if names.get("event", "event") not in [names.get(column.name, column.name) for column in used]:
             used.append(_EVENT)
         reason = "The last line of a user and an item is found by its time. " * (self.combine == "last")
-        examples = ", ".join(f"{ours!r}: {theirs!r}" for ours, theirs in _EXAMPLES.items() if ours in needed)
+        examples = ", ".join(f"{column!r}: {header!r}" for column, header in _EXAMPLES.items() if column in needed)
         hint = f"{reason}If yours have other names, use columns={{{examples}, ...}}."
         table = open_table(in_memory(events, "events"), "events", used, names, hint=hint)
         if table.lists:

@@ -40,12 +40,12 @@ def grade_table(table: pl.DataFrame, config: Mapping[str, Any]) -> TextTable:
     has_relevances = any(relevance is not None for relevance in config["event_relevance"].values())
     titles |= {"by_event": "by event"} if has_relevances else {}
     titles |= {"share": "share", "users": "users"}
-    shown = [name for name in titles if table[name].is_not_null().any()]
+    columns = [name for name in titles if table[name].is_not_null().any()]
     rows = [
-        [f"{row[name]:.1%}" if name == "share" else _number(row[name]) for name in shown]
+        [f"{row[name]:.1%}" if name == "share" else _number(row[name]) for name in columns]
         for row in table.iter_rows(named=True)
     ]
-    return TextTable([titles[name] for name in shown], rows, [True] * len(shown))
+    return TextTable([titles[name] for name in columns], rows, [True] * len(columns))
 
 
 def excluded_table(excluded: pl.DataFrame) -> TextTable:

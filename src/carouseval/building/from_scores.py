@@ -251,11 +251,11 @@ def _with_categories(lines: pl.DataFrame, pairs: pl.DataFrame, owners: pl.DataFr
     """Every line with each category of its item: those for all users, and the user's own."""
     everyone = pairs.filter(pl.col("user_id").is_null()).select("item", "category").unique()
     shared = lines.join(everyone, on="item")
-    own = pairs.join(owners, on="user_id").select("user", "item", "category").unique()
-    if not own.height:
+    personal = pairs.join(owners, on="user_id").select("user", "item", "category").unique()
+    if not personal.height:
         return shared
-    own = own.join(everyone, on=["item", "category"], how="anti")
-    return pl.concat([shared, lines.join(own, on=["user", "item"]).select(shared.columns)])
+    personal = personal.join(everyone, on=["item", "category"], how="anti")
+    return pl.concat([shared, lines.join(personal, on=["user", "item"]).select(shared.columns)])
 
 
 def _repeat_message(scores: Table) -> str:

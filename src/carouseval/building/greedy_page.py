@@ -11,9 +11,8 @@ import polars as pl
 
 from carouseval.building.candidate_carousels import CandidateCarousels
 from carouseval.building.candidate_reader import read_candidates
-from carouseval.building.local_search import improve_order
 from carouseval.building.order_bound import UpperBound
-from carouseval.building.order_search import OrderSearch, greedy_prefixes
+from carouseval.building.order_search import OrderSearch, greedy_prefixes, improve_order
 from carouseval.errors import ParameterError
 from carouseval.evaluation.settings import ColumnNames, Invalid, Metrics, Settings
 from carouseval.metrics.gains import Gain

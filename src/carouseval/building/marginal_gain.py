@@ -247,7 +247,7 @@ def marginal_gains(
     )
 
 
-def _check_room(carousels: CandidateCarousels, at: IntArray, grid: Grid) -> None:
+def _check_room(carousels: CandidateCarousels, row_index: IntArray, grid: Grid) -> None:
     """Refuse pages without a free row, and candidates that would move a pinned row."""
     has_candidates = carousels.available.any(axis=0)
     full = np.flatnonzero(has_candidates & (carousels.page.row_count >= grid.rows))
@@ -257,7 +257,7 @@ def _check_room(carousels: CandidateCarousels, at: IntArray, grid: Grid) -> None
             f"layouts: {pages}, first user_id={carousels.users.gather(full).sort()[0]!r}, which leaves no row for a "
             "candidate. Use a larger grid, or drop the last row."
         )
-    moved = np.flatnonzero(has_candidates & (carousels.page.last_pinned > at))
+    moved = np.flatnonzero(has_candidates & (carousels.page.last_pinned > row_index))
     if len(moved):
         raise DataError(
             f"layouts: a candidate on this row would move a pinned row of {len(moved):,} page{'s' * (len(moved) > 1)}, "

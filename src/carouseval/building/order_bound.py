@@ -120,16 +120,11 @@ class UpperBound:
 
     def of(self, order: tuple[int, ...], score: float) -> float:
         """An upper bound on the score of all orders that begin with these carousels, which have this score."""
-        depth, shown = len(order), list(order)
-        rest = np.setdiff1d(np.arange(len(self._carousels.names)), shown)
+        depth, placed = len(order), list(order)
+        rest = np.setdiff1d(np.arange(len(self._carousels.names)), placed)
         free, priced = self._free_worth[rest, depth:], self._priced_worth[rest, depth:]
-        lifts, placed = self._free_lifts[shown, range(depth)].sum(), self._priced_worth[shown, range(depth)].sum()
-        return float(
-            min(
-                score + lifts + _largest_sum(free),
-                self._price_total + placed + _largest_sum(priced),
-            )
-        )
+        lifts, worth = (table[placed, range(depth)].sum() for table in (self._free_lifts, self._priced_worth))
+        return float(min(score + lifts + _largest_sum(free), self._price_total + worth + _largest_sum(priced)))
 
 
 def _assignment(values: Array) -> tuple[IntArray, IntArray]:

@@ -148,7 +148,7 @@ def fill_rows(
     A pinned group takes its row when the row comes, or when nothing else is left; a group with fewer than ``min_items``
     items left is skipped. With ``weights`` of the grid, the next free group is the best one for the row by them.
     """
-    shown = _ShownItems(groups, grid.cols, unique_items, np.zeros(int(groups.line.max(initial=-1)) + 1, bool))
+    page_items = _ShownItems(groups, grid.cols, unique_items, np.zeros(int(groups.line.max(initial=-1)) + 1, bool))
     scores = groups.above_lowest()
     for row in range(1, grid.rows + 1):
         users = np.arange(len(free.next))  # those whose row is still to be filled
@@ -161,17 +161,17 @@ def fill_rows(
                 break
             if weights is not None:
                 position, owner = free.waiting(users[~takes_pinned])
-                ranked = shown.ranked(free.group[position], row, scores, weights[row - 1])
+                ranked = page_items.ranked(free.group[position], row, scores, weights[row - 1])
                 is_first = np.diff(owner, prepend=-1) > 0  # positions and ranks are both by user
                 free.move_to_front(users[~takes_pinned], position[ranked[is_first]])
             group = np.where(takes_pinned, pinned.group[pinned.next[users]], free.group[free.next[users]])
             pinned.next[users[takes_pinned]] += 1
             free.next[users[~takes_pinned]] += 1
-            candidate, owner, col = shown.next_row(group, row)
+            candidate, owner, col = page_items.next_row(group, row)
             is_filled = np.bincount(owner, minlength=len(group)) >= min_items
             kept = is_filled[owner]
             candidate, owner, col = candidate[kept], owner[kept], col[kept]
-            shown.is_shown[groups.line[candidate]] = True
+            page_items.is_shown[groups.line[candidate]] = True
             cells = {"user": users[owner], "row": np.full(len(candidate), row), "col": col}
             cells |= {"item": groups.item[candidate], "category": groups.category[group[owner]]}
             yield pl.DataFrame(cells | {"pinned": takes_pinned[owner]})

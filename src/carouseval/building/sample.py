@@ -232,13 +232,15 @@ def sample(
         categories_per_item=categories_per_item, devices=devices, ragged=ragged, pinned=pinned, pages=pages,
         missing=missing,
     )  # fmt: skip
-    drawn = _tables(users, kind, systems, options)
+    source = _tables(users, kind, systems, options)
     parts: dict[str, list[pl.DataFrame]] = {}
-    for name, part in drawn.parts():
+    for name, part in source.parts():
         parts.setdefault(name, []).append(part)
     tables = {name: pl.concat(frames, rechunk=False) for name, frames in parts.items()}
-    layouts = {name: tables[f"layouts-{name}"] for name in drawn.systems}
-    return Sample(tables["items"], tables["judgments"], layouts, drawn.grids, drawn.systems, tables.get("carousels"))
+    layouts = {name: tables[f"layouts-{name}"] for name in source.systems}
+    return Sample(
+        tables["items"], tables["judgments"], layouts, source.grids, source.systems, tables.get("carousels")
+    )
 
 
 def write_sample(

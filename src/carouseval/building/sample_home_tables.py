@@ -6,7 +6,7 @@ from typing import get_args
 import numpy as np
 import polars as pl
 
-from carouseval.building.sample_home import (
+from carouseval.building.sample_home_model import (
     ABSENT,
     BECAUSE,
     BILLBOARD,
@@ -14,13 +14,14 @@ from carouseval.building.sample_home import (
     CONTINUE,
     GENRE,
     GRIDS,
+    HOME_SYSTEMS,
     ITEMS,
     SLOTS,
     TOP,
     HomeCatalogue,
+    HomePages,
     HomeUsers,
 )
-from carouseval.building.sample_home_pages import HOME_SYSTEMS, HomePages
 from carouseval.building.sample_model import BLOCK
 from carouseval.building.sample_tables import (
     CONTINUE_WATCHING,

@@ -84,9 +84,9 @@ class Catalogue:
         # as categories do not overlap, one search finds an item of any category
         weight = np.exp(self.log_popularity[self.members])
         cumulative = np.cumsum(weight)
-        before = np.concatenate([[0.0], cumulative[self.ends[:-1] - 1]])
-        total = cumulative[self.ends - 1] - before
-        self.chances = category + (cumulative - before[category]) / total[category]
+        previous = np.concatenate([[0.0], cumulative[self.ends[:-1] - 1]])
+        total = cumulative[self.ends - 1] - previous
+        self.chances = category + (cumulative - previous[category]) / total[category]
 
     def items_by_category(self) -> Iterator[NDArray[np.integer]]:
         """The items of every category."""
@@ -116,8 +116,8 @@ class UserBlock:
 
         # Users come across what they like, some of it by chance, and mostly popular items.
         cumulative = np.cumsum(np.exp(1.2 * taste + catalogue.log_share), axis=1)
-        drawn = rng.random((*shape, 1)) * cumulative[:, None, -1:]
-        category = (cumulative[:, None, :-1] <= drawn).sum(axis=2)
+        thresholds = rng.random((*shape, 1)) * cumulative[:, None, -1:]
+        category = (cumulative[:, None, :-1] <= thresholds).sum(axis=2)
         random_category = rng.integers(catalogue.categories, size=shape)
         category = np.where(rng.random(shape) < 0.3, random_category, category)
         item = catalogue.members[np.searchsorted(catalogue.chances, category + rng.random(shape), side="right")]

@@ -59,10 +59,8 @@ class SampleTables:
         self.systems = chosen_systems(systems, tuple(SYSTEMS))
         self._users, self._seed = require_int("users", users, 1), require_int("seed", seed, 0)
         categories = require_int("categories", categories, 1)
-        items, self._judgments_per_user = (
-            require_int("items", items, categories),
-            require_int("judgments", judgments, 1),
-        )
+        items = require_int("items", items, categories)
+        self._judgments_per_user = require_int("judgments", judgments, 1)
         if require_int("categories_per_item", categories_per_item, 1) > 3:
             raise ParameterError(f"categories_per_item must be at most 3, found {categories_per_item}.")
         self._pages = require_int("pages", pages, 1)
@@ -109,8 +107,8 @@ class SampleTables:
         return pl.DataFrame([self._item_ids.gather(items[has_item]), user_id]).select("item_id", category, "user_id")
 
     def _layouts(self, generator: PageGenerator, users: UserBlock, user_ids: pl.Series) -> pl.DataFrame:
-        drawn = [self._page(*generator.draw(users, page), users) for page in range(self._pages)]
-        items, categories = (np.stack(arrays, axis=1) for arrays in zip(*drawn, strict=True))
+        drawn_pages = [self._page(*generator.draw(users, page), users) for page in range(self._pages)]
+        items, categories = (np.stack(arrays, axis=1) for arrays in zip(*drawn_pages, strict=True))
         has_item = (items >= 0) & self._visible(generator, users)
         user, page, row, col = np.nonzero(has_item)
         columns = [

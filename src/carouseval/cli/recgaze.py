@@ -49,7 +49,7 @@ def recgaze(
     from rich.text import Text
 
     from carouseval.paper.recgaze_logs import DROPPED_LABELS, read_recgaze
-    from carouseval.paper.recgaze_terminal import recgaze as draw
+    from carouseval.paper.terminal import recgaze_logs as draw
 
     check_chart(chart, [events, clicks])
     labels = tuple(DROPPED_LABELS if not dropped_labels else () if dropped_labels == ["none"] else dropped_labels)

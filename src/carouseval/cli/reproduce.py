@@ -37,7 +37,7 @@ def reproduce(
     with progress_bar() as bar:
         result = run(bar)
     if out is not None:
-        from carouseval.paper.paper_files import write_paper
+        from carouseval.paper.reproduction_files import write_paper
 
         typer.echo(f"wrote {write_paper(result, out)} files to {out}", err=True)
     emit(result, format, lambda _: reproduction(result))

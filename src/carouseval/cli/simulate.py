@@ -79,7 +79,7 @@ def simulate(
     """
     from carouseval.cli.grid_options import parse_grid
     from carouseval.paper.simulation import simulate as run
-    from carouseval.paper.truth import own_grid, read_truth
+    from carouseval.paper.truth import grid_of_truth, read_truth
     from carouseval.progress import step
 
     check_chart(chart)
@@ -93,7 +93,7 @@ def simulate(
             trials,
             seed,
             stream,
-            named_grid or parse_grid(None, page_size, visible_rows, own_grid(attention).shape),
+            named_grid or parse_grid(None, page_size, visible_rows, grid_of_truth(attention).shape),
             thresholds,
             share,
             categories,

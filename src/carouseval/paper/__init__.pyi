@@ -1,2 +1,2 @@
-from carouseval.paper.simulation import Study as Study
+from carouseval.paper.study import Study as Study
 from carouseval.paper.simulation import simulate as simulate

@@ -13,15 +13,16 @@ import numpy as np
 
 from carouseval import _native
 from carouseval.attention.bootstrap import BY_PARTICIPANT, resample
-from carouseval.attention.examination import Examination
+from carouseval.attention.examination import Examination, Share
 from carouseval.attention.forms import MAX_PARAMETERS
 from carouseval.attention.likelihood import ORDER, fit_likelihood, log_likelihood
 from carouseval.attention.model_selection import BIC, QUASI_BIC, FormSelection, choose_form
 from carouseval.attention.rank_fit import Scores, matching_grid, scores
 from carouseval.metrics.discounts import Discount, Empirical, parse
 from carouseval.metrics.grid import Array
-from carouseval.paper.simulation import DiscountAgreement, simulate
+from carouseval.paper.simulation import simulate
 from carouseval.paper.simulation_options import MODES
+from carouseval.paper.study import DiscountAgreement
 from carouseval.progress import Progress, step
 from carouseval.results import Result
 
@@ -55,6 +56,11 @@ class CeilingLine:
     agreement: dict[str, DiscountAgreement]  # by mode; corrections and regressions are relative to the ceiling
     cells: float  # expected number of cells examined on a screen, weights read as probabilities
     per_screen: float | None  # log-likelihood of a test screen, where weights are probabilities
+
+    @property
+    def shares(self) -> dict[str, Share]:
+        """How often it agrees with the truth, by mode."""
+        return {mode: pairs.agreement for mode, pairs in self.agreement.items()}
 
     def interval(self, measure: str) -> tuple[float, float, float]:
         """A score and its 95% interval."""
@@ -106,7 +112,7 @@ class CeilingStudy(Result):
             if (places := [WORDS[measure] for measure in MEASURES if verdicts[measure] == verdict])
         ]
         disputes = "; ".join(
-            f"{mode}: {one.corrected.count} and {one.regressions.count}" for mode, one in chosen.agreement.items()
+            f"{mode}: {pairs.corrected.count} and {pairs.regressions.count}" for mode, pairs in chosen.agreement.items()
         )
         hidden = ", ".join(f"{chosen.smallest_difference(measure):.4f} in {WORDS[measure]}" for measure in MEASURES)
         return (
@@ -153,8 +159,7 @@ class CeilingStudy(Result):
         rows = []
         for line in self.lines:
             measures = {measure: line.interval(measure) for measure in MEASURES}
-            shares = {mode: one.agreement for mode, one in line.agreement.items()}
-            measures |= {f"{mode} agreement": (share.value, *share.interval) for mode, share in shares.items()}
+            measures |= {f"{mode} agreement": (share.value, *share.interval) for mode, share in line.shares.items()}
             numbers = {
                 f"{measure}{end}": number
                 for measure, interval in measures.items()
@@ -177,9 +182,8 @@ class CeilingStudy(Result):
                         for measure in MEASURES
                     },
                     "agreement": {
-                        mode: {"share": one.agreement.value, "low": one.agreement.interval[0]}
-                        | {"high": one.agreement.interval[1]}
-                        for mode, one in line.agreement.items()
+                        mode: dict(zip(("share", "low", "high"), (share.value, *share.interval), strict=True))
+                        for mode, share in line.shares.items()
                     },
                     "cells_per_screen": line.cells,
                     "log_likelihood_per_screen": line.per_screen,
@@ -209,21 +213,21 @@ def ceiling_study(train: Examination, test: Examination, progress: Progress | No
         )
         first, *others = study.thresholds[0].comparisons
         agreement[mode] = (*others, first)
-    drawn = _resampled(test, [discount for _, discount, _ in entries])
+    resampled = _resampled(test, [discount for _, discount, _ in entries])
     inflation, noise = _clustering(choice, test)
-    lines, top = [], scores(test, ceiling)
-    for k, (name, discount, parameters) in enumerate(entries):
-        here = scores(test, discount)
+    lines, best = [], scores(test, ceiling)
+    for index, (name, discount, parameters) in enumerate(entries):
+        scored = scores(test, discount)
         lines.append(
             CeilingLine(
                 name=name,
                 discount=discount,
                 parameters=parameters,
-                test=here,
-                errors=Scores(*(inflation * drawn[k].std(axis=0)).tolist()),
-                behind=Scores(*(getattr(top, measure) - getattr(here, measure) for measure in MEASURES)),
-                behind_errors=Scores(*(inflation * (drawn[-1] - drawn[k]).std(axis=0)).tolist()),
-                agreement={mode: agreement[mode][k] for mode in MODES},
+                test=scored,
+                errors=Scores(*(inflation * resampled[index].std(axis=0)).tolist()),
+                behind=Scores(*(getattr(best, measure) - getattr(scored, measure) for measure in MEASURES)),
+                behind_errors=Scores(*(inflation * (resampled[-1] - resampled[index]).std(axis=0)).tolist()),
+                agreement={mode: agreement[mode][index] for mode in MODES},
                 cells=float(discount.weights(matching_grid(None, test.frequencies)).sum()),
                 per_screen=_per_screen(discount, test),
             )
@@ -261,11 +265,11 @@ def _clustering(choice: FormSelection, test: Examination) -> tuple[float, str]:
 
 def _resampled(test: Examination, discounts: list[Discount]) -> Array:
     """Scores (discounts, samples, measures) on resampled test participants or, where they are unknown, cells."""
-    drawn, _ = resample(test, _SAMPLES, np.random.default_rng(0))
-    shares = drawn / drawn.max(axis=1, keepdims=True)
+    samples, _ = resample(test, _SAMPLES, np.random.default_rng(0))
+    shares = samples / samples.max(axis=1, keepdims=True)
     out = []
     for discount in discounts:
         weights = discount.weights(matching_grid(None, test.frequencies)).ravel()
-        rho, r = _native.correlations(np.ascontiguousarray(drawn), weights, 1)
+        rho, r = _native.correlations(np.ascontiguousarray(samples), weights, 1)
         out.append(np.stack([rho, r, ((shares - weights / weights.max()) ** 2).mean(axis=1)], axis=1))
     return np.array(out)

@@ -36,13 +36,13 @@ _EVENT = _FREE_BROWSING & (_MOVIE | _HEADING | _CLICKED)
 def _area(area: str, row_where: pl.Expr, col_where: pl.Expr) -> list[Column]:
     """The type of an area of interest and, where they are needed, its row and column."""
     columns = [Column(f"{area}type", "text", nullable=True)]
-    for name, most, what, where in (
+    for name, largest, position, where in (
         (_ROW, RECGAZE.rows, "A carousel's position", row_where),
         (_COL, RECGAZE.cols, "A movie's position in its carousel", col_where),
     ):
-        remedy = f"{what} is an integer from 1 to {most}."
+        remedy = f"{position} is an integer from 1 to {largest}."
         columns.append(
-            Column(area + name, "integer", minimum=1, maximum=most, where=_FREE_BROWSING & where, remedy=remedy)
+            Column(area + name, "integer", minimum=1, maximum=largest, where=_FREE_BROWSING & where, remedy=remedy)
         )
     return columns
 

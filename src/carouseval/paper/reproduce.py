@@ -12,8 +12,9 @@ from carouseval.metrics.array_functions import n2dcg
 from carouseval.metrics.discounts import Empirical
 from carouseval.metrics.ideal import ideal_dcg2d
 from carouseval.paper.ceiling_study import CeilingStudy, ceiling_study
-from carouseval.paper.simulation import Study, Threshold, simulate
+from carouseval.paper.simulation import simulate
 from carouseval.paper.simulation_options import MODES
+from carouseval.paper.study import Study, Threshold
 from carouseval.progress import Progress, step
 from carouseval.results import Reported
 
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 
 TABLE_1_WEIGHTS = [[1.0, 0.9, 0.8], [0.3, 0.2, 0.1]]
 TABLE_1_PAGE = [[1, 1, 0], [1, 0, 0]]  # a1 a2 a3 / b1 b2 b3, the best page that a carousel can show
-SHARES = ("original", "reformulated", "corrected", "both_wrong")
 PERCENT = {"original": "Orig. Acc.", "reformulated": "Our Acc.", "corrected": "Corr.", "both_wrong": "Both Err."}
 
 
@@ -219,8 +219,8 @@ def _fit_checks(fits: dict[str, SearchFit], held_out: dict[str, Scores], publish
     for symbol, expected in published["discounts"].items():
         fit, where = fits[symbol], f"Figure 2, {symbol}"
         parameters = ", ".join(f"{name}={value!r}" for name, value in expected["parameters"].items())
-        ours = ", ".join(f"{name}={value!r}" for name, value in fit.discount.parameters.items())
-        yield FigureCheck(where, "parameters", parameters, ours)
+        fitted = ", ".join(f"{name}={value!r}" for name, value in fit.discount.parameters.items())
+        yield FigureCheck(where, "parameters", parameters, fitted)
         for split, measured in (("train", fit.train), ("test", held_out[symbol])):
             for key, figure in expected[split].items():
                 yield FigureCheck(where, f"{split} {names[key]}", figure, _like(getattr(measured, key), figure))
@@ -230,9 +230,8 @@ def _table2_checks(studies: dict[str, Study], published: Any) -> Iterator[Figure
     for mode, rows in published["table2"].items():
         for expected, row in zip(rows, studies[mode].thresholds, strict=True):
             where = f"Table 2, {mode}, Delta >= {expected['at_least']}"
-            ours = shares(row)
-            for key in SHARES:
-                yield FigureCheck(where, f"{PERCENT[key]} (%)", expected[key], _like(100 * ours[key], expected[key]))
+            for key, share in shares(row).items():
+                yield FigureCheck(where, f"{PERCENT[key]} (%)", expected[key], _like(100 * share, expected[key]))
             if "pairs" in expected:
                 exact = str(expected["exact_pairs"]) if "exact_pairs" in expected else None
                 yield FigureCheck(

@@ -6,9 +6,7 @@ prefers the layout that the truth prefers.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,169 +21,11 @@ from carouseval.metrics.grid import Array, Grid
 from carouseval.metrics.ideal import ideal_dcg2d
 from carouseval.paper.draws import Draws, LayoutPairs
 from carouseval.paper.simulation_options import DISCOUNTS, MODES, STREAMS, THRESHOLDS, TRUTH, Mode, Stream
-from carouseval.paper.truth import Truth, own_grid, read_truth
-from carouseval.results import Result
+from carouseval.paper.study import DiscountAgreement, Study, Threshold
+from carouseval.paper.truth import Truth, grid_of_truth, read_truth
 from carouseval.validation import require_choice, require_float, require_int
 
-if TYPE_CHECKING:
-    import polars as pl
-
-
 _TIE = 1e-12  # relative; differences this small come from summing the same weights in another order
-
-
-@dataclass(frozen=True)
-class DiscountAgreement:
-    """How often one discount agrees with the truth, and how it differs from the first discount on the same pairs.
-
-    Attributes
-    ----------
-    discount : Discount
-        The discount.
-    agreement : Share
-        Pairs on which it prefers the layout that the truth prefers.
-    corrected : Share
-        Pairs on which the first discount is wrong and this one right.
-    both_wrong : Share
-        Pairs on which both are wrong.
-    regressions : Share
-        Pairs on which the first discount is right and this one wrong.
-    """
-
-    discount: Discount
-    agreement: Share
-    corrected: Share
-    both_wrong: Share
-    regressions: Share
-
-    @property
-    def shares(self) -> dict[str, Share]:
-        """The four shares by name."""
-        return {name: getattr(self, name) for name in ("agreement", "corrected", "both_wrong", "regressions")}
-
-
-@dataclass(frozen=True)
-class Threshold:
-    """Results on pairs whose true scores differ by at least a given share of the ideal score.
-
-    Attributes
-    ----------
-    at_least : Fraction
-        The smallest difference counted.
-    pairs : int
-        Pairs that differ by that much.
-    comparisons : tuple of DiscountAgreement
-        One for each discount, in the order given.
-    """
-
-    at_least: Fraction
-    pairs: int
-    comparisons: tuple[DiscountAgreement, ...]
-
-
-@dataclass(frozen=True)
-class Study(Result):
-    """Result of a paired-layout study, with everything that determines it.
-
-    Attributes
-    ----------
-    mode : {"binary", "graded"}
-        How relevant items are graded.
-    stream : {"paper", "fast"}
-        How layouts were drawn.
-    trials : int
-        Pairs of layouts drawn.
-    seed : int
-        Seed of the draws.
-    grid : Grid
-        The grid of the layouts.
-    truth : str
-        Name of what the discounts are compared with.
-    pairs : int
-        Pairs on which neither the truth nor any discount has a tie.
-    thresholds : tuple of Threshold
-        Results, one entry for each smallest difference asked for.
-
-    Examples
-    --------
-    >>> import carouseval as cv
-    >>> study = cv.simulate(["d_a", "d_rpd"], truth=cv.attention.recgaze_counts("amsterdam"), trials=100)
-    >>> study
-    Study(d_a agrees on 77.0%, d_rpd on 91.0% of 100 pairs; truth amsterdam, 100 binary trials)
-    >>> study.to_frame().columns[:4]
-    ['difference at least', 'pairs', 'discount', 'agreement']
-    """
-
-    mode: Mode
-    stream: Stream
-    trials: int
-    seed: int
-    grid: Grid
-    truth: str
-    pairs: int
-    thresholds: tuple[Threshold, ...]
-
-    @property
-    def heading(self) -> str:
-        what = f"{self.trials:,} {self.mode} trials, {self.stream} stream, seed {self.seed}, truth {self.truth}"
-        first = self.thresholds[0].comparisons[0].discount.short
-        return f"{what}; agreement with 95% Wilson intervals, the other columns relative to {first}"
-
-    def __repr__(self) -> str:
-        agreements = [(one.discount.short, one.agreement.value) for one in self.thresholds[0].comparisons]
-        (name, value), *others = agreements
-        shares = ", ".join([f"{name} agrees on {value:.1%}", *(f"{other} on {share:.1%}" for other, share in others)])
-        pairs = f"{self.thresholds[0].pairs:,} pairs"
-        return f"Study({shares} of {pairs}; truth {self.truth}, {self.trials:,} {self.mode} trials)"
-
-    def to_frame(self) -> "pl.DataFrame":
-        """Agreement with intervals, one line per threshold and discount."""
-        import polars as pl
-
-        return pl.DataFrame(
-            {
-                "difference at least": f"{float(row.at_least):g}",
-                "pairs": row.pairs,
-                "discount": one.discount.short,
-                "agreement": one.agreement.value,
-                "low": one.agreement.interval[0],
-                "high": one.agreement.interval[1],
-                "corrected": one.corrected.value,
-                "both wrong": one.both_wrong.value,
-                "regressions": one.regressions.value,
-            }
-            for row in self.thresholds
-            for one in row.comparisons
-        )
-
-    def to_dict(self) -> dict[str, Any]:
-        """Settings, the number of pairs and the results by threshold."""
-        return {
-            "mode": self.mode,
-            "stream": self.stream,
-            "trials": self.trials,
-            "seed": self.seed,
-            "grid": asdict(self.grid),
-            "truth": self.truth,
-            "pairs": self.pairs,
-            "thresholds": [
-                {
-                    "at_least": float(row.at_least),
-                    "pairs": row.pairs,
-                    "discounts": [
-                        {
-                            "discount": str(one.discount),
-                            **{
-                                name: {"share": share.value, "low": share.interval[0], "high": share.interval[1]}
-                                for name, share in one.shares.items()
-                            },
-                        }
-                        for one in row.comparisons
-                    ],
-                }
-                for row in self.thresholds
-            ],
-        }
 
 
 def simulate(
@@ -246,7 +86,7 @@ def simulate(
     --------
     >>> import carouseval as cv
     >>> study = cv.simulate(["d_a", "d_rpd"], truth=cv.attention.recgaze_counts("amsterdam"), trials=500)
-    >>> [f"{one.agreement.value:.2f}" for one in study.thresholds[0].comparisons]
+    >>> [f"{line.agreement.value:.2f}" for line in study.thresholds[0].comparisons]
     ['0.79', '0.91']
     """
     require_choice("mode", mode, MODES)
@@ -255,12 +95,12 @@ def simulate(
     if seed >= 2**64:
         raise ParameterError(f"seed must be below 2^64, found {seed}.")
     share = require_float("share", share, above=0, at_most=1)
-    judged = [as_discount(one) for one in discounts]
+    judged = [as_discount(discount) for discount in discounts]
     if not judged:
         raise ParameterError("discounts must name at least one discount.")
     if isinstance(truth, str):
         truth = read_truth(truth, grid)
-    grid = grid or own_grid(truth)
+    grid = grid or grid_of_truth(truth)
     rows = grid.rows if categories is None else require_int("categories", categories, 1)
     if grid.cols < 2:
         raise ParameterError(
@@ -301,10 +141,10 @@ class _Judge:
 
     def difference(self, discount: Discount, layouts: LayoutPairs) -> Array:
         """2DCG of the first layout minus that of the second, 0 where they tie."""
-        one, other = (dcg2d(layout, discount, self.grid) for layout in layouts)
-        difference: Array = one - other
+        first, second = (dcg2d(layout, discount, self.grid) for layout in layouts)
+        difference: Array = first - second
         if not (self.exact and discount is self.truth):
-            difference[np.abs(difference) <= _TIE * np.maximum(one, other)] = 0.0
+            difference[np.abs(difference) <= _TIE * np.maximum(first, second)] = 0.0
         return difference
 
     def ideal(self, layouts: LayoutPairs) -> Array:
@@ -318,24 +158,20 @@ class _Tally:
     def __init__(self, judge: _Judge, levels: Sequence[Fraction]) -> None:
         self.judge, self.levels = judge, levels
         self.pairs = np.zeros(len(levels), np.int64)
-        self.right = np.zeros((len(levels), len(judge.judged)), np.int64)
-        self.both_wrong, self.corrected, self.regressions = (np.zeros_like(self.right) for _ in range(3))
+        self.counts = np.zeros((len(levels), len(judge.judged), 4), np.int64)  # in the order of DiscountAgreement
 
     def add(self, layouts: LayoutPairs) -> None:
         truth = self.judge.difference(self.judge.truth, layouts)
-        prefers = np.array([np.sign(self.judge.difference(one, layouts)) for one in self.judge.judged])
+        prefers = np.array([np.sign(self.judge.difference(discount, layouts)) for discount in self.judge.judged])
         decided = (truth != 0) & (prefers != 0).all(axis=0)
         ideal = self.judge.ideal(layouts)
         right = prefers == np.sign(truth)
+        first = right[0]
+        outcomes = np.stack([right, right & ~first, ~right & ~first, ~right & first], axis=1)
         for level, at_least in enumerate(self.levels):
             counted = decided & self._differ(np.abs(truth), ideal, at_least)
-            first = right[0]
             self.pairs[level] += counted.sum()
-            for one, ok in enumerate(right):
-                self.right[level, one] += (counted & ok).sum()
-                self.both_wrong[level, one] += (counted & ~ok & ~first).sum()
-                self.corrected[level, one] += (counted & ok & ~first).sum()
-                self.regressions[level, one] += (counted & ~ok & first).sum()
+            self.counts[level] += (counted & outcomes).sum(axis=2)
 
     def _differ(self, difference: Array, ideal: Array, at_least: Fraction) -> NDArray[np.bool_]:
         """difference / ideal >= at_least: in integers where the truth is exact, else within rounding."""
@@ -344,27 +180,15 @@ class _Tally:
         return reached
 
     def result(self, judged: Sequence[Discount], thresholds: Sequence[Fraction]) -> tuple[Threshold, ...]:
-        out = []
-        for at_least in thresholds:
-            level = self.levels.index(at_least)
-            pairs = int(self.pairs[level])
-            out.append(
-                Threshold(
-                    at_least,
-                    pairs,
-                    tuple(
-                        DiscountAgreement(
-                            discount,
-                            *(
-                                Share(int(table[level, one]), pairs)
-                                for table in (self.right, self.corrected, self.both_wrong, self.regressions)
-                            ),
-                        )
-                        for one, discount in enumerate(judged)
-                    ),
-                )
-            )
-        return tuple(out)
+        return tuple(self._threshold(judged, at_least, self.levels.index(at_least)) for at_least in thresholds)
+
+    def _threshold(self, judged: Sequence[Discount], at_least: Fraction, level: int) -> Threshold:
+        pairs, counts = int(self.pairs[level]), self.counts[level].tolist()
+        lines = (
+            DiscountAgreement(discount, *(Share(count, pairs) for count in line))
+            for discount, line in zip(judged, counts, strict=True)
+        )
+        return Threshold(at_least, pairs, tuple(lines))
 
 
 def _fraction(level: str | float | Fraction) -> Fraction:

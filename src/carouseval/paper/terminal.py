@@ -1,12 +1,15 @@
-"""Published numbers beside ours, and the ceiling study, in the terminal."""
+"""The paper in the terminal: published numbers beside ours, the ceiling study, and what was kept of RecGaze's logs."""
 
 from collections.abc import Sequence
 from textwrap import wrap
 
 from rich.text import Text
 
+from carouseval.metrics.grid import RECGAZE
 from carouseval.paper.ceiling_study import MEASURES, CeilingStudy
+from carouseval.paper.recgaze_logs import REASONS, RecgazeLogs
 from carouseval.paper.reproduce import FigureCheck, Reproduction
+from carouseval.show.terminal.examination import counts
 from carouseval.show.terminal.fit import forms_table
 from carouseval.show.terminal.text_blocks import heading, small_table
 
@@ -60,7 +63,7 @@ def _discounts(study: CeilingStudy) -> tuple[list[str], list[list[str]]]:
     rows = []
     for line in study.lines:
         scores = [f"{value:.4f} ± {high - value:.4f}" for value, _, high in map(line.interval, MEASURES)]
-        shares = [line.agreement[mode].agreement for mode in modes]
+        shares = [line.shares[mode] for mode in modes]
         halves = [100 * (share.interval[1] - share.interval[0]) / 2 for share in shares]
         agreement = [f"{100 * share.value:.1f} ± {half:.1f}" for share, half in zip(shares, halves, strict=True)]
         rows.append([line.name, str(line.parameters), *scores, *agreement])
@@ -83,3 +86,38 @@ def _cell(check: FigureCheck) -> str:
         return f"{check.ours} ="
     mark = "≠" if not check.agrees else "≈" if check.exact else "="
     return f"{check.published} {mark} {check.ours}"
+
+
+def recgaze_logs(logs: RecgazeLogs) -> Text:
+    """How many screens of each group were kept and dropped, and the counts."""
+    audits = logs.audit.values()
+    labels = logs.audit["all"].labels
+    titles = [label if label not in logs.dropped_labels else f"{label} (dropped)" for label in labels]
+    lines = _counts_by_group(
+        "Screens",
+        list(logs.audit),
+        {
+            "in the events file": [audit.screens for audit in audits],
+            **{f"dropped: {text}": [audit.dropped[reason] for audit in audits] for reason, text in REASONS.items()},
+            "kept": [audit.kept for audit in audits],
+        },
+    )
+    lines += [Text()]
+    lines += _counts_by_group(
+        "Familiarity labels of screens that reached the last filter",
+        list(logs.audit),
+        {title: [audit.labels.get(label, 0) for audit in audits] for label, title in zip(labels, titles, strict=True)},
+    )
+    lines += [Text()] * bool(logs.audit["all"].notes)
+    lines += [Text(f"Note: {note}.") for note in logs.audit["all"].notes]
+    for name in logs.audit:
+        lines += counts(logs.groups[name], RECGAZE) if name in logs.groups else heading(name, "no screens left")
+    return Text("\n").join(lines)
+
+
+def _counts_by_group(title: str, groups: list[str], rows: dict[str, list[int]]) -> list[Text]:
+    width = max(len(text) for text in (title, *rows))
+    lines = [Text.assemble((title.ljust(width), "bold"), *(f"  {group:>10}" for group in groups))]
+    return lines + [
+        Text(row.ljust(width) + "".join(f"  {count:>10}" for count in numbers)) for row, numbers in rows.items()
+    ]

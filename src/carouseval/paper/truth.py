@@ -34,7 +34,7 @@ def read_truth(text: str, grid: Grid | None = None) -> Examination | Discount:
     return parse(text)
 
 
-def own_grid(truth: Truth) -> Grid:
+def grid_of_truth(truth: Truth) -> Grid:
     """The grid of a table; for a formula, which fits any grid, the paper's."""
     if isinstance(truth, Examination):
         return Grid(*truth.counts.shape)

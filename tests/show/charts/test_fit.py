@@ -17,7 +17,7 @@ from carouseval.metrics.discounts import Empirical
 from carouseval.metrics.grid import Array, Grid, sizes_by_row
 from carouseval.paper.ceiling_study import CeilingLine
 from carouseval.paper.figures.ceiling import ceiling_chart
-from carouseval.paper.simulation import DiscountAgreement
+from carouseval.paper.study import DiscountAgreement
 from carouseval.show.charts.fit import data_against_model
 from carouseval.show.charts.theme import INK, RED
 from carouseval.show.swipe_pages import page_means

@@ -7,7 +7,7 @@ from typing import Any
 import altair as alt
 
 from carouseval.paper.figures.discount_curves import BEST
-from carouseval.paper.simulation import Study
+from carouseval.paper.study import Study
 from carouseval.show.charts.chart import Chart
 from carouseval.show.charts.drawing import chart_of, finished, note
 from carouseval.show.charts.theme import HUES, INK, RED
@@ -35,16 +35,11 @@ def agreement(studies: Mapping[str, Study], names: Sequence[str] = ()) -> Chart:
     figure = alt.concat(*charts, columns=2, spacing=24, title=note("Bands: 95% Wilson intervals."))
     lines = [
         f"{mode} relevance: "
-        + ", ".join(f"{row['discount']} {row['share']:.1%}" for row in own if row["at_least"] == thresholds[0])
-        for mode, own in rows.items()
+        + ", ".join(f"{row['discount']} {row['share']:.1%}" for row in mode_rows if row["at_least"] == thresholds[0])
+        for mode, mode_rows in rows.items()
     ]
     alternative = f"Share of pairs on which discounts agree with the truth. {'; '.join(lines)}."
     return finished(figure, "Agreement with the truth", alternative)
-
-
-def study_agreement(study: Study) -> Chart:
-    """The agreement of one study."""
-    return agreement({study.mode: study})
 
 
 def _agreement_rows(study: Study, names: Sequence[str]) -> list[dict[str, Any]]:

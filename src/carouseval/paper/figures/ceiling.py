@@ -22,7 +22,7 @@ def ceiling_chart(
     scores = {"Spearman's ρ": "spearman", "Pearson's r": "pearson", "mean squared error": "mse"}
     measures = {title: [line.interval(measure) for line in lines] for title, measure in scores.items()}
     for mode in lines[0].agreement:
-        shares = [line.agreement[mode].agreement for line in lines]
+        shares = [line.shares[mode] for line in lines]
         measures[f"agreement, {mode}"] = [(share.value, *share.interval) for share in shares]
     panels = [
         _panel(title, lines, ceiling, values, labels=index == 0)

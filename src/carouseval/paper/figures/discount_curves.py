@@ -42,7 +42,7 @@ def discount_fits(fits: Sequence[tuple[Discount, Scores]], examination: Examinat
         )
         for index, (discount, scores) in enumerate(fits)
     ]
-    scores = "; ".join(f"{discount.short} rho {own.spearman:.4f}" for discount, own in fits)
+    scores = "; ".join(f"{discount.short} rho {fit.spearman:.4f}" for discount, fit in fits)
     return finished(
         alt.concat(*charts, columns=columns, spacing=22),
         f"Discounts against {examination.name}",

@@ -88,8 +88,8 @@ def _pattern(
         lines.append({"x": start, "x2": end + back, "y": -0.45, "y2": -0.45, "head": head})
     texts = [{"x": (start + end) / 2, "y": -0.95, "text": name} for start, end, name in names]
     texts += [
-        {"x": (start + end) / 2, "y": grid.rows + 0.45, "text": f"swipe page {at}"}
-        for at, (start, end) in enumerate(pages, 1)
+        {"x": (start + end) / 2, "y": grid.rows + 0.45, "text": f"swipe page {number}"}
+        for number, (start, end) in enumerate(pages, 1)
     ]
     place = position([-0.9, pages[-1][1]], [-1.3, grid.rows + 0.8])
     arrow = chart_of(lines)

@@ -30,7 +30,7 @@ DOCUMENTS = {
     "Comparison": ("show.report.comparison", "comparison_document"),
     "Explanation": ("show.report.explanation", "explanation_document"),
     "Sensitivity": ("show.report.sensitivity", "sensitivity_document"),
-    "Reproduction": ("paper.report", "reproduction_document"),
+    "Reproduction": ("paper.reproduction_report", "reproduction_document"),
 }
 
 

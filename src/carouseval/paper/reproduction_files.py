@@ -1,12 +1,15 @@
-"""The tables of the paper and of the ceiling study, as results that can be printed and saved."""
+"""The reproduced paper as files: its results, its tables, as they are printed, and its figures."""
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from carouseval.paper.reproduce import PERCENT, SHARES, Reproduction, shares
+from carouseval.paper.reproduce import PERCENT, Reproduction, shares
 from carouseval.results import Result
+from carouseval.show.charts.kinds import kinds_of
+from carouseval.tables.writing import atomic_folder
 
 
 @dataclass(frozen=True)
@@ -39,7 +42,7 @@ def paper_tables(result: Reproduction) -> dict[str, PaperTable]:
     ]
     pairs = [
         {"setting": mode, "difference at least": f"{float(row.at_least):.2f}", "pairs": row.pairs}
-        | {f"{PERCENT[key]} (%)": f"{100 * shares(row)[key]:.1f}" for key in SHARES}
+        | {f"{PERCENT[key]} (%)": f"{100 * share:.1f}" for key, share in shares(row).items()}
         for mode, study in result.table2.items()
         for row in study.thresholds
     ]
@@ -53,3 +56,17 @@ def paper_tables(result: Reproduction) -> dict[str, PaperTable]:
         "checks": result.to_frame().drop("mark"),
     }
     return {name: PaperTable(frame) for name, frame in frames.items()}
+
+
+def write_paper(result: Reproduction, folder: str | Path) -> int:
+    """Write ``results.json``, the tables (CSV, Markdown, LaTeX) and the figures, all or none; return their number."""
+    with atomic_folder(folder) as temporary:
+        result.save(temporary / "results.json")
+        for name, table in paper_tables(result).items():
+            for suffix in ("csv", "md", "tex"):
+                table.save(temporary / f"{name}.{suffix}")
+        for kind in kinds_of(Reproduction):
+            chart = result.chart(kind)
+            for suffix in ("svg", "png", "pdf"):
+                chart.save(temporary / f"{kind}.{suffix}")
+        return len(list(temporary.iterdir()))

@@ -1,7 +1,7 @@
 """The report of the paper's reproduction."""
 
-from carouseval.paper.paper_tables import paper_tables
 from carouseval.paper.reproduce import Reproduction
+from carouseval.paper.reproduction_files import paper_tables
 from carouseval.show.charts.kinds import kinds_of
 from carouseval.show.report.document import Detail, Document, Figure, Point, Section, Summary, table_block
 from carouseval.text_tables import TextTable

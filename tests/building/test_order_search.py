@@ -8,9 +8,8 @@ import pytest
 from numpy.random import Generator, default_rng
 
 from carouseval.building.candidate_carousels import CandidateCarousels, CurrentPage
-from carouseval.building.local_search import improve_order
 from carouseval.building.order_bound import UpperBound
-from carouseval.building.order_search import OrderSearch, PagePrefix, greedy_prefixes
+from carouseval.building.order_search import OrderSearch, PagePrefix, greedy_prefixes, improve_order
 
 
 @pytest.mark.parametrize("lacking", [0.0, 0.3, 0.8])

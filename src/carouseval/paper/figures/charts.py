@@ -1,7 +1,8 @@
-"""The figures of the reproduced paper, and those beyond it."""
+"""The charts of the paper's results: of its reproduction, a study, the ceiling study, and RecGaze's logs."""
 
 from carouseval.attention.examination import Examination
 from carouseval.attention.recgaze_data import GROUPS, recgaze_counts
+from carouseval.errors import DataError
 from carouseval.metrics.discounts import FPattern
 from carouseval.metrics.grid import RECGAZE
 from carouseval.paper.ceiling_study import CeilingStudy
@@ -9,7 +10,9 @@ from carouseval.paper.figures.agreement import agreement
 from carouseval.paper.figures.ceiling import ceiling_chart
 from carouseval.paper.figures.discount_curves import discount_fits
 from carouseval.paper.figures.patterns import attention_patterns
+from carouseval.paper.recgaze_logs import RecgazeLogs
 from carouseval.paper.reproduce import Reproduction
+from carouseval.paper.study import Study
 from carouseval.show.charts.chart import Chart
 from carouseval.show.charts.fit import data_against_model
 from carouseval.show.charts.shapes.heatmaps import heatmaps
@@ -64,3 +67,15 @@ def fit_figure(result: CeilingStudy, train: Examination, test: Examination) -> C
     models = {line.name: line.discount for line in result.lines[2:]}
     subtitle = f"fitted to {train.name}, compared with {test.name}; 95% Wilson intervals of single cells"
     return data_against_model(test, models, RECGAZE, subtitle)
+
+
+def study_agreement(result: Study) -> Chart:
+    """The agreement of one study."""
+    return agreement({result.mode: result})
+
+
+def group_heatmaps(result: RecgazeLogs) -> Chart:
+    """The shares of screens of each group of RecGaze's participants."""
+    if not result.groups:
+        raise DataError("no group has any screens left, so there is nothing to draw.")
+    return heatmaps({f"{group.name}: {group.screens:,} screens": group.frequencies for group in result.groups.values()})

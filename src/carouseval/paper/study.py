@@ -107,7 +107,6 @@ class Study(Result):
 
     @property
     def heading(self) -> str:
-        """What was simulated, in a sentence."""
         trials = f"{self.trials:,} {self.mode} trials, {self.stream} stream, seed {self.seed}, truth {self.truth}"
         first = self.thresholds[0].comparisons[0].discount.short
         return f"{trials}; agreement with 95% Wilson intervals, the other columns relative to {first}"
@@ -120,13 +119,7 @@ class Study(Result):
         return f"Study({shares} of {pairs}; truth {self.truth}, {self.trials:,} {self.mode} trials)"
 
     def to_frame(self) -> "pl.DataFrame":
-        """Agreement with intervals for every threshold and discount.
-
-        Returns
-        -------
-        polars.DataFrame
-            One row per threshold and discount.
-        """
+        """Agreement with intervals, one line per threshold and discount."""
         import polars as pl
 
         return pl.DataFrame(
@@ -146,13 +139,7 @@ class Study(Result):
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """The study as plain values, ready for JSON.
-
-        Returns
-        -------
-        dict
-            Settings, the number of pairs and the results by threshold.
-        """
+        """Settings, the number of pairs and the results by threshold."""
         return {
             "mode": self.mode,
             "stream": self.stream,

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeAlias
 
 import polars as pl
 
-from carouseval.engines.reads import ReadLines, Reads
-from carouseval.engines.reports import Report
+from carouseval.engines.reports import ReadLines, Reads, Report
 from carouseval.errors import DataError
 from carouseval.evaluation.page_table import Table
 

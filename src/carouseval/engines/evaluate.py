@@ -6,13 +6,13 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+import polars as pl
+
 from carouseval.engines.all_users import other_users
-from carouseval.engines.contract import Engine, Mapped
-from carouseval.engines.failures import ONE, found_by_pass
-from carouseval.engines.given_tables import GivenTables
+from carouseval.engines.contract import Engine, Mapped, Tables
+from carouseval.engines.given_tables import GivenTables, Job
 from carouseval.engines.kept_pages import KeptPages
-from carouseval.engines.part_work import score_users
-from carouseval.engines.reads import Reads
+from carouseval.engines.reports import ONE, Reads, found_by_pass
 from carouseval.errors import DataError, warn
 from carouseval.evaluation import schema
 from carouseval.evaluation.finish import finish_evaluation
@@ -21,6 +21,8 @@ from carouseval.evaluation.page_table import Table
 from carouseval.evaluation.part import Part
 from carouseval.evaluation.reading.inputs import OtherUsers
 from carouseval.evaluation.results import Evaluation
+from carouseval.evaluation.score_part import score_part
+from carouseval.evaluation.scoring.page_ideals import PageIdeals
 from carouseval.evaluation.settings import Settings
 from carouseval.tables.table import TableLike
 
@@ -72,3 +74,10 @@ def whole(part: Part | None, tables: GivenTables[Any], others: OtherUsers) -> Pa
     names = tables.tables["items"].names
     listed = tables.items.drop_nulls(names["category"])[names["item_id"]]
     return replace(part, items=part.items.with_catalogue(listed))
+
+
+def score_users(tables: Tables, job: Job) -> tuple[list[pl.DataFrame], Part]:
+    """The scores of some users' pages, and what they add to an evaluation."""
+    with job.open(tables) as inputs:
+        pages, part = score_part(inputs, PageIdeals(inputs.judged, inputs.plan, inputs.shown))
+        return [pages.frame], part

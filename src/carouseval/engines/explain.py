@@ -12,10 +12,9 @@ import polars as pl
 from carouseval.engines.all_users import other_users
 from carouseval.engines.contract import Engine, Tables
 from carouseval.engines.evaluate import LAYOUTS, evaluation_of, whole
-from carouseval.engines.failures import found_by_pass
-from carouseval.engines.given_tables import GivenTables
+from carouseval.engines.given_tables import GivenTables, Job
 from carouseval.engines.kept_pages import require_few
-from carouseval.engines.part_work import Job
+from carouseval.engines.reports import found_by_pass
 from carouseval.errors import warn
 from carouseval.evaluation.chosen_pages import ChosenPages
 from carouseval.evaluation.explain import finish_explanation

@@ -2,27 +2,51 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import contextlib
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Generic
 
 import polars as pl
 
 from carouseval.comparison.systems import Run, naming
-from carouseval.engines.contract import Engine
-from carouseval.engines.failures import ONE
-from carouseval.engines.part_work import Job
-from carouseval.engines.reads import ReadLines, Reads, refuse_changes
+from carouseval.engines.contract import Engine, Tables
+from carouseval.engines.reports import ONE, ReadLines, Reads, refuse_changes
 from carouseval.errors import DataError
 from carouseval.evaluation import schema
 from carouseval.evaluation.columns import Columns
 from carouseval.evaluation.page_table import Table as Lines
 from carouseval.evaluation.per_page import page_columns
 from carouseval.evaluation.plan import ScoringPlan
-from carouseval.evaluation.reading.inputs import OtherUsers
+from carouseval.evaluation.reading.inputs import Inputs, JudgedSources, OtherUsers
 from carouseval.evaluation.result_columns import PER_PAGE
 from carouseval.evaluation.settings import Settings
 from carouseval.tables.table import Table, TableLike
+
+
+@dataclass(frozen=True)
+class Job:
+    """What is needed besides the lines of some users."""
+
+    plan: ScoringPlan
+    items: pl.DataFrame | None  # that hold for everyone
+    others: OtherUsers
+
+    def sources(self, tables: Tables) -> JudgedSources:
+        """What the pages of some users are judged by, with their own lines of items and carousels."""
+        plan, own, shared = self.plan, tables.get("carousels"), self.plan.settings.carousels
+        if own is not None and isinstance(shared, pl.DataFrame):
+            carousels = pl.concat([shared, own], how="diagonal_relaxed")
+            plan = replace(plan, settings=replace(plan.settings, carousels=carousels))
+        parts = [part for part in (self.items, tables.get("items")) if part is not None]
+        members = pl.concat(parts, how="diagonal_relaxed") if parts else None
+        return JudgedSources(tables["judgments"], members, plan, needs_judgments=False, others=self.others)
+
+    @contextlib.contextmanager
+    def open(self, tables: Tables) -> Iterator[Inputs]:
+        """The pages of some users, for use in a ``with`` block."""
+        with self.sources(tables).open(tables["layouts"]) as inputs:
+            yield inputs
 
 
 @dataclass(frozen=True)

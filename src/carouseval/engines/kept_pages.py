@@ -12,7 +12,7 @@ import polars as pl
 from carouseval.comparison.systems import Run
 from carouseval.comparison.user_scores import ComparedUsers
 from carouseval.engines.contract import RUN, ColumnTypes, Mapped
-from carouseval.engines.reads import ReadLines, Reads, refuse_changes
+from carouseval.engines.reports import ReadLines, Reads, refuse_changes
 from carouseval.errors import ParameterError
 from carouseval.evaluation.columns import Columns, of_metric
 from carouseval.evaluation.mappings import added

@@ -11,8 +11,7 @@ from typing import Any
 import polars as pl
 
 from carouseval.engines.contract import RUN, ColumnTypes, Engine, Mapped, Work, arranged, outcome
-from carouseval.engines.reads import ReadLines, Reads
-from carouseval.engines.reports import Report
+from carouseval.engines.reports import ReadLines, Reads, Report
 from carouseval.errors import ParameterError
 from carouseval.evaluation.mappings import added
 

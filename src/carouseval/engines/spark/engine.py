@@ -13,9 +13,7 @@ import polars as pl
 from carouseval import __version__
 from carouseval.engines.contract import RUN, ColumnTypes, Engine, Mapped, Work, arranged, outcome
 from carouseval.engines.given_tables import GivenTables
-from carouseval.engines.reads import ReadLines, Reads
-from carouseval.engines.reports import Report
-from carouseval.engines.spark.line_hashes import read_lines
+from carouseval.engines.reports import ReadLines, Reads, Report
 from carouseval.engines.spark.personal_carousels import declared_carousels
 from carouseval.engines.spark.report_lines import (
     REPORT,
@@ -30,6 +28,7 @@ from carouseval.engines.spark.user_lines import (
     LINES_AT_ONCE,
     StreamColumns,
     column_in_query,
+    read_lines,
     require_comparable_users,
     stream,
 )

@@ -9,10 +9,9 @@ import polars as pl
 
 from carouseval.engines.contract import DECLARED
 from carouseval.engines.given_tables import GivenTables
-from carouseval.engines.reads import Reads
-from carouseval.engines.spark.line_hashes import read_lines
+from carouseval.engines.reports import Reads
 from carouseval.engines.spark.spark_tables import local_frame
-from carouseval.engines.spark.user_lines import column_in_query, user_hash
+from carouseval.engines.spark.user_lines import column_in_query, read_lines, user_hash
 from carouseval.tables.table import Table
 
 if TYPE_CHECKING:

@@ -2,7 +2,8 @@
 
 Users are spread over partitions by a hash of their ids and sorted by it within each. An executor reads a partition a
 few thousand lines at a time and cuts it between users, so that a part is never more than some hundred thousand lines
-and the largest user, whatever the number of partitions.
+and the largest user, whatever the number of partitions. Hashes of lines, summed up, tell whether a table is the same
+each time that it is read.
 """
 
 from __future__ import annotations
@@ -14,8 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import polars as pl
 
-from carouseval.engines.reads import ReadLines
-from carouseval.engines.spark.line_hashes import line_hash
+from carouseval.engines.reports import ReadLines
 from carouseval.errors import DataError
 from carouseval.tables.columns import ASCII
 
@@ -133,3 +133,40 @@ def user_hash(frame: DataFrame, user: str) -> Column:
         hyphens = F.regexp_replace(digits, "^(.{8})(.{4})(.{4})(.{4})", "$1-$2-$3-$4-")
         text = F.when(is_uuid, hyphens).otherwise(text)
     return F.xxhash64(text)
+
+
+def read_lines(frame: DataFrame) -> ReadLines:
+    """Read a table, for this alone."""
+    from pyspark.sql import functions as F  # noqa: N812
+
+    columns = {f"c{at}": (one.name, one.dataType) for at, one in enumerate(frame.schema.fields)}  # names may hold dots
+    hashes = line_hash(columns).cast("decimal(20,0)")  # whose sum has room
+    count, total = frame.toDF(*columns).select(hashes.alias("line")).agg(F.count("line"), F.sum("line")).collect()[0]
+    return ReadLines(count, int(total or 0) % 2**64)
+
+
+def line_hash(columns: Mapping[str, tuple[str, Any]]) -> Column:
+    """The hash of a line; ``columns`` have the name and the type that each column has in its table.
+
+    It does not depend on what columns are called here, or on their order. Null columns do not count. Doubles are hashed
+    as floats: sums on a cluster may differ in their last digits.
+    """
+    from pyspark.sql import functions as F  # noqa: N812
+    from pyspark.sql.types import DoubleType
+
+    values = []
+    for column in sorted(columns, key=lambda column: (columns[column][0], columns[column][1].simpleString())):
+        kind = columns[column][1]
+        if _can_be_hashed(kind):
+            values.append(F.col(column).cast("float") if isinstance(kind, DoubleType) else F.col(column))
+    return F.xxhash64(*values)
+
+
+def _can_be_hashed(kind: Any) -> bool:
+    from pyspark.sql.types import ArrayType, MapType, StructType, VariantType
+
+    if isinstance(kind, ArrayType):
+        return _can_be_hashed(kind.elementType)
+    if isinstance(kind, StructType):
+        return all(_can_be_hashed(field.dataType) for field in kind.fields)
+    return not isinstance(kind, MapType | VariantType)

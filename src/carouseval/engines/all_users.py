@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import partial, reduce
+from operator import add
 from typing import Any
 
 import numpy as np
@@ -32,10 +33,10 @@ def other_users(tables: GivenTables[Any]) -> tuple[OtherUsers, Reads]:
     tell. What was read of tables is returned, too, so that they can be compared with what is scored.
     """
     with naming(*next(iter(tables.runs.values()))):
-        found, read = _declared(tables)
-        declared = OtherUsers(carousels=found)
-    judged, own_items = tables.settings.candidates == "judged", "items" in tables.streamed
-    needs_shown = judged and (own_items or tables.settings.capacity == "shown" or tables.has("pinned"))
+        carousels, read = _declared(tables)
+        declared = OtherUsers(carousels=carousels)
+    judged, personal_items = tables.settings.candidates == "judged", "items" in tables.streamed
+    needs_shown = judged and (personal_items or tables.settings.capacity == "shown" or tables.has("pinned"))
     if not needs_shown and not (tables.from_layouts and tables.has("category")):
         return declared, read
     by_line = tables.plan.grid_values is None and all("category" in table for table in tables.layouts.values())
@@ -45,7 +46,7 @@ def other_users(tables: GivenTables[Any]) -> tuple[OtherUsers, Reads]:
         report = described.report
         read = tables.require_same(read, report.read)
         # where lines are read one by one, users are counted, and refused, where they are at hand
-        failures = [one for one in report.failures if not (by_line and one.is_of_users)]
+        failures = [failure for failure in report.failures if not (by_line and failure.is_of_users)]
         refuse_failures(failures, tables)
         users: ShownUsers | None = report.sums
         if users is None:  # no table has a line
@@ -86,11 +87,11 @@ def _of_several_users(
     shared = of_several.filter(for_all)["category"].implode()
     is_shared = pl.col("category").is_in(shared)
     longest = rows.filter(is_shared & pl.col("grid").is_not_null()).group_by("category", "grid")
-    found = [longest.agg(pl.col("longest", "longest_pinned").max())]
+    frames = [longest.agg(pl.col("longest", "longest_pinned").max())]
     if wants_pairs:
         is_pair = pl.col("item_id").is_not_null() & ~pl.col("category").is_in([*users.personal])
-        found.append(lines.filter(is_pair & is_shared).select("item_id", "category").unique())
-    return found, None
+        frames.append(lines.filter(is_pair & is_shared).select("item_id", "category").unique())
+    return frames, None
 
 
 def _declared(tables: GivenTables[Any]) -> tuple[pl.DataFrame | None, Reads]:
@@ -98,7 +99,7 @@ def _declared(tables: GivenTables[Any]) -> tuple[pl.DataFrame | None, Reads]:
     if "carousels" not in tables.streamed:
         return None, {}
     lines, read = tables.engine.declared_carousels(tables)
-    typed = open_table(lines, "carousels", [one for one in schema.CAROUSELS if one.name in DECLARED])
+    typed = open_table(lines, "carousels", [column for column in schema.CAROUSELS if column.name in DECLARED])
     checked = replace(typed, id_types={"category": tables.id_types["category"]}, part=True).collect()
     absent = [pl.lit(None).alias(name) for name in DECLARED if name not in checked.columns]
     declared = checked.with_columns(absent).group_by("category", "personal").agg(pl.col("capacity").max())
@@ -128,7 +129,7 @@ class ShownUsers:
     shared: frozenset[object]  # and those that it declares to be everyone's
 
     def __add__(self, other: ShownUsers) -> ShownUsers:
-        owners = {one.owner for one in (self, other) if one.owner is not None}
+        owners = {users.owner for users in (self, other) if users.owner is not None}
         several = self.several or other.several or len(owners) > 1
         owner = next(iter(owners), None)
         return ShownUsers(owner, several, self.personal | other.personal, self.shared | other.shared)
@@ -136,15 +137,12 @@ class ShownUsers:
 
 def describe_users(tables: Tables, job: Job, runs: Mapping[str, Run]) -> tuple[list[pl.DataFrame], ShownUsers]:
     """What some users' pages show of each category, in all runs, and the items that they show there."""
-    shown, users = [], []
+    frames, users = [], []
     for key, run in runs.items():
         with naming(*run), job.open({**tables, "layouts": tables[key]}) as inputs:
-            shown.append(_shown(inputs))
+            frames.append(_shown(inputs))
             users.append(_users(inputs))
-    total = users[0]
-    for one in users[1:]:
-        total += one
-    return shown, total
+    return frames, reduce(add, users)
 
 
 def _users(inputs: Inputs) -> ShownUsers:
@@ -200,9 +198,9 @@ def _shown(inputs: Inputs) -> pl.DataFrame:
 
 def _owners(members: Membership, users: pl.Series, names: pl.Series) -> pl.DataFrame:
     """The categories in which single users have items of their own."""
-    offsets, own = members.arrays.own_offsets, members.arrays.own
+    offsets, pairs = members.arrays.own_offsets, members.arrays.own
     owner = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
-    category = (own & np.uint64(0xFFFFFFFF)).astype(np.int64)
+    category = (pairs & np.uint64(0xFFFFFFFF)).astype(np.int64)
     lines = pl.DataFrame({"category": names.gather(category), "owner": users.gather(owner)})
     ends = lines.group_by("category").agg(owner=pl.col("owner").min(), last=pl.col("owner").max())
     return ends.select("category", "owner", several=pl.col("owner") != pl.col("last"))

@@ -28,7 +28,7 @@ from carouseval.engines.contract import RUN, Engine, Tables
 from carouseval.engines.evaluate import whole
 from carouseval.engines.given_tables import GivenTables, Job
 from carouseval.engines.kept_pages import KeptPages, KeptUsers, pages_of_runs
-from carouseval.engines.reports import found_by_pass
+from carouseval.engines.reports import sums_of_pass
 from carouseval.errors import DataError
 from carouseval.evaluation import schema
 from carouseval.evaluation.columns import Columns
@@ -63,14 +63,14 @@ def compare_on(
     scored = engine.map(tables.streamed, work, types, least=tables.least_lines)
     try:
         part: ComparisonPart | None
-        part, read = found_by_pass(scored, read, tables)
+        part, read = sums_of_pass(scored, read, tables)
         results: RunResults[Table] = RunResults(tables.plan)
         kept: dict[Run, KeptPages[Table]] = {}
-        for at, (key, run) in enumerate(runs.items()):
+        for number, (key, run) in enumerate(runs.items()):
             with naming(*run):
                 of_run = whole(None if part is None else part.runs[run], tables, others)
                 kept[run] = KeptPages(
-                    tests.metrics, settings.by_columns, scored, of_run, read, runs, types, engine.place, at
+                    tests.metrics, settings.by_columns, scored, of_run, read, runs, types, engine.place, number
                 )
                 results.add(run, of_run, kept[run], tables.of_run(key))
         if part is None:
@@ -83,7 +83,7 @@ def compare_on(
             part.sums,
             tests,
             tables.plan,
-            partial(found_p_values, kept=kept[next(iter(layouts))], merged=part.sums, tests=tests, runs=list(layouts)),
+            partial(pair_p_values, kept=kept[next(iter(layouts))], merged=part.sums, tests=tests, runs=list(layouts)),
             KeptUsers(kept[next(iter(layouts))], users, PER_USER.types(present, types)),
         )
     except BaseException:
@@ -105,11 +105,12 @@ def compare_users(
     """
     scored = score_runs(job.sources(tables), {run: tables[key] for key, run in runs.items()})
     part, _ = sum_up(scored, tests, job.plan)
-    frames = [one.pages.frame.with_columns(pl.lit(at, pl.Int32).alias(RUN)) for at, one in enumerate(scored.values())]
+    pages = [run.pages.frame for run in scored.values()]
+    frames = [frame.with_columns(pl.lit(number, pl.Int32).alias(RUN)) for number, frame in enumerate(pages)]
     return frames, part
 
 
-def found_p_values(
+def pair_p_values(
     pairs: Sequence[PairKey],
     kept: KeptPages[Any],
     merged: ComparisonSums,
@@ -121,17 +122,17 @@ def found_p_values(
         pages, read = kept.scored.collect()
         kept.require_same(read)
         return _of_all_users(pages, tests, runs, kept.by)
-    known = {key: _Known.of(tests.test_of(part.sums), part) for key in pairs for part in [merged.pairs[key]]}
+    known = {key: _PairFacts.of(tests.test_of(part.sums), part) for key in pairs for part in [merged.pairs[key]]}
     work = partial(_sum_users, tests=tests, runs=runs, by=kept.by, known=known)
     reading = {RUN, Columns.USER, Columns.PAGE, Columns.WEIGHT, *kept.by, *tests.metrics}
     report = kept.scored.map(work, {}, reading).report
     kept.require_same(report.read)
     sums: _TestSums = report.sums
-    return {key: float(known[key].test.p_of_sums(one)[0]) for key, one in sums.by_pair.items()}
+    return {key: float(known[key].test.p_of_sums(total)[0]) for key, total in sums.by_pair.items()}
 
 
 @dataclass(frozen=True)
-class _Known:
+class _PairFacts:
     """What must be known of all users of a pair before their differences are summed up for its test."""
 
     test: MergedTest
@@ -139,7 +140,7 @@ class _Known:
     facts: Any  # of the test
 
     @classmethod
-    def of(cls, test: SignificanceTest, part: PairPart) -> _Known:
+    def of(cls, test: SignificanceTest, part: PairPart) -> _PairFacts:
         """From what the first pass has summed up."""
         assert isinstance(test, MergedTest)  # any other was refused, or had all users collected
         return cls(test, part.sums.mean_weight, test.known(SummedUsers(part)))
@@ -171,7 +172,7 @@ def _of_all_users(
 
 
 def _sum_users(
-    pages: pl.DataFrame, tests: PairTests, runs: Sequence[Run], by: tuple[str, ...], known: Mapping[PairKey, _Known]
+    pages: pl.DataFrame, tests: PairTests, runs: Sequence[Run], by: tuple[str, ...], known: Mapping[PairKey, _PairFacts]
 ) -> tuple[list[pl.DataFrame], _TestSums]:
     """What some users add to the test of every pair."""
     return [], _TestSums(

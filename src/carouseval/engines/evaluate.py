@@ -12,7 +12,7 @@ from carouseval.engines.all_users import other_users
 from carouseval.engines.contract import Engine, Mapped, Tables
 from carouseval.engines.given_tables import GivenTables, Job
 from carouseval.engines.kept_pages import KeptPages
-from carouseval.engines.reports import ONE, Reads, found_by_pass
+from carouseval.engines.reports import ONLY_RUN, Reads, sums_of_pass
 from carouseval.errors import DataError, warn
 from carouseval.evaluation import schema
 from carouseval.evaluation.finish import finish_evaluation
@@ -42,7 +42,7 @@ def evaluate_on(
     work, types = partial(score_users, job=tables.job(others)), tables.page_types()
     scored = engine.map(tables.streamed, work, types, least=tables.least_lines)
     try:
-        part, read = found_by_pass(scored, read, tables)
+        part, read = sums_of_pass(scored, read, tables)
         return evaluation_of(whole(part, tables, others), scored, read, tables)
     except BaseException:
         scored.drop()
@@ -53,7 +53,7 @@ def evaluation_of(part: Part, scored: Mapped[Table], read: Reads, tables: GivenT
     """The evaluation of the sum of all parts, with what is to be said of it."""
     plan, types = tables.plan, tables.page_types()
     place, by = tables.engine.place, plan.settings.by_columns
-    kept = KeptPages(tuple(plan.metrics), by, scored, part, read, {LAYOUTS: ONE}, types, place)
+    kept = KeptPages(tuple(plan.metrics), by, scored, part, read, {LAYOUTS: ONLY_RUN}, types, place)
     result = finish_evaluation(part, kept, plan, tables.of_run(LAYOUTS), warn)
     notify_of_overfull(part.rows, part.tables, warn)
     return result

@@ -14,7 +14,7 @@ from carouseval.engines.contract import Engine, Tables
 from carouseval.engines.evaluate import LAYOUTS, evaluation_of, whole
 from carouseval.engines.given_tables import GivenTables, Job
 from carouseval.engines.kept_pages import require_few
-from carouseval.engines.reports import found_by_pass
+from carouseval.engines.reports import sums_of_pass
 from carouseval.errors import warn
 from carouseval.evaluation.chosen_pages import ChosenPages
 from carouseval.evaluation.explain import finish_explanation
@@ -51,7 +51,7 @@ def explain_on(
     scored = engine.map(tables.streamed, partial(measure_users, job=job, name=name), tables.page_types(), least=least)
     try:
         measured: MeasuredPart | None
-        measured, read = found_by_pass(scored, read, tables)
+        measured, read = sums_of_pass(scored, read, tables)
         part = whole(None if measured is None else measured.part, tables, others)
         require_few(part, f"explain lists all pages, which stay in {engine.place}", "Explain some of the users.")
         evaluation = evaluation_of(part, scored, read, tables).collect()
@@ -66,7 +66,7 @@ def explain_on(
     explained = engine.map(tables.streamed, work, LOSSES.types(present, tables.id_types), least=least)
     try:
         losses: LossPart
-        losses, _ = found_by_pass(explained, read, tables)
+        losses, _ = sums_of_pass(explained, read, tables)
         lines, _ = explained.collect()
     finally:
         explained.drop()
@@ -89,16 +89,16 @@ class MeasuredPart:
 
 def measure_users(tables: Tables, job: Job, name: str) -> tuple[list[pl.DataFrame], MeasuredPart]:
     """The scores of some users' pages, and what they add to all."""
-    found: list[PageOutcomes] = []
+    seen: list[PageOutcomes] = []
 
     def watch(outcomes: PageOutcomes) -> Any:
-        found.append(outcomes)
+        seen.append(outcomes)
         return lambda _: None
 
     with job.open(tables) as inputs:
         ideals = PageIdeals(inputs.judged, inputs.plan, inputs.shown)
         pages, part = score_part(inputs, ideals, watchers=[watch])
-        return [pages.frame], MeasuredPart(part, LossScale.of(inputs, name, found[0]))
+        return [pages.frame], MeasuredPart(part, LossScale.of(inputs, name, seen[0]))
 
 
 def explain_users(

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from carouseval.engines.contract import Mapped
     from carouseval.engines.given_tables import GivenTables
 
-ONE: Run = ("", 0)  # the only run of a system that is not compared
+ONLY_RUN: Run = ("", 0)  # the only run of a system that is not compared
 _READ = ("judgments", "items", "carousels")  # before layouts, in this order
 _REMEDY = (
     "Keep one version of it: cache or checkpoint it, or write it to files that nothing replaces. Where limit or "
@@ -49,7 +49,7 @@ class Failure:
     """What is wrong with some lines, and of which run they are, where there are several systems."""
 
     what: Any  # text, or what adds up: a FoundDefect, a Refusal, or something of an AddedError
-    run: Run = ONE
+    run: Run = ONLY_RUN
 
     @property
     def kind(self) -> tuple[Run, Any]:
@@ -98,7 +98,7 @@ class Report:
         return cls(failures=failures_of(error))
 
     def __add__(self, other: Report) -> Report:
-        sums = [one for one in (self.sums, other.sums) if one is not None]
+        sums = [part for part in (self.sums, other.sums) if part is not None]
         by_kind: Mapping[Any, Failure] = {}
         for failure in (*self.failures, *other.failures):
             by_kind = added(by_kind, {failure.kind: failure})
@@ -109,7 +109,7 @@ class Report:
         return self.sums is not None or bool(self.failures) or bool(self.read)
 
 
-def found_by_pass(mapped: Mapped[Any], before: Reads, tables: GivenTables[Any]) -> tuple[Any, Reads]:
+def sums_of_pass(mapped: Mapped[Any], before: Reads, tables: GivenTables[Any]) -> tuple[Any, Reads]:
     """What a pass over the users adds up to, and what it read; refused unless tables are as ``before`` and valid."""
     report = mapped.report
     read = tables.require_same(before, report.read)
@@ -123,11 +123,11 @@ def refuse_changes(before: Reads, after: Reads, runs: Mapping[str, Run]) -> None
         later = after.get(table, first)
         if later == first:
             continue
-        found = f"{first.count:,} line{'s' * (first.count != 1)} at first and {later.count:,} later"
+        counts = f"{first.count:,} line{'s' * (first.count != 1)} at first and {later.count:,} later"
         if first.count == later.count:
-            found = f"{first.count:,} line{'s' * (first.count != 1)} each time, but not the same"
-        what = f"the table changes while it is read: {found}. {_REMEDY}"
-        with naming(*runs.get(table, ("", 0))):
+            counts = f"{first.count:,} line{'s' * (first.count != 1)} each time, but not the same"
+        what = f"the table changes while it is read: {counts}. {_REMEDY}"
+        with naming(*runs.get(table, ONLY_RUN)):
             raise DataError(f"{'layouts' if table in runs else table}: {what}")
 
 
@@ -145,12 +145,12 @@ def first_failure(failures: Sequence[Failure], settings: Settings, runs: Sequenc
     """
     texts = [failure for failure in failures if not failure.is_of_pages]
     for run in runs:
-        if found := sorted((str(one.what) for one in texts if one.run == run), key=_reading_order):
-            return _named(run, found[0])
+        if of_run := [str(failure.what) for failure in texts if failure.run == run]:
+            return _named(run, min(of_run, key=_reading_order))
     for run in runs:
-        if scored := [one.what for one in failures if one.run == run and one.is_of_pages]:
+        if scored := [failure.what for failure in failures if failure.run == run and failure.is_of_pages]:
             return _named(run, _first_refused(scored, settings))
-    return min(str(one.what) for one in texts)
+    return min(str(failure.what) for failure in texts)
 
 
 def _reading_order(text: str) -> tuple[int, str]:
@@ -163,10 +163,10 @@ def _named(run: Run, text: str) -> str:
 
 
 def _first_refused(scored: Sequence[FoundDefect | Refusal], settings: Settings) -> str:
-    refusals = [one for one in scored if isinstance(one, Refusal)]
+    refusals = [refused for refused in scored if isinstance(refused, Refusal)]
     for kind in ("missing", "no_relevant", "no_weight"):
-        if found := [refusal for refusal in refusals if refusal.kind == kind]:
-            return str(reduce(add, found).defect(settings))
-    defects = [one for one in scored if isinstance(one, FoundDefect)]
-    first = min(defects, key=lambda found: REFUSABLE.index(found.kind))
-    return str(reduce(add, [found for found in defects if found.kind == first.kind]).defect())
+        if of_kind := [refusal for refusal in refusals if refusal.kind == kind]:
+            return str(reduce(add, of_kind).defect(settings))
+    defects = [refused for refused in scored if isinstance(refused, FoundDefect)]
+    first = min(defects, key=lambda defect: REFUSABLE.index(defect.kind))
+    return str(reduce(add, [defect for defect in defects if defect.kind == first.kind]).defect())

@@ -11,7 +11,7 @@ import pytest
 
 import carouseval as cv
 from carouseval.engines.all_users import other_users
-from carouseval.engines.compare import found_p_values
+from carouseval.engines.compare import pair_p_values
 from carouseval.engines.reports import ReadLines
 from carouseval.errors import DataError
 from tests.engines.spark.notices import ToSpark
@@ -203,9 +203,9 @@ def test_scores_that_spark_makes_again(
         kept.scored.drop()
         files.later = {"old": CHANGES["fewer"](tables["layouts"])}
         files.swap()
-        return found_p_values(pairs, kept=kept, **options)
+        return pair_p_values(pairs, kept=kept, **options)
 
-    monkeypatch.setattr(importlib.import_module("carouseval.engines.compare"), "found_p_values", lose_and_draw)
+    monkeypatch.setattr(importlib.import_module("carouseval.engines.compare"), "pair_p_values", lose_and_draw)
     shutil.copy(tmp_path / "layouts.parquet", tmp_path / "old.parquet")
     other = tables["layouts"].with_columns(item_id=pl.col("item_id").shuffle(seed=1))
     other.write_parquet(tmp_path / "layouts.parquet")

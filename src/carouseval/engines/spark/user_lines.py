@@ -65,10 +65,10 @@ class StreamColumns:
         table_of_line, hashes = (lines.column(name).to_numpy() for name in (_TABLE, _LINE))
         tables, read = {}, {}
         for number, (table, names) in enumerate(self.tables.items()):  # filtered first: others' columns are null there
-            is_own = table_of_line == number
-            own = lines.select(list(names)).filter(pa.array(is_own))
-            tables[table] = pl.DataFrame(own.rename_columns(list(names.values())))
-            read[table] = ReadLines(own.num_rows, int(hashes[is_own].sum()) % 2**64)  # int64, which wraps around
+            in_table = table_of_line == number
+            of_table = lines.select(list(names)).filter(pa.array(in_table))
+            tables[table] = pl.DataFrame(of_table.rename_columns(list(names.values())))
+            read[table] = ReadLines(of_table.num_rows, int(hashes[in_table].sum()) % 2**64)  # int64, which wraps around
         return UserLines(tables, read)
 
 
@@ -85,17 +85,19 @@ def stream(tables: Mapping[str, tuple[DataFrame, str]], *, whole_users: bool = T
     frames = []
     for number, (table, (frame, user)) in enumerate(tables.items()):
         fields = frame.schema.fields
-        names = {columns.setdefault((one.name, one.dataType), f"c{len(columns)}"): one.name for one in fields}
+        names = {columns.setdefault((field.name, field.dataType), f"c{len(columns)}"): field.name for field in fields}
         places[table] = names
-        own = (F.col(column_in_query(theirs)).alias(ours) for ours, theirs in names.items())
-        frames.append(frame.select(user_hash(frame, user).alias(_HASH), F.lit(number).cast("byte").alias(_TABLE), *own))
+        values = (F.col(column_in_query(name)).alias(in_stream) for in_stream, name in names.items())
+        marks = user_hash(frame, user).alias(_HASH), F.lit(number).cast("byte").alias(_TABLE)
+        frames.append(frame.select(*marks, *values))
     lines = frames[0]
     for frame in frames[1:]:
         lines = lines.unionByName(frame, allowMissingColumns=True)
     if whole_users:
         lines = lines.repartition(_HASH).sortWithinPartitions(_HASH)
-    hashed = line_hash({ours: of_table for of_table, ours in columns.items()})  # not before: it would be shuffled
-    return lines.withColumn(_LINE, hashed), StreamColumns(places, whole_users)
+    in_table = {in_stream: column for column, in_stream in columns.items()}
+    lines = lines.withColumn(_LINE, line_hash(in_table))  # not before: it would be shuffled
+    return lines, StreamColumns(places, whole_users)
 
 
 def column_in_query(column: str) -> str:
@@ -139,7 +141,8 @@ def read_lines(frame: DataFrame) -> ReadLines:
     """Read a table, for this alone."""
     from pyspark.sql import functions as F  # noqa: N812
 
-    columns = {f"c{at}": (one.name, one.dataType) for at, one in enumerate(frame.schema.fields)}  # names may hold dots
+    fields = enumerate(frame.schema.fields)
+    columns = {f"c{number}": (field.name, field.dataType) for number, field in fields}  # names may hold dots
     hashes = line_hash(columns).cast("decimal(20,0)")  # whose sum has room
     count, total = frame.toDF(*columns).select(hashes.alias("line")).agg(F.count("line"), F.sum("line")).collect()[0]
     return ReadLines(count, int(total or 0) % 2**64)

@@ -36,4 +36,4 @@ def require_pyspark(purpose: str, server: str | None = None) -> None:
 
 def _is_older(version: str) -> bool:
     numbers = re.match(r"(\d+)\.(\d+)", version)
-    return numbers is not None and [int(one) for one in numbers.groups()] < [int(one) for one in SPARK.split(".")]
+    return numbers is not None and list(map(int, numbers.groups())) < list(map(int, SPARK.split(".")))

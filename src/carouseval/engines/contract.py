@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeAlias
 
 import polars as pl
 
-from carouseval.engines.reads import ReadLines, Reads
-from carouseval.engines.reports import Report
+from carouseval.engines.reports import ReadLines, Reads, Report
 from carouseval.errors import DataError
 from carouseval.evaluation.page_table import Table
 
@@ -127,11 +126,11 @@ class Engine(ABC, Generic[Table]):
 
         All of them, here; an engine with more users than this machine holds may leave out what concerns one user alone.
         """
-        own, _ = tables.streamed["carousels"]
+        carousels, _ = tables.streamed["carousels"]
         names = tables.tables["carousels"].names
-        wanted = {name: names[name] for name in DECLARED if name in names}
-        lines = self.to_polars(own).select(pl.col(theirs).alias(ours) for ours, theirs in wanted.items())
-        return lines.drop_nulls("category"), {"carousels": self.read(own)}
+        columns = [pl.col(names[name]).alias(name) for name in DECLARED if name in names]
+        lines = self.to_polars(carousels).select(columns)
+        return lines.drop_nulls("category"), {"carousels": self.read(carousels)}
 
     def require_comparable_users(self, tables: Mapping[str, tuple[Table, str]]) -> None:
         """Refuse users whose types in these tables cannot be brought together."""
@@ -150,7 +149,7 @@ def outcome(
 
 def arranged(frame: pl.DataFrame, columns: ColumnTypes) -> pl.DataFrame:
     """Lines in the columns that were promised, null where they lack one: another run may name pages."""
-    if undeclared := [one for one in frame.columns if one not in columns]:
+    if undeclared := [name for name in frame.columns if name not in columns]:
         raise TypeError(
             f"columns {', '.join(undeclared)}: not promised to the engine. Declare them in result_columns.py."
         )

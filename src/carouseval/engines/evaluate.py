@@ -6,13 +6,13 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+import polars as pl
+
 from carouseval.engines.all_users import other_users
-from carouseval.engines.contract import Engine, Mapped
-from carouseval.engines.failures import ONE, found_by_pass
-from carouseval.engines.given_tables import GivenTables
+from carouseval.engines.contract import Engine, Mapped, Tables
+from carouseval.engines.given_tables import GivenTables, Job
 from carouseval.engines.kept_pages import KeptPages
-from carouseval.engines.part_work import score_users
-from carouseval.engines.reads import Reads
+from carouseval.engines.reports import ONLY_RUN, Reads, sums_of_pass
 from carouseval.errors import DataError, warn
 from carouseval.evaluation import schema
 from carouseval.evaluation.finish import finish_evaluation
@@ -21,6 +21,8 @@ from carouseval.evaluation.page_table import Table
 from carouseval.evaluation.part import Part
 from carouseval.evaluation.reading.inputs import OtherUsers
 from carouseval.evaluation.results import Evaluation
+from carouseval.evaluation.score_part import score_part
+from carouseval.evaluation.scoring.page_ideals import PageIdeals
 from carouseval.evaluation.settings import Settings
 from carouseval.tables.table import TableLike
 
@@ -40,7 +42,7 @@ def evaluate_on(
     work, types = partial(score_users, job=tables.job(others)), tables.page_types()
     scored = engine.map(tables.streamed, work, types, least=tables.least_lines)
     try:
-        part, read = found_by_pass(scored, read, tables)
+        part, read = sums_of_pass(scored, read, tables)
         return evaluation_of(whole(part, tables, others), scored, read, tables)
     except BaseException:
         scored.drop()
@@ -51,7 +53,7 @@ def evaluation_of(part: Part, scored: Mapped[Table], read: Reads, tables: GivenT
     """The evaluation of the sum of all parts, with what is to be said of it."""
     plan, types = tables.plan, tables.page_types()
     place, by = tables.engine.place, plan.settings.by_columns
-    kept = KeptPages(tuple(plan.metrics), by, scored, part, read, {LAYOUTS: ONE}, types, place)
+    kept = KeptPages(tuple(plan.metrics), by, scored, part, read, {LAYOUTS: ONLY_RUN}, types, place)
     result = finish_evaluation(part, kept, plan, tables.of_run(LAYOUTS), warn)
     notify_of_overfull(part.rows, part.tables, warn)
     return result
@@ -72,3 +74,10 @@ def whole(part: Part | None, tables: GivenTables[Any], others: OtherUsers) -> Pa
     names = tables.tables["items"].names
     listed = tables.items.drop_nulls(names["category"])[names["item_id"]]
     return replace(part, items=part.items.with_catalogue(listed))
+
+
+def score_users(tables: Tables, job: Job) -> tuple[list[pl.DataFrame], Part]:
+    """The scores of some users' pages, and what they add to an evaluation."""
+    with job.open(tables) as inputs:
+        pages, part = score_part(inputs, PageIdeals(inputs.judged, inputs.plan, inputs.shown))
+        return [pages.frame], part

@@ -12,10 +12,9 @@ import polars as pl
 from carouseval.engines.all_users import other_users
 from carouseval.engines.contract import Engine, Tables
 from carouseval.engines.evaluate import LAYOUTS, evaluation_of, whole
-from carouseval.engines.failures import found_by_pass
-from carouseval.engines.given_tables import GivenTables
+from carouseval.engines.given_tables import GivenTables, Job
 from carouseval.engines.kept_pages import require_few
-from carouseval.engines.part_work import Job
+from carouseval.engines.reports import sums_of_pass
 from carouseval.errors import warn
 from carouseval.evaluation.chosen_pages import ChosenPages
 from carouseval.evaluation.explain import finish_explanation
@@ -52,7 +51,7 @@ def explain_on(
     scored = engine.map(tables.streamed, partial(measure_users, job=job, name=name), tables.page_types(), least=least)
     try:
         measured: MeasuredPart | None
-        measured, read = found_by_pass(scored, read, tables)
+        measured, read = sums_of_pass(scored, read, tables)
         part = whole(None if measured is None else measured.part, tables, others)
         require_few(part, f"explain lists all pages, which stay in {engine.place}", "Explain some of the users.")
         evaluation = evaluation_of(part, scored, read, tables).collect()
@@ -67,7 +66,7 @@ def explain_on(
     explained = engine.map(tables.streamed, work, LOSSES.types(present, tables.id_types), least=least)
     try:
         losses: LossPart
-        losses, _ = found_by_pass(explained, read, tables)
+        losses, _ = sums_of_pass(explained, read, tables)
         lines, _ = explained.collect()
     finally:
         explained.drop()
@@ -90,16 +89,16 @@ class MeasuredPart:
 
 def measure_users(tables: Tables, job: Job, name: str) -> tuple[list[pl.DataFrame], MeasuredPart]:
     """The scores of some users' pages, and what they add to all."""
-    found: list[PageOutcomes] = []
+    seen: list[PageOutcomes] = []
 
     def watch(outcomes: PageOutcomes) -> Any:
-        found.append(outcomes)
+        seen.append(outcomes)
         return lambda _: None
 
     with job.open(tables) as inputs:
         ideals = PageIdeals(inputs.judged, inputs.plan, inputs.shown)
         pages, part = score_part(inputs, ideals, watchers=[watch])
-        return [pages.frame], MeasuredPart(part, LossScale.of(inputs, name, found[0]))
+        return [pages.frame], MeasuredPart(part, LossScale.of(inputs, name, seen[0]))
 
 
 def explain_users(

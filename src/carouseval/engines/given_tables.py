@@ -2,27 +2,51 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import contextlib
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Generic
 
 import polars as pl
 
 from carouseval.comparison.systems import Run, naming
-from carouseval.engines.contract import Engine
-from carouseval.engines.failures import ONE
-from carouseval.engines.part_work import Job
-from carouseval.engines.reads import ReadLines, Reads, refuse_changes
+from carouseval.engines.contract import Engine, Tables
+from carouseval.engines.reports import ONLY_RUN, ReadLines, Reads, refuse_changes
 from carouseval.errors import DataError
 from carouseval.evaluation import schema
 from carouseval.evaluation.columns import Columns
 from carouseval.evaluation.page_table import Table as Lines
 from carouseval.evaluation.per_page import page_columns
 from carouseval.evaluation.plan import ScoringPlan
-from carouseval.evaluation.reading.inputs import OtherUsers
+from carouseval.evaluation.reading.inputs import Inputs, JudgedSources, OtherUsers
 from carouseval.evaluation.result_columns import PER_PAGE
 from carouseval.evaluation.settings import Settings
 from carouseval.tables.table import Table, TableLike
+
+
+@dataclass(frozen=True)
+class Job:
+    """What is needed besides the lines of some users."""
+
+    plan: ScoringPlan
+    items: pl.DataFrame | None  # that hold for everyone
+    others: OtherUsers
+
+    def sources(self, tables: Tables) -> JudgedSources:
+        """What the pages of some users are judged by, with their own lines of items and carousels."""
+        plan, personal, shared = self.plan, tables.get("carousels"), self.plan.settings.carousels
+        if personal is not None and isinstance(shared, pl.DataFrame):
+            carousels = pl.concat([shared, personal], how="diagonal_relaxed")
+            plan = replace(plan, settings=replace(plan.settings, carousels=carousels))
+        parts = [part for part in (self.items, tables.get("items")) if part is not None]
+        members = pl.concat(parts, how="diagonal_relaxed") if parts else None
+        return JudgedSources(tables["judgments"], members, plan, needs_judgments=False, others=self.others)
+
+    @contextlib.contextmanager
+    def open(self, tables: Tables) -> Iterator[Inputs]:
+        """The pages of some users, for use in a ``with`` block."""
+        with self.sources(tables).open(tables["layouts"]) as inputs:
+            yield inputs
 
 
 @dataclass(frozen=True)
@@ -50,21 +74,22 @@ class GivenTables(Generic[Lines]):
         runs: Mapping[str, Run] | None = None,
     ) -> GivenTables[Lines]:
         """Check the columns of all tables, as one machine would; ``runs`` tells that of each of the layouts."""
-        runs = dict.fromkeys(layouts, ONE) if runs is None else runs
+        runs = dict.fromkeys(layouts, ONLY_RUN) if runs is None else runs
         for name, frame in (*(("layouts", frame) for frame in layouts.values()), ("judgments", judgments)):
             engine.require(name, frame)
+        personal: dict[str, Lines] = {}
+        common: dict[str, Any] = {}  # what is not personal
         for name, other in (("items", items), ("carousels", settings.carousels)):
             if engine.owns(other):
                 engine.require(name, other)
-        own: dict[str, Lines | None] = {}
-        own["items"], items = _own_lines(engine, items, "items", settings)
-        own["carousels"], carousels = _own_lines(engine, settings.carousels, "carousels", settings)
-        split: dict[str, Any] = {"items": items, "carousels": carousels}
-        shared = {name: (split[name], engine.read(split[name])) for name, lines in own.items() if lines is not None}
+            of_users, common[name] = _split_by_user(engine, other, name, settings)
+            if of_users is not None:
+                personal[name] = of_users
+        shared = {name: (common[name], engine.read(common[name])) for name in personal}
         given: dict[str, Any] = {"judgments": engine.header(judgments)}
-        for name, table in split.items():
-            if table is not None:
-                given[name] = engine.to_polars(table) if engine.owns(table) else table
+        for name, other in common.items():
+            if other is not None:
+                given[name] = engine.to_polars(other) if engine.owns(other) else other
         checked: dict[str, Table] = {}
         settled: dict[str, pl.DataType] = {}
         for run, frame in layouts.items():
@@ -73,14 +98,11 @@ class GivenTables(Generic[Lines]):
             checked[run] = tables["layouts"]
             settled |= {name: kind for table in tables.values() for name, kind in table.id_types.items()}
         with naming(*next(iter(runs.values()))):  # one machine reads all other tables with the first layouts
-            local = {
-                name: _lines(tables[name], given[name], engine, own[name]) for name in given if name != "judgments"
-            }
+            names = [name for name in given if name != "judgments"]
+            local = {name: _lines(tables[name], given[name], engine, personal.get(name)) for name in names}
         settings = replace(settings, carousels=local.get("carousels"))
         streamed = {"judgments": _used(engine, judgments, tables["judgments"])}
-        for name, lines in own.items():
-            if lines is not None:
-                streamed[name] = lines, tables[name].names[Columns.USER]
+        streamed |= {name: (lines, tables[name].names[Columns.USER]) for name, lines in personal.items()}
         streamed |= {run: _used(engine, frame, checked[run]) for run, frame in layouts.items()}
         engine.require_comparable_users(streamed)
         return cls(
@@ -163,7 +185,7 @@ def _used(engine: Engine[Lines], frame: Lines, table: Table) -> tuple[Lines, str
     return used_columns(engine, frame, table), table.names[Columns.USER]
 
 
-def _own_lines(engine: Engine[Any], table: Any, name: str, settings: Settings) -> tuple[Any, Any]:
+def _split_by_user(engine: Engine[Any], table: Any, name: str, settings: Settings) -> tuple[Any, Any]:
     """The lines of a table that single users have, if it is one of the engine's, where they stay; and the others."""
     user = schema.names_of(settings.columns, name).get(Columns.USER, Columns.USER)
     if not engine.owns(table) or user not in table.columns:
@@ -171,14 +193,14 @@ def _own_lines(engine: Engine[Any], table: Any, name: str, settings: Settings) -
     return engine.where(table, user, null=False), engine.where(table, user, null=True)
 
 
-def _lines(table: Table, given: Any, engine: Engine[Lines], own: Lines | None) -> pl.DataFrame:
+def _lines(table: Table, given: Any, engine: Engine[Lines], personal: Lines | None) -> pl.DataFrame:
     """The lines of a table on this machine, checked, with ids of the types of all tables.
 
-    Where single users have lines of their ``own`` on the engine, they are left as they were ``given``, like those.
+    Where single users have ``personal`` lines on the engine, they are left as they were ``given``, like those.
     """
     lines = table.collect()
-    if lines.is_empty() and (own is None or engine.is_empty(own)):
+    if lines.is_empty() and (personal is None or engine.is_empty(personal)):
         raise DataError(schema.EMPTY[table.name])
-    if own is not None:
+    if personal is not None:
         return pl.DataFrame(given)
-    return lines.rename({ours: own for ours, own in table.names.items() if ours != own})
+    return lines.rename({column: spelling for column, spelling in table.names.items() if column != spelling})

@@ -12,7 +12,7 @@ import polars as pl
 from carouseval.comparison.systems import Run
 from carouseval.comparison.user_scores import ComparedUsers
 from carouseval.engines.contract import RUN, ColumnTypes, Mapped
-from carouseval.engines.reads import ReadLines, Reads, refuse_changes
+from carouseval.engines.reports import ReadLines, Reads, refuse_changes
 from carouseval.errors import ParameterError
 from carouseval.evaluation.columns import Columns, of_metric
 from carouseval.evaluation.mappings import added
@@ -62,9 +62,9 @@ class KeptPages(ScoredPages[Table]):
         if purpose is not None:
             remedy = "If they fit this machine, use collect() first."
             require_few(self.part, f"{purpose}, who stay in {self.place}", remedy)
-        found, read = self.scored.collect(self.run)
+        pages, read = self.scored.collect(self.run)
         self.require_same(read)
-        return PageTable(self.metrics, self.by, _without_unused(_sorted(found), self.metrics))
+        return PageTable(self.metrics, self.by, _without_unused(_sorted(pages), self.metrics))
 
     def checked(self) -> Mapped[Table]:
         """The pages; refused if they had been dropped and would now be made of other lines."""
@@ -104,15 +104,16 @@ def require_few(part: Part, what: str, remedy: str) -> None:
 def _users(
     pages: pl.DataFrame, run: int | None, metrics: tuple[str, ...], by: tuple[str, ...]
 ) -> tuple[list[pl.DataFrame], None]:
-    own = pages if run is None else pages.filter(pl.col(RUN) == run)
-    return [PageTable(metrics, by, _sorted(own)).per_user], None
+    of_run = pages if run is None else pages.filter(pl.col(RUN) == run)
+    return [PageTable(metrics, by, _sorted(of_run)).per_user], None
 
 
 def pages_of_runs(
     pages: pl.DataFrame, runs: Sequence[Run], metrics: tuple[str, ...], by: tuple[str, ...]
 ) -> dict[Run, PageTable]:
     """The pages of every run, of some users."""
-    return {run: PageTable(metrics, by, _sorted(pages.filter(pl.col(RUN) == at))) for at, run in enumerate(runs)}
+    frames = (_sorted(pages.filter(pl.col(RUN) == number)) for number in range(len(runs)))
+    return {run: PageTable(metrics, by, frame) for run, frame in zip(runs, frames, strict=True)}
 
 
 def _sorted(pages: pl.DataFrame) -> pl.DataFrame:

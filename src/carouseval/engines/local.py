@@ -11,8 +11,7 @@ from typing import Any
 import polars as pl
 
 from carouseval.engines.contract import RUN, ColumnTypes, Engine, Mapped, Work, arranged, outcome
-from carouseval.engines.reads import ReadLines, Reads
-from carouseval.engines.reports import Report
+from carouseval.engines.reports import ReadLines, Reads, Report
 from carouseval.errors import ParameterError
 from carouseval.evaluation.mappings import added
 
@@ -63,18 +62,21 @@ class LocalEngine(Engine[pl.DataFrame]):
     ) -> LocalMapped:
         """Give ``work`` a part of the keys at a time."""
         split = {name: self._split(table, key) for name, (table, key) in tables.items()}
-        parts = [{name: of_table[at] for name, of_table in split.items()} for at in range(self.parts)]
+        parts = [dict(zip(split, frames, strict=True)) for frames in zip(*split.values(), strict=True)]
         filled = [part for part in parts if any(lines.height for lines in part.values())]
         return self.mapped(partial(_map_tables, work=work), filled, made)
 
     def _split(self, table: pl.DataFrame, key: str) -> list[pl.DataFrame]:
         part = table[key].cast(pl.String).hash(seed=0) % self.parts
-        return [table.filter(part == at) for at in range(self.parts)]
+        return [table.filter(part == number) for number in range(self.parts)]
 
     def mapped(self, call: Callable[[Any], Made], parts: Sequence[Any], made: ColumnTypes) -> LocalMapped:
         """What is made of all parts."""
-        results = list(self.each(call, parts))
-        return LocalMapped(self, made, [_joined(frames, made) for frames, _ in results], [one for _, one in results])
+        frames, reports = [], []
+        for lines, report in self.each(call, parts):
+            frames.append(_joined(lines, made))
+            reports.append(report)
+        return LocalMapped(self, made, frames, reports)
 
     def each(self, call: Callable[[Any], Made], parts: Sequence[Any]) -> Iterable[Made]:
         """What a function makes of each part, in their order: what another engine in memory does in its own way."""
@@ -107,7 +109,7 @@ class LocalMapped(Mapped[pl.DataFrame]):
         made: ColumnTypes,
         reading: Collection[str] | None = None,
     ) -> LocalMapped:
-        parts = [(lines, one.read) for lines, one in zip(self.parts, self.reports, strict=True)]
+        parts = [(lines, report.read) for lines, report in zip(self.parts, self.reports, strict=True)]
         return self.engine.mapped(partial(_map_lines, work=work), parts, made)
 
 

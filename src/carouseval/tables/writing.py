@@ -25,7 +25,8 @@ if sys.platform != "win32":
 if TYPE_CHECKING:
     import polars as pl
 
-TABLES = (".parquet", ".csv", ".ndjson")
+_WRITERS = {".parquet": "write_parquet", ".csv": "write_csv", ".ndjson": "write_ndjson"}  # methods of frames
+TABLES = tuple(_WRITERS)
 _RANDOM = "[0-9a-f]" * 8  # in the names of temporary files
 RESULTS = (".json", ".md", ".tex", ".csv", ".parquet")
 CHARTS = (".svg", ".png", ".pdf", ".html")
@@ -107,9 +108,8 @@ def write_frame(path: str | Path, frame: "pl.DataFrame") -> Path:
     """Write a table as ``.parquet``, ``.csv`` or ``.ndjson``, completely or not at all."""
     check_outputs(path)
     path = Path(path)
-    writers: dict[str, Any] = {".parquet": frame.write_parquet, ".csv": frame.write_csv, ".ndjson": frame.write_ndjson}
     with _unfinished(path) as unfinished, open_output(unfinished) as output:
-        writers[path.suffix.lower()](output)
+        getattr(frame, _WRITERS[path.suffix.lower()])(output)
     return path
 
 

@@ -3,8 +3,7 @@
 import pytest
 
 from carouseval.comparison.systems import naming
-from carouseval.engines.reads import ReadLines, refuse_changes
-from carouseval.engines.reports import Report
+from carouseval.engines.reports import ReadLines, Report, refuse_changes
 from carouseval.errors import AddedError, CountedLines, DataError, such_lines
 from carouseval.evaluation.mappings import added
 

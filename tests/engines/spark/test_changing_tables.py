@@ -11,8 +11,8 @@ import pytest
 
 import carouseval as cv
 from carouseval.engines.all_users import other_users
-from carouseval.engines.own_sums import found_p_values
-from carouseval.engines.reads import ReadLines
+from carouseval.engines.compare import pair_p_values
+from carouseval.engines.reports import ReadLines
 from carouseval.errors import DataError
 from tests.engines.spark.notices import ToSpark
 
@@ -203,9 +203,9 @@ def test_scores_that_spark_makes_again(
         kept.scored.drop()
         files.later = {"old": CHANGES["fewer"](tables["layouts"])}
         files.swap()
-        return found_p_values(pairs, kept=kept, **options)
+        return pair_p_values(pairs, kept=kept, **options)
 
-    monkeypatch.setattr(importlib.import_module("carouseval.engines.compare"), "found_p_values", lose_and_draw)
+    monkeypatch.setattr(importlib.import_module("carouseval.engines.compare"), "pair_p_values", lose_and_draw)
     shutil.copy(tmp_path / "layouts.parquet", tmp_path / "old.parquet")
     other = tables["layouts"].with_columns(item_id=pl.col("item_id").shuffle(seed=1))
     other.write_parquet(tmp_path / "layouts.parquet")
@@ -237,7 +237,7 @@ def test_tables_that_stay_the_same(
 def test_hashes_of_lines(to_spark: ToSpark) -> None:
     from pyspark.sql import functions as F  # noqa: N812
 
-    from carouseval.engines.spark.line_hashes import read_lines
+    from carouseval.engines.spark.user_lines import read_lines
 
     table = {"user_id": ["a", "a", None], "row": [1, 1, 2], "share": [0.1, 0.1, None], "items": [[1], [1], None]}
     frame = to_spark(table).withColumn("dotted.map", F.create_map(F.lit("a"), "row"))

@@ -6,8 +6,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from carouseval.engines.failures import Failure
-from carouseval.engines.reports import Report
+from carouseval.engines.reports import Failure, Report
 from carouseval.engines.spark.report_lines import REPORT, add_up, pickled, report_lines, report_of, unpickled
 from carouseval.errors import DataError
 from carouseval.evaluation.notices import Refusal

@@ -13,9 +13,7 @@ import polars as pl
 from carouseval import __version__
 from carouseval.engines.contract import RUN, ColumnTypes, Engine, Mapped, Work, arranged, outcome
 from carouseval.engines.given_tables import GivenTables
-from carouseval.engines.reads import ReadLines, Reads
-from carouseval.engines.reports import Report
-from carouseval.engines.spark.line_hashes import read_lines
+from carouseval.engines.reports import ReadLines, Reads, Report
 from carouseval.engines.spark.personal_carousels import declared_carousels
 from carouseval.engines.spark.report_lines import (
     REPORT,
@@ -30,6 +28,7 @@ from carouseval.engines.spark.user_lines import (
     LINES_AT_ONCE,
     StreamColumns,
     column_in_query,
+    read_lines,
     require_comparable_users,
     stream,
 )
@@ -124,9 +123,9 @@ class SparkMapped(Mapped["DataFrame"]):
         from pyspark.sql import functions as F  # noqa: N812
 
         wanted = self.frame if run is None else self.frame.where(F.col(REPORT).isNotNull() | (F.col(RUN) == run))
-        found = local_frame(wanted)
-        lines = found.filter(pl.col(REPORT).is_null()).drop(REPORT)
-        return lines if run is None else lines.drop(RUN), report_beside(found[REPORT]).read
+        frame = local_frame(wanted)
+        lines = frame.filter(pl.col(REPORT).is_null()).drop(REPORT)
+        return lines if run is None else lines.drop(RUN), report_beside(frame[REPORT]).read
 
     def map(
         self,
@@ -136,8 +135,8 @@ class SparkMapped(Mapped["DataFrame"]):
     ) -> SparkMapped:
         """Give ``work`` the lines of a partition, which has all lines of its users; nothing is kept."""
         wanted = [name for name in self.frame.columns if reading is None or name in {REPORT, *reading}]
-        names = {f"c{at}": name for at, name in enumerate(wanted)}  # which may hold dots
-        lines = self.frame.selectExpr(*(f"{column_in_query(name)} AS {ours}" for ours, name in names.items()))
+        names = {f"c{number}": name for number, name in enumerate(wanted)}  # which may hold dots
+        lines = self.frame.selectExpr(*(f"{column_in_query(name)} AS {short}" for short, name in names.items()))
         made = _signed(made)
         on_partition = partial(_map_lines, names=names, work=work, made=made)
         return SparkMapped(map_partitions(lines, on_partition, spark_types(made)))
@@ -170,8 +169,8 @@ def map_partitions(lines: DataFrame, on_partition: OnPartition, types: Any) -> D
 
         if there != here:
             raise ImportError(f"carouseval is {there} there and {here} here, in call {call}")
-        own: OnPartition = pickle.loads(pickled)
-        return own(batches)
+        function: OnPartition = pickle.loads(pickled)
+        return function(batches)
 
     return lines.mapInArrow(on_executor, types)
 
@@ -182,8 +181,8 @@ def _map_stream(
     """What is made of a partition's users, and one report; errors are reported, so that no task is tried again."""
     report = Report()
     for tables, read in columns.parts(batches, at_once):
-        frames, found = outcome(work, tables, read)
-        report += found
+        frames, of_users = outcome(work, tables, read)
+        report += of_users
         for frame in frames:
             yield from _batches(frame, made)
     yield from report_lines(report, made)
@@ -198,9 +197,9 @@ def _map_lines(
     """The same of lines that were made before, with what was read to make them."""
     import pyarrow as pa
 
-    if not (held := list(batches)):
+    if not (all_batches := list(batches)):
         return
-    table = pl.DataFrame(pa.Table.from_batches(held)).rename(dict(names))
+    table = pl.DataFrame(pa.Table.from_batches(all_batches)).rename(dict(names))
     before = report_beside(table[REPORT])
     frames, report = outcome(work, table.filter(pl.col(REPORT).is_null()).drop(REPORT), before.read)
     report += Report(failures=before.failures)

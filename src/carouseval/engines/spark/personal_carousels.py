@@ -9,10 +9,9 @@ import polars as pl
 
 from carouseval.engines.contract import DECLARED
 from carouseval.engines.given_tables import GivenTables
-from carouseval.engines.reads import Reads
-from carouseval.engines.spark.line_hashes import read_lines
+from carouseval.engines.reports import Reads
 from carouseval.engines.spark.spark_tables import local_frame
-from carouseval.engines.spark.user_lines import column_in_query, user_hash
+from carouseval.engines.spark.user_lines import column_in_query, read_lines, user_hash
 from carouseval.tables.table import Table
 
 if TYPE_CHECKING:
@@ -29,12 +28,12 @@ def declared_carousels(tables: GivenTables[DataFrame]) -> tuple[pl.DataFrame, Re
     from pyspark.sql import functions as F  # noqa: N812
 
     read = {"carousels": read_lines(tables.streamed["carousels"][0])}
-    names, (own, user) = tables.tables["carousels"].names, tables.streamed["carousels"]
+    names, (carousels, user) = tables.tables["carousels"].names, tables.streamed["carousels"]
     columns = {
         name: F.col(column_in_query(names[name])) if name in names else F.lit(None).cast("int") for name in DECLARED
     }
     selected = (column.alias(name) for name, column in columns.items())
-    lines = own.select(user_hash(own, user).alias("user"), *selected).where("category IS NOT NULL")
+    lines = carousels.select(user_hash(carousels, user).alias("user"), *selected).where("category IS NOT NULL")
     users = lines.groupBy("category").agg(F.min("user").alias("first"), F.max("user").alias("last"))
     if users.where("first = last").count() > _MANY:
         read |= {name: read_lines(tables.streamed[name][0]) for name in _with_categories(tables)}
@@ -79,7 +78,7 @@ def _category_lines(tables: GivenTables[DataFrame]) -> DataFrame | None:
         frame, user = tables.streamed[name]
         category = F.col(column_in_query(table.names["category"]))
         lines.append(frame.select(user_hash(frame, user).alias("user"), category))
-    if not all(isinstance(one.schema[1].dataType, IntegralType | StringType) for one in lines):
+    if not all(isinstance(frame.schema[1].dataType, IntegralType | StringType) for frame in lines):
         return None  # the same category may be of another type in another table
     if tables.items is not None:
         names = tables.items.select(tables.tables["items"].names["category"]).unique()

@@ -46,8 +46,8 @@ def pickled(report: Report) -> bytes:
 
 def unpickled(report: bytes) -> Report:
     """A report that was pickled."""
-    found: Report = pickle.loads(memoryview(report)[1:])
-    return found
+    content: Report = pickle.loads(memoryview(report)[1:])
+    return content
 
 
 def lines_beside_reports() -> Column:
@@ -67,8 +67,7 @@ def arrow_batches(lines: pl.DataFrame) -> list[pa.RecordBatch]:
 
 def report_beside(reports: pl.Series) -> Report:
     """What is reported of lines, by the reports beside them; null on the lines themselves. Without what adds up."""
-    found = (replace(unpickled(report), sums=None) for report in reports.drop_nulls())
-    return _sum(list(found))
+    return _sum([replace(unpickled(report), sums=None) for report in reports.drop_nulls()])
 
 
 def report_of(results: DataFrame) -> Report:

@@ -36,8 +36,8 @@ def spark_errors(prefix: str = "Spark stopped") -> Iterator[None]:
     try:
         yield
     except spark_exceptions() as error:
-        if own := raised_message(error):
-            raise DataError(own) from None
+        if message := raised_message(error):
+            raise DataError(message) from None
         if isinstance(error, Py4JNetworkError):
             raise CarousevalError(
                 f"{prefix}: its Java process ended. Is there enough memory? Raise spark.driver.memory."
@@ -51,8 +51,8 @@ def executor_errors() -> Iterator[None]:
     try:
         yield
     except spark_exceptions() as error:
-        if found := _OTHER_PYTHON.search(_text(error)):
-            raise CarousevalError(f"executors cannot run carouseval: {found[0]}. {_SAME_PYTHON}") from error
+        if match := _OTHER_PYTHON.search(_text(error)):
+            raise CarousevalError(f"executors cannot run carouseval: {match[0]}. {_SAME_PYTHON}") from error
         if any(sign in _text(error) for sign in _DIED):
             raise CarousevalError(_TOO_LITTLE_MEMORY) from error
         raise
@@ -83,9 +83,9 @@ def condition(error: Exception) -> str:
 def reason(error: Exception) -> str:
     """What went wrong, in one line without its full stop: of an error in Python, that error."""
     lines = _text(error).splitlines()
-    at = next((at for at, line in enumerate(lines) if "Traceback (most recent call last)" in line), None)
-    if at is not None:
-        lines = [line for line in lines[at + 1 :] if line.strip() and not line.startswith((" ", "\t"))]
+    traceback = next((number for number, line in enumerate(lines) if "Traceback (most recent call last)" in line), None)
+    if traceback is not None:
+        lines = [line for line in lines[traceback + 1 :] if line.strip() and not line.startswith((" ", "\t"))]
     first = lines[0] if lines else type(error).__name__
     return _STATE.sub("", _CONDITION.sub("", _LOST_TASK.sub("", first))).strip().rstrip(".")
 

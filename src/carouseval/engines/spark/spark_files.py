@@ -128,9 +128,9 @@ def _checked_text(name: str, path: str, frame: DataFrame) -> DataFrame:
 def _with_integers(name: str, frame: DataFrame, integers: list[str], names: Mapping[str, str]) -> DataFrame:
     """A table of text with some of its ids, by our names of columns, as integers."""
     for column in schema.TABLES[name]:
-        own = names.get(column.name, column.name)
-        if column.name in integers and own in frame.columns:
-            frame = frame.withColumn(own, _integer(name, own))
+        spelling = names.get(column.name, column.name)
+        if column.name in integers and spelling in frame.columns:
+            frame = frame.withColumn(spelling, _integer(name, spelling))
     return frame
 
 

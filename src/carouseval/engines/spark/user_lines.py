@@ -2,7 +2,8 @@
 
 Users are spread over partitions by a hash of their ids and sorted by it within each. An executor reads a partition a
 few thousand lines at a time and cuts it between users, so that a part is never more than some hundred thousand lines
-and the largest user, whatever the number of partitions.
+and the largest user, whatever the number of partitions. Hashes of lines, summed up, tell whether a table is the same
+each time that it is read.
 """
 
 from __future__ import annotations
@@ -14,8 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import polars as pl
 
-from carouseval.engines.reads import ReadLines
-from carouseval.engines.spark.line_hashes import line_hash
+from carouseval.engines.reports import ReadLines
 from carouseval.errors import DataError
 from carouseval.tables.columns import ASCII
 
@@ -65,10 +65,10 @@ class StreamColumns:
         table_of_line, hashes = (lines.column(name).to_numpy() for name in (_TABLE, _LINE))
         tables, read = {}, {}
         for number, (table, names) in enumerate(self.tables.items()):  # filtered first: others' columns are null there
-            is_own = table_of_line == number
-            own = lines.select(list(names)).filter(pa.array(is_own))
-            tables[table] = pl.DataFrame(own.rename_columns(list(names.values())))
-            read[table] = ReadLines(own.num_rows, int(hashes[is_own].sum()) % 2**64)  # int64, which wraps around
+            in_table = table_of_line == number
+            of_table = lines.select(list(names)).filter(pa.array(in_table))
+            tables[table] = pl.DataFrame(of_table.rename_columns(list(names.values())))
+            read[table] = ReadLines(of_table.num_rows, int(hashes[in_table].sum()) % 2**64)  # int64, which wraps around
         return UserLines(tables, read)
 
 
@@ -85,17 +85,19 @@ def stream(tables: Mapping[str, tuple[DataFrame, str]], *, whole_users: bool = T
     frames = []
     for number, (table, (frame, user)) in enumerate(tables.items()):
         fields = frame.schema.fields
-        names = {columns.setdefault((one.name, one.dataType), f"c{len(columns)}"): one.name for one in fields}
+        names = {columns.setdefault((field.name, field.dataType), f"c{len(columns)}"): field.name for field in fields}
         places[table] = names
-        own = (F.col(column_in_query(theirs)).alias(ours) for ours, theirs in names.items())
-        frames.append(frame.select(user_hash(frame, user).alias(_HASH), F.lit(number).cast("byte").alias(_TABLE), *own))
+        values = (F.col(column_in_query(name)).alias(in_stream) for in_stream, name in names.items())
+        marks = user_hash(frame, user).alias(_HASH), F.lit(number).cast("byte").alias(_TABLE)
+        frames.append(frame.select(*marks, *values))
     lines = frames[0]
     for frame in frames[1:]:
         lines = lines.unionByName(frame, allowMissingColumns=True)
     if whole_users:
         lines = lines.repartition(_HASH).sortWithinPartitions(_HASH)
-    hashed = line_hash({ours: of_table for of_table, ours in columns.items()})  # not before: it would be shuffled
-    return lines.withColumn(_LINE, hashed), StreamColumns(places, whole_users)
+    in_table = {in_stream: column for column, in_stream in columns.items()}
+    lines = lines.withColumn(_LINE, line_hash(in_table))  # not before: it would be shuffled
+    return lines, StreamColumns(places, whole_users)
 
 
 def column_in_query(column: str) -> str:
@@ -133,3 +135,41 @@ def user_hash(frame: DataFrame, user: str) -> Column:
         hyphens = F.regexp_replace(digits, "^(.{8})(.{4})(.{4})(.{4})", "$1-$2-$3-$4-")
         text = F.when(is_uuid, hyphens).otherwise(text)
     return F.xxhash64(text)
+
+
+def read_lines(frame: DataFrame) -> ReadLines:
+    """Read a table, for this alone."""
+    from pyspark.sql import functions as F  # noqa: N812
+
+    fields = enumerate(frame.schema.fields)
+    columns = {f"c{number}": (field.name, field.dataType) for number, field in fields}  # names may hold dots
+    hashes = line_hash(columns).cast("decimal(20,0)")  # whose sum has room
+    count, total = frame.toDF(*columns).select(hashes.alias("line")).agg(F.count("line"), F.sum("line")).collect()[0]
+    return ReadLines(count, int(total or 0) % 2**64)
+
+
+def line_hash(columns: Mapping[str, tuple[str, Any]]) -> Column:
+    """The hash of a line; ``columns`` have the name and the type that each column has in its table.
+
+    It does not depend on what columns are called here, or on their order. Null columns do not count. Doubles are hashed
+    as floats: sums on a cluster may differ in their last digits.
+    """
+    from pyspark.sql import functions as F  # noqa: N812
+    from pyspark.sql.types import DoubleType
+
+    values = []
+    for column in sorted(columns, key=lambda column: (columns[column][0], columns[column][1].simpleString())):
+        kind = columns[column][1]
+        if _can_be_hashed(kind):
+            values.append(F.col(column).cast("float") if isinstance(kind, DoubleType) else F.col(column))
+    return F.xxhash64(*values)
+
+
+def _can_be_hashed(kind: Any) -> bool:
+    from pyspark.sql.types import ArrayType, MapType, StructType, VariantType
+
+    if isinstance(kind, ArrayType):
+        return _can_be_hashed(kind.elementType)
+    if isinstance(kind, StructType):
+        return all(_can_be_hashed(field.dataType) for field in kind.fields)
+    return not isinstance(kind, MapType | VariantType)

@@ -103,8 +103,8 @@ def test_commands_draw_a_new_chart(command: str, tmp_path: Path) -> None:
 
 
 def tables(folder: Path) -> Path:
-    for name, table in {"layouts": LAYOUTS, "judgments": JUDGMENTS}.items():
-        pl.DataFrame(table).write_csv(folder / f"{name}.csv")
+    pl.DataFrame(LAYOUTS).write_csv(folder / "layouts.csv")
+    pl.DataFrame(JUDGMENTS).write_csv(folder / "judgments.csv")
     (folder / "page.csv").write_text("3,0,1\n0,2,0\n")
     return folder
 

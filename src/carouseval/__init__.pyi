@@ -54,7 +54,7 @@ from carouseval.metrics.ideal import ideal_layout as ideal_layout
 from carouseval.metrics.names import metric as metric
 from carouseval.paper.reproduce import Reproduction as Reproduction
 from carouseval.paper.reproduce import reproduce as reproduce
-from carouseval.paper.study import Study as Study
 from carouseval.paper.simulation import simulate as simulate
+from carouseval.paper.study import Study as Study
 
 __version__: str

@@ -3,10 +3,12 @@
 import html
 import json
 import math
+import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 
 from carouseval.forks import in_forks, is_forked, refuse_fork
+from carouseval.show.charts.kinds import listed_kinds
 from carouseval.tables.writing import RESULTS, check_outputs, write_atomically, write_frame
 from carouseval.text_tables import TextTable, escape_markdown, html_table, latex, markdown, with_csv_texts
 
@@ -27,15 +29,14 @@ class Charted:
         Parameters
         ----------
         kind : str, optional
-            Which chart, by default the first of these. Evaluation: distribution, means. Comparison: differences,
-            systems, users. Explanation: waterfall, losses, gains, page. Page scores: page, weights. Fits: fit, weights.
-            Reproduction: figure2, figure1, agreement, examination, discounts, ceiling, fit. Other results have one
-            kind; an unknown one is an error that lists them.
+            Which chart, by default the first of its kinds; an unknown one is an error that lists them. Results with
+            several kinds:
+            KINDS
         theme : {'light', 'dark'}, default 'light'
             The colours.
         **options : Any
-            What some kinds take: ``metric`` (distribution, differences, systems, users), ``system`` and ``baseline``
-            (users), ``user_id`` and ``page_id`` (page), ``grid`` (examination counts).
+            What some kinds take, such as ``metric``, ``system`` and ``baseline``, ``user_id`` and ``page_id``, or
+            ``grid``; an unknown one is an error that lists them.
 
         Returns
         -------
@@ -53,6 +54,11 @@ class Charted:
     def _drawn(self, kind: str | None, options: dict[str, Any]) -> tuple["Charted", str | None, dict[str, Any]]:
         """What is drawn, its kind and options: what must be read or computed for a chart is, before it is drawn."""
         return self, kind, options
+
+
+if Charted.chart.__doc__:
+    _kinds = textwrap.fill(listed_kinds(), 120, subsequent_indent=" " * 12, initial_indent=" " * 12)
+    Charted.chart.__doc__ = Charted.chart.__doc__.replace(" " * 12 + "KINDS", _kinds)
 
 
 class Result(Charted):

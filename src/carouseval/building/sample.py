@@ -238,9 +238,7 @@ def sample(
         parts.setdefault(name, []).append(part)
     tables = {name: pl.concat(frames, rechunk=False) for name, frames in parts.items()}
     layouts = {name: tables[f"layouts-{name}"] for name in source.systems}
-    return Sample(
-        tables["items"], tables["judgments"], layouts, source.grids, source.systems, tables.get("carousels")
-    )
+    return Sample(tables["items"], tables["judgments"], layouts, source.grids, source.systems, tables.get("carousels"))
 
 
 def write_sample(

@@ -39,7 +39,7 @@ def examination(
     """
     from carouseval.attention.screens import examination_from_screens
     from carouseval.cli.grid_options import parse_grid
-    from carouseval.show.terminal.examination import examination as draw
+    from carouseval.show.terminal.fit import examination as draw
 
     check_chart(chart, [table])
     screen = parse_grid(grid, page_size, None, ())

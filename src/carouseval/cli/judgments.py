@@ -88,7 +88,7 @@ def judgments(
     """
     from carouseval.building.event_judgments import judgments_from_events as run
     from carouseval.evaluation.notices import number
-    from carouseval.show.terminal.event_judgments import event_judgments as draw
+    from carouseval.show.terminal.evaluation import event_judgments as draw
     from carouseval.tables.writing import check_outputs, write_frame
 
     chosen: dict[str, Any] = {

@@ -1,2 +1,2 @@
-from carouseval.paper.study import Study as Study
 from carouseval.paper.simulation import simulate as simulate
+from carouseval.paper.study import Study as Study

@@ -9,8 +9,7 @@ from carouseval.metrics.grid import RECGAZE
 from carouseval.paper.ceiling_study import MEASURES, CeilingStudy
 from carouseval.paper.recgaze_logs import REASONS, RecgazeLogs
 from carouseval.paper.reproduce import FigureCheck, Reproduction
-from carouseval.show.terminal.examination import counts
-from carouseval.show.terminal.fit import forms_table
+from carouseval.show.terminal.fit import counts, forms_table
 from carouseval.show.terminal.text_blocks import heading, small_table
 
 WIDTH = 120  # of sentences

@@ -1,9 +1,12 @@
 """Every result draws itself, in each of its kinds; errors list what there is."""
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 
 import carouseval as cv
@@ -52,6 +55,58 @@ def test_the_first_kind_is_the_default(name: str) -> None:
     result = result_of(NAMES[name])
     assert name in {base.__name__ for base in type(result).__mro__}
     assert result.chart().to_dict() == result.chart(next(iter(KINDS[name]))).to_dict()
+
+
+SCRATCH = """
+import sys, types
+from carouseval.show.charts.kinds import KINDS, Kind
+
+def one_bar(result, length: int = 3):
+    from carouseval.show.charts.shapes.bars import Bar, bar_chart
+    return bar_chart([Bar(type(result).__name__, length, "")], "Mine", "", "One bar.", "length")
+
+sys.modules["carouseval.show.charts.scratch"] = types.SimpleNamespace(one_bar=one_bar)
+for kinds in KINDS.values():
+    kinds["mine"] = Kind("show.charts.scratch.one_bar", "one bar")
+"""
+IN_PYTHON = """
+import carouseval as cv
+result = cv.evaluate("layouts.csv", "judgments.csv")
+print(result.chart("mine", length=7).title, "Evaluation: distribution, means, mine." in result.chart.__doc__)
+"""
+COMMANDS = [
+    "evaluate layouts.csv judgments.csv",
+    *(
+        pytest.param(command, marks=pytest.mark.deep)
+        for command in ("explain layouts.csv judgments.csv", "score page.csv", "fit bratislava --discount d_mir")
+    ),
+]
+
+
+def with_scratch(code: str, folder: Path, *arguments: str) -> str:
+    """What code prints in a process whose list of charts has one more, as if a file beside the others had it."""
+    command = [sys.executable, "-c", SCRATCH + code, *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=folder)
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout
+
+
+def test_a_new_chart_is_a_function_and_its_line(tmp_path: Path) -> None:
+    assert with_scratch(IN_PYTHON, tables(tmp_path)) == "Mine True\n"
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_commands_draw_a_new_chart(command: str, tmp_path: Path) -> None:
+    arguments = [*command.split(), "--chart", "mine.svg", "--chart-kind", "mine"]
+    with_scratch("from carouseval.cli import main; main()", tables(tmp_path), *arguments)
+    assert "Mine" in (tmp_path / "mine.svg").read_text()
+
+
+def tables(folder: Path) -> Path:
+    pl.DataFrame(LAYOUTS).write_csv(folder / "layouts.csv")
+    pl.DataFrame(JUDGMENTS).write_csv(folder / "judgments.csv")
+    (folder / "page.csv").write_text("3,0,1\n0,2,0\n")
+    return folder
 
 
 def test_results_without_a_chart_are_tables_of_text() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 import carouseval as cv
 from carouseval.metrics.page_score import score_page
-from carouseval.show.charts.shapes.cell_blocks import CellBlocks
+from carouseval.show.charts.shapes.heatmaps import CellBlocks
 from tests.show.charts.drawings import data_of, drawn, marks, texts
 from tests.show.charts.sample_results import JUDGMENTS, LAYOUTS, NOT_RELEVANT, data
 

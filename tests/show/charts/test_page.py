@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 import carouseval as cv
-from carouseval.show.charts import posters
+from carouseval.show import posters
 from tests.show.charts.drawings import data_of, drawn, marks, texts
 
 LAYOUTS = {

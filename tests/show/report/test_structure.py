@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from carouseval.show.report.closing_sections import CITATIONS
 from carouseval.show.report.kinds import MOST_BYTES
-from carouseval.show.report.origin_section import CITATIONS
 from tests.show.report.html_pages import ReportPage
 from tests.show.report.sample_reports import NAMES, report
 
@@ -101,8 +101,8 @@ def test_citations_are_those_of_the_project() -> None:
 
 def test_it_is_said_how_it_was_made(monkeypatch: pytest.MonkeyPatch) -> None:
     import carouseval as cv
-    from carouseval.show.report import origin_section
+    from carouseval.show.report import closing_sections
 
-    monkeypatch.setattr(origin_section, "today", lambda: "2026-09-01")
-    first, *_ = origin_section.origin_section("carouseval report a b").blocks
+    monkeypatch.setattr(closing_sections, "today", lambda: "2026-09-01")
+    first, *_ = closing_sections.origin_section("carouseval report a b").blocks
     assert f"Made on 2026-09-01 by carouseval {cv.__version__} with Python 3." in first.text  # type: ignore[union-attr]

@@ -10,8 +10,8 @@ import pytest
 import carouseval as cv
 from carouseval.show.report.comparison_words import comparison_summary
 from carouseval.show.report.document import Summary
-from carouseval.show.report.evaluation_words import evaluation_summary
-from carouseval.show.report.explanation_words import explanation_summary, fixes
+from carouseval.show.report.evaluation import evaluation_summary
+from carouseval.show.report.explanation import explanation_summary, fixes
 from tests.show.report.worlds import compared, items, judgments, layouts
 
 

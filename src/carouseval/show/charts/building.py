@@ -6,9 +6,8 @@ from carouseval.building.marginal_gain import MarginalGains
 from carouseval.building.page_summary import PageSummary
 from carouseval.show.charts.chart import Chart
 from carouseval.show.charts.drawing import count_text
-from carouseval.show.charts.shapes.bars import Bar, bar_chart
+from carouseval.show.charts.shapes.bars import Bar, Step, bar_chart, waterfall
 from carouseval.show.charts.shapes.intervals import IntervalLine, interval_chart
-from carouseval.show.charts.shapes.waterfalls import Step, waterfall
 
 _MOST_LINES = 40
 

@@ -103,12 +103,12 @@ class Chart:
         """The chart as SVG, to be put into a page as it is: with title, alt text, and ids that no other chart has."""
         spec = self._themed
         spec = spec | {"config": spec["config"] | {"aria": False}}  # labels of single marks: the whole has one
-        drawn = with_room(vl_convert.vegalite_to_svg(spec, vl_version=_version()))
-        prefix = f"c{hashlib.sha256(drawn.encode()).hexdigest()[:10]}"
-        drawn = _TAG.sub(lambda tag: _ROLE.sub("", _ID.sub(rf"\1{prefix}-", tag[0])), drawn)
+        svg = with_room(vl_convert.vegalite_to_svg(spec, vl_version=_version()))
+        prefix = f"c{hashlib.sha256(svg.encode()).hexdigest()[:10]}"
+        svg = _TAG.sub(lambda tag: _ROLE.sub("", _ID.sub(rf"\1{prefix}-", tag[0])), svg)
         title, alternative = escape_html(self.title), escape_html(self.alt)
         names = f'<title id="{prefix}-title">{title}</title><desc id="{prefix}-alt">{alternative}</desc>'
-        begin, root, rest = drawn.partition("<svg ")
+        begin, root, rest = svg.partition("<svg ")
         tag, end, content = rest.partition(">")
         label = f'role="img" aria-labelledby="{prefix}-title {prefix}-alt" '
         return f"{begin}{root}{label}{tag}{end}{names}{content}"

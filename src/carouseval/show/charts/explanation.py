@@ -8,11 +8,9 @@ from carouseval.evaluation.columns import Columns
 from carouseval.evaluation.explanation import Explanation
 from carouseval.metrics.grid import Array, Grid
 from carouseval.show.charts.chart import Chart
-from carouseval.show.charts.drawing import LEGEND_NUMBERS, chart_title, finished
-from carouseval.show.charts.shapes.cell_blocks import CellBlocks
-from carouseval.show.charts.shapes.heatmaps import color_scale, described, shaded_table
-from carouseval.show.charts.shapes.screens import value_range
-from carouseval.show.charts.shapes.waterfalls import Step, waterfall
+from carouseval.show.charts.drawing import chart_title, finished
+from carouseval.show.charts.shapes.bars import Step, waterfall
+from carouseval.show.charts.shapes.heatmaps import CellBlocks, described, shaded_alike
 
 LOSS_NAMES = {
     Columns.MISSING: "missing pages",
@@ -62,18 +60,14 @@ def _cell_maps(
     """A heat map for each of these columns of ``cells``, and for each grid; all have the same colours."""
     tables, squares = {}, {}
     for segment, grid in _grids(result).items():
-        own = result.cells if not segment else result.cells.filter(pl.col(result.by[0]) == segment)
+        cells = result.cells if not segment else result.cells.filter(pl.col(result.by[0]) == segment)
         for name, (column, scale) in columns.items():
             label = ", ".join([name] * (len(columns) > 1) + [segment] * bool(segment))
-            tables[label] = scale * _by_cell(own, column, grid)
+            tables[label] = scale * _by_cell(cells, column, grid)
             squares[label] = CellBlocks.of(tables[label], grid)
-    values = np.concatenate([own.values.ravel() for own in squares.values()])
     notes += f" {PARTS_OF_ALL}" * isinstance(result.grid, dict)
-    notes += " Gaps: swipe pages." * any(own.are_single_cells for own in squares.values())
-    legend = alt.Legend(title=value_title, gradientLength=160, tickCount=5, format=LEGEND_NUMBERS)
-    ends = value_range(values)
-    color = alt.Color("value:Q", scale=color_scale(values, ends), legend=legend)
-    charts = [shaded_table(own, label, color, ends) for label, own in squares.items()]
+    notes += " Gaps: swipe pages." * any(blocks.are_single_cells for blocks in squares.values())
+    charts = shaded_alike(squares, value_title, 160)
     figure = alt.concat(*charts, columns=1, spacing=24, title=chart_title(title, notes, 700))
     alternative = " ".join(
         f"{label or value_title}: {described(table, value_title)}" for label, table in tables.items()

@@ -172,8 +172,8 @@ def _cell_data(tables: Sequence[Array], grid: Grid) -> list[dict[str, Any]]:
     pages = np.broadcast_to(grid.swipe_page, grid.shape).tolist()
     return [
         {"row": row, "col": col, "page": page} | dict(zip(("data", "low", "high", "model"), cell, strict=True))
-        for row, (cells, own) in enumerate(zip(values, pages, strict=True), 1)
-        for col, (page, cell) in enumerate(zip(own, cells, strict=True), 1)
+        for row, (cells, row_pages) in enumerate(zip(values, pages, strict=True), 1)
+        for col, (page, cell) in enumerate(zip(row_pages, cells, strict=True), 1)
     ]
 
 

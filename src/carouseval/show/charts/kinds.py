@@ -1,7 +1,7 @@
 """Which charts each result has, its default first: the one list behind ``chart(kind)`` and ``--chart-kind``.
 
-To add a chart, write a function of (result, options) and name it here. Nothing is imported until a chart is drawn, for
-the command line to load fast.
+To add a chart, write a function of (result, options) in a file beside this one and name it here: results, help texts
+and commands have it from then on. Nothing is imported until a chart is drawn, for the command line to load fast.
 """
 
 import inspect
@@ -84,6 +84,11 @@ KINDS: dict[str, dict[str, Kind]] = {
 def kinds_of(result: type) -> dict[str, Kind]:
     """The charts of a result's class; none for a result that is a table of text."""
     return next((KINDS[base.__name__] for base in result.__mro__ if base.__name__ in KINDS), {})
+
+
+def listed_kinds() -> str:
+    """The charts of each result that has several."""
+    return " ".join(f"{name}: {', '.join(kinds)}." for name, kinds in KINDS.items() if len(kinds) > 1)
 
 
 def result_chart(result: object, kind: str | None, theme: Theme, options: Mapping[str, Any]) -> "Chart":

@@ -22,9 +22,9 @@ from carouseval.show.charts.drawing import (
     short_name,
     tooltip,
 )
-from carouseval.show.charts.posters import embedded_posters
 from carouseval.show.charts.shapes.screens import cell_edges, position
 from carouseval.show.charts.theme import FAINT, GREY, HUES, INK, PAPER, RAMP
+from carouseval.show.posters import embedded_posters
 
 _WIDEST = 1400  # pixels of both pages beside each other, or of one, if its cards can be that small
 _SMALLEST, _LARGEST, _READABLE = 9.0, 92.0, 58.0  # pixels of a card: limits, and from where it has text
@@ -52,8 +52,8 @@ def page_picture(view: PageView) -> Chart:
     wide = sum(cols) if columns == 2 else max(cols)
     size = max(_SMALLEST, min(_LARGEST, _WIDEST / wide))
     panels = [
-        _Panel(table, view.grid, own, size, posters).chart(title)
-        for (title, table), own in zip(tables.items(), cols, strict=True)
+        _Panel(table, view.grid, width, size, posters).chart(title)
+        for (title, table), width in zip(tables.items(), cols, strict=True)
     ]
     title = f"The page of {view.ids}"
     relevant = "Star and blue frame: relevant, with its gain" if size >= _READABLE else "Blue: relevant"
@@ -197,19 +197,19 @@ class _Panel:
         titles = [_at(card, "lines", 4, 5) for card in self._cards if card["lines"]]
         gains = [_at(card, "text", 11, self._height - 9) for card in relevant]
         inner = self._size - 8
-        at = _without(place, "x2", "y2")
+        xy = _without(place, "x2", "y2")
         text: dict[str, Any] = {"align": "left", "color": INK, "aria": False}
         return [
-            chart_of(names).mark_text(fontSize=12, fontWeight="bold", limit=width, **text).encode(**at, text="text:N"),
-            chart_of(centres).mark_image(width=inner, height=self._height - 6, aria=False).encode(**at, url="poster:N"),
+            chart_of(names).mark_text(fontSize=12, fontWeight="bold", limit=width, **text).encode(**xy, text="text:N"),
+            chart_of(centres).mark_image(width=inner, height=self._height - 6, aria=False).encode(**xy, url="poster:N"),
             chart_of(badges).mark_rect(fill=RAMP[1], opacity=0.92, aria=False).encode(**place),
             chart_of(titles)
             .mark_text(baseline="top", fontSize=10, lineHeight=11, limit=inner, **text)
-            .encode(**at, text="lines:N"),
+            .encode(**xy, text="lines:N"),
             chart_of(gains)
             .mark_point(filled=True, size=64, color=HUES[0], opacity=1, shape=_STAR, aria=False)
-            .encode(**at),
-            chart_of(gains).mark_text(dx=9, fontSize=10, fontWeight="bold", **text).encode(**at, text="text:N"),
+            .encode(**xy),
+            chart_of(gains).mark_text(dx=9, fontSize=10, fontWeight="bold", **text).encode(**xy, text="text:N"),
         ]
 
 

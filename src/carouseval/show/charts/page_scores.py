@@ -6,11 +6,8 @@ import numpy as np
 from carouseval.metrics.grid import Array, resized
 from carouseval.metrics.page_score import PageScore
 from carouseval.show.charts.chart import Chart
-from carouseval.show.charts.drawing import LEGEND_NUMBERS, chart_title, finished
-from carouseval.show.charts.shapes.cell_blocks import CellBlocks
-from carouseval.show.charts.shapes.heatmaps import described, heatmap, shaded_table
-from carouseval.show.charts.shapes.screens import value_range
-from carouseval.show.charts.theme import RAMP
+from carouseval.show.charts.drawing import chart_title, finished
+from carouseval.show.charts.shapes.heatmaps import CellBlocks, described, heatmap, shaded_alike
 
 
 def page_relevances(result: PageScore) -> Chart:
@@ -21,14 +18,7 @@ def page_relevances(result: PageScore) -> Chart:
     rows, cols = (max(_used(table)[axis] for table in tables.values()) for axis in (0, 1))
     grid = resized(result.grid, rows, cols)
     tables = {name: _padded(table, rows, cols) for name, table in tables.items()}
-    squares = {name: CellBlocks.of(table, grid) for name, table in tables.items()}
-    ends = value_range(np.stack([own.values for own in squares.values()]))
-    color = alt.Color(
-        "value:Q",
-        scale=alt.Scale(range=RAMP, domain=list(ends)),
-        legend=alt.Legend(title="relevance", gradientLength=100, tickCount=5, format=LEGEND_NUMBERS),
-    )
-    charts = [shaded_table(own, name, color, ends) for name, own in squares.items()]
+    charts = shaded_alike({name: CellBlocks.of(table, grid) for name, table in tables.items()}, "relevance", 100)
     scores = ", ".join(f"{name} {_score_text(score)}" for name, score in result.scores.items())
     title = "A page and its ideal" if len(tables) > 1 else "A page"
     figure = alt.concat(*charts, columns=1, spacing=20, title=chart_title(title, scores, 500))

@@ -24,13 +24,13 @@ def sensitivity_matrix(result: Sensitivity) -> Chart:
     lines = result.table.filter(pl.col(name) == "(all)" for name in by) if by else result.table
     reference: dict[str, int] = {}
     cells: list[dict[str, Any]] = []
-    for at, row in enumerate(lines.iter_rows(named=True)):
+    for line, row in enumerate(lines.iter_rows(named=True)):
         ranks = _ranks({system: row[system] for system in result.systems})
         reference = reference or ranks
         for column, system in enumerate(result.systems):
             value, rank = row[system], ranks[system]
             cells.append(
-                {"line": at, "top": at - 0.5, "bottom": at + 0.5, "left": column - 0.5, "right": column + 0.5}
+                {"line": line, "top": line - 0.5, "bottom": line + 0.5, "left": column - 0.5, "right": column + 0.5}
                 | {"column": column, "system": system, "variation": f"{row[Columns.VARIED]}: {row[Columns.VARIATION]}"}
                 | {"mean": None if math.isnan(value) else value, "rank": rank, "moved": rank != reference[system]}
                 | {"share": 1 - (rank - 1) / max(1, len(result.systems) - 1)}

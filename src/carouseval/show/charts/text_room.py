@@ -20,14 +20,14 @@ _MARGIN = 4.0  # pixels between a text and the edge
 def with_room(svg: str) -> str:
     """A drawing that is extended to the left and right as far as its texts may go."""
     root = ET.fromstring(svg)
-    before, height = root.attrib["width"], root.attrib["height"]
-    width, spans = float(before), list(_spans(root, 0.0))
+    narrow, height = root.attrib["width"], root.attrib["height"]
+    width, spans = float(narrow), list(_spans(root, 0.0))
     left = math.ceil(max([0.0, *(_MARGIN - start for start, _ in spans)]))
     right = math.ceil(max([0.0, *(end + _MARGIN - width for _, end in spans)]))
-    after = str(round(width + left + right, 3))
-    svg = svg.replace(f'width="{before}"', f'width="{after}"', 1)
-    svg = svg.replace(f'viewBox="0 0 {before} {height}"', f'viewBox="{-left} 0 {after} {height}"', 1)
-    return svg.replace(f'<rect width="{before}"', f'<rect x="{-left}" width="{after}"', 1)  # the background
+    wide = str(round(width + left + right, 3))
+    svg = svg.replace(f'width="{narrow}"', f'width="{wide}"', 1)
+    svg = svg.replace(f'viewBox="0 0 {narrow} {height}"', f'viewBox="{-left} 0 {wide} {height}"', 1)
+    return svg.replace(f'<rect width="{narrow}"', f'<rect x="{-left}" width="{wide}"', 1)  # the background
 
 
 def _spans(element: ET.Element, x: float) -> Iterator[tuple[float, float]]:
@@ -40,10 +40,10 @@ def _spans(element: ET.Element, x: float) -> Iterator[tuple[float, float]]:
         return
     size, bold = float(element.get("font-size", "11px").removesuffix("px")), element.get("font-weight") == "bold"
     angle = sum(map(float, _ROTATE.findall(transform)))
-    before = {"start": 0.0, "middle": 0.5, "end": 1.0}[element.get("text-anchor", "start")]
+    shift = {"start": 0.0, "middle": 0.5, "end": 1.0}[element.get("text-anchor", "start")]
     for line in [element.text, *(line.text for line in element)]:
         width = text_width(line or "", size, bold) * abs(math.cos(math.radians(angle)))
-        yield x - before * width, x + (1 - before) * width
+        yield x - shift * width, x + (1 - shift) * width
 
 
 def text_width(text: str, size: float, bold: bool = False) -> float:

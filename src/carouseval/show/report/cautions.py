@@ -37,10 +37,10 @@ def comparison_cautions(result: Comparison) -> list[str]:
 def _data_text(counts: Mapping[str, Mapping[str, int]]) -> str:
     """Systems that show nothing judged, and ideals that are not proven; a single system may have no name."""
     sentences = []
-    if unjudged := [name for name, own in counts.items() if own["lines"] == own["unjudged"] > 0]:
+    if unjudged := [name for name, count in counts.items() if count["lines"] == count["unjudged"] > 0]:
         about = f" of {joined(unjudged)}" if unjudged[0] else ""
         sentences.append(f"No item shown{about} has a judgment by its user: ids may be written in different ways.")
-    if unproven := {name: own["bounded"] for name, own in counts.items() if own["bounded"]}:
-        pages = [count_text(count, "ideal page") + f" of {name}" * bool(name) for name, count in unproven.items()]
+    if unproven := {name: count["bounded"] for name, count in counts.items() if count["bounded"]}:
+        pages = [count_text(bounded, "ideal page") + f" of {name}" * bool(name) for name, bounded in unproven.items()]
         sentences.append(f"{joined(pages)} could not be proven optimal, so scores of these pages may be too low.")
     return " ".join(sentences)

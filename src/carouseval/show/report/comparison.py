@@ -13,12 +13,11 @@ from carouseval.errors import ParameterError
 from carouseval.evaluation.columns import Columns
 from carouseval.evaluation.explanation import Explanation
 from carouseval.show.charts.drawing import count_text
+from carouseval.show.report.closing_sections import settings_section
 from carouseval.show.report.comparison_words import comparison_summary
 from carouseval.show.report.document import Block, Detail, Document, Figure, Paragraph, Section, table_block
-from carouseval.show.report.explanation import loss_blocks, page_blocks, score_note
-from carouseval.show.report.explanation_words import capitalised
+from carouseval.show.report.explanation import capitalised, loss_blocks, page_blocks, score_note
 from carouseval.show.report.sensitivity import sensitivity_blocks
-from carouseval.show.report.settings_section import settings_section
 from carouseval.validation import did_you_mean
 
 _MOST_LINES = 100  # of a chart

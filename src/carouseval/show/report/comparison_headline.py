@@ -9,7 +9,7 @@ from carouseval.comparison.crossed_effects import TIE
 from carouseval.comparison.summary import joined, margin_text, oriented_difference, ranking, unmatched_systems
 from carouseval.evaluation.columns import Columns
 from carouseval.show.report.document import Tone
-from carouseval.show.report.explanation_words import capitalised
+from carouseval.show.report.explanation import capitalised
 
 Outcome: TypeAlias = Literal["better", "worse", "open", "same", "untested"]
 _MOST_NAMES = 4

@@ -30,7 +30,7 @@ from carouseval.show.charts.drawing import count_text
 from carouseval.show.report.cautions import comparison_cautions
 from carouseval.show.report.comparison_headline import Outcome, headline_of, listed, outcome_of, outcomes_of
 from carouseval.show.report.document import Point, Summary, Tile
-from carouseval.show.report.explanation_words import capitalised, fixes
+from carouseval.show.report.explanation import capitalised, fixes
 
 _MOST_PAIRS, _MOST_SEGMENTS = 6, 4
 _DISAGREE = (

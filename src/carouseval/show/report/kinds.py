@@ -9,8 +9,8 @@ from typing import Any
 
 from carouseval.errors import ParameterError
 from carouseval.evaluation.explanation import PAGES_SHOWN
+from carouseval.show.report.closing_sections import citation_section, origin_section
 from carouseval.show.report.document import Detail, Document, Paragraph, Section, without_figures
-from carouseval.show.report.origin_section import citation_section, origin_section
 from carouseval.show.report.page import page_html
 from carouseval.tables.writing import REPORTS, check_outputs, write_atomically
 from carouseval.validation import did_you_mean
@@ -50,13 +50,13 @@ def write_report(result: object, path: str | Path, title: str | None, parts: Map
 def report_html(result: object, title: str | None, parts: Mapping[str, Any]) -> str:
     """The report of a result, with as much detail as fits."""
     document_of = document_function(type(result))
-    own = [name for name in inspect.signature(document_of).parameters if name not in ("result", "detail")]
-    takes = [*own, "notices", "command"]
+    parameters = [name for name in inspect.signature(document_of).parameters if name not in ("result", "detail")]
+    takes = [*parameters, "notices", "command"]
     for name in parts:
         if name not in takes:
             hint = did_you_mean(name, takes)
             raise ParameterError(f"a report of {type(result).__name__} takes {', '.join(takes)}, found {name!r}.{hint}")
-    options = {name: value for name, value in parts.items() if name in own}
+    options = {name: value for name, value in parts.items() if name in parameters}
     for detail in DETAILS:
         document = document_of(result, detail, **options)
         document = replace(document, title=title or document.title)

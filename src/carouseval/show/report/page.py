@@ -1,24 +1,31 @@
-"""A report as HTML: the template, its style and its charts in two themes."""
+"""A report as HTML: the template, its style and its charts, each as one SVG in the colours of two themes.
+
+Light colours are in the attributes of a drawing, dark ones in rules of CSS.
+"""
 
 import functools
+import re
 from dataclasses import replace
 from typing import Any
 
 import jinja2
 from markupsafe import Markup
 
+from carouseval.show.charts.chart import Chart
 from carouseval.show.charts.drawing import short_name
 from carouseval.show.report.document import Document
-from carouseval.show.report.two_themes import DarkColors
 from carouseval.text_tables import TextTable, html_table, printable_lines
 
 # letters of texts: names of any length must not make a report too large, or its beginning unreadable
 _MOST_LETTERS, _MOST_IN_CELL, _MOST_IN_HEADING = 4_000, 1_000, 500
+_TAG = re.compile(r"<[^<>]+>")
+_ATTRIBUTE = re.compile(r'([\w-]+)="([^"]*)"')
+_PREFIX = re.compile(r'<title id="(\w+)-title">')
 
 
 def page_html(document: Document) -> str:
     """The page of a document; texts are escaped, whatever they contain."""
-    colors = DarkColors()
+    colors = _DarkColors()
     body = (
         _templates()
         .get_template("body.html")
@@ -68,3 +75,36 @@ def _short(table: TextTable) -> TextTable:
 def _style() -> str:
     source, _, _ = jinja2.PackageLoader("carouseval.show.report").get_source(_templates(), "report.css")
     return source
+
+
+class _DarkColors:
+    """Collects the dark colours of charts as rules, each once, and names their classes in the charts."""
+
+    def __init__(self) -> None:
+        self._classes: dict[tuple[str, str], str] = {}
+
+    @property
+    def rules(self) -> str:
+        """The rules, to be put under ``@media (prefers-color-scheme: dark)``."""
+        return "".join(f".{name}{{{property}:{color}}}" for (property, color), name in self._classes.items())
+
+    def svg(self, chart: Chart) -> str:
+        """The chart in light colours, with a class wherever a colour differs in dark ones."""
+        light, dark = (chart.with_theme(theme).svg for theme in ("light", "dark"))
+        tags = iter(_TAG.findall(dark.replace(_prefix(dark), _prefix(light))))  # ids differ as the drawings do
+        return _TAG.sub(lambda tag: self._merged(tag[0], next(tags)), light)
+
+    def _merged(self, light: str, dark: str) -> str:
+        if light == dark:
+            return light
+        pairs = zip(_ATTRIBUTE.findall(light), _ATTRIBUTE.findall(dark), strict=True)
+        colors = [in_dark for in_light, in_dark in pairs if in_light != in_dark]
+        names = " ".join(self._classes.setdefault(color, f"d{len(self._classes)}") for color in colors)
+        if ' class="' in light:
+            return light.replace(' class="', f' class="{names} ', 1)
+        return re.sub(r"^<([\w-]+)", rf'<\1 class="{names}"', light)
+
+
+def _prefix(svg: str) -> str:
+    (prefix,) = _PREFIX.findall(svg)
+    return str(prefix)

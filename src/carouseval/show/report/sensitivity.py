@@ -9,8 +9,8 @@ from carouseval.comparison.result_columns import SENSITIVITY
 from carouseval.comparison.sensitivity import Sensitivity
 from carouseval.evaluation.columns import Columns
 from carouseval.evaluation.table_texts import ShownColumn, shown_table
+from carouseval.show.report.closing_sections import settings_section
 from carouseval.show.report.document import Block, Detail, Document, Figure, Point, Section, Summary, Tile, table_block
-from carouseval.show.report.settings_section import settings_section
 
 
 def sensitivity_document(result: Sensitivity, detail: Detail) -> Document:

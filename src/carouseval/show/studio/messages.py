@@ -13,7 +13,6 @@ from carouseval.evaluation.settings import Settings
 from carouseval.metrics.grid import Grid
 from carouseval.show.studio.bad_request import require_flag, require_integer, require_list, require_object
 from carouseval.show.studio.offer import MOST_COLS, MOST_ROWS, Choices, drawn_part, screen_of
-from carouseval.show.studio.posters import find_poster
 from carouseval.show.studio.uploads import MOST_BYTES
 from carouseval.show.studio.workspace import Workspace
 
@@ -123,7 +122,7 @@ def _item(workspace: Workspace, item: int) -> dict[str, Any]:
     return {
         "id": str(pages.item_ids[item]),
         "title": pages.title(item),
-        "poster": find_poster(workspace, item) is not None,
+        "poster": workspace.poster(item) is not None,
     }
 
 

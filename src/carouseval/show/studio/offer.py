@@ -35,15 +35,15 @@ class Choices:
     candidates: str
     screen: Mapping[str, int] | None  # None: the page's own
 
-    def grid(self, own: Grid) -> Grid:
+    def grid(self, page_grid: Grid) -> Grid:
         """The chosen screen; what a page cannot choose, such as the step of a swipe, is that of its own.
 
         Rows whose page size is not that of most, such as a billboard, keep it.
         """
         if self.screen is None:
-            return own
-        grid = resized(own, self.screen["rows"], self.screen["cols"])
-        usual = sizes_by_row(own)[-1]
+            return page_grid
+        grid = resized(page_grid, self.screen["rows"], self.screen["cols"])
+        usual = sizes_by_row(page_grid)[-1]
         sizes = tuple(self.screen["page_size"] if size == usual else size for size in sizes_by_row(grid))
         return replace(grid, page_size=sizes, visible_rows=self.screen["visible_rows"])
 

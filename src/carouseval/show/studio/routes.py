@@ -21,7 +21,6 @@ from carouseval.show.studio.bad_request import (
     require_word,
 )
 from carouseval.show.studio.offer import screen_of
-from carouseval.show.studio.posters import read_poster
 from carouseval.show.studio.uploads import TABLES, Upload, Uploads
 from carouseval.show.studio.workspace import StudioTables, Workspace, system_names
 
@@ -87,9 +86,13 @@ class Interface:
     def _poster(self, query: Mapping[str, str]) -> Any:
         self._system(query)
         item = query_integer("item", query.get("item"), 0, 0, messages.MOST_CODE)
-        content, kind = read_poster(self._workspace, item)
+        poster = self._workspace.poster(item)
+        if poster is None:
+            raise BadRequestError(f"item {item} has no poster.", 404)
         # the address has the revision of the tables: it never stands for another picture
-        return Response(content, media_type=kind, headers={"cache-control": "private, max-age=3600"})
+        return Response(
+            poster.path.read_bytes(), media_type=poster.media_type, headers={"cache-control": "private, max-age=3600"}
+        )
 
     def _system(self, query: Mapping[str, str]) -> int:
         workspace = self._workspace

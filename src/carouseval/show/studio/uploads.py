@@ -80,23 +80,23 @@ class Uploads:
     @contextmanager
     def opening(self, keys: Iterable[str] = ()) -> Iterator[None]:
         """Files to open: in use from now on, as messages read them again to name a line; if it fails, those before."""
-        before, after = self._in_use, frozenset(keys)
-        self._in_use = before | after
+        in_use, opened = self._in_use, frozenset(keys)
+        self._in_use = in_use | opened
         try:
             yield
-            before = after
+            in_use = opened
         finally:
-            self._in_use = before
+            self._in_use = in_use
             self._remove_oldest()
 
     def _remove_oldest(self) -> None:
         """Remove files that are not in use, the oldest first, until the others are few and small enough."""
         unused = {key: upload.size for key, upload in list(self._files.items()) if key not in self._in_use}
-        files, size = len(unused), sum(unused.values())
-        for key, own in unused.items():
-            if files <= MOST_FILES and size <= MOST_BYTES_OF_ALL:
+        files, total = len(unused), sum(unused.values())
+        for key, size in unused.items():
+            if files <= MOST_FILES and total <= MOST_BYTES_OF_ALL:
                 break
-            files, size = files - 1, size - own
+            files, total = files - 1, total - size
             upload = self._files.pop(key, None)  # None: removed meanwhile, since uploads do not wait for requests
             if upload is not None:
                 upload.path.unlink(missing_ok=True)

@@ -5,17 +5,20 @@ import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import NamedTuple
 
 from carouseval.evaluation.editing.open_pages import OpenPages
 from carouseval.evaluation.editing.page_scorer import PageScorer
 from carouseval.evaluation.settings import Settings
 from carouseval.metrics.grid import RECGAZE
 from carouseval.progress import Progress
+from carouseval.show.posters import LONGEST_START, picture_type
 from carouseval.show.studio.bad_request import BadRequestError
 from carouseval.show.studio.offer import Choices, Offer, drawn_part
 from carouseval.tables.table import TableLike
 
 SAMPLE = "sample data"
+_MOST_POSTER_BYTES = 2 * 2**20
 _SAMPLE_USERS = 200
 # work for an ideal page, in millions of steps, so that an edit is answered in about a second: a step takes longer, the
 # more rows and judged items there are
@@ -48,7 +51,14 @@ class StudioTables:
 def system_names(*paths: str) -> list[str]:
     """The names of one or two tables of layouts: those of their files, told apart where they are the same."""
     names = [Path(path).name.split(".")[0] or path for path in paths]
-    return names if len(set(names)) == len(names) else [f"{name} ({at})" for at, name in enumerate(names, 1)]
+    return names if len(set(names)) == len(names) else [f"{name} ({number})" for number, name in enumerate(names, 1)]
+
+
+class Poster(NamedTuple):
+    """A picture, and its type as browsers name it."""
+
+    path: Path
+    media_type: str
 
 
 class Workspace:
@@ -71,9 +81,9 @@ class Workspace:
 
     def open(self, tables: StudioTables) -> None:
         """Open other tables; those that are open stay if it fails."""
-        before = self.pages
+        replaced = self.pages
         self._open(tables)
-        before.close()
+        replaced.close()
 
     def close(self) -> None:
         """Remove temporary files."""
@@ -88,6 +98,20 @@ class Workspace:
         """Refuse a page that there is not."""
         if system >= len(self.pages.names) or not self.pages.has_page(system, code):
             raise BadRequestError(f"system {system} has no page {code}.", 404)
+
+    def poster(self, item: int) -> Poster | None:
+        """The poster of an item; None where there is none that can be shown. Uploaded tables name no files."""
+        path = self.pages.poster(item) if self.tables.has_posters else None
+        if path is None:
+            return None
+        try:
+            if not path.is_file() or path.stat().st_size > _MOST_POSTER_BYTES:
+                return None
+            with path.open("rb") as file:
+                media_type = picture_type(file.read(LONGEST_START))
+        except (OSError, ValueError):  # ValueError: a name that no file can have
+            return None
+        return None if media_type is None else Poster(path, media_type)
 
     def scorer(self, system: int, code: int, choices: Choices) -> PageScorer:
         """What scores versions of a page by the choices of a request."""

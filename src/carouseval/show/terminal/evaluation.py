@@ -1,10 +1,12 @@
-"""Evaluations and checks in the terminal."""
+"""Evaluations, checks, and judgments made of events in the terminal."""
 
 import math
 from typing import Any
 
 from rich.text import Text
 
+from carouseval.building.event_judgments import EventJudgments
+from carouseval.building.event_tables import excluded_table, grade_table
 from carouseval.evaluation.check import Check
 from carouseval.evaluation.columns import Columns
 from carouseval.evaluation.results import Evaluation
@@ -74,3 +76,13 @@ def _fact(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:.4g}"
     return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def event_judgments(result: EventJudgments) -> Text:
+    """How many judgments fell where, and the lines that were excluded."""
+    grades = grade_table(result.table, result.config)
+    lines = [small_table(result.heading, grades.header, grades.rows)]
+    if result.excluded.height:
+        excluded = excluded_table(result.excluded)
+        lines += [Text(), small_table("", excluded.header, excluded.rows)]
+    return Text("\n").join(lines)

@@ -52,9 +52,8 @@ def explanation(result: Explanation, worst: int, view: PageView | None, width: i
         lines += [Text(), small_table("Segments, points of 100", titles, rows)]
     lines += _losses(result)
     if worst and not result.per_page.is_empty():
-        around = (Columns.STATUS, Columns.WEIGHT)
-        wanted = [column.name for column in LOSSES.columns if column.name not in around]
-        columns = [name for name in wanted if name in result.per_page.columns]
+        names = [column.name for column in LOSSES.columns if column.name not in (Columns.STATUS, Columns.WEIGHT)]
+        columns = [name for name in names if name in result.per_page.columns]
         rows = [[row[name] for name in columns] for row in result.worst.head(worst).iter_rows(named=True)]
         lines += [Text(), small_table("The worst pages, losses in 2DCG", columns, rows)]
     if view is not None:
@@ -94,16 +93,16 @@ def _heat_map(title: str, note: str, cells: pl.DataFrame, by_row: pl.DataFrame, 
 
 def page(view: PageView) -> list[Text]:
     """A page and its ideal as heat maps of gains, then the moves that gain most."""
-    s, s3 = view.values[Columns.DCG], view.values[Columns.IDEAL]
-    score = f", of which the page has {s / s3:.1%}" if s3 > 0 else ""
-    shown, ideal = _grid(view.shown, view.grid), _grid(view.ideal, view.grid)
-    rows, best = _used(shown), _used(ideal)
+    dcg, ideal_dcg = view.values[Columns.DCG], view.values[Columns.IDEAL]
+    score = f", of which the page has {dcg / ideal_dcg:.1%}" if ideal_dcg > 0 else ""
+    gains, ideal_gains = _grid(view.shown, view.grid), _grid(view.ideal, view.grid)
+    rows, ideal_rows = _used(gains), _used(ideal_gains)
     return [
-        *heading(f"The page of {view.ids}", f"gain of every cell; 2DCG {s:.4g}"),
+        *heading(f"The page of {view.ids}", f"gain of every cell; 2DCG {dcg:.4g}"),
         *([Text(view.reason)] if view.reason else []),
-        *heat(shown[:rows], view.grid, notes=_labels(view.shown, rows), notes_title="category"),
+        *heat(gains[:rows], view.grid, notes=_labels(view.shown, rows), notes_title="category"),
         *heading("Its ideal page", f"gain of every cell; 2DCG {_ideal_text(view)}{score}"),
-        *heat(ideal[:best], view.grid, notes=_labels(view.ideal, best), notes_title="category"),
+        *heat(ideal_gains[:ideal_rows], view.grid, notes=_labels(view.ideal, ideal_rows), notes_title="category"),
         Text(),
         _moves(view),
     ]
@@ -112,8 +111,8 @@ def page(view: PageView) -> list[Text]:
 def _ideal_text(view: PageView) -> str:
     """The 2DCG of the ideal page; if that is not proven, also the bound that pages are divided by."""
     bound = view.values[Columns.IDEAL]
-    found = float((view.ideal[Columns.GAIN] * view.ideal[Columns.WEIGHT]).sum())
-    return f"{bound:.4g}" if found >= bound * (1 - 1e-9) else f"{found:.4g}, and none has more than {bound:.4g}"
+    dcg = float((view.ideal[Columns.GAIN] * view.ideal[Columns.WEIGHT]).sum())
+    return f"{bound:.4g}" if dcg >= bound * (1 - 1e-9) else f"{dcg:.4g}, and none has more than {bound:.4g}"
 
 
 def _used(table: Array) -> int:
@@ -137,18 +136,16 @@ def _labels(cells: pl.DataFrame, rows: int) -> list[str]:
 
 def _moves(view: PageView) -> Text:
     """The moves from the page to its ideal that gain most."""
-    places: dict[Any, dict[str, Any]] = {}
-    for cell in view.shown.filter(pl.col("counts")).iter_rows(named=True):
-        places[cell[Columns.ITEM]] = cell
+    places = {cell[Columns.ITEM]: cell for cell in view.shown.filter(pl.col("counts")).iter_rows(named=True)}
     rows = []
     for cell in view.ideal.iter_rows(named=True):
-        now = places.get(cell[Columns.ITEM])
-        gained = cell[Columns.GAIN] * (cell[Columns.WEIGHT] - (now[Columns.WEIGHT] if now else 0.0))
+        place = places.get(cell[Columns.ITEM])
+        gained = cell[Columns.GAIN] * (cell[Columns.WEIGHT] - (place[Columns.WEIGHT] if place else 0.0))
         if gained > 0:
-            current = "not shown" if now is None else f"row {now[Columns.ROW]}, col {now[Columns.COL]}"
-            place = f"row {cell[Columns.ROW]}, col {cell[Columns.COL]}"
+            current = "not shown" if place is None else f"row {place[Columns.ROW]}, col {place[Columns.COL]}"
+            ideal = f"row {cell[Columns.ROW]}, col {cell[Columns.COL]}"
             rows.append(
-                [item_label(cell), cell[Columns.CATEGORY] or "", f"{cell[Columns.GAIN]:g}", current, place, gained]
+                [item_label(cell), cell[Columns.CATEGORY] or "", f"{cell[Columns.GAIN]:g}", current, ideal, gained]
             )
     rows.sort(key=lambda move: -float(move[-1]))
     header = ["item", "category", "gain", "now", "ideal", "gained"]

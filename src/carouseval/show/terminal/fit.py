@@ -1,4 +1,4 @@
-"""A fitted discount in the terminal: scores, intervals, limitations, and the data beside it."""
+"""Examination counts and fitted discounts in the terminal: scores, intervals, limitations, and the data beside them."""
 
 import math
 from typing import Any
@@ -13,7 +13,7 @@ from carouseval.attention.model_selection import FormSelection
 from carouseval.metrics.discounts import Discount, Mixture
 from carouseval.metrics.grid import Array, Grid
 from carouseval.show.swipe_pages import page_means
-from carouseval.show.terminal.text_blocks import WIDTH, heading, sentences, small_table
+from carouseval.show.terminal.text_blocks import WIDTH, heading, heat, sentences, small_table
 from carouseval.text_tables import brief
 
 RESIDUALS = 5  # cells listed
@@ -23,6 +23,19 @@ GAP = 3  # between swipe pages
 EIGHTHS = " ▏▎▍▌▋▊▉"
 TICK = "┃"
 DIFFERENCE, STANDARDISED = "difference", "in standard errors"
+
+
+def examination(data: Examination, grid: Grid) -> Text:
+    """The counts as a heat map."""
+    return Text("\n").join(counts(data, grid)[1:])
+
+
+def counts(data: Examination, grid: Grid) -> list[Text]:
+    """The heading and the heat map."""
+    rows = None if data.row_counts is None else [str(count) for count in data.row_counts.tolist()]
+    return heading(data.name, data.description) + heat(
+        data.counts.astype(float), grid, decimals=0, notes=rows, notes_title="row"
+    )
 
 
 def fit_report(report: SearchReport | LikelihoodReport, width: int | None = None) -> Text:

@@ -1,1 +1,1 @@
-"""Shapes that charts of several results have: bars, histograms, intervals, waterfalls, and heat maps of screens."""
+"""Shapes that charts of several results have: bars and waterfalls, histograms, intervals, and heat maps of screens."""

@@ -1,7 +1,11 @@
-"""Heat maps in the shape of the screen: weights, examination, gains, losses; darker where values are larger."""
+"""Heat maps in the shape of the screen: weights, examination, gains, losses; darker where values are larger.
+
+They draw the cells of a table or, where those are too many to be seen, the means of blocks of cells.
+"""
 
 import math
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import altair as alt
@@ -12,13 +16,69 @@ from carouseval.errors import DataError
 from carouseval.metrics.grid import Array, Grid
 from carouseval.show.charts.chart import Chart
 from carouseval.show.charts.drawing import LEGEND_NUMBERS, chart_of, finished, numbered_axis
-from carouseval.show.charts.shapes.cell_blocks import CellBlocks
 from carouseval.show.charts.shapes.screens import as_table, cells, left_edges, position, value_range
 from carouseval.show.charts.theme import FAINT, PAPER, RAMP, TEXT
 
+MOST_CELLS = 5_000  # squares of a heat map
 _MAX_NUMBERED, _MAX_NUMBERED_SIDE = 300, 40  # cells of a heat map with numbers, and of its longer side
 _LONGEST = 1100  # pixels of the longer side of a heat map without numbers, if its cells can be that small
 _DARK_CELL = 0.68  # the share of the range of colours above which numbers are light
+
+
+@dataclass(frozen=True, eq=False)
+class CellBlocks:
+    """The squares of a heat map, on a grid of their own; each is one cell, or the mean of a block of cells."""
+
+    values: Array
+    grid: Grid
+    shape: tuple[int, int]  # of the table
+    rows: int = 1  # cells of a block
+    cols: int = 1
+
+    @classmethod
+    def of(cls, table: Array, grid: Grid) -> "CellBlocks":
+        """Blocks of cells, doubled along the side that has more of them until they are few enough."""
+        rows = cols = 1
+        down, across = table.shape
+        while down * across > MOST_CELLS:
+            if across >= down:
+                cols *= 2
+            else:
+                rows *= 2
+            down, across = -(-table.shape[0] // rows), -(-table.shape[1] // cols)
+        if rows == cols == 1:
+            return cls(table, grid, table.shape)
+        return cls(_means(table, rows, cols), Grid(down, across, page_size=across), table.shape, rows, cols)
+
+    @property
+    def are_single_cells(self) -> bool:
+        """Whether each square is one cell."""
+        return self.rows == self.cols == 1
+
+    def place(self, row: int, col: int) -> dict[str, int | str]:
+        """Which row and column of the table a square stands for or, of a block, which rows and columns."""
+        return {"row": _span(row, self.rows, self.shape[0]), "col": _span(col, self.cols, self.shape[1])}
+
+    @property
+    def note(self) -> str:
+        """What a square stands for, where it is not one cell."""
+        if self.are_single_cells:
+            return ""
+        sides = (f"{count} {noun}{'s' * (count > 1)}" for count, noun in ((self.rows, "row"), (self.cols, "column")))
+        return f"Each square: the mean of {' x '.join(sides)}, without borders of swipe pages."
+
+
+def _span(number: int, size: int, last: int) -> int | str:
+    return number if size == 1 else f"{(number - 1) * size + 1}-{min(number * size, last)}"
+
+
+def _means(table: Array, rows: int, cols: int) -> Array:
+    """The mean of the values of each block; NaN where it has none."""
+    missing = [(0, -size % side) for size, side in zip(table.shape, (rows, cols), strict=True)]
+    padded = np.pad(table, missing, constant_values=np.nan)
+    blocks = padded.reshape(padded.shape[0] // rows, rows, padded.shape[1] // cols, cols)
+    counts = (~np.isnan(blocks)).sum(axis=(1, 3))
+    return np.where(counts > 0, np.nansum(blocks, axis=(1, 3)) / np.maximum(counts, 1), np.nan)
 
 
 def heatmap(table: ArrayLike, title: str = "", grid: Grid | None = None, value_title: str = "weight") -> Chart:
@@ -51,11 +111,8 @@ def heatmap(table: ArrayLike, title: str = "", grid: Grid | None = None, value_t
     values = as_table(table, grid or _grid_of(table))
     grid = grid or Grid(*values.shape)
     length = max(60, min(180, 22 * grid.rows))
-    legend = alt.Legend(title=value_title, gradientLength=length, tickCount=5, format=LEGEND_NUMBERS)
-    squares = CellBlocks.of(values, grid)
-    scale = color_scale(squares.values, value_range(squares.values))
-    color = alt.Color("value:Q", scale=scale, legend=legend)
-    return finished(shaded_table(squares, title, color), title or value_title, described(values, value_title))
+    (drawing,) = shaded_alike({title: CellBlocks.of(values, grid)}, value_title, length)
+    return finished(drawing, title or value_title, described(values, value_title))
 
 
 def heatmaps(tables: Mapping[str, ArrayLike], grid: Grid | None = None, columns: int = 2) -> Chart:
@@ -86,7 +143,7 @@ def heatmaps(tables: Mapping[str, ArrayLike], grid: Grid | None = None, columns:
     legend = alt.Legend(title="shade: share of the table's maximum", orient="top", gradientLength=240, tickCount=5)
     color = alt.Color("share:Q", scale=alt.Scale(range=RAMP, domain=[0, 1]), legend=legend)
     values = {title: as_table(table, screen) for title, table in tables.items()}
-    charts = [shaded_table(CellBlocks.of(table, screen), title, color) for title, table in values.items()]
+    charts = [_shaded(CellBlocks.of(table, screen), title, color) for title, table in values.items()]
     alternative = " ".join(f"{title}: {described(table, 'value')}" for title, table in values.items())
     return finished(alt.concat(*charts, columns=columns, spacing=24), ", ".join(tables), alternative)
 
@@ -98,12 +155,16 @@ def _grid_of(table: ArrayLike) -> Grid:
     return Grid(*shape)
 
 
-def color_scale(values: Array, ends: tuple[float, float]) -> alt.Scale:
-    """Colours from one value to another; smaller values have the colour of the first."""
+def shaded_alike(tables: Mapping[str, CellBlocks], value_title: str, length: int) -> list[alt.LayerChart]:
+    """Tables by their titles in the same colours, with a legend of this length; values below its end look like it."""
+    values = np.concatenate([table.values.ravel() for table in tables.values()])
+    ends = value_range(values)
     scale = alt.Scale(range=RAMP, domain=list(ends))
     if np.nanmin(values, initial=0) < ends[0]:
         scale.clamp = True
-    return scale
+    legend = alt.Legend(title=value_title, gradientLength=length, tickCount=5, format=LEGEND_NUMBERS)
+    color = alt.Color("value:Q", scale=scale, legend=legend)
+    return [_shaded(table, title, color, ends) for title, table in tables.items()]
 
 
 def described(table: Array, value_title: str) -> str:
@@ -112,12 +173,14 @@ def described(table: Array, value_title: str) -> str:
     shape = f"a grid of {rows:,} row{'s' * (rows > 1)} and {cols:,} column{'s' * (cols > 1)}"
     if np.isnan(table).all():
         return f"{shape}; no cell has a value."
-    low, high = (np.unravel_index(at, table.shape) for at in (np.nanargmin(table), np.nanargmax(table)))
-    lowest, highest = (f"{table[at]:.4g} (row {at[0] + 1}, column {at[1] + 1})" for at in (low, high))
+    lowest, highest = (
+        f"{table.ravel()[index]:.4g} (row {index // cols + 1}, column {index % cols + 1})"
+        for index in (np.nanargmin(table), np.nanargmax(table))
+    )
     return f"{shape}; {value_title} from {lowest} to {highest}."
 
 
-def shaded_table(
+def _shaded(
     squares: CellBlocks, title: str, color: alt.Color, ends: tuple[float, float] | None = None
 ) -> alt.LayerChart:
     """A table in the shape of the screen in these colours, with numbers unless it is large.
@@ -139,14 +202,14 @@ def shaded_table(
         numbered_axis(centres, "column", squares.cols),
         numbered_axis([row + 0.5 for row in range(grid.rows)], "row", squares.rows),
     )
-    drawn = chart_of(data)
-    filled = drawn.transform_filter("isValid(datum.value)")
+    every_cell = chart_of(data)
+    filled = every_cell.transform_filter("isValid(datum.value)")
     ink = alt.when(f"datum.share > {_DARK_CELL}").then(alt.value(PAPER)).otherwise(alt.value(TEXT))
     layers = [
         filled.mark_rect(stroke=PAPER, strokeWidth=0.6).encode(
             **place, color=color, tooltip=["row:O", "col:O", "value:Q"]
         ),
-        drawn.transform_filter("!isValid(datum.value)").mark_rect(fill=PAPER, stroke=FAINT).encode(**place),
+        every_cell.transform_filter("!isValid(datum.value)").mark_rect(fill=PAPER, stroke=FAINT).encode(**place),
     ]
     if numbered:
         layers.append(filled.mark_text(fontSize=11, aria=False).encode(x="xc:Q", y="yc:Q", text="text:N", color=ink))

@@ -67,7 +67,7 @@ def _panel(
     )
     names = [line.name for line in lines]
     y = named_lines("line:Q", names)
-    rows = [_row(at, line, low, high) for at, line in enumerate(lines)]
+    rows = [_row(index, line, low, high) for index, line in enumerate(lines)]
     arrows = [
         {"line": row["line"], "at": end, "shape": f"triangle-{side}", "solid": row["solid"]}
         for row in rows
@@ -76,7 +76,7 @@ def _panel(
         if is_cut
     ]
     scored = chart_of([row for row in rows if row["value"] is not None])
-    bands = [{"from": at - 0.5, "to": at + 0.5} for at in range(1, len(lines), 2)]
+    bands = [{"from": index - 0.5, "to": index + 0.5} for index in range(1, len(lines), 2)]
     solid = alt.when("datum.solid")
     color = solid.then(alt.value(HUES[0])).otherwise(alt.value(GREY))
     layers = [
@@ -122,8 +122,8 @@ def _is_cut(line: IntervalLine, low: float, high: float) -> bool:
     return line.low < low or line.high > high
 
 
-def _row(at: int, line: IntervalLine, low: float, high: float) -> dict[str, Any]:
+def _row(index: int, line: IntervalLine, low: float, high: float) -> dict[str, Any]:
     numbers = {"value": line.value, "low": line.low, "high": line.high}
     finite = {name: number if math.isfinite(number) else None for name, number in numbers.items()}
-    drawn = {"from": max(line.low, low), "to": min(line.high, high)} if finite["low"] is not None else {}
-    return {"line": at, "name": line.name, **finite, **drawn, "solid": line.solid, "text": line.text, "end": high}
+    visible = {"from": max(line.low, low), "to": min(line.high, high)} if finite["low"] is not None else {}
+    return {"line": index, "name": line.name, **finite, **visible, "solid": line.solid, "text": line.text, "end": high}

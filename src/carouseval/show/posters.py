@@ -1,14 +1,22 @@
-"""Pictures of items, read from local files and embedded into charts; nothing is ever fetched."""
+"""Posters of items: local pictures, recognised by their first bytes and embedded in charts; none is ever fetched."""
 
 import base64
 from collections.abc import Iterable
 from pathlib import Path
 
 from carouseval.errors import warn
-from carouseval.show.picture_files import picture_type
 
-MOST_BYTES = 150_000  # of one file
+LONGEST_START = 12
+_STARTS = {b"\x89PNG\r\n\x1a\n": "png", b"\xff\xd8\xff": "jpeg", b"GIF87a": "gif", b"GIF89a": "gif"}
+MOST_BYTES = 150_000  # of one file that is embedded
 MOST_BYTES_OF_ALL = 1_500_000  # of a chart: a report with several stays small enough to be mailed
+
+
+def picture_type(content: bytes) -> str | None:
+    """The media type of PNG, JPEG, GIF or WebP; None for others, and for SVG, which can hold scripts."""
+    if content[:4] == b"RIFF" and content[8:12] == b"WEBP":
+        return "image/webp"
+    return next((f"image/{kind}" for start, kind in _STARTS.items() if content.startswith(start)), None)
 
 
 def embedded_posters(paths: Iterable[str | None]) -> dict[str, str]:

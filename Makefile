@@ -6,7 +6,8 @@ PART ?=
 BIN := .venv/bin
 LOWEST := build/lowest
 SANITIZED := build/sanitize$(if $(CAROUSEVAL_DEEP),-deep)
-SOURCES := $(shell find src native -type f -not -name '*.pyc') CMakeLists.txt pyproject.toml README.md
+NATIVE := $(shell find native -name '*.h' -o -name '*.cpp')
+SOURCES := $(shell find src -type f -not -name '*.pyc') $(NATIVE) CMakeLists.txt pyproject.toml README.md
 READY := .venv/.ready
 INSTALLED := .venv/.installed
 
@@ -41,7 +42,7 @@ define lint
 $(1)/ruff check .
 $(1)/ruff format --check .
 $(1)/lint-imports
-$(1)/clang-format --dry-run --Werror native/*
+$(1)/clang-format --dry-run --Werror $(NATIVE)
 endef
 
 check: $(INSTALLED)
@@ -102,7 +103,7 @@ pictures: $(INSTALLED)
 format: $(READY)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
-	$(BIN)/clang-format -i native/*
+	$(BIN)/clang-format -i $(NATIVE)
 
 clean:
 	rm -rf .venv build dist out .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
@@ -136,7 +137,7 @@ $(LOWEST)/.installed: $(LOWEST)/.ready $(SOURCES)
 		--config-settings build-dir=$(LOWEST)/native ".[all,dev]"
 	@touch $@
 
-$(SANITIZED)/.built: $(READY) $(wildcard native/*) CMakeLists.txt
+$(SANITIZED)/.built: $(READY) $(NATIVE) CMakeLists.txt
 	PATH="$(abspath $(BIN)):$$PATH" cmake -G Ninja -S . -B $(SANITIZED) -DCMAKE_CXX_COMPILER=$(CXX) -DCAROUSEVAL_SANITIZE=ON -DCMAKE_BUILD_TYPE=Debug \
 		$(if $(CAROUSEVAL_DEEP),,-DCAROUSEVAL_HAS_V3=OFF) -DPython_EXECUTABLE="$(abspath $(BIN))/python" -Dnanobind_DIR="$$($(BIN)/python -m nanobind --cmake_dir)"
 	$(BIN)/cmake --build $(SANITIZED)

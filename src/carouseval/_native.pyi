@@ -58,7 +58,7 @@ def candidate_ideals(
     work_limit: int,
     threads: int,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int32], NDArray[np.int32]]: ...
-def first_occurrence_ideals(
+def first_copy_ideals(
     gains: NDArray[np.float64],
     item_offsets: NDArray[np.int64],
     item_rows: NDArray[np.int32],

@@ -77,7 +77,7 @@ def solve(pages: list[Page], weights: Any, width: int = 4096, threads: int = 1) 
                 rows_of.append(len(item_rows))
         items_from_layouts.append(len(gains))
         heights.append(heights[-1] + len(page.rows))
-    return _native.first_occurrence_ideals(
+    return _native.first_copy_ideals(
         np.array(gains),
         np.array(items_from_layouts),
         np.array(item_rows, np.int32),

@@ -60,7 +60,7 @@ item_rows = np.argsort(shown, kind="stable") // cols
 weights = np.sort(rng.random((rows, 1)), axis=0)[::-1] * np.ones(cols)
 start()
 while True:  # a page takes a second
-    _native.first_occurrence_ideals(
+    _native.first_copy_ideals(
         rng.random(150), np.array([0, 150]), item_rows.astype(np.int32), np.arange(0, 901, 6),
         np.ones(900, np.int32), np.full(rows, cols, np.int32), np.zeros(rows, bool), np.array([0, rows]), weights,
         np.full(1, np.inf), np.full(rows, -1, np.int32), 100_000, {threads},

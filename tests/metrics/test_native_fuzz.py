@@ -133,7 +133,7 @@ def candidate_ideals(rng: Generator) -> Arguments:
     }
 
 
-def first_occurrence_ideals(rng: Generator) -> Arguments:
+def first_copy_ideals(rng: Generator) -> Arguments:
     pages, rows, cols = size(rng, most=17), int(rng.choice([3, 5, 12])), size(rng, 1, 9)
     heights = rng.integers(0, rows + 1, pages)
     items = np.where(heights > 0, rng.integers(0, 20, pages), 0)
@@ -368,7 +368,7 @@ STREAMS = ("text_hashes", "scan_json")  # what they are given can be read once
 MAKERS: dict[str, Callable[[Generator], Arguments]] = {
     made.__name__: made
     for made in (
-        score, ratio, layout, candidate_ideals, first_occurrence_ideals, correlations, draw_pairs, sign_sums,
+        score, ratio, layout, candidate_ideals, first_copy_ideals, correlations, draw_pairs, sign_sums,
         resampled_sums, exact_sums, scan_chains,
         page_runs, shown_carousels, read_pages, score_hits, gather_candidates, largest_first,
         order_within, judged_twice, text_hashes, scan_json,

@@ -87,7 +87,7 @@ NOTHING = np.zeros(1, np.int64)
 
 
 def first_page(gain: float = 1.0, row: int = 0, copies: int = 1, weight: float = 1.0) -> tuple[Any, ...]:
-    """A page of one cell, for first_occurrence_ideals."""
+    """A page of one cell, for first_copy_ideals."""
     one = np.array([0, 1])
     return (
         np.array([gain]), one, np.array([row], np.int32), one, np.array([copies], np.int32), np.ones(1, np.int32),
@@ -110,12 +110,12 @@ LIMITS: dict[str, tuple[str, tuple[Any, ...]]] = {
             NOTHING, np.empty(0, np.int32), ONE, 0.0, 10**18 + 1, 1,
         ),
     ),
-    "width must be 0 to 100,000": ("first_occurrence_ideals", (*first_page(), 100_001, 1)),
-    "weights must be at most 1": ("first_occurrence_ideals", (*first_page(weight=1.5), 10, 1)),
-    "gains must be finite": ("first_occurrence_ideals", (*first_page(gain=np.inf), 10, 1)),
-    "a row shows its items at least once": ("first_occurrence_ideals", (*first_page(copies=0), 10, 1)),
-    "the items of a row must fit its slots and weights": ("first_occurrence_ideals", (*first_page(copies=2), 10, 1)),
-    "the rows of an item must be among its page's": ("first_occurrence_ideals", (*first_page(row=1), 10, 1)),
+    "width must be 0 to 100,000": ("first_copy_ideals", (*first_page(), 100_001, 1)),
+    "weights must be at most 1": ("first_copy_ideals", (*first_page(weight=1.5), 10, 1)),
+    "gains must be finite": ("first_copy_ideals", (*first_page(gain=np.inf), 10, 1)),
+    "a row shows its items at least once": ("first_copy_ideals", (*first_page(copies=0), 10, 1)),
+    "the items of a row must fit its slots and weights": ("first_copy_ideals", (*first_page(copies=2), 10, 1)),
+    "the rows of an item must be among its page's": ("first_copy_ideals", (*first_page(row=1), 10, 1)),
     "pairs must be at most 1,000,000": (
         "sign_sums", (np.empty((0, 1_000_001), np.int64), np.empty(0, np.uint64), 10, 0, 1),
     ),

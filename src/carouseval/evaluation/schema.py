@@ -14,7 +14,7 @@ from carouseval.tables.opening import open_table
 from carouseval.tables.table import RECORD, Table, TableLike, agree_on_ids
 from carouseval.validation import did_you_mean
 
-MOST_ROWS, MOST_COLS = 10_000, 65_535  # the most that packed lines can hold (native/page_reader.h)
+MOST_ROWS, MOST_COLS = 10_000, 65_535  # the most that packed lines can hold (native/tables/page_reader.h)
 
 _ID = "Every line needs an id, an integer or text."
 _RELEVANCE = "Relevance must be finite and at least 0; drop lines without a judgment."

@@ -16,7 +16,7 @@ from carouseval.tables.table import Table
 
 
 class MembershipArrays(NamedTuple):
-    """As native/membership.h reads them."""
+    """As native/tables/membership.h reads them."""
 
     offsets: NDArray[np.int64]  # where each item's categories begin
     category: Codes

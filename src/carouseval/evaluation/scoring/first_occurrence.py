@@ -1,7 +1,7 @@
 """Displayed ideals where a repeated item counts where it comes first (``duplicates="first"``).
 
 Unlike with the rule "best", the order of rows decides which copy counts: that in the first row that shows the item. So
-the best order is found by a search over sets of rows, place by place (native/first_occurrence.h). The ideal under the
+the best order is found by a search over sets of rows, place by place (native/search/first_copy_ideal.h). The ideal under the
 rule "best" is an upper bound, and its order the first one tried.
 """
 
@@ -33,7 +33,7 @@ def first_occurrence_ideals(
     """The ideal of every page, a bound on it, and its cells; ``problems`` are those of displayed items."""
     best_rule = problems.solve(weights, tolerance=0.0, work_limit=0, threads=threads)  # a rough bound does
     exponent = int(np.frexp(weights.max())[1])  # scaled by a power of two, weights are at most 1
-    best, bound, place, row, col = _native.first_occurrence_ideals(
+    best, bound, place, row, col = _native.first_copy_ideals(
         problems.gain,
         problems.item_offsets,
         problems.memberships,

@@ -3,7 +3,7 @@
 A *problem* lists the relevant items, the categories each belongs to, how many cells each category may fill, and the
 rows open to them. Judged ideals have one problem per judgment set (or per page, where rows are pinned), displayed
 ideals one per page. Items of several categories count once, which couples rows: solved exactly
-(native/branch_and_bound.h) up to a fixed number of steps, beyond which a proven upper bound is used instead.
+(native/search/branch_and_bound.h) up to a fixed number of steps, beyond which a proven upper bound is used instead.
 """
 
 from dataclasses import dataclass, replace

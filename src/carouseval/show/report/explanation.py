@@ -29,8 +29,6 @@ from carouseval.show.report.document import (
     Tile,
     table_block,
 )
-from carouseval.show.report.explanation_words import explanation_summary
-from carouseval.show.report.settings_section import settings_section
 from carouseval.text_tables import TextTable
 
 _WORST = 5  # pages of the table

@@ -338,8 +338,13 @@ Call = dict[str, Any]  # what differs from a call that works
         ),
         (
             {"layouts": TWO_ROWS | {"category": ["z", "y"]}, "items": ITEMS},
-            "Add the category to items, correct the row, or use invalid='count'.",
-            [{"items": AMBIGUOUS}, {"layouts": TWO_ROWS}, {"invalid": "count"}],
+            "Add its items, declare it personal in carousels, or leave out items .*; or use invalid='count'.",
+            [
+                {"items": {"item_id": [1, 2, 3, 3, 4], "category": ["a", "a", "x", "z", "y"]}},
+                {"carousels": {"category": ["z"], "personal": [True]}},
+                {"items": None},
+                {"invalid": "count"},
+            ],
         ),
         (
             {"candidates": LINES | {"category": ["x", "x"]}, "items": ITEMS},

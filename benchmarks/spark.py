@@ -58,7 +58,7 @@ def count(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 
 def count_lines(layouts: DataFrame, judgments: DataFrame, items: DataFrame) -> None:
     """The same lines by the same way: read, spread by users, sorted and sent to Python."""
-    settings = Settings.named("spark.evaluate", {})
+    settings = Settings()
     tables = GivenTables.of(SparkEngine(), {"layouts": layouts}, judgments, items, settings)
     lines, _ = stream(tables.streamed)
     lines.mapInArrow(count, "lines long").agg(F.sum("lines")).collect()

@@ -19,7 +19,7 @@ from carouseval.attention import recgaze_counts
 from carouseval.attention.parameters import DECAYS, FACTORS
 from carouseval.attention.rank_fit import PAPER_DISCOUNTS, grid_search
 from carouseval.paper.simulation import simulate
-from carouseval.paper.simulation_options import MODES
+from carouseval.paper.simulation_settings import MODES
 from timing import best_of, interleaved
 
 TRAIN, TEST = recgaze_counts("bratislava"), recgaze_counts("amsterdam")

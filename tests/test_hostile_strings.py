@@ -14,8 +14,11 @@ import carouseval as cv
 from carouseval.cli.conditions import parse_conditions
 from carouseval.cli.grid_options import parse_grid
 from carouseval.cli.options import parse_page_size
-from carouseval.cli.settings_options import _parse_capacity, parse_columns
+from carouseval.cli.settings_options import parse_columns, setting_options
+from carouseval.evaluation.settings import Settings
+from carouseval.settings import only, settings_of
 
+CAPACITY = setting_options(*settings_of(only(Settings, "capacity")))
 SECONDS = 5  # each takes milliseconds; loops that grow with the square of a length take minutes
 LONG = 1_000_000
 LAYOUTS = {"user_id": [1], "row": [1], "col": [1], "item_id": [1], "category": ["a"]}
@@ -120,7 +123,10 @@ def test_conditions(text: str) -> None:
             "write page sizes as integers from 1 to 999,999",
         ),
         (lambda: parse_page_size("9" * 5_000), "is neither an integer from 1 to 999,999,999 nor a list of them"),
-        (lambda: _parse_capacity(["Top=" + "9" * 5_000]), "write grid, shown, or a category and its capacity"),
+        (
+            lambda: CAPACITY.value(["Top=" + "9" * 5_000]),
+            "write grid, shown, or each category once, such as 'Top 10=10'",
+        ),
         (lambda: parse_columns(["a=b", "a." + "x" * LONG + "=c"]), "--columns 'a=b': 'a' is a table"),
         (lambda: parse_columns(["x" * LONG]), "cannot be parsed; write our name, then yours"),
     ],

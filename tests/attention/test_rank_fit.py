@@ -10,7 +10,7 @@ from scipy import stats
 import carouseval as cv
 from carouseval import _native
 from carouseval.attention import Examination, recgaze_counts
-from carouseval.attention.objectives import Objective
+from carouseval.attention.fit_settings import Objective
 from carouseval.attention.parameters import DECAYS, FACTORS
 from carouseval.attention.rank_fit import PAPER_DISCOUNTS, grid_search, refine, scores
 

@@ -13,7 +13,7 @@ from carouseval.attention import fit_likelihood, likelihood_problem, recgaze_cou
 from carouseval.attention.fisher_scoring import BinomialCounts
 from carouseval.attention.forms import ROW_PAGE_FORMS, as_form
 from carouseval.attention.likelihood_problem import BOUND, LikelihoodProblem
-from carouseval.attention.objectives import RecgazeGroup
+from carouseval.attention.recgaze_data import RecgazeGroup
 from carouseval.metrics.discounts import RowPageBrowsing
 
 Array = NDArray[np.float64]

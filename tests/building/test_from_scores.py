@@ -14,10 +14,10 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import carouseval as cv
-from carouseval.building.category_orders import CategoryOrder
 from carouseval.building.from_scores import pages_from_scores
 from carouseval.building.run_files import read_run, scores_from_arrays
 from carouseval.building.sample import sample
+from carouseval.building.settings import CategoryOrder
 
 ROOT = Path(__file__).parent.parent.parent
 SCORES = {"user_id": [7, 7, 7], "item_id": ["a", "b", "c"], "score": [0.2, 0.9, 0.5]}

@@ -101,6 +101,126 @@ def test_gains_are_differences_of_scores(seed: int, at: int | None, metric: str)
     assert dict(means.select("carousel", "len").rows()) == dict(frame.select("carousel", "users").rows())
 
 
+LIMITS: dict[str, dict[str, Any]] = {
+    "shown": {"capacity": "shown"},
+    "declared": {"capacity": {"A": 1, "C": 2, "E": 1}},
+    "of single users": {
+        "carousels": {
+            "category": ["A", "C", "C", "D", "E", "E"],
+            "user_id": [None, None, "u0", "u1", "u3", "u0"],
+            "capacity": [2, 1, 3, None, 1, 2],
+        }
+    },
+    "both": {"carousels": {"category": ["A", "B"], "capacity": [1, None]}, "capacity": "shown"},
+    "personal": {"carousels": {"category": ["Y"], "personal": [True]}, "capacity": "shown"},
+}
+
+
+def limited_world(seed: int) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]:
+    """The same with short rows, and personal rows Y of items that no table lists there."""
+    candidates, judgments, items = world(seed)
+    own = judgments.group_by("user_id").agg(pl.col("item_id").sort().head(2)).explode("item_id")
+    own = own.with_columns(
+        carousel=pl.lit("Y"), category=pl.lit("Y"), col=pl.int_range(1, pl.len() + 1).over("user_id")
+    )
+    return pl.concat([candidates, own.select(candidates.columns)]), judgments, items
+
+
+@pytest.mark.filterwarnings("ignore::carouseval.errors.DataWarning")
+@pytest.mark.parametrize("pinned", [False, True])
+@pytest.mark.parametrize("limits", LIMITS)
+@pytest.mark.parametrize("seed", range(3))
+def test_carousels_hold_as_much_as_in_a_comparison(seed: int, limits: str, pinned: bool) -> None:
+    """Each user's gain is the difference of that user's scores, where the ideal is that of all pages compared."""
+    candidates, judgments, items = limited_world(seed)
+    settings = LIMITS[limits] | {"grid": GRID, "invalid": "count"}
+    if limits != "personal":
+        candidates = candidates.filter(pl.col("carousel") != "Y")
+    fixed = {"u0": ["A", "B"], "u1": ["B"], "u3": ["B", "A"]}
+    others = candidates.filter(pl.col("carousel").is_in(["C", "D", "Y"]))
+    has_pin = {"pinned": pl.col("row") == 1} if pinned else {}
+    systems = {"page": pages(candidates, fixed).with_columns(**has_pin)}
+    found = cv.marginal_gains(systems["page"], others, judgments, items, **settings)
+    for name in found.gains:
+        longer = {user: [*fixed.get(user, []), name] for user in ("u0", "u1", "u2", "u3", "u4", "u5")}
+        on_page = (pl.col("row") == 1) & pl.col("user_id").is_in(list(fixed))
+        systems[name] = pages(candidates, longer).with_columns(**({"pinned": on_page} if pinned else {}))
+    scores = cv.compare(systems, judgments, items, permutations=9, **settings)
+    per_user = {
+        name: dict(one[0].per_user.select("user_id", "N2DCG_cat").rows()) for name, one in scores.evaluations.items()
+    }
+    assert found.score == pytest.approx(scores.evaluations["page"][0].mean["N2DCG_cat"])
+    for place, name in enumerate(found.carousels):
+        gains = dict(zip(found.users, found.user_gains[:, place], strict=True))
+        wanted = {user: per_user[name].get(user, 0.0) - per_user["page"].get(user, 0.0) for user in gains}
+        assert gains == pytest.approx(wanted, abs=1e-12)
+    assert found.config["capacity"] == settings.get("capacity", "grid")
+    assert found.config["carousels"] == ("given" if "carousels" in settings else "none")
+
+
+def test_ideal_pages_hold_what_is_declared_or_shown() -> None:
+    """Three relevant items of a category: the candidate shows one, the current page two in its row."""
+    items = {"item_id": [1, 2, 3, 9], "category": ["a", "a", "a", "b"]}
+    judgments = {"user_id": [1, 1, 1], "item_id": [1, 2, 3], "relevance": [1, 1, 1]}
+    candidates = {"user_id": [1], "carousel": ["a"], "col": [1], "item_id": [1]}
+    other = {"user_id": [1], "row": [1], "col": [1], "item_id": [9]}
+    two = {"user_id": [2, 2], "row": [1, 1], "col": [1, 2], "item_id": [9, 1], "category": ["a", "a"]}
+    weights = cv.discounts.RowPage().weights(cv.RECGAZE)
+
+    def gain(page: Any, **settings: Any) -> float:
+        return cv.marginal_gains(page, candidates, judgments, items, **settings).gains["a"]
+
+    assert gain(None) == pytest.approx(weights[0, 0] / weights[0, :3].sum())
+    assert gain(None, capacity="shown") == pytest.approx(1.0)
+    assert gain(None, capacity={"a": 2}) == pytest.approx(weights[0, 0] / weights[0, :2].sum())
+    assert gain(None, carousels={"category": ["a"], "capacity": [1]}) == pytest.approx(1.0)
+    assert gain(other, capacity="shown") == pytest.approx(weights[1, 0] / weights[0, 0])
+    longer = gain(two, capacity="shown", invalid="count")
+    assert longer == pytest.approx(weights[0, 0] / weights[0, :2].sum())
+    for limit in ({"capacity": "shown"}, {"carousels": {"category": ["a"], "capacity": [1]}}):
+        assert cv.build_pages(candidates, judgments, items, **limit).score == pytest.approx(1.0)
+
+
+@pytest.mark.filterwarnings("ignore::carouseval.errors.DataWarning")
+@pytest.mark.parametrize("limits", LIMITS)
+def test_built_pages_are_limited_as_in_an_evaluation(limits: str) -> None:
+    candidates, judgments, items = limited_world(1)
+    settings = LIMITS[limits] | {"grid": GRID, "invalid": "count"}
+    if limits != "personal":
+        candidates = candidates.filter(pl.col("carousel") != "Y")
+    built = cv.build_pages(candidates, judgments, items, rows=3, **settings)
+    systems = {"built": built.layouts.drop("carousel")}
+    for name in candidates["carousel"].unique():  # all candidates say how much is shown
+        systems[name] = same_for_all(candidates, [name])
+    scores = cv.compare(systems, judgments, items, permutations=9, **settings)
+    assert built.score == pytest.approx(scores.evaluations["built"][0].mean["N2DCG_cat"])
+
+
+@pytest.mark.parametrize("build", [True, False])
+def test_candidates_beyond_their_capacity_are_refused(build: bool) -> None:
+    def run(**settings: Any) -> Any:
+        if build:
+            return cv.build_pages(LINES, JUDGED, ITEMS, **settings)
+        return cv.marginal_gains(None, LINES, JUDGED, ITEMS, **settings)
+
+    message = (
+        "candidates: 1 carousel holds more than the capacity of its category, first user_id=1 carousel='a'. Raise the "
+        "capacity in carousels or capacity=, drop the cells beyond it, or use invalid='count'."
+    )
+    for limit in ({"capacity": {"a": 1}}, {"carousels": {"category": ["a"], "capacity": [1]}}):
+        with pytest.raises(cv.DataError) as error:
+            run(**limit)
+        assert str(error.value) == message
+        assert run(**limit, invalid="count").counts["invalid_carousels"] == 1
+    assert run(capacity={"a": 2}).counts["invalid_carousels"] == 0
+    with pytest.raises(cv.ParameterError, match="capacity must be 'grid', 'shown' or a dict"):
+        run(capacity="show")
+    with pytest.raises(cv.DataError, match="carousels: category='a' has a second line"):
+        run(carousels={"category": ["a", "a"], "capacity": [1, 2]})
+    with pytest.raises(cv.DataError, match="outside their category"):
+        run(carousels={"category": ["a"], "user_id": [2]})
+
+
 def test_an_item_on_the_page_counts_once() -> None:
     page = {"user_id": [1], "row": [1], "col": [1], "item_id": [7]}
     items = {"item_id": [7, 8], "category": ["x", "x"]}
@@ -338,8 +458,13 @@ Call = dict[str, Any]  # what differs from a call that works
         ),
         (
             {"layouts": TWO_ROWS | {"category": ["z", "y"]}, "items": ITEMS},
-            "Add the category to items, correct the row, or use invalid='count'.",
-            [{"items": AMBIGUOUS}, {"layouts": TWO_ROWS}, {"invalid": "count"}],
+            "Add its items, declare it personal in carousels, or leave out items .*; or use invalid='count'.",
+            [
+                {"items": {"item_id": [1, 2, 3, 3, 4], "category": ["a", "a", "x", "z", "y"]}},
+                {"carousels": {"category": ["z"], "personal": [True]}},
+                {"items": None},
+                {"invalid": "count"},
+            ],
         ),
         (
             {"candidates": LINES | {"category": ["x", "x"]}, "items": ITEMS},

@@ -10,6 +10,7 @@ from numpy.random import Generator, default_rng
 from carouseval.building.candidate_carousels import CandidateCarousels, CurrentPage
 from carouseval.building.order_bound import UpperBound
 from carouseval.building.order_search import OrderSearch, PagePrefix, greedy_prefixes, improve_order
+from carouseval.metrics.grid import Grid
 
 
 @pytest.mark.parametrize("lacking", [0.0, 0.3, 0.8])
@@ -86,6 +87,7 @@ def random_carousels(rng: Generator, falling: bool, lacking: float) -> Candidate
         names=list(range(6)),
         users=pl.Series(range(users)),
         cells=pl.DataFrame(),
+        grid=Grid(*weights.shape),
         weights=weights,
         page=CurrentPage(empty, empty, empty, nothing, nothing),
         available=available,

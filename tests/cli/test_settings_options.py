@@ -11,16 +11,19 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from carouseval.attention.objectives import Objective
+from carouseval.attention.fit_settings import Objective
 from carouseval.attention.rank_fit import OBJECTIVES
 from carouseval.building.sample import SampleFormat, SampleKind
+from carouseval.cli.app import app as carouseval_app
 from carouseval.cli.check import check
 from carouseval.cli.compare import compare
 from carouseval.cli.evaluate import evaluate
 from carouseval.cli.explain import explain
 from carouseval.cli.grid_options import grid_options
+from carouseval.cli.output_options import with_output
 from carouseval.cli.sample import FileFormat, PageKind
-from carouseval.cli.settings_options import option_names, with_settings
+from carouseval.cli.settings_options import LISTS, option_names, with_settings
+from carouseval.comparison.settings import ComparisonSettings
 from carouseval.evaluation.settings import Settings
 from carouseval.metrics.grid import PHONE, RECGAZE, TV, Grid
 from carouseval.settings import Doc, setting_default
@@ -53,7 +56,7 @@ def given(*arguments: str) -> dict[str, Any]:
         seen.update(settings)
 
     app = typer.Typer()
-    app.command()(with_settings(command, Scratch))
+    app.command()(with_settings(settings=Scratch)(command))
     result = CliRunner().invoke(app, arguments)
     assert result.exit_code == 0, result.output
     return seen
@@ -77,20 +80,40 @@ def test_new_settings_are_read_as_what_they_are() -> None:
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_new_setting_is_an_option_of_every_command(command: Callable[..., None]) -> None:
     app = typer.Typer(rich_markup_mode=None)
-    app.command()(with_settings(inspect.unwrap(command), Scratch))
+    bare: Any = inspect.unwrap(command)
+    for parameter, decorate in {
+        "settings": with_settings(settings=Scratch),
+        "comparison": with_settings(comparison=ComparisonSettings),
+        "output": with_output("Evaluation", saves=True),
+    }.items():
+        bare = decorate(bare) if parameter in inspect.signature(bare).parameters else bare
+    app.command()(bare)
     text = " ".join(CliRunner().invoke(app, ["--help"]).output.split())
-    for wanted in ("--word <str> A new word.", "--room <grid|shown> A new choice. [default: grid]", "--no-strict"):
+    for wanted in (
+        "--word <str> A new word.",
+        "--room <grid|shown|name=value> A new choice. [default: grid]",
+        "--no-strict",
+    ):
         assert wanted in text
 
 
 @pytest.mark.parametrize("command", ["evaluate", "explain", "compare", "check"])
 def test_help_lists_every_setting_and_its_choices(command: str) -> None:
     text = " ".join(run(command, "--help").stdout.split())
-    for option in option_names().values():
+    for one in fields(Settings):
+        option = option_names()[one.name]
         assert f"{option} <" in text or f"{option}, --" in text
     for setting, choices in Settings.choices().items():
         assert f"{option_names()[setting]} <{'|'.join(choices)}>" in text
     assert "[default: recgaze]" in text
+
+
+def test_every_list_is_that_of_a_command() -> None:
+    group: Any = typer.main.get_command(carouseval_app)
+    options = {one.name: one.opts for command in group.commands.values() for one in command.params}
+    names = option_names(LISTS)
+    assert names.keys() - options.keys() == set()
+    assert all(option in options[name] for name, option in names.items())
 
 
 def test_special_spellings() -> None:

@@ -10,7 +10,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import carouseval as cv
-from carouseval.comparison.comparison_settings import ComparisonSettings
+from carouseval.comparison.settings import ComparisonSettings
 from carouseval.comparison.systems import all_runs
 from carouseval.engines.compare import compare_on
 from carouseval.engines.contract import Engine
@@ -19,6 +19,7 @@ from carouseval.engines.explain import explain_on
 from carouseval.engines.local import LocalEngine
 from carouseval.evaluation.filled_rows import FilledRows
 from carouseval.evaluation.settings import Settings
+from carouseval.settings import checked_settings
 from tests.depth import seeds
 from tests.engines.pool_engine import PoolEngine
 from tests.engines.spark.notices import with_notices
@@ -59,10 +60,10 @@ def on_engine(engine: Engine[Any], arguments: dict[str, Any]) -> Any:
     options = {**arguments, "metrics": list(arguments["metrics"].values())}
     systems, judgments, items = (options.pop(name) for name in ("systems", "judgments", "items"))
     if len(systems) > 1:
-        choices, settings = ComparisonSettings.named("compare", options | CHOICES)
+        choices, settings = checked_settings("compare", options | CHOICES, ComparisonSettings, Settings)
         return compare_on(engine, all_runs(systems, "a"), judgments, items, choices, settings)
     ((_, (layouts,)),) = systems.items()
-    return evaluate_on(engine, layouts, judgments, items, Settings.named("evaluate", options))
+    return evaluate_on(engine, layouts, judgments, items, checked_settings("evaluate", options, Settings))
 
 
 def on_one_machine(arguments: dict[str, Any]) -> Any:
@@ -122,7 +123,7 @@ def test_engines_explain_as_one_machine_does(start: int) -> None:
         engine = LocalEngine(parts=1 + seed % 4)
 
         def on_parts(layouts: Any, judgments: Any, items: Any, **options: Any) -> Any:
-            return explain_on(engine, layouts, judgments, items, Settings.named("explain", options))  # noqa: B023
+            return explain_on(engine, layouts, judgments, items, checked_settings("explain", options, Settings))  # noqa: B023
 
         expected, said = result_of(lambda: explained(arguments, cv.explain))  # noqa: B023
         found, said_there = result_of(lambda: explained(arguments, on_parts))  # noqa: B023

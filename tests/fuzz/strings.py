@@ -12,12 +12,14 @@ from typing import Any
 import typer
 
 import carouseval as cv
+from carouseval.attention.fit_settings import FitSettings
+from carouseval.building.settings import EventSettings
 from carouseval.cli.conditions import parse_conditions, parse_system_conditions
-from carouseval.cli.fit import _parse_values
 from carouseval.cli.grid_options import parse_grid, parse_grids
-from carouseval.cli.judgments import _parse_numbers, _parse_relevances
 from carouseval.cli.options import parse_page_size
-from carouseval.cli.settings_options import _parse_capacity, parse_columns
+from carouseval.cli.settings_options import parse_columns, setting_options
+from carouseval.evaluation.settings import Settings
+from carouseval.settings import only, settings_of
 from tests.fuzz import ViolationError
 from tests.fuzz.texts import DISCOUNTS, METRICS, hostile_text
 
@@ -36,6 +38,12 @@ def _same_again(parse: Callable[[str], Any]) -> Callable[[str], Any]:
     return parse_twice
 
 
+def option(listed: type, setting: str) -> Callable[[Any], Any]:
+    """What reads the texts of an option."""
+    (found,) = settings_of(only(listed, setting))
+    return setting_options(found).value
+
+
 # what takes text, and examples of what it takes
 CALLS: dict[str, tuple[Callable[[str], Any], list[str]]] = {
     "metric": (_same_again(cv.metric), METRICS),
@@ -48,10 +56,10 @@ CALLS: dict[str, tuple[Callable[[str], Any], list[str]]] = {
     "grids": (lambda text: parse_grids([text], 5, None), ["tv=tv", "tv=8x12/1,5", "phone=phone:6x10/1,3"]),
     "page size": (parse_page_size, ["1,5", "5", "1,2,3"]),
     "columns": (lambda text: parse_columns(text.split(";")), ["user_id=customer", "items.item_id=sku", "row=a;col=b"]),
-    "capacity": (lambda text: _parse_capacity([text]), ["Top 10=10", "shown", "grid"]),
-    "values": (lambda text: _parse_values([text]), ["mu=0.1,0.2", "alpha=1"]),
-    "numbers": (lambda text: _parse_numbers("--thresholds", text, "1,10,45"), ["1,10,45", "0.5"]),
-    "relevances": (lambda text: _parse_relevances([text]), ["thumbs_down=0", "play=2.5"]),
+    "capacity": (lambda text: option(Settings, "capacity")([text]), ["Top 10=10", "shown", "grid"]),
+    "values": (lambda text: option(FitSettings, "values")([text]), ["mu=0.1,0.2", "alpha=1"]),
+    "numbers": (lambda text: option(EventSettings, "grades")(text), ["1,10,45", "0.5"]),
+    "relevances": (lambda text: option(EventSettings, "event_relevance")([text]), ["thumbs_down=0", "play=2.5"]),
 }
 
 

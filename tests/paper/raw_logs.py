@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from carouseval.attention import Examination, recgaze_counts
-from carouseval.attention.objectives import RecgazeGroup
+from carouseval.attention.recgaze_data import RecgazeGroup
 
 IDS = ["UserID", "SubjectID", "TaskID", "StimulusID", "Timestamp"]
 AOIS = ["Fixation_AOI_", "Fixation_AOI_Closest_", "Click_AOI_", "Cursor_AOI_"]

@@ -16,7 +16,7 @@ from carouseval.attention.rank_fit import Scores
 from carouseval.paper.figures.agreement import agreement
 from carouseval.paper.figures.discount_curves import discount_fits
 from carouseval.paper.figures.patterns import attention_patterns
-from carouseval.paper.simulation_options import Mode
+from carouseval.paper.simulation_settings import Mode
 from carouseval.paper.study import DiscountAgreement, Study, Threshold
 from carouseval.show.charts.theme import RED
 from carouseval.tables.writing import CHARTS

@@ -11,8 +11,7 @@ import pytest
 
 import carouseval as cv
 from carouseval.attention import Examination, RecgazeLogs, read_recgaze, recgaze_counts
-from carouseval.attention.objectives import RecgazeGroup
-from carouseval.attention.recgaze_data import GROUPS
+from carouseval.attention.recgaze_data import GROUPS, RecgazeGroup
 from carouseval.paper.recgaze_logs import REASONS
 from tests.paper.raw_logs import (
     BOTH,

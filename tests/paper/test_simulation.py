@@ -14,7 +14,7 @@ from carouseval.attention.examination import Share
 from carouseval.cli.simulate import simulate as simulate_command
 from carouseval.paper.draws import Draws, cumulative_probabilities
 from carouseval.paper.simulation import simulate
-from carouseval.paper.simulation_options import Mode
+from carouseval.paper.simulation_settings import Mode
 from tests import oracles
 
 TRUTH = recgaze_counts("amsterdam")

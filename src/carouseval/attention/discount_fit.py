@@ -1,8 +1,8 @@
 """From data to a fitted discount: browsing models by likelihood, other discounts by grid search."""
 
 import math
-from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Unpack
 
 import numpy as np
 
@@ -10,36 +10,33 @@ from carouseval.attention.bootstrap import bootstrap as bootstrap_search
 from carouseval.attention.examination import Examination, Frequencies
 from carouseval.attention.fit_data import FitData
 from carouseval.attention.fit_report import LikelihoodReport, SearchReport
+from carouseval.attention.fit_settings import FitSettings, FitSettingsDict, Objective
 from carouseval.attention.forms import FORMS, ROW_PAGE_FORMS, form_name
 from carouseval.attention.likelihood import LikelihoodFit, bootstrap_fit, fit_likelihood
 from carouseval.attention.model_selection import choose_form
-from carouseval.attention.objectives import Objective
 from carouseval.attention.parameters import discount_class
 from carouseval.attention.paths import fit_paths
-from carouseval.attention.rank_fit import OBJECTIVES, grid_search
+from carouseval.attention.rank_fit import grid_search
 from carouseval.attention.rank_fit import refine as refine_fit
 from carouseval.attention.recgaze_data import GROUPS
 from carouseval.errors import ParameterError
 from carouseval.metrics.grid import PageSizes
 from carouseval.progress import Progress, step
-from carouseval.validation import require_choice, require_int
+from carouseval.settings import checked_settings, takes
+from carouseval.validation import require_choice
 
 _MAX_PAGE_SIZE = 15  # of the page sizes compared
 _CLEAR_DIFFERENCE = 20.0  # in log-likelihood
 _GOOD_CORRELATION = 0.97  # d_rpd, fitted by rank, has .977 on the paper's test set
 
 
+@takes(FitSettings)
 def fit_discount(
     data: FitData,
-    discount: str = "d_rpd",
+    discount: str = FitSettings.discount,
     *,
-    objective: Objective | None = None,
-    form: str | None = None,
-    values: Mapping[str, Sequence[float]] | None = None,
-    refine: bool = False,
-    bootstrap: int = 0,
-    top: int = 5,
     progress: Progress | None = None,
+    **settings: Unpack[FitSettingsDict],
 ) -> SearchReport | LikelihoodReport:
     """Fit a discount to eye-tracking data and report on the fit, as ``carouseval fit`` does.
 
@@ -51,20 +48,6 @@ def fit_discount(
     ----------
     data : FitData
         The data and the screen.
-    discount : str, default 'd_rpd'
-        Symbol of the discount to fit.
-    objective : {"spearman", "pearson", "mse", "likelihood"}, optional
-        What to optimise; by default the likelihood for browsing models and Spearman's rho for others.
-    form : str, optional
-        Form of d_rpb, as in :func:`fit_likelihood`; by default :func:`choose_form` selects one.
-    values : dict of str to sequence of float, optional
-        Values of parameters to try in the grid search, in place of the paper's.
-    refine : bool, default False
-        Refine the best of the grid search over real-valued parameters.
-    bootstrap : int, default 0
-        Number of bootstrap samples for intervals.
-    top : int, default 5
-        Number of candidates of the grid search to report.
     progress : callable, optional
         Called with (step, done, total) as the work proceeds.
 
@@ -83,47 +66,36 @@ def fit_discount(
     """
     if not isinstance(data, FitData):
         raise ParameterError(f"data must be FitData, such as FitData.read returns, found {type(data).__name__}.")
+    chosen = checked_settings("fit_discount", {"discount": discount, **settings}, FitSettings)
+    form = chosen.form
     is_probability = discount_class(discount)().is_probability
-    if objective is None:
-        objective = "likelihood" if is_probability else "spearman"
-    require_choice("objective", objective, OBJECTIVES)
-    require_int("bootstrap", bootstrap, 0)
-    by_likelihood = is_probability and objective == "likelihood" and not values
+    objective = chosen.objective or ("likelihood" if is_probability else "spearman")
+    by_likelihood = is_probability and objective == "likelihood" and not chosen.values
     if form is not None:
         if not by_likelihood or discount != "d_rpb":
             raise ParameterError("form is for d_rpb, fitted by likelihood.")
         require_choice("form", form_name(form), [one.name for one in FORMS if one.symbol == discount])
     if not by_likelihood:
-        return _search(data, discount, objective, values, refine, bootstrap, top, progress)
-    if refine:
+        return _search(data, chosen, objective, progress)
+    if chosen.refine:
         raise ParameterError(f"{discount} is already fitted over real numbers; leave out refine.")
-    return _fit_by_likelihood(data, discount, form, bootstrap, progress)
+    return _fit_by_likelihood(data, chosen, progress)
 
 
-def _search(
-    data: FitData,
-    discount: str,
-    objective: Objective,
-    values: Mapping[str, Sequence[float]] | None,
-    refine: bool,
-    samples: int,
-    top: int,
-    progress: Progress | None,
-) -> SearchReport:
-    if samples and (objective != "spearman" or refine):
+def _search(data: FitData, chosen: FitSettings, objective: Objective, progress: Progress | None) -> SearchReport:
+    discount, values = chosen.discount, chosen.values
+    if chosen.bootstrap and (objective != "spearman" or chosen.refine):
         raise ParameterError("bootstrap repeats the search by spearman; leave out objective and refine.")
     train, grid = data.train, data.grid
-    fit = grid_search(train, discount, grid, values, objective, top, progress=step(progress, f"fit {discount}"))
+    fit = grid_search(train, discount, grid, values, objective, chosen.top, progress=step(progress, f"fit {discount}"))
     intervals = None
-    if samples:
+    if samples := chosen.bootstrap:
         intervals = bootstrap_search(train, discount, grid, values, samples, progress=step(progress, "bootstrap"))
-    return SearchReport(data, refine_fit(train, fit, grid) if refine else fit, intervals)
+    return SearchReport(data, refine_fit(train, fit, grid) if chosen.refine else fit, intervals)
 
 
-def _fit_by_likelihood(
-    data: FitData, discount: str, form: str | None, samples: int, progress: Progress | None
-) -> LikelihoodReport:
-    train = data.train
+def _fit_by_likelihood(data: FitData, chosen: FitSettings, progress: Progress | None) -> LikelihoodReport:
+    train, discount, form, samples = data.train, chosen.discount, chosen.form, chosen.bootstrap
     if isinstance(train, Frequencies):
         integers = (train.frequencies == train.frequencies.round()).all() and train.frequencies.max() > 1
         remedy = "give the number of screens" if integers else "these are frequencies: give counts"

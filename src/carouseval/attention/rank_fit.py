@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from carouseval import _native
 from carouseval.attention.examination import Examination, Frequencies
-from carouseval.attention.objectives import Objective
+from carouseval.attention.fit_settings import Objective
 from carouseval.attention.parameters import ParameterSets, weights_of_many
 from carouseval.errors import DataError, ParameterError
 from carouseval.metrics.discount_base import Discount, as_discount

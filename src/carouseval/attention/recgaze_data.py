@@ -6,11 +6,13 @@ Counts of the free-browsing task of RecGaze (de Leon-Martinez et al., SIGIR 2025
 import functools
 import json
 from importlib import resources
-from typing import TypeGuard, get_args
+from typing import Literal, TypeAlias, TypeGuard, get_args
 
 from carouseval.attention.examination import Examination
-from carouseval.attention.objectives import RecgazeGroup
 from carouseval.validation import require_choice
+
+RecgazeGroup: TypeAlias = Literal["bratislava", "amsterdam", "all"]
+"""The participants of RecGaze: the paper's training set, its test set, or both."""
 
 GROUPS: tuple[RecgazeGroup, ...] = get_args(RecgazeGroup)
 

@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from carouseval.metrics.grid import Array, IntArray
+from carouseval.metrics.grid import Array, Grid, IntArray
 
 ROUNDING = 1e-12  # a smaller relative difference of scores is rounding
 
@@ -47,6 +47,7 @@ class CandidateCarousels:
     names: list[Any]  # of the carousels, sorted
     users: pl.Series
     cells: pl.DataFrame  # user_id, carousel, col, item_id, [category], of all users
+    grid: Grid
     weights: Array  # (rows, cols)
     page: CurrentPage
     available: NDArray[np.bool_]  # (carousels, users): whether the user has the carousel

@@ -1,6 +1,7 @@
 """Reading and checking the tables of candidate carousels."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 
 import numpy as np
@@ -15,7 +16,7 @@ from carouseval.evaluation.notices import large_gains, no_category, not_proven
 from carouseval.evaluation.part import TableFacts
 from carouseval.evaluation.per_page import page_names
 from carouseval.evaluation.plan import ScoringPlan
-from carouseval.evaluation.reading.inputs import NEEDS_CATEGORIES, Inputs, JudgedSources, JudgedTables
+from carouseval.evaluation.reading.inputs import NEEDS_CATEGORIES, Inputs, JudgedSources, JudgedTables, all_inputs
 from carouseval.evaluation.reading.page_batch import PageBatch, page_batches
 from carouseval.evaluation.scoring.page_ideals import PageIdeals
 from carouseval.evaluation.scoring.page_scores import divisor, gaps
@@ -27,7 +28,19 @@ from carouseval.progress import Progress
 from carouseval.tables.table import RECORD, Table, TableLike, in_memory
 
 _KEYS = ["user_id", "carousel", "col"]
-# here candidates are carousels, so that no setting of that name can be advised
+_INVALID = {  # what may be wrong with a carousel that is scored if the settings say so: in words, and what to do
+    page_defects.OUTSIDE_CATEGORY: (
+        "carousel shows items outside their category",
+        "carousels show items outside their category",
+        "Add the category to items, correct the carousel, or use invalid='count'.",
+    ),
+    page_defects.OVER_CAPACITY: (
+        "carousel holds more than the capacity of its category",
+        "carousels hold more than the capacity of their category",
+        page_defects.OVER_CAPACITY.remedy,
+    ),
+}
+# here candidates are a table, so that no setting of that name can be advised
 _PINNED_UNKNOWN = replace(page_defects.PINNED_UNKNOWN, remedy="Add a column category to layouts.")
 
 
@@ -43,6 +56,7 @@ def read_candidates(
     if not isinstance(settings.grid, Grid):
         raise ParameterError(f"grid must be a carouseval.Grid, found {type(settings.grid).__name__}.")
     arguments = {"layouts": layouts, "candidates": candidates, "judgments": judgments, "items": items}
+    arguments |= {"carousels": settings.carousels}
     sources = {name: in_memory(source, name) for name, source in arguments.items() if source is not None}
     if isinstance(frame := sources.get("layouts"), pl.DataFrame) and frame.is_empty():
         del sources["layouts"]  # an empty table need not have columns
@@ -61,11 +75,14 @@ def read_candidates(
         if "category" not in cells.columns:
             cells = cells.with_columns(category="carousel")  # each carousel is a category of its own
         shown_items = _shown_items(tables, cells)
-    plan = ScoringPlan.of(replace(settings, columns=_column_names(tables)))
+    plan = ScoringPlan.of(replace(settings, columns=_column_names(tables), carousels=sources.get("carousels")))
     metric = _linear_metric(plan)
     if shown_items is None and "items" not in sources and plan.needs_categories:
         raise DataError(f"{NEEDS_CATEGORIES}.")
-    judged = JudgedSources(sources["judgments"], sources.get("items", shown_items), plan, from_layouts=False)
+    # a category that is declared personal holds what each user is shown there: of a table of items, that is to be added
+    judged = JudgedSources(
+        sources["judgments"], sources.get("items", shown_items), plan, from_layouts="items" in sources
+    )
     return _read(judged, metric, tables, cells, sources.get("layouts"), shown_items is not None, progress)
 
 
@@ -97,8 +114,9 @@ def _cells(table: Table) -> pl.DataFrame:
 def _shown_items(tables: Mapping[str, Table], cells: pl.DataFrame) -> pl.DataFrame | None:
     """The items of every category that layouts and candidates show; None if layouts have no categories."""
     candidates = cells.select("user_id", "col", "item_id", "category", row=1)
+    declared = tables["carousels"].collect() if "carousels" in tables else None
     if "layouts" not in tables:
-        return items_from_layouts(candidates)
+        return items_from_layouts(candidates, carousels=declared)
     if "category" not in tables["layouts"]:
         return None
     layouts = tables["layouts"].collect().select("user_id", "row", "col", "item_id", "category")
@@ -107,7 +125,7 @@ def _shown_items(tables: Mapping[str, Table], cells: pl.DataFrame) -> pl.DataFra
             "candidates: carousels are named by integers and the categories of layouts by text, or the reverse. "
             "Convert one of them."
         )
-    return items_from_layouts(candidates, layouts)
+    return items_from_layouts(candidates, layouts, carousels=declared)
 
 
 def _column_names(tables: Mapping[str, Table]) -> dict[str, dict[str, str]]:
@@ -132,7 +150,7 @@ def _read(
     pages_of_one = cells.select(
         "user_id", pl.col("carousel").alias("page_id"), "col", "item_id", *_category(cells), row=1
     )
-    with sources.open(pages_of_one, progress, canonical=True, lenient=True) as inputs:
+    with _opened(sources, pages_of_one, layouts, progress) as (inputs, *current):
         judgments, codebook = inputs.judged.judgments, inputs.codebook
         ideals = PageIdeals(inputs.judged, plan, progress=progress)
         scored = np.flatnonzero(inputs.judged.relevant_items(metric))
@@ -159,9 +177,9 @@ def _read(
             "items": "layouts and candidates" if uses_shown_items else source,
             "relevance": "given" if schema.relevance_is_given(inputs.tables["judgments"]) else schema.RELEVANCE_1,
         }
-    page, bounds, counts["invalid"] = _current_page(
-        inputs.judged_tables, ideals, metric, layouts, user_number, bounds, len(scored), progress
-    )
+        page, bounds, counts["invalid"] = _current_page(
+            current, ideals, metric, user_number, bounds, len(scored), progress
+        )
     ideal, gap = divisor(*bounds), gaps(*bounds)
     counts["bounded"] = int((gap > 0).sum())
     if counts["bounded"]:
@@ -184,6 +202,7 @@ def _read(
         names=names.to_list(),
         users=codebook.users.values().gather(scored).alias("user_id"),
         cells=cells,
+        grid=plan.grids[0],
         weights=plan.weights(metric, 0),
         page=page,
         available=available,
@@ -198,6 +217,21 @@ def _read(
     )
 
 
+@contextmanager
+def _opened(
+    sources: JudgedSources, candidates: pl.DataFrame, layouts: TableLike | None, progress: Progress | None
+) -> Iterator[list[Inputs]]:
+    """The candidates and, if there are any, the current pages: what both show decides what ideals may show."""
+    with ExitStack() as stack:
+        tables = sources.tables(candidates, canonical=True)
+        judged, share = JudgedTables.of(sources, tables), 1 if layouts is None else 2
+        readings = [stack.enter_context(judged.read(tables, progress, lenient=True, share=share))]
+        if layouts is not None:
+            current = judged.read(sources.tables(layouts, judged), progress, share=share)
+            readings.append(stack.enter_context(current))
+        yield all_inputs(readings)
+
+
 def _category(cells: pl.DataFrame) -> list[str]:
     return ["category"] if "category" in cells.columns else []
 
@@ -207,7 +241,7 @@ def _hits(inputs: Inputs, table: Table, progress: Progress | None) -> tuple[IntA
     parts, counts = [np.empty((0, 3), np.int64)], {"unjudged": 0, "gaps": 0, "invalid_carousels": 0}
     for batch in page_batches(inputs.layouts, inputs.judged, inputs.plan, progress):
         _refuse_defects(inputs, batch, table)
-        counts["invalid_carousels"] += len(page_defects.marked_pages(batch, page_defects.OUTSIDE_CATEGORY))
+        counts["invalid_carousels"] += int(((batch.defects & sum(defect.bit for defect in _INVALID)) > 0).sum())
         counts["unjudged"] += int(batch.unjudged.sum())
         counts["gaps"] += len(page_defects.marked_pages(batch, page_defects.GAP))
         page, judgment = batch.pages[batch.hit_page], batch.hit_judgment
@@ -235,21 +269,20 @@ def _refuse_defects(inputs: Inputs, batch: PageBatch, table: Table) -> None:
             f"candidates: {total:,} {subject} outside the grid of {grid}, first user_id={row['user_id']!r} "
             f"col={row['col']} ({table.where(record)}). {page_defects.OUTSIDE_GRID.remedy}"
         )
-    outside = page_defects.marked_pages(batch, page_defects.OUTSIDE_CATEGORY)
-    if len(outside) and inputs.plan.settings.invalid == "error":
-        first = page_names(inputs, outside).sort(pl.all()).row(0)
-        subject = "carousel shows" if len(outside) == 1 else "carousels show"
-        raise DataError(
-            f"candidates: {len(outside):,} {subject} items outside their category, first user_id={first[0]!r} "
-            f"carousel={first[1]!r}. Add the category to items, correct the carousel, or use invalid='count'."
-        )
+    for defect, (one, several, remedy) in _INVALID.items() if inputs.plan.settings.invalid == "error" else ():
+        invalid = page_defects.marked_pages(batch, defect)
+        if len(invalid):
+            first = page_names(inputs, invalid).sort(pl.all()).row(0)
+            raise DataError(
+                f"candidates: {len(invalid):,} {one if len(invalid) == 1 else several}, first user_id={first[0]!r} "
+                f"carousel={first[1]!r}. {remedy}"
+            )
 
 
 def _current_page(
-    judged_tables: JudgedTables,
+    current: Sequence[Inputs],
     ideals: PageIdeals,
     metric: str,
-    layouts: TableLike | None,
     user_number: IntArray,
     bounds: Array,
     users: int,
@@ -258,10 +291,8 @@ def _current_page(
     """The current pages, the bounds of every user's ideal, which differ where rows are pinned, and invalid pages."""
     row_count, last_pinned = np.zeros(users, np.int64), np.zeros(users, np.int64)
     empty = np.empty(0, np.int64)
-    if layouts is None:
-        return CurrentPage(empty, empty, empty, row_count, last_pinned), bounds, 0
     parts, invalid = [(empty, empty, empty)], 0
-    with judged_tables.sources.open(layouts, progress, judged=judged_tables) as inputs:
+    for inputs in current:
         for batch in page_batches(inputs.layouts, inputs.judged, inputs.plan, progress):
             _refuse_pages(inputs, batch)
             invalid += int(((batch.defects & page_defects.INVALID) > 0).sum())

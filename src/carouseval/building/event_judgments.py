@@ -4,28 +4,28 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, Unpack
 
 import numpy as np
 import polars as pl
 
-from carouseval.building.category_orders import Combine
-from carouseval.building.event_log import LARGEST_VALUE, EventLog, EventRules
+from carouseval.building.event_log import EventLog, EventRules
 from carouseval.building.event_tables import excluded_table, fell_where, grade_table
 from carouseval.building.run_files import with_integer_ids
+from carouseval.building.settings import Combine, EventSettings, EventSettingsDict
 from carouseval.errors import DataError, ParameterError, warn
 from carouseval.evaluation.notices import number
-from carouseval.evaluation.settings import ColumnNames
 from carouseval.metrics.gains import LARGEST_GRADE
 from carouseval.progress import Progress
 from carouseval.results import Result
+from carouseval.settings import checked_settings, in_force, takes
 from carouseval.tables.table import TableLike
 from carouseval.tables.writing import TABLES, write_frame
 from carouseval.text_tables import TextTable
-from carouseval.validation import require_choice, require_float
+from carouseval.validation import require_float
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -116,19 +116,13 @@ class EventJudgments(Result):
         return super().save(path)
 
 
+@takes(EventSettings)
 def judgments_from_events(
     events: TableLike,
     value: str | None = None,
     *,
-    combine: Combine = "sum",
-    grades: Sequence[float] | None = None,
-    quantiles: Sequence[float] | None = None,
-    event_relevance: Mapping[str, float | None] | None = None,
-    at_least: float = 0,
-    at_most: float | None = None,
-    per_page: bool = False,
-    columns: ColumnNames = None,
     progress: Progress | None = None,
+    **settings: Unpack[EventSettingsDict],
 ) -> EventJudgments:
     """Turn a log of plays, minutes, ratings or thumbs into judgments, one relevance per user and item.
 
@@ -141,32 +135,6 @@ def judgments_from_events(
         ``user_id, item_id`` and a column of values, one line per event; with ``event_relevance`` also ``event``, with
         ``combine='last'`` also ``time`` (a number, or a date and time), with ``per_page`` also ``page_id``. Logs of any
         number of lines are read in batches; memory is needed for the users and items, not for the lines.
-    value : str, optional
-        The column of values: minutes, a rating, a share watched. Without it every line counts 1, so that the sum is the
-        number of events, and 'max' and 'last' give 1.
-    combine : {'sum', 'max', 'last'}, default 'sum'
-        What becomes of several lines: their sum (to the nearest millionth, whatever their order), the largest value, or
-        the value of the latest line by ``time`` (of lines at the same time, the last in the table).
-    grades : sequence of float, optional
-        Thresholds of the combined value, increasing: ``(1, 10, 45)`` gives relevance 0 below 1, 1 from 1 up to but not
-        including 10, 2 from 10, and 3 from 45. Without grades and quantiles, the combined value is the relevance.
-    quantiles : sequence of float, optional
-        Thresholds by share, increasing, from 0 up to but not including 1: quantiles of the positive combined values
-        (interpolated as by ``numpy.quantile``). ``(0, 0.5, 0.9)`` gives relevance 1 to the lower half of the positive
-        values, 2 from the median, and 3 to the top tenth.
-    event_relevance : dict of str to float, optional
-        Events with a relevance of their own, whatever their value: ``{"add_to_list": 2, "thumbs_down": 0}``. The larger
-        of this relevance and that of the other lines holds, but 0 is a dislike and overrides all else. With
-        ``combine='last'``, the latest line holds in any case. None leaves an event out: ``{"impression": None}``. The
-        values of all other events count.
-    at_least : float, default 0
-        Lines with a smaller value are excluded.
-    at_most : float, optional
-        Lines with a larger value are excluded: 1440, say, if a line holds the minutes of one day. By default 1e16.
-    per_page : bool, default False
-        Whether judgments hold for a page only: one relevance per ``user_id``, ``page_id`` and ``item_id``.
-    columns : dict, optional
-        The names of your columns: ``{"user_id": "customer", "event": "action", "time": "timestamp"}``.
     progress : callable, optional
         Called with (what, done, total) while the log is read.
 
@@ -205,12 +173,11 @@ def judgments_from_events(
     >>> result.judgments.rows()
     [(1, 'a', 3.0), (1, 'b', 1.0), (2, 'a', 0.0), (2, 'c', 2.0)]
     """
-    if grades is not None and quantiles is not None:
-        raise ParameterError("quantiles: give grades or quantiles, not both.")
+    rules = checked_settings("judgments_from_events", {"value": value, **settings}, EventRules)
+    grades, quantiles = rules.grades, rules.quantiles
     limits = None if grades is None else _increasing("grades", grades, (1, 10, 45))
     shares = None if quantiles is None else _increasing("quantiles", quantiles, (0, 0.5, 0.9), below=1)
-    rules = _rules(value, combine, event_relevance, at_least, at_most, per_page)
-    table = rules.open(events, columns)
+    table = rules.open(events)
     log = EventLog.read(table, rules, progress)
     if shares is not None:
         limits = _quantile_thresholds(log.pairs["value"], shares)
@@ -230,43 +197,9 @@ def judgments_from_events(
         "users": judgments["user_id"].n_unique(),
         "items": judgments["item_id"].n_unique(),
     }
-    config = {
-        "value": value,
-        "combine": combine,
-        "grades": None if grades is None else limits,
-        "quantiles": shares,
-        "thresholds": limits,
-        "event_relevance": dict(rules.event_relevance),
-        "at_least": rules.at_least,
-        "at_most": rules.at_most,
-        "per_page": per_page,
-        "columns": dict(columns or {}),
-    }
+    config = in_force(rules) | {"grades": None if grades is None else limits, "quantiles": shares, "thresholds": limits}
+    config |= {"columns": dict(rules.columns or {})}
     return EventJudgments(judgments, fell_where(pairs, limits), log.excluded, counts, config)
-
-
-def _rules(value: Any, combine: Any, event_relevance: Any, at_least: Any, at_most: Any, per_page: Any) -> EventRules:
-    """The arguments, checked."""
-    if not (value is None or (isinstance(value, str) and value)):
-        raise ParameterError(f"value must be the name of a column, found {value!r}.")
-    require_choice("combine", combine, get_args(Combine))
-    if not isinstance(event_relevance, Mapping | None):
-        raise ParameterError(f"event_relevance must be a dict such as {{'thumbs_down': 0}}, found {event_relevance!r}.")
-    relevances = {
-        str(name): None
-        if relevance is None
-        else require_float(f"event_relevance: the relevance of {name!r}", relevance, at_least=0)
-        for name, relevance in (event_relevance or {}).items()
-    }
-    if value is None and (at_least != 0 or at_most is not None):
-        limit = "at_most" if at_least == 0 else "at_least"
-        raise ParameterError(f"{limit}: without a column of values every line counts 1. Name the column in value.")
-    at_least = require_float("at_least", at_least, at_least=0, at_most=LARGEST_VALUE)
-    most = LARGEST_VALUE if at_most is None else at_most
-    at_most = require_float("at_most", most, at_least=at_least, at_most=LARGEST_VALUE)
-    if not isinstance(per_page, bool):
-        raise ParameterError(f"per_page must be True or False, found {per_page!r}.")
-    return EventRules(value, combine, relevances, at_least, at_most, per_page)
 
 
 def _increasing(name: str, values: Any, example: tuple[float, ...], below: float = math.inf) -> list[float]:

@@ -1,21 +1,18 @@
 """Logs of events, read batch by batch: one value per user and item, and the lines that were excluded, by name."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import polars as pl
 
-from carouseval.building.category_orders import Combine
+from carouseval.building.settings import EventSettings
 from carouseval.errors import DataError, ParameterError, warn
 from carouseval.evaluation import schema
-from carouseval.evaluation.settings import ColumnNames
 from carouseval.progress import Progress
 from carouseval.tables.columns import Column
 from carouseval.tables.opening import open_table
 from carouseval.tables.table import RECORD, Table, TableLike, in_memory
 from carouseval.validation import did_you_mean
 
-LARGEST_VALUE = 1e16  # sums of billions of such lines fit into the fixed-point numbers below
 _NANOS, _MICROS = 1e9, 1e6
 _MERGE_FROM = 1 << 23  # lines: about 400 MB
 _LEFT_OUT = "event left out"  # by the caller
@@ -33,27 +30,20 @@ _VALUE = Column(
 _EVENT = Column("event", "text", required=False, remedy="Rename it, if it holds no names of events.", nullable=True)
 
 
-@dataclass(frozen=True)
-class EventRules:
+@dataclass(frozen=True, kw_only=True)
+class EventRules(EventSettings):
     """What a line of a log counts for, and how the lines of a user and an item are combined."""
-
-    value: str | None
-    combine: Combine
-    event_relevance: Mapping[str, float | None]
-    at_least: float
-    at_most: float
-    per_page: bool
 
     @property
     def keys(self) -> list[str]:
         """The columns that identify a judgment."""
         return ["user_id", *(["page_id"] if self.per_page else []), "item_id"]
 
-    def open(self, events: TableLike, columns: ColumnNames) -> Table:
+    def open(self, events: TableLike) -> Table:
         """The log, with the columns that are needed."""
         needed = {*self.keys, *(["event"] if self.event_relevance else []), *(["time"] * (self.combine == "last"))}
         used = [replace(column, required=True) for column in schema.EVENTS if column.name in needed]
-        names = schema.names_of(columns, "events")
+        names = schema.names_of(self.columns, "events")
         if self.value is not None:
             used, names = [*used, _VALUE], names | {"value": self.value}
         if names.get("event", "event") not in [names.get(column.name, column.name) for column in used]:
@@ -187,7 +177,7 @@ class _EventNames:
 
     def __init__(self, rules: EventRules) -> None:
         self._rules = rules
-        self._unused = list(rules.event_relevance)
+        self._unused = list(rules.event_relevance or {})
         self._counts = pl.DataFrame(schema={"event": pl.String, "lines": pl.Int64, "missing": pl.Int64})
         self._are_names = True  # rather than ids, of which there may be as many as lines
 

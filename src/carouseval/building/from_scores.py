@@ -5,40 +5,36 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Integral
-from typing import Any, get_args
+from typing import Any, Unpack
 
 import numpy as np
 import polars as pl
 
-from carouseval.building.category_orders import CategoryOrder
 from carouseval.building.page_filling import CategoryQueue, UserCategories, fill_rows
+from carouseval.building.settings import CategoryOrder, PageSettings, PageSettingsDict
 from carouseval.errors import DataError, ParameterError, warn
 from carouseval.evaluation import schema
 from carouseval.evaluation.reading.ids import Ids
-from carouseval.evaluation.settings import ColumnNames, Settings
+from carouseval.evaluation.settings import Settings
 from carouseval.metrics.discounts import RowPage
 from carouseval.metrics.grid import RECGAZE, Grid
 from carouseval.metrics.page_stack import thread_count
 from carouseval.progress import Progress, step
+from carouseval.settings import checked_settings, takes
 from carouseval.tables.table import RECORD, Table, TableLike, in_memory
-from carouseval.validation import did_you_mean, require_choice, require_int
+from carouseval.validation import did_you_mean, require_int
 
 _CELLS = dict.fromkeys(("user", "row", "col", "item", "category"), pl.Int64()) | {"pinned": pl.Boolean()}
 
 
+@takes(PageSettings)
 def pages_from_scores(
     scores: TableLike,
     items: TableLike,
     grid: Grid = RECGAZE,
     *,
-    order: CategoryOrder = "remaining",
-    categories: Sequence[Any] | None = None,
-    pinned: Mapping[Any, int] | None = None,
-    unique_items: bool = True,
-    min_items: int = 1,
-    columns: ColumnNames = None,
-    split: str | None = None,
     progress: Progress | None = None,
+    **settings: Unpack[PageSettingsDict],
 ) -> pl.DataFrame:
     """Turn the scores of any recommender into pages that :func:`carouseval.evaluate` can score.
 
@@ -52,28 +48,6 @@ def pages_from_scores(
     items : table or path
         ``item_id, category``, one line for each category of an item. With a column ``user_id``, the line holds for that
         user alone.
-    grid : Grid, default RECGAZE
-        The screen to fill.
-    order : {'remaining', 'best', 'mean', 'sum', 'fixed'}, default 'remaining'
-        Which category comes first. 'remaining' chooses the rows from the top: each row goes to the category whose items
-        not shown above score best there (see Notes). The others count all scores of a category, also those of items
-        that another row shows: 'best' orders by the largest score, 'mean' and 'sum' by the mean or sum of the
-        ``grid.cols`` best scores, and 'fixed' as listed in ``categories``.
-    categories : sequence of str or int, optional
-        The categories that may be shown, by default all; with ``order='fixed'`` from the top row down.
-    pinned : dict of category to int, optional
-        Categories with a fixed row, from 1: ``{"Continue watching": 1}``. They need not be listed in ``categories``. If
-        a user lacks a pinned category, the next category takes its row; if there are too few rows above, the pinned row
-        moves up, as no page skips a row. The result then has a column ``pinned``.
-    unique_items : bool, default True
-        Whether an item appears only once on a page: rows are filled from the top, and a row skips the items shown above
-        it. If False, an item appears in the row of each of its categories.
-    min_items : int, default 1
-        The fewest items of a row. A category with fewer items left for a user is skipped.
-    columns : dict, optional
-        The names of your columns: ``{"user_id": "customer"}``, or the same under a table's name.
-    split : str, optional
-        The separator of several categories in one cell of ``items``: '|' for 'Action|Comedy'.
     progress : callable, optional
         Called with (what, done, total) while scores are read and rows are filled.
 
@@ -125,22 +99,21 @@ def pages_from_scores(
     >>> cv.pages_from_scores(scores, items, order="sum", unique_items=False)["item_id"].to_list()
     ['b', 'c', 'b', 'a']
     """
-    require_choice("order", order, get_args(CategoryOrder))
-    require_int("min_items", min_items, 1)
     if not isinstance(grid, Grid):
         raise ParameterError(f"grid must be one Grid, found {type(grid).__name__}. Make one call per grid.")
-    if not isinstance(unique_items, bool):
-        raise ParameterError(f"unique_items must be True or False, found {unique_items!r}.")
+    chosen = checked_settings("pages_from_scores", {"grid": grid, **settings}, PageSettings)
     sources = {"scores": in_memory(scores, "scores"), "items": in_memory(items, "items")}
-    candidates = _Candidates.read(schema.open_tables(sources, Settings(columns=columns, split=split)), progress)
-    allowed = candidates.category_codes("categories", categories)
-    pinned_rows = candidates.pinned_rows(pinned or {}, grid)
-    if order == "fixed" and allowed is None:
+    names = Settings(columns=chosen.columns, split=chosen.split)
+    candidates = _Candidates.read(schema.open_tables(sources, names), progress)
+    allowed = candidates.category_codes("categories", chosen.categories)
+    pinned_rows = candidates.pinned_rows(chosen.pinned or {}, grid)
+    if chosen.order == "fixed" and allowed is None:
         raise ParameterError("order='fixed' needs categories, listed from the top row down.")
     groups = UserCategories.from_candidates(candidates.lines)
-    free, fixed = _queues(groups, candidates, order, grid.cols, allowed, pinned_rows)
-    weights = RowPage().weights(grid) if order == "remaining" else None
-    rows = fill_rows(groups, free, fixed, grid, unique_items, min_items, weights, step(progress, "filling rows"))
+    free, fixed = _queues(groups, candidates, chosen.order, grid.cols, allowed, pinned_rows)
+    weights = RowPage().weights(grid) if chosen.order == "remaining" else None
+    unique, least, filling = chosen.unique_items, chosen.min_items, step(progress, "filling rows")
+    rows = fill_rows(groups, free, fixed, grid, unique, least, weights, filling)
     cells = pl.concat([pl.DataFrame(schema=_CELLS), *rows]).sort("user", "row", "col")
     return cells.select(
         candidates.users.gather(cells["user"]).alias("user_id"),
@@ -148,7 +121,7 @@ def pages_from_scores(
         "col",
         candidates.items.gather(cells["item"]).alias("item_id"),
         candidates.categories.gather(cells["category"]).alias("category"),
-        *([] if pinned is None else ["pinned"]),
+        *([] if chosen.pinned is None else ["pinned"]),
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 import polars as pl
@@ -13,12 +13,11 @@ from carouseval.building.candidate_carousels import CandidateCarousels
 from carouseval.building.candidate_reader import read_candidates
 from carouseval.building.order_bound import UpperBound
 from carouseval.building.order_search import OrderSearch, greedy_prefixes, improve_order
+from carouseval.building.settings import CANDIDATE_SETTINGS, CandidateSettingsDict
 from carouseval.errors import ParameterError
-from carouseval.evaluation.settings import ColumnNames, Invalid, Metrics, Settings
-from carouseval.metrics.gains import Gain
-from carouseval.metrics.grid import RECGAZE, Grid
 from carouseval.progress import Progress, step
 from carouseval.results import Result
+from carouseval.settings import checked_settings, takes
 from carouseval.tables.table import TableLike
 from carouseval.validation import require_int
 
@@ -116,21 +115,15 @@ class BuiltPages(Result):
         return f"BuiltPages({self.heading}; {rows} from {self.counts['carousels']:,} carousels: {names})"
 
 
+@takes(CANDIDATE_SETTINGS)
 def build_pages(
     candidates: TableLike,
     judgments: TableLike,
     items: TableLike | None = None,
     *,
     rows: int | None = None,
-    metrics: Metrics = "N2DCG_cat",
-    grid: Grid = RECGAZE,
-    gain: Gain = "exp2",
-    invalid: Invalid = "error",
-    columns: ColumnNames = None,
-    split: str | None = None,
-    tolerance: float = Settings.tolerance,
-    work: float = Settings.work,
     progress: Progress | None = None,
+    **settings: Unpack[CandidateSettingsDict],
 ) -> BuiltPages:
     """Build one page for all users from the candidates that add most to the mean score.
 
@@ -151,22 +144,6 @@ def build_pages(
         candidates show; one that only one of several users has is that user's alone.
     rows : int, optional
         The number of rows to fill. By default as many as there are carousels, up to the rows of the grid.
-    metrics : str or Metric, default 'N2DCG_cat'
-        The one metric to optimise: ``N2DCG_cat``, ``N2DCG`` or ``2DCG``, with any discount and cutoff.
-    grid : Grid, default RECGAZE
-        The screen.
-    gain : {'exp2', 'linear'} or callable, default 'exp2'
-        The gain of a relevance.
-    invalid : {'error', 'count'}, default 'error'
-        A candidate with items outside its category is an error, or is counted and scored as it is.
-    columns : dict, optional
-        The names of your columns: ``{"user_id": "customer"}``, or the same under a table's name.
-    split : str, optional
-        The separator of several categories in one cell of ``items``: '|' for 'Action|Comedy'.
-    tolerance : float, default 0.0
-        Relative gap accepted between an ideal page and the proven bound on it, as in :func:`carouseval.evaluate`.
-    work : float, default 8000.0
-        The most work for one ideal page, in millions of steps, as in :func:`carouseval.evaluate`.
     progress : callable, optional
         Called with (what, done, total) while tables are read and scored, and orders are searched.
 
@@ -184,8 +161,9 @@ def build_pages(
     Local search and the search for the best order have fixed limits of steps, never of time. The bound is tight where
     users lack few of the carousels, and loose where they lack many, because it must allow for all that moves up.
 
-    A carousel has the items that its lines give it. What a category can hold (``carousels`` and ``capacity`` in
-    :func:`carouseval.evaluate`) limits ideal pages alone; here they have the default, ``capacity="grid"``.
+    A carousel has the items that its lines give it. What categories can hold (``carousels`` and ``capacity``) limits
+    ideal pages as in :func:`carouseval.evaluate`, where ``capacity="shown"`` counts the rows of all candidates; a
+    candidate that holds more than is declared is invalid.
 
     Examples
     --------
@@ -197,17 +175,9 @@ def build_pages(
     >>> built.order, round(built.score, 4), built.exact, round(built.share, 4)
     (('drama', 'hits'), 1.0, True, 1.0)
     """
-    settings = Settings(
-        metrics=metrics,
-        grid=grid,
-        gain=gain,
-        invalid=invalid,
-        columns=columns,
-        split=split,
-        tolerance=tolerance,
-        work=work,
-    )
-    carousels = read_candidates(None, candidates, judgments, items, settings, progress)
+    chosen = checked_settings("build_pages", settings, CANDIDATE_SETTINGS)
+    carousels = read_candidates(None, candidates, judgments, items, chosen, progress)
+    grid = carousels.grid
     max_rows = min(len(carousels.names), grid.rows)
     rows = max_rows if rows is None else require_int("rows", rows, 1)
     if rows > max_rows:

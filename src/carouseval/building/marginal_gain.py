@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 import polars as pl
@@ -12,14 +12,14 @@ from numpy.typing import NDArray
 
 from carouseval.building.candidate_carousels import CandidateCarousels
 from carouseval.building.candidate_reader import read_candidates
+from carouseval.building.settings import CANDIDATE_SETTINGS, CandidateSettingsDict
 from carouseval.errors import DataError, ParameterError
 from carouseval.evaluation.mean_estimates import mean_of
-from carouseval.evaluation.settings import ColumnNames, Invalid, Metrics, Settings
 from carouseval.evaluation.user_sums import mean_interval
-from carouseval.metrics.gains import Gain
-from carouseval.metrics.grid import RECGAZE, Array, Grid, IntArray
+from carouseval.metrics.grid import Array, Grid, IntArray
 from carouseval.progress import Progress
 from carouseval.results import Result, plain
+from carouseval.settings import checked_settings, takes
 from carouseval.tables.table import TableLike
 from carouseval.validation import require_int
 
@@ -129,6 +129,7 @@ class MarginalGains(Result):
         return f"MarginalGains({self.heading})"
 
 
+@takes(CANDIDATE_SETTINGS)
 def marginal_gains(
     layouts: TableLike | None,
     candidates: TableLike,
@@ -136,15 +137,8 @@ def marginal_gains(
     items: TableLike | None = None,
     *,
     row: int | None = None,
-    metrics: Metrics = "N2DCG_cat",
-    grid: Grid = RECGAZE,
-    gain: Gain = "exp2",
-    invalid: Invalid = "error",
-    columns: ColumnNames = None,
-    split: str | None = None,
-    tolerance: float = Settings.tolerance,
-    work: float = Settings.work,
     progress: Progress | None = None,
+    **settings: Unpack[CandidateSettingsDict],
 ) -> MarginalGains:
     """Compute what each candidate carousel would add to the score of a page.
 
@@ -170,23 +164,6 @@ def marginal_gains(
     row : int, optional
         The row, from 1, that a candidate takes; the rows from there on move down, and a shorter page gets it as its
         last row. By default the row below the page.
-    metrics : str or Metric, default 'N2DCG_cat'
-        One metric: ``N2DCG_cat``, ``N2DCG`` or ``2DCG``, with any discount and cutoff.
-    grid : Grid, default RECGAZE
-        The screen.
-    gain : {'exp2', 'linear'} or callable, default 'exp2'
-        The gain of a relevance.
-    invalid : {'error', 'count'}, default 'error'
-        A page that is invalid, as in :func:`carouseval.evaluate`, and a candidate with items outside its category are
-        errors, or are counted and scored as they are.
-    columns : dict, optional
-        The names of your columns: ``{"user_id": "customer"}``, or the same under a table's name.
-    split : str, optional
-        The separator of several categories in one cell of ``items``: '|' for 'Action|Comedy'.
-    tolerance : float, default 0.0
-        Relative gap accepted between an ideal page and the proven bound on it, as in :func:`carouseval.evaluate`.
-    work : float, default 8000.0
-        The most work for one ideal page, in millions of steps, as in :func:`carouseval.evaluate`.
     progress : callable, optional
         Called with (what, done, total) while tables are read and scored.
 
@@ -201,8 +178,9 @@ def marginal_gains(
 
     Notes
     -----
-    A carousel has the items that its lines give it. What a category can hold (``carousels`` and ``capacity`` in
-    :func:`carouseval.evaluate`) limits ideal pages alone; here they have the default, ``capacity="grid"``.
+    A carousel has the items that its lines give it. What categories can hold (``carousels`` and ``capacity``) limits
+    ideal pages as in :func:`carouseval.evaluate`, where ``capacity="shown"`` counts the rows of layouts and candidates;
+    a candidate that holds more than is declared is invalid.
 
     Examples
     --------
@@ -215,17 +193,9 @@ def marginal_gains(
     {'drama': 0.7659, 'again': 0.0038}
     """
     row = None if row is None else require_int("row", row, 1)
-    settings = Settings(
-        metrics=metrics,
-        grid=grid,
-        gain=gain,
-        invalid=invalid,
-        columns=columns,
-        split=split,
-        tolerance=tolerance,
-        work=work,
-    )
-    carousels = read_candidates(layouts, candidates, judgments, items, settings, progress)
+    chosen = checked_settings("marginal_gains", settings, CANDIDATE_SETTINGS)
+    carousels = read_candidates(layouts, candidates, judgments, items, chosen, progress)
+    grid = carousels.grid
     if row is not None and row > grid.rows:
         raise ParameterError(f"row must be at most {grid.rows}, the last row of the grid of {grid}, found {row}.")
     page = carousels.page

@@ -16,6 +16,7 @@ class PageSummary(Result):
     lines: int
     rows: float  # mean per page
     items: float  # mean per page
+    layouts: pl.DataFrame  # the pages
     categories: pl.DataFrame  # category, pages (that show it), mean_row, mean_items
     config: dict[str, Any]
 
@@ -29,6 +30,7 @@ class PageSummary(Result):
         pages = layouts["user_id"].n_unique()
         return cls(
             pages=pages,
+            layouts=layouts,
             lines=layouts.height,
             rows=carousels.height / max(1, pages),
             items=layouts.height / max(1, pages),

@@ -5,11 +5,13 @@ from typing import Annotated, Any
 
 import typer
 
-from carouseval.cli import chart_options, options
-from carouseval.cli.output import Format, emit, note_assumptions, progress_bar
-from carouseval.cli.settings_options import ColumnsOption, SplitOption, ToleranceOption, WorkOption, parse_columns
+from carouseval.building.settings import CANDIDATE_SETTINGS
+from carouseval.cli.output import note_assumptions, progress_bar
+from carouseval.cli.output_options import Output, with_output
+from carouseval.cli.settings_options import with_settings
 from carouseval.errors import ParameterError
-from carouseval.evaluation.settings import Invalid, Settings
+from carouseval.show.charts.kinds import KINDS
+from carouseval.validation import require_choice
 
 EXAMPLES = """
 carouseval adds candidates.parquet judgments.parquet --layouts layouts.parquet --items items.parquet
@@ -19,6 +21,8 @@ carouseval adds candidates.parquet judgments.parquet --items items.parquet --gre
 """
 
 
+@with_output("MarginalGains", "BuiltPages", saves=True)
+@with_settings(settings=CANDIDATE_SETTINGS)
 def adds(
     candidates: Annotated[
         str,
@@ -62,41 +66,12 @@ def adds(
         Path | None,
         typer.Option(help="Write what --greedy builds, layouts for evaluate, to this .parquet, .csv or .ndjson file."),
     ] = None,
-    metrics: Annotated[
-        str,
-        typer.Option(
-            "--metrics",
-            "--metric",
-            "-m",
-            metavar="<name>",
-            help="Metric: N2DCG_cat, N2DCG or 2DCG, with any discount and cutoff, such as 'N2DCG_cat(d_rpb)@3x5'.",
-        ),
-    ] = "N2DCG_cat",
-    grid: Annotated[str, typer.Option(help=options.GRID)] = "recgaze",
-    page_size: options.PageSize = None,
-    visible_rows: options.VisibleRows = None,
-    gain: Annotated[
-        options.GainName, typer.Option(parser=options.choice_parser(options.GainName), help=options.GAIN)
-    ] = "exp2",
-    invalid: Annotated[
-        Invalid,
-        typer.Option(
-            parser=options.choice_parser(Invalid),
-            help="An invalid page, or a candidate with items outside its category, is an error, or is counted and "
-            "scored as it is.",
-        ),
-    ] = "error",
-    columns: ColumnsOption = options.NOTHING,
-    split: SplitOption = None,
-    tolerance: ToleranceOption = Settings.tolerance,
-    work: WorkOption = Settings.work,
+    *,
+    settings: dict[str, Any],
     per_user: Annotated[
         Path | None, typer.Option(help="Write what every user gains to this .parquet, .csv or .ndjson file.")
     ] = None,
-    out: Annotated[Path | None, typer.Option(help=options.OUT)] = None,
-    chart: chart_options.ChartOption = None,
-    chart_theme: chart_options.ThemeOption = "light",
-    format: options.OutputFormat = Format.table,
+    output: Output,
 ) -> None:
     """Show what each candidate carousel would add to the score.
 
@@ -105,8 +80,6 @@ def adds(
     """
     from carouseval.building.greedy_page import BuiltPages, build_pages
     from carouseval.building.marginal_gain import MarginalGains, marginal_gains
-    from carouseval.cli.grid_options import parse_grid
-    from carouseval.tables.writing import RESULTS, TABLES, check_outputs, write_frame
 
     for option, value in {"--layouts": layouts, "--row": row, "--per-user": per_user}.items():
         if greedy and value is not None:
@@ -114,21 +87,9 @@ def adds(
     for option, value in {"--rows": rows, "--pages": pages}.items():
         if not greedy and value is not None:
             raise ParameterError(f"{option} needs --greedy.")
-    check_outputs(per_user, pages)
-    check_outputs(out, kinds=RESULTS)
-    inputs = (candidates, judgments, layouts, items)
-    check_outputs(per_user, pages, out, kinds=(*TABLES, *RESULTS), inputs=inputs)
-    chart_options.check_chart(chart, inputs)
-    settings: dict[str, Any] = {
-        "metrics": metrics,
-        "grid": parse_grid(grid, page_size, visible_rows, ()),
-        "gain": gain,
-        "invalid": invalid,
-        "columns": parse_columns(columns),
-        "split": split,
-        "tolerance": tolerance,
-        "work": work,
-    }
+    if output.chart_kind is not None:
+        require_choice("--chart-kind", output.chart_kind, tuple(KINDS["BuiltPages" if greedy else "MarginalGains"]))
+    output.check(candidates, judgments, layouts, items, per_user=per_user, layouts=pages)
     result: MarginalGains | BuiltPages
     with progress_bar() as bar:
         if greedy:
@@ -136,11 +97,4 @@ def adds(
         else:
             result = marginal_gains(layouts, candidates, judgments, items, row=row, progress=bar, **settings)
     note_assumptions(result.config)
-    if isinstance(result, BuiltPages) and pages is not None:
-        write_frame(pages, result.layouts)
-    if isinstance(result, MarginalGains) and per_user is not None:
-        write_frame(per_user, result.per_user)
-    if out is not None:
-        result.save(out)
-    chart_options.save_chart(result, chart, chart_theme)
-    emit(result, format)
+    output.write(result)

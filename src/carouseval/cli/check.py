@@ -9,6 +9,7 @@ from carouseval.cli import options
 from carouseval.cli.messages import with_option_names
 from carouseval.cli.output import Format, emit, progress_bar
 from carouseval.cli.settings_options import with_settings
+from carouseval.evaluation.settings import Settings
 
 EXAMPLES = """
 carouseval check layouts.parquet
@@ -17,7 +18,7 @@ carouseval check 'layouts/*.csv' judgments.csv --columns user_id=customer --grid
 """
 
 
-@with_settings
+@with_settings(settings=Settings)
 def check(
     layouts: options.LayoutsArgument,
     judgments: Annotated[

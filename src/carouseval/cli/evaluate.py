@@ -1,13 +1,14 @@
 """``carouseval evaluate``: the score of a system."""
 
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from carouseval.cli import chart_options, options, spark_engine
-from carouseval.cli.output import Format, emit, note_assumptions, progress_bar
+from carouseval.cli import options, spark_engine
+from carouseval.cli.output import note_assumptions, progress_bar
+from carouseval.cli.output_options import Output, with_output
 from carouseval.cli.settings_options import with_settings
+from carouseval.evaluation.settings import Settings
 
 EXAMPLES = """
 carouseval evaluate layouts.parquet judgments.parquet --items items.parquet
@@ -21,7 +22,8 @@ carouseval evaluate layouts/ judgments.parquet --engine spark --master 'local[2]
 """
 
 
-@with_settings
+@with_output("Evaluation", saves=True)
+@with_settings(settings=Settings)
 def evaluate(
     layouts: options.LayoutsArgument,
     judgments: options.JudgmentsArgument,
@@ -32,10 +34,7 @@ def evaluate(
     master: spark_engine.MasterOption = None,
     per_page: spark_engine.PagesOption = None,
     per_user: spark_engine.UsersOption = None,
-    out: Annotated[Path | None, typer.Option(help=options.OUT)] = None,
-    chart: chart_options.ChartOption = None,
-    chart_kind: chart_options.EvaluationKind = "distribution",
-    chart_theme: chart_options.ThemeOption = "light",
+    output: Output,
     fail_if: Annotated[
         list[str],
         typer.Option(
@@ -44,7 +43,6 @@ def evaluate(
             "Repeat for several.",
         ),
     ] = options.NOTHING,
-    format: options.OutputFormat = Format.table,
 ) -> None:
     """Score a system's pages against judgments.
 
@@ -54,7 +52,6 @@ def evaluate(
     from carouseval.cli.conditions import exit_on_failure, parse_conditions
     from carouseval.evaluation.evaluate import evaluate as run
     from carouseval.show.terminal.evaluation import evaluation as draw
-    from carouseval.tables.writing import RESULTS, TABLES, check_outputs, write_frame
 
     conditions = parse_conditions(fail_if, settings["metrics"])
     spark_engine.check_engine(engine, master)
@@ -62,12 +59,9 @@ def evaluate(
         path if spark_engine.is_folder(engine, path) else None for path in (per_page, per_user)
     )
     per_page, per_user = (None if pages_folder else per_page, None if users_folder else per_user)
-    check_outputs(per_page, per_user)
-    check_outputs(out, kinds=RESULTS)
-    check_outputs(per_page, per_user, out, kinds=(*TABLES, *RESULTS), inputs=(layouts, judgments, items))
-    chart_options.check_chart(chart, (layouts, judgments, items))
+    output.check(layouts, judgments, items, per_page=per_page, per_user=per_user)
     if engine == "spark":
-        needs_users = chart is not None and chart_kind == "distribution"
+        needs_users = output.chart is not None and output.chart_kind == "distribution"
         result = spark_engine.evaluate_on_spark(
             {"layouts": layouts, "judgments": judgments, "items": items},
             settings,
@@ -80,12 +74,5 @@ def evaluate(
         with progress_bar() as bar:
             result = run(layouts, judgments, items, progress=bar, **settings)
     note_assumptions(result.config)
-    if per_page is not None:
-        write_frame(per_page, result.per_page)
-    if per_user is not None:
-        write_frame(per_user, result.per_user)
-    if out is not None:
-        result.save(out)
-    chart_options.save_chart(result, chart, chart_theme, chart_kind)
-    emit(result, format, lambda width: draw(result, width))
+    output.write(result, lambda width: draw(result, width))
     exit_on_failure(condition.failure(result) for condition in conditions)

@@ -5,9 +5,8 @@ from typing import Annotated
 
 import typer
 
-from carouseval.cli.chart_options import ChartOption, ThemeOption, check_chart, save_chart
-from carouseval.cli.options import GRID, OutputFormat, PageSize
-from carouseval.cli.output import Format, emit
+from carouseval.cli.options import GRID, PageSize
+from carouseval.cli.output_options import Output, with_output
 
 EXAMPLES = """
 carouseval examination screens.csv --grid 8x12
@@ -15,6 +14,7 @@ carouseval examination screens.parquet --grid 8x12 --screens 500 --out counts.js
 """
 
 
+@with_output("Examination")
 def examination(
     table: Annotated[
         Path,
@@ -28,9 +28,8 @@ def examination(
     page_size: PageSize = None,
     name: Annotated[str | None, typer.Option(help="Name of the counts. Default: the name of the table.")] = None,
     out: Annotated[Path | None, typer.Option(help="Write the counts to this JSON file.")] = None,
-    chart: ChartOption = None,
-    chart_theme: ThemeOption = "light",
-    format: OutputFormat = Format.table,
+    *,
+    output: Output,
 ) -> None:
     """Count examined cells in your own eye-tracking logs.
 
@@ -41,10 +40,9 @@ def examination(
     from carouseval.cli.grid_options import parse_grid
     from carouseval.show.terminal.fit import examination as draw
 
-    check_chart(chart, [table])
+    output.check(table)
     screen = parse_grid(grid, page_size, None, ())
     counts = examination_from_screens(table, screen, screens, name)
     if out is not None:
         counts.save(out)
-    save_chart(counts, chart, chart_theme, grid=screen)
-    emit(counts, format, lambda _: draw(counts, screen))
+    output.write(counts, lambda _: draw(counts, screen), grid=screen)

@@ -1,16 +1,18 @@
 """``carouseval explain``: where pages lose score."""
 
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from carouseval.cli import chart_options, options
+from carouseval.cli import options
 from carouseval.cli.messages import with_option_names
-from carouseval.cli.output import Format, emit, note_assumptions, progress_bar
+from carouseval.cli.output import Format, note_assumptions, progress_bar
+from carouseval.cli.output_options import Output, with_output
 from carouseval.cli.settings_options import with_settings
 from carouseval.cli.typed_ids import parse_id
+from carouseval.evaluation.settings import Settings
+from carouseval.settings import only
 
 if TYPE_CHECKING:
     from carouseval.evaluation.explanation import Explanation
@@ -26,7 +28,8 @@ carouseval explain layouts.parquet judgments.parquet --per-page losses.parquet -
 _METRIC = "Metric to explain: N2DCG_cat, with any discount and cutoff, such as 'N2DCG_cat(d_rpb)@3x5'."
 
 
-@partial(with_settings, help={"metrics": _METRIC})
+@with_output("Explanation")
+@with_settings(settings=only(Settings, metrics=_METRIC))
 def explain(
     layouts: options.LayoutsArgument,
     judgments: options.JudgmentsArgument,
@@ -45,10 +48,7 @@ def explain(
     *,
     settings: dict[str, Any],
     per_page: options.PerPage = None,
-    chart: chart_options.ChartOption = None,
-    chart_kind: chart_options.ExplanationKind = "waterfall",
-    chart_theme: chart_options.ThemeOption = "light",
-    format: options.OutputFormat = Format.table,
+    output: Output,
 ) -> None:
     """Show where a system's pages lose score.
 
@@ -58,27 +58,19 @@ def explain(
     from carouseval.errors import ParameterError
     from carouseval.evaluation.explain import explain as run
     from carouseval.show.terminal.explanation import explanation as draw
-    from carouseval.tables.writing import check_outputs, write_frame
 
     if page is not None and user is None:
         raise ParameterError("--page needs --user.")
-    check_outputs(per_page, inputs=(layouts, judgments, items))
-    chart_options.check_chart(chart, (layouts, judgments, items))
+    output.check(layouts, judgments, items, per_page=per_page)
     with progress_bar() as bar:
         result = run(layouts, judgments, items, progress=bar, **settings)
     note_assumptions(result.evaluation.config)
-    if per_page is not None:
-        write_frame(per_page, result.per_page)
-    draws_page = chart is not None and chart_kind == "page"
-    view = _page_view(result, user, page, format is Format.table or draws_page)
+    draws_page = output.chart is not None and output.chart_kind == "page"
+    view = _page_view(result, user, page, output.format is Format.table or draws_page)
     if view is not None:
         view = replace(view, reason=with_option_names(view.reason))
-    if draws_page and view is not None:
-        chart_options.save_chart(view, chart, chart_theme)
-    else:
-        chart_options.save_chart(result, chart, chart_theme, chart_kind)
     more = {"worst": result.worst.head(worst).to_dicts()} | ({} if view is None else {"page": view.to_dict()})
-    emit(result, format, lambda width: draw(result, worst, view, width), more)
+    output.write(result, lambda width: draw(result, worst, view, width), more, charted=view if draws_page else None)
 
 
 def _page_view(result: "Explanation", user: str | None, page: str | None, default: bool) -> "PageView | None":

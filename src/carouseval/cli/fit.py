@@ -3,16 +3,15 @@
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from carouseval.attention.objectives import Objective
-from carouseval.cli.chart_options import ChartOption, FitKind, ThemeOption, check_chart, save_chart
-from carouseval.cli.options import GridName, OutputFormat, PageSize, VisibleRows, choice_parser
-from carouseval.cli.output import Format, emit, progress_bar
-from carouseval.errors import ParseError
-from carouseval.validation import quoted
+from carouseval.attention.fit_settings import FitSettings
+from carouseval.cli.options import GridName, PageSize, VisibleRows
+from carouseval.cli.output import progress_bar
+from carouseval.cli.output_options import Output, with_output
+from carouseval.cli.settings_options import with_settings
 
 EXAMPLES = """
 carouseval fit bratislava --test amsterdam
@@ -25,6 +24,8 @@ carouseval score page.csv --discount @fitted.json
 """
 
 
+@with_output("FitReport")
+@with_settings(settings=FitSettings)
 def fit(
     frequencies: Annotated[
         str,
@@ -35,50 +36,20 @@ def fit(
             "participant, time).",
         ),
     ],
-    discount: Annotated[
-        str, typer.Option("--discount", "--model", help="Discount to fit, such as d_rpd, d_rpb or d_scan.")
-    ] = "d_rpd",
     test: Annotated[str | None, typer.Option(help="Held-out data to score the fitted discount on.")] = None,
     screens: Annotated[
         int | None,
         typer.Option(help="Number of screens behind the data, including those without any fixation."),
     ] = None,
-    objective: Annotated[
-        Objective | None,
-        typer.Option(
-            parser=choice_parser(Objective),
-            help="Objective of the fit. Default: likelihood for browsing models, spearman for others.",
-        ),
-    ] = None,
-    form: Annotated[
-        str | None,
-        typer.Option(
-            help="Form of d_rpb, such as six or 'edges, first row'. Default: selected by held-out participants or, "
-            "where they are unknown, by quasi-BIC, among those with at most 8 parameters."
-        ),
-    ] = None,
-    values: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="<name=values>",
-            help="Values of a parameter to try in place of the paper's: 'mu=0.1,0.2'. Repeat for several.",
-        ),
-    ] = None,
-    refine: Annotated[
-        bool, typer.Option("--refine", help="Refine the best parameters of the grid search over real numbers.")
-    ] = False,
-    bootstrap: Annotated[int, typer.Option(help="Number of bootstrap resamples for confidence intervals.")] = 0,
-    top: Annotated[int, typer.Option(help="Number of runners-up to list.")] = 5,
+    *,
+    settings: dict[str, Any],
     grid: GridName = None,
     page_size: PageSize = None,
     visible_rows: VisibleRows = None,
-    chart: ChartOption = None,
-    chart_kind: FitKind = "fit",
-    chart_theme: ThemeOption = "light",
     out: Annotated[
         Path | None, typer.Option(help="Write the fitted discount to this JSON file, for --discount @FILE.")
     ] = None,
-    format: OutputFormat = Format.table,
+    output: Output,
 ) -> None:
     """Fit a discount to eye-tracking data.
 
@@ -93,50 +64,21 @@ def fit(
     from carouseval.show.terminal.fit import fit_report
     from carouseval.tables.writing import CHARTS, check_outputs, write_atomically
 
-    check_chart(chart, [frequencies, test])
+    output.check(frequencies, test)
     if out:  # may have any suffix
-        check_outputs(chart, out, kinds=(*CHARTS, out.suffix.lower()), inputs=[frequencies, test])
+        check_outputs(output.chart, out, kinds=(*CHARTS, out.suffix.lower()), inputs=[frequencies, test])
     data = FitData.read(
         frequencies,
         test,
         screens=screens,
         grid=parse_grid(grid, page_size, visible_rows, ()) if grid else None,
         page_size_assumed=page_size is None and (grid or "").lower() not in PRESETS,
-        in_order=discount == "d_scan",
+        in_order=settings["discount"] == "d_scan",
     )
     if not grid:
         data = replace(data, grid=parse_grid(None, page_size, visible_rows, data.grid.shape))
     with progress_bar() as bar:
-        report = fit_discount(
-            data,
-            discount,
-            objective=objective,
-            form=form,
-            values=_parse_values(values or []),
-            refine=refine,
-            bootstrap=bootstrap,
-            top=top,
-            progress=bar,
-        )
+        report = fit_discount(data, progress=bar, **settings)
     if out:
         write_atomically(out, report.to_json() + "\n")
-    save_chart(report, chart, chart_theme, chart_kind)
-    emit(report, format, partial(fit_report, report))
-
-
-def _parse_values(texts: list[str]) -> dict[str, list[float]]:
-    """``["mu=0.1,0.2"]`` as parameters and their values."""
-    values: dict[str, list[float]] = {}
-    for text in texts:
-        name, equals, numbers = text.partition("=")
-        try:
-            if not equals or name.strip() in values:
-                raise ValueError
-            values[name.strip()] = [
-                float(part) if set(part.lower()) & set(".e") else int(part) for part in numbers.split(",")
-            ]
-        except ValueError:
-            raise ParseError(
-                f"--values {quoted(text)} cannot be parsed; write each parameter once, such as mu=0.1,0.2,0.3."
-            ) from None
-    return values
+    output.write(report, partial(fit_report, report))

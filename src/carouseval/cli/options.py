@@ -1,6 +1,8 @@
 """Options that several commands share."""
 
-from collections.abc import Callable
+import functools
+import inspect
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, TypeAlias, get_args
 
@@ -8,7 +10,6 @@ import typer
 
 from carouseval.cli.output import Format
 from carouseval.errors import ParameterError
-from carouseval.metrics.gain_names import GainName as GainName
 from carouseval.validation import LARGEST_SIZE, parse_size, quoted, require_choice
 
 
@@ -26,6 +27,27 @@ def choice_parser(kind: Any) -> Callable[[str], Any]:
     return parse
 
 
+def with_options(
+    command: Callable[..., None],
+    parameter: str,
+    options: Sequence[inspect.Parameter],
+    value: Callable[[Mapping[str, Any]], Any],
+) -> Callable[..., None]:
+    """A command with several options in place of one parameter, whose ``value`` is made of theirs."""
+
+    @functools.wraps(command)
+    def run(**values: Any) -> None:
+        given = {option.name: values.pop(option.name) for option in options}
+        command(**values, **{parameter: value(given)})
+
+    signature = inspect.signature(command)
+    parameters: list[inspect.Parameter] = []
+    for known in signature.parameters.values():
+        parameters += options if known.name == parameter else [known]
+    setattr(run, "__signature__", signature.replace(parameters=parameters))  # noqa: B010 - mypy knows no such attribute
+    return run
+
+
 def parse_page_size(text: str) -> int | tuple[int, ...]:
     """``5`` as a number, ``1,5`` as the page sizes of the first rows."""
     parsed = [parse_size(size) for size in text.split(",")]
@@ -38,7 +60,6 @@ def parse_page_size(text: str) -> int | tuple[int, ...]:
 
 
 NOTHING: list[str] = []
-METRIC = "Metric to compute, such as 'N2DCG_cat(d_rpb)@3x5'. Repeat for several."
 GRID = (
     "Grid of the screen: ROWSxCOLS, or recgaze, tv, desktop or phone; tv:25x30 is tv with another size, 8x12/1,5 has "
     "page sizes of its own."
@@ -49,8 +70,6 @@ PAGE_SIZE = (
 )
 PAGE_SIZE_FORM = "<number[,number...]>"
 VISIBLE_ROWS = "Rows in view before the first scroll. Default: 3, or that of the named grid."
-GAIN = "Gain of an item: 2^relevance - 1 (exp2) or its relevance (linear)."
-OUT = "Also write the result to this .json, .md, .tex, .csv or .parquet file."
 
 LayoutsArgument: TypeAlias = Annotated[
     str,
@@ -84,3 +103,15 @@ PerUser: TypeAlias = Annotated[
 OutputFormat: TypeAlias = Annotated[
     Format, typer.Option("--format", "-f", parser=choice_parser(Format), help="Format of the printed result.")
 ]
+SensitivityFlag: TypeAlias = Annotated[
+    bool,
+    typer.Option(
+        "--sensitivity",
+        help="Also report whether the order holds under other discounts, ideals, gains and cutoffs.",
+    ),
+]
+
+
+def category_metric(metrics: Sequence[str]) -> list[str]:
+    """The first of the metrics that explain and sensitivity take, or N2DCG_cat."""
+    return [next((name for name in metrics if name.startswith("N2DCG_cat")), "N2DCG_cat")]

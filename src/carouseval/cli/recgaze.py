@@ -5,9 +5,8 @@ from typing import Annotated
 
 import typer
 
-from carouseval.cli.chart_options import ChartOption, ThemeOption, check_chart, save_chart
-from carouseval.cli.options import OutputFormat
-from carouseval.cli.output import Format, emit
+from carouseval.cli.output import Format
+from carouseval.cli.output_options import Output, with_output
 
 EXAMPLES = """
 carouseval recgaze summary_feedback.csv click_summary_dataset.csv
@@ -16,6 +15,7 @@ carouseval recgaze summary_feedback.csv click_feedback.csv --dropped-labels "I d
 """
 
 
+@with_output("RecgazeLogs")
 def recgaze(
     events: Annotated[Path, typer.Argument(help="RecGaze's summary_feedback.csv, one event per line.")],
     clicks: Annotated[Path, typer.Argument(help="RecGaze's click_summary_dataset.csv or click_feedback.csv.")],
@@ -36,9 +36,8 @@ def recgaze(
             "'I selected a movie by accident'. Repeat for several; 'none' keeps all screens.",
         ),
     ] = None,
-    chart: ChartOption = None,
-    chart_theme: ThemeOption = "light",
-    format: OutputFormat = Format.table,
+    *,
+    output: Output,
 ) -> None:
     """Count examined cells in RecGaze's raw logs.
 
@@ -51,14 +50,13 @@ def recgaze(
     from carouseval.paper.recgaze_logs import DROPPED_LABELS, read_recgaze
     from carouseval.paper.terminal import recgaze_logs as draw
 
-    check_chart(chart, [events, clicks])
+    output.check(events, clicks)
     labels = tuple(DROPPED_LABELS if not dropped_labels else () if dropped_labels == ["none"] else dropped_labels)
     with Console(stderr=True).status(Text(f"Reading {events}")):  # shown where stderr is a terminal
         logs = read_recgaze(events, clicks, dropped_labels=labels)
     if out is not None:
         logs.save(out)
-    if format is not Format.table:  # the table includes them
+    if output.format is not Format.table:  # the table includes them
         for note in logs.audit["all"].notes:
             typer.echo(f"carouseval: {note}", err=True)
-    save_chart(logs, chart, chart_theme)
-    emit(logs, format, lambda _: draw(logs))
+    output.write(logs, lambda _: draw(logs))

@@ -11,12 +11,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from carouseval.cli import comparison_options, options
+from carouseval.cli import options
 from carouseval.cli.messages import with_option_names
+from carouseval.cli.options import SensitivityFlag, category_metric
 from carouseval.cli.output import note_assumptions, progress_bar
 from carouseval.cli.settings_options import with_settings
 from carouseval.cli.system_arguments import USAGE, split_arguments
+from carouseval.comparison.settings import ComparisonSettings
 from carouseval.errors import ParseError, each_warning_once
+from carouseval.evaluation.settings import Settings
 
 if TYPE_CHECKING:
     from carouseval.evaluation.explanation import Explanation
@@ -32,7 +35,7 @@ carouseval report --reproduce --out paper.html
 _DEFAULT = Path("report.html")
 
 
-@with_settings
+@with_settings(comparison=ComparisonSettings, settings=Settings)
 def report(
     tables: Annotated[
         list[str],
@@ -43,21 +46,12 @@ def report(
         ),
     ] = options.NOTHING,
     items: options.ItemsOption = None,
-    baseline: comparison_options.Baseline = None,
-    test: comparison_options.TestOption = None,
-    runs: comparison_options.Runs = "random",
-    correction: comparison_options.CorrectionOption = "holm",
-    across_metrics: comparison_options.AcrossMetrics = False,
-    simultaneous: comparison_options.Simultaneous = False,
-    ci: comparison_options.ConfidenceLevel = 0.95,
-    permutations: comparison_options.Permutations = 10_000,
-    seed: comparison_options.Seed = 0,
-    margin: comparison_options.Margin = None,
-    sensitivity: comparison_options.SensitivityFlag = False,
+    *,
+    comparison: dict[str, Any],
+    sensitivity: SensitivityFlag = False,
     reproduce: Annotated[
         bool, typer.Option("--reproduce", help="Report on the paper's reproduction, which takes no tables.")
     ] = False,
-    *,
     settings: dict[str, Any],
     title: Annotated[str | None, typer.Option(help="Title of the report.")] = None,
     out: Annotated[Path, typer.Option(help="The .html file to write; an existing one is replaced.")] = _DEFAULT,
@@ -76,7 +70,7 @@ def report(
         raise ParseError(f"report needs layouts and judgments. {USAGE} Or use --reproduce.")
     layouts, judgments = split_arguments(tables, at_least=1) if tables else ({}, "")
     if len(layouts) == 1:
-        _check_single(layouts, baseline, sensitivity)
+        _check_single(layouts, comparison["baseline"], sensitivity)
     if sensitivity and isinstance(settings["grid"], dict):
         raise ParseError("--sensitivity needs a single --grid.")
     paths = [path for runs_of_system in layouts.values() for path in runs_of_system]
@@ -93,10 +87,7 @@ def report(
             result, parts = _evaluation(paths[0], judgments, items, settings, bar)
             title = title or f"Evaluation of {next(iter(layouts))}"
         else:
-            compared = {"baseline": baseline, "test": test, "runs": runs, "correction": correction, "ci": ci}
-            compared |= {"across_metrics": across_metrics, "simultaneous": simultaneous, "margin": margin}
-            compared |= {"permutations": permutations, "seed": seed}
-            result, parts = _comparison(layouts, judgments, items, settings, compared, sensitivity, bar)
+            result, parts = _comparison(layouts, judgments, items, settings, comparison, sensitivity, bar)
         files = {Path(path) for path in (*paths, judgments, items, settings["carousels"], out) if path}
         command = shlex.join(["carouseval", *(without_folders(argument, files) for argument in sys.argv[1:])])
         result.report(out, title=title, notices=notices, command=command, **parts)
@@ -110,7 +101,7 @@ def _evaluation(
     from carouseval.evaluation.evaluate import evaluate
     from carouseval.evaluation.explain import explain
 
-    if list(settings["metrics"]) == comparison_options.category_metric(settings["metrics"]):
+    if list(settings["metrics"]) == category_metric(settings["metrics"]):
         explanation = explain(layouts, judgments, items, progress=bar, **settings)
         note_assumptions(explanation.evaluation.config)
         return explanation.evaluation, {"explanation": explanation}
@@ -124,7 +115,7 @@ def _comparison(
     judgments: str,
     items: str | None,
     settings: dict[str, Any],
-    compared: dict[str, Any],
+    comparison: dict[str, Any],
     sensitivity: bool,
     bar: "Progress | None",
 ) -> tuple["Reported", dict[str, Any]]:
@@ -132,9 +123,9 @@ def _comparison(
     from carouseval.comparison.compare import compare
     from carouseval.comparison.sensitivity import sensitivity as run_sensitivity
 
-    metrics = comparison_options.category_metric(settings["metrics"])
+    metrics = category_metric(settings["metrics"])
     explained = metrics[0] in settings["metrics"]
-    result = compare(layouts, judgments, items, progress=bar, explain=explained, **compared, **settings)
+    result = compare(layouts, judgments, items, progress=bar, explain=explained, **comparison, **settings)
     note_assumptions(result.config)
     parts: dict[str, Any] = {}
     if sensitivity:
@@ -166,7 +157,7 @@ def _explain(
     from carouseval.errors import DataWarning
     from carouseval.evaluation.explain import explain
 
-    metric = {"metrics": comparison_options.category_metric(settings["metrics"])}
+    metric = {"metrics": category_metric(settings["metrics"])}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DataWarning)
         return explain(layouts, judgments, items, progress=bar, **settings | metric)

@@ -4,19 +4,14 @@ from typing import Annotated
 
 import typer
 
-from carouseval.cli.chart_options import ChartOption, PageScoreKind, ThemeOption, check_chart, save_chart
-from carouseval.cli.options import (
-    GAIN,
-    METRIC,
-    GainName,
-    GridName,
-    OutputFormat,
-    PageSize,
-    VisibleRows,
-    choice_parser,
-)
-from carouseval.cli.output import Format, emit
+from carouseval.cli.options import GridName, PageSize, VisibleRows, choice_parser
+from carouseval.cli.output_options import Output, with_output
+from carouseval.cli.settings_options import option_help
+from carouseval.evaluation.settings import Settings
+from carouseval.metrics.gain_names import GainName
+from carouseval.settings import settings_of
 
+HELP = {setting.name: option_help(setting) for setting in settings_of(Settings)}
 DEFAULT_METRICS = ["N2DCG_cat", "N2DCG", "2DCG"]
 
 EXAMPLES = """
@@ -27,12 +22,13 @@ printf '1,0,0\\n0,1' | carouseval score - --discount d_a
 """
 
 
+@with_output("PageScore")
 def score(
     page: Annotated[
         str, typer.Argument(help="CSV or JSON, one line of relevances per carousel; - reads standard input.")
     ],
     metrics: Annotated[
-        list[str], typer.Option("--metrics", "--metric", "-m", metavar="<name>", help=METRIC)
+        list[str], typer.Option("--metrics", "--metric", "-m", metavar="<name>", help=HELP["metrics"])
     ] = DEFAULT_METRICS,
     discount: Annotated[
         str | None,
@@ -42,12 +38,10 @@ def score(
     page_size: PageSize = None,
     visible_rows: VisibleRows = None,
     gain: Annotated[
-        GainName | None, typer.Option(parser=choice_parser(GainName), help=f"{GAIN} Default: the metric's own.")
+        GainName | None, typer.Option(parser=choice_parser(GainName), help=f"{HELP['gain']} Default: the metric's own.")
     ] = None,
-    chart: ChartOption = None,
-    chart_kind: PageScoreKind = "page",
-    chart_theme: ThemeOption = "light",
-    format: OutputFormat = Format.table,
+    *,
+    output: Output,
 ) -> None:
     """Score one page of carousels, and show it with its weights and its ideal page.
 
@@ -60,10 +54,9 @@ def score(
     from carouseval.metrics.page_score import score_page
     from carouseval.show.terminal.text_blocks import page_score as draw
 
-    check_chart(chart, [page])
+    output.check(page)
     parsed = [parse(name, discount if parse(name).has_discount else None, gain=gain) for name in metrics]
     relevance = read_page(page)
     page_grid = parse_grid(grid, page_size, visible_rows, relevance.shape)
     result = score_page(relevance, parsed, page_grid)
-    save_chart(result, chart, chart_theme, chart_kind)
-    emit(result, format, lambda width: draw(result, width))
+    output.write(result, lambda width: draw(result, width))

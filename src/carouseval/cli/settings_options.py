@@ -1,39 +1,50 @@
-"""Settings as options: every command that evaluates tables takes all settings that :class:`Settings` lists."""
+"""Settings as options: a command that takes a list of settings has an option for each, made of its type and its Doc."""
 
-import functools
 import inspect
-from collections.abc import Callable, Mapping
-from dataclasses import Field, fields
-from typing import Annotated, Any, Literal, NamedTuple, TypeAlias, get_origin
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import Field
+from functools import partial
+from types import NoneType
+from typing import Any, Literal, NamedTuple, get_args, get_origin
 
 import typer
 
+from carouseval.attention.fit_settings import FitSettings
+from carouseval.building.settings import EventSettings, PageSettings
 from carouseval.cli.options import (
-    GAIN,
     GRID,
-    METRIC,
     PAGE_SIZE,
     PAGE_SIZE_FORM,
     VISIBLE_ROWS,
-    GainName,
     choice_parser,
     parse_page_size,
+    with_options,
 )
+from carouseval.comparison.settings import ComparisonSettings
 from carouseval.errors import ParseError
-from carouseval.evaluation.settings import Settings
-from carouseval.settings import setting_default, setting_doc, setting_type, union_members
+from carouseval.evaluation.settings import ColumnNames, Grids, Settings
+from carouseval.paper.simulation_settings import SimulationSettings
+from carouseval.settings import (
+    Doc,
+    SettingsList,
+    doc_of,
+    setting_doc,
+    setting_type,
+    settings_of,
+    union_members,
+)
 from carouseval.validation import parse_size, quoted
 
-_COLUMNS = "Your name for a column: user_id=customer, or items.item_id=sku for a single table. Repeat for several."
-ColumnsOption: TypeAlias = Annotated[
-    list[str], typer.Option("--columns", "--column", metavar="<ours=yours>", help=_COLUMNS)
-]  # for commands that take only some of the settings
-SplitOption: TypeAlias = Annotated[
-    str | None, typer.Option(help="Separator of several categories in one cell of items: '|' for 'Action|Comedy'.")
-]
-_HELP = {setting.name: setting_doc(setting) for setting in fields(Settings)}
-ToleranceOption: TypeAlias = Annotated[float, typer.Option(help=_HELP["tolerance"])]
-WorkOption: TypeAlias = Annotated[float, typer.Option(help=_HELP["work"])]
+# of all commands
+LISTS: tuple[SettingsList[Any], ...] = (
+    Settings,
+    ComparisonSettings,
+    PageSettings,
+    EventSettings,
+    FitSettings,
+    SimulationSettings,
+)
 
 
 class SettingOptions(NamedTuple):
@@ -43,98 +54,102 @@ class SettingOptions(NamedTuple):
     value: Callable[..., Any] = lambda value: value
 
 
-def with_settings(
-    command: Callable[..., None], kind: type[Settings] = Settings, *, help: Mapping[str, str] | None = None
-) -> Callable[..., None]:
-    """Give a command the options of every setting in place of its parameter ``settings``, a dict of their values.
+def with_settings(**lists: SettingsList[Any]) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Give a command the options of lists of settings, each in place of a parameter, a dict of their values."""
 
-    ``help`` describes settings that mean something else to this command.
-    """
-    options_by_setting = {setting.name: _setting_options(setting) for setting in fields(kind)}
-    for name, text in (help or {}).items():
-        options_by_setting[name].options[0].default.help = text
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        for parameter, listed in lists.items():
+            by_setting = {setting.name: setting_options(setting) for setting in settings_of(listed)}
+            options = [option for setting in by_setting.values() for option in setting.options]
+            command = with_options(command, parameter, options, partial(_values, by_setting))
+        return command
 
-    @functools.wraps(command)
-    def run(**values: Any) -> None:
-        settings = {
-            name: setting.value(*(values.pop(option.name) for option in setting.options))
-            for name, setting in options_by_setting.items()
-        }
-        command(**values, settings=settings)
-
-    options = [option for setting in options_by_setting.values() for option in setting.options]
-    signature = inspect.signature(command)
-    parameters: list[inspect.Parameter] = []
-    for parameter in signature.parameters.values():
-        parameters += options if parameter.name == "settings" else [parameter]
-    setattr(run, "__signature__", signature.replace(parameters=parameters))  # noqa: B010 - mypy knows no such attribute
-    return run
+    return decorate
 
 
-def option_names() -> dict[str, str]:
-    """The option of each setting: ``--missing-pages`` for ``missing_pages``."""
+def _values(by_setting: Mapping[str, SettingOptions], values: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings that options give."""
     return {
-        setting.name: f"--{_setting_options(setting).options[0].name.replace('_', '-')}" for setting in fields(Settings)
+        name: setting.value(*(values[option.name] for option in setting.options))
+        for name, setting in by_setting.items()
     }
 
 
-def _setting_options(setting: "Field[Any]") -> SettingOptions:
-    if setting.name in _SPECIAL:
-        return _SPECIAL[setting.name](setting)
-    kind = _option_type(setting_type(setting))
-    return SettingOptions((_option(setting.name, kind, setting_default(setting), help=setting_doc(setting)),))
+def option_names(lists: Iterable[SettingsList[Any]] = (Settings,)) -> dict[str, str]:
+    """The option of each setting of some lists: ``--missing-pages`` for ``missing_pages``."""
+    return {setting.name: _option_name(setting.name) for listed in lists for setting in settings_of(listed)}
 
 
-def _option_type(kind: Any) -> Any:
-    """The first of a setting's types that an option can have: choices, a number, a flag or text; else text."""
-    return next(
-        (one for one in union_members(kind) if get_origin(one) is Literal or one in (str, int, float, bool)), str
-    )
+def _option_name(setting: str) -> str:
+    return f"--{setting.replace('_', '-')}"
 
 
-def _option(name: str, kind: Any, default: Any, *flags: str, **attributes: Any) -> inspect.Parameter:
-    if get_origin(kind) is Literal:
-        attributes["parser"] = choice_parser(kind)
-    option = typer.Option(default, *flags, **attributes)
+def option_help(setting: "Field[Any]") -> str:
+    """What the command line says of a setting."""
+    return doc_of(setting).option or setting_doc(setting)
+
+
+def setting_options(setting: "Field[Any]") -> SettingOptions:
+    """The options of a setting, by its type."""
+    kind, doc = setting_type(setting), doc_of(setting)
+    default: Any = setting.default
+    if kind in (Grids, "Grid"):
+        return _grid_options(several=kind == Grids, more=doc.option)
+    members = [member for member in union_members(kind) if member is not NoneType]
+    words = next((member for member in members if get_origin(member) is Literal), None)
+    mapping = next((member for member in members if _is(member, Mapping)), None)
+    if mapping is not None and not doc.form:
+        doc = doc._replace(form=f"<{'|'.join([*get_args(words), 'name=value'])}>", example="name=value")
+    option = partial(_option, setting, doc)
+    if kind == ColumnNames:
+        return SettingOptions((option(list[str], []),), parse_columns)
+    if mapping is not None:
+        read = partial(_read_pairs, setting.name, doc, get_args(mapping)[1], get_args(words))
+        return SettingOptions((option(list[str], [default] if words else []),), read)
+    if any(_is(member, Sequence) and get_args(member) == (float,) for member in members):
+        return SettingOptions((option(str, None),), partial(_read_numbers, setting.name, doc))
+    if any(_is(member, Sequence) for member in members):
+        return SettingOptions((option(list[str], list(default or [])),), lambda texts: texts or default)
+    plain = next((member for member in members if member in (str, int, float, bool)), str)
+    return SettingOptions((option(plain if words is None else words, default),))
+
+
+def _is(kind: Any, form: Any) -> bool:
+    """Whether a type, or the name of one, is a mapping or a sequence."""
+    return kind.startswith(f"{form.__name__}[") if isinstance(kind, str) else get_origin(kind) is form
+
+
+def _option(setting: "Field[Any]", doc: Doc, kind: Any, default: Any) -> inspect.Parameter:
+    attributes: dict[str, Any] = {"parser": choice_parser(kind)} if get_origin(kind) is Literal else {}
+    attributes |= {"metavar": doc.form} if doc.form else {}
+    attributes |= {"show_default": False} if default is False else {}
+    flags = (_option_name(setting.name), *doc.flags) if doc.flags else ()
+    return _keyword(setting.name, kind, typer.Option(default, *flags, help=option_help(setting), **attributes))
+
+
+def _keyword(name: str, kind: Any, option: Any) -> inspect.Parameter:
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=option, annotation=kind)
 
 
-def _metrics(setting: "Field[Any]") -> SettingOptions:
-    flags, default = ("--metrics", "--metric", "-m"), list(setting_default(setting))
-    return SettingOptions((_option("metrics", list[str], default, *flags, metavar="<name>", help=METRIC),))
+def _grid_options(*, several: bool, more: str) -> SettingOptions:
+    """The options of a grid, or of one for each value of ``by``."""
 
+    def value(given: Any, page_size: int | tuple[int, ...] | None, visible_rows: int | None) -> Any:
+        from carouseval.cli.grid_options import parse_grid, parse_grids
 
-def _grid(_: "Field[Any]") -> SettingOptions:
-    text = f"{GRID} Repeat as VALUE=GRID, such as tv=20x24, for the grid of each value of --by."
+        if several:
+            return parse_grids(given, page_size, visible_rows)
+        return parse_grid(given, page_size, visible_rows, ())
 
-    def value(texts: list[str], page_size: int | tuple[int, ...] | None, visible_rows: int | None) -> Any:
-        from carouseval.cli.grid_options import parse_grids
-
-        return parse_grids(texts, page_size, visible_rows)
-
+    # by name: a Grid would need NumPy
+    option = typer.Option(["recgaze"] if several else "recgaze", metavar="<grid>", help=f"{GRID} {more}".strip())
+    page_size = typer.Option(None, parser=parse_page_size, metavar=PAGE_SIZE_FORM, help=PAGE_SIZE)
     options = (
-        _option("grid", list[str], ["recgaze"], metavar="<grid>", help=text),  # by name: a Grid would need NumPy
-        _option("page_size", Any, None, parser=parse_page_size, metavar=PAGE_SIZE_FORM, help=PAGE_SIZE),
-        _option("visible_rows", int, None, help=VISIBLE_ROWS),
+        _keyword("grid", list[str] if several else str, option),
+        _keyword("page_size", Any, page_size),
+        _keyword("visible_rows", int, typer.Option(None, help=VISIBLE_ROWS)),
     )
     return SettingOptions(options, value)
-
-
-def _gain(setting: "Field[Any]") -> SettingOptions:
-    return SettingOptions((_option("gain", GainName, setting_default(setting), help=GAIN),))
-
-
-def _by(_: "Field[Any]") -> SettingOptions:
-    text = (
-        "Column of the layouts or judgments, such as device, whose values are also reported separately. Repeat for "
-        "several."
-    )
-    return SettingOptions((_option("by", list[str], [], metavar="<column>", help=text),))
-
-
-def _columns(_: "Field[Any]") -> SettingOptions:
-    option = _option("columns", list[str], [], "--columns", "--column", metavar="<ours=yours>", help=_COLUMNS)
-    return SettingOptions((option,), parse_columns)
 
 
 def parse_columns(texts: list[str]) -> dict[str, Any]:
@@ -160,46 +175,47 @@ def parse_columns(texts: list[str]) -> dict[str, Any]:
     return names
 
 
-def _carousels(_: "Field[Any]") -> SettingOptions:
-    text = (
-        "Carousels: category (and user_id: only these users have it; capacity: how many items it holds; personal: its "
-        "items are each user's own)."
-    )
-    return SettingOptions((_option("carousels", str, None, metavar="<file>", help=text),))
-
-
-def _capacity(_: "Field[Any]") -> SettingOptions:
-    text = (
-        "How many items a carousel of the ideal page holds: as many as the grid has columns (grid), or as its longest "
-        "row in any of the layouts (shown); or 'Top 10=10' for a single category. Repeat for several."
-    )
-    option = _option("capacity", list[str], ["grid"], metavar="<grid|shown|category=number>", help=text)
-    return SettingOptions((option,), _parse_capacity)
-
-
-def _parse_capacity(texts: list[str]) -> Any:
-    """``--capacity shown``, or ``--capacity 'Top 10=10' --capacity Billboard=1``, as a value of the setting."""
-    if texts in (["grid"], ["shown"]):
+def _read_pairs(setting: str, doc: Doc, kind: Any, words: Sequence[str], texts: list[str]) -> Any:
+    """``--pinned 'Top 10=1' --pinned New=2`` as a mapping, or a word that may stand in its place."""
+    if len(texts) == 1 and texts[0] in words:
         return texts[0]
-    capacities: dict[str, int] = {}
+    pairs: dict[str, Any] = {}
     for text in texts:
-        category, equals, number = text.rpartition("=")
-        capacity = parse_size(number)
-        if not (category and equals) or capacity is None:
+        name, _, value = text.rpartition("=")
+        try:
+            if not name or name in pairs:
+                raise ValueError
+            pairs[name] = _read_value(value, kind)
+        except ValueError:
+            what = re.findall(r"(\w+)=", doc.form)[-1]
+            instead = f"{', '.join(words)}, or each" if words else "each"
             raise ParseError(
-                f"--capacity {quoted(text)} cannot be parsed; write grid, shown, or a category and its capacity: "
-                "'Top 10=10'."
-            )
-        capacities[category] = capacity
-    return capacities
+                f"{_option_name(setting)} {quoted(text)} cannot be parsed; write {instead} {what} once, such as "
+                f"{doc.example}."
+            ) from None
+    return pairs or None
 
 
-_SPECIAL = {
-    "metrics": _metrics,
-    "grid": _grid,
-    "gain": _gain,
-    "by": _by,
-    "columns": _columns,
-    "carousels": _carousels,
-    "capacity": _capacity,
-}
+def _read_value(text: str, kind: Any) -> Any:
+    """One value: a size, a number, numbers between commas, or none."""
+    members = union_members(kind)
+    if NoneType in members and text.strip().lower() == "none":
+        return None
+    if _is(kind, Sequence):
+        return [_read_value(part, get_args(kind)[0]) for part in text.split(",")]
+    if float in members:
+        return int(text) if int in members and not set(text.lower()) & set(".e") else float(text)
+    if (size := parse_size(text)) is None:
+        raise ValueError
+    return size
+
+
+def _read_numbers(setting: str, doc: Doc, text: str | None) -> list[float] | None:
+    """``"1,10,45"`` as numbers."""
+    try:
+        return None if text is None else [float(part) for part in text.split(",")]
+    except ValueError:
+        raise ParseError(
+            f"{_option_name(setting)} {quoted(text)} cannot be parsed; write numbers separated by commas, such as "
+            f"{doc.example}."
+        ) from None

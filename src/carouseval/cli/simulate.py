@@ -1,16 +1,15 @@
 """``carouseval simulate``: how often discounts prefer the better of two layouts."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from carouseval.cli.chart_options import ChartOption, ThemeOption, check_chart, save_chart
-from carouseval.cli.options import GRID, OutputFormat, PageSize, VisibleRows, choice_parser
-from carouseval.cli.output import Format, emit, progress_bar
-from carouseval.paper.simulation_options import DISCOUNTS, THRESHOLDS, TRUTH, Mode, Stream
-
-DEFAULT_DISCOUNTS = list(DISCOUNTS)
-DEFAULT_THRESHOLDS = list(THRESHOLDS)
+from carouseval.cli.options import GRID, PageSize, VisibleRows
+from carouseval.cli.output import progress_bar
+from carouseval.cli.output_options import Output, with_output
+from carouseval.cli.settings_options import with_settings
+from carouseval.paper.simulation_settings import SimulationSettings
+from carouseval.settings import only
 
 EXAMPLES = """
 carouseval simulate --mode graded --stream paper
@@ -21,56 +20,18 @@ carouseval simulate --truth d_rpd --grid 8x12 --format csv
 """
 
 
+# a table of counts has a grid of its own, which is the default
+@with_output("Study")
+@with_settings(settings=only(SimulationSettings, without=("grid", "threads")))
 def simulate(
-    discounts: Annotated[
-        list[str],
-        typer.Option(
-            "--discounts",
-            "--discount",
-            "-d",
-            metavar="<discount>",
-            help="Discount to study; the others are compared with the first. Repeat for several.",
-        ),
-    ] = DEFAULT_DISCOUNTS,
-    truth: Annotated[
-        str,
-        typer.Option(
-            help="True attention: bratislava, amsterdam or all (RecGaze), a file of counts, or a discount such as "
-            "d_rpd or @fitted.json."
-        ),
-    ] = TRUTH,
-    mode: Annotated[
-        Mode,
-        typer.Option(parser=choice_parser(Mode), help="Relevance of relevant items: 1 (binary) or 1 to 5 (graded)."),
-    ] = "binary",
-    trials: Annotated[int, typer.Option(help="Number of pairs of layouts to draw.")] = 20_000,
-    seed: Annotated[int, typer.Option(help="Random seed; the same seed gives the same pairs.")] = 42,
-    stream: Annotated[
-        Stream,
-        typer.Option(
-            parser=choice_parser(Stream),
-            help="Random numbers: drawn in parallel (fast), or as the authors drew them (paper).",
-        ),
-    ] = "fast",
-    categories: Annotated[int | None, typer.Option(help="Number of carousels drawn. Default: one per row.")] = None,
+    *,
+    settings: dict[str, Any],
     grid: Annotated[
         str | None, typer.Option(help=f"{GRID} Default: that of the counts in --truth, or 10x15 for a discount.")
     ] = None,
     page_size: PageSize = None,
     visible_rows: VisibleRows = None,
-    thresholds: Annotated[
-        list[str],
-        typer.Option(
-            "--thresholds",
-            "--at-least",
-            metavar="<number>",
-            help="Also report pairs whose true scores differ by at least this much. Repeat for several.",
-        ),
-    ] = DEFAULT_THRESHOLDS,
-    share: Annotated[float, typer.Option(help="Share of relevant items.")] = 0.15,
-    chart: ChartOption = None,
-    chart_theme: ThemeOption = "light",
-    format: OutputFormat = Format.table,
+    output: Output,
 ) -> None:
     """Run the paper's simulation of paired layouts.
 
@@ -82,22 +43,10 @@ def simulate(
     from carouseval.paper.truth import grid_of_truth, read_truth
     from carouseval.progress import step
 
-    check_chart(chart)
+    output.check()
     named_grid = parse_grid(grid, page_size, visible_rows, ()) if grid else None
-    attention = read_truth(truth, named_grid)
+    truth = read_truth(settings["truth"], named_grid)
+    screen = named_grid or parse_grid(None, page_size, visible_rows, grid_of_truth(truth).shape)
     with progress_bar() as bar:
-        study = run(
-            discounts,
-            attention,
-            mode,
-            trials,
-            seed,
-            stream,
-            named_grid or parse_grid(None, page_size, visible_rows, grid_of_truth(attention).shape),
-            thresholds,
-            share,
-            categories,
-            progress=step(bar, "pairs"),
-        )
-    save_chart(study, chart, chart_theme)
-    emit(study, format)
+        study = run(**settings | {"truth": truth, "grid": screen}, progress=step(bar, "pairs"))
+    output.write(study)

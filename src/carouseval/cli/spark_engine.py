@@ -96,7 +96,7 @@ def evaluate_on_spark(
         for folder in (per_page, per_user):
             _require_new(session, folder)
         frames = read_tables(session, paths, settings["columns"])
-        on_spark = Settings.named("spark.evaluate", dict(settings) | {"carousels": frames.get("carousels")})
+        on_spark = Settings(**dict(settings) | {"carousels": frames.get("carousels")})
         print(f"carouseval: evaluating on Spark {session.version}", file=sys.stderr, flush=True)
         given = frames["layouts"], frames["judgments"], frames.get("items")
         result = evaluate_on(SparkEngine(), *given, on_spark)

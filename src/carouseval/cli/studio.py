@@ -1,7 +1,6 @@
 """``carouseval studio``: a local page on which a layout can be rearranged while its score is watched."""
 
 import re
-from functools import partial
 from typing import Annotated, Any
 
 import typer
@@ -11,7 +10,9 @@ from carouseval.cli.messages import with_option_names
 from carouseval.cli.output import progress_bar
 from carouseval.cli.settings_options import with_settings
 from carouseval.errors import CarousevalError, DataError, ParameterError
+from carouseval.evaluation.settings import Settings
 from carouseval.extras import require_extra
+from carouseval.settings import only
 
 EXAMPLES = """
 carouseval studio
@@ -22,7 +23,7 @@ carouseval studio layouts.csv judgments.csv --by device --grid tv=8x12/1,5 --gri
 _METRIC = "Metric shown at first, such as 'N2DCG_cat(d_rpb)@3x5'; the page can choose others."
 
 
-@partial(with_settings, help={"metrics": _METRIC})
+@with_settings(settings=only(Settings, metrics=_METRIC))
 def studio(
     layouts: Annotated[
         str | None, typer.Argument(help="Layouts, as for carouseval evaluate. Default: sample data.")
@@ -49,7 +50,6 @@ def studio(
         raise ParameterError("--items and --other need LAYOUTS and JUDGMENTS.")
     if layouts is not None and judgments is None:
         raise ParameterError("studio needs judgments beside the layouts: carouseval studio LAYOUTS JUDGMENTS.")
-    from carouseval.evaluation.settings import Settings
     from carouseval.show.studio.server import bind, serve
     from carouseval.show.studio.workspace import StudioTables, Workspace, system_names
 

@@ -6,23 +6,25 @@ from collections.abc import Mapping, Sequence
 from typing import Unpack
 
 from carouseval.comparison.comparison import Comparison
-from carouseval.comparison.comparison_settings import ComparisonDict, ComparisonSettings, takes_comparison_settings
 from carouseval.comparison.comparison_sums import PairKey, PairPart
 from carouseval.comparison.finish import finish_comparison
 from carouseval.comparison.pair_tests import PairTests, PairUsers
 from carouseval.comparison.result_columns import NAMES
 from carouseval.comparison.run_results import ExplainedRuns, evaluate_runs
 from carouseval.comparison.scored_runs import sum_up
+from carouseval.comparison.settings import ComparisonDict, ComparisonSettings
 from carouseval.comparison.systems import Systems, all_runs, by_system
 from carouseval.comparison.user_scores import HeldUsers
 from carouseval.errors import ParameterError
 from carouseval.evaluation.plan import ScoringPlan
 from carouseval.evaluation.reading.inputs import JudgedSources
+from carouseval.evaluation.settings import Settings
 from carouseval.progress import Progress
+from carouseval.settings import checked_settings, takes
 from carouseval.tables.table import TableLike
 
 
-@takes_comparison_settings
+@takes(ComparisonSettings, Settings)
 def compare(
     systems: Systems,
     judgments: TableLike,
@@ -62,7 +64,7 @@ def compare(
     >>> result.pairs.select("system", "p", "significant").row(0)
     ('new', 0.001, True)
     """
-    choices, options = ComparisonSettings.named("compare", settings)
+    choices, options = checked_settings("compare", settings, ComparisonSettings, Settings)
     plan = ScoringPlan.of(options)
     layouts = all_runs(systems, choices.baseline)
     tests = PairTests.of(choices, plan, {name: len(of_system) for name, of_system in by_system(layouts).items()})

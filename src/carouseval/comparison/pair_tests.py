@@ -3,18 +3,17 @@
 import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
-from typing import Any, get_args
+from dataclasses import asdict, dataclass
+from typing import Any
 
 import numpy as np
 import polars as pl
 
-from carouseval.comparison.comparison_settings import ComparisonSettings
-from carouseval.comparison.corrections import RunEffects
 from carouseval.comparison.crossed_effects import TIE
 from carouseval.comparison.pair_statistics import PairScores
 from carouseval.comparison.pair_sums import PairSums
 from carouseval.comparison.result_columns import PAIRS, SEGMENTS
+from carouseval.comparison.settings import ComparisonSettings
 from carouseval.comparison.significance import adjusted_p_values, chosen_test
 from carouseval.comparison.tests import listed_tests
 from carouseval.comparison.tests.contract import MeansTest, RandomDraws, SignificanceTest
@@ -27,7 +26,7 @@ from carouseval.evaluation.page_table import weight_of
 from carouseval.evaluation.plan import ScoringPlan
 from carouseval.evaluation.result_table import Present, When
 from carouseval.metrics.grid import Array
-from carouseval.validation import require_choice, require_float
+from carouseval.settings import in_force
 
 
 @dataclass(frozen=True)
@@ -81,12 +80,7 @@ class PairTests(ComparisonSettings):
         )
 
     def __post_init__(self) -> None:
-        require_float("ci", self.ci, above=0, below=1)
         RandomDraws(self.permutations, self.seed)
-        require_choice("runs", self.runs, get_args(RunEffects))
-        if self.margin is not None:
-            require_float("margin", self.margin, at_least=0)
-        adjusted_p_values([], self.correction)
         unweighted = [test.name for test in self._tests if not test.takes_weights]
         if self.weighted and unweighted:
             raise ParameterError(
@@ -158,8 +152,7 @@ class PairTests(ComparisonSettings):
 
     def config(self) -> dict[str, Any]:
         """The options in force, as plain values."""
-        choices = {choice.name: getattr(self, choice.name) for choice in fields(ComparisonSettings)}
-        return choices | {"test": self.user_test.name}
+        return in_force(self, ComparisonSettings) | {"test": self.user_test.name}
 
     def groups(self, scores: UserScores, metric: str) -> Iterator[list[PairUsers]]:
         """The users scored under both systems of every pair; pairs of a group have the same users."""

@@ -23,13 +23,14 @@ from carouseval.evaluation.plan import ScoringPlan
 from carouseval.evaluation.reading.inputs import JudgedSources
 from carouseval.evaluation.result_table import Present
 from carouseval.evaluation.results import Evaluation
-from carouseval.evaluation.settings import Candidates, Settings, SettingsDict, takes_settings
+from carouseval.evaluation.settings import Candidates, Settings, SettingsDict
 from carouseval.metrics.gain_names import GainName
 from carouseval.metrics.grid import sizes_by_row
 from carouseval.metrics.metric_base import Metric
 from carouseval.metrics.names import metric
 from carouseval.progress import Progress
 from carouseval.results import Reported, plain
+from carouseval.settings import checked_settings, takes
 from carouseval.tables.table import TableLike
 
 DISCOUNTS: tuple[str, ...] = ("d_rpd", "d_rpb", "d_mul", "d_add", "d_mir", "d_a", "d_t")
@@ -138,7 +139,7 @@ class Sensitivity(Reported):
         return f"{order}\nchanged by {self._changes}" if changed else order
 
 
-@takes_settings
+@takes(Settings)
 def sensitivity(
     systems: Systems,
     judgments: TableLike,
@@ -189,7 +190,7 @@ def sensitivity(
     >>> result.summary
     'The order new > random holds in all 7 variations.'
     """
-    options = Settings.named("sensitivity", settings)
+    options = checked_settings("sensitivity", settings, Settings)
     plan = ScoringPlan.of(options)
     name, *others = plan.names
     if others or name not in plan.metrics or plan.metrics[name].ideal != "category":

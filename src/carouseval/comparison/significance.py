@@ -4,24 +4,21 @@ A difference is a user's score under a system minus the same user's score under 
 the bit, on the order of users or the number of threads.
 """
 
-from collections.abc import Callable, Sequence
-from typing import TypeAlias, get_args
+from collections.abc import Sequence
+from typing import get_args
 
 import numpy as np
 import polars as pl
 
-from carouseval.comparison.corrections import Correction
-from carouseval.comparison.tests import NamedTest, listed_tests
-from carouseval.comparison.tests.contract import PERMUTATIONS, RandomDraws, SignificanceTest
+from carouseval.comparison.settings import Correction, Test
+from carouseval.comparison.tests import PERMUTATIONS, listed_tests
+from carouseval.comparison.tests.contract import RandomDraws, SignificanceTest
 from carouseval.comparison.tests.function import FunctionTest
 from carouseval.errors import ParameterError
 from carouseval.metrics.grid import Array
 from carouseval.validation import require_choice
 
 CORRECTIONS = get_args(Correction)
-
-Test: TypeAlias = NamedTest | Callable[[Array], float]
-"""A significance test: its name, or a function from the array of differences to a p-value."""
 
 
 def chosen_test(test: Test) -> SignificanceTest:

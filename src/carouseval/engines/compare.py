@@ -12,7 +12,6 @@ import polars as pl
 
 from carouseval.comparison.compare import check_names
 from carouseval.comparison.comparison import Comparison
-from carouseval.comparison.comparison_settings import ComparisonSettings
 from carouseval.comparison.comparison_sums import ComparisonSums, PairKey, PairPart, SummedUsers
 from carouseval.comparison.finish import finish_comparison
 from carouseval.comparison.pair_sums import PairSums
@@ -20,6 +19,7 @@ from carouseval.comparison.pair_tests import PairTests, PairUsers
 from carouseval.comparison.result_columns import PER_USER
 from carouseval.comparison.run_results import RunResults
 from carouseval.comparison.scored_runs import ComparisonPart, score_runs, sum_up
+from carouseval.comparison.settings import ComparisonSettings
 from carouseval.comparison.systems import Run, by_system, naming
 from carouseval.comparison.tests.contract import MergedTest, RandomDraws, SignificanceTest, without_ties
 from carouseval.comparison.user_scores import UserScores, segment_scores

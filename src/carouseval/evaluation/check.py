@@ -35,11 +35,12 @@ from carouseval.evaluation.plan import ScoringPlan
 from carouseval.evaluation.reading.inputs import NO_CATEGORY, Inputs, JudgedSources
 from carouseval.evaluation.reading.page_batch import page_batches
 from carouseval.evaluation.scoring.shown_items import ShownItems
-from carouseval.evaluation.settings import Settings, SettingsDict, takes_settings
+from carouseval.evaluation.settings import Settings, SettingsDict
 from carouseval.evaluation.table_matching import TableMatch
 from carouseval.evaluation.tally import Relevances, uncategorised
 from carouseval.progress import Progress
 from carouseval.results import Result, plain
+from carouseval.settings import checked_settings, takes
 from carouseval.tables.columns import Defect
 from carouseval.tables.opening import open_table
 from carouseval.tables.table import Table, TableLike, in_memory
@@ -113,7 +114,7 @@ class Check(Result):
         return super()._repr_html_() + f"<pre>{html.escape(json.dumps(self.summary, indent=1))}</pre>"
 
 
-@takes_settings
+@takes(Settings)
 def check(
     layouts: TableLike,
     judgments: TableLike | None = None,
@@ -150,7 +151,7 @@ def check(
     ...     print(defect)
     layouts: 1 cell appears twice, first user_id=7 row=1 col=1 (line 2). Each cell holds one item; drop the repeats.
     """
-    chosen = Settings.named("check", settings)
+    chosen = checked_settings("check", settings, Settings)
     ScoringPlan.of(chosen)  # errors of settings are raised, those of tables listed
     sources: dict[str, Any] = {"layouts": layouts, "judgments": judgments, "items": items}
     sources["carousels"] = chosen.carousels

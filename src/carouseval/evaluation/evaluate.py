@@ -18,13 +18,14 @@ from carouseval.evaluation.reading.inputs import Inputs, JudgedSources, JudgedTa
 from carouseval.evaluation.results import Evaluation
 from carouseval.evaluation.score_part import Watcher, score_part
 from carouseval.evaluation.scoring.page_ideals import PageIdeals
-from carouseval.evaluation.settings import Settings, SettingsDict, takes_settings
+from carouseval.evaluation.settings import Settings, SettingsDict
 from carouseval.forks import refuse_fork
 from carouseval.progress import Progress
+from carouseval.settings import checked_settings, takes
 from carouseval.tables.table import TableLike
 
 
-@takes_settings
+@takes(Settings)
 def evaluate(
     layouts: TableLike,
     judgments: TableLike,
@@ -81,12 +82,12 @@ def evaluate(
     >>> round(result.mean["N2DCG_cat"], 4)
     0.8715
     """
-    plan = ScoringPlan.of(Settings.named("evaluate", settings))
+    plan = ScoringPlan.of(checked_settings("evaluate", settings, Settings))
     with JudgedSources(judgments, items, plan).open(layouts, progress) as inputs:
         return evaluate_inputs(inputs, PageIdeals(inputs.judged, plan, inputs.shown, progress=progress), progress)
 
 
-@takes_settings
+@takes(Settings)
 class Evaluator:
     """Scores many layouts against the same judgments; ideals are computed once.
 
@@ -122,7 +123,7 @@ class Evaluator:
     settings: Settings
 
     def __init__(self, judgments: TableLike, items: TableLike | None = None, **settings: Unpack[SettingsDict]) -> None:
-        self.settings = Settings.named("Evaluator", settings)
+        self.settings = checked_settings("Evaluator", settings, Settings)
         self._given: dict[str, Any] = {"metrics": self.settings.metrics, **settings}
         if self.settings.capacity == "shown":
             raise ParameterError(

@@ -27,15 +27,16 @@ from carouseval.evaluation.plan import ScoringPlan
 from carouseval.evaluation.reading.inputs import JudgedSources
 from carouseval.evaluation.results import Evaluation
 from carouseval.evaluation.scoring.page_ideals import PageIdeals
-from carouseval.evaluation.settings import Settings, SettingsDict, takes_settings
+from carouseval.evaluation.settings import Settings, SettingsDict
 from carouseval.progress import Progress
+from carouseval.settings import checked_settings, takes
 from carouseval.tables.table import TableLike, in_memory
 
 View: TypeAlias = Callable[[SupportsIndex | str, SupportsIndex | str | None], PageView]
 """Looks up a page by its ids."""
 
 
-@takes_settings
+@takes(Settings)
 def explain(
     layouts: TableLike,
     judgments: TableLike,
@@ -77,7 +78,7 @@ def explain(
     >>> {name: round(share, 4) for name, share in cv.explain(layouts, judgments).shares.items()}
     {'score': 0.8715, 'item_order': 0.0217, 'row_order': 0.1068, 'choice': 0.0}
     """
-    plan = ScoringPlan.of(Settings.named("explain", settings))
+    plan = ScoringPlan.of(checked_settings("explain", settings, Settings))
     name = explained_metric(plan)
     layouts = in_memory(layouts, "layouts")
     with JudgedSources(judgments, items, plan).open(layouts, progress) as inputs:

@@ -1,7 +1,7 @@
 """How pages are scored: which metrics on which grids, with what weights, by what rules."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -17,6 +17,7 @@ from carouseval.metrics.grid import Array, Grid
 from carouseval.metrics.metric_base import Metric, SystemMetric
 from carouseval.metrics.names import metric
 from carouseval.metrics.page_stack import thread_count
+from carouseval.settings import in_force
 
 _LEAST_PAGE_MEMORY = 1 << 24
 
@@ -109,11 +110,14 @@ class ScoringPlan:
             "columns": dict(self.settings.columns or {}),
             "carousels": "none" if self.settings.carousels is None else "given",
         }
-        config = {one.name: getattr(self.settings, one.name) for one in fields(self.settings)} | special
-        return config | {
-            "discounts": {name: str(one.discount) for name, one in metrics.items() if one.has_discount},
-            "ideals": {name: one.ideal for name, one in metrics.items() if one.ideal != "none"},
-        }
+        return (
+            in_force(self.settings)
+            | special
+            | {
+                "discounts": {name: str(one.discount) for name, one in metrics.items() if one.has_discount},
+                "ideals": {name: one.ideal for name, one in metrics.items() if one.ideal != "none"},
+            }
+        )
 
 
 def _metrics(chosen: Any) -> dict[str, Metric]:

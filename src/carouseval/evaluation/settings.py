@@ -20,11 +20,12 @@ from typing import (
 )
 
 from carouseval.errors import ParameterError
-from carouseval.settings import Doc, TakesSettings, check_types, setting_type, with_settings_listed
+from carouseval.metrics.gain_names import GainName
+from carouseval.settings import Doc, check_types, setting_type
 from carouseval.validation import did_you_mean, require_float, require_int
 
 if TYPE_CHECKING:  # the command line reads this list before it needs NumPy
-    from carouseval.metrics.gains import Gain
+    from carouseval.metrics.gains import GainFunction
     from carouseval.metrics.grid import Grid
     from carouseval.metrics.names import MetricLike
     from carouseval.tables.sources import TableLike
@@ -44,10 +45,25 @@ Invalid: TypeAlias = Literal["error", "count"]
 Capacity: TypeAlias = Literal["grid", "shown"] | Mapping[Any, int]
 """How many items carousels hold: a word, or the number of each category."""
 
+# settings of several lists
+ColumnNamesSetting: TypeAlias = Annotated[
+    ColumnNames,
+    Doc(
+        "Your names for our columns: {'user_id': 'customer'}; or, for one table, {'items': {'item_id': 'sku'}}.",
+        "mapping",
+        option="Your name for a column: user_id=customer, or items.item_id=sku for a single table. Repeat for several.",
+        form="<ours=yours>",
+        flags=("--column",),
+    ),
+]
+SplitSetting: TypeAlias = Annotated[
+    str | None, Doc("The separator of several categories in one cell of `items`: '|' for 'Action|Comedy'.")
+]
+
 _MOST_WORK = 1e12  # millions of steps: decades, which a 64-bit integer counts
 
 
-def _recgaze() -> Any:
+def default_grid() -> Any:
     from carouseval.metrics.grid import RECGAZE
 
     return RECGAZE
@@ -63,6 +79,9 @@ class Settings:
             "What to compute: a metric's name, such as 'N2DCG_cat(d_rpb)@3x5', a Metric, a function of (gains, "
             "weights), or a list of these.",
             "str, Metric, callable or sequence of these",
+            option="Metric to compute, such as 'N2DCG_cat(d_rpb)@3x5'. Repeat for several.",
+            form="<name>",
+            flags=("--metric", "-m"),
         ),
     ] = ("N2DCG_cat",)
     grid: Annotated[
@@ -71,14 +90,17 @@ class Settings:
             "The screen; or a dict with the screen of each value of the column `by`.",
             "Grid or mapping of Grid",
             "RECGAZE",
+            option="Repeat as VALUE=GRID, such as tv=20x24, for the grid of each value of --by.",
+            form="<grid>",
         ),
-    ] = field(default_factory=_recgaze)
+    ] = field(default_factory=default_grid)
     gain: Annotated[
-        "Gain",
+        GainName | "GainFunction",
         Doc(
             "'exp2' (2^relevance - 1), 'linear' (the relevance itself), or a function from an array of relevances to "
             "an array of gains.",
             '{"exp2", "linear"} or callable',
+            option="Gain of an item: 2^relevance - 1 (exp2) or its relevance (linear).",
         ),
     ] = "exp2"
     candidates: Annotated[
@@ -115,15 +137,12 @@ class Settings:
         Doc(
             "A column of layouts or judgments (or several) whose values are also reported separately, such as device.",
             "str or sequence of str",
+            option="Column of the layouts or judgments, such as device, whose values are also reported separately. "
+            "Repeat for several.",
+            form="<column>",
         ),
     ] = None
-    columns: Annotated[
-        ColumnNames,
-        Doc(
-            "Your names for our columns: {'user_id': 'customer'}; or, for one table, {'layouts': {'row': 'position'}}.",
-            "mapping",
-        ),
-    ] = None
+    columns: ColumnNamesSetting = None
     carousels: Annotated[
         "TableLike | None",
         Doc(
@@ -131,6 +150,9 @@ class Settings:
             "everyone), capacity (how many items it holds) and personal (true: its items are those that each user is "
             "shown there).",
             "table",
+            option="Carousels: category (and user_id: only these users have it; capacity: how many items it holds; "
+            "personal: its items are each user's own).",
+            form="<file>",
         ),
     ] = None
     capacity: Annotated[
@@ -140,12 +162,13 @@ class Settings:
             "columns (grid); as many as its longest row in any of the layouts (shown); or a dict with the numbers of "
             "single categories. A pinned row holds as many as the longest pinned row of its category.",
             '{"grid", "shown"} or mapping',
+            option="How many items a carousel of the ideal page holds: as many as the grid has columns (grid), or as "
+            "its longest row in any of the layouts (shown); or 'Top 10=10' for a single category. Repeat for several.",
+            form="<grid|shown|category=number>",
+            example="'Top 10=10'",
         ),
     ] = "grid"
-    split: Annotated[
-        str | None,
-        Doc("The separator of several categories in one cell of `items`: '|' for 'Action|Comedy'."),
-    ] = None
+    split: SplitSetting = None
     weight: Annotated[
         str | None,
         Doc(
@@ -196,19 +219,6 @@ class Settings:
             require_int("threads", self.threads, 1)
 
     @classmethod
-    def named(cls, function: str, settings: Mapping[str, Any], also: Sequence[str] = ()) -> "Settings":
-        """Settings from a function's keyword arguments; an unknown name is refused as Python does, with a hint.
-
-        ``also`` has the names of what else the function takes.
-        """
-        names = [setting.name for setting in fields(cls)]
-        for name in settings:
-            if name not in names:
-                hint = did_you_mean(name, [*names, *also])
-                raise TypeError(f"{function}() got an unexpected keyword argument {name!r}.{hint}")
-        return cls(**settings)
-
-    @classmethod
     def choices(cls) -> dict[str, tuple[str, ...]]:
         """The settings that are one of several words, and the words."""
         types = {setting.name: setting_type(setting) for setting in fields(cls)}
@@ -230,7 +240,7 @@ class SettingsDict(TypedDict, total=False):
 
     metrics: Metrics
     grid: Grids
-    gain: "Gain"
+    gain: GainName | "GainFunction"
     candidates: Candidates
     duplicates: Duplicates
     missing_pages: MissingPages
@@ -247,11 +257,6 @@ class SettingsDict(TypedDict, total=False):
     work: float
     memory: float
     threads: int | None
-
-
-def takes_settings(function: TakesSettings) -> TakesSettings:
-    """List every setting in the signature and docstring of a function, or class, that takes ``**settings``."""
-    return with_settings_listed(function, Settings)
 
 
 def _checked_capacity(capacity: Any) -> Any:

@@ -21,7 +21,7 @@ from carouseval.attention.rank_fit import Scores, matching_grid, scores
 from carouseval.metrics.discounts import Discount, Empirical, parse
 from carouseval.metrics.grid import Array
 from carouseval.paper.simulation import simulate
-from carouseval.paper.simulation_options import MODES
+from carouseval.paper.simulation_settings import MODES
 from carouseval.paper.study import DiscountAgreement
 from carouseval.progress import Progress, step
 from carouseval.results import Result

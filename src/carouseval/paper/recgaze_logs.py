@@ -14,9 +14,8 @@ import numpy as np
 import polars as pl
 
 from carouseval.attention.examination import Examination
-from carouseval.attention.objectives import RecgazeGroup
 from carouseval.attention.paths import Paths, paths_from_frame
-from carouseval.attention.recgaze_data import GROUPS
+from carouseval.attention.recgaze_data import GROUPS, RecgazeGroup
 from carouseval.attention.screens import counts_by_participant
 from carouseval.errors import DataError, ParameterError
 from carouseval.metrics.grid import RECGAZE

@@ -13,7 +13,7 @@ from carouseval.metrics.discounts import Empirical
 from carouseval.metrics.ideal import ideal_dcg2d
 from carouseval.paper.ceiling_study import CeilingStudy, ceiling_study
 from carouseval.paper.simulation import simulate
-from carouseval.paper.simulation_options import MODES
+from carouseval.paper.simulation_settings import MODES
 from carouseval.paper.study import Study, Threshold
 from carouseval.progress import Progress, step
 from carouseval.results import Reported

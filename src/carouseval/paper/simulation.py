@@ -20,24 +20,25 @@ from carouseval.metrics.discounts import Discount, Empirical
 from carouseval.metrics.grid import Array, Grid
 from carouseval.metrics.ideal import ideal_dcg2d
 from carouseval.paper.draws import Draws, LayoutPairs
-from carouseval.paper.simulation_options import DISCOUNTS, MODES, STREAMS, THRESHOLDS, TRUTH, Mode, Stream
+from carouseval.paper.simulation_settings import Mode, SimulationSettings, Stream
 from carouseval.paper.study import DiscountAgreement, Study, Threshold
 from carouseval.paper.truth import Truth, grid_of_truth, read_truth
-from carouseval.validation import require_choice, require_float, require_int
+from carouseval.settings import takes
 
 _TIE = 1e-12  # relative; differences this small come from summing the same weights in another order
 
 
+@takes(SimulationSettings)
 def simulate(
-    discounts: Sequence[str | Discount] = DISCOUNTS,
-    truth: Truth = TRUTH,
-    mode: Mode = "binary",
-    trials: int = 20_000,
-    seed: int = 42,
-    stream: Stream = "fast",
+    discounts: Sequence[str | Discount] = SimulationSettings.discounts,
+    truth: Truth = SimulationSettings.truth,
+    mode: Mode = SimulationSettings.mode,
+    trials: int = SimulationSettings.trials,
+    seed: int = SimulationSettings.seed,
+    stream: Stream = SimulationSettings.stream,
     grid: Grid | None = None,
-    thresholds: Sequence[str | float | Fraction] = THRESHOLDS,
-    share: float = 0.15,
+    thresholds: Sequence[str | float | Fraction] = SimulationSettings.thresholds,
+    share: float = SimulationSettings.share,
     categories: int | None = None,
     *,
     threads: int | None = None,
@@ -50,30 +51,6 @@ def simulate(
 
     Parameters
     ----------
-    discounts : sequence of str or Discount, default ("d_a", "d_rpd")
-        Discounts to compare with the truth; corrections and regressions are relative to the first.
-    truth : Examination, str or Discount, default "amsterdam"
-        Examination counts, which are compared exactly in integers, or any discount, with ties within 1e-12; as text a
-        group of RecGaze, a file of counts, or the name of a discount. By default the counts of the paper's test set.
-    mode : {"binary", "graded"}, default "binary"
-        Relevant items have relevance 1 ("binary") or 1 to 5 ("graded").
-    trials : int, default 20000
-        Pairs of layouts to draw.
-    seed : int, default 42
-        The same seed gives the same pairs.
-    stream : {"paper", "fast"}, default "fast"
-        "paper" repeats the authors' random draws one by one. "fast" draws in chunks, each trial from a random stream
-        of its own, so that results do not depend on threads or chunks.
-    grid : Grid, optional
-        The screen. By default the grid of ``truth`` if it is a table, else :data:`carouseval.RECGAZE`.
-    thresholds : sequence of str, float or Fraction, default ("0", "0.01", "0.02", "0.05", "0.1")
-        Smallest differences of the true scores, as shares of the ideal score, for which results are reported.
-    share : float, default 0.15
-        Expected share of relevant items, above 0 and at most 1.
-    categories : int, optional
-        Carousels to draw, by default as many as the grid has rows. Of more, each layout shows as many as fit.
-    threads : int, optional
-        Most threads to use with ``stream="fast"``; by default all cores.
     progress : callable, optional
         Called with (done, total) as the study proceeds.
 
@@ -89,19 +66,15 @@ def simulate(
     >>> [f"{line.agreement.value:.2f}" for line in study.thresholds[0].comparisons]
     ['0.79', '0.91']
     """
-    require_choice("mode", mode, MODES)
-    require_choice("stream", stream, STREAMS)
-    trials, seed = require_int("trials", trials, 1), require_int("seed", seed, 0)
-    if seed >= 2**64:
-        raise ParameterError(f"seed must be below 2^64, found {seed}.")
-    share = require_float("share", share, above=0, at_most=1)
+    SimulationSettings(mode=mode, trials=trials, seed=seed, stream=stream, share=share, categories=categories)
+    trials, seed = int(trials), int(seed)
     judged = [as_discount(discount) for discount in discounts]
     if not judged:
         raise ParameterError("discounts must name at least one discount.")
     if isinstance(truth, str):
         truth = read_truth(truth, grid)
     grid = grid or grid_of_truth(truth)
-    rows = grid.rows if categories is None else require_int("categories", categories, 1)
+    rows = grid.rows if categories is None else categories
     if grid.cols < 2:
         raise ParameterError(
             f"simulate needs a grid of at least 2 columns: a row holds relevant and other items; found {grid}."

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from carouseval.attention.examination import Share
 from carouseval.metrics.discounts import Discount
 from carouseval.metrics.grid import Grid
-from carouseval.paper.simulation_options import Mode, Stream
+from carouseval.paper.simulation_settings import Mode, Stream
 from carouseval.results import Result
 
 if TYPE_CHECKING:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 NamedTest: TypeAlias = Literal["permutation", "t", "wilcoxon", "bootstrap"]
 """A significance test of paired differences, by name."""
 
+PERMUTATIONS = 10_000  # sign flips or resamples, by default
 _NAMES = (*get_args(NamedTest), "crossed t")  # the last is no choice: others turn into it where runs vary
 _registered: dict[str, SignificanceTest] = {}
 _T = TypeVar("_T", bound="SignificanceTest")

@@ -19,13 +19,13 @@ import numpy as np
 import polars as pl
 
 from carouseval.comparison.crossed_effects import TIE, CrossedMeans
+from carouseval.comparison.tests import PERMUTATIONS
 from carouseval.errors import ParameterError
 from carouseval.evaluation.mean_estimates import MeanEstimate
 from carouseval.evaluation.user_sums import mean_estimate
 from carouseval.metrics.grid import Array
 from carouseval.validation import require_int
 
-PERMUTATIONS = 10_000
 _SUMS_AT_ONCE = 2**23  # 64 MiB: of many draws, only some pairs are summed up at a time
 
 

@@ -6,18 +6,20 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Unpack
 
 from carouseval.comparison.comparison import Comparison
-from carouseval.comparison.comparison_settings import ComparisonDict, ComparisonSettings, takes_comparison_settings
+from carouseval.comparison.settings import ComparisonDict, ComparisonSettings
 from carouseval.comparison.systems import all_runs
 from carouseval.engines.compare import compare_on
 from carouseval.engines.spark.engine import SparkEngine
 from carouseval.engines.spark.spark_files import warn_of_ignored_files
+from carouseval.evaluation.settings import Settings
+from carouseval.settings import checked_settings, takes
 from carouseval.tables.table import TableLike
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 
-@takes_comparison_settings
+@takes(ComparisonSettings, Settings)
 def compare(
     systems: Mapping[str, DataFrame | Sequence[DataFrame]],
     judgments: DataFrame,
@@ -57,7 +59,7 @@ def compare(
     >>> systems = {"prod": spark.table("prod"), "new": spark.table("new")}  # doctest: +SKIP
     >>> cv.spark.compare(systems, spark.table("judgments"), baseline="prod").summary  # doctest: +SKIP
     """
-    choices, options = ComparisonSettings.named("spark.compare", settings)
+    choices, options = checked_settings("spark.compare", settings, ComparisonSettings, Settings)
     warn_of_ignored_files(judgments, items, options.carousels)
     layouts = all_runs(systems, choices.baseline, lambda table: table)
     return compare_on(SparkEngine(lines_at_once), layouts, judgments, items, choices, options, collect=collect)

@@ -8,14 +8,15 @@ from carouseval.engines.evaluate import evaluate_on
 from carouseval.engines.spark.engine import SparkEngine
 from carouseval.engines.spark.spark_files import warn_of_ignored_files
 from carouseval.evaluation.results import Evaluation
-from carouseval.evaluation.settings import Settings, SettingsDict, takes_settings
+from carouseval.evaluation.settings import Settings, SettingsDict
+from carouseval.settings import checked_settings, takes
 from carouseval.tables.table import TableLike
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 
-@takes_settings
+@takes(Settings)
 def evaluate(
     layouts: DataFrame,
     judgments: DataFrame,
@@ -53,6 +54,6 @@ def evaluate(
     >>> result = cv.spark.evaluate(layouts, judgments, by="device")  # doctest: +SKIP
     >>> result.per_page.write.parquet("scores")  # doctest: +SKIP
     """
-    options = Settings.named("spark.evaluate", settings)
+    options = checked_settings("spark.evaluate", settings, Settings)
     warn_of_ignored_files(layouts, judgments, items, options.carousels)
     return evaluate_on(SparkEngine(lines_at_once), layouts, judgments, items, options)

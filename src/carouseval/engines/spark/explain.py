@@ -9,14 +9,15 @@ from carouseval.engines.explain import explain_on
 from carouseval.engines.spark.engine import SparkEngine
 from carouseval.engines.spark.spark_files import warn_of_ignored_files
 from carouseval.evaluation.explanation import Explanation
-from carouseval.evaluation.settings import Settings, SettingsDict, takes_settings
+from carouseval.evaluation.settings import Settings, SettingsDict
+from carouseval.settings import checked_settings, takes
 from carouseval.tables.table import TableLike
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 
-@takes_settings
+@takes(Settings)
 def explain(
     layouts: DataFrame,
     judgments: DataFrame,
@@ -53,6 +54,6 @@ def explain(
     >>> layouts, judgments = spark.table("layouts"), spark.table("judgments")  # doctest: +SKIP
     >>> cv.spark.explain(layouts, judgments).shares  # doctest: +SKIP
     """
-    options = Settings.named("spark.explain", settings)
+    options = checked_settings("spark.explain", settings, Settings)
     warn_of_ignored_files(layouts, judgments, items, options.carousels)
     return explain_on(SparkEngine(lines_at_once), layouts, judgments, items, options, pages)

@@ -9,7 +9,7 @@ from types import NoneType, UnionType
 from typing import Annotated, Any, ForwardRef, Literal, NamedTuple, TypeVar, Union, get_args, get_origin
 
 from carouseval.errors import ParameterError
-from carouseval.validation import require_choice
+from carouseval.validation import require_choice, subject
 
 TakesSettings = TypeVar("TakesSettings", bound=Callable[..., Any])
 _LAST = "progress"  # the parameter that comes after the settings
@@ -68,7 +68,7 @@ def _check_type(name: str, value: Any, kind: Any) -> None:
     is_number = isinstance(value, numbers) and not isinstance(value, bool)
     if not is_number and not (isinstance(value, (str, bool)) and type(value) in simple):
         words = " or ".join([*(_WORDS[one] for one in simple), *(["None"] if NoneType in kinds else [])])
-        raise ParameterError(f"{name} must be {words}, found {value!r}.")
+        raise ParameterError(f"{subject(name)} must be {words}, found {value!r}.")
 
 
 def with_settings_listed(function: TakesSettings, *lists: type) -> TakesSettings:

@@ -20,6 +20,7 @@ from carouseval.attention.rank_fit import OBJECTIVES, grid_search
 from carouseval.attention.rank_fit import refine as refine_fit
 from carouseval.attention.recgaze_data import GROUPS
 from carouseval.errors import ParameterError
+from carouseval.messages import setting
 from carouseval.metrics.grid import PageSizes
 from carouseval.progress import Progress, step
 from carouseval.validation import require_choice, require_int
@@ -91,12 +92,12 @@ def fit_discount(
     by_likelihood = is_probability and objective == "likelihood" and not values
     if form is not None:
         if not by_likelihood or discount != "d_rpb":
-            raise ParameterError("form is for d_rpb, fitted by likelihood.")
+            raise ParameterError(f"{setting('form')} is for d_rpb, fitted by likelihood.")
         require_choice("form", form_name(form), [one.name for one in FORMS if one.symbol == discount])
     if not by_likelihood:
         return _search(data, discount, objective, values, refine, bootstrap, top, progress)
     if refine:
-        raise ParameterError(f"{discount} is already fitted over real numbers; leave out refine.")
+        raise ParameterError(f"{discount} is already fitted over real numbers; leave out {setting('refine')}.")
     return _fit_by_likelihood(data, discount, form, bootstrap, progress)
 
 
@@ -111,7 +112,10 @@ def _search(
     progress: Progress | None,
 ) -> SearchReport:
     if samples and (objective != "spearman" or refine):
-        raise ParameterError("bootstrap repeats the search by spearman; leave out objective and refine.")
+        raise ParameterError(
+            f"{setting('bootstrap')} repeats the search by spearman; leave out {setting('objective')} and "
+            f"{setting('refine')}."
+        )
     train, grid = data.train, data.grid
     fit = grid_search(train, discount, grid, values, objective, top, progress=step(progress, f"fit {discount}"))
     intervals = None
@@ -126,11 +130,11 @@ def _fit_by_likelihood(
     train = data.train
     if isinstance(train, Frequencies):
         integers = (train.frequencies == train.frequencies.round()).all() and train.frequencies.max() > 1
-        remedy = "give the number of screens" if integers else "these are frequencies: give counts"
+        remedy = f"give the number of {setting('screens')}" if integers else "these are frequencies: give counts"
         raise ParameterError(f"{discount} is fitted to counts of screens; {remedy}.")
     paths = data.paths if discount == "d_scan" else None
     if samples and paths is not None:
-        raise ParameterError("bootstrap resamples counts, not scan paths; leave it out.")
+        raise ParameterError(f"{setting('bootstrap')} resamples counts, not scan paths; leave it out.")
     choice = None
     if paths is not None:
         fit = fit_paths(paths)

@@ -22,6 +22,7 @@ from carouseval.evaluation.scoring.page_scores import divisor, gaps
 from carouseval.evaluation.settings import Settings
 from carouseval.evaluation.tables_from_layouts import items_from_layouts
 from carouseval.evaluation.tally import Relevances, uncategorised
+from carouseval.messages import nested, setting
 from carouseval.metrics.grid import Array, Grid, IntArray
 from carouseval.progress import Progress
 from carouseval.tables.table import RECORD, Table, TableLike, in_memory
@@ -41,7 +42,7 @@ def read_candidates(
 ) -> CandidateCarousels:
     """Read and check all tables; defects of candidates are reported under that name."""
     if not isinstance(settings.grid, Grid):
-        raise ParameterError(f"grid must be a carouseval.Grid, found {type(settings.grid).__name__}.")
+        raise ParameterError(f"{setting('grid')} must be a carouseval.Grid, found {type(settings.grid).__name__}.")
     arguments = {"layouts": layouts, "candidates": candidates, "judgments": judgments, "items": items}
     sources = {name: in_memory(source, name) for name, source in arguments.items() if source is not None}
     if isinstance(frame := sources.get("layouts"), pl.DataFrame) and frame.is_empty():
@@ -74,7 +75,7 @@ def _linear_metric(plan: ScoringPlan) -> str:
     name, *others = plan.names
     if others or name not in plan.metrics or not plan.metrics[name].linear or plan.metrics[name].by_rank:
         raise ParameterError(
-            "metrics: give one of 2DCG, N2DCG and N2DCG_cat, with any discount and cutoff, found "
+            f"{setting('metrics')}: give one of 2DCG, N2DCG and N2DCG_cat, with any discount and cutoff, found "
             f"{', '.join(plan.names)}."
         )
     return name
@@ -83,8 +84,9 @@ def _linear_metric(plan: ScoringPlan) -> str:
 def _cells(table: Table) -> pl.DataFrame:
     if "carousel" not in table and "category" not in table:
         raise DataError(
-            f"candidates: missing column carousel (or category, used as the name of the carousel); it has "
-            f"{', '.join(table.header)}. If yours have other names, use columns={{'carousel': 'shelf', ...}}."
+            "candidates: missing column carousel (or category, used as the name of the carousel); it has "
+            f"{', '.join(table.header)}. If yours have other names, use "
+            f"{setting('columns', {'carousel': 'shelf', ...: ...})}."
         )
     cells = table.collect()
     if cells.is_empty():
@@ -232,7 +234,7 @@ def _refuse_defects(inputs: Inputs, batch: PageBatch, table: Table) -> None:
         subject = "cell lies" if total == 1 else "cells lie"
         raise DataError(
             f"candidates: {total:,} {subject} outside the grid of {grid}, first user_id={row['user_id']!r} "
-            f"col={row['col']} ({table.where(record)}). {page_defects.OUTSIDE_GRID.remedy}"
+            f"col={row['col']} ({table.where(record)}). {nested(page_defects.OUTSIDE_GRID.remedy)}"
         )
     outside = page_defects.marked_pages(batch, page_defects.OUTSIDE_CATEGORY)
     if len(outside) and inputs.plan.settings.invalid == "error":
@@ -240,7 +242,8 @@ def _refuse_defects(inputs: Inputs, batch: PageBatch, table: Table) -> None:
         subject = "carousel shows" if len(outside) == 1 else "carousels show"
         raise DataError(
             f"candidates: {len(outside):,} {subject} items outside their category, first user_id={first[0]!r} "
-            f"carousel={first[1]!r}. Add the category to items, correct the carousel, or use invalid='count'."
+            f"carousel={first[1]!r}. Add the category to items, correct the carousel, or use "
+            f"{setting('invalid', 'count')}."
         )
 
 

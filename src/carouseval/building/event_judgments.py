@@ -19,6 +19,7 @@ from carouseval.building.run_files import with_integer_ids
 from carouseval.errors import DataError, ParameterError, warn
 from carouseval.evaluation.notices import number
 from carouseval.evaluation.settings import ColumnNames
+from carouseval.messages import setting
 from carouseval.metrics.gains import LARGEST_GRADE
 from carouseval.progress import Progress
 from carouseval.results import Result
@@ -219,7 +220,7 @@ def judgments_from_events(
     [(1, 'a', 3.0), (1, 'b', 1.0), (2, 'a', 0.0), (2, 'c', 2.0)]
     """
     if grades is not None and quantiles is not None:
-        raise ParameterError("quantiles: give grades or quantiles, not both.")
+        raise ParameterError(f"{setting('quantiles')}: give {setting('grades')} or {setting('quantiles')}, not both.")
     limits = None if grades is None else _increasing("grades", grades, (1, 10, 45))
     shares = None if quantiles is None else _increasing("quantiles", quantiles, (0, 0.5, 0.9), below=1)
     rules = _rules(value, combine, event_relevance, at_least, at_most, per_page)
@@ -261,37 +262,41 @@ def judgments_from_events(
 def _rules(value: Any, combine: Any, event_relevance: Any, at_least: Any, at_most: Any, per_page: Any) -> EventRules:
     """The arguments, checked."""
     if not (value is None or (isinstance(value, str) and value)):
-        raise ParameterError(f"value must be the name of a column, found {value!r}.")
+        raise ParameterError(f"{setting('value')} must be the name of a column, found {value!r}.")
     require_choice("combine", combine, get_args(Combine))
     if not isinstance(event_relevance, Mapping | None):
-        raise ParameterError(f"event_relevance must be a dict such as {{'thumbs_down': 0}}, found {event_relevance!r}.")
+        raise ParameterError(
+            f"{setting('event_relevance')} must be a dict such as {{'thumbs_down': 0}}, found {event_relevance!r}."
+        )
     relevances = {
         str(name): None
         if relevance is None
-        else require_float(f"event_relevance: the relevance of {name!r}", relevance, at_least=0)
+        else require_float(f"{setting('event_relevance')}: the relevance of {name!r}", relevance, at_least=0)
         for name, relevance in (event_relevance or {}).items()
     }
     if value is None and (at_least != 0 or at_most is not None):
         limit = "at_most" if at_least == 0 else "at_least"
-        raise ParameterError(f"{limit}: without a column of values every line counts 1. Name the column in value.")
+        raise ParameterError(
+            f"{setting(limit)}: without a column of values every line counts 1. Name the column in {setting('value')}."
+        )
     at_least = require_float("at_least", at_least, at_least=0, at_most=LARGEST_VALUE)
     most = LARGEST_VALUE if at_most is None else at_most
     at_most = require_float("at_most", most, at_least=at_least, at_most=LARGEST_VALUE)
     if not isinstance(per_page, bool):
-        raise ParameterError(f"per_page must be True or False, found {per_page!r}.")
+        raise ParameterError(f"{setting('per_page')} must be True or False, found {per_page!r}.")
     return EventRules(value, combine, relevances, at_least, at_most, per_page)
 
 
 def _increasing(name: str, values: Any, example: tuple[float, ...], below: float = math.inf) -> list[float]:
     """Thresholds of at least 0, each larger than the one before."""
     if isinstance(values, str | bytes) or not isinstance(values, Sequence | np.ndarray) or not len(values):
-        raise ParameterError(f"{name} must be a list of numbers such as {example}, found {values!r}.")
-    numbers = [require_float(f"{name}: each number", value, at_least=0) for value in values]
+        raise ParameterError(f"{setting(name)} must be a list of numbers such as {example}, found {values!r}.")
+    numbers = [require_float(f"{setting(name)}: each number", value, at_least=0) for value in values]
     for previous, threshold in itertools.pairwise(numbers):
         if threshold <= previous:
-            raise ParameterError(f"{name} must increase, found {threshold:g} after {previous:g}.")
+            raise ParameterError(f"{setting(name)} must increase, found {threshold:g} after {previous:g}.")
     if numbers[-1] >= below:
-        raise ParameterError(f"{name} must be below {below:g}, found {numbers[-1]:g}.")
+        raise ParameterError(f"{setting(name)} must be below {below:g}, found {numbers[-1]:g}.")
     return numbers
 
 
@@ -299,14 +304,15 @@ def _quantile_thresholds(values: pl.Series, quantiles: Sequence[float]) -> list[
     """The quantiles of the positive values."""
     positive = values.filter(values > 0).to_numpy()
     if not len(positive):
-        raise DataError("events: no combined value is positive, so there are no quantiles. Give grades.")
+        raise DataError(f"events: no combined value is positive, so there are no quantiles. Give {setting('grades')}.")
     thresholds = [float(threshold) for threshold in np.quantile(positive, quantiles)]
     same = [grade for grade in range(1, len(thresholds)) if thresholds[grade] == thresholds[grade - 1]]
     if same:
         first = same[0]
         warn(
             f"events: the quantiles {quantiles[first - 1]:g} and {quantiles[first]:g} are both "
-            f"{thresholds[first]:g}, so no value gets relevance {first}. Use fewer quantiles, or give grades."
+            f"{thresholds[first]:g}, so no value gets relevance {first}. Use fewer {setting('quantiles')}, or give "
+            f"{setting('grades')}."
         )
     return thresholds
 
@@ -331,7 +337,8 @@ def _warn_of_large_values(pairs: pl.DataFrame) -> None:
     largest = pairs.filter(~pl.col("by_event"))["relevance"].to_numpy().max(initial=0)
     if largest > LARGEST_GRADE:
         warn(
-            f"events: without grades or quantiles, values are relevances, up to {largest:g}; with gain='exp2' one "
-            f"above {LARGEST_GRADE} outweighs all others. Give grades=(1, 10, 45) or quantiles=(0, 0.5, 0.9), or use "
-            "gain='linear' when evaluating."
+            f"events: without {setting('grades')} or {setting('quantiles')}, values are relevances, up to "
+            f"{largest:g}; with {setting('gain', 'exp2')} one above {LARGEST_GRADE} outweighs all others. Give "
+            f"{setting('grades', (1, 10, 45))} or {setting('quantiles', (0, 0.5, 0.9))}, or use "
+            f"{setting('gain', 'linear')} when evaluating."
         )

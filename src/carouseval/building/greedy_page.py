@@ -16,6 +16,7 @@ from carouseval.building.order_bound import UpperBound
 from carouseval.building.order_search import OrderSearch, greedy_prefixes
 from carouseval.errors import ParameterError
 from carouseval.evaluation.settings import ColumnNames, Invalid, Metrics, Settings
+from carouseval.messages import setting
 from carouseval.metrics.gains import Gain
 from carouseval.metrics.grid import RECGAZE, Grid
 from carouseval.progress import Progress, step
@@ -223,7 +224,8 @@ def build_pages(
     rows = max_rows if rows is None else require_int("rows", rows, 1)
     if rows > max_rows:
         raise ParameterError(
-            f"rows must be at most {max_rows} (candidates: {len(carousels.names)}, grid: {grid}), found {rows}."
+            f"{setting('rows')} must be at most {max_rows} (candidates: {len(carousels.names)}, grid: {grid}), "
+            f"found {rows}."
         )
     prefixes = greedy_prefixes(carousels, rows)
     improved = improve_order(carousels, prefixes[-1], step(progress, "improving"))

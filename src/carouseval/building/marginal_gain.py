@@ -16,6 +16,7 @@ from carouseval.errors import DataError, ParameterError
 from carouseval.evaluation.mean_estimates import mean_of
 from carouseval.evaluation.settings import ColumnNames, Invalid, Metrics, Settings
 from carouseval.evaluation.user_sums import mean_interval
+from carouseval.messages import setting
 from carouseval.metrics.gains import Gain
 from carouseval.metrics.grid import RECGAZE, Array, Grid, IntArray
 from carouseval.progress import Progress
@@ -240,7 +241,9 @@ def marginal_gains(
     )
     carousels = read_candidates(layouts, candidates, judgments, items, settings, progress)
     if row is not None and row > grid.rows:
-        raise ParameterError(f"row must be at most {grid.rows}, the last row of the grid of {grid}, found {row}.")
+        raise ParameterError(
+            f"{setting('row')} must be at most {grid.rows}, the last row of the grid of {grid}, found {row}."
+        )
     page = carousels.page
     at = page.row_count if row is None else np.minimum(page.row_count, row - 1)
     _check_room(carousels, at, grid)

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from carouseval.cli import chart_options, options
-from carouseval.cli.messages import with_option_names
 from carouseval.cli.output import Format, emit, note_assumptions, progress_bar
 from carouseval.cli.settings_options import with_settings
 from carouseval.cli.typed_ids import parse_id
+from carouseval.cli.wording import with_options
 
 if TYPE_CHECKING:
     from carouseval.evaluation.explanation import Explanation
@@ -72,7 +72,7 @@ def explain(
     draws_page = chart is not None and chart_kind == "page"
     view = _page_view(result, user, page, format is Format.table or draws_page)
     if view is not None:
-        view = replace(view, reason=with_option_names(view.reason))
+        view = replace(view, reason=with_options(view.reason))
     if draws_page and view is not None:
         chart_options.save_chart(view, chart, chart_theme)
     else:

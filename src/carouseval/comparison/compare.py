@@ -18,6 +18,7 @@ from carouseval.comparison.user_scores import HeldUsers
 from carouseval.errors import ParameterError
 from carouseval.evaluation.plan import ScoringPlan
 from carouseval.evaluation.reading.inputs import JudgedSources
+from carouseval.messages import setting
 from carouseval.progress import Progress
 from carouseval.tables.table import TableLike
 
@@ -92,7 +93,9 @@ def _explained(plan: ScoringPlan) -> str:
     """The metric by which losses are explained."""
     metric = next((name for name, metric in plan.metrics.items() if metric.ideal == "category"), None)
     if metric is None:
-        raise ParameterError(f"explain=True needs N2DCG_cat among the metrics, found {', '.join(plan.names)}.")
+        raise ParameterError(
+            f"{setting('explain', True)} needs N2DCG_cat among the {setting('metrics')}, found {', '.join(plan.names)}."
+        )
     return metric
 
 
@@ -100,9 +103,9 @@ def check_names(plan: ScoringPlan) -> None:
     """Refuse names that would clash, and figures that cannot be tested."""
     for name in plan.settings.by_columns:
         if name in NAMES:
-            raise ParameterError(f"by={name!r} is a column of the results; give your column another name.")
+            raise ParameterError(f"{setting('by', name)} is a column of the results; give your column another name.")
     if not plan.metrics:
         raise ParameterError(
-            f"metrics: a figure of a whole system cannot be tested user by user, found {', '.join(plan.figures)}. Add "
-            "a metric of pages, such as 'N2DCG_cat'."
+            f"{setting('metrics')}: a figure of a whole system cannot be tested user by user, found "
+            f"{', '.join(plan.figures)}. Add a metric of pages, such as 'N2DCG_cat'."
         )

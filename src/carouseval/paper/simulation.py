@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from carouseval.attention.examination import Examination, Share
 from carouseval.errors import ParameterError
+from carouseval.messages import setting
 from carouseval.metrics.array_functions import dcg2d
 from carouseval.metrics.cutoffs import page_weights
 from carouseval.metrics.discount_base import as_discount
@@ -266,11 +267,11 @@ def simulate(
     require_choice("stream", stream, STREAMS)
     trials, seed = require_int("trials", trials, 1), require_int("seed", seed, 0)
     if seed >= 2**64:
-        raise ParameterError(f"seed must be below 2^64, found {seed}.")
+        raise ParameterError(f"{setting('seed')} must be below 2^64, found {seed}.")
     share = require_float("share", share, above=0, at_most=1)
     judged = [as_discount(one) for one in discounts]
     if not judged:
-        raise ParameterError("discounts must name at least one discount.")
+        raise ParameterError(f"{setting('discounts')} must name at least one discount.")
     if isinstance(truth, str):
         truth = read_truth(truth, grid)
     grid = grid or own_grid(truth)
@@ -388,5 +389,7 @@ def _fraction(level: str | float | Fraction) -> Fraction:
     except (ValueError, ZeroDivisionError):
         value = Fraction(-1)
     if not 0 <= value < 1 or value.denominator > 10**6:
-        raise ParameterError(f"thresholds must be decimals from 0 to below 1, such as 0.05, found {level!r}.")
+        raise ParameterError(
+            f"{setting('thresholds')} must be decimals from 0 to below 1, such as 0.05, found {level!r}."
+        )
     return value

@@ -9,6 +9,7 @@ from typing import Any, Literal, TypeAlias
 import polars as pl
 
 from carouseval.errors import CountedLines
+from carouseval.messages import Message, setting
 from carouseval.tables.kinds.file_kinds import SEPARATORS
 
 ColumnKind: TypeAlias = Literal["id", "integer", "number", "boolean", "segment", "text", "time"]
@@ -206,7 +207,7 @@ def similar_column(name: str, header: Sequence[str]) -> str | None:
 
 def rename_hint(spellings: Mapping[str, str]) -> str:
     """What to do about columns that are spelled otherwise, from our names to the user's."""
-    return f"Rename {'it' if len(spellings) == 1 else 'them'}, or use columns={dict(spellings)}."
+    return f"Rename {'it' if len(spellings) == 1 else 'them'}, or use {setting('columns', spellings)}."
 
 
 def missing_columns(
@@ -226,7 +227,7 @@ def missing_columns(
     unused = [] if is_unreadable else [column for column in header if column not in names.values()]
     descriptions, spellings = [], {}
     for ours in missing:
-        theirs = f" ({names[ours]}, as given in columns)" if names[ours] != ours else ""
+        theirs = f" ({names[ours]}, as given in {setting('columns')})" if names[ours] != ours else ""
         if spelling := other_spelling(ours, unused):
             spellings[ours] = spelling
             theirs += f" (found {spelling!r})"
@@ -267,6 +268,9 @@ class Defect:
     counted: CountedLines | None = field(
         default=None, repr=False, compare=False
     )  # the same where it is about values of lines
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "message", Message(self.message))
 
     def __str__(self) -> str:
         return self.message

@@ -6,6 +6,7 @@ from dataclasses import replace
 import polars as pl
 
 from carouseval.errors import DataError
+from carouseval.messages import nested, setting
 from carouseval.tables import nested_pages
 from carouseval.tables.columns import Column, missing_columns, type_errors
 from carouseval.tables.files import ReadErrors, TableFile, with_table_name
@@ -21,7 +22,7 @@ def open_table(
     columns: Sequence[Column],
     names: Mapping[str, str] | None = None,
     *,
-    hint: str = "If yours have other names, use columns={'user_id': 'customer', ...}.",
+    hint: str = f"If yours have other names, use {setting('columns', {'user_id': 'customer', ...: ...})}.",
     full_lines: bool = False,
 ) -> Table:
     """Open a table; ``names`` maps our names of columns to the user's.
@@ -94,7 +95,7 @@ def _rows_of_pages(
     try:
         rows = nested_pages.find_rows(records.collect_schema(), theirs["row"])
     except DataError as error:
-        raise DataError(f"{name}: {error}") from None
+        raise DataError(f"{name}: {nested(error)}") from None
     if rows is None:
         return records, None
     return nested_pages.one_line_per_row(records, rows, theirs.get("pinned", "pinned")), rows
@@ -130,7 +131,7 @@ def _with_item_lists(table: Table, field: str) -> Table:
     try:
         items = item_lists(table.types["item_id"], (field, "item_id"), nested=table.nested)
     except DataError as error:
-        raise DataError(f"{table.name}: {error}") from None
+        raise DataError(f"{table.name}: {nested(error)}") from None
     problems = {}
     if table.nested:
         problems = {nested_pages.NO_ROWS: pl.col("row").is_null(), nested_pages.NO_ITEMS: pl.col("item_id").is_null()}
@@ -167,7 +168,7 @@ def _with_value_lists(table: Table) -> Table:
         try:
             values = value_lists(column, types[column.name])
         except DataError as error:
-            raise DataError(f"{table.name}: column {table.names[column.name]} {error}") from None
+            raise DataError(f"{table.name}: column {table.names[column.name]} {nested(error)}") from None
         if values is not None:
             records, types[column.name] = records.with_columns(values.values), values.type
             many.append(column.name)
@@ -179,7 +180,8 @@ def _check_names(name: str, used: Mapping[str, str]) -> None:
         ours = [column for column, own in used.items() if own == theirs]
         if len(ours) > 1:
             raise DataError(
-                f"{name}: column {theirs} is used for both {ours[0]} and {ours[1]}. Use it once in columns."
+                f"{name}: column {theirs} is used for both {ours[0]} and {ours[1]}. Use it once in "
+                f"{setting('columns')}."
             )
 
 

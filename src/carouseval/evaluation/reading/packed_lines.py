@@ -11,6 +11,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from carouseval.messages import setting
 from carouseval.tables.locks import locked, remove_abandoned
 from carouseval.tables.writing import write_errors
 
@@ -85,7 +86,7 @@ def part_of(pages: NDArray[_Code], parts: int) -> NDArray[_Code]:
 
 
 def _spill_errors() -> AbstractContextManager[None]:
-    remedy = "Free some space, set TMPDIR to another folder, or raise the setting memory."
+    remedy = f"Free some space, set TMPDIR to another folder, or raise {setting('memory', text='the setting memory')}."
     return write_errors(f"a temporary file in {tempfile.tempdir or 'TMPDIR'}", remedy)
 
 

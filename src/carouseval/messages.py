@@ -28,11 +28,13 @@ _FIELD = re.compile(f"{_OPEN}([0-9a-f]{{16}})((?:{_NEXT}[^\ufdd0-\ufdef]*){{2,}}
 class Field(NamedTuple):
     """What a message names: a setting or function by its ``name`` in Python, and as Python writes it (``text``).
 
-    ``values`` are Python expressions: those of a setting that the message suggests or found.
+    ``values`` are Python expressions: those of a setting that the message suggests or found. ``of`` is the function
+    that has the setting, where it is another than the one that was called.
     """
 
     name: str
     text: str
+    of: str = ""
     values: tuple[str, ...] = ()
 
 
@@ -87,22 +89,22 @@ class Message(str):
         return Message.of([*parts, " ..."])
 
 
-def setting(name: str, *values: Any, text: str = "") -> str:
+def setting(name: str, *values: Any, text: str = "", of: str = "") -> str:
     """A setting, a parameter of public functions, for an f-string; several ``values`` are alternatives.
 
-    ``text`` is what Python reads where that is not ``name`` or ``name=value``. A mapping that goes on has ``...`` among
-    its keys.
+    ``text`` is what Python reads where that is not ``name`` or ``name=value``; ``of`` is the function that has the
+    setting, if it is not the one that was called. A mapping that goes on has ``...`` among its keys.
 
     >>> Message(f"use {setting('missing_pages', 'skip', 'zero')} or {setting('columns', {'row': 'shelf', ...: ...})}")
     "use missing_pages='skip' or 'zero' or columns={'row': 'shelf', ...}"
     """
     expressions = [_expression(value) for value in values]
-    return _marked(name, text or (f"{name}={' or '.join(expressions)}" if values else name), *expressions)
+    return _marked(name, text or (f"{name}={' or '.join(expressions)}" if values else name), of, *expressions)
 
 
 def function(name: str) -> str:
     """A public function for an f-string; it may be a command, too."""
-    return _marked(name, name)
+    return _marked(name, name, "")
 
 
 def nested(message: Any) -> str:
@@ -110,7 +112,9 @@ def nested(message: Any) -> str:
     text = str(message)
     if not isinstance(text, Message):
         return text
-    return "".join(_marked(*part[:2], *part.values) if isinstance(part, Field) else part for part in text.parts)
+    return "".join(
+        _marked(part.name, part.text, part.of, *part.values) if isinstance(part, Field) else part for part in text.parts
+    )
 
 
 def _expression(value: Any) -> str:
@@ -130,9 +134,9 @@ def _parts(text: str) -> Iterable[Part]:
     """Text and fields; a field of another process, where it was not made a Message, is what Python writes."""
     end = 0
     for match in _FIELD.finditer(text):
-        _, name, written, *values = match[2].split(_NEXT)
+        _, name, written, of, *values = match[2].split(_NEXT)
         yield text[end : match.start()]
-        yield Field(name, written, tuple(values)) if match[1] == _KEY else written
+        yield Field(name, written, of, tuple(values)) if match[1] == _KEY else written
         end = match.end()
     yield text[end:]
 

@@ -338,7 +338,7 @@ def _warn_of_large_values(pairs: pl.DataFrame) -> None:
     if largest > LARGEST_GRADE:
         warn(
             f"events: without {setting('grades')} or {setting('quantiles')}, values are relevances, up to "
-            f"{largest:g}; with {setting('gain', 'exp2')} one above {LARGEST_GRADE} outweighs all others. Give "
-            f"{setting('grades', (1, 10, 45))} or {setting('quantiles', (0, 0.5, 0.9))}, or use "
-            f"{setting('gain', 'linear')} when evaluating."
+            f"{largest:g}; with {setting('gain', 'exp2', of='evaluate')} one above {LARGEST_GRADE} outweighs all "
+            f"others. Give {setting('grades', (1, 10, 45))} or {setting('quantiles', (0, 0.5, 0.9))}, or use "
+            f"{setting('gain', 'linear', of='evaluate')} when evaluating."
         )

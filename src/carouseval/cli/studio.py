@@ -68,7 +68,7 @@ def studio(
 def message_of(error: CarousevalError) -> str:
     """What the page says is wrong with tables: it has no options, so where they are given is said, too."""
     message = str(error)
-    text = with_options(message)
+    text = with_options(message, "studio")
     return text if text == message else f"{text} Options are given when the studio is started."
 
 

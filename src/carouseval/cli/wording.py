@@ -24,7 +24,7 @@ def with_options(message: str, command: str | None = None) -> str:
     """
     if command is None:
         command = sys.argv[1] if len(sys.argv) > 1 else ""
-    return Message(message).worded(functools.partial(_worded, options=_options(command)))
+    return Message(message).worded(functools.partial(_worded, command=command))
 
 
 @functools.cache
@@ -42,17 +42,17 @@ def _options(command: str) -> dict[str, str]:
     }
 
 
-def _worded(field: Field, options: Mapping[str, str]) -> str:
+def _worded(field: Field, command: str) -> str:
     if field.name in _COMMANDS:
         return f"carouseval {_COMMANDS[field.name]}"
-    option = options.get(_OTHER_NAMES.get(field.name, field.name))
+    option = _options(field.of or command).get(_OTHER_NAMES.get(field.name, field.name))
     if option is None:
         return field.text
     try:
         first, *others = map(_value, field.values or ("True",))
     except ValueError:  # something that is made in Python
         return field.text
-    if "cv.Grid(" in field.text:
+    if field.name == "grid" and field.values:
         from carouseval.cli.grid_options import grid_options
 
         return grid_options(first)

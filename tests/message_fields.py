@@ -58,8 +58,9 @@ class Called:
             return setting(self.name or "rows")
         call: Any = ast.parse(self.source, mode="eval").body
         call.args[0] = _sampled(call.args[0], ast.Constant("rows"))
-        value = ast.parse("Expression('cv.Grid(rows=2, cols=3)')" if self.name == "grid" else '"it\'s {} %s"').body[0]
-        call.args[1:] = [_sampled(argument, value.value) for argument in call.args[1:]]  # type: ignore[attr-defined]
+        grid = ast.parse("Expression('cv.Grid(rows=2, cols=3)')", mode="eval").body
+        value = grid if self.name == "grid" else ast.Constant("it's {} %s")
+        call.args[1:] = [_sampled(argument, value) for argument in call.args[1:]]
         for keyword in call.keywords:
             keyword.value = _sampled(keyword.value, ast.Constant("the words"))
         text: str = eval(ast.unparse(call), {"setting": setting, "function": function, "Expression": Expression})
@@ -107,9 +108,8 @@ def calls() -> list[Called]:
             if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.args):
                 continue
             helper, first = node.func.id, node.args[0]
-            constant = isinstance(first, ast.Constant)
-            if helper in ("setting", "function") or (helper in CHECKS and constant and first.value.isidentifier()):
-                name = first.value if constant else None
+            name = str(first.value) if isinstance(first, ast.Constant) else None
+            if helper in ("setting", "function") or (helper in CHECKS and name is not None and name.isidentifier()):
                 found.append(Called(path, node.lineno, helper, name, ast.unparse(node)))
     return found
 

@@ -111,6 +111,7 @@ def test_long_errors_are_cut_as_they_read() -> None:
 FORGED = [
     "\ufdd0permutations\ufdd1permutations=1\ufdd2",
     f"\ufdd0{'0' * 16}\ufdd1work\ufdd1work=1\ufdd11\ufdd2",
+    f"\ufdd0{'0' * 16}\ufdd1work\ufdd1work=1\ufdd2",
     "\ufdd0" * 3,
     "\ufdd2\ufdd1",
     TOO_FEW[3:12],

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple, TypeAlias
 _OPEN, _NEXT, _CLOSE = "\ufdd0", "\ufdd1", "\ufdd2"
 _KEY = os.urandom(8).hex()
 _RESERVED = re.compile("[\ufdd0-\ufdef]")
-_FIELD = re.compile(f"{_OPEN}([0-9a-f]{{16}})((?:{_NEXT}[^\ufdd0-\ufdef]*){{2,}}){_CLOSE}")
+_FIELD = re.compile(f"{_OPEN}([0-9a-f]{{16}})((?:{_NEXT}[^\ufdd0-\ufdef]*){{3,}}){_CLOSE}")
 
 
 class Field(NamedTuple):

@@ -17,14 +17,14 @@ from carouseval.messages import Expression, Message, setting
 from carouseval.metrics.grid import TV, grid_text
 from tests.command_line import run
 
-LAYOUTS = {
+LAYOUTS: dict[str, Any] = {
     "user_id": [1, 1, 2],
     "row": [1, 1, 1],
     "col": [1, 2, 1],
     "item_id": [1, 2, 3],
     "category": ["a", "a", "b"],
 }
-JUDGMENTS = {"user_id": [1, 2], "item_id": [1, 3], "relevance": [1, 1]}
+JUDGMENTS: dict[str, Any] = {"user_id": [1, 2], "item_id": [1, 3], "relevance": [1, 1]}
 ITEMS = {"item_id": [1, 2, 3], "category": ["a", "a", "b"]}
 SYSTEMS = {"prod": LAYOUTS, "new": LAYOUTS}
 LOG = {"user_id": [1, 1], "item_id": ["a", "b"], "event": ["play", "thumbs_down"]}
@@ -54,7 +54,7 @@ def said(call: Callable[[], Any]) -> list[str]:
 MESSAGES: list[tuple[str, Callable[[], Any], str]] = [
     (
         "evaluate",
-        lambda: cv.evaluate(LAYOUTS, JUDGMENTS, missing_pages="none"),
+        lambda: cv.evaluate(LAYOUTS, JUDGMENTS, missing_pages="none"),  # type: ignore[arg-type]
         "«missing_pages → --missing-pages» must be 'zero', 'skip' or 'error', found 'none'.",
     ),
     (
@@ -91,7 +91,7 @@ MESSAGES: list[tuple[str, Callable[[], Any], str]] = [
     ),
     (
         "evaluate",
-        lambda: cv.evaluate(LAYOUTS, JUDGMENTS, capacity="all"),
+        lambda: cv.evaluate(LAYOUTS, JUDGMENTS, capacity="all"),  # type: ignore[arg-type]
         "«capacity → --capacity» must be 'grid', 'shown' or a dict such as {'Top 10': 10}, found 'all'.",
     ),
     (
@@ -295,7 +295,7 @@ MESSAGES: list[tuple[str, Callable[[], Any], str]] = [
     ),
     (
         "compare",
-        lambda: cv.compare(SYSTEMS, JUDGMENTS, test="z"),
+        lambda: cv.compare(SYSTEMS, JUDGMENTS, test="z"),  # type: ignore[arg-type]
         "«test → --test» must be 'permutation', 't', 'wilcoxon', 'bootstrap' or a function of differences, found 'z'.",
     ),
     (

@@ -8,6 +8,8 @@ from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from typing import Any
 
+from carouseval.messages import Message, nested
+
 _LONGEST = 5_000  # characters of a message: whatever is quoted in it, people can read it
 
 
@@ -25,7 +27,7 @@ class CarousevalError(ValueError):
     """
 
     def __init__(self, message: str = "") -> None:
-        super().__init__(message if len(message) <= _LONGEST else f"{message[:_LONGEST]} ...")
+        super().__init__(Message(message).shortened(_LONGEST))
 
 
 class DataError(CarousevalError):
@@ -94,12 +96,12 @@ class CountedLines:
         return replace(first, count=self.count + other.count)
 
     def __str__(self) -> str:
-        return f"{self.head}{self.number[self.count != 1].format(f'{self.count:,}')}{self.tail}"
+        return Message(f"{self.head}{self.number[self.count != 1].format(f'{self.count:,}')}{nested(self.tail)}")
 
 
 def such_lines(kind: str, count: int, head: str, remedy: str) -> CountedLines:
     """A value on a line, and how many such lines there are."""
-    return CountedLines(kind, count, head, ("", " ({} such lines)"), f". {remedy}")
+    return CountedLines(kind, count, head, ("", " ({} such lines)"), Message(f". {nested(remedy)}"))
 
 
 class DataWarning(UserWarning):
@@ -134,6 +136,7 @@ def each_warning_once() -> Iterator[None]:
 
 def warn(message: str) -> None:
     """Warn at the caller's line outside the package."""
+    message = Message(message)
     given = _given.get()
     if given is not None:
         if message in given:

@@ -28,7 +28,7 @@ from typing import (
 )
 
 from carouseval.errors import ParameterError
-from carouseval.validation import did_you_mean, require_choice
+from carouseval.validation import did_you_mean, require_choice, subject
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 _List = TypeVar("_List")
@@ -132,7 +132,7 @@ def _check_type(name: str, value: Any, kind: Any) -> None:
     is_number = isinstance(value, numbers) and not isinstance(value, bool)
     if not is_number and not (isinstance(value, (str, bool)) and type(value) in simple):
         words = " or ".join([*(_WORDS[member] for member in simple), *(["None"] if NoneType in kinds else [])])
-        raise ParameterError(f"{name} must be {words}, found {value!r}.")
+        raise ParameterError(f"{subject(name)} must be {words}, found {value!r}.")
 
 
 @overload

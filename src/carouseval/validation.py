@@ -10,6 +10,7 @@ from numbers import Integral, Real
 from typing import Any, TypeVar, cast
 
 from carouseval.errors import ParameterError, ParseError
+from carouseval.messages import setting
 
 _LONGEST_NAME = 10_000  # characters of the name of a metric or a discount
 _DEEPEST_NAME = 20  # brackets inside one another
@@ -37,13 +38,18 @@ def quoted(value: Any) -> str:
     return text if len(text) <= _QUOTED else f"{text[:_QUOTED]}..."
 
 
+def subject(name: str) -> str:
+    """What is checked: a setting if that is all the name says."""
+    return setting(name) if name.isidentifier() else name
+
+
 def require_int(name: str, value: Any, at_least: int, at_most: int | None = None) -> int:
     """An integer (``3`` or ``np.int64(3)``, not ``3.5`` or ``True``) in range."""
     number: Any = value
     valid = isinstance(value, Integral) and not isinstance(value, bool) and number >= at_least
     if not valid or (at_most is not None and number > at_most):
         bounds = f"of at least {at_least}" if at_most is None or not valid else f"of at most {at_most:,}"
-        raise ParameterError(f"{name} must be an integer {bounds}, found {quoted(value)}.")
+        raise ParameterError(f"{subject(name)} must be an integer {bounds}, found {quoted(value)}.")
     return int(value)
 
 
@@ -70,7 +76,9 @@ def require_float(
         bounds += [f"at most {at_most:g}"] * (at_most < math.inf) + [f"below {below:g}"] * (below < math.inf)
         range_text = " and ".join(bounds)
         preposition = " of " if range_text.startswith("at ") else " " if bounds else ""
-        raise ParameterError(f"{name} must be a finite number{preposition}{range_text}, found {quoted(value)}.")
+        raise ParameterError(
+            f"{subject(name)} must be a finite number{preposition}{range_text}, found {quoted(value)}."
+        )
     return int(value) if isinstance(value, Integral) and abs(int(value)) < 2**53 else float(value)
 
 
@@ -81,7 +89,7 @@ def require_choice(name: str, value: Any, choices: Sequence[_Choice], alternativ
     listed = [*map(repr, choices), *([alternative] if alternative else [])]
     options = f"{', '.join(listed[:-1])} or {listed[-1]}" if len(listed) > 1 else listed[0]
     hint = did_you_mean(value, choices) if isinstance(value, str) else ""
-    raise ParameterError(f"{name} must be {options}, found {quoted(value)}.{hint}")
+    raise ParameterError(f"{subject(name)} must be {options}, found {quoted(value)}.{hint}")
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
@@ -102,10 +110,12 @@ def unmatched_brackets(text: str) -> str:
 def check_name(what: str, text: str) -> None:
     """Refuse names that are too long, or nested too deeply, to be parsed part by part."""
     if len(text) > _LONGEST_NAME:
-        raise ParseError(f"{what} {quoted(text)} has {len(text):,} characters; names have at most {_LONGEST_NAME:,}.")
+        raise ParseError(
+            f"{subject(what)} {quoted(text)} has {len(text):,} characters; names have at most {_LONGEST_NAME:,}."
+        )
     depths = itertools.accumulate((letter in "([{") - (letter in ")]}") for letter in text)
     if max(depths, default=0) > _DEEPEST_NAME:
-        raise ParseError(f"{what} {quoted(text)} has more than {_DEEPEST_NAME} brackets inside one another.")
+        raise ParseError(f"{subject(what)} {quoted(text)} has more than {_DEEPEST_NAME} brackets inside one another.")
 
 
 def split_outside_brackets(text: str, separator: str) -> list[str]:

@@ -69,7 +69,7 @@ def test_warnings_name_options(events: Path) -> None:
     excluded, large, _ = run("judgments", str(events), "--value", "minutes").stderr.splitlines()
     assert excluded.endswith(
         "Correct them. Without a value: 1 of 1 'impression', 1 of 1 'thumbs_down'; give events that have none a "
-        "relevance with --event-relevance."
+        "relevance in --event-relevance."
     )
     assert large == (
         "carouseval: warning: events: without grades or quantiles, values are relevances, up to 90; with --gain exp2 "
@@ -131,7 +131,7 @@ def test_into_evaluate(events: Path, tmp_path: Path) -> None:
         (["--value", "minuts"], "--value: there is no column 'minuts' in events. Did you mean 'minutes'?"),
         (
             ["--at-most", "5"],
-            "--at-most: without a column of values every line counts 1. Name the column with --value.",
+            "--at-most: without a column of values every line counts 1. Name the column in --value.",
         ),
         (
             ["--per-page"],

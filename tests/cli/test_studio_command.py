@@ -13,6 +13,7 @@ import pytest
 from carouseval.cli import main
 from carouseval.cli.studio import message_of
 from carouseval.errors import CarousevalError, DataError, ParameterError
+from carouseval.messages import setting
 from carouseval.show.studio import server
 from tests.show.studio.test_uploads import JUDGMENTS, LAYOUTS, OTHER
 
@@ -62,12 +63,14 @@ def test_what_is_wrong_at_start_is_one_line(
     ("error", "message"),
     [
         (
-            DataError("layouts: missing column row; it has a. Rename it, or use columns={'row': 'shelf'}."),
+            DataError(
+                f"layouts: missing column row; it has a. Rename it, or use {setting('columns', {'row': 'shelf'})}."
+            ),
             "layouts: missing column row; it has a. Rename it, or use --columns row=shelf. Options are given when the "
             "studio is started.",
         ),
         (
-            ParameterError("by: there is no column 'device' in layouts or judgments."),
+            ParameterError(f"{setting('by')}: there is no column 'device' in layouts or judgments."),
             "--by: there is no column 'device' in layouts or judgments. Options are given when the studio is started.",
         ),
         (DataError("layouts: a.csv is empty."), "layouts: a.csv is empty."),

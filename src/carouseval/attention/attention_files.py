@@ -9,6 +9,7 @@ from carouseval.attention.examination import Examination, Frequencies
 from carouseval.attention.recgaze_data import GROUPS, is_recgaze_group, recgaze_counts
 from carouseval.attention.screens import examination_from_screens
 from carouseval.errors import DataError, ParameterError
+from carouseval.messages import setting
 from carouseval.metrics.grid import Array, Grid
 from carouseval.metrics.page_file import NUMBER, Contents, read_page
 from carouseval.tables.files import is_table
@@ -56,7 +57,9 @@ def read_attention(
     """
     if is_recgaze_group(source):
         if screens is not None:
-            raise ParameterError(f"screens is for files of counts; the number of screens of {source} is known.")
+            raise ParameterError(
+                f"{setting('screens')} is for files of counts; the number of screens of {source} is known."
+            )
         return recgaze_counts(source)
     path = Path(source)
     if not path.suffix and not path.exists():
@@ -65,7 +68,9 @@ def read_attention(
     if not has_screens(path):
         return read_frequencies(path, screens)
     if grid is None:
-        raise ParameterError(f"{path} lists examined cells of single screens; give the grid of the screen.")
+        raise ParameterError(
+            f"{path} lists examined cells of single screens; give the {setting('grid')} of the screen."
+        )
     return examination_from_screens(path, grid, screens)
 
 

@@ -11,6 +11,7 @@ from carouseval.attention.examination import Examination
 from carouseval.attention.parameters import ParameterSets
 from carouseval.attention.rank_fit import BATCH_SIZE, FrequencyLike, matching_grid
 from carouseval.errors import DataError, ParameterError
+from carouseval.messages import setting
 from carouseval.metrics.grid import Array, Grid
 from carouseval.validation import require_float, require_int
 
@@ -91,7 +92,7 @@ def bootstrap(
     samples, seed = require_int("samples", samples, 1), require_int("seed", seed, 0)
     ci = require_float("ci", ci, above=0, at_most=1)
     if not isinstance(examination, Examination):
-        raise ParameterError("bootstrap needs counts: give an Examination, not frequencies.")
+        raise ParameterError(f"{setting('bootstrap')} needs counts: give an Examination, not frequencies.")
     sets = ParameterSets(discount, matching_grid(grid, examination.frequencies), parameters)
     resamples, _ = resample(examination, samples, np.random.default_rng(seed))
     target_ranks, target_values = _standardised(_ranks(resamples)).T, _standardised(resamples).T

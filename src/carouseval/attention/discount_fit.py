@@ -20,6 +20,7 @@ from carouseval.attention.rank_fit import grid_search
 from carouseval.attention.rank_fit import refine as refine_fit
 from carouseval.attention.recgaze_data import GROUPS
 from carouseval.errors import ParameterError
+from carouseval.messages import setting
 from carouseval.metrics.grid import PageSizes
 from carouseval.progress import Progress, step
 from carouseval.settings import checked_settings, takes
@@ -73,19 +74,22 @@ def fit_discount(
     by_likelihood = is_probability and objective == "likelihood" and not chosen.values
     if form is not None:
         if not by_likelihood or discount != "d_rpb":
-            raise ParameterError("form is for d_rpb, fitted by likelihood.")
+            raise ParameterError(f"{setting('form')} is for d_rpb, fitted by likelihood.")
         require_choice("form", form_name(form), [one.name for one in FORMS if one.symbol == discount])
     if not by_likelihood:
         return _search(data, chosen, objective, progress)
     if chosen.refine:
-        raise ParameterError(f"{discount} is already fitted over real numbers; leave out refine.")
+        raise ParameterError(f"{discount} is already fitted over real numbers; leave out {setting('refine')}.")
     return _fit_by_likelihood(data, chosen, progress)
 
 
 def _search(data: FitData, chosen: FitSettings, objective: Objective, progress: Progress | None) -> SearchReport:
     discount, values = chosen.discount, chosen.values
     if chosen.bootstrap and (objective != "spearman" or chosen.refine):
-        raise ParameterError("bootstrap repeats the search by spearman; leave out objective and refine.")
+        raise ParameterError(
+            f"{setting('bootstrap')} repeats the search by spearman; leave out {setting('objective')} and "
+            f"{setting('refine')}."
+        )
     train, grid = data.train, data.grid
     fit = grid_search(train, discount, grid, values, objective, chosen.top, progress=step(progress, f"fit {discount}"))
     intervals = None
@@ -98,11 +102,11 @@ def _fit_by_likelihood(data: FitData, chosen: FitSettings, progress: Progress | 
     train, discount, form, samples = data.train, chosen.discount, chosen.form, chosen.bootstrap
     if isinstance(train, Frequencies):
         integers = (train.frequencies == train.frequencies.round()).all() and train.frequencies.max() > 1
-        remedy = "give the number of screens" if integers else "these are frequencies: give counts"
+        remedy = f"give the number of {setting('screens')}" if integers else "these are frequencies: give counts"
         raise ParameterError(f"{discount} is fitted to counts of screens; {remedy}.")
     paths = data.paths if discount == "d_scan" else None
     if samples and paths is not None:
-        raise ParameterError("bootstrap resamples counts, not scan paths; leave it out.")
+        raise ParameterError(f"{setting('bootstrap')} resamples counts, not scan paths; leave it out.")
     choice = None
     if paths is not None:
         fit = fit_paths(paths)

@@ -9,6 +9,7 @@ import numpy as np
 
 from carouseval.attention.parameters import discount_class, is_share, weights_of_many
 from carouseval.errors import ParameterError
+from carouseval.messages import setting
 from carouseval.metrics.discounts import Discount, Mixture
 from carouseval.metrics.grid import Array, Grid
 from carouseval.validation import require_choice
@@ -150,8 +151,8 @@ def as_form(discount: str | Form) -> Form:
         return discount
     if not isinstance(discount, str):
         raise ParameterError(
-            f"discount must be the symbol of a discount, such as 'd_rpb', or the name of a form, such as 'six', "
-            f"found {type(discount).__name__}."
+            f"{setting('discount')} must be the symbol of a discount, such as 'd_rpb', or the name of a form, such "
+            f"as 'six', found {type(discount).__name__}."
         )
     if discount == "d_rpb":
         return FORMS[-1]

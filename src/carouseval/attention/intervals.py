@@ -12,6 +12,7 @@ from carouseval.attention.fisher_scoring import Estimate
 from carouseval.attention.likelihood_problem import BOUND, LikelihoodProblem
 from carouseval.attention.overdispersion import variance_inflation
 from carouseval.errors import ParameterError
+from carouseval.messages import setting
 from carouseval.metrics.grid import Array, IntArray
 from carouseval.validation import require_float
 
@@ -165,5 +166,5 @@ def confidence_level(ci: float) -> float:
     """A confidence level, checked."""
     ci = require_float("ci", ci, above=0, at_most=1)
     if ci == 1:
-        raise ParameterError("ci must be below 1, found 1.")
+        raise ParameterError(f"{setting('ci')} must be below 1, found 1.")
     return ci

@@ -15,6 +15,7 @@ from carouseval.attention.examination import Examination, Frequencies
 from carouseval.attention.fit_settings import Objective
 from carouseval.attention.parameters import ParameterSets, weights_of_many
 from carouseval.errors import DataError, ParameterError
+from carouseval.messages import setting
 from carouseval.metrics.discount_base import Discount, as_discount
 from carouseval.metrics.grid import Array, Grid
 from carouseval.metrics.page_stack import thread_count
@@ -295,7 +296,9 @@ def _objective_function(objective: Objective, frequencies: FrequencyLike, target
     """The function to maximise, for a stack of weights."""
     if objective == "likelihood":
         if not isinstance(frequencies, Examination):
-            raise ParameterError("objective 'likelihood' needs counts: give an Examination, not frequencies.")
+            raise ParameterError(
+                f"{setting('objective')} 'likelihood' needs counts: give an Examination, not frequencies."
+            )
         counts, screens = frequencies.counts, frequencies.screens
 
         def likelihood(weights: Array) -> Array:

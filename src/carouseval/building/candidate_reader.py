@@ -23,6 +23,7 @@ from carouseval.evaluation.scoring.page_scores import divisor, gaps
 from carouseval.evaluation.settings import Settings
 from carouseval.evaluation.tables_from_layouts import items_from_layouts
 from carouseval.evaluation.tally import Relevances, uncategorised
+from carouseval.messages import nested, setting
 from carouseval.metrics.grid import Array, Grid, IntArray
 from carouseval.progress import Progress
 from carouseval.tables.table import RECORD, Table, TableLike, in_memory
@@ -32,12 +33,12 @@ _INVALID = {  # what may be wrong with a carousel that is scored if the settings
     page_defects.OUTSIDE_CATEGORY: (
         "carousel shows items outside their category",
         "carousels show items outside their category",
-        "Add the category to items, correct the carousel, or use invalid='count'.",
+        f"Add the category to items, correct the carousel, or use {setting('invalid', 'count')}.",
     ),
     page_defects.OVER_CAPACITY: (
         "carousel holds more than the capacity of its category",
         "carousels hold more than the capacity of their category",
-        page_defects.OVER_CAPACITY.remedy,
+        nested(page_defects.OVER_CAPACITY.remedy),
     ),
 }
 # here candidates are a table, so that no setting of that name can be advised
@@ -54,7 +55,7 @@ def read_candidates(
 ) -> CandidateCarousels:
     """Read and check all tables; defects of candidates are reported under that name."""
     if not isinstance(settings.grid, Grid):
-        raise ParameterError(f"grid must be a carouseval.Grid, found {type(settings.grid).__name__}.")
+        raise ParameterError(f"{setting('grid')} must be a carouseval.Grid, found {type(settings.grid).__name__}.")
     arguments = {"layouts": layouts, "candidates": candidates, "judgments": judgments, "items": items}
     arguments |= {"carousels": settings.carousels}
     sources = {name: in_memory(source, name) for name, source in arguments.items() if source is not None}
@@ -91,7 +92,7 @@ def _linear_metric(plan: ScoringPlan) -> str:
     name, *others = plan.names
     if others or name not in plan.metrics or not plan.metrics[name].linear or plan.metrics[name].by_rank:
         raise ParameterError(
-            "metrics: give one of 2DCG, N2DCG and N2DCG_cat, with any discount and cutoff, found "
+            f"{setting('metrics')}: give one of 2DCG, N2DCG and N2DCG_cat, with any discount and cutoff, found "
             f"{', '.join(plan.names)}."
         )
     return name
@@ -100,8 +101,9 @@ def _linear_metric(plan: ScoringPlan) -> str:
 def _cells(table: Table) -> pl.DataFrame:
     if "carousel" not in table and "category" not in table:
         raise DataError(
-            f"candidates: missing column carousel (or category, used as the name of the carousel); it has "
-            f"{', '.join(table.header)}. If yours have other names, use columns={{'carousel': 'shelf', ...}}."
+            "candidates: missing column carousel (or category, used as the name of the carousel); it has "
+            f"{', '.join(table.header)}. If yours have other names, use "
+            f"{setting('columns', {'carousel': 'shelf', ...: ...})}."
         )
     cells = table.collect()
     if cells.is_empty():
@@ -267,7 +269,7 @@ def _refuse_defects(inputs: Inputs, batch: PageBatch, table: Table) -> None:
         subject = "cell lies" if total == 1 else "cells lie"
         raise DataError(
             f"candidates: {total:,} {subject} outside the grid of {grid}, first user_id={row['user_id']!r} "
-            f"col={row['col']} ({table.where(record)}). {page_defects.OUTSIDE_GRID.remedy}"
+            f"col={row['col']} ({table.where(record)}). {nested(page_defects.OUTSIDE_GRID.remedy)}"
         )
     for defect, (one, several, remedy) in _INVALID.items() if inputs.plan.settings.invalid == "error" else ():
         invalid = page_defects.marked_pages(batch, defect)

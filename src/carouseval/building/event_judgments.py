@@ -18,6 +18,7 @@ from carouseval.building.run_files import with_integer_ids
 from carouseval.building.settings import Combine, EventSettings, EventSettingsDict
 from carouseval.errors import DataError, ParameterError, warn
 from carouseval.evaluation.notices import number
+from carouseval.messages import setting
 from carouseval.metrics.gains import LARGEST_GRADE
 from carouseval.progress import Progress
 from carouseval.results import Result
@@ -205,13 +206,13 @@ def judgments_from_events(
 def _increasing(name: str, values: Any, example: tuple[float, ...], below: float = math.inf) -> list[float]:
     """Thresholds of at least 0, each larger than the one before."""
     if isinstance(values, str | bytes) or not isinstance(values, Sequence | np.ndarray) or not len(values):
-        raise ParameterError(f"{name} must be a list of numbers such as {example}, found {values!r}.")
-    numbers = [require_float(f"{name}: each number", value, at_least=0) for value in values]
+        raise ParameterError(f"{setting(name)} must be a list of numbers such as {example}, found {values!r}.")
+    numbers = [require_float(f"{setting(name)}: each number", value, at_least=0) for value in values]
     for previous, threshold in itertools.pairwise(numbers):
         if threshold <= previous:
-            raise ParameterError(f"{name} must increase, found {threshold:g} after {previous:g}.")
+            raise ParameterError(f"{setting(name)} must increase, found {threshold:g} after {previous:g}.")
     if numbers[-1] >= below:
-        raise ParameterError(f"{name} must be below {below:g}, found {numbers[-1]:g}.")
+        raise ParameterError(f"{setting(name)} must be below {below:g}, found {numbers[-1]:g}.")
     return numbers
 
 
@@ -219,14 +220,15 @@ def _quantile_thresholds(values: pl.Series, quantiles: Sequence[float]) -> list[
     """The quantiles of the positive values."""
     positive = values.filter(values > 0).to_numpy()
     if not len(positive):
-        raise DataError("events: no combined value is positive, so there are no quantiles. Give grades.")
+        raise DataError(f"events: no combined value is positive, so there are no quantiles. Give {setting('grades')}.")
     thresholds = [float(threshold) for threshold in np.quantile(positive, quantiles)]
     same = [grade for grade in range(1, len(thresholds)) if thresholds[grade] == thresholds[grade - 1]]
     if same:
         first = same[0]
         warn(
             f"events: the quantiles {quantiles[first - 1]:g} and {quantiles[first]:g} are both "
-            f"{thresholds[first]:g}, so no value gets relevance {first}. Use fewer quantiles, or give grades."
+            f"{thresholds[first]:g}, so no value gets relevance {first}. Use fewer {setting('quantiles')}, or give "
+            f"{setting('grades')}."
         )
     return thresholds
 
@@ -251,7 +253,8 @@ def _warn_of_large_values(pairs: pl.DataFrame) -> None:
     largest = pairs.filter(~pl.col("by_event"))["relevance"].to_numpy().max(initial=0)
     if largest > LARGEST_GRADE:
         warn(
-            f"events: without grades or quantiles, values are relevances, up to {largest:g}; with gain='exp2' one "
-            f"above {LARGEST_GRADE} outweighs all others. Give grades=(1, 10, 45) or quantiles=(0, 0.5, 0.9), or use "
-            "gain='linear' when evaluating."
+            f"events: without {setting('grades')} or {setting('quantiles')}, values are relevances, up to "
+            f"{largest:g}; with {setting('gain', 'exp2', of='evaluate')} one above {LARGEST_GRADE} outweighs all "
+            f"others. Give {setting('grades', (1, 10, 45))} or {setting('quantiles', (0, 0.5, 0.9))}, or use "
+            f"{setting('gain', 'linear', of='evaluate')} when evaluating."
         )

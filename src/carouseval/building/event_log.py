@@ -7,6 +7,7 @@ import polars as pl
 from carouseval.building.settings import EventSettings
 from carouseval.errors import DataError, ParameterError, warn
 from carouseval.evaluation import schema
+from carouseval.messages import setting
 from carouseval.progress import Progress
 from carouseval.tables.columns import Column
 from carouseval.tables.opening import open_table
@@ -22,9 +23,8 @@ _MOST_LISTED = 10
 _EXAMPLES = {"user_id": "customer", "page_id": "visit", "event": "action", "time": "timestamp"}  # of others' names
 
 # any value is read, and those that cannot be used are excluded by name
-_VALUE = Column(
-    "value", "number", required=False, remedy="Name a column of numbers in value.", nullable=True, where=pl.lit(False)
-)
+_NUMBERS = f"Name a column of numbers in {setting('value')}."
+_VALUE = Column("value", "number", required=False, remedy=_NUMBERS, nullable=True, where=pl.lit(False))
 
 # names that are only counted
 _EVENT = Column("event", "text", required=False, remedy="Rename it, if it holds no names of events.", nullable=True)
@@ -49,14 +49,14 @@ class EventRules(EventSettings):
         if names.get("event", "event") not in [names.get(column.name, column.name) for column in used]:
             used.append(_EVENT)
         reason = "The last line of a user and an item is found by its time. " * (self.combine == "last")
-        examples = ", ".join(f"{column!r}: {header!r}" for column, header in _EXAMPLES.items() if column in needed)
-        hint = f"{reason}If yours have other names, use columns={{{examples}, ...}}."
+        examples = {column: header for column, header in _EXAMPLES.items() if column in needed}
+        hint = f"{reason}If yours have other names, use {setting('columns', {**examples, ...: ...})}."
         table = open_table(in_memory(events, "events"), "events", used, names, hint=hint)
         if table.lists:
             raise DataError("events: found lists of items. Write one line per event.")
         if self.value is not None and table.names.get("value") != self.value:
             known = f"{did_you_mean(self.value, table.header)} Columns: {', '.join(table.header)}."
-            raise ParameterError(f"value: there is no column {self.value!r} in events.{known}")
+            raise ParameterError(f"{setting('value')}: there is no column {self.value!r} in events.{known}")
         return table
 
     def lines(self, batch: pl.DataFrame) -> pl.DataFrame:
@@ -196,13 +196,14 @@ class _EventNames:
         """Warn of names that no line has, which are probably misspelt, and of several names that count alike."""
         for name in self._unused:
             hint = did_you_mean(name, self._counts["event"].to_list())
-            warn(f"events: no event is called {name!r}, as event_relevance has it.{hint}")
+            warn(f"events: no event is called {name!r}, as {setting('event_relevance')} has it.{hint}")
         alike = self._rules.value is None and not self._rules.event_relevance
         if alike and self._are_names and self._counts.height > 1:
             lines = [f"{lines:,} {name!r}" for name, lines, _ in self._counts.iter_rows()]
             warn(
                 f"events: every line counts 1, but column {table.names['event']} has several names: {_first(lines)}. "
-                "Give dislikes and other events a relevance of their own: event_relevance={'thumbs_down': 0}."
+                "Give dislikes and other events a relevance of their own: "
+                f"{setting('event_relevance', {'thumbs_down': 0})}."
             )
 
     def without_value(self) -> str:
@@ -211,7 +212,10 @@ class _EventNames:
         if not (missing.height and self._are_names):
             return ""
         lines = [f"{without:,} of {lines:,} {name!r}" for name, lines, without in missing.iter_rows()]
-        return f" Without a value: {_first(lines)}; give events that have none a relevance in event_relevance."
+        return (
+            f" Without a value: {_first(lines)}; give events that have none a relevance in "
+            f"{setting('event_relevance')}."
+        )
 
 
 def _first(texts: list[str]) -> str:

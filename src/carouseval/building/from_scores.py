@@ -16,6 +16,7 @@ from carouseval.errors import DataError, ParameterError, warn
 from carouseval.evaluation import schema
 from carouseval.evaluation.reading.ids import Ids
 from carouseval.evaluation.settings import Settings
+from carouseval.messages import function, setting
 from carouseval.metrics.discounts import RowPage
 from carouseval.metrics.grid import RECGAZE, Grid
 from carouseval.metrics.page_stack import thread_count
@@ -100,7 +101,9 @@ def pages_from_scores(
     ['b', 'c', 'b', 'a']
     """
     if not isinstance(grid, Grid):
-        raise ParameterError(f"grid must be one Grid, found {type(grid).__name__}. Make one call per grid.")
+        raise ParameterError(
+            f"{setting('grid')} must be one Grid, found {type(grid).__name__}. Make one call per grid."
+        )
     chosen = checked_settings("pages_from_scores", {"grid": grid, **settings}, PageSettings)
     sources = {"scores": in_memory(scores, "scores"), "items": in_memory(items, "items")}
     names = Settings(columns=chosen.columns, split=chosen.split)
@@ -108,7 +111,9 @@ def pages_from_scores(
     allowed = candidates.category_codes("categories", chosen.categories)
     pinned_rows = candidates.pinned_rows(chosen.pinned or {}, grid)
     if chosen.order == "fixed" and allowed is None:
-        raise ParameterError("order='fixed' needs categories, listed from the top row down.")
+        raise ParameterError(
+            f"{setting('order', 'fixed')} needs {setting('categories')}, listed from the top row down."
+        )
     groups = UserCategories.from_candidates(candidates.lines)
     free, fixed = _queues(groups, candidates, chosen.order, grid.cols, allowed, pinned_rows)
     weights = RowPage().weights(grid) if chosen.order == "remaining" else None
@@ -166,7 +171,9 @@ class _Candidates:
     @classmethod
     def read(cls, tables: Mapping[str, Table], progress: Progress | None) -> _Candidates:
         if tables["scores"].lists:
-            raise DataError("scores: found lists of items. Write one line per item, or use scores_from_arrays.")
+            raise DataError(
+                f"scores: found lists of items. Write one line per item, or use {function('scores_from_arrays')}."
+            )
         scores, memberships = tables["scores"].collect(step(progress, "reading")), tables["items"].collect()
         for name, table in (("scores", scores), ("items", memberships)):
             if not table.height:
@@ -191,30 +198,34 @@ class _Candidates:
         if names is None:
             return None
         if isinstance(names, str) or not isinstance(names, Sequence | pl.Series | np.ndarray) or not len(names):
-            raise ParameterError(f"{argument} must be a list of categories, found {names!r}.")
+            raise ParameterError(f"{setting(argument)} must be a list of categories, found {names!r}.")
         codes = {category: code for code, category in enumerate(self.categories.to_list())}
         for position, category in enumerate(names):
             if isinstance(category, bool) or not isinstance(category, str | Integral):
-                raise ParameterError(f"{argument}: a category is text or an integer, found {category!r}.")
+                raise ParameterError(f"{setting(argument)}: a category is text or an integer, found {category!r}.")
             if category not in codes:
                 hint = did_you_mean(str(category), map(str, codes))
-                raise ParameterError(f"{argument}: items has no category {category!r}.{hint}")
+                raise ParameterError(f"{setting(argument)}: items has no category {category!r}.{hint}")
             if category in list(names[:position]):
-                raise ParameterError(f"{argument}: {category!r} is listed twice.")
+                raise ParameterError(f"{setting(argument)}: {category!r} is listed twice.")
         return [codes[category] for category in names]
 
     def pinned_rows(self, pinned: Mapping[Any, int], grid: Grid) -> dict[int, int]:
         """The row of each pinned category, by its number."""
         if not isinstance(pinned, Mapping):
-            raise ParameterError(f"pinned must be a dict such as {{'Continue watching': 1}}, found {pinned!r}.")
+            raise ParameterError(
+                f"{setting('pinned')} must be a dict such as {{'Continue watching': 1}}, found {pinned!r}."
+            )
         rows: dict[int, Any] = {}
         for category, row in pinned.items():
-            if require_int(f"pinned: the row of {category!r}", row, 1) > grid.rows:
+            if require_int(f"{setting('pinned')}: the row of {category!r}", row, 1) > grid.rows:
                 raise ParameterError(
-                    f"pinned: {category!r} is pinned to row {row}, but the grid has only {grid.rows} rows."
+                    f"{setting('pinned')}: {category!r} is pinned to row {row}, but the grid has only {grid.rows} rows."
                 )
             if row in rows:
-                raise ParameterError(f"pinned: {rows[row]!r} and {category!r} are both pinned to row {row}.")
+                raise ParameterError(
+                    f"{setting('pinned')}: {rows[row]!r} and {category!r} are both pinned to row {row}."
+                )
             rows[row] = category
         codes = self.category_codes("pinned", list(pinned)) if pinned else []
         return dict(zip(codes or [], map(int, pinned.values()), strict=True))

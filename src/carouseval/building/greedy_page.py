@@ -15,6 +15,7 @@ from carouseval.building.order_bound import UpperBound
 from carouseval.building.order_search import OrderSearch, greedy_prefixes, improve_order
 from carouseval.building.settings import CANDIDATE_SETTINGS, CandidateSettingsDict
 from carouseval.errors import ParameterError
+from carouseval.messages import setting
 from carouseval.progress import Progress, step
 from carouseval.results import Result
 from carouseval.settings import checked_settings, takes
@@ -182,7 +183,8 @@ def build_pages(
     rows = max_rows if rows is None else require_int("rows", rows, 1)
     if rows > max_rows:
         raise ParameterError(
-            f"rows must be at most {max_rows} (candidates: {len(carousels.names)}, grid: {grid}), found {rows}."
+            f"{setting('rows')} must be at most {max_rows} (candidates: {len(carousels.names)}, grid: {grid}), "
+            f"found {rows}."
         )
     prefixes = greedy_prefixes(carousels, rows)
     improved = improve_order(carousels, prefixes[-1], step(progress, "improving"))

@@ -16,6 +16,7 @@ from carouseval.building.settings import CANDIDATE_SETTINGS, CandidateSettingsDi
 from carouseval.errors import DataError, ParameterError
 from carouseval.evaluation.mean_estimates import mean_of
 from carouseval.evaluation.user_sums import mean_interval
+from carouseval.messages import setting
 from carouseval.metrics.grid import Array, Grid, IntArray
 from carouseval.progress import Progress
 from carouseval.results import Result, plain
@@ -197,7 +198,9 @@ def marginal_gains(
     carousels = read_candidates(layouts, candidates, judgments, items, chosen, progress)
     grid = carousels.grid
     if row is not None and row > grid.rows:
-        raise ParameterError(f"row must be at most {grid.rows}, the last row of the grid of {grid}, found {row}.")
+        raise ParameterError(
+            f"{setting('row')} must be at most {grid.rows}, the last row of the grid of {grid}, found {row}."
+        )
     page = carousels.page
     at = page.row_count if row is None else np.minimum(page.row_count, row - 1)
     _check_room(carousels, at, grid)

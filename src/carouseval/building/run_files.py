@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from carouseval.errors import DataError
 from carouseval.evaluation.schema import SCORES
+from carouseval.messages import setting
 from carouseval.tables.files import is_table
 from carouseval.tables.kinds.contract import open_text
 from carouseval.tables.opening import open_table
@@ -58,7 +59,7 @@ def read_run(path: str | Path, format: RunFormat = "auto") -> pl.DataFrame:
     require_choice("format", format, get_args(RunFormat))
     path = Path(path)
     if format == "auto" and is_table(path):
-        hint = "If it is a TREC run, read it with format='trec'."
+        hint = f"If it is a TREC run, read it with {setting('format', 'trec')}."
         return with_integer_ids(open_table(path, "scores", SCORES, hint=hint).collect(), "user_id", "item_id")
     try:
         with open_text(path) as file:

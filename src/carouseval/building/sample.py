@@ -16,6 +16,7 @@ from carouseval.building.sample_home_tables import HomeTables
 from carouseval.building.sample_tables import IdType, RelevanceMode, SampleTables
 from carouseval.errors import ParameterError
 from carouseval.forks import refuse_fork
+from carouseval.messages import setting
 from carouseval.metrics.grid import RECGAZE, Grid
 from carouseval.tables.writing import atomic_folder, open_output
 from carouseval.text_tables import frame_html
@@ -305,7 +306,10 @@ def _tables(
         return SampleTables(users, systems=systems, **options)
     for name, value in options.items():
         if name not in ("seed", "ids") and value != inspect.signature(SampleTables).parameters[name].default:
-            raise ParameterError(f"{name} must be left out for home pages; they take users, seed, ids and systems.")
+            raise ParameterError(
+                f"{setting(name)} must be left out for home pages; they take {setting('users')}, {setting('seed')}, "
+                f"{setting('ids')} and {setting('systems')}."
+            )
     return HomeTables(users, options.get("seed", 0), options.get("ids", "str"), systems)
 
 

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from carouseval.building.sample_model import BLOCK, SYSTEMS, BoolArray, Catalogue, PageGenerator, UserBlock
 from carouseval.errors import ParameterError
+from carouseval.messages import setting
 from carouseval.metrics.grid import PHONE, RECGAZE, TV, Grid
 from carouseval.validation import require_choice, require_float, require_int
 
@@ -62,7 +63,7 @@ class SampleTables:
         items = require_int("items", items, categories)
         self._judgments_per_user = require_int("judgments", judgments, 1)
         if require_int("categories_per_item", categories_per_item, 1) > 3:
-            raise ParameterError(f"categories_per_item must be at most 3, found {categories_per_item}.")
+            raise ParameterError(f"{setting('categories_per_item')} must be at most 3, found {categories_per_item}.")
         self._pages = require_int("pages", pages, 1)
         self._missing = require_float("missing", missing, at_least=0, at_most=1)
         self._binary, self._ragged, self._pinned, self._ids = mode == "binary", ragged, pinned, ids
@@ -155,7 +156,7 @@ def chosen_systems(systems: Sequence[str] | None, known: Sequence[str]) -> tuple
     for name in systems or ():
         require_choice("systems", name, known)
     if not systems and systems is not None:
-        raise ParameterError("systems must name at least one system; leave it out for all.")
+        raise ParameterError(f"{setting('systems')} must name at least one system; leave it out for all.")
     return tuple(name for name in known if systems is None or name in systems)
 
 

@@ -19,6 +19,7 @@ from carouseval.evaluation.settings import (
     SplitSetting,
     default_grid,
 )
+from carouseval.messages import setting
 from carouseval.metrics.gain_names import GainName
 from carouseval.settings import Doc, check_types, only
 from carouseval.validation import require_float, require_int
@@ -208,22 +209,28 @@ class EventSettings:
 
     def __post_init__(self) -> None:
         if self.grades is not None and self.quantiles is not None:
-            raise ParameterError("quantiles: give grades or quantiles, not both.")
+            raise ParameterError(
+                f"{setting('quantiles')}: give {setting('grades')} or {setting('quantiles')}, not both."
+            )
         if not (self.value is None or (isinstance(self.value, str) and self.value)):
-            raise ParameterError(f"value must be the name of a column, found {self.value!r}.")
+            raise ParameterError(f"{setting('value')} must be the name of a column, found {self.value!r}.")
         if not isinstance(self.event_relevance, Mapping | None):
             raise ParameterError(
-                f"event_relevance must be a dict such as {{'thumbs_down': 0}}, found {self.event_relevance!r}."
+                f"{setting('event_relevance')} must be a dict such as {{'thumbs_down': 0}}, found "
+                f"{self.event_relevance!r}."
             )
         relevances = {
             str(name): None
             if relevance is None
-            else require_float(f"event_relevance: the relevance of {name!r}", relevance, at_least=0)
+            else require_float(f"{setting('event_relevance')}: the relevance of {name!r}", relevance, at_least=0)
             for name, relevance in (self.event_relevance or {}).items()
         }
         if self.value is None and (self.at_least != 0 or self.at_most is not None):
             limit = "at_most" if self.at_least == 0 else "at_least"
-            raise ParameterError(f"{limit}: without a column of values every line counts 1. Name the column in value.")
+            raise ParameterError(
+                f"{setting(limit)}: without a column of values every line counts 1. Name the column in "
+                f"{setting('value')}."
+            )
         at_least = require_float("at_least", self.at_least, at_least=0, at_most=_LARGEST_VALUE)
         at_most = _LARGEST_VALUE if self.at_most is None else self.at_most
         at_most = require_float("at_most", at_most, at_least=at_least, at_most=_LARGEST_VALUE)

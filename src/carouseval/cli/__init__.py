@@ -34,8 +34,8 @@ def _stop(number: int, _: object) -> NoReturn:
 
 def _run() -> None:
     from carouseval.cli.app import app
-    from carouseval.cli.messages import with_option_names
-    from carouseval.errors import CarousevalError, DataError
+    from carouseval.cli.wording import with_options
+    from carouseval.errors import CarousevalError
 
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
@@ -44,7 +44,7 @@ def _run() -> None:
     try:
         app(prog_name="carouseval")
     except CarousevalError as error:
-        _exit_with_error(with_option_names(str(error), data=isinstance(error, DataError)))
+        _exit_with_error(with_options(str(error)))
     except MemoryError:
         _exit_with_error("not enough memory; try a smaller grid or fewer parameters at a time.")
     except BrokenPipeError:  # the reader of our output has closed it: discard what is left to flush
@@ -56,10 +56,10 @@ def _run() -> None:
 
 def _show_warning(message: Any, category: Any, filename: str, lineno: int, file: Any = None, line: Any = None) -> None:
     """Print a warning, also one of a library, as a single line."""
-    from carouseval.cli.messages import with_option_names
+    from carouseval.cli.wording import with_options
     from carouseval.text_tables import printable_lines
 
-    text = printable_lines(with_option_names(str(message), data=True))
+    text = printable_lines(with_options(str(message)))
     print(f"carouseval: warning: {text}", file=sys.stderr)
 
 

@@ -6,9 +6,9 @@ from typing import Annotated, Any
 import typer
 
 from carouseval.cli import options
-from carouseval.cli.messages import with_option_names
 from carouseval.cli.output import Format, emit, progress_bar
 from carouseval.cli.settings_options import with_settings
+from carouseval.cli.wording import with_options
 from carouseval.evaluation.settings import Settings
 
 EXAMPLES = """
@@ -38,7 +38,7 @@ def check(
 
     with progress_bar() as bar:
         result = run(layouts, judgments, items, progress=bar, **settings)
-    defects = (replace(defect, message=with_option_names(defect.message)) for defect in result.defects)
+    defects = (replace(defect, message=with_options(defect.message)) for defect in result.defects)
     result = replace(result, defects=tuple(defects))
     emit(result, format, lambda _: draw(result))
     if not result.ok:

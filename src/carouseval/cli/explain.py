@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from carouseval.cli import options
-from carouseval.cli.messages import with_option_names
 from carouseval.cli.output import Format, note_assumptions, progress_bar
 from carouseval.cli.output_options import Output, with_output
 from carouseval.cli.settings_options import with_settings
 from carouseval.cli.typed_ids import parse_id
+from carouseval.cli.wording import with_options
 from carouseval.evaluation.settings import Settings
 from carouseval.settings import only
 
@@ -68,7 +68,7 @@ def explain(
     draws_page = output.chart is not None and output.chart_kind == "page"
     view = _page_view(result, user, page, output.format is Format.table or draws_page)
     if view is not None:
-        view = replace(view, reason=with_option_names(view.reason))
+        view = replace(view, reason=with_options(view.reason))
     more = {"worst": result.worst.head(worst).to_dicts()} | ({} if view is None else {"page": view.to_dict()})
     output.write(result, lambda width: draw(result, worst, view, width), more, charted=view if draws_page else None)
 

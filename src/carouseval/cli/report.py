@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from carouseval.cli import options
-from carouseval.cli.messages import with_option_names
 from carouseval.cli.options import SensitivityFlag, category_metric
 from carouseval.cli.output import note_assumptions, progress_bar
 from carouseval.cli.settings_options import with_settings
 from carouseval.cli.system_arguments import USAGE, split_arguments
+from carouseval.cli.wording import with_options
 from carouseval.comparison.settings import ComparisonSettings
 from carouseval.errors import ParseError, each_warning_once
 from carouseval.evaluation.settings import Settings
@@ -189,7 +189,7 @@ def _recorded_warnings() -> Iterator[list[str]]:
     show = warnings.showwarning
 
     def record(message: Any, *arguments: Any, **options: Any) -> None:
-        messages.append(with_option_names(str(message), data=True))
+        messages.append(with_options(str(message)))
         show(message, *arguments, **options)
 
     warnings.showwarning = record

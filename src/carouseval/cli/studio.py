@@ -1,15 +1,14 @@
 """``carouseval studio``: a local page on which a layout can be rearranged while its score is watched."""
 
-import re
 from typing import Annotated, Any
 
 import typer
 
 from carouseval.cli import options
-from carouseval.cli.messages import with_option_names
 from carouseval.cli.output import progress_bar
 from carouseval.cli.settings_options import with_settings
-from carouseval.errors import CarousevalError, DataError, ParameterError
+from carouseval.cli.wording import with_options
+from carouseval.errors import CarousevalError, ParameterError
 from carouseval.evaluation.settings import Settings
 from carouseval.extras import require_extra
 from carouseval.settings import only
@@ -68,8 +67,9 @@ def studio(
 
 def message_of(error: CarousevalError) -> str:
     """What the page says is wrong with tables: it has no options, so where they are given is said, too."""
-    text = with_option_names(str(error), data=isinstance(error, DataError))
-    return f"{text} Options are given when the studio is started." if re.search(r"(^|\s)--\w", text) else text
+    message = str(error)
+    text = with_options(message, "studio")
+    return text if text == message else f"{text} Options are given when the studio is started."
 
 
 def _announce(address: str) -> None:

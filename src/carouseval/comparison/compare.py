@@ -19,6 +19,7 @@ from carouseval.errors import ParameterError
 from carouseval.evaluation.plan import ScoringPlan
 from carouseval.evaluation.reading.inputs import JudgedSources
 from carouseval.evaluation.settings import Settings
+from carouseval.messages import setting
 from carouseval.progress import Progress
 from carouseval.settings import checked_settings, takes
 from carouseval.tables.table import TableLike
@@ -94,7 +95,9 @@ def _explained(plan: ScoringPlan) -> str:
     """The metric by which losses are explained."""
     metric = next((name for name, metric in plan.metrics.items() if metric.ideal == "category"), None)
     if metric is None:
-        raise ParameterError(f"explain=True needs N2DCG_cat among the metrics, found {', '.join(plan.names)}.")
+        raise ParameterError(
+            f"{setting('explain', True)} needs N2DCG_cat among the {setting('metrics')}, found {', '.join(plan.names)}."
+        )
     return metric
 
 
@@ -102,9 +105,9 @@ def check_names(plan: ScoringPlan) -> None:
     """Refuse names that would clash, and figures that cannot be tested."""
     for name in plan.settings.by_columns:
         if name in NAMES:
-            raise ParameterError(f"by={name!r} is a column of the results; give your column another name.")
+            raise ParameterError(f"{setting('by', name)} is a column of the results; give your column another name.")
     if not plan.metrics:
         raise ParameterError(
-            f"metrics: a figure of a whole system cannot be tested user by user, found {', '.join(plan.figures)}. Add "
-            "a metric of pages, such as 'N2DCG_cat'."
+            f"{setting('metrics')}: a figure of a whole system cannot be tested user by user, found "
+            f"{', '.join(plan.figures)}. Add a metric of pages, such as 'N2DCG_cat'."
         )

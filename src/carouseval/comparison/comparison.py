@@ -26,6 +26,7 @@ from carouseval.evaluation.columns import Columns
 from carouseval.evaluation.explanation import Explanation
 from carouseval.evaluation.page_table import Table
 from carouseval.evaluation.results import Evaluation
+from carouseval.messages import setting
 from carouseval.results import Charted, Reported, plain
 from carouseval.text_tables import TextTable
 
@@ -202,7 +203,9 @@ class Comparison(Reported, Generic[Table]):
         """
         pair = self.pair(system, other)
         if pair is None:
-            raise ParameterError(f"{system} and {other} were not compared; choose another baseline, or none.")
+            raise ParameterError(
+                f"{system} and {other} were not compared; choose another {setting('baseline')}, or none."
+            )
         difference, low, _ = oriented_difference(system, pair)
         if unmatched := {system, other} & {*unmatched_systems(self.evaluations)}:
             raise DataError(f"{min(unmatched)} cannot be compared: its pages do not match the judgments by page_id.")

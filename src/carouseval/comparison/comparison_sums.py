@@ -22,6 +22,7 @@ from carouseval.evaluation.mappings import added
 from carouseval.evaluation.page_table import PageTable
 from carouseval.evaluation.plan import ScoringPlan
 from carouseval.evaluation.scoring.shown_items import ShareCounts
+from carouseval.messages import setting
 from carouseval.metrics.grid import Array
 
 PairKey: TypeAlias = tuple[tuple[Any, ...], str, str, str]
@@ -92,8 +93,8 @@ class SummedUsers:
         """Refuse what one machine takes of differences scaled by weight, of which these sums tell another number."""
         if self.part.sums.sums.users.weighted:
             raise ParameterError(
-                f"test: it needs to know of all users {what}, to which parts do not add up with weight. Its class must "
-                "say merges_weights = False."
+                f"{setting('test')}: it needs to know of all users {what}, to which parts do not add up with "
+                f"{setting('weight')}. Its class must say merges_weights = False."
             )
 
 

@@ -25,6 +25,7 @@ from carouseval.evaluation.columns import Columns, of_metric
 from carouseval.evaluation.page_table import weight_of
 from carouseval.evaluation.plan import ScoringPlan
 from carouseval.evaluation.result_table import Present, When
+from carouseval.messages import setting
 from carouseval.metrics.grid import Array
 from carouseval.settings import in_force
 
@@ -84,17 +85,20 @@ class PairTests(ComparisonSettings):
         unweighted = [test.name for test in self._tests if not test.takes_weights]
         if self.weighted and unweighted:
             raise ParameterError(
-                f"test={unweighted[0]!r} does not support weights; choose another test, or leave out weight."
+                f"{setting('test', unweighted[0])} does not support weights; choose another test, or leave out "
+                f"{setting('weight')}."
             )
         several = [name for name, count in self.run_counts.items() if count > 1]
         if several and self.runs_vary and self.run_test is None:
             raise ParameterError(
-                f"test={self.user_test.name!r} takes runs as given, and {several[0]} has several. Leave out test, to "
-                "test users and runs that both vary, or set runs='fixed'."
+                f"{setting('test', self.user_test.name)} takes runs as given, and {several[0]} has several. Leave out "
+                f"{setting('test')}, to test users and runs that both vary, or set {setting('runs', 'fixed')}."
             )
         if self.runs == "paired" and len(set(self.run_counts.values())) > 1:
             counts = ", ".join(f"{name} has {count}" for name, count in self.run_counts.items())
-            raise ParameterError(f"runs='paired' needs the same number of runs of every system, found: {counts}.")
+            raise ParameterError(
+                f"{setting('runs', 'paired')} needs the same number of runs of every system, found: {counts}."
+            )
 
     @property
     def runs_vary(self) -> bool:
@@ -131,11 +135,12 @@ class PairTests(ComparisonSettings):
     def require_merged(self) -> None:
         """Refuse tests that need all users at once."""
         if not self.merge:
+            weight = f" with {setting('weight')}" * self.weighted
             merged = [repr(test.name) for test in listed_tests() if test.merges(weighted=self.weighted)]
             raise ParameterError(
-                f"test={self.user_test.name!r} needs the differences of all users at once; use collect=True, which "
-                "brings the scores of all pages to the driver, or a test whose parts add up"
-                f"{' with weight' * self.weighted}: {', '.join(merged[:-1])} or {merged[-1]}."
+                f"{setting('test', self.user_test.name)} needs the differences of all users at once; use "
+                f"{setting('collect', True)}, which brings the scores of all pages to the driver, or a test whose "
+                f"parts add up{weight}: {', '.join(merged[:-1])} or {merged[-1]}."
             )
 
     @property
@@ -231,8 +236,9 @@ class PairTests(ComparisonSettings):
         if self.correction == "holm" and is_random and tests > 1 and self.permutations < needed:
             smallest = min(1.0, tests / (self.permutations + 1))
             warn(
-                f"permutations={self.permutations} is too few for {tests:,} tests: after Holm correction the smallest "
-                f"p-value is {smallest:.2g}. Set permutations to {10 * needed}, or test='t'."
+                f"{setting('permutations', self.permutations)} is too few for {tests:,} tests: after Holm correction "
+                f"the smallest p-value is {smallest:.2g}. Set {setting('permutations')} to {10 * needed}, or "
+                f"{setting('test', 't')}."
             )
 
     def _line(self, pair: PairOutcome, p_adjusted: float, tests: int, by: Sequence[str]) -> dict[str, Any]:

@@ -22,6 +22,7 @@ from carouseval.evaluation.part import Part
 from carouseval.evaluation.plan import ScoringPlan
 from carouseval.evaluation.reading.inputs import Inputs, JudgedSources
 from carouseval.evaluation.results import Evaluation
+from carouseval.messages import Message
 from carouseval.progress import Progress
 from carouseval.tables.table import Table as GivenTable
 
@@ -48,7 +49,7 @@ class RunResults(Generic[Table]):
         """What is to be called with what needs attention in a run."""
 
         def notify(notice: str) -> None:
-            self.notices.setdefault(notice, []).append(run[0])
+            self.notices.setdefault(Message(notice), []).append(run[0])
 
         return notify
 

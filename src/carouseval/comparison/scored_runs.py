@@ -21,6 +21,7 @@ from carouseval.evaluation.plan import ScoringPlan
 from carouseval.evaluation.reading.inputs import Inputs, JudgedSources
 from carouseval.evaluation.score_part import Watcher, score_part
 from carouseval.evaluation.scoring.page_ideals import PageIdeals
+from carouseval.messages import setting
 from carouseval.progress import Progress
 
 
@@ -101,5 +102,5 @@ def _require_catalogue(inputs: Inputs) -> None:
     if inputs.plan.figures and inputs.judged.membership is None:
         raise DataError(
             f"layouts: missing column category, by which the catalogue of {', '.join(inputs.plan.figures)} is "
-            "collected. Add it, or give items (item_id, category)."
+            f"collected. Add it, or give {setting('items')} (item_id, category)."
         )

@@ -24,6 +24,7 @@ from carouseval.evaluation.reading.inputs import JudgedSources
 from carouseval.evaluation.result_table import Present
 from carouseval.evaluation.results import Evaluation
 from carouseval.evaluation.settings import Candidates, Settings, SettingsDict
+from carouseval.messages import Message, nested, setting
 from carouseval.metrics.gain_names import GainName
 from carouseval.metrics.grid import sizes_by_row
 from carouseval.metrics.metric_base import Metric
@@ -195,14 +196,17 @@ def sensitivity(
     name, *others = plan.names
     if others or name not in plan.metrics or plan.metrics[name].ideal != "category":
         raise ParameterError(
-            f"metrics: sensitivity takes one N2DCG_cat, with any discount and cutoff, found {', '.join(plan.names)}."
+            f"{setting('metrics')}: sensitivity takes one N2DCG_cat, with any discount and cutoff, found "
+            f"{', '.join(plan.names)}."
         )
     if plan.grid_values is not None:
-        raise ParameterError("grid: sensitivity takes one grid for all pages.")
+        raise ParameterError(f"{setting('grid')}: sensitivity takes one grid for all pages.")
     runs = all_runs(systems)
     names = list(by_system(runs))
     if clash := [segment for segment in options.by_columns if segment in names]:
-        raise ParameterError(f"systems: {clash[0]!r} is the column of segments, too (by); choose another name.")
+        raise ParameterError(
+            f"{setting('systems')}: {clash[0]!r} is the column of segments, too ({setting('by')}); choose another name."
+        )
     reference, variations = plan.metrics[name], _variations(plan.metrics[name], plan, discounts)
     other: Candidates = "displayed" if options.candidates == "judged" else "judged"
     metrics_by_candidates: dict[Candidates, dict[tuple[str, str], Metric]] = {
@@ -245,7 +249,10 @@ def _merged(notices: Mapping[str, list[str]]) -> dict[str, list[str]]:
     for notice in notices:
         alike.setdefault(re.sub(r"[\d.,]+|s\b", "", notice), []).append(notice)  # 1 page, 2 pages
     worst = {max(of_kind, key=_largest_share): len(of_kind) > 1 for of_kind in alike.values()}
-    return {f"{notice} {_OTHER_NUMBERS}" if others else notice: notices[notice] for notice, others in worst.items()}
+    return {
+        Message(f"{nested(notice)} {_OTHER_NUMBERS}") if others else notice: notices[notice]
+        for notice, others in worst.items()
+    }
 
 
 def _largest_share(notice: str) -> float:
@@ -289,7 +296,7 @@ def _ranked(systems: Iterable[str], means: Mapping[str, float]) -> tuple[str, ..
 def _variations(reference: Metric, plan: ScoringPlan, discounts: Sequence[str]) -> dict[tuple[str, str], Metric]:
     """The metrics with one choice changed; those equal to the reference or to an earlier one are left out."""
     if isinstance(discounts, str) or not discounts:
-        raise ParameterError("discounts must be a list of at least one, such as ['d_rpd', 'd_a'].")
+        raise ParameterError(f"{setting('discounts')} must be a list of at least one, such as ['d_rpd', 'd_a'].")
     grid, discount, cutoff, gain = plan.grids[0], reference.discount, reference.cutoff, reference.gain
     in_view = min(grid.visible_rows, grid.rows)
     screen = (in_view, min(max(sizes_by_row(grid)[:in_view]), grid.cols))  # the smallest cutoff that holds it

@@ -15,6 +15,7 @@ from carouseval.comparison.tests import PERMUTATIONS, listed_tests
 from carouseval.comparison.tests.contract import RandomDraws, SignificanceTest
 from carouseval.comparison.tests.function import FunctionTest
 from carouseval.errors import ParameterError
+from carouseval.messages import setting
 from carouseval.metrics.grid import Array
 from carouseval.validation import require_choice
 
@@ -26,7 +27,10 @@ def chosen_test(test: Test) -> SignificanceTest:
     kind = test if isinstance(test, type) else type(test)
     if issubclass(kind, SignificanceTest):
         name = getattr(kind, "name", "its name")
-        raise ParameterError(f"test takes the name of a test: write @register_test above its class, and test={name!r}.")
+        raise ParameterError(
+            f"{setting('test')} takes the name of a test: write @register_test above its class, and "
+            f"{setting('test', name)}."
+        )
     if callable(test):
         return FunctionTest.of(test)
     by_name = {one.name: one for one in listed_tests()}
@@ -68,7 +72,9 @@ def p_values(
     if clusters is not None:
         if not tested.takes_clusters:
             able = " or ".join(repr(one.name) for one in listed_tests() if one.takes_clusters)
-            raise ParameterError(f"test={tested.name!r} takes users as independent; for clusters of them use {able}.")
+            raise ParameterError(
+                f"{setting('test', tested.name)} takes users as independent; for clusters of them use {able}."
+            )
         ids = _check_ids("clusters", clusters, len(table))
         if ids.n_unique() < 2:
             return np.full(table.shape[1], np.nan)

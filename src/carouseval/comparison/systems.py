@@ -13,6 +13,7 @@ from carouseval.evaluation.columns import Columns, of_metric
 from carouseval.evaluation.outcomes import SCORED
 from carouseval.evaluation.page_table import PageTable
 from carouseval.evaluation.plan import ScoringPlan
+from carouseval.messages import nested, setting
 from carouseval.tables.table import TableLike, in_memory
 from carouseval.validation import did_you_mean
 
@@ -34,19 +35,21 @@ def all_runs(
 ) -> dict[Run, Any]:
     """The layouts of every run; names and the baseline are checked."""
     if not isinstance(systems, Mapping) or len(systems) < 2:
-        raise ParameterError("systems must be a dict of at least two: {'prod': layouts, 'new': layouts}.")
+        raise ParameterError(
+            f"{setting('systems')} must be a dict of at least two: {{'prod': layouts, 'new': layouts}}."
+        )
     if baseline is not None and baseline not in systems:
         hint = f"{did_you_mean(str(baseline), systems)} Systems: {', '.join(map(str, systems))}."
-        raise ParameterError(f"baseline: there is no system {baseline!r}.{hint}")
+        raise ParameterError(f"{setting('baseline')}: there is no system {baseline!r}.{hint}")
     runs: dict[Run, Any] = {}
     for name, layouts in systems.items():
         if not isinstance(name, str) or not name:
-            raise ParameterError(f"systems: names must be non-empty strings, found {name!r}.")
+            raise ParameterError(f"{setting('systems')}: names must be non-empty strings, found {name!r}.")
         if name in NAMES:
-            raise ParameterError(f"systems: {name!r} is a column of the results; choose another name.")
+            raise ParameterError(f"{setting('systems')}: {name!r} is a column of the results; choose another name.")
         tables: list[Any] = list(layouts) if isinstance(layouts, list | tuple) else [layouts]
         if not tables:
-            raise ParameterError(f"systems: {name} has no layouts.")
+            raise ParameterError(f"{setting('systems')}: {name} has no layouts.")
         with naming(name):
             runs |= {(name, run): open_table(table) for run, table in enumerate(tables)}
     return runs
@@ -56,7 +59,7 @@ def warn_of(notices: Mapping[str, Sequence[str]], systems: int) -> None:
     """Warn of each notice, and name the systems that it is about unless these are all."""
     for notice, names in notices.items():
         distinct = list(dict.fromkeys(names))
-        warn(notice if len(distinct) == systems else f"{', '.join(distinct)}: {notice}")
+        warn(notice if len(distinct) == systems else f"{', '.join(distinct)}: {nested(notice)}")
 
 
 @contextmanager
@@ -74,7 +77,7 @@ class NamedError(DataError):
     """An error about the tables of one run of a system."""
 
     def __init__(self, run: Run, error: DataError) -> None:
-        super().__init__(f"{run[0]}: {error}")
+        super().__init__(f"{run[0]}: {nested(error)}")
         self.run, self.error = run, error
 
 

@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable
 
 from carouseval.errors import ParameterError
+from carouseval.messages import setting
 from carouseval.validation import require_float, require_int
 
 POWER = 0.8
@@ -53,8 +54,8 @@ def users_needed(
     users = smallest_number(lambda users: ratio * math.sqrt(users) >= noncentrality(users - 1, alpha, power))
     if users is None:
         raise ParameterError(
-            f"effect: a difference of {effect:g} takes more than {MOST_USERS:,} users if users' differences have a "
-            f"standard deviation of {deviation:g}; choose a larger one."
+            f"{setting('effect')}: a difference of {effect:g} takes more than {MOST_USERS:,} users if users' "
+            f"differences have a standard deviation of {deviation:g}; choose a larger one."
         )
     return users
 

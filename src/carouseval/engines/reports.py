@@ -16,6 +16,7 @@ from carouseval.evaluation.defects.page_defects import REFUSABLE
 from carouseval.evaluation.mappings import added
 from carouseval.evaluation.notices import Refusal, RefusalError
 from carouseval.evaluation.settings import Settings
+from carouseval.messages import Message, nested
 
 if TYPE_CHECKING:
     from carouseval.engines.contract import Mapped
@@ -159,7 +160,7 @@ def _reading_order(text: str) -> tuple[int, str]:
 
 
 def _named(run: Run, text: str) -> str:
-    return f"{run[0]}: {text}" if run[0] else text
+    return Message(f"{run[0]}: {nested(text)}") if run[0] else text
 
 
 def _first_refused(scored: Sequence[FoundDefect | Refusal], settings: Settings) -> str:

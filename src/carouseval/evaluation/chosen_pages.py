@@ -11,6 +11,7 @@ from carouseval.evaluation.columns import Columns, of_metric
 from carouseval.evaluation.explanation import PAGES_SHOWN, is_id, worst_pages
 from carouseval.evaluation.outcomes import SCORED
 from carouseval.evaluation.page_view import ids_text
+from carouseval.messages import setting
 
 PageId = tuple[Any, ...]
 
@@ -53,8 +54,10 @@ def _named(wanted: Any, pages: pl.DataFrame) -> PageId:
     """The ids of a page that is named by its user or, in a tuple, by its user and its own id."""
     ids = wanted if isinstance(wanted, tuple) else (wanted,)
     if len(ids) > len(pages.columns):
-        raise ParameterError(f"pages: layouts have no column page_id, found {wanted!r}.")
+        raise ParameterError(f"{setting('pages')}: layouts have no column page_id, found {wanted!r}.")
     for page in pages.sort(pages.columns).iter_rows():
         if all(is_id(one, own) for one, own in zip(ids, page, strict=False)):
             return page
-    raise ParameterError(f"pages: there is no page of {ids_text(*ids, *[None] * (2 - len(ids)))} that was scored.")
+    raise ParameterError(
+        f"{setting('pages')}: there is no page of {ids_text(*ids, *[None] * (2 - len(ids)))} that was scored."
+    )

@@ -20,6 +20,7 @@ from carouseval.evaluation.score_part import Watcher, score_part
 from carouseval.evaluation.scoring.page_ideals import PageIdeals
 from carouseval.evaluation.settings import Settings, SettingsDict
 from carouseval.forks import refuse_fork
+from carouseval.messages import Expression, setting
 from carouseval.progress import Progress
 from carouseval.settings import checked_settings, takes
 from carouseval.tables.table import TableLike
@@ -127,8 +128,9 @@ class Evaluator:
         self._given: dict[str, Any] = {"metrics": self.settings.metrics, **settings}
         if self.settings.capacity == "shown":
             raise ParameterError(
-                "capacity='shown' needs the layouts of all systems; use "
-                "carousels=carousels_from_layouts(layouts, ...), which collects what they show."
+                f"{setting('capacity', 'shown')} needs the layouts of all systems; use "
+                f"{setting('carousels', Expression('carousels_from_layouts(layouts, ...)'))}, which collects what "
+                "they show."
             )
         self._sources = JudgedSources(judgments, items, ScoringPlan.of(self.settings), from_layouts=False)
         self._judged: JudgedTables | None = None  # read with the first layouts

@@ -16,6 +16,7 @@ from carouseval.evaluation.page_table import NO_PAGE
 from carouseval.evaluation.page_view import PageView, first_page_text, ids_text
 from carouseval.evaluation.results import Evaluation
 from carouseval.forks import refuse_fork
+from carouseval.messages import Expression, Message, nested, setting
 from carouseval.metrics.grid import Grid
 from carouseval.results import Charted, Reported, plain
 
@@ -178,7 +179,9 @@ class Explanation(Reported):
         if user_id is not None:
             return self._held(user_id, page_id) or self._look_up(user_id, page_id)
         if page_id is not None:
-            raise ParameterError("page_id needs user_id: pages of different users may have the same id.")
+            raise ParameterError(
+                f"{setting('page_id')} needs {setting('user_id')}: pages of different users may have the same id."
+            )
         if not self.pages:
             raise ParameterError("no page was scored, so there is none to show.")
         first = self.pages[0]
@@ -187,7 +190,7 @@ class Explanation(Reported):
             if first.values[Columns.DCG] > 0
             else "no page shows a relevant item, and this one loses most"
         )
-        return replace(first, reason=f"Shown because no user_id was given: {choice}.")
+        return replace(first, reason=Message(f"Shown because no {setting('user_id')} was given: {choice}."))
 
     def _held(self, user_id: object, page_id: object) -> PageView | None:
         """The page of these ids, if it is one of :attr:`pages`."""
@@ -210,7 +213,7 @@ class Explanation(Reported):
         if self.view is None:
             raise ParameterError(
                 "this explanation has no tables to read pages from, only those that it holds: it was made on an "
-                "engine, or unpickled. Call explain again, with pages=[...]."
+                f"engine, or unpickled. Call explain again, with {setting('pages', Expression('[...]'))}."
             )
         try:
             view = self.view(user_id, page_id)
@@ -218,7 +221,7 @@ class Explanation(Reported):
             about = (
                 f"The page of {ids_text(user_id, page_id)} is not one that the explanation holds, so it is read again."
             )
-            raise DataError(f"{error} {about}") from None
+            raise DataError(f"{nested(error)} {about}") from None
         self._require_same(view)
         return view
 

@@ -27,6 +27,7 @@ from carouseval.evaluation.result_table import Present, When
 from carouseval.evaluation.scoring.ideal_problems import IdealCells
 from carouseval.evaluation.scoring.loss_steps import loss_steps
 from carouseval.evaluation.scoring.page_ideals import PageIdeals
+from carouseval.messages import setting
 from carouseval.metrics.grid import Array
 
 _BITS, _LARGEST = 56, 2.0**120  # of a share of the mean, and what 128 bits hold: a score may be far above 1
@@ -198,7 +199,8 @@ def explained_metric(plan: ScoringPlan) -> str:
     name, *others = plan.names
     if others or name not in plan.metrics or plan.metrics[name].ideal != "category":
         raise ParameterError(
-            f"metrics: explain takes one N2DCG_cat, with any discount and cutoff, found {', '.join(plan.names)}."
+            f"{setting('metrics')}: explain takes one N2DCG_cat, with any discount and cutoff, found "
+            f"{', '.join(plan.names)}."
         )
     return name
 

@@ -24,6 +24,7 @@ from carouseval.evaluation.reading.inputs import Inputs
 from carouseval.evaluation.settings import Settings
 from carouseval.evaluation.table_matching import TableMatch
 from carouseval.evaluation.tally import Relevances
+from carouseval.messages import setting
 from carouseval.metrics.gains import LARGEST_GRADE, large_gain
 from carouseval.tables.columns import Defect
 from carouseval.tables.table import Table
@@ -77,16 +78,16 @@ class Refusal:
             whom = "page" if self.per_page else "user"
             no_page = "lines" if whom == "page" else "page"
             what = f"layouts: {number(count, whom)} {_have(count)} judgments but no {no_page}"
-            remedy = "Add the pages, or use missing_pages='zero' or 'skip'."
+            remedy = f"Add the pages, or use {setting('missing_pages', 'zero', 'skip')}."
         elif self.kind == "no_weight":
             what = f"judgments: {number(count, 'page')} {_have(count)} no {settings.weight}"
-            remedy = "Add the column to judgments, or use missing_pages='skip'."
+            remedy = f"Add the column to judgments, or use {setting('missing_pages', 'skip')}."
         else:
             what = f"judgments: {number(count, 'page')} {_have(count)} no relevant item"
             if settings.candidates == "displayed":
                 shows = "shows" if count == 1 else "show"
                 what = f"layouts: {number(count, 'page')} {shows} no relevant item, so there is nothing to arrange"
-            remedy = "Add judgments of relevant items, or use no_relevant='skip' or 'zero'."
+            remedy = f"Add judgments of relevant items, or use {setting('no_relevant', 'skip', 'zero')}."
         first = " ".join(f"{key}={value!r}" for key, value in self.first if value is not None)
         return Defect(what.partition(":")[0], "user_id", count, f"{what}, first {first}. {remedy}")
 
@@ -175,7 +176,8 @@ def no_relevance(tables: Mapping[str, Table]) -> str:
     if not unused:
         return message
     names = f"{', '.join(unused[:5])}{', ...' if len(unused) > 5 else ''}"
-    return f"{message} Not read: {names}. If one holds the relevance, use columns={{'relevance': '{unused[0]}'}}."
+    remedy = f"use {setting('columns', {'relevance': unused[0]})}"
+    return f"{message} Not read: {names}. If one holds the relevance, {remedy}."
 
 
 def no_category(facts: TableFacts, count: int) -> str:
@@ -184,7 +186,7 @@ def no_category(facts: TableFacts, count: int) -> str:
     has = " that its user has" if facts.restricted else ""
     return (
         f"judgments: {number(count, 'relevant item')} {_have(count)} no category in {where}{has}, so no ideal page "
-        f"shows {'it' if count == 1 else 'them'}. Give items (item_id, category) for all judged items."
+        f"shows {'it' if count == 1 else 'them'}. Give {setting('items')} (item_id, category) for all judged items."
     )
 
 
@@ -209,7 +211,7 @@ def notify_of(
         are_missing = "pages with judgments are missing" if per_page else "users with judgments have no page"
         notify(
             f"layouts: {counts['missing']:,} of {judged:,} {are_missing} and score 0, most of the mean. Add the pages, "
-            "or use missing_pages='skip' to leave them out."
+            f"or use {setting('missing_pages', 'skip')} to leave them out."
         )
     if counts["uncategorised"] and plan.needs_categories:
         notify(no_category(part.tables, counts["uncategorised"]))
@@ -220,7 +222,7 @@ def notify_of(
     if plan.figures and part.tables.categories != "items":
         notify(
             f"{', '.join(plan.figures)}: there is no items table, so the catalogue is taken from these layouts. "
-            "Give items (item_id, category)."
+            f"Give {setting('items')} (item_id, category)."
         )
     if counts["above_ideal"]:
         notify(
@@ -256,8 +258,8 @@ def _to_prove_more(gap: float, settings: Settings) -> str:
     if not can_work_more(settings):
         return ""
     if gap <= settings.tolerance:
-        return " To prove more, use tolerance=0."
-    return f" To prove more, use work={max(10 * settings.work, Settings.work):.0f}."
+        return f" To prove more, use {setting('tolerance', 0)}."
+    return f" To prove more, use {setting('work', round(max(10 * settings.work, Settings.work)))}."
 
 
 def can_work_more(settings: Settings) -> bool:
@@ -279,8 +281,8 @@ def notify_of_overfull(filled: FilledRows, facts: TableFacts, notify: Callable[[
     more = f"; and {len(rows) - _MOST_CATEGORIES:,} more" if len(rows) > _MOST_CATEGORIES else ""
     notify(
         f"layouts: ideal pages fill {'a category' if len(rows) == 1 else 'categories'} beyond what any page shows: "
-        f"{listed}{more}. If a carousel cannot hold more than it shows, use capacity='shown', or "
-        "declare it in carousels (category, capacity)."
+        f"{listed}{more}. If a carousel cannot hold more than it shows, use {setting('capacity', 'shown')}, "
+        f"or declare it in {setting('carousels')} (category, capacity)."
     )
 
 

@@ -6,6 +6,7 @@ from typing import Any, SupportsIndex
 
 import polars as pl
 
+from carouseval.messages import Message, setting
 from carouseval.metrics.grid import Array, Grid
 from carouseval.results import Charted
 
@@ -111,7 +112,9 @@ def ids_text(user_id: object, page_id: object) -> str:
 
 def first_page_text(pages: int) -> str:
     """Why the first of a user's pages was chosen; empty if there is no other."""
-    return "" if pages == 1 else f"Shown because no page_id was given: the first of the user's {pages} pages."
+    if pages == 1:
+        return ""
+    return Message(f"Shown because no {setting('page_id')} was given: the first of the user's {pages} pages.")
 
 
 def _drawn(cells: pl.DataFrame) -> dict[int, str]:

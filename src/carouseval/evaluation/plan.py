@@ -12,6 +12,7 @@ from carouseval.errors import ParameterError
 from carouseval.evaluation import schema
 from carouseval.evaluation.result_columns import names_by
 from carouseval.evaluation.settings import Settings
+from carouseval.messages import setting
 from carouseval.metrics.gains import Gain, check_gain, gain_name
 from carouseval.metrics.grid import Array, Grid
 from carouseval.metrics.metric_base import Metric, SystemMetric
@@ -123,19 +124,19 @@ class ScoringPlan:
 def _metrics(chosen: Any) -> dict[str, Metric]:
     """Metrics by the names that the user wrote."""
     if isinstance(chosen, set | frozenset | bytes | Iterator) or hasattr(chosen, "__array__"):
-        raise ParameterError(f"metrics must be a name or a list of names, found {type(chosen).__name__}.")
+        raise ParameterError(f"{setting('metrics')} must be a name or a list of names, found {type(chosen).__name__}.")
     several = chosen if isinstance(chosen, Sequence) and not isinstance(chosen, str) else [chosen]
     metrics: dict[str, Metric] = {}
     for one in several:
         parsed = metric(one)
         name = one.strip() if isinstance(one, str) else str(parsed)
         if name in metrics:
-            raise ParameterError(f"metrics: {name} is listed twice.")
+            raise ParameterError(f"{setting('metrics')}: {name} is listed twice.")
         if name in schema.RESERVED:
-            raise ParameterError(f"metrics: {name!r} is a column of the results; rename the function.")
+            raise ParameterError(f"{setting('metrics')}: {name!r} is a column of the results; rename the function.")
         metrics[name] = parsed
     if not metrics:
-        raise ParameterError("metrics: the list is empty; name at least one metric, such as 'N2DCG_cat'.")
+        raise ParameterError(f"{setting('metrics')}: the list is empty; name at least one metric, such as 'N2DCG_cat'.")
     return metrics
 
 
@@ -143,7 +144,9 @@ def _check_clashes(by: Sequence[str], metrics: Mapping[str, Metric]) -> None:
     """Segments must not have the names of columns of the results."""
     for name in metrics if by else ():
         if clash := names_by(name) & set(by):
-            raise ParameterError(f"by={min(clash)!r} is a column of the results; give your column another name.")
+            raise ParameterError(
+                f"{setting('by', min(clash))} is a column of the results; give your column another name."
+            )
 
 
 def _grids(grid: Any, by: Sequence[str]) -> tuple[tuple[Grid, ...], tuple[str, ...] | None]:
@@ -153,17 +156,22 @@ def _grids(grid: Any, by: Sequence[str]) -> tuple[tuple[Grid, ...], tuple[str, .
     """
     several = isinstance(grid, Mapping)
     if several and len(by) != 1:
-        raise ParameterError("grid: a dict of grids needs by='column', one column whose values are its keys.")
+        raise ParameterError(
+            f"{setting('grid')}: a dict of grids needs {setting('by', 'column')}, one column whose values are its keys."
+        )
     by_value = {_as_text(value): one for value, one in grid.items()} if several else {"": grid}
     for one in by_value.values():
         if not isinstance(one, Grid):
-            raise ParameterError(f"grid must be a carouseval.Grid, or a dict of them, found {type(one).__name__}.")
+            raise ParameterError(
+                f"{setting('grid')} must be a carouseval.Grid, or a dict of them, found {type(one).__name__}."
+            )
         if one.rows > schema.MOST_ROWS or one.cols > schema.MOST_COLS:
             raise ParameterError(
-                f"grid: at most {schema.MOST_ROWS:,} rows and {schema.MOST_COLS:,} columns are allowed, found {one}."
+                f"{setting('grid')}: at most {schema.MOST_ROWS:,} rows and {schema.MOST_COLS:,} columns are "
+                f"allowed, found {one}."
             )
     if not by_value or len(by_value) > 255:
-        raise ParameterError(f"grid must hold from 1 to 255 grids, found {len(by_value)}.")
+        raise ParameterError(f"{setting('grid')} must hold from 1 to 255 grids, found {len(by_value)}.")
     grids = tuple(by_value.values())
     if not several:
         return grids, None

@@ -9,6 +9,7 @@ from carouseval.errors import DataError, ParameterError
 from carouseval.evaluation.columns import Columns
 from carouseval.evaluation.result_columns import EVALUATION_TABLES, own_names
 from carouseval.evaluation.settings import ColumnNames, Settings
+from carouseval.messages import Message, setting
 from carouseval.tables.columns import Column, missing_columns, other_spellings, rename_hint, similar_column
 from carouseval.tables.opening import open_table
 from carouseval.tables.table import RECORD, Table, TableLike, agree_on_ids
@@ -64,7 +65,8 @@ CAROUSELS = (
         required=False,
         nullable=True,
         minimum=1,
-        remedy="A capacity is an integer of at least 1, or null for that of the setting capacity.",
+        remedy="A capacity is an integer of at least 1, or null for that of "
+        f"{setting('capacity', text='the setting capacity')}.",
     ),
     Column(Columns.PERSONAL, "boolean", required=False, nullable=True, remedy="It must be true, false or null."),
 )
@@ -112,15 +114,23 @@ RESERVED: set[str] = {column.name for group in _OF_PAGES_AND_ITEMS for column in
 }
 
 
+_OURS_FIRST = setting("columns", {"user_id": "customer"}, text="{'user_id': 'customer'}")
 RELEVANCE_1 = "1 (no column)"  # what ``config`` says of judgments without the column
-NOTHING_TO_SPLIT = "split: there is no items table whose categories could be split. Give items, or leave out split."
+NOTHING_TO_SPLIT = Message(
+    f"{setting('split')}: there is no items table whose categories could be split. Give {setting('items')}, or leave "
+    f"out {setting('split')}."
+)
 
 # what to say of a table without lines
 EMPTY = {
     "layouts": "layouts: the table has no lines. Give at least one line of user_id, row, col, item_id.",
     "judgments": "judgments: the table has no lines. Give at least one line of user_id, item_id, relevance.",
-    "items": "items: the table has no lines. Give at least one line of item_id, category, or leave items out.",
-    "carousels": "carousels: the table has no lines. Give at least one line of category, or leave carousels out.",
+    "items": Message(
+        f"items: the table has no lines. Give at least one line of item_id, category, or leave {setting('items')} out."
+    ),
+    "carousels": Message(
+        f"carousels: the table has no lines. Give at least one line of category, or leave {setting('carousels')} out."
+    ),
     "events": "events: the table has no lines. Give at least one line of user_id, item_id.",
 }
 
@@ -154,13 +164,13 @@ def open_tables(
     if not canonical:
         _check_names(columns, tables | dict(opened))
     pages = [table for name, table in (*tables.items(), *opened.items()) if name in _WITH_SEGMENTS]
-    for setting, segment in (*(("by", name) for name in by), *([("weight", weight)] if weight is not None else [])):
+    for argument, segment in (*(("by", name) for name in by), *([("weight", weight)] if weight is not None else [])):
         if not any(segment in table for table in pages):
             known = [name for table in pages for name in table.header if name not in RESERVED]
             has = f" Columns: {', '.join(dict.fromkeys(known))}." if known else ""
             where = " or ".join(table.name for table in pages)
             raise ParameterError(
-                f"{setting}: there is no column {segment!r} in {where}.{did_you_mean(segment, known)}{has}"
+                f"{setting(argument)}: there is no column {segment!r} in {where}.{did_you_mean(segment, known)}{has}"
             )
     return dict(zip(tables, agree_on_ids(list(tables.values()), settled), strict=True)) | dict(opened)
 
@@ -192,7 +202,7 @@ def _check_relevance(header: Sequence[str], unused: Sequence[str], names: Mappin
     """Refuse judgments whose relevance is not 1, but in a column that was not found."""
     if "relevance" in names or "row" in unused or similar_column("relevance", unused):
         names = {column.name: names.get(column.name, column.name) for column in JUDGMENTS}
-        hint = "If yours has another name, use columns={'relevance': 'clicked'}."
+        hint = f"If yours has another name, use {setting('columns', {'relevance': 'clicked'})}."
         raise DataError(f"judgments: {missing_columns(['relevance'], names, header, hint)}")
 
 
@@ -200,13 +210,13 @@ def _check_extras(by: Sequence[str], weight: str | None) -> None:
     for segment in by:
         if segment in RESERVED:
             raise ParameterError(
-                f"by={segment!r} is a column of the results; choose one that is the same on all lines of a page, such "
-                "as device, or rename yours."
+                f"{setting('by', segment)} is a column of the results; choose one that is the same on all lines of a "
+                "page, such as device, or rename yours."
             )
         if by.count(segment) > 1 or segment == weight:
-            raise ParameterError(f"{segment!r} is named twice in by and weight.")
+            raise ParameterError(f"{segment!r} is named twice in {setting('by')} and {setting('weight')}.")
     if weight in RESERVED - {Columns.WEIGHT, _SHARE, Columns.SCORE}:
-        raise ParameterError(f"weight must be the name of a column of your own, found {weight!r}.")
+        raise ParameterError(f"{setting('weight')} must be the name of a column of your own, found {weight!r}.")
 
 
 def names_of(columns: ColumnNames, table: str) -> dict[str, str]:
@@ -215,26 +225,26 @@ def names_of(columns: ColumnNames, table: str) -> dict[str, str]:
     Names of columns that only other tables have are left out.
     """
     if not isinstance(columns, Mapping | None):
-        raise ParameterError(f"columns must be a dict such as {{'user_id': 'customer'}}, found {columns!r}.")
+        raise ParameterError(f"{setting('columns')} must be a dict such as {_OURS_FIRST}, found {columns!r}.")
     chosen: dict[str, str] = {}
     known = {column.name for group in TABLES.values() for column in group}
     for name, their in (columns or {}).items():
         if isinstance(their, Mapping):
             if name not in TABLES:
-                raise ParameterError(f"columns: there is no table {name!r}.{did_you_mean(name, TABLES)}")
+                raise ParameterError(f"{setting('columns')}: there is no table {name!r}.{did_you_mean(name, TABLES)}")
             chosen |= {_ours(ours): theirs for ours, theirs in their.items() if name == table}
         else:
             chosen.setdefault(_ours(name), their)
     for name, their in chosen.items():
         if not isinstance(name, str):
-            raise ParameterError(f"columns: names must be text, found {name!r}.")
+            raise ParameterError(f"{setting('columns')}: names must be text, found {name!r}.")
         if name not in known:
             raise ParameterError(
-                f"columns: there is no column {name!r}.{did_you_mean(name, known)} "
-                "Write our name first, then yours: {'user_id': 'customer'}."
+                f"{setting('columns')}: there is no column {name!r}.{did_you_mean(name, known)} Write our name "
+                f"first, then yours: {_OURS_FIRST}."
             )
         if not isinstance(their, str):
-            raise ParameterError(f"columns: {name!r} must map to the name of a column, found {their!r}.")
+            raise ParameterError(f"{setting('columns')}: {name!r} must map to the name of a column, found {their!r}.")
     own = {column.name for column in TABLES[table]}
     return {name: their for name, their in chosen.items() if name in own}
 
@@ -258,4 +268,4 @@ def _check_names(columns: ColumnNames, tables: Mapping[str, Table]) -> None:
         for column in wanted:
             if column not in header:
                 where, hint = name if of_table else "any table", did_you_mean(str(column), header)
-                raise ParameterError(f"columns: there is no column {column!r} in {where}.{hint}")
+                raise ParameterError(f"{setting('columns')}: there is no column {column!r} in {where}.{hint}")

@@ -20,6 +20,7 @@ from typing import (
 )
 
 from carouseval.errors import ParameterError
+from carouseval.messages import setting
 from carouseval.metrics.gain_names import GainName
 from carouseval.settings import Doc, check_types, setting_type
 from carouseval.validation import did_you_mean, require_float, require_int
@@ -214,7 +215,7 @@ class Settings:
         require_float("work", self.work, at_least=0, at_most=_MOST_WORK)
         require_float("memory", self.memory, above=0, at_most=1e9)
         if self.split == "":
-            raise ParameterError("split must be a separator such as '|', found ''.")
+            raise ParameterError(f"{setting('split')} must be a separator such as '|', found ''.")
         if self.threads is not None:
             require_int("threads", self.threads, 1)
 
@@ -265,12 +266,13 @@ def _checked_capacity(capacity: Any) -> Any:
         if capacity not in ("grid", "shown"):
             hint = did_you_mean(str(capacity), ("grid", "shown"))
             raise ParameterError(
-                f"capacity must be 'grid', 'shown' or a dict such as {{'Top 10': 10}}, found {capacity!r}.{hint}"
+                f"{setting('capacity')} must be 'grid', 'shown' or a dict such as {{'Top 10': 10}}, found "
+                f"{capacity!r}.{hint}"
             )
         return capacity
     return {
         int(category) if isinstance(category, Integral) else str(category): require_int(
-            f"capacity of {category!r}", room, 1
+            f"{setting('capacity')} of {category!r}", room, 1
         )
         for category, room in capacity.items()
     }
@@ -281,5 +283,5 @@ def _column_names(by: str | Sequence[str] | None) -> tuple[str, ...]:
     if by is None or isinstance(by, str):
         return () if by is None else (by,)
     if not isinstance(by, Sequence) or not all(isinstance(column, str) for column in by):
-        raise ParameterError(f"by must be the name of a column, or a list of names, found {by!r}.")
+        raise ParameterError(f"{setting('by')} must be the name of a column, or a list of names, found {by!r}.")
     return tuple(by)

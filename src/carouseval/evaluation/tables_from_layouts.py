@@ -7,6 +7,7 @@ import polars as pl
 from carouseval.errors import DataError, ParameterError
 from carouseval.evaluation import schema
 from carouseval.evaluation.settings import ColumnNames, Settings
+from carouseval.messages import setting
 from carouseval.tables.table import Table, TableLike, agree_on_ids, in_memory
 
 
@@ -106,8 +107,8 @@ def _open(
         table = schema.open_tables({"layouts": in_memory(source, "layouts")}, settings)["layouts"]
         if "category" not in table:
             raise DataError(
-                f"layouts: missing column category, which {function} collects. Add it, or give items (item_id, "
-                "category)."
+                f"layouts: missing column category, which {function} collects. Add it, or give {setting('items')} "
+                "(item_id, category)."
             )
         tables.append(table)
     if carousels is None:

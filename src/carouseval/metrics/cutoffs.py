@@ -6,6 +6,7 @@ from typing import TypeAlias
 import numpy as np
 
 from carouseval.errors import ParameterError, ParseError
+from carouseval.messages import setting
 from carouseval.metrics.discount_base import Discount, check_weights
 from carouseval.metrics.discount_files import warn_of_other_screen
 from carouseval.metrics.grid import Array, Grid
@@ -28,7 +29,7 @@ def parse_cutoff(cutoff: PageCutoff) -> tuple[int, int] | None:
             )
         return rows, cols
     if not isinstance(cutoff, tuple | list) or len(cutoff) != 2:
-        raise ParameterError(f"cutoff must be (rows, cols) or text such as '3x5', found {quoted(cutoff)}.")
+        raise ParameterError(f"{setting('cutoff')} must be (rows, cols) or text such as '3x5', found {quoted(cutoff)}.")
     sizes = zip(("rows", "cols"), cutoff, strict=True)
     rows, cols = (require_int(f"cutoff: {name}", size, 1, LARGEST_SIZE) for name, size in sizes)
     return rows, cols

@@ -14,6 +14,7 @@ from typing import Any, ClassVar, NamedTuple, TypeVar, cast, dataclass_transform
 import numpy as np
 
 from carouseval.errors import ParameterError, ParseError
+from carouseval.messages import setting
 from carouseval.metrics.grid import Array, Grid
 from carouseval.validation import check_name, did_you_mean, quoted, require_float, unmatched_brackets
 
@@ -356,7 +357,7 @@ def as_discount(discount: str | Discount) -> Discount:
             raise ParameterError(f"{name} is not registered; write @register_discount('d_...') above its class.")
         return discount
     raise ParameterError(
-        f"discount must be a name such as 'd_rpd' or a Discount, found {type(discount).__name__}. "
+        f"{setting('discount')} must be a name such as 'd_rpd' or a Discount, found {type(discount).__name__}. "
         "Wrap a table of weights in discounts.Empirical(table)."
     )
 

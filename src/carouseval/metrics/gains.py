@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 
 from carouseval import _native
 from carouseval.errors import DataError
+from carouseval.messages import function, setting
 from carouseval.metrics.gain_names import GainName
 from carouseval.metrics.grid import Array
 from carouseval.validation import require_choice
@@ -38,9 +39,9 @@ def large_gain(relevance: float) -> str:
     """What a relevance above ``LARGEST_GRADE`` means with gains of 2^relevance - 1, and what to do."""
     gain = 2.0**relevance - 1
     return (
-        f"with gain='exp2' one such item has a gain of 2^{relevance:g} - 1 = {gain:.3g}, as much as "
+        f"with {setting('gain', 'exp2')} one such item has a gain of 2^{relevance:g} - 1 = {gain:.3g}, as much as "
         f"{gain / (2.0**LARGEST_GRADE - 1):.3g} items of relevance {LARGEST_GRADE}, and decides the score alone. Use "
-        "gain='linear', or make grades of minutes or plays with judgments_from_events."
+        f"{setting('gain', 'linear')}, or make grades of minutes or plays with {function('judgments_from_events')}."
     )
 
 

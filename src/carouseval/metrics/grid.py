@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from carouseval.errors import ParameterError
+from carouseval.messages import Expression, setting
 from carouseval.validation import LARGEST_SIZE, require_int
 
 Array: TypeAlias = NDArray[np.float64]
@@ -68,9 +69,9 @@ class Grid:
         for name in ("rows", "cols", "visible_rows", "swipe_step", "scroll_step"):
             value = getattr(self, name)
             if name != "swipe_step" or value is not None:
-                object.__setattr__(self, name, require_int(f"Grid: {name}", value, 1, LARGEST_SIZE))
+                object.__setattr__(self, name, require_int(_parameter(name), value, 1, LARGEST_SIZE))
         if self.rows * self.cols > MOST_CELLS:
-            raise ParameterError(f"Grid: {self} has more than {MOST_CELLS:,} cells.")
+            raise ParameterError(f"{_parameter(f'{self}')} has more than {MOST_CELLS:,} cells.")
         object.__setattr__(self, "page_size", _checked_page_size(self.page_size, self.rows))
 
     def __str__(self) -> str:
@@ -147,12 +148,12 @@ def extended(sizes: Sequence[int], rows: int) -> tuple[int, ...]:
     return (*sizes[:rows], *[sizes[-1]] * (rows - len(sizes)))
 
 
-def grid_text(grid: Grid) -> str:
+def grid_text(grid: Grid) -> Expression:
     """A grid as it is written in Python, with its size, its page size and whatever is not the default."""
     always = ("rows", "cols", "page_size")
     values = [(f.name, getattr(grid, f.name), f.default) for f in fields(grid)]
     texts = [f"{name}={value!r}" for name, value, default in values if name in always or value != default]
-    return f"cv.Grid({', '.join(texts)})"
+    return Expression(f"cv.Grid({', '.join(texts)})")
 
 
 def page_size_text(page_size: PageSizes, items: str) -> str:
@@ -167,19 +168,27 @@ def page_size_text(page_size: PageSizes, items: str) -> str:
     return f"{items}: {', '.join(texts)}"
 
 
+def _parameter(name: str) -> str:
+    """What an error is about: some parameters are settings of the command line, beside the size of the grid."""
+    if name in ("page_size", "visible_rows"):
+        return setting(name, text=f"Grid: {name}")
+    return f"{setting('grid', text='Grid')}: {name}"
+
+
 def _checked_page_size(page_size: Any, rows: int) -> int | tuple[int, ...]:
     """One number, or a tuple with one for each row where they differ."""
     several = isinstance(page_size, Sequence) and not isinstance(page_size, str | bytes)
     if not several and not (isinstance(page_size, np.ndarray) and page_size.ndim):
-        return require_int("Grid: page_size", page_size, 1, LARGEST_SIZE)
+        return require_int(_parameter("page_size"), page_size, 1, LARGEST_SIZE)
     sizes = tuple(
-        require_int(f"Grid: page_size of row {row}", size, 1, LARGEST_SIZE) for row, size in enumerate(page_size, 1)
+        require_int(f"{_parameter('page_size')} of row {row}", size, 1, LARGEST_SIZE)
+        for row, size in enumerate(page_size, 1)
     )
     if len(sizes) != rows:
-        fit = f", such as page_size={extended(sizes, rows)}" if sizes else ""
+        fit = f", such as {setting('page_size', extended(sizes, rows))}" if sizes else ""
         raise ParameterError(
-            f"Grid: page_size has {len(sizes)} number{'s' * (len(sizes) != 1)} for {rows} row{'s' * (rows != 1)}. Give "
-            f"one number for all rows, or one for each{fit}."
+            f"{_parameter('page_size')} has {len(sizes)} number{'s' * (len(sizes) != 1)} for {rows} "
+            f"row{'s' * (rows != 1)}. Give one number for all rows, or one for each{fit}."
         )
     return sizes if len(set(sizes)) > 1 else sizes[0]
 

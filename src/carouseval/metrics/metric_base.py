@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from carouseval import _native
 from carouseval.errors import DataError, ParameterError, ParseError
+from carouseval.messages import setting
 from carouseval.metrics.array_pages import ArrayPages
 from carouseval.metrics.cutoffs import page_weights, parse_cutoff
 from carouseval.metrics.discounts import Discount, parse
@@ -436,22 +437,24 @@ def parse_metric_cutoff(cls: type[Metric], text: str, cutoff: Any) -> Cutoff:
     if cutoff is None:
         return None
     if cls.cutoff_kind == "none":
-        raise ParseError(f"metric {quoted(text)}: {cls.base} applies to the whole page and takes no cutoff.")
+        raise ParseError(
+            f"{setting('metric')} {quoted(text)}: {cls.base} applies to the whole page and takes no cutoff."
+        )
     if cls.cutoff_kind == "page":
         if not isinstance(cutoff, int):
             with contextlib.suppress(ParseError):
                 return parse_cutoff(cutoff)
         error = ParseError if isinstance(cutoff, str) else ParameterError
         raise error(
-            f"metric {quoted(text)}: {cls.base} takes a cutoff of ROWSxCOLS, each at least 1, such as {cls.base}@3x5, "
-            f"found {quoted(cutoff)}."
+            f"{setting('metric')} {quoted(text)}: {cls.base} takes a cutoff of ROWSxCOLS, each at least 1, such as "
+            f"{cls.base}@3x5, found {quoted(cutoff)}."
         )
     if isinstance(cutoff, str):
         length = parse_size(cutoff)
         if length is None:
             raise ParseError(
-                f"metric {quoted(text)}: {cls.base} takes a cutoff of one integer from 1 to {LARGEST_SIZE:,}, such as "
-                f"{cls.base}@10, found {quoted(cutoff)}."
+                f"{setting('metric')} {quoted(text)}: {cls.base} takes a cutoff of one integer from 1 to "
+                f"{LARGEST_SIZE:,}, such as {cls.base}@10, found {quoted(cutoff)}."
             )
         return length
-    return require_int(f"metric {quoted(text)}: cutoff", cutoff, 1, LARGEST_SIZE)
+    return require_int(f"{setting('metric')} {quoted(text)}: cutoff", cutoff, 1, LARGEST_SIZE)

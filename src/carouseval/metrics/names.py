@@ -10,6 +10,7 @@ import re
 from typing import Any, TypeAlias
 
 from carouseval.errors import ParameterError, ParseError
+from carouseval.messages import setting
 from carouseval.metrics import coverage, dcg, hit, precision, recall, reciprocal_rank  # noqa: F401 - they register
 from carouseval.metrics.cutoffs import parse_cutoff
 from carouseval.metrics.discount_base import Discount, as_discount, parse
@@ -71,16 +72,16 @@ def metric(
         return name
     if isinstance(name, type):
         raise ParameterError(
-            f"metric: {name.__name__} is a class; give the name it is registered under, or an instance."
+            f"{setting('metric')}: {name.__name__} is a class; give the name it is registered under, or an instance."
         )
     if callable(name):
         if isinstance(cutoff, int):
-            raise ParameterError("metric: a function of a page takes a cutoff such as '3x5' or (3, 5).")
+            raise ParameterError(f"{setting('metric')}: a function of a page takes a cutoff such as '3x5' or (3, 5).")
         label = getattr(name, "__name__", type(name).__name__)
         return FunctionMetric(as_discount(discount or "d_rpd"), parse_cutoff(cutoff), gain, label, name)
     if not isinstance(name, str):
         raise ParameterError(
-            f"metric must be a name, a function of (gains, weights) or a metric, found {quoted(name)}."
+            f"{setting('metric')} must be a name, a function of (gains, weights) or a metric, found {quoted(name)}."
         )
     check_name("metric", name)
     try:
@@ -88,7 +89,7 @@ def metric(
     except ParseError:
         if brackets := unmatched_brackets(name):
             raise ParseError(
-                f"metric {quoted(name)}: {brackets}. Write it as in N2DCG_cat(d_rpd(mu=0.5))@3x5."
+                f"{setting('metric')} {quoted(name)}: {brackets}. Write it as in N2DCG_cat(d_rpd(mu=0.5))@3x5."
             ) from None
         raise
 
@@ -107,7 +108,7 @@ def _parse_name(text: str, discount: str | Discount | None, cutoff: Any, gain: G
         else:
             discount = _given_once(text, "discount", discount, parse(part) if cls.default_discount else part)
     if discount is not None and cls.default_discount is None:
-        raise ParseError(f"metric {quoted(text)}: {base} {cls.no_discount}.")
+        raise ParseError(f"{setting('metric')} {quoted(text)}: {base} {cls.no_discount}.")
     if match[3] is not None:
         cutoff = _given_once(text, "cutoff", cutoff, match[3].strip())
     return cls(None if discount is None else as_discount(discount), parse_metric_cutoff(cls, text, cutoff), gain)
@@ -116,7 +117,7 @@ def _parse_name(text: str, discount: str | Discount | None, cutoff: Any, gain: G
 def _given_once(text: str, part: str, argument: Any, value: Any) -> Any:
     """A part of a name, unless it is also an argument."""
     if argument is not None:
-        raise ParseError(f"metric {quoted(text)}: the {part} is given twice.")
+        raise ParseError(f"{setting('metric')} {quoted(text)}: the {part} is given twice.")
     return value
 
 
@@ -124,4 +125,6 @@ def _named_gain(text: str, name: str) -> Gain:
     for gain in GAIN_NAMES:
         if name == gain:
             return gain
-    raise ParseError(f"metric {quoted(text)}: gain is exp2 or linear; pass a function as metric(..., gain=function).")
+    raise ParseError(
+        f"{setting('metric')} {quoted(text)}: gain is exp2 or linear; pass a function as metric(..., gain=function)."
+    )

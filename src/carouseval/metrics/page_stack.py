@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from carouseval import _native
 from carouseval.errors import DataError, ParameterError, warn
+from carouseval.messages import setting
 from carouseval.metrics import discount_base
 from carouseval.metrics.cutoffs import PageCutoff, page_weights, parse_cutoff
 from carouseval.metrics.discount_base import as_discount
@@ -125,14 +126,16 @@ class Stack:
         page, row, col = (int(at) for at in np.unravel_index(cell, self.relevance.shape))
         where = f"{self._name(page)}: row {row + 1}, col {col + 1} is {value:g}"
         if self.gain == _native.Gain.EXP2 and value >= 1024 and np.isfinite(value):
-            raise DataError(f"{where}, and 2^{value:g} is too large for a float. Rescale it, or use gain='linear'.")
+            raise DataError(
+                f"{where}, and 2^{value:g} is too large for a float. Rescale it, or use {setting('gain', 'linear')}."
+            )
         raise DataError(f"{where}. Relevance is finite and 0 or more; NaN marks a cell that holds nothing.")
 
     def refuse_overflow(self, page: int) -> NoReturn:
         """Raise for a page whose gains times weights are too large to be added up."""
         largest = np.nanmax(self.relevance[page])
         hint = (
-            " Rescale the relevances, or use gain='linear'."
+            f" Rescale the relevances, or use {setting('gain', 'linear')}."
             if self.gain == _native.Gain.EXP2
             else " Rescale the relevances."
         )
@@ -150,10 +153,12 @@ def _grid_of_pages(rows: int, cols: int, grid: Grid | None) -> Grid:
     if grid is None:
         return _grid_of_shape(rows, cols)
     if not isinstance(grid, Grid):
-        raise ParameterError(f"grid must be a carouseval.Grid or None, found {type(grid).__name__}.")
+        raise ParameterError(f"{setting('grid')} must be a carouseval.Grid or None, found {type(grid).__name__}.")
     if rows > grid.rows or cols > grid.cols:
         larger = grid_text(resized(grid, max(rows, grid.rows), max(cols, grid.cols)))
-        raise DataError(f"relevance: a page of {rows}x{cols} does not fit the {grid} grid. Use grid={larger}.")
+        raise DataError(
+            f"relevance: a page of {rows}x{cols} does not fit the {grid} grid. Use {setting('grid', larger)}."
+        )
     return grid
 
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from carouseval.attention.examination import Examination, Share
 from carouseval.errors import ParameterError
+from carouseval.messages import setting
 from carouseval.metrics.array_functions import dcg2d
 from carouseval.metrics.cutoffs import page_weights
 from carouseval.metrics.discount_base import as_discount
@@ -70,7 +71,7 @@ def simulate(
     trials, seed = int(trials), int(seed)
     judged = [as_discount(discount) for discount in discounts]
     if not judged:
-        raise ParameterError("discounts must name at least one discount.")
+        raise ParameterError(f"{setting('discounts')} must name at least one discount.")
     if isinstance(truth, str):
         truth = read_truth(truth, grid)
     grid = grid or grid_of_truth(truth)
@@ -172,5 +173,7 @@ def _fraction(level: str | float | Fraction) -> Fraction:
     except (ValueError, ZeroDivisionError):
         value = Fraction(-1)
     if not 0 <= value < 1 or value.denominator > 10**6:
-        raise ParameterError(f"thresholds must be decimals from 0 to below 1, such as 0.05, found {level!r}.")
+        raise ParameterError(
+            f"{setting('thresholds')} must be decimals from 0 to below 1, such as 0.05, found {level!r}."
+        )
     return value

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias, get_args
 
 from carouseval.errors import ParameterError
+from carouseval.messages import setting
 from carouseval.settings import Doc, check_types
 from carouseval.validation import require_float, require_int
 
@@ -101,7 +102,7 @@ class SimulationSettings:
     def __post_init__(self) -> None:
         require_int("trials", self.trials, 1)
         if require_int("seed", self.seed, 0) >= 2**64:
-            raise ParameterError(f"seed must be below 2^64, found {self.seed}.")
+            raise ParameterError(f"{setting('seed')} must be below 2^64, found {self.seed}.")
         require_float("share", self.share, above=0, at_most=1)
         if self.categories is not None:
             require_int("categories", self.categories, 1)

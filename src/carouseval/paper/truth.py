@@ -8,6 +8,7 @@ import numpy as np
 from carouseval.attention.examination import Examination
 from carouseval.attention.recgaze_data import GROUPS, is_recgaze_group, recgaze_counts
 from carouseval.errors import ParameterError
+from carouseval.messages import setting
 from carouseval.metrics.discount_base import as_discount, known_symbols
 from carouseval.metrics.discounts import Discount, Empirical, parse
 from carouseval.metrics.grid import RECGAZE, Grid
@@ -28,7 +29,7 @@ def read_truth(text: str, grid: Grid | None = None) -> Examination | Discount:
     if not text.lstrip().startswith(("d_", "@")):
         hint = did_you_mean(text, [*GROUPS, *known_symbols()])
         raise ParameterError(
-            f"truth: there is no group, file or discount {text!r}.{hint} Give {', '.join(GROUPS)}, a "
+            f"{setting('truth')}: there is no group, file or discount {text!r}.{hint} Give {', '.join(GROUPS)}, a "
             "file of counts, or a discount such as d_rpd or @fitted.json."
         )
     return parse(text)

@@ -9,6 +9,7 @@ from typing import Any, Literal, TypeAlias
 import polars as pl
 
 from carouseval.errors import CountedLines
+from carouseval.messages import Message, setting
 
 ColumnKind: TypeAlias = Literal["id", "integer", "number", "boolean", "segment", "text", "time"]
 """What a column holds.
@@ -211,7 +212,7 @@ def separator_words(separator: str) -> str:
 
 def rename_hint(spellings: Mapping[str, str]) -> str:
     """What to do about columns that are spelled otherwise, from our names to the user's."""
-    return f"Rename {'it' if len(spellings) == 1 else 'them'}, or use columns={dict(spellings)}."
+    return f"Rename {'it' if len(spellings) == 1 else 'them'}, or use {setting('columns', spellings)}."
 
 
 def missing_columns(
@@ -231,7 +232,7 @@ def missing_columns(
     unused = [] if is_unreadable else [column for column in header if column not in names.values()]
     descriptions, spellings = [], {}
     for column in missing:
-        aside = f" ({names[column]}, as given in columns)" if names[column] != column else ""
+        aside = f" ({names[column]}, as given in {setting('columns')})" if names[column] != column else ""
         if spelling := other_spelling(column, unused):
             spellings[column] = spelling
             aside += f" (found {spelling!r})"
@@ -272,6 +273,9 @@ class Defect:
     counted: CountedLines | None = field(
         default=None, repr=False, compare=False
     )  # the same where it is about values of lines
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "message", Message(self.message))
 
     def __str__(self) -> str:
         return self.message

@@ -11,6 +11,7 @@ from pathlib import Path
 import polars as pl
 
 from carouseval.errors import DataError
+from carouseval.messages import nested
 from carouseval.tables.kinds import KINDS, kind_of, supported_files
 from carouseval.tables.kinds.contract import COMPRESSIONS, DAMAGED, FileKind, gzip_error
 
@@ -182,4 +183,4 @@ def first_line(error: BaseException | None) -> str:
 
 def with_table_name(name: str, message: str) -> str:
     """A message that begins with its table's name, once: a table may be named by its file."""
-    return message if message.startswith(name) else f"{name}: {message}"
+    return message if message.startswith(name) else f"{name}: {nested(message)}"

@@ -8,6 +8,7 @@ import polars as pl
 from polars.datatypes import DataTypeClass
 
 from carouseval.errors import DataError
+from carouseval.messages import setting
 from carouseval.tables.columns import TEXT, Column
 
 LISTS = (pl.List, pl.Array)  # types of columns that hold lists
@@ -98,7 +99,7 @@ def item_lists(kind: pl.DataType, fields: Sequence[str], *, nested: bool) -> Lis
     if name is None:
         raise DataError(
             f"the items of a row are objects without {fields[0]}; they have {', '.join(types)}. If one of these is the "
-            f"id, use columns={{'item_id': '{next(iter(types), 'id')}'}}."
+            f"id, use {setting('columns', {'item_id': next(iter(types), 'id')})}."
         )
     field = item.struct.field(name)
     without_id = items.list.eval(item.is_not_null() & field.is_null()).list.any()
@@ -111,7 +112,9 @@ def value_lists(column: Column, kind: pl.DataType) -> Lists | None:
     values = pl.col(column.name)
     if column.separator is not None:
         if kind not in TEXT:
-            raise DataError(f"holds {kind}, which split={column.separator!r} cannot split. Leave out split.")
+            raise DataError(
+                f"holds {kind}, which {setting('split', column.separator)} cannot split. Leave out {setting('split')}."
+            )
         part = pl.element().str.strip_chars()
         parts = values.cast(pl.String).str.split(column.separator).list.eval(part.filter(part != ""))
         return Lists(parts, pl.String())

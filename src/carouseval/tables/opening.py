@@ -7,6 +7,7 @@ from dataclasses import replace
 import polars as pl
 
 from carouseval.errors import DataError
+from carouseval.messages import nested, setting
 from carouseval.tables.columns import Column, missing_columns, type_errors
 from carouseval.tables.files import ReadErrors, TableFile, with_table_name
 from carouseval.tables.lists import LISTS, NO_ITEMS, NO_ROWS, Rows, find_rows, item_lists, one_line_per_row, value_lists
@@ -21,7 +22,7 @@ def open_table(
     columns: Sequence[Column],
     names: Mapping[str, str] | None = None,
     *,
-    hint: str = "If yours have other names, use columns={'user_id': 'customer', ...}.",
+    hint: str = f"If yours have other names, use {setting('columns', {'user_id': 'customer', ...: ...})}.",
     full_lines: bool = False,
 ) -> Table:
     """Open a table; ``names`` maps our names of columns to the user's.
@@ -95,7 +96,7 @@ def _rows_of_pages(
     try:
         rows = find_rows(records.collect_schema(), given_names["row"])
     except DataError as error:
-        raise DataError(f"{name}: {error}") from None
+        raise DataError(f"{name}: {nested(error)}") from None
     if rows is None:
         return records, None
     return one_line_per_row(records, rows, given_names.get("pinned", "pinned")), rows
@@ -132,7 +133,7 @@ def _with_item_lists(table: Table, field: str) -> Table:
     try:
         items = item_lists(table.types["item_id"], (field, "item_id"), nested=table.nested)
     except DataError as error:
-        raise DataError(f"{table.name}: {error}") from None
+        raise DataError(f"{table.name}: {nested(error)}") from None
     problems = {}
     if table.nested:
         problems = {NO_ROWS: pl.col("row").is_null(), NO_ITEMS: pl.col("item_id").is_null()}
@@ -169,7 +170,7 @@ def _with_value_lists(table: Table) -> Table:
         try:
             values = value_lists(column, types[column.name])
         except DataError as error:
-            raise DataError(f"{table.name}: column {table.names[column.name]} {error}") from None
+            raise DataError(f"{table.name}: column {table.names[column.name]} {nested(error)}") from None
         if values is not None:
             records, types[column.name] = records.with_columns(values.values), values.type
             many.append(column.name)
@@ -180,7 +181,9 @@ def _check_names(name: str, spellings: Mapping[str, str]) -> None:
     for spelling, count in Counter(spellings.values()).items():
         if count > 1:
             first, second, *_ = (column for column in spellings if spellings[column] == spelling)
-            raise DataError(f"{name}: column {spelling} is used for both {first} and {second}. Use it once in columns.")
+            raise DataError(
+                f"{name}: column {spelling} is used for both {first} and {second}. Use it once in {setting('columns')}."
+            )
 
 
 def _check_file(name: str, file: TableFile, header: Sequence[str], required: Sequence[str]) -> None:

@@ -23,6 +23,7 @@ from carouseval.comparison.tests import PERMUTATIONS
 from carouseval.errors import ParameterError
 from carouseval.evaluation.mean_estimates import MeanEstimate
 from carouseval.evaluation.user_sums import mean_estimate
+from carouseval.messages import setting
 from carouseval.metrics.grid import Array
 from carouseval.validation import require_int
 
@@ -41,7 +42,7 @@ class RandomDraws:
         require_int("seed", self.seed, 0)
         require_int("permutations", self.number, 1)
         if self.seed >= 2**64:
-            raise ParameterError(f"seed must be below 2^64, found {self.seed}.")
+            raise ParameterError(f"{setting('seed')} must be below 2^64, found {self.seed}.")
 
 
 class SignificanceTest(ABC):

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from carouseval.comparison.tests import known_test
 from carouseval.comparison.tests.contract import ColumnTest
 from carouseval.errors import ParameterError
+from carouseval.messages import setting
 from carouseval.metrics.grid import Array
 
 
@@ -30,5 +31,7 @@ class FunctionTest(ColumnTest):
         except (TypeError, ValueError):
             value = math.inf
         if value < 0 or value > 1:
-            raise ParameterError(f"test: the function must return a p-value from 0 to 1 or NaN, found {p!r:.60}.")
+            raise ParameterError(
+                f"{setting('test')}: the function must return a p-value from 0 to 1 or NaN, found {p!r:.60}."
+            )
         return value

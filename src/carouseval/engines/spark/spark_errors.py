@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 from carouseval.errors import CarousevalError, DataError
+from carouseval.messages import setting
 
 _CONDITION = re.compile(r"^\[(?P<name>[A-Z_.0-9]+)\] ")
 _STATE = re.compile(r"\s*SQLSTATE: \w+$")
@@ -24,7 +25,7 @@ _SAME_PYTHON = (
 _DIED = ("Python worker exited unexpectedly", "ExecutorLostFailure", "java.lang.OutOfMemoryError")
 _TOO_LITTLE_MEMORY = (
     "an executor, or its Python process, ended again and again. Is there enough memory? Raise "
-    "spark.executor.memoryOverhead (Python) or spark.executor.memory (Java), or lower lines_at_once."
+    f"spark.executor.memoryOverhead (Python) or spark.executor.memory (Java), or lower {setting('lines_at_once')}."
 )
 
 

@@ -18,6 +18,7 @@ from carouseval.evaluation.defects.page_defects import PageDefect
 from carouseval.evaluation.defects.remedies import LargerGrids, Remedy, remedy_for
 from carouseval.evaluation.reading.inputs import Inputs
 from carouseval.evaluation.reading.page_batch import PageBatch
+from carouseval.messages import nested
 from carouseval.tables.columns import Defect
 from carouseval.tables.table import RECORD
 
@@ -68,7 +69,7 @@ class FoundDefect:
         """The same in words."""
         number = f"{self.count:,}" if self.all_pages else f"at least {self.count:,}"
         what = self.kind.one if self.count == 1 else self.kind.several
-        message = f"layouts: {number} {what}, first {self.first[1]}{self.where}. {self.remedy}"
+        message = f"layouts: {number} {what}, first {self.first[1]}{self.where}. {nested(self.remedy)}"
         severity = "warning" if self.kind.severity == "warning" else "error"
         return Defect("layouts", self.column, self.count, message, severity)
 

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from carouseval.evaluation.category_facts import SEPARATORS, CategoryFacts
 from carouseval.evaluation.settings import Settings
+from carouseval.messages import setting
 from carouseval.tables.columns import Defect
 from carouseval.tables.table import Table
 
@@ -22,7 +23,7 @@ def joined_categories(facts: CategoryFacts, settings: Settings, tables: Mapping[
             message = (
                 f"items: {len(joined):,} of {facts.listed:,} categories contain {separator!r}, such as "
                 f"{joined[0][:60]!r}, and no page shows {'it' if len(joined) == 1 else 'them'}. If a cell holds "
-                f"several categories, use split={separator!r}."
+                f"several categories, use {setting('split', separator)}."
             )
             return Defect("items", names["category"], len(joined), message, "note")
     return None

@@ -9,6 +9,7 @@ from carouseval._native import Defect
 from carouseval.evaluation.plan import ScoringPlan
 from carouseval.evaluation.reading.ids import NONE
 from carouseval.evaluation.reading.page_batch import PageBatch
+from carouseval.messages import Message, setting
 
 
 @dataclass(frozen=True)
@@ -22,8 +23,11 @@ class PageDefect:
     remedy: str
     severity: str  # "error"; "invalid": as the setting ``invalid`` has it; "warning": scored and counted
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "remedy", Message(self.remedy))
 
-_OR_COUNT = "or use invalid='count'."
+
+_OR_COUNT = f"or use {setting('invalid', 'count')}."
 REPEATED_CELL = PageDefect(
     Defect.CELL_TWICE.value,
     "col",
@@ -72,7 +76,8 @@ OVER_CAPACITY = PageDefect(
     "category",
     "row holds more than the capacity of its category",
     "rows hold more than the capacity of their category",
-    f"Raise the capacity in carousels or capacity=, drop the cells beyond it, {_OR_COUNT}",
+    f"Raise the capacity in {setting('carousels')} or {setting('capacity', text='capacity=')}, drop the cells beyond "
+    f"it, {_OR_COUNT}",
     "invalid",
 )
 PARTLY_PINNED = PageDefect(
@@ -88,7 +93,7 @@ REPEATED_ITEM = PageDefect(
     "item_id",
     "item is repeated on its page",
     "items are repeated on their page",
-    "Drop the repeats, or use duplicates='best'.",
+    f"Drop the repeats, or use {setting('duplicates', 'best')}.",
     "error",
 )
 UNJUDGED = PageDefect(
@@ -96,7 +101,7 @@ UNJUDGED = PageDefect(
     "item_id",
     "item is shown without a judgment",
     "items are shown without a judgment",
-    "Add judgments, or use unjudged='zero'.",
+    f"Add judgments, or use {setting('unjudged', 'zero')}.",
     "error",
 )
 PINNED_UNKNOWN = PageDefect(
@@ -104,7 +109,7 @@ PINNED_UNKNOWN = PageDefect(
     "pinned",
     "pinned row has no known category",
     "pinned rows have no known category",
-    "Add a column category to layouts, or use candidates='displayed'.",
+    f"Add a column category to layouts, or use {setting('candidates', 'displayed')}.",
     "error",
 )
 PAGE_DEFECTS = (

@@ -14,6 +14,7 @@ from carouseval.evaluation.defects.joined_categories import joined_categories
 from carouseval.evaluation.defects.marked_pages import MarkedPage, page_codes, page_keys
 from carouseval.evaluation.defects.page_defects import PageDefect
 from carouseval.evaluation.reading.inputs import Inputs
+from carouseval.messages import Message, nested, setting
 from carouseval.metrics.grid import Grid, grid_text, resized
 
 _MOST_NAMES = 5  # of categories, in a message
@@ -32,13 +33,14 @@ class LargerGrids:
 
     def __str__(self) -> str:
         grids = [grid_text(resized(grid, *size)) for grid, size in zip(self.grids, self.needed.tolist(), strict=True)]
+        suggested: Any
         if self.values is None:
-            text = grids[0]
+            suggested = grids[0]
         elif all(grid.shape == tuple(size) for grid, size in zip(self.grids[:-1], self.needed.tolist(), strict=False)):
             return kinds.OUTSIDE_GRID.remedy  # only pages whose segment is unknown
         else:
-            text = f"{{{', '.join(f'{value!r}: {grid}' for value, grid in zip(self.values, grids, strict=False))}}}"
-        return f"Use grid={text}, or drop these cells."
+            suggested = dict(zip(self.values, grids, strict=False))
+        return Message(f"Use {setting('grid', suggested)}, or drop these cells.")
 
 
 @dataclass(frozen=True)
@@ -62,7 +64,7 @@ class Remedy:
 
     def __str__(self) -> str:
         if self.joined:
-            return f"{self.always} {self.joined}"
+            return Message(f"{nested(self.always)} {nested(self.joined)}")
         if self.of_page is not None:
             return self.of_page[1]
         if not self.unlisted:
@@ -72,10 +74,10 @@ class Remedy:
         one = len(self.unlisted) == 1
         these, their, them = ("this category", "its", "it") if one else ("these categories", "their", "them")
         advice = (
-            f"Add {their} items, declare {them} personal in carousels, or leave out items to take categories from "
-            "layouts; or use invalid='count'."
+            f"Add {their} items, declare {them} personal in {setting('carousels')}, or leave out {setting('items')} to "
+            f"take categories from layouts; or use {setting('invalid', 'count')}."
         )
-        return f"Items does not list {these}: {listed}. {advice if self.declares else self.always}"
+        return Message(f"Items does not list {these}: {listed}. {advice if self.declares else nested(self.always)}")
 
 
 def remedy_for(defect: PageDefect, pages: Sequence[MarkedPage], inputs: Inputs) -> Remedy | LargerGrids:
@@ -96,9 +98,9 @@ def remedy_for(defect: PageDefect, pages: Sequence[MarkedPage], inputs: Inputs) 
         remedy = replace(remedy, joined=str(joined))
     if defect is kinds.OUTSIDE_CATEGORY and (closed := _closed_category(pages)):
         user, label = closed
-        text = (
+        text = Message(
             f"In carousels {label!r} is for other users only: add a line for {user!r}, or one with user_id null for "
-            "everyone; or use invalid='count'."
+            f"everyone; or use {setting('invalid', 'count')}."
         )
         remedy = replace(remedy, of_page=(user, text))
     if defect is kinds.OUTSIDE_CATEGORY and (unlisted := _unlisted_categories(pages, inputs)):

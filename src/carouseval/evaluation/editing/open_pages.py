@@ -19,6 +19,7 @@ from carouseval.evaluation.plan import ScoringPlan
 from carouseval.evaluation.reading.inputs import Inputs, JudgedSources
 from carouseval.evaluation.reading.packed_lines import Lines
 from carouseval.evaluation.settings import Settings
+from carouseval.messages import nested
 from carouseval.metrics.grid import Grid
 from carouseval.progress import Progress
 from carouseval.tables.table import RECORD, Table, TableLike
@@ -222,7 +223,7 @@ def _check_cells(lines: Lines, rows: Sequence[PageRow], user_id: str) -> None:
     cells, shown = np.sort(lines[:, 3]), np.sort(lines_of_rows(rows)[:, 3])
     if not np.array_equal(cells, shown):
         defect = page_defects.REPEATED_CELL if len(shown) < len(cells) else page_defects.PARTLY_PINNED
-        raise DataError(f"layouts: user_id={user_id!r}: at least one {defect.one}. {defect.remedy}")
+        raise DataError(f"layouts: user_id={user_id!r}: at least one {defect.one}. {nested(defect.remedy)}")
 
 
 def _page_name(line: Mapping[str, Any]) -> PageName:

@@ -25,6 +25,7 @@ from carouseval.evaluation.scoring.page_ideals import PageIdeals
 from carouseval.evaluation.scoring.page_scores import gaps
 from carouseval.evaluation.scoring.scoring_step import score
 from carouseval.evaluation.settings import Settings
+from carouseval.messages import nested, setting
 from carouseval.metrics.grid import Array, Grid
 
 
@@ -64,7 +65,9 @@ class PageScorer:
         self.plan: ScoringPlan = ScoringPlan.of(one_thread)
         (self._name,) = self.plan.names
         if self._name not in self.plan.metrics:
-            raise ParameterError(f"metrics: {self._name} is a number of a whole system; single pages have none.")
+            raise ParameterError(
+                f"{setting('metrics')}: {self._name} is a number of a whole system; single pages have none."
+            )
         if self.plan.needs_categories and inputs.judged.membership is None:
             raise DataError(NO_CATEGORY)
         self._layouts = _one_page(inputs.layouts, page)
@@ -111,7 +114,9 @@ class PageScorer:
         The latter are those of the version, where they fit.
         """
         if not self.has_ideal_page:
-            raise ParameterError(f"metrics: the ideal of {self._name} is not a page of carousels; use N2DCG_cat.")
+            raise ParameterError(
+                f"{setting('metrics')}: the ideal of {self._name} is not a page of carousels; use N2DCG_cat."
+            )
         _, page = self._read(rows)
         _, cells = self._steps(page, self._ideals.for_layouts(self._judged, None))
         cells = tuple(cell for cell in cells if self.weights[cell.row, cell.col] > 0)  # others may stand anywhere
@@ -133,7 +138,7 @@ class PageScorer:
         page = read_batch(lines, layouts, self._judged, self.plan)
         for defect, marked in page_defects.refused(page, self.plan):
             if len(marked):
-                raise DataError(f"layouts: at least one {defect.one}. {defect.remedy}")
+                raise DataError(f"layouts: at least one {defect.one}. {nested(defect.remedy)}")
         return layouts, page
 
     def _steps(self, page: PageBatch, ideals: PageIdeals) -> tuple[dict[str, float], tuple[IdealCell, ...]]:

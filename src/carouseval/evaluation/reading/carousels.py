@@ -13,6 +13,7 @@ from carouseval.errors import DataError, ParameterError
 from carouseval.evaluation import schema
 from carouseval.evaluation.reading.ids import Codebook, Codes
 from carouseval.evaluation.reading.shown_carousels import Capacities, ShownCarousels
+from carouseval.messages import setting
 from carouseval.metrics.grid import IntArray
 from carouseval.tables.table import RECORD, Table
 
@@ -276,7 +277,7 @@ def _setting_capacities(capacity: Any, codebook: Codebook, category_type: pl.Dat
     names = pl.Series([str(name) for name in capacity]).cast(category_type, strict=False)
     if names.null_count():
         odd = next(name for name, code in zip(capacity, names, strict=True) if code is None)
-        raise ParameterError(f"capacity: the categories of the tables are integers, found {odd!r}.")
+        raise ParameterError(f"{setting('capacity')}: the categories of the tables are integers, found {odd!r}.")
     codes = codebook.categories.add(names)
     by_setting = np.full(len(codebook.categories), UNLIMITED, np.int32)
     by_setting[codes] = [min(int(room), UNLIMITED) for room in capacity.values()]

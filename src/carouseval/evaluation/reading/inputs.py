@@ -21,14 +21,17 @@ from carouseval.evaluation.reading.judged_data import JudgedData, read_judged
 from carouseval.evaluation.reading.layouts import Layouts, read_layouts
 from carouseval.evaluation.reading.page_batch import page_batches
 from carouseval.evaluation.reading.shown_carousels import ShownCarousels
+from carouseval.messages import Message, function, setting
 from carouseval.progress import Progress
 from carouseval.tables.table import Table, TableLike, in_memory
 
 NEEDS_CATEGORIES = (
-    "no table gives the categories of items, which the ideal page needs. Give items (item_id, category) or a column "
-    "category in layouts"
+    f"no table gives the categories of items, which the ideal page needs. Give {setting('items')} (item_id, "
+    "category) or a column category in layouts"
 )
-NO_CATEGORY = f"{NEEDS_CATEGORIES}; or use candidates='displayed', which scores the arrangement alone."
+NO_CATEGORY = Message(
+    f"{NEEDS_CATEGORIES}; or use {setting('candidates', 'displayed')}, which scores the arrangement alone."
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,7 +170,10 @@ class JudgedTables:
             raise DataError(NO_CATEGORY if layouts.part or layouts.height() else schema.EMPTY["layouts"])
         what = "category ideals" if plan.needs_categories else ", ".join(plan.figures)
         if what and not self.sources.from_layouts:
-            raise ParameterError(f"Evaluator needs items for {what}; items_from_layouts(layouts, ...) collects them.")
+            raise ParameterError(
+                f"Evaluator needs {setting('items')} for {what}; {function('items_from_layouts')}(layouts, ...) "
+                "collects them."
+            )
 
 
 @dataclass(frozen=True, eq=False)

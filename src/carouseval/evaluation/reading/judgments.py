@@ -13,6 +13,7 @@ from carouseval.evaluation import schema
 from carouseval.evaluation.plan import ScoringPlan
 from carouseval.evaluation.reading.attributes import Attribute
 from carouseval.evaluation.reading.ids import Codebook, Codes, PageIds
+from carouseval.messages import Message, function, setting
 from carouseval.metrics.gains import KERNEL_GAINS, Gain, apply_function
 from carouseval.metrics.grid import Array
 from carouseval.tables.table import RECORD, Table
@@ -91,7 +92,8 @@ def gains_of(judgments: Judgments, gain: Gain, table: Table, threads: int) -> Ar
             f"judgments: column {column}, {table.where(record)}: found {row['relevance']:g}, and 2^"
             f"{row['relevance']:g} is too large for a float"
         )
-        raise AddedError(such_lines("judgments: gains", total, head, "Rescale it, or use gain='linear'."))
+        remedy = f"Rescale it, or use {setting('gain', 'linear')}."
+        raise AddedError(such_lines("judgments: gains", total, head, remedy))
     return gains
 
 
@@ -101,8 +103,9 @@ def _judged_twice(table: Table) -> CountedLines:
     row = lines.row(0, named=True)
     first = " ".join(f"{table.names[key]}={row[key]!r}" for key in keys)
     is_log = {*table.header} != {*table.names.values()}  # perhaps: it has other columns, or no relevance
-    events = " If these are events, such as plays, make judgments of them with judgments_from_events." * is_log
+    remedy = f"make judgments of them with {function('judgments_from_events')}"
+    events = f" If these are events, such as plays, {remedy}." * is_log
     where = f" judged twice, first {first}{table.in_brackets(row[RECORD])}. "
-    tail = f"{where}Keep one judgment per item, the latest or the largest.{events}"
+    tail = Message(f"{where}Keep one judgment per item, the latest or the largest.{events}")
     number = ("1 item is", "{} items are")
     return CountedLines("judgments: twice", lines.height, "judgments: ", number, tail, of_users=True)

@@ -22,6 +22,7 @@ from carouseval.evaluation.reading.attributes import Attribute
 from carouseval.evaluation.reading.ids import NONE, Codebook, Codes, PageIds, PairIds
 from carouseval.evaluation.reading.judgments import Judgments
 from carouseval.evaluation.reading.packed_lines import BYTES, FileLines, Lines, MemoryLines, part_of
+from carouseval.messages import Message, setting
 from carouseval.metrics.grid import Array
 from carouseval.progress import Progress
 from carouseval.tables.table import Table
@@ -210,9 +211,9 @@ class _UnknownValues:
 
     def __str__(self) -> str:
         values = ", ".join(map(repr, sorted(self.values)[:5]))
-        return (
-            f"layouts: {self.by} has {values}, which grid does not list; it lists {', '.join(map(repr, self.listed))}. "
-            "Give a grid for every value."
+        return Message(
+            f"layouts: {self.by} has {values}, which {setting('grid')} does not list; it lists "
+            f"{', '.join(map(repr, self.listed))}. Give a grid for every value."
         )
 
 

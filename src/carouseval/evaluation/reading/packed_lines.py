@@ -11,6 +11,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from carouseval.messages import setting
 from carouseval.tables.writing import locked, remove_abandoned, write_errors
 
 Lines = NDArray[np.uint32]  # (n, 4): page, item, category, place (pinned << 31 | row << 16 | col, from 1)
@@ -84,7 +85,7 @@ def part_of(pages: NDArray[_Code], parts: int) -> NDArray[_Code]:
 
 
 def _spill_errors() -> AbstractContextManager[None]:
-    remedy = "Free some space, set TMPDIR to another folder, or raise the setting memory."
+    remedy = f"Free some space, set TMPDIR to another folder, or raise {setting('memory', text='the setting memory')}."
     return write_errors(f"a temporary file in {tempfile.tempdir or 'TMPDIR'}", remedy)
 
 

@@ -11,6 +11,7 @@ from carouseval.evaluation.scoring.ideal_problems import too_large
 from carouseval.evaluation.scoring.page_ideals import PageIdeals
 from carouseval.evaluation.scoring.page_scores import MetricScores, PageScores, distinct
 from carouseval.evaluation.scoring.table_pages import TablePages
+from carouseval.messages import setting
 from carouseval.metrics.grid import Array
 
 
@@ -56,7 +57,7 @@ def _values(name: str, grid: int, pages: PageBatch, judged: JudgedData, plan: Sc
         if metric.linear:
             raise too_large(judged.gains[name])
         first = values[~np.isfinite(values)][0]
-        raise DataError(f"metrics: {metric} must return a finite number for every page, found {first}.")
+        raise DataError(f"{setting('metrics')}: {metric} must return a finite number for every page, found {first}.")
     return values
 
 

@@ -5,6 +5,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from carouseval.errors import ParameterError
+from carouseval.messages import setting
 from carouseval.metrics.grid import RECGAZE, Array, Grid, page_size_text, resized
 from carouseval.show.charts.chart import Chart
 from carouseval.show.charts.drawing import chart_of, finished, note
@@ -61,7 +62,7 @@ def _first_rows(grid: Grid, rows: int) -> Grid:
     first = resized(grid, rows, grid.cols)
     if not isinstance(first.page_size, int):
         sizes = page_size_text(first.page_size, "items per swipe page")
-        raise ParameterError(f"grid: this figure needs rows with the same page size, found {sizes}.")
+        raise ParameterError(f"{setting('grid')}: this figure needs rows with the same page size, found {sizes}.")
     return first
 
 

@@ -9,6 +9,7 @@ from carouseval.comparison.comparison import Comparison
 from carouseval.comparison.power_analysis import PowerAnalysis
 from carouseval.errors import ParameterError
 from carouseval.evaluation.columns import Columns
+from carouseval.messages import setting
 from carouseval.show.charts.chart import Chart
 from carouseval.show.charts.drawing import LONGEST_NAME, count_text, short_name
 from carouseval.show.charts.evaluation import chosen_metric
@@ -97,7 +98,9 @@ def user_differences(
     system, baseline = _pair(result, metric, system, baseline)
     pair = result.pair(system, baseline, metric)
     if pair is None:
-        raise ParameterError(f"{system} and {baseline} were not compared; choose another baseline, or none.")
+        raise ParameterError(
+            f"{system} and {baseline} were not compared; choose another {setting('baseline')}, or none."
+        )
     scores = result.per_user.select(Columns.USER, Columns.SYSTEM, metric)
     first, second = (scores.filter(pl.col(Columns.SYSTEM) == name).drop(Columns.SYSTEM) for name in (system, baseline))
     paired = first.join(second, on=Columns.USER).drop_nulls().drop_nans()

@@ -12,6 +12,7 @@ from carouseval.comparison.summary import ranking
 from carouseval.errors import ParameterError
 from carouseval.evaluation.columns import Columns
 from carouseval.evaluation.explanation import Explanation
+from carouseval.messages import setting
 from carouseval.show.charts.drawing import count_text
 from carouseval.show.report.closing_sections import settings_section
 from carouseval.show.report.comparison_words import comparison_summary
@@ -47,7 +48,7 @@ def comparison_document(
     for name in given:
         if name not in ranked:
             hint = did_you_mean(str(name), ranked)
-            raise ParameterError(f"explanations: there is no system {name!r} in this comparison.{hint}")
+            raise ParameterError(f"{setting('explanations')}: there is no system {name!r} in this comparison.{hint}")
     explained = {name: given[name] for name in ranked if name in given}
     sections = [
         Section("Systems", [*_figures(result, "systems"), table_block(system_table(result), _SYSTEMS)]),

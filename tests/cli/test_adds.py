@@ -72,6 +72,20 @@ def test_settings_and_files(folder: Path, tmp_path: Path) -> None:
     assert_frame_equal(pl.read_parquet(users), wanted.per_user)
 
 
+def test_carousels_and_capacities(folder: Path, tmp_path: Path) -> None:
+    declared = tmp_path / "carousels.csv"
+    declared.write_text("category,capacity\nDrama,2\n")
+    options = ["--capacity", "shown", "--carousels", str(declared), "--invalid", "count", "-f", "json"]
+    wanted = expected(folder, capacity="shown", carousels=declared, invalid="count")
+    assert json.loads(run(*arguments(folder, "layouts"), *options).stdout) == json.loads(wanted.to_json())
+    built = run(
+        *arguments(folder), "--greedy", "--rows", "2", "--capacity", "Drama=1", "--invalid", "count", "-f", "json"
+    )
+    paths = (folder / f"{name}.parquet" for name in ("candidates", "judgments", "items"))
+    limited = cv.build_pages(*paths, rows=2, capacity={"Drama": 1}, invalid="count")
+    assert json.loads(built.stdout) == json.loads(limited.to_json())
+
+
 def test_empty_pages(folder: Path) -> None:
     done = run(*arguments(folder), "--format", "json")
     paths = (folder / f"{name}.parquet" for name in ("candidates", "judgments", "items"))
@@ -102,6 +116,9 @@ def test_greedy(folder: Path, tmp_path: Path) -> None:
         (["--out", "adds.txt"], "adds.txt: unsupported file type."),
         (["--columns", "carousel=shelf"], "--columns: there is no column 'shelf' in any table."),
         (["--grid", "10x1"], "candidates: "),
+        (["--capacity", "Drama=1"], "candidates: "),
+        (["--chart-kind", "rows"], "--chart-kind must be 'gains', found 'rows'."),
+        (["--greedy", "--chart-kind", "gains"], "--chart-kind must be 'rows', found 'gains'."),
     ],
 )
 def test_errors(options: list[str], message: str, folder: Path) -> None:

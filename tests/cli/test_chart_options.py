@@ -2,11 +2,14 @@
 
 import xml.etree.ElementTree as ET
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
+import typer
 
 import carouseval as cv
+from carouseval.cli.app import app
 from carouseval.show.charts.theme import background
 from tests.cli.test_cli import PAGE
 from tests.cli.test_table_commands import tables
@@ -53,7 +56,9 @@ COMMANDS = {
     "pages scores.parquet --items items.parquet": "Categories that pages show",
     "adds candidates.parquet judgments.parquet --items items.parquet": "What each carousel adds",
     "adds candidates.parquet judgments.parquet --greedy --rows 3": "What each row adds to the score",
+    "adds candidates.parquet judgments.parquet --greedy --rows 3 --chart-kind rows": "What each row adds to the score",
     "simulate --trials 100": "Agreement with the truth",
+    "simulate --trials 100 --chart-kind agreement": "Agreement with the truth",
     "examination screens.csv --grid 2x3": "screens: 2 screens",
 }
 
@@ -94,6 +99,14 @@ def test_charts_are_light_by_default(folder: Path, tmp_path: Path) -> None:
         assert run_process("score", "page.csv", "--chart", str(tmp_path / path), *options, cwd=folder).returncode == 0
     assert background("dark") not in (tmp_path / "default.svg").read_text()
     assert (tmp_path / "default.svg").read_bytes() == (tmp_path / "light.svg").read_bytes()
+
+
+def test_every_command_that_draws_takes_a_kind() -> None:
+    group: Any = typer.main.get_command(app)
+    options = {name: {one.name for one in command.params} for name, command in group.commands.items()}
+    draws = {name for name, names in options.items() if "chart" in names}
+    assert len(draws) == 11
+    assert all({"chart_kind", "chart_theme", "format"} <= options[name] for name in draws)
 
 
 def test_kinds_that_are_not_known_are_listed(folder: Path) -> None:

@@ -38,7 +38,7 @@ class Field(NamedTuple):
     values: tuple[str, ...] = ()
 
 
-Part: TypeAlias = str | Field
+_Part: TypeAlias = str | Field
 
 
 class Expression(str):
@@ -51,14 +51,14 @@ class Expression(str):
 class Message(str):
     """Text for Python, which remembers what it names, so that it can be worded for others."""
 
-    parts: tuple[Part, ...]
+    parts: tuple[_Part, ...]
 
     def __new__(cls, text: str) -> "Message":
         """A message is itself; of other text, what ``setting`` and ``function`` put into it are the fields."""
         return text if isinstance(text, Message) else cls.of(_parts(text))
 
     @classmethod
-    def of(cls, parts: Iterable[Part]) -> "Message":
+    def of(cls, parts: Iterable[_Part]) -> "Message":
         """A message of text and fields."""
         parts = tuple(parts)
         message = super().__new__(cls, "".join(map(_text, parts)))
@@ -79,7 +79,7 @@ class Message(str):
         """The message with at most so many characters, and an ellipsis where there were more."""
         if len(self) <= longest:
             return self
-        parts: list[Part] = []
+        parts: list[_Part] = []
         for part in self.parts:
             if len(_text(part)) > longest:
                 parts.append(_text(part)[:longest])
@@ -130,7 +130,7 @@ def _marked(*texts: str) -> str:
     return f"{_OPEN}{_KEY}{''.join(f'{_NEXT}{text}' for text in escaped)}{_CLOSE}"
 
 
-def _parts(text: str) -> Iterable[Part]:
+def _parts(text: str) -> Iterable[_Part]:
     """Text and fields; a field of another process, where it was not made a Message, is what Python writes."""
     end = 0
     for match in _FIELD.finditer(text):
@@ -141,5 +141,5 @@ def _parts(text: str) -> Iterable[Part]:
     yield text[end:]
 
 
-def _text(part: Part) -> str:
+def _text(part: _Part) -> str:
     return part.text if isinstance(part, Field) else part

@@ -111,7 +111,7 @@ class ItemMatching {
       for (int n = 0; n < count_; ++n) {
         const int s = order_[n].item;
         const Lanes gain = fill(order_[n].gain), current = fill(spot_[s] < 0 ? 0.0 : highest_[spot_[s]]);
-        for (const int* k = set_->categories(s); k < set_->categories_end(s); ++k) {
+        for (const int *k = set_->categories(s), *end = set_->categories_end(s); k < end; ++k) {
           const int a = *k;
           const double* weight = row_weight_[a];
           for (int c = first_cell_[a]; weight && c < first_cell_[a + 1]; c += kLanes, weight += kLanes) {
@@ -150,7 +150,7 @@ class ItemMatching {
   double take_cell(int t) {
     double most = -1.0;
     int best = -1;
-    for (const int* k = set_->categories(t); k < set_->categories_end(t); ++k) {
+    for (const int *k = set_->categories(t), *end = set_->categories_end(t); k < end; ++k) {
       const int a = *k;
       if (!row_weight_[a] || held_[a] == depth_[a]) continue;
       const double w = row_weight_[a][held_[a]];
@@ -186,7 +186,7 @@ class ItemMatching {
         const double gain = order_[n].gain;
         double most = earns_[s] + kSame * top_;
         int best = -1;
-        for (const int* k = set_->categories(s); k < set_->categories_end(s); ++k) {
+        for (const int *k = set_->categories(s), *end = set_->categories_end(s); k < end; ++k) {
           const int a = *k, first = first_cell_[a], size = first_cell_[a + 1] - first;
           const double* weight = row_weight_[a];
           if (!weight) continue;

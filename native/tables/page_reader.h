@@ -125,8 +125,9 @@ class PageReader {
     if (has_group_ && group == group_) return;
     has_group_ = true;
     group_ = group;
-    judged_.clear(size_t(judgments_.groups.size(group)));
-    for (int64_t j = judgments_.groups.begin(group); j < judgments_.groups.end(group); ++j)
+    const int64_t begin = judgments_.groups.begin(group), end = judgments_.groups.end(group);
+    judged_.clear(size_t(end - begin));
+    for (int64_t j = begin; j < end; ++j)
       judged_.at(judgments_.item[j], uint32_t(j));
   }
 

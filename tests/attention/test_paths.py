@@ -23,7 +23,7 @@ from carouseval.attention import (
 )
 from carouseval.attention.likelihood import LikelihoodFit
 from carouseval.attention.paths import PathProblem
-from carouseval.metrics.markov_scan import MarkovScan
+from carouseval.metrics.browsing.scan import MarkovScan
 from tests.behavior.browsing_oracle import draw_scan, scan_start, scan_steps
 from tests.command_line import run
 from tests.paper.raw_logs import KEPT, A, B, aoi, event, final_click, movie, write

@@ -10,16 +10,17 @@ from carouseval.attention.bootstrap import bootstrap as bootstrap_search
 from carouseval.attention.examination import Examination, Frequencies
 from carouseval.attention.fit_data import FitData
 from carouseval.attention.fit_report import LikelihoodReport, SearchReport
-from carouseval.attention.forms import FORMS, ROW_PAGE_FORMS, form_name
 from carouseval.attention.likelihood import LikelihoodFit, bootstrap_fit, fit_likelihood
 from carouseval.attention.model_selection import choose_form
 from carouseval.attention.objectives import Objective
-from carouseval.attention.parameters import discount_class
+from carouseval.attention.parameters import discount_class, form_name
 from carouseval.attention.paths import fit_paths
 from carouseval.attention.rank_fit import OBJECTIVES, grid_search
 from carouseval.attention.rank_fit import refine as refine_fit
 from carouseval.attention.recgaze_data import GROUPS
 from carouseval.errors import ParameterError
+from carouseval.metrics.browsing.forms import Form, forms_of
+from carouseval.metrics.discount_parameters import is_probability
 from carouseval.metrics.grid import PageSizes
 from carouseval.progress import Progress, step
 from carouseval.validation import require_choice, require_int
@@ -83,21 +84,23 @@ def fit_discount(
     """
     if not isinstance(data, FitData):
         raise ParameterError(f"data must be FitData, such as FitData.read returns, found {type(data).__name__}.")
-    is_probability = discount_class(discount)().is_probability
+    cls = discount_class(discount)
     if objective is None:
-        objective = "likelihood" if is_probability else "spearman"
+        objective = "likelihood" if is_probability(cls) else "spearman"
     require_choice("objective", objective, OBJECTIVES)
     require_int("bootstrap", bootstrap, 0)
-    by_likelihood = is_probability and objective == "likelihood" and not values
+    by_likelihood = is_probability(cls) and objective == "likelihood" and not values
+    forms = {named.name: named for named in forms_of(cls) if named.symbol == discount}
     if form is not None:
-        if not by_likelihood or discount != "d_rpb":
+        if not by_likelihood or not forms:
             raise ParameterError("form is for d_rpb, fitted by likelihood.")
-        require_choice("form", form_name(form), [one.name for one in FORMS if one.symbol == discount])
+        form = require_choice("form", form_name(form), list(forms))
     if not by_likelihood:
         return _search(data, discount, objective, values, refine, bootstrap, top, progress)
     if refine:
         raise ParameterError(f"{discount} is already fitted over real numbers; leave out refine.")
-    return _fit_by_likelihood(data, discount, form, bootstrap, progress)
+    candidates = [named for named in forms.values() if not named.is_mixture] if form is None else [forms[form]]
+    return _fit_by_likelihood(data, discount, candidates, bootstrap, progress)
 
 
 def _search(
@@ -121,7 +124,7 @@ def _search(
 
 
 def _fit_by_likelihood(
-    data: FitData, discount: str, form: str | None, samples: int, progress: Progress | None
+    data: FitData, discount: str, forms: Sequence[Form], samples: int, progress: Progress | None
 ) -> LikelihoodReport:
     train = data.train
     if isinstance(train, Frequencies):
@@ -134,11 +137,11 @@ def _fit_by_likelihood(
     choice = None
     if paths is not None:
         fit = fit_paths(paths)
-    elif discount == "d_rpb" and form is None:
-        choice = choose_form(train, data.grid, ROW_PAGE_FORMS, progress=step(progress, "forms"))
+    elif len(forms) > 1:
+        choice = choose_form(train, data.grid, forms, progress=step(progress, "forms"))
         fit = choice.chosen
     else:
-        fit = fit_likelihood(train, form or discount, data.grid)
+        fit = fit_likelihood(train, forms[0] if forms else discount, data.grid)
     intervals = bootstrap_fit(train, fit, data.grid, samples) if samples else None
     return LikelihoodReport(data, fit, choice, intervals, tuple(_notes(data, train, fit)))
 

@@ -12,8 +12,7 @@ from carouseval.attention.likelihood import LikelihoodFit, log_likelihood
 from carouseval.attention.model_selection import FormSelection
 from carouseval.attention.paths import Paths, path_log_likelihood
 from carouseval.attention.rank_fit import SearchFit, scores_of
-from carouseval.metrics.discounts import Discount
-from carouseval.metrics.markov_scan import MarkovScan
+from carouseval.metrics.discounts import Discount, MarkovScan
 from carouseval.results import Result
 
 CELLS, PATH = "log_likelihood_per_screen", "log_likelihood_per_path"

@@ -15,16 +15,16 @@ import polars as pl
 
 from carouseval.attention.examination import Examination
 from carouseval.attention.fisher_scoring import Estimate, MultinomialCounts, maximise
-from carouseval.attention.forms import as_form
 from carouseval.attention.intervals import confidence_level, interval_method, wald_intervals
 from carouseval.attention.likelihood import LikelihoodFit
 from carouseval.attention.likelihood_problem import BOUND, MAX_START, LikelihoodProblem
+from carouseval.attention.parameters import as_form
 from carouseval.attention.rank_fit import scores_of
 from carouseval.attention.screens import check_screens, open_fixations, screen_columns
 from carouseval.errors import DataError, ParameterError
+from carouseval.metrics.browsing.scan import MarkovScan, moves_on
 from carouseval.metrics.discount_base import Discount, as_discount
 from carouseval.metrics.grid import Array, Grid, IntArray
-from carouseval.metrics.markov_scan import MarkovScan, moves_on
 from carouseval.tables.table import RECORD, TableLike
 from carouseval.validation import require_int
 

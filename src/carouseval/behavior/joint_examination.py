@@ -3,8 +3,8 @@
 import numpy as np
 
 from carouseval.errors import ParameterError
+from carouseval.metrics.browsing.chain import Chain
 from carouseval.metrics.grid import Array, IntArray
-from carouseval.metrics.markov_chain import Chain
 
 _BATCH_SIZE = 200_000  # pairs of cells
 _MAX_STATES = 5_000

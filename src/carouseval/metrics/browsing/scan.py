@@ -6,9 +6,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from carouseval.metrics.browsing.chain import Chain, as_band, check_size, solve
+from carouseval.metrics.browsing.contract import BrowsingModel
 from carouseval.metrics.discount_base import Formula, register_discount
 from carouseval.metrics.grid import Array, Grid, IntArray
-from carouseval.metrics.markov_chain import Chain, as_band, check_size, solve
 from carouseval.validation import require_float
 
 KINDS = ("on", "back", "swipe", "swipe_on", "wrap", "swipe_back", "scroll", "scroll_back")
@@ -16,7 +17,7 @@ _NO_SPREAD, _ROW, _PAGE = 0, 1, 2
 
 
 @register_discount("d_scan")
-class MarkovScan(Formula):
+class MarkovScan(BrowsingModel, Formula):
     """d_scan: the probability that a user who looks from cell to cell ever looks at a cell.
 
     The looks of a user are a Markov chain. From every cell the next move is drawn in proportion to the rates of the
@@ -80,14 +81,14 @@ class MarkovScan(Formula):
     allows_zero: ClassVar[bool] = True  # with some rates 0, some cells are never reached
     decays: ClassVar[tuple[str, ...]] = ("e",)
     shares: ClassVar[tuple[str, ...]] = ("row_spread", "page_spread", "wrap")
+    limitation_of_counts: ClassVar[str] = (
+        "Counts do not identify d_scan: other parameters fit about as well, and intervals hold near these values only. "
+        "Fit it to scan paths."
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()
         require_float(f"{self.symbol}: leave", self.leave, above=0)  # or the chain would never end
-
-    @property
-    def is_probability(self) -> bool:
-        return True
 
     def weights(self, grid: Grid) -> Array:
         if any(isinstance(value, np.ndarray) for value in self.parameters.values()):  # many scans at once, in a fit
@@ -104,18 +105,6 @@ class MarkovScan(Formula):
         return solve(band, chances.leave, chances.start, chances.lost, moves.anywhere, cells, grid.shape)[1]
 
     def chain(self, grid: Grid) -> Chain:
-        """The Markov chain itself, for expected looks, swipes and scrolls.
-
-        Parameters
-        ----------
-        grid : Grid
-            The screen.
-
-        Returns
-        -------
-        Chain
-            The chain of looks, one state per cell.
-        """
         moves = moves_on(grid)
         chances = moves.chances({name: np.array([value]) for name, value in self.parameters.items()})
         lost = chances.lost[0]

@@ -1,5 +1,6 @@
 """Parameters of a class of discounts: defaults, which are shares, and the weights of many sets of them at once."""
 
+import contextlib
 from collections.abc import Mapping
 from dataclasses import MISSING, fields
 from typing import Any, cast
@@ -8,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from carouseval.errors import ParameterError
+from carouseval.metrics.browsing.contract import BrowsingModel
 from carouseval.metrics.discount_base import Formula
 from carouseval.metrics.grid import Array, Grid
 
@@ -34,17 +36,15 @@ def weights_of_many(cls: Any, columns: Mapping[str, NDArray[Any]], grid: Grid, s
 
     A column holds a value for each set, or one for all.
     """
-    discounts = object.__new__(cls)  # not validated: its parameters are arrays
-    for name, column in columns.items():
-        object.__setattr__(discounts, name, column[:, None, None])
-    shape = (sets, *grid.shape)
-    with np.errstate(all="ignore"):
-        try:
+    if cls.weights is not BrowsingModel.weights:  # a chain is that of one set
+        discounts = object.__new__(cls)  # not validated: its parameters are arrays
+        for name, column in columns.items():
+            object.__setattr__(discounts, name, column[:, None, None])
+        with np.errstate(all="ignore"), contextlib.suppress(TypeError, ValueError):  # a formula that takes no arrays
             weights = cls.weights.__wrapped__(discounts, grid)
-            return np.ascontiguousarray(np.broadcast_to(weights, shape), dtype=np.float64)
-        except (TypeError, ValueError):  # a formula that does not take arrays
-            rows = zip(*(np.broadcast_to(column, sets).tolist() for column in columns.values()), strict=True)
-            return np.array([_weights_or_nan(cls, dict(zip(columns, row, strict=True)), grid) for row in rows])
+            return np.ascontiguousarray(np.broadcast_to(weights, (sets, *grid.shape)), dtype=np.float64)
+    rows = zip(*(np.broadcast_to(column, sets).tolist() for column in columns.values()), strict=True)
+    return np.array([_weights_or_nan(cls, dict(zip(columns, row, strict=True)), grid) for row in rows])
 
 
 def _weights_or_nan(cls: Any, values: Mapping[str, float], grid: Grid) -> Array:

@@ -16,7 +16,8 @@ class BrowsingModel(Discount):
     To write your own, subclass ``BrowsingModel``, list the parameters as annotated fields, define :meth:`chain`, and
     register the class with :func:`register_discount`. Weights follow from the chain; define ``weights``, too, where
     there is a formula for them, which is faster. The model then works by name in every function and command, its
-    visits, actions and variance are those of :func:`carouseval.behavior.browse`, and it is fitted by likelihood.
+    visits, actions and variance are those of :func:`carouseval.behavior.browse`, and it is fitted by likelihood. A fit
+    tries any values of the parameters, from 0 to 1 for those with such a default: all should make a chain.
 
     Class variables that a subclass may set, besides those of :class:`Discount`:
 

@@ -21,7 +21,8 @@ from carouseval.evaluation.plan import ScoringPlan
 from carouseval.evaluation.settings import Settings, SettingsDict
 from carouseval.metrics import metric_base
 from carouseval.metrics.grid import Array
-from carouseval.metrics.metric_base import Metric, Pages
+from carouseval.metrics.metric_base import Metric
+from carouseval.metrics.pages import Pages
 from carouseval.settings import Doc, setting_default, setting_doc, setting_type, with_settings_listed
 
 TAKE_SETTINGS: list[Callable[..., Any]] = [

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from carouseval.attention.likelihood import log_likelihood as log_likelihood
     from carouseval.attention.model_selection import FormSelection as FormSelection
     from carouseval.attention.model_selection import choose_form as choose_form
+    from carouseval.attention.path_fit import fit_paths as fit_paths
+    from carouseval.attention.path_fit import path_log_likelihood as path_log_likelihood
     from carouseval.attention.paths import Paths as Paths
-    from carouseval.attention.paths import fit_paths as fit_paths
-    from carouseval.attention.paths import path_log_likelihood as path_log_likelihood
     from carouseval.attention.paths import paths_from_screens as paths_from_screens
     from carouseval.attention.rank_fit import Scores as Scores
     from carouseval.attention.rank_fit import SearchFit as SearchFit
@@ -44,7 +44,8 @@ else:
             "fit_report": ("LikelihoodReport", "SearchReport"),
             "likelihood": ("LikelihoodFit", "bootstrap_fit", "fit_likelihood", "log_likelihood"),
             "model_selection": ("FormSelection", "choose_form"),
-            "paths": ("Paths", "fit_paths", "path_log_likelihood", "paths_from_screens"),
+            "path_fit": ("fit_paths", "path_log_likelihood"),
+            "paths": ("Paths", "paths_from_screens"),
             "rank_fit": ("Scores", "SearchFit", "grid_search", "refine", "scores"),
             "recgaze_data": ("recgaze_counts",),
             "carouseval.paper.recgaze_logs": ("RecgazeLogs", "read_recgaze"),

@@ -14,7 +14,7 @@ from carouseval.attention.likelihood import LikelihoodFit, bootstrap_fit, fit_li
 from carouseval.attention.model_selection import choose_form
 from carouseval.attention.objectives import Objective
 from carouseval.attention.parameters import discount_class, form_name
-from carouseval.attention.paths import fit_paths
+from carouseval.attention.path_fit import fit_paths
 from carouseval.attention.rank_fit import OBJECTIVES, grid_search
 from carouseval.attention.rank_fit import refine as refine_fit
 from carouseval.attention.recgaze_data import GROUPS

@@ -9,10 +9,10 @@ from carouseval.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from carouseval.metrics.metric_base import Metric as Metric
-    from carouseval.metrics.metric_base import Pages as Pages
     from carouseval.metrics.metric_base import SystemMetric as SystemMetric
     from carouseval.metrics.metric_base import register_metric as register_metric
+    from carouseval.metrics.pages import Pages as Pages
 else:
     __all__, __getattr__, __dir__ = lazy_names(
-        __name__, {"metric_base": ("Metric", "Pages", "SystemMetric", "register_metric")}
+        __name__, {"metric_base": ("Metric", "SystemMetric", "register_metric"), "pages": ("Pages",)}
     )

@@ -68,8 +68,9 @@ class FitReport(Result):
             One row for the training data and one for the held-out data.
         """
         rows = [
-            {"discount": str(self.discount), "scored on": where} | {LABELS[name]: value for name, value in own.items()}
-            for where, own in self.scores.items()
+            {"discount": str(self.discount), "scored on": data}
+            | {LABELS[name]: value for name, value in scores.items()}
+            for data, scores in self.scores.items()
         ]
         return pl.DataFrame(rows, infer_schema_length=None)
 

@@ -115,9 +115,9 @@ class Paths:
         participants = None if self.participant is None else int(self.participant.max()) + 1
         by_participant = None
         if self.participant is not None and not self.empty_screens:
-            own = np.zeros((participants or 0, size), np.int64)
-            np.add.at(own, (self.participant[pairs // size], pairs % size), 1)
-            by_participant = own.reshape(-1, *self.grid.shape), np.bincount(self.participant)
+            per_participant = np.zeros((participants or 0, size), np.int64)
+            np.add.at(per_participant, (self.participant[pairs // size], pairs % size), 1)
+            by_participant = per_participant.reshape(-1, *self.grid.shape), np.bincount(self.participant)
         row_counts = np.bincount(rows, minlength=self.grid.rows)
         return Examination(self.name, counts, self.screens, row_counts, participants, by_participant)
 

@@ -110,10 +110,10 @@ class Empirical(BrowsingModel):
         rows = list(table[: grid.rows])
         wanted = sizes_by_row(grid)
         measured = wanted if self.page_size is None else sizes_by_row(Grid(len(table), table.shape[1], self.page_size))
-        for at, (row, old, new) in enumerate(zip(rows, measured, wanted, strict=False)):
+        for index, (row, old, new) in enumerate(zip(rows, measured, wanted, strict=False)):
             if old != new:
-                rows[at] = _with_page_size(row, old, new)
-        short = next((at for at, row in enumerate(rows) if len(row) < grid.cols), 0)
+                rows[index] = _with_page_size(row, old, new)
+        short = next((index for index, row in enumerate(rows) if len(row) < grid.cols), 0)
         if len(rows) < grid.rows or len(rows[short]) < grid.cols:
             old, new = measured[short], wanted[short]
             pages = f", with swipe pages of {old} and {new} items" if old != new else ""

@@ -14,8 +14,8 @@ from carouseval.metrics.page_stack import Stack
 class Pages(Protocol):
     """A batch of pages as metrics see it, whether it comes from an array or from tables.
 
-    The argument ``pages`` of :meth:`carouseval.metrics.Metric.value`. All pages have the same grid. Gains are those that
-    the metric asks for: with ``binary = True`` they are 1 or 0. A *hit* is a cell whose item has a positive gain.
+    The argument ``pages`` of :meth:`carouseval.metrics.Metric.value`. All pages have the same grid. Gains are those
+    that the metric asks for: with ``binary = True`` they are 1 or 0. A *hit* is a cell whose item has a positive gain.
 
     Examples
     --------

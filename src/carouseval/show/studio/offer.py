@@ -57,7 +57,7 @@ class Offer:
         self._metrics = {name: cls for name, cls in metric_classes().items() if not issubclass(cls, SystemMetric)}
         self._discounts = {
             symbol: cls
-            for symbol, cls in classes().items()
+            for symbol, cls in sorted(classes().items())
             if all(isinstance(field.default, int | float) for field in fields(cast(Any, cls)))
         }
         first = self._first.discount

@@ -47,7 +47,7 @@ class BrowsingModel(Discount):
     >>> cv.discounts.parse("d_list").weights(cv.Grid(2, 2))
     array([[1.   , 0.5  ],
            [0.25 , 0.125]])
-    >>> cv.behavior.browse([[1, 0], [0, 1]], "d_list(keep=0.8)").looks
+    >>> round(cv.behavior.browse([[1, 0], [0, 1]], "d_list(keep=0.8)").looks, 3)
     2.952
     """
 

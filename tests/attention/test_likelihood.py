@@ -19,10 +19,11 @@ from carouseval.attention import (
 )
 from carouseval.attention.bootstrap import BY_PARTICIPANT, CELLS_ONLY
 from carouseval.attention.fisher_scoring import BinomialCounts, MultinomialCounts, maximise
-from carouseval.attention.forms import ALL_USERS, FORMS, MAX_PARAMETERS, Form, as_form
 from carouseval.attention.likelihood import ORDER
-from carouseval.attention.model_selection import NO_CROSS_VALIDATION, PARTICIPANT_FOLDS, ROW_FOLDS
+from carouseval.attention.model_selection import MAX_PARAMETERS, NO_CROSS_VALIDATION, PARTICIPANT_FOLDS, ROW_FOLDS
+from carouseval.attention.parameters import as_form
 from carouseval.discounts import MarkovScan, Mixture, RowColumnBrowsing, RowPageBrowsing
+from carouseval.metrics.browsing.forms import ALL_USERS, Form
 from carouseval.metrics.grid import Array
 from tests.behavior.browsing_oracle import draw_row_page
 
@@ -40,7 +41,9 @@ def test_the_likelihood_is_the_binomials() -> None:
     assert log_likelihood(certain, np.array([[1.0, 1.0]])) == -math.inf
 
 
-@pytest.mark.parametrize("form", [form for form in FORMS if form.name != "two kinds"], ids=lambda form: form.name)
+@pytest.mark.parametrize(
+    "form", [form for form in RowPageBrowsing.forms if form.name != "two kinds"], ids=lambda form: form.name
+)
 def test_nothing_scipy_finds_is_likelier(form: Form) -> None:
     found = fit_likelihood(TRAIN, form)
 
@@ -85,7 +88,7 @@ def test_defaults_are_what_bratislavas_counts_give() -> None:
 
 def test_the_form_is_chosen_on_the_training_counts() -> None:
     choice = choose_form(TRAIN)
-    assert [one.fit.form for one in choice.trials] == list(FORMS)
+    assert [one.fit.form for one in choice.trials] == list(RowPageBrowsing.forms)
     assert choice.chosen.form.name == "edges, novelty"
     assert choice.held_out_agrees
     assert choice.folds == ROW_FOLDS
@@ -239,7 +242,7 @@ def test_many_starts_come_to_one_end() -> None:
     """No form of at most eight parameters has a second summit on the training counts."""
     rng = np.random.default_rng(0)
     counts, screens = TRAIN.counts.reshape(1, -1).astype(float), np.full((1, 150), 1665.0)
-    for form in FORMS:
+    for form in RowPageBrowsing.forms:
         if form.name == "two kinds" or len(form.free) > MAX_PARAMETERS:
             continue
         starts = rng.normal(0, 2, (50, len(form.free)))
@@ -310,12 +313,12 @@ def test_any_discount_of_numbers_can_be_fitted() -> None:
 
 def test_a_form_that_contains_another_is_never_less_likely() -> None:
     """On counts that no form is made for, where searches from afar end on lesser summits."""
-    inside = {form.name: form.contains for form in FORMS}
+    inside = {form.name: form.contains for form in RowPageBrowsing.forms}
     for seed in (198, *range(12)):
         rng = np.random.default_rng(seed)
         counts = rng.binomial(1000, rng.random((8, 1)) * rng.random((1, 6)))
         seen, grid = Examination("odd", counts, 1000), cv.Grid(8, 6, page_size=(5, 2, 3)[seed % 3])
-        reached = {form.name: fit_likelihood(seen, form, grid).log_likelihood for form in FORMS}
+        reached = {form.name: fit_likelihood(seen, form, grid).log_likelihood for form in RowPageBrowsing.forms}
         for larger, smaller in inside.items():
             assert all(reached[larger] >= reached[name] - 1e-3 for name in smaller), (seed, larger)
 
@@ -376,7 +379,7 @@ def test_the_discount_returned_is_the_one_that_was_fitted() -> None:
     for counts, screens, size in tables:
         seen = Examination("table", counts, screens)
         grid = cv.Grid(len(seen.counts), seen.counts.shape[1], size)
-        for form in FORMS:
+        for form in RowPageBrowsing.forms:
             found = fit_likelihood(seen, form, grid)
             assert log_likelihood(seen, found.discount, grid) == pytest.approx(found.log_likelihood, abs=1e-5)
 

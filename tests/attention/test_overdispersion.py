@@ -19,10 +19,10 @@ from carouseval.attention import (
     recgaze_counts,
 )
 from carouseval.attention.bootstrap import CELLS_ONLY, resample
-from carouseval.attention.forms import MAX_PARAMETERS, as_form
 from carouseval.attention.likelihood import LikelihoodFit
-from carouseval.attention.model_selection import BIC, HELD_OUT, QUASI_BIC
+from carouseval.attention.model_selection import BIC, HELD_OUT, MAX_PARAMETERS, QUASI_BIC
 from carouseval.attention.overdispersion import FROM_PARTICIPANTS, FROM_RESIDUALS
+from carouseval.attention.parameters import as_form
 from carouseval.discounts import RowPageBrowsing
 from carouseval.metrics.grid import Array
 from tests.attention.clustered_worlds import (

@@ -22,8 +22,8 @@ from carouseval.attention import (
     read_recgaze,
 )
 from carouseval.attention.likelihood import LikelihoodFit
-from carouseval.attention.paths import PathProblem
-from carouseval.metrics.markov_scan import MarkovScan
+from carouseval.attention.path_fit import PathProblem
+from carouseval.metrics.browsing.scan import MarkovScan
 from tests.behavior.browsing_oracle import draw_scan, scan_start, scan_steps
 from tests.command_line import run
 from tests.paper.raw_logs import KEPT, A, B, aoi, event, final_click, movie, write

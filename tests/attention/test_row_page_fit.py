@@ -11,13 +11,13 @@ from threadpoolctl import threadpool_limits
 import carouseval as cv
 from carouseval.attention import fit_likelihood, likelihood_problem, recgaze_counts
 from carouseval.attention.fisher_scoring import BinomialCounts
-from carouseval.attention.forms import ROW_PAGE_FORMS, as_form
 from carouseval.attention.likelihood_problem import BOUND, LikelihoodProblem
+from carouseval.attention.parameters import as_form
 from carouseval.attention.recgaze_data import RecgazeGroup
 from carouseval.metrics.discounts import RowPageBrowsing
 
 Array = NDArray[np.float64]
-NAMES = [form.name for form in ROW_PAGE_FORMS]
+NAMES = [form.name for form in RowPageBrowsing.forms if form.symbol == "d_rpb" and not form.is_mixture]
 GRIDS = {
     "one row": cv.Grid(1, 15),
     "one column": cv.Grid(8, 1),

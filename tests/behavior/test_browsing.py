@@ -13,8 +13,8 @@ from carouseval.attention import recgaze_counts
 from carouseval.behavior import States, browse, chain_of
 from carouseval.behavior.joint_examination import covariance
 from carouseval.discounts import Empirical, MarkovScan, Mixture, RowColumnBrowsing, RowPageBrowsing
+from carouseval.metrics.browsing.chain import Chain
 from carouseval.metrics.grid import Array
-from carouseval.metrics.markov_chain import Chain
 from tests import oracles
 from tests.behavior.browsing_oracle import (
     Outcome,

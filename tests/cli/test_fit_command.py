@@ -19,15 +19,16 @@ import pytest
 import carouseval as cv
 from carouseval.attention import choose_form, fit_likelihood, fit_paths, paths_from_screens, recgaze_counts
 from carouseval.attention.examination import Examination
-from carouseval.attention.forms import ROW_PAGE_FORMS
 from carouseval.attention.likelihood import log_likelihood
 from carouseval.cli import main
 from carouseval.cli.fit import EXAMPLES
 from carouseval.cli.output import write_json
+from carouseval.discounts import RowPageBrowsing
 from tests.behavior.browsing_oracle import draw_row_page, draw_scan
 from tests.command_line import run
 from tests.depth import pairs
 
+FORMS = [form for form in RowPageBrowsing.forms if form.symbol == "d_rpb" and not form.is_mixture]
 SCAN = dict(cv.discounts.parse("d_scan(swipe=0.1, scroll=0.2, leave=0.2, lost=0.1, row_spread=0.2)").parameters)
 SMALL = "9,7,5,4\n8,6,3,3\n6,5,2,1\n"  # of 10 screens, on swipe pages of 2
 
@@ -98,13 +99,13 @@ def test_every_example_runs(tmp_path: Path) -> None:
 def test_the_form_that_the_data_support() -> None:
     content = fitted("bratislava", "--test", "amsterdam", "--discount", "d_rpb")
     train, test = recgaze_counts("bratislava"), recgaze_counts("amsterdam")
-    choice = choose_form(train, forms=ROW_PAGE_FORMS)
+    choice = choose_form(train, forms=FORMS)
     assert content["form"] == choice.chosen.form.name == "edges, novelty"
     assert content["parameters"] == choice.chosen.discount.parameters
     assert (content["discount"], content["objective"], content["fitted_to"]) == ("d_rpb", "likelihood", "bratislava")
     assert content["converged"] is True
     assert content["bic"] == choice.chosen.bic
-    assert [one["form"] for one in content["forms"]] == [form.name for form in ROW_PAGE_FORMS]
+    assert [one["form"] for one in content["forms"]] == [form.name for form in FORMS]
     per_screen = content["test"]["log_likelihood_per_screen"]
     assert per_screen == log_likelihood(test, choice.chosen.discount) / test.screens
     assert round(content["test"]["pearson"], 3) == 0.993
@@ -181,7 +182,7 @@ def test_the_table_names_everything(small: list[str]) -> None:
     assert (shown.returncode, shown.stderr) == (0, "")
     for text in ("d_rpb(e=", "log-likelihood per screen", "95% intervals", "Limitations:", "swipe page 2"):
         assert text in shown.stdout
-    for form in ROW_PAGE_FORMS:
+    for form in FORMS:
         assert f"\n{form.name} " in shown.stdout
     assert "Largest residuals" in shown.stdout
     train, test = (line.split() for line in shown.stdout.splitlines() if line.startswith(("train", "test")))

@@ -12,7 +12,7 @@ import pytest
 
 import carouseval as cv
 from carouseval.attention import recgaze_counts
-from carouseval.attention.forms import FORMS
+from carouseval.discounts import RowPageBrowsing
 from tests.command_line import run
 from tests.reproduction import reproduced_once
 
@@ -41,7 +41,7 @@ def test_reproduce_shows_every_figure_and_writes_files(tmp_path: Path) -> None:
     assert beyond[3]["binary agreement"].startswith("0.9644")
     assert float(beyond[2]["pearson low"]) < float(beyond[2]["pearson"]) < float(beyond[2]["pearson high"])
     forms = list(csv.DictReader((tmp_path / "paper" / "forms.csv").read_text().splitlines()))
-    assert [row["form"] for row in forms] == [form.name for form in FORMS]
+    assert [row["form"] for row in forms] == [form.name for form in RowPageBrowsing.forms]
     assert [row["note"] for row in forms if row["note"]] == ["chosen", "too many"]
     drawing = (tmp_path / "paper" / "ceiling.svg").read_text()
     for text in ("d_rpb, by likelihood", "8 parameters", "96.4%"):

@@ -28,7 +28,8 @@ from carouseval.evaluation.plan import ScoringPlan
 from carouseval.evaluation.settings import Settings, SettingsDict
 from carouseval.metrics import metric_base
 from carouseval.metrics.grid import Array
-from carouseval.metrics.metric_base import Metric, Pages
+from carouseval.metrics.metric_base import Metric
+from carouseval.metrics.pages import Pages
 from carouseval.paper.simulation_settings import SimulationSettings
 from carouseval.settings import (
     Doc,

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 import carouseval as cv
 from carouseval import discounts
+from carouseval.metrics.browsing.scan import MarkovScan
 from carouseval.metrics.grid import Array
-from carouseval.metrics.markov_scan import MarkovScan
 from tests.command_line import run
 
 NAME = "N2DCG_cat(d_mix(0.5*d_rpb + 0.5*d_scan(lost=0.1)), gain=linear)@3x5"

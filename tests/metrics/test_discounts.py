@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 import carouseval as cv
 from carouseval import discounts
+from carouseval.metrics.browsing.scan import MarkovScan
 from carouseval.metrics.discount_base import as_discount
 from carouseval.metrics.grid import Array
-from carouseval.metrics.markov_scan import MarkovScan
 from tests import oracles
 
 PUBLISHED = {

@@ -9,10 +9,10 @@ import pytest
 from carouseval import RECGAZE, Grid
 from carouseval.attention import Examination, recgaze_counts
 from carouseval.attention.bootstrap import BY_PARTICIPANT
-from carouseval.attention.forms import FORMS
 from carouseval.attention.likelihood import ORDER
 from carouseval.attention.model_selection import NO_CROSS_VALIDATION
 from carouseval.attention.rank_fit import Scores
+from carouseval.discounts import RowPageBrowsing
 from carouseval.paper.ceiling_study import MEASURES, CeilingLine, CeilingStudy, ceiling_study
 from tests.attention.clustered_worlds import draw_study
 from tests.reproduction import reproduction
@@ -90,10 +90,10 @@ def test_differences_from_the_ceiling_count_against_their_noise(found: CeilingSt
 
 
 def test_every_form_is_listed(found: CeilingStudy) -> None:
-    assert [one.fit.form.name for one in found.choice.trials] == [form.name for form in FORMS]
+    assert [one.fit.form.name for one in found.choice.trials] == [form.name for form in RowPageBrowsing.forms]
     written = found.to_dict()["forms"]
-    assert [form["form"] for form in written] == [form.name for form in FORMS]
-    assert [len(form["parameters"]) for form in written] == [len(form.free) for form in FORMS]
+    assert [form["form"] for form in written] == [form.name for form in RowPageBrowsing.forms]
+    assert [len(form["parameters"]) for form in written] == [len(form.free) for form in RowPageBrowsing.forms]
     assert [form["form"] for form in written if form["chosen"]] == [found.choice.chosen.form.name]
     few = [one.fit for one in found.choice.trials if len(one.fit.values) <= 8]
     assert found.choice.chosen.bic == min(fit.bic for fit in few)

@@ -12,9 +12,9 @@ from carouseval.attention.likelihood import fit_likelihood as fit_likelihood
 from carouseval.attention.likelihood import log_likelihood as log_likelihood
 from carouseval.attention.model_selection import FormSelection as FormSelection
 from carouseval.attention.model_selection import choose_form as choose_form
+from carouseval.attention.path_fit import fit_paths as fit_paths
+from carouseval.attention.path_fit import path_log_likelihood as path_log_likelihood
 from carouseval.attention.paths import Paths as Paths
-from carouseval.attention.paths import fit_paths as fit_paths
-from carouseval.attention.paths import path_log_likelihood as path_log_likelihood
 from carouseval.attention.paths import paths_from_screens as paths_from_screens
 from carouseval.attention.rank_fit import Scores as Scores
 from carouseval.attention.rank_fit import SearchFit as SearchFit

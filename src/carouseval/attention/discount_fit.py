@@ -1,6 +1,7 @@
 """From data to a fitted discount: browsing models by likelihood, other discounts by grid search."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Unpack
 
@@ -11,16 +12,17 @@ from carouseval.attention.examination import Examination, Frequencies
 from carouseval.attention.fit_data import FitData
 from carouseval.attention.fit_report import LikelihoodReport, SearchReport
 from carouseval.attention.fit_settings import FitSettings, FitSettingsDict, Objective
-from carouseval.attention.forms import FORMS, ROW_PAGE_FORMS, form_name
 from carouseval.attention.likelihood import LikelihoodFit, bootstrap_fit, fit_likelihood
 from carouseval.attention.model_selection import choose_form
-from carouseval.attention.parameters import discount_class
-from carouseval.attention.paths import fit_paths
+from carouseval.attention.parameters import discount_class, form_name
+from carouseval.attention.path_fit import fit_paths
 from carouseval.attention.rank_fit import grid_search
 from carouseval.attention.rank_fit import refine as refine_fit
 from carouseval.attention.recgaze_data import GROUPS
 from carouseval.errors import ParameterError
 from carouseval.messages import setting
+from carouseval.metrics.browsing.forms import Form, forms_of
+from carouseval.metrics.discount_parameters import is_probability
 from carouseval.metrics.grid import PageSizes
 from carouseval.progress import Progress, step
 from carouseval.settings import checked_settings, takes
@@ -68,19 +70,23 @@ def fit_discount(
     if not isinstance(data, FitData):
         raise ParameterError(f"data must be FitData, such as FitData.read returns, found {type(data).__name__}.")
     chosen = checked_settings("fit_discount", {"discount": discount, **settings}, FitSettings)
-    form = chosen.form
-    is_probability = discount_class(discount)().is_probability
-    objective = chosen.objective or ("likelihood" if is_probability else "spearman")
-    by_likelihood = is_probability and objective == "likelihood" and not chosen.values
-    if form is not None:
-        if not by_likelihood or discount != "d_rpb":
+    cls = discount_class(discount)
+    objective = chosen.objective or ("likelihood" if is_probability(cls) else "spearman")
+    by_likelihood = is_probability(cls) and objective == "likelihood" and not chosen.values
+    forms = {form.name: form for form in forms_of(cls) if form.symbol == discount}
+    if chosen.form is not None:
+        if not by_likelihood or not forms:
             raise ParameterError(f"{setting('form')} is for d_rpb, fitted by likelihood.")
-        require_choice("form", form_name(form), [one.name for one in FORMS if one.symbol == discount])
+        require_choice("form", form_name(chosen.form), list(forms))
     if not by_likelihood:
         return _search(data, chosen, objective, progress)
     if chosen.refine:
         raise ParameterError(f"{discount} is already fitted over real numbers; leave out {setting('refine')}.")
-    return _fit_by_likelihood(data, chosen, progress)
+    if chosen.form is None:
+        candidates = [form for form in forms.values() if not form.is_mixture]
+    else:
+        candidates = [forms[form_name(chosen.form)]]
+    return _fit_by_likelihood(data, chosen, candidates, progress)
 
 
 def _search(data: FitData, chosen: FitSettings, objective: Objective, progress: Progress | None) -> SearchReport:
@@ -98,8 +104,10 @@ def _search(data: FitData, chosen: FitSettings, objective: Objective, progress: 
     return SearchReport(data, refine_fit(train, fit, grid) if chosen.refine else fit, intervals)
 
 
-def _fit_by_likelihood(data: FitData, chosen: FitSettings, progress: Progress | None) -> LikelihoodReport:
-    train, discount, form, samples = data.train, chosen.discount, chosen.form, chosen.bootstrap
+def _fit_by_likelihood(
+    data: FitData, chosen: FitSettings, forms: Sequence[Form], progress: Progress | None
+) -> LikelihoodReport:
+    train, discount, samples = data.train, chosen.discount, chosen.bootstrap
     if isinstance(train, Frequencies):
         integers = (train.frequencies == train.frequencies.round()).all() and train.frequencies.max() > 1
         remedy = f"give the number of {setting('screens')}" if integers else "these are frequencies: give counts"
@@ -110,11 +118,11 @@ def _fit_by_likelihood(data: FitData, chosen: FitSettings, progress: Progress | 
     choice = None
     if paths is not None:
         fit = fit_paths(paths)
-    elif discount == "d_rpb" and form is None:
-        choice = choose_form(train, data.grid, ROW_PAGE_FORMS, progress=step(progress, "forms"))
+    elif len(forms) > 1:
+        choice = choose_form(train, data.grid, forms, progress=step(progress, "forms"))
         fit = choice.chosen
     else:
-        fit = fit_likelihood(train, form or discount, data.grid)
+        fit = fit_likelihood(train, forms[0] if forms else discount, data.grid)
     intervals = bootstrap_fit(train, fit, data.grid, samples) if samples else None
     return LikelihoodReport(data, fit, choice, intervals, tuple(_notes(data, train, fit)))
 

@@ -10,10 +10,10 @@ from carouseval.attention.examination import Examination
 from carouseval.attention.fit_data import Attention, FitData
 from carouseval.attention.likelihood import LikelihoodFit, log_likelihood
 from carouseval.attention.model_selection import FormSelection
-from carouseval.attention.paths import Paths, path_log_likelihood
+from carouseval.attention.path_fit import path_log_likelihood
+from carouseval.attention.paths import Paths
 from carouseval.attention.rank_fit import SearchFit, scores_of
-from carouseval.metrics.discounts import Discount
-from carouseval.metrics.markov_scan import MarkovScan
+from carouseval.metrics.discounts import Discount, MarkovScan
 from carouseval.results import Result
 
 CELLS, PATH = "log_likelihood_per_screen", "log_likelihood_per_path"
@@ -61,8 +61,9 @@ class FitReport(Result):
     def to_frame(self) -> pl.DataFrame:
         """One line of scores for the training data and one for the held-out data."""
         rows = [
-            {"discount": str(self.discount), "scored on": where} | {LABELS[name]: value for name, value in own.items()}
-            for where, own in self.scores.items()
+            {"discount": str(self.discount), "scored on": data}
+            | {LABELS[name]: value for name, value in scores.items()}
+            for data, scores in self.scores.items()
         ]
         return pl.DataFrame(rows, infer_schema_length=None)
 

@@ -9,20 +9,18 @@ from numpy.typing import ArrayLike
 from carouseval.attention.bootstrap import BY_PARTICIPANT, Bootstrap, Interval, percentile_interval, resample
 from carouseval.attention.examination import Examination
 from carouseval.attention.fisher_scoring import BinomialCounts
-from carouseval.attention.forms import Form, as_form
 from carouseval.attention.intervals import cells_method, confidence_level, interval_method, wald_intervals
 from carouseval.attention.likelihood_problem import MAX_START, LikelihoodProblem
 from carouseval.attention.overdispersion import participant_scores, residual_dispersion
+from carouseval.attention.parameters import as_form, discount_class
 from carouseval.attention.rank_fit import Scores, matching_grid, scores_of
 from carouseval.errors import DataError, ParameterError
+from carouseval.metrics.browsing.contract import BrowsingModel
+from carouseval.metrics.browsing.forms import Form
 from carouseval.metrics.discount_base import Discount, as_discount
 from carouseval.metrics.grid import Array, Grid
 from carouseval.validation import require_int
 
-COUNTS_OF_SCAN = (
-    "Counts do not identify d_scan: other parameters fit about as well, and intervals hold near these values only. Fit "
-    "it to scan paths."
-)
 ORDER = "Counts of cells do not identify the order in which people looked, nor how they moved between cells."
 
 
@@ -197,7 +195,7 @@ def fit_form(examination: Examination, form: Form, grid: Grid, ci: float, optima
         values=values,
         intervals=uncertainty.intervals,
         not_identified=uncertainty.not_identified,
-        limitations=(*uncertainty.limitations, *([COUNTS_OF_SCAN] if form.symbol == "d_scan" else []), ORDER),
+        limitations=(*uncertainty.limitations, *_limitations_of_counts(form), ORDER),
         interval_warnings=uncertainty.interval_warnings,
         interval_method=interval_method(participants, cells_method(dispersion)),
         log_likelihood=float(estimate.log_likelihood[0]),
@@ -208,6 +206,11 @@ def fit_form(examination: Examination, form: Form, grid: Grid, ci: float, optima
         converged=bool(estimate.converged[0]),
         clustering=uncertainty.clustering,
     )
+
+
+def _limitations_of_counts(form: Form) -> list[str]:
+    cls = discount_class(form.symbol)
+    return [cls.limitation_of_counts] if issubclass(cls, BrowsingModel) and cls.limitation_of_counts else []
 
 
 def log_likelihood(examination: Examination, discount: str | Discount | ArrayLike, grid: Grid | None = None) -> float:

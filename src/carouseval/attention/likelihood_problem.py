@@ -4,9 +4,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from carouseval.attention.fisher_scoring import BinomialCounts, Estimate, maximise
-from carouseval.attention.forms import Form, as_form
-from carouseval.attention.parameters import defaults, discount_class
+from carouseval.attention.parameters import discount_class
 from carouseval.errors import DataError
+from carouseval.metrics.browsing.forms import Form
+from carouseval.metrics.discount_parameters import defaults
 from carouseval.metrics.grid import Array, Grid
 
 BOUND = 16.0  # on the unbounded scale: a share of 1e-7, or 1 - 1e-7
@@ -103,8 +104,8 @@ class LikelihoodProblem:
     def _starts(self, counts: Array, screens: Array, optima: dict[Form, Array]) -> Array:
         """Default starts and the optima of smaller forms, so that a form is at least as likely as those it contains."""
         starts = [np.repeat(self._default_starts[None], len(counts), axis=0)]
-        for name in self.form.contains:
-            smaller = LikelihoodProblem(as_form(name), self.grid)
+        for form in self.form.contained:
+            smaller = LikelihoodProblem(form, self.grid)
             if smaller.form not in optima:
                 smaller_starts = smaller._starts(counts, screens, optima)
                 optima[smaller.form] = smaller._maximise(counts, screens, smaller_starts, rough=True).point

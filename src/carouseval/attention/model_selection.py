@@ -9,17 +9,20 @@ import numpy as np
 
 from carouseval.attention.examination import Examination
 from carouseval.attention.fisher_scoring import BinomialCounts
-from carouseval.attention.forms import FORMS, MAX_PARAMETERS, Form, as_form
 from carouseval.attention.intervals import confidence_level
 from carouseval.attention.likelihood import LikelihoodFit, check_counts, fit_form
 from carouseval.attention.likelihood_problem import LikelihoodProblem
 from carouseval.attention.overdispersion import FROM_PARTICIPANTS, FROM_RESIDUALS, participant_data
+from carouseval.attention.parameters import as_form
+from carouseval.metrics.browsing.forms import Form
+from carouseval.metrics.discounts import RowPageBrowsing
 from carouseval.metrics.grid import Array, Grid, IntArray
 from carouseval.results import Result
 
 if TYPE_CHECKING:
     import polars as pl
 
+MAX_PARAMETERS = 8  # of a form that may be selected
 _FOLDS = 10
 _MIN_PARTICIPANTS = 10  # to select by held-out participants: fewer do not give a standard error to rely on
 
@@ -193,7 +196,7 @@ class FormSelection(Result):
 def choose_form(
     examination: Examination,
     grid: Grid | None = None,
-    forms: Sequence[str | Form] = FORMS,
+    forms: Sequence[str | Form] = RowPageBrowsing.forms,
     *,
     ci: float = 0.95,
     progress: Callable[[int, int], None] | None = None,
@@ -212,7 +215,7 @@ def choose_form(
         The counts.
     grid : Grid, optional
         The screen, of the size of the counts; by default with swipe pages of 5 items and 3 visible rows.
-    forms : sequence of str, default FORMS
+    forms : sequence of str, default RowPageBrowsing.forms
         The forms to compare, by name as in :func:`fit_likelihood`; by default all of them.
     ci : float, default 0.95
         Confidence level of the intervals, between 0 and 1.

@@ -1,15 +1,18 @@
-"""Parameter grids of discounts, and the weights of many parameter sets at once."""
+"""What can be fitted, discounts and their forms by name, and the parameter sets of a grid search."""
 
 import math
 from collections.abc import Mapping
-from dataclasses import MISSING, fields
+from dataclasses import fields
 from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from carouseval.errors import ParameterError
-from carouseval.metrics.discount_base import Formula, classes
+from carouseval.messages import setting
+from carouseval.metrics.browsing.forms import Form, forms_of
+from carouseval.metrics.discount_base import class_of, classes
+from carouseval.metrics.discount_parameters import is_probability, is_share, weights_of_many
 from carouseval.metrics.discounts import Discount
 from carouseval.metrics.grid import Array, Grid
 from carouseval.validation import require_choice
@@ -29,7 +32,7 @@ class ParameterSets:
         axes = _axes(self.cls, parameters)
         sets = math.prod(map(len, axes.values()))
         if sets > _MAX_SETS:
-            remedy = ", or fit it by likelihood" if self.cls().is_probability else ""
+            remedy = ", or fit it by likelihood" if is_probability(self.cls) else ""
             problem = f"{discount}: {sets:,} combinations of parameters are too many to try."
             raise ParameterError(f"{problem} Give fewer values to try{remedy}.")
         columns = [column.ravel() for column in np.meshgrid(*axes.values(), indexing="ij")]
@@ -49,31 +52,6 @@ class ParameterSets:
         return usable + begin, np.ascontiguousarray(weights[usable])
 
 
-def weights_of_many(cls: Any, columns: Mapping[str, NDArray[Any]], grid: Grid, sets: int) -> Array:
-    """Weights of many parameter sets, (sets, rows, cols): the formula itself, on arrays in place of numbers.
-
-    A column holds a value for each set, or one for all.
-    """
-    discounts = object.__new__(cls)  # not validated: its parameters are arrays
-    for name, column in columns.items():
-        object.__setattr__(discounts, name, column[:, None, None])
-    shape = (sets, *grid.shape)
-    with np.errstate(all="ignore"):
-        try:
-            weights = cls.weights.__wrapped__(discounts, grid)
-            return np.ascontiguousarray(np.broadcast_to(weights, shape), dtype=np.float64)
-        except (TypeError, ValueError):  # a formula that does not take arrays
-            rows = zip(*(np.broadcast_to(column, sets).tolist() for column in columns.values()), strict=True)
-            return np.array([_weights_or_nan(cls, dict(zip(columns, row, strict=True)), grid) for row in rows])
-
-
-def _weights_or_nan(cls: Any, values: Mapping[str, float], grid: Grid) -> Array:
-    try:
-        return cast(Array, cls(**values).weights(grid))
-    except ParameterError:
-        return np.full(grid.shape, np.nan)
-
-
 def discount_class(discount: str) -> Any:
     """The class of a discount by its symbol, if it is a formula that can be fitted."""
     if discount == "d_emp":
@@ -84,16 +62,29 @@ def discount_class(discount: str) -> Any:
     return symbols[require_choice("discount", discount, sorted(set(symbols) - {"d_emp", "d_mix"}))]
 
 
-def defaults(cls: Any) -> dict[str, float]:
-    """The default values of those parameters that have one; parameters of a user's discount need not."""
-    return {f.name: float(f.default) for f in fields(cls) if f.default is not MISSING}
+def form_name(name: str) -> str:
+    """The name of a form as it is listed: "edges,novelty" is accepted too."""
+    return ", ".join(part.strip() for part in str(name).split(","))
 
 
-def is_share(cls: Any, name: str) -> bool:
-    """Whether a parameter lies between 0 and 1: as the class declares, or as the default of a user's discount does."""
-    default = next(f.default for f in fields(cls) if f.name == name)
-    inferred = not issubclass(cls, Formula) and isinstance(default, float) and 0 < default < 1
-    return name in cls.decays + cls.shares or inferred
+def as_form(discount: str | Form) -> Form:
+    """A form by its name, or a discount with all its parameters free by its symbol."""
+    if isinstance(discount, Form):
+        return discount
+    if not isinstance(discount, str):
+        raise ParameterError(
+            f"{setting('discount')} must be the symbol of a discount, such as 'd_rpb', or the name of a form, such as 'six', "
+            f"found {type(discount).__name__}."
+        )
+    if not discount.startswith("d_") and class_of(discount) is None:
+        forms: dict[str, Form] = {}
+        for form in (form for cls in classes().values() for form in forms_of(cls)):
+            forms.setdefault(form.name, form)
+        return forms[require_choice("form", form_name(discount), list(forms))]
+    cls = discount_class(discount)
+    if forms_of(cls):
+        return forms_of(cls)[-1]
+    return Form(discount, discount, tuple(f.name for f in fields(cls)), "all parameters free")
 
 
 def _axes(cls: Any, parameters: Mapping[str, ArrayLike] | None) -> dict[str, NDArray[Any]]:

@@ -13,10 +13,11 @@ from numpy.typing import ArrayLike
 from carouseval import _native
 from carouseval.attention.examination import Examination, Frequencies
 from carouseval.attention.fit_settings import Objective
-from carouseval.attention.parameters import ParameterSets, weights_of_many
+from carouseval.attention.parameters import ParameterSets
 from carouseval.errors import DataError, ParameterError
 from carouseval.messages import setting
 from carouseval.metrics.discount_base import Discount, as_discount
+from carouseval.metrics.discount_parameters import weights_of_many
 from carouseval.metrics.grid import Array, Grid
 from carouseval.metrics.page_stack import thread_count
 from carouseval.validation import require_choice, require_int

@@ -121,8 +121,8 @@ def screen_counts(fixations: Table, grid: Grid, *, by_participant: bool = True) 
     if not participant:
         return ScreenCounts(counts, row_counts, len(ids))
     participants = ids["participant"].unique().sort()
-    own = (participants, *counts_by_participant(cells, ids, grid)) if by_participant else None
-    return ScreenCounts(counts, row_counts, len(ids), len(participants), own)
+    per_participant = (participants, *counts_by_participant(cells, ids, grid)) if by_participant else None
+    return ScreenCounts(counts, row_counts, len(ids), len(participants), per_participant)
 
 
 def open_fixations(table: TableLike, grid: Grid, *, timed: bool = False) -> Table:

@@ -1,7 +1,11 @@
-"""What browsing models imply: the looks, actions and gains of users, and the Markov chains behind them."""
+"""People who browse and choose: what models of them imply for pages, above everything that scores and compares pages.
 
-from carouseval.behavior.browsing import Browsing, browse
-from carouseval.behavior.model_chains import States, chain_of
-from carouseval.metrics.markov_chain import Chain
+``browsing.py`` has what users of a browsing model examine, do and gain, and ``joint_examination.py`` which cells they
+examine together; the models themselves are discounts, in ``metrics/browsing/``. Models of choice, one file each, belong
+into ``choice/``; beside ``browsing.py`` belong drawn sessions and policies, which stand on both; and logs of pages that
+were shown, with one file for each estimator, into ``logs/``.
+"""
 
-__all__ = ["Browsing", "Chain", "States", "browse", "chain_of"]
+from carouseval.lazy_names import lazy_names
+
+__all__, __getattr__, __dir__ = lazy_names(__name__, __file__)

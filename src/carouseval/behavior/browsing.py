@@ -1,7 +1,7 @@
 """What a page yields to users who browse as a model says: which cells they examine, at what cost, and their gain.
 
-A browsing model is a discount whose weights are probabilities; ``chain_of`` gives its Markov chain. The measures are
-those of C/W/L (Moffat, Bailey, Scholer and Thomas, TOIS 2017) in two dimensions.
+A browsing model (``metrics/browsing/``) is a discount with a Markov chain of looks. The measures are those of C/W/L
+(Moffat, Bailey, Scholer and Thomas, TOIS 2017) in two dimensions.
 """
 
 from __future__ import annotations
@@ -9,22 +9,24 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Generic, TypeVar, overload
+from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, cast
 
 import numpy as np
 
 from carouseval.behavior.joint_examination import covariance
-from carouseval.behavior.model_chains import chain_of
 from carouseval.errors import ParameterError
+from carouseval.metrics.browsing.chain import Chain
+from carouseval.metrics.browsing.contract import BrowsingModel
 from carouseval.metrics.discount_base import as_discount
 from carouseval.metrics.discounts import Discount, Mixture
 from carouseval.metrics.gains import Gain
 from carouseval.metrics.grid import Array, Grid
 from carouseval.metrics.page_stack import stack_pages
-from carouseval.metrics.relevance import ManyPages, OnePage, Relevance, UnknownPages
+from carouseval.metrics.relevance import FunctionOfPages, Relevance
 from carouseval.validation import require_float
 
 _Value = TypeVar("_Value")  # float for one page, an array for a batch
+_P = ParamSpec("_P")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -89,46 +91,53 @@ def _brief(value: Any) -> str:
     return f"{value:.4g}" if np.ndim(value) == 0 else f"<array of shape {np.shape(value)}>"
 
 
-@overload
-def browse(
-    relevance: UnknownPages,
-    discount: str | Discount,
-    grid: Grid | None = None,
-    gain: Gain = "exp2",
-    *,
-    swipe_cost: float = 1,
-    scroll_cost: float = 1,
-) -> Browsing[Any]: ...
-@overload
-def browse(
-    relevance: OnePage,
-    discount: str | Discount,
-    grid: Grid | None = None,
-    gain: Gain = "exp2",
-    *,
-    swipe_cost: float = 1,
-    scroll_cost: float = 1,
-) -> Browsing[float]: ...
-@overload
-def browse(
-    relevance: ManyPages,
-    discount: str | Discount,
-    grid: Grid | None = None,
-    gain: Gain = "exp2",
-    *,
-    swipe_cost: float = 1,
-    scroll_cost: float = 1,
-) -> Browsing[Array]: ...
-@overload
-def browse(
-    relevance: Relevance,
-    discount: str | Discount,
-    grid: Grid | None = None,
-    gain: Gain = "exp2",
-    *,
-    swipe_cost: float = 1,
-    scroll_cost: float = 1,
-) -> Browsing[Any]: ...
+def chain_of(discount: str | Discount, grid: Grid) -> Chain:
+    """Return the Markov chain of looks behind a browsing model.
+
+    Parameters
+    ----------
+    discount : str or Discount
+        A browsing model or its name: d_rpb, d_rcb, d_scan, a table of frequencies, or your own
+        :class:`carouseval.discounts.BrowsingModel`.
+    grid : Grid
+        The screen.
+
+    Returns
+    -------
+    Chain
+        The chain, with the expected visits, swipes and scrolls.
+
+    See Also
+    --------
+    browse : What a page yields to users who browse so; it also takes mixtures.
+
+    Examples
+    --------
+    >>> import carouseval as cv
+    >>> chain = cv.behavior.chain_of("d_rcb", cv.Grid(2, 3))
+    >>> chain.weights.round(3)
+    array([[0.962, 0.857, 0.763],
+           [0.871, 0.776, 0.691]])
+    """
+    discount = as_discount(discount)
+    if isinstance(discount, Mixture):
+        raise ParameterError(f"{discount} has a chain for each of its parts: call chain_of for these, or use browse.")
+    if not isinstance(discount, BrowsingModel):
+        raise ParameterError(
+            f"{discount} is not a browsing model: its weights are not probabilities. Use d_rpb, d_rcb, d_scan, a table "
+            "of frequencies or a mixture of these, or derive it from discounts.BrowsingModel and define its chain."
+        )
+    return discount.chain(grid)
+
+
+def _browsing_per_page(
+    function: Callable[Concatenate[Relevance, _P], Browsing[Any]],
+) -> FunctionOfPages[_P, Browsing[float], Browsing[Array], Browsing[Any]]:
+    """The function itself, for type checkers one whose result fits the number of pages."""
+    return cast(FunctionOfPages[_P, Browsing[float], Browsing[Array], Browsing[Any]], function)
+
+
+@_browsing_per_page
 def browse(
     relevance: Relevance,
     discount: str | Discount,
@@ -148,8 +157,8 @@ def browse(
         Relevance of each cell, finite and 0 or more: a row is one carousel, NaN or None a cell without an item. Rows of
         nested lists may differ in length.
     discount : str or Discount
-        A browsing model or its name: d_rpb, d_rcb, d_scan, a table of frequencies, a mixture of these, or a discount
-        registered with :func:`chain_of`.
+        A browsing model or its name: d_rpb, d_rcb, d_scan, a table of frequencies, a mixture of these, or your own
+        :class:`carouseval.discounts.BrowsingModel`.
     grid : Grid, optional
         The screen. By default it has the shape of the page, swipe pages of 5 items and 3 visible rows. A smaller page
         is padded with empty cells; a larger one is an error.

@@ -3,8 +3,8 @@
 import numpy as np
 
 from carouseval.errors import ParameterError
+from carouseval.metrics.browsing.chain import Chain
 from carouseval.metrics.grid import Array, IntArray
-from carouseval.metrics.markov_chain import Chain
 
 _BATCH_SIZE = 200_000  # pairs of cells
 _MAX_STATES = 5_000
@@ -53,13 +53,13 @@ class _CellStates:
         self.visits = np.append(chain.start, np.zeros(len(transitions) - size)) @ self.inverse
         self.reaching = self._reaching()
 
-    def joint_probability(self, one: IntArray, two: IntArray) -> Array:
+    def joint_probability(self, cells: IntArray, others: IntArray) -> Array:
         """The probability that both cells of each pair are examined: either is entered first, the other later."""
-        first, second = self._padded(one, 0), self._padded(two, 1)
+        first, second = self._padded(cells, 0), self._padded(others, 1)
         states = np.hstack([first, second])
         among = self.inverse[states[:, :, None], states[:, None, :]]
         entries = np.linalg.solve(among.transpose(0, 2, 1), self.visits[states][:, :, None])[:, :, 0]
-        later = np.hstack([self.reaching[first, two[:, None]], self.reaching[second, one[:, None]]])
+        later = np.hstack([self.reaching[first, others[:, None]], self.reaching[second, cells[:, None]]])
         both: Array = (entries * later).sum(axis=1)
         return both
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any, overload
-
 from carouseval.metrics.cutoffs import PageCutoff
 from carouseval.metrics.dcg import DCG2D, N2DCG, N2DCGCat
 from carouseval.metrics.discount_base import Discount
@@ -11,49 +9,10 @@ from carouseval.metrics.gains import Gain
 from carouseval.metrics.grid import Array, Grid
 from carouseval.metrics.metric_base import Metric
 from carouseval.metrics.page_stack import stack_pages
-from carouseval.metrics.relevance import ManyPages, OnePage, Relevance, UnknownPages
+from carouseval.metrics.relevance import Relevance, number_per_page
 
 
-@overload
-def dcg2d(
-    relevance: UnknownPages,
-    discount: str | Discount = "d_rpd",
-    grid: Grid | None = None,
-    gain: Gain = "exp2",
-    *,
-    cutoff: PageCutoff = None,
-    threads: int | None = None,
-) -> Any: ...
-@overload
-def dcg2d(
-    relevance: OnePage,
-    discount: str | Discount = "d_rpd",
-    grid: Grid | None = None,
-    gain: Gain = "exp2",
-    *,
-    cutoff: PageCutoff = None,
-    threads: int | None = None,
-) -> float: ...
-@overload
-def dcg2d(
-    relevance: ManyPages,
-    discount: str | Discount = "d_rpd",
-    grid: Grid | None = None,
-    gain: Gain = "exp2",
-    *,
-    cutoff: PageCutoff = None,
-    threads: int | None = None,
-) -> Array: ...
-@overload
-def dcg2d(
-    relevance: Relevance,
-    discount: str | Discount = "d_rpd",
-    grid: Grid | None = None,
-    gain: Gain = "exp2",
-    *,
-    cutoff: PageCutoff = None,
-    threads: int | None = None,
-) -> Any: ...
+@number_per_page
 def dcg2d(
     relevance: Relevance,
     discount: str | Discount = "d_rpd",
@@ -112,46 +71,7 @@ def dcg2d(
     return _score(DCG2D, relevance, discount, grid, gain, cutoff, threads)
 
 
-@overload
-def n2dcg_cat(
-    relevance: UnknownPages,
-    discount: str | Discount = "d_rpd",
-    grid: Grid | None = None,
-    gain: Gain = "exp2",
-    *,
-    cutoff: PageCutoff = None,
-    threads: int | None = None,
-) -> Any: ...
-@overload
-def n2dcg_cat(
-    relevance: OnePage,
-    discount: str | Discount = "d_rpd",
-    grid: Grid | None = None,
-    gain: Gain = "exp2",
-    *,
-    cutoff: PageCutoff = None,
-    threads: int | None = None,
-) -> float: ...
-@overload
-def n2dcg_cat(
-    relevance: ManyPages,
-    discount: str | Discount = "d_rpd",
-    grid: Grid | None = None,
-    gain: Gain = "exp2",
-    *,
-    cutoff: PageCutoff = None,
-    threads: int | None = None,
-) -> Array: ...
-@overload
-def n2dcg_cat(
-    relevance: Relevance,
-    discount: str | Discount = "d_rpd",
-    grid: Grid | None = None,
-    gain: Gain = "exp2",
-    *,
-    cutoff: PageCutoff = None,
-    threads: int | None = None,
-) -> Any: ...
+@number_per_page
 def n2dcg_cat(
     relevance: Relevance,
     discount: str | Discount = "d_rpd",
@@ -211,46 +131,7 @@ def n2dcg_cat(
     return _score(N2DCGCat, relevance, discount, grid, gain, cutoff, threads)
 
 
-@overload
-def n2dcg(
-    relevance: UnknownPages,
-    discount: str | Discount = "d_a",
-    grid: Grid | None = None,
-    gain: Gain = "exp2",
-    *,
-    cutoff: PageCutoff = None,
-    threads: int | None = None,
-) -> Any: ...
-@overload
-def n2dcg(
-    relevance: OnePage,
-    discount: str | Discount = "d_a",
-    grid: Grid | None = None,
-    gain: Gain = "exp2",
-    *,
-    cutoff: PageCutoff = None,
-    threads: int | None = None,
-) -> float: ...
-@overload
-def n2dcg(
-    relevance: ManyPages,
-    discount: str | Discount = "d_a",
-    grid: Grid | None = None,
-    gain: Gain = "exp2",
-    *,
-    cutoff: PageCutoff = None,
-    threads: int | None = None,
-) -> Array: ...
-@overload
-def n2dcg(
-    relevance: Relevance,
-    discount: str | Discount = "d_a",
-    grid: Grid | None = None,
-    gain: Gain = "exp2",
-    *,
-    cutoff: PageCutoff = None,
-    threads: int | None = None,
-) -> Any: ...
+@number_per_page
 def n2dcg(
     relevance: Relevance,
     discount: str | Discount = "d_a",

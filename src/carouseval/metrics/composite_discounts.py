@@ -9,6 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from carouseval.errors import ParameterError, ParseError
+from carouseval.metrics.browsing.chain import Chain
+from carouseval.metrics.browsing.contract import BrowsingModel
+from carouseval.metrics.browsing.states import States
 from carouseval.metrics.discount_base import TABLE, Discount, as_discount, parse, register_discount
 from carouseval.metrics.discount_base import registered_table as _registered_table
 from carouseval.metrics.discount_files import as_plain, from_plain
@@ -25,7 +28,7 @@ def table_name(text: str) -> str:
 
 
 @register_discount(TABLE)
-class Empirical(Discount):
+class Empirical(BrowsingModel):
     """d_emp(name): a table of weights, such as measured examination frequencies.
 
     On a smaller grid the first rows and columns of the table apply; a larger grid is an error. With ``page_size``, the
@@ -107,10 +110,10 @@ class Empirical(Discount):
         rows = list(table[: grid.rows])
         wanted = sizes_by_row(grid)
         measured = wanted if self.page_size is None else sizes_by_row(Grid(len(table), table.shape[1], self.page_size))
-        for at, (row, old, new) in enumerate(zip(rows, measured, wanted, strict=False)):
+        for index, (row, old, new) in enumerate(zip(rows, measured, wanted, strict=False)):
             if old != new:
-                rows[at] = _with_page_size(row, old, new)
-        short = next((at for at, row in enumerate(rows) if len(row) < grid.cols), 0)
+                rows[index] = _with_page_size(row, old, new)
+        short = next((index for index, row in enumerate(rows) if len(row) < grid.cols), 0)
         if len(rows) < grid.rows or len(rows[short]) < grid.cols:
             old, new = measured[short], wanted[short]
             pages = f", with swipe pages of {old} and {new} items" if old != new else ""
@@ -121,6 +124,23 @@ class Empirical(Discount):
                 "A browsing model such as d_rpb has weights on any grid."
             )
         return np.array([row[: grid.cols] for row in rows])
+
+    def chain(self, grid: Grid) -> Chain:
+        # cells are examined independently of each other; a table does not say how users move, so actions are NaN
+        table = self.weights(grid)
+        if table.max() > 1:
+            raise ParameterError(f"{self}: weights above 1 are not probabilities; divide counts by their screens.")
+        states = States(grid)
+        unknown = float("nan")
+        steps = [(states.add(), states.add(*divmod(cell, grid.cols))) for cell in range(table.size)]
+        for (before, cell), chance, (following, _) in zip(
+            steps, table.ravel().tolist(), [*steps[1:], (-1, -1)], strict=True
+        ):
+            states.go(before, cell, chance, unknown, unknown)
+            if following >= 0:
+                states.go(before, following, 1 - chance)
+                states.go(cell, following, 1)
+        return states.chain(1.0)
 
 
 def _with_page_size(row: Array, measured: int, wanted: int) -> Array:

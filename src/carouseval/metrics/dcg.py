@@ -5,7 +5,8 @@ from typing import ClassVar, Literal
 from carouseval.metrics.cutoffs import list_weights
 from carouseval.metrics.gain_names import IdealName
 from carouseval.metrics.grid import Array, Grid
-from carouseval.metrics.metric_base import CutoffKind, Metric, Pages, register_metric
+from carouseval.metrics.metric_base import CutoffKind, Metric, register_metric
+from carouseval.metrics.pages import Pages
 
 
 class _Sum(Metric):

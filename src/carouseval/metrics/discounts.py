@@ -1,21 +1,25 @@
 """Discounts: the weight of a cell by its position. To add one, write a class here and register its symbol.
 
-The six formulas of the paper, with the values fitted there as defaults, and two browsing models, whose weights are
-probabilities. i is the row, j the column, j~ the mirrored column, n_h swipes, n_v scrolls and delta the page size of
-the row. Tables and mixtures are in ``composite_discounts.py``, the scan from cell to cell in ``markov_scan.py``.
+The six formulas of the paper, with the values fitted there as defaults. i is the row, j the column, j~ the mirrored
+column, n_h swipes, n_v scrolls and delta the page size of the row. Tables and mixtures are in
+``composite_discounts.py``, browsing models, whose weights are probabilities, in ``browsing/``.
 """
 
 from typing import Any, ClassVar
 
 import numpy as np
 
+from carouseval.metrics.browsing.contract import BrowsingModel
+from carouseval.metrics.browsing.row_column import RowColumnBrowsing
+from carouseval.metrics.browsing.row_page import RowPageBrowsing
+from carouseval.metrics.browsing.scan import MarkovScan
 from carouseval.metrics.composite_discounts import Empirical, Mixture
 from carouseval.metrics.discount_base import Discount, Formula, parse, register_discount, register_table
 from carouseval.metrics.discount_files import load, save
 from carouseval.metrics.grid import Array, Grid
-from carouseval.metrics.markov_scan import MarkovScan
 
 __all__ = [
+    "BrowsingModel",
     "Discount",
     "Empirical",
     "FPattern",
@@ -279,114 +283,3 @@ class RowPage(_Logarithmic):
         position = self.alpha * grid.row_index + self.beta * grid.mirrored_columns
         decay: Array = self.mu ** (grid.swipe_page > 1) * self.nu ** (grid.row_index - 1)
         return _logarithmic(position) * decay
-
-
-class _Browsing(Formula):
-    """Base of browsing models, whose weights are probabilities that cells are examined."""
-
-    @property
-    def is_probability(self) -> bool:
-        return True
-
-
-@register_discount("d_rcb")
-class RowColumnBrowsing(_Browsing):
-    """d_rcb: the probability that a cell is examined by users who read rows from the top and each row from the left.
-
-    ``d(i, j) = e kappa^(i-1) beta^(j-1)``. Swipe pages have no effect. The defaults were fitted by likelihood to the
-    counts of RecGaze's Bratislava participants.
-
-    Parameters
-    ----------
-    e : float, default 0.9621
-        Probability that a user examines anything, above 0 and at most 1.
-    kappa : float, default 0.9049
-        Probability of reaching each further row, above 0 and at most 1.
-    beta : float, default 0.8908
-        Probability of reaching each further item of a row, above 0 and at most 1.
-
-    Examples
-    --------
-    >>> import carouseval as cv
-    >>> cv.discounts.RowColumnBrowsing().weights(cv.Grid(2, 4, page_size=2)).round(3)
-    array([[0.962, 0.857, 0.763, 0.68 ],
-           [0.871, 0.776, 0.691, 0.615]])
-    """
-
-    e: float = 0.9621
-    kappa: float = 0.9049
-    beta: float = 0.8908
-
-    decays: ClassVar[tuple[str, ...]] = ("e", "kappa", "beta")
-
-    def weights(self, grid: Grid) -> Array:
-        weights: Array = self.e * self.kappa ** (grid.row_index - 1) * self.beta ** (grid.column_index - 1)
-        return weights
-
-
-@register_discount("d_rpb")
-class RowPageBrowsing(_Browsing):
-    """d_rpb: the probability that a cell is examined by users who read row after row and swipe page after page.
-
-    With l the slot on swipe page p, and delta slots on a page::
-
-        page 1        e kappa^(i-1) (1 - (1 - beta^(l-1)) (1 - w beta^(delta-l)))
-        later pages   e kappa^(i-1) s_i sigma2^(p-2) rho^(delta-l)
-        s_i           sigma1 + (sigma1_top - sigma1) fade^(i-1)
-
-    On page 1 users read from the left edge and, with probability w, also from the right edge; later pages are read from
-    the right edge. With ``w=0, sigma1_top=sigma1`` the model has six parameters; with ``fade=0`` only row 1 has its own
-    probability of a swipe. The defaults were fitted by likelihood to the counts of RecGaze's Bratislava participants
-    (:func:`carouseval.attention.fit_likelihood`).
-
-    Parameters
-    ----------
-    e : float, default 0.9333
-        Probability that a user examines anything, above 0 and at most 1.
-    kappa : float, default 0.9081
-        Probability of reaching each further row, above 0 and at most 1.
-    beta : float, default 0.8649
-        Probability of reading on by one slot on page 1, above 0 and at most 1.
-    sigma1 : float, default 0.3425
-        Probability of a swipe to page 2, above 0 and at most 1.
-    sigma2 : float, default 0.8419
-        Probability of a swipe to each further page, above 0 and at most 1.
-    rho : float, default 0.9735
-        Probability of reading on by one slot on later pages, above 0 and at most 1.
-    w : float, default 0.717
-        Probability of also reading page 1 from the right edge, from 0 to 1.
-    sigma1_top : float, default 0.4349
-        Probability of a swipe to page 2 in row 1, above 0 and at most 1.
-    fade : float, default 0.1405
-        Share of the difference between sigma1_top and sigma1 that is left in each further row, from 0 to 1.
-
-    Examples
-    --------
-    >>> import carouseval as cv
-    >>> cv.discounts.RowPageBrowsing().weights(cv.Grid(2, 4, page_size=2)).round(3)
-    array([[0.933, 0.898, 0.395, 0.406],
-           [0.848, 0.815, 0.293, 0.301]])
-    """
-
-    e: float = 0.9333
-    kappa: float = 0.9081
-    beta: float = 0.8649
-    sigma1: float = 0.3425
-    sigma2: float = 0.8419
-    rho: float = 0.9735
-    w: float = 0.717
-    sigma1_top: float = 0.4349
-    fade: float = 0.1405
-
-    decays: ClassVar[tuple[str, ...]] = ("e", "kappa", "beta", "sigma1", "sigma2", "rho", "sigma1_top")
-    shares: ClassVar[tuple[str, ...]] = ("w", "fade")
-
-    def weights(self, grid: Grid) -> Array:
-        left, right = grid.slot - 1, grid.page_sizes - grid.slot  # slots from either edge
-        from_left, from_right = self.beta**left, self.w * self.beta**right
-        focus = from_left + from_right * (1 - from_left)  # either of two scans, without a difference of near numbers
-        swipe = self.sigma1 + (self.sigma1_top - self.sigma1) * self.fade ** (grid.row_index - 1)
-        turns = np.maximum(grid.swipe_page - 2, 0)  # swipes after the first
-        further = swipe * self.sigma2**turns * self.rho**right
-        reached = self.e * self.kappa ** (grid.row_index - 1)
-        return np.asarray(reached * np.where(grid.swipe_page == 1, focus, further), dtype=np.float64)

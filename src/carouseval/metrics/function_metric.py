@@ -9,7 +9,8 @@ import numpy as np
 
 from carouseval.errors import DataError
 from carouseval.metrics.grid import Array
-from carouseval.metrics.metric_base import Metric, Pages
+from carouseval.metrics.metric_base import Metric
+from carouseval.metrics.pages import Pages
 
 PageFunction: TypeAlias = Callable[[Array, Array], SupportsFloat]
 """A metric as a function of (gains, weights) of one page, both of shape (rows, cols), that returns a number; empty

@@ -7,7 +7,7 @@ is an assignment problem, solved exactly. *Unconstrained*: any item anywhere, as
 
 from __future__ import annotations
 
-from typing import Any, get_args, overload
+from typing import get_args
 
 import numpy as np
 
@@ -18,56 +18,13 @@ from carouseval.metrics.gain_names import IdealName
 from carouseval.metrics.gains import Gain
 from carouseval.metrics.grid import Array, Grid, IntArray
 from carouseval.metrics.page_stack import KERNEL_IDEALS, stack_pages
-from carouseval.metrics.relevance import ManyPages, OnePage, Relevance, UnknownPages
+from carouseval.metrics.relevance import Relevance, number_per_page
 from carouseval.validation import require_choice
 
 IDEALS: tuple[IdealName, ...] = get_args(IdealName)
 
 
-@overload
-def ideal_dcg2d(
-    relevance: UnknownPages,
-    discount: str | Discount = "d_rpd",
-    grid: Grid | None = None,
-    gain: Gain = "exp2",
-    ideal: IdealName = "category",
-    *,
-    cutoff: PageCutoff = None,
-    threads: int | None = None,
-) -> Any: ...
-@overload
-def ideal_dcg2d(
-    relevance: OnePage,
-    discount: str | Discount = "d_rpd",
-    grid: Grid | None = None,
-    gain: Gain = "exp2",
-    ideal: IdealName = "category",
-    *,
-    cutoff: PageCutoff = None,
-    threads: int | None = None,
-) -> float: ...
-@overload
-def ideal_dcg2d(
-    relevance: ManyPages,
-    discount: str | Discount = "d_rpd",
-    grid: Grid | None = None,
-    gain: Gain = "exp2",
-    ideal: IdealName = "category",
-    *,
-    cutoff: PageCutoff = None,
-    threads: int | None = None,
-) -> Array: ...
-@overload
-def ideal_dcg2d(
-    relevance: Relevance,
-    discount: str | Discount = "d_rpd",
-    grid: Grid | None = None,
-    gain: Gain = "exp2",
-    ideal: IdealName = "category",
-    *,
-    cutoff: PageCutoff = None,
-    threads: int | None = None,
-) -> Any: ...
+@number_per_page
 def ideal_dcg2d(
     relevance: Relevance,
     discount: str | Discount = "d_rpd",

@@ -1,15 +1,15 @@
 """What a metric is, and the registry of metrics by name.
 
 A metric is a frozen value. It has a name that prints and parses, the weights of cells on a grid, the ideal that its
-value is divided by, if any, and ``value``, which makes one number of each page. Pages come from arrays
-(``array_pages.py``) or from tables (``evaluation/scoring/table_pages.py``); a metric sees both as :class:`Pages`.
+value is divided by, if any, and ``value``, which makes one number of each page. Pages come from arrays or from tables;
+a metric sees both as :class:`Pages` (``pages.py``).
 """
 
 import contextlib
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, Protocol, TypeAlias, TypeVar, dataclass_transform, overload
+from typing import Any, ClassVar, Literal, TypeAlias, TypeVar, dataclass_transform, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,13 +17,13 @@ from numpy.typing import NDArray
 from carouseval import _native
 from carouseval.errors import DataError, ParameterError, ParseError
 from carouseval.messages import setting
-from carouseval.metrics.array_pages import ArrayPages
 from carouseval.metrics.cutoffs import page_weights, parse_cutoff
 from carouseval.metrics.discounts import Discount, parse
 from carouseval.metrics.gain_names import IdealName
 from carouseval.metrics.gains import Gain, gain_name
-from carouseval.metrics.grid import Array, Grid, IntArray
+from carouseval.metrics.grid import Array, Grid
 from carouseval.metrics.page_stack import stack_pages
+from carouseval.metrics.pages import ArrayPages, Pages
 from carouseval.metrics.relevance import ManyPages, OnePage, Relevance, UnknownPages
 from carouseval.validation import LARGEST_SIZE, parse_size, quoted, require_int
 
@@ -35,96 +35,6 @@ CutoffKind: TypeAlias = Literal["page", "list", "none"]
 
 ItemCodes: TypeAlias = NDArray[np.uint32]
 """Items as integer codes."""
-
-
-class Pages(Protocol):
-    """A batch of pages as metrics see it, whether it comes from an array or from tables.
-
-    The argument ``pages`` of :meth:`Metric.value`. All pages have the same grid. Gains are those that the metric asks
-    for: with ``binary = True`` they are 1 or 0. A *hit* is a cell whose item has a positive gain.
-
-    Examples
-    --------
-    The number of hits per page, each item counting once:
-
-    >>> import carouseval as cv
-    >>> @cv.metrics.register_metric("Hits")
-    ... class Hits(cv.metrics.Metric):
-    ...     binary = True
-    ...     def value(self, pages, weights):
-    ...         return pages.gain_sum(weights, once=True)
-    >>> cv.metric("Hits@1x3")([[[1, 0, 2], [3, 3, 3]], [[0, 0, 0], [1, 0, 0]]])
-    array([2., 0.])
-    """
-
-    def __len__(self) -> int: ...
-
-    def gain_sum(self, weights: Array, *, by_rank: bool = False, once: bool = False) -> Array:
-        """Sum of gain times weight over each page.
-
-        Parameters
-        ----------
-        weights : ndarray
-            The weight of each cell, of shape (rows, cols); with ``by_rank``, of each rank, of shape (1, ranks).
-        by_rank : bool, default False
-            Whether weights are those of ranks in the list of occupied cells, read row by row.
-        once : bool, default False
-            Whether an item shown more than once counts once, in the cell of largest weight; otherwise the setting
-            ``duplicates`` decides.
-
-        Returns
-        -------
-        ndarray of float64, shape (pages,)
-            One sum per page.
-        """
-
-    def gains(self, weights: Array) -> Iterator[Array]:
-        """The gain of every cell, page by page.
-
-        Parameters
-        ----------
-        weights : ndarray of shape (rows, cols)
-            The weight of each cell, which decides where a repeated item counts (``duplicates="best"``).
-
-        Returns
-        -------
-        iterator of ndarray of float64, shape (rows, cols)
-            Gains of a page; 0 in empty cells and for repeats that do not count.
-        """
-
-    def hits(self) -> tuple[IntArray, IntArray, IntArray]:
-        """All hits, repeats included.
-
-        Returns
-        -------
-        tuple of ndarray of int64
-            Page, row and column of every hit, counted from 0.
-        """
-
-    def relevant(self) -> IntArray:
-        """The number of relevant items that each page could have shown.
-
-        Returns
-        -------
-        ndarray of int64, shape (pages,)
-            Items of positive gain among those judged, or among those on the page, as ``candidates`` says.
-        """
-
-    def occupied_before(self, order: IntArray, limit: IntArray) -> IntArray:
-        """The number of occupied cells that come before a limit in some order of cells.
-
-        Parameters
-        ----------
-        order : ndarray of int64, shape (rows, cols)
-            The position of each cell in the order.
-        limit : ndarray of int64, shape (pages,)
-            The position to stop before, one per page.
-
-        Returns
-        -------
-        ndarray of int64, shape (pages,)
-            Occupied cells of each page whose position is below its limit.
-        """
 
 
 @dataclass(frozen=True)
@@ -317,11 +227,6 @@ class Metric:
             return self.values(pages, weights)
         _, best, ratios = pages.stack.score(weights, self.ideal, self.by_rank, pages.threads)
         return ratios if self.linear else _native.ratio(self.values(pages, weights), best)
-
-
-def occupied_cells(pages: Pages, view: NDArray[np.bool_]) -> IntArray:
-    """The number of cells of a view that hold an item, per page."""
-    return pages.occupied_before(np.where(view, 0, 1), np.ones(len(pages), np.int64))
 
 
 class SystemMetric(Metric):

@@ -123,7 +123,7 @@ class Stack:
     def refuse(self, cell: int) -> NoReturn:
         """Raise for the bad cell the kernels found."""
         value = self.relevance.reshape(-1)[cell]
-        page, row, col = (int(at) for at in np.unravel_index(cell, self.relevance.shape))
+        page, row, col = (int(index) for index in np.unravel_index(cell, self.relevance.shape))
         where = f"{self._name(page)}: row {row + 1}, col {col + 1} is {value:g}"
         if self.gain == _native.Gain.EXP2 and value >= 1024 and np.isfinite(value):
             raise DataError(
@@ -145,8 +145,8 @@ class Stack:
         )
 
     def _name(self, page: int) -> str:
-        index = ", ".join(str(int(at)) for at in np.unravel_index(page, self.leading)) if self.leading else ""
-        return f"relevance[{index}]" if index else "relevance"
+        indices = ", ".join(str(int(index)) for index in np.unravel_index(page, self.leading)) if self.leading else ""
+        return f"relevance[{indices}]" if indices else "relevance"
 
 
 def _grid_of_pages(rows: int, cols: int, grid: Grid | None) -> Grid:
@@ -174,14 +174,14 @@ def _named_weights(
     discount: str, rows: int, cols: int, grid: Grid | None, cutoff: tuple[int, int] | None, registrations: int
 ) -> Array:
     """Weights by name, as long as no discount is registered anew."""
-    found, on = as_discount(discount), _grid_of_pages(rows, cols, grid)
+    parsed, screen = as_discount(discount), _grid_of_pages(rows, cols, grid)
     try:
-        hash(found)
+        hash(parsed)
     except TypeError:
         raise _NotKeptError from None
-    if found._fitted_screen is not None or on.rows * on.cols > _MOST_KEPT:
+    if parsed._fitted_screen is not None or screen.rows * screen.cols > _MOST_KEPT:
         raise _NotKeptError
-    return page_weights(found, on, cutoff)
+    return page_weights(parsed, screen, cutoff)
 
 
 def stack_pages(relevance: Relevance, gain: Gain) -> Stack:

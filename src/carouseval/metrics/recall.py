@@ -4,9 +4,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from carouseval.metrics.array_pages import ArrayPages
 from carouseval.metrics.grid import Array
-from carouseval.metrics.metric_base import Metric, Pages, register_metric
+from carouseval.metrics.metric_base import Metric, register_metric
+from carouseval.metrics.pages import ArrayPages, Pages
 
 
 @register_metric("Recall")

@@ -5,7 +5,8 @@ from typing import ClassVar
 import numpy as np
 
 from carouseval.metrics.grid import Array
-from carouseval.metrics.metric_base import CutoffKind, Metric, Pages, register_metric
+from carouseval.metrics.metric_base import CutoffKind, Metric, register_metric
+from carouseval.metrics.pages import Pages
 
 
 @register_metric("RR")

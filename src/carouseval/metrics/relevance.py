@@ -1,8 +1,8 @@
 """Relevance judgments of pages as users pass them: arrays, or nested lists whose rows may differ in length."""
 
 import sys
-from collections.abc import Sequence
-from typing import Any, Never, TypeAlias
+from collections.abc import Callable, Sequence
+from typing import Any, Concatenate, Never, ParamSpec, Protocol, TypeAlias, TypeVar, cast, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -34,6 +34,32 @@ function it keeps such arrays from being taken for a single page.
 
 Relevance: TypeAlias = OnePage | ManyPages | ArrayLike | Sequence[Any]
 """One page or a batch: anything NumPy reads as numbers of shape (..., rows, cols), and lists of different lengths."""
+
+_P = ParamSpec("_P")  # the other arguments
+_One_co = TypeVar("_One_co", covariant=True)
+_Many_co = TypeVar("_Many_co", covariant=True)
+_Unknown_co = TypeVar("_Unknown_co", covariant=True)
+
+
+class FunctionOfPages(Protocol[_P, _One_co, _Many_co, _Unknown_co]):
+    """A function of relevances, as type checkers see it: what it returns follows from how many pages it is given."""
+
+    @overload
+    def __call__(self, relevance: UnknownPages, *args: _P.args, **kwargs: _P.kwargs) -> _Unknown_co: ...
+    @overload
+    def __call__(self, relevance: OnePage, *args: _P.args, **kwargs: _P.kwargs) -> _One_co: ...
+    @overload
+    def __call__(self, relevance: ManyPages, *args: _P.args, **kwargs: _P.kwargs) -> _Many_co: ...
+    @overload
+    def __call__(self, relevance: Relevance, *args: _P.args, **kwargs: _P.kwargs) -> _Unknown_co: ...
+
+
+def number_per_page(
+    function: Callable[Concatenate[Relevance, _P], float | Array],
+) -> FunctionOfPages[_P, float, Array, Any]:
+    """The function itself, for type checkers one that returns a float for one page and an array for a batch."""
+    return cast(FunctionOfPages[_P, float, Array, Any], function)
+
 
 PAGE_HINT = "Give an array of shape (..., rows, cols) with NaN in cells that hold nothing"
 

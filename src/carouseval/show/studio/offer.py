@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, fields, replace
 from typing import Any, cast
 
-from carouseval.attention.parameters import is_share
 from carouseval.evaluation.plan import ScoringPlan
 from carouseval.evaluation.settings import Settings
 from carouseval.metrics.discount_base import Discount, classes
+from carouseval.metrics.discount_parameters import is_share
 from carouseval.metrics.gains import GAIN_NAMES
 from carouseval.metrics.grid import Grid, resized, sizes_by_row
 from carouseval.metrics.metric_base import Metric, SystemMetric, metric_classes
@@ -57,7 +57,7 @@ class Offer:
         self._metrics = {name: cls for name, cls in metric_classes().items() if not issubclass(cls, SystemMetric)}
         self._discounts = {
             symbol: cls
-            for symbol, cls in classes().items()
+            for symbol, cls in sorted(classes().items())
             if all(isinstance(field.default, int | float) for field in fields(cast(Any, cls)))
         }
         first = self._first.discount

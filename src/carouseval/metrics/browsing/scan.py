@@ -6,9 +6,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from carouseval.metrics.browsing.chain import Chain, as_band, check_size, solve
+from carouseval.metrics.browsing.contract import BrowsingModel
 from carouseval.metrics.discount_base import Formula, register_discount
 from carouseval.metrics.grid import Array, Grid, IntArray
-from carouseval.metrics.markov_chain import Chain, as_band, check_size, solve
 from carouseval.validation import require_float
 
 KINDS = ("on", "back", "swipe", "swipe_on", "wrap", "swipe_back", "scroll", "scroll_back")
@@ -16,7 +17,7 @@ _NO_SPREAD, _ROW, _PAGE = 0, 1, 2
 
 
 @register_discount("d_scan")
-class MarkovScan(Formula):
+class MarkovScan(BrowsingModel, Formula):
     """d_scan: the probability that a user who looks from cell to cell ever looks at a cell.
 
     The looks of a user are a Markov chain. From every cell the next move is drawn in proportion to the rates of the
@@ -80,14 +81,14 @@ class MarkovScan(Formula):
     allows_zero: ClassVar[bool] = True  # with some rates 0, some cells are never reached
     decays: ClassVar[tuple[str, ...]] = ("e",)
     shares: ClassVar[tuple[str, ...]] = ("row_spread", "page_spread", "wrap")
+    limitation_of_counts: ClassVar[str] = (
+        "Counts do not identify d_scan: other parameters fit about as well, and intervals hold near these values only. "
+        "Fit it to scan paths."
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()
         require_float(f"{self.symbol}: leave", self.leave, above=0)  # or the chain would never end
-
-    @property
-    def is_probability(self) -> bool:
-        return True
 
     def weights(self, grid: Grid) -> Array:
         if any(isinstance(value, np.ndarray) for value in self.parameters.values()):  # many scans at once, in a fit
@@ -104,18 +105,6 @@ class MarkovScan(Formula):
         return solve(band, chances.leave, chances.start, chances.lost, moves.anywhere, cells, grid.shape)[1]
 
     def chain(self, grid: Grid) -> Chain:
-        """The Markov chain itself, for expected looks, swipes and scrolls.
-
-        Parameters
-        ----------
-        grid : Grid
-            The screen.
-
-        Returns
-        -------
-        Chain
-            The chain of looks, one state per cell.
-        """
         moves = moves_on(grid)
         chances = moves.chances({name: np.array([value]) for name, value in self.parameters.items()})
         lost = chances.lost[0]
@@ -204,42 +193,43 @@ def moves_on(grid: Grid) -> Moves:
     pages = _swipe_pages(grid)
     swipes = np.broadcast_to(grid.swipes, grid.shape)
     # swipes until all of a page shows, (row, page)
-    page_swipes = [[int(row[page[-1]]) for page in own] for row, own in zip(swipes, pages, strict=True)]
+    page_swipes = [[int(row[page[-1]]) for page in row_pages] for row, row_pages in zip(swipes, pages, strict=True)]
     row_scrolls = grid.scrolls.ravel().tolist()
     moves: list[tuple[int, ...]] = []
 
-    def lands(at: int, kind: str, row: int, page: int, right: bool, spread: int, swipes: int, scrolls: int) -> None:
+    def lands(tail: int, kind: str, row: int, page: int, right: bool, spread: int, swipes: int, scrolls: int) -> None:
         slots = pages[row][page][::-1] if right else pages[row][page]
         for distance, col in enumerate(slots.tolist()):
             head = row * grid.cols + col
-            moves.append((at, head, KINDS.index(kind), spread, distance, len(slots), swipes, scrolls))
+            moves.append((tail, head, KINDS.index(kind), spread, distance, len(slots), swipes, scrolls))
 
-    for row, (own, until) in enumerate(zip(pages, page_swipes, strict=True)):
-        for page, slots in enumerate(own):
+    for row, (row_pages, until) in enumerate(zip(pages, page_swipes, strict=True)):
+        for page, slots in enumerate(row_pages):
             reading = slots if page == 0 else slots[::-1]
             for place, col in enumerate(reading.tolist()):
-                at = row * grid.cols + col
+                tail = row * grid.cols + col
                 for kind, to in (("on", place + 1), ("back", place - 1)):
                     if 0 <= to < len(reading):
                         head = row * grid.cols + int(reading[to])
-                        moves.append((at, head, KINDS.index(kind), _NO_SPREAD, 0, 1, 0, 0))
-                if page + 1 < len(own):
+                        moves.append((tail, head, KINDS.index(kind), _NO_SPREAD, 0, 1, 0, 0))
+                if page + 1 < len(row_pages):
                     cost = until[page + 1] - until[page]
-                    lands(at, "swipe_on" if page else "swipe", row, page + 1, True, _PAGE, cost, 0)
+                    lands(tail, "swipe_on" if page else "swipe", row, page + 1, True, _PAGE, cost, 0)
                 elif page:
-                    lands(at, "wrap", row, 0, True, _PAGE, 1, 0)
+                    lands(tail, "wrap", row, 0, True, _PAGE, 1, 0)
                 if page:
-                    lands(at, "swipe_back", row, page - 1, False, _PAGE, until[page] - until[page - 1], 0)
+                    lands(tail, "swipe_back", row, page - 1, False, _PAGE, until[page] - until[page - 1], 0)
                 for kind, to in (("scroll", row + 1), ("scroll_back", row - 1)):
                     if 0 <= to < grid.rows:
-                        lands(at, kind, to, 0, False, _ROW, 0, abs(row_scrolls[to] - row_scrolls[row]))
+                        lands(tail, kind, to, 0, False, _ROW, 0, abs(row_scrolls[to] - row_scrolls[row]))
     table = np.array(moves, dtype=np.int64).reshape(-1, 8).T
     states = grid.rows * grid.cols
     possible = np.zeros((states, len(KINDS)))
     possible[table[0], table[2]] = 1
-    lost_swipes, lost_scrolls = _lost_costs(
-        grid, np.array([np.repeat(until, list(map(len, own))) for own, until in zip(pages, page_swipes, strict=True)])
-    )
+    cell_swipes = [
+        np.repeat(until, list(map(len, row_pages))) for row_pages, until in zip(pages, page_swipes, strict=True)
+    ]
+    lost_swipes, lost_scrolls = _lost_costs(grid, np.array(cell_swipes))
     return Moves(
         states=states,
         tail=table[0],
@@ -268,8 +258,8 @@ def _lost_costs(grid: Grid, until: IntArray) -> tuple[Array, Array]:
 
     ``until`` are the swipes until all of a cell's page shows, (rows, cols).
     """
-    own = np.array([np.abs(row[:, None] - row).mean(axis=1) for row in until])
-    others = (until.sum() - until.sum(axis=1, keepdims=True)) / (max(1, grid.rows - 1) * grid.cols)
-    swipes = (own + (grid.rows - 1) * others) / grid.rows
+    same_row = np.array([np.abs(row[:, None] - row).mean(axis=1) for row in until])
+    other_rows = (until.sum() - until.sum(axis=1, keepdims=True)) / (max(1, grid.rows - 1) * grid.cols)
+    swipes = (same_row + (grid.rows - 1) * other_rows) / grid.rows
     scrolls = np.abs(grid.scrolls - grid.scrolls.T).mean(axis=1)
     return swipes.ravel(), np.repeat(scrolls, grid.cols).astype(np.float64)

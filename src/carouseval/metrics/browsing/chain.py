@@ -98,9 +98,9 @@ class Chain:
     @property
     def visits(self) -> Array:
         """The expected number of looks at each cell, of shape (rows, cols)."""
-        shown = self.cell >= 0
+        showing = self.cell >= 0
         looks = np.zeros(self.shape[0] * self.shape[1])
-        np.add.at(looks, self.cell[shown], self._solved[0][shown])
+        np.add.at(looks, self.cell[showing], self._solved[0][showing])
         return looks.reshape(self.shape)
 
     @property

@@ -73,8 +73,8 @@ def as_form(discount: str | Form) -> Form:
         return discount
     if not isinstance(discount, str):
         raise ParameterError(
-            f"{setting('discount')} must be the symbol of a discount, such as 'd_rpb', or the name of a form, such as 'six', "
-            f"found {type(discount).__name__}."
+            f"{setting('discount')} must be the symbol of a discount, such as 'd_rpb', or the name of a form, such "
+            f"as 'six', found {type(discount).__name__}."
         )
     if not discount.startswith("d_") and class_of(discount) is None:
         forms: dict[str, Form] = {}

@@ -1,3 +1,5 @@
+import itertools
+
 """Messages name settings for Python and, on the command line, as options of the command that runs."""
 
 import re
@@ -579,6 +581,7 @@ def test_both_ways(command: str, call: Callable[[], Any], message: str) -> None:
         (setting("carousels", Expression("made(layouts)")), "evaluate", "carousels=made(layouts)"),
         (setting("gain", "linear", of="evaluate"), "judgments", "--gain linear"),
     ],
+    ids=itertools.count(),
 )
 def test_values(field: str, command: str, message: str) -> None:
     assert with_options(Message(f"Use {field}."), command) == f"Use {message}."

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
@@ -121,11 +121,7 @@ class Reproduction(Reported):
                 symbol: {
                     "parameters": fit.discount.parameters,
                     "train": {"spearman": fit.train.spearman, "pearson": fit.train.pearson},
-                    "test": {
-                        "spearman": self.test[symbol].spearman,
-                        "pearson": self.test[symbol].pearson,
-                        "mse": self.test[symbol].mse,
-                    },
+                    "test": asdict(self.test[symbol]),
                 }
                 for symbol, fit in self.fits.items()
             },

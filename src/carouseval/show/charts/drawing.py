@@ -8,7 +8,7 @@ from typing import Any
 import altair as alt
 
 from carouseval.show.charts.chart import Chart
-from carouseval.show.charts.theme import FONT, GREY, GRID_LINE, INK, PAPER
+from carouseval.show.charts.theme import FONT, GREY, GRID_LINE, INK, PAPER, TEXT
 from carouseval.text_tables import printable
 
 _LONGEST = 1_000  # characters of an alt text
@@ -94,6 +94,11 @@ def named_lines(field: str, names: Sequence[str]) -> alt.Y:
     """Lines below each other, numbered from 0, with a name at each."""
     scale = alt.Scale(domain=[-0.5, len(names) - 0.5], reverse=True, nice=False, zero=False)
     return alt.Y(field, axis=named_axis(names, labelLimit=280), scale=scale)
+
+
+def ink_on_shades() -> Any:
+    """The colour of a number on a cell: light where the cell is dark."""
+    return alt.when("datum.share > 0.68").then(alt.value(PAPER)).otherwise(alt.value(TEXT))
 
 
 def tooltip(**formats: str) -> list[alt.Tooltip]:

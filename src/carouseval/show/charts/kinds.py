@@ -43,7 +43,7 @@ KINDS: dict[str, dict[str, Kind]] = {
         "systems": Kind("show.charts.comparison.system_intervals", "the means of systems"),
         "users": Kind("show.charts.comparison.user_differences", "how the scores of users differ"),
     },
-    "Sensitivity": {"matrix": Kind("show.charts.sensitivity.sensitivity_matrix", "the order of systems by variation")},
+    "Sensitivity": {"matrix": Kind("show.charts.comparison.sensitivity_matrix", "the order of systems by variation")},
     "PowerAnalysis": {"users": Kind("show.charts.comparison.planned_users", "differences by the number of users")},
     "Explanation": {
         "waterfall": Kind("show.charts.explanation.loss_waterfall", "from the ideal page to the score"),

@@ -29,7 +29,7 @@ DOCUMENTS = {
     "Evaluation": ("show.report.evaluation", "evaluation_document"),
     "Comparison": ("show.report.comparison", "comparison_document"),
     "Explanation": ("show.report.explanation", "explanation_document"),
-    "Sensitivity": ("show.report.sensitivity", "sensitivity_document"),
+    "Sensitivity": ("show.report.comparison", "sensitivity_document"),
     "Reproduction": ("paper.reproduction_report", "reproduction_document"),
 }
 

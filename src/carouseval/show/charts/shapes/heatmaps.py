@@ -15,14 +15,13 @@ from numpy.typing import ArrayLike
 from carouseval.errors import DataError
 from carouseval.metrics.grid import Array, Grid
 from carouseval.show.charts.chart import Chart
-from carouseval.show.charts.drawing import LEGEND_NUMBERS, chart_of, finished, numbered_axis
+from carouseval.show.charts.drawing import LEGEND_NUMBERS, chart_of, finished, ink_on_shades, numbered_axis
 from carouseval.show.charts.shapes.screens import as_table, cells, left_edges, position, value_range
-from carouseval.show.charts.theme import FAINT, PAPER, RAMP, TEXT
+from carouseval.show.charts.theme import FAINT, PAPER, RAMP
 
 MOST_CELLS = 5_000  # squares of a heat map
 _MAX_NUMBERED, _MAX_NUMBERED_SIDE = 300, 40  # cells of a heat map with numbers, and of its longer side
 _LONGEST = 1100  # pixels of the longer side of a heat map without numbers, if its cells can be that small
-_DARK_CELL = 0.68  # the share of the range of colours above which numbers are light
 
 
 @dataclass(frozen=True, eq=False)
@@ -204,7 +203,6 @@ def _shaded(
     )
     every_cell = chart_of(data)
     filled = every_cell.transform_filter("isValid(datum.value)")
-    ink = alt.when(f"datum.share > {_DARK_CELL}").then(alt.value(PAPER)).otherwise(alt.value(TEXT))
     layers = [
         filled.mark_rect(stroke=PAPER, strokeWidth=0.6).encode(
             **place, color=color, tooltip=["row:O", "col:O", "value:Q"]
@@ -212,7 +210,9 @@ def _shaded(
         every_cell.transform_filter("!isValid(datum.value)").mark_rect(fill=PAPER, stroke=FAINT).encode(**place),
     ]
     if numbered:
-        layers.append(filled.mark_text(fontSize=11, aria=False).encode(x="xc:Q", y="yc:Q", text="text:N", color=ink))
+        layers.append(
+            filled.mark_text(fontSize=11, aria=False).encode(x="xc:Q", y="yc:Q", text="text:N", color=ink_on_shades())
+        )
     small = max(5.0, min(15.0, _LONGEST / max(right, grid.rows)))
     wide, high = (max(24, 9 + 6.2 * max(map(len, texts))), 22) if numbered else (small, small)
     heading = alt.TitleParams(title, subtitle=squares.note) if squares.note else title

@@ -1,7 +1,6 @@
-import itertools
-
 """Messages name settings for Python and, on the command line, as options of the command that runs."""
 
+import itertools
 import re
 import shlex
 import warnings

@@ -178,7 +178,7 @@ def test_ideal_pages_hold_what_is_declared_or_shown() -> None:
     longer = gain(two, capacity="shown", invalid="count")
     assert longer == pytest.approx(weights[0, 0] / weights[0, :2].sum())
     for limit in ({"capacity": "shown"}, {"carousels": {"category": ["a"], "capacity": [1]}}):
-        assert cv.build_pages(candidates, judgments, items, **limit).score == pytest.approx(1.0)  # type: ignore[arg-type]
+        assert cv.build_pages(candidates, judgments, items, **limit).score == pytest.approx(1.0)
 
 
 @pytest.mark.filterwarnings("ignore::carouseval.errors.DataWarning")

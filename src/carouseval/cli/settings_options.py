@@ -29,6 +29,7 @@ from carouseval.settings import (
     Doc,
     SettingsList,
     doc_of,
+    setting_default,
     setting_doc,
     setting_type,
     settings_of,
@@ -92,9 +93,9 @@ def option_help(setting: "Field[Any]") -> str:
 def setting_options(setting: "Field[Any]") -> SettingOptions:
     """The options of a setting, by its type."""
     kind, doc = setting_type(setting), doc_of(setting)
-    default: Any = setting.default
     if kind in (Grids, "Grid"):
         return _grid_options(several=kind == Grids, more=doc.option)
+    default: Any = setting_default(setting)
     members = [member for member in union_members(kind) if member is not NoneType]
     words = next((member for member in members if get_origin(member) is Literal), None)
     mapping = next((member for member in members if _is(member, Mapping)), None)
@@ -105,9 +106,12 @@ def setting_options(setting: "Field[Any]") -> SettingOptions:
         return SettingOptions((option(list[str], []),), parse_columns)
     if mapping is not None:
         read = partial(_read_pairs, setting.name, doc, get_args(mapping)[1], get_args(words))
-        return SettingOptions((option(list[str], [default] if words else []),), read)
+        given = [default] if words else []
+        return SettingOptions((option(list[str], given),), lambda texts: read(texts) if texts else default)
     if any(_is(member, Sequence) and get_args(member) == (float,) for member in members):
-        return SettingOptions((option(str, None),), partial(_read_numbers, setting.name, doc))
+        return SettingOptions(
+            (option(str, None),), lambda text: default if text is None else _read_numbers(setting.name, doc, text)
+        )
     if any(_is(member, Sequence) for member in members):
         return SettingOptions((option(list[str], list(default or [])),), lambda texts: texts or default)
     plain = next((member for member in members if member in (str, int, float, bool)), str)
@@ -193,7 +197,7 @@ def _read_pairs(setting: str, doc: Doc, kind: Any, words: Sequence[str], texts: 
                 f"{_option_name(setting)} {quoted(text)} cannot be parsed; write {instead} {what} once, such as "
                 f"{doc.example}."
             ) from None
-    return pairs or None
+    return pairs
 
 
 def _read_value(text: str, kind: Any) -> Any:
@@ -210,10 +214,10 @@ def _read_value(text: str, kind: Any) -> Any:
     return size
 
 
-def _read_numbers(setting: str, doc: Doc, text: str | None) -> list[float] | None:
+def _read_numbers(setting: str, doc: Doc, text: str) -> list[float]:
     """``"1,10,45"`` as numbers."""
     try:
-        return None if text is None else [float(part) for part in text.split(",")]
+        return [float(part) for part in text.split(",")]
     except ValueError:
         raise ParseError(
             f"{_option_name(setting)} {quoted(text)} cannot be parsed; write numbers separated by commas, such as "

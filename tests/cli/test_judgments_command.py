@@ -73,8 +73,8 @@ def test_warnings_name_options(events: Path) -> None:
     )
     assert large == (
         "carouseval: warning: events: without --grades or --quantiles, values are relevances, up to 90; with "
-        "--gain exp2 one above 10 outweighs all others. Give --grades 1,10,45 or --quantiles 0,0.5,0.9, or use --gain linear when "
-        "evaluating."
+        "--gain exp2 one above 10 outweighs all others. Give --grades 1,10,45 or --quantiles 0,0.5,0.9, or use "
+        "--gain linear when evaluating."
     )
 
 

@@ -72,9 +72,9 @@ def test_warnings_name_options(events: Path) -> None:
         "relevance in --event-relevance."
     )
     assert large == (
-        "carouseval: warning: events: without grades or quantiles, values are relevances, up to 90; with --gain exp2 "
-        "one above 10 outweighs all others. Give --grades 1,10,45 or --quantiles 0,0.5,0.9, or use --gain linear when "
-        "evaluating."
+        "carouseval: warning: events: without --grades or --quantiles, values are relevances, up to 90; with "
+        "--gain exp2 one above 10 outweighs all others. Give --grades 1,10,45 or --quantiles 0,0.5,0.9, or use "
+        "--gain linear when evaluating."
     )
 
 

@@ -205,7 +205,7 @@ def test_fit_takes_screens_and_resamples_participants(tmp_path: Path) -> None:
     assert set(content["bootstrap"]["parameters"]) == {"alpha", "beta"}
     text = run("fit", "bratislava", "--model", "d_t", "--bootstrap", "20").stdout
     assert "binomial noise of independent cells only, too narrow" in text
-    assert "give the grid of the screen" in run("fit", str(table)).stderr
+    assert "give the --grid of the screen" in run("fit", str(table)).stderr
 
 
 def test_fit_takes_other_parameters_and_objectives() -> None:

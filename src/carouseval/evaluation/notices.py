@@ -24,7 +24,7 @@ from carouseval.evaluation.reading.inputs import Inputs
 from carouseval.evaluation.settings import Settings
 from carouseval.evaluation.table_matching import TableMatch
 from carouseval.evaluation.tally import Relevances
-from carouseval.messages import setting
+from carouseval.messages import Message, setting
 from carouseval.metrics.gains import LARGEST_GRADE, large_gain
 from carouseval.tables.columns import Defect
 from carouseval.tables.table import Table
@@ -177,14 +177,14 @@ def no_relevance(tables: Mapping[str, Table]) -> str:
         return message
     names = f"{', '.join(unused[:5])}{', ...' if len(unused) > 5 else ''}"
     remedy = f"use {setting('columns', {'relevance': unused[0]})}"
-    return f"{message} Not read: {names}. If one holds the relevance, {remedy}."
+    return Message(f"{message} Not read: {names}. If one holds the relevance, {remedy}.")
 
 
 def no_category(facts: TableFacts, count: int) -> str:
     """The message about relevant items that no carousel can show."""
     where = "items" if facts.categories == "none" else facts.categories
     has = " that its user has" if facts.restricted else ""
-    return (
+    return Message(
         f"judgments: {number(count, 'relevant item')} {_have(count)} no category in {where}{has}, so no ideal page "
         f"shows {'it' if count == 1 else 'them'}. Give {setting('items')} (item_id, category) for all judged items."
     )
@@ -235,7 +235,7 @@ def notify_of(
 
 def not_proven(count: int, gap: float, settings: Settings) -> str:
     """The message about ideal pages that are not proven optimal, and the largest gap."""
-    return (
+    return Message(
         f"{number(count, 'ideal page')} could not be proven optimal: the score there is 2DCG divided by a proven upper "
         f"bound, and too low by at most {_percent_up(gap)}.{_to_prove_more(gap, settings)}"
     )
@@ -243,7 +243,7 @@ def not_proven(count: int, gap: float, settings: Settings) -> str:
 
 def rows_not_proven(count: int, gap: float, settings: Settings) -> str:
     """The message about pages whose best order of rows is not proven, by which losses are told apart."""
-    return (
+    return Message(
         f"The best order of rows could not be proven on {number(count, 'page')}: by at most {_percent_up(gap)} of the "
         "ideal page's 2DCG, the loss to the order of rows is too low there, and the loss to the choice of items too "
         f"high.{_to_prove_more(gap, replace(settings, candidates='displayed'))}"

@@ -10,9 +10,10 @@ from scipy import stats
 import carouseval as cv
 from carouseval import _native
 from carouseval.attention import Examination, recgaze_counts
+from carouseval.attention.frequency_scores import scores
 from carouseval.attention.objectives import Objective
 from carouseval.attention.parameters import DECAYS, FACTORS
-from carouseval.attention.rank_fit import PAPER_DISCOUNTS, grid_search, refine, scores
+from carouseval.attention.rank_fit import PAPER_DISCOUNTS, grid_search, refine
 
 TRAIN, TEST = recgaze_counts("bratislava"), recgaze_counts("amsterdam")
 PAPER = {  # parameters, train rho, test rho, test r, test MSE

@@ -11,8 +11,9 @@ import carouseval as cv
 from carouseval import _native
 from carouseval.attention import Examination, recgaze_counts
 from carouseval.attention.fit_settings import Objective
+from carouseval.attention.frequency_scores import scores
 from carouseval.attention.parameters import DECAYS, FACTORS
-from carouseval.attention.rank_fit import PAPER_DISCOUNTS, grid_search, refine, scores
+from carouseval.attention.rank_fit import PAPER_DISCOUNTS, grid_search, refine
 
 TRAIN, TEST = recgaze_counts("bratislava"), recgaze_counts("amsterdam")
 PAPER = {  # parameters, train rho, test rho, test r, test MSE

@@ -9,9 +9,9 @@ import pytest
 from carouseval import RECGAZE, Grid
 from carouseval.attention import Examination, recgaze_counts
 from carouseval.attention.bootstrap import BY_PARTICIPANT
+from carouseval.attention.frequency_scores import Scores
 from carouseval.attention.likelihood import ORDER
 from carouseval.attention.model_selection import NO_CROSS_VALIDATION
-from carouseval.attention.rank_fit import Scores
 from carouseval.discounts import RowPageBrowsing
 from carouseval.paper.ceiling_study import MEASURES, CeilingLine, CeilingStudy, ceiling_study
 from tests.attention.clustered_worlds import draw_study

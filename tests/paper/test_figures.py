@@ -12,7 +12,7 @@ import pytest
 import carouseval as cv
 from carouseval.attention import recgaze_counts
 from carouseval.attention.examination import Share
-from carouseval.attention.rank_fit import Scores
+from carouseval.attention.frequency_scores import Scores
 from carouseval.paper.figures.agreement import agreement
 from carouseval.paper.figures.discount_curves import discount_fits
 from carouseval.paper.figures.patterns import attention_patterns

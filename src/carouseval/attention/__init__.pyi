@@ -6,6 +6,8 @@ from carouseval.attention.examination import Frequencies as Frequencies
 from carouseval.attention.fit_data import FitData as FitData
 from carouseval.attention.fit_report import LikelihoodReport as LikelihoodReport
 from carouseval.attention.fit_report import SearchReport as SearchReport
+from carouseval.attention.frequency_scores import Scores as Scores
+from carouseval.attention.frequency_scores import scores as scores
 from carouseval.attention.likelihood import LikelihoodFit as LikelihoodFit
 from carouseval.attention.likelihood import bootstrap_fit as bootstrap_fit
 from carouseval.attention.likelihood import fit_likelihood as fit_likelihood
@@ -16,11 +18,9 @@ from carouseval.attention.path_fit import fit_paths as fit_paths
 from carouseval.attention.path_fit import path_log_likelihood as path_log_likelihood
 from carouseval.attention.paths import Paths as Paths
 from carouseval.attention.paths import paths_from_screens as paths_from_screens
-from carouseval.attention.rank_fit import Scores as Scores
 from carouseval.attention.rank_fit import SearchFit as SearchFit
 from carouseval.attention.rank_fit import grid_search as grid_search
 from carouseval.attention.rank_fit import refine as refine
-from carouseval.attention.rank_fit import scores as scores
 from carouseval.attention.recgaze_data import recgaze_counts as recgaze_counts
 from carouseval.attention.screens import examination_from_screens as examination_from_screens
 from carouseval.paper.recgaze_logs import RecgazeLogs as RecgazeLogs

@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from carouseval.attention.examination import Examination
+from carouseval.attention.frequency_scores import FrequencyLike, matching_grid
 from carouseval.attention.parameters import ParameterSets
-from carouseval.attention.rank_fit import BATCH_SIZE, FrequencyLike, matching_grid
+from carouseval.attention.rank_fit import BATCH_SIZE
 from carouseval.errors import DataError, ParameterError
 from carouseval.messages import setting
 from carouseval.metrics.grid import Array, Grid

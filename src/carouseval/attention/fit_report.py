@@ -8,11 +8,12 @@ import polars as pl
 from carouseval.attention.bootstrap import Bootstrap, Interval
 from carouseval.attention.examination import Examination
 from carouseval.attention.fit_data import Attention, FitData
+from carouseval.attention.frequency_scores import scores_of
 from carouseval.attention.likelihood import LikelihoodFit, log_likelihood
 from carouseval.attention.model_selection import FormSelection
 from carouseval.attention.path_fit import path_log_likelihood
 from carouseval.attention.paths import Paths
-from carouseval.attention.rank_fit import SearchFit, scores_of
+from carouseval.attention.rank_fit import SearchFit
 from carouseval.metrics.discounts import Discount, MarkovScan
 from carouseval.results import Result
 

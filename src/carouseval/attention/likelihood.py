@@ -9,11 +9,11 @@ from numpy.typing import ArrayLike
 from carouseval.attention.bootstrap import BY_PARTICIPANT, Bootstrap, Interval, percentile_interval, resample
 from carouseval.attention.examination import Examination
 from carouseval.attention.fisher_scoring import BinomialCounts
+from carouseval.attention.frequency_scores import Scores, matching_grid, scores_of
 from carouseval.attention.intervals import cells_method, confidence_level, interval_method, wald_intervals
 from carouseval.attention.likelihood_problem import MAX_START, LikelihoodProblem
 from carouseval.attention.overdispersion import participant_scores, residual_dispersion
 from carouseval.attention.parameters import as_form, discount_class
-from carouseval.attention.rank_fit import Scores, matching_grid, scores_of
 from carouseval.errors import DataError, ParameterError
 from carouseval.metrics.browsing.contract import BrowsingModel
 from carouseval.metrics.browsing.forms import Form

@@ -5,12 +5,12 @@ from typing import Any
 import numpy as np
 
 from carouseval.attention.fisher_scoring import Estimate, MultinomialCounts, maximise
+from carouseval.attention.frequency_scores import scores_of
 from carouseval.attention.intervals import confidence_level, interval_method, wald_intervals
 from carouseval.attention.likelihood import LikelihoodFit
 from carouseval.attention.likelihood_problem import BOUND, MAX_START, LikelihoodProblem
 from carouseval.attention.parameters import as_form
 from carouseval.attention.paths import Paths
-from carouseval.attention.rank_fit import scores_of
 from carouseval.errors import ParameterError
 from carouseval.metrics.browsing.scan import MarkovScan, moves_on
 from carouseval.metrics.discount_base import Discount, as_discount

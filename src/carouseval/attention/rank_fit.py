@@ -1,22 +1,29 @@
-"""Fitting discounts to examination frequencies: the paper's grid search, other objectives, and scores."""
+"""Fitting discounts to examination frequencies: the paper's grid search, and other objectives."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import TypeAlias, get_args
+from typing import get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from carouseval import _native
-from carouseval.attention.examination import Examination, Frequencies
+from carouseval.attention.examination import Examination
 from carouseval.attention.fit_settings import Objective
+from carouseval.attention.frequency_scores import (
+    FrequencyLike,
+    Scores,
+    frequency_table,
+    matching_grid,
+    scores,
+    squared_error,
+)
 from carouseval.attention.parameters import ParameterSets
 from carouseval.errors import DataError, ParameterError
 from carouseval.messages import setting
-from carouseval.metrics.discount_base import Discount, as_discount
+from carouseval.metrics.discount_base import Discount
 from carouseval.metrics.discount_parameters import weights_of_many
 from carouseval.metrics.grid import Array, Grid
 from carouseval.metrics.page_stack import thread_count
@@ -26,35 +33,6 @@ PAPER_DISCOUNTS = ("d_t", "d_a", "d_mir", "d_add", "d_mul", "d_rpd")
 OBJECTIVES: tuple[Objective, ...] = get_args(Objective)
 
 BATCH_SIZE = 600_000  # weights in memory at a time
-
-FrequencyLike: TypeAlias = ArrayLike | Examination | Frequencies
-"""Examination frequencies: counts, frequencies, or a table of shape (rows, cols)."""
-
-
-@dataclass(frozen=True)
-class Scores:
-    """How well the weights of a discount follow examination frequencies.
-
-    Attributes
-    ----------
-    spearman : float
-        Spearman's rho.
-    pearson : float
-        Pearson's r.
-    mse : float
-        Mean squared error after weights and frequencies are each divided by their maximum.
-
-    Examples
-    --------
-    >>> import carouseval as cv
-    >>> scores = cv.attention.scores(cv.attention.recgaze_counts("amsterdam"), "d_rpd")
-    >>> round(scores.spearman, 4), round(scores.pearson, 4), round(scores.mse, 4)
-    (0.9859, 0.9771, 0.0096)
-    """
-
-    spearman: float
-    pearson: float
-    mse: float
 
 
 @dataclass(frozen=True)
@@ -120,41 +98,6 @@ class SearchFit:
         return f"SearchFit({self.discount}, best of {self.tried:,} by {self.objective})"
 
 
-def scores(frequencies: FrequencyLike, discount: str | Discount, grid: Grid | None = None) -> Scores:
-    """Score a discount against examination frequencies, as "Revisiting N2DCG" does.
-
-    Parameters
-    ----------
-    frequencies : Examination, Frequencies or array-like of shape (rows, cols)
-        Where people looked; a table is finite, 0 or more and not constant.
-    discount : str or Discount
-        The discount or its name, such as ``"d_rpd(mu=0.5)"``.
-    grid : Grid, optional
-        The screen, of the size of the frequencies; by default with swipe pages of 5 items and 3 visible rows.
-
-    Returns
-    -------
-    Scores
-        Spearman's rho, Pearson's r and the mean squared error.
-
-    Examples
-    --------
-    >>> import carouseval as cv
-    >>> test = cv.attention.recgaze_counts("amsterdam")
-    >>> round(cv.attention.scores(test, "d_rpd").spearman, 4), round(cv.attention.scores(test, "d_rpb").spearman, 4)
-    (0.9859, 0.9885)
-    """
-    target = _frequency_table(frequencies)
-    return scores_of(as_discount(discount).weights(matching_grid(grid, target)), target)
-
-
-def scores_of(weights: Array, target: Array) -> Scores:
-    """The same of a table of weights; correlations are NaN where all weights are equal."""
-    rho, r = _native.correlations(np.ascontiguousarray(weights).reshape(1, -1), target.reshape(-1), 1)
-    with np.errstate(all="ignore"):
-        return Scores(float(rho[0]), float(r[0]), float(_mse(weights[None], target)[0]))
-
-
 def grid_search(
     frequencies: FrequencyLike,
     discount: str,
@@ -209,7 +152,7 @@ def grid_search(
     """
     require_choice("objective", objective, OBJECTIVES)
     top = require_int("top", top, 1)
-    target = _frequency_table(frequencies)
+    target = frequency_table(frequencies)
     grid = matching_grid(grid, target)
     sets = ParameterSets(discount, grid, parameters)
     evaluate = _objective_function(objective, frequencies, target)
@@ -265,7 +208,7 @@ def refine(frequencies: FrequencyLike, fit: SearchFit, grid: Grid | None = None)
 
     if not isinstance(fit, SearchFit):
         raise ParameterError(f"fit must be the SearchFit of a grid_search, found {type(fit).__name__}.")
-    target = _frequency_table(frequencies)
+    target = frequency_table(frequencies)
     grid = matching_grid(grid, target)
     evaluate = _objective_function(fit.objective, frequencies, target)
     cls, names = type(fit.discount), list(fit.discount.parameters)
@@ -309,42 +252,7 @@ def _objective_function(objective: Objective, frequencies: FrequencyLike, target
 
         return likelihood
     if objective == "mse":
-        return lambda weights: -_mse(weights, target)
+        return lambda weights: -squared_error(weights, target)
     return lambda weights: _native.correlations(weights.reshape(len(weights), -1), target.reshape(-1), 1)[
         objective == "pearson"
     ]
-
-
-def _mse(weights: Array, target: Array) -> Array:
-    relative = weights / weights.max(axis=(1, 2), keepdims=True)
-    error: Array = ((relative - target / target.max()) ** 2).mean(axis=(1, 2))
-    return error
-
-
-def _frequency_table(frequencies: FrequencyLike) -> Array:
-    if isinstance(frequencies, str | Discount):
-        raise ParameterError(f"frequencies come first, then the discount; found {frequencies!r} as frequencies.")
-    if isinstance(frequencies, Examination | Frequencies):
-        frequencies = frequencies.frequencies
-    target = np.ascontiguousarray(frequencies, dtype=np.float64)
-    if target.ndim != 2 or not (np.isfinite(target) & (target >= 0)).all():
-        raise DataError("frequencies must be a table (rows, cols) of finite numbers, 0 or more.")
-    if target.size < 2 or target.min() == target.max():
-        raise DataError("frequencies are the same in every cell, so that no correlation with them is defined.")
-    return target
-
-
-def matching_grid(grid: Grid | None, target: Array) -> Grid:
-    """The grid to fit on: the given one, if it has the size of the table, or one of that size."""
-    if grid is None:
-        return _default_grid(*target.shape)
-    if grid.shape != target.shape:
-        size = "x".join(map(str, target.shape))
-        raise DataError(f"frequencies are {size}, but the grid is {grid}.")
-    return grid
-
-
-@lru_cache(maxsize=16)
-def _default_grid(rows: int, cols: int) -> Grid:
-    """Cached, since a grid caches its arrays and many fits use the same one."""
-    return Grid(rows, cols)

@@ -14,9 +14,9 @@ import numpy as np
 from carouseval import _native
 from carouseval.attention.bootstrap import BY_PARTICIPANT, resample
 from carouseval.attention.examination import Examination, Share
+from carouseval.attention.frequency_scores import Scores, matching_grid, scores
 from carouseval.attention.likelihood import ORDER, fit_likelihood, log_likelihood
 from carouseval.attention.model_selection import BIC, MAX_PARAMETERS, QUASI_BIC, FormSelection, choose_form
-from carouseval.attention.rank_fit import Scores, matching_grid, scores
 from carouseval.metrics.discounts import Discount, Empirical, parse
 from carouseval.metrics.grid import Array
 from carouseval.paper.simulation import simulate

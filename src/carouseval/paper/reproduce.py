@@ -6,7 +6,8 @@ from dataclasses import asdict, dataclass
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
-from carouseval.attention.rank_fit import PAPER_DISCOUNTS, Scores, SearchFit, grid_search, scores
+from carouseval.attention.frequency_scores import Scores, scores
+from carouseval.attention.rank_fit import PAPER_DISCOUNTS, SearchFit, grid_search
 from carouseval.attention.recgaze_data import recgaze_counts
 from carouseval.metrics.array_functions import n2dcg
 from carouseval.metrics.discounts import Empirical

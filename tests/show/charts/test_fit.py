@@ -12,7 +12,7 @@ import vl_convert
 import carouseval as cv
 from carouseval.attention import Examination, Frequencies, recgaze_counts
 from carouseval.attention.examination import Share
-from carouseval.attention.rank_fit import Scores
+from carouseval.attention.frequency_scores import Scores
 from carouseval.metrics.discounts import Empirical
 from carouseval.metrics.grid import Array, Grid, sizes_by_row
 from carouseval.paper.ceiling_study import CeilingLine

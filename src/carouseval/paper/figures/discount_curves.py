@@ -8,7 +8,7 @@ import altair as alt
 import numpy as np
 
 from carouseval.attention.examination import Examination
-from carouseval.attention.rank_fit import Scores
+from carouseval.attention.frequency_scores import Scores
 from carouseval.metrics.discounts import Discount
 from carouseval.metrics.grid import Array, Grid
 from carouseval.show.charts.chart import Chart

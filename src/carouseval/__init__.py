@@ -39,16 +39,16 @@ if TYPE_CHECKING:
     from carouseval.comparison.compare import compare as compare
     from carouseval.comparison.comparison import Comparison as Comparison
     from carouseval.comparison.power_analysis import PowerAnalysis as PowerAnalysis
+    from carouseval.comparison.power_analysis import users_needed as users_needed
     from carouseval.comparison.sensitivity import Sensitivity as Sensitivity
     from carouseval.comparison.sensitivity import sensitivity as sensitivity
-    from carouseval.comparison.users_needed import users_needed as users_needed
     from carouseval.errors import CarousevalError as CarousevalError
     from carouseval.errors import DataError as DataError
     from carouseval.errors import DataWarning as DataWarning
     from carouseval.errors import ParameterError as ParameterError
     from carouseval.errors import ParseError as ParseError
-    from carouseval.evaluation.check import Check as Check
     from carouseval.evaluation.check import check as check
+    from carouseval.evaluation.check_result import Check as Check
     from carouseval.evaluation.evaluate import Evaluator as Evaluator
     from carouseval.evaluation.evaluate import evaluate as evaluate
     from carouseval.evaluation.explain import explain as explain
@@ -84,11 +84,11 @@ else:
             "building.sample": ("Sample", "sample"),
             "comparison.compare": ("compare",),
             "comparison.comparison": ("Comparison",),
-            "comparison.power_analysis": ("PowerAnalysis",),
+            "comparison.power_analysis": ("PowerAnalysis", "users_needed"),
             "comparison.sensitivity": ("Sensitivity", "sensitivity"),
-            "comparison.users_needed": ("users_needed",),
             "errors": ("CarousevalError", "DataError", "DataWarning", "ParameterError", "ParseError"),
-            "evaluation.check": ("Check", "check"),
+            "evaluation.check": ("check",),
+            "evaluation.check_result": ("Check",),
             "evaluation.evaluate": ("Evaluator", "evaluate"),
             "evaluation.explain": ("explain",),
             "evaluation.explanation": ("Explanation",),

@@ -18,8 +18,7 @@ import carouseval as cv
 from carouseval.comparison import tests
 from carouseval.comparison.comparison_settings import ComparisonSettings
 from carouseval.comparison.comparison_sums import PairPart, SummedUsers
-from carouseval.comparison.pair_statistics import PairScores
-from carouseval.comparison.pair_sums import PairSums
+from carouseval.comparison.pair_sums import PairScores, PairSums
 from carouseval.comparison.result_tables import test_text as caption_of
 from carouseval.comparison.significance import chosen_test, p_values
 from carouseval.comparison.tests import NamedTest, known_test, listed_tests, register_test

@@ -11,8 +11,7 @@ from carouseval.comparison.comparison_sums import PairKey, PairPart
 from carouseval.comparison.finish import finish_comparison
 from carouseval.comparison.pair_tests import PairTests, PairUsers
 from carouseval.comparison.result_columns import NAMES
-from carouseval.comparison.run_results import ExplainedRuns, evaluate_runs
-from carouseval.comparison.scored_runs import sum_up
+from carouseval.comparison.scored_runs import ExplainedRuns, evaluate_runs, sum_up
 from carouseval.comparison.systems import Systems, all_runs, by_system
 from carouseval.comparison.user_scores import HeldUsers
 from carouseval.errors import ParameterError

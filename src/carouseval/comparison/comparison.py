@@ -8,7 +8,7 @@ from typing import Any, Generic, cast
 import polars as pl
 
 from carouseval.comparison.crossed_effects import TIE
-from carouseval.comparison.power_analysis import PowerAnalysis, plan
+from carouseval.comparison.power_analysis import POWER, PowerAnalysis, plan
 from carouseval.comparison.result_tables import difference_table, mean_table
 from carouseval.comparison.summary import (
     level_text,
@@ -19,7 +19,6 @@ from carouseval.comparison.summary import (
     unmatched_systems,
 )
 from carouseval.comparison.user_scores import ComparedUsers, HeldUsers, UserScores
-from carouseval.comparison.users_needed import POWER
 from carouseval.errors import DataError, ParameterError
 from carouseval.evaluation.caption import caption
 from carouseval.evaluation.columns import Columns

@@ -17,8 +17,7 @@ from carouseval.comparison.systems import Run, by_system
 from carouseval.comparison.user_scores import UserScores, segment_scores
 from carouseval.errors import ParameterError
 from carouseval.evaluation.columns import Columns, of_metric
-from carouseval.evaluation.exact_sums import Exact, exact_sum
-from carouseval.evaluation.mappings import added
+from carouseval.evaluation.exact_sums import Exact, added, exact_sum
 from carouseval.evaluation.page_table import PageTable
 from carouseval.evaluation.plan import ScoringPlan
 from carouseval.evaluation.scoring.shown_items import ShareCounts

@@ -8,8 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from carouseval.comparison.crossed_effects import PAIR_LOADINGS, TIE, CrossedMeans, RunVariance, combined_runs
-from carouseval.evaluation.exact_sums import Exact, Product, exact_sums
-from carouseval.evaluation.mappings import added
+from carouseval.evaluation.exact_sums import Exact, Product, added, exact_sums
 from carouseval.evaluation.user_sums import UserSums
 from carouseval.metrics.grid import Array
 

@@ -12,8 +12,7 @@ import polars as pl
 from carouseval.comparison.comparison_settings import ComparisonSettings
 from carouseval.comparison.corrections import RunEffects
 from carouseval.comparison.crossed_effects import TIE
-from carouseval.comparison.pair_statistics import PairScores
-from carouseval.comparison.pair_sums import PairSums
+from carouseval.comparison.pair_sums import PairScores, PairSums
 from carouseval.comparison.result_columns import PAIRS, SEGMENTS
 from carouseval.comparison.significance import adjusted_p_values, chosen_test
 from carouseval.comparison.tests import listed_tests

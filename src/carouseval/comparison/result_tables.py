@@ -12,7 +12,7 @@ from carouseval.comparison.result_columns import PAIRS, SYSTEMS
 from carouseval.comparison.tests import result_test
 from carouseval.evaluation.columns import Columns
 from carouseval.evaluation.mean_estimates import few_users_text
-from carouseval.evaluation.table_texts import ShownColumn, shown_table
+from carouseval.evaluation.result_table import ShownColumn, shown_table
 from carouseval.tables.text_tables import DAGGER, TableCell, TextTable
 
 if TYPE_CHECKING:

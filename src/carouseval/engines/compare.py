@@ -14,8 +14,7 @@ from carouseval.comparison.comparison_settings import ComparisonSettings
 from carouseval.comparison.finish import finish_comparison
 from carouseval.comparison.pair_tests import PairTests
 from carouseval.comparison.result_columns import PER_USER
-from carouseval.comparison.run_results import RunResults
-from carouseval.comparison.scored_runs import ComparisonPart
+from carouseval.comparison.scored_runs import ComparisonPart, RunResults
 from carouseval.comparison.systems import Run, by_system, naming
 from carouseval.comparison.user_scores import UserScores
 from carouseval.engines.all_users import other_users

@@ -15,7 +15,7 @@ from carouseval.engines.part_work import score_users
 from carouseval.engines.reads import Reads
 from carouseval.errors import DataError, warn
 from carouseval.evaluation import schema
-from carouseval.evaluation.finish import finish_evaluation
+from carouseval.evaluation.evaluate import finish_evaluation
 from carouseval.evaluation.notices import notify_of_overfull
 from carouseval.evaluation.page_table import Table
 from carouseval.evaluation.part import Part

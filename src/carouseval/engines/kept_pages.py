@@ -15,7 +15,7 @@ from carouseval.engines.contract import RUN, ColumnTypes, Mapped
 from carouseval.engines.reads import ReadLines, Reads, refuse_changes
 from carouseval.errors import ParameterError
 from carouseval.evaluation.columns import Columns, of_metric
-from carouseval.evaluation.mappings import added
+from carouseval.evaluation.exact_sums import added
 from carouseval.evaluation.page_table import ALL, PageTable, ScoredPages, Segment, Table, user_columns
 from carouseval.evaluation.part import Part
 from carouseval.evaluation.result_columns import PER_USER

@@ -14,7 +14,7 @@ from carouseval.engines.contract import RUN, ColumnTypes, Engine, Mapped, Work, 
 from carouseval.engines.reads import ReadLines, Reads
 from carouseval.engines.reports import Report
 from carouseval.errors import ParameterError
-from carouseval.evaluation.mappings import added
+from carouseval.evaluation.exact_sums import added
 
 Made = tuple[Sequence[pl.DataFrame], Report]
 

@@ -19,7 +19,7 @@ from carouseval.comparison.user_scores import UserScores, segment_scores
 from carouseval.engines.contract import RUN
 from carouseval.engines.kept_pages import KeptPages, pages_of_runs
 from carouseval.evaluation.columns import Columns
-from carouseval.evaluation.mappings import added
+from carouseval.evaluation.exact_sums import added
 
 
 @dataclass(frozen=True)

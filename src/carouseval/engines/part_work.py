@@ -13,13 +13,13 @@ from carouseval.comparison.pair_tests import PairTests
 from carouseval.comparison.scored_runs import ComparisonPart, score_runs, sum_up
 from carouseval.comparison.systems import Run, naming
 from carouseval.engines.contract import RUN, Tables
+from carouseval.evaluation.evaluate import score_part
 from carouseval.evaluation.part import Part
 from carouseval.evaluation.plan import ScoringPlan
 from carouseval.evaluation.reading.ids import NONE
 from carouseval.evaluation.reading.inputs import Inputs, JudgedSources, OtherUsers
 from carouseval.evaluation.reading.membership import Membership
 from carouseval.evaluation.reading.shown_carousels import SEVERAL
-from carouseval.evaluation.score_part import score_part
 from carouseval.evaluation.scoring.page_ideals import PageIdeals
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from carouseval.engines.failures import Failure, failures_of
 from carouseval.engines.reads import Reads
 from carouseval.errors import DataError
-from carouseval.evaluation.mappings import added
+from carouseval.evaluation.exact_sums import added
 
 
 @dataclass(frozen=True)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import html
-import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import replace
 from typing import Any, Unpack
 
 import numpy as np
@@ -14,23 +12,21 @@ import polars as pl
 from carouseval.errors import CarousevalError, DataError
 from carouseval.evaluation import schema
 from carouseval.evaluation.category_facts import CategoryFacts
+from carouseval.evaluation.category_notices import joined_categories, personal_notes, unknown_categories
+from carouseval.evaluation.check_result import Check
 from carouseval.evaluation.columns import Columns
 from carouseval.evaluation.defects import page_defects
 from carouseval.evaluation.defects.defect_lines import describe_defects
-from carouseval.evaluation.defects.joined_categories import joined_categories
 from carouseval.evaluation.defects.page_defects import PageDefect
 from carouseval.evaluation.notices import (
     large_gains,
     mismatches,
     no_category,
     no_relevance,
-    number,
     refusals,
-    unknown_categories,
 )
 from carouseval.evaluation.outcomes import PageOutcomes
 from carouseval.evaluation.part import TableFacts
-from carouseval.evaluation.personal_notes import personal_notes
 from carouseval.evaluation.plan import ScoringPlan
 from carouseval.evaluation.reading.inputs import NO_CATEGORY, Inputs, JudgedSources
 from carouseval.evaluation.reading.page_batch import page_batches
@@ -39,90 +35,10 @@ from carouseval.evaluation.settings import Settings, SettingsDict, takes_setting
 from carouseval.evaluation.table_matching import TableMatch
 from carouseval.evaluation.tally import Relevances, uncategorised
 from carouseval.progress import Progress
-from carouseval.results import Result, plain
+from carouseval.results import plain
 from carouseval.tables.columns import Defect
 from carouseval.tables.opening import open_table
 from carouseval.tables.table import Table, TableLike, in_memory
-
-
-@dataclass(frozen=True, repr=False)
-class Check(Result):
-    """What is wrong with tables and what they hold, as :func:`carouseval.check` returns it.
-
-    Attributes
-    ----------
-    defects : tuple of Defect
-        What is wrong, errors first; each has a ``severity`` ("error", "warning" or "note"), ``table``, ``column``,
-        ``count`` and ``message``.
-    summary : dict of str to dict
-        For each table, its numbers of lines, users, items and so on; under ``match``, how well the tables fit together.
-        Empty where a table cannot be read.
-
-    Examples
-    --------
-    >>> import carouseval as cv
-    >>> data = cv.sample(users=20, systems=["new"])
-    >>> check = cv.check(data.layouts["new"], data.judgments, data.items)
-    >>> check.ok
-    True
-    >>> check.summary["judgments"]["users"]
-    20
-    """
-
-    defects: tuple[Defect, ...]
-    summary: dict[str, dict[str, Any]]
-
-    @property
-    def ok(self) -> bool:
-        """Whether the tables can be scored as they are."""
-        return not any(defect.severity == "error" for defect in self.defects)
-
-    @property
-    def heading(self) -> str:
-        """A sentence where nothing is wrong; else empty."""
-        return "" if self.defects else "The tables are valid."
-
-    def raise_for_errors(self) -> None:
-        """Raise a :class:`carouseval.DataError` with the first error, if there is one."""
-        for defect in self.defects:
-            if defect.severity == "error":
-                raise DataError(str(defect))
-
-    def to_frame(self) -> pl.DataFrame:
-        """Return the defects as a table.
-
-        Returns
-        -------
-        polars.DataFrame
-            One line per defect: severity, table, column, count, message.
-        """
-        kinds = {
-            "severity": pl.String,
-            "table": pl.String,
-            "column": pl.String,
-            "count": pl.Int64,
-            "message": pl.String,
-        }
-        return pl.DataFrame([{name: asdict(defect)[name] for name in kinds} for defect in self.defects], schema=kinds)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return defects and summary as plain values.
-
-        Returns
-        -------
-        dict
-            ``ok``, ``defects`` and ``summary``.
-        """
-        return {"ok": self.ok, "defects": self.to_frame().to_dicts(), "summary": self.summary}
-
-    def __repr__(self) -> str:
-        severities = [defect.severity for defect in self.defects]
-        numbers = [number(severities.count(kind), kind) for kind in ("error", "warning", "note") if kind in severities]
-        lines = [f"Check({', '.join(numbers) or self.heading})"]
-        return "\n".join([*lines, *(f"  {defect.severity}: {defect.message}" for defect in self.defects)])
-
-    def _repr_html_(self) -> str:
-        return super()._repr_html_() + f"<pre>{html.escape(json.dumps(self.summary, indent=1))}</pre>"
 
 
 @takes_settings

@@ -4,6 +4,7 @@ import itertools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -162,3 +163,18 @@ def _integers(sums: Mapping[Product, Exact], columns: int) -> tuple[dict[Product
         shift = value.exponent - power * unit_of_weights - (len(one) - power) * unit
         integers[one] = value.integer << shift if value.integer else 0
     return integers, unit
+
+
+K = TypeVar("K")
+
+
+def added(ours: Mapping[K, Any], theirs: Mapping[K, Any]) -> dict[K, Any]:
+    """The values of both, added up where both have one, in the order in which they come.
+
+    >>> added({"a": 1, "b": 2}, {"b": 3, "c": 4})
+    {'a': 1, 'b': 5, 'c': 4}
+    """
+    total = dict(ours)
+    for key, value in theirs.items():
+        total[key] = total[key] + value if key in total else value
+    return total

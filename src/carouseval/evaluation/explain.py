@@ -15,13 +15,12 @@ import polars as pl
 
 from carouseval.errors import warn
 from carouseval.evaluation import result_columns
-from carouseval.evaluation.chosen_pages import ChosenPages
 from carouseval.evaluation.columns import Columns
 from carouseval.evaluation.evaluate import evaluate_inputs
+from carouseval.evaluation.explained_pages import ChosenPages, look_up_page
 from carouseval.evaluation.explanation import Explanation
 from carouseval.evaluation.losses import Losses, LossPart, LossScale, as_floats, explained_metric, loss_columns
 from carouseval.evaluation.notices import rows_not_proven
-from carouseval.evaluation.page_lookup import look_up_page
 from carouseval.evaluation.page_view import PageView
 from carouseval.evaluation.plan import ScoringPlan
 from carouseval.evaluation.reading.inputs import JudgedSources

@@ -4,7 +4,6 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from numbers import Integral
 from typing import Any, SupportsIndex
 
 import polars as pl
@@ -13,7 +12,7 @@ from carouseval.errors import DataError, ParameterError
 from carouseval.evaluation.columns import Columns
 from carouseval.evaluation.outcomes import MISSING, page_shares
 from carouseval.evaluation.page_table import NO_PAGE
-from carouseval.evaluation.page_view import PageView, first_page_text, ids_text
+from carouseval.evaluation.page_view import PageView, first_page_text, ids_text, is_id
 from carouseval.evaluation.results import Evaluation
 from carouseval.forks import refuse_fork
 from carouseval.metrics.grid import Grid
@@ -286,12 +285,6 @@ def worst_pages(per_page: pl.DataFrame) -> pl.DataFrame:
     has_weight = pl.col(Columns.WEIGHT) > 0 if Columns.WEIGHT in per_page.columns else pl.lit(True)
     scored = per_page.filter((pl.col(Columns.IDEAL) > 0) & has_weight).with_columns(lost)
     return scored.sort(Columns.SCORE, Columns.LOST, Columns.USER, descending=[False, True, False])
-
-
-def is_id(value: object, own: object) -> bool:
-    """Whether a value is this id: True is not 1, and neither is 1.0."""
-    kind = str if isinstance(own, str) else Integral
-    return isinstance(value, kind) and not isinstance(value, bool) and value == own
 
 
 def _shares(pages: pl.DataFrame) -> dict[str, float]:

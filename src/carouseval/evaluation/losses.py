@@ -10,14 +10,13 @@ import polars as pl
 from numpy.typing import NDArray
 
 from carouseval.errors import ParameterError
-from carouseval.evaluation.chosen_pages import ChosenPages
 from carouseval.evaluation.columns import Columns
 from carouseval.evaluation.exact_sums import Exact, exact_sum
+from carouseval.evaluation.explained_pages import ChosenPages, page_views
 from carouseval.evaluation.explanation import LOSSES
 from carouseval.evaluation.outcomes import SCORE, PageOutcomes
 from carouseval.evaluation.page_table import PageTable
 from carouseval.evaluation.page_view import PageView
-from carouseval.evaluation.page_views import page_views
 from carouseval.evaluation.per_page import page_names
 from carouseval.evaluation.plan import ScoringPlan
 from carouseval.evaluation.reading.inputs import Inputs

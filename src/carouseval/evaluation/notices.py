@@ -1,7 +1,6 @@
 """What the settings refuse, and warnings, in words."""
 
 import math
-import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
@@ -13,9 +12,8 @@ from numpy.typing import NDArray
 
 from carouseval.errors import DataError
 from carouseval.evaluation import schema
-from carouseval.evaluation.category_facts import CategoryFacts
-from carouseval.evaluation.defects.joined_categories import joined_categories
-from carouseval.evaluation.filled_rows import FilledRows
+from carouseval.evaluation.category_facts import FilledRows
+from carouseval.evaluation.category_notices import joined_categories, unknown_categories
 from carouseval.evaluation.outcomes import PageOutcomes
 from carouseval.evaluation.part import Part, TableFacts
 from carouseval.evaluation.per_page import entry_names
@@ -27,34 +25,9 @@ from carouseval.evaluation.tally import Relevances
 from carouseval.metrics.gains import LARGEST_GRADE, large_gain
 from carouseval.tables.columns import Defect
 from carouseval.tables.table import Table
-from carouseval.validation import did_you_mean
 
 _MOST_CATEGORIES = 3  # listed in a notice
 _MANY = 20  # judged users, of whom most should have a page
-
-
-def unknown_categories(facts: CategoryFacts) -> list[Defect]:
-    """Categories that carousels or capacity names and no other table has, where that looks like a mistake."""
-    known = sorted(facts.known)
-    letters = {_letters(name) for name in known}
-    defects = []
-    for where, names in facts.unknown.items():
-        odd = [str(name) for name in names]
-        if where == "carousels" and len(odd) < facts.named[where]:  # it may list more than these pages show
-            odd = [name for name in odd if _letters(name) in letters]
-        hints = [hint for name in odd[:_MOST_CATEGORIES] if (hint := did_you_mean(name, known))]
-        if odd:
-            are = "category is" if len(odd) == 1 else "categories are"
-            listed = ", ".join(map(repr, odd[:_MOST_CATEGORIES]))
-            listed += ", ..." if len(odd) > _MOST_CATEGORIES else ""
-            message = f"{where}: {len(odd):,} {are} in no other table: {listed}.{hints[0] if hints else ''}"
-            defects.append(Defect(where, "category", len(odd), message, "warning"))
-    return defects
-
-
-def _letters(name: str) -> str:
-    """A name without case, blanks and punctuation."""
-    return re.sub(r"[\W_]", "", name.lower())
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 import html
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any, SupportsIndex
 
 import polars as pl
@@ -107,6 +108,12 @@ class PageView(Charted):
 def ids_text(user_id: object, page_id: object) -> str:
     """The ids of a page as text."""
     return f"user_id={user_id!r}" + ("" if page_id is None else f" page_id={page_id!r}")
+
+
+def is_id(value: object, own: object) -> bool:
+    """Whether a value is this id: True is not 1, and neither is 1.0."""
+    kind = str if isinstance(own, str) else Integral
+    return isinstance(value, kind) and not isinstance(value, bool) and value == own
 
 
 def first_page_text(pages: int) -> str:

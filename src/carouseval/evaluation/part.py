@@ -7,9 +7,8 @@ from typing import Any
 import polars as pl
 
 from carouseval.evaluation import schema
-from carouseval.evaluation.category_facts import CategoryFacts
-from carouseval.evaluation.filled_rows import FilledRows
-from carouseval.evaluation.mappings import added
+from carouseval.evaluation.category_facts import CategoryFacts, FilledRows
+from carouseval.evaluation.exact_sums import added
 from carouseval.evaluation.outcomes import PageOutcomes
 from carouseval.evaluation.page_table import PageTable, Segment
 from carouseval.evaluation.reading.inputs import Inputs

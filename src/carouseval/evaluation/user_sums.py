@@ -15,12 +15,12 @@ import numpy as np
 from carouseval.evaluation.exact_sums import (
     Exact,
     Product,
+    added,
     central_moments,
     central_square,
     exact_sums,
     mean_of_sums,
 )
-from carouseval.evaluation.mappings import added
 from carouseval.evaluation.mean_estimates import CI, MeanEstimate, ShareFactors
 from carouseval.metrics.grid import Array
 

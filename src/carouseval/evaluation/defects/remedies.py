@@ -9,8 +9,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from carouseval.evaluation.category_facts import CategoryFacts
+from carouseval.evaluation.category_notices import joined_categories
 from carouseval.evaluation.defects import page_defects as kinds
-from carouseval.evaluation.defects.joined_categories import joined_categories
 from carouseval.evaluation.defects.marked_pages import MarkedPage, page_codes, page_keys
 from carouseval.evaluation.defects.page_defects import PageDefect
 from carouseval.evaluation.reading.inputs import Inputs

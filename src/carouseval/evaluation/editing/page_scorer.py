@@ -2,14 +2,12 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 import numpy as np
 
 from carouseval.errors import DataError, ParameterError
 from carouseval.evaluation.defects import page_defects
-from carouseval.evaluation.editing.ideal_arrangement import Fillers, arrange
-from carouseval.evaluation.editing.page_rows import PageRow, lines_of_rows
+from carouseval.evaluation.editing.page_rows import Fillers, IdealCell, PageRow, arrange, lines_of_rows
 from carouseval.evaluation.explanation import LOSSES
 from carouseval.evaluation.outcomes import REFUSE, SCORE, SKIP, MetricOutcomes, PageOutcomes
 from carouseval.evaluation.plan import ScoringPlan
@@ -26,15 +24,6 @@ from carouseval.evaluation.scoring.page_scores import gaps
 from carouseval.evaluation.scoring.scoring_step import score
 from carouseval.evaluation.settings import Settings
 from carouseval.metrics.grid import Array, Grid
-
-
-class IdealCell(NamedTuple):
-    """A relevant item of the ideal page; row and column from 0."""
-
-    row: int
-    col: int
-    item: int
-    category: int | None
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,7 @@ from carouseval import _native
 from carouseval.errors import AddedError, CountedLines, DataError, such_lines
 from carouseval.evaluation import schema
 from carouseval.evaluation.plan import ScoringPlan
-from carouseval.evaluation.reading.attributes import Attribute
-from carouseval.evaluation.reading.ids import Codebook, Codes, PageIds
+from carouseval.evaluation.reading.ids import Attribute, Codebook, Codes, PageIds
 from carouseval.metrics.gains import KERNEL_GAINS, Gain, apply_function
 from carouseval.metrics.grid import Array
 from carouseval.tables.table import RECORD, Table

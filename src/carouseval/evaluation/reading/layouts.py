@@ -18,8 +18,7 @@ from carouseval import _native
 from carouseval.errors import AddedError, DataError
 from carouseval.evaluation import schema
 from carouseval.evaluation.plan import ScoringPlan
-from carouseval.evaluation.reading.attributes import Attribute
-from carouseval.evaluation.reading.ids import NONE, Codebook, Codes, PageIds, PairIds
+from carouseval.evaluation.reading.ids import NONE, Attribute, Codebook, Codes, PageIds, PairIds
 from carouseval.evaluation.reading.judgments import Judgments
 from carouseval.evaluation.reading.packed_lines import BYTES, FileLines, Lines, MemoryLines, part_of
 from carouseval.metrics.grid import Array

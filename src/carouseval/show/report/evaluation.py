@@ -2,8 +2,8 @@
 
 from carouseval.evaluation.explanation import Explanation
 from carouseval.evaluation.result_columns import MEANS
+from carouseval.evaluation.result_table import ShownColumn, shown_table
 from carouseval.evaluation.results import Evaluation
-from carouseval.evaluation.table_texts import ShownColumn, shown_table
 from carouseval.show.charts.drawing import count_text
 from carouseval.show.report.document import Block, Detail, Document, Figure, Section, table_block
 from carouseval.show.report.evaluation_words import evaluation_summary

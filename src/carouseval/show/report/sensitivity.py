@@ -8,7 +8,7 @@ from carouseval.comparison.crossed_effects import TIE
 from carouseval.comparison.result_columns import SENSITIVITY
 from carouseval.comparison.sensitivity import Sensitivity
 from carouseval.evaluation.columns import Columns
-from carouseval.evaluation.table_texts import ShownColumn, shown_table
+from carouseval.evaluation.result_table import ShownColumn, shown_table
 from carouseval.show.report.document import Block, Detail, Document, Figure, Point, Section, Summary, Tile, table_block
 from carouseval.show.report.settings_section import settings_section
 

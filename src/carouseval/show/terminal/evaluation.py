@@ -5,7 +5,7 @@ from typing import Any
 
 from rich.text import Text
 
-from carouseval.evaluation.check import Check
+from carouseval.evaluation.check_result import Check
 from carouseval.evaluation.columns import Columns
 from carouseval.evaluation.results import Evaluation
 from carouseval.evaluation.settings import Settings

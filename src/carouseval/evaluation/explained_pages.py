@@ -1,22 +1,130 @@
-"""Pages beside their ideals, from the arrays that they were scored with; only titles and posters are read."""
+"""Pages beside their ideals: which of them an explanation holds, and any other, looked up in its table."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from numbers import Integral
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
 
-from carouseval.evaluation.columns import Columns
-from carouseval.evaluation.page_view import PageView
+from carouseval.errors import ParameterError
+from carouseval.evaluation.columns import Columns, of_metric
+from carouseval.evaluation.defects.defect_lines import refuse_defects
+from carouseval.evaluation.explanation import PAGES_SHOWN, worst_pages
+from carouseval.evaluation.outcomes import SCORED
+from carouseval.evaluation.page_view import PageView, first_page_text, ids_text, is_id
 from carouseval.evaluation.per_page import page_names
-from carouseval.evaluation.reading.inputs import Inputs
-from carouseval.evaluation.reading.page_batch import PageBatch
+from carouseval.evaluation.reading.inputs import Inputs, JudgedTables
+from carouseval.evaluation.reading.page_batch import PageBatch, page_batches
 from carouseval.evaluation.schema import PICTURES
+from carouseval.evaluation.scoring.loss_steps import loss_steps
 from carouseval.evaluation.scoring.page_ideals import PageIdeals
 from carouseval.evaluation.scoring.scoring_step import table_pages
 from carouseval.metrics.grid import Array
-from carouseval.tables.table import RECORD, Table
+from carouseval.tables.table import RECORD, Table, TableLike
+
+PageId = tuple[Any, ...]
+
+
+@dataclass(frozen=True)
+class ChosenPages:
+    """The ids of the pages that an explanation holds: of the user and, if pages have ids, of the page."""
+
+    worst: tuple[PageId, ...] = ()
+    typical: PageId | None = None
+    named: tuple[PageId, ...] = ()
+
+    @classmethod
+    def of(cls, scored: pl.DataFrame, metric: str, named: Sequence[Any] = ()) -> "ChosenPages":
+        """Choose by the scores of all pages; those that show something relevant are more instructive."""
+        columns = {
+            Columns.SCORE: metric,
+            Columns.DCG: of_metric(Columns.METRIC_DCG, metric),
+            Columns.IDEAL: of_metric(Columns.METRIC_IDEAL, metric),
+        }
+        keys = [key for key in (Columns.USER, Columns.PAGE) if key in scored.columns]
+        weight = [Columns.WEIGHT] if Columns.WEIGHT in scored.columns else []
+        pages = scored.filter(pl.col(Columns.STATUS) == SCORED).select(
+            *keys, *weight, *(pl.col(theirs).alias(ours) for ours, theirs in columns.items())
+        )
+        by_score = worst_pages(pages)
+        relevant = by_score.filter(pl.col(Columns.DCG) > 0)
+        ids = (by_score if relevant.is_empty() else relevant).select(keys).rows()
+        typical = ids[(len(ids) - 1) // 2] if ids else None
+        return cls(
+            tuple(ids[:PAGES_SHOWN]), typical, tuple(dict.fromkeys(_named(one, pages.select(keys)) for one in named))
+        )
+
+    def __iter__(self) -> Iterator[PageId]:
+        """Each of them once."""
+        yield from dict.fromkeys([*self.worst, *([] if self.typical is None else [self.typical]), *self.named])
+
+
+def _named(wanted: Any, pages: pl.DataFrame) -> PageId:
+    """The ids of a page that is named by its user or, in a tuple, by its user and its own id."""
+    ids = wanted if isinstance(wanted, tuple) else (wanted,)
+    if len(ids) > len(pages.columns):
+        raise ParameterError(f"pages: layouts have no column page_id, found {wanted!r}.")
+    for page in pages.sort(pages.columns).iter_rows():
+        if all(is_id(one, own) for one, own in zip(ids, page, strict=False)):
+            return page
+    raise ParameterError(f"pages: there is no page of {ids_text(*ids, *[None] * (2 - len(ids)))} that was scored.")
+
+
+def look_up_page(
+    judged: JudgedTables,
+    ideals: PageIdeals,
+    layouts: TableLike,
+    metric: str,
+    user_id: Any,
+    page_id: Any = None,
+) -> PageView:
+    """Look a page up by its ids, the first of its user by default; its lines are read again.
+
+    It is judged by the same data and ideals as before: what belongs to which category may come from all pages.
+    """
+    table = judged.sources.tables(layouts, judged)["layouts"]
+    keep = {"user_id": user_id} | ({} if page_id is None else {"page_id": page_id})
+    lines = _lines(table, keep)
+    if lines.is_empty():
+        ids = " ".join(f"{column}={value!r}" for column, value in keep.items())
+        judged_user = ", who has judgments" if _has_judgments(judged, user_id) else ""
+        raise ParameterError(f"layouts: there is no page of {ids}{judged_user}.")
+    reason = ""
+    if page_id is None and "page_id" in lines.columns:
+        page_ids = lines["page_id"].unique().sort()
+        page_id = page_ids[0]
+        lines = lines.filter(pl.col("page_id") == page_id)
+        reason = first_page_text(len(page_ids))
+    with judged.read(judged.sources.tables(lines, judged, canonical=True)) as reading:
+        inputs = reading.inputs(ideals.judged)
+        (page,) = page_batches(inputs.layouts, inputs.judged, inputs.plan)
+        refuse_defects(page, inputs)
+        ideals = ideals.for_layouts(ideals.judged, None)
+        values = loss_steps(metric, int(page.grid[0]), page, ideals).values
+        (view,) = page_views(inputs, metric, page, values, ideals)
+    return replace(view, reason=reason)
+
+
+def _has_judgments(judged: JudgedTables, user_id: Any) -> bool:
+    judgments = judged.data.judgments
+    users = judged.codebook.users.values().gather(judgments.user[judgments.judged])
+    return bool((users == user_id).any())
+
+
+def _lines(table: Table, keep: dict[str, Any]) -> pl.DataFrame:
+    for column, value in keep.items():
+        if column not in table:
+            raise ParameterError(f"layouts have no column {column}.")
+        kind, word = (Integral, "an integer") if table.id_types[column] == pl.Int64 else (str, "text")
+        if not isinstance(value, kind) or isinstance(value, bool):
+            raise ParameterError(f"{column} must be {word}, as in layouts, found {value!r}.")
+    chosen = [pl.col(column) == value for column, value in keep.items()]
+    (lines,) = table.query(lambda frame: frame.filter(*chosen).drop(RECORD))
+    return lines
+
 
 _STEPS = (Columns.DCG, Columns.ITEM_ORDER, Columns.ROW_ORDER, Columns.IDEAL)
 _Cells = dict[str, Any]  # columns of a page's cells: arrays, with codes of items and categories

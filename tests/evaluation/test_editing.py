@@ -14,7 +14,14 @@ import carouseval as cv
 from carouseval.building.sample import Sample
 from carouseval.errors import DataError, ParameterError
 from carouseval.evaluation.editing.open_pages import OpenPages, PageName
-from carouseval.evaluation.editing.page_rows import Fillers, PageRow, arrange, lines_of_rows, rows_of_lines
+from carouseval.evaluation.editing.page_rows import (
+    Fillers,
+    IdealCell,
+    PageRow,
+    arrange,
+    lines_of_rows,
+    rows_of_lines,
+)
 from carouseval.evaluation.settings import Settings
 
 

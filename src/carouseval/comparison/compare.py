@@ -12,11 +12,12 @@ from carouseval.comparison.finish import finish_comparison
 from carouseval.comparison.pair_tests import PairTests, PairUsers
 from carouseval.comparison.result_columns import NAMES
 from carouseval.comparison.scored_runs import ExplainedRuns, evaluate_runs, sum_up
-from carouseval.comparison.systems import Systems, all_runs, by_system
+from carouseval.comparison.systems import all_runs
 from carouseval.comparison.user_scores import HeldUsers
 from carouseval.errors import ParameterError
 from carouseval.evaluation.plan import ScoringPlan
 from carouseval.evaluation.reading.inputs import JudgedSources
+from carouseval.evaluation.systems import Systems, by_system
 from carouseval.progress import Progress
 from carouseval.tables.table import TableLike
 

@@ -13,7 +13,6 @@ from carouseval.comparison.logged_judgments import share_counts
 from carouseval.comparison.pair_sums import PairSums
 from carouseval.comparison.pair_tests import PairTests, PairUsers
 from carouseval.comparison.run_pages import RunPages, linear_metrics
-from carouseval.comparison.systems import Run, by_system
 from carouseval.comparison.user_scores import UserScores, segment_scores
 from carouseval.errors import ParameterError
 from carouseval.evaluation.columns import Columns, of_metric
@@ -21,6 +20,7 @@ from carouseval.evaluation.exact_sums import Exact, added, exact_sum
 from carouseval.evaluation.page_table import PageTable
 from carouseval.evaluation.plan import ScoringPlan
 from carouseval.evaluation.scoring.shown_items import ShareCounts
+from carouseval.evaluation.systems import Run, by_system
 from carouseval.metrics.grid import Array
 
 PairKey: TypeAlias = tuple[tuple[Any, ...], str, str, str]

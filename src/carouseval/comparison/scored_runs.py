@@ -10,7 +10,7 @@ from typing import Any, Generic, TypeAlias
 from carouseval.comparison.comparison_sums import ComparisonSums, OnGroup
 from carouseval.comparison.pair_tests import PairTests
 from carouseval.comparison.run_pages import RunPages
-from carouseval.comparison.systems import Run, naming, require_same_ideals, warn_of
+from carouseval.comparison.systems import require_same_ideals, warn_of
 from carouseval.comparison.user_scores import UserScores
 from carouseval.errors import DataError, warn
 from carouseval.evaluation.evaluate import Watcher, finish_evaluation, score_part
@@ -26,6 +26,7 @@ from carouseval.evaluation.plan import ScoringPlan
 from carouseval.evaluation.reading.inputs import Inputs, JudgedSources
 from carouseval.evaluation.results import Evaluation
 from carouseval.evaluation.scoring.page_ideals import PageIdeals
+from carouseval.evaluation.systems import Run, naming
 from carouseval.progress import Progress
 from carouseval.tables.table import Table as GivenTable
 

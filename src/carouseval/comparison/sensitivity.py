@@ -14,7 +14,7 @@ import polars as pl
 from carouseval.comparison.crossed_effects import TIE
 from carouseval.comparison.result_columns import SENSITIVITY
 from carouseval.comparison.scored_runs import evaluate_runs
-from carouseval.comparison.systems import Systems, all_runs, by_system, warn_of
+from carouseval.comparison.systems import all_runs, warn_of
 from carouseval.comparison.variations import merged_notices, order_agreement, variations_of
 from carouseval.errors import ParameterError, each_warning_once
 from carouseval.evaluation.caption import caption
@@ -24,6 +24,7 @@ from carouseval.evaluation.reading.inputs import JudgedSources
 from carouseval.evaluation.result_table import Present
 from carouseval.evaluation.results import Evaluation
 from carouseval.evaluation.settings import Candidates, Settings, SettingsDict, takes_settings
+from carouseval.evaluation.systems import Systems, by_system
 from carouseval.metrics.metric_base import Metric
 from carouseval.progress import Progress
 from carouseval.results import Reported, plain

@@ -1,28 +1,22 @@
-"""The systems of a comparison: their layouts by run, errors that name them, and whether they share their ideals."""
+"""The systems of a comparison: their layouts by run, and whether they share their ideals."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias, TypeVar
+from typing import Any
 
 import polars as pl
 
 from carouseval.comparison.result_columns import NAMES
-from carouseval.errors import AddedError, DataError, ParameterError, warn
+from carouseval.errors import AddedError, ParameterError, warn
 from carouseval.evaluation.columns import Columns, of_metric
 from carouseval.evaluation.outcomes import SCORED
 from carouseval.evaluation.page_table import PageTable
 from carouseval.evaluation.plan import ScoringPlan
+from carouseval.evaluation.systems import Run, naming, runs_of_system
 from carouseval.tables.table import TableLike, in_memory
 from carouseval.validation import did_you_mean
 
-V = TypeVar("V")
 _PAGE_KEYS = (Columns.USER, Columns.PAGE)
-Systems: TypeAlias = Mapping[str, TableLike | Sequence[TableLike]]
-"""The layouts of each system by its name; a list of layouts where a system has several runs."""
-
-Run: TypeAlias = tuple[str, int]
-"""A system, and the number of its run from 0."""
 
 
 def _in_memory(table: TableLike) -> Any:
@@ -40,15 +34,11 @@ def all_runs(
         raise ParameterError(f"baseline: there is no system {baseline!r}.{hint}")
     runs: dict[Run, Any] = {}
     for name, layouts in systems.items():
-        if not isinstance(name, str) or not name:
-            raise ParameterError(f"systems: names must be non-empty strings, found {name!r}.")
+        of_system = runs_of_system(name, layouts)
         if name in NAMES:
             raise ParameterError(f"systems: {name!r} is a column of the results; choose another name.")
-        tables: list[Any] = list(layouts) if isinstance(layouts, list | tuple) else [layouts]
-        if not tables:
-            raise ParameterError(f"systems: {name} has no layouts.")
         with naming(name):
-            runs |= {(name, run): open_table(table) for run, table in enumerate(tables)}
+            runs |= {run: open_table(table) for run, table in of_system.items()}
     return runs
 
 
@@ -57,25 +47,6 @@ def warn_of(notices: Mapping[str, Sequence[str]], systems: int) -> None:
     for notice, names in notices.items():
         distinct = list(dict.fromkeys(names))
         warn(notice if len(distinct) == systems else f"{', '.join(distinct)}: {notice}")
-
-
-@contextmanager
-def naming(system: str, run: int = 0) -> Iterator[None]:
-    """Name the system in errors about the tables of one of its runs; an empty name is left out."""
-    try:
-        yield
-    except DataError as error:
-        if not system:
-            raise
-        raise NamedError((system, run), error) from None
-
-
-class NamedError(DataError):
-    """An error about the tables of one run of a system."""
-
-    def __init__(self, run: Run, error: DataError) -> None:
-        super().__init__(f"{run[0]}: {error}")
-        self.run, self.error = run, error
 
 
 @dataclass(frozen=True)
@@ -126,11 +97,3 @@ def require_same_ideals(pages: Mapping[Run, PageTable], plan: ScoringPlan) -> No
             pairs = odd.group_by("result", "result before").agg(pl.len(), pl.col(Columns.USER).min()).iter_rows()
             found = {(at, place, before): (count, user) for place, before, count, user in pairs}
             raise AddedError(_OtherIdeals(found, tuple(pages)))
-
-
-def by_system(by_run: Mapping[Run, V]) -> dict[str, list[V]]:
-    """The values of the runs of every system, in their order."""
-    systems: dict[str, list[V]] = {}
-    for (name, _), value in by_run.items():
-        systems.setdefault(name, []).append(value)
-    return systems

@@ -9,10 +9,10 @@ from typing import Generic
 import polars as pl
 
 from carouseval.comparison.result_columns import PER_USER
-from carouseval.comparison.systems import Run, by_system
 from carouseval.evaluation.columns import Columns
 from carouseval.evaluation.page_table import NO_PAGE, PageTable, Table, weight_of
 from carouseval.evaluation.result_table import Present, When
+from carouseval.evaluation.systems import Run, by_system
 from carouseval.metrics.grid import Array
 
 

@@ -9,7 +9,6 @@ from typing import Any
 
 import polars as pl
 
-from carouseval.comparison.systems import naming
 from carouseval.engines.contract import DECLARED, Tables
 from carouseval.engines.failures import refuse_failures
 from carouseval.engines.given_tables import GivenTables
@@ -17,6 +16,7 @@ from carouseval.engines.part_work import ShownUsers, describe_users
 from carouseval.engines.reads import Reads
 from carouseval.evaluation import schema
 from carouseval.evaluation.reading.inputs import OtherUsers
+from carouseval.evaluation.systems import naming
 from carouseval.tables.opening import open_table
 
 _BY_CATEGORY = "rows"  # what is described, brought together by category

@@ -15,7 +15,6 @@ from carouseval.comparison.finish import finish_comparison
 from carouseval.comparison.pair_tests import PairTests
 from carouseval.comparison.result_columns import PER_USER
 from carouseval.comparison.scored_runs import ComparisonPart, RunResults
-from carouseval.comparison.systems import Run, by_system, naming
 from carouseval.comparison.user_scores import UserScores
 from carouseval.engines.all_users import other_users
 from carouseval.engines.contract import RUN, Engine
@@ -30,6 +29,7 @@ from carouseval.evaluation import schema
 from carouseval.evaluation.page_table import Table, user_columns
 from carouseval.evaluation.plan import ScoringPlan
 from carouseval.evaluation.settings import Settings
+from carouseval.evaluation.systems import Run, by_system, naming
 from carouseval.tables.table import TableLike
 
 

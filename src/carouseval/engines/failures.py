@@ -8,13 +8,13 @@ from functools import reduce
 from operator import add
 from typing import TYPE_CHECKING, Any
 
-from carouseval.comparison.systems import NamedError, Run
 from carouseval.errors import AddedError, CountedLines, DataError
 from carouseval.evaluation import schema
 from carouseval.evaluation.defects.defect_lines import FoundDefect, PageDefectError
 from carouseval.evaluation.defects.page_defects import REFUSABLE
 from carouseval.evaluation.notices import Refusal, RefusalError
 from carouseval.evaluation.settings import Settings
+from carouseval.evaluation.systems import NamedError, Run
 
 if TYPE_CHECKING:
     from carouseval.engines.contract import Mapped

@@ -8,7 +8,6 @@ from typing import Any, Generic
 
 import polars as pl
 
-from carouseval.comparison.systems import Run, naming
 from carouseval.engines.contract import Engine
 from carouseval.engines.failures import ONE
 from carouseval.engines.part_work import Job
@@ -22,6 +21,7 @@ from carouseval.evaluation.plan import ScoringPlan
 from carouseval.evaluation.reading.inputs import OtherUsers
 from carouseval.evaluation.result_columns import PER_PAGE
 from carouseval.evaluation.settings import Settings
+from carouseval.evaluation.systems import Run, naming
 from carouseval.tables.table import Table, TableLike
 
 

@@ -13,13 +13,13 @@ import polars as pl
 from carouseval.comparison.comparison_sums import ComparisonSums, PairKey, PairPart, SummedUsers
 from carouseval.comparison.pair_sums import PairSums
 from carouseval.comparison.pair_tests import PairTests, PairUsers
-from carouseval.comparison.systems import Run
 from carouseval.comparison.tests.contract import MergedTest, RandomDraws, SignificanceTest, without_ties
 from carouseval.comparison.user_scores import UserScores, segment_scores
 from carouseval.engines.contract import RUN
 from carouseval.engines.kept_pages import KeptPages, pages_of_runs
 from carouseval.evaluation.columns import Columns
 from carouseval.evaluation.exact_sums import added
+from carouseval.evaluation.systems import Run
 
 
 @dataclass(frozen=True)

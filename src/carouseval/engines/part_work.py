@@ -11,7 +11,6 @@ import polars as pl
 
 from carouseval.comparison.pair_tests import PairTests
 from carouseval.comparison.scored_runs import ComparisonPart, score_runs, sum_up
-from carouseval.comparison.systems import Run, naming
 from carouseval.engines.contract import RUN, Tables
 from carouseval.evaluation.evaluate import score_part
 from carouseval.evaluation.part import Part
@@ -21,6 +20,7 @@ from carouseval.evaluation.reading.inputs import Inputs, JudgedSources, OtherUse
 from carouseval.evaluation.reading.membership import Membership
 from carouseval.evaluation.reading.shown_carousels import SEVERAL
 from carouseval.evaluation.scoring.page_ideals import PageIdeals
+from carouseval.evaluation.systems import Run, naming
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from carouseval.comparison.systems import Run, naming
 from carouseval.errors import DataError
+from carouseval.evaluation.systems import Run, naming
 
 _REMEDY = (
     "Keep one version of it: cache or checkpoint it, or write it to files that nothing replaces. Where limit or "

@@ -16,7 +16,7 @@ from carouseval.evaluation.category_notices import joined_categories, personal_n
 from carouseval.evaluation.check_result import Check
 from carouseval.evaluation.columns import Columns
 from carouseval.evaluation.defects import page_defects
-from carouseval.evaluation.defects.defect_lines import describe_defects
+from carouseval.evaluation.defects.defect_lines import find_defect
 from carouseval.evaluation.defects.page_defects import PageDefect
 from carouseval.evaluation.notices import (
     large_gains,
@@ -220,7 +220,7 @@ def _page_defects(
         pages = np.concatenate(parts)
         if len(pages):
             severity = "error" if defect in refused else "warning"
-            defects.append(replace(describe_defects(defect, pages, inputs), severity=severity))
+            defects.append(replace(find_defect(defect, pages, inputs).defect(), severity=severity))
     summary["layouts"] |= {"pages": int(inputs.layouts.present.sum()), "repeated_items": duplicates}
     return defects, unjudged, shown
 

@@ -2,11 +2,11 @@
 
 import pytest
 
-from carouseval.comparison.systems import naming
 from carouseval.engines.reads import ReadLines, refuse_changes
 from carouseval.engines.reports import Report
 from carouseval.errors import AddedError, CountedLines, DataError, such_lines
 from carouseval.evaluation.exact_sums import added
+from carouseval.evaluation.systems import naming
 
 RUNS = {"layouts of new, run 1": ("new", 1)}
 

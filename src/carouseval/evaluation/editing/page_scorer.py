@@ -119,7 +119,7 @@ class PageScorer:
         if not len(lines):
             raise DataError("layouts: the page has no items; it must show at least one.")
         layouts = replace(self._layouts, parts=[lines], lines=len(lines))
-        page = read_batch(lines, layouts, self._judged, self.plan)
+        page = read_batch(lines, layouts, self._judged, self.plan, mark_lines=True)
         for defect, marked in page_defects.refused(page, self.plan):
             if len(marked):
                 raise DataError(f"layouts: at least one {defect.one}. {defect.remedy}")
@@ -142,14 +142,10 @@ class PageScorer:
 
     def _outside(self, page: PageBatch, rows: Sequence[PageRow]) -> Iterator[tuple[int, int]]:
         """The cells whose items are outside their row's category, if any are."""
-        membership = self._judged.membership
-        if membership is None or not int(page.defects[0]) & page_defects.OUTSIDE_CATEGORY.bit:
-            return
-        user = int(page.user[0])
-        for number, row in enumerate(rows):
-            for col, item in enumerate(row.items):
-                if item is not None and row.category is not None and not membership.holds(user, item, row.category):
-                    yield number, col
+        for place in page.lines[(page.marks & page_defects.OUTSIDE_CATEGORY.bit) > 0, 3].tolist():
+            row, col = (place >> 16 & 0x7FFF) - 1, (place & 0xFFFF) - 1
+            if rows[row].category is not None:
+                yield row, col
 
     def _fillers(self, category: int) -> Fillers:
         """The items of a category that have no gain, as the page's user has them."""

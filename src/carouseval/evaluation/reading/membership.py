@@ -57,12 +57,6 @@ class Membership:
         own = own[own & np.uint64(0xFFFFFFFF) == category] >> np.uint64(32)
         return np.union1d(shared, own).astype(np.uint32)
 
-    def holds(self, user: int, item: int, category: int) -> bool:
-        """Whether an item belongs to a category, for everyone or for this user."""
-        offsets = self.arrays.offsets
-        shared = self.arrays.category[slice(*offsets[item : item + 2])] if item < len(offsets) - 1 else ()
-        return category in shared or np.uint64(item << 32 | category) in self._own(user)
-
     def _own(self, user: int) -> NDArray[np.uint64]:
         """A user's own memberships."""
         offsets = self.arrays.own_offsets

@@ -44,8 +44,9 @@ class PageBatch:
     pinned: NDArray[np.uint16]  # (pages, rows): how much a pinned row holds, 0 where a row is free
     duplicates: NDArray[np.uint32]
     unjudged: NDArray[np.uint32]
-    defects: NDArray[np.uint8]  # bits of _native.Defect
+    defects: NDArray[np.uint16]  # bits of _native.Defect
     lines: Lines  # of these pages and perhaps others
+    marks: NDArray[np.uint16]  # of lines: the same bits; empty unless they were asked for
     begin: NDArray[np.int64]  # where each page's lines begin and end
     end: NDArray[np.int64]
 
@@ -88,7 +89,7 @@ class PageBatch:
         """Copies for another process have only the lines of these pages."""
         counts = self.end - self.begin
         end = np.cumsum(counts)
-        return self.__dict__ | {"lines": self.own_lines(), "begin": end - counts, "end": end}
+        return self.__dict__ | {"lines": self.own_lines(), "marks": self.marks[:0], "begin": end - counts, "end": end}
 
     @property
     def hit_judgment(self) -> NDArray[np.int64]:
@@ -105,7 +106,8 @@ class PageBatch:
         counts = np.diff(self.offsets)[chosen]
         offsets = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
         at = np.arange(offsets[-1]) + np.repeat(self.offsets[chosen] - offsets[:-1], counts)
-        shared: dict[str, Any] = {"lines": self.lines, "offsets": offsets, "hits": np.ascontiguousarray(self.hits[at])}
+        shared: dict[str, Any] = {"lines": self.lines, "marks": self.marks, "offsets": offsets}
+        shared["hits"] = np.ascontiguousarray(self.hits[at])
         per_page = [column.name for column in fields(self) if column.name not in shared]
         return PageBatch(**shared, **{name: getattr(self, name)[chosen] for name in per_page})
 
@@ -127,10 +129,12 @@ def page_batches(
                 progress("scoring", done, total)
 
 
-def read_batch(lines: Lines, layouts: Layouts, judged: JudgedData, plan: ScoringPlan) -> PageBatch:
-    """The pages of some lines."""
+def read_batch(
+    lines: Lines, layouts: Layouts, judged: JudgedData, plan: ScoringPlan, *, mark_lines: bool = False
+) -> PageBatch:
+    """The pages of some lines; where lines are to be marked, those of every page should stand together."""
     lines, begin, end = _lines_by_page(lines, layouts)
-    return _read(np.flatnonzero(end > begin), lines, begin, end, layouts, judged, plan)
+    return _read(np.flatnonzero(end > begin), lines, begin, end, layouts, judged, plan, mark_lines)
 
 
 def read_again(pages: NDArray[np.int64], layouts: Layouts, judged: JudgedData, plan: ScoringPlan) -> PageBatch:
@@ -174,15 +178,17 @@ def _read(
     layouts: Layouts,
     judged: JudgedData,
     plan: ScoringPlan,
+    mark_lines: bool = False,
 ) -> PageBatch:
     """Some pages, which have lines."""
     judgments, membership = judged.judgments, None if judged.membership is None else judged.membership.arrays
     carousels = judged.carousels
     read = _native.read_pages(
         lines, begin, end, present, layouts.judgment_set, layouts.user, layouts.grid, plan.shapes, judgments.offsets,
-        judgments.item, judged.gaining, membership, carousels.declared_arrays(), layouts.labelled, plan.threads,
+        judgments.item, judged.gaining, membership, carousels.declared_arrays(), layouts.labelled, mark_lines,
+        plan.threads,
     )  # fmt: skip
-    offsets, hits, length, category, is_pinned, duplicates, unjudged, defects = read
+    offsets, hits, length, category, is_pinned, duplicates, unjudged, defects, marks = read
     pinned = is_pinned.astype(np.uint16)
     if is_pinned.any() and carousels.pinned is not None:
         page, row = np.nonzero(is_pinned)
@@ -202,6 +208,7 @@ def _read(
         unjudged=unjudged,
         defects=defects,
         lines=lines,
+        marks=marks,
         begin=begin[present],
         end=end[present],
     )

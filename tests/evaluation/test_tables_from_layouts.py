@@ -11,9 +11,21 @@ import pytest
 import carouseval as cv
 from carouseval.evaluation.systems import is_systems
 
-ONE = {"user_id": ["u", "v"], "row": [1, 1], "col": [1, 1], "item_id": ["a", "b"], "category": ["Top", "Top"]}
-TWO = {"user_id": ["u", "u"], "row": [1, 1], "col": [1, 2], "item_id": ["c", "a"], "category": ["New", "New"]}
-THREE = {"user_id": ["v"], "row": [1], "col": [1], "item_id": ["a"], "category": ["New"]}
+ONE: dict[str, list[Any]] = {
+    "user_id": ["u", "v"],
+    "row": [1, 1],
+    "col": [1, 1],
+    "item_id": ["a", "b"],
+    "category": ["Top", "Top"],
+}
+TWO: dict[str, list[Any]] = {
+    "user_id": ["u", "u"],
+    "row": [1, 1],
+    "col": [1, 2],
+    "item_id": ["c", "a"],
+    "category": ["New", "New"],
+}
+THREE: dict[str, list[Any]] = {"user_id": ["v"], "row": [1], "col": [1], "item_id": ["a"], "category": ["New"]}
 FUNCTIONS: list[Callable[..., pl.DataFrame]] = [cv.items_from_layouts, cv.carousels_from_layouts]
 
 

@@ -112,7 +112,7 @@ class ComparisonSums:
     def of(
         cls,
         pages: Mapping[Run, PageTable],
-        shown: Mapping[Run, RunPages],
+        run_pages: Mapping[Run, RunPages],
         left_out: Mapping[Run, Mapping[str, int]],
         tests: PairTests,
         plan: ScoringPlan,
@@ -122,7 +122,7 @@ class ComparisonSums:
 
         ``left_out`` are the users without a score in each run, by metric.
         """
-        gains = {run: shown[run].with_unjudged_gain(table) for run, table in pages.items()}
+        gains = {run: run_pages[run].with_unjudged_gain(table) for run, table in pages.items()}
         columns = [*tests.metrics, *(of_metric(Columns.METRIC_UNJUDGED_GAIN, name) for name in linear_metrics(plan))]
         scores = UserScores.of(gains, columns, [])
         systems, without, scored = {}, {}, {}
@@ -143,12 +143,12 @@ class ComparisonSums:
             for metric in tests.metrics:
                 for group in tests.groups(part, metric):
                     keys = [(segment, metric, pair.baseline, pair.system) for pair in group]
-                    found = dict(zip(keys, map(PairPart.of, group), strict=True))
-                    pairs |= found
+                    parts = dict(zip(keys, map(PairPart.of, group), strict=True))
+                    pairs |= parts
                     if on_group is not None:
-                        on_group(found, group)
-        judged = next(iter(shown.values())).shown.judged
-        items = by_system({run: of_run.shown for run, of_run in shown.items()})
+                        on_group(parts, group)
+        judged = next(iter(run_pages.values())).shown.judged
+        items = by_system({run: of_run.shown for run, of_run in run_pages.items()})
         metrics = dict.fromkeys(name if name in plan.metrics else None for name in plan.names)
         counted = {metric: share_counts(items, metric) for metric in metrics}
         sums = cls(
@@ -168,7 +168,9 @@ class ComparisonSums:
         return sums, scores
 
     def __add__(self, other: "ComparisonSums") -> "ComparisonSums":
-        return ComparisonSums(*(added(getattr(self, one.name), getattr(other, one.name)) for one in fields(self)))
+        return ComparisonSums(
+            *(added(getattr(self, column.name), getattr(other, column.name)) for column in fields(self))
+        )
 
     def mean_gain(self, metric: str) -> float:
         """The mean gain of judgments that have one."""

@@ -91,10 +91,10 @@ class PairTests(ComparisonSettings):
             raise ParameterError(
                 f"test={unweighted[0]!r} does not support weights; choose another test, or leave out weight."
             )
-        several = [name for name, count in self.run_counts.items() if count > 1]
-        if several and self.runs_vary and self.run_test is None:
+        with_runs = [name for name, count in self.run_counts.items() if count > 1]
+        if with_runs and self.runs_vary and self.run_test is None:
             raise ParameterError(
-                f"test={self.user_test.name!r} takes runs as given, and {several[0]} has several. Leave out test, to "
+                f"test={self.user_test.name!r} takes runs as given, and {with_runs[0]} has several. Leave out test, to "
                 "test users and runs that both vary, or set runs='fixed'."
             )
         if self.runs == "paired" and len(set(self.run_counts.values())) > 1:
@@ -206,15 +206,15 @@ class PairTests(ComparisonSettings):
 
     def p_values(self, pairs: Sequence[PairUsers], sums: Sequence[PairSums]) -> list[float]:
         """One p-value per pair of users at hand, the same for all; those of a test are computed together."""
-        known = {at: self.p_of_sums(one) for at, one in enumerate(sums)}
-        p = {at: value for at, value in known.items() if value is not None}
-        tests = {at: self.test_of(sums[at]) for at in known if at not in p}
+        known = {number: self.p_of_sums(pair) for number, pair in enumerate(sums)}
+        p = {number: value for number, value in known.items() if value is not None}
+        tests = {number: self.test_of(sums[number]) for number in known if number not in p}
         for test in dict.fromkeys(tests.values()):
-            tested = [at for at, other in tests.items() if other is test]
-            differences = np.stack([pairs[at].scores.scaled_by_weight() for at in tested], axis=1)
-            found = test.of_differences(differences, pairs[0].users, self.draws)
-            p |= dict(zip(tested, found.tolist(), strict=True))
-        return [p[at] for at in range(len(pairs))]
+            tested = [number for number, other in tests.items() if other is test]
+            differences = np.stack([pairs[number].scores.scaled_by_weight() for number in tested], axis=1)
+            p_of_test = test.of_differences(differences, pairs[0].users, self.draws)
+            p |= dict(zip(tested, p_of_test.tolist(), strict=True))
+        return [p[number] for number in range(len(pairs))]
 
     def table(self, pairs: Sequence[PairOutcome], by: Sequence[str] = ()) -> pl.DataFrame:
         """One line per pair, corrected for all pairs of the same metric or, across metrics, for all of them."""

@@ -95,7 +95,7 @@ def system_table(result: "Comparison") -> TextTable:
     """All that is known of each system by each metric, best first."""
     systems = result.systems
     of_runs = () if systems[Columns.RUNS].max() != 1 else (Columns.RUNS, Columns.SPREAD)
-    shown = [
+    columns = [
         *map(ShownColumn.of_name, (Columns.SYSTEM, Columns.METRIC)),
         ShownColumn((Columns.MEAN,), "mean", lambda row: decimals(row[Columns.MEAN])),
         ShownColumn(_INTERVAL, _level(result.config), interval),
@@ -107,13 +107,13 @@ def system_table(result: "Comparison") -> TextTable:
     ]
     score = pl.col(Columns.MEAN).fill_nan(None)  # sorts systems without one last
     ranked = systems.sort(Columns.METRIC, score, descending=[False, True], nulls_last=True, maintain_order=True)
-    return shown_table(ranked, SYSTEMS, shown, {*_NOT_OF_SYSTEMS, *of_runs})
+    return shown_table(ranked, SYSTEMS, columns, {*_NOT_OF_SYSTEMS, *of_runs})
 
 
 def pair_table(pairs: pl.DataFrame, config: Mapping[str, Any]) -> TextTable:
     """All that is known of each pair of systems by each metric, in all or in each segment."""
     by, level = [name for name in config["by"] if name in pairs.columns], _level(config)
-    shown = [
+    columns = [
         *map(ShownColumn.of_name, (*by, *_PAIR)),
         ShownColumn((Columns.DIFFERENCE,), "difference", lambda row: signed(row[Columns.DIFFERENCE], ".4f")),
         ShownColumn(_INTERVAL, level, interval),
@@ -127,7 +127,7 @@ def pair_table(pairs: pl.DataFrame, config: Mapping[str, Any]) -> TextTable:
         ShownColumn((Columns.DETECTABLE,), "detectable", lambda row: decimals(row[Columns.DETECTABLE]) or "none"),
         ShownColumn((Columns.BREAK_EVEN,), "break-even", lambda row: _share(row[Columns.BREAK_EVEN]) or "none"),
     ]
-    return shown_table(pairs, PAIRS, shown, _NOT_OF_PAIRS)
+    return shown_table(pairs, PAIRS, columns, _NOT_OF_PAIRS)
 
 
 def _level(config: Mapping[str, Any]) -> str:
@@ -141,7 +141,7 @@ def _counted(columns: tuple[str, ...], header: str) -> ShownColumn:
 def _letters(systems: Sequence[str]) -> dict[str, str]:
     """A letter for each system; after z come aa, bb and so on."""
     size = len(string.ascii_lowercase)
-    return {name: string.ascii_lowercase[at % size] * (at // size + 1) for at, name in enumerate(systems)}
+    return {name: string.ascii_lowercase[number % size] * (number // size + 1) for number, name in enumerate(systems)}
 
 
 def _baseline_marks(pairs: pl.DataFrame) -> dict[tuple[str, str], list[str]]:

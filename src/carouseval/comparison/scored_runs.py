@@ -73,8 +73,8 @@ def score_runs(
     runs, order = {}, [*layouts]
     with sources.open_all([*layouts.values()], progress, naming=lambda place: naming(*order[place])) as all_inputs:
         _require_catalogue(all_inputs[0])
-        judged, plan, shown = all_inputs[0].judged, all_inputs[0].plan, all_inputs[0].shown
-        ideals = PageIdeals(judged, plan, shown, keeps_cells=explained is not None, progress=progress)
+        judged, plan, shown_carousels = all_inputs[0].judged, all_inputs[0].plan, all_inputs[0].shown
+        ideals = PageIdeals(judged, plan, shown_carousels, keeps_cells=explained is not None, progress=progress)
         for run, inputs in zip(layouts, all_inputs, strict=True):
             with naming(*run):
                 ideals.forget_pages()
@@ -97,10 +97,10 @@ def sum_up(
     """What these users add to a comparison, and their scores."""
     pages = {run: scored.pages for run, scored in runs.items()}
     require_same_ideals(pages, plan)
-    shown = {run: scored.shown for run, scored in runs.items() if scored.shown is not None}
+    run_pages = {run: scored.shown for run, scored in runs.items() if scored.shown is not None}
     parts = {run: scored.part for run, scored in runs.items()}
     left_out = {run: part.left_out for run, part in parts.items()}
-    sums, scores = ComparisonSums.of(pages, shown, left_out, tests, plan, on_group)
+    sums, scores = ComparisonSums.of(pages, run_pages, left_out, tests, plan, on_group)
     return ComparisonPart(parts, sums), scores
 
 

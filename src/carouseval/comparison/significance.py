@@ -32,7 +32,7 @@ def chosen_test(test: Test) -> SignificanceTest:
         raise ParameterError(f"test takes the name of a test: write @register_test above its class, and test={name!r}.")
     if callable(test):
         return FunctionTest.of(test)
-    by_name = {one.name: one for one in listed_tests()}
+    by_name = {listed.name: listed for listed in listed_tests()}
     return by_name[require_choice("test", test, list(by_name), "a function of differences")]
 
 
@@ -70,7 +70,7 @@ def p_values(
     ids = pl.Series(users)
     if clusters is not None:
         if not tested.takes_clusters:
-            able = " or ".join(repr(one.name) for one in listed_tests() if one.takes_clusters)
+            able = " or ".join(repr(listed.name) for listed in listed_tests() if listed.takes_clusters)
             raise ParameterError(f"test={tested.name!r} takes users as independent; for clusters of them use {able}.")
         ids = _check_ids("clusters", clusters, len(table))
         if ids.n_unique() < 2:

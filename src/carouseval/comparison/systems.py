@@ -62,16 +62,16 @@ class _OtherIdeals:
     def __add__(self, other: "_OtherIdeals") -> "_OtherIdeals":
         pages = dict(self.pages)
         for key, (count, user) in other.pages.items():
-            own = pages.get(key, (0, user))
-            pages[key] = own[0] + count, min(own[1], user)
+            pages_so_far = pages.get(key, (0, user))
+            pages[key] = pages_so_far[0] + count, min(pages_so_far[1], user)
         return replace(self, pages=pages)
 
     def __str__(self) -> str:
         _, user, key = min((key[0], user, key) for key, (_, user) in self.pages.items())  # of the first metric
         (_, place, before), (count, _) = key, self.pages[key]
         (name, run), (earlier, earlier_run) = self.runs[place], self.runs[before]
-        own, other = (f" of run {run + 1}", f"run {earlier_run + 1}") if name == earlier else ("", earlier)
-        pages = f"page{own} has" if count == 1 else f"pages{own} have"
+        of_run, other = (f" of run {run + 1}", f"run {earlier_run + 1}") if name == earlier else ("", earlier)
+        pages = f"page{of_run} has" if count == 1 else f"pages{of_run} have"
         return (
             f"{name}: {count:,} {pages} a different ideal page than in {other}, first user_id={user!r}: pinned rows "
             "or grids differ. Pin the same rows in all systems, or none."
@@ -85,7 +85,7 @@ def require_same_ideals(pages: Mapping[Run, PageTable], plan: ScoringPlan) -> No
         return
     keys = [key for key in _PAGE_KEYS if all(key in frame.columns for frame in frames)]
     ideals = {of_metric(Columns.METRIC_IDEAL, metric) for metric in plan.metrics}
-    for at, column in enumerate(name for name in frames[0].columns if name in ideals):
+    for number, column in enumerate(name for name in frames[0].columns if name in ideals):
         scored = pl.concat(
             frame.filter(pl.col(Columns.STATUS) == SCORED).select(*keys, ideal=column, result=place)
             for place, frame in enumerate(frames)
@@ -93,7 +93,7 @@ def require_same_ideals(pages: Mapping[Run, PageTable], plan: ScoringPlan) -> No
         earlier = scored.select(*keys, pl.col("ideal", "result").first().over(keys).name.suffix(" before"))
         differs = (scored["ideal"] - earlier["ideal before"]).abs() > 1e-9 * scored["ideal"].abs()
         if differs.any():
-            odd = scored.with_columns(earlier["result before"]).filter(differs)
-            pairs = odd.group_by("result", "result before").agg(pl.len(), pl.col(Columns.USER).min()).iter_rows()
-            found = {(at, place, before): (count, user) for place, before, count, user in pairs}
-            raise AddedError(_OtherIdeals(found, tuple(pages)))
+            differing = scored.with_columns(earlier["result before"]).filter(differs)
+            pairs = differing.group_by("result", "result before").agg(pl.len(), pl.col(Columns.USER).min()).iter_rows()
+            counts = {(number, place, before): (count, user) for place, before, count, user in pairs}
+            raise AddedError(_OtherIdeals(counts, tuple(pages)))

@@ -52,11 +52,11 @@ _FEWEST_PAIRS = 20  # of user and item, to judge a category by
 
 def personal_notes(inputs: Inputs) -> list[Defect]:
     """The categories that were taken as personal because only one user is shown them, and others that may be."""
-    membership, shown, carousels = inputs.judged.membership, inputs.shown, inputs.judged.carousels
-    if membership is None or membership.source != "layouts" or shown is None:
+    membership, shown_carousels, carousels = inputs.judged.membership, inputs.shown, inputs.judged.carousels
+    if membership is None or membership.source != "layouts" or shown_carousels is None:
         return []
-    is_personal = carousels.personal_categories(shown)
-    personal = np.flatnonzero(is_personal & ~carousels.declared_personal(len(shown.owner)))
+    is_personal = carousels.personal_categories(shown_carousels)
+    personal = np.flatnonzero(is_personal & ~carousels.declared_personal(len(shown_carousels.owner)))
     names = inputs.codebook.categories.values()
     notes = []
     if len(personal):
@@ -70,10 +70,10 @@ def personal_notes(inputs: Inputs) -> list[Defect]:
     private = _private_categories(inputs.tables["layouts"])
     private = private.filter(~private.is_in(names.filter(pl.Series(is_personal)).implode()))
     if len(private):
-        their = "its items" if len(private) == 1 else "their items"
+        items = "its items" if len(private) == 1 else "their items"
         message = (
             f"layouts: {_listed(private.sort())} {'shows' if len(private) == 1 else 'show'} hardly any item to two "
-            f"users, unlike other categories. If {their} are each user's own, declare personal=true in carousels: "
+            f"users, unlike other categories. If {items} are each user's own, declare personal=true in carousels: "
             "otherwise ideal pages may hold another user's."
         )
         notes.append(Defect("layouts", "category", len(private), message, "note"))
@@ -107,16 +107,16 @@ def unknown_categories(facts: CategoryFacts) -> list[Defect]:
     letters = {_letters(name) for name in known}
     defects = []
     for where, names in facts.unknown.items():
-        odd = [str(name) for name in names]
-        if where == "carousels" and len(odd) < facts.named[where]:  # it may list more than these pages show
-            odd = [name for name in odd if _letters(name) in letters]
-        hints = [hint for name in odd[:_MOST_UNKNOWN] if (hint := did_you_mean(name, known))]
-        if odd:
-            are = "category is" if len(odd) == 1 else "categories are"
-            listed = ", ".join(map(repr, odd[:_MOST_UNKNOWN]))
-            listed += ", ..." if len(odd) > _MOST_UNKNOWN else ""
-            message = f"{where}: {len(odd):,} {are} in no other table: {listed}.{hints[0] if hints else ''}"
-            defects.append(Defect(where, "category", len(odd), message, "warning"))
+        unknown = [str(name) for name in names]
+        if where == "carousels" and len(unknown) < facts.named[where]:  # it may list more than these pages show
+            unknown = [name for name in unknown if _letters(name) in letters]
+        hints = [hint for name in unknown[:_MOST_UNKNOWN] if (hint := did_you_mean(name, known))]
+        if unknown:
+            are = "category is" if len(unknown) == 1 else "categories are"
+            listed = ", ".join(map(repr, unknown[:_MOST_UNKNOWN]))
+            listed += ", ..." if len(unknown) > _MOST_UNKNOWN else ""
+            message = f"{where}: {len(unknown):,} {are} in no other table: {listed}.{hints[0] if hints else ''}"
+            defects.append(Defect(where, "category", len(unknown), message, "warning"))
     return defects
 
 

@@ -167,8 +167,8 @@ def _summary(table: Table) -> dict[str, Any]:
         }
     if table.name in ("items", "carousels") and Columns.USER in table:
         facts["personal_lines"] = pl.col(Columns.USER).is_not_null().sum()
-    (found,) = table.query(lambda frame: frame.select(**facts))
-    return found.row(0, named=True)
+    (values,) = table.query(lambda frame: frame.select(**facts))
+    return values.row(0, named=True)
 
 
 def _content_defects(
@@ -186,7 +186,7 @@ def _content_defects(
     sources = JudgedSources(judgments, given.get("items"), ScoringPlan.of(settings), needs_judgments=judged)
     try:
         with sources.open(given["layouts"], progress, lenient=True) as inputs:
-            defects, unjudged, shown = _page_defects(inputs, summary, progress)
+            defects, unjudged, shown_items = _page_defects(inputs, summary, progress)
             if inputs.judged.membership is None and inputs.plan.needs_categories:  # items may come with the judgments
                 defects.append(Defect("layouts", Columns.CATEGORY, 1, NO_CATEGORY, "error" if judged else "warning"))
             defects += personal_notes(inputs)
@@ -196,7 +196,7 @@ def _content_defects(
             valid = not any(defect.severity == "error" for defect in defects)
             if not judged:
                 return defects
-            return defects + _match_defects(inputs, facts, summary, unjudged, shown if valid else None)
+            return defects + _match_defects(inputs, facts, summary, unjudged, shown_items if valid else None)
     except CarousevalError as error:
         return [Defect(_table_of(error), "", 1, str(error))]
 
@@ -207,14 +207,14 @@ def _page_defects(
     """Defects of pages, the number of items shown without a judgment, and the judged items shown."""
     marked: dict[PageDefect, list[Any]] = {}
     refused: set[PageDefect] = set()
-    duplicates, unjudged, shown = 0, 0, ShownItems(inputs.judged)
+    duplicates, unjudged, shown_items = 0, 0, ShownItems(inputs.judged)
     for batch in page_batches(inputs.layouts, inputs.judged, inputs.plan, progress):
         refused_here = dict(page_defects.refused(batch, inputs.plan))
         refused |= refused_here.keys()
         for defect in dict.fromkeys((*page_defects.PAGE_DEFECTS, *refused_here)):
             marked.setdefault(defect, []).append(page_defects.marked_pages(batch, defect))
         duplicates, unjudged = duplicates + int(batch.duplicates.sum()), unjudged + int(batch.unjudged.sum())
-        shown.add(batch)
+        shown_items.add(batch)
     defects: list[Defect] = []
     for defect, parts in marked.items():
         pages = np.concatenate(parts)
@@ -222,7 +222,7 @@ def _page_defects(
             severity = "error" if defect in refused else "warning"
             defects.append(replace(find_defect(defect, pages, inputs).defect(), severity=severity))
     summary["layouts"] |= {"pages": int(inputs.layouts.present.sum()), "repeated_items": duplicates}
-    return defects, unjudged, shown
+    return defects, unjudged, shown_items
 
 
 def _match_defects(
@@ -230,7 +230,7 @@ def _match_defects(
     facts: CategoryFacts,
     summary: dict[str, dict[str, Any]],
     unjudged: int,
-    shown: ShownItems | None,
+    shown_items: ShownItems | None,
 ) -> list[Defect]:
     """How well the tables match.
 
@@ -240,8 +240,8 @@ def _match_defects(
     outcomes = PageOutcomes.of(inputs.judged, layouts, inputs.plan)
     missing, without_category = len(outcomes.entries.missing_sets), uncategorised(inputs)
     shares: dict[str, Any] = {}
-    if shown is not None:
-        of_pages = shown.counts()
+    if shown_items is not None:
+        of_pages = shown_items.counts()
         shares = {"relevant_shown": of_pages.share_of_relevant, "judged_share": of_pages.judged_share}
     counts = {
         "judged_without_page": missing,

@@ -47,14 +47,14 @@ class ChosenPages:
         keys = [key for key in (Columns.USER, Columns.PAGE) if key in scored.columns]
         weight = [Columns.WEIGHT] if Columns.WEIGHT in scored.columns else []
         pages = scored.filter(pl.col(Columns.STATUS) == SCORED).select(
-            *keys, *weight, *(pl.col(theirs).alias(ours) for ours, theirs in columns.items())
+            *keys, *weight, *(pl.col(column).alias(name) for name, column in columns.items())
         )
         by_score = worst_pages(pages)
         relevant = by_score.filter(pl.col(Columns.DCG) > 0)
         ids = (by_score if relevant.is_empty() else relevant).select(keys).rows()
         typical = ids[(len(ids) - 1) // 2] if ids else None
         return cls(
-            tuple(ids[:PAGES_SHOWN]), typical, tuple(dict.fromkeys(_named(one, pages.select(keys)) for one in named))
+            tuple(ids[:PAGES_SHOWN]), typical, tuple(dict.fromkeys(_named(page, pages.select(keys)) for page in named))
         )
 
     def __iter__(self) -> Iterator[PageId]:
@@ -68,7 +68,7 @@ def _named(wanted: Any, pages: pl.DataFrame) -> PageId:
     if len(ids) > len(pages.columns):
         raise ParameterError(f"pages: layouts have no column page_id, found {wanted!r}.")
     for page in pages.sort(pages.columns).iter_rows():
-        if all(is_id(one, own) for one, own in zip(ids, page, strict=False)):
+        if all(is_id(wanted_id, page_id) for wanted_id, page_id in zip(ids, page, strict=False)):
             return page
     raise ParameterError(f"pages: there is no page of {ids_text(*ids, *[None] * (2 - len(ids)))} that was scored.")
 
@@ -135,27 +135,33 @@ def page_views(inputs: Inputs, metric: str, pages: PageBatch, values: Array, ide
     if not len(pages):
         return []
     weights = [inputs.plan.weights(metric, grid) for grid in pages.grid.tolist()]
-    alone = [pages.take(np.array([at])) for at in range(len(pages))]
-    shown = [_shown_cells(inputs, metric, page, own) for page, own in zip(alone, weights, strict=True)]
-    ideal = [_ideal_cells(inputs, metric, page, own, ideals) for page, own in zip(alone, weights, strict=True)]
-    tables = _with_pictures([_table(inputs, shown), _table(inputs, ideal)], inputs.tables.get("items"))
+    alone = [pages.take(np.array([index])) for index in range(len(pages))]
+    shown_cells = [
+        _shown_cells(inputs, metric, page, of_page_weights)
+        for page, of_page_weights in zip(alone, weights, strict=True)
+    ]
+    ideal = [
+        _ideal_cells(inputs, metric, page, of_page_weights, ideals)
+        for page, of_page_weights in zip(alone, weights, strict=True)
+    ]
+    tables = _with_pictures([_table(inputs, shown_cells), _table(inputs, ideal)], inputs.tables.get("items"))
     return [
         PageView(
             user_id=name[Columns.USER],
             page_id=name.get(Columns.PAGE),
             grid=inputs.plan.grids[grid],
-            weights=own,
+            weights=of_page_weights,
             values=dict(zip(_STEPS, steps, strict=True)),
             shown=of_page,
             ideal=of_ideal,
             reason="",
         )
-        for name, grid, own, steps, of_page, of_ideal in zip(
+        for name, grid, of_page_weights, steps, of_page, of_ideal in zip(
             page_names(inputs, pages.pages).iter_rows(named=True),
             pages.grid.tolist(),
             weights,
             values.tolist(),
-            *(_split(table, cells) for table, cells in zip(tables, (shown, ideal), strict=True)),
+            *(_split(table, cells) for table, cells in zip(tables, (shown_cells, ideal), strict=True)),
             strict=True,
         )
     ]

@@ -95,7 +95,7 @@ def mismatches(
 
     ``ids`` tells how many ids there are, by column.
     """
-    ours = tables["layouts"]
+    names = tables["layouts"].names
     if match.few_pages:
         return [_unmatched_pages(tables, match)]
     for column, no_match, what in (
@@ -104,25 +104,25 @@ def mismatches(
     ):
         if no_match:
             message = (
-                f"layouts: {what}, so every score is 0. Write ids the same way in all tables: {ours.names[column]} is "
+                f"layouts: {what}, so every score is 0. Write ids the same way in all tables: {names[column]} is "
                 f"{match.ids['layouts', column]!r} in layouts and {match.ids['judgments', column]!r} in judgments."
             )
-            return [Defect("layouts", ours.names[column], ids.get(column, 1), message, "warning")]
+            return [Defect("layouts", names[column], ids.get(column, 1), message, "warning")]
     return []
 
 
-def large_gains(tables: Mapping[str, Table], found: Relevances) -> list[Defect]:
+def large_gains(tables: Mapping[str, Table], values: Relevances) -> list[Defect]:
     """Relevances that are no grades, where gains are 2^relevance - 1."""
-    if not found.grows:
+    if not values.grows:
         return []
     table = tables["judgments"]
-    where = table.where_is(pl.col("relevance") == found.largest)
+    where = table.where_is(pl.col("relevance") == values.largest)
     message = (
-        f"judgments: column {table.names['relevance']}: {number(found.above, 'relevance')} of {found.count:,} "
-        f"{'is' if found.above == 1 else 'are'} above {LARGEST_GRADE}, the largest {found.largest:g}{where}; "
-        f"{large_gain(found.largest)}"
+        f"judgments: column {table.names['relevance']}: {number(values.above, 'relevance')} of {values.count:,} "
+        f"{'is' if values.above == 1 else 'are'} above {LARGEST_GRADE}, the largest {values.largest:g}{where}; "
+        f"{large_gain(values.largest)}"
     )
-    return [Defect("judgments", table.names["relevance"], found.above, message, "warning")]
+    return [Defect("judgments", table.names["relevance"], values.above, message, "warning")]
 
 
 def _unmatched_pages(tables: Mapping[str, Table], match: TableMatch) -> Defect:

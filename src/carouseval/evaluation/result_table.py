@@ -42,7 +42,7 @@ class ResultColumn:
     @property
     def each(self) -> str:
         """What there is a column for each of: the part of the name that stands for it; empty if it is one column."""
-        return next((one for one in _EACH if one in self.name), "")
+        return next((placeholder for placeholder in _EACH if placeholder in self.name), "")
 
 
 @dataclass(frozen=True)
@@ -99,9 +99,9 @@ class ResultTable:
             self._check(line, types)
         return pl.DataFrame(lines, schema=types)
 
-    def _check(self, found: Iterable[str], declared: Iterable[str]) -> None:
+    def _check(self, names: Iterable[str], declared: Iterable[str]) -> None:
         """Refuse columns that are not declared: engines would not have them."""
-        for name in {*found} ^ {*declared}:
+        for name in {*names} ^ {*declared}:
             what = "is declared for it, but was not made" if name in declared else "is not declared for it"
             raise TypeError(
                 f"{self.name}: column {name!r} {what}. A table's columns are declared in result_columns.py."
@@ -144,10 +144,10 @@ def shown_table(
     frame: pl.DataFrame, declared: ResultTable, shown: Sequence[ShownColumn], left_out: Collection[str] = ()
 ) -> TextTable:
     """A table of results: some columns as they are ``shown``, then all others but those that are ``left_out``."""
-    named = {name for one in shown for name in one.columns}.union(left_out)
-    columns = [one for one in shown if {*one.columns} <= {*frame.columns}.difference(left_out)]
+    named = {name for column in shown for name in column.columns}.union(left_out)
+    columns = [column for column in shown if {*column.columns} <= {*frame.columns}.difference(left_out)]
     columns += [ShownColumn.as_it_is(name, kind) for name, kind in frame.schema.items() if name not in named]
-    rows = [[one.text(row) for one in columns] for row in frame.iter_rows(named=True)]
+    rows = [[column.text(row) for column in columns] for row in frame.iter_rows(named=True)]
     docs = {column.name: column.doc for column in declared.columns}
-    about = [one.about or "; ".join(docs[name] for name in one.columns if name in docs) for one in columns]
-    return TextTable([one.header for one in columns], rows, [one.numeric for one in columns], about=about)
+    about = [column.about or "; ".join(docs[name] for name in column.columns if name in docs) for column in columns]
+    return TextTable([column.header for column in columns], rows, [column.numeric for column in columns], about=about)

@@ -84,10 +84,10 @@ class TableMatch:
 
 
 def _page_match(judgments: Judgments, layouts: Layouts) -> PageMatch:
-    shown, judged = layouts.present, np.zeros(len(layouts), bool)
+    is_shown, judged = layouts.present, np.zeros(len(layouts), bool)
     judged[: len(judgments)] = judgments.judged  # codes of pages are shared
-    both = _of_users(layouts, shown) & _of_users(layouts, judged)
-    return PageMatch(int((shown & judged).sum()), int((shown & both).sum()), int((judged & both).sum()))
+    both = _of_users(layouts, is_shown) & _of_users(layouts, judged)
+    return PageMatch(int((is_shown & judged).sum()), int((is_shown & both).sum()), int((judged & both).sum()))
 
 
 def _example_ids(inputs: Inputs) -> dict[tuple[str, str], Any]:

@@ -153,13 +153,13 @@ def _categories(tables: Sequence[Table]) -> pl.DataFrame:
 
 def _personal(categories: pl.DataFrame, declared: pl.DataFrame | None) -> pl.Series:
     """The personal categories: declared so, or shown to one of several users and not declared otherwise."""
-    several = categories["first_user"].min() != categories["last_user"].max()
-    alone = categories.filter((pl.col("first_user") == pl.col("last_user")) & several)["category"]
+    has_several_users = categories["first_user"].min() != categories["last_user"].max()
+    alone = categories.filter((pl.col("first_user") == pl.col("last_user")) & has_several_users)["category"]
     if declared is None:
         return alone
-    said = pl.col("personal") if "personal" in declared.columns else pl.lit(None, pl.Boolean)
-    shared = said.is_null() if "user_id" in declared.columns else pl.lit(False)
-    lines = declared.select("category", personal=pl.when(shared).then(False).otherwise(said)).drop_nulls()
+    is_declared = pl.col("personal") if "personal" in declared.columns else pl.lit(None, pl.Boolean)
+    shared = is_declared.is_null() if "user_id" in declared.columns else pl.lit(False)
+    lines = declared.select("category", personal=pl.when(shared).then(False).otherwise(is_declared)).drop_nulls()
     personal = lines.group_by("category").agg(pl.col("personal").any())
     declared_personal = personal.filter(pl.col("personal"))["category"]
     otherwise = alone.filter(~alone.is_in(personal["category"].implode()))

@@ -126,9 +126,9 @@ class UserSums:
             return ShareFactors.of_users(self.users)
         total = power = self.total_weight
         shares = []
-        for at in range(2, 6):
+        for exponent in range(2, 6):
             power = power * total
-            shares.append(self.sum_of(at) / power)
+            shares.append(self.sum_of(exponent) / power)
         return ShareFactors.of_powers(*shares)
 
     def mean_square(self, column: int) -> float:

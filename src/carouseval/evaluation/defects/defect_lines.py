@@ -41,9 +41,9 @@ def refuse_defects(pages: PageBatch, inputs: Inputs, later: Iterable[PageBatch] 
 class PageDefectError(DataError):
     """A defect of pages that the settings refuse."""
 
-    def __init__(self, found: "FoundDefect") -> None:
-        super().__init__(str(found.defect()))
-        self.found = found
+    def __init__(self, defect: "FoundDefect") -> None:
+        super().__init__(str(defect.defect()))
+        self.found = defect
 
 
 @dataclass(frozen=True)

@@ -51,7 +51,7 @@ class Remedy:
     joined: str = ""  # more that always helps, if it does for all parts
 
     def __add__(self, other: "Remedy") -> "Remedy":
-        of_pages = [one.of_page for one in (self, other) if one.of_page is not None]
+        of_pages = [remedy.of_page for remedy in (self, other) if remedy.of_page is not None]
         return replace(
             self,
             of_page=min(of_pages, default=None),
@@ -68,10 +68,10 @@ class Remedy:
             return self.always
         listed = ", ".join(map(repr, sorted(self.unlisted)[:_MOST_NAMES]))
         listed += ", ..." if len(self.unlisted) > _MOST_NAMES else ""
-        one = len(self.unlisted) == 1
-        these, their, them = ("this category", "its", "it") if one else ("these categories", "their", "them")
+        is_single = len(self.unlisted) == 1
+        these, possessive, them = ("this category", "its", "it") if is_single else ("these categories", "their", "them")
         advice = (
-            f"Add {their} items, declare {them} personal in carousels, or leave out items to take categories from "
+            f"Add {possessive} items, declare {them} personal in carousels, or leave out items to take categories from "
             "layouts; or use invalid='count'."
         )
         return f"Items does not list {these}: {listed}. {advice if self.declares else self.always}"

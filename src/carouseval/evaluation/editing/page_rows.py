@@ -33,10 +33,10 @@ def rows_of_lines(lines: Lines) -> list[PageRow]:
     rows: dict[int, dict[int, int]] = {}
     first: dict[int, tuple[int, bool]] = {}
     order = np.lexsort((place & 0xFFFF, (place >> 16) & 0x7FFF))
-    for _, item, category, at in lines[order].tolist():
-        row, col = (at >> 16 & 0x7FFF) - 1, (at & 0xFFFF) - 1
+    for _, item, category, packed in lines[order].tolist():
+        row, col = (packed >> 16 & 0x7FFF) - 1, (packed & 0xFFFF) - 1
         rows.setdefault(row, {})[col] = item
-        first.setdefault(row, (category, bool(at >> 31)))
+        first.setdefault(row, (category, bool(packed >> 31)))
     return [_row(rows[row], *first[row]) if row in rows else PageRow(None, False, ()) for row in range(max(rows) + 1)]
 
 
@@ -124,10 +124,10 @@ def _source(
     taken: set[int],
 ) -> int | None:
     """The row of the page that an ideal row is made of: of the same category, else one that shows all its items."""
-    free = [at for at in range(len(rows)) if at not in taken and (not rows[at].pinned or at == row)]
-    same = [at for at in free if label is not None and categories[at] == label]
-    showing = [at for at in free if items <= set(rows[at].items)]
-    both = [at for at in same if at in showing]
+    free = [index for index in range(len(rows)) if index not in taken and (not rows[index].pinned or index == row)]
+    same = [index for index in free if label is not None and categories[index] == label]
+    showing = [index for index in free if items <= set(rows[index].items)]
+    both = [index for index in same if index in showing]
     candidates = both or same or (showing if label is None else [])
     return candidates[0] if candidates else None
 
@@ -136,13 +136,13 @@ def _place_others(
     sources: dict[int, int], ideal: dict[int, dict[int, int]], rows: Sequence[PageRow], height: int
 ) -> None:
     """Give the rows of the page that the ideal does not use the rows that are left."""
-    unused = [at for at in range(len(rows)) if at not in sources.values() and rows[at].items]
-    for at in [at for at in unused if rows[at].pinned and at not in ideal]:
-        sources[at] = at
-        unused.remove(at)
+    unused = [index for index in range(len(rows)) if index not in sources.values() and rows[index].items]
+    for index in [index for index in unused if rows[index].pinned and index not in ideal]:
+        sources[index] = index
+        unused.remove(index)
     free = (row for row in range(height) if row not in ideal and row not in sources)
-    for row, at in zip(free, [at for at in unused if not rows[at].pinned], strict=False):
-        sources[row] = at
+    for row, index in zip(free, [index for index in unused if not rows[index].pinned], strict=False):
+        sources[row] = index
 
 
 def _filled(

@@ -109,8 +109,8 @@ class PageScorer:
             return arrange(rows, categories, cells, self.grid)
         outside = set(self._outside(page, rows))  # the ideal page shows nothing that its rows may not
         rows = [
-            row._replace(items=tuple(None if (at, col) in outside else item for col, item in enumerate(row.items)))
-            for at, row in enumerate(rows)
+            row._replace(items=tuple(None if (number, col) in outside else item for col, item in enumerate(row.items)))
+            for number, row in enumerate(rows)
         ]
         return arrange(rows, categories, cells, self.grid, self._fillers)
 
@@ -192,7 +192,7 @@ def _judged_page(inputs: Inputs, page: int, plan: ScoringPlan) -> JudgedData:
     judgments, judgment_set = judged.judgments, int(layouts.judgment_set[page])
     known = judgment_set < len(judgments)
     begin, end = judgments.offsets[judgment_set : judgment_set + 2].tolist() if known else (0, 0)
-    own = Judgments(
+    of_page = Judgments(
         offsets=np.array([0, end - begin]),
         item=judgments.item[begin:end],
         relevance=judgments.relevance[begin:end],
@@ -207,4 +207,4 @@ def _judged_page(inputs: Inputs, page: int, plan: ScoringPlan) -> JudgedData:
         limits=np.ascontiguousarray(carousels.limits[grid]),
         pinned=None if carousels.pinned is None else np.ascontiguousarray(carousels.pinned[grid]),
     )
-    return JudgedData(own, metric_gains(own, plan, inputs.tables["judgments"]), judged.membership, carousels)
+    return JudgedData(of_page, metric_gains(of_page, plan, inputs.tables["judgments"]), judged.membership, carousels)

@@ -44,15 +44,15 @@ def read_judgments(table: Table, codebook: Codebook, plan: ScoringPlan, *, neede
     if "page_id" in table.names:
         codebook.pages = PageIds(plan.threads, table.id_types["page_id"])
     parts: list[tuple[Codes, Codes, Array]] = []
-    own = [name for name in settings.by_columns if name in table.names]
+    segments = [name for name in settings.by_columns if name in table.names]
     weight = settings.weight if settings.weight is not None and settings.weight in table.names else None
-    attributes = {name: Attribute(table, name, "user") for name in (*own, *([weight] if weight else []))}
+    attributes = {name: Attribute(table, name, "user") for name in (*segments, *([weight] if weight else []))}
     for batch in table.batches():
         user, item = codebook.users.add(batch["user_id"]), codebook.items.add(batch["item_id"])
         judgment_set = user if codebook.pages is None else codebook.pages.add(user, batch["page_id"])
         parts.append((judgment_set, item, batch["relevance"].to_numpy()))
         for name, attribute in attributes.items():
-            values = codebook.segments[name].add(batch[name]) if name in own else batch[name].to_numpy()
+            values = codebook.segments[name].add(batch[name]) if name in segments else batch[name].to_numpy()
             attribute.add(judgment_set, values)
     nothing = (np.empty(0, np.uint32), np.empty(0, np.uint32), np.empty(0))
     judgment_set, item, relevance = (np.concatenate(part) for part in zip(nothing, *parts, strict=True))
@@ -73,7 +73,7 @@ def read_judgments(table: Table, codebook: Codebook, plan: ScoringPlan, *, neede
         relevance=np.ascontiguousarray(relevance, dtype=np.float64),
         user=np.arange(count, dtype=np.uint32) if codebook.pages is None else codebook.pages.user(),
         per_page=codebook.pages is not None,
-        segments={name: attributes[name].codes(count) for name in own},
+        segments={name: attributes[name].codes(count) for name in segments},
         weights=attributes[weight].padded(count) if weight else None,
     )
 

@@ -54,8 +54,8 @@ class Layouts:
     def parts_with(self, pages: NDArray[np.int64]) -> Iterator[tuple[NDArray[np.int64], Lines]]:
         """Some pages and all lines of their part, part by part; files with none of these pages are not read."""
         part = part_of(pages, len(self.parts))
-        for at in np.unique(part):
-            yield pages[part == at], _lines_of_part(self.parts[at])
+        for number in np.unique(part):
+            yield pages[part == number], _lines_of_part(self.parts[number])
 
 
 def _lines_of_part(part: Lines | Path) -> Lines:
@@ -222,7 +222,7 @@ def _grid_of_pages(segments: dict[str, Codes], codebook: Codebook, plan: Scoring
         return np.zeros(count, np.uint8)
     (by,) = plan.settings.by_columns
     values = codebook.segments[by].values().to_list()
-    index = {name: at for at, name in enumerate(plan.grid_values)}
+    index = {name: number for number, name in enumerate(plan.grid_values)}
     codes = np.unique(segments[by])
     unknown = {values[code] for code in codes[codes != NONE]} - index.keys()
     if unknown:

@@ -109,7 +109,7 @@ def score(judged: JudgedData, pages: PageBatch, plan: ScoringPlan, ideals: PageI
         raise ValueError("these ideals were made for other judged data or another plan.")
     columns = {name: np.full((3, len(pages)), np.nan) for name in plan.metrics}
     items: dict[str, list[Codes]] = {name: [] for name in plan.figures}
-    shown: list[Codes] = []
+    shown_items: list[Codes] = []
     for grid in range(len(plan.grids)):
         chosen, some = pages.on_grid(grid)
         for name in plan.metrics if len(chosen) else ():
@@ -121,7 +121,7 @@ def score(judged: JudgedData, pages: PageBatch, plan: ScoringPlan, ideals: PageI
         for name in plan.figures:
             items[name].append(some.items_in(plan.weights(name, grid) > 0))
         if plan.figures:
-            shown.append(some.items_in(np.ones(plan.grids[grid].shape, bool)))
+            shown_items.append(some.items_in(np.ones(plan.grids[grid].shape, bool)))
     return PageScores(
         page=pages.pages,
         duplicates=pages.duplicates.astype(np.int64),
@@ -129,7 +129,7 @@ def score(judged: JudgedData, pages: PageBatch, plan: ScoringPlan, ideals: PageI
         defects=pages.defects,
         metrics={name: MetricScores(*values) for name, values in columns.items()},
         items={name: distinct(parts) for name, parts in items.items()},
-        shown=distinct(shown),
+        shown=distinct(shown_items),
     )
 
 

@@ -2,7 +2,7 @@
 
 import itertools
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -16,7 +16,7 @@ from carouseval.comparison.run_pages import RunPages, linear_metrics
 from carouseval.comparison.user_scores import UserScores, segment_scores
 from carouseval.errors import ParameterError
 from carouseval.evaluation.columns import Columns, of_metric
-from carouseval.evaluation.exact_sums import Exact, added, exact_sum
+from carouseval.evaluation.exact_sums import AddsUp, Exact, exact_sum
 from carouseval.evaluation.page_table import PageTable
 from carouseval.evaluation.plan import ScoringPlan
 from carouseval.evaluation.scoring.shown_items import ShareCounts
@@ -97,7 +97,7 @@ class SummedUsers:
 
 
 @dataclass(frozen=True)
-class ComparisonSums:
+class ComparisonSums(AddsUp):
     """What some users add to a comparison: every field is a mapping whose values add up."""
 
     systems: Mapping[tuple[str, str], CrossedSums]  # by system and metric
@@ -166,11 +166,6 @@ class ComparisonSums:
             gaining={name: int((judged.gains[name] > 0).sum()) for name in plan.metrics},
         )
         return sums, scores
-
-    def __add__(self, other: "ComparisonSums") -> "ComparisonSums":
-        return ComparisonSums(
-            *(added(getattr(self, column.name), getattr(other, column.name)) for column in fields(self))
-        )
 
     def mean_gain(self, metric: str) -> float:
         """The mean gain of judgments that have one."""

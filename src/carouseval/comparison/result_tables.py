@@ -3,7 +3,7 @@
 import math
 import string
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
@@ -14,9 +14,6 @@ from carouseval.evaluation.columns import Columns
 from carouseval.evaluation.mean_estimates import few_users_text
 from carouseval.evaluation.result_table import ShownColumn, shown_table
 from carouseval.tables.text_tables import DAGGER, TableCell, TextTable
-
-if TYPE_CHECKING:
-    from carouseval.comparison.comparison import Comparison
 
 _FEW_MARK = "*"
 _PAIR = (Columns.METRIC, Columns.SYSTEM, Columns.BASELINE)
@@ -91,14 +88,13 @@ def difference_table(lines: pl.DataFrame, config: Mapping[str, Any], caption: st
     return TextTable(header, rows, numeric, text, "tab:comparison-differences")
 
 
-def system_table(result: "Comparison") -> TextTable:
+def system_table(systems: pl.DataFrame, config: Mapping[str, Any]) -> TextTable:
     """All that is known of each system by each metric, best first."""
-    systems = result.systems
     of_runs = () if systems[Columns.RUNS].max() != 1 else (Columns.RUNS, Columns.SPREAD)
     columns = [
         *map(ShownColumn.of_name, (Columns.SYSTEM, Columns.METRIC)),
         ShownColumn((Columns.MEAN,), "mean", lambda row: decimals(row[Columns.MEAN])),
-        ShownColumn(_INTERVAL, _level(result.config), interval),
+        ShownColumn(_INTERVAL, _level(config), interval),
         _counted((Columns.USERS,), "users"),
         ShownColumn((Columns.RUNS,), "runs", lambda row: str(row[Columns.RUNS])),
         ShownColumn((Columns.SPREAD,), "spread", lambda row: decimals(row[Columns.SPREAD])),

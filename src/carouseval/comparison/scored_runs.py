@@ -14,9 +14,8 @@ from carouseval.comparison.systems import require_same_ideals, warn_of
 from carouseval.comparison.user_scores import UserScores
 from carouseval.errors import DataError, warn
 from carouseval.evaluation.evaluate import Watcher, finish_evaluation, score_part
-from carouseval.evaluation.exact_sums import added
-from carouseval.evaluation.explain import finish_explanation
-from carouseval.evaluation.explained_pages import ChosenPages, look_up_page
+from carouseval.evaluation.exact_sums import AddsUp
+from carouseval.evaluation.explain import explain_scored
 from carouseval.evaluation.explanation import Explanation
 from carouseval.evaluation.losses import Losses
 from carouseval.evaluation.notices import notify_of_overfull
@@ -45,14 +44,11 @@ OnRun: TypeAlias = Callable[[Run, ScoredRun, Inputs, Losses | None], None]
 
 
 @dataclass(frozen=True)
-class ComparisonPart:
+class ComparisonPart(AddsUp):
     """What some users add to a comparison, and to the evaluation of every run."""
 
     runs: Mapping[Run, Part]
     sums: ComparisonSums
-
-    def __add__(self, other: ComparisonPart) -> ComparisonPart:
-        return ComparisonPart(added(self.runs, other.runs), self.sums + other.sums)
 
 
 def score_runs(
@@ -118,6 +114,7 @@ class RunResults(Generic[Table]):
 
     plan: ScoringPlan
     evaluations: dict[str, list[Evaluation[Table]]] = field(default_factory=dict)
+    explanations: dict[str, Explanation] = field(default_factory=dict)  # of the first runs, if they were asked for
     notices: dict[str, list[str]] = field(default_factory=dict)
     parts: list[Part] = field(default_factory=list)
 
@@ -148,43 +145,21 @@ class RunResults(Generic[Table]):
         notify_of_overfull(self.parts[-1].rows, self.parts[0].tables, warn)
 
 
-@dataclass
-class ExplainedRuns:
-    """What the first run of each system loses by a metric."""
-
-    metric: str
-    layouts: Mapping[Run, Any]
-    explanations: dict[str, Explanation] = field(default_factory=dict)
-
-    def add(
-        self, run: Run, inputs: Inputs, losses: Losses, evaluation: Evaluation, notify: Callable[[str], None]
-    ) -> None:
-        """Explain a run while it can be read."""
-        scored = evaluation.pages.collect()
-        chosen = ChosenPages.of(scored.frame, self.metric)
-        frame, part = losses.part(scored, chosen)
-        view = partial(look_up_page, inputs.judged_tables, losses.ideals, self.layouts[run], self.metric)
-        self.explanations[run[0]] = finish_explanation(
-            self.metric, frame, part, chosen, losses.scale, evaluation, inputs.plan, notify, view
-        )
-
-
 def evaluate_runs(
     sources: JudgedSources,
     layouts: Mapping[Run, Any],
     progress: Progress | None = None,
     *,
     compared: bool = False,
-    explained: ExplainedRuns | None = None,
+    explained: str | None = None,
 ) -> tuple[RunResults[Any], dict[Run, ScoredRun]]:
-    """Score and evaluate all runs on this machine."""
+    """Score and evaluate all runs on this machine, and explain the first of each system by a metric, if given."""
     results: RunResults[Any] = RunResults(sources.plan)
 
     def on_run(run: Run, scored: ScoredRun, inputs: Inputs, losses: Losses | None) -> None:
         evaluation = results.add(run, scored.part, scored.pages, inputs.tables)
-        if explained is not None and losses is not None:
-            explained.add(run, inputs, losses, evaluation, results.notify(run))
+        if losses is not None:
+            explanation = explain_scored(inputs, losses, evaluation, layouts[run], results.notify(run))
+            results.explanations[run[0]] = explanation
 
-    metric = None if explained is None else explained.metric
-    scored = score_runs(sources, layouts, progress, compared=compared, explained=metric, on_run=on_run)
-    return results, scored
+    return results, score_runs(sources, layouts, progress, compared=compared, explained=explained, on_run=on_run)

@@ -18,13 +18,7 @@ from carouseval.evaluation.columns import Columns
 from carouseval.evaluation.defects import page_defects
 from carouseval.evaluation.defects.defect_lines import find_defect
 from carouseval.evaluation.defects.page_defects import PageDefect
-from carouseval.evaluation.notices import (
-    large_gains,
-    mismatches,
-    no_category,
-    no_relevance,
-    refusals,
-)
+from carouseval.evaluation.notices import large_gains, mismatches, no_category, no_relevance, refusals
 from carouseval.evaluation.outcomes import PageOutcomes
 from carouseval.evaluation.part import TableFacts
 from carouseval.evaluation.plan import ScoringPlan

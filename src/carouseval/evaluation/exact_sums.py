@@ -1,10 +1,13 @@
-"""Sums without rounding, so that users may be summed up in any parts and any order: the bits are the same."""
+"""Sums without rounding, so that users may be summed up in any parts and any order: the bits are the same.
+
+Also what all sums over parts of the users share: they add up field by field (``AddsUp``).
+"""
 
 import itertools
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, TypeVar
+from dataclasses import dataclass, fields
+from typing import Any, Self, TypeVar
 
 import numpy as np
 
@@ -172,6 +175,14 @@ def _integers(sums: Mapping[Product, Exact], columns: int) -> tuple[dict[Product
 
 
 K = TypeVar("K")
+
+
+class AddsUp:
+    """A dataclass of which parts add up, field by field: mappings value by value."""
+
+    def __add__(self, other: Self) -> Self:
+        pairs = ((getattr(self, column.name), getattr(other, column.name)) for column in fields(self))  # type: ignore[arg-type]
+        return type(self)(*(added(*pair) if isinstance(pair[0], Mapping) else pair[0] + pair[1] for pair in pairs))
 
 
 def added(first: Mapping[K, Any], second: Mapping[K, Any]) -> dict[K, Any]:

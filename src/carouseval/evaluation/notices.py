@@ -162,11 +162,7 @@ def no_category(facts: TableFacts, count: int) -> str:
 
 
 def notify_of(
-    part: Part,
-    counts: Mapping[str, int],
-    plan: ScoringPlan,
-    tables: Mapping[str, Table],
-    notify: Callable[[str], None],
+    part: Part, counts: Mapping[str, int], plan: ScoringPlan, tables: Mapping[str, Table], notify: Callable[[str], None]
 ) -> None:
     """Say what was scored but needs attention; ``counts`` are all of the part's, ``tables`` name their columns."""
     tally, settings = part.tally, plan.settings

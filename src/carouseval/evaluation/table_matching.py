@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from carouseval.evaluation.exact_sums import AddsUp
 from carouseval.evaluation.reading.inputs import Inputs
 from carouseval.evaluation.reading.judgments import Judgments
 from carouseval.evaluation.reading.layouts import Layouts
@@ -15,15 +16,12 @@ FEW = 0.1  # a share of matching pages below which page_id seems to be written i
 
 
 @dataclass(frozen=True)
-class PageMatch:
+class PageMatch(AddsUp):
     """How many pages layouts and judgments name, of users who are in both, and how many of them both name."""
 
     both: int
     shown: int
     judged: int
-
-    def __add__(self, other: "PageMatch") -> "PageMatch":
-        return PageMatch(self.both + other.both, self.shown + other.shown, self.judged + other.judged)
 
     @property
     def share(self) -> float | None:

@@ -13,6 +13,7 @@ from functools import cache, cached_property
 import numpy as np
 
 from carouseval.evaluation.exact_sums import (
+    AddsUp,
     Exact,
     Product,
     added,
@@ -168,7 +169,7 @@ def _exponent(scale: float) -> int:
 
 
 @dataclass(frozen=True)
-class ScoreSums:
+class ScoreSums(AddsUp):
     """The scores of some users by one metric, summed up."""
 
     pages: int
@@ -184,9 +185,6 @@ class ScoreSums:
         """
         return cls(pages, UserSums.of(values[:, None], weights))
 
-    def __add__(self, other: "ScoreSums") -> "ScoreSums":
-        return ScoreSums(self.pages + other.pages, self.sums + other.sums)
-
     @property
     def users(self) -> int:
         """How many users have a score."""
@@ -198,16 +196,12 @@ class ScoreSums:
 
 
 @dataclass(frozen=True)
-class SegmentSums:
+class SegmentSums(AddsUp):
     """The users and pages of a segment that any metric scores, and the sums of every metric."""
 
     users: int
     pages: int
     metrics: Mapping[str, ScoreSums]
-
-    def __add__(self, other: "SegmentSums") -> "SegmentSums":
-        metrics = {name: sums + other.metrics[name] for name, sums in self.metrics.items()}
-        return SegmentSums(self.users + other.users, self.pages + other.pages, metrics)
 
 
 def mean_estimate(values: Array, weights: Array | None = None) -> MeanEstimate:

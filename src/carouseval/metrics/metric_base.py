@@ -2,7 +2,7 @@
 
 A metric is a frozen value. It has a name that prints and parses, the weights of cells on a grid, the ideal that its
 value is divided by, if any, and ``value``, which makes one number of each page. Pages come from arrays
-(``array_pages.py``) or from tables (``evaluation/scoring/table_pages.py``); a metric sees both as :class:`Pages`.
+(``array_pages.py``) or from tables (``evaluation/scoring/scoring_step.py``); a metric sees both as :class:`Pages`.
 """
 
 import contextlib

@@ -128,7 +128,7 @@ class OpenPages:
         layouts, judgments = inputs.layouts, inputs.judged.judgments
         part = code % len(layouts.parts)  # as temporary files are split
         lines = next(lines for number, lines in enumerate(layouts.lines_by_part()) if number == part)
-        of_page = self._judgments(system, code)
+        of_page = judgments.of_set(int(layouts.judgment_set[code]))
         name = self._names[system].row(by_predicate=pl.col("code") == code, named=True)
         lines = lines[lines[:, 0] == code]
         rows = rows_of_lines(lines)
@@ -142,14 +142,8 @@ class OpenPages:
 
     def judged_items(self, system: int, code: int) -> int:
         """How many items a page is judged by."""
-        return len(self._inputs[system].judged.judgments.item[self._judgments(system, code)])
-
-    def _judgments(self, system: int, code: int) -> slice:
-        """The lines of the judgments that a page is judged by."""
-        inputs = self._inputs[system]
-        judgments, judgment_set = inputs.judged.judgments, int(inputs.layouts.judgment_set[code])
-        known = judgment_set < len(judgments)
-        return slice(*judgments.offsets[judgment_set : judgment_set + 2].tolist()) if known else slice(0, 0)
+        layouts, judgments = self._inputs[system].layouts, self._inputs[system].judged.judgments
+        return len(judgments.item[judgments.of_set(int(layouts.judgment_set[code]))])
 
     def scorer(self, system: int, code: int, grid: Grid, **choices: Any) -> PageScorer:
         """What scores versions of a page on a grid, with other settings than those the tables were opened with."""

@@ -189,13 +189,12 @@ def _one_page(layouts: Layouts, page: int) -> Layouts:
 def _judged_page(inputs: Inputs, page: int, plan: ScoringPlan) -> JudgedData:
     """What one page is judged by: its judgments alone, as set 0, and the categories and carousels of all."""
     layouts, judged = inputs.layouts, inputs.judged
-    judgments, judgment_set = judged.judgments, int(layouts.judgment_set[page])
-    known = judgment_set < len(judgments)
-    begin, end = judgments.offsets[judgment_set : judgment_set + 2].tolist() if known else (0, 0)
+    judgments = judged.judgments
+    lines = judgments.of_set(int(layouts.judgment_set[page]))
     of_page = Judgments(
-        offsets=np.array([0, end - begin]),
-        item=judgments.item[begin:end],
-        relevance=judgments.relevance[begin:end],
+        offsets=np.array([0, lines.stop - lines.start]),
+        item=judgments.item[lines],
+        relevance=judgments.relevance[lines],
         user=layouts.user[[page]],
         per_page=judgments.per_page,
         segments={},

@@ -37,6 +37,11 @@ class Judgments:
         """Which judgment sets are not empty: users may come from other tables."""
         return np.diff(self.offsets) > 0
 
+    def of_set(self, judgment_set: int) -> slice:
+        """The judgments of a set; none for a code past the last."""
+        is_known = judgment_set < len(self)
+        return slice(*self.offsets[judgment_set : judgment_set + 2].tolist()) if is_known else slice(0, 0)
+
 
 def read_judgments(table: Table, codebook: Codebook, plan: ScoringPlan, *, needed: bool = True) -> Judgments:
     """Read and check judgments; an item judged twice is refused, and none at all where they are ``needed``."""

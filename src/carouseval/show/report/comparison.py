@@ -51,7 +51,10 @@ def comparison_document(
             raise ParameterError(f"explanations: there is no system {name!r} in this comparison.{hint}")
     explained = {name: given[name] for name in ranked if name in given}
     sections = [
-        Section("Systems", [*_figures(result, "systems"), table_block(system_table(result), _SYSTEMS)]),
+        Section(
+            "Systems",
+            [*_figures(result, "systems"), table_block(system_table(result.systems, result.config), _SYSTEMS)],
+        ),
         Section("Differences", _differences(result)),
     ]
     if explained:
